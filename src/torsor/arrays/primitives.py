@@ -1,0 +1,171 @@
+"""The operations on arrays that ``lie``, ``mechanics`` and ``geometry`` are written with, and no others.
+
+Each is one small-array operation in NumPy and JAX and a handful of scalar nodes in a traced array. All of them
+broadcast over leading batch axes. Comparisons (``a > b``), ``+ - * /`` and static indexing are the arrays' own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from torsor.arrays.namespace import namespace
+from torsor.arrays.typing import Array
+
+_YZX, _ZXY = numpy.array([1, 2, 0]), numpy.array([2, 0, 1])
+
+
+def sin(x: Array) -> Array:
+    """Sine, elementwise."""
+    return namespace(x).sin(x)
+
+
+def cos(x: Array) -> Array:
+    """Cosine, elementwise."""
+    return namespace(x).cos(x)
+
+
+def sqrt(x: Array) -> Array:
+    """Square root, elementwise."""
+    return namespace(x).sqrt(x)
+
+
+def atan2(y: Array, x: Array) -> Array:
+    """Angle of the point (x, y), elementwise, in (−π, π]."""
+    return namespace(y, x).arctan2(y, x)
+
+
+def absolute(x: Array) -> Array:
+    """Absolute value, elementwise."""
+    return namespace(x).abs(x)
+
+
+def sign(x: Array) -> Array:
+    """−1, 0 or 1, elementwise."""
+    return namespace(x).sign(x)
+
+
+def tanh(x: Array) -> Array:
+    """Hyperbolic tangent, elementwise."""
+    return namespace(x).tanh(x)
+
+
+def where(condition: Array, yes: Array, no: Array) -> Array:
+    """``yes`` where the condition holds, else ``no``; the only way to branch on a value."""
+    return namespace(condition, yes, no).where(condition, yes, no)
+
+
+def transpose(A: Array) -> Array:
+    """Matrix transpose of the last two axes."""
+    return namespace(A).swapaxes(A, -1, -2)
+
+
+def matvec(A: Array, x: Array) -> Array:
+    """A x, (..., m, n) times (..., n)."""
+    return namespace(A, x).matvec(A, x)
+
+
+def matmul(A: Array, B: Array) -> Array:
+    """A B, (..., m, k) times (..., k, n)."""
+    return namespace(A, B).matmul(A, B)
+
+
+def dot(x: Array, y: Array) -> Array:
+    """xᵀ y over the last axis."""
+    return namespace(x, y).vecdot(x, y)
+
+
+def outer(x: Array, y: Array) -> Array:
+    """x yᵀ, (..., m) and (..., n) to (..., m, n)."""
+    return x[..., :, None] * y[..., None, :]
+
+
+def take(x: Array, indices: Any) -> Array:
+    """Entries of the last axis by constant indices; an index matrix makes a matrix of entries."""
+    return namespace(x).take(x, indices, axis=-1)
+
+
+def cross(x: Array, y: Array) -> Array:
+    """x × y of 3-vectors."""
+    return take(x, _YZX) * take(y, _ZXY) - take(x, _ZXY) * take(y, _YZX)
+
+
+def stack(parts: Sequence[Array]) -> Array:
+    """Parts of any common batch shape as entries of a new last axis."""
+    xp = namespace(*parts)
+    shapes = {numpy.shape(part) for part in parts}
+    if len(shapes) > 1:
+        common = numpy.broadcast_shapes(*shapes)
+        parts = [xp.broadcast_to(part, common) for part in parts]
+    if xp is numpy:  # several times faster than numpy.stack for the handful of numbers that is usual here
+        return numpy.moveaxis(numpy.asarray(parts), 0, -1) if numpy.ndim(parts[0]) else numpy.asarray(parts)
+    return xp.stack(parts, axis=-1)
+
+
+def concat(parts: Sequence[Array], axis: int = -1) -> Array:
+    """Join along the last axis (or ``axis=-2``), broadcasting all others."""
+    if len(parts) == 1:
+        return parts[0]
+    xp = namespace(*parts)
+    rest = [_without(part.shape, axis) for part in parts]
+    if any(shape != rest[0] for shape in rest):
+        common = numpy.broadcast_shapes(*rest)
+        parts = [xp.broadcast_to(part, _with(common, axis, part.shape[axis])) for part in parts]
+    return xp.concatenate(parts, axis=axis)
+
+
+def block(rows: Sequence[Sequence[Array]]) -> Array:
+    """A matrix from rows of blocks, each (..., m_i, n_j)."""
+    return concat([concat(row) for row in rows], axis=-2)
+
+
+def stack_matrices(parts: Sequence[Array]) -> Array:
+    """Matrices (..., m, n) as entries of a new axis in front of the last two: (..., k, m, n)."""
+    xp = namespace(*parts)
+    common = numpy.broadcast_shapes(*(part.shape for part in parts))
+    return xp.stack([xp.broadcast_to(part, common) for part in parts], axis=-3)
+
+
+def stack_vectors(parts: Sequence[Array]) -> Array:
+    """Vectors (..., m) as entries of a new axis in front of the last: (..., k, m)."""
+    return concat([part[..., None, :] for part in parts], axis=-2)
+
+
+def matrix(rows: Sequence[Sequence[Array]]) -> Array:
+    """A small matrix from its entries."""
+    return stack_vectors([stack(row) for row in rows])
+
+
+def constant(values: Any) -> Array:
+    """A table of numbers or indices that never changes."""
+    return numpy.array(values)
+
+
+def identity(n: int) -> Array:
+    """The n × n unit matrix, a constant."""
+    return numpy.eye(n)
+
+
+def zeros(*shape: int) -> Array:
+    """Zeros, a constant; broadcasts against any batch."""
+    return numpy.zeros(shape)
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    position = len(shape) + axis
+    return shape[:position] + shape[position + 1 :]
+
+
+def _with(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
+    position = len(shape) + 1 + axis
+    return (*shape[:position], size, *shape[position:])
+
+
+def as_numbers(value: Any) -> Array:
+    """``value`` as an array of floating-point numbers; arrays of other libraries pass unchanged."""
+    if namespace(value) is not numpy:
+        return value
+    array = numpy.asarray(value)
+    return array if array.dtype.kind == "f" else array.astype(numpy.float64)

@@ -1,0 +1,62 @@
+"""Factor and solve a symmetric positive definite matrix, for any array library, without ever raising.
+
+The factorisation is M = Lᵀ D L with L unit lower triangular, eliminated from the last row to the first. Joints are
+numbered from the root outwards, so this order creates no fill-in: an entry that is zero because two joints lie on
+different branches stays zero [Fea08, §6.5].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy
+
+from torsor.arrays.primitives import concat, dot, outer, where
+from torsor.arrays.typing import Array
+
+EPSILON = float(numpy.finfo(numpy.float64).eps)
+
+
+class Factors(NamedTuple):
+    """M = Lᵀ D L: ``rows[k]`` holds row k of L left of the diagonal, ``pivots[k]`` the entry D_k."""
+
+    rows: list[Array]
+    pivots: list[Array]
+
+
+def factor(M: Array) -> Factors:
+    """Factors of M (..., n, n). A pivot that is all rounding error becomes NaN, so that no solution is made up."""
+    n = M.shape[-1]
+    rows: list[Array] = [None] * n
+    pivots: list[Array] = [None] * n
+    rest = M
+    with numpy.errstate(all="ignore"):
+        for k in range(n - 1, -1, -1):
+            pivot = rest[..., k, k]
+            # What is left of M_kk after elimination is meaningless once it is below its own rounding error.
+            pivot = where(pivot > 4 * n * EPSILON * M[..., k, k], pivot, numpy.nan)
+            column = rest[..., :k, k]
+            rows[k], pivots[k] = column / pivot[..., None], pivot
+            rest = rest[..., :k, :k] - outer(rows[k], column)
+    return Factors(rows, pivots)
+
+
+def solve(factors: Factors, b: Array) -> Array:
+    """x with M x = b, for vectors b (..., n)."""
+    rows, pivots = factors
+    n = len(pivots)
+    y: list[Array] = [None] * n
+    rest = b
+    for k in range(n - 1, -1, -1):  # Lᵀ y = b
+        y[k] = rest[..., k]
+        rest = rest[..., :k] - rows[k] * y[k][..., None]
+    x = (y[0] / pivots[0])[..., None]
+    for k in range(1, n):  # L x = D⁻¹ y
+        x_k = y[k] / pivots[k] - dot(rows[k], x)
+        x = concat([x, x_k[..., None]])
+    return x
+
+
+def solve_columns(factors: Factors, B: Array) -> Array:
+    """X with M X = B, for matrices B (..., n, m), column by column."""
+    return concat([solve(factors, B[..., :, j])[..., :, None] for j in range(B.shape[-1])])

@@ -1,0 +1,31 @@
+"""The vocabulary of shapes. A signature names what it takes; the border and the tests read the same words.
+
+Letters: ``nq`` numbers in a configuration, ``nv`` degrees of freedom, ``n`` moving links. Batch axes come first (``...``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+Array = Any  # a NumPy array, a JAX array or a traced array: whatever answers to ``namespace``
+
+Scalar = Annotated[Array, "..."]
+Vector3 = Annotated[Array, "... 3"]
+Matrix3 = Annotated[Array, "... 3 3"]
+Quaternion = Annotated[Array, "... 4"]  # (x, y, z, w)
+Rotation = Annotated[Array, "... 3 3"]  # element of SO(3)
+Pose = Annotated[Array, "... 4 4"]  # element of SE(3)
+Algebra = Annotated[Array, "... 4 4"]  # element of se(3) as a matrix
+Twist = Annotated[Array, "... 6"]  # (angular, linear)
+Wrench = Annotated[Array, "... 6"]  # (moment, force)
+Matrix6 = Annotated[Array, "... 6 6"]
+InertiaRow = Annotated[Array, "... 10"]  # m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the frame's origin
+
+ConfigurationVector = Annotated[Array, "... nq"]
+JointVector = Annotated[Array, "... nv"]
+JointMatrix = Annotated[Array, "... nv nv"]
+Jacobian = Annotated[Array, "... 6 nv"]
+JacobianDerivative = Annotated[Array, "... 6 nv nv"]
+LinkPoses = Annotated[Array, "... n 4 4"]
+LinkWrenches = Annotated[Array, "... n 6"]
+JointScrews = Annotated[Array, "... nv 6"]

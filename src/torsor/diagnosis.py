@@ -1,0 +1,98 @@
+"""Why is a mass matrix singular? Joints that move no inertia, and motions that meet none."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ParamSpec, TypeVar
+
+import numpy as np
+
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import ModelError, ShapeError
+from torsor.mechanics.mass_matrix import mass_matrix
+from torsor.model import Robot, random_configuration
+from torsor.model.degenerate import ROUNDING
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def refusing_idle_joints(algorithm: Callable[P, R]) -> Callable[P, R]:
+    """``algorithm`` that first refuses a robot with a joint that moves no inertia, by name (looked up once per robot)."""
+
+    @functools.wraps(algorithm)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        robot = args[0] if args else kwargs["robot"]
+        assert isinstance(robot, Robot)
+        _refuse_idle_joints(robot)
+        return algorithm(*args, **kwargs)
+
+    return guarded
+
+
+def _refuse_idle_joints(robot: Robot) -> None:
+    if robot.parameters.is_concrete and (idle := idle_joints(robot)):
+        raise ModelError(
+            f"forward dynamics of robot {robot.name!r}: joint {idle[0]!r} moves no inertia, so its acceleration is undefined. "
+            f"Give a link beyond it a mass (robot.with_inertia), the joint an armature, or hold it: "
+            f"robot.lock({{{idle[0]!r}: 0.0}})."
+        )
+
+
+@lru_cache(maxsize=1024)
+def idle_joints(robot: Robot) -> tuple[str, ...]:
+    """Names of the coordinates whose diagonal entry of M vanishes at every configuration."""
+    q = random_configuration(robot, seed=0, batch=(4,))
+    M = mass_matrix(robot, q)
+    diagonal = np.einsum("...ii->...i", np.broadcast_to(M, (4, robot.nv, robot.nv)))
+    scale = max(float(np.abs(robot.parameters.inertias).max()), float(robot.parameters.armature.max()))
+    vanishing = np.all(diagonal <= ROUNDING * scale, axis=0)
+    return tuple(c.name for c in robot.structure.coordinates if np.any(vanishing[c.v]))
+
+
+@dataclass(frozen=True)
+class MassMatrixReport:
+    """How far the mass matrix at one configuration is from singular, and along which motion."""
+
+    rank: int
+    condition: float
+    weakest_motion: dict[str, float]
+    idle_joints: tuple[str, ...]
+
+    def __str__(self) -> str:
+        motion = ", ".join(f"{name} {value:+.3g}" for name, value in self.weakest_motion.items())
+        full = self.rank == len(self.weakest_motion)
+        lines = [
+            f"mass matrix: rank {self.rank} of {len(self.weakest_motion)}, condition number {self.condition:.3g}",
+            f"the motion that meets the least inertia: {motion}",
+        ]
+        if self.idle_joints:
+            lines.append(f"joints that move no inertia at any configuration: {', '.join(self.idle_joints)}")
+        elif not full:
+            lines.append("singular here, though not everywhere: links that are point masses or massless line up")
+        return "\n".join(lines)
+
+
+def mass_matrix_report(robot: Robot, q: ConfigurationVector) -> MassMatrixReport:
+    """Why forward dynamics is singular or ill-conditioned at ``q``: rank, condition and weakest motion of M [LP, (9.1)].
+
+    ``q`` (nq,), rad or m, one configuration. The weakest motion is the unit vector v (per degree of freedom) with the
+    least kinetic energy ½ vᵀ M v, in rad/s or m/s.
+    """
+    if np.ndim(q) != 1:
+        raise ShapeError(f"mass_matrix_report: takes one configuration of shape ({robot.nq},), got {np.shape(q)}.")
+    M = np.asarray(mass_matrix(robot, q))
+    values, vectors = np.linalg.eigh(M)
+    rank = int(np.sum(values > ROUNDING * values[-1]))
+    condition = float(values[-1] / values[0]) if values[0] > 0 else float("inf")
+    return MassMatrixReport(rank, condition, _named(robot, vectors[:, 0]), idle_joints(robot))
+
+
+def _named(robot: Robot, v: Array) -> dict[str, float]:
+    names = []
+    for c in robot.structure.coordinates:
+        names += [c.name] if c.nv == 1 else [f"{c.name}[{k}]" for k in range(c.nv)]
+    return dict(zip(names, map(float, v), strict=True))

@@ -1,0 +1,33 @@
+"""What torsor raises. One base class, so that callers can catch everything we say with one name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class TorsorError(Exception):
+    """Base class of all errors raised by torsor."""
+
+
+class ShapeError(TorsorError, ValueError):
+    """An array argument has the wrong shape or cannot be read as numbers."""
+
+
+class ModelError(TorsorError, ValueError):
+    """A robot, link, joint or inertia cannot be what was asked for."""
+
+
+class UnknownName(TorsorError, KeyError):
+    """A joint, link or frame of that name does not exist."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of the message
+        return str(self.args[0])
+
+
+def unknown_name(where: str, kind: str, name: object, known: Iterable[str], listing: str) -> UnknownName:
+    """The error for a name that does not exist: says which are nearest and where all of them are listed."""
+    names = list(known)
+    near = get_close_matches(str(name), names, n=3, cutoff=0.4)
+    nearest = f"; nearest: {', '.join(map(repr, near))}" if near else ""
+    return UnknownName(f"{where} has no {kind} {name!r}{nearest}. All {kind}s: {listing}.")

@@ -1,0 +1,107 @@
+"""How one joint moves its link, for every joint kind; and how joints add up to the coordinates that drive them.
+
+Link i sits at T_pi = M_i e^{S_i q_i} of its parent p [PBP95, (23)]. The screws of a joint are rows (k, 6) of constants
+in its link frame for every kind (k = 1 for revolute, prismatic and helical; 3 for planar and spherical; 6 for free),
+so that V_i = Ad(T_ip) V_p + S_iᵀ v_i holds for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from torsor.arrays import block, concat, cos, identity, matmul, matvec, sin, stack, transpose, zeros
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Wrench
+from torsor.lie import quaternion, screws, se3, so3
+from torsor.model import Robot
+
+_UNIT = identity(6)
+_FREEDOMS = {
+    "planar": _UNIT[[2, 3, 4]],  # (ω, v_x, v_y)
+    "spherical": _UNIT[:3],
+    "free": _UNIT,
+}
+
+
+def joint_pose(robot: Robot, i: int, q: ConfigurationVector) -> Pose:
+    """T_pi, the pose of link i in its parent's frame."""
+    return matmul(robot.parameters.poses[i], _motion(robot, i, q))
+
+
+def joint_poses(robot: Robot, q: ConfigurationVector) -> list[Pose]:
+    """T_pi of every link."""
+    return [joint_pose(robot, i, q) for i in range(robot.n)]
+
+
+def joint_screws(robot: Robot, i: int) -> Twist:
+    """S_i, rows (k, 6) in the link frame, per unit of the coordinates that drive joint i."""
+    kind = robot.structure.kinds[i]
+    if kind in _FREEDOMS:
+        return _FREEDOMS[kind]
+    return robot.structure.couplings[i].ratio * robot.parameters.screws[i][None, :]
+
+
+def joint_twist(robot: Robot, i: int, v: JointVector) -> Twist:
+    """S_iᵀ v_i, the twist of link i relative to its parent, in frame i."""
+    S = joint_screws(robot, i)
+    v_i = v[..., robot.structure.coordinate_of(i).v]
+    return S[0] * v_i if S.shape[0] == 1 else matvec(transpose(S), v_i)
+
+
+def project_on_joint(robot: Robot, i: int, F: Wrench) -> Array:
+    """S_i F (..., k), the part of a wrench that does work on joint i."""
+    return matvec(joint_screws(robot, i), F)
+
+
+def gather_vector(robot: Robot, parts: Sequence[Array]) -> JointVector:
+    """Per-joint values (..., k) as one vector (..., nv); joints that share a coordinate add up."""
+    s = robot.structure
+    totals: list[Array] = [None] * len(s.coordinates)
+    for i, part in enumerate(parts):
+        c = s.couplings[i].coordinate
+        totals[c] = part if totals[c] is None else totals[c] + part
+    return concat(totals)
+
+
+def gather_columns(robot: Robot, parts: Mapping[int, Array], rows: int) -> Array:
+    """Per-joint columns (..., rows, k) as one matrix (..., rows, nv), zero for joints without any."""
+    s = robot.structure
+    totals: list[Array] = [None] * len(s.coordinates)
+    for i, part in parts.items():
+        c = s.couplings[i].coordinate
+        totals[c] = part if totals[c] is None else totals[c] + part
+    return concat(
+        [zeros(rows, c.nv) if total is None else total for c, total in zip(s.coordinates, totals, strict=True)]
+    )
+
+
+def gather_matrix(robot: Robot, blocks: Mapping[tuple[int, int], Array]) -> Array:
+    """Per-joint blocks (..., k_i, k_j) as one matrix (..., nv, nv), zero where joints do not meet."""
+    s = robot.structure
+    totals: dict[tuple[int, int], Array] = {}
+    for (i, j), part in blocks.items():
+        key = s.couplings[i].coordinate, s.couplings[j].coordinate
+        totals[key] = totals[key] + part if key in totals else part
+    sizes = [c.nv for c in s.coordinates]
+    return block(
+        [[totals.get((a, b), zeros(rows, columns)) for b, columns in enumerate(sizes)] for a, rows in enumerate(sizes)]
+    )
+
+
+def _motion(robot: Robot, i: int, q: ConfigurationVector) -> Pose:
+    kind, (_, ratio, offset) = robot.structure.kinds[i], robot.structure.couplings[i]
+    part = q[..., robot.structure.coordinate_of(i).q]
+    if kind == "free":
+        return se3.pose(quaternion.to_rotation(part[..., 3:]), part[..., :3])
+    if kind == "spherical":
+        return se3.pose(quaternion.to_rotation(part), zeros(3))
+    if kind == "planar":
+        x, y, angle = part[..., 0], part[..., 1], part[..., 2]
+        return se3.pose(so3.rotation_about(_UNIT[2, :3], sin(angle), cos(angle)), stack([x, y, 0.0]))
+    S, angle = robot.parameters.screws[i], part[..., 0]
+    if ratio != 1.0 or offset != 0.0:
+        angle = ratio * angle + offset
+    if kind == "prismatic":
+        return screws.prismatic_motion(S, angle)
+    if kind == "revolute":
+        return screws.revolute_motion(S, sin(angle), cos(angle))
+    return screws.helical_motion(S, sin(angle), cos(angle), angle)

@@ -1,0 +1,47 @@
+"""The mass matrix by composite bodies, and its inverse."""
+
+from __future__ import annotations
+
+from torsor import lie
+from torsor.arrays import factor, identity, matmul, solve_columns, transpose
+from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMatrix
+from torsor.mechanics.joint_motion import gather_matrix, joint_poses, joint_screws
+from torsor.mechanics.supporting_chain import rows
+from torsor.model import Robot
+
+
+def mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
+    """M(q) with kinetic energy ½ vᵀ M v, armature included, by composite bodies (CRBA) [PBP95, (40); LP, (9.61)].
+
+    The composite inertia of link i is its own plus those of all links beyond it, moved to frame i. A unit of v_i gives
+    that composite the momentum F = G_i S_i, and carried towards the base F works on each joint j it passes:
+    M_ji = S_jᵀ F [Fea08, §6.2].
+
+    ``q`` (..., nq), rad or m. Returns (..., nv, nv), symmetric, kg·m², kg·m or kg.
+    """
+    T_pi = joint_poses(robot, q)
+    parents = robot.structure.parents
+    composite: list[InertiaRow] = [robot.parameters.inertias[i] for i in range(robot.n)]
+    for i in range(robot.n - 1, -1, -1):
+        if (p := parents[i]) >= 0:
+            composite[p] = composite[p] + lie.transform_inertia(T_pi[i], composite[i])
+    blocks: dict[tuple[int, int], Array] = {}
+    for i in range(robot.n):
+        F = lie.apply_inertia(composite[i][..., None, :], joint_screws(robot, i))
+        j = i
+        while j >= 0:
+            M_ji = matmul(joint_screws(robot, j), transpose(F))
+            blocks[j, i] = M_ji
+            if j != i:
+                blocks[i, j] = transpose(M_ji)
+            F = lie.transform_wrench_inverse(rows(T_pi[j]), F)
+            j = parents[j]
+    return gather_matrix(robot, blocks) + identity(robot.nv) * robot.parameters.armature
+
+
+def inverse_mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
+    """M(q)⁻¹, by the factorisation M = LᵀDL that keeps the zeros between branches [Fea08, §6.5; LP, (9.2)].
+
+    ``q`` (..., nq), rad or m. Returns (..., nv, nv), 1/(kg·m²), 1/(kg·m) or 1/kg; NaN where M is singular.
+    """
+    return solve_columns(factor(mass_matrix(robot, q)), identity(robot.nv))

@@ -1,0 +1,188 @@
+"""One rigid body, in all the forms the papers give its energy, momentum and equations of motion.
+
+``G`` is the body's inertia row (..., 10) about the frame in use (`Inertia.row`), ``V`` the body twist of that frame.
+They all say the same; the tests hold them against each other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torsor import lie
+from torsor.arrays import block, checked, concat, cross, dot, identity, matmul, matvec, sqrt, transpose, zeros
+from torsor.arrays.typing import Algebra, Array, InertiaRow, Matrix3, Pose, Scalar, Twist, Vector3, Wrench
+from torsor.lie import se3
+from torsor.lie.inertias import rotational
+
+# Kinetic energy
+
+
+@checked
+def kinetic_energy(G: InertiaRow, V: Twist) -> Scalar:
+    """½ Vᵀ G V [LP, (9.24); PBP95, §2.3]. ``G`` (..., 10), kg, m; ``V`` (..., 6), rad/s, m/s; returns (...), J."""
+    return 0.5 * dot(V, lie.apply_inertia(G, V))
+
+
+@checked
+def kinetic_energy_of_rotation(I: Matrix3, w: Vector3) -> Scalar:
+    """½ ω · I · ω about the centre of mass [Sil81, (2.10)]. ``I`` (..., 3, 3), kg·m²; ``w`` (..., 3), rad/s; returns (...), J."""
+    return 0.5 * dot(w, matvec(I, w))
+
+
+@checked
+def kinetic_energy_of_rotation_rate(J: Matrix3, W_dot: Matrix3) -> Scalar:
+    """½ tr(Ẇ J Ẇᵀ), with J the second moment in body axes [Sil81, (2.8)].
+
+    ``J`` (..., 3, 3), kg·m²; ``W_dot`` (..., 3, 3), 1/s; returns (...), J.
+    """
+    return 0.5 * _trace(matmul(matmul(W_dot, J), transpose(W_dot)))
+
+
+@checked
+def kinetic_energy_by_pseudo_inertia(G: InertiaRow, V: Twist) -> Scalar:
+    """½ tr(V Ĵ Vᵀ) with the 4×4 pseudo-inertia Ĵ: for every body, rods and points included [BSP93, (2), E000-1b].
+
+    ``G`` (..., 10), kg, m; ``V`` (..., 6), rad/s, m/s; returns (...), J.
+    """
+    X = se3.hat(V)
+    return 0.5 * _trace(matmul(matmul(X, lie.pseudo_inertia(G)), transpose(X)))
+
+
+class TraceForm(NamedTuple):
+    """The matrices G_p, M_p, J_p (4, 4) of a body about a frame p, kg, m [BSP93, §3.1, E000-1, E000-8]."""
+
+    G: Pose
+    M: Pose
+    J: Pose
+
+
+def trace_form(mass: Scalar, I: Matrix3, T_pc: Pose) -> TraceForm:
+    """G_p = T_cpᵀ T_cp, M_p = T_pc M T_pcᵀ, J_p = T_pc J T_pcᵀ for a body at its centre of mass c [BSP93, §3.1, E000-1].
+
+    J = √(det I / 2) diag(I⁻¹, 0), which exists only if all principal moments are positive.
+    ``mass``, kg; ``I`` (3, 3), kg·m², about c; ``T_pc`` (4, 4), m, pose of the centre-of-mass frame in p.
+    """
+    adjugate, determinant = _adjugate(I)
+    J3 = adjugate / sqrt(2.0 * determinant)  # √(det/2) I⁻¹
+    M = block([[zeros(3, 3), zeros(3, 1)], [zeros(1, 3), mass * identity(1)]])
+    J = block([[J3, zeros(3, 1)], [zeros(1, 3), zeros(1, 1)]])
+    T_cp = se3.inverse(T_pc)
+    return TraceForm(
+        matmul(transpose(T_cp), T_cp),
+        matmul(matmul(T_pc, M), transpose(T_pc)),
+        matmul(matmul(T_pc, J), transpose(T_pc)),
+    )
+
+
+def trace_inner_product(form: TraceForm, V: Twist, W: Twist) -> Scalar:
+    """⟨V, W⟩_p = tr(G_p V M_p Wᵀ) + tr(J_p V J_p Wᵀ), equal to Vᵀ G W; ½⟨V, V⟩ is the energy [BSP93, §3.1, E000-8].
+
+    ``V`` and ``W`` (..., 6), rad/s, m/s; returns (...), J.
+    """
+    X, Y = se3.hat(V), transpose(se3.hat(W))
+    G, M, J = form
+    return _trace(matmul(matmul(matmul(G, X), M), Y)) + _trace(matmul(matmul(matmul(J, X), J), Y))
+
+
+# Momentum
+
+
+@checked
+def momentum(G: InertiaRow, V: Twist) -> Wrench:
+    """P = G V [LP, (9.25)]. ``G`` (..., 10), kg, m; ``V`` (..., 6), rad/s, m/s; returns (..., 6), kg·m²/s, kg·m/s."""
+    return lie.apply_inertia(G, V)
+
+
+# Equations of motion
+
+
+@checked
+def wrench(G: InertiaRow, V: Twist, V_dot: Twist) -> Wrench:
+    """F = G V̇ − ad(V)ᵀ G V, the wrench that makes the body move so [LP, (9.32), (9.33); PBP95, (26)].
+
+    ``G`` (..., 10), kg, m; ``V`` (..., 6), rad/s, m/s; ``V_dot`` (..., 6), rad/s², m/s²; returns (..., 6), N·m, N.
+    """
+    return lie.apply_inertia(G, V_dot) - lie.bracket_dual(V, lie.apply_inertia(G, V))
+
+
+@checked
+def wrench_classical(mass: Scalar, I: Matrix3, V: Twist, V_dot: Twist) -> Wrench:
+    """(I ω̇ + ω × I ω, m (v̇ + ω × v)), frame at the centre of mass [LP, (9.17), (9.20); Sil81, (1.3)].
+
+    ``mass`` (...), kg; ``I`` (..., 3, 3), kg·m²; ``V`` (..., 6), rad/s, m/s; ``V_dot`` (..., 6); returns (..., 6), N·m, N.
+    """
+    w, v, w_dot, v_dot = V[..., :3], V[..., 3:], V_dot[..., :3], V_dot[..., 3:]
+    moment = matvec(I, w_dot) + cross(w, matvec(I, w))
+    return concat([moment, mass[..., None] * (v_dot + cross(w, v))])
+
+
+@checked
+def wrench_about_frame(mass: Scalar, com: Vector3, I: Matrix3, V: Twist, V_dot: Twist) -> Wrench:
+    """f = m ā and moment I ω̇ + ω × I ω + r × m ā, with ā the acceleration of the centre of mass r [PBP95, (74)–(77)].
+
+    ``mass`` (...), kg; ``com`` (..., 3), m; ``I`` (..., 3, 3), kg·m², about the centre of mass; ``V`` (..., 6), rad/s, m/s;
+    ``V_dot`` (..., 6), rad/s², m/s²; returns (..., 6), N·m, N, about the frame's origin.
+    """
+    w, v, w_dot, v_dot = V[..., :3], V[..., 3:], V_dot[..., :3], V_dot[..., 3:]
+    a = v_dot + cross(w, v)
+    f = mass[..., None] * (a + cross(w_dot, com) + cross(w, cross(w, com)))
+    return concat([matvec(I, w_dot) + cross(w, matvec(I, w)) + cross(com, f), f])
+
+
+@checked
+def free_acceleration(G: InertiaRow, V: Twist) -> Twist:
+    """V̇ of a body left alone: G V̇ = ad(V)ᵀ G V, the Euler–Poincaré equation [BSP93, (3), E000-2].
+
+    ``G`` (..., 10), kg, m, of positive mass and moments; ``V`` (..., 6), rad/s, m/s; returns (..., 6), rad/s², m/s².
+    """
+    P = lie.bracket_dual(V, lie.apply_inertia(G, V))
+    m, h = G[..., :1], G[..., 1:4]
+    # Eliminate v̇ = (f + h × ω̇)/m and solve 3×3 for ω̇ with the inertia about the centre of mass.
+    com = h / m
+    at_com = lie.transform_inertia(se3.pose(identity(3), -com), G)
+    adjugate, determinant = _adjugate(rotational(at_com))
+    w_dot = matvec(adjugate, P[..., :3] - cross(com, P[..., 3:])) / determinant[..., None]
+    return concat([w_dot, P[..., 3:] / m + cross(com, w_dot)])
+
+
+@checked
+def weak_residual(G: InertiaRow, V: Twist, V_dot: Twist, W: Twist) -> Scalar:
+    """⟨V̇, W⟩ − ⟨V, [V, W]⟩: zero for every W if and only if the body moves freely [BSP93, (3), E000-2].
+
+    ``G`` (..., 10), kg, m; ``V``, ``W`` (..., 6), rad/s, m/s; ``V_dot`` (..., 6), rad/s², m/s²; returns (...), W.
+    """
+    return dot(lie.apply_inertia(G, V_dot), W) - dot(lie.apply_inertia(G, V), lie.bracket(V, W))
+
+
+def matrix_residual(form: TraceForm, V: Twist, V_dot: Twist) -> Algebra:
+    """P(G V̇ M + J V̇ J) − P([Vᵀ, G V M + J V J]): zero if the body moves freely, all 4×4 matrices [BSP93, §3.2, E000-3].
+
+    P keeps the skew part of the 3×3 block and the last column. ``V`` (6,), rad/s, m/s; ``V_dot`` (6,); returns (4, 4), N·m, N.
+    """
+    X, Y = se3.hat(V), se3.hat(V_dot)
+    G, M, J = form
+
+    def lowered(Z: Algebra) -> Algebra:
+        return matmul(matmul(G, Z), M) + matmul(matmul(J, Z), J)
+
+    L, Xt = lowered(X), transpose(X)
+    return _project(lowered(Y) - (matmul(Xt, L) - matmul(L, Xt)))
+
+
+def _project(X: Algebra) -> Algebra:
+    R, p = X[..., :3, :3], X[..., :3, 3:]
+    return concat([concat([0.5 * (R - transpose(R)), p]), zeros(1, 4)], axis=-2)
+
+
+def _trace(X: Array) -> Scalar:
+    total = X[..., 0, 0]
+    for k in range(1, X.shape[-1]):
+        total = total + X[..., k, k]
+    return total
+
+
+def _adjugate(A: Matrix3) -> tuple[Matrix3, Scalar]:
+    """Adjugate and determinant of a symmetric 3×3 matrix: A⁻¹ = adjugate / determinant."""
+    a, b, c = A[..., :, 0], A[..., :, 1], A[..., :, 2]
+    rows = concat([cross(b, c)[..., None, :], cross(c, a)[..., None, :], cross(a, b)[..., None, :]], axis=-2)
+    return rows, dot(a, cross(b, c))

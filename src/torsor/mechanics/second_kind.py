@@ -1,0 +1,78 @@
+"""A rigid body in coordinates of the second kind, T = e^{A_1 x_1} e^{A_2 x_2} ⋯ e^{A_k x_k} [BSP93, §3.2].
+
+With six screws these are coordinates of SE(3) (Euler angles and a translation, for instance); with any screws A (k, 6)
+of lengths in m and angles in rad, x is (..., k). ``G`` (10,) is the body's inertia row about the last frame.
+"""
+
+from __future__ import annotations
+
+from torsor import lie
+from torsor.arrays import dot, identity, matmul, matvec, stack, stack_matrices, stack_vectors, transpose, zeros
+from torsor.arrays.typing import Array, InertiaRow, JointMatrix, JointVector, Pose, Twist
+from torsor.lie import se3
+
+
+def pose(screws: Twist, x: JointVector) -> Pose:
+    """T_0p = e^{A_1 x_1} ⋯ e^{A_k x_k} [BSP93, §3.2]. ``screws`` (k, 6), ``x`` (..., k), rad, m; returns (..., 4, 4)."""
+    T = identity(4)
+    for i in range(len(screws)):
+        T = matmul(T, se3.exp(screws[i] * x[..., i, None]))
+    return T
+
+
+def columns(screws: Twist, x: JointVector) -> Twist:
+    """Ad(T_ki) A_i with T_ik = e^{A_i x_i} ⋯ e^{A_k x_k} and T_ki = T_ik⁻¹ [BSP93, §3.2, E000-4].
+
+    ``screws`` (k, 6), ``x`` (..., k), rad, m; returns (..., k, 6).
+    """
+    T, result = identity(4), []
+    for i in range(len(screws) - 1, -1, -1):
+        T = matmul(se3.exp(screws[i] * x[..., i, None]), T)
+        result.append(lie.transform_twist_inverse(T, screws[i]))
+    return stack_vectors(result[::-1])
+
+
+def twist(screws: Twist, x: JointVector, x_dot: JointVector) -> Twist:
+    """V_p = Σ Ad(T_ki) A_i ẋ_i [BSP93, §3.2]. ``x``, ``x_dot`` (..., k), rad, m, s; returns (..., 6), rad/s, m/s."""
+    return matvec(transpose(columns(screws, x)), x_dot)
+
+
+def twist_rate(screws: Twist, x: JointVector, x_dot: JointVector, x_ddot: JointVector) -> Twist:
+    """V̇_p = Σ_i Ad A_i ẍ_i + Σ_{i<j} [Ad A_i, Ad A_j] ẋ_i ẋ_j [BSP93, §3.2].
+
+    ``x``, ``x_dot``, ``x_ddot`` (..., k), rad, m, s; returns (..., 6), rad/s², m/s².
+    """
+    C = columns(screws, x)
+    total = matvec(transpose(C), x_ddot)
+    so_far = zeros(6)
+    for j in range(len(screws)):
+        own = C[..., j, :] * x_dot[..., j, None]
+        total = total + lie.bracket(so_far, own)
+        so_far = so_far + own
+    return total
+
+
+def metric(screws: Twist, x: JointVector, G: InertiaRow) -> JointMatrix:
+    """g_ki = ⟨Ad A_i, Ad A_k⟩ [BSP93, §3.2]. ``x`` (..., k), rad, m; ``G`` (10,), kg, m; returns (..., k, k)."""
+    C = columns(screws, x)
+    return matmul(C, transpose(lie.apply_inertia(G, C)))
+
+
+def christoffel(screws: Twist, x: JointVector, G: InertiaRow) -> Array:
+    """γ_ijk, lowered index last, of the metric g, by brackets [BSP93, §3.2, E000-5].
+
+    γ_ijk = ½ (⟨[C_k, C_j], C_i⟩ + ⟨[C_k, C_i], C_j⟩ + ⟨[C_n, C_m], C_k⟩), n = min(i, j), m = max(i, j), C_i = Ad A_i.
+    ``x`` (..., k), rad, m; ``G`` (10,), kg, m; returns (..., k, k, k); motion: Σ g_ki ẍ_i + Σ γ_ijk ẋ_i ẋ_j = 0.
+    """
+    C = columns(screws, x)
+    momenta = lie.apply_inertia(G, C)
+    count = len(screws)
+
+    def term(a: int, b: int, c: int) -> Array:
+        return dot(lie.bracket(C[..., a, :], C[..., b, :]), momenta[..., c, :])
+
+    def entry(i: int, j: int, k: int) -> Array:
+        return 0.5 * (term(k, j, i) + term(k, i, j) + term(min(i, j), max(i, j), k))
+
+    pages = [stack_vectors([stack([entry(i, j, k) for k in range(count)]) for j in range(count)]) for i in range(count)]
+    return stack_matrices(pages)

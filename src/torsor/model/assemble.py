@@ -1,0 +1,294 @@
+"""From a list of joints, each with the link it moves, to a robot; and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor import lie
+from torsor.arrays import stack_vectors
+from torsor.arrays.typing import Array, Pose, Vector3
+from torsor.errors import ModelError, unknown_name
+from torsor.model.inertia import Inertia
+from torsor.model.joints import KINDS, SCREW_KINDS, Joint, Mimic, UnitScrew, unit_screw
+from torsor.model.parameters import Parameters
+from torsor.model.poses import check_pose
+from torsor.model.robot import Robot
+from torsor.model.structure import Coordinate, Coupling, Frame, Limits, Structure, coordinates_in_order
+
+EARTH = (0.0, 0.0, -9.81)
+
+
+class Placement(NamedTuple):
+    """Where a described link ended up: on which moving link (−1: the base), and at which pose of it."""
+
+    link: int
+    pose: Pose
+
+
+def assemble(
+    joints: Iterable[Joint],
+    *,
+    name: str = "robot",
+    gravity: Vector3 = EARTH,
+    frames: Mapping[str, tuple[str, Pose]] | None = None,
+    base: str = "base",
+    base_inertia: Inertia | None = None,
+    coulomb_width: float = 0.0,
+    order: Iterable[str] | None = None,
+) -> Robot:
+    """A robot from its joints, given in any order (lengths m, angles rad, masses kg) [PBP95, (23)].
+
+    Joints are numbered depth first, siblings in the order given; q, v and links follow (or ``order``, joint names).
+    Fixed joints are lumped: their inertia joins the link they are fixed to and their link stays as a named frame.
+    ``frames`` maps a name to (link name, pose (4, 4) in that link's frame). ``gravity`` (3,), m/s².
+    """
+    described = list(joints)
+    _check_names(described, base)
+    ordered = _depth_first(described, base)
+    moving = [joint for joint in ordered if joint.kind != "fixed"]
+    if not moving:
+        raise ModelError(f"robot {name!r} has no moving joint: nothing is left to compute.")
+
+    placed: dict[str, Placement] = {base: Placement(-1, np.eye(4))}
+    parents: list[int] = []
+    poses: list[Pose] = []
+    rows: list[Array] = []
+    base_row = (base_inertia or Inertia.zero()).row
+    for joint in ordered:
+        parent = placed[joint.parent]
+        pose = parent.pose @ check_pose(f"joint {joint.name!r}: pose", joint.pose)
+        if joint.kind != "fixed":
+            placed[joint.link] = Placement(len(parents), np.eye(4))
+            parents.append(parent.link)
+            poses.append(pose)
+            rows.append(joint.inertia.row)
+            continue
+        placed[joint.link] = Placement(parent.link, pose)
+        lumped = lie.transform_inertia(pose, joint.inertia.row)
+        if parent.link < 0:
+            base_row = base_row + lumped
+        else:
+            rows[parent.link] = rows[parent.link] + lumped
+
+    screws = [_motion(joint) for joint in moving]
+    coordinates = _coordinates(moving, screws, order)
+    named_frames, frame_poses = _frames(placed, moving, base, frames or {})
+    structure = Structure(
+        name=name,
+        base=base,
+        joints=tuple(joint.name for joint in moving),
+        links=tuple(joint.link for joint in moving),
+        parents=tuple(parents),
+        kinds=tuple(screw.kind for screw in screws),
+        couplings=tuple(
+            _coupling(joint, moving, screw, coordinates) for joint, screw in zip(moving, screws, strict=True)
+        ),
+        coordinates=coordinates,
+        frames=named_frames,
+        limits=_limits(moving, screws, coordinates),
+        coulomb_width=float(coulomb_width),
+    )
+    parameters = Parameters(
+        poses=np.array(poses),
+        screws=np.array([screw.screw for screw in screws]),
+        inertias=stack_vectors(rows),
+        gravity=_vector3(name, "gravity", gravity),
+        armature=_per_freedom(moving, coordinates, "armature"),
+        viscous_friction=_per_freedom(moving, coordinates, "viscous_friction"),
+        coulomb_friction=_per_freedom(moving, coordinates, "coulomb_friction"),
+        frame_poses=frame_poses,
+        base_inertia=base_row,
+    ).frozen()
+    parameters.refuse_non_finite(name)
+    return Robot(structure, parameters)
+
+
+def disassemble(robot: Robot) -> list[Joint]:
+    """The joints of a robot, such that `assemble` gives the robot back (its frames apart)."""
+    s, p = robot.structure, robot.parameters
+    described = []
+    for i, name in enumerate(s.joints):
+        c, coupling = s.coordinate_of(i), s.couplings[i]
+        own = c.name == name
+        joint = Joint(
+            name=name,
+            kind=s.kinds[i],
+            parent=s.base if s.parents[i] < 0 else s.links[s.parents[i]],
+            link=s.links[i],
+            pose=p.poses[i],
+            screw=p.screws[i] if s.kinds[i] in SCREW_KINDS else None,
+            inertia=Inertia.from_row(p.inertias[i]),
+        )
+        if own:
+            joint = replace(
+                joint,
+                screw=None if joint.screw is None else coupling.ratio * joint.screw,
+                lower=np.array(s.limits.lower[c.q]),
+                upper=np.array(s.limits.upper[c.q]),
+                velocity_limit=np.array(s.limits.velocity[c.v]),
+                effort_limit=np.array(s.limits.effort[c.v]),
+                armature=p.armature[c.v],
+                viscous_friction=p.viscous_friction[c.v],
+                coulomb_friction=p.coulomb_friction[c.v],
+            )
+        else:
+            joint = replace(joint, mimic=Mimic(c.name, coupling.ratio, coupling.offset))
+        described.append(joint)
+    return described
+
+
+def frames_of(robot: Robot) -> dict[str, tuple[str, Pose]]:
+    """The named frames of a robot (links and base apart), as `assemble` takes them."""
+    s = robot.structure
+    return {
+        frame.name: (s.base if frame.link < 0 else s.links[frame.link], robot.parameters.frame_poses[frame.pose_row])
+        for frame in s.frames
+        if frame.pose_row is not None
+    }
+
+
+def _check_names(joints: list[Joint], base: str) -> None:
+    for what, names in (("joint", [j.name for j in joints]), ("link", [base, *(j.link for j in joints)])):
+        doubled = {name for name in names if names.count(name) > 1}
+        if doubled:
+            raise ModelError(f"assemble: {what} names must be unique, repeated: {', '.join(sorted(doubled))}.")
+    known = [base, *(joint.link for joint in joints)]
+    for joint in joints:
+        if joint.parent not in known:
+            where = f"assemble: the parent of joint {joint.name!r} is unknown; the robot"
+            raise unknown_name(where, "link", joint.parent, known, ", ".join(known))
+
+
+def _depth_first(joints: list[Joint], base: str) -> list[Joint]:
+    children: dict[str, list[Joint]] = {}
+    for joint in joints:
+        children.setdefault(joint.parent, []).append(joint)
+    ordered: list[Joint] = []
+    waiting = children.get(base, [])[::-1]
+    while waiting:
+        joint = waiting.pop()
+        ordered.append(joint)
+        waiting.extend(children.get(joint.link, [])[::-1])
+    if len(ordered) < len(joints):
+        lost = sorted({joint.name for joint in joints} - {joint.name for joint in ordered})
+        raise ModelError(
+            f"assemble: joints {', '.join(lost)} do not hang on the base {base!r}: their parents form a cycle."
+        )
+    return ordered
+
+
+def _motion(joint: Joint) -> UnitScrew:
+    if joint.kind in ("planar", "spherical", "free"):
+        return UnitScrew(joint.kind, np.zeros(6), 1.0)
+    return unit_screw(joint)
+
+
+def _coordinates(moving: list[Joint], screws: list[UnitScrew], order: Iterable[str] | None) -> tuple[Coordinate, ...]:
+    kinds = {joint.name: screw.kind for joint, screw in zip(moving, screws, strict=True) if joint.mimic is None}
+    names = list(kinds) if order is None else list(order)
+    if sorted(names) != sorted(kinds):
+        raise ModelError(
+            f"the order of coordinates must name each of {', '.join(kinds)} exactly once, got {', '.join(names)}."
+        )
+    return coordinates_in_order([(name, kinds[name]) for name in names])
+
+
+def _coupling(joint: Joint, moving: list[Joint], screw: UnitScrew, coordinates: tuple[Coordinate, ...]) -> Coupling:
+    index = {c.name: k for k, c in enumerate(coordinates)}
+    if joint.mimic is None:
+        return Coupling(index[joint.name], screw.ratio)
+    leader = next((other for other in moving if other.name == joint.mimic.joint), None)
+    if (
+        leader is None
+        or leader.name not in index
+        or KINDS[_motion(leader).kind].nv != 1
+        or screw.kind not in SCREW_KINDS
+    ):
+        raise ModelError(
+            f"joint {joint.name!r} mimics {joint.mimic.joint!r}: both must be moving joints with one degree of freedom, "
+            "and the leader must not itself be a mimic joint."
+        )
+    return Coupling(index[leader.name], screw.ratio * joint.mimic.ratio, screw.ratio * joint.mimic.offset)
+
+
+def _frames(
+    placed: dict[str, Placement], moving: list[Joint], base: str, extra: Mapping[str, tuple[str, Pose]]
+) -> tuple[tuple[Frame, ...], Array]:
+    links = {joint.link for joint in moving}
+    frames: list[Frame] = []
+    poses: list[Pose] = []
+    for name, place in placed.items():
+        if name == base or name in links:
+            frames.append(Frame(name, place.link))
+        else:
+            frames.append(Frame(name, place.link, len(poses)))
+            poses.append(place.pose)
+    for name, (link, pose) in extra.items():
+        if name in placed:
+            raise ModelError(f"assemble: frame {name!r} has the name of a link.")
+        if link not in placed:
+            raise unknown_name(
+                f"assemble: frame {name!r} sits on an unknown link; the robot", "link", link, placed, ", ".join(placed)
+            )
+        frames.append(Frame(name, placed[link].link, len(poses)))
+        poses.append(placed[link].pose @ check_pose(f"frame {name!r}: pose", pose))
+    return tuple(frames), np.array(poses).reshape(-1, 4, 4)
+
+
+def _limits(moving: list[Joint], screws: list[UnitScrew], coordinates: tuple[Coordinate, ...]) -> Limits:
+    own = {joint.name: joint for joint in moving}
+    lower = {c.name: _spread(own[c.name], "lower", c.nq) for c in coordinates}
+    upper = {c.name: _spread(own[c.name], "upper", c.nq) for c in coordinates}
+    for joint in moving:  # a follower's range binds its leader
+        if joint.mimic is not None and joint.mimic.ratio:
+            ends = (np.array([joint.lower, joint.upper], float).ravel() - joint.mimic.offset) / joint.mimic.ratio
+            leader = joint.mimic.joint
+            lower[leader] = np.maximum(lower[leader], ends.min())
+            upper[leader] = np.minimum(upper[leader], ends.max())
+    for name in lower:
+        if np.any(lower[name] > upper[name]):
+            raise ModelError(
+                f"joint {name!r}: lower limit {lower[name].tolist()} exceeds upper limit {upper[name].tolist()}."
+            )
+    velocity = [x for c in coordinates for x in _spread(own[c.name], "velocity_limit", c.nv)]
+    effort = [x for c in coordinates for x in _spread(own[c.name], "effort_limit", c.nv)]
+    return Limits(
+        tuple(float(x) for c in coordinates for x in lower[c.name]),
+        tuple(float(x) for c in coordinates for x in upper[c.name]),
+        tuple(map(float, velocity)),
+        tuple(map(float, effort)),
+    )
+
+
+def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field: str) -> Array:
+    own = {joint.name: joint for joint in moving}
+    values = np.concatenate([_spread(own[c.name], field, c.nv) for c in coordinates])
+    if np.any(values < 0):
+        names = [c.name for c in coordinates if np.any(_spread(own[c.name], field, c.nv) < 0)]
+        raise ModelError(f"joint {names[0]!r}: `{field}` must not be negative.")
+    for joint in moving:
+        if joint.mimic is not None and np.any(np.asarray(getattr(joint, field)) != 0):
+            raise ModelError(
+                f"joint {joint.name!r} is a mimic joint: give `{field}` to its leader {joint.mimic.joint!r}."
+            )
+    return values
+
+
+def _spread(joint: Joint, field: str, size: int) -> Array:
+    value = np.asarray(getattr(joint, field), float)
+    if value.shape not in ((), (1,), (size,)):
+        raise ModelError(
+            f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got shape {value.shape}."
+        )
+    return np.broadcast_to(value, (size,))
+
+
+def _vector3(owner: str, field: str, value: Vector3) -> Array:
+    vector = np.asarray(value, float)
+    if vector.shape != (3,):
+        raise ModelError(f"robot {owner!r}: `{field}` must have 3 numbers, got shape {vector.shape}.")
+    return vector

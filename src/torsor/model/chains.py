@@ -1,0 +1,117 @@
+"""Serial chains from what textbooks and data sheets give: screws and homes, products of exponentials, DH tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor import lie
+from torsor.arrays.typing import Array, Pose, Twist, Vector3
+from torsor.errors import ModelError, ShapeError
+from torsor.lie import se3
+from torsor.model.assemble import EARTH, assemble
+from torsor.model.inertia import Inertia
+from torsor.model.joints import Joint
+from torsor.model.poses import check_pose, pose_from
+from torsor.model.robot import Robot
+
+
+def serial_chain(
+    screws: Twist,
+    homes: Pose,
+    inertias: Sequence[Inertia],
+    *,
+    tip: Pose | None = None,
+    gravity: Vector3 = EARTH,
+    names: Sequence[str] | None = None,
+    name: str = "chain",
+) -> Robot:
+    """The robot of the textbook's three lists [LP, (9.35)–(9.40), E002-4; BSP93, (4)].
+
+    ``screws`` (n, 6): each joint's screw in the base frame at q = 0, (angular, linear), m; any length and pitch: the
+    joint moves by exp(screw · q). ``homes`` (n, 4, 4): link frames at q = 0. ``inertias``: one per link, in its link
+    frame. ``tip`` (4, 4): the end frame at q = 0, named "tip" (default: the last link frame). ``names``: of the joints.
+    """
+    screws, homes = _lists("serial_chain", screws, homes, inertias)
+    n = len(screws)
+    names = _joint_names("serial_chain", names, n)
+    homes = np.array([check_pose(f"serial_chain: homes[{i}]", home) for i, home in enumerate(homes)])
+    previous = np.concatenate([np.eye(4)[None], homes[:-1]])
+    joints = [
+        Joint(
+            name=names[i],
+            kind="helical",  # decided by the screw itself
+            parent="base" if i == 0 else f"link_{i}",
+            link=f"link_{i + 1}",
+            pose=se3.inverse(previous[i]) @ homes[i],
+            screw=lie.transform_twist_inverse(homes[i], screws[i]),
+            inertia=inertias[i],
+        )
+        for i in range(n)
+    ]
+    end = homes[-1] if tip is None else check_pose("serial_chain: tip", tip)
+    frames = {"tip": (f"link_{n}", se3.inverse(homes[-1]) @ end)}
+    return assemble(joints, name=name, gravity=gravity, frames=frames)
+
+
+class DHRow(NamedTuple):
+    """One row of a Denavit–Hartenberg table (m, rad); the joint variable is added to theta, or to d if prismatic."""
+
+    a: float = 0.0
+    alpha: float = 0.0
+    d: float = 0.0
+    theta: float = 0.0
+    prismatic: bool = False
+
+
+def dh_chain(
+    table: Sequence[DHRow | Sequence[float]],
+    inertias: Sequence[Inertia],
+    *,
+    convention: str,
+    tip: Pose | None = None,
+    gravity: Vector3 = EARTH,
+    names: Sequence[str] | None = None,
+    name: str = "chain",
+) -> Robot:
+    """The robot of a Denavit–Hartenberg table; rows (a, alpha, d, theta, prismatic=False), m and rad [Sil81, §1.2].
+
+    ``convention`` is "standard" (T = R_z(θ) T_z(d) T_x(a) R_x(α), frame at the far end of the link) or "modified"
+    (T = R_x(α) T_x(a) R_z(θ) T_z(d), frame at the joint). ``inertias`` are in those link frames; ``tip`` (4, 4) is
+    the end frame seen from the last link frame.
+    """
+    if convention not in ("standard", "modified"):
+        raise ModelError(f"dh_chain: convention must be 'standard' or 'modified', got {convention!r}.")
+    rows = [row if isinstance(row, DHRow) else DHRow(*row) for row in table]
+    screws, homes, T = [], [], np.eye(4)
+    for row in rows:
+        link = pose_from((row.a, 0.0, 0.0), (row.alpha, 0.0, 0.0))
+        turn = pose_from((0.0, 0.0, row.d), (0.0, 0.0, row.theta))
+        axis_frame = T if convention == "standard" else T @ link  # the joint's axis is this frame's z
+        axis = np.array([0, 0, 0, 0, 0, 1.0]) if row.prismatic else np.array([0, 0, 1.0, 0, 0, 0])
+        screws.append(lie.transform_twist(axis_frame, axis))
+        T = T @ turn @ link if convention == "standard" else T @ link @ turn
+        homes.append(T)
+    end = T if tip is None else T @ check_pose("dh_chain: tip", tip)
+    return serial_chain(np.array(screws), np.array(homes), inertias, tip=end, gravity=gravity, names=names, name=name)
+
+
+def _lists(where: str, screws: Array, homes: Array, inertias: Sequence[Inertia]) -> tuple[Array, Array]:
+    screws, homes = np.asarray(screws, float), np.asarray(homes, float)
+    n = len(inertias)
+    if screws.shape != (n, 6) or homes.shape != (n, 4, 4):
+        raise ShapeError(
+            f"{where}: for {n} inertias, `screws` must have shape ({n}, 6) and `homes` ({n}, 4, 4); "
+            f"got {screws.shape} and {homes.shape}."
+        )
+    return screws, homes
+
+
+def _joint_names(where: str, names: Sequence[str] | None, n: int) -> list[str]:
+    if names is None:
+        return [f"joint_{i + 1}" for i in range(n)]
+    if len(names) != n:
+        raise ShapeError(f"{where}: `names` must hold {n} joint names, got {len(names)}.")
+    return list(names)

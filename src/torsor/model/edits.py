@@ -1,0 +1,127 @@
+"""Structural changes to a robot: taken apart, changed, assembled anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.errors import ModelError, TorsorError, unknown_name
+from torsor.lie import quaternion, se3
+from torsor.model.assemble import assemble, disassemble, frames_of
+from torsor.model.inertia import Inertia
+from torsor.model.joints import Joint
+from torsor.model.poses import pose_from
+from torsor.model.robot import Robot
+
+
+def lock(robot: Robot, positions: Mapping[str, Array]) -> Robot:
+    """``robot`` with the named joints held at positions (rad, m); their links' inertia joins the parent's."""
+    names = set(robot.coordinates)
+    for name in positions:
+        if name not in names:
+            raise unknown_name(f"robot {robot.name!r}", "coordinate", name, robot.coordinates, "robot.coordinates")
+    joints = []
+    for joint in disassemble(_concrete("lock", robot)):
+        leader = joint.mimic.joint if joint.mimic else joint.name
+        if leader in positions:
+            value = np.asarray(positions[leader], float)
+            if joint.mimic:
+                value = joint.mimic.ratio * value + joint.mimic.offset
+            joint = replace(joint, kind="fixed", pose=joint.pose @ _motion(joint, value), mimic=None)
+        joints.append(joint)
+    return _rebuild(robot, joints, [name for name in robot.coordinates if name not in positions])
+
+
+def subtree(robot: Robot, joint: str) -> Robot:
+    """The part of ``robot`` from ``joint`` outwards; the base is the joint's parent link, gravity is kept in its axes."""
+    s = _concrete("subtree", robot).structure
+    root = s.joint_index(joint)
+    kept = [i for i in range(s.n) if root in s.path_from_base(i)]
+    names = [s.joints[i] for i in kept]
+    for i in kept:
+        if s.coordinate_of(i).name not in names:
+            raise ModelError(
+                f"subtree: joint {s.joints[i]!r} follows {s.coordinate_of(i).name!r}, which is not part of it. "
+                "Lock the leader first."
+            )
+    joints = [j for j in disassemble(robot) if j.name in names]
+    base = s.base if s.parents[root] < 0 else s.links[s.parents[root]]
+    links = {base, *(j.link for j in joints)}
+    frames = {name: place for name, place in frames_of(robot).items() if place[0] in links}
+    row = robot.parameters.base_inertia if s.parents[root] < 0 else robot.parameters.inertias[s.parents[root]]
+    return assemble(
+        joints,
+        name=f"{robot.name}/{joint}",
+        gravity=robot.gravity,
+        frames=frames,
+        base=base,
+        base_inertia=Inertia.from_row(row),
+        coulomb_width=s.coulomb_width,
+        order=[name for name in robot.coordinates if name in names],
+    )
+
+
+def rename(robot: Robot, names: Mapping[str, str], robot_name: str | None) -> Robot:
+    """``robot`` with joints, links and frames renamed (old → new)."""
+    s = robot.structure
+    known = {*s.joints, *robot.frames}
+    for old in names:
+        if old not in known:
+            raise unknown_name(f"robot {robot.name!r}", "name", old, known, "robot.joints, robot.frames")
+
+    def new(name: str) -> str:
+        return names.get(name, name)
+
+    structure = replace(
+        s,
+        name=robot_name or s.name,
+        base=new(s.base),
+        joints=tuple(map(new, s.joints)),
+        links=tuple(map(new, s.links)),
+        coordinates=tuple(c._replace(name=new(c.name)) for c in s.coordinates),
+        frames=tuple(f._replace(name=new(f.name)) for f in s.frames),
+    )
+    for what, all_names in (("joint", structure.joints), ("frame", tuple(f.name for f in structure.frames))):
+        if len(set(all_names)) < len(all_names):
+            raise ModelError(f"rename: two {what}s would have the same name.")
+    return Robot(structure, robot.parameters)
+
+
+def reorder(robot: Robot, coordinates: Sequence[str]) -> Robot:
+    """``robot`` with q, v and tau in the order of these joint names; links keep their order."""
+    return _rebuild(robot, disassemble(_concrete("reorder", robot)), coordinates)
+
+
+def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str]) -> Robot:
+    p, s = robot.parameters, robot.structure
+    return assemble(
+        joints,
+        name=robot.name,
+        gravity=p.gravity,
+        frames=frames_of(robot),
+        base=s.base,
+        base_inertia=Inertia.from_row(p.base_inertia),
+        coulomb_width=s.coulomb_width,
+        order=order,
+    )
+
+
+def _motion(joint: Joint, value: Array) -> Array:
+    """Pose (4, 4) of a joint away from home, for a configuration of that joint."""
+    if joint.screw is not None:
+        return se3.exp(np.asarray(joint.screw) * value)
+    if joint.kind == "planar":
+        x, y, angle = value
+        return pose_from((x, y, 0.0), (0.0, 0.0, angle))
+    if joint.kind == "spherical":
+        return se3.pose(quaternion.to_rotation(value), np.zeros(3))
+    return se3.pose(quaternion.to_rotation(value[3:]), value[:3])
+
+
+def _concrete(what: str, robot: Robot) -> Robot:
+    if not robot.parameters.is_concrete:
+        raise TorsorError(f"{what}: robot {robot.name!r} holds traced parameters; change its structure before tracing.")
+    return robot

@@ -1,0 +1,225 @@
+"""The inertia of a rigid body as people measure it: mass, centre of mass, rotational inertia about that centre."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor import lie
+from torsor.arrays import as_numbers, is_concrete
+from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
+from torsor.errors import ModelError
+from torsor.lie import se3
+from torsor.lie.inertias import rotational as rotational_part
+from torsor.model import shapes
+
+_ORIGIN = (0.0, 0.0, 0.0)
+_ROUNDING = 1e-12  # of the largest entry: what an asymmetric or indefinite inertia may owe to printed digits
+
+
+class PrincipalAxes(NamedTuple):
+    """Moments (3,), kg·m², ascending, and the rotation (3, 3) whose columns are the principal axes in the link frame."""
+
+    moments: Vector3
+    axes: Matrix3
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """A rigid body's mass (kg), centre of mass (3,) (m) and rotational inertia (3, 3) (kg·m²) [PBP95, (21)].
+
+    The centre of mass is given in the link frame; the rotational inertia is about the centre of mass, in the axes of
+    the link frame. Massless bodies and point masses are legal. What no body can have (negative or non-finite mass,
+    an asymmetric or indefinite inertia) is refused; `violations` tells what a *real* body cannot have.
+    """
+
+    mass: Array
+    com: Vector3 = _ORIGIN
+    rotational: Matrix3 = (_ORIGIN, _ORIGIN, _ORIGIN)
+
+    def __post_init__(self) -> None:
+        for name, shape in (("mass", ()), ("com", (3,)), ("rotational", (3, 3))):
+            value = as_numbers(getattr(self, name))
+            if tuple(value.shape) != shape:
+                raise ModelError(f"Inertia: `{name}` must have shape {shape}, got {tuple(value.shape)}.")
+            if is_concrete(value) and not np.all(np.isfinite(value)):
+                raise ModelError(f"Inertia: `{name}` must be finite, got {value.tolist()}.")
+            object.__setattr__(self, name, value)
+        if is_concrete(self.mass) and self.mass < 0:
+            raise ModelError(f"Inertia: mass must not be negative, got {float(self.mass):g} kg.")
+        if is_concrete(self.rotational):
+            _check_rotational(self.rotational)
+
+    @property
+    def row(self) -> InertiaRow:
+        """The ten numbers (m, m c, I about the link frame's origin) that the equations of motion are linear in."""
+        at_com = lie.inertia_row(self.mass, 0.0 * self.com, self.rotational)
+        return lie.transform_inertia(se3.pose(np.eye(3), self.com), at_com)
+
+    @property
+    def matrix(self) -> Matrix6:
+        """The 6×6 spatial inertia about the link frame [PBP95, (21)], (angular, linear) order, kg·m², kg·m, kg."""
+        return lie.inertia_matrix(self.row)
+
+    @property
+    def pseudo(self) -> Pose:
+        """The 4×4 pseudo-inertia about the link frame [Sil81, (1.2)]: positive semi-definite for every real body."""
+        return lie.pseudo_inertia(self.row)
+
+    @property
+    def second_moment(self) -> Matrix3:
+        """J = ½ tr(I) 1 − I about the centre of mass, kg·m² [Sil81, (2.11)]."""
+        return lie.second_moment(self.rotational)
+
+    @classmethod
+    def from_row(cls, row: InertiaRow) -> Inertia:
+        """The body of ten numbers (10,): m (kg), m c (kg·m), I about the origin (kg·m²) [PBP95, (21)]."""
+        row = as_numbers(row)
+        mass = row[0]
+        if is_concrete(row) and mass == 0:
+            if np.any(row[1:4] != 0):
+                raise ModelError(f"Inertia.from_row: zero mass with first moment {row[1:4].tolist()} is no body.")
+            return cls(mass, np.zeros(3), rotational_part(row))
+        com = row[1:4] / mass
+        at_com = lie.transform_inertia(se3.pose(np.eye(3), -com), row)
+        return cls(mass, com, rotational_part(at_com))
+
+    @classmethod
+    def from_matrix(cls, G: Matrix6) -> Inertia:
+        """The body of a 6×6 spatial inertia (I, [h]; −[h], m 1) about the link frame [PBP95, (21)], kg, m."""
+        G = as_numbers(G)
+        rebuilt = lie.inertia_row(G[3, 3], lie.so3.vee(G[:3, 3:]), G[:3, :3])
+        if is_concrete(G) and np.abs(lie.inertia_matrix(rebuilt) - G).max() > _ROUNDING * np.abs(G).max():
+            raise ModelError(
+                "Inertia.from_matrix: not of the form (I, [h]; -[h], m 1) in (angular, linear) order. "
+                "A (linear, angular) matrix has its 3×3 blocks swapped: pass G[[3,4,5,0,1,2]][:, [3,4,5,0,1,2]]."
+            )
+        return cls.from_row(rebuilt)
+
+    @classmethod
+    def zero(cls) -> Inertia:
+        """No body at all: the inertia of a massless link."""
+        return cls(0.0)
+
+    # Standard bodies [LP, §9.2.1]: exactly one of mass (kg) and density (kg/m³); ``com`` (3,), m, is their centre.
+    # Their axes are those of the link frame; use `moved` to turn them.
+
+    @classmethod
+    def point(cls, mass: float, position: Vector3 = _ORIGIN) -> Inertia:
+        """A particle of ``mass`` (kg) at ``position`` (3,), m."""
+        return cls(mass, position)
+
+    @classmethod
+    def particles(cls, masses: Array, positions: Array) -> Inertia:
+        """Particles (k,), kg, held rigidly at ``positions`` (k, 3), m: I = Σ m (r² 1 − r rᵀ) [Sil81, (2.9)]."""
+        parts = [cls(m, p) for m, p in zip(np.asarray(masses), np.asarray(positions), strict=True)]
+        return sum(parts[1:], start=parts[0])
+
+    @classmethod
+    def box(
+        cls, size: Vector3, *, mass: float | None = None, density: float | None = None, com: Vector3 = _ORIGIN
+    ) -> Inertia:
+        """A box with edges ``size`` (3,), m, along the axes."""
+        return cls._solid(shapes.box(size), mass, density, com)
+
+    @classmethod
+    def sphere(
+        cls, radius: float, *, mass: float | None = None, density: float | None = None, com: Vector3 = _ORIGIN
+    ) -> Inertia:
+        """A solid sphere of ``radius``, m."""
+        return cls._solid(shapes.ellipsoid((radius, radius, radius)), mass, density, com)
+
+    @classmethod
+    def ellipsoid(
+        cls, semi_axes: Vector3, *, mass: float | None = None, density: float | None = None, com: Vector3 = _ORIGIN
+    ) -> Inertia:
+        """A solid ellipsoid with ``semi_axes`` (3,), m, along the axes."""
+        return cls._solid(shapes.ellipsoid(semi_axes), mass, density, com)
+
+    @classmethod
+    def cylinder(
+        cls,
+        radius: float,
+        length: float,
+        *,
+        mass: float | None = None,
+        density: float | None = None,
+        com: Vector3 = _ORIGIN,
+        axis: str = "z",
+    ) -> Inertia:
+        """A solid cylinder of ``radius`` and ``length``, m, along the axis "x", "y" or "z"."""
+        return cls._solid(shapes.cylinder(radius, length, axis), mass, density, com)
+
+    @classmethod
+    def capsule(
+        cls,
+        radius: float,
+        length: float,
+        *,
+        mass: float | None = None,
+        density: float | None = None,
+        com: Vector3 = _ORIGIN,
+        axis: str = "z",
+    ) -> Inertia:
+        """A cylinder of ``length``, m, with a half ball of ``radius``, m, on each end."""
+        return cls._solid(shapes.capsule(radius, length, axis), mass, density, com)
+
+    @classmethod
+    def _solid(cls, solid: shapes.Solid, mass: float | None, density: float | None, com: Vector3) -> Inertia:
+        if (mass is None) == (density is None):
+            raise ModelError("Inertia: pass exactly one of mass= (kg) and density= (kg/m³).")
+        m = density * solid.volume if mass is None else mass  # type: ignore[operator]
+        return cls(m, com, m * np.diag(solid.moments))
+
+    def moved(self, T_ab: Pose) -> Inertia:
+        """This body, given in frame b, as seen from frame a; ``T_ab`` (4, 4), m [PBP95, §4]."""
+        R = se3.rotation(as_numbers(T_ab))
+        com = R @ self.com + se3.translation(as_numbers(T_ab))
+        return Inertia(self.mass, com, R @ self.rotational @ np.swapaxes(R, -1, -2))
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Both bodies welded together (both given in the same frame) [LP, §9.2.1]."""
+        return Inertia.from_row(self.row + other.row)
+
+    def kinetic_energy(self, V: Twist) -> Array:
+        """½ Vᵀ G V for the body twist V (..., 6) of the link frame, rad/s, m/s; returns (...), J [LP, (9.24)]."""
+        V = as_numbers(V)
+        return 0.5 * np.sum(V * lie.apply_inertia(self.row, V), axis=-1)
+
+    def principal(self) -> PrincipalAxes:
+        """Principal moments and axes about the centre of mass [BSP93, §3.1]."""
+        moments, axes = np.linalg.eigh(self.rotational)
+        axes[:, 2] *= np.sign(np.linalg.det(axes))
+        return PrincipalAxes(moments, axes)
+
+    def violations(self) -> list[str]:
+        """What a real distribution of mass cannot have, each with by how much; empty if the body can exist [Sil81, (2.7)].
+
+        The moments of ∫ r rᵀ dm must not be negative, which is the triangle inequality of the principal moments.
+        """
+        found = []
+        low, middle, high = self.principal().moments
+        excess = high - low - middle
+        if excess > _ROUNDING * high:
+            found.append(
+                f"triangle inequality: the largest principal moment {high:.6g} exceeds the sum of the other two, "
+                f"{low:.6g} + {middle:.6g}, by {excess:.3g} kg·m² ({excess / high:.1%})"
+            )
+        if self.mass == 0 and high > 0:
+            found.append(f"zero mass with a rotational inertia of {high:.6g} kg·m²")
+        return found
+
+
+def _check_rotational(rotational: Matrix3) -> None:
+    scale = np.abs(rotational).max()
+    asymmetry = np.abs(rotational - rotational.T).max()
+    if asymmetry > _ROUNDING * scale:
+        raise ModelError(f"Inertia: `rotational` must be symmetric; entries differ by up to {asymmetry:.3g} kg·m².")
+    lowest = np.linalg.eigvalsh(rotational)[0]
+    if lowest < -_ROUNDING * scale:
+        raise ModelError(
+            f"Inertia: `rotational` must not have negative principal moments, got {lowest:.6g} kg·m². "
+            "Products of inertia are often given with the opposite sign: check Ixy, Ixz, Iyz."
+        )

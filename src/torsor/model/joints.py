@@ -1,0 +1,118 @@
+"""Joint kinds, and a joint as people describe it: how a link is held by its parent, and what it carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array, Pose, Twist, Vector3
+from torsor.errors import ModelError
+from torsor.model.inertia import Inertia
+
+
+class KindSize(NamedTuple):
+    """How many numbers a joint kind has in q and in v."""
+
+    nq: int
+    nv: int
+
+
+KINDS: dict[str, KindSize] = {
+    "revolute": KindSize(1, 1),
+    "prismatic": KindSize(1, 1),
+    "helical": KindSize(1, 1),
+    "planar": KindSize(3, 3),  # q = (x, y, angle), v = (ω, v_x, v_y) in the child frame
+    "spherical": KindSize(4, 3),  # q = quaternion (x, y, z, w), v = angular velocity in the child frame
+    "free": KindSize(7, 6),  # q = position, quaternion; v = body twist (angular, linear)
+}
+SCREW_KINDS = ("revolute", "prismatic", "helical")
+DESCRIBED_KINDS = (*KINDS, "continuous", "fixed")
+
+
+class Mimic(NamedTuple):
+    """q = ratio · q[joint] + offset: this joint follows another."""
+
+    joint: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Joint:
+    """A joint and the link it moves, as `torsor.assemble` takes them (lengths m, angles rad, masses kg) [PBP95, (23)].
+
+    ``pose`` (4, 4) is where the link's frame sits in the parent link's frame at q = 0. The joint moves the link along
+    ``axis`` (3,) through the origin of the link's frame (with ``pitch``, m per rad, if helical), or along any
+    ``screw`` (6,) (angular, linear) written in the link's frame. Planar joints move in the x-y plane of the pose.
+    ``inertia`` is in the link's frame. Limits, armature (kg·m² or kg), viscous (N·m·s or N·s/m) and Coulomb friction
+    (N·m or N) are numbers, or one per degree of freedom.
+    """
+
+    name: str
+    kind: str
+    parent: str = "base"
+    link: str = ""
+    pose: Pose = field(default_factory=lambda: np.eye(4))
+    axis: Vector3 | None = None
+    pitch: float = 0.0
+    screw: Twist | None = None
+    inertia: Inertia = field(default_factory=Inertia.zero)
+    lower: Array = -np.inf
+    upper: Array = np.inf
+    velocity_limit: Array = np.inf
+    effort_limit: Array = np.inf
+    armature: Array = 0.0
+    viscous_friction: Array = 0.0
+    coulomb_friction: Array = 0.0
+    mimic: Mimic | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in DESCRIBED_KINDS:
+            raise ModelError(f"joint {self.name!r}: unknown kind {self.kind!r}. Kinds: {', '.join(DESCRIBED_KINDS)}.")
+        if not self.link:
+            object.__setattr__(self, "link", f"{self.name}_link")
+
+
+class UnitScrew(NamedTuple):
+    """A screw as the model keeps it: its kind, scaled to |ω| = 1 (or |v| = 1), and the scale that was taken out."""
+
+    kind: str
+    screw: Twist
+    ratio: float
+
+
+def unit_screw(joint: Joint) -> UnitScrew:
+    """Kind and unit screw of a one-degree-of-freedom joint: normalised, never assumed [PBP95, E001-13].
+
+    A screw with |ω·v| ≤ 8 ε |ω| |v| is revolute; its rounding error along the axis is taken out.
+    """
+    if joint.screw is not None:
+        S = np.asarray(joint.screw, float)
+        if S.shape != (6,) or not np.all(np.isfinite(S)) or not np.any(S):
+            raise ModelError(f"joint {joint.name!r}: `screw` must be 6 finite numbers, not all zero, got {S.tolist()}.")
+        return _classify(S)
+    if joint.axis is None:
+        raise ModelError(
+            f"joint {joint.name!r} ({joint.kind}): give `axis=(x, y, z)` or `screw=(wx, wy, wz, vx, vy, vz)`."
+        )
+    axis = np.asarray(joint.axis, float)
+    if axis.shape != (3,) or not np.all(np.isfinite(axis)) or not np.any(axis):
+        raise ModelError(f"joint {joint.name!r}: `axis` must be 3 finite numbers, not all zero, got {axis.tolist()}.")
+    axis = axis / np.linalg.norm(axis)
+    if joint.kind == "prismatic":
+        return UnitScrew("prismatic", np.concatenate([np.zeros(3), axis]), 1.0)
+    pitch = joint.pitch if joint.kind == "helical" else 0.0
+    return UnitScrew("helical" if pitch else "revolute", np.concatenate([axis, pitch * axis]), 1.0)
+
+
+def _classify(S: Twist) -> UnitScrew:
+    w, v = S[:3], S[3:]
+    turning, sliding = np.linalg.norm(w), np.linalg.norm(v)
+    if turning == 0.0:
+        return UnitScrew("prismatic", S / sliding, float(sliding))
+    if abs(w @ v) <= 8 * np.finfo(float).eps * turning * sliding:
+        axis = w / turning
+        return UnitScrew("revolute", np.concatenate([axis, v / turning - (axis @ v) / turning * axis]), float(turning))
+    return UnitScrew("helical", S / turning, float(turning))

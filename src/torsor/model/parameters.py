@@ -1,0 +1,55 @@
+"""The numerical half of a robot: what one may want to differentiate by, identify, or randomise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays import is_concrete
+from torsor.arrays.typing import Array
+from torsor.errors import ModelError
+
+
+class Parameters(NamedTuple):
+    """Arrays that describe a robot, in SI units; the leaves of the JAX pytree.
+
+    ``poses`` (n, 4, 4): link frame in the parent's at q = 0 (before the coupling offset), m. ``screws`` (n, 6): unit
+    screw of each joint in its link frame (zero for planar, spherical and free). ``inertias`` (n, 10): rows
+    (m, m c, I about the link frame). ``gravity`` (3,): acceleration, m/s². ``armature``, ``viscous_friction``,
+    ``coulomb_friction`` (nv,). ``frame_poses`` (k, 4, 4): named frames in their link's frame. ``base_inertia`` (10,).
+    """
+
+    poses: Array
+    screws: Array
+    inertias: Array
+    gravity: Array
+    armature: Array
+    viscous_friction: Array
+    coulomb_friction: Array
+    frame_poses: Array
+    base_inertia: Array
+
+    @property
+    def is_concrete(self) -> bool:
+        """Whether all are plain numbers, so that content may be inspected and hashed."""
+        return all(is_concrete(leaf) for leaf in self)
+
+    def frozen(self) -> Parameters:
+        """The same numbers, NumPy ones copied and made read-only, so that a robot can be shared and hashed."""
+        return Parameters(*(_frozen(leaf) for leaf in self))
+
+    def refuse_non_finite(self, owner: str) -> None:
+        """Raise if any plain number is NaN or infinite."""
+        for name, leaf in zip(self._fields, self, strict=True):
+            if is_concrete(leaf) and not np.all(np.isfinite(leaf)):
+                where = np.argwhere(~np.isfinite(leaf))[0].tolist()
+                raise ModelError(f"robot {owner!r}: `{name}` holds a NaN or infinite number at index {where}.")
+
+
+def _frozen(leaf: Array) -> Array:
+    if not is_concrete(leaf):
+        return leaf
+    copy = np.array(leaf, dtype=np.float64)
+    copy.flags.writeable = False
+    return copy

@@ -1,0 +1,141 @@
+"""The forms of the product of exponentials of a serial chain, each convertible into the others.
+
+    local   f = e^{P_1 x_1} M_1 e^{P_2 x_2} M_2 ⋯ e^{P_n x_n} M_n          [PBP95, (12)]
+    space   f = e^{A_1 x_1} e^{A_2 x_2} ⋯ e^{A_n x_n} M                    [PBP95, (13); LP, (9.36)]
+    body    f = M e^{B_1 x_1} e^{B_2 x_2} ⋯ e^{B_n x_n}                    [PBP95, (14); Alt04, (2)]
+    link    f = M_1 e^{S_1 x_1} M_2 e^{S_2 x_2} ⋯ M_n e^{S_n x_n} M_tip    [PBP95, (23); LP, (9.35)]
+
+Screws are (n, 6), (angular, linear), of any length; poses (n, 4, 4); lengths in m, angles in rad.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torsor import lie
+from torsor.arrays import as_numbers, identity, matmul, stack_matrices, stack_vectors
+from torsor.arrays.typing import Array, Pose, Twist
+from torsor.errors import ModelError
+from torsor.lie import se3
+from torsor.model.joints import SCREW_KINDS
+from torsor.model.robot import Robot
+
+
+class SpaceForm(NamedTuple):
+    """f = e^{A_1 x_1} ⋯ e^{A_n x_n} M, screws A (n, 6) in the base frame, home pose M (4, 4), m [PBP95, (13)]."""
+
+    screws: Twist
+    home: Pose
+
+    def pose(self, q: Array) -> Pose:
+        """End pose (..., 4, 4) at q (..., n), rad or m."""
+        return matmul(_product(self.screws, as_numbers(q)), self.home)
+
+    def to_body(self) -> BodyForm:
+        """B_i = Ad(M⁻¹) A_i [PBP95, after (14)]."""
+        return BodyForm(lie.transform_twist_inverse(self.home, self.screws), self.home)
+
+    def to_local(self, steps: Pose) -> LocalForm:
+        """P_i = Ad((M_1 ⋯ M_{i−1})⁻¹) A_i for chosen steps M_i (n, 4, 4) whose product is M [PBP95, after (13)]."""
+        screws, T = [], identity(4)
+        for A, M in zip(self.screws, steps, strict=True):
+            screws.append(lie.transform_twist_inverse(T, A))
+            T = matmul(T, M)
+        if abs(T - self.home).max() > 1e-9:
+            raise ModelError("SpaceForm.to_local: the product of `steps` must be the home pose.")
+        return LocalForm(stack_vectors(screws), steps)
+
+    def to_link(self, homes: Pose) -> LinkForm:
+        """S_i = Ad(M_i⁻¹) A_i with M_i (n, 4, 4) the link frames at home [LP, (9.39), (9.40), E002-4]."""
+        steps, T = [], identity(4)
+        for M in homes:
+            steps.append(matmul(se3.inverse(T), M))
+            T = M
+        screws = lie.transform_twist_inverse(as_numbers(homes), self.screws)
+        return LinkForm(screws, stack_matrices(steps), matmul(se3.inverse(T), self.home))
+
+
+class BodyForm(NamedTuple):
+    """f = M e^{B_1 x_1} ⋯ e^{B_n x_n}, screws B (n, 6) in the end frame at home, home pose M (4, 4), m [PBP95, (14)]."""
+
+    screws: Twist
+    home: Pose
+
+    def pose(self, q: Array) -> Pose:
+        """End pose (..., 4, 4) at q (..., n), rad or m."""
+        return matmul(self.home, _product(self.screws, as_numbers(q)))
+
+    def to_space(self) -> SpaceForm:
+        """A_i = Ad(M) B_i [PBP95, after (14)]."""
+        return SpaceForm(lie.transform_twist(self.home, self.screws), self.home)
+
+
+class LocalForm(NamedTuple):
+    """f = Π e^{P_i x_i} M_i, screws P (n, 6) in frame i − 1, steps M (n, 4, 4), m [PBP95, (12)]."""
+
+    screws: Twist
+    steps: Pose
+
+    def pose(self, q: Array) -> Pose:
+        """End pose (..., 4, 4) at q (..., n), rad or m."""
+        q, T = as_numbers(q), identity(4)
+        for i, (P, M) in enumerate(zip(self.screws, self.steps, strict=True)):
+            T = matmul(matmul(T, se3.exp(P * q[..., i, None])), M)
+        return T
+
+    def to_space(self) -> SpaceForm:
+        """A_1 = P_1, A_2 = Ad(M_1) P_2, A_3 = Ad(M_1 M_2) P_3, … [PBP95, after (13)]."""
+        screws, T = [], identity(4)
+        for P, M in zip(self.screws, self.steps, strict=True):
+            screws.append(lie.transform_twist(T, P))
+            T = matmul(T, M)
+        return SpaceForm(stack_vectors(screws), T)
+
+
+class LinkForm(NamedTuple):
+    """f = Π M_i e^{S_i x_i} · M_tip, screws S (n, 6) in link frame i, steps (n, 4, 4) and tip (4, 4), m [PBP95, (23)]."""
+
+    screws: Twist
+    steps: Pose
+    tip: Pose
+
+    def pose(self, q: Array) -> Pose:
+        """End pose (..., 4, 4) at q (..., n), rad or m."""
+        q, T = as_numbers(q), identity(4)
+        for i, (S, M) in enumerate(zip(self.screws, self.steps, strict=True)):
+            T = matmul(matmul(T, M), se3.exp(S * q[..., i, None]))
+        return matmul(T, self.tip)
+
+    def to_space(self) -> SpaceForm:
+        """A_i = Ad(M_1 ⋯ M_i) S_i [PBP95, (50), E001-6]."""
+        screws, T = [], identity(4)
+        for S, M in zip(self.screws, self.steps, strict=True):
+            T = matmul(T, M)
+            screws.append(lie.transform_twist(T, S))
+        return SpaceForm(stack_vectors(screws), matmul(T, self.tip))
+
+
+def link_form(robot: Robot, frame: str) -> LinkForm:
+    """The product of exponentials of one frame of a robot, in link form: the joints from the base to it [PBP95, (23)].
+
+    Screws (k, 6), rad, m, of the k joints on the way, scaled so that the joint's own coordinate is the variable.
+    """
+    s, p = robot.structure, robot.parameters
+    place = s.frame(frame)
+    path = s.path_from_base(place.link)
+    for i in path:
+        if s.kinds[i] not in SCREW_KINDS or s.coordinate_of(i).name != s.joints[i]:
+            raise ModelError(
+                f"link_form: joint {s.joints[i]!r} ({s.kinds[i]}) has no coordinate of its own with one screw; "
+                "a product of exponentials needs revolute, prismatic or helical joints."
+            )
+    screws = stack_vectors([s.couplings[i].ratio * p.screws[i] for i in path])
+    tip = identity(4) if place.pose_row is None else p.frame_poses[place.pose_row]
+    return LinkForm(screws, stack_matrices([p.poses[i] for i in path]), tip)
+
+
+def _product(screws: Twist, q: Array) -> Pose:
+    T = identity(4)
+    for i, S in enumerate(screws):
+        T = matmul(T, se3.exp(S * q[..., i, None]))
+    return T

@@ -1,0 +1,284 @@
+"""A robot: structure + parameters, frozen. Every change gives a new robot; algorithms only read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.arrays import stack_vectors
+from torsor.arrays.typing import Array, Pose, Vector3
+from torsor.errors import ModelError, ShapeError, TorsorError, unknown_name
+from torsor.model.inertia import Inertia
+from torsor.model.parameters import Parameters
+from torsor.model.poses import check_pose
+from torsor.model.structure import Frame, Limits, Structure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A tree of links and joints, ready to compute with; build one with `torsor.assemble` or `torsor.serial_chain`.
+
+    Frozen, hashable, picklable and safe to share between threads; a JAX pytree whose leaves are `parameters`
+    (SI units: kg, m, rad, s).
+    """
+
+    structure: Structure
+    parameters: Parameters
+
+    # What it is
+
+    @property
+    def name(self) -> str:
+        """Name of the robot."""
+        return self.structure.name
+
+    @property
+    def nq(self) -> int:
+        """Numbers in a configuration q."""
+        return self.structure.nq
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom: numbers in v, a and tau."""
+        return self.structure.nv
+
+    @property
+    def n(self) -> int:
+        """Number of moving links."""
+        return self.structure.n
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the moving joints, parents first; joint i moves link i."""
+        return self.structure.joints
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the joints that own a block of q and v, in the order of q (a mimic joint owns none)."""
+        return tuple(c.name for c in self.structure.coordinates)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Names of the moving links, parents first."""
+        return self.structure.links
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Names of all frames: the base, the links, and the named frames on them."""
+        return tuple(frame.name for frame in self.structure.frames)
+
+    @property
+    def gravity(self) -> Vector3:
+        """Acceleration of gravity (3,) in the base frame, m/s²; (0, 0, −9.81) by default."""
+        return self.parameters.gravity
+
+    @property
+    def limits(self) -> Limits:
+        """Bounds of q (rad, m), |v| (rad/s, m/s) and |tau| (N·m, N)."""
+        return self.structure.limits
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """Which effects the equations of motion of this robot contain beside its links' inertia."""
+        p = self.parameters
+        leaves = {
+            "gravity": p.gravity,
+            "armature": p.armature,
+            "viscous friction": p.viscous_friction,
+            "coulomb friction": p.coulomb_friction,
+        }
+        return tuple(name for name, leaf in leaves.items() if not isinstance(leaf, np.ndarray) or np.any(leaf != 0))
+
+    def inertia(self, link: str) -> Inertia:
+        """Inertia of a link, in its frame."""
+        return Inertia.from_row(self.parameters.inertias[self._moving_link(link)])
+
+    def q_slice(self, joint: str) -> slice:
+        """Where a joint's numbers are in q."""
+        return self.structure.coordinate_of(self.structure.joint_index(joint)).q
+
+    def v_slice(self, joint: str) -> slice:
+        """Where a joint's numbers are in v, a and tau."""
+        return self.structure.coordinate_of(self.structure.joint_index(joint)).v
+
+    # States by name
+
+    def q_to_dict(self, q: Array) -> dict[str, Array]:
+        """Configuration (..., nq) as joint name → its numbers (a plain number's axis is dropped)."""
+        return self._to_dict(q, "nq")
+
+    def v_to_dict(self, v: Array) -> dict[str, Array]:
+        """Velocity, acceleration or force (..., nv) as joint name → its numbers."""
+        return self._to_dict(v, "nv")
+
+    def q_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
+        """Configuration (nq,) from joint name → numbers; joints not named keep ``default`` (neutral if None)."""
+        return self._from_dict(values, "nq", self.neutral if default is None else default)
+
+    def v_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
+        """Velocity, acceleration or force (nv,) from joint name → numbers; joints not named keep ``default`` (zero)."""
+        return self._from_dict(values, "nv", np.zeros(self.nv) if default is None else default)
+
+    @property
+    def neutral(self) -> Array:
+        """The configuration (nq,) at which every joint sits in its home pose."""
+        q = np.zeros(self.nq)
+        for i, kind in enumerate(self.structure.kinds):
+            if kind in ("spherical", "free"):
+                q[self.structure.coordinate_of(i).q.stop - 1] = 1.0
+        return q
+
+    # Variants
+
+    def with_parameters(self, **changes: Array) -> Robot:
+        """A robot with some of `parameters` replaced (screws, inertias, gravity, …); JAX values are welcome."""
+        for name in changes:
+            if name not in Parameters._fields:
+                raise unknown_name("Parameters", "field", name, Parameters._fields, "Parameters._fields")
+        shapes = {name: np.shape(getattr(self.parameters, name)) for name in changes}
+        for name, value in changes.items():
+            if np.shape(value) != shapes[name]:
+                raise ShapeError(
+                    f"with_parameters: `{name}` must have shape {shapes[name]} for robot {self.name!r}, got {np.shape(value)}."
+                )
+        parameters = self.parameters._replace(**changes).frozen()
+        parameters.refuse_non_finite(self.name)
+        return Robot(self.structure, parameters)
+
+    def with_gravity(self, gravity: Vector3) -> Robot:
+        """The same robot under another gravity (3,), m/s²."""
+        return self.with_parameters(gravity=gravity if hasattr(gravity, "shape") else np.asarray(gravity, float))
+
+    def with_inertia(self, link: str, inertia: Inertia) -> Robot:
+        """The same robot with another inertia on one link (its mass may be a JAX value)."""
+        return self._with_row(self._moving_link(link), inertia.row)
+
+    def with_payload(self, frame: str, inertia: Inertia) -> Robot:
+        """The same robot carrying a body, given in the frame it is attached to (a tool, a payload)."""
+        place = self.structure.frame(frame)
+        if place.link < 0:
+            raise ModelError(f"with_payload: frame {frame!r} is fixed to the base, a payload there moves with nothing.")
+        carried = inertia if place.pose_row is None else inertia.moved(self.parameters.frame_poses[place.pose_row])
+        return self._with_row(place.link, self.parameters.inertias[place.link] + carried.row)
+
+    def with_frame(self, name: str, parent: str, pose: Pose) -> Robot:
+        """The same robot with a named frame at ``pose`` (4, 4), m, of the frame ``parent``."""
+        if name in self.frames:
+            raise ModelError(f"with_frame: robot {self.name!r} already has a frame {name!r}.")
+        place = self.structure.frame(parent)
+        pose = check_pose(f"with_frame: pose of {name!r}", pose)
+        if place.pose_row is not None:
+            pose = self.parameters.frame_poses[place.pose_row] @ pose
+        frames = (*self.structure.frames, Frame(name, place.link, len(self.parameters.frame_poses)))
+        structure = replace(self.structure, frames=frames)
+        poses = np.concatenate([self.parameters.frame_poses, pose[None]])
+        return Robot(structure, self.parameters._replace(frame_poses=poses).frozen())
+
+    def with_coulomb_width(self, width: float) -> Robot:
+        """The same robot with Coulomb friction smoothed as tanh(v/width), rad/s or m/s; 0 means sign(v)."""
+        if not width >= 0:
+            raise ModelError(f"with_coulomb_width: width must not be negative, got {width}.")
+        return Robot(replace(self.structure, coulomb_width=float(width)), self.parameters)
+
+    def lock(self, positions: Mapping[str, Array]) -> Robot:
+        """The same robot with joints held at given positions (rad, m): their links become part of the parent's."""
+        from torsor.model import edits
+
+        return edits.lock(self, positions)
+
+    def subtree(self, joint: str) -> Robot:
+        """The part of the robot from ``joint`` outwards, on a base fixed where the joint's parent link was."""
+        from torsor.model import edits
+
+        return edits.subtree(self, joint)
+
+    def rename(self, names: Mapping[str, str], *, robot: str | None = None) -> Robot:
+        """The same robot with joints, links, frames (old name → new name) or itself renamed."""
+        from torsor.model import edits
+
+        return edits.rename(self, names, robot)
+
+    def reorder(self, coordinates: Sequence[str]) -> Robot:
+        """The same robot with q, v and tau in the order of these joint names."""
+        from torsor.model import edits
+
+        return edits.reorder(self, coordinates)
+
+    # Identity
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells this robot from every other: a hash of its structure and numbers."""
+        if not self.parameters.is_concrete:
+            raise TorsorError(
+                f"robot {self.name!r} holds traced parameters and cannot be hashed or compared; "
+                "pass it as an argument of the traced function instead of a static one."
+            )
+        sha = hashlib.sha256(repr(self.structure).encode())
+        for leaf in self.parameters:
+            sha.update(np.ascontiguousarray(leaf, dtype=np.float64).tobytes())
+        return sha.hexdigest()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Robot) and (self is other or self.digest == other.digest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.structure, tuple(self.parameters))
+
+    def __repr__(self) -> str:
+        effects = ", ".join(self.effects) or "none"
+        return f"<Robot {self.name!r}: {self.n} moving links, nq {self.nq}, nv {self.nv}; effects: {effects}>"
+
+    # Helpers
+
+    def _moving_link(self, link: str) -> int:
+        index = self.structure.link_index(link)
+        if index < 0:
+            raise ModelError(
+                f"robot {self.name!r}: {link!r} is the base, which does not move. Moving links: robot.links."
+            )
+        return index
+
+    def _with_row(self, link: int, row: Array) -> Robot:
+        rows = [row if i == link else self.parameters.inertias[i] for i in range(self.n)]
+        return self.with_parameters(inertias=stack_vectors(rows))
+
+    def _to_dict(self, values: Array, size: str) -> dict[str, Array]:
+        values = values if hasattr(values, "shape") else np.asarray(values, float)
+        self._check_last(values, size)
+        result = {}
+        for c in self.structure.coordinates:
+            block = values[..., c.q if size == "nq" else c.v]
+            result[c.name] = block[..., 0] if block.shape[-1] == 1 else block
+        return result
+
+    def _from_dict(self, values: Mapping[str, Array], size: str, default: Array) -> Array:
+        result = np.array(default, float)
+        self._check_last(result, size)
+        blocks = {c.name: c for c in self.structure.coordinates}
+        for name, value in values.items():
+            if name not in blocks:
+                raise unknown_name(f"robot {self.name!r}", "coordinate", name, blocks, "robot.coordinates")
+            part = blocks[name].q if size == "nq" else blocks[name].v
+            result[..., part] = np.asarray(value, float)
+        return result
+
+    def _check_last(self, values: Array, size: str) -> None:
+        want = getattr(self, size)
+        if not values.shape or values.shape[-1] != want:
+            raise ShapeError(f"robot {self.name!r}: expected shape (..., {want}), got {tuple(values.shape)}.")
+
+
+def _restore(structure: Structure, leaves: tuple[Array, ...]) -> Robot:
+    return Robot(structure, Parameters(*leaves).frozen())

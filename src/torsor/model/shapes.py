@@ -1,0 +1,63 @@
+"""Solids of uniform density: volume, and principal moments about the centre for unit mass. Lengths in m."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array, Vector3
+from torsor.errors import ModelError
+
+
+class Solid(NamedTuple):
+    """Volume (m³) and principal moments per kilogram (3,) (m²) of a solid whose axes are the coordinate axes."""
+
+    volume: float
+    moments: tuple[float, float, float]
+
+
+def box(size: Vector3) -> Solid:
+    """Edges ``size`` (3,): moments (y² + z²)/12, …"""
+    x, y, z = _lengths("box", size=size)
+    return Solid(x * y * z, ((y * y + z * z) / 12, (x * x + z * z) / 12, (x * x + y * y) / 12))
+
+
+def ellipsoid(semi_axes: Vector3) -> Solid:
+    """Semi-axes (3,): moments (b² + c²)/5, …"""
+    a, b, c = _lengths("ellipsoid", semi_axes=semi_axes)
+    return Solid(4 / 3 * pi * a * b * c, ((b * b + c * c) / 5, (a * a + c * c) / 5, (a * a + b * b) / 5))
+
+
+def cylinder(radius: float, length: float, axis: str) -> Solid:
+    """r²/2 about the axis, (3 r² + l²)/12 across."""
+    r, l = _lengths("cylinder", radius=radius, length=length)
+    return _round("cylinder", axis, pi * r * r * l, along=r * r / 2, across=(3 * r * r + l * l) / 12)
+
+
+def capsule(radius: float, length: float, axis: str) -> Solid:
+    """A cylinder of ``length`` (without the caps) and a hemisphere of ``radius`` on each end."""
+    r, l = _lengths("capsule", radius=radius, length=length)
+    tube, caps = pi * r * r * l, 4 / 3 * pi * r**3
+    volume = tube + caps
+    a, b = tube / volume, caps / volume  # shares of the mass
+    # Each half ball has its centre of mass 3r/8 from its flat face, which lies l/2 from the middle.
+    across = a * (3 * r * r + l * l) / 12 + b * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r)
+    return _round("capsule", axis, volume, along=a * r * r / 2 + b * 0.4 * r * r, across=across)
+
+
+def _lengths(shape: str, **lengths: Array) -> list[float]:
+    numbers: list[float] = []
+    for name, value in lengths.items():
+        if not np.all(np.isfinite(value)) or np.any(np.asarray(value) <= 0):
+            raise ModelError(f"{shape}: `{name}` must be finite and positive (m), got {value}.")
+        numbers.extend(np.ravel(value).tolist())
+    return numbers
+
+
+def _round(shape: str, axis: str, volume: float, *, along: float, across: float) -> Solid:
+    if axis not in ("x", "y", "z"):
+        raise ModelError(f"{shape}: axis must be 'x', 'y' or 'z', got {axis!r}.")
+    x, y, z = (along if letter == axis else across for letter in "xyz")
+    return Solid(volume, (x, y, z))

@@ -1,0 +1,53 @@
+"""Configurations and states to start from: random ones, within the limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.model.robot import Robot
+
+State = tuple[Array, Array, Array]
+
+
+def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> Array:
+    """Random configurations (*batch, nq), rad or m: uniform within the limits [BSP93, (4)].
+
+    Where there is no limit: uniform in (−π, π) for angles and (−1, 1) m for lengths; rotations of spherical and free
+    joints uniform over SO(3).
+    """
+    generator = np.random.default_rng(seed)
+    s = robot.structure
+    q = np.empty((*batch, robot.nq))
+    for i, kind in enumerate(s.kinds):
+        c = s.coordinate_of(i)
+        if c.name != s.joints[i]:
+            continue
+        free = np.array(_UNLIMITED[kind])
+        lower, upper = np.array(s.limits.lower[c.q]), np.array(s.limits.upper[c.q])
+        open_below, open_above = np.isinf(lower), np.isinf(upper)
+        low = np.where(open_below, np.where(open_above, -free, upper - 2 * free), lower)
+        high = np.where(open_above, np.where(open_below, free, lower + 2 * free), upper)
+        q[..., c.q] = generator.uniform(low, high, (*batch, c.nq))
+        if kind in ("spherical", "free"):
+            quat = generator.normal(size=(*batch, 4))
+            q[..., c.q.stop - 4 : c.q.stop] = quat / np.linalg.norm(quat, axis=-1, keepdims=True)
+    return q
+
+
+def random_state(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> State:
+    """A random q (*batch, nq) within the limits, and standard normal v and a (*batch, nv), rad, m, s [BSP93, (4)]."""
+    generator = np.random.default_rng(seed)
+    q = random_configuration(robot, seed=generator, batch=batch)
+    v, a = generator.normal(size=(2, *batch, robot.nv))
+    return q, v, a
+
+
+_UNLIMITED = {
+    "revolute": [np.pi],
+    "prismatic": [1.0],
+    "helical": [np.pi],
+    "planar": [1.0, 1.0, np.pi],
+    "spherical": [1.0] * 4,
+    "free": [1.0] * 7,
+}

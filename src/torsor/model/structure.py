@@ -1,0 +1,134 @@
+"""The static half of a robot: names, tree, joint kinds, which numbers of q and v drive which joint. Hashable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from torsor.errors import unknown_name
+from torsor.model.joints import KINDS
+
+
+class Coupling(NamedTuple):
+    """Joint i moves by ratio · q_c + offset: one table for plain joints, mimic joints and non-unit screws."""
+
+    coordinate: int
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+class Coordinate(NamedTuple):
+    """A block of q and v, named after the joint that owns it."""
+
+    name: str
+    q_start: int
+    nq: int
+    v_start: int
+    nv: int
+
+    @property
+    def q(self) -> slice:
+        """Where this block is in q."""
+        return slice(self.q_start, self.q_start + self.nq)
+
+    @property
+    def v(self) -> slice:
+        """Where this block is in v."""
+        return slice(self.v_start, self.v_start + self.nv)
+
+
+class Frame(NamedTuple):
+    """A named frame fixed to a link (−1: the base). Links are frames too, with no pose of their own."""
+
+    name: str
+    link: int
+    pose_row: int | None = None
+
+
+class Limits(NamedTuple):
+    """Bounds of q (nq,), |v| and |tau| (nv,), as tuples; infinite where there is none."""
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    velocity: tuple[float, ...]
+    effort: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Everything about a robot that is not a number to differentiate by. Links are numbered so that parents come first."""
+
+    name: str
+    base: str
+    joints: tuple[str, ...]
+    links: tuple[str, ...]
+    parents: tuple[int, ...]
+    kinds: tuple[str, ...]
+    couplings: tuple[Coupling, ...]
+    coordinates: tuple[Coordinate, ...]
+    frames: tuple[Frame, ...]
+    limits: Limits
+    coulomb_width: float = 0.0
+
+    @property
+    def n(self) -> int:
+        """Number of moving links, which is the number of joints."""
+        return len(self.links)
+
+    @property
+    def nq(self) -> int:
+        """Numbers in a configuration."""
+        return sum(c.nq for c in self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom."""
+        return sum(c.nv for c in self.coordinates)
+
+    @property
+    def has_couplings(self) -> bool:
+        """Whether some joint follows another's coordinate."""
+        return len(self.coordinates) < self.n
+
+    def coordinate_of(self, i: int) -> Coordinate:
+        """The block of q and v that drives joint i."""
+        return self.coordinates[self.couplings[i].coordinate]
+
+    def path_from_base(self, link: int) -> list[int]:
+        """The links from the base (excluded) out to ``link`` (included)."""
+        path = []
+        while link >= 0:
+            path.append(link)
+            link = self.parents[link]
+        return path[::-1]
+
+    def joint_index(self, name: str) -> int:
+        """Position of a joint by name."""
+        if name not in self.joints:
+            raise unknown_name(f"robot {self.name!r}", "joint", name, self.joints, "robot.joints")
+        return self.joints.index(name)
+
+    def link_index(self, name: str) -> int:
+        """Position of a link by name; −1 for the base."""
+        if name == self.base:
+            return -1
+        if name not in self.links:
+            raise unknown_name(f"robot {self.name!r}", "link", name, (self.base, *self.links), "robot.links")
+        return self.links.index(name)
+
+    def frame(self, name: str) -> Frame:
+        """A frame by name: the base, a link, or a named frame on one of them."""
+        for frame in self.frames:
+            if frame.name == name:
+                return frame
+        raise unknown_name(f"robot {self.name!r}", "frame", name, (frame.name for frame in self.frames), "robot.frames")
+
+
+def coordinates_in_order(named_kinds: list[tuple[str, str]]) -> tuple[Coordinate, ...]:
+    """Consecutive blocks of q and v for joints given as (name, kind)."""
+    blocks, q_start, v_start = [], 0, 0
+    for name, kind in named_kinds:
+        nq, nv = KINDS[kind]
+        blocks.append(Coordinate(name, q_start, nq, v_start, nv))
+        q_start, v_start = q_start + nq, v_start + nv
+    return tuple(blocks)

@@ -1,0 +1,86 @@
+"""Random robots with every joint kind: for tests, and for finding out whether an idea holds beyond one arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from torsor.lie import se3
+from torsor.model import Inertia, Joint, Mimic, Robot, assemble
+
+ALL_KINDS = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
+
+
+def random_tree(
+    n: int,
+    *,
+    seed: int,
+    kinds: Sequence[str] = ALL_KINDS,
+    serial: bool = False,
+    mimic: bool = False,
+    friction: bool = False,
+    armature: bool = False,
+    fixed: bool = False,
+) -> Robot:
+    """A robot of ``n`` moving links with random tree, joints, inertias and gravity (kg, m, rad), the same for one seed.
+
+    Every link has a physical inertia. ``serial`` makes a chain; ``mimic`` lets some joints follow others; ``fixed`` adds
+    links on fixed joints (they become frames). A frame "tool" sits on the last link.
+    """
+    rng = np.random.default_rng(seed)
+    joints: list[Joint] = []
+    leaders: list[str] = []
+    links = ["base"]
+    for k in range(n):
+        kind = str(rng.choice(list(kinds)))
+        parent = links[-1] if serial else str(rng.choice(links))
+        follow = mimic and kind in ("revolute", "prismatic", "helical") and bool(leaders) and rng.random() < 0.4
+        one = kind in ("revolute", "prismatic", "helical")
+        joint = Joint(
+            name=f"joint_{k}",
+            kind=kind,
+            parent=parent,
+            link=f"link_{k}",
+            pose=_pose(rng),
+            axis=rng.normal(size=3) if one else None,
+            pitch=float(rng.normal(scale=0.3)),
+            inertia=_inertia(rng),
+            armature=float(rng.uniform(0.1, 1.0)) if armature and not follow else 0.0,
+            viscous_friction=float(rng.uniform(0.1, 1.0)) if friction and not follow else 0.0,
+            coulomb_friction=float(rng.uniform(0.1, 1.0)) if friction and not follow else 0.0,
+            mimic=Mimic(str(rng.choice(leaders)), float(rng.normal()), float(rng.normal())) if follow else None,
+        )
+        joints.append(joint)
+        links.append(joint.link)
+        if one and not follow:
+            leaders.append(joint.name)
+        if fixed and rng.random() < 0.4:
+            name = f"fixed_{k}"
+            joints.append(
+                Joint(
+                    name=name,
+                    kind="fixed",
+                    parent=joint.link,
+                    link=f"{name}_link",
+                    pose=_pose(rng),
+                    inertia=_inertia(rng),
+                )
+            )
+            links.append(f"{name}_link")
+    return assemble(
+        joints,
+        name=f"random_tree_{n}_{seed}",
+        gravity=rng.normal(scale=5.0, size=3),
+        frames={"tool": (f"link_{n - 1}", _pose(rng))},
+    )
+
+
+def _pose(rng: np.random.Generator) -> np.ndarray:
+    pose: np.ndarray = se3.exp(np.concatenate([rng.normal(size=3), rng.normal(scale=0.5, size=3)]))
+    return pose
+
+
+def _inertia(rng: np.random.Generator) -> Inertia:
+    """A few heavy points: every inertia made so belongs to a real body."""
+    return Inertia.particles(rng.uniform(0.1, 1.0, 6), rng.normal(scale=0.3, size=(6, 3)))

@@ -1,0 +1,55 @@
+"""The mechanisms of textbooks and papers, with their sizes as arguments. Gravity along −y for the planar ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from torsor.lie import screw
+from torsor.model import Inertia, Robot, pose_from, serial_chain
+
+_Z = np.array([0.0, 0.0, 1.0])
+_DOWN_THE_PAGE = (0.0, -9.81, 0.0)
+
+
+def pendulum(*, mass: float = 1.0, length: float = 1.0) -> Robot:
+    """A point mass (kg) on a rod (m), turning about z with gravity along −y; q = 0 points along x [LP, §9.1.1]."""
+    return planar_chain([length], [mass], name="pendulum")
+
+
+def planar2r(*, masses: Sequence[float] = (1.0, 1.0), lengths: Sequence[float] = (1.0, 1.0)) -> Robot:
+    """The book's planar 2R chain: point masses (kg) at the ends of two links (m), gravity along −y [LP, §9.1.1]."""
+    return planar_chain(lengths, masses, name="planar2r")
+
+
+def planar_chain(lengths: Sequence[float], masses: Sequence[float], *, name: str = "planar_chain") -> Robot:
+    """Revolute joints about z, links of ``lengths`` (m) along x with point ``masses`` (kg) at their ends [LP, §9.1.1]."""
+    starts = np.concatenate([[0.0], np.cumsum(lengths)[:-1]])
+    screws = [screw(_Z, [x, 0.0, 0.0]) for x in starts]
+    homes = [pose_from((x, 0.0, 0.0)) for x in starts]
+    inertias = [Inertia.point(m, (length, 0.0, 0.0)) for m, length in zip(masses, lengths, strict=True)]
+    tip = pose_from((float(np.sum(lengths)), 0.0, 0.0))
+    return serial_chain(np.array(screws), np.array(homes), inertias, tip=tip, gravity=_DOWN_THE_PAGE, name=name)
+
+
+def cart_pole(*, cart: float = 1.0, pole: float = 0.1, length: float = 0.5) -> Robot:
+    """A cart (kg) sliding along x with a point mass (kg) on a pole (m) about z; gravity along −y, q2 = 0 hangs down."""
+    screws = np.array([[0, 0, 0, 1.0, 0, 0], [0, 0, 1.0, 0, 0, 0]])
+    homes = np.array([np.eye(4), np.eye(4)])
+    inertias = [Inertia.point(cart), Inertia.point(pole, (0.0, -length, 0.0))]
+    tip = pose_from((0.0, -length, 0.0))
+    return serial_chain(
+        screws, homes, inertias, tip=tip, gravity=_DOWN_THE_PAGE, names=["slide", "swing"], name="cart_pole"
+    )
+
+
+def chain(n: int, *, mass: float = 1.0, length: float = 0.3, radius: float = 0.05) -> Robot:
+    """N links in a row, cylinders along z with revolute joints about z, y, z, y, … (kg, m); gravity along −z."""
+    heights = length * np.arange(n)
+    axes = [np.array([0.0, 0.0, 1.0]) if k % 2 == 0 else np.array([0.0, 1.0, 0.0]) for k in range(n)]
+    screws = [screw(axis, [0.0, 0.0, z]) for axis, z in zip(axes, heights, strict=True)]
+    link = Inertia.cylinder(radius, length, mass=mass, com=(0.0, 0.0, length / 2))
+    homes = [pose_from((0.0, 0.0, z)) for z in heights]
+    tip = pose_from((0.0, 0.0, n * length))
+    return serial_chain(np.array(screws), np.array(homes), [link] * n, tip=tip, name=f"chain{n}")
