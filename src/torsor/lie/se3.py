@@ -20,7 +20,7 @@ def pose(R: Rotation, p: Vector3) -> Pose:
 
 @checked
 def rotation(T_ab: Pose) -> Rotation:
-    """R_ab, whose columns are the axes of b seen from a [BSP93, §2.1]. ``T_ab`` (..., 4, 4); returns (..., 3, 3)."""
+    """R_ab, whose columns are the axes of b seen from a [BSP93, §2.1]. ``T_ab`` (..., 4, 4), m; returns (..., 3, 3), no unit."""
     return T_ab[..., :3, :3]
 
 

@@ -129,7 +129,7 @@ class Inertia:
         cls, radius: float, *, mass: float | None = None, density: float | None = None, com: Vector3 = _ORIGIN
     ) -> Inertia:
         """A solid sphere of ``radius``, m."""
-        return cls._solid(shapes.ellipsoid((radius, radius, radius)), mass, density, com)
+        return cls._solid(shapes.sphere(radius), mass, density, com)
 
     @classmethod
     def ellipsoid(

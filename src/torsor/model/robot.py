@@ -120,11 +120,11 @@ class Robot:
         return self._to_dict(v, "nv")
 
     def q_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
-        """Configuration (nq,) from joint name → numbers; joints not named keep ``default`` (neutral if None)."""
+        """Configuration (..., nq) from joint name → numbers; joints not named keep ``default`` (neutral if None)."""
         return self._from_dict(values, "nq", self.neutral if default is None else default)
 
     def v_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
-        """Velocity, acceleration or force (nv,) from joint name → numbers; joints not named keep ``default`` (zero)."""
+        """Velocity, acceleration or force (..., nv) from joint name → numbers; others keep ``default`` (zero)."""
         return self._from_dict(values, "nv", np.zeros(self.nv) if default is None else default)
 
     @property
@@ -264,14 +264,23 @@ class Robot:
         return result
 
     def _from_dict(self, values: Mapping[str, Array], size: str, default: Array) -> Array:
-        result = np.array(default, float)
-        self._check_last(result, size)
-        blocks = {c.name: c for c in self.structure.coordinates}
+        default = np.asarray(default, float)
+        self._check_last(default, size)
+        blocks = {c.name: (c.q if size == "nq" else c.v) for c in self.structure.coordinates}
+        parts = {}
         for name, value in values.items():
             if name not in blocks:
                 raise unknown_name(f"robot {self.name!r}", "coordinate", name, blocks, "robot.coordinates")
-            part = blocks[name].q if size == "nq" else blocks[name].v
-            result[..., part] = np.asarray(value, float)
+            width = blocks[name].stop - blocks[name].start
+            part = np.asarray(value, float)
+            part = part[..., None] if width == 1 else part
+            if part.shape[-1:] != (width,):
+                raise ShapeError(f"robot {self.name!r}: joint {name!r} takes {width} numbers, got shape {part.shape}.")
+            parts[name] = part
+        batch = np.broadcast_shapes(default.shape[:-1], *(part.shape[:-1] for part in parts.values()))
+        result = np.array(np.broadcast_to(default, (*batch, default.shape[-1])))
+        for name, part in parts.items():
+            result[..., blocks[name]] = part
         return result
 
     def _check_last(self, values: Array, size: str) -> None:

@@ -30,6 +30,12 @@ def ellipsoid(semi_axes: Vector3) -> Solid:
     return Solid(4 / 3 * pi * a * b * c, ((b * b + c * c) / 5, (a * a + c * c) / 5, (a * a + b * b) / 5))
 
 
+def sphere(radius: float) -> Solid:
+    """2 r²/5 about every axis."""
+    (r,) = _lengths("sphere", radius=radius)
+    return ellipsoid((r, r, r))
+
+
 def cylinder(radius: float, length: float, axis: str) -> Solid:
     """r²/2 about the axis, (3 r² + l²)/12 across."""
     r, l = _lengths("cylinder", radius=radius, length=length)

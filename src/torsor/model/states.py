@@ -11,7 +11,7 @@ State = tuple[Array, Array, Array]
 
 
 def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> Array:
-    """Random configurations (*batch, nq), rad or m: uniform within the limits [BSP93, (4)].
+    """Random configurations (*batch, nq), rad or m: uniform within the limits.
 
     Where there is no limit: uniform in (−π, π) for angles and (−1, 1) m for lengths; rotations of spherical and free
     joints uniform over SO(3).
@@ -36,7 +36,7 @@ def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch
 
 
 def random_state(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> State:
-    """A random q (*batch, nq) within the limits, and standard normal v and a (*batch, nv), rad, m, s [BSP93, (4)]."""
+    """A random q (*batch, nq) within the limits, and standard normal v and a (*batch, nv), rad, m, s."""
     generator = np.random.default_rng(seed)
     q = random_configuration(robot, seed=generator, batch=batch)
     v, a = generator.normal(size=(2, *batch, robot.nv))

@@ -1,0 +1,58 @@
+"""What the documentation shows is what happens: README, examples, conventions."""
+
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import torsor
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def test_every_line_of_the_readme_runs():
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "README.md", "exec"), seen)
+    np.testing.assert_allclose(seen["a_again"], seen["a"], rtol=1e-10)
+    assert seen["taus"].shape == (1000, 7)
+    assert seen["dtau_dv"].shape == (7, 7)
+    assert np.isfinite(seen["dT_dm"])
+
+
+def test_the_errors_shown_in_the_readme_are_the_errors_raised():
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    arm = torsor.robots.panda()
+    for call in (
+        lambda: torsor.inverse_dynamics(arm, np.zeros(7), np.zeros((7, 1000)), np.zeros(7)),
+        lambda: torsor.frame_pose(arm, np.zeros(7), "hand_tpc"),
+    ):
+        with pytest.raises(torsor.TorsorError) as caught:
+            call()
+        assert str(caught.value) in readme
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_every_example_runs_and_starts_with_what_it_shows(path, capsys):
+    assert path.read_text().startswith('"""')
+    try:
+        runpy.run_path(str(path), run_name="__main__")
+    except SystemExit as end:
+        assert not end.code
+    out = capsys.readouterr().out
+    assert out
+    assert "BAD" not in out
+
+
+def test_every_public_function_named_in_the_documentation_exists():
+    for page in ("docs/conventions.md", "docs/design.md", "README.md"):
+        for name in re.findall(r"`torsor\.(\w+)", (ROOT / page).read_text()):
+            assert hasattr(torsor, name), (page, name)
+
+
+def test_the_documentation_speaks_of_the_project_alone():
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "src").rglob("*.py")]:
+        assert not re.search(r"(?<![\w.])/(work|root|home|tmp)/", path.read_text()), path

@@ -1,0 +1,203 @@
+"""Error texts: what was expected, what came, where, and what to type instead."""
+
+import numpy as np
+import pytest
+
+import torsor
+from torsor import Inertia, Joint, Mimic, ModelError, ShapeError, TorsorError, UnknownName, lie
+
+ARM = torsor.robots.panda()
+Q, V, A = torsor.random_state(ARM, seed=0)
+
+
+def message(error, call, *args, **kwargs) -> str:
+    with pytest.raises(error) as caught:
+        call(*args, **kwargs)
+    assert isinstance(caught.value, TorsorError)
+    return str(caught.value)
+
+
+def test_a_transposed_batch_is_answered_with_the_transpose():
+    text = message(ShapeError, torsor.inverse_dynamics, ARM, Q, np.zeros((7, 1000)), A)
+    assert text == (
+        "inverse_dynamics: `v` must have shape (..., 7) for robot 'panda' (7 configuration numbers, 7 degrees of freedom), "
+        "got (7, 1000). Batch axes come first: pass `v.T`."
+    )
+
+
+def test_batches_that_do_not_broadcast_are_named():
+    text = message(ShapeError, torsor.inverse_dynamics, ARM, np.zeros((2, 7)), np.zeros((3, 7)), A)
+    assert "do not broadcast: `q` (2,), `v` (3,), `a` ()" in text
+
+
+def test_what_is_no_number_is_refused():
+    assert "`q` must be an array of numbers with shape (..., 7), got 'home'" in message(
+        ShapeError, torsor.mass_matrix, ARM, "home"
+    )
+    assert "(..., 7)" in message(ShapeError, torsor.mass_matrix, ARM, 1.0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: torsor.frame_pose(ARM, Q, "hand_tpc"),
+        lambda: torsor.body_jacobian(ARM, Q, "hand_tpc"),
+        lambda: torsor.inverse_dynamics(ARM, Q, V, A, {"hand_tpc": np.zeros(6)}),
+        lambda: ARM.with_payload("hand_tpc", Inertia.point(1.0)),
+        lambda: ARM.with_frame("x", "hand_tpc", np.eye(4)),
+    ],
+)
+def test_an_unknown_frame_names_the_nearest(call):
+    text = message(UnknownName, call)
+    assert text == "robot 'panda' has no frame 'hand_tpc'; nearest: 'hand_tcp'. All frames: robot.frames."
+
+
+def test_unknown_joints_and_links_name_the_nearest():
+    assert "no coordinate 'panda_joint8'; nearest: 'panda_joint" in message(
+        UnknownName, ARM.lock, {"panda_joint8": 0.0}
+    )
+    assert "no joint 'joint1'; nearest: 'panda_joint" in message(UnknownName, ARM.q_slice, "joint1")
+    assert "no link 'link7'; nearest: 'link_7'" in message(UnknownName, ARM.inertia, "link7")
+    assert "no coordinate 'elbow'" in message(UnknownName, ARM.q_from_dict, {"elbow": 1.0})
+    assert isinstance(UnknownName("x"), KeyError)
+
+
+def test_wrenches_must_be_a_mapping_of_six_numbers():
+    assert "`wrenches` must map frame names to arrays (..., 6)" in message(
+        ShapeError, torsor.inverse_dynamics, ARM, Q, V, A, np.zeros(6)
+    )
+    assert "`wrenches['hand_tcp']` must have shape (..., 6)" in message(
+        ShapeError, torsor.inverse_dynamics, ARM, Q, V, A, {"hand_tcp": np.zeros(3)}
+    )
+
+
+def test_inertias_that_no_body_has_are_refused():
+    assert "mass must not be negative, got -1 kg" in message(ModelError, Inertia, -1.0)
+    assert "`mass` must be finite" in message(ModelError, Inertia, np.nan)
+    assert "`com` must have shape (3,), got (2,)" in message(ModelError, Inertia, 1.0, [0, 0])
+    assert "must be symmetric" in message(ModelError, Inertia, 1.0, np.zeros(3), [[1, 2, 0], [0, 1, 0], [0, 0, 1]])
+    assert "negative principal moments, got -1" in message(ModelError, Inertia, 1.0, np.zeros(3), np.diag([1, 1, -1]))
+    assert "exactly one of mass= (kg) and density= (kg/m³)" in message(ModelError, Inertia.box, (1, 1, 1))
+    assert "`radius` must be finite and positive" in message(ModelError, Inertia.sphere, -1.0, mass=1.0)
+    assert "axis must be 'x', 'y' or 'z', got 'w'" in message(ModelError, Inertia.cylinder, 1, 1, mass=1, axis="w")
+    swapped = np.block([[np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), np.diag([1.0, 2.0, 3.0])]])
+    assert "(angular, linear) order" in message(ModelError, Inertia.from_matrix, swapped)
+
+
+def test_violations_say_by_how_much():
+    (text,) = Inertia(1.0, np.zeros(3), np.diag([1.0, 1.0, 2.5])).violations()
+    assert text.startswith(
+        "triangle inequality: the largest principal moment 2.5 exceeds the sum of the other two, 1 + 1, by 0.5"
+    )
+
+
+def chain(**changes):
+    given = {
+        "screws": [[0, 0, 1, 0, 0, 0]],
+        "homes": [np.eye(4)],
+        "inertias": [Inertia.point(1.0, (1, 0, 0))],
+    } | changes
+    return torsor.serial_chain(given.pop("screws"), given.pop("homes"), given.pop("inertias"), **given)
+
+
+def test_bad_chains_are_refused():
+    skewed = np.eye(4)
+    skewed[0, 1] = 0.1
+    assert "homes[0]: its 3×3 block is not a rotation: R Rᵀ differs from 1 by up to 0.1" in message(
+        ModelError, chain, homes=[skewed]
+    )
+    assert "is a reflection" in message(ModelError, chain, homes=[np.diag([1.0, 1, -1, 1])])
+    assert "bottom row must be (0, 0, 0, 1)" in message(ModelError, chain, homes=[np.ones((4, 4))])
+    assert "NaN" in message(ModelError, chain, homes=[np.full((4, 4), np.nan)])
+    assert "`screw` must be 6 finite numbers, not all zero" in message(ModelError, chain, screws=[[0] * 6])
+    assert "for 1 inertias, `screws` must have shape (1, 6)" in message(ShapeError, chain, screws=np.zeros((2, 6)))
+    assert "`gravity` must have 3 numbers" in message(ModelError, chain, gravity=9.81)
+    assert "`gravity` holds a NaN" in message(ModelError, chain, gravity=[0, 0, np.nan])
+    assert "`names` must hold 1 joint names, got 2" in message(ShapeError, chain, names=["a", "b"])
+    assert "convention must be 'standard' or 'modified', got 'craig'" in message(
+        ModelError, torsor.dh_chain, [(0, 0, 0)], [Inertia.point(1.0)], convention="craig"
+    )
+
+
+def test_bad_trees_are_refused():
+    one = Joint(name="a", kind="revolute", axis=(0, 0, 1))
+    assert "unknown kind 'hinge'. Kinds: revolute" in message(ModelError, Joint, name="a", kind="hinge")
+    assert "repeated: a" in message(ModelError, torsor.assemble, [one, one])
+    lost = Joint(name="b", kind="fixed", parent="a_lnk")
+    assert "no link 'a_lnk'; nearest: 'a_link'" in message(UnknownName, torsor.assemble, [one, lost])
+    ring = [Joint(name="a", kind="fixed", parent="b_link"), Joint(name="b", kind="fixed", parent="a_link")]
+    assert "a, b do not hang on the base 'base'" in message(ModelError, torsor.assemble, [*ring])
+    assert "no moving joint" in message(ModelError, torsor.assemble, [Joint(name="a", kind="fixed")])
+    assert "give `axis=(x, y, z)`" in message(ModelError, torsor.assemble, [Joint(name="a", kind="revolute")])
+    inverted = Joint(name="a", kind="revolute", axis=(0, 0, 1), lower=1.0, upper=-1.0)
+    assert "lower limit [1.0] exceeds upper limit [-1.0]" in message(ModelError, torsor.assemble, [inverted])
+    follower = Joint(name="b", kind="revolute", axis=(0, 0, 1), mimic=Mimic("c"))
+    assert "joint 'b' mimics 'c'" in message(ModelError, torsor.assemble, [one, follower])
+    negative = Joint(name="a", kind="revolute", axis=(0, 0, 1), armature=-1.0)
+    assert "joint 'a': `armature` must not be negative" in message(ModelError, torsor.assemble, [negative])
+
+
+def test_edits_that_make_no_sense_are_refused():
+    assert "nothing is left to compute" in message(ModelError, ARM.lock, dict.fromkeys(ARM.joints, 0.0))
+    assert "exactly once" in message(ModelError, ARM.reorder, ARM.joints[:-1])
+    assert "already has a frame 'flange'" in message(ModelError, ARM.with_frame, "flange", "base", np.eye(4))
+    assert "fixed to the base" in message(ModelError, ARM.with_payload, "base", Inertia.point(1.0))
+    assert "is the base, which does not move" in message(ModelError, ARM.with_inertia, "base", Inertia.point(1.0))
+    assert "two joints would have the same name" in message(ModelError, ARM.rename, {"panda_joint1": "panda_joint2"})
+    assert "no field 'gravty'; nearest: 'gravity'" in message(UnknownName, ARM.with_parameters, gravty=np.zeros(3))
+    assert "`gravity` must have shape (3,)" in message(ShapeError, ARM.with_parameters, gravity=np.zeros(2))
+    assert "`screws` holds a NaN" in message(ModelError, ARM.with_parameters, screws=np.full((7, 6), np.nan))
+
+
+def test_a_joint_that_moves_no_inertia_is_named_at_the_first_forward_dynamics():
+    joints = [
+        Joint(name="lift", kind="prismatic", axis=(0, 0, 1), link="carriage", inertia=Inertia.point(1.0)),
+        Joint(name="wrist", kind="revolute", axis=(0, 0, 1), parent="carriage"),
+    ]
+    robot = torsor.assemble(joints, name="gantry")
+    np.testing.assert_allclose(torsor.inverse_dynamics(robot, [0, 0], [0, 0], [1, 0]), [10.81, 0])  # no inertia needed
+    for call in (torsor.forward_dynamics, torsor.factorised_acceleration, torsor.articulated_body_acceleration):
+        text = message(ModelError, call, robot, [0, 0], [0, 0], [0, 0])
+        assert "robot 'gantry': joint 'wrist' moves no inertia" in text
+        assert "robot.lock({'wrist': 0.0})" in text
+    assert np.isfinite(torsor.forward_dynamics(robot.lock({"wrist": 0.0}), [0], [0], [0])).all()
+
+
+def test_simulate_says_what_it_takes():
+    assert "unknown method 'heun'. Methods: semi_implicit_euler, euler, rk4" in message(
+        TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, step=0.1, method="heun"
+    )
+    assert "not both" in message(
+        TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, step=0.1, torques=V, controller=lambda t, q, v: v
+    )
+    assert "has 3 rows for 10 steps" in message(
+        ShapeError, torsor.simulate, ARM, Q, V, duration=1.0, step=0.1, torques=np.zeros((3, 7))
+    )
+    assert "step must be positive" in message(TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, step=0.0)
+
+
+def test_lie_functions_check_their_arguments():
+    assert "exp: `S` must have shape (..., 6), got (3,)" in message(ShapeError, lie.se3.exp, [0, 0, 1])
+    assert "pass `V_b.T`" in message(ShapeError, lie.transform_twist, np.eye(4), np.zeros((6, 5)))
+
+
+def test_nan_in_a_state_is_nan_in_the_result_and_no_exception():
+    q = Q.copy()
+    q[3] = np.nan
+    assert np.isnan(torsor.inverse_dynamics(ARM, q, V, A)).any()
+    assert np.isnan(torsor.forward_dynamics(ARM, q, V, A)).all()
+    assert np.isfinite(torsor.frame_pose(ARM, q, "link_3")).all()  # what lies before the joint does not depend on it
+
+
+def test_a_singular_configuration_gives_nan_and_a_report_says_why():
+    arm = torsor.robots.planar2r()
+    robot = arm.with_inertia("link_1", Inertia.zero())  # only the far mass is left: M is singular when stretched
+    for q2 in (0.0, np.pi):
+        assert np.isnan(torsor.forward_dynamics(robot, [0.3, q2], [0, 0], [1, 1])).all()
+    report = torsor.mass_matrix_report(robot, [0.3, 0.0])
+    assert report.rank == 1
+    assert "rank 1 of 2" in str(report)
+    assert "singular here, though not everywhere" in str(report)
+    assert np.isfinite(torsor.forward_dynamics(robot, [0.3, 1.0], [0, 0], [1, 1])).all()
+    assert torsor.mass_matrix_report(robot, [0.3, 1.0]).rank == 2
+    assert "one configuration" in message(ShapeError, torsor.mass_matrix_report, robot, np.zeros((4, 2)))

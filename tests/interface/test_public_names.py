@@ -1,0 +1,79 @@
+"""Every public name is documented: what it takes and gives, in which shape and unit, and by which equation."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import torsor
+from torsor import lie
+
+DOCS = Path(__file__).parents[2] / "docs"
+SHAPE = re.compile(r"\((\.\.\.|\*batch|n|nq|nv|k|N|N \+ 1|3|4|6|10)(, [^)]*)?[,)]|\(\.\.\.\)")
+UNIT = re.compile(r"\b(rad|m|kg|s|N|J|W|1/s|per s|per unit of v|no unit|any unit|SI units)\b|m/s²|kg·m²|N·m")
+CITATION = re.compile(r"\[((?:[A-Z][A-Za-z]+\d{2}|LP)(?:, [^\]]*)?(?:; (?:[A-Z][A-Za-z]+\d{2}|LP)(?:, [^\]]*)?)*)\]")
+KEY = re.compile(r"\b(BSP93|PBP95|LP|Sil81|Alt04|Kool04|[A-Z][A-Za-z]+\d{2})\b(?=[,\]])")
+
+PUBLIC = {name: value for name, value in vars(torsor).items() if not name.startswith("_")}
+FUNCTIONS = {name: value for name, value in PUBLIC.items() if inspect.isfunction(value)}
+CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
+ROBOT_FUNCTIONS = {
+    name: value
+    for name, value in FUNCTIONS.items()
+    if value.__module__.startswith(("torsor.mechanics", "torsor.diagnosis", "torsor.simulation"))
+}
+LIE = {
+    f"{module.__name__}.{name}": value
+    for module in (lie, lie.so3, lie.se3, lie.quaternion, torsor.rigid_body, torsor.second_kind)
+    for name, value in vars(module).items()
+    if inspect.isfunction(value)
+    and not name.startswith("_")
+    and value.__module__.startswith(("torsor.lie", "torsor.mechanics"))
+}
+
+
+@pytest.mark.parametrize("name", sorted(ROBOT_FUNCTIONS | LIE))
+def test_every_algorithm_states_shapes_units_and_its_equation(name):
+    text = inspect.getdoc((ROBOT_FUNCTIONS | LIE)[name]) or ""
+    assert SHAPE.search(text), "no shape"
+    assert UNIT.search(text), "no unit"
+    assert KEY.search(text), "no source"
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) | set(CLASSES)))
+def test_every_public_name_has_a_docstring(name):
+    assert inspect.getdoc(PUBLIC[name])
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_every_public_member_has_a_docstring(name):
+    for member, value in vars(CLASSES[name]).items():
+        if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, (property, classmethod))):
+            assert inspect.getdoc(value), f"{name}.{member}"
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_every_public_function_is_fully_annotated(name):
+    signature = inspect.signature(FUNCTIONS[name])
+    assert signature.return_annotation is not inspect.Signature.empty
+    assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values())
+
+
+def sources():
+    for path in sorted(Path(torsor.__file__).parent.rglob("*.py")):
+        yield path, path.read_text()
+
+
+def test_every_cited_source_is_in_the_list_of_references():
+    known = set(re.findall(r"^\| (\w+) \|", (DOCS / "references.md").read_text(), re.MULTILINE))
+    for path, text in sources():
+        cited = {key for group in CITATION.findall(text) for key in re.findall(r"(?:^|; )([A-Za-z]+\d*)", group)}
+        assert cited <= known, (path, cited - known)
+
+
+def test_every_cited_erratum_is_in_the_list_of_errata():
+    known = set(re.findall(r"\b(E00\d-\d+b?|EK-\d+)\b", (DOCS / "errata.md").read_text()))
+    for path, text in sources():
+        cited = set(re.findall(r"\b(E00\d-\d+b?|EK-\d+)\b", text))
+        assert cited <= known, (path, cited - known)

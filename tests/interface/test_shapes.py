@@ -1,0 +1,73 @@
+"""What a function returns has the shape its signature says, for every batch."""
+
+import inspect
+import typing
+
+import numpy as np
+import pytest
+
+import torsor
+from torsor import functions
+from torsor.arrays.checked import axes_of
+
+NOT_ARRAYS = {"checked", "mass_matrix_report"}
+FUNCTIONS = {name: f for name, f in vars(functions).items() if inspect.isfunction(f) and name not in NOT_ARRAYS}
+TREE = torsor.robots.random_tree(6, seed=5, armature=True, friction=True, fixed=True)
+ROBOTS = {"tree": TREE, "pendulum": torsor.robots.pendulum().rename({"tip": "tool"})}
+
+
+def arguments(robot, name, batch):
+    q, v, a = torsor.random_state(robot, seed=1, batch=batch)
+    state = {"q": q, "q0": q, "q1": q, "v": v, "a": a, "tau": a, "dt": 0.1}
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    wanted = {key: state[key] for key in parameters if key in state}
+    return wanted | ({"frame": "tool"} if "frame" in parameters else {})
+
+
+def expected_shape(robot, name, batch):
+    axes = axes_of(typing.get_type_hints(FUNCTIONS[name], include_extras=True)["return"])
+    sizes = {"nq": robot.nq, "nv": robot.nv, "n": robot.n}
+    return (*batch, *(int(axis) if axis.isdigit() else sizes[axis] for axis in axes))
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3), (0,), (1,)], ids=str)
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_results_have_the_annotated_shape(name, robot, batch):
+    robot = ROBOTS[robot]
+    result = FUNCTIONS[name](robot, **arguments(robot, name, batch))
+    assert result.shape == expected_shape(robot, name, batch)
+    assert result.dtype == np.float64
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_batch_is_the_same_as_its_states_one_by_one(name):
+    given = arguments(TREE, name, (3,))
+    result = FUNCTIONS[name](TREE, **given)
+    for k in range(3):
+        one = {key: value[k] if isinstance(value, np.ndarray) else value for key, value in given.items()}
+        expected = FUNCTIONS[name](TREE, **one)
+        np.testing.assert_allclose(result[k], expected, rtol=0, atol=1e-12 * (1 + np.abs(expected).max()))
+
+
+def test_arguments_broadcast_against_each_other():
+    q, v, a = torsor.random_state(TREE, seed=1, batch=(2, 1))
+    many = np.stack([a, 2 * a, 3 * a])[:, 0, 0]
+    tau = torsor.inverse_dynamics(TREE, q, v, many, {"tool": np.ones((2, 1, 6))})
+    assert tau.shape == (2, 3, TREE.nv)
+    one = torsor.inverse_dynamics(TREE, q[1, 0], v[1, 0], many[2], {"tool": np.ones(6)})
+    np.testing.assert_allclose(tau[1, 2], one, rtol=1e-12, atol=1e-12)
+
+
+def test_lists_and_integers_are_numbers():
+    arm = torsor.robots.planar2r()
+    np.testing.assert_array_equal(
+        torsor.inverse_dynamics(arm, [0, 1], [1, 2], [0, 0]),
+        torsor.inverse_dynamics(arm, [0.0, 1.0], [1.0, 2.0], [0.0, 0.0]),
+    )
+
+
+def test_a_result_that_does_not_depend_on_the_state_can_still_be_written_to():
+    M = torsor.mass_matrix(torsor.robots.pendulum(), np.zeros((3, 1)))
+    M[0] = 5.0
+    assert M[1, 0, 0] == 1.0
