@@ -154,3 +154,26 @@ def test_the_modern_robotics_sample_arm_with_a_screw_of_length_root_two():
     robot = torsor.serial_chain(screws, homes, inertias, tip=tip, gravity=(0, 0, -9.8))
     tau = torsor.inverse_dynamics(robot, [0.1, 0.1, 0.1], [0.1, 0.2, 0.3], [2, 1.5, 1], {"tip": -np.ones(6)})
     np.testing.assert_allclose(tau, [74.69616155, -33.06766016, -3.23057314], atol=1e-8)
+
+
+def test_a_robot_can_be_built_from_every_form_of_its_product_of_exponentials():
+    robot = torsor.robots.random_tree(4, seed=3, kinds=("revolute", "prismatic", "helical"), serial=True)
+    inertias = [robot.inertia(link) for link in robot.links]
+    homes = torsor.link_poses(robot, robot.neutral)
+    link = torsor.link_form(robot, "tool")
+    space = link.to_space()
+    steps = np.concatenate([link.steps[:-1], (link.steps[-1] @ link.tip)[None]])
+    local = space.to_local(steps)
+    at_tip = [*inertias[:-1], inertias[-1].moved(np.linalg.inv(link.tip))]  # the local form's last frame is the tip
+    built = [
+        link.robot(inertias),
+        space.robot(homes, inertias),
+        space.to_body().robot(homes, inertias),
+        local.robot(at_tip),
+    ]
+    q, v, a = torsor.random_state(robot, seed=0)
+    expected = torsor.inverse_dynamics(robot.with_gravity((0, 0, -9.81)), q, v, a)
+    for again in built[:3]:
+        np.testing.assert_allclose(torsor.inverse_dynamics(again, q, v, a), expected, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(torsor.frame_pose(again, q, "tip"), torsor.frame_pose(robot, q, "tool"), atol=1e-12)
+    np.testing.assert_allclose(torsor.inverse_dynamics(built[3], q, v, a), expected, rtol=1e-11, atol=1e-11)

@@ -10,13 +10,16 @@ Screws are (n, 6), (angular, linear), of any length; poses (n, 4, 4); lengths in
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from torsor import lie
 from torsor.arrays import as_numbers, identity, matmul, stack_matrices, stack_vectors
 from torsor.arrays.typing import Array, Pose, Twist
 from torsor.errors import ModelError
 from torsor.lie import se3
+from torsor.model.chains import serial_chain
+from torsor.model.inertia import Inertia
 from torsor.model.joints import SCREW_KINDS
 from torsor.model.robot import Robot
 
@@ -54,6 +57,10 @@ class SpaceForm(NamedTuple):
         screws = lie.transform_twist_inverse(as_numbers(homes), self.screws)
         return LinkForm(screws, stack_matrices(steps), matmul(se3.inverse(T), self.home))
 
+    def robot(self, homes: Pose, inertias: Sequence[Inertia], **options: Any) -> Robot:
+        """The serial chain with link frames ``homes`` (n, 4, 4), m, at home; options as in `serial_chain`."""
+        return serial_chain(self.screws, homes, inertias, tip=self.home, **options)
+
 
 class BodyForm(NamedTuple):
     """f = M e^{B_1 x_1} ⋯ e^{B_n x_n}, screws B (n, 6) in the end frame at home, home pose M (4, 4), m [PBP95, (14)]."""
@@ -68,6 +75,10 @@ class BodyForm(NamedTuple):
     def to_space(self) -> SpaceForm:
         """A_i = Ad(M) B_i [PBP95, after (14)]."""
         return SpaceForm(lie.transform_twist(self.home, self.screws), self.home)
+
+    def robot(self, homes: Pose, inertias: Sequence[Inertia], **options: Any) -> Robot:
+        """The serial chain with link frames ``homes`` (n, 4, 4), m, at home; options as in `serial_chain`."""
+        return self.to_space().robot(homes, inertias, **options)
 
 
 class LocalForm(NamedTuple):
@@ -91,6 +102,10 @@ class LocalForm(NamedTuple):
             T = matmul(T, M)
         return SpaceForm(stack_vectors(screws), T)
 
+    def robot(self, inertias: Sequence[Inertia], **options: Any) -> Robot:
+        """The serial chain whose link frames are the M_1 ⋯ M_i at home; options as in `serial_chain`."""
+        return self.to_space().robot(_accumulated(self.steps), inertias, **options)
+
 
 class LinkForm(NamedTuple):
     """f = Π M_i e^{S_i x_i} · M_tip, screws S (n, 6) in link frame i, steps (n, 4, 4) and tip (4, 4), m [PBP95, (23)]."""
@@ -113,6 +128,10 @@ class LinkForm(NamedTuple):
             T = matmul(T, M)
             screws.append(lie.transform_twist(T, S))
         return SpaceForm(stack_vectors(screws), matmul(T, self.tip))
+
+    def robot(self, inertias: Sequence[Inertia], **options: Any) -> Robot:
+        """The serial chain whose link frames are the M_1 ⋯ M_i at home; options as in `serial_chain`."""
+        return self.to_space().robot(_accumulated(self.steps), inertias, **options)
 
 
 def link_form(robot: Robot, frame: str) -> LinkForm:
@@ -139,3 +158,11 @@ def _product(screws: Twist, q: Array) -> Pose:
     for i, S in enumerate(screws):
         T = matmul(T, se3.exp(S * q[..., i, None]))
     return T
+
+
+def _accumulated(steps: Pose) -> Pose:
+    """M_1, M_1 M_2, …"""
+    homes = [steps[0]]
+    for step in steps[1:]:
+        homes.append(matmul(homes[-1], step))
+    return stack_matrices(homes)
