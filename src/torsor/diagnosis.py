@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -16,24 +13,9 @@ from torsor.mechanics.mass_matrix import mass_matrix
 from torsor.model import Robot, random_configuration
 from torsor.model.degenerate import ROUNDING
 
-P = ParamSpec("P")
-R = TypeVar("R")
 
-
-def refusing_idle_joints(algorithm: Callable[P, R]) -> Callable[P, R]:
-    """``algorithm`` that first refuses a robot with a joint that moves no inertia, by name (looked up once per robot)."""
-
-    @functools.wraps(algorithm)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-        robot = args[0] if args else kwargs["robot"]
-        assert isinstance(robot, Robot)
-        _refuse_idle_joints(robot)
-        return algorithm(*args, **kwargs)
-
-    return guarded
-
-
-def _refuse_idle_joints(robot: Robot) -> None:
+def refuse_idle_joints(robot: Robot) -> None:
+    """Raise, naming the joint, if some joint moves no inertia at all (not known while parameters are being traced)."""
     if robot.parameters.is_concrete and (idle := idle_joints(robot)):
         raise ModelError(
             f"forward dynamics of robot {robot.name!r}: joint {idle[0]!r} moves no inertia, so its acceleration is undefined. "

@@ -1,79 +1,97 @@
-"""The public functions of a robot: the algorithms of `mechanics`, with their arguments checked at this border."""
+"""The public functions of a robot: the algorithms of `mechanics`, checked at this border and compiled for each robot."""
 
 from __future__ import annotations
 
 from torsor import diagnosis
 from torsor.arrays import checked
+from torsor.compiled import Algorithm, public
+from torsor.errors import ModelError
 from torsor.mechanics import (
     articulated_body,
+    bias_forces as bias,
+    coriolis_matrix as coriolis,
     energy,
+    forward_dynamics as forward,
     frame_motion,
     friction,
+    inverse_dynamics as inverse,
     jacobian_derivatives,
     jacobian_rates,
     jacobians,
     kinematics,
     manifold,
-)
-from torsor.mechanics import (
-    bias_forces as bias,
-)
-from torsor.mechanics import (
-    coriolis_matrix as coriolis,
-)
-from torsor.mechanics import (
-    forward_dynamics as forward,
-)
-from torsor.mechanics import (
-    inverse_dynamics as inverse,
-)
-from torsor.mechanics import (
     mass_matrix as mass,
-)
-from torsor.mechanics import (
     mass_matrix_rate as mass_rate,
 )
+from torsor.model import Robot
+from torsor.model.degenerate import has_degenerate_links
+
+
+def _forward_algorithms(robot: Robot) -> list[Algorithm]:
+    """Both roads to the acceleration where both are sound; refuses a robot with a joint that moves nothing."""
+    diagnosis.refuse_idle_joints(robot)
+    if robot.structure.has_couplings or has_degenerate_links(robot):
+        return [forward.factorised_acceleration]
+    return [articulated_body.articulated_body_acceleration, forward.factorised_acceleration]
+
+
+def _only_factorised(robot: Robot) -> list[Algorithm]:
+    diagnosis.refuse_idle_joints(robot)
+    return [forward.factorised_acceleration]
+
+
+def _only_articulated(robot: Robot) -> list[Algorithm]:
+    diagnosis.refuse_idle_joints(robot)
+    if robot.structure.has_couplings:
+        raise ModelError(
+            f"articulated_body_acceleration: robot {robot.name!r} has mimic joints, which share a coordinate; "
+            "use forward_dynamics."
+        )
+    return [articulated_body.articulated_body_acceleration]
+
 
 # Kinematics
-link_poses = checked(kinematics.link_poses)
-frame_pose = checked(kinematics.frame_pose)
-body_jacobian = checked(jacobians.body_jacobian)
-space_jacobian = checked(jacobians.space_jacobian)
-mixed_jacobian = checked(jacobians.mixed_jacobian)
-body_jacobian_rate = checked(jacobian_rates.body_jacobian_rate)
-space_jacobian_rate = checked(jacobian_rates.space_jacobian_rate)
-mixed_jacobian_rate = checked(jacobian_rates.mixed_jacobian_rate)
-body_jacobian_derivative = checked(jacobian_derivatives.body_jacobian_derivative)
-space_jacobian_derivative = checked(jacobian_derivatives.space_jacobian_derivative)
-mixed_jacobian_derivative = checked(jacobian_derivatives.mixed_jacobian_derivative)
-joint_axes = checked(jacobians.joint_axes)
-joint_axes_rate = checked(jacobian_rates.joint_axes_rate)
-body_twist = checked(frame_motion.body_twist)
-space_twist = checked(frame_motion.space_twist)
-mixed_twist = checked(frame_motion.mixed_twist)
-body_acceleration = checked(frame_motion.body_acceleration)
-space_acceleration = checked(frame_motion.space_acceleration)
-classical_acceleration = checked(frame_motion.classical_acceleration)
-integrate = checked(manifold.integrate)
-difference = checked(manifold.difference)
+link_poses = public(kinematics.link_poses, "T")
+frame_pose = public(kinematics.frame_pose, "T")
+body_jacobian = public(jacobians.body_jacobian, "J")
+space_jacobian = public(jacobians.space_jacobian, "J")
+mixed_jacobian = public(jacobians.mixed_jacobian, "J")
+body_jacobian_rate = public(jacobian_rates.body_jacobian_rate, "J_rate")
+space_jacobian_rate = public(jacobian_rates.space_jacobian_rate, "J_rate")
+mixed_jacobian_rate = public(jacobian_rates.mixed_jacobian_rate, "J_rate")
+body_jacobian_derivative = public(jacobian_derivatives.body_jacobian_derivative, "J_derivative")
+space_jacobian_derivative = public(jacobian_derivatives.space_jacobian_derivative, "J_derivative")
+mixed_jacobian_derivative = public(jacobian_derivatives.mixed_jacobian_derivative, "J_derivative")
+joint_axes = public(jacobians.joint_axes, "S")
+joint_axes_rate = public(jacobian_rates.joint_axes_rate, "S_rate")
+body_twist = public(frame_motion.body_twist, "V")
+space_twist = public(frame_motion.space_twist, "V")
+mixed_twist = public(frame_motion.mixed_twist, "V")
+body_acceleration = public(frame_motion.body_acceleration, "A")
+space_acceleration = public(frame_motion.space_acceleration, "A")
+classical_acceleration = public(frame_motion.classical_acceleration, "A")
+integrate = public(manifold.integrate, "q_next")
+difference = public(manifold.difference, "v")
 
 # Dynamics
-inverse_dynamics = checked(inverse.inverse_dynamics)
-joint_wrenches = checked(inverse.joint_wrenches)
-forward_dynamics = checked(diagnosis.refusing_idle_joints(forward.forward_dynamics))
-factorised_acceleration = checked(diagnosis.refusing_idle_joints(forward.factorised_acceleration))
-articulated_body_acceleration = checked(diagnosis.refusing_idle_joints(articulated_body.articulated_body_acceleration))
-mass_matrix = checked(mass.mass_matrix)
-inverse_mass_matrix = checked(mass.inverse_mass_matrix)
-mass_matrix_rate = checked(mass_rate.mass_matrix_rate)
-coriolis_matrix = checked(coriolis.coriolis_matrix)
-coriolis_forces = checked(bias.coriolis_forces)
-gravity_forces = checked(bias.gravity_forces)
-bias_forces = checked(bias.bias_forces)
-friction_forces = checked(friction.friction_forces)
-kinetic_energy = checked(energy.kinetic_energy)
-potential_energy = checked(energy.potential_energy)
-generalised_momentum = checked(energy.generalised_momentum)
-spatial_momentum = checked(energy.spatial_momentum)
-centre_of_mass = checked(energy.centre_of_mass)
+inverse_dynamics = public(inverse.inverse_dynamics, "tau", joint_space=True)
+joint_wrenches = public(inverse.joint_wrenches, "F")
+forward_dynamics = public(forward.forward_dynamics, "a", joint_space=True, rivals=_forward_algorithms)
+factorised_acceleration = public(forward.factorised_acceleration, "a", joint_space=True, rivals=_only_factorised)
+articulated_body_acceleration = public(
+    articulated_body.articulated_body_acceleration, "a", joint_space=True, rivals=_only_articulated
+)
+mass_matrix = public(mass.mass_matrix, "M", joint_space=True)
+inverse_mass_matrix = public(mass.inverse_mass_matrix, "M_inverse", joint_space=True)
+mass_matrix_rate = public(mass_rate.mass_matrix_rate, "M_rate", joint_space=True)
+coriolis_matrix = public(coriolis.coriolis_matrix, "C", joint_space=True)
+coriolis_forces = public(bias.coriolis_forces, "tau", joint_space=True)
+gravity_forces = public(bias.gravity_forces, "tau", joint_space=True)
+bias_forces = public(bias.bias_forces, "tau", joint_space=True)
+friction_forces = public(friction.friction_forces, "tau")
+kinetic_energy = public(energy.kinetic_energy, "energy", joint_space=True)
+potential_energy = public(energy.potential_energy, "energy")
+generalised_momentum = public(energy.generalised_momentum, "p", joint_space=True)
+spatial_momentum = public(energy.spatial_momentum, "P")
+centre_of_mass = public(energy.centre_of_mass, "c")
 mass_matrix_report = checked(diagnosis.mass_matrix_report)

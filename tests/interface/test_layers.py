@@ -19,7 +19,17 @@ ALLOWED = {
     "diagnosis": {"mechanics", "model", "lie", "arrays", "errors"},
     "simulation": {"diagnosis", "mechanics", "model", "lie", "arrays", "errors"},
     "robots": {"model", "lie", "arrays", "errors"},
-    "functions": {"diagnosis", "mechanics", "model", "lie", "arrays", "errors"},
+    "compiler": {"arrays", "errors"},  # it knows no robots
+    "backend": {"compiler", "errors"},
+    "compiled": {
+        "backend",
+        "compiler",
+        "model",
+        "lie",
+        "arrays",
+        "errors",
+    },  # mechanics never meets the compiler but here
+    "functions": {"compiled", "diagnosis", "mechanics", "model", "lie", "arrays", "errors"},
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 

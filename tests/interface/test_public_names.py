@@ -8,6 +8,7 @@ import pytest
 
 import torsor
 from torsor import lie
+from torsor.compiled import PUBLIC as COMPILED
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHAPE = re.compile(r"\((\.\.\.|\*batch|n|nq|nv|k|N|N \+ 1|3|4|6|10)(, [^)]*)?[,)]|\(\.\.\.\)")
@@ -16,7 +17,8 @@ CITATION = re.compile(r"\[((?:[A-Z][A-Za-z]+\d{2}|LP)(?:, [^\]]*)?(?:; (?:[A-Z][
 KEY = re.compile(r"\b(BSP93|PBP95|LP|Sil81|Alt04|Kool04|[A-Z][A-Za-z]+\d{2})\b(?=[,\]])")
 
 PUBLIC = {name: value for name, value in vars(torsor).items() if not name.startswith("_")}
-FUNCTIONS = {name: value for name, value in PUBLIC.items() if inspect.isfunction(value)}
+ALGORITHMS = {name: about.algorithm for name, about in COMPILED.items()}  # behind the builtin functions
+FUNCTIONS = {name: ALGORITHMS.get(name, value) for name, value in PUBLIC.items() if inspect.isroutine(value)}
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
 ROBOT_FUNCTIONS = {
     name: value
@@ -77,3 +79,12 @@ def test_every_cited_erratum_is_in_the_list_of_errata():
     for path, text in sources():
         cited = set(re.findall(r"\b(E00\d-\d+b?|EK-\d+)\b", text))
         assert cited <= known, (path, cited - known)
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_a_compiled_function_shows_the_signature_and_text_of_its_algorithm(name):
+    function = PUBLIC[name]
+    parameters = [*inspect.signature(ALGORITHMS[name]).parameters, "out"]
+    assert list(inspect.signature(function).parameters) == parameters
+    assert function.__doc__ == inspect.getdoc(ALGORITHMS[name])
+    assert function.__name__ == name

@@ -1,17 +1,15 @@
 """What a function returns has the shape its signature says, for every batch."""
 
 import inspect
-import typing
 
 import numpy as np
 import pytest
 
 import torsor
-from torsor import functions
-from torsor.arrays.checked import axes_of
+from torsor.arrays.checked import signature_of
+from torsor.compiled import PUBLIC
 
-NOT_ARRAYS = {"checked", "mass_matrix_report"}
-FUNCTIONS = {name: f for name, f in vars(functions).items() if inspect.isfunction(f) and name not in NOT_ARRAYS}
+FUNCTIONS = {name: getattr(torsor, name) for name in PUBLIC}
 TREE = torsor.robots.random_tree(6, seed=5, armature=True, friction=True, fixed=True)
 ROBOTS = {"tree": TREE, "pendulum": torsor.robots.pendulum().rename({"tip": "tool"})}
 
@@ -25,7 +23,7 @@ def arguments(robot, name, batch):
 
 
 def expected_shape(robot, name, batch):
-    axes = axes_of(typing.get_type_hints(FUNCTIONS[name], include_extras=True)["return"])
+    axes = signature_of(PUBLIC[name].algorithm).returned
     sizes = {"nq": robot.nq, "nv": robot.nv, "n": robot.n}
     return (*batch, *(int(axis) if axis.isdigit() else sizes[axis] for axis in axes))
 

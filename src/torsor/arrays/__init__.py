@@ -1,33 +1,32 @@
 """Arrays of any library: which one is it, the primitives we allow ourselves, shapes with names."""
 
 from torsor.arrays.checked import checked as checked
-from torsor.arrays.namespace import is_concrete as is_concrete
-from torsor.arrays.namespace import namespace as namespace
-from torsor.arrays.primitives import absolute as absolute
-from torsor.arrays.primitives import as_numbers as as_numbers
-from torsor.arrays.primitives import atan2 as atan2
-from torsor.arrays.primitives import block as block
-from torsor.arrays.primitives import concat as concat
-from torsor.arrays.primitives import constant as constant
-from torsor.arrays.primitives import cos as cos
-from torsor.arrays.primitives import cross as cross
-from torsor.arrays.primitives import dot as dot
-from torsor.arrays.primitives import identity as identity
-from torsor.arrays.primitives import matmul as matmul
-from torsor.arrays.primitives import matrix as matrix
-from torsor.arrays.primitives import matvec as matvec
-from torsor.arrays.primitives import outer as outer
-from torsor.arrays.primitives import sign as sign
-from torsor.arrays.primitives import sin as sin
-from torsor.arrays.primitives import sqrt as sqrt
-from torsor.arrays.primitives import stack as stack
-from torsor.arrays.primitives import stack_matrices as stack_matrices
-from torsor.arrays.primitives import stack_vectors as stack_vectors
-from torsor.arrays.primitives import take as take
-from torsor.arrays.primitives import tanh as tanh
-from torsor.arrays.primitives import transpose as transpose
-from torsor.arrays.primitives import where as where
-from torsor.arrays.primitives import zeros as zeros
-from torsor.arrays.symmetric import factor as factor
-from torsor.arrays.symmetric import solve as solve
-from torsor.arrays.symmetric import solve_columns as solve_columns
+from torsor.arrays.namespace import is_concrete as is_concrete, namespace as namespace
+from torsor.arrays.primitives import (
+    absolute as absolute,
+    as_numbers as as_numbers,
+    atan2 as atan2,
+    block as block,
+    concat as concat,
+    constant as constant,
+    cos as cos,
+    cross as cross,
+    dot as dot,
+    identity as identity,
+    matmul as matmul,
+    matrix as matrix,
+    matvec as matvec,
+    outer as outer,
+    sign as sign,
+    sin as sin,
+    sqrt as sqrt,
+    stack as stack,
+    stack_matrices as stack_matrices,
+    stack_vectors as stack_vectors,
+    take as take,
+    tanh as tanh,
+    transpose as transpose,
+    where as where,
+    zeros as zeros,
+)
+from torsor.arrays.symmetric import Factors as Factors, factor as factor, solve as solve, solve_columns as solve_columns

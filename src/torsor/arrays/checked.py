@@ -23,84 +23,80 @@ R = TypeVar("R")
 
 
 class Argument(NamedTuple):
-    """What the border knows of one array argument: where it stands, its trailing axes, their sizes if fixed."""
+    """What the border knows of one array argument: its trailing axes, and their sizes if fixed."""
 
-    position: int
-    name: str
     axes: tuple[str, ...]
-    sizes: tuple[int, ...] | None
+    sizes: tuple[int | None, ...] | None  # None: any
     container: type | None  # dict: name → array; tuple: several arrays; None: one array
+
+
+class Signature(NamedTuple):
+    """Parameter names in order, which of them are arrays, and the trailing axes of the result."""
+
+    names: tuple[str, ...]
+    arrays: dict[str, Argument]
+    returned: tuple[str, ...] | None
+
+
+class Call(NamedTuple):
+    """A call with its arrays converted: all arguments by name, and the batch shape they have in common."""
+
+    values: dict[str, Any]
+    batch: tuple[int, ...]
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """``function`` with every array argument checked against its annotated shape and converted to numbers."""
-    expected: list[Argument] | None = None
-    first = ""
-    returned: tuple[str, ...] | None = None
 
     @functools.wraps(function)
     def border(*args: P.args, **kwargs: P.kwargs) -> R:
-        nonlocal expected, first, returned
-        if expected is None:  # on first use: reading type hints at import would cost every user
-            first, expected, returned = _signature(function)
-        positional, named = list(args), kwargs
-        model = positional[0] if positional else named.get(first)
-        batches: dict[str, tuple[int, ...]] = {}
-        for argument in expected:
-            position, name = argument.position, argument.name
-            in_place = position < len(positional)
-            value = positional[position] if in_place else named.get(name)
-            if value is None:
-                continue
-            converted = _convert(function.__name__, argument, value, model, batches)
-            if in_place:
-                positional[position] = converted
-            else:
-                named[name] = converted
-        batch = next(iter(batches.values()), ())
-        if len(set(batches.values())) > 1:
-            batch = _common_batch(function.__name__, batches)
-        result = function(*positional, **named)  # type: ignore[arg-type]
-        return result if returned is None else _spread(result, batch, len(returned))
+        values, batch = prepare(function, args, kwargs)
+        result = function(**values)  # type: ignore[call-arg]
+        returned = signature_of(function).returned
+        return result if returned is None else spread(result, batch, len(returned))
 
     return border
 
 
-def _convert(where: str, argument: Argument, value: Any, model: Any, batches: dict[str, tuple[int, ...]]) -> Any:
-    _, name, axes, sizes, container = argument
-    if container is not None:
-        inner = argument._replace(container=None)
-        if container is dict:
-            if not isinstance(value, Mapping):
-                raise ShapeError(
-                    f"{where}: `{name}` must map frame names to arrays {_shape(axes, model)}, got {value!r:.80}."
-                )
-            return {
-                key: _convert(where, inner._replace(name=f"{name}[{key!r}]"), part, model, batches)
-                for key, part in value.items()
-            }
-        return tuple(
-            _convert(where, inner._replace(name=f"{name}[{k}]"), part, model, batches) for k, part in enumerate(value)
-        )
-    if sizes is None:
-        sizes = tuple(_size(axis, model) for axis in axes)
-    rank = len(sizes)
-    if type(value) is not numpy.ndarray or value.dtype.kind != "f" or value.shape[value.ndim - rank :] != sizes:
-        value = check(where, name, value, axes, model)
-    batches[name] = value.shape[: len(value.shape) - rank]
-    return value
-
-
-def _signature(function: Callable[..., Any]) -> tuple[str, list[Argument], tuple[str, ...] | None]:
+@functools.cache
+def signature_of(function: Callable[..., Any]) -> Signature:
+    """What a function takes and gives; read on first use, for reading type hints at import would cost every user."""
     hints = typing.get_type_hints(function, include_extras=True)
-    names = list(inspect.signature(function).parameters)
-    expected = []
-    for position, name in enumerate(names):
+    names = tuple(inspect.signature(function).parameters)
+    arrays = {}
+    for name in names:
         if (axes := axes_of(hints.get(name))) is not None:
             fixed = all(axis.isdigit() for axis in axes)
-            sizes = tuple(map(int, axes)) if fixed else None
-            expected.append(Argument(position, name, axes, sizes, _container(hints[name])))
-    return names[0], expected, axes_of(hints.get("return"))
+            arrays[name] = Argument(axes, tuple(map(int, axes)) if fixed else None, _container(hints[name]))
+    return Signature(names, arrays, axes_of(hints.get("return")))
+
+
+def prepare(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call:
+    """Arguments by name, arrays checked and converted."""
+    names, arrays, _ = signature_of(function)
+    if len(args) > len(names) or any(name not in names for name in kwargs):
+        inspect.signature(function).bind(*args, **kwargs)  # raises the TypeError Python would
+    values = dict(zip(names, args, strict=False)) | dict(kwargs)
+    model = values.get(names[0])
+    batches: dict[str, tuple[int, ...]] = {}
+    for name, argument in arrays.items():
+        if (value := values.get(name)) is not None:
+            values[name] = _convert(function.__name__, name, argument, value, model, batches)
+    batch = next(iter(batches.values()), ())
+    if any(shape != batch for shape in batches.values()):
+        batch = _common_batch(function.__name__, batches)
+    return Call(values, batch)
+
+
+def spread(result: Any, batch: tuple[int, ...], rank: int) -> Any:
+    """``result`` with the batch axes of the arguments, for results that happen not to depend on them."""
+    shape = numpy.shape(result)
+    core = shape[len(shape) - rank :]
+    if shape == (*batch, *core):
+        return result
+    xp = namespace(result)
+    full = xp.broadcast_to(result, numpy.broadcast_shapes(shape, (*batch, *core)))
+    return full.copy() if xp is numpy else full
 
 
 def axes_of(hint: Any) -> tuple[str, ...] | None:
@@ -128,6 +124,27 @@ def _container(hint: Any) -> type | None:
     return None
 
 
+def _convert(
+    where: str, name: str, argument: Argument, value: Any, model: Any, batches: dict[str, tuple[int, ...]]
+) -> Any:
+    axes, sizes, container = argument
+    if container is not None:
+        inner = argument._replace(container=None)
+        if container is tuple:
+            return tuple(_convert(where, f"{name}[{k}]", inner, part, model, batches) for k, part in enumerate(value))
+        if not isinstance(value, Mapping):
+            wanted = _shape(axes, model)
+            raise ShapeError(f"{where}: `{name}` must map frame names to arrays {wanted}, got {value!r:.80}.")
+        return {key: _convert(where, f"{name}[{key!r}]", inner, x, model, batches) for key, x in value.items()}
+    if sizes is None:
+        sizes = tuple(_size(axis, model) for axis in axes)
+    rank = len(sizes)
+    if type(value) is not numpy.ndarray or value.dtype.kind != "f" or not _fits(value.shape, sizes):
+        value = check(where, name, value, axes, model)
+    batches[name] = value.shape[: len(value.shape) - rank]
+    return value
+
+
 def check(where: str, name: str, value: Any, axes: tuple[str, ...], model: Any) -> Any:
     """``value`` as numbers of shape (..., *axes), or a ShapeError that says what to pass instead."""
     try:
@@ -138,7 +155,7 @@ def check(where: str, name: str, value: Any, axes: tuple[str, ...], model: Any) 
         ) from error
     want = tuple(_size(axis, model) for axis in axes)
     shape = tuple(array.shape)
-    if shape[len(shape) - len(want) :] != want:
+    if not _fits(shape, want):
         raise ShapeError(
             f"{where}: `{name}` must have shape {_shape(axes, model)}{_owner(model)}, got {shape}."
             f"{_advice(name, shape, want)}"
@@ -146,12 +163,21 @@ def check(where: str, name: str, value: Any, axes: tuple[str, ...], model: Any) 
     return array
 
 
-def _size(axis: str, model: Any) -> int:
+def _size(axis: str, model: Any) -> int | None:
+    if axis == "*":
+        return None
     return int(axis) if axis.isdigit() else int(getattr(model, axis))
 
 
+def _fits(shape: tuple[int, ...], sizes: tuple[int | None, ...]) -> bool:
+    core = shape[len(shape) - len(sizes) :]
+    return core == sizes or (
+        len(core) == len(sizes) and all(b is None or a == b for a, b in zip(core, sizes, strict=True))
+    )
+
+
 def _shape(axes: tuple[str, ...], model: Any) -> str:
-    return "(" + ", ".join(["...", *(str(_size(axis, model)) for axis in axes)]) + ")"
+    return "(" + ", ".join(["...", *("any" if axis == "*" else str(_size(axis, model)) for axis in axes)]) + ")"
 
 
 def _owner(model: Any) -> str:
@@ -160,7 +186,7 @@ def _owner(model: Any) -> str:
     return f" for robot {model.name!r} ({model.nq} configuration numbers, {model.nv} degrees of freedom)"
 
 
-def _advice(name: str, shape: tuple[int, ...], want: tuple[int, ...]) -> str:
+def _advice(name: str, shape: tuple[int, ...], want: tuple[int | None, ...]) -> str:
     if len(want) == 1 and len(shape) == 2 and shape[0] == want[0]:
         return f" Batch axes come first: pass `{name}.T`."
     if len(want) == 1 and not shape:
@@ -177,14 +203,3 @@ def _common_batch(where: str, batches: Mapping[str, tuple[int, ...]]) -> tuple[i
             f"{where}: the batch axes of the arguments do not broadcast: {found}. "
             "Pass the same number of states in each, or one state."
         ) from None
-
-
-def _spread(result: Any, batch: tuple[int, ...], rank: int) -> Any:
-    """``result`` with the batch axes of the arguments, for results that happen not to depend on them."""
-    shape = numpy.shape(result)
-    core = shape[len(shape) - rank :]
-    if shape == (*batch, *core):
-        return result
-    xp = namespace(result)
-    spread = xp.broadcast_to(result, numpy.broadcast_shapes(shape, (*batch, *core)))
-    return spread.copy() if xp is numpy else spread

@@ -18,17 +18,17 @@ EPSILON = float(numpy.finfo(numpy.float64).eps)
 
 
 class Factors(NamedTuple):
-    """M = Lᵀ D L: ``rows[k]`` holds row k of L left of the diagonal, ``pivots[k]`` the entry D_k."""
+    """M = Lᵀ D L: ``rows[k]`` holds row k of L left of the diagonal, ``inverses[k]`` the entry 1/D_k."""
 
     rows: list[Array]
-    pivots: list[Array]
+    inverses: list[Array]
 
 
 def factor(M: Array) -> Factors:
     """Factors of M (..., n, n). A pivot that is all rounding error becomes NaN, so that no solution is made up."""
     n = M.shape[-1]
     rows: list[Array] = [None] * n
-    pivots: list[Array] = [None] * n
+    inverses: list[Array] = [None] * n
     rest = M
     with numpy.errstate(all="ignore"):
         for k in range(n - 1, -1, -1):
@@ -36,23 +36,24 @@ def factor(M: Array) -> Factors:
             # What is left of M_kk after elimination is meaningless once it is below its own rounding error.
             pivot = where(pivot > 4 * n * EPSILON * M[..., k, k], pivot, numpy.nan)
             column = rest[..., :k, k]
-            rows[k], pivots[k] = column / pivot[..., None], pivot
+            inverses[k] = 1.0 / pivot
+            rows[k] = column * inverses[k][..., None]
             rest = rest[..., :k, :k] - outer(rows[k], column)
-    return Factors(rows, pivots)
+    return Factors(rows, inverses)
 
 
 def solve(factors: Factors, b: Array) -> Array:
     """x with M x = b, for vectors b (..., n)."""
-    rows, pivots = factors
-    n = len(pivots)
+    rows, inverses = factors
+    n = len(inverses)
     y: list[Array] = [None] * n
     rest = b
     for k in range(n - 1, -1, -1):  # Lᵀ y = b
         y[k] = rest[..., k]
         rest = rest[..., :k] - rows[k] * y[k][..., None]
-    x = (y[0] / pivots[0])[..., None]
+    x = (y[0] * inverses[0])[..., None]
     for k in range(1, n):  # L x = D⁻¹ y
-        x_k = y[k] / pivots[k] - dot(rows[k], x)
+        x_k = y[k] * inverses[k] - dot(rows[k], x)
         x = concat([x, x_k[..., None]])
     return x
 

@@ -19,6 +19,8 @@ Algebra = Annotated[Array, "... 4 4"]  # element of se(3) as a matrix
 Twist = Annotated[Array, "... 6"]  # (angular, linear)
 Wrench = Annotated[Array, "... 6"]  # (moment, force)
 Matrix6 = Annotated[Array, "... 6 6"]
+Screws = Annotated[Array, "... * 6"]  # any number of screws
+Coordinates = Annotated[Array, "... *"]  # as many numbers as there are screws
 InertiaRow = Annotated[Array, "... 10"]  # m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the frame's origin
 
 ConfigurationVector = Annotated[Array, "... nq"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torsor.arrays import checked, concat, constant, dot, identity, matmul, stack, take, transpose, zeros
+from torsor.arrays import checked, concat, constant, dot, identity, matmul, outer, stack, take, transpose, zeros
 from torsor.arrays.typing import Matrix3, Rotation, Scalar, Vector3
 from torsor.lie import quaternion, series
 
@@ -96,12 +96,13 @@ def angular_velocity(W: Rotation, W_dot: Matrix3) -> Vector3:
 
 @checked
 def rotation_about(axis: Vector3, sine: Scalar, cosine: Scalar) -> Rotation:
-    """1 + sin φ [a] + (1 − cos φ) [a]² for a unit axis a, from the sine and cosine of φ, rad [PBP95, (16)].
+    """a aᵀ + cos φ (1 − a aᵀ) + sin φ [a] for a unit axis a, from the sine and cosine of φ, rad [PBP95, (16)].
 
+    The same as 1 + sin φ [a] + (1 − cos φ) [a]²; for a coordinate axis its entries are 0, 1, ± sin φ and cos φ exactly.
     ``axis`` (..., 3), ``sine`` and ``cosine`` (...); returns (..., 3, 3).
     """
-    W = hat(axis)
-    return identity(3) + _scaled(sine, W) + _scaled(1.0 - cosine, matmul(W, W))
+    along = outer(axis, axis)
+    return along + _scaled(cosine, identity(3) - along) + _scaled(sine, hat(axis))
 
 
 def _scaled(factor: Scalar, W: Matrix3) -> Matrix3:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from torsor import lie
-from torsor.arrays import concat, factor, identity, matmul, matvec, solve, solve_columns, transpose, zeros
+from torsor.arrays import Factors, concat, factor, identity, matmul, matvec, solve, solve_columns, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointVector, Matrix3, Pose, Twist, Wrench
 from torsor.lie import so3
 from torsor.lie.inertias import first_moment, mass, rotational
@@ -116,24 +116,24 @@ def articulated_body_acceleration(
 
 
 class JointInertia(NamedTuple):
-    """D = SᵀIS of one joint, ready to solve with: a number for one freedom, factors for several."""
+    """D = SᵀIS of one joint, ready to solve with: its inverse for one freedom, factors for several."""
 
-    number: Array
-    factors: Array
+    inverse: Array
+    factors: Factors | None
 
     @classmethod
     def of(cls, D: Array, armature: Array) -> JointInertia:
         """From the k × k matrix SᵀIS and the armature (k,) of the joint."""
         D = D + identity(D.shape[-1]) * armature
-        return cls(D[..., 0, 0], None) if D.shape[-1] == 1 else cls(None, factor(D))
+        return cls(1.0 / D[..., 0, 0], None) if D.shape[-1] == 1 else cls(None, factor(D))
 
     def solve(self, b: Array) -> Array:
         """D⁻¹ b for b (..., k)."""
-        return b / self.number[..., None] if self.factors is None else solve(self.factors, b)
+        return b * self.inverse[..., None] if self.factors is None else solve(self.factors, b)
 
     def solve_rows(self, B: Array) -> Array:
         """D⁻¹ B for B (..., k, 6)."""
-        return B / self.number[..., None, None] if self.factors is None else solve_columns(self.factors, B)
+        return B * self.inverse[..., None, None] if self.factors is None else solve_columns(self.factors, B)
 
 
 def _rigid(G: InertiaRow) -> ArticulatedInertia:

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from torsor import lie
-from torsor.arrays import identity, matmul, matvec, zeros
-from torsor.arrays.typing import JointVector, Matrix6, Twist
+from torsor.arrays import checked, identity, matmul, matvec, zeros
+from torsor.arrays.typing import Coordinates, Matrix6, Screws, Twist
 from torsor.lie import se3
 
 
-def adjoint_between(screws: Twist, q: JointVector, i: int, j: int) -> Matrix6:
+@checked
+def adjoint_between(screws: Screws, q: Coordinates, i: int, j: int) -> Matrix6:
     """Ad_j^i = Ad(e^{−A_j q_j} ⋯ e^{−A_i q_i}) for i ≤ j, the identity for i > j [PBP95, (37), (42)].
 
     ``screws`` (n, 6), ``q`` (..., n), rad or m; returns (..., 6, 6).
@@ -22,7 +23,8 @@ def adjoint_between(screws: Twist, q: JointVector, i: int, j: int) -> Matrix6:
     return lie.Ad(T)
 
 
-def adjoint_between_derivative(screws: Twist, q: JointVector, i: int, j: int, k: int, B: Twist) -> Twist:
+@checked
+def adjoint_between_derivative(screws: Screws, q: Coordinates, i: int, j: int, k: int, B: Twist) -> Twist:
     """∂/∂q_k Ad_j^i(B) = Ad_j^k([Ad_{k−1}^i(B), A_k]) for i ≤ k ≤ j, else 0 [PBP95, (53)].
 
     ``B`` (..., 6), rad, m; returns (..., 6).
@@ -33,7 +35,10 @@ def adjoint_between_derivative(screws: Twist, q: JointVector, i: int, j: int, k:
     return matvec(adjoint_between(screws, q, k, j), lie.bracket(inner, screws[k - 1]))
 
 
-def adjoint_between_second_derivative(screws: Twist, q: JointVector, i: int, j: int, k: int, l: int, B: Twist) -> Twist:
+@checked
+def adjoint_between_second_derivative(
+    screws: Screws, q: Coordinates, i: int, j: int, k: int, l: int, B: Twist
+) -> Twist:
     """∂²/∂q_l ∂q_k Ad_j^i(B), nested brackets with the smaller of k, l inside, else 0 [PBP95, (54), E001-7].
 
     ``B`` (..., 6), rad, m; returns (..., 6).

@@ -56,6 +56,7 @@ class TraceForm(NamedTuple):
     J: Pose
 
 
+@checked
 def trace_form(mass: Scalar, I: Matrix3, T_pc: Pose) -> TraceForm:
     """G_p = T_cpᵀ T_cp, M_p = T_pc M T_pcᵀ, J_p = T_pc J T_pcᵀ for a body at its centre of mass c [BSP93, §3.1, E000-1].
 
@@ -74,6 +75,7 @@ def trace_form(mass: Scalar, I: Matrix3, T_pc: Pose) -> TraceForm:
     )
 
 
+@checked
 def trace_inner_product(form: TraceForm, V: Twist, W: Twist) -> Scalar:
     """⟨V, W⟩_p = tr(G_p V M_p Wᵀ) + tr(J_p V J_p Wᵀ), equal to Vᵀ G W; ½⟨V, V⟩ is the energy [BSP93, §3.1, E000-8].
 
@@ -154,6 +156,7 @@ def weak_residual(G: InertiaRow, V: Twist, V_dot: Twist, W: Twist) -> Scalar:
     return dot(lie.apply_inertia(G, V_dot), W) - dot(lie.apply_inertia(G, V), lie.bracket(V, W))
 
 
+@checked
 def matrix_residual(form: TraceForm, V: Twist, V_dot: Twist) -> Algebra:
     """P(G V̇ M + J V̇ J) − P([Vᵀ, G V M + J V J]): zero if the body moves freely, all 4×4 matrices [BSP93, §3.2, E000-3].
 

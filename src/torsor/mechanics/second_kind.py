@@ -7,12 +7,13 @@ of lengths in m and angles in rad, x is (..., k). ``G`` (10,) is the body's iner
 from __future__ import annotations
 
 from torsor import lie
-from torsor.arrays import dot, identity, matmul, matvec, stack, stack_matrices, stack_vectors, transpose, zeros
-from torsor.arrays.typing import Array, InertiaRow, JointMatrix, JointVector, Pose, Twist
+from torsor.arrays import checked, dot, identity, matmul, matvec, stack, stack_matrices, stack_vectors, transpose, zeros
+from torsor.arrays.typing import Array, Coordinates, InertiaRow, Pose, Screws, Twist
 from torsor.lie import se3
 
 
-def pose(screws: Twist, x: JointVector) -> Pose:
+@checked
+def pose(screws: Screws, x: Coordinates) -> Pose:
     """T_0p = e^{A_1 x_1} ⋯ e^{A_k x_k} [BSP93, §3.2]. ``screws`` (k, 6), ``x`` (..., k), rad, m; returns (..., 4, 4)."""
     T = identity(4)
     for i in range(len(screws)):
@@ -20,7 +21,8 @@ def pose(screws: Twist, x: JointVector) -> Pose:
     return T
 
 
-def columns(screws: Twist, x: JointVector) -> Twist:
+@checked
+def columns(screws: Screws, x: Coordinates) -> Screws:
     """Ad(T_ki) A_i with T_ik = e^{A_i x_i} ⋯ e^{A_k x_k} and T_ki = T_ik⁻¹ [BSP93, §3.2, E000-4].
 
     ``screws`` (k, 6), ``x`` (..., k), rad, m; returns (..., k, 6).
@@ -32,12 +34,14 @@ def columns(screws: Twist, x: JointVector) -> Twist:
     return stack_vectors(result[::-1])
 
 
-def twist(screws: Twist, x: JointVector, x_dot: JointVector) -> Twist:
+@checked
+def twist(screws: Screws, x: Coordinates, x_dot: Coordinates) -> Twist:
     """V_p = Σ Ad(T_ki) A_i ẋ_i [BSP93, §3.2]. ``x``, ``x_dot`` (..., k), rad, m, s; returns (..., 6), rad/s, m/s."""
     return matvec(transpose(columns(screws, x)), x_dot)
 
 
-def twist_rate(screws: Twist, x: JointVector, x_dot: JointVector, x_ddot: JointVector) -> Twist:
+@checked
+def twist_rate(screws: Screws, x: Coordinates, x_dot: Coordinates, x_ddot: Coordinates) -> Twist:
     """V̇_p = Σ_i Ad A_i ẍ_i + Σ_{i<j} [Ad A_i, Ad A_j] ẋ_i ẋ_j [BSP93, §3.2].
 
     ``x``, ``x_dot``, ``x_ddot`` (..., k), rad, m, s; returns (..., 6), rad/s², m/s².
@@ -52,13 +56,15 @@ def twist_rate(screws: Twist, x: JointVector, x_dot: JointVector, x_ddot: JointV
     return total
 
 
-def metric(screws: Twist, x: JointVector, G: InertiaRow) -> JointMatrix:
+@checked
+def metric(screws: Screws, x: Coordinates, G: InertiaRow) -> Array:
     """g_ki = ⟨Ad A_i, Ad A_k⟩ [BSP93, §3.2]. ``x`` (..., k), rad, m; ``G`` (10,), kg, m; returns (..., k, k)."""
     C = columns(screws, x)
     return matmul(C, transpose(lie.apply_inertia(G, C)))
 
 
-def christoffel(screws: Twist, x: JointVector, G: InertiaRow) -> Array:
+@checked
+def christoffel(screws: Screws, x: Coordinates, G: InertiaRow) -> Array:
     """γ_ijk, lowered index last, of the metric g, by brackets [BSP93, §3.2, E000-5].
 
     γ_ijk = ½ (⟨[C_k, C_j], C_i⟩ + ⟨[C_k, C_i], C_j⟩ + ⟨[C_n, C_m], C_k⟩), n = min(i, j), m = max(i, j), C_i = Ad A_i.

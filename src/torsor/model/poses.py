@@ -17,8 +17,9 @@ def check_pose(what: str, T: Pose) -> Pose:
         raise ModelError(f"{what}: must be a 4×4 matrix (R, p; 0, 1), got shape {pose.shape}.")
     if not np.all(np.isfinite(pose)):
         raise ModelError(f"{what}: holds a NaN or infinite number.")
-    if np.any(pose[3] != (0, 0, 0, 1)):
+    if np.abs(pose[3] - (0, 0, 0, 1)).max() > _ROTATION_TOLERANCE:
         raise ModelError(f"{what}: bottom row must be (0, 0, 0, 1), got {pose[3].tolist()}.")
+    pose = np.concatenate([pose[:3], [[0.0, 0.0, 0.0, 1.0]]])  # exactly, whatever the rounding of whoever made it
     R = pose[:3, :3]
     defect = np.abs(R @ R.T - np.eye(3)).max()
     if defect > _ROTATION_TOLERANCE:

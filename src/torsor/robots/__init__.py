@@ -4,9 +4,11 @@ from torsor.robots.iiwa import iiwa as iiwa
 from torsor.robots.panda import panda as panda
 from torsor.robots.puma560 import puma560 as puma560
 from torsor.robots.random_tree import random_tree as random_tree
-from torsor.robots.textbook import cart_pole as cart_pole
-from torsor.robots.textbook import chain as chain
-from torsor.robots.textbook import pendulum as pendulum
-from torsor.robots.textbook import planar2r as planar2r
-from torsor.robots.textbook import planar_chain as planar_chain
+from torsor.robots.textbook import (
+    cart_pole as cart_pole,
+    chain as chain,
+    pendulum as pendulum,
+    planar2r as planar2r,
+    planar_chain as planar_chain,
+)
 from torsor.robots.ur5 import ur5 as ur5

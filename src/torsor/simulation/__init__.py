@@ -1,6 +1,4 @@
 """Motion over time from the equations of motion."""
 
-from torsor.simulation.book import euler_trajectory as euler_trajectory
-from torsor.simulation.book import joint_acceleration as joint_acceleration
-from torsor.simulation.simulate import Trajectory as Trajectory
-from torsor.simulation.simulate import simulate as simulate
+from torsor.simulation.book import euler_trajectory as euler_trajectory, joint_acceleration as joint_acceleration
+from torsor.simulation.simulate import Trajectory as Trajectory, simulate as simulate

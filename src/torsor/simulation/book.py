@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from torsor.arrays import checked, factor, matvec, solve, stack_vectors, transpose
+from torsor.arrays import as_numbers, checked, factor, matvec, solve, stack_vectors, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Wrench
+from torsor.errors import ModelError
 from torsor.mechanics.inverse_dynamics import inverse_dynamics
 from torsor.mechanics.jacobians import body_jacobian
 from torsor.mechanics.mass_matrix import mass_matrix
@@ -32,17 +33,27 @@ def joint_acceleration(
 
 
 def euler_trajectory(
-    robot: Robot, q: ConfigurationVector, v: JointVector, torques: Array, step: float, tip_wrenches: Array | None = None
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    torques: Array,
+    step: float,
+    tip_wrenches: Array | None = None,
+    *,
+    frame: str = "tip",
 ) -> tuple[Array, Array]:
     """The book's Euler integration: θ[k+1] = θ[k] + h θ̇[k], θ̇[k+1] = θ̇[k] + h θ̈[k], k = 0 … N − 1 [LP, §9.5, E002-12].
 
     ``q`` (nq,), rad or m; ``v`` (nv,), rad/s or m/s; ``torques`` (N, nv), N·m or N; ``step`` s; ``tip_wrenches`` (N, 6),
     N·m and N, by the tip. For robots whose joints have one number each. Returns q (N + 1, nq) and v (N + 1, nv).
     """
-    qs, vs = [q], [v]
+    if robot.nq != robot.nv:
+        raise ModelError(f"euler_trajectory: robot {robot.name!r} has joints with quaternions; use simulate.")
+    torques = as_numbers(torques)
+    qs, vs = [as_numbers(q)], [as_numbers(v)]
     for k in range(len(torques)):
-        F_tip = None if tip_wrenches is None else tip_wrenches[k]
-        a = joint_acceleration(robot, qs[k], vs[k], torques[k], F_tip)
+        F_tip = None if tip_wrenches is None else as_numbers(tip_wrenches)[k]
+        a = joint_acceleration(robot, qs[k], vs[k], torques[k], F_tip, frame=frame)
         qs.append(qs[k] + step * vs[k])
         vs.append(vs[k] + step * a)
     return stack_vectors(qs), stack_vectors(vs)

@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.arrays import as_numbers, is_concrete, stack_vectors
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.diagnosis import refusing_idle_joints
+from torsor.diagnosis import refuse_idle_joints
 from torsor.errors import ShapeError, TorsorError
 from torsor.mechanics.energy import kinetic_energy, potential_energy
 from torsor.mechanics.forward_dynamics import forward_dynamics
@@ -71,14 +71,14 @@ def simulate(
     steps = round(duration / step)
     q, v = _start(robot, q, v)
     force = _force(robot, torques, controller, steps)
-    solve = refusing_idle_joints(forward_dynamics)
+    refuse_idle_joints(robot)
 
     qs, vs, taus = [q], [v], []
     for k in progress(range(steps), f"simulating {robot.name}"):
         taus.append(force(k, k * step, q, v) + 0.0 * v)
 
         def accelerate(t: float, q: Array, v: Array, k: int = k) -> Array:
-            return solve(robot, q, v, force(k, t, q, v), wrenches)
+            return forward_dynamics(robot, q, v, force(k, t, q, v), wrenches)
 
         q, v = METHODS[method](robot, accelerate, k * step, q, v, step)
         qs.append(q)

@@ -1,0 +1,71 @@
+"""`torsor.compile`: any function built from ours, as one kernel."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from torsor.arrays.checked import Signature, signature_of
+from torsor.compiled import PUBLIC
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.simplify import simplify
+from torsor.compiler.trace import trace
+from torsor.errors import TorsorError, unknown_name
+from torsor.model import Parameters, Robot
+
+
+def compile(
+    function: Callable[..., Any],
+    robot: Robot,
+    inputs: Mapping[str, tuple[int, ...] | int] | None = None,
+    *,
+    parameters: Sequence[str] = (),
+    **fixed: Any,
+) -> Kernel:
+    """The kernel of ``function(robot, **inputs, **fixed)``: traced once, compiled for this machine, differentiable, exportable.
+
+    ``function`` is one of torsor's or any of yours built from them and NumPy functions (a controller, say); it may return
+    one array, several, a dict or a named tuple, whose keys name the outputs. ``inputs`` maps the names of its array
+    arguments to shapes; for torsor's own functions it may be left out. ``parameters`` names groups of the robot's numbers
+    (inertias, gravity, screws, …: `torsor.Parameters`) that become inputs of the kernel instead of constants. ``fixed`` are
+    arguments that are no arrays, such as ``frame="tool"``.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    shapes = _shapes(name, robot, inputs)
+    for group in parameters:
+        if group not in Parameters._fields:
+            raise unknown_name(
+                "compile: robots", "group of parameters", group, Parameters._fields, ", ".join(Parameters._fields)
+            )
+        if group in shapes:
+            raise TorsorError(f"compile: {group!r} is both an input and a group of parameters.")
+    groups = {group: tuple(getattr(robot.parameters, group).shape) for group in parameters}
+
+    def run(**given: Any) -> Any:
+        own = {group: given.pop(group) for group in groups}
+        varied = Robot(robot.structure, robot.parameters._replace(**own)) if own else robot
+        result = function(varied, **given, **fixed)
+        return {PUBLIC[name].result: result} if name in PUBLIC else result
+
+    return Kernel(f"{name} of {robot.name}", simplify(trace(run, {**shapes, **groups})))
+
+
+def _shapes(name: str, robot: Robot, inputs: Mapping[str, tuple[int, ...] | int] | None) -> dict[str, tuple[int, ...]]:
+    if inputs is not None:
+        return {key: (shape,) if isinstance(shape, int) else tuple(shape) for key, shape in inputs.items()}
+    if name not in PUBLIC:
+        example = {"q": (robot.nq,), "v": (robot.nv,)}
+        raise TorsorError(f"compile: say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}.")
+    algorithm = PUBLIC[name].algorithm
+    return required_shapes(algorithm, signature_of(algorithm), robot)
+
+
+def required_shapes(algorithm: Callable[..., Any], signature: Signature, robot: Robot) -> dict[str, tuple[int, ...]]:
+    """Shapes, for a robot, of the array arguments that an algorithm cannot do without."""
+    defaults = inspect.signature(algorithm).parameters
+    return {
+        name: tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in argument.axes)
+        for name, argument in signature.arrays.items()
+        if defaults[name].default is inspect.Parameter.empty
+    }

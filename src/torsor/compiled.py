@@ -1,0 +1,273 @@
+"""Where mechanics and compiler meet: a public function runs as machine code made for its robot.
+
+Called with NumPy arrays, a function is traced once for that robot (and precision, frames and optional inputs), simplified,
+compiled and kept: in memory for the next call, on disk for the next process. Called with anything else (JAX arrays, traced
+arrays, a robot whose numbers are being differentiated), the algorithm itself runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+
+from torsor.arrays import checked
+from torsor.arrays.checked import prepare, signature_of
+from torsor.arrays.namespace import namespace
+from torsor.backend import compiles
+from torsor.compiler import native
+from torsor.compiler.front_door import FrontDoor, fast_function
+from torsor.compiler.graph import Program, count
+from torsor.compiler.simplify import simplify
+from torsor.compiler.trace import TracedArray, trace
+from torsor.errors import ShapeError, TorsorError
+from torsor.model import Robot
+from torsor.model.aligned import aligned
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Algorithm = Callable[..., Any]
+Rivals = Callable[[Robot], Sequence[Algorithm]]
+KEPT = 512  # kernels in memory; the least recently used go first
+
+
+class Request(NamedTuple):
+    """What a kernel is made for: everything of a call that is not numbers."""
+
+    robot: Robot
+    dtype: str
+    statics: tuple[tuple[str, Any], ...]
+    layout: tuple[
+        tuple[str, tuple[str, ...] | int | None], ...
+    ]  # array arguments; keys of a mapping, length of a tuple
+
+
+class Public(NamedTuple):
+    """What is known of a public function: its algorithm, whether aligned frames may be used, its rivals."""
+
+    algorithm: Algorithm
+    result: str
+    joint_space: bool
+    rivals: Rivals | None
+
+    def robot_for(self, robot: Robot) -> Robot:
+        """The robot to trace with."""
+        return aligned(robot) if self.joint_space else robot
+
+    def algorithms(self, robot: Robot) -> Sequence[Algorithm]:
+        """All algorithms that give the result for a robot."""
+        return [self.algorithm] if self.rivals is None else self.rivals(robot)
+
+
+PUBLIC: dict[str, Public] = {}  # by name
+
+
+def public(
+    algorithm: Callable[P, R], result: str, *, joint_space: bool = False, rivals: Rivals | None = None
+) -> Callable[P, R]:
+    """The public form of an algorithm of `mechanics`: checked, compiled, with ``out=``, and a fast entry for one state.
+
+    ``result`` names its output in a kernel. ``joint_space``: the result does not depend on where link frames are, so that
+    aligned ones may be used. ``rivals`` gives, for a robot, algorithms for the same numbers (or refuses the robot); the one
+    with the fewest operations is compiled.
+    """
+    about = Public(algorithm, result, joint_space, rivals)
+    plain = checked(algorithm)
+    kernels = _Kernels()
+
+    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        robot = args[0] if args else kwargs.get("robot")
+        if not isinstance(robot, Robot):
+            got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
+            raise TorsorError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
+        if not (_all_numpy(args, kwargs) and compiles() and robot.parameters.is_concrete):
+            return _into(out, _uncompiled(about, plain, robot, args, kwargs))
+        values, _ = prepare(algorithm, args, kwargs)
+        request, arrays = _request(algorithm, values)
+        kernel = kernels.get(request)
+        if kernel is None:
+            kernel = kernels.keep(request, _build(about, request))
+        if (
+            out is None
+            and not kwargs
+            and request.dtype == "float64"
+            and all(inner is None for _, inner in request.layout)
+        ):
+            _open(door, args, kernel)
+        return kernel(arrays, None if out is None else [out])[0]
+
+    signature = _with_out(algorithm)
+    function, door = fast_function(
+        call, algorithm.__name__, "torsor.functions", _text_signature(signature), inspect.getdoc(algorithm) or ""
+    )
+    PUBLIC[algorithm.__name__] = about
+    return function  # type: ignore[no-any-return]
+
+
+def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The algorithm itself; while tracing, the cheapest one in aligned frames, as when it is compiled alone."""
+    if about.rivals is not None:
+        candidates = about.algorithms(robot)  # may refuse the robot
+        if robot.parameters.is_concrete and _is_traced(args, kwargs):
+            plain = checked(_cheapest(about, robot))
+        else:
+            plain = plain if about.algorithm in candidates else checked(candidates[0])
+    if about.joint_space and robot.parameters.is_concrete and _is_traced(args, kwargs):
+        robot = aligned(robot)
+        args, kwargs = ((robot, *args[1:]), kwargs) if args else (args, {**kwargs, "robot": robot})
+    return plain(*args, **kwargs)
+
+
+@functools.lru_cache(maxsize=256)
+def _cheapest(about: Public, robot: Robot) -> Algorithm:
+    """The rival with the fewest operations for a robot, optional inputs apart."""
+    candidates = about.algorithms(robot)
+    if len(candidates) == 1:
+        return candidates[0]
+    hints = inspect.signature(about.algorithm).parameters
+    required = [n for n in signature_of(about.algorithm).arrays if hints[n].default is inspect.Parameter.empty]
+    request = Request(robot, "float64", (), tuple((name, None) for name in required))
+    traced = about.robot_for(robot)
+    return min(candidates, key=lambda algorithm: sum(count(program_of(algorithm, traced, request)).values()))
+
+
+def _open(door: FrontDoor, args: tuple[Any, ...], kernel: native.NativeFunction) -> None:
+    """Let the next call with the same robot and frame, and arrays of one state, go straight to the kernel."""
+    arguments = [len(x) if isinstance(x, np.ndarray) and x.ndim == 1 else x for x in args]
+    if all(isinstance(x, (int, str, Robot)) for x in arguments) and all(len(port.shape) == 1 for port in kernel.inputs):
+        door.open_for(arguments, kernel.outputs[0].shape, kernel.one_address, kernel.scratch, kernel)
+
+
+class _Kernels:
+    """The kernels of one function, shared between threads."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Request, native.NativeFunction] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, request: Request) -> native.NativeFunction | None:
+        with self._lock:
+            if (kernel := self._kept.get(request)) is not None:
+                self._kept.move_to_end(request)
+            return kernel
+
+    def keep(self, request: Request, kernel: native.NativeFunction) -> native.NativeFunction:
+        with self._lock:
+            self._kept[request] = kernel
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return kernel
+
+
+def _request(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, list[Any]]:
+    names, expected, _ = signature_of(algorithm)
+    arrays: list[Any] = []
+    layout: list[tuple[str, tuple[str, ...] | int | None]] = []
+    for name in expected:
+        value = values.get(name)
+        if value is None:
+            continue
+        if isinstance(value, dict):
+            layout.append((name, tuple(value)))
+            arrays.extend(value.values())
+        elif isinstance(value, tuple):
+            layout.append((name, len(value)))
+            arrays.extend(value)
+        else:
+            layout.append((name, None))
+            arrays.append(value)
+    statics = tuple((name, values[name]) for name in names[1:] if name not in expected and name in values)
+    single = all(array.dtype == np.float32 for array in arrays)
+    return Request(values[names[0]], "float32" if single else "float64", statics, tuple(layout)), arrays
+
+
+def _build(about: Public, request: Request) -> native.NativeFunction:
+    candidates = about.algorithms(request.robot)
+
+    def make() -> Program:
+        robot = about.robot_for(request.robot)
+        programs = [program_of(candidate, robot, request) for candidate in candidates]
+        return min(programs, key=lambda program: sum(count(program).values()))
+
+    where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
+    key = "|".join([_sources(), where, request.robot.digest, repr(request.statics), repr(request.layout)])
+    return native.build(key, make, np.dtype(request.dtype))
+
+
+def program_of(algorithm: Algorithm, robot: Robot, request: Request) -> Program:
+    """The simplified program of an algorithm for a robot."""
+    _, expected, _ = signature_of(algorithm)
+    shapes: dict[str, tuple[int, ...]] = {}
+    places: dict[str, list[str]] = {}
+    for name, inner in request.layout:
+        keys = (
+            [name]
+            if inner is None
+            else [f"{name}.{key}" for key in (range(inner) if isinstance(inner, int) else inner)]
+        )
+        places[name] = keys
+        for key in keys:
+            axes = expected[name].axes
+            shapes[key] = tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in axes)
+
+    def run(**inputs: Any) -> Any:
+        given: dict[str, Any] = dict(request.statics)
+        for name, inner in request.layout:
+            parts = [inputs[key] for key in places[name]]
+            if inner is None:
+                given[name] = parts[0]
+            else:
+                given[name] = tuple(parts) if isinstance(inner, int) else dict(zip(inner, parts, strict=True))
+        return algorithm(robot, **given)
+
+    return simplify(trace(run, shapes))
+
+
+@functools.cache
+def _sources() -> str:
+    """A digest of the library's own code: kernels on disk are as old as the code that made them."""
+    sha = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        sha.update(path.read_bytes())
+    return sha.hexdigest()
+
+
+def _all_numpy(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    for value in (*args[1:], *kwargs.values()):
+        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else (value,)
+        for part in inner:
+            if type(part) is not np.ndarray and namespace(part) is not np:
+                return False
+    return True
+
+
+def _is_traced(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, TracedArray) for value in (*args, *kwargs.values()))
+
+
+def _into(out: Any, result: Any) -> Any:
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ShapeError(f"out: must have shape {result.shape}, got {out.shape}.")
+    out[...] = result
+    return out
+
+
+def _with_out(algorithm: Algorithm) -> inspect.Signature:
+    signature = inspect.signature(algorithm)
+    out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=signature.return_annotation)
+    return signature.replace(parameters=[*signature.parameters.values(), out])
+
+
+def _text_signature(signature: inspect.Signature) -> str:
+    """The signature without annotations, which the text form of a builtin cannot carry."""
+    plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))

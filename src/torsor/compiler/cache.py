@@ -1,0 +1,124 @@
+"""Machine code on disk: private to the user, verified before use, bounded in size, safe for several processes.
+
+A file is a digest followed by what it is the digest of. Anything that does not verify (cut off, changed, of another kind)
+is treated as absent and compiled anew; it is never run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+MAGIC = b"torsor-kernel-1\n"
+LIMIT = 512 * 2**20  # bytes on disk before the longest unused files go
+
+
+class Entry(NamedTuple):
+    """Object code and what is known about it."""
+
+    about: dict[str, Any]
+    code: bytes
+
+
+def directory() -> Path | None:
+    """The private cache directory, made if needed; None if there is no place that only this user can write."""
+    root = os.environ.get("TORSOR_CACHE_DIR") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "torsor"
+    )
+    path = Path(root)
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return None
+    return path if why_refused(path) is None else None
+
+
+def why_refused(path: Path) -> str | None:
+    """Why a directory cannot be trusted with machine code, or None if it can."""
+    try:
+        status = path.lstat()
+    except OSError as error:
+        return str(error)
+    if not stat.S_ISDIR(status.st_mode):
+        return f"{path} is not a directory"
+    if hasattr(os, "getuid"):
+        if status.st_uid != os.getuid():
+            return f"{path} belongs to another user"
+        if status.st_mode & 0o022:
+            return f"{path} can be written by others: chmod go-w {path}"
+    return None if os.access(path, os.W_OK) else f"{path} cannot be written"
+
+
+def load(key: str) -> Entry | None:
+    """What was stored under a key, if it is there and whole."""
+    path = _path(key)
+    if path is None:
+        return None
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return None
+        content = path.read_bytes()
+        os.utime(path)
+    except OSError:
+        return None
+    head = len(MAGIC) + 32
+    if len(content) < head + 4 or content[: len(MAGIC)] != MAGIC:
+        return None
+    payload = content[head:]
+    if not hmac.compare_digest(content[len(MAGIC) : head], _digest(key, payload)):
+        return None
+    size = int.from_bytes(payload[:4], "little")
+    return Entry(json.loads(payload[4 : 4 + size]), payload[4 + size :])
+
+
+def store(key: str, entry: Entry) -> None:
+    """Keep an entry; without a private place, or on any disk trouble, nothing happens."""
+    path = _path(key)
+    if path is None:
+        return
+    about = json.dumps(entry.about).encode()
+    payload = len(about).to_bytes(4, "little") + about + entry.code
+    with contextlib.suppress(OSError):
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(MAGIC + _digest(key, payload) + payload)
+            os.replace(temporary, path)  # another process sees the old file or the new one, never half of one
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        _trim(path.parent)
+
+
+def size() -> tuple[int, int]:
+    """Number of files and bytes in the cache."""
+    place = directory()
+    files = [] if place is None else list(place.glob("*.kernel"))
+    return len(files), sum(file.stat().st_size for file in files)
+
+
+def _path(key: str) -> Path | None:
+    place = directory()
+    return None if place is None else place / f"{hashlib.sha256(key.encode()).hexdigest()}.kernel"
+
+
+def _digest(key: str, payload: bytes) -> bytes:
+    """Of the key too: a file renamed to stand for another kernel does not verify."""
+    return hashlib.sha256(key.encode() + b"\0" + payload).digest()
+
+
+def _trim(place: Path) -> None:
+    files = sorted(((file.stat().st_mtime, file.stat().st_size, file) for file in place.glob("*.kernel")), reverse=True)
+    total = 0
+    for _, bytes_, file in files:
+        total += bytes_
+        if total > LIMIT:
+            with contextlib.suppress(OSError):
+                file.unlink()

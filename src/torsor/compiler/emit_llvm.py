@@ -1,0 +1,187 @@
+"""A program as an LLVM module: ``kernel_one`` for one state, ``kernel_many`` for as many at once as a vector holds.
+
+``kernel_one(ptr operands)`` and ``kernel_many(i64 count, ptr operands, ptr strides)``: ``operands`` points to the addresses
+of all inputs, then all outputs, each state's numbers contiguous, and last a scratch area (null if none is needed);
+``strides`` to the bytes from one state to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from torsor.compiler import chunks
+from torsor.compiler.graph import Op, Port, Program
+from torsor.compiler.packing import load_columns, store_columns
+from torsor.compiler.printer import Printer, Target, folded_products
+
+
+class Module(NamedTuple):
+    """IR text, and the bytes of scratch that ``kernel_many`` needs (more than ``kernel_one`` does)."""
+
+    text: str
+    scratch: int
+
+
+def emit(
+    program: Program, element: str, target: Target, *, whole: int = chunks.WHOLE, piece: int = chunks.PIECE
+) -> Module:
+    """The module of a program in one precision, "double" or "float"; beyond ``whole`` nodes, cut into pieces."""
+    live = program.live()
+    folded = folded_products(program, live, target.fma)
+    cut = chunks.plan(program, live, folded, piece) if len(live) - len(folded) > whole else None
+    declared: set[str] = set()
+    text: list[str] = []
+    scratch = 0
+    for lanes, name, function in ((1, "one", _one), (target.lanes(element), "many", _many)):
+        printer = Printer(program, element, lanes, target)
+        attributes = (
+            "" if lanes == 1 else f' "min-legal-vector-width"="{target.bits}" "prefer-vector-width"="{target.bits}"'
+        )
+        if cut is None:
+            compute: Compute = _inline(live, folded)
+        else:
+            text += _functions(printer, f"{name}_piece", cut, folded, attributes)
+            compute = _called(f"{name}_piece", cut)
+            scratch = max(scratch, cut.slots * lanes * (8 if element == "double" else 4))
+        text += function(printer, compute, attributes)
+        declared |= printer.declared
+    return Module("\n".join([*sorted(declared), *text, ""]), scratch)
+
+
+Compute = Callable[[Printer, list[str]], list[str]]  # input values → root values, printing what lies between
+
+
+def _inline(live: list[int], folded: set[int]) -> Compute:
+    def compute(p: Printer, inputs: list[str]) -> list[str]:
+        values = dict(zip(p.program.graph.input_nodes, inputs, strict=True))
+        p.nodes(live, values, folded)
+        return [values[root] for root in p.program.roots()]
+
+    return compute
+
+
+def _called(name: str, cut: chunks.Plan) -> Compute:
+    def compute(p: Printer, inputs: list[str]) -> list[str]:
+        graph = p.program.graph
+        given = dict(zip(graph.input_nodes, inputs, strict=True))
+        for node, slot in cut.input_slots:
+            p.lines.append(f"  store {p.type} {given[node]}, ptr {_slot(p, slot)}")
+        p.lines += [f"  call void @{name}{k}(ptr %scratch)" for k in range(len(cut.chunks))]
+        results = []
+        for root in p.program.roots():
+            if graph.ops[root] is Op.CONSTANT:
+                results.append(p.number(graph.values[root]))  # type: ignore[arg-type]
+            else:
+                results.append(p.line(f"load {p.type}, ptr {_slot(p, cut.root_slots[root])}"))
+        return results
+
+    return compute
+
+
+def _functions(p: Printer, name: str, cut: chunks.Plan, folded: set[int], attributes: str) -> Iterator[str]:
+    graph = p.program.graph
+    constants = [node for node in p.program.live() if graph.ops[node] is Op.CONSTANT]
+    for k, chunk in enumerate(cut.chunks):
+        p.lines = ["entry:"]
+        values: dict[int, str] = {}
+        p.nodes(constants, values, folded)
+        for node, slot in chunk.loads:
+            values[node] = p.line(f"load {p.type}, ptr {_slot(p, slot)}")
+        p.nodes(chunk.nodes, values, folded)
+        for node, slot in chunk.stores:
+            p.lines.append(f"  store {p.type} {values[node]}, ptr {_slot(p, slot)}")
+        yield f"define internal void @{name}{k}(ptr %scratch){attributes} {{"
+        yield from p.lines
+        yield "  ret void"
+        yield "}"
+
+
+def _slot(p: Printer, slot: int) -> str:
+    return p.line(f"getelementptr {p.type}, ptr %scratch, i64 {slot}")
+
+
+def _ports(program: Program) -> list[Port]:
+    return [*program.graph.inputs, *program.outputs]
+
+
+def _addresses(program: Program) -> Iterator[str]:
+    ports = _ports(program)
+    for k in range(len(ports)):
+        yield f"  %slot{k} = getelementptr ptr, ptr %operands, i64 {k}"
+        yield f"  %base{k} = load ptr, ptr %slot{k}"
+    yield f"  %scratch_at = getelementptr ptr, ptr %operands, i64 {len(ports)}"
+    yield "  %scratch = load ptr, ptr %scratch_at"
+
+
+def _one(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
+    ports, inputs = _ports(p.program), len(p.program.graph.inputs)
+    p.lines = ["entry:", *_addresses(p.program)]
+    values = []
+    for k, port in enumerate(ports[:inputs]):
+        for column in range(port.size):
+            place = p.line(f"getelementptr {p.element}, ptr %base{k}, i64 {column}")
+            values.append(p.line(f"load {p.element}, ptr {place}"))
+    results = iter(compute(p, values))
+    for k, port in enumerate(ports[inputs:], inputs):
+        for column in range(port.size):
+            place = p.line(f"getelementptr {p.element}, ptr %base{k}, i64 {column}")
+            p.lines.append(f"  store {p.element} {next(results)}, ptr {place}")
+    yield f"define void @kernel_one(ptr %operands){attributes} {{"
+    yield from p.lines
+    yield "  ret void"
+    yield "}"
+
+
+def _many(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
+    ports, inputs = _ports(p.program), len(p.program.graph.inputs)
+    p.lines = []
+    values: list[str] = []
+    for k, port in enumerate(ports[:inputs]):
+        values += load_columns(p, [f"%row{k}_{lane}" for lane in range(p.lanes)], port.size)
+    results = compute(p, values)
+    start = 0
+    for k, port in enumerate(ports[inputs:], inputs):
+        store_columns(p, [f"%row{k}_{lane}" for lane in range(p.lanes)], results[start : start + port.size])
+        start += port.size
+    yield f"define void @kernel_many(i64 %count, ptr %operands, ptr %strides){attributes} {{"
+    yield "entry:"
+    yield from _addresses(p.program)
+    for k in range(len(ports)):
+        yield f"  %stride_at{k} = getelementptr i64, ptr %strides, i64 {k}"
+        yield f"  %stride{k} = load i64, ptr %stride_at{k}"
+    yield f"  %moved = alloca ptr, i64 {len(ports) + 1}"
+    yield "  br label %test"
+    yield "test:"
+    yield "  %done = phi i64 [0, %entry], [%next, %last]"
+    yield f"  %next = add i64 %done, {p.lanes}"
+    yield "  %full = icmp ule i64 %next, %count"
+    yield "  br i1 %full, label %group, label %tail"
+    yield "group:"
+    for k in range(len(ports)):
+        for lane in range(p.lanes):
+            yield f"  %at{k}_{lane} = add i64 %done, {lane}"
+            yield f"  %off{k}_{lane} = mul i64 %at{k}_{lane}, %stride{k}"
+            yield f"  %row{k}_{lane} = getelementptr i8, ptr %base{k}, i64 %off{k}_{lane}"
+    yield from p.lines
+    yield "  br label %last"
+    yield "last:"
+    yield "  br label %test"
+    yield "tail:"  # fewer states than lanes: one by one, with the same bits
+    yield "  %index = phi i64 [%done, %test], [%after, %single]"
+    yield "  %more = icmp ult i64 %index, %count"
+    yield "  br i1 %more, label %single, label %end"
+    yield "single:"
+    for k in range(len(ports)):
+        yield f"  %step{k} = mul i64 %index, %stride{k}"
+        yield f"  %here{k} = getelementptr i8, ptr %base{k}, i64 %step{k}"
+        yield f"  %cell{k} = getelementptr ptr, ptr %moved, i64 {k}"
+        yield f"  store ptr %here{k}, ptr %cell{k}"
+    yield f"  %cell_scratch = getelementptr ptr, ptr %moved, i64 {len(ports)}"
+    yield "  store ptr %scratch, ptr %cell_scratch"
+    yield "  call void @kernel_one(ptr %moved)"
+    yield "  %after = add i64 %index, 1"
+    yield "  br label %tail"
+    yield "end:"
+    yield "  ret void"
+    yield "}"

@@ -1,0 +1,131 @@
+"""A program one can call, count, differentiate and print: what `torsor.compile` gives."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, native
+from torsor.compiler.emit_llvm import emit
+from torsor.compiler.engine import host_target
+from torsor.compiler.graph import Port, Program, count
+from torsor.errors import ShapeError, unknown_name
+
+Array = Any
+
+
+class Kernel:
+    """A function compiled for this machine, with named inputs and outputs of any shape; batch axes come first.
+
+    Call it with its inputs in order or by name: one output is returned as an array, several as a dict by name.
+    """
+
+    def __init__(self, name: str, program: Program) -> None:
+        self.name = name
+        self.program = program
+        self._natives: dict[np.dtype[Any], native.NativeFunction] = {}
+
+    @property
+    def inputs(self) -> dict[str, tuple[int, ...]]:
+        """Shape of each input, by name, in order."""
+        return {port.name: port.shape for port in self.program.graph.inputs}
+
+    @property
+    def outputs(self) -> dict[str, tuple[int, ...]]:
+        """Shape of each output, by name, in order."""
+        return {port.name: port.shape for port in self.program.outputs}
+
+    def count(self) -> dict[str, int]:
+        """How many operations of each kind one evaluation takes."""
+        return count(self.program)
+
+    def __call__(self, *args: Array, out: Any = None, **named: Array) -> Any:
+        """Evaluate for one state or a batch; float32 if every input is, else float64. ``out``: an array, or dict of them."""
+        arrays = self._arrays(args, named)
+        single = all(array.dtype == np.float32 for array in arrays)
+        names = list(self.outputs)
+        outs = None if out is None else [out[name] for name in names] if isinstance(out, Mapping) else [out]
+        results = self.native(np.dtype(np.float32 if single else np.float64))(arrays, outs)
+        return results[0] if len(names) == 1 else dict(zip(names, results, strict=True))
+
+    def jacobian(self, output: str, *inputs: str) -> Kernel:
+        """The kernel of the derivatives of an output by inputs: outputs "output_by_input", shape output + input."""
+        for kind, name, known in (("output", output, self.outputs), *(("input", x, self.inputs) for x in inputs)):
+            if name not in known:
+                raise unknown_name(f"kernel {self.name!r}", kind, name, known, f"kernel.{kind}s")
+        return Kernel(f"{self.name} ∂{output}", differentiate.jacobian(self.program, output, *inputs))
+
+    def to_c(self, path: str | Path, *, real: str = "double") -> list[Path]:
+        """Write C99 (path.c, path.h) and a self-test with expected numbers (path_test.c); the file name names the function.
+
+        Straight-line, ``math.h`` only, no allocation; ``real`` is "double" or "float". Returns the paths written.
+        """
+        place = Path(path)
+        name = emit_c.valid_name(place)
+        generator = np.random.default_rng(0)
+        example = {port.name: generator.uniform(0.1, 1.0, port.shape) for port in self.program.graph.inputs}
+        with np.errstate(all="ignore"):
+            expected = emit_numpy.build(self.program)(**example)
+        flat = [{key: np.ravel(value) for key, value in numbers.items()} for numbers in (example, expected)]
+        return emit_c.write(emit_c.emit(self.program, name, real, *flat), place)
+
+    def to_numpy(self) -> str:
+        """Python source of the same function over NumPy arrays: readable, slow, without torsor."""
+        return emit_numpy.emit(self.program)
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The outputs as SymPy expressions of symbols q_0, q_1, … (needs sympy; for small robots)."""
+        return emit_sympy.emit(self.program)
+
+    def to_latex(self) -> dict[str, str]:
+        """The outputs as LaTeX (needs sympy; for small robots)."""
+        import sympy
+
+        return {name: sympy.latex(expression) for name, expression in self.to_sympy().items()}
+
+    def native(self, dtype: np.dtype[Any]) -> native.NativeFunction:
+        """The machine code for one precision, compiled or loaded when first asked for."""
+        if dtype not in self._natives:
+            self._natives[dtype] = native.build(f"program|{self._digest}", lambda: self.program, dtype)
+        return self._natives[dtype]
+
+    @cached_property
+    def _digest(self) -> str:
+        text = emit(self.program, "double", host_target()).text + repr(
+            (self.program.graph.inputs, self.program.outputs)
+        )
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _arrays(self, args: tuple[Array, ...], named: dict[str, Array]) -> list[Any]:
+        ports = self.program.graph.inputs
+        if len(args) > len(ports):
+            raise ShapeError(f"kernel {self.name!r} takes {len(ports)} inputs, got {len(args)}.")
+        given = dict(zip(self.inputs, args, strict=False)) | named
+        for name in given:
+            if name not in self.inputs:
+                raise unknown_name(f"kernel {self.name!r}", "input", name, self.inputs, "kernel.inputs")
+        missing = [port.name for port in ports if port.name not in given]
+        if missing:
+            raise ShapeError(f"kernel {self.name!r}: missing inputs {', '.join(missing)}.")
+        return [_checked(self.name, port, given[port.name]) for port in ports]
+
+    def __repr__(self) -> str:
+        def ports(shapes: dict[str, tuple[int, ...]]) -> str:
+            return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+
+        return f"<Kernel {self.name!r}: {ports(self.inputs)} → {ports(self.outputs)}; {sum(self.count().values())} operations>"
+
+
+def _checked(name: str, port: Port, value: Array) -> Any:
+    array = np.asarray(value)
+    if array.dtype not in native.ELEMENTS:
+        array = array.astype(np.float64)
+    if array.shape[array.ndim - len(port.shape) :] != port.shape:
+        shape = ", ".join(map(str, ("...", *port.shape)))
+        raise ShapeError(f"kernel {name!r}: `{port.name}` must have shape ({shape}), got {array.shape}.")
+    return array

@@ -1,0 +1,162 @@
+"""A compiled program: called with NumPy arrays, for one state or a batch, on several threads."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from torsor.compiler import cache, engine
+from torsor.compiler.emit_llvm import emit
+from torsor.compiler.graph import Port, Program, count
+from torsor.errors import ShapeError, TorsorError
+
+Array = Any
+ELEMENTS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
+WORTH_A_THREAD = 300_000  # operations in a slice that pay for handing it to another thread
+ALIGNMENT = 64  # bytes: of the widest vector
+LANES = 16  # slices are cut at multiples of the widest vector
+
+
+class _Threads:
+    """The thread pool, made when first needed."""
+
+    def __init__(self) -> None:
+        self.count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self._pool: ThreadPoolExecutor | None = None
+
+    def pool(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.count, thread_name_prefix="torsor")
+        return self._pool
+
+    def set(self, count: int) -> None:
+        self.count, self._pool = count, None
+
+
+_THREADS = _Threads()
+
+
+def set_threads(count: int) -> None:
+    """How many threads a batch may use (default: one per processor); results do not depend on it."""
+    if int(count) != count or count < 1:
+        raise TorsorError(f"set_threads: count must be a whole number of at least 1, got {count}.")
+    _THREADS.set(int(count))
+
+
+def get_threads() -> int:
+    """How many threads a batch may use."""
+    return _THREADS.count
+
+
+class NativeFunction:
+    """Machine code of one program in one precision. Inputs and outputs are arrays (*batch, *shape), one per port."""
+
+    def __init__(self, about: dict[str, Any], native: engine.Native) -> None:
+        self.inputs = tuple(Port(name, tuple(shape)) for name, shape in about["inputs"])
+        self.outputs = tuple(Port(name, tuple(shape)) for name, shape in about["outputs"])
+        self.dtype = np.dtype(about["dtype"])
+        self.operations = int(about["operations"])
+        self.scratch = int(about["scratch"])
+        self._native = native  # the code lives as long as this object
+        self.one_address = native.address("kernel_one")
+        self._many = engine.MANY(native.address("kernel_many"))
+
+    def __call__(self, arrays: Sequence[Array], out: Sequence[Array] | None = None) -> list[Array]:
+        """Evaluate for all states of the batch; ``out`` arrays are filled and returned, and may overlap inputs."""
+        arrays = [np.asarray(array, self.dtype) for array in arrays]
+        leads = [array.shape[: array.ndim - len(port.shape)] for array, port in zip(arrays, self.inputs, strict=True)]
+        batch = np.broadcast_shapes(*leads)
+        results = self._results(batch, out)
+        targets = [self._target(result, arrays) for result in results]
+        states = math.prod(batch)
+        if states:
+            operands, strides = [], []
+            for array, port, lead in zip(arrays, self.inputs, leads, strict=True):
+                array, stride = self._regular(array, port, lead, batch)
+                operands.append(array)
+                strides.append(stride)
+            strides += [port.size * self.dtype.itemsize for port in self.outputs]
+            self._run(states, [*operands, *targets], strides)
+        for result, target in zip(results, targets, strict=True):
+            if target is not result:
+                result[...] = target
+        return results
+
+    def _results(self, batch: tuple[int, ...], out: Sequence[Array] | None) -> list[Array]:
+        shapes = [(*batch, *port.shape) for port in self.outputs]
+        if out is None:
+            return [np.empty(shape, self.dtype) for shape in shapes]
+        for array, shape, port in zip(out, shapes, self.outputs, strict=True):
+            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != self.dtype:
+                found = f"{getattr(array, 'shape', None)} of {getattr(array, 'dtype', type(array).__name__)}"
+                raise ShapeError(f"out: `{port.name}` must be an array of shape {shape} of {self.dtype}, got {found}.")
+            if not array.flags.writeable:
+                raise ShapeError(f"out: `{port.name}` is read-only.")
+        return list(out)
+
+    def _target(self, result: Array, arrays: Sequence[Array]) -> Array:
+        """Where the machine code writes: the result itself, unless it is not contiguous or overlaps an input."""
+        if result.flags.c_contiguous and not any(np.may_share_memory(result, array) for array in arrays):
+            return result
+        return np.empty(result.shape, self.dtype)
+
+    def _regular(self, array: Array, port: Port, lead: tuple[int, ...], batch: tuple[int, ...]) -> tuple[Array, int]:
+        """The array and the bytes from one state to the next; copied only if its strides are not regular."""
+        if math.prod(lead) == 1:
+            return np.ascontiguousarray(array), 0
+        if lead != batch:
+            array = np.broadcast_to(array, (*batch, *port.shape))
+        if len(batch) == 1 and array[0].flags.c_contiguous:
+            return array, array.strides[0]
+        return np.ascontiguousarray(array), port.size * self.dtype.itemsize
+
+    def _run(self, states: int, operands: list[Array], strides: list[int]) -> None:
+        addresses = [array.ctypes.data for array in operands]
+        steps = (ctypes.c_int64 * len(strides))(*strides)
+        slices = min(_THREADS.count, max(1, states * self.operations // WORTH_A_THREAD))
+        if slices == 1:
+            self._slice(states, addresses, steps)
+            return
+        length = -(-states // slices)
+        length += -length % LANES
+
+        def work(start: int) -> None:
+            moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
+            self._slice(min(length, states - start), moved, steps)
+
+        for done in [_THREADS.pool().submit(work, start) for start in range(0, states, length)]:
+            done.result()
+
+    def _slice(self, states: int, addresses: list[int], steps: Any) -> None:
+        scratch = ctypes.create_string_buffer(self.scratch + ALIGNMENT) if self.scratch else None
+        last = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
+        self._many(states, (ctypes.c_void_p * (len(addresses) + 1))(*addresses, last), steps)
+
+
+def build(key: str, make: Callable[[], Program], dtype: np.dtype[Any]) -> NativeFunction:
+    """The machine code stored under ``key`` for this kind of machine, or of the program that ``make`` gives."""
+    import llvmlite
+
+    dtype = np.dtype(dtype)
+    full_key = "|".join([key, dtype.name, *engine.host(), llvmlite.__version__])
+    found = cache.load(full_key)
+    if found is not None:
+        return NativeFunction(found.about, engine.load_object(found.code))
+    program = make()
+    module = emit(program, ELEMENTS[dtype], engine.host_target())
+    native = engine.compile_ir(module.text)
+    about = {
+        "scratch": module.scratch,
+        "inputs": [[port.name, port.shape] for port in program.graph.inputs],
+        "outputs": [[port.name, port.shape] for port in program.outputs],
+        "dtype": dtype.name,
+        "operations": sum(count(program).values()),
+    }
+    cache.store(full_key, cache.Entry(about, native.object_code))
+    return NativeFunction(about, native)

@@ -1,0 +1,298 @@
+"""Make a program smaller without changing what it computes: rules as a table, and sharing of equal operations.
+
+Every rule is exact in floating point for finite inputs, up to the sign of zero. Nothing is re-associated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple
+
+from torsor.compiler.graph import COMMUTATIVE, TRUTH_VALUED, Graph, Op, Program, live_nodes
+
+
+class Level(Enum):
+    """How much to simplify: not at all, only operations with 0, 1 and −1, or everything."""
+
+    OFF = "off"
+    ZEROS_AND_ONES = "zeros and ones"
+    FULL = "full"
+
+
+class Rewriter:
+    """Builds the simplified graph; rules ask it about nodes and make new ones through it."""
+
+    def __init__(self, graph: Graph, level: Level) -> None:
+        self.graph = graph
+        self.full = level is Level.FULL
+        self.zero, self.one, self.minus_one = graph.constant(0.0), graph.constant(1.0), graph.constant(-1.0)
+        self._minus_zero = graph.constant(-0.0)
+        self._known: dict[tuple[int, ...], int] = {}
+
+    def value(self, node: int) -> float | None:
+        """The number of a constant node, else None."""
+        return self.graph.values[node] if self.graph.ops[node] is Op.CONSTANT else None
+
+    def negated(self, node: int) -> int | None:
+        """x if the node is −x, else None."""
+        return self.graph.args[node][0] if self.graph.ops[node] is Op.NEG else None
+
+    def make(self, op: Op, *args: int) -> int:
+        """The node of an operation: by the first rule that applies, an equal one made before, or a new one."""
+        if self._minus_zero in args:
+            args = tuple(self.zero if x == self._minus_zero else x for x in args)
+        for rule in RULES.get(op, ()):
+            if (self.full or rule.structural) and (node := rule.rewrite(self, *args)) is not None:
+                return node
+        if not self.full:
+            return self.graph.apply(op, *args)
+        if op in COMMUTATIVE and args[0] > args[1]:
+            args = (args[1], args[0])
+        key = (op, *args)
+        node = self._known.get(key)
+        if node is None:
+            node = self._known[key] = self.graph.apply(op, *args)
+        return node
+
+
+class Rule(NamedTuple):
+    """One rewriting: ``rewrite(w, *args)`` gives the node to use instead, or None. ``structural``: only about 0 and ±1."""
+
+    name: str
+    rewrite: Callable[..., int | None]
+    structural: bool = False
+
+
+def simplify(program: Program, level: Level = Level.FULL) -> Program:
+    """A program with the same outputs and fewer operations."""
+    if level is Level.OFF:
+        return program
+    source = program.graph
+    rewriter = Rewriter(Graph(source.inputs), level)
+    new: list[int] = [-1] * len(source)
+    for node in program.live():
+        op = source.ops[node]
+        if op is Op.INPUT:
+            new[node] = rewriter.graph.input_nodes[source.values[node]]  # type: ignore[index]
+        elif op is Op.CONSTANT:
+            new[node] = rewriter.graph.constant(source.values[node])  # type: ignore[arg-type]
+        else:
+            new[node] = rewriter.make(op, *[new[x] for x in source.args[node]])
+    results = tuple(tuple(new[node] for node in nodes) for nodes in program.results)
+    return compact(Program(rewriter.graph, program.outputs, results))
+
+
+def compact(program: Program) -> Program:
+    """The same program without nodes that no output needs."""
+    source, target = program.graph, Graph(program.graph.inputs)
+    new: list[int] = [-1] * len(source)
+    for node in live_nodes(source, program.roots()):
+        op, value = source.ops[node], source.values[node]
+        if op is Op.INPUT:
+            new[node] = target.input_nodes[value]  # type: ignore[index]
+        elif op is Op.CONSTANT:
+            new[node] = target.constant(value)  # type: ignore[arg-type]
+        else:
+            new[node] = target.apply(op, *[new[x] for x in source.args[node]])
+    return Program(target, program.outputs, tuple(tuple(new[node] for node in nodes) for nodes in program.results))
+
+
+# What the operations mean on numbers
+
+
+def compute(op: Op, *x: float) -> float:
+    """The value of an operation on numbers, as IEEE arithmetic has it (truth values as 1 and 0)."""
+    return float(_MEANING[op](*x))
+
+
+def _divide(x: float, y: float) -> float:
+    if y != 0.0 or math.isnan(y):
+        return x / y
+    return math.nan if x == 0.0 or math.isnan(x) else math.copysign(math.inf, x) * math.copysign(1.0, y)
+
+
+def _sign(x: float) -> float:
+    return x if x == 0.0 or math.isnan(x) else math.copysign(1.0, x)
+
+
+def _finite(function: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda x: function(x) if math.isfinite(x) else math.nan
+
+
+def _extreme(better: Callable[[float, float], bool]) -> Callable[[float, float], float]:
+    def pick(x: float, y: float) -> float:
+        if math.isnan(x) or math.isnan(y):
+            return math.nan
+        return x if better(x, y) else y
+
+    return pick
+
+
+_MEANING: dict[Op, Callable[..., float]] = {
+    Op.ADD: lambda x, y: x + y,
+    Op.SUB: lambda x, y: x - y,
+    Op.MUL: lambda x, y: x * y,
+    Op.DIV: _divide,
+    Op.NEG: lambda x: -x,
+    Op.SQRT: lambda x: math.sqrt(x) if x >= 0.0 else math.nan,
+    Op.SIN: _finite(math.sin),
+    Op.COS: _finite(math.cos),
+    Op.ATAN2: math.atan2,
+    Op.ABS: abs,
+    Op.MIN: _extreme(lambda x, y: x < y),
+    Op.MAX: _extreme(lambda x, y: x > y),
+    Op.SIGN: _sign,
+    Op.TANH: math.tanh,
+    Op.GREATER: lambda x, y: x > y,
+    Op.GREATER_EQUAL: lambda x, y: x >= y,
+    Op.EQUAL: lambda x, y: x == y,
+    Op.NOT: lambda x: not x,
+    Op.AND: lambda x, y: bool(x and y),
+    Op.OR: lambda x, y: bool(x or y),
+    Op.SELECT: lambda c, x, y: x if c else y,
+}
+
+# The rules
+
+
+def _fold(op: Op) -> Rule:
+    def rewrite(w: Rewriter, *args: int) -> int | None:
+        graph = w.graph
+        for x in args:
+            if graph.ops[x] is not Op.CONSTANT:
+                return None
+        return graph.constant(compute(op, *[graph.values[x] for x in args]))  # type: ignore[arg-type]
+
+    return Rule(f"{op.name.lower()} of constants", rewrite)
+
+
+def _odd(op: Op) -> Rule:
+    def rewrite(w: Rewriter, x: int) -> int | None:
+        inner = w.negated(x)
+        return None if inner is None else w.make(Op.NEG, w.make(op, inner))
+
+    return Rule(f"{op.name.lower()}(−x) = −{op.name.lower()}(x)", rewrite)
+
+
+def _even(op: Op) -> Rule:
+    def rewrite(w: Rewriter, x: int) -> int | None:
+        inner = w.negated(x)
+        return None if inner is None else w.make(op, inner)
+
+    return Rule(f"{op.name.lower()}(−x) = {op.name.lower()}(x)", rewrite)
+
+
+def _add_negated(w: Rewriter, x: int, y: int) -> int | None:
+    if (inner := w.negated(y)) is not None:
+        return w.make(Op.SUB, x, inner)
+    if (inner := w.negated(x)) is not None:
+        return w.make(Op.SUB, y, inner)
+    return None
+
+
+def _subtract_negated(w: Rewriter, x: int, y: int) -> int | None:
+    if (inner := w.negated(y)) is not None:
+        return w.make(Op.ADD, x, inner)
+    if (inner := w.negated(x)) is not None:
+        return w.make(Op.NEG, w.make(Op.ADD, inner, y))
+    return None
+
+
+def _multiply_negated(w: Rewriter, x: int, y: int) -> int | None:
+    for one, other in ((x, y), (y, x)):
+        inner = w.negated(one)
+        if inner is None:
+            continue
+        value = w.value(other)
+        if value is not None:  # the sign goes into the constant
+            return w.make(Op.MUL, inner, w.graph.constant(-value))
+        return w.make(Op.NEG, w.make(Op.MUL, inner, other))
+    return None
+
+
+def _divide_negated(w: Rewriter, x: int, y: int) -> int | None:
+    if (inner := w.negated(x)) is not None:
+        return w.make(Op.NEG, w.make(Op.DIV, inner, y))
+    if (inner := w.negated(y)) is not None:
+        return w.make(Op.NEG, w.make(Op.DIV, x, inner))
+    return None
+
+
+def _divide_by_power_of_two(w: Rewriter, x: int, y: int) -> int | None:
+    value = w.value(y)
+    if value is None or not math.isfinite(value) or abs(math.frexp(value)[0]) != 0.5 or abs(value) > 2.0**1000:
+        return None
+    return w.make(Op.MUL, x, w.graph.constant(1.0 / value))
+
+
+def _negate_difference(w: Rewriter, x: int) -> int | None:
+    if w.graph.ops[x] is not Op.SUB:
+        return None
+    a, b = w.graph.args[x]
+    return w.make(Op.SUB, b, a)
+
+
+def _select_constant(w: Rewriter, c: int, x: int, y: int) -> int | None:
+    value = w.value(c)
+    return None if value is None else (x if value else y)
+
+
+def _select_not(w: Rewriter, c: int, x: int, y: int) -> int | None:
+    return w.make(Op.SELECT, w.graph.args[c][0], y, x) if w.graph.ops[c] is Op.NOT else None
+
+
+RULES: dict[Op, tuple[Rule, ...]] = {
+    Op.ADD: (
+        Rule("x + 0 = x", lambda w, x, y: x if y == w.zero else None, True),
+        Rule("0 + x = x", lambda w, x, y: y if x == w.zero else None, True),
+        _fold(Op.ADD),
+        Rule("x + (−y) = x − y, (−x) + y = y − x", _add_negated),
+    ),
+    Op.SUB: (
+        Rule("x − 0 = x", lambda w, x, y: x if y == w.zero else None, True),
+        Rule("0 − x = −x", lambda w, x, y: w.make(Op.NEG, y) if x == w.zero else None, True),
+        _fold(Op.SUB),
+        Rule("x − x = 0", lambda w, x, y: w.zero if x == y else None),
+        Rule("x − (−y) = x + y, (−x) − y = −(x + y)", _subtract_negated),
+    ),
+    Op.MUL: (
+        Rule("x · 0 = 0", lambda w, x, y: w.zero if w.zero in (x, y) else None, True),
+        Rule("x · 1 = x", lambda w, x, y: x if y == w.one else None, True),
+        Rule("1 · x = x", lambda w, x, y: y if x == w.one else None, True),
+        Rule("x · (−1) = −x", lambda w, x, y: w.make(Op.NEG, x) if y == w.minus_one else None, True),
+        Rule("(−1) · x = −x", lambda w, x, y: w.make(Op.NEG, y) if x == w.minus_one else None, True),
+        _fold(Op.MUL),
+        Rule("(−x) · y = −(x · y)", _multiply_negated),
+    ),
+    Op.DIV: (
+        Rule("x / 1 = x", lambda w, x, y: x if y == w.one else None, True),
+        Rule("x / (−1) = −x", lambda w, x, y: w.make(Op.NEG, x) if y == w.minus_one else None, True),
+        _fold(Op.DIV),
+        Rule("0 / x = 0", lambda w, x, y: w.zero if x == w.zero else None, True),
+        Rule("(−x) / y = x / (−y) = −(x / y)", _divide_negated),
+        Rule("x / 2ᵏ = x · 2⁻ᵏ", _divide_by_power_of_two),
+    ),
+    Op.NEG: (
+        Rule("−0 = 0", lambda w, x: w.zero if x == w.zero else None, True),
+        _fold(Op.NEG),
+        Rule("−(−x) = x", lambda w, x: w.negated(x)),
+        Rule("−(x − y) = y − x", _negate_difference),
+    ),
+    Op.SQRT: (_fold(Op.SQRT),),
+    Op.SIN: (_fold(Op.SIN), _odd(Op.SIN)),
+    Op.COS: (_fold(Op.COS), _even(Op.COS)),
+    Op.TANH: (_fold(Op.TANH), _odd(Op.TANH)),
+    Op.SIGN: (_fold(Op.SIGN), _odd(Op.SIGN)),
+    Op.ABS: (_fold(Op.ABS), _even(Op.ABS)),
+    Op.ATAN2: (_fold(Op.ATAN2),),
+    Op.MIN: (_fold(Op.MIN), Rule("min(x, x) = x", lambda w, x, y: x if x == y else None)),
+    Op.MAX: (_fold(Op.MAX), Rule("max(x, x) = x", lambda w, x, y: x if x == y else None)),
+    **{op: (_fold(op),) for op in TRUTH_VALUED},
+    Op.SELECT: (
+        Rule("select(constant, x, y)", _select_constant, True),
+        Rule("select(c, x, x) = x", lambda w, c, x, y: x if x == y else None),
+        Rule("select(not c, x, y) = select(c, y, x)", _select_not),
+    ),
+}

@@ -1,0 +1,119 @@
+"""The same robot with link frames and inertias chosen so that its equations have as many zeros as possible.
+
+For computing joint-space quantities only: torques, accelerations, the mass matrix and what follows from them are those of
+the robot given, to rounding. Link poses, reaction forces, the robot's own inertias and energies of single links are not.
+
+1. Each link frame is moved so that its joint axis is a coordinate axis through its origin.
+2. Inertia that a joint cannot feel is moved to the parent. A part H of link i's inertia can live on either side of its
+   joint if the joint's motion leaves it unchanged and H S_i = 0, for then H has the same momentum whichever link it
+   moves with. For a revolute joint about a: the mass, the first moment along a, and c (1 − a aᵀ); for a prismatic joint
+   the whole rotational inertia; for a spherical joint the mass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from torsor import lie
+from torsor.arrays.typing import Array, InertiaRow, Pose
+from torsor.lie import se3
+from torsor.model.robot import Robot
+
+_ROUNDING = 4 * float(np.finfo(float).eps)
+
+
+@lru_cache(maxsize=256)
+def aligned(robot: Robot) -> Robot:
+    """``robot`` in aligned frames with regrouped inertias; joint-space results are the same to rounding."""
+    p, s = robot.parameters, robot.structure
+    moves = _frame_moves(robot)
+    poses, screws, rows = np.empty_like(p.poses), np.empty_like(p.screws), np.empty_like(p.inertias)
+    for i, parent in enumerate(s.parents):
+        before = np.eye(4) if parent < 0 else moves[parent]
+        poses[i] = _clean_pose(se3.inverse(before) @ p.poses[i] @ moves[i])
+        screws[i] = _clean_screw(lie.transform_twist_inverse(moves[i], p.screws[i]))
+        rows[i] = lie.transform_inertia(se3.inverse(moves[i]), p.inertias[i])
+    _regroup(robot, poses, screws, rows)
+    frames = p.frame_poses.copy()
+    for frame in s.frames:
+        if frame.pose_row is not None and frame.link >= 0:
+            frames[frame.pose_row] = _clean_pose(se3.inverse(moves[frame.link]) @ p.frame_poses[frame.pose_row])
+    changed = p._replace(poses=poses, screws=screws, inertias=rows, frame_poses=frames)
+    return Robot(replace(s, name=f"{s.name} (aligned)"), changed.frozen())
+
+
+def _frame_moves(robot: Robot) -> list[Pose]:
+    """Pose of each aligned link frame in the link frame given."""
+    moves: list[Pose] = []
+    for i, kind in enumerate(robot.structure.kinds):
+        S = robot.parameters.screws[i]
+        T = np.eye(4)
+        if kind in ("revolute", "helical"):
+            axis = S[:3]
+            T[:3, 3] = _snap(np.cross(axis, S[3:]), 1.0)  # the point of the axis nearest to the origin
+            T[:3, :3] = _turned(axis)
+        elif kind == "prismatic":
+            T[:3, :3] = _turned(S[3:])
+        moves.append(T)
+    return moves
+
+
+def _turned(axis: Array) -> Array:
+    """A rotation with ``axis`` as its z axis; none if it is a coordinate axis already."""
+    if np.sum(np.abs(axis) > _ROUNDING) == 1:
+        return np.eye(3)
+    other = np.eye(3)[np.argmin(np.abs(axis))]
+    x = np.cross(other, axis)
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(axis, x), axis], axis=1)
+
+
+def _regroup(robot: Robot, poses: Array, screws: Array, rows: Array) -> None:
+    """Move what each joint cannot feel to its parent's row, leaves first."""
+    s = robot.structure
+    for i in range(robot.n - 1, -1, -1):
+        scale = np.abs(rows[i]).max()
+        H = _unfelt(s.kinds[i], screws[i], rows[i])
+        rows[i] = _snap(rows[i] - H, scale)
+        if (parent := s.parents[i]) >= 0:
+            rows[parent] = rows[parent] + lie.transform_inertia(poses[i], H)
+
+
+def _unfelt(kind: str, screw: Array, row: InertiaRow) -> InertiaRow:
+    H = np.zeros(10)
+    if kind == "revolute":
+        k = int(np.argmax(np.abs(screw[:3])))
+        H[0], H[1 + k] = row[0], row[1 + k]
+        across = [j for j in range(3) if j != k]
+        c = row[_DIAGONAL[across[0]]]
+        for j in across:
+            H[_DIAGONAL[j]] = c
+    elif kind == "prismatic":
+        H[4:] = row[4:]
+    elif kind == "spherical":
+        H[0] = row[0]
+    return H
+
+
+_DIAGONAL = (4, 7, 9)  # where Ixx, Iyy, Izz are in a row
+
+
+def _clean_pose(T: Pose) -> Pose:
+    T = T.copy()
+    T[:3, :3] = _snap(T[:3, :3], 1.0)
+    T[:3, 3] = _snap(T[:3, 3], max(1.0, np.abs(T[:3, 3]).max()))
+    return T
+
+
+def _clean_screw(S: Array) -> Array:
+    return _snap(S, max(1.0, np.abs(S).max()))
+
+
+def _snap(x: Array, scale: float) -> Array:
+    """Entries that are 0 or ±scale to within rounding, made exactly so; all others untouched."""
+    x = np.where(np.abs(x) <= _ROUNDING * scale, 0.0, x)
+    near = np.abs(np.abs(x) - 1.0) <= _ROUNDING if scale == 1.0 else np.zeros(x.shape, bool)
+    return np.where(near, np.sign(x), x)

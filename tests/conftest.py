@@ -1,0 +1,20 @@
+"""What all tests share: most evaluate with NumPy, for compiling every random robot would take longer than the test."""
+
+import pytest
+
+import torsor
+
+
+@pytest.fixture(autouse=True)
+def chosen_backend(request):
+    """NumPy as written, unless a test (or its module) is marked ``compiled``."""
+    with torsor.backend("compiled" if request.node.get_closest_marker("compiled") else "numpy"):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def private_cache(tmp_path_factory):
+    """Kernels of the test run go to a place of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORSOR_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
+        yield

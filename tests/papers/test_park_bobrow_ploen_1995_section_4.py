@@ -1,0 +1,249 @@
+"""Park, Bobrow & Ploen, A Lie group formulation of robot dynamics (1995): §4, the Lagrangian formulation.
+
+Joints and links count from 1 in the operator Ad_j^i, as there.
+"""
+
+import by_hand
+import numpy as np
+import pytest
+from by_hand import DIFFERENCED, Ad, assert_close, assert_differs, bracket, hat, pose, product, skew, vee
+from scipy.linalg import block_diag
+
+import torsor
+
+inv = np.linalg.inv
+
+
+def between(chain, x, i, j):
+    """Ad_j^i by definition (37), as a 6×6 matrix."""
+    return Ad(inv(chain.between(x, i - 1, j - 1)))
+
+
+def forms(chain):
+    """⟨·,·⟩_i: the 6×6 inertia of each link at home, about the inertial frame, as a sum over its particles."""
+    return [body.moved(home).matrix for body, home in zip(chain.bodies, chain.homes, strict=True)]
+
+
+@pytest.fixture
+def ahead(chain, state):
+    """Ad_k^{i+1}(A_i) at [k − 1, i − 1], zero for i > k."""
+    columns = np.zeros((chain.n, chain.n, 6))
+    for k in range(chain.n):
+        for i in range(k + 1):
+            columns[k, i] = between(chain, state.q, i + 2, k + 1) @ chain.screws[i]
+    return columns
+
+
+def test_29_equations_of_motion(chain, state):
+    """PBP95 (29): τ_k = Σ m_kj ẍ_j + Σ Γ_ijk ẋ_i ẋ_j + φ_k, Γ and φ by differentiating inertia and potential."""
+    x, x_dot, x_ddot = state
+    dm = by_hand.gradient(lambda x: torsor.mass_matrix(chain.robot, x), x)  # [i, j, k] = ∂m_ij/∂x_k
+    gamma = 0.5 * (np.einsum("kji->ijk", dm) + np.einsum("kij->ijk", dm) - dm)
+    phi = by_hand.gradient(lambda x: torsor.potential_energy(chain.robot, x), x)
+    tau = torsor.mass_matrix(chain.robot, x) @ x_ddot + np.einsum("ijk,i,j->k", gamma, x_dot, x_dot) + phi
+    assert_close(torsor.inverse_dynamics(chain.robot, *state), tau, DIFFERENCED)
+
+
+def test_30_31_pose_of_a_centre_of_mass(chain, state):
+    """PBP95 (30), (31), E001-14: f_i = e^{A_1 x_1} ⋯ e^{A_i x_i} M_i, M_i the centre-of-mass frame at home."""
+    for i, body in enumerate(chain.bodies):
+        robot = chain.robot.with_frame("centre", chain.links[i], pose(p=body.com))
+        M = chain.homes[i] @ pose(p=body.com)
+        assert_close(torsor.frame_pose(robot, state.q, "centre"), chain.between(state.q, 0, i) @ M)
+
+
+def test_32_kinetic_energy(chain, state):
+    """PBP95 (32), E001-4: T = ½ Σ m_ij ẋ_i ẋ_j; the ½ is missing in print."""
+    x, x_dot, _ = state
+    energy = torsor.kinetic_energy(chain.robot, x, x_dot)
+    assert_close(energy, 0.5 * x_dot @ chain.mass_matrix(x) @ x_dot)
+    assert_differs(x_dot @ chain.mass_matrix(x) @ x_dot, energy)
+
+
+def test_33_34_38_velocity_of_a_centre_of_mass(chain, state, ahead):
+    """PBP95 (33), (34), (38), E001-5: f_i⁻¹ḟ_i = Ad(M_i⁻¹)(ω_i, v_i), = Σ Ad_i^{j+1}(A_j) ẋ_j, with the ẋ_j."""
+    x, x_dot, _ = state
+    for i, body in enumerate(chain.bodies):
+        robot = chain.robot.with_frame("centre", chain.links[i], pose(p=body.com))
+        V = torsor.body_twist(robot, x, x_dot, "centre")
+        M = chain.homes[i] @ pose(p=body.com)
+        Theta, b = M[:3, :3], M[:3, 3]
+        printed_34 = np.block([[Theta.T, np.zeros((3, 3))], [-skew(Theta.T @ b) @ Theta.T, Theta.T]])
+        assert_close(printed_34, Ad(inv(M)))
+        assert_close(V, printed_34 @ (ahead[i].T @ x_dot))
+        assert_differs(printed_34 @ ahead[i].sum(axis=0), V)
+
+
+def test_35_36_44_inertia_about_the_inertial_frame(chain):
+    """PBP95 (35), (36), (44): (I, m[b]; m[b]ᵀ, m 1) with I = Θ Ī Θᵀ − m[b]²."""
+    for body, home, expected in zip(chain.bodies, chain.homes, forms(chain), strict=True):
+        M = home @ pose(p=body.com)
+        m, b, Theta = body.mass, skew(M[:3, 3]), M[:3, :3]
+        I = Theta @ body.rotational @ Theta.T - m * b @ b
+        assert_close(I, body.moved(home).about(np.zeros(3)))
+        assert_close(np.block([[I, m * b], [m * b.T, m * np.eye(3)]]), expected)
+        assert_close(body.inertia.moved(home).matrix, expected)
+
+
+def test_37_42_adjoint_operator(chain, state):
+    """PBP95 (37), (42): Ad_j^i, the identity for i > j, so that Ad_j^{j+1}(A_j) = A_j."""
+    for i, j in np.ndindex(chain.n, chain.n):
+        operator = torsor.adjoint_between(chain.screws, state.q, i + 1, j + 1)
+        assert_close(operator, between(chain, state.q, i + 1, j + 1))
+        if i > j:
+            assert_close(operator, np.eye(6))
+
+
+def test_39_kinetic_energy_of_a_link(chain, state):
+    """PBP95 (39), E001-4: T_i = ½ ⟨Σ Ad_i^{j+1}(A_j ẋ_j), Σ Ad_i^{j+1}(A_j ẋ_j)⟩_i."""
+    x, x_dot, _ = state
+    T_dot = np.einsum("ikab,k->iab", chain.rates(x)[0], x_dot)
+    for i, (body, D) in enumerate(zip(chain.bodies, forms(chain), strict=True)):
+        parts = [
+            torsor.adjoint_between(chain.screws, x, j + 2, i + 1) @ chain.screws[j] * x_dot[j] for j in range(i + 1)
+        ]
+        assert_close(0.5 * sum(parts) @ D @ sum(parts), 0.5 * body.pairing(T_dot[i], T_dot[i]))
+
+
+def test_40_mass_matrix_as_a_sum(chain, state, ahead):
+    """PBP95 (40): m_ij = Σ_{k ≥ j} ⟨Ad_k^{i+1}(A_i), Ad_k^{j+1}(A_j)⟩_k."""
+    m = sum(columns @ D @ columns.T for columns, D in zip(ahead, forms(chain), strict=True))
+    assert_close(torsor.mass_matrix(chain.robot, state.q), m)
+
+
+def test_41_46_factorisation_of_the_mass_matrix(chain, state):
+    """PBP95 (41)–(46): M = AᵀLᵀDLA with constant A and D and blocks Ad_i^{j+1} in L."""
+    n = chain.n
+    A, D = block_diag(*chain.screws[:, :, None]), block_diag(*forms(chain))
+    L = np.block(
+        [[between(chain, state.q, j + 2, i + 1) if j <= i else np.zeros((6, 6)) for j in range(n)] for i in range(n)]
+    )
+    assert_close(torsor.mass_matrix(chain.robot, state.q), A.T @ L.T @ D @ L @ A)
+
+
+def test_47_51_factorisation_in_link_frames(chain, state):
+    """PBP95 (47)–(51), E001-6: M = SᵀGᵀJGS, and A = QS with Q of homes in the *inertial* frame, not of the steps."""
+    n, T = chain.n, chain.poses(state.q)
+    S, J = block_diag(*chain.link_screws[:, :, None]), block_diag(*(body.matrix for body in chain.bodies))
+    G = np.block([[Ad(inv(T[i]) @ T[j]) if j <= i else np.zeros((6, 6)) for j in range(n)] for i in range(n)])
+    assert_close(torsor.mass_matrix(chain.robot, state.q), S.T @ G.T @ J @ G @ S)
+    link = torsor.link_form(chain.robot, "tip")
+    assert_close(link.screws, chain.link_screws)
+    Q = block_diag(*(Ad(home) for home in chain.homes))
+    assert_close(Q @ S, block_diag(*link.to_space().screws[:, :, None]))
+    assert_differs(block_diag(*(Ad(step) for step in link.steps)) @ S, Q @ S)
+
+
+def test_52_christoffel_symbols(chain, state):
+    """PBP95 (52): Γ_ijk = ½ (∂m_kj/∂x_i + ∂m_ki/∂x_j − ∂m_ij/∂x_k): Cᵀ at unit velocity i."""
+    dm = by_hand.gradient(chain.mass_matrix, state.q)
+    gamma = 0.5 * (np.einsum("kji->ijk", dm) + np.einsum("kij->ijk", dm) - dm)
+    units = np.eye(chain.n)
+    actual = np.array([torsor.coriolis_matrix(chain.robot, state.q, unit).T for unit in units])
+    assert_close(actual, gamma, DIFFERENCED)
+    assert_close(actual, np.swapaxes(actual, 0, 1))
+
+
+def moved_rates(chain, x, i, j, B):
+    """First and second derivatives of Ad_j^i(B) by x_i … x_j, by the product rule on both sides of B."""
+    S, x, B = chain.screws[i - 1 : j], x[i - 1 : j], hat(B)
+    right = product(by_hand.motion(A, t) for A, t in zip(S, x, strict=True))
+    d_right, dd_right = by_hand.product_rates(S, x)
+    d_left, dd_left = by_hand.product_rates(-S[::-1], x[::-1])
+    left, d_left, dd_left = inv(right), d_left[::-1], dd_left[::-1, ::-1]
+    first = d_left @ B @ right + left @ B @ d_right
+    mixed = d_left[:, None] @ B @ d_right[None, :]
+    second = dd_left @ B @ right + mixed + np.swapaxes(mixed, 0, 1) + left @ B @ dd_right
+    return first, second
+
+
+def test_53_derivative_of_the_operator(chain, state, rng):
+    """PBP95 (53): ∂/∂x_k Ad_j^i(B) = Ad_j^k([Ad_{k−1}^i(B), A_k]) for i ≤ k ≤ j, else 0."""
+    B, i, j = rng.normal(size=6), 2, chain.n - 1
+    first, _ = moved_rates(chain, state.q, i, j, B)
+    for k in range(1, chain.n + 1):
+        expected = vee(first[k - i]) if i <= k <= j else np.zeros(6)
+        assert_close(torsor.adjoint_between_derivative(chain.screws, state.q, i, j, k, B), expected)
+
+
+def test_54_second_derivative_of_the_operator(chain, state, rng):
+    """PBP95 (54), E001-7: the smaller index goes inside; the printed conditions are exchanged."""
+    B, i, j, x = rng.normal(size=6), 1, chain.n, state.q
+    _, second = moved_rates(chain, x, i, j, B)
+    for k, l in np.ndindex(chain.n, chain.n):
+        actual = torsor.adjoint_between_second_derivative(chain.screws, x, i, j, k + 1, l + 1, B)
+        assert_close(actual, vee(second[k, l]))
+    outside = torsor.adjoint_between_second_derivative(chain.screws, x, 2, j, 1, 2, B)
+    assert_close(outside, np.zeros(6))
+    k, l = 3, 1  # i ≤ l ≤ k ≤ j, where the paper prints its first line
+    inner = bracket(between(chain, x, i, k - 1) @ B, chain.screws[k - 1])
+    printed = between(chain, x, l, j) @ bracket(between(chain, x, k, l - 1) @ inner, chain.screws[l - 1])
+    assert_differs(printed, vee(second[k - 1, l - 1]))
+
+
+def test_55_56_57_christoffel_symbols_by_brackets(chain, state):
+    """PBP95 (55)–(57): Γ_ijk in the cases k ≤ i ≤ j, i < k ≤ j and i ≤ j < k, against the Coriolis matrix."""
+    n, x, D = chain.n, state.q, forms(chain)
+    op = {(i, j): between(chain, x, i, j) for i in range(1, n + 2) for j in range(n + 1)}
+    A = [None, *chain.screws]
+
+    def term(l, inner, outer, other):
+        """⟨Ad_l^o([Ad_{o−1}^{i+1}(A_i), A_o]), Ad_l^{m+1}(A_m)⟩_l for inner i, outer o and other m."""
+        twisted = op[outer, l] @ bracket(op[inner + 1, outer - 1] @ A[inner], A[outer])
+        return twisted @ D[l - 1] @ op[other + 1, l] @ A[other]
+
+    def gamma(i, j, k):
+        if k <= i:
+            return 0.5 * sum(term(l, k, i, j) + term(l, k, j, i) + term(l, i, j, k) for l in range(j, n + 1))
+        if k <= j:
+            return 0.5 * sum(term(l, k, j, i) + term(l, i, j, k) - term(l, i, k, j) for l in range(j, n + 1))
+        return 0.5 * sum(term(l, i, j, k) - term(l, i, k, j) - term(l, j, k, i) for l in range(k, n + 1))
+
+    joints = range(1, n + 1)
+    for i in joints:
+        expected = [[gamma(min(i, j), max(i, j), k) for k in joints] for j in joints]
+        assert_close(torsor.coriolis_matrix(chain.robot, x, np.eye(n)[i - 1]).T, expected)
+
+
+def test_58_potential_energy(chain, state):
+    """PBP95 (58), E001-8: U = −Σ m_i g·p_i with g the acceleration of gravity; printed without the minus."""
+    printed = sum(b.mass * chain.gravity @ c for b, c in zip(chain.bodies, chain.centres(state.q), strict=True))
+    energy = torsor.potential_energy(chain.robot, state.q)
+    assert_close(energy, -printed)
+    assert_differs(printed, energy)
+
+
+def test_59_gravity_forces(chain, state, ahead):
+    """PBP95 (59), E001-8: φ_k = −Σ_{i ≥ k} ⟨m_i g, f_i M_i⁻¹ Ad_i^{k+1}(A_k) M_i r⟩ printed without the minus."""
+    phi, g = np.zeros(chain.n), np.append(chain.gravity, 0.0)
+    for i, body in enumerate(chain.bodies):
+        M, f = chain.homes[i] @ pose(p=body.com), chain.between(state.q, 0, i)  # f_i M_i⁻¹
+        phi -= [body.mass * g @ f @ hat(column) @ M[:, 3] for column in ahead[i]]
+    forces = torsor.gravity_forces(chain.robot, state.q)
+    assert_close(forces, phi)
+    assert_close(forces, by_hand.gradient(chain.potential_energy, state.q), DIFFERENCED)
+    assert_differs(-phi, forces)
+
+
+def test_60_to_64_general_2r_manipulator(rng):
+    """PBP95 (60)–(64), E001-9: c11 = u ẋ2, c12 = u ẋ1 + w ẋ2, c21 = −u ẋ1, c22 = 0; printed with more ẋ and a +."""
+    arm = by_hand.random_chain("RR", seed=2)
+    x, (v1, v2) = rng.normal(size=(2, 2))
+    D1, D2 = forms(arm)
+    A1, A2 = arm.screws
+    ahead, both = between(arm, x, 2, 2) @ A1, between(arm, x, 2, 2) @ bracket(A1, A2)
+    M = [[A1 @ D1 @ A1 + ahead @ D2 @ ahead, ahead @ D2 @ A2], [ahead @ D2 @ A2, A2 @ D2 @ A2]]
+    assert_close(torsor.mass_matrix(arm.robot, x), M)
+    u, w = both @ D2 @ ahead, both @ D2 @ A2
+    C = torsor.coriolis_matrix(arm.robot, x, [v1, v2])
+    assert_close(C, [[u * v2, u * v1 + w * v2], [-u * v1, 0.0]])
+    printed = np.array([[u * v1 * v2, u * v1 * v2 + w * v2**2], [u * v1**2, 0.0]])
+    assert_differs(printed, C)
+    assert_differs(printed.sum(axis=1), C @ [v1, v2])  # nor are they the torques
+
+
+def test_65_inertia_matrix_as_a_pullback(chain, state):
+    """PBP95 (65), E001-12: JᵀGJ with J of the map to all links at once and G the direct sum of their metrics."""
+    J = np.vstack([torsor.body_jacobian(chain.robot, state.q, link) for link in chain.links])
+    G = block_diag(*(body.matrix for body in chain.bodies))
+    assert_close(torsor.mass_matrix(chain.robot, state.q), J.T @ G @ J)
