@@ -8,8 +8,9 @@ tau = torsor.inverse_dynamics(arm, q, v, a)
 from torsor import lie as lie
 from torsor import robots as robots
 from torsor.backend import backend as backend
-from torsor.compile_function import compile as compile
+from torsor.compile_function import compile as compile, scan as scan
 from torsor.compiler.kernel import Kernel as Kernel
+from torsor.compiler.scan import Scan as Scan
 from torsor.compiler.native import get_threads as get_threads
 from torsor.compiler.native import set_threads as set_threads
 from torsor.errors import ModelError as ModelError

@@ -1,4 +1,4 @@
-"""`torsor.compile`: any function built from ours, as one kernel."""
+"""`torsor.compile` and `torsor.scan`: any function built from ours, as one kernel, or as a loop over time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 from torsor.arrays.checked import Signature, signature_of
 from torsor.compiled import PUBLIC
+from torsor.compiler.emit_scan import Roles
 from torsor.compiler.kernel import Kernel
+from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import simplify
 from torsor.compiler.trace import trace
 from torsor.errors import TorsorError, unknown_name
@@ -51,9 +53,39 @@ def compile(
     return Kernel(f"{name} of {robot.name}", simplify(trace(run, {**shapes, **groups})))
 
 
+def scan(
+    step: Callable[..., Any],
+    robot: Robot,
+    state: Mapping[str, tuple[int, ...] | int],
+    *,
+    inputs: Mapping[str, tuple[int, ...] | int] | None = None,
+    constants: Mapping[str, tuple[int, ...] | int] | None = None,
+) -> Scan:
+    """A loop over time in machine code: ``step(robot, **state, **inputs, **constants)`` gives the next state, N times.
+
+    The step returns a dict: first the state, by the same names, then whatever else is to be saved. ``inputs`` change with
+    every step, ``constants`` do not. See `torsor.Scan` for how to run it. ::
+
+        rollout = torsor.scan(step, arm, {"q": arm.nq, "v": arm.nv}, constants={"target": arm.nq})
+        path = rollout(steps=1000, every=10, q=q0, v=v0, target=goals)   # path["q"]: (..., 100, nq)
+    """
+    groups = [_tuples(group) for group in (state, inputs or {}, constants or {})]
+
+    def run(**given: Any) -> Any:
+        return step(robot, **given)
+
+    name = getattr(step, "__name__", type(step).__name__)
+    program = simplify(trace(run, {key: shape for group in groups for key, shape in group.items()}))
+    return Scan(f"{name} of {robot.name}", program, Roles(*(len(group) for group in groups)))
+
+
+def _tuples(shapes: Mapping[str, tuple[int, ...] | int]) -> dict[str, tuple[int, ...]]:
+    return {key: (shape,) if isinstance(shape, int) else tuple(shape) for key, shape in shapes.items()}
+
+
 def _shapes(name: str, robot: Robot, inputs: Mapping[str, tuple[int, ...] | int] | None) -> dict[str, tuple[int, ...]]:
     if inputs is not None:
-        return {key: (shape,) if isinstance(shape, int) else tuple(shape) for key, shape in inputs.items()}
+        return _tuples(inputs)
     if name not in PUBLIC:
         example = {"q": (robot.nq,), "v": (robot.nv,)}
         raise TorsorError(f"compile: say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}.")

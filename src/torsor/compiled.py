@@ -135,7 +135,9 @@ def _cheapest(about: Public, robot: Robot) -> Algorithm:
     required = [n for n in signature_of(about.algorithm).arrays if hints[n].default is inspect.Parameter.empty]
     request = Request(robot, "float64", (), tuple((name, None) for name in required))
     traced = about.robot_for(robot)
-    return min(candidates, key=lambda algorithm: sum(count(program_of(algorithm, traced, request)).values()))
+    return min(
+        candidates, key=lambda algorithm: sum(count(program_of(algorithm, traced, request, about.result)).values())
+    )
 
 
 def _open(door: FrontDoor, args: tuple[Any, ...], kernel: native.NativeFunction) -> None:
@@ -193,7 +195,7 @@ def _build(about: Public, request: Request) -> native.NativeFunction:
 
     def make() -> Program:
         robot = about.robot_for(request.robot)
-        programs = [program_of(candidate, robot, request) for candidate in candidates]
+        programs = [program_of(candidate, robot, request, about.result) for candidate in candidates]
         return min(programs, key=lambda program: sum(count(program).values()))
 
     where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
@@ -201,7 +203,7 @@ def _build(about: Public, request: Request) -> native.NativeFunction:
     return native.build(key, make, np.dtype(request.dtype))
 
 
-def program_of(algorithm: Algorithm, robot: Robot, request: Request) -> Program:
+def program_of(algorithm: Algorithm, robot: Robot, request: Request, result: str) -> Program:
     """The simplified program of an algorithm for a robot."""
     _, expected, _ = signature_of(algorithm)
     shapes: dict[str, tuple[int, ...]] = {}
@@ -225,7 +227,7 @@ def program_of(algorithm: Algorithm, robot: Robot, request: Request) -> Program:
                 given[name] = parts[0]
             else:
                 given[name] = tuple(parts) if isinstance(inner, int) else dict(zip(inner, parts, strict=True))
-        return algorithm(robot, **given)
+        return {result: algorithm(robot, **given)}
 
     return simplify(trace(run, shapes))
 

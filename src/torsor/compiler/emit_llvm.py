@@ -7,7 +7,7 @@ of all inputs, then all outputs, each state's numbers contiguous, and last a scr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from torsor.compiler import chunks
@@ -27,13 +27,25 @@ def emit(
     program: Program, element: str, target: Target, *, whole: int = chunks.WHOLE, piece: int = chunks.PIECE
 ) -> Module:
     """The module of a program in one precision, "double" or "float"; beyond ``whole`` nodes, cut into pieces."""
+    return assemble(program, element, target, ((1, "one", _one), (target.lanes(element), "many", _many)), whole, piece)
+
+
+def assemble(
+    program: Program,
+    element: str,
+    target: Target,
+    functions: Sequence[tuple[int, str, Callable[..., Iterable[str]]]],
+    whole: int = chunks.WHOLE,
+    piece: int = chunks.PIECE,
+) -> Module:
+    """A module of ``functions``, each (lanes, name, print), around the program's nodes, inline or in pieces."""
     live = program.live()
     folded = folded_products(program, live, target.fma)
     cut = chunks.plan(program, live, folded, piece) if len(live) - len(folded) > whole else None
     declared: set[str] = set()
     text: list[str] = []
     scratch = 0
-    for lanes, name, function in ((1, "one", _one), (target.lanes(element), "many", _many)):
+    for lanes, name, function in functions:
         printer = Printer(program, element, lanes, target)
         attributes = (
             "" if lanes == 1 else f' "min-legal-vector-width"="{target.bits}" "prefer-vector-width"="{target.bits}"'
@@ -117,16 +129,13 @@ def _addresses(program: Program) -> Iterator[str]:
 def _one(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
     ports, inputs = _ports(p.program), len(p.program.graph.inputs)
     p.lines = ["entry:", *_addresses(p.program)]
-    values = []
+    values: list[str] = []
     for k, port in enumerate(ports[:inputs]):
-        for column in range(port.size):
-            place = p.line(f"getelementptr {p.element}, ptr %base{k}, i64 {column}")
-            values.append(p.line(f"load {p.element}, ptr {place}"))
-    results = iter(compute(p, values))
+        values += load_columns(p, [f"%base{k}"], port.size)
+    results, start = compute(p, values), 0
     for k, port in enumerate(ports[inputs:], inputs):
-        for column in range(port.size):
-            place = p.line(f"getelementptr {p.element}, ptr %base{k}, i64 {column}")
-            p.lines.append(f"  store {p.element} {next(results)}, ptr {place}")
+        store_columns(p, [f"%base{k}"], results[start : start + port.size])
+        start += port.size
     yield f"define void @kernel_one(ptr %operands){attributes} {{"
     yield from p.lines
     yield "  ret void"

@@ -30,6 +30,13 @@ def _llvm() -> Any:
     return llvm
 
 
+def version() -> str:
+    """Of llvmlite, which machine code on disk belongs to."""
+    import llvmlite
+
+    return str(llvmlite.__version__)
+
+
 @cache
 def host() -> tuple[str, str]:
     """Name and features of this machine's processor, as LLVM has them."""

@@ -78,7 +78,7 @@ class NativeFunction:
         if states:
             operands, strides = [], []
             for array, port, lead in zip(arrays, self.inputs, leads, strict=True):
-                array, stride = self._regular(array, port, lead, batch)
+                array, stride = regular(array, port, lead, batch, self.dtype)
                 operands.append(array)
                 strides.append(stride)
             strides += [port.size * self.dtype.itemsize for port in self.outputs]
@@ -106,45 +106,49 @@ class NativeFunction:
             return result
         return np.empty(result.shape, self.dtype)
 
-    def _regular(self, array: Array, port: Port, lead: tuple[int, ...], batch: tuple[int, ...]) -> tuple[Array, int]:
-        """The array and the bytes from one state to the next; copied only if its strides are not regular."""
-        if math.prod(lead) == 1:
-            return np.ascontiguousarray(array), 0
-        if lead != batch:
-            array = np.broadcast_to(array, (*batch, *port.shape))
-        if len(batch) == 1 and array[0].flags.c_contiguous:
-            return array, array.strides[0]
-        return np.ascontiguousarray(array), port.size * self.dtype.itemsize
-
     def _run(self, states: int, operands: list[Array], strides: list[int]) -> None:
         addresses = [array.ctypes.data for array in operands]
         steps = (ctypes.c_int64 * len(strides))(*strides)
-        slices = min(_THREADS.count, max(1, states * self.operations // WORTH_A_THREAD))
-        if slices == 1:
-            self._slice(states, addresses, steps)
-            return
-        length = -(-states // slices)
-        length += -length % LANES
 
-        def work(start: int) -> None:
+        def work(start: int, length: int) -> None:
+            scratch = ctypes.create_string_buffer(self.scratch + ALIGNMENT) if self.scratch else None
+            last = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
             moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
-            self._slice(min(length, states - start), moved, steps)
+            self._many(length, (ctypes.c_void_p * (len(moved) + 1))(*moved, last), steps)
 
-        for done in [_THREADS.pool().submit(work, start) for start in range(0, states, length)]:
-            done.result()
+        slices(states, self.operations, work)
 
-    def _slice(self, states: int, addresses: list[int], steps: Any) -> None:
-        scratch = ctypes.create_string_buffer(self.scratch + ALIGNMENT) if self.scratch else None
-        last = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
-        self._many(states, (ctypes.c_void_p * (len(addresses) + 1))(*addresses, last), steps)
+
+def regular(
+    array: Array, port: Port, lead: tuple[int, ...], batch: tuple[int, ...], dtype: np.dtype[Any]
+) -> tuple[Array, int]:
+    """The array and the bytes from one state to the next; copied only if its strides are not regular."""
+    if math.prod(lead) == 1:
+        return np.ascontiguousarray(array), 0
+    if lead != batch:
+        array = np.broadcast_to(array, (*batch, *port.shape))
+    if len(batch) == 1 and array[0].flags.c_contiguous:
+        return array, array.strides[0]
+    return np.ascontiguousarray(array), port.size * dtype.itemsize
+
+
+def slices(states: int, operations: int, work: Callable[[int, int], None]) -> None:
+    """``work(start, length)`` over all states, on several threads if each gets enough to do."""
+    parts = min(_THREADS.count, max(1, states * operations // WORTH_A_THREAD))
+    length = -(-states // parts)
+    length += -length % LANES
+    if length >= states:
+        work(0, states)
+        return
+    pool = _THREADS.pool()
+    for done in [pool.submit(work, start, min(length, states - start)) for start in range(0, states, length)]:
+        done.result()
 
 
 def build(key: str, make: Callable[[], Program], dtype: np.dtype[Any]) -> NativeFunction:
     """The machine code stored under ``key`` for this kind of machine, or of the program that ``make`` gives."""
-    import llvmlite
-
     dtype = np.dtype(dtype)
-    full_key = "|".join([key, dtype.name, *engine.host(), llvmlite.__version__])
+    full_key = "|".join([key, dtype.name, *engine.host(), engine.version()])
     found = cache.load(full_key)
     if found is not None:
         return NativeFunction(found.about, engine.load_object(found.code))

@@ -28,6 +28,8 @@ def _windows(size: int) -> list[int]:
 
 def load_columns(p: Printer, rows: list[str], size: int) -> list[str]:
     """Column values (one per lane) of a port whose states lie in ``rows``."""
+    if p.lanes == 1:
+        return [p.line(f"load {p.element}, ptr {_place(p, rows[0], column)}") for column in range(size)]
     if size < 4:
         return [_gather(p, rows, column) for column in range(size)]
     columns = [""] * size
@@ -37,7 +39,7 @@ def load_columns(p: Printer, rows: list[str], size: int) -> list[str]:
         for first in range(0, p.lanes, 4):
             loaded = []
             for row in rows[first : first + 4]:
-                place = p.line(f"getelementptr {p.element}, ptr {row}, i64 {start}")
+                place = _place(p, row, start)
                 loaded.append(p.line(f"load {quad}, ptr {place}, align {_align(p.element)}"))
             groups.append(_transpose(p, quad, loaded))
         for k in range(4):
@@ -47,10 +49,13 @@ def load_columns(p: Printer, rows: list[str], size: int) -> list[str]:
 
 def store_columns(p: Printer, rows: list[str], columns: list[str]) -> None:
     """Store values (one per lane) as the columns of a port whose states lie in ``rows``."""
+    if p.lanes == 1:
+        p.lines += [f"  store {p.element} {x}, ptr {_place(p, rows[0], column)}" for column, x in enumerate(columns)]
+        return
     if len(columns) < 4:
         for column, value in enumerate(columns):
             for lane, row in enumerate(rows):
-                place = p.line(f"getelementptr {p.element}, ptr {row}, i64 {column}")
+                place = _place(p, row, column)
                 x = p.line(f"extractelement {p.type} {value}, i32 {lane}")
                 p.lines.append(f"  store {p.element} {x}, ptr {place}, align {_align(p.element)}")
         return
@@ -60,14 +65,14 @@ def store_columns(p: Printer, rows: list[str], columns: list[str]) -> None:
         for first in range(0, p.lanes, 4):
             parts = [_part(p, value, first) for value in window]
             for row, values in zip(rows[first : first + 4], _transpose(p, quad, parts), strict=True):
-                place = p.line(f"getelementptr {p.element}, ptr {row}, i64 {start}")
+                place = _place(p, row, start)
                 p.lines.append(f"  store {quad} {values}, ptr {place}, align {_align(p.element)}")
 
 
 def _gather(p: Printer, rows: list[str], column: int) -> str:
     value = "poison"
     for lane, row in enumerate(rows):
-        place = p.line(f"getelementptr {p.element}, ptr {row}, i64 {column}")
+        place = _place(p, row, column)
         x = p.line(f"load {p.element}, ptr {place}, align {_align(p.element)}")
         value = p.line(f"insertelement {p.type} {value}, {p.element} {x}, i32 {lane}")
     return value
@@ -105,3 +110,7 @@ def _part(p: Printer, value: str, first: int) -> str:
 
 def _align(element: str) -> int:
     return 8 if element == "double" else 4
+
+
+def _place(p: Printer, row: str, column: int) -> str:
+    return p.line(f"getelementptr {p.element}, ptr {row}, i64 {column}")

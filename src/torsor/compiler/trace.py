@@ -309,10 +309,12 @@ def _sum(x: TracedArray, axis: int | None = None) -> TracedArray:
     return TracedArray(x.graph, np.array(flat, dtype=np.int64).reshape(ids.shape[:-1]))
 
 
-def _rearranged(function: Callable[..., np.ndarray]) -> Callable[..., TracedArray]:
+def _rearranged(function: Callable[..., np.ndarray]) -> Callable[..., Any]:
     """A NumPy function of one array that only moves entries about."""
 
-    def apply(x: TracedArray, *args: Any, **kwargs: Any) -> TracedArray:
+    def apply(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(x, TracedArray):  # a constant among traced arrays
+            return function(x, *args, **kwargs)
         return TracedArray(x.graph, function(x.ids, *args, **kwargs))
 
     return apply

@@ -21,6 +21,7 @@ from torsor import lie
 from torsor.arrays.typing import Array, InertiaRow, Pose
 from torsor.lie import se3
 from torsor.model.robot import Robot
+from torsor.model.structure import Frame
 
 _ROUNDING = 4 * float(np.finfo(float).eps)
 
@@ -37,12 +38,21 @@ def aligned(robot: Robot) -> Robot:
         screws[i] = _clean_screw(lie.transform_twist_inverse(moves[i], p.screws[i]))
         rows[i] = lie.transform_inertia(se3.inverse(moves[i]), p.inertias[i])
     _regroup(robot, poses, screws, rows)
-    frames = p.frame_poses.copy()
-    for frame in s.frames:
-        if frame.pose_row is not None and frame.link >= 0:
-            frames[frame.pose_row] = _clean_pose(se3.inverse(moves[frame.link]) @ p.frame_poses[frame.pose_row])
-    changed = p._replace(poses=poses, screws=screws, inertias=rows, frame_poses=frames)
-    return Robot(replace(s, name=f"{s.name} (aligned)"), changed.frozen())
+    frames, frame_poses = _frames(robot, moves)
+    changed = p._replace(poses=poses, screws=screws, inertias=rows, frame_poses=frame_poses)
+    return Robot(replace(s, name=f"{s.name} (aligned)", frames=frames), changed.frozen())
+
+
+def _frames(robot: Robot, moves: list[Pose]) -> tuple[tuple[Frame, ...], Array]:
+    """All frames where they were, links included: a link that is a frame for wrenches keeps the frame it was given."""
+    frames: list[Frame] = []
+    poses: list[Pose] = []
+    for frame in robot.structure.frames:
+        given = np.eye(4) if frame.pose_row is None else robot.parameters.frame_poses[frame.pose_row]
+        move = np.eye(4) if frame.link < 0 else moves[frame.link]
+        frames.append(frame._replace(pose_row=len(poses)))
+        poses.append(_clean_pose(se3.inverse(move) @ given))
+    return tuple(frames), np.array(poses)
 
 
 def _frame_moves(robot: Robot) -> list[Pose]:

@@ -1,0 +1,1 @@
+"""What people type: ``torsor COMMAND``. One file per command, each with `add_arguments` and `run`."""

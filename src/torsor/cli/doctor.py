@@ -1,0 +1,72 @@
+"""What torsor finds on this machine: processor, compiler, cache, backends, and why one is missing."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+
+import torsor
+from torsor.backend import why_not_compiled
+from torsor.compiler import cache, front_door
+
+OPTIONAL = {
+    "jax": "jit, vmap, grad and GPUs: pip install torsor[jax]",
+    "sympy": "equations as text: pip install torsor[sympy]",
+    "tqdm": "progress bars: pip install torsor[progress]",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """No options."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the report; 0 if functions are compiled here, 1 if they run as NumPy."""
+    lines = [
+        ("torsor", torsor.__version__),
+        ("python", f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"),
+        ("numpy", np.__version__),
+    ]
+    reason = why_not_compiled()
+    lines += _compiler() if reason is None else [("compiler", f"missing: {reason}")]
+    lines += [("threads", str(torsor.get_threads())), ("cache", _cache())]
+    lines += [(name, _library(name, use)) for name, use in OPTIONAL.items()]
+    for name, text in lines:
+        sys.stdout.write(f"{name:<12}{text}\n")
+    return 0 if reason is None else 1
+
+
+def _compiler() -> list[tuple[str, str]]:
+    from torsor.compiler import engine
+
+    cpu, _ = engine.host()
+    target = engine.host_target()
+    shut = front_door.why_shut()
+    fma = "fused multiply-add" if target.fma else "no fused multiply-add"
+    return [
+        ("compiler", f"llvmlite {engine.version()}"),
+        ("processor", f"{cpu}: vectors of {target.bits} bits ({target.lanes('double')} float64), {fma}"),
+        ("fast entry", "open" if shut is None else f"shut: {shut}"),
+    ]
+
+
+def _cache() -> str:
+    place = cache.directory()
+    if place is None:
+        return "none: there is no directory that only you can write; set TORSOR_CACHE_DIR to one (chmod 700)"
+    files, bytes_ = cache.size()
+    return f"{place}: {files} kernels, {bytes_ / 2**20:.1f} of {cache.LIMIT / 2**20:.0f} MiB"
+
+
+def _library(name: str, use: str) -> str:
+    if importlib.util.find_spec(name) is None:
+        return f"not installed ({use})"
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "installed"

@@ -1,0 +1,130 @@
+"""A step of time as a loop in machine code: state in, N steps, every k-th state out, one trajectory per vector lane.
+
+``scan_many(i64 count, ptr operands, ptr strides, i64 steps, i64 every)``: ``operands`` points to the addresses of the
+initial state, the per-step inputs and the constants (the program's inputs, in this order), the saved outputs, and scratch.
+Per-step inputs and outputs of one trajectory lie one step after the other; ``strides`` are bytes between trajectories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torsor.compiler.emit_llvm import Compute, Module, assemble
+from torsor.compiler.graph import Port, Program
+from torsor.compiler.packing import load_columns, store_columns
+from torsor.compiler.printer import Printer, Target
+
+
+class Roles(NamedTuple):
+    """How many of a step program's inputs are state (also its first outputs), then per-step inputs, then constants."""
+
+    state: int
+    inputs: int
+    constants: int
+
+
+def emit(program: Program, roles: Roles, element: str, target: Target) -> Module:
+    """The module of a scan in one precision."""
+
+    def narrow(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
+        return _scan(p, compute, attributes, roles, "scan_one", None)
+
+    def wide(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
+        return _scan(p, compute, attributes, roles, "scan_many", "scan_one")
+
+    return assemble(program, element, target, ((1, "one", narrow), (target.lanes(element), "many", wide)))
+
+
+def _scan(p: Printer, compute: Compute, attributes: str, roles: Roles, name: str, rest: str | None) -> Iterator[str]:
+    ports: list[Port] = [*p.program.graph.inputs, *p.program.outputs]
+    inputs = len(p.program.graph.inputs)
+    kept = [*range(roles.state), *range(roles.state + roles.inputs, inputs)]  # in memory of the loop's own
+    yield f"define void @{name}(i64 %count, ptr %operands, ptr %strides, i64 %steps, i64 %every){attributes} {{"
+    yield "entry:"
+    for k in range(len(ports)):
+        yield f"  %slot{k} = getelementptr ptr, ptr %operands, i64 {k}"
+        yield f"  %base{k} = load ptr, ptr %slot{k}"
+        yield f"  %stride_at{k} = getelementptr i64, ptr %strides, i64 {k}"
+        yield f"  %stride{k} = load i64, ptr %stride_at{k}"
+    yield f"  %scratch_at = getelementptr ptr, ptr %operands, i64 {len(ports)}"
+    yield "  %scratch = load ptr, ptr %scratch_at"
+    yield f"  %moved = alloca ptr, i64 {len(ports) + 1}"
+    for k in kept:
+        yield f"  %kept{k} = alloca {p.type}, i64 {max(1, ports[k].size)}"
+    yield "  br label %test"
+    yield "test:"
+    yield "  %done = phi i64 [0, %entry], [%next, %last]"
+    yield f"  %next = add i64 %done, {p.lanes}"
+    yield "  %full = icmp ule i64 %next, %count"
+    yield "  br i1 %full, label %group, label %tail"
+    yield "group:"
+    yield from _rows(p, ports)
+    p.lines = []
+    for k in kept:
+        for column, value in enumerate(load_columns(p, _row_names(p, k), ports[k].size)):
+            p.lines.append(f"  store {p.type} {value}, ptr {_cell(p, k, column)}")
+    p.lines += ["  br label %before", "before:", "  br label %loop", "loop:"]
+    p.lines.append("  %time = phi i64 [0, %before], [%time1, %latch]")
+    p.lines += ["  %more = icmp ult i64 %time, %steps", "  br i1 %more, label %body, label %last", "body:"]
+    values: list[str] = []
+    for k in range(inputs):
+        if k in kept:
+            values += [p.line(f"load {p.type}, ptr {_cell(p, k, column)}") for column in range(ports[k].size)]
+        else:
+            values += load_columns(p, _rows_at(p, k, ports[k], "%time"), ports[k].size)
+    results = compute(p, values)
+    start = 0
+    for k in range(roles.state):
+        for column in range(ports[k].size):
+            p.lines.append(f"  store {p.type} {results[start + column]}, ptr {_cell(p, k, column)}")
+        start += ports[k].size
+    p.lines += ["  %time1 = add i64 %time, 1", "  %left = urem i64 %time1, %every", "  %due = icmp eq i64 %left, 0"]
+    p.lines += ["  br i1 %due, label %save, label %latch", "save:", "  %saved1 = udiv i64 %time1, %every"]
+    p.lines.append("  %saved = sub i64 %saved1, 1")
+    start = 0
+    for k in range(inputs, len(ports)):
+        store_columns(p, _rows_at(p, k, ports[k], "%saved"), results[start : start + ports[k].size])
+        start += ports[k].size
+    p.lines += ["  br label %latch", "latch:", "  br label %loop", "last:", "  br label %test"]
+    yield from p.lines
+    yield from _tail(len(ports), rest)
+
+
+def _rows(p: Printer, ports: list[Port]) -> Iterator[str]:
+    for k in range(len(ports)):
+        for lane in range(p.lanes):
+            yield f"  %at{k}_{lane} = add i64 %done, {lane}"
+            yield f"  %off{k}_{lane} = mul i64 %at{k}_{lane}, %stride{k}"
+            yield f"  %row{k}_{lane} = getelementptr i8, ptr %base{k}, i64 %off{k}_{lane}"
+
+
+def _row_names(p: Printer, k: int) -> list[str]:
+    return [f"%row{k}_{lane}" for lane in range(p.lanes)]
+
+
+def _rows_at(p: Printer, k: int, port: Port, index: str) -> list[str]:
+    """Rows of a port that has one entry per step, at step ``index``."""
+    numbers = p.line(f"mul i64 {index}, {port.size}")
+    return [p.line(f"getelementptr {p.element}, ptr {row}, i64 {numbers}") for row in _row_names(p, k)]
+
+
+def _cell(p: Printer, k: int, column: int) -> str:
+    return p.line(f"getelementptr {p.type}, ptr %kept{k}, i64 {column}")
+
+
+def _tail(ports: int, rest: str | None) -> Iterator[str]:
+    """What is left when fewer trajectories than lanes remain: the narrow function does them."""
+    yield "tail:"
+    if rest is not None:
+        for k in range(ports):
+            yield f"  %step{k} = mul i64 %done, %stride{k}"
+            yield f"  %here{k} = getelementptr i8, ptr %base{k}, i64 %step{k}"
+            yield f"  %cell{k} = getelementptr ptr, ptr %moved, i64 {k}"
+            yield f"  store ptr %here{k}, ptr %cell{k}"
+        yield f"  %cell_scratch = getelementptr ptr, ptr %moved, i64 {ports}"
+        yield "  store ptr %scratch, ptr %cell_scratch"
+        yield "  %remaining = sub i64 %count, %done"
+        yield f"  call void @{rest}(i64 %remaining, ptr %moved, ptr %strides, i64 %steps, i64 %every)"
+    yield "  ret void"
+    yield "}"

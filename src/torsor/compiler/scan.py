@@ -1,0 +1,130 @@
+"""Loops over time inside a kernel: N steps of a traced step function without Python in between."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+
+from torsor.compiler import cache, emit_scan, engine
+from torsor.compiler.emit_scan import Roles
+from torsor.compiler.graph import Port, Program, count
+from torsor.compiler.native import ALIGNMENT, ELEMENTS, regular, slices
+from torsor.errors import ShapeError, TorsorError, unknown_name
+
+Array = Any
+_SCAN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+
+
+class Scan:
+    """A step function compiled into a loop over time; trajectories of a batch run side by side in vector lanes.
+
+    Call it with ``steps`` (how many), ``every`` (save each k-th), and by name the initial state (*batch, *shape), per-step
+    inputs (*batch, steps, *shape) and constants (*batch, *shape). Returns by name the saved outputs
+    (*batch, steps // every, *shape), first the state, entry j being the state after (j + 1) · every steps.
+    """
+
+    def __init__(self, name: str, program: Program, roles: Roles) -> None:
+        self.name, self.program, self.roles = name, program, roles
+        for given, made in zip(program.graph.inputs[: roles.state], program.outputs, strict=False):
+            if given != made:
+                raise TorsorError(
+                    f"scan: the step must return its state first, in the same order and shape: expected {given.name!r} "
+                    f"{given.shape}, got {made.name!r} {made.shape}."
+                )
+        self._natives: dict[str, tuple[Any, int, Any]] = {}
+        self._operations = max(1, sum(count(program).values()))
+
+    @property
+    def state(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the state, by name."""
+        return {port.name: port.shape for port in self.program.graph.inputs[: self.roles.state]}
+
+    @property
+    def outputs(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of what is saved, by name."""
+        return {port.name: port.shape for port in self.program.outputs}
+
+    def count(self) -> dict[str, int]:
+        """How many operations of each kind one step takes."""
+        return count(self.program)
+
+    def __call__(self, *, steps: int, every: int = 1, **given: Array) -> dict[str, Array]:
+        """Run ``steps`` steps; see the class for shapes."""
+        if steps < 0 or every < 1:
+            raise TorsorError(
+                f"scan {self.name!r}: steps must not be negative and every at least 1, got {steps}, {every}."
+            )
+        ports = self._ports(steps)
+        for name in given:
+            if name not in {port.name for port in ports}:
+                raise unknown_name(
+                    f"scan {self.name!r}", "input", name, [port.name for port in ports], "its state and inputs"
+                )
+        missing = [port.name for port in ports if port.name not in given]
+        if missing:
+            raise ShapeError(f"scan {self.name!r}: missing {', '.join(missing)}.")
+        raw = [np.asarray(given[port.name]) for port in ports]
+        single = all(array.dtype == np.float32 for array in raw)
+        dtype = np.dtype(np.float32 if single else np.float64)
+        arrays = [np.asarray(array, dtype) for array in raw]
+        leads = [_lead(self.name, array, port) for array, port in zip(arrays, ports, strict=True)]
+        batch = np.broadcast_shapes(*leads)
+        saved = steps // every
+        results = {port.name: np.empty((*batch, saved, *port.shape), dtype) for port in self.program.outputs}
+        states = math.prod(batch)
+        if states and steps:
+            pairs = [regular(a, port, lead, batch, dtype) for a, port, lead in zip(arrays, ports, leads, strict=True)]
+            strides = [stride for _, stride in pairs] + [saved * p.size * dtype.itemsize for p in self.program.outputs]
+            operands = [array for array, _ in pairs] + list(results.values())
+            self._run(dtype, states, steps, every, operands, strides)
+        return results
+
+    def _ports(self, steps: int) -> list[Port]:
+        first, last = self.roles.state, self.roles.state + self.roles.inputs
+        return [
+            Port(port.name, (steps, *port.shape)) if first <= k < last else port
+            for k, port in enumerate(self.program.graph.inputs)
+        ]
+
+    def _run(
+        self, dtype: np.dtype[Any], states: int, steps: int, every: int, operands: list[Array], strides: list[int]
+    ) -> None:
+        function, scratch, _ = self._native(dtype)
+        addresses = [array.ctypes.data for array in operands]
+        operations = steps * self._operations
+        strides_c = (ctypes.c_int64 * len(strides))(*strides)
+
+        def work(start: int, length: int) -> None:
+            area = ctypes.create_string_buffer(scratch + ALIGNMENT)
+            last = -(-ctypes.addressof(area) // ALIGNMENT) * ALIGNMENT
+            moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
+            function(length, (ctypes.c_void_p * (len(moved) + 1))(*moved, last), strides_c, steps, every)
+
+        slices(states, operations, work)
+
+    def _native(self, dtype: np.dtype[Any]) -> tuple[Any, int, Any]:
+        if dtype.name not in self._natives:
+            module = emit_scan.emit(self.program, self.roles, ELEMENTS[dtype], engine.host_target())
+            key = "|".join(["scan", hashlib.sha256(module.text.encode()).hexdigest(), *engine.host(), engine.version()])
+            found = cache.load(key)
+            native = engine.compile_ir(module.text) if found is None else engine.load_object(found.code)
+            if found is None:
+                cache.store(key, cache.Entry({}, native.object_code))
+            self._natives[dtype.name] = (_SCAN(native.address("scan_many")), module.scratch, native)
+        return self._natives[dtype.name]
+
+    def __repr__(self) -> str:
+        cost = f"{self._operations} operations a step"
+        return f"<Scan {self.name!r}: state {self.state}, saves {list(self.outputs)}; {cost}>"
+
+
+def _lead(name: str, array: Array, port: Port) -> tuple[int, ...]:
+    rank = len(port.shape)
+    if array.ndim < rank or array.shape[array.ndim - rank :] != port.shape:
+        shape = ", ".join(map(str, ("...", *port.shape)))
+        raise ShapeError(f"scan {name!r}: `{port.name}` must have shape ({shape}), got {array.shape}.")
+    return tuple(array.shape[: array.ndim - rank])

@@ -1,0 +1,86 @@
+"""Compiled for the robot, and evaluated with NumPy as written: every public function, every joint kind, one number."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import torsor
+from torsor.compiled import PUBLIC
+
+ALL = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
+ROBOTS = {
+    "panda": torsor.robots.panda().rename({"hand_tcp": "tool"}),
+    "puma560 with friction": torsor.robots.puma560(friction=True).rename({"tip": "tool"}),
+    "cart_pole of points": torsor.robots.cart_pole().rename({"tip": "tool"}),
+    "tree of every kind": torsor.robots.random_tree(6, seed=13, kinds=ALL, armature=True, friction=True, fixed=True),
+    "tree with mimic joints": torsor.robots.random_tree(6, seed=21, kinds=ALL[:3], mimic=True).with_coulomb_width(0.1),
+    "hardware order": torsor.robots.ur5()
+    .rename({"tool0": "tool"})
+    .reorder(
+        ["wrist_3_joint", "elbow_joint", "shoulder_pan_joint", "wrist_1_joint", "wrist_2_joint", "shoulder_lift_joint"]
+    ),
+}
+
+
+def arguments(robot, name, batch):
+    q, v, a = torsor.random_state(robot, seed=1, batch=batch)
+    state = {"q": q, "q0": q, "q1": torsor.random_configuration(robot, seed=2, batch=batch), "v": v, "a": a, "tau": a}
+    parameters = inspect.signature(PUBLIC[name].algorithm).parameters
+    given = {key: state[key] for key in parameters if key in state}
+    if "frame" in parameters:
+        given["frame"] = "tool"
+    if "dt" in parameters:
+        given["dt"] = 0.1
+    if "wrenches" in parameters:
+        given["wrenches"] = {"tool": np.linspace(-1, 1, 6), robot.links[0]: np.ones((*batch, 6))}
+    if "base_motion" in parameters:
+        given["base_motion"] = (np.linspace(-1, 0.5, 6), np.linspace(2, -1, 6))
+    return given
+
+
+def assert_agree(got, want):
+    # FMA, aligned frames and regrouped inertias change the last digits; accelerations magnify them by cond(M)
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-10 * (1 + np.abs(want).max()))
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_compiled_and_numpy_agree(name, robot):
+    robot = ROBOTS[robot]
+    given = arguments(robot, name, (5,))
+    if name == "articulated_body_acceleration" and robot.structure.has_couplings:
+        with pytest.raises(torsor.ModelError, match="has mimic joints, which share a coordinate; use forward_dynamics"):
+            getattr(torsor, name)(robot, **given)
+        return
+    with torsor.backend("numpy"):
+        want = getattr(torsor, name)(robot, **given)
+    with torsor.backend("compiled"):
+        got = getattr(torsor, name)(robot, **given)
+    assert got.shape == want.shape
+    assert_agree(got, want)
+
+
+def test_a_singular_configuration_is_nan_when_compiled_too():
+    robot = torsor.robots.planar2r().with_inertia("link_1", torsor.Inertia.zero())
+    with torsor.backend("compiled"):
+        a = torsor.forward_dynamics(robot, np.array([[0.3, 0.0], [0.3, 1.0], [0.3, np.pi]]), np.zeros(2), np.ones(2))
+    assert np.isnan(a[[0, 2]]).all()
+    assert np.isfinite(a[1]).all()
+
+
+def test_a_joint_that_moves_nothing_is_refused_when_compiled_too():
+    joints = [torsor.Joint(name="idle", kind="revolute", axis=(0, 0, 1))]
+    with torsor.backend("compiled"), pytest.raises(torsor.ModelError, match="joint 'idle' moves no inertia"):
+        torsor.forward_dynamics(torsor.assemble(joints), [0.0], [0.0], [0.0])
+
+
+def test_jax_arrays_take_the_jax_road():
+    import jax.numpy as jnp
+
+    robot = ROBOTS["panda"]
+    q, v, a = torsor.random_state(robot, seed=0)
+    with torsor.backend("compiled"):
+        tau = torsor.inverse_dynamics(robot, jnp.asarray(q), v, a)
+        assert not isinstance(tau, np.ndarray)
+        np.testing.assert_allclose(tau, torsor.inverse_dynamics(robot, q, v, a), rtol=1e-4, atol=1e-4)  # may be float32

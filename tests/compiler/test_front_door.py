@@ -1,0 +1,151 @@
+"""The fast entry for one state: the same bits, every unusual call forwarded, nothing leaked, nothing wrong in threads."""
+
+import gc
+import inspect
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import torsor
+from torsor.compiler import front_door
+
+pytestmark = pytest.mark.compiled
+ARMS = [torsor.robots.ur5(), torsor.robots.puma560(), torsor.robots.ur5().with_gravity((0, 0, 0))]
+
+
+def state(arm, k=0):
+    return torsor.random_state(arm, seed=k)
+
+
+def test_the_door_is_open_on_this_python():
+    assert front_door.why_shut() is None
+
+
+@pytest.mark.parametrize(
+    "name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "kinetic_energy", "body_jacobian"]
+)
+def test_one_state_has_the_bits_of_a_batch(name):
+    arm, function = ARMS[0], getattr(torsor, name)
+    q, v, a = state(arm)
+    given = {"mass_matrix": (q,), "kinetic_energy": (q, v), "body_jacobian": (q, "tool0")}.get(name, (q, v, a))
+    batch = [np.stack([x] * 5) if isinstance(x, np.ndarray) else x for x in given]
+    expected = function(arm, *batch)[2]
+    for _ in range(3):  # general path, then the door
+        result = function(arm, *given)
+        np.testing.assert_array_equal(result, expected)
+        assert result.shape == expected.shape
+        assert isinstance(result, np.ndarray)
+        assert result.flags.owndata
+
+
+def test_results_are_new_arrays():
+    arm = ARMS[0]
+    q, v, a = state(arm)
+    one, two = torsor.inverse_dynamics(arm, q, v, a), torsor.inverse_dynamics(arm, q, v, a)
+    one[...] = 0.0
+    assert (two != 0.0).all()
+
+
+def test_another_robot_is_never_answered_with_the_last_ones_kernel():
+    states = [state(arm, k) for k, arm in enumerate(ARMS)]
+    expected = [torsor.inverse_dynamics(arm, *(x[None] for x in s))[0] for arm, s in zip(ARMS, states, strict=True)]
+    for k in [0, 1, 2, 2, 0, 1, 1, 0, 2] * 3:
+        np.testing.assert_array_equal(torsor.inverse_dynamics(ARMS[k], *states[k]), expected[k])
+
+
+def test_an_equal_robot_that_is_another_object_gives_the_same():
+    q, v, a = state(ARMS[0])
+    first = torsor.inverse_dynamics(ARMS[0], q, v, a)
+    for _ in range(3):
+        np.testing.assert_array_equal(torsor.inverse_dynamics(torsor.robots.ur5(), q, v, a), first)
+
+
+def test_another_frame_is_never_answered_with_the_last_ones_kernel():
+    arm = ARMS[0]
+    q, _, _ = state(arm)
+    expected = {frame: torsor.body_jacobian(arm, q[None], frame)[0] for frame in ("tool0", "link_3", "link_5")}
+    for frame in ["tool0", "link_3", "link_3", "link_5", "tool0", "link_5"] * 3:
+        np.testing.assert_array_equal(torsor.body_jacobian(arm, q, frame), expected[frame])
+        np.testing.assert_array_equal(torsor.body_jacobian(arm, q, "".join(list(frame))), expected[frame])
+
+
+def test_unusual_calls_are_forwarded():
+    arm = ARMS[0]
+    q, v, a = state(arm)
+    expected = torsor.inverse_dynamics(arm, q, v, a)
+    same = [
+        torsor.inverse_dynamics(arm, q.tolist(), v, a),
+        torsor.inverse_dynamics(arm, q, v=v, a=a),
+        torsor.inverse_dynamics(robot=arm, q=q, v=v, a=a),
+        torsor.inverse_dynamics(arm, np.repeat(q, 2)[::2], v, a),
+        torsor.inverse_dynamics(arm, q.astype(">f8"), v, a),
+        torsor.inverse_dynamics(arm, q.view(np.recarray), v, a),
+        torsor.inverse_dynamics(arm, q, v, a, None),
+        torsor.inverse_dynamics(arm, q[None], v, a)[0],
+    ]
+    for result in same:
+        np.testing.assert_array_equal(result, expected)
+    with pytest.raises(torsor.ShapeError, match=r"`a` must have shape \(..., 6\)"):
+        torsor.inverse_dynamics(arm, q, v, a[:5])
+    with pytest.raises(TypeError):
+        torsor.inverse_dynamics(arm, q, v, a, None, None, None)
+    with pytest.raises(torsor.TorsorError, match=r"the first argument must be a torsor\.Robot, got str 'panda'"):
+        torsor.inverse_dynamics("panda", q, v, a)
+    with pytest.raises(torsor.TorsorError, match="got nothing"):
+        torsor.inverse_dynamics()
+
+
+def test_nothing_is_leaked():
+    arm = ARMS[0]
+    q, v, a = state(arm)
+    torsor.inverse_dynamics(arm, q, v, a)
+    before = [sys.getrefcount(x) for x in (arm, q, v, a, np.ndarray, np.dtype(np.float64))]
+    kept = [torsor.inverse_dynamics(arm, q, v, a) for _ in range(1000)]
+    references = sys.getrefcount(kept[0])
+    assert references == 2  # the list's, and the argument's
+    del kept
+    gc.collect()
+    after = [sys.getrefcount(x) for x in (arm, q, v, a, np.ndarray, np.dtype(np.float64))]
+    assert max(abs(x - y) for x, y in zip(before, after, strict=True)) < 50
+
+
+def test_threads_that_change_robots_all_the_time():
+    states = [state(arm, k) for k, arm in enumerate(ARMS)]
+    expected = [torsor.inverse_dynamics(arm, *(x[None] for x in s))[0] for arm, s in zip(ARMS, states, strict=True)]
+
+    def work(start):
+        for k in range(2000):
+            j = (start + k // 7) % 3
+            if not np.array_equal(torsor.inverse_dynamics(ARMS[j], *states[j]), expected[j]):
+                return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
+
+
+def test_the_numpy_backend_is_not_bypassed():
+    arm = ARMS[0]
+    q, v, a = state(arm)
+    torsor.inverse_dynamics(arm, q, v, a)
+    with torsor.backend("numpy"):
+        door = torsor.inverse_dynamics.__self__
+        seen = []
+        general, door.general = door.general, lambda *args, **kwargs: seen.append(args) or general(*args, **kwargs)
+        try:
+            torsor.inverse_dynamics(arm, q, v, a)
+            torsor.inverse_dynamics(arm, q, v, a)
+        finally:
+            door.general = general
+    assert len(seen) == 2
+    with pytest.raises(torsor.TorsorError, match=r"unknown backend 'cuda'\. Backends: compiled, numpy"):
+        torsor.backend("cuda").__enter__()
+
+
+def test_a_public_function_can_be_pickled_and_inspected():
+    assert pickle.loads(pickle.dumps(torsor.mass_matrix)) is torsor.mass_matrix
+    assert list(inspect.signature(torsor.mass_matrix).parameters) == ["robot", "q", "out"]
+    assert torsor.mass_matrix.__module__ == "torsor.functions"

@@ -1,0 +1,87 @@
+"""Loops over time in machine code: the same numbers as a loop in Python, for any batch, saving what is asked for."""
+
+import numpy as np
+import pytest
+
+import torsor
+
+pytestmark = pytest.mark.compiled
+ARM = torsor.robots.ur5()
+
+
+def servo(robot, q, v, target, gain):
+    tau = torsor.gravity_forces(robot, q) + gain * (target - q) - 4.0 * v
+    v = v + 1e-3 * torsor.forward_dynamics(robot, q, v, tau)
+    return {"q": q + 1e-3 * v, "v": v, "tau": tau}
+
+
+@pytest.fixture(scope="module")
+def rollout():
+    with torsor.backend("compiled"):
+        return torsor.scan(servo, ARM, {"q": 6, "v": 6}, inputs={"target": 6}, constants={"gain": ()})
+
+
+def python_loop(q, v, targets, gain, steps):
+    saved = []
+    for t in range(steps):
+        state = servo(ARM, q, v, targets[..., t, :], gain)
+        q, v = state["q"], state["v"]
+        saved.append(state)
+    return {name: np.stack([state[name] for state in saved], axis=-2) for name in saved[0]}
+
+
+@pytest.mark.parametrize("batch", [(), (1,), (4,), (11,), (2, 3)])
+def test_a_scan_is_the_loop(rollout, batch):
+    q, v, _ = torsor.random_state(ARM, seed=0, batch=batch)
+    targets = np.random.default_rng(0).normal(size=(*batch, 12, 6))
+    got = rollout(steps=12, q=q, v=v, target=targets, gain=30.0)
+    want = python_loop(q, v, targets, 30.0, 12)
+    for name in ("q", "v", "tau"):
+        assert got[name].shape == (*batch, 12, 6)
+        np.testing.assert_allclose(got[name], want[name], rtol=1e-10, atol=1e-10)
+
+
+def test_every_kth_state_is_saved(rollout):
+    q, v, _ = torsor.random_state(ARM, seed=1, batch=(5,))
+    given = {"q": q, "v": v, "target": np.zeros((10, 6)), "gain": np.linspace(10, 50, 5)}
+    all_states, some = rollout(steps=10, **given), rollout(steps=10, every=3, **given)
+    np.testing.assert_array_equal(some["q"], all_states["q"][:, 2::3])
+    assert rollout(steps=10, every=11, **given)["q"].shape == (5, 0, 6)
+    assert rollout(steps=0, q=q, v=v, target=np.zeros((0, 6)), gain=1.0)["q"].shape == (5, 0, 6)
+
+
+def test_bits_do_not_depend_on_the_batch(rollout):
+    q, v, _ = torsor.random_state(ARM, seed=2, batch=(9,))
+    together = rollout(steps=20, q=q, v=v, target=np.zeros((20, 6)), gain=20.0)["q"]
+    for k in range(9):
+        alone = rollout(steps=20, q=q[k], v=v[k], target=np.zeros((20, 6)), gain=20.0)["q"]
+        np.testing.assert_array_equal(alone, together[k])
+
+
+def test_single_precision(rollout):
+    q, v, _ = (x.astype(np.float32) for x in torsor.random_state(ARM, seed=0, batch=(3,)))
+    got = rollout(steps=5, q=q, v=v, target=np.zeros((5, 6), np.float32), gain=np.float32(10.0))
+    assert got["q"].dtype == np.float32
+
+
+def test_any_step_function():
+    fibonacci = torsor.scan(lambda robot, x, y: {"x": y, "y": x + y}, ARM, {"x": (), "y": ()})
+    assert fibonacci(steps=10, every=10, x=0.0, y=1.0)["x"].tolist() == [55.0]
+    assert "2 operations" not in repr(fibonacci)
+    assert "1 operations a step" in repr(fibonacci)
+
+
+def test_errors_say_what_to_do(rollout):
+    q, v, _ = torsor.random_state(ARM, seed=0)
+    with pytest.raises(torsor.ShapeError, match="missing v, target, gain"):
+        rollout(steps=3, q=q)
+    with pytest.raises(torsor.ShapeError, match=r"`target` must have shape \(..., 3, 6\), got \(6,\)"):
+        rollout(steps=3, q=q, v=v, target=np.zeros(6), gain=1.0)
+    with pytest.raises(torsor.UnknownName, match="no input 'targets'; nearest: 'target'"):
+        rollout(steps=3, q=q, v=v, targets=np.zeros((3, 6)), gain=1.0)
+    with pytest.raises(torsor.TorsorError, match="every at least 1"):
+        rollout(steps=3, every=0, q=q, v=v, target=np.zeros((3, 6)), gain=1.0)
+    with pytest.raises(
+        torsor.TorsorError, match="must return its state first, in the same order and shape: expected 'q'"
+    ):
+        torsor.scan(lambda robot, q, v: {"v": v, "q": q}, ARM, {"q": 6, "v": 6})
