@@ -122,7 +122,8 @@ def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, 
     if about.joint_space and robot.parameters.is_concrete and _is_traced(args, kwargs):
         robot = aligned(robot)
         args, kwargs = ((robot, *args[1:]), kwargs) if args else (args, {**kwargs, "robot": robot})
-    return plain(*args, **kwargs)
+    with np.errstate(all="ignore"):  # what is not finite is answered with NaN, not with warnings
+        return plain(*args, **kwargs)
 
 
 @functools.lru_cache(maxsize=256)

@@ -201,3 +201,54 @@ def test_a_singular_configuration_gives_nan_and_a_report_says_why():
     assert np.isfinite(torsor.forward_dynamics(robot, [0.3, 1.0], [0, 0], [1, 1])).all()
     assert torsor.mass_matrix_report(robot, [0.3, 1.0]).rank == 2
     assert "one configuration" in message(ShapeError, torsor.mass_matrix_report, robot, np.zeros((4, 2)))
+
+
+def test_what_a_joint_kind_does_not_have_is_refused():
+    assert "only helical joints have a pitch; this one is revolute" in message(
+        ModelError, Joint, name="a", kind="revolute", axis=(0, 0, 1), pitch=0.5
+    )
+    assert "free joints take no axis and no screw" in message(ModelError, Joint, name="a", kind="free", axis=(0, 0, 1))
+    turning = Joint(name="a", kind="prismatic", screw=(0, 0, 1, 0, 0, 0))
+    assert "joint 'a' is prismatic, but its screw" in message(ModelError, torsor.assemble, [turning])
+
+
+def test_arguments_of_the_wrong_kind_are_named():
+    assert "inverse_dynamics: `v` must be an array with shape (..., 7), got None." in message(
+        ShapeError, torsor.inverse_dynamics, ARM, Q, None, A
+    )
+    assert "`base_motion` must be a pair of arrays (..., 6)" in message(
+        ShapeError, torsor.inverse_dynamics, ARM, Q, V, A, base_motion=np.zeros(6)
+    )
+    assert "must be an array of numbers" in message(ShapeError, torsor.mass_matrix, ARM, Q + 1j)
+    ball = torsor.assemble([Joint(name="ball", kind="spherical", inertia=Inertia.sphere(0.1, mass=1.0))])
+    arm = Joint(name="arm", kind="revolute", axis=(0, 0, 1), parent="ball_link", inertia=Inertia.sphere(0.1, mass=1.0))
+    both = torsor.assemble([Joint(name="ball", kind="spherical", inertia=Inertia.sphere(0.1, mass=1.0)), arm])
+    assert "joint 'ball' takes 4 finite numbers, got 0.0" in message(ModelError, both.lock, {"ball": 0.0})
+    assert "`size` takes 3 numbers (m), got 1.0" in message(ModelError, Inertia.box, 1.0, mass=1.0)
+    assert "k at least 1" in message(ModelError, Inertia.particles, [], [])
+    assert "row 0 takes (a, alpha, d, theta, prismatic), got 6 values" in message(
+        ModelError, torsor.dh_chain, [(0,) * 6], [Inertia.point(1.0)], convention="standard"
+    )
+    assert "is fixed to the base: no joint moves it" in message(ModelError, torsor.link_form, ARM, "base")
+    assert ball.nv == 3
+
+
+def test_simulate_refuses_what_it_cannot_do():
+    def no_answer(t, q, v):
+        return None
+
+    assert "must return joint forces of shape (..., 7), got None" in message(
+        ShapeError, torsor.simulate, ARM, Q, V, duration=0.1, step=0.1, controller=no_answer
+    )
+    assert "is not a whole number of steps of 0.3 s; nearest is 0.9 s" in message(
+        TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, step=0.3
+    )
+    assert "do not broadcast" in message(
+        ShapeError, torsor.simulate, ARM, np.zeros((2, 7)), np.zeros((3, 7)), duration=0.1, step=0.1
+    )
+
+
+def test_non_finite_states_give_no_warnings_either():
+    ball = torsor.assemble([Joint(name="ball", kind="spherical", inertia=Inertia.sphere(0.1, mass=1.0))])
+    assert np.isnan(torsor.frame_pose(ball, np.zeros(4), "ball_link")).any()  # no rotation has quaternion zero
+    assert np.isnan(torsor.inverse_dynamics(ARM, np.full(7, np.inf), V, A)).any()

@@ -23,11 +23,12 @@ R = TypeVar("R")
 
 
 class Argument(NamedTuple):
-    """What the border knows of one array argument: its trailing axes, and their sizes if fixed."""
+    """What the border knows of one array argument: its trailing axes, and their sizes if fixed; whether it may be absent."""
 
     axes: tuple[str, ...]
     sizes: tuple[int | None, ...] | None  # None: any
-    container: type | None  # dict: name → array; tuple: several arrays; None: one array
+    container: type | None  # dict: name → array; tuple: a pair of arrays; None: one array
+    required: bool
 
 
 class Signature(NamedTuple):
@@ -62,12 +63,14 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 def signature_of(function: Callable[..., Any]) -> Signature:
     """What a function takes and gives; read on first use, for reading type hints at import would cost every user."""
     hints = typing.get_type_hints(function, include_extras=True)
-    names = tuple(inspect.signature(function).parameters)
+    parameters = inspect.signature(function).parameters
+    names = tuple(parameters)
     arrays = {}
     for name in names:
+        required = parameters[name].default is inspect.Parameter.empty
         if (axes := axes_of(hints.get(name))) is not None:
             fixed = all(axis.isdigit() for axis in axes)
-            arrays[name] = Argument(axes, tuple(map(int, axes)) if fixed else None, _container(hints[name]))
+            arrays[name] = Argument(axes, tuple(map(int, axes)) if fixed else None, _container(hints[name]), required)
     return Signature(names, arrays, axes_of(hints.get("return")))
 
 
@@ -80,7 +83,10 @@ def prepare(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping
     model = values.get(names[0])
     batches: dict[str, tuple[int, ...]] = {}
     for name, argument in arrays.items():
-        if (value := values.get(name)) is not None:
+        if (value := values.get(name)) is None and argument.required and name in values:
+            wanted = _shape(argument.axes, model)
+            raise ShapeError(f"{function.__name__}: `{name}` must be an array with shape {wanted}, got None.")
+        if value is not None:
             values[name] = _convert(function.__name__, name, argument, value, model, batches)
     batch = next(iter(batches.values()), ())
     if any(shape != batch for shape in batches.values()):
@@ -127,10 +133,14 @@ def _container(hint: Any) -> type | None:
 def _convert(
     where: str, name: str, argument: Argument, value: Any, model: Any, batches: dict[str, tuple[int, ...]]
 ) -> Any:
-    axes, sizes, container = argument
+    axes, sizes, container, _ = argument
     if container is not None:
         inner = argument._replace(container=None)
         if container is tuple:
+            if not isinstance(value, (tuple, list)) or len(value) != 2:
+                raise ShapeError(
+                    f"{where}: `{name}` must be a pair of arrays {_shape(axes, model)}, got {value!r:.80}."
+                )
             return tuple(_convert(where, f"{name}[{k}]", inner, part, model, batches) for k, part in enumerate(value))
         if not isinstance(value, Mapping):
             wanted = _shape(axes, model)

@@ -168,4 +168,6 @@ def as_numbers(value: Any) -> Array:
     if namespace(value) is not numpy:
         return value
     array = numpy.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"not real numbers: {array.dtype}")
     return array if array.dtype.kind == "f" else array.astype(numpy.float64)

@@ -24,17 +24,24 @@ class Factors(NamedTuple):
     inverses: list[Array]
 
 
-def factor(M: Array) -> Factors:
-    """Factors of M (..., n, n). A pivot that is all rounding error becomes NaN, so that no solution is made up."""
+def factor(M: Array, *, guarded: bool) -> Factors:
+    """Factors of M (..., n, n). ``guarded``: M may be singular, and a pivot that is all rounding error becomes NaN, so that
+    no solution is made up.
+    """
     n = M.shape[-1]
     rows: list[Array] = [None] * n
     inverses: list[Array] = [None] * n
     rest = M
+    if guarded:  # every entry of M carries rounding errors of the size of its largest
+        largest = M[..., 0, 0]
+        for k in range(1, n):
+            largest = where(M[..., k, k] > largest, M[..., k, k], largest)
+        threshold = 4 * n * EPSILON * largest
     with numpy.errstate(all="ignore"):
         for k in range(n - 1, -1, -1):
             pivot = rest[..., k, k]
-            # What is left of M_kk after elimination is meaningless once it is below its own rounding error.
-            pivot = where(pivot > 4 * n * EPSILON * M[..., k, k], pivot, numpy.nan)
+            if guarded:
+                pivot = where(pivot > threshold, pivot, numpy.nan)
             column = rest[..., :k, k]
             inverses[k] = 1.0 / pivot
             rows[k] = column * inverses[k][..., None]

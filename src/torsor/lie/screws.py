@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor.arrays import checked, concat, cross, dot, identity, sqrt, where, zeros
+from torsor.arrays import as_numbers, checked, concat, cross, dot, identity, sqrt, where, zeros
 from torsor.arrays.typing import Pose, Scalar, Twist, Vector3
 from torsor.lie import se3, so3
 
@@ -15,7 +15,7 @@ def screw(axis: Vector3, point: Vector3, pitch: Scalar = 0.0) -> Twist:
 
     ``axis`` (..., 3), a unit vector; ``point`` (..., 3), m; ``pitch`` (...), m per rad; returns (..., 6).
     """
-    return concat([axis, cross(point, axis) + pitch * axis])
+    return concat([axis, cross(point, axis) + as_numbers(pitch)[..., None] * axis])
 
 
 @checked

@@ -96,7 +96,7 @@ def right_jacobian(S: Twist) -> Matrix6:
 
 @checked
 def left_jacobian_inverse(S: Twist) -> Matrix6:
-    """Inverse of the left Jacobian [Bar17, (7.95)]; singular at a rotation of 2π.
+    """Inverse of the left Jacobian [Bar17, (7.95)]; singular at rotations of 2π, 4π, ….
 
     ``S`` (..., 6), rad, m; returns (..., 6, 6).
     """

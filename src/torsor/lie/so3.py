@@ -62,7 +62,7 @@ def right_jacobian(w: Vector3) -> Matrix3:
 
 @checked
 def left_jacobian_inverse(w: Vector3) -> Matrix3:
-    """Inverse of the left Jacobian, 1 − ½[w] + ((1 − (θ/2) cot(θ/2))/θ²)[w]² [Bar17, (7.76)]; singular at |w| = 2π.
+    """Inverse of the left Jacobian, 1 − ½[w] + ((1 − (θ/2) cot(θ/2))/θ²)[w]² [Bar17, (7.76)]; singular at |w| = 2π, 4π, ….
 
     ``w`` (..., 3), rad; returns (..., 3, 3).
     """
@@ -72,7 +72,7 @@ def left_jacobian_inverse(w: Vector3) -> Matrix3:
 
 @checked
 def right_jacobian_inverse(w: Vector3) -> Matrix3:
-    """Inverse of the right Jacobian [Bar17, (7.76)]; singular at |w| = 2π. ``w`` (..., 3), rad; returns (..., 3, 3)."""
+    """Inverse of the right Jacobian [Bar17, (7.76)]; singular at |w| = 2π, 4π, …. ``w`` (..., 3), rad; returns (..., 3, 3)."""
     return left_jacobian_inverse(-w)
 
 

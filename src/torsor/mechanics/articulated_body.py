@@ -125,7 +125,7 @@ class JointInertia(NamedTuple):
     def of(cls, D: Array, armature: Array) -> JointInertia:
         """From the k × k matrix SᵀIS and the armature (k,) of the joint."""
         D = D + identity(D.shape[-1]) * armature
-        return cls(1.0 / D[..., 0, 0], None) if D.shape[-1] == 1 else cls(None, factor(D))
+        return cls(1.0 / D[..., 0, 0], None) if D.shape[-1] == 1 else cls(None, factor(D, guarded=False))
 
     def solve(self, b: Array) -> Array:
         """D⁻¹ b for b (..., k)."""

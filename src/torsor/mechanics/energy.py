@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torsor import lie
-from torsor.arrays import dot, matvec, zeros
+from torsor.arrays import dot, matvec, where, zeros
 from torsor.arrays.typing import ConfigurationVector, JointVector, Scalar, Twist, Vector3, Wrench
 from torsor.lie.se3 import rotation, translation
 from torsor.mechanics.joint_motion import gather_vector, joint_poses, project_on_joint
@@ -38,7 +38,7 @@ def centre_of_mass(robot: Robot, q: ConfigurationVector) -> Vector3:
     ``q`` (..., nq), rad or m. Returns (..., 3), m; NaN for a robot without mass.
     """
     total = robot.parameters.inertias[..., 0].sum()
-    return _first_moment(robot, q) / total
+    return _first_moment(robot, q) / where(total > 0.0, total, float("nan"))
 
 
 def generalised_momentum(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:

@@ -11,7 +11,7 @@ from torsor.mechanics.mass_matrix import mass_matrix
 from torsor.mechanics.newton_euler import BaseMotion, newton_euler
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
-from torsor.model.degenerate import has_degenerate_links
+from torsor.model.degenerate import has_degenerate_links, may_be_singular
 
 
 def forward_dynamics(
@@ -52,4 +52,4 @@ def factorised_acceleration(
     """
     F = newton_euler(robot, q, v, wrenches=wrenches, base_motion=base_motion)
     bias = gather_vector(robot, [project_on_joint(robot, i, F_i) for i, F_i in enumerate(F)])
-    return solve(factor(mass_matrix(robot, q)), tau - bias - friction_forces(robot, v))
+    return solve(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)), tau - bias - friction_forces(robot, v))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torsor.arrays import atan2, concat, cos, dot, matvec, sin, sqrt, stack, transpose, zeros
+from torsor.arrays import as_numbers, atan2, concat, cos, dot, matvec, sin, sqrt, stack, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.lie import quaternion, se3, series, so3
 from torsor.model import Robot
@@ -18,7 +18,7 @@ def integrate(robot: Robot, q: ConfigurationVector, v: JointVector, dt: Scalar =
     T exp([v] dt). ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``dt`` (...), s. Returns (..., nq); its
     quaternions have unit length.
     """
-    return _joint_by_joint(robot, _MOVES, q, v * dt[..., None], "nq", "nv")
+    return _joint_by_joint(robot, _MOVES, q, v * as_numbers(dt)[..., None], "nq", "nv")
 
 
 def difference(robot: Robot, q0: ConfigurationVector, q1: ConfigurationVector) -> JointVector:

@@ -8,6 +8,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMa
 from torsor.mechanics.joint_motion import gather_matrix, joint_poses, joint_screws
 from torsor.mechanics.supporting_chain import rows
 from torsor.model import Robot
+from torsor.model.degenerate import may_be_singular
 
 
 def mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
@@ -44,4 +45,4 @@ def inverse_mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
 
     ``q`` (..., nq), rad or m. Returns (..., nv, nv), 1/(kg·m²), 1/(kg·m) or 1/kg; NaN where M is singular.
     """
-    return solve_columns(factor(mass_matrix(robot, q)), identity(robot.nv))
+    return solve_columns(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)), identity(robot.nv))

@@ -20,6 +20,7 @@ import numpy as np
 from torsor import lie
 from torsor.arrays.typing import Array, InertiaRow, Pose
 from torsor.lie import se3
+from torsor.model.degenerate import may_be_singular
 from torsor.model.robot import Robot
 from torsor.model.structure import Frame
 
@@ -40,7 +41,7 @@ def aligned(robot: Robot) -> Robot:
     _regroup(robot, poses, screws, rows)
     frames, frame_poses = _frames(robot, moves)
     changed = p._replace(poses=poses, screws=screws, inertias=rows, frame_poses=frame_poses)
-    return Robot(replace(s, name=f"{s.name} (aligned)", frames=frames), changed.frozen())
+    return Robot(replace(s, frames=frames, known_regular=not may_be_singular(robot)), changed.frozen())
 
 
 def _frames(robot: Robot, moves: list[Pose]) -> tuple[tuple[Frame, ...], Array]:

@@ -84,7 +84,7 @@ def dh_chain(
     """
     if convention not in ("standard", "modified"):
         raise ModelError(f"dh_chain: convention must be 'standard' or 'modified', got {convention!r}.")
-    rows = [row if isinstance(row, DHRow) else DHRow(*row) for row in table]
+    rows = [_dh_row(k, row) for k, row in enumerate(table)]
     screws, homes, T = [], [], np.eye(4)
     for row in rows:
         link = pose_from((row.a, 0.0, 0.0), (row.alpha, 0.0, 0.0))
@@ -96,6 +96,14 @@ def dh_chain(
         homes.append(T)
     end = T if tip is None else T @ check_pose("dh_chain: tip", tip)
     return serial_chain(np.array(screws), np.array(homes), inertias, tip=end, gravity=gravity, names=names, name=name)
+
+
+def _dh_row(k: int, row: DHRow | Sequence[float]) -> DHRow:
+    if isinstance(row, DHRow):
+        return row
+    if len(row) > 5:
+        raise ModelError(f"dh_chain: row {k} takes (a, alpha, d, theta, prismatic), got {len(row)} values.")
+    return DHRow(*row)
 
 
 def _lists(where: str, screws: Array, homes: Array, inertias: Sequence[Inertia]) -> tuple[Array, Array]:

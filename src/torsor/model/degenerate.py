@@ -21,6 +21,13 @@ def has_degenerate_links(robot: Robot) -> bool:
     return robot.parameters.is_concrete and _has_degenerate_links(robot)
 
 
+def may_be_singular(robot: Robot) -> bool:
+    """Whether the mass matrix could be singular somewhere: True unless every link is known to have inertia all ways."""
+    if robot.structure.known_regular:
+        return False
+    return not robot.parameters.is_concrete or _has_degenerate_links(robot)
+
+
 @lru_cache(maxsize=1024)
 def _has_degenerate_links(robot: Robot) -> bool:
     moments = np.linalg.eigvalsh(inertia_matrix(robot.parameters.inertias))

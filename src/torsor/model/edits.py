@@ -27,16 +27,17 @@ def lock(robot: Robot, positions: Mapping[str, Array]) -> Robot:
     for joint in disassemble(_concrete("lock", robot)):
         leader = joint.mimic.joint if joint.mimic else joint.name
         if leader in positions:
-            value = np.asarray(positions[leader], float)
+            value = _position(robot, leader, positions[leader])
             if joint.mimic:
                 value = joint.mimic.ratio * value + joint.mimic.offset
-            joint = replace(joint, kind="fixed", pose=joint.pose @ _motion(joint, value), mimic=None)
+            pose = joint.pose @ _motion(joint, value)
+            joint = replace(joint, kind="fixed", pose=pose, screw=None, mimic=None)
         joints.append(joint)
     return _rebuild(robot, joints, [name for name in robot.coordinates if name not in positions])
 
 
 def subtree(robot: Robot, joint: str) -> Robot:
-    """The part of ``robot`` from ``joint`` outwards; the base is the joint's parent link, gravity is kept in its axes."""
+    """The part of ``robot`` from ``joint`` outwards, on a base held where the joint's parent link is at neutral."""
     s = _concrete("subtree", robot).structure
     root = s.joint_index(joint)
     kept = [i for i in range(s.n) if root in s.path_from_base(i)]
@@ -55,7 +56,7 @@ def subtree(robot: Robot, joint: str) -> Robot:
     return assemble(
         joints,
         name=f"{robot.name}/{joint}",
-        gravity=robot.gravity,
+        gravity=_gravity_at(robot, s.parents[root]),
         frames=frames,
         base=base,
         base_inertia=Inertia.from_row(row),
@@ -107,6 +108,25 @@ def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str]) -> Robot:
         coulomb_width=s.coulomb_width,
         order=order,
     )
+
+
+def _position(robot: Robot, coordinate: str, value: Array) -> Array:
+    width = robot.q_slice(coordinate).stop - robot.q_slice(coordinate).start
+    numbers = np.asarray(value, float)
+    if numbers.size != width or not np.all(np.isfinite(numbers)):
+        raise ModelError(
+            f"lock: joint {coordinate!r} takes {width} finite number{'s' * (width > 1)}, got {numbers.tolist()}."
+        )
+    return numbers.reshape(()) if width == 1 else numbers.reshape(width)
+
+
+def _gravity_at(robot: Robot, link: int) -> Array:
+    """Gravity in the axes of a link, with the robot at its neutral configuration."""
+    s, p = robot.structure, robot.parameters
+    R = np.eye(3)
+    for i in s.path_from_base(link):
+        R = R @ (p.poses[i] @ se3.exp(s.couplings[i].offset * p.screws[i]))[:3, :3]
+    return R.T @ p.gravity
 
 
 def _motion(joint: Joint, value: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor import lie
-from torsor.arrays import as_numbers, is_concrete
+from torsor.arrays import as_numbers, dot, is_concrete, outer
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
 from torsor.errors import ModelError
 from torsor.lie import se3
@@ -83,8 +83,10 @@ class Inertia:
                 raise ModelError(f"Inertia.from_row: zero mass with first moment {row[1:4].tolist()} is no body.")
             return cls(mass, np.zeros(3), rotational_part(row))
         com = row[1:4] / mass
-        at_com = lie.transform_inertia(se3.pose(np.eye(3), -com), row)
-        return cls(mass, com, rotational_part(at_com))
+        at_com = rotational_part(lie.transform_inertia(se3.pose(np.eye(3), -com), row))
+        if is_concrete(row):
+            at_com = _without_rounding(at_com, np.abs(row[4:]).max())
+        return cls(mass, com, at_com)
 
     @classmethod
     def from_matrix(cls, G: Matrix6) -> Inertia:
@@ -114,8 +116,12 @@ class Inertia:
     @classmethod
     def particles(cls, masses: Array, positions: Array) -> Inertia:
         """Particles (k,), kg, held rigidly at ``positions`` (k, 3), m: I = Σ m (r² 1 − r rᵀ) [Sil81, (2.9)]."""
-        parts = [cls(m, p) for m, p in zip(np.asarray(masses), np.asarray(positions), strict=True)]
-        return sum(parts[1:], start=parts[0])
+        masses, positions = np.asarray(masses, float), np.asarray(positions, float)
+        if masses.ndim != 1 or not len(masses) or positions.shape != (len(masses), 3):
+            raise ModelError(
+                f"Inertia.particles: takes masses (k,) and positions (k, 3), k at least 1; got {masses.shape}, {positions.shape}."
+            )
+        return _welded([cls(m, p) for m, p in zip(masses, positions, strict=True)])
 
     @classmethod
     def box(
@@ -181,7 +187,7 @@ class Inertia:
 
     def __add__(self, other: Inertia) -> Inertia:
         """Both bodies welded together (both given in the same frame) [LP, §9.2.1]."""
-        return Inertia.from_row(self.row + other.row)
+        return _welded([self, other])
 
     def kinetic_energy(self, V: Twist) -> Array:
         """½ Vᵀ G V for the body twist V (..., 6) of the link frame, rad/s, m/s; returns (...), J [LP, (9.24)]."""
@@ -210,6 +216,30 @@ class Inertia:
         if self.mass == 0 and high > 0:
             found.append(f"zero mass with a rotational inertia of {high:.6g} kg·m²")
         return found
+
+
+def _welded(parts: list[Inertia]) -> Inertia:
+    """One body of several, about their common centre of mass: nothing large is subtracted, so nothing is lost."""
+    mass, moment = parts[0].mass, parts[0].mass * parts[0].com
+    for part in parts[1:]:
+        mass, moment = mass + part.mass, moment + part.mass * part.com
+    com = moment if is_concrete(mass) and mass == 0 else moment / mass
+    rotational = 0.0
+    for part in parts:
+        d = part.com - com
+        rotational = rotational + part.rotational + part.mass * (dot(d, d) * np.eye(3) - outer(d, d))
+    return Inertia(mass, com, rotational)
+
+
+def _without_rounding(rotational: Matrix3, scale: float) -> Matrix3:
+    """The inertia about the centre of mass, where it is what is left of larger numbers of size ``scale`` that cancelled:
+    principal moments that are zero to their rounding become zero (a point mass stays a point mass).
+    """
+    moments, axes = np.linalg.eigh(rotational)
+    if not np.any(np.abs(moments) <= _ROUNDING * scale):
+        return rotational
+    moments = np.where(np.abs(moments) <= _ROUNDING * scale, 0.0, moments)
+    return (axes * moments) @ axes.T
 
 
 def _check_rotational(rotational: Matrix3) -> None:

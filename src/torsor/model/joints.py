@@ -45,9 +45,9 @@ class Joint:
 
     ``pose`` (4, 4) is where the link's frame sits in the parent link's frame at q = 0. The joint moves the link along
     ``axis`` (3,) through the origin of the link's frame (with ``pitch``, m per rad, if helical), or along any
-    ``screw`` (6,) (angular, linear) written in the link's frame. Planar joints move in the x-y plane of the pose.
-    ``inertia`` is in the link's frame. Limits, armature (kg·m² or kg), viscous (N·m·s or N·s/m) and Coulomb friction
-    (N·m or N) are numbers, or one per degree of freedom.
+    ``screw`` (6,) (angular, linear) written in the link's frame (kind "helical" takes every screw). Planar joints move in
+    the x-y plane of the pose. ``inertia`` is in the link's frame. Limits, armature (kg·m² or kg), viscous (N·m·s or N·s/m)
+    and Coulomb friction (N·m or N) are numbers, or one per degree of freedom.
     """
 
     name: str
@@ -71,6 +71,12 @@ class Joint:
     def __post_init__(self) -> None:
         if self.kind not in DESCRIBED_KINDS:
             raise ModelError(f"joint {self.name!r}: unknown kind {self.kind!r}. Kinds: {', '.join(DESCRIBED_KINDS)}.")
+        if self.pitch and self.kind != "helical":
+            raise ModelError(f"joint {self.name!r}: only helical joints have a pitch; this one is {self.kind}.")
+        if self.kind not in (*SCREW_KINDS, "continuous") and (self.axis is not None or self.screw is not None):
+            raise ModelError(
+                f"joint {self.name!r}: {self.kind} joints take no axis and no screw, turn their `pose` instead."
+            )
         if not self.link:
             object.__setattr__(self, "link", f"{self.name}_link")
 
@@ -92,7 +98,10 @@ def unit_screw(joint: Joint) -> UnitScrew:
         S = np.asarray(joint.screw, float)
         if S.shape != (6,) or not np.all(np.isfinite(S)) or not np.any(S):
             raise ModelError(f"joint {joint.name!r}: `screw` must be 6 finite numbers, not all zero, got {S.tolist()}.")
-        return _classify(S)
+        found = _classify(S)
+        if joint.kind != "helical" and found.kind != ("revolute" if joint.kind == "continuous" else joint.kind):
+            raise ModelError(f"joint {joint.name!r} is {joint.kind}, but its screw {S.tolist()} is {found.kind}.")
+        return found
     if joint.axis is None:
         raise ModelError(
             f"joint {joint.name!r} ({joint.kind}): give `axis=(x, y, z)` or `screw=(wx, wy, wz, vx, vy, vz)`."

@@ -142,6 +142,8 @@ def link_form(robot: Robot, frame: str) -> LinkForm:
     s, p = robot.structure, robot.parameters
     place = s.frame(frame)
     path = s.path_from_base(place.link)
+    if not path:
+        raise ModelError(f"link_form: frame {frame!r} is fixed to the base: no joint moves it.")
     for i in path:
         if s.kinds[i] not in SCREW_KINDS or s.coordinate_of(i).name != s.joints[i]:
             raise ModelError(

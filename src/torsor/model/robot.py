@@ -195,7 +195,7 @@ class Robot:
         return edits.lock(self, positions)
 
     def subtree(self, joint: str) -> Robot:
-        """The part of the robot from ``joint`` outwards, on a base fixed where the joint's parent link was."""
+        """The part of the robot from ``joint`` outwards, on a base held where the joint's parent link is at neutral."""
         from torsor.model import edits
 
         return edits.subtree(self, joint)

@@ -20,31 +20,31 @@ class Solid(NamedTuple):
 
 def box(size: Vector3) -> Solid:
     """Edges ``size`` (3,): moments (y² + z²)/12, …"""
-    x, y, z = _lengths("box", size=size)
+    x, y, z = _lengths("box", 3, size=size)
     return Solid(x * y * z, ((y * y + z * z) / 12, (x * x + z * z) / 12, (x * x + y * y) / 12))
 
 
 def ellipsoid(semi_axes: Vector3) -> Solid:
     """Semi-axes (3,): moments (b² + c²)/5, …"""
-    a, b, c = _lengths("ellipsoid", semi_axes=semi_axes)
+    a, b, c = _lengths("ellipsoid", 3, semi_axes=semi_axes)
     return Solid(4 / 3 * pi * a * b * c, ((b * b + c * c) / 5, (a * a + c * c) / 5, (a * a + b * b) / 5))
 
 
 def sphere(radius: float) -> Solid:
     """2 r²/5 about every axis."""
-    (r,) = _lengths("sphere", radius=radius)
+    (r,) = _lengths("sphere", 1, radius=radius)
     return ellipsoid((r, r, r))
 
 
 def cylinder(radius: float, length: float, axis: str) -> Solid:
     """r²/2 about the axis, (3 r² + l²)/12 across."""
-    r, l = _lengths("cylinder", radius=radius, length=length)
+    r, l = _lengths("cylinder", 1, radius=radius, length=length)
     return _round("cylinder", axis, pi * r * r * l, along=r * r / 2, across=(3 * r * r + l * l) / 12)
 
 
 def capsule(radius: float, length: float, axis: str) -> Solid:
     """A cylinder of ``length`` (without the caps) and a hemisphere of ``radius`` on each end."""
-    r, l = _lengths("capsule", radius=radius, length=length)
+    r, l = _lengths("capsule", 1, radius=radius, length=length)
     tube, caps = pi * r * r * l, 4 / 3 * pi * r**3
     volume = tube + caps
     a, b = tube / volume, caps / volume  # shares of the mass
@@ -53,9 +53,11 @@ def capsule(radius: float, length: float, axis: str) -> Solid:
     return _round("capsule", axis, volume, along=a * r * r / 2 + b * 0.4 * r * r, across=across)
 
 
-def _lengths(shape: str, **lengths: Array) -> list[float]:
+def _lengths(shape: str, count: int, **lengths: Array) -> list[float]:
     numbers: list[float] = []
     for name, value in lengths.items():
+        if np.size(value) != count:
+            raise ModelError(f"{shape}: `{name}` takes {count} number{'s' * (count > 1)} (m), got {value}.")
         if not np.all(np.isfinite(value)) or np.any(np.asarray(value) <= 0):
             raise ModelError(f"{shape}: `{name}` must be finite and positive (m), got {value}.")
         numbers.extend(np.ravel(value).tolist())

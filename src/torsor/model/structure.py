@@ -69,6 +69,7 @@ class Structure:
     frames: tuple[Frame, ...]
     limits: Limits
     coulomb_width: float = 0.0
+    known_regular: bool = False  # M is positive definite everywhere, though regrouped inertias no longer show it
 
     @property
     def n(self) -> int:

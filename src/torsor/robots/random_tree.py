@@ -44,7 +44,7 @@ def random_tree(
             link=f"link_{k}",
             pose=_pose(rng),
             axis=rng.normal(size=3) if one else None,
-            pitch=float(rng.normal(scale=0.3)),
+            pitch=float(rng.normal(scale=0.3)) * (kind == "helical"),
             inertia=_inertia(rng),
             armature=float(rng.uniform(0.1, 1.0)) if armature and not follow else 0.0,
             viscous_friction=float(rng.uniform(0.1, 1.0)) if friction and not follow else 0.0,

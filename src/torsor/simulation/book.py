@@ -9,6 +9,7 @@ from torsor.mechanics.inverse_dynamics import inverse_dynamics
 from torsor.mechanics.jacobians import body_jacobian
 from torsor.mechanics.mass_matrix import mass_matrix
 from torsor.model import Robot
+from torsor.model.degenerate import may_be_singular
 
 
 @checked
@@ -29,7 +30,7 @@ def joint_acceleration(
     rhs = tau - inverse_dynamics(robot, q, v, 0.0 * v)
     if F_tip is not None:
         rhs = rhs - matvec(transpose(body_jacobian(robot, q, frame)), F_tip)
-    return solve(factor(mass_matrix(robot, q)), rhs)
+    return solve(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)), rhs)
 
 
 def euler_trajectory(

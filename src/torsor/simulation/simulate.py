@@ -56,9 +56,10 @@ def simulate(
 ) -> Trajectory:
     """Motion from the state q (..., nq), v (..., nv) for ``duration`` s in steps of ``step`` s [LP, §9.5, (9.89)].
 
-    Driven by ``torques``: (..., nv) constant or (..., N, nv) one per step, N·m or N; or by ``controller``, a function
-    (t, q, v) → tau; or by nothing. ``method`` is "semi_implicit_euler", "euler" (the book's) or "rk4", which holds the
-    given torques over a step and asks a controller at every stage. ``wrenches`` act throughout, in their frames.
+    Driven by ``torques``: (..., nv) constant or (..., N, nv) one per step (with all batch axes), N·m or N; or by
+    ``controller``, a function (t, q, v) → tau; or by nothing. ``method`` is "semi_implicit_euler", "euler" (the book's) or
+    "rk4", which holds the given torques over a step and asks a controller at every stage. ``wrenches`` act throughout, in
+    their frames.
     """
     if method not in METHODS:
         raise TorsorError(f"simulate: unknown method {method!r}. Methods: {', '.join(METHODS)}.")
@@ -69,8 +70,12 @@ def simulate(
     if torques is not None and controller is not None:
         raise TorsorError("simulate: give `torques` or a `controller`, not both.")
     steps = round(duration / step)
+    if abs(steps * step - duration) > 1e-6 * step:
+        raise TorsorError(
+            f"simulate: a duration of {duration} s is not a whole number of steps of {step} s; nearest is {steps * step:g} s."
+        )
     q, v = _start(robot, q, v)
-    force = _force(robot, torques, controller, steps)
+    force = _force(robot, torques, controller, steps, len(v.shape) - 1)
     refuse_idle_joints(robot)
 
     qs, vs, taus = [q], [v], []
@@ -98,17 +103,21 @@ def _start(robot: Robot, q: Array, v: Array) -> tuple[Array, Array]:
                 f"simulate: `{name}` must have shape (..., {size}) for robot {robot.name!r}, got {value.shape}."
             )
     if is_concrete(q, v):
-        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+        try:
+            batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+        except ValueError:
+            raise ShapeError(
+                f"simulate: the batch axes of q {q.shape[:-1]} and v {v.shape[:-1]} do not broadcast."
+            ) from None
         q, v = np.broadcast_to(q, (*batch, robot.nq)), np.broadcast_to(v, (*batch, robot.nv))
     return q, v
 
 
 def _force(
-    robot: Robot, torques: Array | None, controller: Controller | None, steps: int
+    robot: Robot, torques: Array | None, controller: Controller | None, steps: int, batch_rank: int
 ) -> Callable[[int, float, Array, Array], Array]:
     if controller is not None:
-        asked = controller
-        return lambda k, t, q, v: asked(t, q, v)
+        return _asked(robot, controller)
     if torques is None:
         return lambda k, t, q, v: 0.0 * v
     given = as_numbers(torques)
@@ -116,11 +125,24 @@ def _force(
         raise ShapeError(
             f"simulate: `torques` must have shape (..., {robot.nv}) or (..., {steps}, {robot.nv}), got {given.shape}."
         )
-    if given.ndim >= 2 and given.shape[-2] == steps:
-        return lambda k, t, q, v: given[..., k, :]
-    if given.ndim == 1:
+    if given.ndim <= batch_rank + 1:
         return lambda k, t, q, v: given
+    if given.shape[-2] == steps and given.ndim == batch_rank + 2:
+        return lambda k, t, q, v: given[..., k, :]
     raise ShapeError(
         f"simulate: `torques` of shape {given.shape} has {given.shape[-2]} rows for {steps} steps; "
-        f"pass ({robot.nv},) for a constant force or (..., {steps}, {robot.nv}) for one per step."
+        f"pass (..., {robot.nv}) for a constant force or (..., {steps}, {robot.nv}), with all batch axes, for one per step."
     )
+
+
+def _asked(robot: Robot, controller: Controller) -> Callable[[int, float, Array, Array], Array]:
+    def ask(k: int, t: float, q: Array, v: Array) -> Array:
+        tau = controller(t, q, v)
+        if tau is None or np.shape(tau)[-1:] != (robot.nv,):
+            got = "None" if tau is None else f"shape {np.shape(tau)}"
+            raise ShapeError(
+                f"simulate: the controller must return joint forces of shape (..., {robot.nv}), got {got}."
+            )
+        return as_numbers(tau)
+
+    return ask

@@ -1,0 +1,220 @@
+"""`make bench`: torsor beside its peers, on this machine, now. Prints tables; saves them with --save results.json."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import numpy as np
+from contenders import TASKS, MuJoCo, Pinocchio, Torsor
+from measure import best
+from robots import torsor_robot
+
+import torsor
+from torsor.compiler import engine
+
+FULL = ["panda7", "ur5", "talos38_floating", "chain4", "chain8", "chain16", "chain32", "chain64"]
+BATCHES = (4096, 65536)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--robots", default=",".join(FULL), help="comma-separated names from tests/data/robots")
+    parser.add_argument("--quick", action="store_true", help="Panda only, fewer rounds")
+    parser.add_argument("--save", help="write the numbers to this JSON file")
+    options = parser.parse_args()
+    names = ["panda7"] if options.quick else options.robots.split(",")
+    rounds = 3 if options.quick else 7
+    report = {"machine": machine(), "single": {}, "batch": {}, "start": starting()}
+    show_start(report)
+    for name in names:
+        report["single"][name] = single(name, rounds)
+        report["batch"][name] = batch(name, rounds)
+    report["rollout"] = rollout(rounds)
+    report["floor"] = floors(rounds)
+    if options.save:
+        with open(options.save, "w") as file:
+            json.dump(report, file, indent=1)
+
+
+def machine() -> dict[str, str]:
+    cpu, _ = engine.host()
+    about = {"cpu": cpu, "vector bits": str(engine.host_target().bits), "python": platform.python_version()}
+    for name in ("numpy", "llvmlite", "pin", "mujoco"):
+        try:
+            about[name] = version(name)
+        except Exception:
+            about[name] = "not installed"
+    about["date"] = time.strftime("%Y-%m-%d")
+    print("machine: " + ", ".join(f"{key} {value}" for key, value in about.items()))
+    return about
+
+
+def contenders(name: str) -> dict[str, object]:
+    found = {}
+    for kind in (Torsor, Pinocchio, MuJoCo):
+        try:
+            found[kind.name] = kind(name)
+        except ImportError as error:
+            print(f"  ({kind.name} is not measured on {name}: {error})")
+    return found
+
+
+def single(name: str, rounds: int) -> dict[str, dict[str, float]]:
+    """One state from Python, nanoseconds."""
+    found = contenders(name)
+    states = found["torsor"].states(4)
+    print(f"\n{name}: one state, nanoseconds a call (ratio to torsor)")
+    table = {}
+    for task in TASKS:
+        if task == "ID derivatives" and found["torsor"].robot.nv > 20:
+            continue
+        calls = {who: call for who, x in found.items() if (call := x.one(task, states)) is not None}
+        times = {who: 1e9 * seconds for who, seconds in best(calls, rounds=rounds).items()}
+        table[task] = times
+        show(task, times)
+    return table
+
+
+def batch(name: str, rounds: int) -> dict[str, dict[str, dict[str, float]]]:
+    """Many states, nanoseconds a state: float64, float32, and two threads (wall clock)."""
+    table = {}
+    for size in BATCHES:
+        found = contenders(name)
+        states = found["torsor"].states(size)
+        print(f"\n{name}: a batch of {size}, nanoseconds a state, one thread (ratio to torsor)")
+        table[str(size)] = {}
+        for task in TASKS:
+            if task == "ID derivatives" and found["torsor"].robot.nv > 20:
+                continue
+            torsor.set_threads(1)
+            calls = {"torsor": found["torsor"].batch(task, states)}
+            few = {key: x[:2048] for key, x in states.items()}  # a loop is the same for every length
+            peers = found["pinocchio"].batch(task, few) if "pinocchio" in found else []
+            times = {who: 1e9 * s / size for who, s in best(calls, rounds=rounds).items()}
+            slow = best({f"pinocchio {k}": call for k, call in enumerate(peers)}, rounds=min(3, rounds))
+            if slow:
+                times["pinocchio"] = 1e9 * min(slow.values()) / 2048
+            single_precision = Torsor(name, np.float32)
+            call32 = single_precision.batch(task, single_precision.states(size))
+            times["torsor float32"] = 1e9 * best({"x": call32}, rounds=rounds)["x"] / size
+            torsor.set_threads(2)
+            wall = best({"x": calls["torsor"]}, rounds=rounds, clock=time.perf_counter)
+            times["torsor 2 threads"] = 1e9 * wall["x"] / size
+            torsor.set_threads(1)
+            table[str(size)][task] = times
+            show(task, times)
+    return table
+
+
+def show(task: str, times: dict[str, float]) -> None:
+    own = times["torsor"]
+    print(f"  {task:<18}" + "  ".join(f"{who} {t:,.0f} ({t / own:.1f}×)" for who, t in times.items()))
+
+
+def rollout(rounds: int) -> dict[str, float]:
+    """A step of semi-implicit Euler under PD control with gravity compensation, nanoseconds."""
+    arm = torsor_robot("panda7")
+
+    def step(robot, q, v, target):
+        a = torsor.forward_dynamics(robot, q, v, torsor.gravity_forces(robot, q) + 50.0 * (target - q) - 10.0 * v)
+        v = v + 1e-3 * a
+        return {"q": q + 1e-3 * v, "v": v}
+
+    loop = torsor.scan(step, arm, {"q": 7, "v": 7}, constants={"target": 7})
+    q, v, _ = torsor.random_state(arm, seed=0, batch=(4096,))
+    target = np.zeros(7)
+    torsor.set_threads(1)
+    calls = {
+        "torsor, per step and lane": lambda: loop(steps=100, every=100, q=q, v=v, target=target),
+        "torsor, one trajectory": lambda: loop(steps=1000, every=1000, q=q[0], v=v[0], target=target),
+    }
+    times = best(calls, rounds=rounds)
+    result = {
+        "torsor, per step and lane": 1e9 * times["torsor, per step and lane"] / 4096 / 100,
+        "torsor, one trajectory": 1e9 * times["torsor, one trajectory"] / 1000,
+    }
+    try:
+        peer = Pinocchio("panda7")
+    except ImportError:
+        peer = None
+    if peer is not None:
+        pin, model, data = peer.pin, peer.model, peer.data
+
+        def python_loop():
+            x, w = q[0].copy(), v[0].copy()
+            for _ in range(1000):
+                tau = pin.computeGeneralizedGravity(model, data, x) + 50.0 * (target - x) - 10.0 * w
+                w = w + 1e-3 * pin.aba(model, data, x, w, tau)
+                x = x + 1e-3 * w
+
+        result["pinocchio, Python loop"] = 1e9 * best({"x": python_loop}, rounds=min(3, rounds))["x"] / 1000
+    print("\nPanda rollout, nanoseconds a step: " + ", ".join(f"{who} {t:,.0f}" for who, t in result.items()))
+    return result
+
+
+def floors(rounds: int) -> dict[str, float]:
+    """What memory and arithmetic alone would cost for the Panda, nanoseconds a state at 65,536 states."""
+    count = 65536
+    arrays = [np.random.default_rng(0).normal(size=(count, 7)) for _ in range(3)]
+    out, matrices = np.empty((count, 7)), np.empty((count, 7, 7))
+    calls = {
+        "stream 3 inputs of 7 and write 7": lambda: np.add(np.add(arrays[0], arrays[1], out=out), arrays[2], out=out),
+        "write 49 numbers": lambda: matrices.fill(1.0),
+    }
+    result = {who: 1e9 * seconds / count for who, seconds in best(calls, rounds=rounds).items()}
+    counts = torsor.compile(torsor.inverse_dynamics, torsor_robot("panda7")).count()
+    result["operations of inverse dynamics"] = float(sum(counts.values()))
+    print("\nfloors: " + ", ".join(f"{who} {t:,.1f}" for who, t in result.items()))
+    return result
+
+
+def starting() -> dict[str, float]:
+    """Seconds to import, to compile cold, and to load from the disk cache, each in a new process."""
+    importing = "import time, sys; t = time.process_time(); import numpy; n = time.process_time(); import torsor; "
+    importing += "print(n - t, time.process_time() - n)"
+    times = [list(map(float, _python(importing).split())) for _ in range(3)]
+    result = {"import numpy": min(t[0] for t in times), "import torsor beyond numpy": min(t[1] for t in times)}
+    for label, robot, call in (
+        ("Panda inverse dynamics", "panda7", "torsor.inverse_dynamics(r, q, v, a)"),
+        ("Panda forward dynamics", "panda7", "torsor.forward_dynamics(r, q, v, a)"),
+        ("Talos forward dynamics", "talos38_floating", "torsor.forward_dynamics(r, q, v, a)"),
+    ):
+        with tempfile.TemporaryDirectory() as place:
+            code = (
+                f"import sys, time; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+                f"import torsor\nfrom robots import torsor_robot\nr = torsor_robot({robot!r})\n"
+                "q, v, a = torsor.random_state(r, seed=0)\n"
+                "torsor.inverse_dynamics(torsor.robots.pendulum(), [0.], [0.], [0.])\n"  # LLVM itself starts here
+                f"t = time.process_time(); {call}; print(time.process_time() - t)"
+            )
+            result[f"{label}, cold"] = float(_python(code, place))
+            result[f"{label}, cached"] = min(float(_python(code, place)) for _ in range(3))
+    return result
+
+
+def show_start(report: dict) -> None:
+    print("\nseconds of processor time")
+    for what, seconds in report["start"].items():
+        print(f"  {what:<34}{seconds:.4f}")
+
+
+def _python(code: str, cache: str | None = None) -> str:
+    environment = {**os.environ, **({"TORSOR_CACHE_DIR": cache} if cache else {})}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    ).stdout
+
+
+if __name__ == "__main__":
+    main()
