@@ -1,10 +1,11 @@
 # make demo   set up an environment and run the main job on an embedded robot
 # make test   set up and run all tests
+# make bench  set up and measure torsor beside its peers (minutes; not part of the tests)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types clean
+.PHONY: demo test lint types bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/01_terms_of_one_state.py
@@ -13,11 +14,14 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -q
 
 lint: $(VENV)/.test
-	$(BIN)/ruff check src tests examples
-	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check src tests examples benchmarks
+	$(BIN)/ruff format --check src tests examples benchmarks
 
 types: $(VENV)/.test
 	$(BIN)/mypy
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/run.py $(BENCH)
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)

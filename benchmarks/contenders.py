@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from robots import is_floating, path_of, torsor_robot
 
 import torsor
+from robots import is_floating, path_of, torsor_robot
 
 TASKS = {  # name → arguments
     "inverse dynamics": "qva",

@@ -16,11 +16,11 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import numpy as np
+
+import torsor
 from contenders import TASKS, MuJoCo, Pinocchio, Torsor
 from measure import best
 from robots import torsor_robot
-
-import torsor
 from torsor.compiler import engine
 
 FULL = ["panda7", "ur5", "talos38_floating", "chain4", "chain8", "chain16", "chain32", "chain64"]

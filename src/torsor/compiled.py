@@ -23,7 +23,7 @@ from torsor.arrays.checked import prepare, signature_of
 from torsor.arrays.namespace import namespace
 from torsor.backend import compiles
 from torsor.compiler import native
-from torsor.compiler.front_door import FrontDoor, fast_function
+from torsor.compiler.front_door import DOORS, FrontDoor, fast_function
 from torsor.compiler.graph import Program, count
 from torsor.compiler.simplify import simplify
 from torsor.compiler.trace import TracedArray, trace
@@ -107,6 +107,7 @@ def public(
     function, door = fast_function(
         call, algorithm.__name__, "torsor.functions", _text_signature(signature), inspect.getdoc(algorithm) or ""
     )
+    DOORS.append(door)
     PUBLIC[algorithm.__name__] = about
     return function  # type: ignore[no-any-return]
 
@@ -145,7 +146,7 @@ def _open(door: FrontDoor, args: tuple[Any, ...], kernel: native.NativeFunction)
     """Let the next call with the same robot and frame, and arrays of one state, go straight to the kernel."""
     arguments = [len(x) if isinstance(x, np.ndarray) and x.ndim == 1 else x for x in args]
     if all(isinstance(x, (int, str, Robot)) for x in arguments) and all(len(port.shape) == 1 for port in kernel.inputs):
-        door.open_for(arguments, kernel.outputs[0].shape, kernel.one_address, kernel.scratch, kernel)
+        door.open_for(arguments, [kernel.outputs[0].shape], kernel.one.address, kernel.one.scratch, kernel)
 
 
 class _Kernels:

@@ -33,7 +33,7 @@ def doubling(built=None):
 
 
 def call(key="k", built=None):
-    return native.build(key, doubling(built), np.float64)([np.array([1.0, 2.5])])[0].tolist()
+    return native.build(key, doubling(built), np.float64)([np.array(2.5)])[0].tolist()
 
 
 def test_what_is_stored_comes_back(place):
@@ -45,7 +45,7 @@ def test_what_is_stored_comes_back(place):
 
 def test_a_kernel_is_compiled_once(place):
     built = []
-    assert call(built=built) == call(built=built) == [2.0, 5.0]
+    assert call(built=built) == call(built=built) == 5.0
     assert built == [True]
 
 
@@ -89,7 +89,7 @@ def test_a_damaged_file_is_noticed_and_compiled_anew(place, damage):
     call(built=built)
     (path,) = place.glob("*.kernel")
     damage(path)
-    assert call(built=built) == [2.0, 5.0]
+    assert call(built=built) == 5.0
     assert len(built) == 2
 
 
@@ -103,7 +103,7 @@ def test_a_directory_that_others_can_write_is_refused(place):
     place.mkdir(mode=0o777)
     place.chmod(0o777)
     assert "can be written by others: chmod go-w" in cache.why_refused(place)
-    assert call() == [2.0, 5.0]
+    assert call() == 5.0
     assert list(place.glob("*")) == []
 
 
@@ -111,14 +111,14 @@ def test_a_link_to_a_directory_is_refused(place, tmp_path):
     (tmp_path / "real").mkdir(mode=0o700)
     place.symlink_to(tmp_path / "real")
     assert "is not a directory" in cache.why_refused(place)
-    assert call() == [2.0, 5.0]
+    assert call() == 5.0
 
 
 def test_without_any_place_everything_still_works(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("TORSOR_CACHE_DIR", str(tmp_path / "file" / "kernels"))
     assert cache.directory() is None
-    assert call() == [2.0, 5.0]
+    assert call() == 5.0
 
 
 def test_the_size_is_bounded_and_the_longest_unused_go_first(place, monkeypatch):

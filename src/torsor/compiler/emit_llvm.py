@@ -1,8 +1,9 @@
-"""A program as an LLVM module: ``kernel_one`` for one state, ``kernel_many`` for as many at once as a vector holds.
+"""A program as LLVM modules: ``kernel_one`` for one state, ``kernel_many`` for as many at once as a vector holds.
 
 ``kernel_one(ptr operands)`` and ``kernel_many(i64 count, ptr operands, ptr strides)``: ``operands`` points to the addresses
-of all inputs, then all outputs, each state's numbers contiguous, and last a scratch area (null if none is needed);
-``strides`` to the bytes from one state to the next.
+of all inputs, then all outputs, each state's numbers contiguous, a scratch area (null if none is needed), and for
+``kernel_many`` the address of ``kernel_one``, which does the last states; ``strides`` to the bytes between states. They are
+two modules, so that who asks for one state does not wait for the other.
 """
 
 from __future__ import annotations
@@ -17,17 +18,21 @@ from torsor.compiler.printer import Printer, Target, folded_products
 
 
 class Module(NamedTuple):
-    """IR text, and the bytes of scratch that ``kernel_many`` needs (more than ``kernel_one`` does)."""
+    """IR text, and the bytes of scratch that its functions need."""
 
     text: str
     scratch: int
 
 
+PARTS = ("one", "many")
+
+
 def emit(
-    program: Program, element: str, target: Target, *, whole: int = chunks.WHOLE, piece: int = chunks.PIECE
+    program: Program, part: str, element: str, target: Target, *, whole: int = chunks.WHOLE, piece: int = chunks.PIECE
 ) -> Module:
-    """The module of a program in one precision, "double" or "float"; beyond ``whole`` nodes, cut into pieces."""
-    return assemble(program, element, target, ((1, "one", _one), (target.lanes(element), "many", _many)), whole, piece)
+    """The module of one of `PARTS` in one precision, "double" or "float"; beyond ``whole`` nodes, cut into pieces."""
+    functions = {"one": (1, "one", _one), "many": (target.lanes(element), "many", _many)}
+    return assemble(program, element, target, [functions[part]], whole, piece)
 
 
 def assemble(
@@ -160,6 +165,8 @@ def _many(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
         yield f"  %stride_at{k} = getelementptr i64, ptr %strides, i64 {k}"
         yield f"  %stride{k} = load i64, ptr %stride_at{k}"
     yield f"  %moved = alloca ptr, i64 {len(ports) + 1}"
+    yield f"  %kernel_one_at = getelementptr ptr, ptr %operands, i64 {len(ports) + 1}"
+    yield "  %kernel_one = load ptr, ptr %kernel_one_at"
     yield "  br label %test"
     yield "test:"
     yield "  %done = phi i64 [0, %entry], [%next, %last]"
@@ -188,7 +195,7 @@ def _many(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
         yield f"  store ptr %here{k}, ptr %cell{k}"
     yield f"  %cell_scratch = getelementptr ptr, ptr %moved, i64 {len(ports)}"
     yield "  store ptr %scratch, ptr %cell_scratch"
-    yield "  call void @kernel_one(ptr %moved)"
+    yield "  call void %kernel_one(ptr %moved)"
     yield "  %after = add i64 %index, 1"
     yield "  br label %tail"
     yield "end:"

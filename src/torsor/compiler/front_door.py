@@ -38,26 +38,36 @@ class FrontDoor(ctypes.Structure):
         return self.general(*args, **kwargs)
 
     def open_for(
-        self, arguments: Sequence[object | int], shape: Sequence[int], kernel: int, scratch: int, keep: object
+        self,
+        arguments: Sequence[object | int],
+        shapes: Sequence[tuple[int, ...]],
+        kernel: int,
+        scratch: int,
+        keep: object,
     ) -> None:
         """Let calls with these positional arguments go straight to a kernel's address.
 
         An argument is the length of a 1-d float64 array, or the very object (robot, frame name) that must be passed.
-        ``shape`` is that of the result; ``scratch`` the bytes the kernel needs; ``keep`` lives as long as the door is open.
+        ``shapes`` are those of the results (several are returned as a tuple); ``scratch`` the bytes the kernel needs;
+        ``keep`` lives as long as the door is open.
         """
         code = _generated()
-        if code is None or len(arguments) > 12:
+        if code is None or len(arguments) > 12 or len(shapes) > 12:
             return
         self.arguments = _SHUT  # while the parts change: another thread may be calling
         fixed = (ctypes.c_void_p * len(arguments))(*(None if isinstance(x, int) else id(x) for x in arguments))
         sizes = (ctypes.c_int64 * len(arguments))(*[x if isinstance(x, int) else 0 for x in arguments])
-        dims = (ctypes.c_int64 * max(1, len(shape)))(*shape)
+        ranks = (ctypes.c_int64 * len(shapes))(*[len(shape) for shape in shapes])
+        dims = [(ctypes.c_int64 * max(1, len(shape)))(*shape) for shape in shapes]
+        table = (ctypes.c_void_p * len(shapes))(*[ctypes.addressof(part) for part in dims])
         area = ctypes.create_string_buffer(scratch + 64)  # one is enough: the interpreter lock is held throughout
-        self.kept = (tuple(arguments), keep, fixed, sizes, dims, area)
-        self.fixed, self.sizes, self.shape = (ctypes.addressof(part) for part in (fixed, sizes, dims))
-        self.kernel, self.rank = kernel, len(shape)
+        self.kept = (tuple(arguments), keep, fixed, sizes, ranks, dims, table, area)
+        self.fixed, self.sizes = ctypes.addressof(fixed), ctypes.addressof(sizes)
+        self.ranks, self.shapes = ctypes.addressof(ranks), ctypes.addressof(table)
+        self.kernel, self.outputs = kernel, len(shapes)
         self.scratch = -(-ctypes.addressof(area) // 64) * 64
-        self.array_type, self.descr, self.array_new, self.vectorcall = _python_addresses()
+        for name, address in _python_addresses().items():
+            setattr(self, name, address)
         self.method.function = code
         self.arguments = len(arguments)
 
@@ -92,7 +102,7 @@ class _Method(ctypes.Structure):
     ]
 
 
-DOORS: list[FrontDoor] = []
+DOORS: list[FrontDoor] = []  # of the public functions
 _FOREVER: list[object] = []  # generated code, and what builtin functions point into, live as long as the process
 
 
@@ -104,7 +114,7 @@ def fast_function(
     door.general, door.name, door.module = general, name, module
     text = f"{name}{signature}\n--\n\n{doc}".encode()
     door.method = _Method(name.encode(), _address(ctypes.pythonapi.PyObject_Vectorcall), _METH_FASTCALL_KEYWORDS, text)
-    DOORS.append(door)
+    _FOREVER.append(door.method)  # CPython reads it even while it takes the function apart
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)(
         ("PyCFunction_NewEx", ctypes.pythonapi)
     )
@@ -117,15 +127,22 @@ def _address(function: Any) -> int:
 
 
 @cache
-def _python_addresses() -> tuple[int, int, int, int]:
-    """PyArray_Type, the descriptor of float64, PyArray_New, PyObject_Vectorcall."""
+def _python_addresses() -> dict[str, int]:
+    """Where CPython and NumPy keep what the generated code calls and compares with."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
-    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
+    api = ctypes.pythonapi
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
     table = ctypes.cast(pointer(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
-    return id(np.ndarray), id(np.dtype(np.float64)), int(table[93] or 0), _address(ctypes.pythonapi.PyObject_Vectorcall)
+    return {
+        "array_type": id(np.ndarray),
+        "descr": id(np.dtype(np.float64)),
+        "array_new": int(table[93] or 0),  # PyArray_New
+        "vectorcall": _address(api.PyObject_Vectorcall),
+        "tuple_new": _address(api.PyTuple_New),
+        "tuple_set": _address(api.PyTuple_SetItem),
+        "release": _address(api.Py_DecRef),
+    }
 
 
 @cache

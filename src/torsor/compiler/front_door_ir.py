@@ -1,14 +1,15 @@
 """The generated entry of `front_door` as LLVM IR; a C function with the flags METH_FASTCALL | METH_KEYWORDS.
 
 It reads `FrontDoor` (through ctypes' pointer after the object header), walks over the arguments and, if all are what the
-door was opened for, makes the result array and calls the kernel.
+door was opened for, makes the result arrays and calls the kernel. Several results are returned as a tuple.
 """
 
 from __future__ import annotations
 
 HEADER = object.__basicsize__  # reference count and type
 FIELDS = (
-    "arguments", "fixed", "sizes", "kernel", "scratch", "array_type", "descr", "rank", "shape", "array_new", "vectorcall",
+    "arguments", "fixed", "sizes", "kernel", "scratch", "outputs", "ranks", "shapes",
+    "array_type", "descr", "array_new", "vectorcall", "tuple_new", "tuple_set", "release",
 )  # fmt: skip
 _LOADS = "".join(
     f"  %{name}_at = getelementptr ptr, ptr %door, i64 {k}\n  %{name} = load ptr, ptr %{name}_at\n"
@@ -21,7 +22,8 @@ entry:
   %door = load ptr, ptr %door_at
 {_LOADS}
   %wanted = ptrtoint ptr %arguments to i64
-  %operands = alloca ptr, i64 16
+  %operands = alloca ptr, i64 32
+  %objects = alloca ptr, i64 16
   %plain = icmp eq ptr %names, null
   %enough = icmp eq i64 %nargs, %wanted
   %start = and i1 %plain, %enough
@@ -84,22 +86,69 @@ good:
   store ptr %data, ptr %slot
   br label %next
 make:
-  %rank64 = ptrtoint ptr %rank to i64
-  %rank32 = trunc i64 %rank64 to i32
+  %made = ptrtoint ptr %outputs to i64
+  br label %next_out
+next_out:
+  %o = phi i64 [0, %make], [%o1, %keep]
+  %o1 = add i64 %o, 1
+  %more_out = icmp ult i64 %o, %made
+  br i1 %more_out, label %new, label %run
+new:
+  %rank_at = getelementptr i64, ptr %ranks, i64 %o
+  %rank = load i64, ptr %rank_at
+  %rank32 = trunc i64 %rank to i32
+  %shape_at = getelementptr ptr, ptr %shapes, i64 %o
+  %shape = load ptr, ptr %shape_at
   %result = call ptr %array_new(ptr %array_type, i32 %rank32, ptr %shape, i32 12, ptr null, ptr null, i32 0, i32 0, ptr null)
+  %object_at = getelementptr ptr, ptr %objects, i64 %o
+  store ptr %result, ptr %object_at
   %failed = icmp eq ptr %result, null
-  br i1 %failed, label %end, label %run
-run:
+  br i1 %failed, label %undo, label %keep
+keep:
   %result_data_at = getelementptr i8, ptr %result, i64 {HEADER}
   %result_data = load ptr, ptr %result_data_at
-  %last = getelementptr ptr, ptr %operands, i64 %n
-  store ptr %result_data, ptr %last
-  %beyond = getelementptr ptr, ptr %operands, i64 %n1
+  %place = add i64 %n, %o
+  %operand_at = getelementptr ptr, ptr %operands, i64 %place
+  store ptr %result_data, ptr %operand_at
+  br label %next_out
+undo:
+  %u = phi i64 [%o, %new], [%u1, %drop]
+  %some = icmp ugt i64 %u, 0
+  br i1 %some, label %drop, label %none
+drop:
+  %u1 = sub i64 %u, 1
+  %dropped_at = getelementptr ptr, ptr %objects, i64 %u1
+  %dropped = load ptr, ptr %dropped_at
+  call void %release(ptr %dropped)
+  br label %undo
+none:
+  ret ptr null
+run:
+  %all = add i64 %n, %made
+  %beyond = getelementptr ptr, ptr %operands, i64 %all
   store ptr %scratch, ptr %beyond
   call void %kernel(ptr %operands)
-  br label %end
-end:
-  ret ptr %result
+  %first = load ptr, ptr %objects
+  %single = icmp eq i64 %made, 1
+  br i1 %single, label %give, label %several
+give:
+  ret ptr %first
+several:
+  %tuple = call ptr %tuple_new(i64 %made)
+  %empty = icmp eq ptr %tuple, null
+  br i1 %empty, label %none, label %fill
+fill:
+  %f = phi i64 [0, %several], [%f1, %put]
+  %f1 = add i64 %f, 1
+  %more_fill = icmp ult i64 %f, %made
+  br i1 %more_fill, label %put, label %full
+put:
+  %item_at = getelementptr ptr, ptr %objects, i64 %f
+  %item = load ptr, ptr %item_at
+  %ignored = call i32 %tuple_set(ptr %tuple, i64 %f, ptr %item)
+  br label %fill
+full:
+  ret ptr %tuple
 forward:
   %answer = call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %names)
   ret ptr %answer

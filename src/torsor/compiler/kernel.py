@@ -13,6 +13,7 @@ import numpy as np
 from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, native
 from torsor.compiler.emit_llvm import emit
 from torsor.compiler.engine import host_target
+from torsor.compiler.front_door import fast_function
 from torsor.compiler.graph import Port, Program, count
 from torsor.errors import ShapeError, unknown_name
 
@@ -29,6 +30,9 @@ class Kernel:
         self.name = name
         self.program = program
         self._natives: dict[np.dtype[Any], native.NativeFunction] = {}
+        self._names = [port.name for port in program.outputs]
+        self._single = len(self._names) == 1
+        self._fast, self._door = fast_function(self._general, "kernel", "torsor", "(*args)", "")
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
@@ -46,12 +50,23 @@ class Kernel:
 
     def __call__(self, *args: Array, out: Any = None, **named: Array) -> Any:
         """Evaluate for one state or a batch; float32 if every input is, else float64. ``out``: an array, or dict of them."""
+        if out is None and not named:
+            results = self._fast(*args)
+        else:
+            outs = None if out is None else [out[name] for name in self._names] if isinstance(out, Mapping) else [out]
+            results = self._general(*args, out=outs, **named)
+        return results if self._single else dict(zip(self._names, results, strict=True))
+
+    def _general(self, *args: Array, out: list[Array] | None = None, **named: Array) -> Any:
+        """Any call; the next one with plain arrays of one state goes straight to the machine code."""
         arrays = self._arrays(args, named)
         single = all(array.dtype == np.float32 for array in arrays)
-        names = list(self.outputs)
-        outs = None if out is None else [out[name] for name in names] if isinstance(out, Mapping) else [out]
-        results = self.native(np.dtype(np.float32 if single else np.float64))(arrays, outs)
-        return results[0] if len(names) == 1 else dict(zip(names, results, strict=True))
+        code = self.native(np.dtype(np.float32 if single else np.float64))
+        if not single and all(a.ndim == len(port.shape) == 1 for a, port in zip(arrays, code.inputs, strict=True)):
+            shapes = [port.shape for port in code.outputs]
+            self._door.open_for([port.size for port in code.inputs], shapes, code.one.address, code.one.scratch, code)
+        results = code(arrays, out)
+        return results[0] if self._single else tuple(results)
 
     def jacobian(self, output: str, *inputs: str) -> Kernel:
         """The kernel of the derivatives of an output by inputs: outputs "output_by_input", shape output + input."""
@@ -96,7 +111,7 @@ class Kernel:
 
     @cached_property
     def _digest(self) -> str:
-        text = emit(self.program, "double", host_target()).text + repr(
+        text = emit(self.program, "one", "double", host_target()).text + repr(
             (self.program.graph.inputs, self.program.outputs)
         )
         return hashlib.sha256(text.encode()).hexdigest()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.compiler import cache, engine
-from torsor.compiler.emit_llvm import emit
+from torsor.compiler.emit_llvm import PARTS, emit
 from torsor.compiler.graph import Port, Program, count
 from torsor.errors import ShapeError, TorsorError
 
@@ -54,18 +56,36 @@ def get_threads() -> int:
     return _THREADS.count
 
 
-class NativeFunction:
-    """Machine code of one program in one precision. Inputs and outputs are arrays (*batch, *shape), one per port."""
+class Code(NamedTuple):
+    """One part of a compiled program: a function's address, the scratch it needs, and what keeps it in memory."""
 
-    def __init__(self, about: dict[str, Any], native: engine.Native) -> None:
+    address: int
+    scratch: int
+    native: engine.Native
+
+
+class NativeFunction:
+    """Machine code of one program in one precision. Inputs and outputs are arrays (*batch, *shape), one per port.
+
+    The code for one state and the code for many are compiled, or loaded from disk, when first needed.
+    """
+
+    def __init__(self, about: dict[str, Any], get: Callable[[str], Code]) -> None:
         self.inputs = tuple(Port(name, tuple(shape)) for name, shape in about["inputs"])
         self.outputs = tuple(Port(name, tuple(shape)) for name, shape in about["outputs"])
         self.dtype = np.dtype(about["dtype"])
         self.operations = int(about["operations"])
-        self.scratch = int(about["scratch"])
-        self._native = native  # the code lives as long as this object
-        self.one_address = native.address("kernel_one")
-        self._many = engine.MANY(native.address("kernel_many"))
+        self._get = get
+
+    @cached_property
+    def one(self) -> Code:
+        """``kernel_one``: one state."""
+        return self._get("one")
+
+    @cached_property
+    def many(self) -> Code:
+        """``kernel_many``: a batch."""
+        return self._get("many")
 
     def __call__(self, arrays: Sequence[Array], out: Sequence[Array] | None = None) -> list[Array]:
         """Evaluate for all states of the batch; ``out`` arrays are filled and returned, and may overlap inputs."""
@@ -110,11 +130,18 @@ class NativeFunction:
         addresses = [array.ctypes.data for array in operands]
         steps = (ctypes.c_int64 * len(strides))(*strides)
 
+        code = self.one if states == 1 else self.many
+        size = max(code.scratch, self.one.scratch)
+
         def work(start: int, length: int) -> None:
-            scratch = ctypes.create_string_buffer(self.scratch + ALIGNMENT) if self.scratch else None
-            last = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
+            scratch = ctypes.create_string_buffer(size + ALIGNMENT) if size else None
+            area = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
             moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
-            self._many(length, (ctypes.c_void_p * (len(moved) + 1))(*moved, last), steps)
+            pointers = (ctypes.c_void_p * (len(moved) + 2))(*moved, area, self.one.address)
+            if states == 1:
+                engine.ONE(code.address)(pointers)
+            else:
+                engine.MANY(code.address)(length, pointers, steps)
 
         slices(states, self.operations, work)
 
@@ -149,18 +176,28 @@ def build(key: str, make: Callable[[], Program], dtype: np.dtype[Any]) -> Native
     """The machine code stored under ``key`` for this kind of machine, or of the program that ``make`` gives."""
     dtype = np.dtype(dtype)
     full_key = "|".join([key, dtype.name, *engine.host(), engine.version()])
-    found = cache.load(full_key)
-    if found is not None:
-        return NativeFunction(found.about, engine.load_object(found.code))
-    program = make()
-    module = emit(program, ELEMENTS[dtype], engine.host_target())
-    native = engine.compile_ir(module.text)
-    about = {
-        "scratch": module.scratch,
+    program = functools.cache(make)
+
+    def get(part: str) -> Code:
+        found = cache.load(f"{full_key}|{part}")
+        if found is None:
+            module = emit(program(), part, ELEMENTS[dtype], engine.host_target())
+            native = engine.compile_ir(module.text)
+            found = cache.Entry({**describe(program(), dtype), "scratch": module.scratch}, native.object_code)
+            cache.store(f"{full_key}|{part}", found)
+        else:
+            native = engine.load_object(found.code)
+        return Code(native.address(f"kernel_{part}"), int(found.about["scratch"]), native)
+
+    known = next((entry.about for part in PARTS if (entry := cache.load(f"{full_key}|{part}")) is not None), None)
+    return NativeFunction(known or describe(program(), dtype), get)
+
+
+def describe(program: Program, dtype: np.dtype[Any]) -> dict[str, Any]:
+    """What a caller needs to know of a program, as it is kept on disk."""
+    return {
         "inputs": [[port.name, port.shape] for port in program.graph.inputs],
         "outputs": [[port.name, port.shape] for port in program.outputs],
-        "dtype": dtype.name,
+        "dtype": np.dtype(dtype).name,
         "operations": sum(count(program).values()),
     }
-    cache.store(full_key, cache.Entry(about, native.object_code))
-    return NativeFunction(about, native)
