@@ -11,12 +11,12 @@ from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ModelError, ShapeError
 from torsor.mechanics.mass_matrix import mass_matrix
 from torsor.model import Robot, random_configuration
-from torsor.model.degenerate import ROUNDING
+from torsor.model.degenerate import ROUNDING, has_degenerate_links
 
 
 def refuse_idle_joints(robot: Robot) -> None:
     """Raise, naming the joint, if some joint moves no inertia at all (not known while parameters are being traced)."""
-    if robot.parameters.is_concrete and (idle := idle_joints(robot)):
+    if has_degenerate_links(robot) and (idle := idle_joints(robot)):
         raise ModelError(
             f"forward dynamics of robot {robot.name!r}: joint {idle[0]!r} moves no inertia, so its acceleration is undefined. "
             f"Give a link beyond it a mass (robot.with_inertia), the joint an armature, or hold it: "

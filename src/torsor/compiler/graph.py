@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import NamedTuple
@@ -89,7 +90,10 @@ class Graph:
 
     def apply(self, op: Op, *args: int) -> int:
         """A new node for an operation on nodes."""
-        return self._append(op, args, None)
+        self.ops.append(op)
+        self.args.append(args)
+        self.values.append(None)
+        return len(self.ops) - 1
 
     def _append(self, op: Op, args: tuple[int, ...], value: float | int | None) -> int:
         self.ops.append(op)
@@ -128,9 +132,6 @@ def live_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:
 
 def count(program: Program) -> dict[str, int]:
     """How many operations of each kind a program performs."""
-    counts: dict[str, int] = {}
-    for node in program.live():
-        op = program.graph.ops[node]
-        if op not in (Op.CONSTANT, Op.INPUT):
-            counts[op.name.lower()] = counts.get(op.name.lower(), 0) + 1
-    return counts
+    ops = program.graph.ops
+    counts = Counter(ops[node] for node in program.live())
+    return {op.name.lower(): number for op, number in counts.items() if op not in (Op.CONSTANT, Op.INPUT)}

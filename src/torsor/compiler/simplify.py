@@ -30,6 +30,9 @@ class Rewriter:
         self.zero, self.one, self.minus_one = graph.constant(0.0), graph.constant(1.0), graph.constant(-1.0)
         self._minus_zero = graph.constant(-0.0)
         self._known: dict[tuple[int, ...], int] = {}
+        self._rewritings = {
+            op: [rule.rewrite for rule in RULES.get(op, ()) if self.full or rule.structural] for op in Op
+        }
 
     def value(self, node: int) -> float | None:
         """The number of a constant node, else None."""
@@ -43,8 +46,8 @@ class Rewriter:
         """The node of an operation: by the first rule that applies, an equal one made before, or a new one."""
         if self._minus_zero in args:
             args = tuple(self.zero if x == self._minus_zero else x for x in args)
-        for rule in RULES.get(op, ()):
-            if (self.full or rule.structural) and (node := rule.rewrite(self, *args)) is not None:
+        for rewrite in self._rewritings[op]:
+            if (node := rewrite(self, *args)) is not None:
                 return node
         if not self.full:
             return self.graph.apply(op, *args)
