@@ -170,8 +170,8 @@ class MuJoCo:
             d.qpos[:] = arrays[0]
             mj.mj_kinematics(m, d)
             mj.mj_comPos(m, d)
-            mj.mj_crb(m, d)
-            mj.mj_fullM(m, full, d.qM)
+            mj.mj_makeM(m, d)
+            mj.mj_fullM(m, d, full)
             return full
 
         return {"inverse dynamics": inverse, "forward dynamics": forward, "mass matrix": mass}.get(task)

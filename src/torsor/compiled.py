@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -28,7 +29,7 @@ from torsor.compiler.graph import Program, count
 from torsor.compiler.simplify import simplify
 from torsor.compiler.trace import TracedArray, trace
 from torsor.errors import ShapeError, TorsorError
-from torsor.model import Robot
+from torsor.model import Robot, Structure
 from torsor.model.aligned import aligned
 
 P = ParamSpec("P")
@@ -36,6 +37,8 @@ R = TypeVar("R")
 Algorithm = Callable[..., Any]
 Rivals = Callable[[Robot], Sequence[Algorithm]]
 KEPT = 512  # kernels in memory; the least recently used go first
+MANY_VARIANTS = 32
+_VARIANTS: dict[Structure, set[str]] = {}
 
 
 class Request(NamedTuple):
@@ -194,6 +197,7 @@ def _request(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, lis
 
 def _build(about: Public, request: Request) -> native.NativeFunction:
     candidates = about.algorithms(request.robot)
+    _note_variant(request.robot)
 
     def make() -> Program:
         robot = about.robot_for(request.robot)
@@ -203,6 +207,19 @@ def _build(about: Public, request: Request) -> native.NativeFunction:
     where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
     key = "|".join([_sources(), where, request.robot.digest, repr(request.statics), repr(request.layout)])
     return native.build(key, make, np.dtype(request.dtype))
+
+
+def _note_variant(robot: Robot) -> None:
+    """After many robots that differ in numbers only, say once that numbers can be inputs."""
+    variants = _VARIANTS.setdefault(robot.structure, set())
+    variants.add(robot.digest)
+    if len(variants) == MANY_VARIANTS + 1:
+        warnings.warn(
+            f"{MANY_VARIANTS} variants of robot {robot.name!r} have been compiled, each anew. If only its numbers change, make "
+            "them inputs of one kernel: torsor.compile(function, robot, parameters=('inertias', ...)).",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 def program_of(algorithm: Algorithm, robot: Robot, request: Request, result: str) -> Program:

@@ -24,15 +24,12 @@ from torsor.mechanics import (
     mass_matrix_rate as mass_rate,
 )
 from torsor.model import Robot
-from torsor.model.degenerate import has_degenerate_links
 
 
 def _forward_algorithms(robot: Robot) -> list[Algorithm]:
     """Both roads to the acceleration where both are sound; refuses a robot with a joint that moves nothing."""
     diagnosis.refuse_idle_joints(robot)
-    if robot.structure.has_couplings or has_degenerate_links(robot):
-        return [forward.factorised_acceleration]
-    return [articulated_body.articulated_body_acceleration, forward.factorised_acceleration]
+    return forward.sound_algorithms(robot)
 
 
 def _only_factorised(robot: Robot) -> list[Algorithm]:

@@ -176,3 +176,42 @@ def test_errors_say_what_to_do():
         torsor.compile(lambda robot, q: q.__setitem__(0, 1.0), ARM, {"q": 6})
     with pytest.raises(torsor.TorsorError, match=r"float\(\) and math functions need numbers"):
         torsor.compile(lambda robot, q: float(q[0]), ARM, {"q": 6})
+
+
+def test_many_variants_of_a_robot_are_answered_with_a_hint(monkeypatch):
+    from torsor import compiled
+
+    monkeypatch.setattr(compiled, "MANY_VARIANTS", 3)
+    pendulum = torsor.robots.pendulum().rename({}, robot="varied")
+    with pytest.warns(
+        RuntimeWarning, match=r"3 variants of robot 'varied' .* parameters=\('inertias', ...\)"
+    ) as caught:
+        for k in range(6):
+            torsor.potential_energy(pendulum.with_gravity((0, -9.0 - k, 0)), [0.1])
+    assert len(caught) == 1
+
+
+def test_a_long_compilation_is_announced_and_wiped_out(monkeypatch):
+    import io
+    import sys
+    import time
+
+    from torsor.compiler import notice
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(notice, "PATIENCE", 0.01)
+    with notice.notice("compiling"):
+        time.sleep(0.2)
+    assert terminal.getvalue().startswith("compiling …\r")
+    assert terminal.getvalue().endswith("\r")
+    quick = Terminal()
+    monkeypatch.setattr(sys, "stderr", quick)
+    monkeypatch.setattr(notice, "PATIENCE", 60.0)
+    with notice.notice("compiling"):
+        pass
+    assert quick.getvalue() == ""

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from torsor.compiler import chunks
-from torsor.compiler.graph import Op, Port, Program
+from torsor.compiler.batch_loop import addresses, opening, ports_of, row_names, shifted
+from torsor.compiler.graph import Op, Program
 from torsor.compiler.packing import load_columns, store_columns
 from torsor.compiler.printer import Printer, Target, folded_products
 
@@ -118,22 +119,9 @@ def _slot(p: Printer, slot: int) -> str:
     return p.line(f"getelementptr {p.type}, ptr %scratch, i64 {slot}")
 
 
-def _ports(program: Program) -> list[Port]:
-    return [*program.graph.inputs, *program.outputs]
-
-
-def _addresses(program: Program) -> Iterator[str]:
-    ports = _ports(program)
-    for k in range(len(ports)):
-        yield f"  %slot{k} = getelementptr ptr, ptr %operands, i64 {k}"
-        yield f"  %base{k} = load ptr, ptr %slot{k}"
-    yield f"  %scratch_at = getelementptr ptr, ptr %operands, i64 {len(ports)}"
-    yield "  %scratch = load ptr, ptr %scratch_at"
-
-
 def _one(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
-    ports, inputs = _ports(p.program), len(p.program.graph.inputs)
-    p.lines = ["entry:", *_addresses(p.program)]
+    ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
+    p.lines = ["entry:", *addresses(p.program)]
     values: list[str] = []
     for k, port in enumerate(ports[:inputs]):
         values += load_columns(p, [f"%base{k}"], port.size)
@@ -148,37 +136,18 @@ def _one(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
 
 
 def _many(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
-    ports, inputs = _ports(p.program), len(p.program.graph.inputs)
+    ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
     p.lines = []
     values: list[str] = []
     for k, port in enumerate(ports[:inputs]):
-        values += load_columns(p, [f"%row{k}_{lane}" for lane in range(p.lanes)], port.size)
-    results = compute(p, values)
-    start = 0
+        values += load_columns(p, row_names(p, k), port.size)
+    results, start = compute(p, values), 0
     for k, port in enumerate(ports[inputs:], inputs):
-        store_columns(p, [f"%row{k}_{lane}" for lane in range(p.lanes)], results[start : start + port.size])
+        store_columns(p, row_names(p, k), results[start : start + port.size])
         start += port.size
+    one_at = f"  %kernel_one_at = getelementptr ptr, ptr %operands, i64 {len(ports) + 1}"
     yield f"define void @kernel_many(i64 %count, ptr %operands, ptr %strides){attributes} {{"
-    yield "entry:"
-    yield from _addresses(p.program)
-    for k in range(len(ports)):
-        yield f"  %stride_at{k} = getelementptr i64, ptr %strides, i64 {k}"
-        yield f"  %stride{k} = load i64, ptr %stride_at{k}"
-    yield f"  %moved = alloca ptr, i64 {len(ports) + 1}"
-    yield f"  %kernel_one_at = getelementptr ptr, ptr %operands, i64 {len(ports) + 1}"
-    yield "  %kernel_one = load ptr, ptr %kernel_one_at"
-    yield "  br label %test"
-    yield "test:"
-    yield "  %done = phi i64 [0, %entry], [%next, %last]"
-    yield f"  %next = add i64 %done, {p.lanes}"
-    yield "  %full = icmp ule i64 %next, %count"
-    yield "  br i1 %full, label %group, label %tail"
-    yield "group:"
-    for k in range(len(ports)):
-        for lane in range(p.lanes):
-            yield f"  %at{k}_{lane} = add i64 %done, {lane}"
-            yield f"  %off{k}_{lane} = mul i64 %at{k}_{lane}, %stride{k}"
-            yield f"  %row{k}_{lane} = getelementptr i8, ptr %base{k}, i64 %off{k}_{lane}"
+    yield from opening(p, [one_at, "  %kernel_one = load ptr, ptr %kernel_one_at"])
     yield from p.lines
     yield "  br label %last"
     yield "last:"
@@ -188,13 +157,7 @@ def _many(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
     yield "  %more = icmp ult i64 %index, %count"
     yield "  br i1 %more, label %single, label %end"
     yield "single:"
-    for k in range(len(ports)):
-        yield f"  %step{k} = mul i64 %index, %stride{k}"
-        yield f"  %here{k} = getelementptr i8, ptr %base{k}, i64 %step{k}"
-        yield f"  %cell{k} = getelementptr ptr, ptr %moved, i64 {k}"
-        yield f"  store ptr %here{k}, ptr %cell{k}"
-    yield f"  %cell_scratch = getelementptr ptr, ptr %moved, i64 {len(ports)}"
-    yield "  store ptr %scratch, ptr %cell_scratch"
+    yield from shifted(p.program, "%index")
     yield "  call void %kernel_one(ptr %moved)"
     yield "  %after = add i64 %index, 1"
     yield "  br label %tail"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torsor.compiler.batch_loop import opening, ports_of, row_names, shifted
 from torsor.compiler.emit_llvm import Compute, Module, assemble
 from torsor.compiler.graph import Port, Program
 from torsor.compiler.packing import load_columns, store_columns
@@ -37,32 +38,13 @@ def emit(program: Program, roles: Roles, element: str, target: Target) -> Module
 
 
 def _scan(p: Printer, compute: Compute, attributes: str, roles: Roles, name: str, rest: str | None) -> Iterator[str]:
-    ports: list[Port] = [*p.program.graph.inputs, *p.program.outputs]
-    inputs = len(p.program.graph.inputs)
+    ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
     kept = [*range(roles.state), *range(roles.state + roles.inputs, inputs)]  # in memory of the loop's own
     yield f"define void @{name}(i64 %count, ptr %operands, ptr %strides, i64 %steps, i64 %every){attributes} {{"
-    yield "entry:"
-    for k in range(len(ports)):
-        yield f"  %slot{k} = getelementptr ptr, ptr %operands, i64 {k}"
-        yield f"  %base{k} = load ptr, ptr %slot{k}"
-        yield f"  %stride_at{k} = getelementptr i64, ptr %strides, i64 {k}"
-        yield f"  %stride{k} = load i64, ptr %stride_at{k}"
-    yield f"  %scratch_at = getelementptr ptr, ptr %operands, i64 {len(ports)}"
-    yield "  %scratch = load ptr, ptr %scratch_at"
-    yield f"  %moved = alloca ptr, i64 {len(ports) + 1}"
-    for k in kept:
-        yield f"  %kept{k} = alloca {p.type}, i64 {max(1, ports[k].size)}"
-    yield "  br label %test"
-    yield "test:"
-    yield "  %done = phi i64 [0, %entry], [%next, %last]"
-    yield f"  %next = add i64 %done, {p.lanes}"
-    yield "  %full = icmp ule i64 %next, %count"
-    yield "  br i1 %full, label %group, label %tail"
-    yield "group:"
-    yield from _rows(p, ports)
+    yield from opening(p, [f"  %kept{k} = alloca {p.type}, i64 {max(1, ports[k].size)}" for k in kept])
     p.lines = []
     for k in kept:
-        for column, value in enumerate(load_columns(p, _row_names(p, k), ports[k].size)):
+        for column, value in enumerate(load_columns(p, row_names(p, k), ports[k].size)):
             p.lines.append(f"  store {p.type} {value}, ptr {_cell(p, k, column)}")
     p.lines += ["  br label %before", "before:", "  br label %loop", "loop:"]
     p.lines.append("  %time = phi i64 [0, %before], [%time1, %latch]")
@@ -88,43 +70,20 @@ def _scan(p: Printer, compute: Compute, attributes: str, roles: Roles, name: str
         start += ports[k].size
     p.lines += ["  br label %latch", "latch:", "  br label %loop", "last:", "  br label %test"]
     yield from p.lines
-    yield from _tail(len(ports), rest)
-
-
-def _rows(p: Printer, ports: list[Port]) -> Iterator[str]:
-    for k in range(len(ports)):
-        for lane in range(p.lanes):
-            yield f"  %at{k}_{lane} = add i64 %done, {lane}"
-            yield f"  %off{k}_{lane} = mul i64 %at{k}_{lane}, %stride{k}"
-            yield f"  %row{k}_{lane} = getelementptr i8, ptr %base{k}, i64 %off{k}_{lane}"
-
-
-def _row_names(p: Printer, k: int) -> list[str]:
-    return [f"%row{k}_{lane}" for lane in range(p.lanes)]
+    yield "tail:"
+    if rest is not None:  # fewer trajectories than lanes remain: the narrow function does them
+        yield from shifted(p.program, "%done")
+        yield "  %remaining = sub i64 %count, %done"
+        yield f"  call void @{rest}(i64 %remaining, ptr %moved, ptr %strides, i64 %steps, i64 %every)"
+    yield "  ret void"
+    yield "}"
 
 
 def _rows_at(p: Printer, k: int, port: Port, index: str) -> list[str]:
     """Rows of a port that has one entry per step, at step ``index``."""
     numbers = p.line(f"mul i64 {index}, {port.size}")
-    return [p.line(f"getelementptr {p.element}, ptr {row}, i64 {numbers}") for row in _row_names(p, k)]
+    return [p.line(f"getelementptr {p.element}, ptr {row}, i64 {numbers}") for row in row_names(p, k)]
 
 
 def _cell(p: Printer, k: int, column: int) -> str:
     return p.line(f"getelementptr {p.type}, ptr %kept{k}, i64 {column}")
-
-
-def _tail(ports: int, rest: str | None) -> Iterator[str]:
-    """What is left when fewer trajectories than lanes remain: the narrow function does them."""
-    yield "tail:"
-    if rest is not None:
-        for k in range(ports):
-            yield f"  %step{k} = mul i64 %done, %stride{k}"
-            yield f"  %here{k} = getelementptr i8, ptr %base{k}, i64 %step{k}"
-            yield f"  %cell{k} = getelementptr ptr, ptr %moved, i64 {k}"
-            yield f"  store ptr %here{k}, ptr %cell{k}"
-        yield f"  %cell_scratch = getelementptr ptr, ptr %moved, i64 {ports}"
-        yield "  store ptr %scratch, ptr %cell_scratch"
-        yield "  %remaining = sub i64 %count, %done"
-        yield f"  call void @{rest}(i64 %remaining, ptr %moved, ptr %strides, i64 %steps, i64 %every)"
-    yield "  ret void"
-    yield "}"

@@ -16,6 +16,7 @@ import numpy as np
 from torsor.compiler import cache, engine
 from torsor.compiler.emit_llvm import PARTS, emit
 from torsor.compiler.graph import Port, Program, count
+from torsor.compiler.notice import notice
 from torsor.errors import ShapeError, TorsorError
 
 Array = Any
@@ -182,7 +183,10 @@ def build(key: str, make: Callable[[], Program], dtype: np.dtype[Any]) -> Native
         found = cache.load(f"{full_key}|{part}")
         if found is None:
             module = emit(program(), part, ELEMENTS[dtype], engine.host_target())
-            native = engine.compile_ir(module.text)
+            with notice(
+                f"torsor: compiling {describe(program(), dtype)['operations']:,} operations, once for this robot"
+            ):
+                native = engine.compile_ir(module.text)
             found = cache.Entry({**describe(program(), dtype), "scratch": module.scratch}, native.object_code)
             cache.store(f"{full_key}|{part}", found)
         else:

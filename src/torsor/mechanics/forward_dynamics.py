@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torsor.arrays import factor, solve
 from torsor.arrays.typing import ConfigurationVector, JointVector
 from torsor.mechanics.articulated_body import articulated_body_acceleration
@@ -31,9 +33,14 @@ def forward_dynamics(
     (..., 6), N·m and N, what the environment does to the robot. ``base_motion``: twist and acceleration of the base,
     (..., 6) each. Returns (..., nv), rad/s² or m/s²; NaN where the mass matrix is singular (see `mass_matrix_report`).
     """
-    by_factors = robot.structure.has_couplings or has_degenerate_links(robot)
-    algorithm = factorised_acceleration if by_factors else articulated_body_acceleration
-    return algorithm(robot, q, v, tau, wrenches, base_motion=base_motion)
+    return sound_algorithms(robot)[0](robot, q, v, tau, wrenches, base_motion=base_motion)
+
+
+def sound_algorithms(robot: Robot) -> list[Callable[..., JointVector]]:
+    """The algorithms that give forward dynamics for a robot; mimic joints and possibly singular M leave only one."""
+    if robot.structure.has_couplings or has_degenerate_links(robot):
+        return [factorised_acceleration]
+    return [articulated_body_acceleration, factorised_acceleration]
 
 
 def factorised_acceleration(
