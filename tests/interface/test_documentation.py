@@ -9,6 +9,7 @@ import pytest
 
 import torsor
 
+pytestmark = pytest.mark.compiled  # as users run them
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 

@@ -17,7 +17,7 @@ ALLOWED = {
     "model": {"lie", "arrays", "errors"},
     "mechanics": {"model", "lie", "arrays", "errors"},
     "diagnosis": {"mechanics", "model", "lie", "arrays", "errors"},
-    "simulation": {"diagnosis", "mechanics", "model", "lie", "arrays", "errors"},
+    "simulation": {"functions", "mechanics", "model", "lie", "arrays", "errors"},
     "robots": {"model", "lie", "arrays", "errors"},
     "compiler": {"arrays", "errors"},  # it knows no robots
     "backend": {"compiler", "errors"},

@@ -9,10 +9,8 @@ import numpy as np
 
 from torsor.arrays import as_numbers, is_concrete, stack_vectors
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.diagnosis import refuse_idle_joints
 from torsor.errors import ShapeError, TorsorError
-from torsor.mechanics.energy import kinetic_energy, potential_energy
-from torsor.mechanics.forward_dynamics import forward_dynamics
+from torsor.functions import forward_dynamics, kinetic_energy, potential_energy
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 from torsor.simulation.progress import progress
@@ -76,14 +74,16 @@ def simulate(
         )
     q, v = _start(robot, q, v)
     force = _force(robot, torques, controller, steps, len(v.shape) - 1)
-    refuse_idle_joints(robot)
 
     qs, vs, taus = [q], [v], []
     for k in progress(range(steps), f"simulating {robot.name}"):
         taus.append(force(k, k * step, q, v) + 0.0 * v)
 
         def accelerate(t: float, q: Array, v: Array, k: int = k) -> Array:
-            return forward_dynamics(robot, q, v, force(k, t, q, v), wrenches)
+            tau = force(k, t, q, v)
+            return (
+                forward_dynamics(robot, q, v, tau) if wrenches is None else forward_dynamics(robot, q, v, tau, wrenches)
+            )
 
         q, v = METHODS[method](robot, accelerate, k * step, q, v, step)
         qs.append(q)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torsor.arrays import constant
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.mechanics.manifold import increment_rate, integrate
+from torsor.functions import integrate
+from torsor.mechanics.manifold import increment_rate
 from torsor.model import Robot
 
 Accelerate = Callable[[float, ConfigurationVector, JointVector], JointVector]
@@ -19,7 +19,7 @@ Step = Callable[[Robot, Accelerate, float, ConfigurationVector, JointVector, flo
 
 def euler(robot: Robot, accelerate: Accelerate, t: float, q: Array, v: Array, h: float) -> tuple[Array, Array]:
     """q ⊕ h v, v + h a(q, v): first order, gains energy [LP, §9.5, E002-12]."""
-    return integrate(robot, q, v, constant(h)), v + h * accelerate(t, q, v)
+    return integrate(robot, q, h * v), v + h * accelerate(t, q, v)
 
 
 def semi_implicit_euler(
@@ -27,7 +27,7 @@ def semi_implicit_euler(
 ) -> tuple[Array, Array]:
     """v first, then q with the new v: first order, keeps the energy of an oscillation bounded [HLW06, §I.1.2]."""
     v_new = v + h * accelerate(t, q, v)
-    return integrate(robot, q, v_new, constant(h)), v_new
+    return integrate(robot, q, h * v_new), v_new
 
 
 def rk4(robot: Robot, accelerate: Accelerate, t: float, q: Array, v: Array, h: float) -> tuple[Array, Array]:
@@ -40,15 +40,15 @@ def rk4(robot: Robot, accelerate: Accelerate, t: float, q: Array, v: Array, h: f
     k1 = v
     v2 = v + half * a1
     u2 = half * k1
-    a2 = accelerate(t + half, integrate(robot, q, u2, constant(1.0)), v2)
+    a2 = accelerate(t + half, integrate(robot, q, u2), v2)
     k2 = increment_rate(robot, u2, v2)
     v3 = v + half * a2
     u3 = half * k2
-    a3 = accelerate(t + half, integrate(robot, q, u3, constant(1.0)), v3)
+    a3 = accelerate(t + half, integrate(robot, q, u3), v3)
     k3 = increment_rate(robot, u3, v3)
     v4 = v + h * a3
     u4 = h * k3
-    a4 = accelerate(t + h, integrate(robot, q, u4, constant(1.0)), v4)
+    a4 = accelerate(t + h, integrate(robot, q, u4), v4)
     k4 = increment_rate(robot, u4, v4)
     u = h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-    return integrate(robot, q, u, constant(1.0)), v + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
+    return integrate(robot, q, u), v + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
