@@ -35,19 +35,23 @@ def bars(axis, table, title: str, unit: str) -> None:
         places = [j + k * width for j, value in enumerate(values) if value is not None]
         heights = [value for value in values if value is not None]
         drawn = axis.bar(places, heights, width, label=name, color=COLOURS[name])
-        ratios = [
-            f"{table[tasks[j]][name] / table[tasks[j]]['torsor']:.0f}×" for j, v in enumerate(values) if v is not None
-        ]
-        axis.bar_label(
-            drawn, [f"{h:,.0f}" if name == "torsor" else r for h, r in zip(heights, ratios, strict=True)], fontsize=7
-        )
+        labels = []
+        for task, value in zip(tasks, values, strict=True):
+            if value is not None:
+                ratio = value / table[task]["torsor"]
+                labels.append(
+                    f"{value:,.0f}" if name == "torsor" else f"{ratio:.0f}×" if ratio >= 10 else f"{ratio:.1f}×"
+                )
+        axis.bar_label(drawn, labels, fontsize=7)
     axis.set_yscale("log")
+    everything = [value for times in table.values() for name, value in times.items() if name in COLOURS]
+    axis.set_ylim(min(everything) / 2, max(everything) * 4)
     axis.set_xticks(
         [j + 0.4 - width / 2 for j in range(len(tasks))], [task.replace(" ", "\n") for task in tasks], fontsize=8
     )
     axis.set_title(title, fontsize=10)
     axis.set_ylabel(unit)
-    axis.legend(fontsize=8, frameon=False)
+    axis.legend(fontsize=8, frameon=False, loc="upper left", ncols=3)
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
 
