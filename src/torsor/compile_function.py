@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torsor.arrays.checked import Signature, signature_of
-from torsor.compiled import PUBLIC
+from torsor.compiled import Public, about_of
 from torsor.compiler.emit_scan import Roles
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.scan import Scan
@@ -34,7 +34,8 @@ def compile(
     arguments that are no arrays, such as ``frame="tool"``.
     """
     name = getattr(function, "__name__", type(function).__name__)
-    shapes = _shapes(name, robot, inputs)
+    about = about_of(function)
+    shapes = _shapes(name, about, robot, inputs)
     for group in parameters:
         if group not in Parameters._fields:
             raise unknown_name(
@@ -48,7 +49,7 @@ def compile(
         own = {group: given.pop(group) for group in groups}
         varied = Robot(robot.structure, robot.parameters._replace(**own)) if own else robot
         result = function(varied, **given, **fixed)
-        return {PUBLIC[name].result: result} if name in PUBLIC else result
+        return result if about is None else {about.result: result}
 
     return Kernel(f"{name} of {robot.name}", simplify(trace(run, {**shapes, **groups})))
 
@@ -83,14 +84,15 @@ def _tuples(shapes: Mapping[str, tuple[int, ...] | int]) -> dict[str, tuple[int,
     return {key: (shape,) if isinstance(shape, int) else tuple(shape) for key, shape in shapes.items()}
 
 
-def _shapes(name: str, robot: Robot, inputs: Mapping[str, tuple[int, ...] | int] | None) -> dict[str, tuple[int, ...]]:
+def _shapes(
+    name: str, about: Public | None, robot: Robot, inputs: Mapping[str, tuple[int, ...] | int] | None
+) -> dict[str, tuple[int, ...]]:
     if inputs is not None:
         return _tuples(inputs)
-    if name not in PUBLIC:
+    if about is None:
         example = {"q": (robot.nq,), "v": (robot.nv,)}
         raise TorsorError(f"compile: say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}.")
-    algorithm = PUBLIC[name].algorithm
-    return required_shapes(algorithm, signature_of(algorithm), robot)
+    return required_shapes(about.algorithm, signature_of(about.algorithm), robot)
 
 
 def required_shapes(algorithm: Callable[..., Any], signature: Signature, robot: Robot) -> dict[str, tuple[int, ...]]:

@@ -70,6 +70,13 @@ class Public(NamedTuple):
 
 
 PUBLIC: dict[str, Public] = {}  # by name
+_FUNCTIONS: dict[str, Algorithm] = {}
+
+
+def about_of(function: Algorithm) -> Public | None:
+    """What is known of one of torsor's public functions; None for any other, whatever its name."""
+    name = getattr(function, "__name__", "")
+    return PUBLIC[name] if _FUNCTIONS.get(name) is function else None
 
 
 def public(
@@ -111,7 +118,7 @@ def public(
         call, algorithm.__name__, "torsor.functions", _text_signature(signature), inspect.getdoc(algorithm) or ""
     )
     DOORS.append(door)
-    PUBLIC[algorithm.__name__] = about
+    PUBLIC[algorithm.__name__], _FUNCTIONS[algorithm.__name__] = about, function
     return function  # type: ignore[no-any-return]
 
 
@@ -212,6 +219,8 @@ def _build(about: Public, request: Request) -> native.NativeFunction:
 def _note_variant(robot: Robot) -> None:
     """After many robots that differ in numbers only, say once that numbers can be inputs."""
     variants = _VARIANTS.setdefault(robot.structure, set())
+    if len(variants) > MANY_VARIANTS:
+        return
     variants.add(robot.digest)
     if len(variants) == MANY_VARIANTS + 1:
         warnings.warn(

@@ -178,6 +178,16 @@ def test_errors_say_what_to_do():
         torsor.compile(lambda robot, q: float(q[0]), ARM, {"q": 6})
 
 
+def test_a_function_of_the_users_own_may_have_the_name_of_one_of_ours():
+    def mass_matrix(robot, q):
+        return {"twice": 2.0 * torsor.mass_matrix(robot, q)}
+
+    kernel = torsor.compile(mass_matrix, ARM, {"q": 6})
+    assert kernel.outputs == {"twice": (6, 6)}
+    with pytest.raises(torsor.TorsorError, match="say what mass_matrix takes"):
+        torsor.compile(mass_matrix, ARM)
+
+
 def test_many_variants_of_a_robot_are_answered_with_a_hint(monkeypatch):
     from torsor import compiled
 

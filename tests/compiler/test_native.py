@@ -1,5 +1,9 @@
 """Calling machine code: batches, strides, broadcasting, out=, precision, threads. Always the same bits."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -121,3 +125,22 @@ def test_non_finite_numbers_stay_in_their_own_state():
     assert np.isfinite(tau[12]).all()
     rest = np.r_[0:10, 13:203]
     np.testing.assert_array_equal(tau[rest], TAU[rest])
+
+
+def test_a_forked_child_makes_its_own_threads():
+    q, v, a = torsor.random_state(ARM, seed=1, batch=(20_000,))
+    torsor.set_threads(2)
+    expected = torsor.inverse_dynamics(ARM, q, v, a)  # the pool exists now
+    code = (
+        "import os, sys, numpy as np, torsor\n"
+        "arm = torsor.robots.ur5()\nq, v, a = torsor.random_state(arm, seed=1, batch=(20_000,))\ntorsor.set_threads(2)\n"
+        "one = torsor.inverse_dynamics(arm, q, v, a)\nchild = os.fork()\n"
+        "if child == 0:\n    os._exit(0 if np.array_equal(torsor.inverse_dynamics(arm, q, v, a), one) else 3)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), float(one.sum()))"
+    )
+    if not hasattr(os, "fork"):
+        pytest.skip("this system does not fork")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    status, total = done.stdout.split()
+    assert status == "0"
+    assert float(total) == expected.sum()

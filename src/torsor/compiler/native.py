@@ -41,8 +41,14 @@ class _Threads:
     def set(self, count: int) -> None:
         self.count, self._pool = count, None
 
+    def forget(self) -> None:
+        """In a forked child the pool's threads do not exist: make new ones when needed."""
+        self._pool = None
+
 
 _THREADS = _Threads()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_THREADS.forget)
 
 
 def set_threads(count: int) -> None:
