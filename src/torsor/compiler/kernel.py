@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,14 @@ class Kernel:
         import sympy
 
         return {name: sympy.latex(expression) for name, expression in self.to_sympy().items()}
+
+    def to_jax(self) -> Callable[..., Any]:
+        """The kernel as a JAX function on the CPU (needs jax): the same machine code inside `jit`, `vmap` a batch, and
+        derivatives of any order by the kernel's own Jacobians.
+        """
+        from torsor.compiler.jax_call import jax_function
+
+        return jax_function(self)
 
     def native(self, dtype: np.dtype[Any]) -> native.NativeFunction:
         """The machine code for one precision, compiled or loaded when first asked for."""

@@ -1,0 +1,83 @@
+"""Kernels inside JAX: the same bits in jit and vmap, and derivatives of every order and mode."""
+
+import numpy as np
+import pytest
+
+import torsor
+
+pytestmark = pytest.mark.compiled
+ARM = torsor.robots.ur5()
+Q, V, A = torsor.random_state(ARM, seed=0, batch=(5,))
+
+
+@pytest.fixture(autouse=True)
+def doubles():
+    import jax
+
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
+@pytest.fixture(scope="module")
+def torque():
+    with torsor.backend("compiled"):
+        return torsor.compile(torsor.inverse_dynamics, ARM).to_jax()
+
+
+def test_jit_and_vmap_give_the_bits_of_the_direct_call(torque):
+    import jax
+
+    expected = torsor.inverse_dynamics(ARM, Q, V, A)
+    np.testing.assert_array_equal(torque(Q, V, A), expected)
+    np.testing.assert_array_equal(jax.jit(torque)(Q, V, A), expected)
+    np.testing.assert_array_equal(jax.jit(jax.vmap(torque))(Q, V, A), expected)
+    np.testing.assert_array_equal(jax.jit(torque)(Q[0], V[0], A[0]), expected[0])
+    shared = jax.vmap(torque, in_axes=(0, None, None))(Q, V[0], A[0])
+    np.testing.assert_array_equal(shared, torsor.inverse_dynamics(ARM, Q, V[0], A[0]))
+
+
+def test_first_derivatives_forward_and_reverse(torque):
+    import jax
+
+    q, v, a = Q[0], V[0], A[0]
+    exact = torsor.compile(torsor.inverse_dynamics, ARM).jacobian("tau", "q", "a")(q, v, a)
+    np.testing.assert_allclose(jax.jit(jax.jacfwd(torque))(q, v, a), exact["tau_by_q"], atol=1e-12)
+    np.testing.assert_allclose(jax.jacrev(torque)(q, v, a), exact["tau_by_q"], atol=1e-12)
+    np.testing.assert_allclose(jax.jacfwd(torque, argnums=2)(q, v, a), torsor.mass_matrix(ARM, q), atol=1e-12)
+
+
+def test_second_derivatives(torque):
+    import jax
+
+    v, a = V[0], A[0]
+
+    def total(q):
+        return torque(q, v, a).sum()
+
+    hessian = jax.hessian(total)(Q[0])
+    h = 1e-6
+    for j in range(6):
+        step = h * np.eye(6)[j]
+        numeric = (jax.grad(total)(Q[0] + step) - jax.grad(total)(Q[0] - step)) / (2 * h)
+        np.testing.assert_allclose(hessian[:, j], numeric, atol=1e-6)  # central differences of tens of N·m
+
+
+def test_several_outputs_and_single_precision():
+    import jax
+
+    def terms(robot, q, v):
+        return {"T": torsor.kinetic_energy(robot, q, v), "M": torsor.mass_matrix(robot, q)}
+
+    function = torsor.compile(terms, ARM, {"q": 6, "v": 6}).to_jax()
+    result = jax.jit(function)(Q, V)
+    np.testing.assert_array_equal(result["M"], torsor.mass_matrix(ARM, Q))
+    slope = jax.grad(lambda v: function(Q[0], v)["T"])(V[0])
+    np.testing.assert_allclose(slope, torsor.generalised_momentum(ARM, Q[0], V[0]), atol=1e-12)
+    assert function(Q.astype(np.float32), V.astype(np.float32))["T"].dtype == np.float32
+
+
+def test_a_batch_of_zero(torque):
+    empty = np.zeros((0, 6))
+    assert torque(empty, empty, empty).shape == (0, 6)
