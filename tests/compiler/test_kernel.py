@@ -216,7 +216,7 @@ def test_a_long_compilation_is_announced_and_wiped_out(monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(notice, "PATIENCE", 0.01)
     with notice.notice("compiling"):
-        time.sleep(0.2)
+        time.sleep(0.5)
     assert terminal.getvalue().startswith("compiling …\r")
     assert terminal.getvalue().endswith("\r")
     quick = Terminal()
