@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterator
 from contextvars import ContextVar
-from functools import cache
 
+from torsor.compiler import engine
 from torsor.compiler.front_door import DOORS
 from torsor.errors import TorsorError
 
@@ -31,16 +30,4 @@ def backend(name: str) -> Iterator[None]:
 
 def compiles() -> bool:
     """Whether calls are to be compiled now."""
-    return _chosen.get() == "compiled" and why_not_compiled() is None
-
-
-@cache
-def why_not_compiled() -> str | None:
-    """Why this machine cannot compile, or None if it can; said once as a warning."""
-    try:
-        import llvmlite.binding  # noqa: F401
-    except ImportError as error:
-        reason = f"llvmlite cannot be imported ({error}); pip install llvmlite"
-        warnings.warn(f"torsor runs uncompiled, hundreds of times slower: {reason}", RuntimeWarning, stacklevel=4)
-        return reason
-    return None
+    return _chosen.get() == "compiled" and engine.why_missing() is None

@@ -11,8 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 import torsor
-from torsor.backend import why_not_compiled
-from torsor.compiler import cache, front_door
+from torsor.compiler import cache, engine, front_door
 
 OPTIONAL = {
     "jax": "jit, vmap, grad and GPUs: pip install torsor[jax]",
@@ -32,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
         ("python", f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"),
         ("numpy", np.__version__),
     ]
-    reason = why_not_compiled()
+    reason = engine.why_missing()
     lines += _compiler() if reason is None else [("compiler", f"missing: {reason}")]
     lines += [("threads", str(torsor.get_threads())), ("cache", _cache())]
     lines += [(name, _library(name, use)) for name, use in OPTIONAL.items()]
@@ -42,8 +41,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _compiler() -> list[tuple[str, str]]:
-    from torsor.compiler import engine
-
     cpu, _ = engine.host()
     target = engine.host_target()
     shut = front_door.why_shut()

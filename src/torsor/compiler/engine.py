@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from functools import cache
 from typing import Any
 
@@ -28,6 +29,18 @@ def _llvm() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm
+
+
+@cache
+def why_missing() -> str | None:
+    """Why there is no compiler here, or None if there is one; said once as a warning."""
+    try:
+        import llvmlite.binding  # noqa: F401
+    except ImportError as error:
+        reason = f"llvmlite cannot be imported ({error}); pip install llvmlite"
+        warnings.warn(f"torsor runs uncompiled, hundreds of times slower: {reason}", RuntimeWarning, stacklevel=4)
+        return reason
+    return None
 
 
 def version() -> str:

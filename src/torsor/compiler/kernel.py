@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, native
+from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, engine, native
 from torsor.compiler.emit_llvm import emit
-from torsor.compiler.engine import host_target
 from torsor.compiler.front_door import fast_function
 from torsor.compiler.graph import Port, Program, count
 from torsor.errors import ShapeError, unknown_name
@@ -60,6 +59,8 @@ class Kernel:
     def _general(self, *args: Array, out: list[Array] | None = None, **named: Array) -> Any:
         """Any call; the next one with plain arrays of one state goes straight to the machine code."""
         arrays = self._arrays(args, named)
+        if engine.why_missing() is not None:
+            return self._uncompiled(arrays, out)
         single = all(array.dtype == np.float32 for array in arrays)
         code = self.native(np.dtype(np.float32 if single else np.float64))
         if not single and all(a.ndim == len(port.shape) == 1 for a, port in zip(arrays, code.inputs, strict=True)):
@@ -67,6 +68,19 @@ class Kernel:
             self._door.open_for([port.size for port in code.inputs], shapes, code.one.address, code.one.scratch, code)
         results = code(arrays, out)
         return results[0] if self._single else tuple(results)
+
+    def _uncompiled(self, arrays: list[Any], out: list[Array] | None) -> Any:
+        """The same function as NumPy source."""
+        with np.errstate(all="ignore"):
+            results = list(self._source(*arrays).values())
+        for k, target in enumerate(out or []):
+            target[...] = results[k]
+            results[k] = target
+        return results[0] if self._single else tuple(results)
+
+    @cached_property
+    def _source(self) -> Callable[..., dict[str, Any]]:
+        return emit_numpy.build(self.program)
 
     def jacobian(self, output: str, *inputs: str) -> Kernel:
         """The kernel of the derivatives of an output by inputs: outputs "output_by_input", shape output + input."""
@@ -119,7 +133,7 @@ class Kernel:
 
     @cached_property
     def _digest(self) -> str:
-        text = emit(self.program, "one", "double", host_target()).text + repr(
+        text = emit(self.program, "one", "double", engine.host_target()).text + repr(
             (self.program.graph.inputs, self.program.outputs)
         )
         return hashlib.sha256(text.encode()).hexdigest()

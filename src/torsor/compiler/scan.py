@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compiler import cache, emit_scan, engine
+from torsor.compiler import cache, emit_numpy, emit_scan, engine
 from torsor.compiler.emit_scan import Roles
 from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.native import ALIGNMENT, ELEMENTS, regular, slices
@@ -76,11 +76,35 @@ class Scan:
         saved = steps // every
         results = {port.name: np.empty((*batch, saved, *port.shape), dtype) for port in self.program.outputs}
         states = math.prod(batch)
+        if states and steps and engine.why_missing() is not None:
+            return self._uncompiled(arrays, batch, steps, every, results)
         if states and steps:
             pairs = [regular(a, port, lead, batch, dtype) for a, port, lead in zip(arrays, ports, leads, strict=True)]
             strides = [stride for _, stride in pairs] + [saved * p.size * dtype.itemsize for p in self.program.outputs]
             operands = [array for array, _ in pairs] + list(results.values())
             self._run(dtype, states, steps, every, operands, strides)
+        return results
+
+    def _uncompiled(
+        self, arrays: list[Array], batch: tuple[int, ...], steps: int, every: int, results: dict[str, Array]
+    ) -> dict[str, Array]:
+        """The same loop as Python over the step's NumPy source."""
+        step, ports = emit_numpy.build(self.program), self.program.graph.inputs
+        first, last = self.roles.state, self.roles.state + self.roles.inputs
+        state = list(arrays[:first])
+        for t in range(steps):
+            now = [
+                np.take(a, t, axis=a.ndim - len(p.shape) - 1)
+                for a, p in zip(arrays[first:last], ports[first:last], strict=True)
+            ]
+            with np.errstate(all="ignore"):
+                values = list(step(*state, *now, *arrays[last:]).values())
+            state = values[:first]
+            if (t + 1) % every == 0:
+                for target, value, port in zip(results.values(), values, self.program.outputs, strict=True):
+                    np.moveaxis(target, len(batch), 0)[(t + 1) // every - 1] = np.broadcast_to(
+                        value, (*batch, *port.shape)
+                    )
         return results
 
     def _ports(self, steps: int) -> list[Port]:

@@ -35,8 +35,9 @@ def aligned(robot: Robot) -> Robot:
     poses, screws, rows = np.empty_like(p.poses), np.empty_like(p.screws), np.empty_like(p.inertias)
     for i, parent in enumerate(s.parents):
         before = np.eye(4) if parent < 0 else moves[parent]
-        poses[i] = _clean_pose(se3.inverse(before) @ p.poses[i] @ moves[i])
-        screws[i] = _clean_screw(lie.transform_twist_inverse(moves[i], p.screws[i]))
+        poses[i] = _cleaned(se3.inverse(before), p.poses[i], moves[i])
+        moved = lie.transform_twist_inverse(moves[i], p.screws[i])
+        screws[i] = np.concatenate([_snap(moved[:3], 1.0), _snap(moved[3:], np.abs(p.screws[i, 3:]).max())])
         rows[i] = lie.transform_inertia(se3.inverse(moves[i]), p.inertias[i])
     _regroup(robot, poses, screws, rows)
     frames, frame_poses = _frames(robot, moves)
@@ -52,7 +53,7 @@ def _frames(robot: Robot, moves: list[Pose]) -> tuple[tuple[Frame, ...], Array]:
         given = np.eye(4) if frame.pose_row is None else robot.parameters.frame_poses[frame.pose_row]
         move = np.eye(4) if frame.link < 0 else moves[frame.link]
         frames.append(frame._replace(pose_row=len(poses)))
-        poses.append(_clean_pose(se3.inverse(move) @ given))
+        poses.append(_cleaned(se3.inverse(move), given))
     return tuple(frames), np.array(poses)
 
 
@@ -64,7 +65,7 @@ def _frame_moves(robot: Robot) -> list[Pose]:
         T = np.eye(4)
         if kind in ("revolute", "helical"):
             axis = S[:3]
-            T[:3, 3] = _snap(np.cross(axis, S[3:]), 1.0)  # the point of the axis nearest to the origin
+            T[:3, 3] = _snap(np.cross(axis, S[3:]), np.abs(S[3:]).max())  # the point of the axis nearest to the origin
             T[:3, :3] = _turned(axis)
         elif kind == "prismatic":
             T[:3, :3] = _turned(S[3:])
@@ -86,9 +87,9 @@ def _regroup(robot: Robot, poses: Array, screws: Array, rows: Array) -> None:
     """Move what each joint cannot feel to its parent's row, leaves first."""
     s = robot.structure
     for i in range(robot.n - 1, -1, -1):
-        scale = np.abs(rows[i]).max()
         H = _unfelt(s.kinds[i], screws[i], rows[i])
-        rows[i] = _snap(rows[i] - H, scale)
+        parts = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, first moment, rotational inertia: each of its own size
+        rows[i] = np.concatenate([_snap(rows[i, part] - H[part], np.abs(rows[i, part]).max()) for part in parts])
         if (parent := s.parents[i]) >= 0:
             rows[parent] = rows[parent] + lie.transform_inertia(poses[i], H)
 
@@ -112,19 +113,18 @@ def _unfelt(kind: str, screw: Array, row: InertiaRow) -> InertiaRow:
 _DIAGONAL = (4, 7, 9)  # where Ixx, Iyy, Izz are in a row
 
 
-def _clean_pose(T: Pose) -> Pose:
-    T = T.copy()
-    T[:3, :3] = _snap(T[:3, :3], 1.0)
-    T[:3, 3] = _snap(T[:3, 3], max(1.0, np.abs(T[:3, 3]).max()))
+def _cleaned(*factors: Pose) -> Pose:
+    """The product of poses, with what is 0 or ±1 in its rotation, or 0 in its translation, but for rounding made so."""
+    T = np.eye(4)
+    for factor in factors:
+        T = T @ factor
+    lengths = max(np.abs(factor[:3, 3]).max() for factor in factors)
+    R = _snap(T[:3, :3], 1.0)
+    T[:3, :3] = np.where(np.abs(np.abs(R) - 1.0) <= _ROUNDING, np.sign(R), R)
+    T[:3, 3] = _snap(T[:3, 3], lengths)
     return T
 
 
-def _clean_screw(S: Array) -> Array:
-    return _snap(S, max(1.0, np.abs(S).max()))
-
-
 def _snap(x: Array, scale: float) -> Array:
-    """Entries that are 0 or ±scale to within rounding, made exactly so; all others untouched."""
-    x = np.where(np.abs(x) <= _ROUNDING * scale, 0.0, x)
-    near = np.abs(np.abs(x) - 1.0) <= _ROUNDING if scale == 1.0 else np.zeros(x.shape, bool)
-    return np.where(near, np.sign(x), x)
+    """``x`` with entries that are zero to the rounding of numbers of size ``scale`` made zero; all others untouched."""
+    return np.where(np.abs(x) <= _ROUNDING * scale, 0.0, x)
