@@ -11,7 +11,7 @@ from torsor.compiled import Public, about_of
 from torsor.compiler.emit_scan import Roles
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.scan import Scan
-from torsor.compiler.simplify import simplify
+from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.errors import TorsorError, unknown_name
 from torsor.model import Parameters, Robot
@@ -51,7 +51,7 @@ def compile(
         result = function(varied, **given, **fixed)
         return result if about is None else {about.result: result}
 
-    return Kernel(f"{name} of {robot.name}", simplify(trace(run, {**shapes, **groups})))
+    return Kernel(f"{name} of {robot.name}", trace(run, {**shapes, **groups}, Level.FULL))
 
 
 def scan(
@@ -76,7 +76,7 @@ def scan(
         return step(robot, **given)
 
     name = getattr(step, "__name__", type(step).__name__)
-    program = simplify(trace(run, {key: shape for group in groups for key, shape in group.items()}))
+    program = trace(run, {key: shape for group in groups for key, shape in group.items()}, Level.FULL)
     return Scan(f"{name} of {robot.name}", program, Roles(*(len(group) for group in groups)))
 
 

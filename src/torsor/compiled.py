@@ -26,7 +26,7 @@ from torsor.backend import compiles
 from torsor.compiler import native
 from torsor.compiler.front_door import DOORS, FrontDoor, fast_function
 from torsor.compiler.graph import Program, count
-from torsor.compiler.simplify import simplify
+from torsor.compiler.simplify import Level
 from torsor.compiler.trace import TracedArray, trace
 from torsor.errors import ShapeError, TorsorError
 from torsor.model import Robot, Structure
@@ -257,7 +257,7 @@ def program_of(algorithm: Algorithm, robot: Robot, request: Request, result: str
                 given[name] = tuple(parts) if isinstance(inner, int) else dict(zip(inner, parts, strict=True))
         return {result: algorithm(robot, **given)}
 
-    return simplify(trace(run, shapes))
+    return trace(run, shapes, Level.FULL)
 
 
 @functools.cache

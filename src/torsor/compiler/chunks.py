@@ -12,7 +12,7 @@ from typing import NamedTuple
 from torsor.compiler.graph import TRUTH_VALUED, Op, Program
 
 WHOLE = 4500  # instructions up to which a program stays in one piece
-PIECE = 1000
+PIECE = 500
 
 
 class Chunk(NamedTuple):

@@ -33,8 +33,8 @@ def forward(program: Program, output: str, inputs: Sequence[str]) -> Program:
                 total = None
                 for argument, partial in partials(work, node):
                     if argument in tangent:
-                        term = work.make(Op.MUL, partial, tangent[argument])
-                        total = term if total is None else work.make(Op.ADD, total, term)
+                        term = work.apply(Op.MUL, partial, tangent[argument])
+                        total = term if total is None else work.apply(Op.ADD, total, term)
                 if total is not None and total != work.zero:
                     tangent[node] = total
             columns[name].append([tangent.get(new[root], work.zero) for root in roots])
@@ -52,10 +52,10 @@ def reverse(program: Program, output: str, inputs: Sequence[str]) -> Program:
             if node not in adjoint:
                 continue
             for argument, partial in partials(work, node):
-                term = work.make(Op.MUL, adjoint[node], partial)
+                term = work.apply(Op.MUL, adjoint[node], partial)
                 if term == work.zero:
                     continue
-                adjoint[argument] = work.make(Op.ADD, adjoint[argument], term) if argument in adjoint else term
+                adjoint[argument] = work.apply(Op.ADD, adjoint[argument], term) if argument in adjoint else term
         for name in inputs:
             rows[name].append(tuple(adjoint.get(new[place], work.zero) for place in _places(program.graph, name)))
     return _finish(program, output, inputs, work, rows)
@@ -88,7 +88,7 @@ def _copy(program: Program) -> tuple[Rewriter, list[int]]:
         elif op is Op.CONSTANT:
             new[node] = work.graph.constant(value)  # type: ignore[arg-type]
         else:
-            new[node] = work.make(op, *[new[x] for x in source.args[node]])
+            new[node] = work.apply(op, *[new[x] for x in source.args[node]])
     return work, new
 
 
@@ -106,19 +106,19 @@ def _places(graph: Graph, name: str) -> list[int]:
 
 
 def _by_quotient(w: Rewriter, node: int, x: int, y: int) -> list[Partial]:
-    inverse = w.make(Op.DIV, w.one, y)
-    return [(x, inverse), (y, w.make(Op.NEG, w.make(Op.MUL, node, inverse)))]
+    inverse = w.apply(Op.DIV, w.one, y)
+    return [(x, inverse), (y, w.apply(Op.NEG, w.apply(Op.MUL, node, inverse)))]
 
 
 def _by_atan2(w: Rewriter, node: int, y: int, x: int) -> list[Partial]:
-    square = w.make(Op.ADD, w.make(Op.MUL, x, x), w.make(Op.MUL, y, y))
-    return [(y, w.make(Op.DIV, x, square)), (x, w.make(Op.NEG, w.make(Op.DIV, y, square)))]
+    square = w.apply(Op.ADD, w.apply(Op.MUL, x, x), w.apply(Op.MUL, y, y))
+    return [(y, w.apply(Op.DIV, x, square)), (x, w.apply(Op.NEG, w.apply(Op.DIV, y, square)))]
 
 
 def _by_choice(first: Callable[[Rewriter, int, int], int]) -> Callable[..., list[Partial]]:
     def rule(w: Rewriter, node: int, x: int, y: int) -> list[Partial]:
         chosen = first(w, x, y)
-        return [(x, w.make(Op.SELECT, chosen, w.one, w.zero)), (y, w.make(Op.SELECT, chosen, w.zero, w.one))]
+        return [(x, w.apply(Op.SELECT, chosen, w.one, w.zero)), (y, w.apply(Op.SELECT, chosen, w.zero, w.one))]
 
     return rule
 
@@ -129,16 +129,16 @@ _PARTIALS: dict[Op, Callable[..., list[Partial]]] = {
     Op.MUL: lambda w, node, x, y: [(x, y), (y, x)],
     Op.DIV: _by_quotient,
     Op.NEG: lambda w, node, x: [(x, w.minus_one)],
-    Op.SQRT: lambda w, node, x: [(x, w.make(Op.DIV, w.graph.constant(0.5), node))],
-    Op.SIN: lambda w, node, x: [(x, w.make(Op.COS, x))],
-    Op.COS: lambda w, node, x: [(x, w.make(Op.NEG, w.make(Op.SIN, x)))],
+    Op.SQRT: lambda w, node, x: [(x, w.apply(Op.DIV, w.graph.constant(0.5), node))],
+    Op.SIN: lambda w, node, x: [(x, w.apply(Op.COS, x))],
+    Op.COS: lambda w, node, x: [(x, w.apply(Op.NEG, w.apply(Op.SIN, x)))],
     Op.ATAN2: _by_atan2,
-    Op.ABS: lambda w, node, x: [(x, w.make(Op.SIGN, x))],
-    Op.MIN: _by_choice(lambda w, x, y: w.make(Op.GREATER, y, x)),
-    Op.MAX: _by_choice(lambda w, x, y: w.make(Op.GREATER, x, y)),
-    Op.TANH: lambda w, node, x: [(x, w.make(Op.SUB, w.one, w.make(Op.MUL, node, node)))],
+    Op.ABS: lambda w, node, x: [(x, w.apply(Op.SIGN, x))],
+    Op.MIN: _by_choice(lambda w, x, y: w.apply(Op.GREATER, y, x)),
+    Op.MAX: _by_choice(lambda w, x, y: w.apply(Op.GREATER, x, y)),
+    Op.TANH: lambda w, node, x: [(x, w.apply(Op.SUB, w.one, w.apply(Op.MUL, node, node)))],
     Op.SELECT: lambda w, node, c, x, y: [
-        (x, w.make(Op.SELECT, c, w.one, w.zero)),
-        (y, w.make(Op.SELECT, c, w.zero, w.one)),
+        (x, w.apply(Op.SELECT, c, w.one, w.zero)),
+        (y, w.apply(Op.SELECT, c, w.zero, w.one)),
     ],
 }

@@ -22,10 +22,14 @@ class Level(Enum):
 
 
 class Rewriter:
-    """Builds the simplified graph; rules ask it about nodes and make new ones through it."""
+    """Builds the simplified graph; rules ask it about nodes and make new ones through it.
+
+    It takes operations as a `Graph` does (``constant``, ``apply``), so that a function can be traced straight into it.
+    """
 
     def __init__(self, graph: Graph, level: Level) -> None:
         self.graph = graph
+        self.ops, self.constant = graph.ops, graph.constant
         self.full = level is Level.FULL
         self.zero, self.one, self.minus_one = graph.constant(0.0), graph.constant(1.0), graph.constant(-1.0)
         self._minus_zero = graph.constant(-0.0)
@@ -42,13 +46,14 @@ class Rewriter:
         """x if the node is −x, else None."""
         return self.graph.args[node][0] if self.graph.ops[node] is Op.NEG else None
 
-    def make(self, op: Op, *args: int) -> int:
+    def apply(self, op: Op, *args: int) -> int:
         """The node of an operation: by the first rule that applies, an equal one made before, or a new one."""
-        if self._minus_zero in args:
-            args = tuple(self.zero if x == self._minus_zero else x for x in args)
-        for rewrite in self._rewritings[op]:
-            if (node := rewrite(self, *args)) is not None:
-                return node
+        if op not in _BINARY or self._is_special(*args):
+            if self._minus_zero in args:
+                args = tuple(self.zero if x == self._minus_zero else x for x in args)
+            for rewrite in self._rewritings[op]:
+                if (node := rewrite(self, *args)) is not None:
+                    return node
         if not self.full:
             return self.graph.apply(op, *args)
         if op in COMMUTATIVE and args[0] > args[1]:
@@ -58,6 +63,14 @@ class Rewriter:
         if node is None:
             node = self._known[key] = self.graph.apply(op, *args)
         return node
+
+    def _is_special(self, x: int, y: int) -> bool:
+        """Whether a rule for x + y, x − y, x · y or x / y may apply: they are about constants, negations and x = y."""
+        return x == y or self.ops[x] in _SPECIAL or self.ops[y] in _SPECIAL
+
+
+_BINARY = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV})
+_SPECIAL = frozenset({Op.CONSTANT, Op.NEG})
 
 
 class Rule(NamedTuple):
@@ -82,7 +95,7 @@ def simplify(program: Program, level: Level = Level.FULL) -> Program:
         elif op is Op.CONSTANT:
             new[node] = rewriter.graph.constant(source.values[node])  # type: ignore[arg-type]
         else:
-            new[node] = rewriter.make(op, *[new[x] for x in source.args[node]])
+            new[node] = rewriter.apply(op, *[new[x] for x in source.args[node]])
     results = tuple(tuple(new[node] for node in nodes) for nodes in program.results)
     return compact(Program(rewriter.graph, program.outputs, results))
 
@@ -174,7 +187,7 @@ def _fold(op: Op) -> Rule:
 def _odd(op: Op) -> Rule:
     def rewrite(w: Rewriter, x: int) -> int | None:
         inner = w.negated(x)
-        return None if inner is None else w.make(Op.NEG, w.make(op, inner))
+        return None if inner is None else w.apply(Op.NEG, w.apply(op, inner))
 
     return Rule(f"{op.name.lower()}(−x) = −{op.name.lower()}(x)", rewrite)
 
@@ -182,24 +195,24 @@ def _odd(op: Op) -> Rule:
 def _even(op: Op) -> Rule:
     def rewrite(w: Rewriter, x: int) -> int | None:
         inner = w.negated(x)
-        return None if inner is None else w.make(op, inner)
+        return None if inner is None else w.apply(op, inner)
 
     return Rule(f"{op.name.lower()}(−x) = {op.name.lower()}(x)", rewrite)
 
 
 def _add_negated(w: Rewriter, x: int, y: int) -> int | None:
     if (inner := w.negated(y)) is not None:
-        return w.make(Op.SUB, x, inner)
+        return w.apply(Op.SUB, x, inner)
     if (inner := w.negated(x)) is not None:
-        return w.make(Op.SUB, y, inner)
+        return w.apply(Op.SUB, y, inner)
     return None
 
 
 def _subtract_negated(w: Rewriter, x: int, y: int) -> int | None:
     if (inner := w.negated(y)) is not None:
-        return w.make(Op.ADD, x, inner)
+        return w.apply(Op.ADD, x, inner)
     if (inner := w.negated(x)) is not None:
-        return w.make(Op.NEG, w.make(Op.ADD, inner, y))
+        return w.apply(Op.NEG, w.apply(Op.ADD, inner, y))
     return None
 
 
@@ -210,16 +223,16 @@ def _multiply_negated(w: Rewriter, x: int, y: int) -> int | None:
             continue
         value = w.value(other)
         if value is not None:  # the sign goes into the constant
-            return w.make(Op.MUL, inner, w.graph.constant(-value))
-        return w.make(Op.NEG, w.make(Op.MUL, inner, other))
+            return w.apply(Op.MUL, inner, w.graph.constant(-value))
+        return w.apply(Op.NEG, w.apply(Op.MUL, inner, other))
     return None
 
 
 def _divide_negated(w: Rewriter, x: int, y: int) -> int | None:
     if (inner := w.negated(x)) is not None:
-        return w.make(Op.NEG, w.make(Op.DIV, inner, y))
+        return w.apply(Op.NEG, w.apply(Op.DIV, inner, y))
     if (inner := w.negated(y)) is not None:
-        return w.make(Op.NEG, w.make(Op.DIV, x, inner))
+        return w.apply(Op.NEG, w.apply(Op.DIV, x, inner))
     return None
 
 
@@ -227,14 +240,14 @@ def _divide_by_power_of_two(w: Rewriter, x: int, y: int) -> int | None:
     value = w.value(y)
     if value is None or not math.isfinite(value) or abs(math.frexp(value)[0]) != 0.5 or abs(value) > 2.0**1000:
         return None
-    return w.make(Op.MUL, x, w.graph.constant(1.0 / value))
+    return w.apply(Op.MUL, x, w.graph.constant(1.0 / value))
 
 
 def _negate_difference(w: Rewriter, x: int) -> int | None:
     if w.graph.ops[x] is not Op.SUB:
         return None
     a, b = w.graph.args[x]
-    return w.make(Op.SUB, b, a)
+    return w.apply(Op.SUB, b, a)
 
 
 def _select_constant(w: Rewriter, c: int, x: int, y: int) -> int | None:
@@ -243,7 +256,7 @@ def _select_constant(w: Rewriter, c: int, x: int, y: int) -> int | None:
 
 
 def _select_not(w: Rewriter, c: int, x: int, y: int) -> int | None:
-    return w.make(Op.SELECT, w.graph.args[c][0], y, x) if w.graph.ops[c] is Op.NOT else None
+    return w.apply(Op.SELECT, w.graph.args[c][0], y, x) if w.graph.ops[c] is Op.NOT else None
 
 
 RULES: dict[Op, tuple[Rule, ...]] = {
@@ -255,7 +268,7 @@ RULES: dict[Op, tuple[Rule, ...]] = {
     ),
     Op.SUB: (
         Rule("x − 0 = x", lambda w, x, y: x if y == w.zero else None, True),
-        Rule("0 − x = −x", lambda w, x, y: w.make(Op.NEG, y) if x == w.zero else None, True),
+        Rule("0 − x = −x", lambda w, x, y: w.apply(Op.NEG, y) if x == w.zero else None, True),
         _fold(Op.SUB),
         Rule("x − x = 0", lambda w, x, y: w.zero if x == y else None),
         Rule("x − (−y) = x + y, (−x) − y = −(x + y)", _subtract_negated),
@@ -264,14 +277,14 @@ RULES: dict[Op, tuple[Rule, ...]] = {
         Rule("x · 0 = 0", lambda w, x, y: w.zero if w.zero in (x, y) else None, True),
         Rule("x · 1 = x", lambda w, x, y: x if y == w.one else None, True),
         Rule("1 · x = x", lambda w, x, y: y if x == w.one else None, True),
-        Rule("x · (−1) = −x", lambda w, x, y: w.make(Op.NEG, x) if y == w.minus_one else None, True),
-        Rule("(−1) · x = −x", lambda w, x, y: w.make(Op.NEG, y) if x == w.minus_one else None, True),
+        Rule("x · (−1) = −x", lambda w, x, y: w.apply(Op.NEG, x) if y == w.minus_one else None, True),
+        Rule("(−1) · x = −x", lambda w, x, y: w.apply(Op.NEG, y) if x == w.minus_one else None, True),
         _fold(Op.MUL),
         Rule("(−x) · y = −(x · y)", _multiply_negated),
     ),
     Op.DIV: (
         Rule("x / 1 = x", lambda w, x, y: x if y == w.one else None, True),
-        Rule("x / (−1) = −x", lambda w, x, y: w.make(Op.NEG, x) if y == w.minus_one else None, True),
+        Rule("x / (−1) = −x", lambda w, x, y: w.apply(Op.NEG, x) if y == w.minus_one else None, True),
         _fold(Op.DIV),
         Rule("0 / x = 0", lambda w, x, y: w.zero if x == w.zero else None, True),
         Rule("(−x) / y = x / (−y) = −(x / y)", _divide_negated),

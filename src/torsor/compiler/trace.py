@@ -2,7 +2,7 @@
 
 A `TracedArray` has a shape and a node for each entry, without batch. It answers to the primitives of `torsor.arrays`
 through ``__array_namespace__`` and to the same functions of NumPy through NumPy's own protocols, so that ``np.sin`` in a
-user's controller works. The trace records operations as executed; making them fewer is another pass.
+user's controller works. The trace records operations as executed, or simplifies each as it comes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 
 from torsor.compiler.graph import TRUTH_VALUED, Graph, Op, Port, Program
+from torsor.compiler.simplify import Level, Rewriter, compact
 from torsor.errors import TorsorError
+
+Recorder = Graph | Rewriter  # what operations are told to
 
 
 class TracedArray:
@@ -23,7 +26,7 @@ class TracedArray:
     __slots__ = ("graph", "ids")
     __array_priority__ = 100.0
 
-    def __init__(self, graph: Graph, ids: np.ndarray) -> None:
+    def __init__(self, graph: Recorder, ids: np.ndarray) -> None:
         self.graph = graph
         self.ids = ids
 
@@ -170,29 +173,32 @@ class TracedArray:
     __hash__ = None  # type: ignore[assignment]
 
 
-def trace(function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]]) -> Program:
+def trace(function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]], level: Level = Level.OFF) -> Program:
     """The program of ``function``, called once with a traced array per named input of the given shape.
 
     Outputs are named by the keys of a returned dict or the fields of a named tuple; one array is named "result", a plain
-    tuple "result_0", "result_1", …
+    tuple "result_0", "result_1", … Simplifying while tracing gives what `simplify` would make of the literal trace, sooner:
+    most operations of a robot's algorithms are on its zeros, and are never recorded.
     """
     ports = [Port(name, tuple(shape)) for name, shape in inputs.items()]
-    graph = Graph(ports)
+    nodes = Graph(ports)
+    graph: Recorder = nodes if level is Level.OFF else Rewriter(nodes, level)
     arrays, start = {}, 0
     for port in ports:
-        ids = np.array(graph.input_nodes[start : start + port.size], dtype=np.int64).reshape(port.shape)
+        ids = np.array(nodes.input_nodes[start : start + port.size], dtype=np.int64).reshape(port.shape)
         arrays[port.name] = TracedArray(graph, ids)
         start += port.size
     named = _named_outputs(function(**arrays))
     outputs = {name: _numbers(graph, value) for name, value in named.items()}
-    return Program(
-        graph,
+    program = Program(
+        nodes,
         tuple(Port(name, ids.shape) for name, ids in outputs.items()),
         tuple(tuple(ids.ravel().tolist()) for ids in outputs.values()),
     )
+    return program if level is Level.OFF else compact(program)
 
 
-def _numbers(graph: Graph, value: Any) -> np.ndarray:
+def _numbers(graph: Recorder, value: Any) -> np.ndarray:
     """Nodes of an output; truth values become 1 and 0."""
     ids = _ids(graph, value)
     if any(graph.ops[node] in TRUTH_VALUED for node in ids.ravel().tolist()):
@@ -215,14 +221,14 @@ def _unsupported(name: str) -> TorsorError:
     return TorsorError(f"{name} cannot be traced. What can be: + - * / @ [] comparisons, and {known}.")
 
 
-def _graph_of(values: Sequence[Any]) -> Graph:
+def _graph_of(values: Sequence[Any]) -> Recorder:
     for value in values:
         if isinstance(value, TracedArray):
             return value.graph
     raise TorsorError("no traced array among the arguments")
 
 
-def _ids(graph: Graph, value: Any) -> np.ndarray:
+def _ids(graph: Recorder, value: Any) -> np.ndarray:
     """Nodes of a traced array, or of numbers taken as constants."""
     if isinstance(value, TracedArray):
         if value.graph is not graph:
@@ -239,7 +245,9 @@ def _ids(graph: Graph, value: Any) -> np.ndarray:
 def _elementwise(op: Op) -> Callable[..., TracedArray]:
     def apply(*values: Any) -> TracedArray:
         graph = _graph_of(values)
-        ids = np.broadcast_arrays(*(_ids(graph, value) for value in values))
+        ids: Sequence[np.ndarray] = [_ids(graph, value) for value in values]
+        if any(x.shape != ids[0].shape for x in ids):
+            ids = np.broadcast_arrays(*ids)
         node = graph.apply
         flat = [node(op, *arguments) for arguments in zip(*(x.ravel().tolist() for x in ids), strict=True)]
         return TracedArray(graph, np.array(flat, dtype=np.int64).reshape(ids[0].shape))
@@ -286,7 +294,7 @@ def _matmul(A: Any, B: Any) -> TracedArray:
     return TracedArray(graph, ids[..., 0] if b.ndim == 1 else ids)
 
 
-def _total(graph: Graph, nodes: list[int]) -> int:
+def _total(graph: Recorder, nodes: list[int]) -> int:
     if not nodes:
         return graph.constant(0.0)
     total = nodes[0]
