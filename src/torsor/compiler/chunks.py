@@ -24,11 +24,10 @@ class Chunk(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The pieces in order, the slots of the input numbers and of the roots, and how many slots there are."""
+    """The pieces in order, the slot of each root, and how many slots there are; input numbers are in the first ones."""
 
     chunks: list[Chunk]
-    input_slots: list[tuple[int, int]]
-    root_slots: dict[int, int]
+    root_slots: list[int]
     slots: int
 
 
@@ -50,13 +49,15 @@ def plan(program: Program, live: Sequence[int], folded: Set[int], piece: int = P
         for node in wanted:
             if home.get(node, -1) != k:
                 last[node] = k
-    roots = set(program.roots())
-    for root in roots:
-        if graph.ops[root] is not Op.CONSTANT:
-            last[root] = end
-    slot: dict[int, int] = {}
+    roots = program.roots()
+    constants = [node for node in dict.fromkeys(roots) if graph.ops[node] is Op.CONSTANT]
+    last |= dict.fromkeys(roots, end)
+    done: list[list[int]] = [[] for _ in range(end + 1)]
+    for node, final in last.items():
+        done[final].append(node)
+    slot = {node: k for k, node in enumerate(graph.input_nodes)}
     free: list[int] = []
-    total = 0
+    total = len(slot)
 
     def assign(node: int) -> None:
         nonlocal total
@@ -65,21 +66,16 @@ def plan(program: Program, live: Sequence[int], folded: Set[int], piece: int = P
         else:
             slot[node], total = total, total + 1
 
-    inputs = [node for node in graph.input_nodes if node in last]
-    for node in inputs:
-        assign(node)
     chunks = []
     for k, nodes in enumerate(pieces):
         loads = [(node, slot[node]) for node in needs[k] if home.get(node, -1) != k]
-        stored = [node for node in nodes if node in last]
+        stored = [node for node in nodes if node in last] + (constants if k == end - 1 else [])
         for node in stored:  # before slots are freed: a piece reads all its values after it may have stored some
             assign(node)
-        free += [slot[node] for node, final in last.items() if final == k]
+        free += [slot[node] for node in done[k]]
         stores = [(node, slot[node]) for node in stored]
         chunks.append(Chunk(sorted((*nodes, *truths[k])), loads, stores))
-    return Plan(
-        chunks, [(node, slot[node]) for node in inputs], {root: slot[root] for root in roots if root in slot}, total
-    )
+    return Plan(chunks, [slot[root] for root in roots], total)
 
 
 def _truths(program: Program, nodes: list[int]) -> set[int]:

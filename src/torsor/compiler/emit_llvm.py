@@ -14,7 +14,7 @@ from typing import NamedTuple
 from torsor.compiler import chunks
 from torsor.compiler.batch_loop import addresses, opening, ports_of, row_names, shifted
 from torsor.compiler.graph import Op, Program
-from torsor.compiler.packing import load_columns, store_columns
+from torsor.compiler.packing import load_columns, load_into_slots, store_columns, store_from_slots
 from torsor.compiler.printer import Printer, Target, folded_products
 
 
@@ -60,95 +60,108 @@ def assemble(
         if lanes > 1:
             attributes += f' "min-legal-vector-width"="{target.bits}" "prefer-vector-width"="{target.bits}"'
         if cut is None:
-            compute: Compute = _inline(live, folded)
+            body: Body = Inline(live, folded)
         else:
-            text += _functions(printer, f"{name}_piece", cut, folded, attributes)
-            compute = _called(f"{name}_piece", cut)
+            body = Pieces(f"{name}_piece", cut)
+            text += body.functions(printer, folded, attributes)
             scratch = max(scratch, cut.slots * lanes * (8 if element == "double" else 4))
-        text += function(printer, compute, attributes)
+        text += function(printer, body, attributes)
         declared |= printer.declared
     return Module("\n".join([*sorted(declared), *text, ""]), scratch)
 
 
-Compute = Callable[[Printer, list[str]], list[str]]  # input values → root values, printing what lies between
+class Inline(NamedTuple):
+    """The program printed where it is needed."""
 
+    live: list[int]
+    folded: set[int]
 
-def _inline(live: list[int], folded: set[int]) -> Compute:
-    def compute(p: Printer, inputs: list[str]) -> list[str]:
+    def compute(self, p: Printer, inputs: list[str]) -> list[str]:
+        """Input values → root values, printing what lies between."""
         values = dict(zip(p.program.graph.input_nodes, inputs, strict=True))
-        p.nodes(live, values, folded)
+        p.nodes(self.live, values, self.folded)
         return [values[root] for root in p.program.roots()]
 
-    return compute
+    def rows_to_rows(self, p: Printer, rows: Callable[[int], list[str]]) -> None:
+        """Print all from reading the inputs' rows to writing the outputs' (``rows(k)`` are those of port k)."""
+        ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
+        values: list[str] = []
+        for k, port in enumerate(ports[:inputs]):
+            values += load_columns(p, rows(k), port.size)
+        results, start = self.compute(p, values), 0
+        for k, port in enumerate(ports[inputs:], inputs):
+            store_columns(p, rows(k), results[start : start + port.size])
+            start += port.size
 
 
-def _called(name: str, cut: chunks.Plan) -> Compute:
-    def compute(p: Printer, inputs: list[str]) -> list[str]:
-        graph = p.program.graph
-        given = dict(zip(graph.input_nodes, inputs, strict=True))
-        for node, slot in cut.input_slots:
-            p.lines.append(f"  store {p.type} {given[node]}, ptr {_slot(p, slot)}")
-        p.lines += [f"  call void @{name}{k}(ptr %scratch)" for k in range(len(cut.chunks))]
-        results = []
-        for root in p.program.roots():
-            if graph.ops[root] is Op.CONSTANT:
-                results.append(p.number(graph.values[root]))  # type: ignore[arg-type]
-            else:
-                results.append(p.line(f"load {p.type}, ptr {_slot(p, cut.root_slots[root])}"))
-        return results
+class Pieces(NamedTuple):
+    """The program as functions called one after the other, with their values in scratch; in the same two ways."""
 
-    return compute
+    name: str
+    cut: chunks.Plan
+
+    def compute(self, p: Printer, inputs: list[str]) -> list[str]:
+        """Input values → root values, by way of their slots."""
+        for slot, value in enumerate(inputs):
+            p.lines.append(f"  store {p.type} {value}, ptr {_slot(p, slot)}")
+        self._calls(p)
+        return [p.line(f"load {p.type}, ptr {_slot(p, slot)}") for slot in self.cut.root_slots]
+
+    def rows_to_rows(self, p: Printer, rows: Callable[[int], list[str]]) -> None:
+        """Rows into slots and slots into rows by loops: printed out, thousands of outputs would take minutes to compile."""
+        ports, inputs, start = ports_of(p.program), len(p.program.graph.inputs), 0
+        for k, port in enumerate(ports[:inputs]):
+            load_into_slots(p, rows(k), port.size, start)
+            start += port.size
+        self._calls(p)
+        start = 0
+        for k, port in enumerate(ports[inputs:], inputs):
+            store_from_slots(p, rows(k), port.size, f"@{self.name}_roots", start)
+            start += port.size
+
+    def _calls(self, p: Printer) -> None:
+        p.lines += [f"  call void @{self.name}{k}(ptr %scratch)" for k in range(len(self.cut.chunks))]
+
+    def functions(self, p: Printer, folded: set[int], attributes: str) -> Iterator[str]:
+        """The pieces, and the table of the roots' slots."""
+        graph, roots = p.program.graph, self.cut.root_slots
+        yield f"@{self.name}_roots = internal constant [{len(roots)} x i64] [{', '.join(f'i64 {slot}' for slot in roots)}]"
+        constants = [node for node in p.program.live() if graph.ops[node] is Op.CONSTANT]
+        for k, chunk in enumerate(self.cut.chunks):
+            p.lines = ["entry:"]
+            values: dict[int, str] = {}
+            p.nodes(constants, values, folded)
+            for node, slot in chunk.loads:
+                values[node] = p.line(f"load {p.type}, ptr {_slot(p, slot)}")
+            p.nodes(chunk.nodes, values, folded)
+            for node, slot in chunk.stores:
+                p.lines.append(f"  store {p.type} {values[node]}, ptr {_slot(p, slot)}")
+            yield f"define internal void @{self.name}{k}(ptr %scratch){attributes} {{"
+            yield from p.lines
+            yield "  ret void"
+            yield "}"
 
 
-def _functions(p: Printer, name: str, cut: chunks.Plan, folded: set[int], attributes: str) -> Iterator[str]:
-    graph = p.program.graph
-    constants = [node for node in p.program.live() if graph.ops[node] is Op.CONSTANT]
-    for k, chunk in enumerate(cut.chunks):
-        p.lines = ["entry:"]
-        values: dict[int, str] = {}
-        p.nodes(constants, values, folded)
-        for node, slot in chunk.loads:
-            values[node] = p.line(f"load {p.type}, ptr {_slot(p, slot)}")
-        p.nodes(chunk.nodes, values, folded)
-        for node, slot in chunk.stores:
-            p.lines.append(f"  store {p.type} {values[node]}, ptr {_slot(p, slot)}")
-        yield f"define internal void @{name}{k}(ptr %scratch){attributes} {{"
-        yield from p.lines
-        yield "  ret void"
-        yield "}"
+Body = Inline | Pieces
 
 
 def _slot(p: Printer, slot: int) -> str:
     return p.line(f"getelementptr {p.type}, ptr %scratch, i64 {slot}")
 
 
-def _one(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
-    ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
+def _one(p: Printer, body: Body, attributes: str) -> Iterator[str]:
     p.lines = ["entry:", *addresses(p.program)]
-    values: list[str] = []
-    for k, port in enumerate(ports[:inputs]):
-        values += load_columns(p, [f"%base{k}"], port.size)
-    results, start = compute(p, values), 0
-    for k, port in enumerate(ports[inputs:], inputs):
-        store_columns(p, [f"%base{k}"], results[start : start + port.size])
-        start += port.size
+    body.rows_to_rows(p, lambda k: [f"%base{k}"])
     yield f"define void @kernel_one(ptr %operands){attributes} {{"
     yield from p.lines
     yield "  ret void"
     yield "}"
 
 
-def _many(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
-    ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
+def _many(p: Printer, body: Body, attributes: str) -> Iterator[str]:
     p.lines = []
-    values: list[str] = []
-    for k, port in enumerate(ports[:inputs]):
-        values += load_columns(p, row_names(p, k), port.size)
-    results, start = compute(p, values), 0
-    for k, port in enumerate(ports[inputs:], inputs):
-        store_columns(p, row_names(p, k), results[start : start + port.size])
-        start += port.size
-    one_at = f"  %kernel_one_at = getelementptr ptr, ptr %operands, i64 {len(ports) + 1}"
+    body.rows_to_rows(p, lambda k: row_names(p, k))
+    one_at = f"  %kernel_one_at = getelementptr ptr, ptr %operands, i64 {len(ports_of(p.program)) + 1}"
     yield f"define void @kernel_many(i64 %count, ptr %operands, ptr %strides){attributes} {{"
     yield from opening(p, [one_at, "  %kernel_one = load ptr, ptr %kernel_one_at"])
     yield from p.lines

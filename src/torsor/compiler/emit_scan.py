@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torsor.compiler.batch_loop import opening, ports_of, row_names, shifted
-from torsor.compiler.emit_llvm import Compute, Module, assemble
+from torsor.compiler.emit_llvm import Body, Module, assemble
 from torsor.compiler.graph import Port, Program
 from torsor.compiler.packing import load_columns, store_columns
 from torsor.compiler.printer import Printer, Target
@@ -28,16 +28,16 @@ class Roles(NamedTuple):
 def emit(program: Program, roles: Roles, element: str, target: Target) -> Module:
     """The module of a scan in one precision."""
 
-    def narrow(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
-        return _scan(p, compute, attributes, roles, "scan_one", None)
+    def narrow(p: Printer, body: Body, attributes: str) -> Iterator[str]:
+        return _scan(p, body, attributes, roles, "scan_one", None)
 
-    def wide(p: Printer, compute: Compute, attributes: str) -> Iterator[str]:
-        return _scan(p, compute, attributes, roles, "scan_many", "scan_one")
+    def wide(p: Printer, body: Body, attributes: str) -> Iterator[str]:
+        return _scan(p, body, attributes, roles, "scan_many", "scan_one")
 
     return assemble(program, element, target, ((1, "one", narrow), (target.lanes(element), "many", wide)))
 
 
-def _scan(p: Printer, compute: Compute, attributes: str, roles: Roles, name: str, rest: str | None) -> Iterator[str]:
+def _scan(p: Printer, body: Body, attributes: str, roles: Roles, name: str, rest: str | None) -> Iterator[str]:
     ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
     kept = [*range(roles.state), *range(roles.state + roles.inputs, inputs)]  # in memory of the loop's own
     yield f"define void @{name}(i64 %count, ptr %operands, ptr %strides, i64 %steps, i64 %every){attributes} {{"
@@ -55,7 +55,7 @@ def _scan(p: Printer, compute: Compute, attributes: str, roles: Roles, name: str
             values += [p.line(f"load {p.type}, ptr {_cell(p, k, column)}") for column in range(ports[k].size)]
         else:
             values += load_columns(p, _rows_at(p, k, ports[k], "%time"), ports[k].size)
-    results = compute(p, values)
+    results = body.compute(p, values)
     start = 0
     for k in range(roles.state):
         for column in range(ports[k].size):

@@ -1,7 +1,8 @@
 """Between memory and lanes: states lie one after the other in memory, a vector holds one number of several states.
 
 Four states by four columns are transposed in registers; the last window of a row overlaps the one before instead of
-being masked. Ports with fewer than four numbers are gathered one by one.
+being masked. Ports with fewer than four numbers are gathered one by one. Programs in pieces have their numbers in slots of
+a scratch area, ``%scratch``; between slots and rows they are moved by loops.
 """
 
 from __future__ import annotations
@@ -69,6 +70,55 @@ def store_columns(p: Printer, rows: list[str], columns: list[str]) -> None:
                 p.lines.append(f"  store {quad} {values}, ptr {place}, align {_align(p.element)}")
 
 
+def load_into_slots(p: Printer, rows: list[str], size: int, first: int) -> None:
+    """A port whose states lie in ``rows``, into consecutive slots from ``first``."""
+    step = min(4, size) if p.lanes > 1 else 1
+    with _Loop(p, size, step) as start:
+        here = [_place(p, row, start) for row in rows]
+        slot = p.line(f"add i64 {start}, {first}")
+        for k, column in enumerate(load_columns(p, here, step)):
+            p.lines.append(f"  store {p.type} {column}, ptr {_slot(p, p.line(f'add i64 {slot}, {k}'))}")
+
+
+def store_from_slots(p: Printer, rows: list[str], size: int, table: str, first: int) -> None:
+    """Slots, numbered by ``table`` from ``first``, as a port whose states lie in ``rows``."""
+    step = min(4, size) if p.lanes > 1 else 1
+    with _Loop(p, size, step) as start:
+        here = [_place(p, row, start) for row in rows]
+        columns = []
+        for k in range(step):
+            entry = p.line(f"getelementptr i64, ptr {table}, i64 {p.line(f'add i64 {start}, {first + k}')}")
+            columns.append(p.line(f"load {p.type}, ptr {_slot(p, p.line(f'load i64, ptr {entry}'))}"))
+        store_columns(p, here, columns)
+
+
+class _Loop:
+    """Lines within are repeated with the start of each window of ``step`` columns; the last overlaps the one before."""
+
+    def __init__(self, p: Printer, size: int, step: int) -> None:
+        self.p, self.size, self.step = p, size, step
+
+    def __enter__(self) -> str:
+        p = self.p
+        self.mark = p.line("add i64 0, 0")[1:]  # a name of its own
+        p.lines += [f"  br label %before_{self.mark}", f"before_{self.mark}:"]
+        go = f"  br i1 {'true' if self.size else 'false'}, label %loop_{self.mark}, label %beyond_{self.mark}"
+        p.lines += [go, f"loop_{self.mark}:"]
+        p.lines.append(f"  %at_{self.mark} = phi i64 [0, %before_{self.mark}], [%to_{self.mark}, %loop_{self.mark}]")
+        late = p.line(f"icmp ugt i64 %at_{self.mark}, {self.size - self.step}")
+        return p.line(f"select i1 {late}, i64 {self.size - self.step}, i64 %at_{self.mark}")
+
+    def __exit__(self, *_: object) -> None:
+        p = self.p
+        p.lines.append(f"  %to_{self.mark} = add i64 %at_{self.mark}, {max(1, self.step)}")
+        more = p.line(f"icmp ult i64 %to_{self.mark}, {self.size}")
+        p.lines += [f"  br i1 {more}, label %loop_{self.mark}, label %beyond_{self.mark}", f"beyond_{self.mark}:"]
+
+
+def _slot(p: Printer, number: str) -> str:
+    return p.line(f"getelementptr {p.type}, ptr %scratch, i64 {number}")
+
+
 def _gather(p: Printer, rows: list[str], column: int) -> str:
     value = "poison"
     for lane, row in enumerate(rows):
@@ -112,5 +162,5 @@ def _align(element: str) -> int:
     return 8 if element == "double" else 4
 
 
-def _place(p: Printer, row: str, column: int) -> str:
+def _place(p: Printer, row: str, column: int | str) -> str:
     return p.line(f"getelementptr {p.element}, ptr {row}, i64 {column}")
