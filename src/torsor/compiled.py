@@ -1,8 +1,8 @@
 """Where mechanics and compiler meet: a public function runs as machine code made for its robot.
 
 Called with NumPy arrays, a function is traced once for that robot (and precision, frames and optional inputs), simplified,
-compiled and kept: in memory for the next call, on disk for the next process. Called with anything else (JAX arrays, traced
-arrays, a robot whose numbers are being differentiated), the algorithm itself runs.
+compiled and kept: in memory for the next call, on disk for the next process. With JAX arrays on the CPU, XLA calls the same
+machine code. With anything else (traced arrays, a robot whose numbers are being differentiated), the algorithm itself runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -23,9 +23,10 @@ from torsor.arrays import checked
 from torsor.arrays.checked import prepare, signature_of
 from torsor.arrays.namespace import namespace
 from torsor.backend import compiles
-from torsor.compiler import native
+from torsor.compiler import jax_call, native
 from torsor.compiler.front_door import DOORS, FrontDoor, fast_function
 from torsor.compiler.graph import Program, count
+from torsor.compiler.kernel import Kernel
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import TracedArray, trace
 from torsor.errors import ShapeError, TorsorError
@@ -34,10 +35,12 @@ from torsor.model.aligned import aligned
 
 P = ParamSpec("P")
 R = TypeVar("R")
+K = TypeVar("K")
 Algorithm = Callable[..., Any]
 Rivals = Callable[[Robot], Sequence[Algorithm]]
 KEPT = 512  # kernels in memory; the least recently used go first
 MANY_VARIANTS = 32
+JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differentiates the algorithm itself
 _VARIANTS: dict[Structure, set[str]] = {}
 
 
@@ -50,6 +53,27 @@ class Request(NamedTuple):
     layout: tuple[
         tuple[str, tuple[str, ...] | int | None], ...
     ]  # array arguments; keys of a mapping, length of a tuple
+
+    def keys(self) -> dict[str, list[str]]:
+        """Names of a kernel's inputs, for each array argument."""
+        names = {}
+        for name, inner in self.layout:
+            parts = range(inner) if isinstance(inner, int) else inner
+            names[name] = [name] if parts is None else [f"{name}.{key}" for key in parts]
+        return names
+
+    def arguments(self, arrays: Sequence[Any]) -> dict[str, Any]:
+        """The arguments of a call after the robot, put together from a kernel's inputs in order."""
+        given: dict[str, Any] = dict(self.statics)
+        left = iter(arrays)
+        for name, inner in self.layout:
+            if inner is None:
+                given[name] = next(left)
+            elif isinstance(inner, int):
+                given[name] = tuple(next(left) for _ in range(inner))
+            else:
+                given[name] = {key: next(left) for key in inner}
+        return given
 
 
 class Public(NamedTuple):
@@ -90,20 +114,22 @@ def public(
     """
     about = Public(algorithm, result, joint_space, rivals)
     plain = checked(algorithm)
-    kernels = _Kernels()
+    kernels: _Kept[native.NativeFunction] = _Kept()
+    in_jax: _Kept[Callable[..., Any]] = _Kept()
 
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         robot = args[0] if args else kwargs.get("robot")
         if not isinstance(robot, Robot):
             got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
             raise TorsorError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
-        if not (_all_numpy(args, kwargs) and compiles() and robot.parameters.is_concrete):
+        library = _library(args, kwargs)
+        if library is None or not (compiles() and robot.parameters.is_concrete):
             return _into(out, _uncompiled(about, plain, robot, args, kwargs))
         values, _ = prepare(algorithm, args, kwargs)
         request, arrays = _request(algorithm, values)
-        kernel = kernels.get(request)
-        if kernel is None:
-            kernel = kernels.keep(request, _build(about, request))
+        if library is not np:
+            return _into(out, in_jax.get(request, lambda: InJax(about, request, plain).function)(*arrays))
+        kernel = kernels.get(request, lambda: _build(about, request))
         if (
             out is None
             and not kwargs
@@ -159,25 +185,55 @@ def _open(door: FrontDoor, args: tuple[Any, ...], kernel: native.NativeFunction)
         door.open_for(arguments, [kernel.outputs[0].shape], kernel.one.address, kernel.one.scratch, kernel)
 
 
-class _Kernels:
-    """The kernels of one function, shared between threads."""
+class _Kept(Generic[K]):
+    """What was made for the requests of one function, shared between threads; the least recently used go first."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Request, native.NativeFunction] = OrderedDict()
+        self._kept: OrderedDict[Request, K] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, request: Request) -> native.NativeFunction | None:
+    def get(self, request: Request, make: Callable[[], K]) -> K:
+        """What is kept for a request, or what ``make`` gives, which is then kept."""
         with self._lock:
-            if (kernel := self._kept.get(request)) is not None:
+            if (found := self._kept.get(request)) is not None:
                 self._kept.move_to_end(request)
-            return kernel
-
-    def keep(self, request: Request, kernel: native.NativeFunction) -> native.NativeFunction:
+                return found
+        made = make()
         with self._lock:
-            self._kept[request] = kernel
+            self._kept[request] = made
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
-        return kernel
+        return made
+
+
+class InJax:
+    """A public function for one request, as JAX calls it: its machine code, and the Jacobian that differentiates it."""
+
+    def __init__(self, about: Public, request: Request, plain: Algorithm) -> None:
+        self._about, self._request, self._plain = about, request, plain
+        self._natives: dict[str, native.NativeFunction] = {}
+        some = self.native(np.dtype(request.dtype))
+        self.inputs = {port.name: port.shape for port in some.inputs}
+        self.outputs = {port.name: port.shape for port in some.outputs}
+        columns = min(sum(port.size for port in some.inputs), sum(port.size for port in some.outputs))
+        too_large = columns * some.operations > JACOBIAN_MOST
+        self.function = jax_call.jax_function(self, self._in_jax_numpy if too_large else None)
+
+    def native(self, dtype: np.dtype[Any]) -> native.NativeFunction:
+        """The machine code for one precision."""
+        if dtype.name not in self._natives:
+            self._natives[dtype.name] = _build(self._about, self._request._replace(dtype=dtype.name))
+        return self._natives[dtype.name]
+
+    def jacobian(self, output: str, *inputs: str) -> Kernel:
+        """The derivatives of the result by inputs."""
+        robot = self._about.robot_for(self._request.robot)
+        candidates = self._about.algorithms(self._request.robot)
+        programs = [program_of(candidate, robot, self._request, self._about.result) for candidate in candidates]
+        return Kernel(self._about.algorithm.__name__, _shortest(programs)).jacobian(output, *inputs)
+
+    def _in_jax_numpy(self, *arrays: Any) -> Any:
+        return self._plain(self._request.robot, **self._request.arguments(arrays))
 
 
 def _request(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, list[Any]]:
@@ -208,8 +264,7 @@ def _build(about: Public, request: Request) -> native.NativeFunction:
 
     def make() -> Program:
         robot = about.robot_for(request.robot)
-        programs = [program_of(candidate, robot, request, about.result) for candidate in candidates]
-        return min(programs, key=lambda program: sum(count(program).values()))
+        return _shortest([program_of(candidate, robot, request, about.result) for candidate in candidates])
 
     where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
     key = "|".join([_sources(), where, request.robot.digest, repr(request.statics), repr(request.layout)])
@@ -233,31 +288,21 @@ def _note_variant(robot: Robot) -> None:
 
 def program_of(algorithm: Algorithm, robot: Robot, request: Request, result: str) -> Program:
     """The simplified program of an algorithm for a robot."""
-    _, expected, _ = signature_of(algorithm)
-    shapes: dict[str, tuple[int, ...]] = {}
-    places: dict[str, list[str]] = {}
-    for name, inner in request.layout:
-        keys = (
-            [name]
-            if inner is None
-            else [f"{name}.{key}" for key in (range(inner) if isinstance(inner, int) else inner)]
-        )
-        places[name] = keys
-        for key in keys:
-            axes = expected[name].axes
-            shapes[key] = tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in axes)
+    expected = signature_of(algorithm).arrays
+    shapes = {
+        key: tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in expected[name].axes)
+        for name, keys in request.keys().items()
+        for key in keys
+    }
 
     def run(**inputs: Any) -> Any:
-        given: dict[str, Any] = dict(request.statics)
-        for name, inner in request.layout:
-            parts = [inputs[key] for key in places[name]]
-            if inner is None:
-                given[name] = parts[0]
-            else:
-                given[name] = tuple(parts) if isinstance(inner, int) else dict(zip(inner, parts, strict=True))
-        return {result: algorithm(robot, **given)}
+        return {result: algorithm(robot, **request.arguments(list(inputs.values())))}
 
     return trace(run, shapes, Level.FULL)
+
+
+def _shortest(programs: Sequence[Program]) -> Program:
+    return min(programs, key=lambda program: sum(count(program).values()))
 
 
 @functools.cache
@@ -269,13 +314,17 @@ def _sources() -> str:
     return sha.hexdigest()
 
 
-def _all_numpy(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+def _library(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """NumPy, or ``jax.numpy`` where JAX can call kernels, if all arrays of a call are theirs; else None."""
+    found: Any = np
     for value in (*args[1:], *kwargs.values()):
         inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else (value,)
         for part in inner:
-            if type(part) is not np.ndarray and namespace(part) is not np:
-                return False
-    return True
+            if type(part) is not np.ndarray and (own := namespace(part)) is not np:
+                if own.__name__ != "jax.numpy":
+                    return None
+                found = own
+    return found if found is np or jax_call.why_missing() is None else None
 
 
 def _is_traced(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:

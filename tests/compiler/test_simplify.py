@@ -2,12 +2,16 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from random_programs import evaluate, programs
 
+import torsor
 from torsor.compiler.graph import Graph, Op, Port, Program, count
 from torsor.compiler.simplify import RULES, Level, simplify
+from torsor.compiler.trace import trace
+from torsor.mechanics.inverse_dynamics import inverse_dynamics
 
 FINITE = st.floats(-1e3, 1e3, allow_nan=False)
 
@@ -112,3 +116,17 @@ def test_equal_operations_are_shared_only_when_fully_simplified():
 def _all_values(program, numbers):
     everything = program._replace(results=(tuple(program.live()),), outputs=(Port("all", (len(program.live()),)),))
     return evaluate(everything, numbers)
+
+
+def test_tracing_into_the_simplifier_gives_what_simplifying_the_trace_gives():
+    arm = torsor.robots.ur5()
+
+    def torque(q, v, a):
+        return {"tau": inverse_dynamics(arm, q, v, a)}
+
+    shapes = {"q": (6,), "v": (6,), "a": (6,)}
+    for level in (Level.ZEROS_AND_ONES, Level.FULL):
+        at_once, later = trace(torque, shapes, level), simplify(trace(torque, shapes), level)
+        assert count(at_once) == count(later)
+        numbers = list(np.random.default_rng(0).normal(size=18))
+        np.testing.assert_allclose(evaluate(at_once, numbers), evaluate(later, numbers), rtol=1e-12)

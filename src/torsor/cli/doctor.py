@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 import torsor
-from torsor.compiler import cache, engine, front_door
+from torsor.compiler import cache, engine, front_door, jax_call
 
 OPTIONAL = {
     "jax": "jit, vmap, grad and GPUs: pip install torsor[jax]",
@@ -35,6 +35,9 @@ def run(options: argparse.Namespace) -> int:
     lines += _compiler() if reason is None else [("compiler", f"missing: {reason}")]
     lines += [("threads", str(torsor.get_threads())), ("cache", _cache())]
     lines += [(name, _library(name, use)) for name, use in OPTIONAL.items()]
+    if reason is None and importlib.util.find_spec("jax") is not None:
+        shut = jax_call.why_missing()
+        lines.append(("in jax", "kernels called by XLA" if shut is None else f"jax.numpy: {shut}"))
     for name, text in lines:
         sys.stdout.write(f"{name:<12}{text}\n")
     return 0 if reason is None else 1

@@ -1,43 +1,51 @@
-"""Kernels inside JAX on the CPU: the same machine code, called by XLA through its typed foreign-function interface.
-
-The handler is generated like the kernel itself. It reads XLA's call frame, whose layout belongs to the interface's version
-(0.3 here); XLA asks for the version at registration and refuses one it does not support.
-"""
+"""Kernels inside JAX on the CPU: the same machine code, called by XLA through its typed foreign-function interface."""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from torsor.compiler import engine
-from torsor.compiler.native import ALIGNMENT, NativeFunction
-
-if TYPE_CHECKING:
-    from torsor.compiler.kernel import Kernel
+from torsor.compiler.jax_handler_ir import handler_ir
+from torsor.compiler.native import NativeFunction, compile_part
+from torsor.compiler.trace import trace
 
 Array = Any
 _ALIVE: list[object] = []  # XLA keeps the addresses for as long as the process lives
 _names = itertools.count()
 
-# Offsets in XLA_FFI_CallFrame and what it points to, version 0.3 of the interface
-_EXTENSION, _ARGS, _RETS = 8, 72, 112
-_BUFFER_DATA, _BUFFER_RANK, _BUFFER_DIMS = 24, 32, 40
-_EXTENSION_TYPE, _METADATA = 8, 24
-_MAJOR_AT, _MINOR_AT, _TRAITS_AT = 24, 28, 32
-_IS_METADATA, _MAJOR, _MINOR = 1, 0, 3
+
+class Callee(Protocol):
+    """What is called: a `Kernel`, or what has the same parts of it."""
+
+    @property
+    def inputs(self) -> Mapping[str, tuple[int, ...]]:
+        """Shape of each input, by name, in order."""
+
+    @property
+    def outputs(self) -> Mapping[str, tuple[int, ...]]:
+        """Shape of each output, by name, in order."""
+
+    def native(self, dtype: np.dtype[Any]) -> NativeFunction:
+        """The machine code for one precision."""
+
+    def jacobian(self, output: str, *inputs: str) -> Callee:
+        """The derivatives of an output by inputs, in the order of ``inputs``."""
 
 
-def jax_function(kernel: Kernel) -> Callable[..., Any]:
+def jax_function(kernel: Callee, plain: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """A JAX function of the kernel's inputs, for `jit`, `vmap` (a batch) and derivatives (the kernel's own Jacobian).
 
-    One output is returned as an array, several as a dict; leading batch axes broadcast as in the kernel.
+    One output is returned as an array, several as a dict; leading batch axes broadcast as in the kernel. ``plain``, a JAX
+    function of the same arrays to the same array, is differentiated instead of the kernel, where that would be too large.
     """
-    call = _outputs(kernel)
+    call = _outputs(kernel, plain)
     names = list(kernel.outputs)
 
     def function(*arrays: Array) -> Any:
@@ -47,139 +55,106 @@ def jax_function(kernel: Kernel) -> Callable[..., Any]:
     return function
 
 
-def _outputs(kernel: Kernel) -> Callable[..., tuple[Array, ...]]:
+@cache
+def why_missing() -> str | None:
+    """Why JAX cannot call kernels here, or None: a first call is made to see."""
+    import jax
+
+    if jax.default_backend() != "cpu":
+        return f"JAX computes on {jax.default_backend()}, kernels on the CPU"
+    program = trace(lambda x: 2.0 * x + 1.0, {"x": (3,)})
+    about = {"inputs": [["x", (3,)]], "outputs": [["result", (3,)]], "dtype": "float32", "operations": 6}
+    numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
+    try:
+        handler = NativeFunction(about, lambda part: compile_part(program, part, np.dtype(np.float32)))
+        call = jax.ffi.ffi_call(_register(handler), jax.ShapeDtypeStruct((2, 3), np.float32))
+        with jax.ensure_compile_time_eval():  # the caller may be tracing
+            reason = (
+                None if np.array_equal(call(numbers), 2.0 * numbers + 1.0) else "called a kernel and got wrong numbers"
+            )
+    except Exception as error:  # whatever another version of JAX answers
+        reason = f"did not take a kernel: {type(error).__name__}: {error}"
+    if reason is None:
+        return None
+    reason = f"JAX {jax.__version__} {reason}"
+    warnings.warn(f"torsor runs as jax.numpy inside JAX, slower: {reason}", RuntimeWarning, stacklevel=4)
+    return reason
+
+
+def _outputs(kernel: Callee, plain: Callable[..., Any] | None = None) -> Callable[..., tuple[Array, ...]]:
     """The kernel as a differentiable function from arrays to a tuple of outputs."""
     import jax
     import jax.numpy as jnp
+    from jax.custom_derivatives import SymbolicZero
 
-    shapes = list(kernel.inputs.values())
+    shapes = kernel.inputs
 
     @cache
-    def slopes(output: str) -> Callable[..., tuple[Array, ...]]:
-        return _outputs(kernel.jacobian(output, *kernel.inputs))  # itself differentiable, when asked
+    def slopes(output: str, moving: tuple[str, ...]) -> Callable[..., tuple[Array, ...]]:
+        return _outputs(kernel.jacobian(output, *moving))  # itself differentiable, when asked
 
     def evaluate(*arrays: Array) -> tuple[Array, ...]:
         arrays = tuple(jnp.asarray(array) for array in arrays)
         dtype = np.dtype(jnp.result_type(*arrays, jnp.float32))
-        leads = [array.shape[: array.ndim - len(shape)] for array, shape in zip(arrays, shapes, strict=True)]
-        batch = np.broadcast_shapes(*leads)
-        full = [
-            jnp.broadcast_to(array, (*batch, *shape)).astype(dtype) for array, shape in zip(arrays, shapes, strict=True)
-        ]
+        each = list(zip(arrays, shapes.values(), strict=True))
+        batch = np.broadcast_shapes(*(array.shape[: array.ndim - len(shape)] for array, shape in each))
+        full = [jnp.broadcast_to(array, (*batch, *shape)).astype(dtype) for array, shape in each]
         results = [jax.ShapeDtypeStruct((*batch, *shape), dtype) for shape in kernel.outputs.values()]
-        return tuple(jax.ffi.ffi_call(_target(kernel, dtype.name), results, vmap_method="broadcast_all")(*full))
+        return tuple(jax.ffi.ffi_call(_target(kernel, dtype), results, vmap_method="broadcast_all")(*full))
 
     call = jax.custom_jvp(evaluate)
 
     def tangents(primals: tuple[Array, ...], changes: tuple[Array, ...]) -> tuple[Any, Any]:
         values = call(*primals)
+        moving = {name: x for name, x in zip(shapes, changes, strict=True) if not isinstance(x, SymbolicZero)}
+        if plain is not None:
+            return values, (_pushed(plain, dict(zip(shapes, primals, strict=True)), moving),)
         moved = []
         for (name, shape), value in zip(kernel.outputs.items(), values, strict=True):
             batch = value.shape[: value.ndim - len(shape)]
+            size = int(np.prod(shape))
             total = jnp.zeros_like(value)
-            for J, change, inner in zip(slopes(name)(*primals), changes, shapes, strict=True):
-                flat = J.reshape(*J.shape[: J.ndim - len(shape) - len(inner)], int(np.prod(shape)), int(np.prod(inner)))
-                lead = change.shape[: change.ndim - len(inner)]
-                step = change.reshape(*lead, int(np.prod(inner)))
-                product = jnp.einsum("...oi,...i->...o", flat, step)
-                total = total + jnp.broadcast_to(product, (*batch, int(np.prod(shape)))).reshape(value.shape)
+            if moving:
+                for J, (other, change) in zip(slopes(name, tuple(moving))(*primals), moving.items(), strict=True):
+                    inner = shapes[other]
+                    width = int(np.prod(inner))
+                    flat = J.reshape(*J.shape[: J.ndim - len(shape) - len(inner)], size, width)
+                    step = change.reshape(*change.shape[: change.ndim - len(inner)], width)
+                    product = jnp.einsum("...oi,...i->...o", flat, step)
+                    total = total + jnp.broadcast_to(product, (*batch, size)).reshape(value.shape)
             moved.append(total)
         return values, tuple(moved)
 
-    call.defjvp(tangents)
+    call.defjvp(tangents, symbolic_zeros=True)
     return call  # type: ignore[no-any-return]
 
 
-def _target(kernel: Kernel, dtype: str) -> str:
+def _pushed(plain: Callable[..., Any], at: dict[str, Array], moving: dict[str, Array]) -> Array:
+    """The change of ``plain`` for changes of some of its arrays."""
+    import jax
+
+    def of_moving(*arrays: Array) -> Array:
+        return plain(*{**at, **dict(zip(moving, arrays, strict=True))}.values())
+
+    return jax.jvp(of_moving, tuple(at[name] for name in moving), tuple(moving.values()))[1]
+
+
+def _target(kernel: Callee, dtype: np.dtype[Any]) -> str:
     """Name under which XLA knows the kernel in one precision; registered on first use."""
     known: dict[str, str] = kernel.__dict__.setdefault("_jax_targets", {})
-    if dtype not in known:
-        import jax
-
-        code = kernel.native(np.dtype(dtype))
-        handler = engine.compile_ir(_ir(code))
-        _ALIVE.extend((code, handler))
-        capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
-            ("PyCapsule_New", ctypes.pythonapi)
-        )
-        name = f"torsor_kernel_{next(_names)}"
-        jax.ffi.register_ffi_target(name, capsule(handler.address("handler"), None, None), platform="cpu")
-        known[dtype] = name
-    return known[dtype]
+    if dtype.name not in known:
+        known[dtype.name] = _register(kernel.native(dtype))
+    return known[dtype.name]
 
 
-def _ir(code: NativeFunction) -> str:
-    """The handler: answer a request for metadata, else gather addresses and call ``kernel_many``."""
-    ports, inputs = [*code.inputs, *code.outputs], len(code.inputs)
-    lines: list[str] = []
-    for k in range(len(ports)):
-        source, place = ("%args", k) if k < inputs else ("%rets", k - inputs)
-        lines += [
-            f"  %b{k}_at = getelementptr ptr, ptr {source}, i64 {place}",
-            f"  %b{k} = load ptr, ptr %b{k}_at",
-            f"  %d{k}_at = getelementptr i8, ptr %b{k}, i64 {_BUFFER_DATA}",
-            f"  %d{k} = load ptr, ptr %d{k}_at",
-            f"  %o{k} = getelementptr ptr, ptr %operands, i64 {k}",
-            f"  store ptr %d{k}, ptr %o{k}",
-            f"  %s{k} = getelementptr i64, ptr %strides, i64 {k}",
-            f"  store i64 {ports[k].size * code.dtype.itemsize}, ptr %s{k}",
-        ]
-    size = max(code.many.scratch, code.one.scratch, 8)
-    first = inputs  # the first output tells the batch
-    return f"""
-define ptr @handler(ptr %frame) {{
-entry:
-  %operands = alloca ptr, i64 {len(ports) + 2}
-  %strides = alloca i64, i64 {len(ports)}
-  %scratch = alloca i8, i64 {size}, align {ALIGNMENT}
-  %extension_at = getelementptr i8, ptr %frame, i64 {_EXTENSION}
-  %extension = load ptr, ptr %extension_at
-  %asked = icmp ne ptr %extension, null
-  br i1 %asked, label %kind, label %run
-kind:
-  %type_at = getelementptr i8, ptr %extension, i64 {_EXTENSION_TYPE}
-  %type = load i32, ptr %type_at
-  %metadata_wanted = icmp eq i32 %type, {_IS_METADATA}
-  br i1 %metadata_wanted, label %answer, label %run
-answer:
-  %metadata_at = getelementptr i8, ptr %extension, i64 {_METADATA}
-  %metadata = load ptr, ptr %metadata_at
-  %major = getelementptr i8, ptr %metadata, i64 {_MAJOR_AT}
-  store i32 {_MAJOR}, ptr %major
-  %minor = getelementptr i8, ptr %metadata, i64 {_MINOR_AT}
-  store i32 {_MINOR}, ptr %minor
-  %traits = getelementptr i8, ptr %metadata, i64 {_TRAITS_AT}
-  store i32 0, ptr %traits
-  ret ptr null
-run:
-  %args_at = getelementptr i8, ptr %frame, i64 {_ARGS}
-  %args = load ptr, ptr %args_at
-  %rets_at = getelementptr i8, ptr %frame, i64 {_RETS}
-  %rets = load ptr, ptr %rets_at
-{chr(10).join(lines)}
-  %scratch_slot = getelementptr ptr, ptr %operands, i64 {len(ports)}
-  store ptr %scratch, ptr %scratch_slot
-  %one_slot = getelementptr ptr, ptr %operands, i64 {len(ports) + 1}
-  store ptr inttoptr (i64 {code.one.address} to ptr), ptr %one_slot
-  %rank_at = getelementptr i8, ptr %b{first}, i64 {_BUFFER_RANK}
-  %rank = load i64, ptr %rank_at
-  %lead = sub i64 %rank, {len(ports[first].shape)}
-  %dims_at = getelementptr i8, ptr %b{first}, i64 {_BUFFER_DIMS}
-  %dims = load ptr, ptr %dims_at
-  br label %next
-next:
-  %axis = phi i64 [0, %run], [%axis1, %factor]
-  %count = phi i64 [1, %run], [%count1, %factor]
-  %more = icmp ult i64 %axis, %lead
-  br i1 %more, label %factor, label %go
-factor:
-  %dim_at = getelementptr i64, ptr %dims, i64 %axis
-  %dim = load i64, ptr %dim_at
-  %count1 = mul i64 %count, %dim
-  %axis1 = add i64 %axis, 1
-  br label %next
-go:
-  call void inttoptr (i64 {code.many.address} to ptr)(i64 %count, ptr %operands, ptr %strides)
-  ret ptr null
-}}
-"""
+def _register(code: NativeFunction) -> str:
+    import jax
+
+    handler = engine.compile_ir(handler_ir(code))
+    _ALIVE.extend((code, handler))
+    capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+        ("PyCapsule_New", ctypes.pythonapi)
+    )
+    name = f"torsor_kernel_{next(_names)}"
+    jax.ffi.register_ffi_target(name, capsule(handler.address("handler"), None, None), platform="cpu")
+    return name

@@ -187,20 +187,24 @@ def build(key: str, make: Callable[[], Program], dtype: np.dtype[Any]) -> Native
 
     def get(part: str) -> Code:
         found = cache.load(f"{full_key}|{part}")
-        if found is None:
-            module = emit(program(), part, ELEMENTS[dtype], engine.host_target())
-            with notice(
-                f"torsor: compiling {describe(program(), dtype)['operations']:,} operations, once for this robot"
-            ):
-                native = engine.compile_ir(module.text)
-            found = cache.Entry({**describe(program(), dtype), "scratch": module.scratch}, native.object_code)
-            cache.store(f"{full_key}|{part}", found)
-        else:
+        if found is not None:
             native = engine.load_object(found.code)
-        return Code(native.address(f"kernel_{part}"), int(found.about["scratch"]), native)
+            return Code(native.address(f"kernel_{part}"), int(found.about["scratch"]), native)
+        code = compile_part(program(), part, dtype)
+        about = {**describe(program(), dtype), "scratch": code.scratch}
+        cache.store(f"{full_key}|{part}", cache.Entry(about, code.native.object_code))
+        return code
 
     known = next((entry.about for part in PARTS if (entry := cache.load(f"{full_key}|{part}")) is not None), None)
     return NativeFunction(known or describe(program(), dtype), get)
+
+
+def compile_part(program: Program, part: str, dtype: np.dtype[Any]) -> Code:
+    """The machine code of one of `PARTS`, without the cache."""
+    module = emit(program, part, ELEMENTS[dtype], engine.host_target())
+    with notice(f"torsor: compiling {sum(count(program).values()):,} operations, once for this robot"):
+        native = engine.compile_ir(module.text)
+    return Code(native.address(f"kernel_{part}"), module.scratch, native)
 
 
 def describe(program: Program, dtype: np.dtype[Any]) -> dict[str, Any]:

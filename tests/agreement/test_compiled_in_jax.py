@@ -1,0 +1,133 @@
+"""Public functions called with JAX arrays on the CPU: XLA calls the machine code NumPy calls, and differentiates it."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from test_compiled import ROBOTS, arguments
+
+import torsor
+from torsor import compiled
+from torsor.compiled import PUBLIC
+from torsor.compiler import jax_call
+from torsor.compiler.kernel import Kernel
+
+pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("jax_in_doubles")]
+TREE = ROBOTS["tree of every kind"]
+ARM = torsor.robots.ur5()
+Q, V, A = torsor.random_state(ARM, seed=0, batch=(3,))
+
+
+def in_jax(values):
+    return jax.tree.map(lambda x: x if isinstance(x, str) else jnp.asarray(x), values)
+
+
+def text_of(function, *arrays) -> str:
+    """What JAX makes of a function."""
+    return str(jax.make_jaxpr(function)(*arrays))
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_jit_gives_the_bits_that_numpy_gets(name):
+    given = arguments(TREE, name, (4,))
+    static = {key: value for key, value in given.items() if isinstance(value, str)}
+    arrays = in_jax({key: value for key, value in given.items() if key not in static})
+    function = getattr(torsor, name)
+    want = function(TREE, **given)
+    np.testing.assert_array_equal(jax.jit(lambda arrays: function(TREE, **arrays, **static))(arrays), want)
+
+
+@pytest.mark.parametrize(
+    ("name", "moving"),
+    [("inverse_dynamics", "q"), ("forward_dynamics", "tau"), ("forward_dynamics", "v"), ("mass_matrix", "q"),
+     ("kinetic_energy", "v"), ("frame_pose", "q"), ("body_jacobian", "q")],
+)  # fmt: skip
+def test_derivatives_are_those_of_the_algorithm(name, moving, same):
+    robot = ROBOTS["tree with mimic joints"]
+    given = arguments(robot, name, ())
+    x = jnp.asarray(given.pop(moving))
+
+    def value(x):
+        return getattr(torsor, name)(robot, **given, **{moving: x})
+
+    for differentiate in (jax.jacfwd, jax.jacrev):
+        got = jax.jit(differentiate(value))(x)
+        with torsor.backend("numpy"):
+            same(got, jax.jacfwd(value)(x), 1e-10)
+
+
+def test_vmap_is_a_batch_and_one_call():
+    over_q = jax.vmap(lambda q: torsor.inverse_dynamics(ARM, q, V[0], A[0]))
+    np.testing.assert_array_equal(over_q(Q), torsor.inverse_dynamics(ARM, Q, V[0], A[0]))
+    assert text_of(over_q, Q).count("ffi_call") == 1
+
+
+def test_only_the_derivatives_that_are_wanted_are_computed(monkeypatch):
+    asked = []
+    jacobian = Kernel.jacobian
+    monkeypatch.setattr(Kernel, "jacobian", lambda self, *names: asked.append(names) or jacobian(self, *names))
+    robot = ARM.with_gravity((1.0, 2.0, 3.0))  # not seen before
+    jax.jacfwd(lambda q, v, a: torsor.inverse_dynamics(robot, q, v, a), argnums=2)(jnp.asarray(Q[0]), V[0], A[0])
+    assert asked == [("tau", "a")]
+
+
+def test_tangents_of_the_robot_itself_are_not_dropped(same):
+    """A robot with traced numbers runs as jax.numpy, where every number of the model has its derivative."""
+    q, v, a = Q[0], V[0], A[0]
+
+    def torque(robot):
+        return torsor.inverse_dynamics(robot, q, v, a)[2]
+
+    slope = jax.grad(torque)(ARM).parameters.inertias
+    for link, number in ((3, 0), (5, 2)):  # linear in the inertial parameters, so that differences are exact
+        step = np.zeros(slope.shape)
+        step[link, number] = 0.5
+        up, down = (ARM.with_parameters(inertias=ARM.parameters.inertias + sign * step) for sign in (1, -1))
+        same(slope[link, number], torque(up) - torque(down), 1e-10)
+    assert "ffi_call" not in text_of(lambda robot: torsor.inverse_dynamics(robot, q, v, a), ARM)
+
+
+def test_a_large_jacobian_is_left_to_jax(monkeypatch, same):
+    monkeypatch.setattr(compiled, "JACOBIAN_MOST", 10)
+    robot = torsor.robots.ur5().with_gravity((0.1, 0.2, 0.3))  # not seen before
+    got = jax.jit(jax.jacrev(lambda q: torsor.inverse_dynamics(robot, q, V[0], A[0])))(Q[0])
+    assert text_of(jax.jacrev(lambda q: torsor.inverse_dynamics(robot, q, V[0], A[0])), Q[0]).count("ffi_call") == 1
+    exact = torsor.compile(torsor.inverse_dynamics, robot).jacobian("tau", "q")(Q[0], V[0], A[0])
+    same(got, exact, 1e-12)
+
+
+def test_elsewhere_than_on_the_cpu_the_algorithm_runs_as_jax_numpy(monkeypatch, same):
+    want = torsor.inverse_dynamics(ARM, Q, V, A)
+    monkeypatch.setattr(jax_call, "why_missing", lambda: "JAX computes on tpu, kernels on the CPU")
+    text = text_of(lambda q: torsor.inverse_dynamics(ARM, q, V, A), Q)
+    assert "ffi_call" not in text
+    same(torsor.inverse_dynamics(ARM, jnp.asarray(Q), V, A), want, 1e-12)
+
+
+def test_the_numpy_backend_runs_the_algorithm_as_jax_numpy():
+    with torsor.backend("numpy"):
+        assert "ffi_call" not in text_of(lambda q: torsor.inverse_dynamics(ARM, q, V, A), Q)
+
+
+def test_wrong_shapes_are_refused_before_jax_sees_them():
+    with pytest.raises(torsor.ShapeError, match=r"inverse_dynamics: `q` must have shape \(\.\.\., 6\) .* got \(3, 5\)"):
+        torsor.inverse_dynamics(ARM, jnp.zeros((3, 5)), V, A)
+
+
+def test_single_precision_stays_single():
+    result = torsor.mass_matrix(ARM, jnp.asarray(Q, jnp.float32))
+    assert result.dtype == np.float32
+    np.testing.assert_array_equal(result, torsor.mass_matrix(ARM, Q.astype(np.float32)))
+
+
+def test_a_jax_that_takes_no_kernels_is_named_once_and_answers_itself(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise ValueError("unsupported interface version")
+
+    monkeypatch.setattr(jax.ffi, "register_ffi_target", refuse)
+    jax_call.why_missing.cache_clear()
+    with pytest.warns(RuntimeWarning, match=r"did not take a kernel: ValueError: unsupported interface version"):
+        result = torsor.inverse_dynamics(ARM, jnp.asarray(Q), V, A)
+    monkeypatch.undo()
+    jax_call.why_missing.cache_clear()
+    np.testing.assert_allclose(result, torsor.inverse_dynamics(ARM, Q, V, A), atol=1e-10)
