@@ -1,11 +1,12 @@
 # make demo   set up an environment and run the main job on an embedded robot
 # make test   set up and run all tests
+# make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
 # make bench  set up and measure torsor beside its peers (minutes; not part of the tests)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test lint types fuzz bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/01_terms_of_one_state.py
@@ -19,6 +20,9 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	$(BIN)/mypy
+
+fuzz: $(VENV)/.test
+	$(BIN)/python tests/fuzzing/run.py $(FUZZ)
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/run.py $(BENCH)

@@ -20,7 +20,7 @@ import numpy as np
 import torsor
 from contenders import TASKS, MuJoCo, Pinocchio, Torsor
 from measure import best
-from robots import torsor_robot
+from robots import path_of, torsor_robot
 from torsor.compiler import engine
 
 FULL = ["panda7", "ur5", "talos38_floating", "chain4", "chain8", "chain16", "chain32", "chain64"]
@@ -35,12 +35,14 @@ def main() -> None:
     options = parser.parse_args()
     names = ["panda7"] if options.quick else options.robots.split(",")
     rounds = 3 if options.quick else 7
-    report = {"machine": machine(), "single": {}, "batch": {}, "start": starting()}
+    report = {"machine": machine(), "single": {}, "batch": {}, "operations": {}, "start": starting()}
     show_start(report)
     for name in names:
         report["single"][name] = single(name, rounds)
         report["batch"][name] = batch(name, rounds)
+        report["operations"][name] = operations(name)
     report["rollout"] = rollout(rounds)
+    report["loading"] = loading(rounds)
     report["floor"] = floors(rounds)
     if options.save:
         with open(options.save, "w") as file:
@@ -117,6 +119,13 @@ def batch(name: str, rounds: int) -> dict[str, dict[str, dict[str, float]]]:
     return table
 
 
+def operations(name: str) -> dict[str, int]:
+    """Arithmetic operations of one state, as compiled."""
+    robot = torsor_robot(name)
+    functions = {"inverse dynamics": torsor.inverse_dynamics, "forward dynamics": torsor.forward_dynamics}
+    return {task: sum(torsor.compile(function, robot).count().values()) for task, function in functions.items()}
+
+
 def show(task: str, times: dict[str, float]) -> None:
     own = times["torsor"]
     print(f"  {task:<18}" + "  ".join(f"{who} {t:,.0f} ({t / own:.1f}×)" for who, t in times.items()))
@@ -163,6 +172,28 @@ def rollout(rounds: int) -> dict[str, float]:
     return result
 
 
+def loading(rounds: int) -> dict[str, dict[str, float]]:
+    """A robot file read and checked, milliseconds; Pinocchio's reader checks less."""
+    long = torsor.robots.random_tree(200, seed=0, kinds=("revolute",), serial=True).with_gravity((0.0, 0.0, -9.81))
+    texts = {name: path_of(name).read_text() for name in ("panda7", "talos38_floating")}
+    texts["200 links"] = long.to_urdf()
+    table = {}
+    for name, text in texts.items():
+        calls = {"torsor": lambda text=text: torsor.load(text)}
+        try:
+            import pinocchio
+
+            calls["pinocchio"] = lambda text=text: pinocchio.buildModelFromXML(text)
+        except ImportError:
+            pass
+        table[name] = {who: 1e3 * seconds for who, seconds in best(calls, rounds=rounds).items()}
+    print(
+        "\nloading, ms: "
+        + "; ".join(f"{n}: " + ", ".join(f"{w} {t:.1f}" for w, t in x.items()) for n, x in table.items())
+    )
+    return table
+
+
 def floors(rounds: int) -> dict[str, float]:
     """What memory and arithmetic alone would cost for the Panda, nanoseconds a state at 65,536 states."""
     count = 65536
@@ -185,22 +216,26 @@ def starting() -> dict[str, float]:
     importing += "print(n - t, time.process_time() - n)"
     times = [list(map(float, _python(importing).split())) for _ in range(3)]
     result = {"import numpy": min(t[0] for t in times), "import torsor beyond numpy": min(t[1] for t in times)}
-    for label, robot, call in (
-        ("Panda inverse dynamics", "panda7", "torsor.inverse_dynamics(r, q, v, a)"),
-        ("Panda forward dynamics", "panda7", "torsor.forward_dynamics(r, q, v, a)"),
-        ("Talos forward dynamics", "talos38_floating", "torsor.forward_dynamics(r, q, v, a)"),
-    ):
-        with tempfile.TemporaryDirectory() as place:
-            code = (
-                f"import sys, time; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
-                f"import torsor\nfrom robots import torsor_robot\nr = torsor_robot({robot!r})\n"
-                "q, v, a = torsor.random_state(r, seed=0)\n"
-                "torsor.inverse_dynamics(torsor.robots.pendulum(), [0.], [0.], [0.])\n"  # LLVM itself starts here
-                f"t = time.process_time(); {call}; print(time.process_time() - t)"
-            )
-            result[f"{label}, cold"] = float(_python(code, place))
-            result[f"{label}, cached"] = min(float(_python(code, place)) for _ in range(3))
+    tasks = {"inverse dynamics": "inverse_dynamics", "forward dynamics": "forward_dynamics"}
+    robots = {"Panda": "panda7", "Talos": "talos38_floating", **{f"chain of {n}": f"chain{n}" for n in (8, 16, 32, 64)}}
+    for label, robot in robots.items():
+        for task, name in tasks.items():
+            cold, cached = zip(*(_first_call(robot, name) for _ in range(3)), strict=True)
+            result[f"{label} {task}, cold"], result[f"{label} {task}, cached"] = min(cold), min(cached)
     return result
+
+
+def _first_call(robot: str, function: str) -> tuple[float, float]:
+    """Seconds of a first call in a new process: with an empty cache, and with a full one."""
+    code = (
+        f"import sys, time; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+        f"import torsor\nfrom robots import path_of, torsor_robot\nr = torsor_robot({robot!r})\n"
+        "q, v, a = torsor.random_state(r, seed=0)\n"
+        "torsor.inverse_dynamics(torsor.robots.pendulum(), [0.], [0.], [0.])\n"  # LLVM itself starts here
+        f"t = time.process_time(); torsor.{function}(r, q, v, a); print(time.process_time() - t)"
+    )
+    with tempfile.TemporaryDirectory() as place:
+        return float(_python(code, place)), float(_python(code, place))
 
 
 def show_start(report: dict) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 
 
@@ -27,8 +28,30 @@ def main(source: str) -> None:
         for task, times in sizes["65536"].items():
             own = [f"{times[who]:,.0f}" for who in ("torsor", "torsor float32", "torsor 2 threads")]
             print(f"| {robot} | {task} | {' | '.join(own)} | {peer(times, 'pinocchio')} |")
+    show_growth(report)
     print("\nPanda rollout, ns a step: " + ", ".join(f"{who} {t:,.0f}" for who, t in report["rollout"].items()))
+    shown = [
+        f"{name} {times['torsor']:.1f} (Pinocchio {times.get('pinocchio', float('nan')):.1f})"
+        for name, times in report["loading"].items()
+    ]
+    print("\nLoading a URDF, ms: " + ", ".join(shown))
     print("\nFloors, ns a state: " + ", ".join(f"{who} {t:,.1f}" for who, t in report["floor"].items()))
+
+
+def show_growth(report: dict) -> None:
+    """How cost grows with the number of joints: the exponent p of n^p between 8 and 64."""
+    if not {"chain8", "chain64"} <= set(report["batch"]):
+        return
+    print("\nGrowth from 8 to 64 joints, as a power of their number:\n")
+    print("| task | one state | batch | operations | first call |\n|---|---|---|---|---|")
+    for task in ("inverse dynamics", "forward dynamics"):
+        pairs = [
+            [report["single"][f"chain{n}"][task]["torsor"] for n in (8, 64)],
+            [report["batch"][f"chain{n}"]["65536"][task]["torsor"] for n in (8, 64)],
+            [report["operations"][f"chain{n}"][task] for n in (8, 64)],
+            [report["start"][f"chain of {n} {task}, cold"] for n in (8, 64)],
+        ]
+        print(f"| {task} | " + " | ".join(f"{math.log(large / small, 8):.2f}" for small, large in pairs) + " |")
 
 
 def peer(times: dict[str, float], who: str) -> str:

@@ -1,6 +1,6 @@
 """torsor: robot dynamics on Lie groups.
 
-arm = torsor.robots.panda()
+arm = torsor.load("robot.urdf")  # or torsor.robots.panda()
 q, v, a = torsor.random_state(arm, seed=0)
 tau = torsor.inverse_dynamics(arm, q, v, a)
 """
@@ -13,10 +13,15 @@ from torsor.compiler.kernel import Kernel as Kernel
 from torsor.compiler.scan import Scan as Scan
 from torsor.compiler.native import get_threads as get_threads
 from torsor.compiler.native import set_threads as set_threads
+from torsor.errors import FileError as FileError
 from torsor.errors import ModelError as ModelError
+from torsor.errors import ModelWarning as ModelWarning
 from torsor.errors import ShapeError as ShapeError
 from torsor.errors import TorsorError as TorsorError
 from torsor.errors import UnknownName as UnknownName
+from torsor.formats import Finding as Finding
+from torsor.formats import check as check
+from torsor.formats import load as load
 from torsor.functions import articulated_body_acceleration as articulated_body_acceleration
 from torsor.functions import bias_forces as bias_forces
 from torsor.functions import body_acceleration as body_acceleration
@@ -86,3 +91,12 @@ from torsor.simulation import joint_acceleration as joint_acceleration
 from torsor.simulation import simulate as simulate
 
 __version__ = "0.1.0.dev0"
+
+
+def __getattr__(name: str) -> object:
+    """`torsor.adapters` and `torsor.modern_robotics` are imported when they are first asked for."""
+    if name in ("adapters", "modern_robotics"):
+        from importlib import import_module
+
+        return import_module(f"torsor.{name}")
+    raise AttributeError(f"module 'torsor' has no attribute {name!r}")

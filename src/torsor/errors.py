@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class TorsorError(Exception):
@@ -16,6 +17,18 @@ class ShapeError(TorsorError, ValueError):
 
 class ModelError(TorsorError, ValueError):
     """A robot, link, joint or inertia cannot be what was asked for."""
+
+
+class FileError(ModelError):
+    """A robot file that cannot be what it says; ``findings`` are its errors, each with file, line and rule."""
+
+    def __init__(self, message: str, findings: tuple[Any, ...] = ()) -> None:
+        super().__init__(message)
+        self.findings = findings
+
+
+class ModelWarning(UserWarning):
+    """Something in a robot file that was accepted, though it is probably a mistake."""
 
 
 class UnknownName(TorsorError, KeyError):

@@ -1,11 +1,14 @@
 """The command line: what is printed, and with which exit code."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import torsor
+from torsor import functions, verification
 from torsor.cli.main import main
 
 
@@ -49,3 +52,111 @@ def test_an_unknown_command_is_answered_with_those_there_are(capsys):
     with pytest.raises(SystemExit):
         main(["docter"])
     assert "doctor" in capsys.readouterr().err
+
+
+# Robot files
+
+ARM = Path(__file__).parents[1] / "data" / "robots" / "ur5.urdf"
+BROKEN = """<robot name="x"><link name="a"/><link name="b"><inertial><mass value="-1"/>
+<inertia ixx="0.5" ixy="0" ixz="0" iyy="0.5" iyz="0" izz="0.5"/></inertial></link>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/>
+<limit lower="0" upper="1" effort="1" velocity="0"/></joint></robot>"""
+
+
+@pytest.fixture
+def broken(tmp_path):
+    path = tmp_path / "broken.urdf"
+    path.write_text(BROKEN)
+    return str(path)
+
+
+def test_check_of_a_good_file(capsys):
+    assert main(["check", str(ARM)]) == 0
+    assert capsys.readouterr().out == "1 file: nothing to report\n"
+
+
+def test_check_prints_findings_and_fails(broken, capsys):
+    assert main(["check", broken, str(ARM)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"{broken}:2: error: link 'b': its mass is -1 kg.")
+    assert lines[1].startswith(f"{broken}:4: warning: joint 'j': its velocity limit is 0.")
+    assert lines[-1] == "2 files: 1 error, 1 warning, 1 note"
+
+
+def test_check_as_json_and_with_rules_ignored(broken, capsys):
+    assert main(["check", "--json", "--ignore", "limit-not-positive,axis-missing", broken]) == 1
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert {key: finding[key] for key in ("rule", "severity", "file", "line", "element")} == {
+        "rule": "mass-negative", "severity": "error", "file": broken, "line": 2, "element": "link 'b'",
+    }  # fmt: skip
+
+
+def test_check_can_fail_on_warnings(tmp_path, capsys):
+    path = tmp_path / "arm.urdf"
+    path.write_text(BROKEN.replace('value="-1"', 'value="1"'))
+    assert main(["check", str(path)]) == 0
+    assert main(["check", "--strict", str(path)]) == 1
+
+
+def test_check_of_a_rule_that_does_not_exist(capsys):
+    assert main(["check", "--ignore", "mass", str(ARM)]) == 2
+    assert "has no rule 'mass'; nearest: 'mass-ratio'" in capsys.readouterr().err
+
+
+def test_info_of_a_file_and_of_an_own_robot(capsys):
+    assert main(["info", str(ARM)]) == 0
+    out = capsys.readouterr().out
+    robot = torsor.load(ARM)
+    for word in (
+        *robot.joints,
+        *robot.links,
+        "6 degrees of freedom",
+        f"mass {robot.parameters.inertias[:, 0].sum():.6g} kg",
+    ):
+        assert word in out
+    assert main(["info", "panda"]) == 0
+    assert "panda_joint7  revolute  6  -2.8973  2.8973   2.61      12" in capsys.readouterr().out
+
+
+def test_info_shows_mimic_joints_reductions_and_frames(tmp_path, capsys):
+    text = ARM.read_text().replace(
+        "</robot>",
+        '<transmission name="t"><joint name="j00_shoulder_pan_joint"/><actuator name="m">'
+        "<mechanicalReduction>101</mechanicalReduction>"
+        '</actuator></transmission><link name="cup"/><joint name="grip" type="fixed"><origin xyz="0 0 0.25"/>'
+        '<parent link="link_006"/><child link="cup"/></joint></robot>',
+    )
+    path = tmp_path / "arm.urdf"
+    path.write_text(text)
+    assert main(["info", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "reduction 101" in out
+    assert any(line.split() == ["cup", "link_006", "0", "0", "0.25"] for line in out.splitlines())
+
+
+def test_info_of_a_file_that_is_refused(broken, capsys):
+    assert main(["info", broken]) == 2
+    assert "mass-negative" in capsys.readouterr().err
+
+
+def test_verify_prints_residuals_that_hold(capsys):
+    assert main(["verify", str(ARM), "--states", "3"]) == 0
+    out = capsys.readouterr().out
+    for word in ("Ṁ − 2C skew", "inverse ∘ forward", "pinocchio: inverse dynamics", "mujoco: M a", "all 14 hold"):
+        assert word in out
+    assert "DOES NOT HOLD" not in out
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_verify_holds_for_trees_of_every_kind(seed):
+    robot = torsor.robots.random_tree(5, seed=seed, friction=True, armature=True, fixed=True)
+    assert all(row.holds for row in verification.verify(robot, states=4))
+
+
+def test_verify_would_notice(monkeypatch):
+    wrong = functions.coriolis_matrix
+    monkeypatch.setattr(functions, "coriolis_matrix", lambda *args: 1.01 * wrong(*args))
+    rows = {row.name: row.holds for row in verification.verify(torsor.robots.ur5(), states=3)}
+    assert not rows["C v = c"]
+    assert not rows["Ṁ − 2C skew"]
+    assert rows["M symmetric"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_urdf_rules import BROKEN, GOOD
 
 import torsor
 
@@ -14,7 +15,8 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
-def test_every_line_of_the_readme_runs():
+def test_every_line_of_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL))
     seen = {}
     exec(compile(code, "README.md", "exec"), seen)
@@ -22,6 +24,20 @@ def test_every_line_of_the_readme_runs():
     assert seen["taus"].shape == (1000, 7)
     assert seen["dtau_dv"].shape == (7, 7)
     assert np.isfinite(seen["dT_dm"])
+
+
+def test_the_errors_of_a_file_shown_in_the_readme_are_the_errors_raised(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = GOOD
+    for rule in ("mass-negative", "limits-inverted"):
+        text = text.replace(*BROKEN[rule][:2], 1)
+    Path("arm.urdf").write_text(text)
+    with pytest.raises(torsor.FileError) as caught:
+        torsor.load("arm.urdf")
+    first, *others = str(caught.value).splitlines()
+    readme = (ROOT / "README.md").read_text()
+    assert first in readme
+    assert all(line in readme for line in others)
 
 
 def test_the_errors_shown_in_the_readme_are_the_errors_raised():

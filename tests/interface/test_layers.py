@@ -18,7 +18,10 @@ ALLOWED = {
     "mechanics": {"model", "lie", "arrays", "errors"},
     "diagnosis": {"mechanics", "model", "lie", "arrays", "errors"},
     "simulation": {"functions", "mechanics", "model", "lie", "arrays", "errors"},
+    "formats": {"model", "lie", "arrays", "errors"},
     "robots": {"model", "lie", "arrays", "errors"},
+    "adapters": {"model", "lie", "arrays", "errors"},
+    "modern_robotics": {"functions", "model", "lie", "arrays", "errors"},
     "compiler": {"arrays", "errors"},  # it knows no robots
     "backend": {"compiler", "errors"},
     "compiled": {
@@ -30,7 +33,9 @@ ALLOWED = {
         "errors",
     },  # mechanics never meets the compiler but here
     "compile_function": {"compiled", "compiler", "model", "arrays", "errors"},
-    "cli": {"compiler", "__version__", "get_threads"},
+    "peers": {"adapters", "model", "arrays"},
+    "verification": {"functions", "peers", "model", "arrays"},
+    "cli": {"compiler", "verification", "errors", "__version__", "get_threads"},
     "functions": {"compiled", "diagnosis", "mechanics", "model", "lie", "arrays", "errors"},
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

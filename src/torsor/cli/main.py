@@ -5,21 +5,27 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
-from torsor.cli import doctor
+from torsor.errors import TorsorError
 
-COMMANDS = {"doctor": doctor}
+COMMANDS = ("doctor", "check", "info", "verify")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``torsor COMMAND …``; returns the exit code."""
+    """Run ``torsor COMMAND …``; returns the exit code: 2 if torsor refuses what it was given."""
     parser = argparse.ArgumentParser(prog="torsor", description="Robot dynamics on Lie groups.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, module in COMMANDS.items():
+    modules = {name: import_module(f"torsor.cli.{name}") for name in COMMANDS}
+    for name, module in modules.items():
         summary = (module.__doc__ or "").splitlines()[0]
         module.add_arguments(commands.add_parser(name, help=summary, description=summary))
     options = parser.parse_args(arguments)
-    return int(COMMANDS[options.command].run(options))
+    try:
+        return int(modules[options.command].run(options))
+    except TorsorError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -84,9 +85,7 @@ def assemble(
         links=tuple(joint.link for joint in moving),
         parents=tuple(parents),
         kinds=tuple(screw.kind for screw in screws),
-        couplings=tuple(
-            _coupling(joint, moving, screw, coordinates) for joint, screw in zip(moving, screws, strict=True)
-        ),
+        couplings=_couplings(moving, screws, coordinates),
         coordinates=coordinates,
         frames=named_frames,
         limits=_limits(moving, screws, coordinates),
@@ -153,10 +152,10 @@ def frames_of(robot: Robot) -> dict[str, tuple[str, Pose]]:
 
 def _check_names(joints: list[Joint], base: str) -> None:
     for what, names in (("joint", [j.name for j in joints]), ("link", [base, *(j.link for j in joints)])):
-        doubled = {name for name in names if names.count(name) > 1}
+        doubled = {name for name, times in Counter(names).items() if times > 1}
         if doubled:
             raise ModelError(f"assemble: {what} names must be unique, repeated: {', '.join(sorted(doubled))}.")
-    known = [base, *(joint.link for joint in joints)]
+    known = dict.fromkeys([base, *(joint.link for joint in joints)])
     for joint in joints:
         if joint.parent not in known:
             where = f"assemble: the parent of joint {joint.name!r} is unknown; the robot"
@@ -197,22 +196,24 @@ def _coordinates(moving: list[Joint], screws: list[UnitScrew], order: Iterable[s
     return coordinates_in_order([(name, kinds[name]) for name in names])
 
 
-def _coupling(joint: Joint, moving: list[Joint], screw: UnitScrew, coordinates: tuple[Coordinate, ...]) -> Coupling:
+def _couplings(
+    moving: list[Joint], screws: list[UnitScrew], coordinates: tuple[Coordinate, ...]
+) -> tuple[Coupling, ...]:
     index = {c.name: k for k, c in enumerate(coordinates)}
-    if joint.mimic is None:
-        return Coupling(index[joint.name], screw.ratio)
-    leader = next((other for other in moving if other.name == joint.mimic.joint), None)
-    if (
-        leader is None
-        or leader.name not in index
-        or KINDS[_motion(leader).kind].nv != 1
-        or screw.kind not in SCREW_KINDS
-    ):
-        raise ModelError(
-            f"joint {joint.name!r} mimics {joint.mimic.joint!r}: both must be moving joints with one degree of freedom, "
-            "and the leader must not itself be a mimic joint."
-        )
-    return Coupling(index[leader.name], screw.ratio * joint.mimic.ratio, screw.ratio * joint.mimic.offset)
+    kinds = {joint.name: screw.kind for joint, screw in zip(moving, screws, strict=True)}
+    couplings = []
+    for joint, screw in zip(moving, screws, strict=True):
+        if joint.mimic is None:
+            couplings.append(Coupling(index[joint.name], float(screw.ratio)))
+            continue
+        leader, ratio, offset = joint.mimic
+        if leader not in index or KINDS[kinds[leader]].nv != 1 or screw.kind not in SCREW_KINDS:
+            raise ModelError(
+                f"joint {joint.name!r} mimics {leader!r}: both must be moving joints with one degree of freedom, "
+                "and the leader must not itself be a mimic joint."
+            )
+        couplings.append(Coupling(index[leader], float(screw.ratio * ratio), float(screw.ratio * offset)))
+    return tuple(couplings)
 
 
 def _frames(

@@ -88,7 +88,7 @@ def rename(robot: Robot, names: Mapping[str, str], robot_name: str | None) -> Ro
     for what, all_names in (("joint", structure.joints), ("frame", tuple(f.name for f in structure.frames))):
         if len(set(all_names)) < len(all_names):
             raise ModelError(f"rename: two {what}s would have the same name.")
-    return Robot(structure, robot.parameters)
+    return Robot(structure, robot.parameters, robot.source)
 
 
 def reorder(robot: Robot, coordinates: Sequence[str]) -> Robot:
@@ -107,7 +107,7 @@ def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str]) -> Robot:
         base_inertia=Inertia.from_row(p.base_inertia),
         coulomb_width=s.coulomb_width,
         order=order,
-    )
+    ).with_source(robot.source)
 
 
 def _position(robot: Robot, coordinate: str, value: Array) -> Array:

@@ -16,10 +16,14 @@ from torsor.errors import ModelError, ShapeError, TorsorError, unknown_name
 from torsor.model.inertia import Inertia
 from torsor.model.parameters import Parameters
 from torsor.model.poses import check_pose
+from torsor.model.source import Source
 from torsor.model.structure import Frame, Limits, Structure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
+    from os import PathLike
+
+WRITERS: dict[str, Callable[..., str]] = {}  # by format; torsor.formats, which knows robots, fills it
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,7 @@ class Robot:
 
     structure: Structure
     parameters: Parameters
+    source: Source | None = None  # the file it was read from, if it was; not part of what makes robots equal
 
     # What it is
 
@@ -151,7 +156,7 @@ class Robot:
                 )
         parameters = self.parameters._replace(**changes).frozen()
         parameters.refuse_non_finite(self.name)
-        return Robot(self.structure, parameters)
+        return replace(self, parameters=parameters)
 
     def with_gravity(self, gravity: Vector3) -> Robot:
         """The same robot under another gravity (3,), m/s²."""
@@ -180,13 +185,17 @@ class Robot:
         frames = (*self.structure.frames, Frame(name, place.link, len(self.parameters.frame_poses)))
         structure = replace(self.structure, frames=frames)
         poses = np.concatenate([self.parameters.frame_poses, pose[None]])
-        return Robot(structure, self.parameters._replace(frame_poses=poses).frozen())
+        return replace(self, structure=structure, parameters=self.parameters._replace(frame_poses=poses).frozen())
 
     def with_coulomb_width(self, width: float) -> Robot:
         """The same robot with Coulomb friction smoothed as tanh(v/width), rad/s or m/s; 0 means sign(v)."""
         if not width >= 0:
             raise ModelError(f"with_coulomb_width: width must not be negative, got {width}.")
-        return Robot(replace(self.structure, coulomb_width=float(width)), self.parameters)
+        return replace(self, structure=replace(self.structure, coulomb_width=float(width)))
+
+    def with_source(self, source: Source | None) -> Robot:
+        """The same robot, said to come from a file."""
+        return replace(self, source=source)
 
     def lock(self, positions: Mapping[str, Array]) -> Robot:
         """The same robot with joints held at given positions (rad, m): their links become part of the parent's."""
@@ -212,6 +221,28 @@ class Robot:
 
         return edits.reorder(self, coordinates)
 
+    # Files
+
+    def to_urdf(self, path: str | PathLike[str] | None = None, *, drop: Collection[str] = ()) -> str:
+        """The robot as URDF text, also written to ``path``; its own file, where only inertias changed since it was read.
+
+        What URDF cannot say is refused unless named in ``drop``: "gravity", "armature", "coulomb width", "joint order",
+        and the "friction" and "limits" of joints with several degrees of freedom.
+        """
+        return WRITERS["urdf"](self, path, drop=drop)
+
+    def to_mjcf(self, path: str | PathLike[str] | None = None) -> str:
+        """The robot as MJCF text, MuJoCo's format, also written to ``path``."""
+        return WRITERS["mjcf"](self, path)
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """The robot as torsor's own JSON (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
+        return WRITERS["json"](self, path)
+
+    def to_yaml(self, path: str | PathLike[str] | None = None) -> str:
+        """The robot as torsor's own YAML (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
+        return WRITERS["yaml"](self, path)
+
     # Identity
 
     @cached_property
@@ -234,7 +265,7 @@ class Robot:
         return isinstance(other, Robot) and (self is other or self.digest == other.digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.structure, tuple(self.parameters))
+        return _restore, (self.structure, tuple(self.parameters), self.source)
 
     def __repr__(self) -> str:
         effects = ", ".join(self.effects) or "none"
@@ -289,5 +320,5 @@ class Robot:
             raise ShapeError(f"robot {self.name!r}: expected shape (..., {want}), got {tuple(values.shape)}.")
 
 
-def _restore(structure: Structure, leaves: tuple[Array, ...]) -> Robot:
-    return Robot(structure, Parameters(*leaves).frozen())
+def _restore(structure: Structure, leaves: tuple[Array, ...], source: Source | None = None) -> Robot:
+    return Robot(structure, Parameters(*leaves).frozen(), source)

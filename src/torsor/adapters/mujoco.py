@@ -1,0 +1,191 @@
+"""MuJoCo. What it writes differently::
+
+    quantity              torsor                          MuJoCo
+    twist                 (angular, linear)               (rot, lin): the same order
+    wrench                (moment, force)                 (torque, force): the same order, but for xfrc_applied and
+                                                          mj_contactForce, which are (force, torque)
+    quaternion            (x, y, z, w)                    (w, x, y, z)
+    pose, 7 numbers       position, quaternion            position, quaternion
+    revolute, prismatic   q                               q of a hinge or slide (with ref = 0)
+    planar          q     (x, y, angle)                   slide x, slide y and hinge z, in this order on one body
+                    v     (ω, v_x, v_y), child axes       (ẋ, ẏ, ω): rates of q, parent axes
+    spherical       q, v  quaternion; ω in child axes     the same (ball), but for the quaternion's order
+    free            q     position, quaternion, from the  position, quaternion, from the *world*, whatever the body's
+                          joint's home pose               pos and quat (freejoint; its parent is the world)
+                    v     (angular, linear), child axes   (linear in *world* axes, angular in *child* axes)
+    helical               one number                      no such joint
+    cvel, cfrc_int,       body twist, wrench in a frame   world axes, about subtree_com of the tree's root body
+    cfrc_ext
+    xfrc_applied          wrench in a frame               world axes, about the body's centre of mass xipos
+
+The rate of a linear velocity in world axes is R (v̇ + ω × v): accelerations differ by ω × v, beside the turn. Forces
+have the power tau · v on both sides.
+"""
+
+from __future__ import annotations
+
+from torsor.adapters.adapter import Adapter
+from torsor.adapters.joint_forms import (
+    LINEAR_FIRST,
+    ONE_NUMBER,
+    PLANAR_BY_RATES,
+    WXYZ,
+    XYZW_FROM_WXYZ,
+    Form,
+    free_drift,
+    same_velocity,
+    to_child_axes,
+    to_parent_axes,
+    unit_wxyz,
+)
+from torsor.arrays import checked, concat, cross, identity, is_concrete, matvec, take, transpose
+from torsor.arrays.typing import Array, Pose, Quaternion, Twist, Vector3, Wrench
+from torsor.errors import ModelError
+from torsor.lie import quaternion
+from torsor.lie.se3 import rotation, translation
+
+
+class MuJoCo(Adapter):
+    """A robot in MuJoCo: ``MuJoCo(robot, order=[model.joint(i).name for i in range(model.njnt)])``.
+
+    A planar joint stands in ``order`` once, for its three joints in MuJoCo. Methods and batch axes as in all adapters;
+    ``to_q(q)`` of (..., nq), rad or m. Use it with ``qpos``, ``qvel``, ``qacc`` and ``qfrc_*``.
+    """
+
+    peer = "MuJoCo"
+    _quaternion = WXYZ
+
+    def _form(self, i: int) -> Form:
+        s = self.robot.structure
+        if s.kinds[i] == "helical":
+            raise ModelError(
+                f"MuJoCo has no helical joint, and {s.joints[i]!r} of robot {s.name!r} is one: "
+                f"convert robot.lock({{{s.joints[i]!r}: 0.0}}) instead, or model it there as two joints and a constraint."
+            )
+        if s.kinds[i] == "free":
+            if s.parents[i] >= 0:
+                raise ModelError(
+                    f"MuJoCo: the parent of a free joint must be the world, but {s.joints[i]!r} of robot {s.name!r} hangs "
+                    f"on {s.links[s.parents[i]]!r}. Convert robot.subtree({s.joints[i]!r}), a robot of its own, instead."
+                )
+            return _free_in_world(self.robot.parameters.poses[i])
+        return _FORMS.get(s.kinds[i], ONE_NUMBER)
+
+    @staticmethod
+    @checked
+    def to_xfrc_applied(F: Wrench, T_0f: Pose, xipos: Vector3) -> Array:
+        """xfrc_applied (..., 6) (force, torque), world axes, about ``xipos``, of a wrench ``F`` on a frame f.
+
+        ``F`` (..., 6) (moment, force) in frame f, N·m, N, on the robot; ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m;
+        ``xipos`` (..., 3), the body's centre of mass, data.xipos[body], m.
+        """
+        return take(_wrench_about(F, T_0f, xipos), LINEAR_FIRST)
+
+    @staticmethod
+    @checked
+    def from_xfrc_applied(x: Wrench, T_0f: Pose, xipos: Vector3) -> Wrench:
+        """Wrench (..., 6) (moment, force) in frame f, N·m, N, of an xfrc_applied ``x`` (..., 6) (force, torque).
+
+        ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m; ``xipos`` (..., 3), data.xipos[body], m.
+        """
+        return _wrench_in(take(x, LINEAR_FIRST), T_0f, xipos)
+
+    @staticmethod
+    @checked
+    def to_cfrc(F: Wrench, T_0f: Pose, centre: Vector3) -> Array:
+        """cfrc_int, cfrc_ext (..., 6) (torque, force), world axes, about ``centre``, of a wrench ``F`` in frame f.
+
+        ``F`` (..., 6), N·m, N; ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m; ``centre`` (..., 3), m:
+        data.subtree_com[model.body_rootid[body]].
+        """
+        return _wrench_about(F, T_0f, centre)
+
+    @staticmethod
+    @checked
+    def from_cfrc(x: Wrench, T_0f: Pose, centre: Vector3) -> Wrench:
+        """Wrench (..., 6) (moment, force) in frame f, N·m, N, of a cfrc_int or cfrc_ext ``x`` (..., 6).
+
+        ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m; ``centre`` (..., 3), data.subtree_com[model.body_rootid[body]], m.
+        """
+        return _wrench_in(x, T_0f, centre)
+
+    @staticmethod
+    @checked
+    def to_cvel(V: Twist, T_0f: Pose, centre: Vector3) -> Array:
+        """cvel (..., 6) (rot, lin), world axes, about ``centre``, of the body twist ``V`` of frame f.
+
+        ``V`` (..., 6), rad/s, m/s; ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m; ``centre`` (..., 3), m:
+        data.subtree_com[model.body_rootid[body]].
+        """
+        R = rotation(T_0f)
+        w = matvec(R, V[..., :3])
+        return concat([w, matvec(R, V[..., 3:]) + cross(w, centre - translation(T_0f))])
+
+    @staticmethod
+    @checked
+    def from_cvel(x: Twist, T_0f: Pose, centre: Vector3) -> Twist:
+        """Body twist (..., 6) of frame f, rad/s, m/s, of the cvel ``x`` (..., 6) of its body.
+
+        ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m; ``centre`` (..., 3), data.subtree_com[model.body_rootid[body]], m.
+        """
+        R_f0, w = transpose(rotation(T_0f)), x[..., :3]
+        return concat([matvec(R_f0, w), matvec(R_f0, x[..., 3:] + cross(w, translation(T_0f) - centre))])
+
+
+def _wrench_about(F: Wrench, T_0f: Pose, point: Vector3) -> Wrench:
+    R = rotation(T_0f)
+    f = matvec(R, F[..., 3:])
+    return concat([matvec(R, F[..., :3]) + cross(translation(T_0f) - point, f), f])
+
+
+def _wrench_in(F: Wrench, T_0f: Pose, point: Vector3) -> Wrench:
+    R_f0, f = transpose(rotation(T_0f)), F[..., 3:]
+    return concat([matvec(R_f0, F[..., :3] + cross(point - translation(T_0f), f)), matvec(R_f0, f)])
+
+
+def _from_wxyz(x: Array) -> Quaternion:
+    return take(x, XYZW_FROM_WXYZ)
+
+
+def _free_in_world(home: Pose) -> Form:
+    """A free joint whose numbers are those of home · pose: MuJoCo has them from the world."""
+    if is_concrete(home) and not (home - identity(4)).any():
+        return _FREE
+    turned, moved = quaternion.from_rotation(rotation(home)), translation(home)
+
+    def in_world(q: Array) -> Array:
+        return concat([moved + to_parent_axes(turned, q[..., :3]), quaternion.product(turned, q[..., 3:])])
+
+    def from_world(q: Array) -> Array:
+        quat = quaternion.product(quaternion.conjugate(turned), q[..., 3:])
+        return concat([to_child_axes(turned, q[..., :3] - moved), quat])
+
+    return _FREE._replace(
+        to_q=lambda q: _FREE.to_q(in_world(q)),
+        from_q=lambda x: from_world(_FREE.from_q(x)),
+        to_v=lambda q, v: _FREE.to_v(in_world(q), v),
+        from_v=lambda q, x: _FREE.from_v(in_world(q), x),
+    )
+
+
+def _free_to_q(q: Array) -> Array:
+    return concat([q[..., :3], unit_wxyz(q[..., 3:])])
+
+
+def _free_from_q(x: Array) -> Array:
+    return concat([x[..., :3], _from_wxyz(x[..., 3:])])
+
+
+def _free_to_v(q: Array, v: Array) -> Array:
+    return concat([to_parent_axes(q[..., 3:], v[..., 3:]), v[..., :3]])
+
+
+def _free_from_v(q: Array, x: Array) -> Array:
+    return concat([x[..., 3:], to_child_axes(q[..., 3:], x[..., :3])])
+
+
+_FREE = Form(7, 6, _free_to_q, _free_from_q, _free_to_v, _free_from_v, free_drift)
+_FORMS = {
+    "planar": PLANAR_BY_RATES,
+    "spherical": Form(4, 3, unit_wxyz, _from_wxyz, same_velocity, same_velocity),
+}

@@ -1,0 +1,95 @@
+"""Pinocchio. What it writes differently::
+
+    quantity              torsor                          Pinocchio
+    twist                 (angular, linear)               (linear, angular)
+    wrench                (moment, force)                 (force, moment)
+    quaternion            (x, y, z, w)                    (x, y, z, w)
+    pose, 7 numbers       position, quaternion            position, quaternion
+    revolute              q                               q; a "continuous" joint of a URDF: (cos q, sin q)
+    planar          q     (x, y, angle)                   (x, y, cos angle, sin angle)
+                    v     (ω, v_x, v_y), child axes       (v_x, v_y, ω), child axes
+    spherical       q, v  quaternion; ω in child axes     the same (JointModelSpherical, not SphericalZYX)
+    free            q     position, quaternion            the same (JointModelFreeFlyer)
+                    v     (angular, linear), child axes   (linear, angular), child axes
+    order of joints       depth first, file's order       siblings by name: pass ``order=model.names``
+    external wrench       on the robot, any frame         on the robot, in the joint's frame, one per joint
+
+Accelerations are rates of v on both sides, forces have the power tau · v on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from torsor.adapters.adapter import Adapter, joints_of_kind
+from torsor.adapters.joint_forms import LINEAR_FIRST, ONE_NUMBER, Form, same, same_velocity, unit
+from torsor.arrays import atan2, concat, constant, cos, sin, stack, take
+from torsor.arrays.typing import Array
+from torsor.model import Robot
+
+_PLANAR_ORDER, _PLANAR_BACK = constant([1, 2, 0]), constant([2, 0, 1])
+
+
+class Pinocchio(Adapter):
+    """A robot in Pinocchio: ``Pinocchio(robot, order=model.names)`` ("universe", the first of them, is passed over).
+
+    ``continuous`` names the revolute joints that Pinocchio keeps as (cos, sin): those of type "continuous" in a URDF.
+    Methods and batch axes as in all adapters; ``to_q(q)`` of (..., nq), rad or m.
+    """
+
+    peer = "Pinocchio"
+    _six = LINEAR_FIRST
+    _hint = " A joint that a URDF calls continuous has two numbers there, (cos, sin): name it in `continuous=[...]`."
+
+    def __init__(self, robot: Robot, *, order: Iterable[str] | None = None, continuous: Iterable[str] = ()) -> None:
+        meaning = "only revolute joints can be continuous"
+        self.continuous: Final = joints_of_kind(self.peer, robot, "continuous", continuous, "revolute", meaning)
+        moving = None if order is None else [name for name in order if name != "universe" or name in robot.joints]
+        super().__init__(robot, order=moving)
+
+    def _form(self, i: int) -> Form:
+        if self.robot.joints[i] in self.continuous:
+            return _CONTINUOUS
+        return _FORMS.get(self.robot.structure.kinds[i], ONE_NUMBER)
+
+
+def _to_circle(q: Array) -> Array:
+    return concat([cos(q), sin(q)])
+
+
+def _from_circle(x: Array) -> Array:
+    return atan2(x[..., 1:], x[..., :1])
+
+
+def _planar_to_q(q: Array) -> Array:
+    x, y, angle = q[..., 0], q[..., 1], q[..., 2]
+    return stack([x, y, cos(angle), sin(angle)])
+
+
+def _planar_from_q(x: Array) -> Array:
+    return concat([x[..., :2], _from_circle(x[..., 2:])])
+
+
+def _planar_to_v(q: Array, v: Array) -> Array:
+    return take(v, _PLANAR_ORDER)
+
+
+def _planar_from_v(q: Array, v: Array) -> Array:
+    return take(v, _PLANAR_BACK)
+
+
+def _free_to_q(q: Array) -> Array:
+    return concat([q[..., :3], unit(q[..., 3:])])
+
+
+def _swap(q: Array, v: Array) -> Array:
+    return take(v, LINEAR_FIRST)
+
+
+_CONTINUOUS = Form(2, 1, _to_circle, _from_circle, same_velocity, same_velocity)
+_FORMS = {
+    "planar": Form(4, 3, _planar_to_q, _planar_from_q, _planar_to_v, _planar_from_v),
+    "spherical": Form(4, 3, unit, same, same_velocity, same_velocity),
+    "free": Form(7, 6, _free_to_q, same, _swap, _swap),
+}

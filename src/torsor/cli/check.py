@@ -1,0 +1,34 @@
+"""What is wrong or suspicious in a robot file; exit code 1 if there is an error, for use in CI."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+import torsor
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The files, and how to report."""
+    parser.add_argument("files", nargs="+", help="URDF, MJCF, or torsor JSON or YAML files")
+    parser.add_argument("--json", action="store_true", help="findings as JSON")
+    parser.add_argument("--ignore", default="", metavar="RULES", help="rules not to report, separated by commas")
+    parser.add_argument("--strict", action="store_true", help="warnings count as errors for the exit code")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the findings of all files; 0 if none is an error (with --strict: nor a warning), else 1."""
+    ignore = [rule.strip() for rule in options.ignore.split(",") if rule.strip()]
+    findings = [finding for file in options.files for finding in torsor.check(file, ignore=ignore)]
+    if options.json:
+        sys.stdout.write(json.dumps([finding.as_dict() for finding in findings], indent=1) + "\n")
+    else:
+        for finding in findings:
+            sys.stdout.write(f"{finding}\n")
+        counts = {kind: sum(finding.severity == kind for finding in findings) for kind in ("error", "warning", "note")}
+        summary = ", ".join(f"{number} {kind}{'s' * (number != 1)}" for kind, number in counts.items() if number)
+        files = f"{len(options.files)} file{'s' * (len(options.files) != 1)}"
+        sys.stdout.write(f"{files}: {summary or 'nothing to report'}\n")
+    bad = ("error", "warning") if options.strict else ("error",)
+    return int(any(finding.severity in bad for finding in findings))

@@ -1,0 +1,135 @@
+"""From a description that has been checked to a robot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array, Pose, Vector3
+from torsor.formats.description import INFINITE, Description, JointPart, LinkPart
+from torsor.formats.exact import with_exact_numbers
+from torsor.lie import se3
+from torsor.model import Inertia, Joint, Robot, assemble
+from torsor.model.assemble import EARTH
+
+FLOATING = "floating"
+WORLD = "world"
+
+
+def build(described: Description, *, base: str = "fixed", gravity: Vector3 | None = None) -> Robot:
+    """The robot; with ``base`` "floating" its root link moves freely, on a joint of the same name."""
+    links = {link.name: inertia_of(link) for link in described.links}
+    joints = [part for joint in described.joints for part in _joints(joint, links)]
+    root, root_inertia = described.base, links.get(described.base, Inertia.zero())
+    if base == FLOATING:
+        outside = _unused(WORLD, {*links, *(frame.name for frame in described.frames)})
+        name = _unused("floating_base", {joint.name for joint in joints})
+        joints.insert(0, Joint(name=name, kind="free", parent=outside, link=root, inertia=root_inertia))
+        root, root_inertia = outside, Inertia.zero()
+    robot = assemble(
+        _with_shared_friction(joints),
+        name=described.name,
+        gravity=gravity if gravity is not None else EARTH if described.gravity is None else described.gravity,
+        frames={frame.name: (frame.link, frame.pose) for frame in described.frames},
+        base=root,
+        base_inertia=root_inertia,
+        coulomb_width=described.coulomb_width,
+        order=_order(described.order, joints),
+    )
+    return robot if described.exact is None else with_exact_numbers(robot, described, described.exact)
+
+
+def inertia_of(link: LinkPart) -> Inertia:
+    """The inertia of a link, in its frame."""
+    if link.mass is None:
+        return Inertia.zero()
+    return Inertia(link.mass, link.com, link.turn @ link.matrix @ link.turn.T)
+
+
+def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
+    bounds: dict[str, Any] = {
+        "lower": -INFINITE if joint.lower is None else joint.lower,
+        "upper": INFINITE if joint.upper is None else joint.upper,
+        "velocity_limit": joint.velocity,
+        "effort_limit": joint.effort,
+        "armature": joint.armature,
+        "viscous_friction": joint.damping,
+        "coulomb_friction": joint.friction,
+        "mimic": joint.mimic,
+    }
+    one_freedom = joint.kind in ("revolute", "continuous", "prismatic", "helical")
+    one = Joint(
+        name=joint.name,
+        kind=joint.kind,
+        parent=joint.parent,
+        link=joint.child,
+        pose=joint.pose,
+        axis=joint.axis if one_freedom else None,
+        pitch=joint.pitch if one_freedom else 0.0,
+        screw=joint.screw if one_freedom else None,
+        inertia=links[joint.child],
+    )
+    if joint.kind == "fixed":
+        return [one]
+    one = replace(one, **bounds)
+    turn = None if joint.kind != "planar" or joint.axis is None else _to_axis(joint.axis)
+    if turn is None:
+        return [one]
+    # The plane of motion is normal to the axis, ours is x-y: move in turned axes, and turn back.
+    plane = f"{joint.child}_plane"
+    moving = replace(one, link=plane, pose=joint.pose @ turn, inertia=Inertia.zero())
+    back = Joint(
+        name=f"{joint.name}_turn", kind="fixed", parent=plane, link=joint.child, pose=se3.inverse(turn),
+        inertia=links[joint.child],
+    )  # fmt: skip
+    return [moving, back]
+
+
+def _to_axis(axis: Vector3) -> Pose | None:
+    """A pose (4, 4) whose z axis is ``axis``; None if that is z already."""
+    z = np.asarray(axis, float) / np.linalg.norm(axis)
+    if z[0] == 0 and z[1] == 0 and z[2] > 0:
+        return None
+    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    x = x / np.linalg.norm(x)
+    turn = np.eye(4)
+    turn[:3, :3] = np.stack([x, np.cross(z, x), z], axis=-1)
+    return turn
+
+
+def _with_shared_friction(joints: list[Joint]) -> list[Joint]:
+    """A follower's friction and armature act on its leader: by the ratio squared, Coulomb friction by its size."""
+    added: dict[str, dict[str, Array]] = {}
+    result = []
+    for joint in joints:
+        fields = ("armature", "viscous_friction", "coulomb_friction")
+        if joint.mimic is not None and any(np.any(getattr(joint, field)) for field in fields):
+            r = joint.mimic.ratio
+            weights = dict(zip(fields, (r * r, r * r, abs(r)), strict=True))
+            mine = added.setdefault(joint.mimic.joint, dict.fromkeys(weights, 0.0))
+            for field, weight in weights.items():
+                mine[field] = mine[field] + weight * np.asarray(getattr(joint, field), float)
+            joint = replace(joint, armature=0.0, viscous_friction=0.0, coulomb_friction=0.0)
+        result.append(joint)
+    return [
+        replace(joint, **{field: getattr(joint, field) + extra for field, extra in added[joint.name].items()})
+        if joint.name in added
+        else joint
+        for joint in result
+    ]
+
+
+def _order(order: list[str] | None, joints: list[Joint]) -> list[str] | None:
+    """The order of q, fitted to joints that loading has added (a floating base, first) or made fixed."""
+    if order is None:
+        return None
+    free = [joint.name for joint in joints if joint.kind != "fixed" and joint.mimic is None]
+    return [*(name for name in free if name not in order), *(name for name in order if name in free)]
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

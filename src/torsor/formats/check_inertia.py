@@ -1,0 +1,158 @@
+"""Can the links exist, and does every joint move something?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.formats.description import Description, JointPart, LinkPart
+from torsor.formats.findings import Report
+
+# Files give moments with a few digits: what is off by less than this part of the largest is rounding of the writer's.
+WRITTEN_DIGITS = 1e-3
+ROUNDING = 1e-12
+LARGE = 100.0  # a radius of gyration so many times the robot's size is in other units
+SMALLEST = 0.1  # m: the size of a robot whose file gives no length
+
+
+def check(robot: Description, report: Report, *, is_tree: bool) -> None:
+    """Masses, principal moments, and (where links form a tree) the joints that would move nothing."""
+    size = extent(robot)
+    for link in robot.links:
+        if link.mass is not None:
+            _mass(link, report)
+            if link.mass is not None and link.mass > 0:
+                _moments(link, size, report)
+    if is_tree:
+        _idle(robot, report)
+
+
+def extent(robot: Description) -> float:
+    """How large the robot is, m: the largest distance, centre of mass or shape that the file mentions."""
+    lengths = [0.0]
+    lengths += [float(np.linalg.norm(joint.pose[:3, 3])) for joint in robot.joints]
+    lengths += [float(np.linalg.norm(link.com)) for link in robot.links if link.mass]
+    lengths += [max(shape.size) for link in robot.links for shape in link.shapes]
+    return max(lengths)
+
+
+def _mass(link: LinkPart, report: Report) -> None:
+    if link.mass is not None and link.mass < 0:
+        report.add("mass-negative", link.at, link.where, f"its mass is {link.mass:.6g} kg")
+        link.mass = -link.mass  # it is refused; what follows should not be blamed
+    elif link.mass == 0 and np.any(link.moments != 0):
+
+        def drop() -> None:
+            link.moments = np.zeros(6)
+
+        largest = float(np.abs(link.moments).max())
+        report.add(
+            "massless-with-inertia",
+            link.at,
+            link.where,
+            f"no mass, but a rotational inertia of {largest:.6g} kg·m²",
+            drop,
+        )
+
+
+def _moments(link: LinkPart, size: float, report: Report) -> None:
+    assert link.mass is not None
+    low, middle, high = moments = np.linalg.eigvalsh(link.matrix)
+    scale = float(np.abs(moments).max())
+    if scale < ROUNDING * link.mass * max(size, SMALLEST) ** 2:  # what is left of a point mass after some arithmetic
+        link.moments = np.zeros(6)
+        return
+    radius = (scale / link.mass) ** 0.5
+    possible = low >= -ROUNDING * scale and high <= (low + middle) + WRITTEN_DIGITS * high
+    if not possible and _possible(other := _reordered(link)):
+
+        def reorder() -> None:
+            link.set_matrix(other)
+
+        numbers = " ".join(f"{x:.6g}" for x in link.moments)
+        report.add(
+            "inertia-rows-swapped",
+            link.at,
+            link.where,
+            f"ixx … izz = {numbers} have moments {_listed(moments)}",
+            reorder,
+        )
+    elif low < -ROUNDING * scale:
+        message = f"its principal moments are {_listed(moments)} kg·m²"
+        report.add("inertia-not-positive", link.at, link.where, message, lambda: link.set_matrix(nearest(link.matrix)))
+    elif not possible:
+        excess = high - low - middle
+        report.add(
+            "inertia-triangle", link.at, link.where,
+            f"the largest principal moment {high:.6g} exceeds the sum of the other two, {low:.6g} + {middle:.6g}, "
+            f"by {excess:.3g} kg·m² ({excess / high:.1%})",
+            lambda: link.set_matrix(nearest(link.matrix)),
+        )  # fmt: skip
+    if radius > LARGE * max(size, SMALLEST):
+        report.add(
+            "inertia-units", link.at, link.where,
+            f"{link.mass:.6g} kg with {scale:.6g} kg·m² has a radius of gyration of {radius:.4g} m; "
+            f"the robot's largest length is {size:.4g} m",
+        )  # fmt: skip
+
+
+def nearest(matrix: Array) -> Array:
+    """The inertia a body can have, with the same axes, whose second moments are not negative: those are set to zero."""
+    moments, axes = np.linalg.eigh(matrix)
+    spread = np.maximum(0.5 * moments.sum() - moments, 0.0)  # ∫ r rᵀ dm along the axes
+    return (axes * (spread.sum() - spread)) @ axes.T
+
+
+def _possible(matrix: Array) -> bool:
+    low, middle, high = np.linalg.eigvalsh(matrix)
+    return bool(low > 0 and high <= (low + middle) * (1 + WRITTEN_DIGITS))
+
+
+def _reordered(link: LinkPart) -> Array:
+    """The six numbers taken as ixx, iyy, izz, ixy, ixz, iyz."""
+    xx, yy, zz, xy, xz, yz = link.moments
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _idle(robot: Description, report: Report) -> None:
+    """Joints beyond which there is no inertia (errors), and massless links that carry some further out (warnings)."""
+    links = {link.name: link for link in robot.links}
+    rigid = {name: link.mass or 0.0 for name, link in links.items()}  # with all that is fixed to it
+    beyond = dict(rigid)  # with all that it carries
+    for joint in reversed(outwards(robot)):
+        beyond[joint.parent] += beyond[joint.child]
+        if joint.kind == "fixed":
+            rigid[joint.parent] += rigid[joint.child]
+    coupled = {joint.mimic.joint for joint in robot.joints if joint.mimic is not None}
+    for joint in robot.joints:
+        if joint.kind == "fixed" or joint.child not in links or rigid[joint.child] > 0:
+            continue
+        if beyond[joint.child] > 0:
+            if links[joint.child].virtual:
+                continue
+            message = f"it has no mass, between {joint.where} and what it carries"
+            report.add("massless-connector", links[joint.child].line, f"link {joint.child!r}", message)
+        elif not (np.any(np.asarray(joint.armature) > 0) or joint.mimic is not None or joint.name in coupled):
+            # a leader without inertia may drive a follower that has some: there the mass matrix decides
+            report.add(
+                "idle-joint", joint.line, joint.where, f"it moves no inertia: {joint.child!r} and all beyond are massless",
+                lambda joint=joint: setattr(joint, "kind", "fixed"),  # type: ignore[misc]
+            )  # fmt: skip
+
+
+def outwards(robot: Description) -> list[JointPart]:
+    """The joints of the tree from the base outwards, siblings in the order of the file."""
+    children: dict[str, list[JointPart]] = {}
+    for joint in robot.joints:
+        children.setdefault(joint.parent, []).append(joint)
+    ordered: list[JointPart] = []
+    waiting = children.get(robot.base, [])[::-1]
+    while waiting:
+        joint = waiting.pop()
+        ordered.append(joint)
+        waiting += children.get(joint.child, [])[::-1]
+    return ordered
+
+
+def _listed(moments: Array) -> str:
+    return ", ".join(f"{x:.6g}" for x in moments)

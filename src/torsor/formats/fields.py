@@ -1,0 +1,89 @@
+"""Numbers and names out of XML attributes, each problem reported at its line."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from torsor.arrays.typing import Array, Pose
+from torsor.formats.findings import Report
+from torsor.formats.safe_xml import Element
+from torsor.model import pose_from
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_SHOWN = 60
+
+
+def as_number(word: str) -> float | None:
+    """A finite number as files write them (no "nan", no "1_000", no "0x1f"), or None."""
+    value = float(word) if _NUMBER.match(word) else math.inf
+    return value if math.isfinite(value) else None
+
+
+class Fields:
+    """Reads attributes of elements that belong to one link or joint, named ``where`` in messages."""
+
+    def __init__(self, report: Report, where: str) -> None:
+        self.report, self.where = report, where
+
+    def word(self, element: Element, key: str) -> str | None:
+        """An attribute that must be there and not be empty."""
+        value = element.attributes.get(key)
+        if value is None or not value.strip():
+            what = "is empty" if value is not None else "is missing"
+            self.report.add("missing-attribute", element.line, self.where, f"{key}= of <{element.tag}> {what}")
+            return None
+        return value
+
+    def number(self, element: Element, key: str, default: float | None = None) -> float | None:
+        """One finite number; ``default`` if the attribute is not there (None: it must be)."""
+        if key not in element.attributes and default is not None:
+            return default
+        if self.word(element, key) is None:
+            return None
+        numbers = self._numbers(element, key, 1)
+        return None if numbers is None else float(numbers[0])
+
+    def vector(self, element: Element, key: str, size: int, default: tuple[float, ...] | None) -> Array | None:
+        """Several finite numbers; ``default`` if the attribute is not there (None: it must be)."""
+        if key not in element.attributes and default is not None:
+            return np.array(default)
+        if self.word(element, key) is None:
+            return None
+        return self._numbers(element, key, size)
+
+    def pose(self, parent: Element, tag: str = "origin") -> Pose | None:
+        """The pose (4, 4) of a child <origin xyz= rpy=>, the identity without one; None if it cannot be read."""
+        origin = self.only(parent, tag)
+        if origin is None:
+            return np.eye(4)
+        xyz = self.vector(origin, "xyz", 3, (0.0, 0.0, 0.0))
+        rpy = self.vector(origin, "rpy", 3, (0.0, 0.0, 0.0))
+        return None if xyz is None or rpy is None else pose_from(xyz, rpy)
+
+    def only(self, parent: Element, tag: str) -> Element | None:
+        """The child of a tag that may stand there once."""
+        found = list(parent.all(tag))
+        if len(found) > 1:
+            lines = " and ".join(str(element.line) for element in found[:3])
+            self.report.add(
+                "repeated-tag", found[1].line, self.where, f"<{tag}> stands {len(found)} times (lines {lines})"
+            )
+        return found[0] if found else None
+
+    def _numbers(self, element: Element, key: str, size: int) -> Array | None:
+        text = element.attributes[key]
+        words = text.split()
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+        place = f"{key}= of <{element.tag}>"
+        wanted = "a number" if size == 1 else f"{size} numbers"
+        if len(words) != size:
+            message = f"{place} must be {wanted}, found {len(words)}: {shown!r}"
+        elif bad := [word for word in words if as_number(word) is None]:
+            message = f"{place} must be {wanted}, found {bad[0][:_SHOWN]!r} in {shown!r}"
+        else:
+            return np.array([float(word) for word in words])
+        self.report.add("number-malformed", element.line, self.where, message)
+        return None

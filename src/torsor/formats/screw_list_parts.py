@@ -1,0 +1,149 @@
+"""What joints and rows of tables have in common in torsor's own format: inertia, screw, limits, friction."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from torsor import lie
+from torsor.arrays.typing import InertiaRow, Twist, Vector3
+from torsor.errors import ModelError
+from torsor.formats.description import INFINITE, Description, ExactBody, JointPart, LinkPart
+from torsor.formats.node_fields import LARGEST, NodeFields
+from torsor.lie import se3
+from torsor.lie.inertias import rotational
+from torsor.model import Inertia, Joint
+from torsor.model.joints import KINDS, KindSize, unit_screw
+
+ONE_FREEDOM = ("revolute", "continuous", "prismatic", "helical")
+SCREW = ("axis", "pitch", "screw", "ratio")
+MOTION = {
+    "lower": "lower",
+    "upper": "upper",
+    "velocity_limit": "velocity",
+    "effort_limit": "effort",
+    "armature": "armature",
+    "viscous_friction": "damping",
+    "coulomb_friction": "friction",
+}
+_UNBOUNDED = {"lower": -INFINITE, "upper": INFINITE, "velocity_limit": INFINITE, "effort_limit": INFINITE}
+_Z = (0.0, 0.0, 1.0)
+_STAND_IN = (1.0, np.array([0.4, 0.0, 0.0, 0.4, 0.0, 0.4]))
+
+
+def read_motion(fields: NodeFields, joint: JointPart) -> None:
+    """Limits, armature and friction: numbers, or one per number of q (limits of q) or v (all others)."""
+    nq, nv = KINDS.get(joint.kind, KindSize(1, 1))
+    for key, attribute in MOTION.items():
+        size = nq if key in ("lower", "upper") else nv
+        value = fields.spread(key, size, _UNBOUNDED.get(key, 0.0), bounded=key not in _UNBOUNDED)
+        if joint.kind == "continuous" and key in ("lower", "upper"):
+            fields.means_nothing((key,), "a continuous joint")
+        elif value is not None:
+            setattr(joint, attribute, value)
+    if fields.given("lower") is not None or fields.given("upper") is not None:
+        joint.limit_line = fields.line_of("lower", "upper")
+
+
+def read_screw(fields: NodeFields, joint: JointPart) -> tuple[Twist | None, float]:
+    """Give the joint its axis or screw; returns the screw as written (6,), if that is its motion, and its ratio."""
+    if joint.kind not in ONE_FREEDOM:
+        fields.means_nothing(SCREW, f"a {joint.kind} joint: turn its pose")
+        return None, 1.0
+    axis, screw = fields.vector("axis", 3), fields.vector("screw", 6)
+    with_axis, with_screw = fields.given("axis") is not None, fields.given("screw") is not None
+    if with_axis and with_screw:
+        fields.add("repeated-tag", fields.line_of("screw"), "both 'axis' and 'screw' are given")
+    elif not with_axis and not with_screw:
+        fields.missing("axis", "give 'axis' or 'screw'")
+    if with_screw or joint.kind != "helical":
+        fields.means_nothing(("pitch",), "a screw" if with_screw else f"a {joint.kind} joint")
+    elif with_axis:
+        joint.pitch = fields.number("pitch") or 0.0
+    if with_axis or not with_screw:
+        fields.means_nothing(("ratio",), "an axis: give a screw")
+        joint.axis = np.array(_Z) if axis is None else axis
+        return screw_along(joint.kind, joint.axis, joint.pitch), 1.0
+    ratio = _ratio(fields)
+    if screw is None or not _is_screw(fields, joint, screw):
+        joint.axis = np.array(_Z)  # reported; what follows can be checked
+        return None, 1.0
+    joint.screw = ratio * screw
+    return screw, ratio
+
+
+def screw_along(kind: str, axis: Vector3, pitch: float = 0.0) -> Twist:
+    """The screw (6,) that `axis` and `pitch` mean."""
+    return np.concatenate([np.zeros(3), axis] if kind == "prismatic" else [axis, pitch * axis])
+
+
+def _ratio(fields: NodeFields) -> float:
+    ratio = fields.number("ratio", 1.0)
+    if ratio is not None and not ratio > 0:
+        fields.add("number-malformed", fields.line_of("ratio"), f"'ratio' must be positive, found {ratio:g}")
+        return 1.0
+    return 1.0 if ratio is None else ratio
+
+
+def _is_screw(fields: NodeFields, joint: JointPart, screw: Twist) -> bool:
+    """Whether it is a screw of this joint's kind; reported if not."""
+    if not np.any(screw):
+        fields.add("axis-zero", fields.line_of("screw"), "the screw is zero")
+        return False
+    try:
+        unit_screw(Joint(name=joint.name, kind=joint.kind, screw=screw))
+    except ModelError as error:
+        message = str(error).rstrip(".").removeprefix(f"joint {joint.name!r} ")
+        fields.add("unknown-joint-type", fields.line_of("screw"), f"it {message}")
+        return False
+    return True
+
+
+def read_inertia(fields: NodeFields | None, link: LinkPart, described: Description) -> None:
+    """Give the link its inertia: mass, com and rotational, or the ten numbers of the model.
+
+    One that cannot be used (``fields`` None: it is no mapping) has been reported; a ball stands in for it.
+    """
+    link.mass, link.moments = _STAND_IN
+    if fields is None:
+        return
+    fields.where = link.where
+    link.inertial_line = fields.line
+    fields.known({"mass", "com", "rotational", "parameters"})
+    if fields.given("parameters") is not None:
+        if any(fields.given(name) is not None for name in ("mass", "com", "rotational")):
+            fields.add("repeated-tag", fields.line, "both 'parameters' and 'mass', 'com' or 'rotational' are given")
+        row = fields.vector("parameters", 10)
+        if row is not None:
+            _take_row(fields, row, link, described)
+        return
+    mass, com, moments = fields.number("mass"), fields.vector("com", 3), fields.vector("rotational", 6)
+    if mass is None or any(
+        fields.given(key) is not None and got is None for key, got in (("com", com), ("rotational", moments))
+    ):
+        return
+    link.mass = mass
+    link.com = np.zeros(3) if com is None else com
+    link.moments = np.zeros(6) if moments is None else moments
+
+
+def _take_row(fields: NodeFields, row: InertiaRow, link: LinkPart, described: Description) -> None:
+    mass = float(row[0])
+    if mass == 0.0 and np.any(row[1:4]):
+        moment = float(np.abs(row[1:4]).max())
+        fields.add("massless-with-inertia", fields.line_of("parameters"), f"no mass, but a moment of {moment:.6g} kg·m")
+        return
+    with np.errstate(all="ignore"):
+        com = row[1:4] / mass if mass else np.zeros(3)
+        about = rotational(lie.transform_inertia(se3.pose(np.eye(3), -com), row)) if mass else rotational(row)
+    if not np.all(np.abs(com) <= LARGEST) or not np.all(np.isfinite(about)):
+        message = f"a mass of {mass:g} kg and these moments have no centre of mass"
+        fields.add("number-malformed", fields.line_of("parameters"), message)
+        return
+    with suppress(ModelError):  # no body: the check of inertias says why
+        about = Inertia.from_row(row).rotational  # without what is but rounding
+    link.mass, link.com = mass, com
+    link.set_matrix(about)
+    assert described.exact is not None
+    described.exact.bodies[link.name] = ExactBody(row, link.moments)

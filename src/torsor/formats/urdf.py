@@ -1,0 +1,266 @@
+"""URDF, as ROS 1 and ROS 2 write it, into a description: what is written, with its lines, and nothing guessed."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from torsor.formats.description import INFINITE, Description, JointPart, LinkPart, Shape
+from torsor.formats.fields import Fields, as_number
+from torsor.formats.findings import Report
+from torsor.formats.safe_xml import Element
+from torsor.model import Mimic
+
+KINDS = {
+    "revolute": "revolute",
+    "continuous": "continuous",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "floating": "free",
+    "planar": "planar",
+}
+# Which attributes and children a tag may have; of tags without an entry (material, gazebo, …) nothing is read.
+ATTRIBUTES = {
+    "robot": {"name", "version", "xmlns:xacro", "xmlns:drake"},
+    "link": {"name", "type"},
+    "inertial": set(),
+    "mass": {"value"},
+    "inertia": {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"},
+    "origin": {"xyz", "rpy"},
+    "joint": {"name", "type"},
+    "parent": {"link"},
+    "child": {"link"},
+    "axis": {"xyz"},
+    "limit": {"lower", "upper", "effort", "velocity", "acceleration", "jerk"},
+    "dynamics": {"damping", "friction"},
+    "mimic": {"joint", "multiplier", "offset"},
+}
+CHILDREN = {
+    "robot": {"link", "joint", "material", "transmission", "gazebo", "sensor", "ros2_control", "group", "mujoco"},
+    "link": {"inertial", "visual", "collision", "contact", "self_collision_checking", "verbose", "sensor"},
+    "inertial": {"origin", "mass", "inertia"},
+    "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"},
+}
+READ_ATTRIBUTES = frozenset(
+    {"inertial", "mass", "inertia", "origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
+)
+
+
+def read(root: Element, report: Report) -> Description:
+    """The description of a <robot> element."""
+    if any(tag.startswith("xacro:") for tag in _tags(root)):
+        report.add("xacro", root.line, "", "the file is a xacro template, not a URDF")
+        return Description("robot")
+    _report_unknown(root, report)
+    name = root.attributes.get("name", "").strip()
+    if not name:
+        report.add("missing-attribute", root.line, "<robot>", "name= is missing or empty")
+    description = Description(name or "robot", requires_limits=True)
+    for element in root.children:
+        if element.tag == "link" and (link := _link(element, report)) is not None:
+            description.links.append(link)
+        elif element.tag == "joint" and (joint := _joint(element, report)) is not None:
+            description.joints.append(joint)
+    _read_transmissions(root, description, report)
+    return description
+
+
+def _link(element: Element, report: Report) -> LinkPart | None:
+    name = Fields(report, "<link>").word(element, "name")
+    if name is None:
+        return None
+    link = LinkPart(name, element.line)
+    fields = Fields(report, link.where)
+    inertial = fields.only(element, "inertial")
+    if inertial is not None:
+        _read_inertial(inertial, link, fields)
+    for role in ("visual", "collision"):
+        for part in element.all(role):
+            shape = _shape(part, fields)
+            if shape is not None:
+                link.shapes.append(shape)
+    return link
+
+
+def _read_inertial(inertial: Element, link: LinkPart, fields: Fields) -> None:
+    link.inertial_line = inertial.line
+    pose = fields.pose(inertial)
+    mass, inertia = fields.only(inertial, "mass"), fields.only(inertial, "inertia")
+    for tag, found in (("mass", mass), ("inertia", inertia)):
+        if found is None:
+            fields.report.add("missing-tag", inertial.line, fields.where, f"<inertial> has no <{tag}>")
+    value = None if mass is None else fields.number(mass, "value")
+    link.mass = 1.0 if value is None else value  # what could not be read has been reported: nothing else is blamed
+    if inertia is not None:
+        numbers = [fields.number(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")]
+        link.moments = np.array([0.0 if number is None else number for number in numbers])
+        link.inertial_line = inertia.line
+    if pose is not None:
+        link.com, link.turn = pose[:3, 3], pose[:3, :3]
+
+
+def _shape(part: Element, fields: Fields) -> Shape | None:
+    geometry = part.first("geometry")
+    body = geometry.children[0] if geometry is not None and geometry.children else None
+    if body is None:
+        return None
+    if body.tag == "mesh":
+        _check_path(body, fields)
+        return None  # meshes are never opened
+    pose = fields.pose(part)
+    sizes: list[float | None]
+    if body.tag == "box":
+        box = fields.vector(body, "size", 3, None)
+        sizes = [None] if box is None else [float(x) for x in box]
+    elif body.tag in ("cylinder", "capsule"):
+        sizes = [fields.number(body, "radius"), fields.number(body, "length")]
+    elif body.tag == "sphere":
+        sizes = [fields.number(body, "radius")]
+    else:
+        return None
+    if pose is None or any(size is None for size in sizes):
+        return None
+    return Shape(body.tag, tuple(size for size in sizes if size is not None), pose, body.line)
+
+
+def _check_path(mesh: Element, fields: Fields) -> None:
+    """Files are named, never opened; a name that leads elsewhere is worth saying, for other programs follow it."""
+    name = mesh.attributes.get("filename", "")
+    scheme, found, rest = name.partition("://")
+    path = PurePosixPath((rest if found else name).replace("\\\\", "/"))
+    outside = ".." in path.parts or (found and scheme == "file") or (not found and path.is_absolute())
+    if outside:
+        fields.report.add(
+            "path-outside", mesh.line, fields.where, f"the mesh {name[:80]!r} lies outside the robot's files"
+        )
+
+
+def _joint(element: Element, report: Report) -> JointPart | None:
+    name = Fields(report, "<joint>").word(element, "name")
+    if name is None:
+        return None
+    fields = Fields(report, f"joint {name!r}")
+    kind = _kind(element, fields)
+    ends = [_end(element, tag, fields) for tag in ("parent", "child")]
+    pose = fields.pose(element)
+    if ends[0] is None or ends[1] is None:
+        return None
+    # What could not be read has been reported: the joint still holds its links together, so that nothing else is blamed.
+    joint = JointPart(name, kind or "fixed", ends[0], ends[1], element.line, np.eye(4) if pose is None else pose)
+    if joint.kind != "fixed":
+        _read_axis(element, joint, fields)
+        _read_limits(element, joint, fields)
+        dynamics = fields.only(element, "dynamics")
+        if dynamics is not None:
+            joint.damping = fields.number(dynamics, "damping", 0.0) or 0.0
+            joint.friction = fields.number(dynamics, "friction", 0.0) or 0.0
+        mimic = fields.only(element, "mimic")
+        if mimic is not None:
+            leader = fields.word(mimic, "joint")
+            ratio, offset = fields.number(mimic, "multiplier", 1.0), fields.number(mimic, "offset", 0.0)
+            if leader is not None and ratio is not None and offset is not None:
+                joint.mimic = Mimic(leader, ratio, offset)
+    return joint
+
+
+def _kind(element: Element, fields: Fields) -> str | None:
+    written = fields.word(element, "type")
+    if written is None:
+        return None
+    if written not in KINDS:
+        fields.report.add("unknown-joint-type", element.line, fields.where, f"unknown joint type {written[:40]!r}")
+        return None
+    return KINDS[written]
+
+
+def _end(element: Element, tag: str, fields: Fields) -> str | None:
+    end = fields.only(element, tag)
+    if end is None:
+        fields.report.add("missing-tag", element.line, fields.where, f"<{tag} link=…/> is missing")
+        return None
+    return fields.word(end, "link")
+
+
+def _read_axis(element: Element, joint: JointPart, fields: Fields) -> None:
+    if joint.kind == "free":
+        return
+    axis = fields.only(element, "axis")
+    if axis is None:
+        fields.report.add("axis-missing", element.line, fields.where, "no <axis> is given")
+        joint.axis = np.array([1.0, 0.0, 0.0])
+    else:
+        numbers = fields.vector(axis, "xyz", 3, None)
+        joint.axis = np.array([1.0, 0.0, 0.0]) if numbers is None else numbers
+
+
+def _read_limits(element: Element, joint: JointPart, fields: Fields) -> None:
+    limit = fields.only(element, "limit")
+    if limit is None:
+        return
+    joint.limit_line = limit.line
+    if joint.kind in ("revolute", "prismatic"):  # for the others, lower and upper mean nothing
+        joint.lower = _or_unbounded(fields.number(limit, "lower", 0.0))
+        joint.upper = _or_unbounded(fields.number(limit, "upper", 0.0))
+    velocity = _or_unbounded(fields.number(limit, "velocity", INFINITE))
+    effort = _or_unbounded(fields.number(limit, "effort", INFINITE))
+    joint.velocity = INFINITE if velocity is None else velocity
+    joint.effort = INFINITE if effort is None else effort
+
+
+def _or_unbounded(value: float | None) -> float | None:
+    """The largest number stands for no limit at all, which URDF cannot say."""
+    return value if value is None or abs(value) < sys.float_info.max else math.copysign(INFINITE, value)
+
+
+def _read_transmissions(root: Element, description: Description, report: Report) -> None:
+    joints = {joint.name: joint for joint in description.joints}
+    for transmission in root.all("transmission"):
+        where = f"transmission {transmission.attributes.get('name', '')!r}"
+        parts = [transmission, *transmission.all("joint"), *transmission.all("actuator")]
+        for written in (child for part in parts for child in part.all("mechanicalReduction")):
+            value = as_number(written.text.strip())
+            if value is None:
+                message = f"<mechanicalReduction> must be a number, found {written.text.strip()[:40]!r}"
+                report.add("transmission-malformed", written.line, where, message)
+                continue
+            for part in transmission.all("joint"):
+                if (joint := joints.get(part.attributes.get("name", ""))) is not None:
+                    joint.reduction = value
+
+
+def _tags(root: Element) -> Iterable[str]:
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        yield element.tag
+        waiting.extend(element.children)
+
+
+def _report_unknown(root: Element, report: Report) -> None:
+    """Each unknown tag and attribute once, with how often it stands there."""
+    tags: dict[tuple[str, str], list[int]] = {}
+    attributes: dict[tuple[str, str], list[int]] = {}
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        known = CHILDREN.get(element.tag)
+        for key in element.attributes:
+            if key not in ATTRIBUTES.get(element.tag, {key}) and ":" not in key:
+                attributes.setdefault((element.tag, key), []).append(element.line)
+        for child in element.children:
+            if known is not None and child.tag not in known and ":" not in child.tag:
+                tags.setdefault((element.tag, child.tag), []).append(child.line)
+            elif child.tag in CHILDREN or child.tag in READ_ATTRIBUTES:
+                waiting.append(child)
+    for (tag, found), lines in tags.items():
+        report.add("unknown-tag", min(lines), f"<{tag}>", f"unknown tag <{found[:40]}>{_times(lines)}")
+    for (tag, found), lines in attributes.items():
+        report.add("unknown-attribute", min(lines), f"<{tag}>", f"unknown attribute {found[:40]!r}{_times(lines)}")
+
+
+def _times(lines: list[int]) -> str:
+    return f" ({len(lines)} times)" if len(lines) > 1 else ""

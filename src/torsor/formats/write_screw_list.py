@@ -1,0 +1,181 @@
+"""A robot in torsor's own format (docs/format.md), with the model's own numbers: read again, it is the same to the bit."""
+
+from __future__ import annotations
+
+import warnings
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array, Pose
+from torsor.errors import FileError, ModelError, ModelWarning, TorsorError
+from torsor.formats.build import build
+from torsor.formats.findings import Report
+from torsor.formats.load import check
+from torsor.formats.plain_writer import json_text, yaml_text
+from torsor.formats.rules import ACCEPTABLE, Severity
+from torsor.formats.screw_list import VERSION, read_json
+from torsor.formats.screw_list_parts import screw_along
+from torsor.model import Robot
+from torsor.model.joints import SCREW_KINDS
+
+
+def to_json(robot: Robot, path: str | PathLike[str] | None = None) -> str:
+    """The robot as JSON text, also written to ``path``; `torsor.load` gives the same robot back, bit for bit."""
+    document = _document("to_json", robot)
+    return _written(_checked("to_json", robot, document), path)
+
+
+def to_yaml(robot: Robot, path: str | PathLike[str] | None = None) -> str:
+    """The robot as YAML text, also written to ``path``; `torsor.load` gives the same robot back, bit for bit."""
+    document = _document("to_yaml", robot)
+    _checked("to_yaml", robot, document)
+    return _written(yaml_text(document), path)
+
+
+def _written(text: str, path: str | PathLike[str] | None) -> str:
+    if path is not None:
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise FileError(f"{path}: cannot be written: {error.strerror or error}.") from None
+    return text
+
+
+def _document(where: str, robot: Robot) -> dict[str, Any]:
+    """The robot as plain data."""
+    s, p = robot.structure, robot.parameters
+    if not p.is_concrete:
+        raise ModelError(f"{where}: robot {robot.name!r} holds traced parameters, which have no numbers to write.")
+    document: dict[str, Any] = {"torsor": VERSION, "name": s.name, "base": s.base, "gravity": _numbers(p.gravity)}
+    if _bits(s.coulomb_width) != _bits(0.0):
+        document["coulomb_width"] = float(s.coulomb_width)
+    owners = {c.name for c in s.coordinates}
+    if [c.name for c in s.coordinates] != [name for name in s.joints if name in owners]:
+        document["order"] = [c.name for c in s.coordinates]
+    if np.any(p.base_inertia) or np.any(np.signbit(p.base_inertia)):
+        document["base_inertia"] = {"parameters": _numbers(p.base_inertia)}
+    document["joints"] = [_joint(robot, i) for i in range(s.n)]
+    named = [frame for frame in s.frames if frame.pose_row is not None]
+    if named:
+        document["frames"] = [
+            {"name": frame.name, "link": _link(robot, frame.link), **_pose(p.frame_poses[frame.pose_row])}
+            for frame in sorted(named, key=lambda frame: frame.pose_row or 0)
+        ]
+    if [frame.name for frame in s.frames] != [s.base, *s.links, *(frame.name for frame in named)]:
+        document["frame_order"] = [frame.name for frame in s.frames]
+    return document
+
+
+def _joint(robot: Robot, i: int) -> dict[str, Any]:
+    s, p = robot.structure, robot.parameters
+    c, coupling = s.coordinate_of(i), s.couplings[i]
+    owner = c.name == s.joints[i]
+    joint: dict[str, Any] = {"name": s.joints[i], "kind": s.kinds[i]}
+    joint |= {"parent": _link(robot, s.parents[i]), "link": s.links[i]}
+    joint |= _pose(p.poses[i])
+    ratio = float(coupling.ratio) if owner else 1.0
+    if s.kinds[i] in SCREW_KINDS:
+        joint |= _screw(s.kinds[i], p.screws[i], ratio)
+    if np.any(p.inertias[i]) or np.any(np.signbit(p.inertias[i])):
+        joint["inertia"] = {"parameters": _numbers(p.inertias[i])}
+    if not owner:
+        joint["mimic"] = {"joint": c.name, "ratio": float(coupling.ratio), "offset": float(coupling.offset)}
+        return joint
+    limits = s.limits
+    for key, values, absent in (
+        ("lower", limits.lower[c.q], -np.inf),
+        ("upper", limits.upper[c.q], np.inf),
+        ("velocity_limit", limits.velocity[c.v], np.inf),
+        ("effort_limit", limits.effort[c.v], np.inf),
+        ("armature", p.armature[c.v], 0.0),
+        ("viscous_friction", p.viscous_friction[c.v], 0.0),
+        ("coulomb_friction", p.coulomb_friction[c.v], 0.0),
+    ):
+        value = _spread(values, absent)
+        if value is not None:
+            joint[key] = value
+    return joint
+
+
+def _link(robot: Robot, index: int) -> str:
+    return robot.structure.base if index < 0 else robot.structure.links[index]
+
+
+def _pose(pose: Pose) -> dict[str, Any]:
+    """The shortest form that gives these bits back; nothing for the identity."""
+    if _bits(pose) == _bits(np.eye(4)):
+        return {}
+    if _bits(pose[3]) != _bits(np.eye(4)[3]):
+        return {"pose": [_numbers(row) for row in pose]}
+    if _bits(pose[:3, :3]) == _bits(np.eye(3)):
+        return {"pose": {"xyz": _numbers(pose[:3, 3])}}
+    place = {} if _bits(pose[:3, 3]) == _bits(np.zeros(3)) else {"translation": _numbers(pose[:3, 3])}
+    return {"pose": {"rotation": [_numbers(row) for row in pose[:3, :3]], **place}}
+
+
+def _screw(kind: str, screw: Array, ratio: float) -> dict[str, Any]:
+    axis = screw[3:] if kind == "prismatic" else screw[:3]
+    if ratio == 1.0 and kind != "helical" and _bits(screw_along(kind, axis)) == _bits(screw):
+        return {"axis": _numbers(axis)}
+    return {"screw": _numbers(screw)} | ({} if ratio == 1.0 else {"ratio": ratio})
+
+
+def _spread(values: Array, absent: float) -> float | list[float | None] | None:
+    """One number if all are the same, else a list; what is ``absent`` is not written, or null in a list."""
+    numbers: list[float | None] = [None if _bits(x) == _bits(absent) else float(x) for x in values]
+    if len({_bits(x) for x in values}) == 1:
+        return numbers[0]
+    return numbers
+
+
+def _numbers(values: Array) -> list[float]:
+    return [float(x) for x in values]
+
+
+def _bits(values: Any) -> bytes:
+    return np.ascontiguousarray(values, dtype=np.float64).tobytes()
+
+
+def _checked(where: str, robot: Robot, document: dict[str, Any]) -> str:
+    """The JSON text, read again: a robot that would not come back is refused, by what the format cannot say.
+
+    A robot that no body of the real world can be says so in its file (``accept``).
+    """
+    report, reason, text = Report(robot.name), "", json_text(document)
+    described = read_json(text.encode("utf-8", "surrogatepass"), report)
+    if described is None or report.failed:
+        reason = "; ".join(
+            f"{finding.element}: {finding.message}".removeprefix(": ") for finding in report.findings[:3]
+        )
+    else:
+        try:
+            reason = _difference(robot, build(described))
+        except TorsorError as error:
+            reason = str(error).rstrip(".")
+    if reason:
+        raise ModelError(f"{where}: robot {robot.name!r} cannot be written so that it comes back the same: {reason}.")
+    rules = {finding.rule for finding in check(text, format="json") if finding.severity is Severity.ERROR}
+    if rules and rules <= set(ACCEPTABLE):
+        document["accept"] = sorted(rules)  # the file says itself that no real body is so
+        return json_text(document)
+    if rules:
+        message = (
+            f"{where}: robot {robot.name!r} is written, but torsor.load will refuse it: {', '.join(sorted(rules))}."
+        )
+        warnings.warn(message, ModelWarning, stacklevel=5)  # robot.to_json()
+    return text
+
+
+def _difference(one: Robot, other: Robot) -> str:
+    """What differs between two robots, in the model's own words; nothing if they are the same."""
+    for part in ("structure", "parameters"):
+        mine, theirs = getattr(one, part), getattr(other, part)
+        fields = mine._fields if part == "parameters" else mine.__dataclass_fields__
+        for field in fields:
+            a, b = getattr(mine, field), getattr(theirs, field)
+            if (a != b) if part == "structure" else (_bits(a) != _bits(b)):
+                return f"`{part}.{field}` differs"
+    return ""

@@ -1,0 +1,198 @@
+"""A robot as URDF: its own file with other inertias where only those changed, else written anew."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from torsor.arrays.typing import Array, Pose
+from torsor.errors import ModelError
+from torsor.formats.splice_urdf import with_inertias
+from torsor.lie import so3
+from torsor.model import Inertia, Robot
+from torsor.model.assemble import EARTH
+
+LARGEST = 1.7976931348623157e308  # what stands for "no limit", which URDF cannot say
+TYPES = {"revolute": "revolute", "prismatic": "prismatic", "free": "floating", "planar": "planar"}
+CANNOT_SAY = ("gravity", "armature", "coulomb width", "joint order", "friction", "limits")
+
+_ARTICLES = {"armature": "an ", "friction": "", "limits": ""}
+
+
+def to_urdf(robot: Robot, path: str | Path | None = None, *, drop: Collection[str] = ()) -> str:
+    """The robot as URDF text, also written to ``path``.
+
+    A robot that was read from a URDF and has other inertias at most keeps its file: visuals, comments, and every number
+    as it was written. Else the file is written anew (without visuals). What URDF cannot say is refused, unless it is
+    named in ``drop``: "gravity" (other than 9.81 m/s² along −z), "armature", "coulomb width", "joint order", and the
+    "friction" and "limits" of joints with several degrees of freedom.
+    """
+    for name in drop:
+        if name not in CANNOT_SAY:
+            raise ModelError(f"to_urdf: `drop` takes {', '.join(map(repr, CANNOT_SAY))}, got {name!r}.")
+    text = with_inertias(robot)
+    if text is None:
+        _refuse(robot, drop)
+        text = "\n".join(_lines(robot)) + "\n"
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def _refuse(robot: Robot, drop: Collection[str]) -> None:
+    s, p = robot.structure, robot.parameters
+    if not p.is_concrete:
+        raise ModelError(f"to_urdf: robot {robot.name!r} holds traced parameters, which have no numbers to write.")
+    for i, kind in enumerate(s.kinds):
+        own = s.coordinate_of(i).name == s.joints[i]
+        if kind not in TYPES or (own and s.couplings[i].ratio != 1.0):
+            what = f"is {kind}" if kind not in TYPES else f"moves by {s.couplings[i].ratio:g} q"
+            raise ModelError(f"to_urdf: joint {s.joints[i]!r} {what}, which URDF cannot say; use robot.to_json().")
+    natural = [name for name in s.joints if any(c.name == name for c in s.coordinates)]
+    several = [c for c in s.coordinates if c.nv > 1]
+    bounds = [x for c in several for x in (*s.limits.lower[c.q], *s.limits.upper[c.q])]
+    bounds += [x for c in several for x in (*s.limits.velocity[c.v], *s.limits.effort[c.v])]
+    found = {
+        "friction": any(np.any(p.viscous_friction[c.v]) or np.any(p.coulomb_friction[c.v]) for c in several),
+        "limits": bool(np.any(np.isfinite(bounds))),
+        "gravity": tuple(p.gravity) != EARTH,
+        "armature": bool(np.any(p.armature != 0)),
+        "coulomb width": s.coulomb_width != 0,
+        "joint order": [c.name for c in s.coordinates] != natural,
+    }
+    for name, present in found.items():
+        if present and name not in drop:
+            raise ModelError(
+                f"to_urdf: robot {robot.name!r} has {_ARTICLES.get(name, 'a ')}{name} that URDF cannot say. Leave it out with "
+                f"robot.to_urdf(path, drop=[{name!r}]), or write robot.to_json(path)."
+            )
+
+
+def _lines(robot: Robot) -> Iterator[str]:
+    s, p = robot.structure, robot.parameters
+    yield '<?xml version="1.0"?>'
+    yield f"<robot name={quoteattr(robot.name)}>"
+    yield from link_lines(s.base, Inertia.from_row(p.base_inertia))
+    for i, link in enumerate(s.links):
+        yield from link_lines(link, Inertia.from_row(p.inertias[i]))
+    fixed = [frame for frame in s.frames if frame.pose_row is not None]
+    for frame in fixed:
+        yield from link_lines(frame.name, Inertia.zero())
+    for i in range(s.n):
+        yield from _joint(robot, i)
+    taken = set(s.joints)
+    for frame in fixed:
+        name = _unused(f"{frame.name}_joint", taken)
+        parent = s.base if frame.link < 0 else s.links[frame.link]
+        yield from _fixed(name, parent, frame.name, p.frame_poses[frame.pose_row])
+    yield "</robot>"
+
+
+def link_lines(name: str, inertia: Inertia) -> list[str]:
+    """A <link> with its inertia, if it has any."""
+    if inertia.mass == 0:
+        return [f"  <link name={quoteattr(name)}/>"]
+    return [f"  <link name={quoteattr(name)}>", *(f"    {line}" for line in inertial_lines(inertia)), "  </link>"]
+
+
+def inertial_lines(inertia: Inertia) -> list[str]:
+    """An <inertial>, in the axes of the link."""
+    I = inertia.rotational
+    entries = {"ixx": I[0, 0], "ixy": I[0, 1], "ixz": I[0, 2], "iyy": I[1, 1], "iyz": I[1, 2], "izz": I[2, 2]}
+    return [
+        "<inertial>",
+        f'  <origin xyz="{_listed(inertia.com)}" rpy="0 0 0"/>',
+        f'  <mass value="{float(inertia.mass)!r}"/>',
+        "  <inertia " + " ".join(f'{key}="{float(value)!r}"' for key, value in entries.items()) + "/>",
+        "</inertial>",
+    ]
+
+
+def _joint(robot: Robot, i: int) -> Iterator[str]:
+    """A joint; if its axis does not pass through the link's frame, by way of a frame that lies on the axis."""
+    s, p = robot.structure, robot.parameters
+    name, link, kind = s.joints[i], s.links[i], s.kinds[i]
+    parent = s.base if s.parents[i] < 0 else s.links[s.parents[i]]
+    pose, axis = p.poses[i], np.array([0.0, 0.0, 1.0])
+    child = link
+    if kind in ("revolute", "prismatic"):
+        turning, sliding = p.screws[i][:3], p.screws[i][3:]
+        axis = turning if kind == "revolute" else sliding
+        if kind == "revolute" and np.any(sliding != 0):
+            child = _unused(f"{link}_on_axis", {*robot.frames})
+            on_axis = np.eye(4)
+            on_axis[:3, 3] = np.cross(turning, sliding)
+            pose = pose @ on_axis
+            yield f"  <link name={quoteattr(child)}/>"
+            on_axis[:3, 3] *= -1
+            yield from _fixed(_unused(f"{name}_to_link", set(s.joints)), child, link, on_axis)
+    c = s.coordinate_of(i)
+    own = c.name == name
+    lower, upper = s.limits.lower[c.q_start], s.limits.upper[c.q_start]
+    unbounded = not own or (lower == -np.inf and upper == np.inf)
+    written = "continuous" if kind == "revolute" and unbounded else TYPES[kind]
+    yield f'  <joint name={quoteattr(name)} type="{written}">'
+    yield f"    {_origin(pose)}"
+    yield f"    <parent link={quoteattr(parent)}/>"
+    yield f"    <child link={quoteattr(child)}/>"
+    if kind != "free":
+        yield f'    <axis xyz="{_listed(axis)}"/>'
+    if kind in ("revolute", "prismatic"):
+        yield from _limits_and_friction(robot, i, own, written)
+    yield "  </joint>"
+
+
+def _limits_and_friction(robot: Robot, i: int, own: bool, written: str) -> Iterator[str]:
+    s, p = robot.structure, robot.parameters
+    c, coupling = s.coordinate_of(i), s.couplings[i]
+    bounds = {"effort": s.limits.effort[c.v_start], "velocity": s.limits.velocity[c.v_start]}
+    if not own:
+        bounds = {"effort": np.inf, "velocity": np.inf}
+    if written != "continuous":
+        ends = (s.limits.lower[c.q_start], s.limits.upper[c.q_start]) if own else (-np.inf, np.inf)
+        bounds = {"lower": ends[0], "upper": ends[1], **bounds}
+    if written != "continuous" or any(np.isfinite(value) for value in bounds.values()):
+        clipped = {key: float(np.clip(value, -LARGEST, LARGEST)) for key, value in bounds.items()}
+        yield "    <limit " + " ".join(f'{key}="{value!r}"' for key, value in clipped.items()) + "/>"
+    if not own:
+        multiplier, offset = float(coupling.ratio), float(coupling.offset)
+        yield f'    <mimic joint={quoteattr(c.name)} multiplier="{multiplier!r}" offset="{offset!r}"/>'
+        return
+    damping, friction = float(p.viscous_friction[c.v_start]), float(p.coulomb_friction[c.v_start])
+    if damping or friction:
+        yield f'    <dynamics damping="{damping!r}" friction="{friction!r}"/>'
+
+
+def _fixed(name: str, parent: str, child: str, pose: Pose) -> Iterator[str]:
+    yield f'  <joint name={quoteattr(name)} type="fixed">'
+    yield f"    {_origin(pose)}"
+    yield f"    <parent link={quoteattr(parent)}/>"
+    yield f"    <child link={quoteattr(child)}/>"
+    yield "  </joint>"
+
+
+def _origin(pose: Pose) -> str:
+    return f'<origin xyz="{_listed(pose[:3, 3])}" rpy="{_listed(roll_pitch_yaw(pose[:3, :3]))}"/>'
+
+
+def roll_pitch_yaw(R: Array) -> Array:
+    """Fixed-axis angles (3,), rad, with R = R_z(yaw) R_y(pitch) R_x(roll); accurate at pitch ±90° too, where yaw is 0."""
+    level = np.hypot(R[0, 0], R[1, 0])
+    yaw = np.arctan2(R[1, 0], R[0, 0]) if level > 1e-12 else 0.0
+    pitch = np.arctan2(-R[2, 0], level)
+    turned = so3.exp(np.array([0.0, 0.0, -yaw])) @ R  # R_y(pitch) R_x(roll)
+    return np.array([np.arctan2(-turned[1, 2], turned[1, 1]), pitch, yaw])
+
+
+def _listed(vector: Array) -> str:
+    return " ".join(repr(float(x)) for x in vector)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

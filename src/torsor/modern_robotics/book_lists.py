@@ -1,0 +1,188 @@
+"""The book's lists of an open chain, read and checked, and the robots made from them: each once, found by its numbers.
+
+Mlist   (n + 1, 4, 4)   link frame {i} seen from {i−1} at home, m; the last is the end frame {n+1} seen from {n}
+Glist   (n, 6, 6)       spatial inertia of link i in frame {i}, which the book puts at the centre of mass; kg, kg·m²
+Slist   (6, n)          screw axes (ω, v) in the space frame at home, one per column; m
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from torsor import lie
+from torsor.arrays.typing import Array, Vector3
+from torsor.errors import ModelError, ShapeError
+from torsor.lie import se3
+from torsor.model import Inertia, Robot, link_form, serial_chain
+from torsor.model.assemble import EARTH
+from torsor.model.joints import SCREW_KINDS
+from torsor.model.poses import check_pose
+from torsor.modern_robotics.arguments import as_floats, numbers
+
+KEPT = 256  # robots in memory; the least recently used go first
+TIP = "tip"  # the name of the end frame {n+1}
+_WEIGHTLESS = np.zeros(3)
+_POSES = (
+    "the n + 1 home poses M01, M12, …: link frame {i} seen from {i−1}, and last the end frame seen from link n; "
+    "n is the number of columns of `Slist`"
+)
+_INERTIAS = (
+    "the n spatial inertias G1, G2, … of the links, 6×6, (angular, linear), each in its own link frame at the centre "
+    "of mass; n is the number of columns of `Slist`"
+)
+
+
+def chain(Mlist: Array, Glist: Array, Slist: Array, g: Vector3 = EARTH) -> Robot:
+    """The `torsor.Robot` of the book's lists: from here, every function of torsor is open [LP, (9.35)–(9.40), E002-4].
+
+    ``Mlist`` (n + 1, 4, 4), m; ``Glist`` (n, 6, 6), kg, kg·m²; ``Slist`` (6, n), m; ``g`` (3,), m/s², the gravitational
+    acceleration in the space frame. Joints are named joint_1 …, links link_1 …, the end frame "tip". Screws of any length and
+    pitch: joint i moves by exp([S_i] θ_i). The same numbers give the same robot, so that what was compiled is found again.
+    """
+    return robot_of("chain", Mlist, Glist, Slist, g)
+
+
+def lists(robot: Robot, frame: str | None = None) -> tuple[Array, Array, Array]:
+    """The book's (Mlist, Glist, Slist) of a serial chain, (n + 1, 4, 4), (n, 6, 6), (6, n), kg, m; the inverse of `chain`.
+
+    Link frames are moved to the centres of mass (axes kept), as the book wants them [LP, (9.35)–(9.40), E002-4]. ``frame``
+    names the end frame {n+1}, which must sit on the last link: "tip" if there is one on it, else the last link's own
+    frame. Gravity is not in the lists: pass `robot.gravity` as ``g``. What the lists cannot say is refused: trees, mimic
+    joints, joints with several degrees of freedom, armature and friction.
+    """
+    _refuse_what_lists_cannot_say(robot)
+    form = link_form(robot, _end_frame(robot, frame))
+    bodies = [robot.inertia(link) for link in robot.links]
+    T_ic = [se3.pose(np.eye(3), body.com) for body in bodies]
+    steps = [
+        se3.inverse(before) @ M @ after for before, M, after in zip([np.eye(4), *T_ic], form.steps, T_ic, strict=False)
+    ]
+    Mlist = np.array([*steps, se3.inverse(T_ic[-1]) @ form.tip])
+    Glist = np.array([lie.inertia_matrix(lie.inertia_row(body.mass, np.zeros(3), body.rotational)) for body in bodies])
+    return Mlist, Glist, np.ascontiguousarray(form.to_space().screws.T)
+
+
+def robot_of(where: str, Mlist: Any, Glist: Any, Slist: Any, g: Any = _WEIGHTLESS) -> Robot:
+    """The robot of the lists (without gravity by default), made once for the same numbers; ``where`` asks for it."""
+    S = screws_of(where, "Slist", Slist)
+    n = S.shape[1]
+    M = numbers(where, "Mlist", Mlist, (n + 1, 4, 4), _POSES)
+    G = numbers(where, "Glist", Glist, (n, 6, 6), _INERTIAS)
+    g = numbers(where, "g", g, (3,), "the gravitational acceleration in the space frame, such as (0, 0, -9.8)")
+    try:
+        return _robot(n, M.tobytes(), G.tobytes(), S.tobytes(), g.tobytes())
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from None
+
+
+def arm_of(where: str, name: str, screws: Any, home: Any = None) -> Robot:
+    """The massless chain of screws ``name`` ("Slist" or "Blist") and a home pose, for kinematics; made once."""
+    S = screws_of(where, name, screws)
+    M = np.eye(4) if home is None else numbers(where, "M", home, (4, 4), "the home pose of the end frame, 4×4")
+    try:
+        return _arm(S.shape[1], S.tobytes(), M.tobytes(), name)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from None
+
+
+def screws_of(where: str, name: str, screws: Any) -> Array:
+    """Screw axes (6, n), one per column, n at least 1."""
+    meaning = "6×n, one screw axis (ω, v) per column"
+    S = as_floats(where, name, screws, meaning)
+    if S.ndim != 2 or S.shape[0] != 6 or S.shape[1] == 0:
+        advice = ""
+        if S.ndim == 2 and S.shape[1] == 6:
+            advice = f" Screws in rows: pass `{name}.T`."
+        elif S.shape == (6,):
+            advice = f" For one joint pass a column: `np.reshape({name}, (6, 1))`."
+        raise ShapeError(f"{where}: `{name}` must be {meaning}; got shape {S.shape}.{advice}")
+    return S
+
+
+def joint_vector(where: str, name: str, value: Any, robot: Robot) -> Array:
+    """One number per joint (n,)."""
+    return numbers(where, name, value, (robot.nv,), "one number per joint, as many as the lists have screw axes")
+
+
+@lru_cache(maxsize=KEPT)
+def _robot(n: int, M: bytes, G: bytes, S: bytes, g: bytes) -> Robot:
+    steps = [_home(f"Mlist[{i}]", step) for i, step in enumerate(_unpacked(M, n + 1, 4, 4))]
+    bodies = [_body(i, body) for i, body in enumerate(_unpacked(G, n, 6, 6))]
+    homes = [steps[0]]
+    for step in steps[1:]:
+        homes.append(homes[-1] @ step)
+    screws = _checked_screws("Slist", _unpacked(S, 6, n).T)
+    return serial_chain(screws, np.array(homes[:n]), bodies, tip=homes[n], gravity=_unpacked(g, 3))
+
+
+@lru_cache(maxsize=KEPT)
+def _arm(n: int, screws: bytes, M: bytes, name: str) -> Robot:
+    """All link frames sit in the space frame at home, so that their screws are the given ones."""
+    home = _home("M", _unpacked(M, 4, 4))
+    S = _checked_screws(name, _unpacked(screws, 6, n).T)
+    if name == "Blist":
+        S = lie.transform_twist(home, S)
+    return serial_chain(S, np.array([np.eye(4)] * n), [Inertia.zero()] * n, tip=home)
+
+
+def _unpacked(content: bytes, *shape: int) -> Array:
+    return np.frombuffer(content).reshape(shape)
+
+
+def _home(what: str, M: Array) -> Array:
+    try:
+        return check_pose(what, M)
+    except ModelError as error:
+        raise ModelError(f"{error} ProjectToSE3 gives the pose nearest to rounded numbers.") from None
+
+
+def _body(i: int, G: Array) -> Inertia:
+    try:
+        return Inertia.from_matrix(G)
+    except ModelError as error:
+        raise ModelError(f"Glist[{i}] is no spatial inertia. {error}") from None
+
+
+def _checked_screws(name: str, screws: Array) -> Array:
+    for i, S in enumerate(screws):
+        if not (np.all(np.isfinite(S)) and np.any(S)):
+            raise ModelError(f"column {i} of `{name}` must be a screw axis, finite and not all zero; got {S.tolist()}.")
+    return screws
+
+
+def _end_frame(robot: Robot, frame: str | None) -> str:
+    last = robot.links[-1]
+    if frame is None:
+        named = next((f for f in robot.structure.frames if f.name == TIP), None)
+        return TIP if named is not None and named.link == robot.n - 1 else last
+    if robot.structure.frame(frame).link != robot.n - 1:
+        raise ModelError(f"lists: the end frame must sit on the last link {last!r}; {frame!r} does not.")
+    return frame
+
+
+def _refuse_what_lists_cannot_say(robot: Robot) -> None:
+    s, p = robot.structure, robot.parameters
+    who = f"lists: robot {robot.name!r}"
+    spine = s.path_from_base(robot.n - 1)
+    if len(spine) != robot.n:
+        beside = [s.joints[i] for i in range(robot.n) if i not in spine]
+        raise ModelError(
+            f"{who} is a tree, and the book's lists describe one open chain, each link on the one before it. Hold the joints "
+            f"of the other branches first, robot.lock({{{beside[0]!r}: 0.0, ...}}): {', '.join(beside)}."
+        )
+    for joint, kind in zip(s.joints, s.kinds, strict=True):
+        if kind not in SCREW_KINDS:
+            raise ModelError(f"{who}: joint {joint!r} is {kind}; the book's joints have one screw axis each.")
+    if s.has_couplings:
+        raise ModelError(f"{who} has mimic joints; the book's joints each have a variable of their own.")
+    if robot.coordinates != robot.joints:
+        raise ModelError(f"{who} has q in another order than its joints: pass robot.reorder(robot.joints).")
+    for effect in ("armature", "viscous_friction", "coulomb_friction"):
+        if np.any(getattr(p, effect)):
+            raise ModelError(
+                f"{who} has {effect.replace('_', ' ')}, for which the book's lists have no place: leave it out with "
+                f"robot.with_parameters({effect}=np.zeros({robot.nv}))."
+            )

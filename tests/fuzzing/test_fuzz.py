@@ -1,0 +1,25 @@
+"""Every file loads or is refused in words: a bounded number of mutations here, `make fuzz` for many more."""
+
+import collections
+
+import pytest
+from mutations import WHOLE, inputs, seeds
+
+from run import judge
+
+COUNT = 500
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_files_load_or_are_refused(seed, tmp_path):
+    results = collections.Counter()
+    for content, _ in zip(inputs(1_000_000 + seed, seeds()), range(COUNT), strict=False):
+        results[judge(content, tmp_path / "robot")] += 1
+    assert results["loaded"] > COUNT / 50  # the mutations are not all so brutal that only the parser is tried
+    assert len(results) > 10  # and many rules are met
+
+
+@pytest.mark.parametrize("content", WHOLE, ids=lambda content: repr(content[:20]))
+@pytest.mark.parametrize("suffix", [".urdf", ".json", ".yaml", ".xml"])
+def test_files_that_are_not_even_broken_robots_are_refused(content, suffix, tmp_path):
+    assert judge(content, tmp_path / f"robot{suffix}") != "loaded"

@@ -1,0 +1,313 @@
+# ruff: noqa: E501 - one mistake a line
+"""Every rule for robot files: a file that breaks it is refused (or noted) with line, element, value and what to do, and the
+same file without the mistake is not. The mistakes are single edits of one good file.
+"""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+import test_mjcf_rules
+
+import torsor
+from torsor.formats import RULES, Severity
+
+GOOD = """<?xml version="1.0"?>
+<robot name="arm">
+  <link name="base"/>
+  <link name="upper">
+    <inertial>
+      <origin xyz="0 0 0.2" rpy="0 0 0"/>
+      <mass value="2.0"/>
+      <inertia ixx="0.03" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.004"/>
+    </inertial>
+    <visual>
+      <origin xyz="0 0 0.2"/>
+      <geometry><box size="0.1 0.1 0.5"/></geometry>
+    </visual>
+  </link>
+  <link name="lower">
+    <inertial>
+      <origin xyz="0.1 0 0"/>
+      <mass value="1.0"/>
+      <inertia ixx="0.002" ixy="0.0001" ixz="0" iyy="0.01" iyz="0" izz="0.011"/>
+    </inertial>
+    <collision>
+      <origin xyz="0.1 0 0" rpy="0 1.5707963267948966 0"/>
+      <geometry><cylinder radius="0.05" length="0.4"/></geometry>
+    </collision>
+  </link>
+  <link name="tool"/>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/>
+    <child link="upper"/>
+    <axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2" effort="50" velocity="3"/>
+    <dynamics damping="0.1" friction="0.2"/>
+  </joint>
+  <joint name="elbow" type="revolute">
+    <origin xyz="0 0 0.4" rpy="1.5707963267948966 0 0"/>
+    <parent link="upper"/>
+    <child link="lower"/>
+    <axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1.5" effort="20" velocity="3"/>
+  </joint>
+  <joint name="flange" type="fixed">
+    <origin xyz="0.3 0 0"/>
+    <parent link="lower"/>
+    <child link="tool"/>
+  </joint>
+</robot>
+"""
+LOWER = 'ixx="0.002" ixy="0.0001" ixz="0" iyy="0.01" iyz="0" izz="0.011"'
+ELBOW_LIMIT = '<limit lower="-1" upper="1.5" effort="20" velocity="3"/>'
+FINGERS = """<link name="f1"><inertial><mass value="0.1"/><inertia ixx="1e-4" ixy="0" ixz="0" iyy="1e-4" iyz="0" izz="1e-4"/>
+</inertial></link>
+  <joint name="finger" type="prismatic"><parent link="tool"/><child link="f1"/><axis xyz="0 1 0"/>
+    <limit lower="0" upper="0.04" effort="5" velocity="1"/>{}</joint>
+</robot>"""
+
+# rule: (what is replaced, by what, line of the finding, what the message says)
+BROKEN = {
+    "xml-malformed": ("</robot>", "", 47, "not well-formed XML: no element found"),
+    "xml-doctype": ("<robot name", '<!DOCTYPE robot [<!ENTITY a "b">]>\n<robot name', 2, "document type declaration, which is refused"),
+    "not-a-robot": ("robot", "sdf", 2, "the outermost element is <sdf>, a URDF has <robot>"),
+    "xacro": ('<link name="base"/>', '<xacro:include filename="x"/>', 2, "a xacro template, not a URDF"),
+    "unknown-tag": ('<link name="base"/>', '<link name="base"><vizual/></link>', 3, "unknown tag <vizual>"),
+    "unknown-attribute": ('<mass value="2.0"/>', '<mass value="2.0" unit="kg"/>', 7, "unknown attribute 'unit'"),
+    "repeated-tag": ('<mass value="2.0"/>', '<mass value="2.0"/><mass value="3.0"/>', 7, "<mass> stands 2 times"),
+    "missing-tag": ('<parent link="upper"/>', "", 34, "<parent link=…/> is missing"),
+    "missing-attribute": ('<mass value="2.0"/>', "<mass/>", 7, "value= of <mass> is missing"),
+    "number-malformed": ('<mass value="2.0"/>', '<mass value="two"/>', 7, "must be a number, found 'two'"),
+    "transmission-malformed": ("</robot>", '<transmission name="t"><joint name="elbow"/><actuator name="m"><mechanicalReduction>fifty</mechanicalReduction></actuator></transmission></robot>', 46, "<mechanicalReduction> must be a number, found 'fifty'"),
+    "path-outside": ('<box size="0.1 0.1 0.5"/>', '<mesh filename="../../etc/x.stl"/>', 12, "'../../etc/x.stl' lies outside"),
+    "duplicate-link": ('<link name="tool"/>', '<link name="tool"/><link name="lower"/>', 26, "described 2 times (lines 15, 26)"),
+    "duplicate-joint": ('name="elbow"', 'name="shoulder"', 34, "described 2 times (lines 27, 34)"),
+    "missing-link": ('<child link="lower"/>', '<child link="lowr"/>', 34, "its child link 'lowr' does not exist (did you mean 'lower'?)"),
+    "two-parents": ('<child link="tool"/>', '<child link="lower"/>', 41, "it is the child of 2 joints: 'elbow', 'flange'"),
+    "cycle": ('<parent link="base"/>', '<parent link="lower"/>', 27, "links form a cycle: upper ← lower ← upper"),
+    "two-roots": ('<link name="tool"/>', '<link name="tool"/><link name="b2"/><link name="t2"/><joint name="j2" type="fixed"><parent link="b2"/><child link="t2"/></joint>', 26, "2 links have no parent: 'base', 'b2'"),
+    "unused-link": ('<link name="tool"/>', '<link name="tool"/><link name="spare"/>', 26, "no joint attaches it"),
+    "no-links": (GOOD[GOOD.index("  <link"):GOOD.index("</robot>")], "", None, "the file describes no link"),
+    "no-moving-joint": ('type="revolute"', 'type="fixed"', None, "no joint moves"),
+    "unknown-joint-type": ('name="elbow" type="revolute"', 'name="elbow" type="hinge"', 34, "unknown joint type 'hinge'"),
+    "axis-zero": ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>', 27, "the axis is zero"),
+    "axis-not-unit": ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 2"/>', 27, "the axis (0, 0, 2) has length 2"),
+    "axis-missing": ('<axis xyz="0 0 1"/>', "", 27, "no <axis> is given"),
+    "limits-missing": (ELBOW_LIMIT, "", 34, "a revolute joint has no <limit>"),
+    "limits-inverted": ('lower="-1" upper="1.5"', 'lower="1.5" upper="-1"', 39, "lower 1.5 exceeds upper -1"),
+    "limits-empty": ('lower="-1" upper="1.5"', 'lower="0" upper="0"', 39, "lower and upper are both 0"),
+    "limit-not-positive": ('effort="20"', 'effort="0"', 39, "its effort limit is 0"),
+    "limits-wider-than-turn": ('lower="-1" upper="1.5"', 'lower="-8.5" upper="8.5"', 39, "its range is 2.71 turns"),
+    "angles-in-degrees": ('lower="-1" upper="1.5"', 'lower="-90" upper="120"', 39, "its range is -90 … 120 rad"),
+    "friction-negative": ('damping="0.1"', 'damping="-0.1"', 27, "damping is -0.1"),
+    "mimic-unknown": (ELBOW_LIMIT, ELBOW_LIMIT + '<mimic joint="sholder"/>', 34, "it mimics 'sholder', which does not exist"),
+    "mimic-cycle": ("</robot>", FINGERS.format('<mimic joint="finger"/>'), 48, "it follows 'finger', which follows it"),
+    "mimic-limits": (ELBOW_LIMIT, ELBOW_LIMIT + '<mimic joint="shoulder" offset="9"/>', 34, "it allows its leader 'shoulder' -10 … -7.5, others -2 … 2"),
+    "mass-negative": ('<mass value="2.0"/>', '<mass value="-2.0"/>', 8, "its mass is -2 kg"),
+    "massless-with-inertia": ('<mass value="2.0"/>', '<mass value="0"/>', 8, "no mass, but a rotational inertia of 0.03 kg·m²"),
+    "inertia-not-positive": (LOWER, LOWER.replace('ixy="0.0001"', 'ixy="0.02"'), 19, "its principal moments are -0.0143961, 0.011, 0.0263961"),
+    "inertia-triangle": ('izz="0.004"', 'izz="0.08"', 8, "exceeds the sum of the other two, 0.03 + 0.03, by 0.02 kg·m² (25.0%)"),
+    "inertia-units": (LOWER, 'ixx="2000" ixy="100" ixz="0" iyy="10000" iyz="0" izz="11000"', 19, "has a radius of gyration of 104.9 m"),
+    "inertia-rows-swapped": (LOWER, 'ixx="0.002" ixy="0.01" ixz="0.011" iyy="0.0001" iyz="0" izz="0"', 19, "ixx … izz = 0.002 0.01 0.011 0.0001 0 0 have moments"),
+    "idle-joint": ("</robot>", FINGERS.format("").replace("0.1", "0").replace("1e-4", "0"), 48, "it moves no inertia: 'f1' and all beyond are massless"),
+    "massless-connector": ('<mass value="2.0"/>\n      <inertia ixx="0.03" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.004"/>', '<mass value="0"/>\n      <inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>', 4, "it has no mass, between joint 'shoulder' and what it carries"),
+    "inertia-default": ('ixx="0.03" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.004"', 'ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"', 8, "its inertia is 1 times the identity"),
+    "inertia-zero": (LOWER, 'ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"', 19, "1 kg without rotational inertia"),
+    "inertia-inconsistent": ('<box size="0.1 0.1 0.5"/>', '<box size="0.01 0.01 0.02"/>', 8, "its radius of gyration is 0.126 m, its shapes reach 0.0122 m"),
+    "com-outside": ('<origin xyz="0 0 0.2" rpy="0 0 0"/>', '<origin xyz="0 0 0.9" rpy="0 0 0"/>', 8, "its centre of mass (0, 0, 0.9) lies 0.45 m outside its shapes, along z"),
+    "mass-ratio": ('<mass value="2.0"/>', '<mass value="20000.0"/>', 19, "its mass is 1 kg, that of 'upper' 2e+04 kg: a ratio of 2e+04"),
+    "millimetres": ('<origin xyz="0.3 0 0"/>', '<origin xyz="300 0 0"/>', 41, "its origin is 300 m from its parent's"),
+    "names-collide": ('name="flange"', 'name="tool"', 41, "a link has the same name"),
+}  # fmt: skip
+ELSEWHERE = {"file-unreadable", "file-too-large"}  # below
+
+
+def finding_of(rule: str, text: str):
+    return [finding for finding in torsor.check(text) if finding.rule == rule]
+
+
+def broken(rule: str) -> str:
+    old, new, _, _ = BROKEN[rule]
+    assert old in GOOD, old
+    return GOOD.replace(old, new) if rule in ("no-moving-joint", "not-a-robot") else GOOD.replace(old, new, 1)
+
+
+def test_the_good_file_is_good():
+    assert torsor.check(GOOD) == ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot = torsor.load(GOOD)
+    assert robot.joints == ("shoulder", "elbow")
+    assert robot.frames == ("base", "upper", "lower", "tool")
+    assert robot.source.findings == ()
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_a_broken_file_is_found_at_its_line_with_the_value_and_what_to_do(rule):
+    _, _, line, message = BROKEN[rule]
+    found = finding_of(rule, broken(rule))
+    assert len(found) == 1, torsor.check(broken(rule))
+    assert message in found[0].message
+    assert found[0].line == line
+    assert str(found[0]).startswith(f"<text>{'' if line is None else f':{line}'}: {RULES[rule].severity}: ")
+    assert str(found[0]).endswith(f"{RULES[rule].advice} [{rule}]")
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_loading_refuses_errors_and_accepts_the_rest(rule):
+    text = broken(rule)
+    if RULES[rule].severity is Severity.ERROR:
+        with pytest.raises(torsor.FileError, match=re.escape(f"[{rule}]")) as caught:
+            torsor.load(text)
+        assert rule in [finding.rule for finding in caught.value.findings]
+    else:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            robot = torsor.load(text)
+        told = rule in [finding.rule for finding in robot.source.findings]
+        assert told == (not RULES[rule].lint)
+        expected = RULES[rule].severity is Severity.WARNING and not RULES[rule].lint
+        assert any(f"[{rule}]" in str(w.message) for w in warned) == expected
+
+
+@pytest.mark.parametrize("rule", [rule for rule in BROKEN if RULES[rule].severity is not Severity.ERROR])
+def test_warnings_and_notes_can_be_silenced_by_rule(rule):
+    assert rule not in [finding.rule for finding in torsor.check(broken(rule), ignore=[rule])]
+
+
+def test_every_rule_is_tested():
+    from_mjcf = {rule for _, rule, _ in (*test_mjcf_rules.REFUSED.values(), *test_mjcf_rules.SAID.values())}
+    from_lists = {"text-malformed"}  # test_screw_list_errors
+    assert set(BROKEN) | ELSEWHERE | from_mjcf | from_lists >= set(RULES), set(RULES) - set(BROKEN) - from_mjcf
+
+
+def test_several_problems_are_reported_together():
+    text = GOOD
+    for rule in ("mass-negative", "limits-inverted", "inertia-not-positive", "axis-zero"):
+        old, new, _, _ = BROKEN[rule]
+        text = text.replace(old, new, 1)
+    with pytest.raises(torsor.FileError) as caught:
+        torsor.load(text)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "<text>: 4 errors"
+    assert [finding.rule for finding in caught.value.findings] == [
+        "axis-zero",
+        "limits-inverted",
+        "mass-negative",
+        "inertia-not-positive",
+    ]
+
+
+def test_what_is_read_in_spite_of_a_tree_that_is_none_is_still_checked():
+    text = GOOD.replace('<child link="lower"/>', '<child link="lowr"/>').replace(
+        '<mass value="2.0"/>', '<mass value="-2"/>'
+    )
+    rules = {finding.rule for finding in torsor.check(text)}
+    assert {"missing-link", "mass-negative"} <= rules
+
+
+def test_a_single_body_is_a_robot_when_its_base_floats():
+    text = GOOD.replace('type="revolute"', 'type="fixed"')
+    drone = torsor.load(text, base="floating")
+    assert drone.nv == 6
+    assert torsor.load(drone.to_urdf(), base="floating").digest == drone.digest
+    heavier = drone.with_payload("tool", torsor.Inertia.point(0.1))
+    again = torsor.load(heavier.to_urdf(), base="floating")
+    np.testing.assert_allclose(again.parameters.inertias, heavier.parameters.inertias, atol=1e-15)
+
+
+# Repairs
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if RULES[rule].repair])
+def test_a_repair_is_explicit_does_what_it_says_and_is_logged(rule):
+    text = broken(rule)
+    with pytest.raises(torsor.FileError):
+        torsor.load(text)
+    robot = torsor.load(text, repair=[rule], ignore=["massless-connector"])
+    (finding,) = [finding for finding in robot.source.findings if finding.rule == rule]
+    assert finding.repaired
+    assert finding.severity is Severity.NOTE
+    assert f"Repaired: {RULES[rule].repair}." in str(finding)
+    q, v, a = torsor.random_state(robot, seed=0)
+    assert np.all(np.isfinite(torsor.forward_dynamics(robot, q, v, a)))
+
+
+def test_what_the_repairs_give():
+    def load(rule):
+        return torsor.load(broken(rule), repair=[rule])
+
+    assert load("limits-missing").limits.upper == (2.0, np.inf)
+    assert load("limits-inverted").limits.lower == (-2.0, -1.0)
+    assert load("friction-negative").parameters.viscous_friction[0] == 0.1
+    assert load("idle-joint").joints == ("shoulder", "elbow")
+    assert "spare" not in load("unused-link").frames
+    rows = load("inertia-rows-swapped").inertia("lower").rotational
+    np.testing.assert_allclose(rows, [[0.002, 0.0001, 0], [0.0001, 0.01, 0], [0, 0, 0.011]])
+    for rule in ("inertia-triangle", "inertia-not-positive"):
+        body = load(rule).inertia("upper" if rule == "inertia-triangle" else "lower")
+        assert body.violations() == []
+    np.testing.assert_allclose(load("inertia-triangle").inertia("upper").principal().moments, [0.04, 0.04, 0.08])
+
+
+def test_repairs_and_silences_that_do_not_exist_are_named():
+    with pytest.raises(torsor.UnknownName, match=r"has no repair 'limits-invert'; nearest: 'limits-inverted'"):
+        torsor.load(GOOD, repair=["limits-invert"])
+    with pytest.raises(torsor.UnknownName, match="has no rule 'mass-ration'; nearest: 'mass-ratio'"):
+        torsor.check(GOOD, ignore=["mass-ration"])
+    with pytest.raises(torsor.FileError, match="'limits-inverted' is an error and cannot be silenced; repair="):
+        torsor.check(GOOD, ignore=["limits-inverted"])
+
+
+# Files
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(torsor.FileError, match=r"arm\.urdf: cannot be read: No such file or directory"):
+        torsor.load(tmp_path / "arm.urdf")
+    (finding,) = torsor.check(tmp_path / "arm.urdf")
+    assert finding.rule == "file-unreadable"
+
+
+def test_a_file_too_large(tmp_path, monkeypatch):
+    from torsor.formats import safe_xml
+
+    path = tmp_path / "arm.urdf"
+    path.write_text(GOOD)
+    monkeypatch.setattr(safe_xml, "MOST_BYTES", 100)
+    with pytest.raises(torsor.FileError, match="larger than 100 bytes"):
+        torsor.load(path)
+    monkeypatch.undo()
+    monkeypatch.setattr(safe_xml, "MOST_ELEMENTS", 10)
+    assert [finding.rule for finding in torsor.check(path)] == ["file-too-large"]
+
+
+def test_messages_name_the_file(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(broken("mass-negative"))
+    with pytest.raises(
+        torsor.FileError, match=re.escape(f"{path}:8: error: link 'upper': its mass is -2 kg. A mass is positive")
+    ):
+        torsor.load(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n", "robot", "<", "<robot", "<robot/>", "{", "[]", "\x00", "<a/>", "{}", "torsor: 1"]
+)
+def test_what_is_no_robot_is_refused_in_words(text, tmp_path):
+    path = tmp_path / "something.urdf"
+    path.write_text(text)
+    with pytest.raises(torsor.FileError, match=re.escape(str(path))):
+        torsor.load(path)
+
+
+def test_the_page_of_rules_is_up_to_date():
+    from pathlib import Path
+
+    page = (Path(__file__).parents[2] / "docs" / "rules.md").read_text()
+    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
+    assert list(rows) == list(RULES)
+    for name, rule in RULES.items():
+        assert rule.advice in rows[name] and f"| {rule.severity} |" in rows[name] and rule.repair in rows[name]
