@@ -69,14 +69,13 @@ def check(
 
     Nothing is raised for what the file contains; a file without findings gives an empty tuple.
     """
-    unreadable = Report(str(source)[:200])
+    report = Report(str(source)[:200], ignore=ignore)
     try:
-        content, file, kind = _read(source, format)
-    except FileError as error:
-        unreadable.add("file-unreadable", None, "", str(error).rstrip("."))
-        return tuple(unreadable.findings)
-    report = Report(file, ignore=ignore)
-    described = _describe(content, kind, report)
+        content, report.file, kind = _read(source, format)
+        described = _describe(content, kind, report)
+    except FileError as error:  # not there, not to be opened, or what reads the format is not installed
+        report.add("file-unreadable", None, "", str(error).rstrip("."))
+        described = None
     if described is not None:
         check_suspicious.check(described, report)
         if not report.failed:
