@@ -99,3 +99,29 @@ def test_no_constant_is_rounded_away_on_robots_of_any_size():
     parameters = aligned(torsor.assemble(joints)).parameters
     assert parameters.poses[1, 1, 3] == 3e-16
     assert parameters.inertias[1, 5] == 5e-17
+
+
+@pytest.mark.compiled
+def test_a_call_that_repeats_the_one_before_is_told_from_one_that_does_not():
+    """The kernel of the call before is taken without asking again: not for other frames, shapes, precisions or backends."""
+    robot, other = ROBOTS["panda"], ROBOTS["panda"].with_gravity((0.0, 0.0, -1.62))
+    q, v, a = torsor.random_state(robot, seed=0, batch=(5,))
+    poses = {frame: torsor.frame_pose(robot, q, frame) for frame in ("tool", "flange", "tool")}
+    assert not np.array_equal(poses["tool"], poses["flange"])
+    for _ in range(2):
+        for frame, pose in poses.items():
+            np.testing.assert_array_equal(torsor.frame_pose(robot, q, frame), pose)
+            np.testing.assert_array_equal(torsor.frame_pose(robot, q[:2], frame), pose[:2])
+    tau = torsor.inverse_dynamics(robot, q, v, a)
+    single = torsor.inverse_dynamics(robot, *(x.astype(np.float32) for x in (q, v, a)))
+    assert single.dtype == np.float32
+    np.testing.assert_array_equal(torsor.inverse_dynamics(robot, q, v, a), tau)
+    assert not np.array_equal(torsor.inverse_dynamics(other, q, v, a), tau)
+    np.testing.assert_array_equal(torsor.inverse_dynamics(robot, q.astype(">f8"), v, a), tau)
+    np.testing.assert_array_equal(torsor.inverse_dynamics(robot, q[::-1], v[::-1], a[::-1]), tau[::-1])
+    with pytest.raises(torsor.ShapeError):
+        torsor.inverse_dynamics(robot, q, v, a[:, :6])
+    with torsor.backend("numpy"):
+        np.testing.assert_allclose(torsor.inverse_dynamics(robot, q, v, a), tau, rtol=1e-10)
+    with pytest.raises(torsor.ShapeError, match="out"):
+        torsor.inverse_dynamics(robot, q, v, a, out=np.empty((5, 6)))

@@ -21,7 +21,7 @@ from torsor.errors import ShapeError, TorsorError
 
 Array = Any
 ELEMENTS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
-WORTH_A_THREAD = 300_000  # operations in a slice that pay for handing it to another thread
+WORTH_A_THREAD = 6_000_000  # operations in a slice, some tenths of a millisecond: what waking another thread costs
 ALIGNMENT = 64  # bytes: of the widest vector
 LANES = 16  # slices are cut at multiples of the widest vector
 

@@ -102,6 +102,11 @@ class Robot:
         }
         return tuple(name for name, leaf in leaves.items() if not isinstance(leaf, np.ndarray) or np.any(leaf != 0))
 
+    @cached_property
+    def is_concrete(self) -> bool:
+        """Whether all parameters are plain numbers (none is being traced or differentiated)."""
+        return self.parameters.is_concrete
+
     def inertia(self, link: str) -> Inertia:
         """Inertia of a link, in its frame."""
         return Inertia.from_row(self.parameters.inertias[self._moving_link(link)])
@@ -248,7 +253,7 @@ class Robot:
     @cached_property
     def digest(self) -> str:
         """What tells this robot from every other: a hash of its structure and numbers."""
-        if not self.parameters.is_concrete:
+        if not self.is_concrete:
             raise TorsorError(
                 f"robot {self.name!r} holds traced parameters and cannot be hashed or compared; "
                 "pass it as an argument of the traced function instead of a static one."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from torsor.errors import unknown_name
@@ -76,12 +77,12 @@ class Structure:
         """Number of moving links, which is the number of joints."""
         return len(self.links)
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """Numbers in a configuration."""
         return sum(c.nq for c in self.coordinates)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Degrees of freedom."""
         return sum(c.nv for c in self.coordinates)
