@@ -7,6 +7,7 @@ machine code. With anything else (traced arrays, a robot whose numbers are being
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -27,8 +28,8 @@ from torsor.compiler import jax_call, native
 from torsor.compiler.front_door import DOORS, FrontDoor, fast_function
 from torsor.compiler.graph import Program, count
 from torsor.compiler.kernel import Kernel
-from torsor.compiler.simplify import Level
-from torsor.compiler.trace import TracedArray, trace
+from torsor.compiler.simplify import Level, TooLong
+from torsor.compiler.trace import Budget, TracedArray, trace
 from torsor.errors import ShapeError, TorsorError
 from torsor.model import Robot, Structure
 from torsor.model.aligned import aligned
@@ -177,10 +178,7 @@ def _cheapest(about: Public, robot: Robot) -> Algorithm:
     hints = inspect.signature(about.algorithm).parameters
     required = [n for n in signature_of(about.algorithm).arrays if hints[n].default is inspect.Parameter.empty]
     request = Request(robot, "float64", (), tuple((name, None) for name in required))
-    traced = about.robot_for(robot)
-    return min(
-        candidates, key=lambda algorithm: sum(count(program_of(algorithm, traced, request, about.result)).values())
-    )
+    return _shortest(about, request)[0]
 
 
 def _open(door: FrontDoor, args: tuple[Any, ...], kernel: native.NativeFunction) -> None:
@@ -252,10 +250,8 @@ class InJax:
 
     def jacobian(self, output: str, *inputs: str) -> Kernel:
         """The derivatives of the result by inputs."""
-        robot = self._about.robot_for(self._request.robot)
-        candidates = self._about.algorithms(self._request.robot)
-        programs = [program_of(candidate, robot, self._request, self._about.result) for candidate in candidates]
-        return Kernel(self._about.algorithm.__name__, _shortest(programs)).jacobian(output, *inputs)
+        program = _shortest(self._about, self._request)[1]
+        return Kernel(self._about.algorithm.__name__, program).jacobian(output, *inputs)
 
     def _in_jax_numpy(self, *arrays: Any) -> Any:
         return self._plain(self._request.robot, **self._request.arguments(arrays))
@@ -284,16 +280,12 @@ def _request(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, lis
 
 
 def _build(about: Public, request: Request) -> native.NativeFunction:
-    candidates = about.algorithms(request.robot)
+    about.algorithms(request.robot)  # may refuse the robot, also one whose kernel is on disk
     _note_variant(request.robot)
-
-    def make() -> Program:
-        robot = about.robot_for(request.robot)
-        return _shortest([program_of(candidate, robot, request, about.result) for candidate in candidates])
 
     where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
     key = "|".join([_sources(), where, request.robot.digest, repr(request.statics), repr(request.layout)])
-    return native.build(key, make, np.dtype(request.dtype))
+    return native.build(key, lambda: _shortest(about, request)[1], np.dtype(request.dtype))
 
 
 def _note_variant(robot: Robot) -> None:
@@ -311,7 +303,17 @@ def _note_variant(robot: Robot) -> None:
         )
 
 
-def program_of(algorithm: Algorithm, robot: Robot, request: Request, result: str) -> Program:
+def _shortest(about: Public, request: Request) -> tuple[Algorithm, Program]:
+    """Of all algorithms for the same numbers, the one with the fewest operations, and its program."""
+    robot, budget = about.robot_for(request.robot), Budget()
+    found = []
+    for algorithm in about.algorithms(request.robot):
+        with contextlib.suppress(TooLong):
+            found.append((algorithm, program_of(algorithm, robot, request, about.result, budget)))
+    return min(found, key=lambda pair: sum(count(pair[1]).values()))
+
+
+def program_of(algorithm: Algorithm, robot: Robot, request: Request, result: str, budget: Budget) -> Program:
     """The simplified program of an algorithm for a robot."""
     expected = signature_of(algorithm).arrays
     shapes = {
@@ -323,11 +325,7 @@ def program_of(algorithm: Algorithm, robot: Robot, request: Request, result: str
     def run(**inputs: Any) -> Any:
         return {result: algorithm(robot, **request.arguments(list(inputs.values())))}
 
-    return trace(run, shapes, Level.FULL)
-
-
-def _shortest(programs: Sequence[Program]) -> Program:
-    return min(programs, key=lambda program: sum(count(program).values()))
+    return trace(run, shapes, Level.FULL, budget)
 
 
 @functools.cache

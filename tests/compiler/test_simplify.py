@@ -9,8 +9,8 @@ from random_programs import evaluate, programs
 
 import torsor
 from torsor.compiler.graph import Graph, Op, Port, Program, count
-from torsor.compiler.simplify import RULES, Level, simplify
-from torsor.compiler.trace import trace
+from torsor.compiler.simplify import RULES, Level, TooLong, simplify
+from torsor.compiler.trace import Budget, trace
 from torsor.mechanics.inverse_dynamics import inverse_dynamics
 
 FINITE = st.floats(-1e3, 1e3, allow_nan=False)
@@ -130,3 +130,13 @@ def test_tracing_into_the_simplifier_gives_what_simplifying_the_trace_gives():
         assert count(at_once) == count(later)
         numbers = list(np.random.default_rng(0).normal(size=18))
         np.testing.assert_allclose(evaluate(at_once, numbers), evaluate(later, numbers), rtol=1e-12)
+
+
+def test_a_much_longer_rival_is_given_up():
+    budget = Budget()
+    trace(lambda x: x + 1.0, {"x": (100,)}, Level.FULL, budget)
+    assert 200 < budget.most < 400
+    with pytest.raises(TooLong):
+        trace(lambda x: x[:, None] * x[None, :], {"x": (100,)}, Level.FULL, budget)
+    again = trace(lambda x: 2.0 * x, {"x": (100,)}, Level.FULL, budget)
+    assert count(again) == {"mul": 100}

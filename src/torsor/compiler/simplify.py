@@ -21,6 +21,10 @@ class Level(Enum):
     FULL = "full"
 
 
+class TooLong(Exception):
+    """A program has become longer than its maker wants."""
+
+
 class Rewriter:
     """Builds the simplified graph; rules ask it about nodes and make new ones through it.
 
@@ -30,6 +34,7 @@ class Rewriter:
     def __init__(self, graph: Graph, level: Level) -> None:
         self.graph = graph
         self.ops, self.constant = graph.ops, graph.constant
+        self.most = math.inf  # nodes, beyond which `TooLong` is raised
         self.full = level is Level.FULL
         self.zero, self.one, self.minus_one = graph.constant(0.0), graph.constant(1.0), graph.constant(-1.0)
         self._minus_zero = graph.constant(-0.0)
@@ -54,6 +59,8 @@ class Rewriter:
             for rewrite in self._rewritings[op]:
                 if (node := rewrite(self, *args)) is not None:
                     return node
+        if len(self.ops) > self.most:
+            raise TooLong
         if not self.full:
             return self.graph.apply(op, *args)
         if op in COMMUTATIVE and args[0] > args[1]:

@@ -7,7 +7,9 @@ user's controller works. The trace records operations as executed, or simplifies
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +20,16 @@ from torsor.compiler.simplify import Level, Rewriter, compact
 from torsor.errors import TorsorError
 
 Recorder = Graph | Rewriter  # what operations are told to
+
+
+@dataclass
+class Budget:
+    """How many nodes a trace may record. Rivals are traced with one budget between them."""
+
+    most: float = math.inf
+
+
+PATIENCE = 1.5  # times the nodes of another: some are not needed in the end, in all of them alike
 
 
 class TracedArray:
@@ -173,16 +185,24 @@ class TracedArray:
     __hash__ = None  # type: ignore[assignment]
 
 
-def trace(function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]], level: Level = Level.OFF) -> Program:
+def trace(
+    function: Callable[..., Any],
+    inputs: Mapping[str, tuple[int, ...]],
+    level: Level = Level.OFF,
+    budget: Budget | None = None,
+) -> Program:
     """The program of ``function``, called once with a traced array per named input of the given shape.
 
     Outputs are named by the keys of a returned dict or the fields of a named tuple; one array is named "result", a plain
     tuple "result_0", "result_1", … Simplifying while tracing gives what `simplify` would make of the literal trace, sooner:
-    most operations of a robot's algorithms are on its zeros, and are never recorded.
+    most operations of a robot's algorithms are on its zeros, and are never recorded. With a ``budget``, which the shortest of
+    several rivals sets, a much longer one is given up (`TooLong`).
     """
     ports = [Port(name, tuple(shape)) for name, shape in inputs.items()]
     nodes = Graph(ports)
     graph: Recorder = nodes if level is Level.OFF else Rewriter(nodes, level)
+    if budget is not None and isinstance(graph, Rewriter):
+        graph.most = budget.most
     arrays, start = {}, 0
     for port in ports:
         ids = np.array(nodes.input_nodes[start : start + port.size], dtype=np.int64).reshape(port.shape)
@@ -190,6 +210,8 @@ def trace(function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]], l
         start += port.size
     named = _named_outputs(function(**arrays))
     outputs = {name: _numbers(graph, value) for name, value in named.items()}
+    if budget is not None:
+        budget.most = min(budget.most, PATIENCE * len(nodes))
     program = Program(
         nodes,
         tuple(Port(name, ids.shape) for name, ids in outputs.items()),
