@@ -29,7 +29,8 @@ from torsor.compiler.front_door import DOORS, FrontDoor, fast_function
 from torsor.compiler.graph import Program, count
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.simplify import Level, TooLong
-from torsor.compiler.trace import Budget, TracedArray, trace
+from torsor.compiler.trace import Budget, trace
+from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ShapeError, TorsorError
 from torsor.model import Robot, Structure
 from torsor.model.aligned import aligned
