@@ -28,8 +28,9 @@ def pinocchio(robot: Robot) -> Peer:
     import pinocchio as pin
 
     source = robot.source
-    own = source is not None and source.format == "urdf" and source.digest == robot.digest
-    text = source.content.decode("utf-8-sig") if own and source is not None else _as_urdf(robot)
+    text = source.text if source is not None and source.format == "urdf" and source.digest == robot.digest else None
+    own = text is not None
+    text = text or _as_urdf(robot)
     floating = own and robot.structure.kinds[0] == "free" and f'"{robot.joints[0]}"' not in text
     model = (
         pin.buildModelFromXML(text, pin.JointModelFreeFlyer(), robot.joints[0])

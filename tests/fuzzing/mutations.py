@@ -59,7 +59,7 @@ def seeds() -> list[bytes]:
         Joint(name="plane", kind="planar", parent="link_2", link="link_4", inertia=body),
     ]
     robot = torsor.assemble(joints, name="seed")
-    texts = [robot.to_urdf(), robot.to_json(), robot.to_yaml()]
+    texts = [robot.to_urdf(), robot.to_json(), robot.to_yaml(), robot.to_mjcf()]
     urdfs = sorted((Path(__file__).parents[1] / "data" / "robots").glob("*.urdf"))
     texts += [path.read_text() for path in urdfs if path.stem in ("ur5", "chain2", "chain3")]
     return [text.encode() for text in texts]

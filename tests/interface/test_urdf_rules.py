@@ -208,6 +208,18 @@ def test_what_is_read_in_spite_of_a_tree_that_is_none_is_still_checked():
     assert {"missing-link", "mass-negative"} <= rules
 
 
+def test_no_limit_at_all_is_not_suspicious():
+    """What torsor writes for "none", the largest number there is, is read as none."""
+    robot = torsor.load(GOOD).with_source(None)
+    free = torsor.load(
+        GOOD.replace('type="revolute"', 'type="prismatic"').replace(ELBOW_LIMIT, ""), repair=["limits-missing"]
+    )
+    text = free.to_urdf()
+    assert "1.7976931348623157e+308" in text
+    assert torsor.load(text).limits.upper[-1] == np.inf
+    assert torsor.check(text) == torsor.check(robot.to_urdf()) == ()
+
+
 def test_a_single_body_is_a_robot_when_its_base_floats():
     text = GOOD.replace('type="revolute"', 'type="fixed"')
     drone = torsor.load(text, base="floating")
@@ -230,7 +242,7 @@ def test_a_repair_is_explicit_does_what_it_says_and_is_logged(rule):
     (finding,) = [finding for finding in robot.source.findings if finding.rule == rule]
     assert finding.repaired
     assert finding.severity is Severity.NOTE
-    assert f"Repaired: {RULES[rule].repair}." in str(finding)
+    assert f"The repair {RULES[rule].repair}." in str(finding)
     q, v, a = torsor.random_state(robot, seed=0)
     assert np.all(np.isfinite(torsor.forward_dynamics(robot, q, v, a)))
 

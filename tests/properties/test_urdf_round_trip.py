@@ -32,6 +32,7 @@ WITH_COMMENTS = """<?xml version="1.0" encoding="utf-8"?>
   <!-- the end -->
 </robot>
 """
+INERTIAL = "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>"
 END = Inertia.box((0.1, 0.1, 0.1), mass=0.7, com=(0.05, 0, 0))
 
 
@@ -107,6 +108,17 @@ def test_a_link_without_inertia_gets_one():
     robot = torsor.load(text)
     heavy = torsor.load(robot.with_payload("end", END).to_urdf())
     assert_same_dynamics(robot.with_payload("end", END), heavy)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "iso-8859-1"])
+def test_a_file_in_another_encoding_is_read_and_written_anew(encoding, tmp_path):
+    path = tmp_path / "arm.urdf"
+    text = WITH_COMMENTS.replace("utf-8", encoding).replace("the first", "erste Länge").replace("<visual/>", INERTIAL)
+    path.write_bytes(text.encode(encoding))
+    robot = torsor.load(path)
+    written = robot.with_inertia("end", END).to_urdf(tmp_path / "new.urdf")
+    assert_same_dynamics(robot.with_inertia("end", END), torsor.load(tmp_path / "new.urdf"))
+    assert torsor.load(written).joints == robot.joints
 
 
 def test_repairs_are_written_back():

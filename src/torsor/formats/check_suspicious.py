@@ -44,10 +44,10 @@ def _limits(joint: JointPart, report: Report) -> None:
         report.add("limits-empty", line, joint.where, f"lower and upper are both {lower:.6g}")
     if joint.kind == "prismatic":
         return
-    whole = [abs(x) for x in (lower, upper) if x != 0]
+    whole = [abs(x) for x in (lower, upper) if x != 0 and math.isfinite(x)]
     if whole and max(whole) > 2 * TURN and all(abs(x - round(x)) < 1e-9 for x in whole):
         report.add("angles-in-degrees", line, joint.where, f"its range is {lower:.6g} … {upper:.6g} rad")
-    elif upper - lower > 2 * TURN * (1 + 1e-3):
+    elif 2 * TURN * (1 + 1e-3) < upper - lower < math.inf:
         turns = (upper - lower) / TURN
         report.add("limits-wider-than-turn", line, joint.where, f"its range is {turns:.3g} turns")
 

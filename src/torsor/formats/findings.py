@@ -30,7 +30,7 @@ class Finding:
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         element = f"{self.element}: " if self.element else ""
-        end = f"Repaired: {RULES[self.rule].repair}." if self.repaired else self.advice
+        end = f"The repair {RULES[self.rule].repair}." if self.repaired else self.advice
         return f"{place}: {self.severity}: {element}{self.message}. {end} [{self.rule}]"
 
     def as_dict(self) -> dict[str, Any]:

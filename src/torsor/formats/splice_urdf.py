@@ -16,11 +16,11 @@ def with_inertias(robot: Robot) -> str | None:
     from torsor.formats.load import read_again
 
     source = robot.source
-    if source is None or source.format != "urdf":
+    if source is None or source.format != "urdf" or source.text is None:
         return None
     repaired = [finding for finding in source.findings if finding.repaired]
     if robot.digest == source.digest and not repaired:
-        return source.content.decode("utf-8-sig")
+        return source.text
     original = read_again(source, robot) if all(finding.rule in INERTIA_RULES for finding in repaired) else None
     if original is None:
         return None

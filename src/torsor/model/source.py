@@ -20,3 +20,11 @@ class Source:
     content: bytes = field(repr=False)
     digest: str = field(repr=False)
     reductions: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str | None:
+        """The file as it was read; None if it is not written in UTF-8."""
+        try:
+            return self.content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return None
