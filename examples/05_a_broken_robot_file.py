@@ -1,6 +1,6 @@
 """A robot file with mistakes in it: what torsor says, what it repairs when asked, and what it writes back.
 
-    python examples/05_a_broken_robot_file.py
+python examples/05_a_broken_robot_file.py
 """
 
 import torsor
