@@ -28,7 +28,9 @@ def pinocchio(robot: Robot) -> Peer:
     import pinocchio as pin
 
     source = robot.source
-    text = source.text if source is not None and source.format == "urdf" and source.digest == robot.digest else None
+    same = source is not None and source.format == "urdf" and source.digest == robot.digest
+    # Pinocchio does not look at the axis of a planar joint; torsor writes it along z.
+    text = source.text if same and source is not None and "planar" not in robot.structure.kinds else None
     own = text is not None
     text = text or _as_urdf(robot)
     floating = own and robot.structure.kinds[0] == "free" and f'"{robot.joints[0]}"' not in text

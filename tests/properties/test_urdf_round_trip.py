@@ -116,9 +116,49 @@ def test_a_file_in_another_encoding_is_read_and_written_anew(encoding, tmp_path)
     text = WITH_COMMENTS.replace("utf-8", encoding).replace("the first", "erste Länge").replace("<visual/>", INERTIAL)
     path.write_bytes(text.encode(encoding))
     robot = torsor.load(path)
-    written = robot.with_inertia("end", END).to_urdf(tmp_path / "new.urdf")
+    with pytest.warns(torsor.ModelWarning, match="visuals, collisions and comments are left out"):
+        written = robot.with_inertia("end", END).to_urdf(tmp_path / "new.urdf")
     assert_same_dynamics(robot.with_inertia("end", END), torsor.load(tmp_path / "new.urdf"))
     assert torsor.load(written).joints == robot.joints
+
+
+def test_what_is_lost_is_said():
+    robot = torsor.load(WITH_COMMENTS.replace("<visual/>", INERTIAL))
+    with pytest.warns(torsor.ModelWarning, match="<text> is written anew .* comments are left out"):
+        robot.rename({"j1": "first"}).to_urdf()
+    with pytest.raises(torsor.ModelError, match="has a gravity that URDF cannot say"):
+        robot.with_gravity((0, 0, -1.62)).to_urdf()
+    assert robot.with_gravity((0, 0, -1.62)).to_urdf(drop="gravity") == robot.to_urdf()
+
+
+def test_repairs_on_the_base_are_written_back():
+    bad = INERTIAL.replace("ixx='1'", "ixx='9'")
+    text = WITH_COMMENTS.replace('<link name="base"/>', f'<link name="base">{bad}</link>').replace(
+        "<visual/>", INERTIAL
+    )
+    robot = torsor.load(text, repair=["inertia-triangle"], base="floating")
+    assert_same_dynamics(robot, torsor.load(robot.to_urdf(), base="floating"))
+    fixed = torsor.load(text, repair="inertia-triangle")
+    assert torsor.load(fixed.to_urdf()).source.findings == ()
+    with pytest.warns(torsor.ModelWarning, match="inertia-of-base"):
+        torsor.load(text)  # it enters no equation
+    with pytest.raises(torsor.FileError, match="inertia-triangle"):
+        torsor.load(text, base="floating")
+
+
+def test_a_follower_that_turns_the_other_way_leaves_no_range_and_says_so():
+    limit = '<limit lower="0" upper="0.5" effort="1" velocity="1"/>'
+    joint = (
+        '<joint name="{}" type="revolute"><parent link="base"/><child link="{}"/><axis xyz="0 0 1"/>'
+        + limit
+        + "{}</joint>"
+    )
+    links = "".join(f'<link name="{name}">{INERTIAL}</link>' for name in "ab")
+    text = f'<robot name="r"><link name="base"/>{links}{joint.format("j", "a", "")}'
+    text += joint.format("k", "b", '<mimic joint="j" multiplier="-1"/>') + "</robot>"
+    with pytest.warns(torsor.ModelWarning, match="it leaves its leader 'j' only 0"):
+        robot = torsor.load(text)
+    assert torsor.random_configuration(robot, seed=0) == 0.0
 
 
 def test_repairs_are_written_back():

@@ -33,7 +33,7 @@ def describe(robot: torsor.Robot) -> str:
         f"gravity ({', '.join(f'{x:g}' for x in p.gravity)}) m/s²; effects: {', '.join(robot.effects) or 'none'}",
     ]
     if robot.source is not None:
-        lines.append(f"read from {robot.source.file} ({robot.source.format}), {len(robot.source.findings)} findings")
+        lines.append(f"read from {robot.source.file} ({robot.source.format}), findings: {len(robot.source.findings)}")
     lines += ["", "Tree", *_tree(robot), "", "Joints", *_joints(robot), "", "Links", *_links(robot)]
     frames = [frame for frame in s.frames if frame.pose_row is not None]
     if frames:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+import torsor
 from torsor.errors import TorsorError
 
 COMMANDS = ("doctor", "check", "info", "verify")
@@ -20,7 +22,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, module in modules.items():
         summary = (module.__doc__ or "").splitlines()[0]
         module.add_arguments(commands.add_parser(name, help=summary, description=summary))
+    parser.add_argument("--version", action="version", version=f"torsor {torsor.__version__}")
     options = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):  # a terminal that has no "²" prints something else, and no traceback
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         return int(modules[options.command].run(options))
     except TorsorError as error:

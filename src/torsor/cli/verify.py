@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
+from collections.abc import Callable
 
 from torsor import verification
 from torsor.cli.robot_argument import add_robot, robot_of
@@ -15,8 +16,8 @@ from torsor.verification import Residual
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The robot, and how many states."""
     add_robot(parser)
-    parser.add_argument("--states", type=int, default=20, help="random states to try (default 20)")
-    parser.add_argument("--seed", type=int, default=0, help="of the random states")
+    parser.add_argument("--states", type=_counting_from(1), default=20, help="random states to try (default 20)")
+    parser.add_argument("--seed", type=_counting_from(0), default=0, help="of the random states")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,6 +40,16 @@ def run(options: argparse.Namespace) -> int:
     bad = sum(not row.holds for row in rows)
     sys.stdout.write(f"\n{'all ' + str(len(rows)) + ' hold' if not bad else f'{bad} of {len(rows)} do not hold'}\n")
     return int(bad > 0)
+
+
+def _counting_from(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
+        return value
+
+    return number
 
 
 def _table(rows: list[Residual]) -> str:

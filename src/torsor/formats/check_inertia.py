@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from torsor.arrays.typing import Array
@@ -15,16 +17,48 @@ LARGE = 100.0  # a radius of gyration so many times the robot's size is in other
 SMALLEST = 0.1  # m: the size of a robot whose file gives no length
 
 
-def check(robot: Description, report: Report, *, is_tree: bool) -> None:
-    """Masses, principal moments, and (where links form a tree) the joints that would move nothing."""
+def check(robot: Description, report: Report, *, is_tree: bool, floating: bool) -> None:
+    """Masses, principal moments, and (where links form a tree) the joints that would move nothing.
+
+    What does not move, on a base that is not ``floating``, needs no inertia: mistakes in it are warnings.
+    """
     size = extent(robot)
+    still = resting(robot) if is_tree and not floating else set()
     for link in robot.links:
         if link.mass is not None:
-            _mass(link, report)
+            told: Report | _OfBase = _OfBase(report) if link.name in still else report
+            _mass(link, told)
             if link.mass is not None and link.mass > 0:
-                _moments(link, size, report)
+                _moments(link, size, told)
     if is_tree:
         _idle(robot, report)
+
+
+class _OfBase:
+    """Takes what is found in links that do not move: a warning, and the number is made possible."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    def add(
+        self, rule: str, line: int | None, element: str, message: str, fix: Callable[[], object] | None = None
+    ) -> None:
+        """As `Report.add`."""
+        if rule == "mass-negative" or rule in self.report.repair:
+            self.report.add(rule, line, element, message, fix)
+            return
+        self.report.add("inertia-of-base", line, element, f"{message} ({rule})")
+        if fix is not None:
+            fix()
+
+
+def resting(robot: Description) -> set[str]:
+    """The root link and all that is fixed to it."""
+    still = {robot.base}
+    for joint in outwards(robot):
+        if joint.kind == "fixed" and joint.parent in still:
+            still.add(joint.child)
+    return still
 
 
 def extent(robot: Description) -> float:
@@ -32,11 +66,11 @@ def extent(robot: Description) -> float:
     lengths = [0.0]
     lengths += [float(np.linalg.norm(joint.pose[:3, 3])) for joint in robot.joints]
     lengths += [float(np.linalg.norm(link.com)) for link in robot.links if link.mass]
-    lengths += [max(shape.size) for link in robot.links for shape in link.shapes]
+    lengths += [max(shape.size) for link in robot.links for shape in link.shapes if shape.size]
     return max(lengths)
 
 
-def _mass(link: LinkPart, report: Report) -> None:
+def _mass(link: LinkPart, report: Report | _OfBase) -> None:
     if link.mass is not None and link.mass < 0:
         report.add("mass-negative", link.at, link.where, f"its mass is {link.mass:.6g} kg")
         link.mass = -link.mass  # it is refused; what follows should not be blamed
@@ -55,12 +89,12 @@ def _mass(link: LinkPart, report: Report) -> None:
         )
 
 
-def _moments(link: LinkPart, size: float, report: Report) -> None:
+def _moments(link: LinkPart, size: float, report: Report | _OfBase) -> None:
     assert link.mass is not None
     low, middle, high = moments = np.linalg.eigvalsh(link.matrix)
     scale = float(np.abs(moments).max())
     if scale < ROUNDING * link.mass * max(size, SMALLEST) ** 2:  # what is left of a point mass after some arithmetic
-        link.moments = np.zeros(6)
+        link.moments[:] = 0.0
         return
     radius = (scale / link.mass) ** 0.5
     possible = low >= -ROUNDING * scale and high <= (low + middle) + WRITTEN_DIGITS * high
@@ -84,7 +118,8 @@ def _moments(link: LinkPart, size: float, report: Report) -> None:
         excess = high - low - middle
         report.add(
             "inertia-triangle", link.at, link.where,
-            f"the largest principal moment {high:.6g} exceeds the sum of the other two, {low:.6g} + {middle:.6g}, "
+            f"the largest principal moment {high:.6g} exceeds the sum of the other two, {_listed(moments).split(', ')[0]} + "
+            f"{_listed(moments).split(', ')[1]}, "
             f"by {excess:.3g} kg·m² ({excess / high:.1%})",
             lambda: link.set_matrix(nearest(link.matrix)),
         )  # fmt: skip
@@ -155,4 +190,5 @@ def outwards(robot: Description) -> list[JointPart]:
 
 
 def _listed(moments: Array) -> str:
-    return ", ".join(f"{x:.6g}" for x in moments)
+    scale = np.abs(moments).max()
+    return ", ".join(f"{0.0 if abs(x) < 1e-12 * scale else x:.6g}" for x in moments)

@@ -41,9 +41,10 @@ def _axis(joint: JointPart, report: Report) -> None:
 def _limits(robot: Description, joint: JointPart, report: Report) -> None:
     line = joint.line if joint.limit_line is None else joint.limit_line
     if joint.lower is None or joint.upper is None:
-        if robot.requires_limits and joint.kind in ("revolute", "prismatic") and joint.limit_line is None:
+        if robot.requires_limits and joint.kind in ("revolute", "prismatic"):
+            missing = "no <limit>" if joint.limit_line is None else "a <limit> without lower= and upper="
             report.add(
-                "limits-missing", line, joint.where, f"a {joint.kind} joint has no <limit>", lambda: None
+                "limits-missing", line, joint.where, f"a {joint.kind} joint has {missing}", lambda: None
             )  # no limit is what None means
         return
     lower, upper = np.asarray(joint.lower, float), np.asarray(joint.upper, float)
@@ -79,9 +80,7 @@ def _followers(robot: Description, report: Report) -> None:
             leader = following
         else:
             if ratio == 0.0:
-                report.add(
-                    "mimic-unknown", joint.line, joint.where, "its multiplier is zero, so that it follows nothing"
-                )
+                report.add("mimic-cycle", joint.line, joint.where, "its multiplier is zero, so that it follows nothing")
                 continue
             joint.mimic = Mimic(leader.name, ratio, offset)
     if not report.failed:
@@ -96,6 +95,9 @@ def _shared_ranges(robot: Description, joints: dict[str, JointPart], report: Rep
         ends = sorted((end - joint.mimic.offset) / joint.mimic.ratio for end in _range(joint))
         lower, upper = ranges[joint.mimic.joint]
         ranges[joint.mimic.joint] = (max(lower, ends[0]), min(upper, ends[1]))
+        if ranges[joint.mimic.joint][0] == ranges[joint.mimic.joint][1] and lower < upper:
+            message = f"it leaves its leader {joint.mimic.joint!r} only {ranges[joint.mimic.joint][0] + 0.0:.6g}"
+            report.add("mimic-empty", joint.line, joint.where, message)
         if ranges[joint.mimic.joint][0] > ranges[joint.mimic.joint][1]:
             report.add(
                 "mimic-limits", joint.line, joint.where,

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.formats.check_inertia import outwards, resting
 from torsor.formats.description import Description, JointPart, LinkPart, Shape
 from torsor.formats.findings import Report
 from torsor.model import shapes
@@ -27,7 +28,8 @@ def check(robot: Description, report: Report) -> None:
         if link.mass and link.mass > 0:
             _inertia(link, report)
             _position(link, report)
-    _masses(robot, report)
+    if not report.failed:
+        _masses(robot, report)
     _lengths(robot, report)
     _names(robot, report)
 
@@ -45,7 +47,7 @@ def _limits(joint: JointPart, report: Report) -> None:
     if joint.kind == "prismatic":
         return
     whole = [abs(x) for x in (lower, upper) if x != 0 and math.isfinite(x)]
-    if whole and max(whole) > 2 * TURN and all(abs(x - round(x)) < 1e-9 for x in whole):
+    if whole and 2 * TURN < max(whole) < 1e4 and all(abs(x - round(x)) < 1e-9 for x in whole):
         report.add("angles-in-degrees", line, joint.where, f"its range is {lower:.6g} … {upper:.6g} rad")
     elif 2 * TURN * (1 + 1e-3) < upper - lower < math.inf:
         turns = (upper - lower) / TURN
@@ -65,6 +67,7 @@ def _inertia(link: LinkPart, report: Report) -> None:
             link.where,
             f"its inertia is {diagonal[0]:g} times the identity, a typical default",
         )
+        return  # what is not known fits nothing
     box = _bounds(link)
     if box is None:
         return
@@ -104,15 +107,22 @@ def _position(link: LinkPart, report: Report) -> None:
 
 
 def _masses(robot: Description, report: Report) -> None:
-    massive = [link for link in robot.links if link.mass and link.mass > 0]
+    """Bodies that move, each with all that is fixed to it."""
+    masses = {link.name: max(link.mass or 0.0, 0.0) for link in robot.links}
+    moving = {joint.child for joint in robot.joints if joint.kind != "fixed"}
+    for joint in reversed(outwards(robot)):
+        if joint.kind == "fixed":
+            masses[joint.parent] += masses[joint.child]
+    massive = [link for link in robot.links if link.name in moving and masses[link.name] > 0]
     if len(massive) < 2:
         return
-    light, heavy = min(massive, key=lambda link: link.mass or 0.0), max(massive, key=lambda link: link.mass or 0.0)
-    ratio = (heavy.mass or 0.0) / (light.mass or 1.0)
+    light, heavy = (pick(massive, key=lambda link: masses[link.name]) for pick in (min, max))
+    ratio = masses[heavy.name] / masses[light.name]
     if ratio > MOST_MASS_RATIO:
         report.add(
             "mass-ratio", light.at, light.where,
-            f"its mass is {light.mass:.3g} kg, that of {heavy.name!r} {heavy.mass:.3g} kg: a ratio of {ratio:.2g}",
+            f"its mass is {masses[light.name]:.3g} kg, that of {heavy.name!r} {masses[heavy.name]:.3g} kg: "
+            f"a ratio of {ratio:.2g}",
         )  # fmt: skip
 
 
@@ -121,9 +131,12 @@ def _lengths(robot: Description, report: Report) -> None:
         length = float(np.linalg.norm(joint.pose[:3, 3]))
         if length > HUGE:
             report.add("millimetres", joint.line, joint.where, f"its origin is {length:.6g} m from its parent's")
+    still = set() if report.failed else resting(robot)
     for link in robot.links:
+        if link.name in still:
+            continue  # the ground may be as large as it likes
         length = float(np.linalg.norm(link.com)) if link.mass else 0.0
-        large = max((max(shape.size) for shape in link.shapes), default=0.0)
+        large = max((max(shape.size) for shape in link.shapes if shape.size), default=0.0)
         if max(length, large) > HUGE:
             what = "its centre of mass is" if length >= large else "its shapes are as large as"
             report.add("millimetres", link.at, link.where, f"{what} {max(length, large):.6g} m")
@@ -149,7 +162,9 @@ def _names(robot: Description, report: Report) -> None:
 
 
 def _bounds(link: LinkPart) -> Array | None:
-    """Least and largest corner (2, 3) of a link's shapes, in its frame; None if it has none."""
+    """Least and largest corner (2, 3) of a link's shapes, in its frame; None if it has none, or a mesh."""
+    if any(shape.kind == "mesh" for shape in link.shapes):
+        return None
     corners = [corner for shape in link.shapes for corner in _corners(shape)]
     return None if not corners else np.array([np.min(corners, axis=0), np.max(corners, axis=0)])
 

@@ -34,7 +34,7 @@ def check(robot: Description, report: Report, *, floating: bool) -> None:
             )
     _cycles(robot, parent_joints, report)
     _roots(robot, set(parent_joints), report)
-    if not floating and all(joint.kind == "fixed" for joint in robot.joints):
+    if not floating and not report.failed and all(joint.kind == "fixed" for joint in robot.joints):
         report.add("no-moving-joint", None, f"robot {robot.name!r}", "no joint moves")
 
 

@@ -19,7 +19,7 @@ INFINITE = float("inf")
 @dataclass
 class Shape:
     """A primitive that a link looks like or collides with: "box" (x, y, z), "cylinder" and "capsule" (radius, length),
-    "sphere" (radius); m.
+    "sphere" (radius), m; or a "mesh", of which nothing is known.
     """
 
     kind: str

@@ -30,7 +30,10 @@ class Finding:
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         element = f"{self.element}: " if self.element else ""
-        end = f"The repair {RULES[self.rule].repair}." if self.repaired else self.advice
+        rule = RULES[self.rule]
+        end = f"The repair {rule.repair}." if self.repaired else self.advice
+        if self.severity is Severity.ERROR and rule.repair:
+            end += f" Or load it with repair=[{self.rule!r}]."
         return f"{place}: {self.severity}: {element}{self.message}. {end} [{self.rule}]"
 
     def as_dict(self) -> dict[str, Any]:
@@ -99,5 +102,9 @@ class Report:
         """Raise all errors as one, if there are any."""
         errors = list(self.of(Severity.ERROR))
         if errors:
+            errors.sort(key=lambda finding: finding.line or 0)
             head = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
-            raise FileError("\n".join([f"{self.file}: {head}", *(f"  {finding}" for finding in errors)]), tuple(errors))
+            # a misspelt tag may be why something is missing
+            related = [finding for finding in self.findings if finding.rule == "unknown-tag"]
+            lines = [f"{self.file}: {head}", *(f"  {finding}" for finding in (*errors, *related))]
+            raise FileError("\n".join(lines), tuple(errors))

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from torsor.arrays.typing import Array, Vector3
 from torsor.errors import FileError, ModelError, ModelWarning, TorsorError
 from torsor.formats import check_inertia, check_joints, check_suspicious, check_tree, safe_xml, urdf
@@ -40,10 +42,15 @@ def load(
     q. Each rule named in ``repair`` (see docs/rules.md) is mended instead of refused, and ``robot.source.findings`` says
     how; warnings named in ``ignore`` are not given. Meshes are never opened.
     """
-    if base not in BASES:
-        raise ModelError(f"load: `base` must be 'fixed' or 'floating', got {base!r}.")
+    _check_base(base)
+    if lock is not None and not isinstance(lock, Mapping):
+        raise ModelError(f"load: `lock` takes positions by joint, like {{'elbow': 0.3}}, got {lock!r:.60}.")
+    if isinstance(joint_order, str):
+        raise ModelError(f"load: `joint_order` takes a list of joint names, got {joint_order!r:.60}.")
+    if gravity is not None and np.shape(gravity) != (3,):
+        raise ModelError(f"load: `gravity` takes three numbers, m/s², got {gravity!r:.60}.")
     content, file, kind = _read(source, format)
-    report = Report(file, repair, ignore)
+    report = Report(file, _listed(repair), _listed(ignore))
     described = _describe(content, kind, report, floating=base == FLOATING)
     report.raise_errors()
     assert described is not None
@@ -63,40 +70,56 @@ def load(
 
 
 def check(
-    source: str | os.PathLike[str], *, format: str | None = None, ignore: Collection[str] = ()
+    source: str | os.PathLike[str], *, format: str | None = None, base: str = "fixed", ignore: Collection[str] = ()
 ) -> tuple[Finding, ...]:
     """All that is wrong or suspicious in a robot file, errors first, each with file, line, rule and advice (docs/rules.md).
 
-    Nothing is raised for what the file contains; a file without findings gives an empty tuple.
+    Nothing is raised for what the file contains; a file without findings gives an empty tuple. ``base``: how the root link
+    is to be held, "fixed" or "floating".
     """
-    report = Report(str(source)[:200], ignore=ignore)
+    _check_base(base)
+    report = Report(str(source)[:200], ignore=_listed(ignore))
     try:
         content, report.file, kind = _read(source, format)
-        described = _describe(content, kind, report)
+        described = _describe(content, kind, report, floating=base == FLOATING)
     except FileError as error:  # not there, not to be opened, or what reads the format is not installed
-        report.add("file-unreadable", None, "", str(error).rstrip("."))
+        report.add("file-unreadable", None, "", str(error).rstrip(".").removeprefix(f"{report.file}: "))
         described = None
     if described is not None:
         check_suspicious.check(described, report)
         if not report.failed:
             try:
-                build(described)
+                build(described, base=base)
             except TorsorError as error:
                 report.add("not-a-robot", None, "", str(error).rstrip("."))
     rank = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
     return tuple(sorted(report.findings, key=lambda finding: (rank[finding.severity], finding.line or 0)))
 
 
-def read_again(source: Source, like: Robot) -> Robot | None:
+def _check_base(base: str) -> None:
+    if base not in BASES:
+        raise ModelError(f"load: `base` must be 'fixed' or 'floating', got {base!r}.")
+
+
+def _listed(names: Collection[str]) -> Collection[str]:
+    """Names of rules; one may be given by itself."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Collection):
+        raise ModelError(f"load: `repair` and `ignore` take names of rules (docs/rules.md), got {names!r:.60}.")
+    return names
+
+
+def read_again(source: Source, like: Robot) -> tuple[Robot, Description] | None:
     """The robot of a source as it was read, if it has the structure of another (joints locked or renamed since change it)."""
     repaired = {finding.rule for finding in source.findings if finding.repaired}
-    described = _describe(source.content, source.format, Report(source.file, repair=repaired), floating=True)
-    if described is None:
-        return None
-    for base in BASES if any(joint.kind != "fixed" for joint in described.joints) else (FLOATING,):
-        robot = build(described, base=base, gravity=like.gravity)
-        if robot.structure == like.structure:
-            return robot
+    for base in BASES:
+        report = Report(source.file, repair=repaired)
+        described = _describe(source.content, source.format, report, floating=base == FLOATING)
+        if described is not None and not report.failed:
+            robot = build(described, base=base, gravity=like.gravity)
+            if robot.structure == like.structure:
+                return robot, described
     return None
 
 
@@ -112,7 +135,7 @@ def _describe(content: bytes, kind: str, report: Report, *, floating: bool = Fal
     check_tree.check(described, report, floating=floating)
     is_tree = before == sum(1 for _ in report.of(Severity.ERROR))
     check_joints.check(described, report)
-    check_inertia.check(described, report, is_tree=is_tree)
+    check_inertia.check(described, report, is_tree=is_tree, floating=floating)
     return described
 
 
@@ -158,11 +181,20 @@ def _read(source: str | os.PathLike[str], format: str | None) -> tuple[bytes, st
         raise ModelError(f"load: unknown format {format!r}. Formats: {', '.join(FORMATS)}.")
     if isinstance(source, str) and (source.lstrip()[:1] in ("<", "{") or "\n" in source):
         return source.encode(), "<text>", format or _format_of(source.encode(), "")
+    if not isinstance(source, (str, os.PathLike)) or not str(source):
+        got = "an empty one" if source == "" else f"{type(source).__name__} {source!r:.60}"
+        raise ModelError(f"load: takes a path, or the text of a robot file, got {got}.")
     path = Path(source)
     try:
-        if path.stat().st_size > safe_xml.MOST_BYTES:
+        if not path.is_file():
+            found = (
+                "is a directory" if path.is_dir() else "is not a file" if path.exists() else "No such file or directory"
+            )
+            raise FileError(f"{path}: cannot be read: {found}.")
+        with path.open("rb") as file:
+            content = file.read(safe_xml.MOST_BYTES + 1)
+        if len(content) > safe_xml.MOST_BYTES:
             raise FileError(f"{path}: the file is larger than {safe_xml.MOST_BYTES:,} bytes, which no robot needs.")
-        content = path.read_bytes()
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror or error}.") from None
     except ValueError as error:  # a path with a null character

@@ -40,7 +40,7 @@ RULES: dict[str, Rule] = {
     "not-a-robot": Rule(E, "Pass a URDF, an MJCF, or a torsor JSON or YAML file."),
     "xacro": Rule(E, "Expand it first: `xacro robot.urdf.xacro > robot.urdf`."),
     "unknown-tag": Rule(W, "It is ignored. If it is a misspelling, correct it."),
-    "unknown-attribute": Rule(W, "It is ignored. If it is a misspelling, correct it."),
+    "unknown-attribute": Rule(N, "It is ignored. If it is a misspelling, correct it."),
     "repeated-tag": Rule(E, "Keep one of them; which one was meant is not ours to guess."),
     "missing-tag": Rule(E, "Add it."),
     "missing-attribute": Rule(E, "Add it."),
@@ -83,6 +83,9 @@ RULES: dict[str, Rule] = {
         E, "The follower's range and its leader's exclude each other: correct ratio, offset or limits."
     ),
     # Inertia
+    "mimic-empty": Rule(
+        W, "The follower's limits leave its leader no range at all: check multiplier, offset and limits."
+    ),
     "mass-negative": Rule(E, "A mass is positive, or zero for a frame that carries nothing."),
     "massless-with-inertia": Rule(E, "Give the link its mass, or no inertia.", "drops the inertia"),
     "inertia-not-positive": Rule(
@@ -108,6 +111,10 @@ RULES: dict[str, Rule] = {
     ),
     "massless-connector": Rule(
         W, "It is accepted, for there is mass further out; give the link its inertia if it has one."
+    ),
+    "inertia-of-base": Rule(
+        W,
+        "It enters no equation while the base is fixed, and the nearest possible one is kept; for a floating base, mend it.",
     ),
     "inertia-default": Rule(W, "Exporters write such numbers when they do not know: put in the real ones.", lint=True),
     "inertia-zero": Rule(W, "The link is a point mass. If it has a size, give its inertia.", lint=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torsor.formats.build import inertia_of
 from torsor.formats.findings import Report
 from torsor.formats.safe_xml import Element, parse
 from torsor.model import Inertia, Robot
@@ -21,9 +22,10 @@ def with_inertias(robot: Robot) -> str | None:
     repaired = [finding for finding in source.findings if finding.repaired]
     if robot.digest == source.digest and not repaired:
         return source.text
-    original = read_again(source, robot) if all(finding.rule in INERTIA_RULES for finding in repaired) else None
-    if original is None:
+    again = read_again(source, robot) if all(finding.rule in INERTIA_RULES for finding in repaired) else None
+    if again is None:
         return None
+    original, described = again
     changed = [i for i in range(robot.n) if np.any(robot.parameters.inertias[i] != original.parameters.inertias[i])]
     mended = {finding.element for finding in repaired}
     changed += [frame.link for frame in robot.structure.frames if f"link {frame.name!r}" in mended and frame.link >= 0]
@@ -40,6 +42,10 @@ def with_inertias(robot: Robot) -> str | None:
         for frame in robot.structure.frames:  # what is fixed to it is part of its inertia now
             if frame.link == i and frame.name != name and frame.name in links:
                 edits += _exchange(source.content, links[frame.name], Inertia.zero())
+    for frame in robot.structure.frames:  # what was mended on the base, each link for itself
+        part = described.link(frame.name)
+        if frame.link < 0 and part is not None and part.where in mended:
+            edits += _exchange(source.content, links[frame.name], inertia_of(part))
     content = source.content
     for start, end, text in sorted(edits, reverse=True):
         content = content[:start] + text + content[end:]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -50,11 +49,11 @@ READ_ATTRIBUTES = frozenset(
 )
 
 
-def read(root: Element, report: Report) -> Description:
-    """The description of a <robot> element."""
-    if any(tag.startswith("xacro:") for tag in _tags(root)):
-        report.add("xacro", root.line, "", "the file is a xacro template, not a URDF")
-        return Description("robot")
+def read(root: Element, report: Report) -> Description | None:
+    """The description of a <robot> element; None if it is a template of one."""
+    if (template := _template(root)) is not None:
+        report.add("xacro", template.line, "", "the file is a xacro template, not a URDF")
+        return None
     _report_unknown(root, report)
     name = root.attributes.get("name", "").strip()
     if not name:
@@ -110,7 +109,7 @@ def _shape(part: Element, fields: Fields) -> Shape | None:
         return None
     if body.tag == "mesh":
         _check_path(body, fields)
-        return None  # meshes are never opened
+        return Shape("mesh", (), np.eye(4), body.line)  # meshes are never opened
     pose = fields.pose(part)
     sizes: list[float | None]
     if body.tag == "box":
@@ -202,7 +201,8 @@ def _read_limits(element: Element, joint: JointPart, fields: Fields) -> None:
     if limit is None:
         return
     joint.limit_line = limit.line
-    if joint.kind in ("revolute", "prismatic"):  # for the others, lower and upper mean nothing
+    given = [key for key in ("lower", "upper") if key in limit.attributes]
+    if joint.kind in ("revolute", "prismatic") and given:  # for the others, lower and upper mean nothing
         joint.lower = _or_unbounded(fields.number(limit, "lower", 0.0))
         joint.upper = _or_unbounded(fields.number(limit, "upper", 0.0))
     velocity = _or_unbounded(fields.number(limit, "velocity", INFINITE))
@@ -232,12 +232,15 @@ def _read_transmissions(root: Element, description: Description, report: Report)
                     joint.reduction = value
 
 
-def _tags(root: Element) -> Iterable[str]:
+def _template(root: Element) -> Element | None:
+    """The first element that only xacro understands."""
     waiting = [root]
     while waiting:
         element = waiting.pop()
-        yield element.tag
-        waiting.extend(element.children)
+        if element.tag.startswith("xacro:") or any("${" in x or "$(" in x for x in element.attributes.values()):
+            return element
+        waiting.extend(element.children[::-1])
+    return None
 
 
 def _report_unknown(root: Element, report: Report) -> None:

@@ -36,10 +36,16 @@ def to_mjcf(robot: Robot, path: str | Path | None = None) -> str:
     - A joint that moves by a ratio of q (a screw that is not of unit length) has qpos = ratio · q.
     - Every moving body has a mass: links without one get 1e-14 kg, which `torsor.load` takes for none.
 
-    Coulomb friction becomes frictionloss, effort limits actuatorfrcrange, frames sites, and the base the world. The order
-    of q (where it was changed), velocity limits, limits of spherical and free joints and the width of Coulomb friction are
+    Coulomb friction becomes frictionloss, effort limits actuatorfrcrange, frames sites, and the base the world. A
+    changed order of q is refused; velocity limits, limits of spherical and free joints and the width of Coulomb friction are
     not written. Helical joints are refused: MuJoCo has none.
     """
+    owners = [name for name in robot.joints if name in robot.coordinates]
+    if list(robot.coordinates) != owners:
+        raise ModelError(
+            f"to_mjcf: the order of q of robot {robot.name!r} was changed, which MJCF cannot say. "
+            "Write robot.to_json(), or robot.reorder([name for name in robot.joints if name in robot.coordinates]).to_mjcf()."
+        )
     text = "\n".join(_Writer(robot).lines()) + "\n"
     if importlib.util.find_spec("mujoco") is not None:
         _compile(robot, text)
@@ -57,7 +63,7 @@ def _compile(robot: Robot, text: str) -> None:
             mujoco.MjSpec.from_string(text).compile()
     except ValueError as error:
         said = " ".join(str(error).split())
-        raise ModelError(f"to_mjcf: MuJoCo does not take robot {robot.name!r}. It says: {said}.") from None
+        raise ModelError(f"to_mjcf: MuJoCo does not take robot {robot.name!r}. It says: {said.rstrip('.')}.") from None
 
 
 class _Writer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -9,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from torsor.arrays.typing import Array, Pose
-from torsor.errors import ModelError
+from torsor.errors import FileError, ModelError, ModelWarning
 from torsor.formats.splice_urdf import with_inertias
 from torsor.lie import so3
 from torsor.model import Inertia, Robot
@@ -17,6 +18,7 @@ from torsor.model.assemble import EARTH
 
 LARGEST = 1.7976931348623157e308  # what stands for "no limit", which URDF cannot say
 TYPES = {"revolute": "revolute", "prismatic": "prismatic", "free": "floating", "planar": "planar"}
+DECORATION = (b"<visual", b"<collision", b"<!--", b"<gazebo", b"<\x00")  # what is lost when a file is written anew
 CANNOT_SAY = ("gravity", "armature", "coulomb width", "joint order", "friction", "limits")
 
 _ARTICLES = {"armature": "an ", "friction": "", "limits": ""}
@@ -26,19 +28,28 @@ def to_urdf(robot: Robot, path: str | Path | None = None, *, drop: Collection[st
     """The robot as URDF text, also written to ``path``.
 
     A robot that was read from a URDF and has other inertias at most keeps its file: visuals, comments, and every number
-    as it was written. Else the file is written anew (without visuals). What URDF cannot say is refused, unless it is
+    as it was written (how its root link is held is said when loading, and not written). Else the file is written anew,
+    without visuals, and a `ModelWarning` says so. What URDF cannot say is refused, unless it is
     named in ``drop``: "gravity" (other than 9.81 m/s² along −z), "armature", "coulomb width", "joint order", and the
     "friction" and "limits" of joints with several degrees of freedom.
     """
+    drop = (drop,) if isinstance(drop, str) else drop
     for name in drop:
         if name not in CANNOT_SAY:
             raise ModelError(f"to_urdf: `drop` takes {', '.join(map(repr, CANNOT_SAY))}, got {name!r}.")
+    _refuse(robot, drop)
     text = with_inertias(robot)
     if text is None:
-        _refuse(robot, drop)
         text = "\n".join(_lines(robot)) + "\n"
+        source = robot.source
+        if source is not None and source.format == "urdf" and any(part in source.content for part in DECORATION):
+            told = f"to_urdf: {source.file} is written anew (more than inertias changed, or it is not in UTF-8): "
+            warnings.warn(f"{told}its visuals, collisions and comments are left out.", ModelWarning, stacklevel=4)
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise FileError(f"{path}: cannot be written: {error.strerror or error}.") from None
     return text
 
 

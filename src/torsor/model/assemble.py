@@ -248,8 +248,8 @@ def _limits(moving: list[Joint], screws: list[UnitScrew], coordinates: tuple[Coo
         if joint.mimic is not None and joint.mimic.ratio:
             ends = (np.array([joint.lower, joint.upper], float).ravel() - joint.mimic.offset) / joint.mimic.ratio
             leader = joint.mimic.joint
-            lower[leader] = np.maximum(lower[leader], ends.min())
-            upper[leader] = np.minimum(upper[leader], ends.max())
+            lower[leader] = np.maximum(lower[leader], ends.min()) + 0.0  # no −0.0, which sorts below 0.0 for some
+            upper[leader] = np.minimum(upper[leader], ends.max()) + 0.0
     for name in lower:
         if np.any(lower[name] > upper[name]):
             raise ModelError(

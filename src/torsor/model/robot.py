@@ -237,7 +237,11 @@ class Robot:
         return WRITERS["urdf"](self, path, drop=drop)
 
     def to_mjcf(self, path: str | PathLike[str] | None = None) -> str:
-        """The robot as MJCF text, MuJoCo's format, also written to ``path``."""
+        """The robot as MJCF text, MuJoCo's format, also written to ``path``.
+
+        Velocity limits, limits of spherical and free joints and the width of Coulomb friction have no place in it; what
+        else it cannot say is refused. Planar joints become three of MuJoCo's.
+        """
         return WRITERS["mjcf"](self, path)
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:

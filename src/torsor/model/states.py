@@ -25,10 +25,10 @@ def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch
             continue
         free = np.array(_UNLIMITED[kind])
         lower, upper = np.array(s.limits.lower[c.q]), np.array(s.limits.upper[c.q])
-        open_below, open_above = np.isinf(lower), np.isinf(upper)
+        open_below, open_above = lower < -_HUGE, upper > _HUGE
         low = np.where(open_below, np.where(open_above, -free, upper - 2 * free), lower)
         high = np.where(open_above, np.where(open_below, free, lower + 2 * free), upper)
-        q[..., c.q] = generator.uniform(low, high, (*batch, c.nq))
+        q[..., c.q] = low + generator.uniform(0.0, 1.0, (*batch, c.nq)) * (high - low)
         if kind in ("spherical", "free"):
             quat = generator.normal(size=(*batch, 4))
             q[..., c.q.stop - 4 : c.q.stop] = quat / np.linalg.norm(quat, axis=-1, keepdims=True)
@@ -43,6 +43,7 @@ def random_state(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[
     return q, v, a
 
 
+_HUGE = 1e100  # a limit beyond this is none
 _UNLIMITED = {
     "revolute": [np.pi],
     "prismatic": [1.0],
