@@ -5,6 +5,7 @@ same file without the mistake is not. The mistakes are single edits of one good 
 
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -287,6 +288,24 @@ def test_a_file_that_is_not_there(tmp_path):
     assert finding.rule == "file-unreadable"
 
 
+def test_what_is_no_file_is_said(tmp_path):
+    with pytest.raises(torsor.FileError, match=re.escape(f"{tmp_path}: cannot be read: is a directory.")):
+        torsor.load(tmp_path)
+    for device in ("/dev/zero", "/dev/null"):
+        if Path(device).exists():
+            with pytest.raises(torsor.FileError, match=f"^{device}: cannot be read: is not a file"):
+                torsor.load(device)
+    for wrong in (None, 3, b"<robot/>", ""):
+        with pytest.raises(torsor.ModelError, match="takes a path, or the text of a robot file, got"):
+            torsor.load(wrong)
+    with pytest.raises(torsor.ModelError, match="`lock` takes positions by joint"):
+        torsor.load(GOOD, lock=["elbow"])
+    with pytest.raises(torsor.ModelError, match="`gravity` takes three numbers"):
+        torsor.load(GOOD, gravity="down")
+    with pytest.raises(torsor.ModelError, match="`joint_order` takes a list of joint names"):
+        torsor.load(GOOD, joint_order="elbow")
+
+
 def test_a_file_too_large(tmp_path, monkeypatch):
     from torsor.formats import safe_xml
 
@@ -320,8 +339,6 @@ def test_what_is_no_robot_is_refused_in_words(text, tmp_path):
 
 
 def test_the_page_of_rules_is_up_to_date():
-    from pathlib import Path
-
     page = (Path(__file__).parents[2] / "docs" / "rules.md").read_text()
     rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
     assert list(rows) == list(RULES)

@@ -195,6 +195,8 @@ def _read(source: str | os.PathLike[str], format: str | None) -> tuple[bytes, st
             content = file.read(safe_xml.MOST_BYTES + 1)
         if len(content) > safe_xml.MOST_BYTES:
             raise FileError(f"{path}: the file is larger than {safe_xml.MOST_BYTES:,} bytes, which no robot needs.")
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror or error}.") from None
     except ValueError as error:  # a path with a null character
