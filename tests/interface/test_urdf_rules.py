@@ -225,6 +225,16 @@ def test_no_limit_at_all_is_not_suspicious():
     assert torsor.check(text) == torsor.check(robot.to_urdf()) == ()
 
 
+def test_a_misspelt_type_and_tag_are_the_only_ones_blamed():
+    with pytest.raises(torsor.FileError) as caught:
+        torsor.load(GOOD.replace('type="revolute"', 'type="Revolute"'))
+    assert [finding.rule for finding in caught.value.findings] == ["unknown-joint-type"] * 2
+    assert "unknown joint type 'Revolute' (did you mean 'revolute'?)" in str(caught.value)
+    text = GOOD.replace("<inertial>", "<Inertial>").replace("</inertial>", "</Inertial>")
+    with pytest.raises(torsor.FileError, match=r"(?s)idle-joint.*unknown tag <Inertial> \(2 times\)"):
+        torsor.load(text)
+
+
 def test_a_single_body_is_a_robot_when_its_base_floats():
     text = GOOD.replace('type="revolute"', 'type="fixed"')
     drone = torsor.load(text, base="floating")

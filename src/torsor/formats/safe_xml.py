@@ -50,6 +50,9 @@ def parse(content: bytes, report: Report) -> Element | None:
     if len(content) > MOST_BYTES:
         report.add("file-too-large", None, "", f"the file has {len(content):,} bytes, at most {MOST_BYTES:,} are read")
         return None
+    if not content.strip():
+        report.add("not-a-robot", None, "", "the file is empty")
+        return None
     builder = _Builder(content, report)
     try:
         builder.parser.Parse(content, True)

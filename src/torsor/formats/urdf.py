@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from difflib import get_close_matches
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -171,7 +172,11 @@ def _kind(element: Element, fields: Fields) -> str | None:
     if written is None:
         return None
     if written not in KINDS:
-        fields.report.add("unknown-joint-type", element.line, fields.where, f"unknown joint type {written[:40]!r}")
+        near = get_close_matches(written.strip().lower(), KINDS, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        fields.report.add(
+            "unknown-joint-type", element.line, fields.where, f"unknown joint type {written[:40]!r}{hint}"
+        )
         return None
     return KINDS[written]
 

@@ -57,6 +57,11 @@ def _refuse(robot: Robot, drop: Collection[str]) -> None:
     s, p = robot.structure, robot.parameters
     if not p.is_concrete:
         raise ModelError(f"to_urdf: robot {robot.name!r} holds traced parameters, which have no numbers to write.")
+    for name in (*s.joints, *robot.frames):
+        if not name.strip() or any(ord(letter) < 32 for letter in name):
+            raise ModelError(
+                f"to_urdf: a joint, link or frame is called {name!r}, which XML cannot hold; use robot.rename."
+            )
     for i, kind in enumerate(s.kinds):
         own = s.coordinate_of(i).name == s.joints[i]
         if kind not in TYPES or (own and s.couplings[i].ratio != 1.0):
