@@ -255,7 +255,8 @@ class InJax:
         return Kernel(self._about.algorithm.__name__, program).jacobian(output, *inputs)
 
     def _in_jax_numpy(self, *arrays: Any) -> Any:
-        return self._plain(self._request.robot, **self._request.arguments(arrays))
+        robot = self._request.robot
+        return _uncompiled(self._about, self._plain, robot, (robot,), self._request.arguments(arrays))
 
 
 def _request(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, list[Any]]:

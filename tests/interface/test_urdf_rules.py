@@ -105,6 +105,7 @@ BROKEN = {
     "friction-negative": ('damping="0.1"', 'damping="-0.1"', 27, "damping is -0.1"),
     "mimic-unknown": (ELBOW_LIMIT, ELBOW_LIMIT + '<mimic joint="sholder"/>', 34, "it mimics 'sholder', which does not exist"),
     "mimic-cycle": ("</robot>", FINGERS.format('<mimic joint="finger"/>'), 48, "it follows 'finger', which follows it"),
+    "mimic-zero": (ELBOW_LIMIT, ELBOW_LIMIT + '<mimic joint="shoulder" multiplier="0"/>', 34, "its multiplier is zero, so that it follows nothing"),
     "mimic-limits": (ELBOW_LIMIT, ELBOW_LIMIT + '<mimic joint="shoulder" offset="9"/>', 34, "it allows its leader 'shoulder' -10 … -7.5, others -2 … 2"),
     "mimic-empty": (ELBOW_LIMIT, ELBOW_LIMIT + '<mimic joint="shoulder" offset="3.5"/>', 34, "it leaves its leader 'shoulder' only -2"),
     "inertia-of-base": ('<link name="base"/>', '<link name="base"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial></link>', 3, "0.2 + 0.2, by 0.6 kg·m² (60.0%) (inertia-triangle)"),
@@ -233,6 +234,19 @@ def test_a_misspelt_type_and_tag_are_the_only_ones_blamed():
     text = GOOD.replace("<inertial>", "<Inertial>").replace("</inertial>", "</Inertial>")
     with pytest.raises(torsor.FileError, match=r"(?s)idle-joint.*unknown tag <Inertial> \(2 times\)"):
         torsor.load(text)
+
+
+@pytest.mark.parametrize("path", ["../x.stl", "..\\\\..\\\\x.stl", "file:///etc/passwd", "/etc/x.stl"])
+def test_paths_that_lead_elsewhere_are_named(path):
+    assert finding_of("path-outside", GOOD.replace('<box size="0.1 0.1 0.5"/>', f'<mesh filename="{path}"/>'))
+    assert not finding_of(
+        "path-outside", GOOD.replace('<box size="0.1 0.1 0.5"/>', '<mesh filename="package://a/b.stl"/>')
+    )
+
+
+def test_a_limit_that_cannot_be_read_is_blamed_once():
+    text = GOOD.replace('lower="-1"', 'lower="minus one"')
+    assert [finding.rule for finding in torsor.check(text)] == ["number-malformed"]
 
 
 def test_a_single_body_is_a_robot_when_its_base_floats():

@@ -24,8 +24,8 @@ def build(described: Description, *, base: str = "fixed", gravity: Vector3 | Non
     joints = [part for joint in described.joints for part in _joints(joint, links)]
     root, root_inertia = described.base, links.get(described.base, Inertia.zero())
     if base == FLOATING:
-        outside = _unused(WORLD, {*links, *(frame.name for frame in described.frames)})
-        name = _unused("floating_base", {joint.name for joint in joints})
+        outside = unused(WORLD, {*links, *(frame.name for frame in described.frames)})
+        name = unused("floating_base", {joint.name for joint in joints})
         joints.insert(0, Joint(name=name, kind="free", parent=outside, link=root, inertia=root_inertia))
         root, root_inertia = outside, Inertia.zero()
     robot = assemble(
@@ -129,7 +129,9 @@ def _order(order: list[str] | None, joints: list[Joint]) -> list[str] | None:
     return [*(name for name in free if name not in order), *(name for name in order if name in free)]
 
 
-def _unused(name: str, taken: set[str]) -> str:
+def unused(name: str, taken: set[str]) -> str:
+    """A name like this one that is not taken; taken from now on."""
     while name in taken:
         name += "_"
+    taken.add(name)
     return name

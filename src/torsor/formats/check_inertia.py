@@ -118,8 +118,7 @@ def _moments(link: LinkPart, size: float, report: Report | _OfBase) -> None:
         excess = high - low - middle
         report.add(
             "inertia-triangle", link.at, link.where,
-            f"the largest principal moment {high:.6g} exceeds the sum of the other two, {_listed(moments).split(', ')[0]} + "
-            f"{_listed(moments).split(', ')[1]}, "
+            f"the largest principal moment {high:.6g} exceeds the sum of the other two, {_listed(moments, ' + ', 2)}, "
             f"by {excess:.3g} kg·m² ({excess / high:.1%})",
             lambda: link.set_matrix(nearest(link.matrix)),
         )  # fmt: skip
@@ -189,6 +188,7 @@ def outwards(robot: Description) -> list[JointPart]:
     return ordered
 
 
-def _listed(moments: Array) -> str:
+def _listed(moments: Array, between: str = ", ", count: int = 3) -> str:
+    """The first of the principal moments as words; what is rounding beside the largest is 0."""
     scale = np.abs(moments).max()
-    return ", ".join(f"{0.0 if abs(x) < 1e-12 * scale else x:.6g}" for x in moments)
+    return between.join(f"{0.0 if abs(x) < ROUNDING * scale else x:.6g}" for x in moments[:count])

@@ -80,14 +80,14 @@ def _followers(robot: Description, report: Report) -> None:
             leader = following
         else:
             if ratio == 0.0:
-                report.add("mimic-cycle", joint.line, joint.where, "its multiplier is zero, so that it follows nothing")
+                report.add("mimic-zero", joint.line, joint.where, "its multiplier is zero, so that it follows nothing")
                 continue
             joint.mimic = Mimic(leader.name, ratio, offset)
     if not report.failed:
-        _shared_ranges(robot, joints, report)
+        _shared_ranges(robot, report)
 
 
-def _shared_ranges(robot: Description, joints: dict[str, JointPart], report: Report) -> None:
+def _shared_ranges(robot: Description, report: Report) -> None:
     ranges = {joint.name: _range(joint) for joint in robot.joints if joint.mimic is None}
     for joint in robot.joints:
         if joint.mimic is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from torsor.formats.description import Description, JointPart
-from torsor.formats.findings import Report
+from torsor.formats.findings import Report, did_you_mean
 
 
 def check(robot: Description, report: Report, *, floating: bool) -> None:
@@ -21,7 +21,7 @@ def check(robot: Description, report: Report, *, floating: bool) -> None:
     for joint in robot.joints:
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in known:
-                near = _near(name, known)
+                near = did_you_mean(name, known)
                 report.add("missing-link", joint.line, joint.where, f"its {role} link {name!r} does not exist{near}")
     parent_joints: dict[str, list[JointPart]] = {}
     for joint in robot.joints:
@@ -82,10 +82,3 @@ def _roots(robot: Description, children: set[str], report: Report) -> None:
         report.add("two-roots", roots[1].line, f"robot {robot.name!r}", f"{len(roots)} links have no parent: {names}")
     if roots:
         robot.base = roots[0].name
-
-
-def _near(name: str, known: set[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
-    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from torsor.errors import FileError, unknown_name
@@ -48,6 +49,12 @@ class Finding:
             "advice": self.advice,
             "repaired": self.repaired,
         }
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A remark on the known name that is nearest, if one is near."""
+    near = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 @dataclass

@@ -79,6 +79,7 @@ RULES: dict[str, Rule] = {
     ),
     "mimic-unknown": Rule(E, "Name a joint of this robot that moves with one degree of freedom."),
     "mimic-cycle": Rule(E, "Let one of the joints move on its own."),
+    "mimic-zero": Rule(E, "Give the multiplier it moves by, or make the joint fixed."),
     "mimic-limits": Rule(
         E, "The follower's range and its leader's exclude each other: correct ratio, offset or limits."
     ),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from difflib import get_close_matches
 from pathlib import PurePosixPath
 
 import numpy as np
 
 from torsor.formats.description import INFINITE, Description, JointPart, LinkPart, Shape
 from torsor.formats.fields import Fields, as_number
-from torsor.formats.findings import Report
+from torsor.formats.findings import Report, did_you_mean
 from torsor.formats.safe_xml import Element
 from torsor.model import Mimic
 
@@ -131,7 +130,7 @@ def _check_path(mesh: Element, fields: Fields) -> None:
     """Files are named, never opened; a name that leads elsewhere is worth saying, for other programs follow it."""
     name = mesh.attributes.get("filename", "")
     scheme, found, rest = name.partition("://")
-    path = PurePosixPath((rest if found else name).replace("\\\\", "/"))
+    path = PurePosixPath((rest if found else name).replace("\\", "/"))
     outside = ".." in path.parts or (found and scheme == "file") or (not found and path.is_absolute())
     if outside:
         fields.report.add(
@@ -172,8 +171,7 @@ def _kind(element: Element, fields: Fields) -> str | None:
     if written is None:
         return None
     if written not in KINDS:
-        near = get_close_matches(written.strip().lower(), KINDS, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        hint = did_you_mean(written.strip().lower(), KINDS)
         fields.report.add(
             "unknown-joint-type", element.line, fields.where, f"unknown joint type {written[:40]!r}{hint}"
         )
@@ -208,8 +206,10 @@ def _read_limits(element: Element, joint: JointPart, fields: Fields) -> None:
     joint.limit_line = limit.line
     given = [key for key in ("lower", "upper") if key in limit.attributes]
     if joint.kind in ("revolute", "prismatic") and given:  # for the others, lower and upper mean nothing
-        joint.lower = _or_unbounded(fields.number(limit, "lower", 0.0))
-        joint.upper = _or_unbounded(fields.number(limit, "upper", 0.0))
+        lower, upper = fields.number(limit, "lower", 0.0), fields.number(limit, "upper", 0.0)
+        readable = lower is not None and upper is not None  # else it has been reported: nothing else is blamed
+        joint.lower = _or_unbounded(lower) if readable else -INFINITE
+        joint.upper = _or_unbounded(upper) if readable else INFINITE
     velocity = _or_unbounded(fields.number(limit, "velocity", INFINITE))
     effort = _or_unbounded(fields.number(limit, "effort", INFINITE))
     joint.velocity = INFINITE if velocity is None else velocity

@@ -11,6 +11,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array, Pose
 from torsor.errors import FileError, ModelError, ModelWarning
+from torsor.formats.build import unused
 from torsor.formats.splice_urdf import with_inertias
 from torsor.lie import so3
 from torsor.model import Inertia, Robot
@@ -101,7 +102,7 @@ def _lines(robot: Robot) -> Iterator[str]:
         yield from _joint(robot, i)
     taken = set(s.joints)
     for frame in fixed:
-        name = _unused(f"{frame.name}_joint", taken)
+        name = unused(f"{frame.name}_joint", taken)
         parent = s.base if frame.link < 0 else s.links[frame.link]
         yield from _fixed(name, parent, frame.name, p.frame_poses[frame.pose_row])
     yield "</robot>"
@@ -138,13 +139,13 @@ def _joint(robot: Robot, i: int) -> Iterator[str]:
         turning, sliding = p.screws[i][:3], p.screws[i][3:]
         axis = turning if kind == "revolute" else sliding
         if kind == "revolute" and np.any(sliding != 0):
-            child = _unused(f"{link}_on_axis", {*robot.frames})
+            child = unused(f"{link}_on_axis", {*robot.frames})
             on_axis = np.eye(4)
             on_axis[:3, 3] = np.cross(turning, sliding)
             pose = pose @ on_axis
             yield f"  <link name={quoteattr(child)}/>"
             on_axis[:3, 3] *= -1
-            yield from _fixed(_unused(f"{name}_to_link", set(s.joints)), child, link, on_axis)
+            yield from _fixed(unused(f"{name}_to_link", set(s.joints)), child, link, on_axis)
     c = s.coordinate_of(i)
     own = c.name == name
     lower, upper = s.limits.lower[c.q_start], s.limits.upper[c.q_start]
@@ -205,10 +206,3 @@ def roll_pitch_yaw(R: Array) -> Array:
 
 def _listed(vector: Array) -> str:
     return " ".join(repr(float(x)) for x in vector)
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
