@@ -236,7 +236,7 @@ def test_a_misspelt_type_and_tag_are_the_only_ones_blamed():
         torsor.load(text)
 
 
-@pytest.mark.parametrize("path", ["../x.stl", "..\\\\..\\\\x.stl", "file:///etc/passwd", "/etc/x.stl"])
+@pytest.mark.parametrize("path", ["../x.stl", "..\\..\\x.stl", "file:///etc/passwd", "/etc/x.stl"])
 def test_paths_that_lead_elsewhere_are_named(path):
     assert finding_of("path-outside", GOOD.replace('<box size="0.1 0.1 0.5"/>', f'<mesh filename="{path}"/>'))
     assert not finding_of(
