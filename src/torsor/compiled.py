@@ -20,6 +20,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from torsor.array_form import ArrayForm, in_slices
 from torsor.arrays import checked
 from torsor.arrays.checked import prepare, signature_of
 from torsor.arrays.namespace import namespace
@@ -85,6 +86,7 @@ class Public(NamedTuple):
     result: str
     joint_space: bool
     rivals: Rivals | None
+    arrays: ArrayForm | None = None
 
     def robot_for(self, robot: Robot) -> Robot:
         """The robot to trace with."""
@@ -106,15 +108,22 @@ def about_of(function: Algorithm) -> Public | None:
 
 
 def public(
-    algorithm: Callable[P, R], result: str, *, joint_space: bool = False, rivals: Rivals | None = None
+    algorithm: Callable[P, R],
+    result: str,
+    *,
+    joint_space: bool = False,
+    rivals: Rivals | None = None,
+    arrays: ArrayForm | None = None,
+    registered: bool = True,
 ) -> Callable[P, R]:
     """The public form of an algorithm of `mechanics`: checked, compiled, with ``out=``, and a fast entry for one state.
 
     ``result`` names its output in a kernel. ``joint_space``: the result does not depend on where link frames are, so that
     aligned ones may be used. ``rivals`` gives, for a robot, algorithms for the same numbers (or refuses the robot); the one
-    with the fewest operations is compiled.
+    with the fewest operations is compiled. ``arrays`` is used instead for robots for which it would be too long to compile.
+    ``registered``: it is one of torsor's public functions, not a step of one.
     """
-    about = Public(algorithm, result, joint_space, rivals)
+    about = Public(algorithm, result, joint_space, rivals, arrays)
     plain = checked(algorithm)
     kernels: _Kept[native.NativeFunction] = _Kept()
     in_jax: _Kept[Callable[..., Any]] = _Kept()
@@ -128,9 +137,12 @@ def public(
         if latest and not kwargs and latest[0].repeats(args) and compiles():
             return latest[0].kernel([x for x in args[1:] if type(x) is not str], None if out is None else [out])[0]
         library = _library(args, kwargs)
-        if library is None or not (compiles() and robot.is_concrete):
+        whole = about.arrays is not None and about.arrays.is_better_for(robot)
+        if library is None or not (compiles() and robot.is_concrete) or (whole and library is not np):
             return _into(out, _uncompiled(about, plain, robot, args, kwargs))
-        values, _ = prepare(algorithm, args, kwargs)
+        values, batch = prepare(algorithm, args, kwargs)
+        if about.arrays is not None and whole:
+            return in_slices(about.arrays, algorithm, values, batch, out)
         request, arrays = _request(algorithm, values)
         if library is not np:
             return _into(out, in_jax.get(request, lambda: InJax(about, request, plain).function)(*arrays))
@@ -151,7 +163,8 @@ def public(
         call, algorithm.__name__, "torsor.functions", _text_signature(signature), inspect.getdoc(algorithm) or ""
     )
     DOORS.append(door)
-    PUBLIC[algorithm.__name__], _FUNCTIONS[algorithm.__name__] = about, function
+    if registered:
+        PUBLIC[algorithm.__name__], _FUNCTIONS[algorithm.__name__] = about, function
     return function  # type: ignore[no-any-return]
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import ConfigurationVector
 from torsor.errors import ModelError, ShapeError
 from torsor.mechanics.mass_matrix import mass_matrix
 from torsor.model import Robot, random_configuration
@@ -69,12 +69,6 @@ def mass_matrix_report(robot: Robot, q: ConfigurationVector) -> MassMatrixReport
     M = np.asarray(mass_matrix(robot, q))
     values, vectors = np.linalg.eigh(M)
     rank = int(np.sum(values > ROUNDING * values[-1]))
+    weakest = dict(zip(robot.structure.freedoms, map(float, vectors[:, 0]), strict=True))
     condition = float(values[-1] / values[0]) if values[0] > 0 else float("inf")
-    return MassMatrixReport(rank, condition, _named(robot, vectors[:, 0]), idle_joints(robot))
-
-
-def _named(robot: Robot, v: Array) -> dict[str, float]:
-    names = []
-    for c in robot.structure.coordinates:
-        names += [c.name] if c.nv == 1 else [f"{c.name}[{k}]" for k in range(c.nv)]
-    return dict(zip(names, map(float, v), strict=True))
+    return MassMatrixReport(rank, condition, weakest, idle_joints(robot))

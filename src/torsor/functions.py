@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torsor import diagnosis
+from torsor.array_form import ArrayForm
 from torsor.arrays import checked
+from torsor.arrays.typing import Array
 from torsor.compiled import Algorithm, public
 from torsor.errors import ModelError
+from torsor.geometry import (
+    christoffel,
+    covariant_derivative as covariant,
+    curvature,
+    mass_matrix_derivatives as derivatives,
+)
+from torsor.geometry.inertia_metric import metric_from, metric_rows
+from torsor.geometry.work import for_curvature, for_curvature_norm, for_rank, for_second_kind
 from torsor.mechanics import (
     articulated_body,
     bias_forces as bias,
@@ -91,4 +103,66 @@ potential_energy = public(energy.potential_energy, "energy")
 generalised_momentum = public(energy.generalised_momentum, "p", joint_space=True)
 spatial_momentum = public(energy.spatial_momentum, "P")
 centre_of_mass = public(energy.centre_of_mass, "c")
+
+# The inertia metric as geometry
+_metric_rows = public(metric_rows, "rows", joint_space=True, registered=False)
+
+
+def _as_arrays(of: Algorithm, work: Callable[[Robot], int], scale: float = 0.5) -> ArrayForm:
+    """Tensors of large robots: only the metric is compiled, and what is made of it are products of whole arrays."""
+
+    def evaluate(robot: Robot, q: Array, *rest: Array) -> Array:
+        return of(metric_from(robot, _metric_rows(robot, q), scale), *rest)
+
+    return ArrayForm(evaluate, work)
+
+
+mass_matrix_derivative = public(
+    derivatives.mass_matrix_derivative,
+    "dM",
+    joint_space=True,
+    arrays=_as_arrays(derivatives.derivative_of, for_rank(3), 1.0),
+)
+mass_matrix_second_derivative = public(
+    derivatives.mass_matrix_second_derivative,
+    "ddM",
+    joint_space=True,
+    arrays=_as_arrays(derivatives.second_derivative_of, for_rank(4), 1.0),
+)
+christoffel_symbols = public(
+    christoffel.christoffel_symbols,
+    "Gamma",
+    joint_space=True,
+    arrays=_as_arrays(christoffel.connection_of, for_rank(3)),
+)
+christoffel_symbols_second_kind = public(
+    christoffel.christoffel_symbols_second_kind,
+    "Gamma2",
+    joint_space=True,
+    arrays=_as_arrays(christoffel.second_kind_of, for_second_kind),
+)
+christoffel_symbols_derivative = public(
+    christoffel.christoffel_symbols_derivative,
+    "dGamma",
+    joint_space=True,
+    arrays=_as_arrays(christoffel.connection_derivative_of, for_rank(4)),
+)
+covariant_derivative = public(covariant.covariant_derivative, "derivative", joint_space=True)
+geodesic_acceleration = public(covariant.geodesic_acceleration, "a", joint_space=True)
+riemann_curvature = public(
+    curvature.riemann_curvature, "R", joint_space=True, arrays=_as_arrays(curvature.riemann_of, for_curvature)
+)
+ricci_curvature = public(
+    curvature.ricci_curvature, "Ricci", joint_space=True, arrays=_as_arrays(curvature.ricci_of, for_curvature)
+)
+scalar_curvature = public(
+    curvature.scalar_curvature, "scalar", joint_space=True, arrays=_as_arrays(curvature.scalar_of, for_curvature)
+)
+sectional_curvature = public(
+    curvature.sectional_curvature, "K", joint_space=True, arrays=_as_arrays(curvature.sectional_of, for_curvature)
+)
+curvature_norm = public(
+    curvature.curvature_norm, "norm", joint_space=True, arrays=_as_arrays(curvature.norm_of, for_curvature_norm)
+)
+
 mass_matrix_report = checked(diagnosis.mass_matrix_report)

@@ -26,7 +26,17 @@ ROBOTS = {
 
 def arguments(robot, name, batch):
     q, v, a = torsor.random_state(robot, seed=1, batch=batch)
-    state = {"q": q, "q0": q, "q1": torsor.random_configuration(robot, seed=2, batch=batch), "v": v, "a": a, "tau": a}
+    state = {
+        "q": q,
+        "q0": q,
+        "q1": torsor.random_configuration(robot, seed=2, batch=batch),
+        "v": v,
+        "a": a,
+        "tau": a,
+        "u": v,
+        "w": a,
+        "w_rate": v - a,
+    }
     parameters = inspect.signature(PUBLIC[name].algorithm).parameters
     given = {key: state[key] for key in parameters if key in state}
     if "frame" in parameters:

@@ -78,7 +78,7 @@ def arguments(robot: Robot, *, seed: int = 0, batch: tuple[int, ...] = ()) -> di
     q, v, a = torsor.random_state(robot, seed=rng, batch=batch)
     return {
         "q": q, "v": v, "a": a, "tau": rng.normal(size=v.shape), "dt": np.array(0.3), "frame": "tool",
-        "q0": q, "q1": torsor.random_configuration(robot, seed=rng, batch=batch),
+        "u": v, "w": a, "w_rate": v - a, "q0": q, "q1": torsor.random_configuration(robot, seed=rng, batch=batch),
         "wrenches": {"tool": rng.normal(size=(*batch, 6)), robot.links[1]: rng.normal(size=(*batch, 6))},
         "base_motion": tuple(rng.normal(size=(2, *batch, 6))),
     }  # fmt: skip

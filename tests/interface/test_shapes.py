@@ -16,7 +16,7 @@ ROBOTS = {"tree": TREE, "pendulum": torsor.robots.pendulum().rename({"tip": "too
 
 def arguments(robot, name, batch):
     q, v, a = torsor.random_state(robot, seed=1, batch=batch)
-    state = {"q": q, "q0": q, "q1": q, "v": v, "a": a, "tau": a, "dt": 0.1}
+    state = {"q": q, "q0": q, "q1": q, "v": v, "a": a, "tau": a, "dt": 0.1, "u": v, "w": a, "w_rate": v}
     parameters = inspect.signature(FUNCTIONS[name]).parameters
     wanted = {key: state[key] for key in parameters if key in state}
     return wanted | ({"frame": "tool"} if "frame" in parameters else {})

@@ -6,7 +6,7 @@ import pytest
 from by_hand import Ad, assert_close, assert_differs, bracket, commutator, hat, motion, pose, product, vee
 
 import torsor
-from torsor import lie, rigid_body, second_kind
+from torsor import balancing, lie, rigid_body, second_kind
 from torsor.lie import se3
 
 
@@ -397,3 +397,53 @@ def test_balanced_mechanism_has_a_constant_mass_matrix(rng):
     to_centre = balanced.copy()
     to_centre[1] = -beyond[1] / m[1] * (d[1] + balanced[2])  # p_{k,k+1} read as the centre of mass of link k + 1
     assert by_hand.PlanarChain(to_centre).spread(rng) > 0.1
+
+
+def test_centres_of_mass_of_a_balanced_mechanism(rng):
+    """BSP93 §5, E000-13, E000-14, E000-15: the design by `planar_centres_of_mass`; both printed readings are not balanced."""
+    m, d = by_hand.PlanarChain.masses, by_hand.PlanarChain.d[:-1]
+    p = balancing.planar_centres_of_mass(m, d, first=rng.normal(size=2))
+    assert_close(p[3], np.zeros(2))
+    assert_close(m[2] * p[2], -m[3] * d[2])
+    assert_close(m[1] * p[1], -(m[2] + m[3]) * d[1])
+    assert balancing.is_balanced(by_hand.PlanarChain(p).robot)
+    printed = np.concatenate([p[:1], -p[1:]])  # m_k p_kk = (Σ m_j) p_k,k+1, without the minus
+    to_centre = p.copy()
+    to_centre[1] = -(m[2] + m[3]) / m[1] * (d[1] + p[2])  # p_k,k+1 read as the centre of mass of link k + 1
+    for wrong in (printed, to_centre):
+        assert_differs(wrong, p)
+        assert not balancing.is_balanced(by_hand.PlanarChain(wrong).robot)
+
+
+def test_counterweights_satisfy_the_condition(rng):
+    """BSP93 §5, E000-13: with counterweights as part of the links, m_k p_kk + (Σ_{j>k} m_j) d_k = 0 for k ≥ 2."""
+    arm = by_hand.PlanarChain(rng.normal(scale=0.3, size=(4, 2)))
+    found = balancing.planar_counterweights(arm.robot, masses=0.8)
+    m = found.robot.parameters.inertias[:, 0]
+    first_moments = found.robot.parameters.inertias[:, 1:3]
+    for k in (1, 2, 3):
+        assert_close(first_moments[k] + m[k + 1 :].sum() * arm.d[k], np.zeros(2))
+    assert not found.before
+    assert found.after
+    q = rng.normal(size=(2, 4))
+    assert_close(torsor.mass_matrix(found.robot, q[0]), torsor.mass_matrix(found.robot, q[1]))
+
+
+def test_constant_diagonal_is_necessary_and_sufficient(rng):
+    """BSP93 §5: a planar mass matrix with constant diagonal is constant; one centre of mass off its place moves both."""
+    m, d = by_hand.PlanarChain.masses, by_hand.PlanarChain.d[:-1]
+    p = balancing.planar_centres_of_mass(m, d)
+    for k in range(4):
+        moved = p + 0.05 * np.eye(4)[:, [k]]
+        robot = by_hand.PlanarChain(moved).robot
+        dM = torsor.mass_matrix_derivative(robot, rng.normal(size=(20, 4)))
+        diagonal = np.abs(np.einsum("ckii->cki", dM)).max()
+        assert (diagonal > 1e-3) == (np.abs(dM).max() > 1e-3) == (k > 0) == (not balancing.is_balanced(robot))
+
+
+def test_dynamics_of_a_balanced_mechanism_take_a_simple_form(rng):
+    """BSP93 §5: M q̈ = 0 without forces: no Coriolis forces, for planar and for spatial examples "readily constructed"."""
+    for robot in (balancing.balanced_planar_chain(4), balancing.balanced_spatial_chain(4)):
+        q, v = rng.normal(size=(2, 4))
+        M = torsor.mass_matrix(robot, q)
+        assert_close(torsor.coriolis_forces(robot, q, v) / np.abs(M).max(), np.zeros(4))

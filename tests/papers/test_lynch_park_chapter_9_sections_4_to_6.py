@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import block_diag
 
 import torsor
+from torsor.mechanics.closed_form import closed_form
 
 inv = np.linalg.inv
 
@@ -25,6 +26,23 @@ def tip_jacobian(chain, q):
     T = chain.between(q, 0, chain.n - 1) @ chain.tip
     rates, _ = by_hand.product_rates(chain.screws, q)
     return np.transpose([vee(inv(T) @ rate @ chain.tip) for rate in rates])
+
+
+@pytest.fixture
+def form(chain, state):
+    """The stacked form that the library gives."""
+    return closed_form(chain.robot, state.q)
+
+
+@pytest.fixture
+def base(rng):
+    """Twist and acceleration of a base that moves."""
+    return rng.normal(size=(2, 6))
+
+
+def less_gravity(chain, base):
+    """The base accelerates upwards by g in addition."""
+    return base[0], base[1] - np.concatenate([np.zeros(3), chain.gravity])
 
 
 class Stacked(NamedTuple):
@@ -62,7 +80,7 @@ def stacked(chain, state):
 # §9.4 Closed form
 
 
-def test_9_59_9_60_kinetic_energy_of_the_links(chain, state):
+def test_9_59_9_60_kinetic_energy_of_the_links(form, chain, state):
     """LP (9.59), (9.60): K = ½ Σ V_iᵀ G_i V_i with V_i = J_ib θ̇."""
     q, v, a = state
     V, _ = chain.link_motion(q, v, a)
@@ -70,37 +88,96 @@ def test_9_59_9_60_kinetic_energy_of_the_links(chain, state):
     assert_close(energy, 0.5 * sum(V_i @ body.matrix @ V_i for V_i, body in zip(V, chain.bodies, strict=True)))
     for link, V_i in zip(chain.links, V, strict=True):
         assert_close(torsor.body_jacobian(chain.robot, q, link) @ v, V_i)
+    stacked = form.velocities(v)
+    assert_close(energy, 0.5 * stacked @ form.link_inertia @ stacked)
 
 
-def test_9_61_mass_matrix_as_a_sum(chain, state):
+def test_9_61_mass_matrix_as_a_sum(form, chain, state):
     """LP (9.61): M = Σ J_ibᵀ G_i J_ib, J_ib filled up with zero columns."""
     T, (dT, _) = chain.poses(state.q), chain.rates(state.q)
     total = np.zeros((chain.n, chain.n))
     for i, body in enumerate(chain.bodies):
         J = np.transpose([vee(inv(T[i]) @ rate) for rate in dT[i]])
         assert_close(torsor.body_jacobian(chain.robot, state.q, chain.links[i]), J)
+        assert_close(form.link_jacobian[6 * i : 6 * i + 6], J)
         total += J.T @ body.matrix @ J
     assert_close(torsor.mass_matrix(chain.robot, state.q), total)
 
 
-def test_9_68_9_76_nilpotent_propagation(stacked, chain):
+def test_9_64_screws(form, stacked):
+    """LP (9.64): A = Diag[A_1, …, A_n], constant, each in its link's frame."""
+    assert_close(form.link_screws, stacked.A)
+
+
+def test_9_65_inertias(form, stacked, chain):
+    """LP (9.65), (9.52): G = Diag[G_1, …, G_n], constant; with frames at the centres of mass G_i = Diag[I_i, m_i 1]."""
+    assert_close(form.link_inertia, stacked.G)
+    parts = [part for body in chain.bodies for part in (body.rotational, body.mass * np.eye(3))]
+    assert_close(form.link_inertia, block_diag(*parts))
+
+
+def test_9_66_brackets_of_the_twists(form, stacked, chain, state, base):
+    """LP (9.66): [ad_V] = Diag[ad(V_1), …, ad(V_n)], base at rest and moving."""
+    assert_close(form.twist_brackets(state.v), stacked.ad_twists)
+    V, _ = chain.link_motion(*state, base)
+    assert_close(form.twist_brackets(state.v, tuple(base)), block_diag(*map(ad, V)))
+
+
+def test_9_67_brackets_of_the_joint_twists(form, stacked, state):
+    """LP (9.67): [ad_Aθ̇] = Diag[ad(A_1 θ̇_1), …, ad(A_n θ̇_n)]."""
+    assert_close(form.joint_brackets(state.v), stacked.ad_joints)
+
+
+def test_9_68_9_76_nilpotent_propagation(form, stacked, chain):
     """LP (9.68), (9.76): Γⁿ = 0 and L = (1 − Γ)⁻¹ = 1 + Γ + … + Γⁿ⁻¹."""
     powers = [np.linalg.matrix_power(stacked.Gamma, k) for k in range(chain.n + 1)]
     assert not powers[-1].any()
     assert_close(sum(powers), stacked.L)
     assert_close(inv(np.eye(6 * chain.n) - stacked.Gamma), stacked.L)
+    assert_close(form.parent_propagation, stacked.Gamma)
+    assert_close(form.link_propagation, stacked.L)
+    assert not np.linalg.matrix_power(form.parent_propagation, chain.n).any()
 
 
-def test_9_62_9_69_9_72_9_77_stacked_twists(stacked, chain, state):
-    """LP (9.62), (9.69), (9.72), (9.77): V = Γ V + A θ̇ + V_base, so V = L (A θ̇ + V_base); base at rest."""
+def test_9_69_twist_of_the_base(form, chain, state, base):
+    """LP (9.69): V_base = (Ad(T_10) V_0, 0, …, 0)."""
+    into_first = Ad(inv(chain.poses(state.q)[0]))
+    rest = np.zeros(6 * (chain.n - 1))
+    assert_close(form.base_velocity(tuple(base)), np.append(into_first @ base[0], rest))
+    assert_close(form.base_velocity(), np.zeros(6 * chain.n))
+
+
+def test_9_70_acceleration_of_the_base(form, chain, state, base):
+    """LP (9.70), E002-7: V̇_base = (Ad(T_10) V̇_0, 0, …, 0), V̇_0 = (0, −g) at rest; printed +g."""
+    into_first = Ad(inv(chain.poses(state.q)[0]))
+    rest, g = np.zeros(6 * (chain.n - 1)), np.concatenate([np.zeros(3), chain.gravity])
+    assert_close(form.base_acceleration(), np.append(into_first @ -g, rest))
+    assert_close(form.base_acceleration(tuple(base)), np.append(into_first @ (base[1] - g), rest))
+    assert_differs(np.append(into_first @ g, rest), form.base_acceleration())
+
+
+def test_9_71_wrench_of_the_tip(form, chain, rng):
+    """LP (9.71), E002-10: (0, …, 0, Ad(T_{n+1,n})ᵀ F_{n+1}), what the tip does to the environment, in the last frame."""
+    F_tip = rng.normal(size=6)
+    T_tip_last = inv(chain.tip) @ chain.homes[-1]
+    expected = np.append(np.zeros(6 * (chain.n - 1)), Ad(T_tip_last).T @ F_tip)
+    assert_close(form.wrenches_on_environment(F_tip=F_tip), expected)
+    assert_close(form.wrenches_on_environment({"tip": -F_tip}), expected)
+
+
+def test_9_62_9_69_9_72_9_77_stacked_twists(form, stacked, chain, state, base):
+    """LP (9.62), (9.69), (9.72), (9.77): V = Γ V + A θ̇ + V_base, so V = L (A θ̇ + V_base)."""
     q, v, _ = state
+    moving, _ = chain.link_motion(*state, base)
+    assert_close(form.velocities(v, tuple(base)), moving.ravel())
+    assert_close(form.velocities(v), stacked.L @ stacked.A @ v)
     V = np.concatenate([torsor.body_twist(chain.robot, q, v, link) for link in chain.links])
     assert_close(V, stacked.L @ stacked.A @ v)
     assert_close(V, stacked.Gamma @ V + stacked.A @ v)
 
 
-def test_9_73_9_78_stacked_accelerations(stacked, chain, state):
-    """LP (9.73), (9.78), E002-8: − [ad_{Aθ̇}] Γ V; printed with +."""
+def test_9_73_9_78_stacked_accelerations(form, stacked, chain, state, base):
+    """LP (9.73), (9.78), E002-8: − [ad_{Aθ̇}] Γ V; printed with +. Those of the form are less gravity, as in the book."""
     q, v, a = state
     V_dot = np.concatenate([torsor.body_acceleration(chain.robot, q, v, a, link) for link in chain.links])
     V = stacked.L @ stacked.A @ v
@@ -108,11 +185,14 @@ def test_9_73_9_78_stacked_accelerations(stacked, chain, state):
     assert_close(V_dot, stacked.Gamma @ V_dot + stacked.A @ a - turning)
     assert_close(V_dot, stacked.L @ (stacked.A @ a - turning))
     assert_differs(stacked.L @ (stacked.A @ a + turning), V_dot)
+    at_rest, moving = less_gravity(chain, np.zeros((2, 6))), less_gravity(chain, base)
+    assert_close(form.accelerations(v, a), chain.link_motion(q, v, a, at_rest)[1].ravel())
+    assert_close(form.accelerations(v, a, tuple(base)), chain.link_motion(q, v, a, moving)[1].ravel())
 
 
-def test_9_69_to_9_75_9_78_9_80_with_a_moving_base(stacked, chain, state, rng):
+def test_9_69_to_9_75_9_78_9_80_with_a_moving_base(form, stacked, chain, state, rng, base):
     """LP (9.69)–(9.75), (9.78)–(9.80), E002-8: the same with V_base, V̇_base and F_tip; printed with + wrong again."""
-    (q, v, a), F_tip, base = state, rng.normal(size=6), rng.normal(size=(2, 6))
+    (q, v, a), F_tip = state, rng.normal(size=6)
     A, G, _, ad_joints, Gamma, L = stacked
     rest = np.zeros(6 * (chain.n - 1))
     into_first = Ad(inv(chain.poses(q)[0]))
@@ -131,18 +211,30 @@ def test_9_69_to_9_75_9_78_9_80_with_a_moving_base(stacked, chain, state, rng):
     assert_differs(wrenches(+1), F.ravel())
     tau = torsor.inverse_dynamics(chain.robot, q, v, a, {"tip": -F_tip}, base_motion=tuple(base))
     assert_close(tau, A.T @ wrenches(-1))
+    assert_close(form.wrenches(v, a, F_tip=F_tip, base_motion=tuple(base)), wrenches(-1))
+    assert_close(form.inverse_dynamics(v, a, F_tip=F_tip, base_motion=tuple(base)), tau)
 
 
-def test_9_63_9_74_9_79_stacked_wrenches(stacked, chain, state):
+def test_9_63_9_74_9_79_stacked_wrenches(form, stacked, chain, state, base):
     """LP (9.63), (9.74), (9.79): F = Γᵀ F + G V̇ − [ad_twists]ᵀ G V, so F = Lᵀ(…); without gravity and tip wrench."""
     V, V_dot = (x.ravel() for x in chain.link_motion(*state))
     F = torsor.joint_wrenches(chain.robot.with_gravity(np.zeros(3)), *state).ravel()
     needed = stacked.G @ V_dot - stacked.ad_twists.T @ stacked.G @ V
     assert_close(F, stacked.Gamma.T @ F + needed)
     assert_close(F, stacked.L.T @ needed)
+    _, v, a = state
+    assert_close(form.wrenches(v, a), chain.joint_wrenches(*state).ravel())
+    assert_close(form.wrenches(v, a, base_motion=tuple(base)), chain.joint_wrenches(*state, base).ravel())
 
 
-def test_9_81_tip_wrench(chain, state, rng):
+def test_9_75_9_80_joint_forces(form, chain, state):
+    """LP (9.75), (9.80): τ = AᵀF."""
+    _, v, a = state
+    assert_close(form.link_screws.T @ form.wrenches(v, a), chain.torques(*state))
+    assert_close(form.inverse_dynamics(v, a), chain.torques(*state))
+
+
+def test_9_81_tip_wrench(form, chain, state, rng):
     """LP (9.81), E002-10: τ = M θ̈ + c + g + Jᵀ F_tip, the tip pushing the environment with F_tip."""
     q, v, a = state
     F_tip = rng.normal(size=6)
@@ -150,29 +242,35 @@ def test_9_81_tip_wrench(chain, state, rng):
     assert_close(torsor.body_jacobian(chain.robot, q, "tip"), J)
     tau = torsor.inverse_dynamics(chain.robot, q, v, a, {"tip": -F_tip})
     assert_close(tau, chain.torques(q, v, a) + J.T @ F_tip)
+    assert_close(form.inverse_dynamics(v, a, F_tip=F_tip), tau)
+    terms = form.mass_matrix @ a + form.coriolis_forces(v) + form.gravity_forces
+    assert_close(terms + J.T @ F_tip, tau)
 
 
-def test_9_82_mass_matrix(stacked, chain, state):
+def test_9_82_mass_matrix(form, stacked, chain, state):
     """LP (9.82): M = AᵀLᵀGLA."""
     A, G, _, _, _, L = stacked
     assert_close(torsor.mass_matrix(chain.robot, state.q), A.T @ L.T @ G @ L @ A)
+    assert_close(form.mass_matrix, chain.mass_matrix(state.q))
 
 
-def test_9_83_coriolis_forces(stacked, chain, state):
+def test_9_83_coriolis_forces(form, stacked, chain, state):
     """LP (9.83), E002-9: c = −AᵀLᵀ(G L [ad_{Aθ̇}] Γ + [ad_twists]ᵀ G) L A θ̇; printed with other signs."""
     A, G, ad_twists, ad_joints, Gamma, L = stacked
     c = torsor.coriolis_forces(chain.robot, state.q, state.v)
     first, second = G @ L @ ad_joints @ Gamma, ad_twists.T @ G
     assert_close(c, -A.T @ L.T @ (first + second) @ L @ A @ state.v)
+    assert_close(form.coriolis_forces(state.v), chain.torques(state.q, state.v, 0.0 * state.a, gravity=False))
     assert_differs(A.T @ L.T @ (first - second) @ L @ A @ state.v, c)
 
 
-def test_9_84_gravity_forces(stacked, chain, state):
+def test_9_84_gravity_forces(form, stacked, chain, state):
     """LP (9.84), E002-7: g = AᵀLᵀGL V̇_base with V̇_base from V̇_0 = (0, −g)."""
     A, G, _, _, _, L = stacked
     lift = Ad(inv(chain.poses(state.q)[0])) @ np.concatenate([np.zeros(3), -chain.gravity])
     V_dot_base = np.append(lift, np.zeros(6 * (chain.n - 1)))
     assert_close(torsor.gravity_forces(chain.robot, state.q), A.T @ L.T @ G @ L @ V_dot_base)
+    assert_close(form.gravity_forces, chain.torques(state.q, 0.0 * state.v, 0.0 * state.a))
 
 
 def test_9_87_coriolis_matrix(chain, state):

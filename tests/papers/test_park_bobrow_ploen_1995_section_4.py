@@ -10,6 +10,7 @@ from by_hand import DIFFERENCED, Ad, assert_close, assert_differs, bracket, hat,
 from scipy.linalg import block_diag
 
 import torsor
+from torsor.mechanics.closed_form import closed_form
 
 inv = np.linalg.inv
 
@@ -22,6 +23,12 @@ def between(chain, x, i, j):
 def forms(chain):
     """⟨·,·⟩_i: the 6×6 inertia of each link at home, about the inertial frame, as a sum over its particles."""
     return [body.moved(home).matrix for body, home in zip(chain.bodies, chain.homes, strict=True)]
+
+
+@pytest.fixture
+def form(chain, state):
+    """The factors that the library gives."""
+    return closed_form(chain.robot, state.q)
 
 
 @pytest.fixture
@@ -74,6 +81,11 @@ def test_33_34_38_velocity_of_a_centre_of_mass(chain, state, ahead):
         assert_differs(printed_34 @ ahead[i].sum(axis=0), V)
 
 
+def test_38_velocities_of_all_links(form, state, ahead):
+    """PBP95 (38), E001-5: all (ω_i, v_i) = Σ Ad_i^{j+1}(A_j) ẋ_j at once are L A ẋ."""
+    assert_close(form.pullback_jacobian @ state.v, np.concatenate([columns.T @ state.v for columns in ahead]))
+
+
 def test_35_36_44_inertia_about_the_inertial_frame(chain):
     """PBP95 (35), (36), (44): (I, m[b]; m[b]ᵀ, m 1) with I = Θ Ī Θᵀ − m[b]²."""
     for body, home, expected in zip(chain.bodies, chain.homes, forms(chain), strict=True):
@@ -111,27 +123,73 @@ def test_40_mass_matrix_as_a_sum(chain, state, ahead):
     assert_close(torsor.mass_matrix(chain.robot, state.q), m)
 
 
-def test_41_46_factorisation_of_the_mass_matrix(chain, state):
-    """PBP95 (41)–(46): M = AᵀLᵀDLA with constant A and D and blocks Ad_i^{j+1} in L."""
-    n = chain.n
-    A, D = block_diag(*chain.screws[:, :, None]), block_diag(*forms(chain))
-    L = np.block(
-        [[between(chain, state.q, j + 2, i + 1) if j <= i else np.zeros((6, 6)) for j in range(n)] for i in range(n)]
-    )
-    assert_close(torsor.mass_matrix(chain.robot, state.q), A.T @ L.T @ D @ L @ A)
+def test_41_screws_of_the_joints(form, chain):
+    """PBP95 (41): A = Diag[A_1, …, A_n], constant, in the inertial frame."""
+    assert_close(form.space_screws, block_diag(*chain.screws[:, :, None]))
+    assert_close(form.space_screws, block_diag(*torsor.link_form(chain.robot, "tip").to_space().screws[:, :, None]))
 
 
-def test_47_51_factorisation_in_link_frames(chain, state):
-    """PBP95 (47)–(51), E001-6: M = SᵀGᵀJGS, and A = QS with Q of homes in the *inertial* frame, not of the steps."""
+def test_42_43_propagation(form, chain, state):
+    """PBP95 (42), (43): block (i, j) of L is (Ad_i^{j+1}) for j < i, 1 for j = i, 0 for j > i."""
+    n, x = chain.n, state.q
+    blocks = [[between(chain, x, j + 2, i + 1) if j <= i else np.zeros((6, 6)) for j in range(n)] for i in range(n)]
+    assert_close(form.space_propagation, np.block(blocks))
+    for i in range(n):
+        for j in range(i + 1):
+            block = form.space_propagation[6 * i : 6 * i + 6, 6 * j : 6 * j + 6]
+            assert_close(block, torsor.adjoint_between(chain.screws, x, j + 2, i + 1))
+
+
+def test_44_45_inertia_of_the_links(form, chain):
+    """PBP95 (44), (45): D = Diag[D_1, …, D_n], constant, each about the inertial frame at home."""
+    assert_close(form.space_inertia, block_diag(*forms(chain)))
+
+
+def test_46_factorisation_of_the_mass_matrix(form, chain, state):
+    """PBP95 (46): M = AᵀLᵀDLA; A and D are the same at every x."""
+    A, L, D = form.space_screws, form.space_propagation, form.space_inertia
+    assert_close(A.T @ L.T @ D @ L @ A, chain.mass_matrix(state.q))
+    assert_close(form.mass_matrix, chain.mass_matrix(state.q))
+    assert_close(torsor.mass_matrix(chain.robot, state.q), chain.mass_matrix(state.q))
+    elsewhere = closed_form(chain.robot, -2.0 * state.q)
+    assert_close(elsewhere.space_screws, A, 0.0)
+    assert_close(elsewhere.space_inertia, D, 0.0)
+    assert_differs(elsewhere.space_propagation, L)
+
+
+def test_47_screws_in_link_frames(form, chain):
+    """PBP95 (47): S = Diag[S_1, …, S_n], each in its link's frame."""
+    assert_close(form.link_screws, block_diag(*chain.link_screws[:, :, None]))
+    assert_close(torsor.link_form(chain.robot, "tip").screws, chain.link_screws)
+
+
+def test_48_inertia_in_link_frames(form, chain):
+    """PBP95 (48): J = Diag[J_1, …, J_n], each about its link's frame."""
+    assert_close(form.link_inertia, block_diag(*(body.matrix for body in chain.bodies)))
+
+
+def test_49_propagation_between_link_frames(form, chain, state):
+    """PBP95 (49): block (i, j) of G is Ad of f_{j,i}⁻¹ for j < i, 1 for j = i, 0 for j > i."""
     n, T = chain.n, chain.poses(state.q)
-    S, J = block_diag(*chain.link_screws[:, :, None]), block_diag(*(body.matrix for body in chain.bodies))
-    G = np.block([[Ad(inv(T[i]) @ T[j]) if j <= i else np.zeros((6, 6)) for j in range(n)] for i in range(n)])
-    assert_close(torsor.mass_matrix(chain.robot, state.q), S.T @ G.T @ J @ G @ S)
-    link = torsor.link_form(chain.robot, "tip")
-    assert_close(link.screws, chain.link_screws)
-    Q = block_diag(*(Ad(home) for home in chain.homes))
-    assert_close(Q @ S, block_diag(*link.to_space().screws[:, :, None]))
-    assert_differs(block_diag(*(Ad(step) for step in link.steps)) @ S, Q @ S)
+    blocks = [[Ad(inv(T[i]) @ T[j]) if j <= i else np.zeros((6, 6)) for j in range(n)] for i in range(n)]
+    assert_close(form.link_propagation, np.block(blocks))
+
+
+def test_50_from_link_frames_to_the_inertial_frame(form, chain):
+    """PBP95 (50), E001-6: A = QS, L = QGQ⁻¹, D = Q⁻ᵀJQ⁻¹ with Q of homes in the *inertial* frame, not of the steps."""
+    Q = form.home_adjoints
+    assert_close(Q, block_diag(*(Ad(home) for home in chain.homes)))
+    assert_close(Q @ form.link_screws, form.space_screws)
+    assert_close(Q @ form.link_propagation @ inv(Q), form.space_propagation)
+    assert_close(inv(Q).T @ form.link_inertia @ inv(Q), form.space_inertia)
+    steps = torsor.link_form(chain.robot, "tip").steps
+    assert_differs(block_diag(*(Ad(step) for step in steps)) @ form.link_screws, form.space_screws)
+
+
+def test_51_factorisation_in_link_frames(form, chain, state):
+    """PBP95 (51): M = SᵀGᵀJGS."""
+    S, G, J = form.link_screws, form.link_propagation, form.link_inertia
+    assert_close(S.T @ G.T @ J @ G @ S, chain.mass_matrix(state.q))
 
 
 def test_52_christoffel_symbols(chain, state):
@@ -164,6 +222,16 @@ def test_53_derivative_of_the_operator(chain, state, rng):
     for k in range(1, chain.n + 1):
         expected = vee(first[k - i]) if i <= k <= j else np.zeros(6)
         assert_close(torsor.adjoint_between_derivative(chain.screws, state.q, i, j, k, B), expected)
+
+
+def test_53_derivative_of_the_propagation(chain, state):
+    """PBP95 (53): the columns of ∂L/∂x_k are the brackets of the proposition."""
+    dL = by_hand.gradient(lambda x: closed_form(chain.robot, x).space_propagation, state.q)
+    i, j = chain.n - 1, 0  # the block with every joint but the first in it
+    for k, unit in np.ndindex(chain.n, 6):
+        B = np.eye(6)[unit]
+        column = torsor.adjoint_between_derivative(chain.screws, state.q, j + 2, i + 1, k + 1, B)
+        assert_close(dL[6 * i : 6 * i + 6, 6 * j + unit, k], column, DIFFERENCED)
 
 
 def test_54_second_derivative_of_the_operator(chain, state, rng):
@@ -213,7 +281,7 @@ def test_58_potential_energy(chain, state):
     assert_differs(printed, energy)
 
 
-def test_59_gravity_forces(chain, state, ahead):
+def test_59_gravity_forces(form, chain, state, ahead):
     """PBP95 (59), E001-8: φ_k = −Σ_{i ≥ k} ⟨m_i g, f_i M_i⁻¹ Ad_i^{k+1}(A_k) M_i r⟩ printed without the minus."""
     phi, g = np.zeros(chain.n), np.append(chain.gravity, 0.0)
     for i, body in enumerate(chain.bodies):
@@ -221,6 +289,7 @@ def test_59_gravity_forces(chain, state, ahead):
         phi -= [body.mass * g @ f @ hat(column) @ M[:, 3] for column in ahead[i]]
     forces = torsor.gravity_forces(chain.robot, state.q)
     assert_close(forces, phi)
+    assert_close(form.gravity_forces, phi)
     assert_close(forces, by_hand.gradient(chain.potential_energy, state.q), DIFFERENCED)
     assert_differs(-phi, forces)
 
@@ -234,16 +303,28 @@ def test_60_to_64_general_2r_manipulator(rng):
     ahead, both = between(arm, x, 2, 2) @ A1, between(arm, x, 2, 2) @ bracket(A1, A2)
     M = [[A1 @ D1 @ A1 + ahead @ D2 @ ahead, ahead @ D2 @ A2], [ahead @ D2 @ A2, A2 @ D2 @ A2]]
     assert_close(torsor.mass_matrix(arm.robot, x), M)
+    assert_close(closed_form(arm.robot, x).mass_matrix, M)
     u, w = both @ D2 @ ahead, both @ D2 @ A2
     C = torsor.coriolis_matrix(arm.robot, x, [v1, v2])
     assert_close(C, [[u * v2, u * v1 + w * v2], [-u * v1, 0.0]])
+    assert_close(closed_form(arm.robot, x).coriolis_forces([v1, v2]), C @ [v1, v2])
     printed = np.array([[u * v1 * v2, u * v1 * v2 + w * v2**2], [u * v1**2, 0.0]])
     assert_differs(printed, C)
     assert_differs(printed.sum(axis=1), C @ [v1, v2])  # nor are they the torques
 
 
-def test_65_inertia_matrix_as_a_pullback(chain, state):
-    """PBP95 (65), E001-12: JᵀGJ with J of the map to all links at once and G the direct sum of their metrics."""
+def test_65_inertia_matrix_as_a_pullback(form, chain, state):
+    """PBP95 (65), E001-12: f*g = JᵀGJ, J of the map f to all links at once, G the direct sum of their metrics; J = L A."""
     J = np.vstack([torsor.body_jacobian(chain.robot, state.q, link) for link in chain.links])
     G = block_diag(*(body.matrix for body in chain.bodies))
+    assert_close(form.link_jacobian, J)
     assert_close(torsor.mass_matrix(chain.robot, state.q), J.T @ G @ J)
+    # The same map with each link's frame where the inertial frame is at home: T_i M_i⁻¹ = e^{A_1 x_1} ⋯ e^{A_i x_i}.
+    dT, T = chain.rates(state.q)[0], chain.poses(state.q)
+    rows = [
+        np.transpose([vee(home @ inv(T[i]) @ rate @ inv(home)) for rate in dT[i]]) for i, home in enumerate(chain.homes)
+    ]
+    J, D = form.pullback_jacobian, form.space_inertia
+    assert_close(J, np.vstack(rows))
+    assert_close(J, form.space_propagation @ form.space_screws)
+    assert_close(J.T @ D @ J, chain.mass_matrix(state.q))

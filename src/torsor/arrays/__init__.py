@@ -17,6 +17,8 @@ from torsor.arrays.primitives import (
     matrix as matrix,
     matvec as matvec,
     outer as outer,
+    permute as permute,
+    reshape as reshape,
     sign as sign,
     sin as sin,
     sqrt as sqrt,

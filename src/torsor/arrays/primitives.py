@@ -62,6 +62,17 @@ def transpose(A: Array) -> Array:
     return namespace(A).swapaxes(A, -1, -2)
 
 
+def permute(x: Array, order: Sequence[int]) -> Array:
+    """The last axes in another order: axis k of the result is axis ``order[k]`` of them."""
+    first = len(x.shape) - len(order)
+    return namespace(x).transpose(x, (*range(first), *(first + k for k in order)))
+
+
+def reshape(x: Array, rank: int, *shape: int) -> Array:
+    """The last ``rank`` axes as axes of these sizes."""
+    return namespace(x).reshape(x, (*x.shape[: len(x.shape) - rank], *shape))
+
+
 def matvec(A: Array, x: Array) -> Array:
     """A x, (..., m, n) times (..., n)."""
     return namespace(A, x).matvec(A, x)

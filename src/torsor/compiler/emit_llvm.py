@@ -50,7 +50,8 @@ def assemble(
     """A module of ``functions``, each (lanes, name, print), around the program's nodes, inline or in pieces."""
     live = program.live()
     folded = folded_products(program, live, target.fma)
-    cut = chunks.plan(program, live, folded, piece) if len(live) - len(folded) > whole else None
+    length = len(live) - len(folded) + len(program.roots())  # outputs count: each is stored
+    cut = chunks.plan(program, live, folded, piece) if length > whole else None
     declared: set[str] = set()
     text: list[str] = []
     scratch = 0
@@ -134,8 +135,11 @@ class Pieces(NamedTuple):
             for node, slot in chunk.loads:
                 values[node] = p.line(f"load {p.type}, ptr {_slot(p, slot)}")
             p.nodes(chunk.nodes, values, folded)
-            for node, slot in chunk.stores:
-                p.lines.append(f"  store {p.type} {values[node]}, ptr {_slot(p, slot)}")
+            for (
+                node,
+                slot,
+            ) in chunk.stores:  # volatile: LLVM would weigh moving each past every other, for half of its time
+                p.lines.append(f"  store volatile {p.type} {values[node]}, ptr {_slot(p, slot)}")
             yield f"define internal void @{self.name}{k}(ptr %scratch){attributes} {{"
             yield from p.lines
             yield "  ret void"

@@ -13,7 +13,9 @@ from torsor.lie.adjoint import (
 )
 from torsor.lie.inertias import (
     apply_inertia as apply_inertia,
+    energy_row as energy_row,
     inertia_matrix as inertia_matrix,
+    inertia_rate as inertia_rate,
     inertia_row as inertia_row,
     pseudo_inertia as pseudo_inertia,
     rotational_from_second_moment as rotational_from_second_moment,

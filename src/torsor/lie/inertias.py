@@ -83,6 +83,31 @@ def transform_inertia(T_ab: Pose, G_b: InertiaRow) -> InertiaRow:
 
 
 @checked
+def inertia_rate(G: InertiaRow, V: Twist) -> InertiaRow:
+    """Ġ = −ad(V)ᵀ G − G ad(V) in ten numbers: how the inertia of a body that moves with twist V changes in axes at rest.
+
+    With J = ½ tr(I) 1 − I: ṁ = 0, ḣ = m v + ω × h, İ = 2 tr(Q) 1 − Q − Qᵀ for Q = v hᵀ + [ω] J [Sil81, (2.7), (2.11)].
+    ``G`` (..., 10), kg, kg·m, kg·m²; ``V`` (..., 6), rad/s, m/s; returns (..., 10), per s.
+    """
+    w, v, h = V[..., :3], V[..., 3:], G[..., 1:4]
+    Q = outer(v, h) + matmul(so3.hat(w), second_moment(rotational(G)))
+    return inertia_row(0.0 * G[..., 0], G[..., :1] * v + cross(w, h), 2.0 * _trace(Q) * identity(3) - Q - transpose(Q))
+
+
+@checked
+def energy_row(V: Twist, W: Twist) -> InertiaRow:
+    """φ with Vᵀ G W = φ · G for every inertia row G: (v₁·v₂, v₁ × ω₂ + v₂ × ω₁, symmetric products of ω₁ and ω₂).
+
+    From Vᵀ G W = ω₁·(I ω₂ + h × v₂) + v₁·(m v₂ − h × ω₂) [PBP95, (21)]. ``V``, ``W`` (..., 6), rad/s, m/s; returns (..., 10).
+    """
+    w1, v1, w2, v2 = V[..., :3], V[..., 3:], W[..., :3], W[..., 3:]
+    once = outer(w1, w2)
+    both = once + transpose(once)
+    squares = [once[..., 0, 0], both[..., 0, 1], both[..., 0, 2], once[..., 1, 1], both[..., 1, 2], once[..., 2, 2]]
+    return concat([dot(v1, v2)[..., None], cross(v1, w2) + cross(v2, w1), stack(squares)])
+
+
+@checked
 def inertia_matrix(G: InertiaRow) -> Matrix6:
     """The 6×6 form (I, [h]; −[h], m 1) [PBP95, (21), (36)]. ``G`` (..., 10), kg, m; returns (..., 6, 6)."""
     H = so3.hat(first_moment(G))

@@ -15,7 +15,7 @@ from torsor.lie import quaternion, screws, se3, so3
 from torsor.model import Robot
 
 _UNIT = identity(6)
-_FREEDOMS = {
+FREEDOMS = {
     "planar": _UNIT[[2, 3, 4]],  # (ω, v_x, v_y)
     "spherical": _UNIT[:3],
     "free": _UNIT,
@@ -35,8 +35,8 @@ def joint_poses(robot: Robot, q: ConfigurationVector) -> list[Pose]:
 def joint_screws(robot: Robot, i: int) -> Twist:
     """S_i, rows (k, 6) in the link frame, per unit of the coordinates that drive joint i."""
     kind = robot.structure.kinds[i]
-    if kind in _FREEDOMS:
-        return _FREEDOMS[kind]
+    if kind in FREEDOMS:
+        return FREEDOMS[kind]
     return robot.structure.couplings[i].ratio * robot.parameters.screws[i][None, :]
 
 

@@ -88,6 +88,14 @@ class Structure:
         return sum(c.nv for c in self.coordinates)
 
     @property
+    def freedoms(self) -> tuple[str, ...]:
+        """A name for each number of v: the joint's, with a number in brackets where it has several."""
+        names: list[str] = []
+        for c in self.coordinates:
+            names += [c.name] if c.nv == 1 else [f"{c.name}[{k}]" for k in range(c.nv)]
+        return tuple(names)
+
+    @property
     def has_couplings(self) -> bool:
         """Whether some joint follows another's coordinate."""
         return len(self.coordinates) < self.n

@@ -1,0 +1,144 @@
+"""Curvature of the inertia metric: the tensor, its contractions, and what they say about a plane of motion.
+
+R_ijkl = ⟨R(e_k, e_l) e_j, e_i⟩, all indices lowered, with the sign that makes R_ijij and the curvature of a sphere positive
+[PBP95, (66)]. For planar, spherical and free joints these are the components of the same tensor in the frame of body
+velocities. Where M is singular the result is NaN.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays import dot, matmul, matvec, permute, reshape, sqrt, take, transpose
+from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointTensor4, JointVector, Scalar
+from torsor.geometry.christoffel import connection_derivative_entries, connection_of, inverse_of
+from torsor.geometry.freedoms import structure_constants
+from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
+from torsor.geometry.planes import matrix_of, planes_of, tensor_of, wedge, wedge_square
+from torsor.model import Robot
+
+
+def riemann_curvature(robot: Robot, q: ConfigurationVector) -> JointTensor4:
+    """R[i, j, k, l] = ∂_k Γ_jli − ∂_l Γ_jki + Σ_r (Γ_ilr Γ^r_jk − Γ_ikr Γ^r_jl), all indices lowered [PBP95, (66)].
+
+    ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv, nv), kg·m² (of rotations, per rad⁴); NaN where M is singular.
+    """
+    return riemann_of(inertia_metric(robot, q, 0.5))
+
+
+def ricci_curvature(robot: Robot, q: ConfigurationVector) -> JointMatrix:
+    """Ric[j, l] = Σ m^ik R_ijkl: along a unit vector, the sum of the curvatures of all planes through it [PBP95, (66)].
+
+    ``q`` (..., nq), rad or m. Returns (..., nv, nv), symmetric, no unit (of rotations, per rad²); NaN where M is singular.
+    """
+    return ricci_of(inertia_metric(robot, q, 0.5))
+
+
+def scalar_curvature(robot: Robot, q: ConfigurationVector) -> Scalar:
+    """Σ m^ik m^jl R_ijkl, twice the sum of the curvatures of all planes of an orthonormal basis [PBP95, (66)].
+
+    ``q`` (..., nq), rad or m. Returns (...), 1/(kg·m²); NaN where M is singular.
+    """
+    return scalar_of(inertia_metric(robot, q, 0.5))
+
+
+def sectional_curvature(robot: Robot, q: ConfigurationVector, u: JointVector, w: JointVector) -> Scalar:
+    """Curvature R(u, w, u, w) / (|u|² |w|² − ⟨u, w⟩²) of the plane of motion that u and w span [PBP95, (66)].
+
+    Positive: motions that start side by side draw together. ``q`` (..., nq), rad or m; ``u``, ``w`` (..., nv), any unit.
+    Returns (...), 1/(kg·m²); NaN where u and w are parallel or M is singular.
+    """
+    return sectional_of(inertia_metric(robot, q, 0.5), u, w)
+
+
+def curvature_norm(robot: Robot, q: ConfigurationVector) -> Scalar:
+    """√(R_ijkl R^ijkl), zero only where all curvature vanishes, whatever the coordinates [PBP95, (66)].
+
+    ``q`` (..., nq), rad or m. Returns (...), 1/(kg·m²); NaN where M is singular.
+    """
+    return norm_of(inertia_metric(robot, q, 0.5))
+
+
+def riemann_of(half: InertiaMetric) -> JointTensor4:
+    """R_ijkl from half the metric."""
+    return tensor_of(curvature_of(half).entries, half.robot.nv)
+
+
+def ricci_of(half: InertiaMetric) -> JointMatrix:
+    """Ric_jl = m^ik R_ijkl from half the metric."""
+    n, (entries, _, M_inverse) = half.robot.nv, curvature_of(half)
+    rows = reshape(permute(tensor_of(entries, n), (1, 3, 0, 2)), 4, n * n, n * n)
+    return reshape(matvec(rows, reshape(M_inverse, 2, n * n)), 1, n, n)
+
+
+def scalar_of(half: InertiaMetric) -> Scalar:
+    """m^ik m^jl R_ijkl = 2 Σ (m^ik m^jl − m^il m^jk) R_ijkl over planes, from half the metric."""
+    entries, _, M_inverse = curvature_of(half)
+    return dot(2.0 * planes_of(half.robot.nv).weights * wedge_square(M_inverse), entries)
+
+
+def sectional_of(half: InertiaMetric, u: JointVector, w: JointVector) -> Scalar:
+    """R(u, w, u, w) / |u ∧ w|² from half the metric."""
+    entries, M, _ = curvature_of(half)
+    plane = wedge(u, w)
+    uu, uw, ww = dot(u, matvec(M, u)), dot(u, matvec(M, w)), dot(w, matvec(M, w))
+    return dot(plane, matvec(matrix_of(entries, half.robot.nv), plane)) / (uu * ww - uw * uw)
+
+
+def norm_of(half: InertiaMetric) -> Scalar:
+    """√(R_ijkl R^ijkl) = 2 √tr((g⁻¹R)²), g the metric of planes, from half the metric."""
+    n, (entries, _, M_inverse) = half.robot.nv, curvature_of(half)
+    P = len(planes_of(n).first)
+    mixed = matmul(matrix_of(wedge_square(M_inverse), n), matrix_of(entries, n))
+    return 2.0 * sqrt(dot(reshape(mixed, 2, P * P), reshape(transpose(mixed), 2, P * P)))
+
+
+class Curvature(NamedTuple):
+    """Entries of the tensor over planes (..., E), with the metric and its inverse (..., nv, nv) they were made with."""
+
+    entries: Array
+    M: JointMatrix
+    M_inverse: JointMatrix
+
+
+def curvature_of(half: InertiaMetric) -> Curvature:
+    """R_ijkl from half the metric, for i < j, k < l, (i, j) ≤ (k, l), by (66), which in the frame of body velocities e_i reads::
+
+    R_ijkl = ∂_k Γ_lji − ∂_l Γ_kji + ⟨∇_k e_j, ∇_l e_i⟩ − ⟨∇_l e_j, ∇_k e_i⟩ − Σ_r s_kl^r Γ_rji
+    """
+    n, robot = half.robot.nv, half.robot
+    M = 2.0 * half.mass_matrix()
+    M_inverse = inverse_of(robot, M)
+    Gamma, s = connection_of(half), structure_constants(robot.structure)
+    i, j, k, l = planes_of(n).ijkl
+    one, other = connection_derivative_entries(half, [(k, l, j, i), (l, k, j, i)])
+    R = one - other
+
+    first, second, number = _fields(n, symmetric=s is None)
+    fields = Gamma[..., first, second, :]  # ∇_i e_j, lowered
+    products = reshape(matmul(fields, transpose(matmul(fields, M_inverse))), 2, len(first) ** 2)
+    R = R + take(products, _product(number, (k, j), (l, i))) - take(products, _product(number, (l, j), (k, i)))
+    if s is not None:
+        turning = reshape(matmul(s, reshape(Gamma, 2, n * n)[..., None, :, :]), 3, n**4)  # Σ_r s_kl^r Γ_rji
+        R = R - take(turning, n * (n * (n * k + l) + j) + i)
+    return Curvature(R, M, M_inverse)
+
+
+@lru_cache(maxsize=64)
+def _fields(n: int, *, symmetric: bool) -> tuple[Array, Array, Array]:
+    """The fields ∇_i e_j that differ: i and j (F,), and the number of each in a table (n, n)."""
+    first, second = np.triu_indices(n) if symmetric else np.indices((n, n)).reshape(2, n * n)
+    number = np.zeros((n, n), int)
+    number[first, second] = np.arange(len(first))
+    if symmetric:
+        number[second, first] = np.arange(len(first))
+    return first, second, number
+
+
+def _product(number: Array, one: tuple[Array, Array], other: tuple[Array, Array]) -> Array:
+    """Where the product of two fields stands in the matrix of all, the smaller number first."""
+    a, b = number[one], number[other]
+    return (number.max(initial=0) + 1) * np.minimum(a, b) + np.maximum(a, b)

@@ -1,0 +1,196 @@
+"""Which degree of freedom moves which: the tables of a robot's structure that all derivatives of its mass matrix share.
+
+A *freedom* is one row of one joint's screws. Freedom a is *above* b if its joint lies between the base and the joint of b,
+*level* with b if they belong to one joint, and *reaches* b in either case. Only freedoms on one way from the base to a leaf
+ever meet in an equation: the tables list those pairs, triples and quadruples, and where each value stands in the tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor import lie
+from torsor.arrays.typing import Array
+from torsor.mechanics.joint_motion import FREEDOMS
+from torsor.model import Structure
+
+Orders = Sequence[tuple[int, ...]]
+
+
+class Freedoms(NamedTuple):
+    """Joint and row of each freedom (f,), and ``above[a, b]``, ``level[a, b]`` (f, f)."""
+
+    joints: Array
+    rows: Array
+    above: Array
+    level: Array
+
+    @property
+    def size(self) -> int:
+        """Number of freedoms: nv, or more if joints share coordinates."""
+        return len(self.joints)
+
+    @property
+    def reaches(self) -> Array:
+        """Above or level."""
+        return self.above | self.level
+
+    @property
+    def reaches_once(self) -> Array:
+        """The same, with one order of two freedoms that are level."""
+        return self.above | np.triu(self.level)
+
+
+@lru_cache(maxsize=256)
+def freedoms_of(structure: Structure) -> Freedoms:
+    """The freedoms in the order of v where joints have coordinates of their own, else in the order of the joints."""
+    found = [(i, row) for i in range(structure.n) for row in range(structure.coordinate_of(i).nv)]
+    if not structure.has_couplings:
+        found.sort(key=lambda place: structure.coordinate_of(place[0]).v_start + place[1])
+    joints, rows = np.array(found).T
+    carries = np.zeros((structure.n, structure.n), bool)
+    for i in range(structure.n):
+        carries[structure.path_from_base(i)[:-1], i] = True
+    return Freedoms(joints, rows, carries[np.ix_(joints, joints)], joints[:, None] == joints[None, :])
+
+
+@lru_cache(maxsize=256)
+def gathering(structure: Structure) -> Array | None:
+    """E (f, nv) with one 1 in each row, the coordinate that drives the freedom; None where it would be the identity."""
+    if not structure.has_couplings:
+        return None
+    f = freedoms_of(structure)
+    E = np.zeros((f.size, structure.nv))
+    starts = [structure.coordinate_of(i).v_start for i in f.joints]
+    E[np.arange(f.size), starts + f.rows] = 1.0
+    return E
+
+
+class Pairs(NamedTuple):
+    """Freedoms ``first`` and ``second`` (K,) of pairs, and the ``number`` (f, f) of each pair in the list."""
+
+    first: Array
+    second: Array
+    number: Array
+
+
+@lru_cache(maxsize=256)
+def pairs_of(structure: Structure) -> Pairs:
+    """All pairs (a, b) of freedoms in which a reaches b."""
+    f = freedoms_of(structure)
+    first, second = np.nonzero(f.reaches)
+    number = np.zeros((f.size, f.size), int)
+    number[first, second] = np.arange(len(first))
+    return Pairs(first, second, number)
+
+
+class Places(NamedTuple):
+    """Freedoms a, b, c, … (rank, K) for each sort of value; ``index``: which of all values, after one zero, an entry is."""
+
+    sorts: tuple[Array, ...]
+    index: Array
+
+
+@lru_cache(maxsize=256)
+def matrix_places(structure: Structure) -> Places:
+    """M_ab, a reaching b."""
+    f = freedoms_of(structure)
+    table = _Table(f.size, 2)
+    table.add(_ways(f.reaches_once), [(0, 1), (1, 0)])
+    return table.places()
+
+
+@lru_cache(maxsize=256)
+def first_derivative_places(structure: Structure) -> Places:
+    """In dM[k, i, j] = ∂_k M_ij: first ∂_c M_ab with a ≤ b < c, then ∂_b M_ac with a < b ≤ c. All others vanish."""
+    f = freedoms_of(structure)
+    table = _Table(f.size, 3)
+    table.add(_ways(f.reaches_once, f.above), [(2, 0, 1), (2, 1, 0)])
+    table.add(_ways(f.above, f.reaches), [(1, 0, 2), (1, 2, 0)])
+    return table.places()
+
+
+@lru_cache(maxsize=32)
+def second_derivative_index(structure: Structure) -> Array:
+    """Where d²M[l, k, i, j] = ∂_l ∂_k M_ij is found in three matrices over pairs × pairs (P, P), one after another after a zero:
+    ∂_c ∂_d M_ab with a ≤ b < c ≤ d, ∂_b ∂_d M_ac with a < b ≤ c < d, and ∂_b ∂_c M_ad with a < b ≤ c ≤ d, all at row (a, b)
+    and column (c, d). The two derivatives commute, unless they belong to one joint. (f, f, f, f).
+    """
+    f, (first, _, number) = freedoms_of(structure), pairs_of(structure)
+    index = np.zeros((f.size,) * 4, np.int32)
+
+    def fill(matrix: int, ways: Array, orders: Orders) -> None:
+        a, b, c, d = ways
+        values = 1 + len(first) * (len(first) * matrix + number[a, b]) + number[c, d]
+        for order in orders:
+            index[tuple(ways[list(order)])] = values
+
+    inner = _ways(f.reaches_once, f.above, f.reaches)
+    fill(0, inner, [(2, 3, 0, 1), (2, 3, 1, 0)])
+    fill(0, inner[:, f.above[inner[2], inner[3]]], [(3, 2, 0, 1), (3, 2, 1, 0)])
+    fill(1, _ways(f.above, f.reaches, f.above), [(1, 3, 0, 2), (1, 3, 2, 0), (3, 1, 0, 2), (3, 1, 2, 0)])
+    outer = _ways(f.above, f.reaches, f.reaches)
+    fill(2, outer, [(1, 2, 0, 3), (1, 2, 3, 0)])
+    fill(2, outer[:, f.above[outer[1], outer[2]]], [(2, 1, 0, 3), (2, 1, 3, 0)])
+    return index
+
+
+@lru_cache(maxsize=1024)
+def count_of_ways(structure: Structure, rank: int) -> int:
+    """How many ordered lists of ``rank`` freedoms lie on one way outwards: the work of a tensor of that rank."""
+    reaches = freedoms_of(structure).reaches.astype(float)
+    total = np.ones(len(reaches))
+    for _ in range(rank - 1):
+        total = reaches @ total
+    return int(total.sum())
+
+
+class _Table:
+    """A tensor of numbers of values, filled sort by sort."""
+
+    def __init__(self, size: int, rank: int) -> None:
+        self._index = np.zeros((size,) * rank, int)
+        self._sorts: list[Array] = []
+
+    def add(self, freedoms: Array, orders: Orders) -> None:
+        """Number one more sort of values, and set them at the freedoms taken in each of the orders."""
+        numbers = 1 + sum(sort.shape[1] for sort in self._sorts) + np.arange(freedoms.shape[1])
+        self._sorts.append(freedoms)
+        for order in orders:
+            self._index[tuple(freedoms[list(order)])] = numbers
+
+    def places(self) -> Places:
+        """All of it."""
+        return Places(tuple(self._sorts), self._index)
+
+
+def _ways(*relations: Array) -> Array:
+    """All (a, b, c, …) (rank, K) with a related to b by the first table, b to c by the second, and so on."""
+    ways = np.array(np.nonzero(relations[0]))
+    for relation in relations[1:]:
+        number, following = np.nonzero(relation[ways[-1]])
+        ways = np.concatenate([ways[:, number], following[None]])
+    return ways[
+        :, np.lexsort(ways)
+    ]  # by the last, then the one before: what follows shares its factors with what went before
+
+
+@lru_cache(maxsize=256)
+def structure_constants(structure: Structure) -> Array | None:
+    """s[i, j, r] with [e_i, e_j] = Σ_r s_ij^r e_r, the brackets of the velocity frame (nv, nv, nv); None if all vanish.
+
+    Velocities of planar, spherical and free joints are body twists, whose directions do not commute: s are the constants of
+    their groups. All other joints have coordinates for velocities, and none.
+    """
+    if not any(kind in FREEDOMS for kind in structure.kinds):
+        return None
+    s = np.zeros((structure.nv,) * 3)
+    for i, kind in enumerate(structure.kinds):
+        if (S := FREEDOMS.get(kind)) is not None:
+            v = structure.coordinate_of(i).v
+            s[v, v, v] = lie.bracket(S[:, None, :], S[None, :, :]) @ S.T
+    return s

@@ -1,0 +1,36 @@
+"""How many operations the tensors of a robot take when written out entry by entry, estimated from its structure alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torsor.geometry.freedoms import count_of_ways, freedoms_of
+from torsor.model import Robot
+
+
+def for_rank(rank: int) -> Callable[[Robot], int]:
+    """Derivatives of the mass matrix with ``rank`` indices: a few products of six numbers for each way outwards, and where
+    joints share coordinates the sums over whole tensors.
+    """
+
+    def operations(robot: Robot) -> int:
+        sums = freedoms_of(robot.structure).size ** rank if robot.structure.has_couplings else 0
+        return 20 * count_of_ways(robot.structure, rank) + sums
+
+    return operations
+
+
+def for_second_kind(robot: Robot) -> int:
+    """Christoffel symbols, and the product of each pair's with the inverse of M."""
+    return for_rank(3)(robot) + robot.nv**4 // 2
+
+
+def for_curvature(robot: Robot) -> int:
+    """The curvature tensor: second derivatives, and for each of about n⁴/8 entries two products of n numbers."""
+    n = robot.nv
+    return for_rank(4)(robot) + n**4 // 8 * (2 * n + 8)
+
+
+def for_curvature_norm(robot: Robot) -> int:
+    """The norm of curvature: beside the tensor, a product of matrices over n²/2 planes."""
+    return for_curvature(robot) + (robot.nv * (robot.nv - 1) // 2) ** 3
