@@ -1,0 +1,14 @@
+"""Pictures of robots and of their geometry, with matplotlib. Each draws into ``ax=`` (new if None) and returns the Axes."""
+
+from torsor.plot.curvature_map import curvature_map as curvature_map
+from torsor.plot.free_body import Load as Load
+from torsor.plot.free_body_diagram import FreeBody as FreeBody, free_body_diagram as free_body_diagram
+from torsor.plot.inertia_ellipsoids import (
+    inertia_ellipsoids as inertia_ellipsoids,
+    link_inertia_ellipsoids as link_inertia_ellipsoids,
+)
+from torsor.plot.link_numbering import link_numbering as link_numbering
+from torsor.plot.mass_matrix_ellipse import mass_matrix_ellipse as mass_matrix_ellipse
+from torsor.plot.mechanism import mechanism as mechanism
+from torsor.plot.paths import paths as paths
+from torsor.plot.planar_mechanism import planar_mechanism as planar_mechanism

@@ -1,0 +1,181 @@
+"""Matplotlib, imported when the first picture is drawn: axes, colours, arrows, labels. No global setting is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array, Pose, Vector3
+from torsor.errors import TorsorError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+    from mpl_toolkits.mplot3d import Axes3D
+
+# Okabe and Ito's colours, which people with any colour vision can tell apart.
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
+VERMILION, SKY, YELLOW = "#D55E00", "#56B4E9", "#F0E442"
+INK, GREY, LIGHT = "#222222", "#8C8C8C", "#C9CDD2"
+KIND_COLOURS = {
+    "revolute": BLUE,
+    "prismatic": ORANGE,
+    "helical": PURPLE,
+    "planar": SKY,
+    "spherical": GREEN,
+    "free": YELLOW,
+}
+AXIS_COLOURS = (VERMILION, GREEN, BLUE)  # x, y, z of a frame
+
+
+def pyplot() -> Any:
+    """The module matplotlib.pyplot, or an error that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise TorsorError("torsor.plot draws with matplotlib, which is missing: pip install 'torsor[plot]'.") from error
+    return plt
+
+
+def flat_axes(ax: Axes | None, size: tuple[float, float] = (6.0, 5.0)) -> Axes:
+    """The Axes given, or new ones in a figure of ``size`` inches."""
+    plt = pyplot()
+    if ax is not None:
+        return ax
+    new: Axes = plt.figure(figsize=size, layout="constrained").add_subplot()
+    return new
+
+
+def space_axes(where: str, ax: Axes | None, *, gravity: Vector3, size: tuple[float, float] = (7.0, 6.5)) -> Axes3D:
+    """The 3-D Axes given, or new ones looked at so that gravity points down the page."""
+    plt = pyplot()
+    if ax is not None:
+        if ax.name != "3d":
+            raise TorsorError(f"{where}: `ax` must be a 3-D Axes; make it with `figure.add_subplot(projection='3d')`.")
+        given: Axes3D = ax
+        given.computed_zorder = False  # what is drawn over what is decided here, not by mean depth
+        return given
+    figure = plt.figure(figsize=size, layout="constrained")
+    new: Axes3D = figure.add_subplot(projection="3d", computed_zorder=False)
+    gravity = np.asarray(gravity)
+    strength = np.linalg.norm(gravity)
+    upright = int(np.argmax(np.abs(gravity))) if strength > 0 else 2
+    if strength == 0 or abs(gravity[upright]) < 0.9 * strength:
+        upright = 2
+    new.view_init(elev=20, azim=-58, vertical_axis="xyz"[upright])
+    return new
+
+
+def finish_space(ax: Axes3D, points: Array, pad: float) -> None:
+    """Equal scales in all directions, limits that hold ``points`` (k, 3), m, and ``pad`` m around, calm panes."""
+    low, high = points.min(axis=0) - pad, points.max(axis=0) + pad
+    middle, widths = (low + high) / 2, high - low
+    widths = np.maximum(widths, 0.35 * widths.max())
+    for axis, name, c, w in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", middle, widths, strict=True):
+        axis.set_pane_color((0.965, 0.968, 0.972, 1.0))
+        axis.set_tick_params(labelsize=7, labelcolor=GREY, pad=0)
+        axis.label.set_size(8)
+        axis.get_major_locator().set_params(nbins=5)
+        axis.line.set_color(LIGHT)
+        getattr(ax, f"set_{name}label")(f"{name} (m)", labelpad=-2)
+        getattr(ax, f"set_{name}lim")(c - w / 2, c + w / 2)
+    ax.set_box_aspect(widths, zoom=0.88)
+    ax.grid(False)
+
+
+def rgb(colour: str) -> Array:
+    """A colour as three numbers from 0 to 1."""
+    from matplotlib.colors import to_rgb
+
+    return np.array(to_rgb(colour))
+
+
+def halo() -> list[Any]:
+    """A white edge around letters, so that they can be read on top of lines."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=2.0, foreground="white")]
+
+
+def label(ax: Axes3D, point: Vector3, text: str, *, offset: tuple[float, float] = (6.0, 4.0), **style: Any) -> Text:
+    """Text beside a point of space (3,), m, shifted by ``offset`` printer's points on the page."""
+    from matplotlib.transforms import ScaledTranslation
+
+    shift = ScaledTranslation(offset[0] / 72, offset[1] / 72, ax.figure.dpi_scale_trans)
+    style = {"fontsize": 8, "color": INK, "zorder": 20, "path_effects": halo(), **style}
+    drawn: Text = ax.text(*point, text, transform=ax.transData + shift, **style)
+    return drawn
+
+
+def polyline(ax: Axes3D, points: Array, colour: str, gid: str, **style: Any) -> None:
+    """A line through points (k, 3), m, of space."""
+    (line,) = ax.plot(*np.asarray(points).T, color=colour, **{"linewidth": 1.0, "zorder": 3, **style})
+    line.set_gid(gid)
+
+
+def arrow(
+    ax: Axes3D,
+    start: Vector3,
+    vector: Vector3,
+    colour: str,
+    gid: str,
+    *,
+    head: float,
+    heads: int = 1,
+    zorder: float = 6.0,
+    linewidth: float = 1.6,
+) -> None:
+    """An arrow in space from ``start`` (3,) along ``vector`` (3,), m, with one or two heads of length ``head``, m.
+
+    Two heads are the sign for turning: an angular velocity or a moment about the arrow, right-handed.
+    """
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    length = float(np.linalg.norm(vector))
+    if length == 0.0:
+        return
+    start, vector = np.asarray(start), np.asarray(vector)
+    direction, head = vector / length, min(head, 0.45 * length)
+    shaft_end = start + vector
+    polyline(ax, np.array([start, shaft_end]), colour, gid, linewidth=linewidth, zorder=zorder, solid_capstyle="butt")
+    for k in range(heads):
+        apex = start + vector - 0.75 * k * head * direction
+        cone = Poly3DCollection(_cone(apex, direction, head), color=colour, linewidths=0.0, zorder=zorder)
+        cone.set_gid(f"head of {gid}")
+        ax.add_collection3d(cone)
+
+
+def _cone(apex: Vector3, direction: Vector3, head: float) -> list[Array]:
+    x = np.cross(np.eye(3)[np.argmin(np.abs(direction))], direction)
+    x = x / np.linalg.norm(x)
+    y = np.cross(direction, x)
+    angle = np.linspace(0.0, 2 * np.pi, 13)[:, None]
+    rim = apex - head * direction + 0.32 * head * (np.cos(angle) * x + np.sin(angle) * y)
+    floor = apex - head * direction
+    return [np.array([rim[k], rim[k + 1], tip]) for k in range(12) for tip in (apex, floor)]
+
+
+def triad(
+    ax: Axes3D,
+    pose: Pose,
+    length: float,
+    gid: str,
+    *,
+    letters: bool = False,
+    colours: tuple[str, ...] = AXIS_COLOURS,
+) -> None:
+    """The axes of a frame at ``pose`` (4, 4), m: x vermilion, y green, z blue, or as ``colours`` say."""
+    for k, (letter, colour) in enumerate(zip("xyz", colours, strict=True)):
+        vector = length * pose[:3, k]
+        arrow(ax, pose[:3, 3], vector, colour, f"{letter} of {gid}", head=0.3 * length, linewidth=1.2, zorder=5)
+        if letters:
+            label(ax, pose[:3, 3] + 1.25 * vector, letter, offset=(0, 0), color=colour, ha="center", va="center")
+
+
+def legend(ax: Axes, handles: Iterable[Any], **style: Any) -> None:
+    """A plain legend, if there is anything to explain."""
+    handles = list(handles)
+    if handles:
+        ax.legend(handles=handles, **{"fontsize": 8, "frameon": False, "loc": "upper left", **style})

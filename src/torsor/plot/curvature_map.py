@@ -1,0 +1,95 @@
+"""How the mass matrix is curved, as a map over two joints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from torsor import functions
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import TorsorError
+from torsor.functions import mass_matrix
+from torsor.model import Robot
+from torsor.plot.canvas import GREY, flat_axes
+from torsor.plot.joint_plane import JointPlane, Joints, joint_plane
+from torsor.plot.skeleton import one_configuration
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ROUNDING = 1e-9  # of 1/(least eigenvalue of M): what curvature below this is, is rounding
+
+
+def _sectional(robot: Robot, q: Array, plane: JointPlane) -> Array:
+    u, w = np.eye(robot.nv)[[plane.across.v, plane.up.v]]
+    return functions.sectional_curvature(robot, q, u, w)
+
+
+def _scalar(robot: Robot, q: Array, plane: JointPlane) -> Array:
+    return functions.scalar_curvature(robot, q)
+
+
+def _norm(robot: Robot, q: Array, plane: JointPlane) -> Array:
+    return functions.curvature_norm(robot, q)
+
+
+_QUANTITIES: dict[str, tuple[Callable[[Robot, Array, JointPlane], Array], str]] = {
+    "sectional": (_sectional, "sectional curvature $K$"),
+    "scalar": (_scalar, "scalar curvature"),
+    "norm": (_norm, r"curvature norm $\sqrt{R_{ijkl} R^{ijkl}}$"),
+}
+
+
+def curvature_map(
+    robot: Robot,
+    joints: Joints,
+    *,
+    q: ConfigurationVector | None = None,
+    quantity: str = "sectional",
+    resolution: int = 81,
+    ax: Axes | None = None,
+    limit: float | None = None,
+) -> Axes:
+    """Curvature of the metric M(q) over the plane of two joints, in 1/(kg·m²), as colours [PBP95, (66), §5].
+
+    ``joints``: two joints with one degree of freedom, by name or position in `robot.coordinates`; the map covers their
+    limits (±π, ±1 m if none), the others stay as in ``q`` (nq,), rad or m (neutral if None). ``quantity``: "sectional", of
+    the plane these two joints span; "scalar"; or "norm" of the whole tensor, zero just where it is flat. Signed
+    quantities are blue below zero and red above, with a line at zero; ``limit`` is where colours end (the largest
+    value if None). One batched call evaluates resolution² states. Returns the Axes, rad or m.
+    """
+    if quantity not in _QUANTITIES:
+        raise TorsorError(
+            f"curvature_map: unknown quantity {quantity!r}; quantities: {', '.join(map(repr, _QUANTITIES))}."
+        )
+    if resolution < 2:
+        raise TorsorError(f"curvature_map: `resolution` must be at least 2, got {resolution}.")
+    plane = joint_plane("curvature_map", robot, joints)
+    rest = one_configuration("curvature_map", robot, q)
+    states = plane.grid(rest, resolution)
+    evaluate, words = _QUANTITIES[quantity]
+    values = np.asarray(evaluate(robot, states, plane))
+    if not np.all(np.isfinite(values)):
+        raise TorsorError(
+            f"curvature_map: the curvature of robot {robot.name!r} is not finite somewhere on this map, for M is singular "
+            "there; give every link a mass (see torsor.mass_matrix_report)."
+        )
+    if limit is None:
+        lightest = float(np.linalg.eigvalsh(np.asarray(mass_matrix(robot, rest)))[0])
+        limit = max(float(np.abs(values).max()), _ROUNDING / lightest if lightest > 0 else 1.0)
+    signed = quantity != "norm"
+    ax = flat_axes(ax, (6.4, 5.2))
+    x, y = states[0, :, plane.across.q], states[:, 0, plane.up.q]
+    cmap, lowest = ("RdBu_r", -limit) if signed else ("cividis", 0.0)
+    image = ax.pcolormesh(x, y, values, shading="gouraud", rasterized=True, cmap=cmap, vmin=lowest, vmax=limit)
+    image.set_gid(f"{quantity} curvature")
+    if signed and values.min() < -_ROUNDING * limit and values.max() > _ROUNDING * limit:
+        ax.contour(x, y, values, levels=[0.0], colors=[GREY], linewidths=0.8)
+    bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
+    bar.set_label(f"{words}  (1/(kg·m²))", fontsize=9)
+    bar.ax.tick_params(labelsize=8)
+    bar.outline.set_visible(False)
+    plane.label(ax)
+    return ax

@@ -1,0 +1,100 @@
+"""Curves in configuration space, drawn on the map of two joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.errors import ShapeError
+from torsor.model import Robot
+from torsor.plot.canvas import INK, flat_axes, legend
+from torsor.plot.joint_plane import JointPlane, Joints, joint_plane
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def paths(
+    robot: Robot,
+    curves: Any,
+    joints: Joints,
+    *,
+    ax: Axes | None = None,
+    labels: Sequence[str] | None = None,
+    colours: Sequence[str] = (INK,),
+    linewidth: float = 1.4,
+) -> Axes:
+    """Curves q(t) over the plane of two joints: geodesics [Alt04, (6), (7)], simulated motions, plans.
+
+    ``curves``: one curve or a list, each an array (k, nq), rad or m, several in one array (..., k, nq), or an object with
+    such an array as ``q`` (a `torsor.Trajectory`). ``joints`` as in `curvature_map`, into whose Axes they may be drawn
+    (``ax``). A ring marks the start, a disk the end. A joint without limits turns on where it leaves the map: at ±π the
+    line is cut. ``labels``: one text for each curve; ``colours`` are used in turn. Returns the Axes, rad or m.
+    """
+    plane = joint_plane("paths", robot, joints)
+    lines = _curves(robot, curves)
+    if labels is not None and len(labels) != len(lines):
+        raise ShapeError(f"paths: {len(lines)} curves have {len(labels)} labels; pass one for each.")
+    fresh = ax is None
+    ax = flat_axes(ax)
+    handles = []
+    for k, line in enumerate(lines):
+        colour = colours[k % len(colours)]
+        points = cut(plane, line[:, [plane.across.q, plane.up.q]])
+        text = "" if labels is None else labels[k]
+        handles += ax.plot(*points.T, color=colour, linewidth=linewidth, label=text or "_", gid=f"path {k}", zorder=5)
+        ends: dict[str, Any] = {
+            "linestyle": "none",
+            "marker": "o",
+            "markersize": 5,
+            "zorder": 6,
+            "markeredgecolor": colour,
+        }
+        ax.plot(*points[0], markerfacecolor="white", gid=f"start {k}", **ends)
+        ax.plot(*points[-1], markerfacecolor=colour, gid=f"end {k}", **ends)
+    if fresh:
+        plane.label(ax)
+    if labels is not None:
+        legend(ax, handles, loc="best", frameon=True, framealpha=0.8, edgecolor="none")
+    return ax
+
+
+def cut(plane: JointPlane, points: Array) -> Array:
+    """Points (k, 2) brought onto the map, with a row of NaN wherever a continuous joint jumps from π to −π or back.
+
+    Before and after a cut the line is drawn on to the edge of the map.
+    """
+    turns = np.array([d.continuous for d in plane])
+    round_ = np.where(turns, 2 * np.pi * np.floor((points + np.pi) / (2 * np.pi)), 0.0)
+    pieces: list[Array] = [points[:1] - round_[0]]
+    for k in range(1, len(points)):
+        if np.any(round_[k] != round_[k - 1]):
+            pieces += _jump(points[k - 1], points[k], round_[k - 1], round_[k])
+        pieces.append(points[k : k + 1] - round_[k])
+    return np.concatenate(pieces)
+
+
+def _jump(a: Array, b: Array, round_a: Array, round_b: Array) -> list[Array]:
+    """The way from a to b over the edge of the map: on to the edge, a gap, and from the opposite edge onwards."""
+    changed = round_a != round_b
+    edges = np.maximum(round_a, round_b) - np.pi
+    with np.errstate(divide="ignore", invalid="ignore"):
+        when = np.where(changed, (edges - a) / (b - a), np.inf)
+    over = a + float(np.clip(when.min(), 0.0, 1.0)) * (b - a)
+    return [(over - round_a)[None], np.full((1, 2), np.nan), (over - round_b)[None]]
+
+
+def _curves(robot: Robot, curves: Any) -> list[Array]:
+    if hasattr(curves, "q"):
+        curves = curves.q
+    if isinstance(curves, (list, tuple)) and (hasattr(curves[0], "q") or np.ndim(curves[0]) > 1):
+        return [line for curve in curves for line in _curves(robot, curve)]
+    array = np.asarray(curves, float)
+    if array.ndim < 2 or array.shape[-1] != robot.nq or array.shape[-2] < 1:
+        raise ShapeError(
+            f"paths: a curve of robot {robot.name!r} has shape (k, {robot.nq}), k samples of q; got {array.shape}."
+        )
+    return list(array.reshape(-1, *array.shape[-2:]))
