@@ -5,6 +5,8 @@ q, v, a = torsor.random_state(arm, seed=0)
 tau = torsor.inverse_dynamics(arm, q, v, a)
 """
 
+from typing import TYPE_CHECKING
+
 from torsor import lie as lie
 from torsor import robots as robots
 from torsor.backend import backend as backend
@@ -30,15 +32,21 @@ from torsor.functions import body_jacobian_derivative as body_jacobian_derivativ
 from torsor.functions import body_jacobian_rate as body_jacobian_rate
 from torsor.functions import body_twist as body_twist
 from torsor.functions import centre_of_mass as centre_of_mass
+from torsor.functions import christoffel_symbols as christoffel_symbols
+from torsor.functions import christoffel_symbols_derivative as christoffel_symbols_derivative
+from torsor.functions import christoffel_symbols_second_kind as christoffel_symbols_second_kind
 from torsor.functions import classical_acceleration as classical_acceleration
 from torsor.functions import coriolis_forces as coriolis_forces
 from torsor.functions import coriolis_matrix as coriolis_matrix
+from torsor.functions import covariant_derivative as covariant_derivative
+from torsor.functions import curvature_norm as curvature_norm
 from torsor.functions import difference as difference
 from torsor.functions import factorised_acceleration as factorised_acceleration
 from torsor.functions import forward_dynamics as forward_dynamics
 from torsor.functions import frame_pose as frame_pose
 from torsor.functions import friction_forces as friction_forces
 from torsor.functions import generalised_momentum as generalised_momentum
+from torsor.functions import geodesic_acceleration as geodesic_acceleration
 from torsor.functions import gravity_forces as gravity_forces
 from torsor.functions import integrate as integrate
 from torsor.functions import inverse_dynamics as inverse_dynamics
@@ -49,21 +57,30 @@ from torsor.functions import joint_wrenches as joint_wrenches
 from torsor.functions import kinetic_energy as kinetic_energy
 from torsor.functions import link_poses as link_poses
 from torsor.functions import mass_matrix as mass_matrix
+from torsor.functions import mass_matrix_derivative as mass_matrix_derivative
 from torsor.functions import mass_matrix_rate as mass_matrix_rate
 from torsor.functions import mass_matrix_report as mass_matrix_report
+from torsor.functions import mass_matrix_second_derivative as mass_matrix_second_derivative
 from torsor.functions import mixed_jacobian as mixed_jacobian
 from torsor.functions import mixed_jacobian_derivative as mixed_jacobian_derivative
 from torsor.functions import mixed_jacobian_rate as mixed_jacobian_rate
 from torsor.functions import mixed_twist as mixed_twist
 from torsor.functions import potential_energy as potential_energy
+from torsor.functions import ricci_curvature as ricci_curvature
+from torsor.functions import riemann_curvature as riemann_curvature
+from torsor.functions import scalar_curvature as scalar_curvature
+from torsor.functions import sectional_curvature as sectional_curvature
 from torsor.functions import space_acceleration as space_acceleration
 from torsor.functions import space_jacobian as space_jacobian
 from torsor.functions import space_jacobian_derivative as space_jacobian_derivative
 from torsor.functions import space_jacobian_rate as space_jacobian_rate
 from torsor.functions import space_twist as space_twist
 from torsor.functions import spatial_momentum as spatial_momentum
+from torsor.geometry import left_invariant as left_invariant
 from torsor.mechanics import rigid_body as rigid_body
 from torsor.mechanics import second_kind as second_kind
+from torsor.mechanics.closed_form import ClosedForm as ClosedForm
+from torsor.mechanics.closed_form import closed_form as closed_form
 from torsor.mechanics.exponential_adjoint import adjoint_between as adjoint_between
 from torsor.mechanics.exponential_adjoint import adjoint_between_derivative as adjoint_between_derivative
 from torsor.mechanics.exponential_adjoint import adjoint_between_second_derivative as adjoint_between_second_derivative
@@ -90,13 +107,67 @@ from torsor.simulation import euler_trajectory as euler_trajectory
 from torsor.simulation import joint_acceleration as joint_acceleration
 from torsor.simulation import simulate as simulate
 
+if TYPE_CHECKING:  # what follows is imported when it is first asked for
+    from torsor.balancing import Balancing as Balancing
+    from torsor.balancing import BalanceReport as BalanceReport
+    from torsor.balancing import Counterweight as Counterweight
+    from torsor.balancing import DesignScan as DesignScan
+    from torsor.balancing import GravityReport as GravityReport
+    from torsor.balancing import HeldJoint as HeldJoint
+    from torsor.balancing import VaryingEntry as VaryingEntry
+    from torsor.balancing import axisymmetric_counterweights as axisymmetric_counterweights
+    from torsor.balancing import balanced_planar_chain as balanced_planar_chain
+    from torsor.balancing import balanced_spatial_chain as balanced_spatial_chain
+    from torsor.balancing import design_scan as design_scan
+    from torsor.balancing import gravity_counterweights as gravity_counterweights
+    from torsor.balancing import is_balanced as is_balanced
+    from torsor.balancing import is_gravity_balanced as is_gravity_balanced
+    from torsor.balancing import least_change_balancing as least_change_balancing
+    from torsor.balancing import planar_centres_of_mass as planar_centres_of_mass
+    from torsor.balancing import planar_counterweights as planar_counterweights
+    from torsor.motion import CarriedFactor as CarriedFactor
+    from torsor.motion import CurvatureAlong as CurvatureAlong
+    from torsor.motion import CurvatureComponent as CurvatureComponent
+    from torsor.motion import FlatCoordinates as FlatCoordinates
+    from torsor.motion import FlatState as FlatState
+    from torsor.motion import FlatnessReport as FlatnessReport
+    from torsor.motion import Geodesic as Geodesic
+    from torsor.motion import PathResult as PathResult
+    from torsor.motion.curvature_along import curvature_along as curvature_along
+    from torsor.motion.flat_coordinates import flat_coordinates as flat_coordinates
+    from torsor.motion.geodesic import geodesic as geodesic
+    from torsor.motion.geodesic_between import geodesic_between as geodesic_between
+    from torsor.motion import is_flat as is_flat
+    from torsor.motion.minimum_energy_path import minimum_energy_path as minimum_energy_path
+    from torsor.motion.parallel_transport import parallel_transport as parallel_transport
+    from torsor.motion.path_energy import path_energy as path_energy
+    from torsor.motion import path_energy_gradient as path_energy_gradient
+    from torsor.motion import path_length as path_length
+    from torsor.motion import transport_factor as transport_factor
+
 __version__ = "0.1.0.dev0"
+
+_MODULES = ("adapters", "modern_robotics", "plot")
+_PACKAGES = ("motion", "balancing")  # whose names are torsor's own
 
 
 def __getattr__(name: str) -> object:
-    """`torsor.adapters` and `torsor.modern_robotics` are imported when they are first asked for."""
-    if name in ("adapters", "modern_robotics"):
-        from importlib import import_module
+    """Modules, and the functions and classes of some packages, that are imported when they are first asked for."""
+    from importlib import import_module
 
+    if name in _MODULES or name in _PACKAGES:
         return import_module(f"torsor.{name}")
+    if not name.startswith("_"):
+        for package in _PACKAGES:
+            if (found := getattr(import_module(f"torsor.{package}"), name, None)) is not None:
+                globals()[name] = found
+                return found
     raise AttributeError(f"module 'torsor' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All names, also those not yet imported."""
+    from importlib import import_module
+
+    later = [name for package in _PACKAGES for name in vars(import_module(f"torsor.{package}")) if name[0] != "_"]
+    return sorted({*globals(), *_MODULES, *_PACKAGES, *later})

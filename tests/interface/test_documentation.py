@@ -53,7 +53,9 @@ def test_the_errors_shown_in_the_readme_are_the_errors_raised():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_every_example_runs_and_starts_with_what_it_shows(path, capsys):
+def test_every_example_runs_and_starts_with_what_it_shows(path, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", [str(path), str(tmp_path)])  # where pictures go
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     assert path.read_text().startswith('"""')
     try:
         runpy.run_path(str(path), run_name="__main__")

@@ -16,6 +16,20 @@ ALLOWED = {
     "lie": {"arrays", "errors"},
     "model": {"lie", "arrays", "errors"},
     "mechanics": {"model", "lie", "arrays", "errors"},
+    "geometry": {"mechanics", "model", "lie", "arrays", "errors"},
+    "motion": {"functions", "geometry", "mechanics", "model", "lie", "arrays", "errors"},
+    "balancing": {
+        "backend",
+        "compile_function",
+        "functions",
+        "geometry",
+        "mechanics",
+        "model",
+        "lie",
+        "arrays",
+        "errors",
+    },
+    "plot": {"functions", "balancing", "motion", "geometry", "mechanics", "model", "lie", "arrays", "errors"},
     "diagnosis": {"mechanics", "model", "lie", "arrays", "errors"},
     "simulation": {"functions", "mechanics", "model", "lie", "arrays", "errors"},
     "formats": {"model", "lie", "arrays", "errors"},
@@ -24,7 +38,9 @@ ALLOWED = {
     "modern_robotics": {"functions", "model", "lie", "arrays", "errors"},
     "compiler": {"arrays", "errors"},  # it knows no robots
     "backend": {"compiler", "errors"},
+    "array_form": {"model", "arrays", "errors"},
     "compiled": {
+        "array_form",
         "backend",
         "compiler",
         "model",
@@ -36,7 +52,7 @@ ALLOWED = {
     "peers": {"adapters", "model", "arrays"},
     "verification": {"functions", "peers", "model", "arrays"},
     "cli": {"compiler", "verification", "errors", "__version__", "get_threads"},
-    "functions": {"compiled", "diagnosis", "mechanics", "model", "lie", "arrays", "errors"},
+    "functions": {"array_form", "compiled", "diagnosis", "geometry", "mechanics", "model", "lie", "arrays", "errors"},
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 
@@ -87,7 +103,7 @@ def run(code: str) -> str:
 
 def test_importing_torsor_imports_no_optional_library_and_prints_nothing():
     code = (
-        "import sys, torsor; print([m for m in ('jax', 'scipy', 'sympy', 'tqdm', 'llvmlite', 'pinocchio') "
+        "import sys, torsor; print([m for m in ('jax', 'scipy', 'sympy', 'matplotlib', 'torsor.motion', 'torsor.balancing', 'tqdm', 'llvmlite', 'pinocchio') "
         "if m in sys.modules])"
     )
     assert run(code) == "[]"

@@ -16,22 +16,22 @@ UNIT = re.compile(r"\b(rad|m|kg|s|N|J|W|1/s|per s|per unit of v|no unit|any unit
 CITATION = re.compile(r"\[((?:[A-Z][A-Za-z]+\d{2}|LP)(?:, [^\]]*)?(?:; (?:[A-Z][A-Za-z]+\d{2}|LP)(?:, [^\]]*)?)*)\]")
 KEY = re.compile(r"\b(BSP93|PBP95|LP|Sil81|Alt04|Kool04|[A-Z][A-Za-z]+\d{2})\b(?=[,\]])")
 
-PUBLIC = {name: value for name, value in vars(torsor).items() if not name.startswith("_")}
+PUBLIC = {name: getattr(torsor, name) for name in dir(torsor) if not name.startswith("_")}
 ALGORITHMS = {name: about.algorithm for name, about in COMPILED.items()}  # behind the builtin functions
 FUNCTIONS = {name: ALGORITHMS.get(name, value) for name, value in PUBLIC.items() if inspect.isroutine(value)}
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
 ROBOT_FUNCTIONS = {
     name: value
     for name, value in FUNCTIONS.items()
-    if value.__module__.startswith(("torsor.mechanics", "torsor.diagnosis", "torsor.simulation"))
+    if value.__module__.startswith(("torsor.mechanics", "torsor.diagnosis", "torsor.simulation", "torsor.geometry"))
 }
 LIE = {
     f"{module.__name__}.{name}": value
-    for module in (lie, lie.so3, lie.se3, lie.quaternion, torsor.rigid_body, torsor.second_kind)
+    for module in (lie, lie.so3, lie.se3, lie.quaternion, torsor.rigid_body, torsor.second_kind, torsor.left_invariant)
     for name, value in vars(module).items()
     if inspect.isfunction(value)
     and not name.startswith("_")
-    and value.__module__.startswith(("torsor.lie", "torsor.mechanics"))
+    and value.__module__.startswith(("torsor.lie", "torsor.mechanics", "torsor.geometry"))
 }
 
 

@@ -1,0 +1,189 @@
+"""Is the inertia metric of a robot flat? Then its motion without forces is a straight line in suitable coordinates.
+
+Curvature is a difference of large terms, so "zero" needs a scale. Each component R_ijkl is measured against the terms that
+cancel in it, and against what rounding leaves of them where they vanish themselves (balanced robots)::
+
+    |∂_k Γ_lji|, |∂_l Γ_kji|                           derivatives of the connection
+    |∇_k e_j| |∇_l e_i|, |∇_l e_j| |∇_k e_i|           bounds of Γ M⁻¹ Γ by Cauchy and Schwarz
+    |Σ_r s_kl^r Γ_rji|                                 where velocities are body twists
+    √M_aa √M_bb ω_c ω_d                                a, b, c, d: i, j, k, l in any order; ω_c: rad per unit of q_c
+
+All of them change with the units of the four coordinates as R_ijkl does: the ratio is a pure number, the same as in
+coordinates scaled so that the diagonal of M is 1, for prismatic and revolute joints, light and heavy links alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import ModelError, TorsorError
+from torsor.geometry.christoffel import connection_derivative_of, connection_of
+from torsor.geometry.curvature import riemann_curvature
+from torsor.geometry.freedoms import gathering, structure_constants
+from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
+from torsor.geometry.planes import planes_of
+from torsor.mechanics.mass_matrix import mass_matrix
+from torsor.model import Robot, random_configuration
+
+SINGULAR = 1e5  # condition number of M with unit diagonal: the ratio's rounding was measured to be 2e-15 of it at most
+DRAWS = 20  # configurations drawn for one that is not singular, before giving up
+LARGE = 2_000_000  # components of curvature worked on at a time
+WORST = 3  # components shown in a report
+
+
+class CurvatureComponent(NamedTuple):
+    """R_ijkl by the names of its four freedoms; its ``value``, kg·m² of rotations; and that over the terms that cancel in it."""
+
+    freedoms: tuple[str, str, str, str]
+    value: float
+    relative: float
+
+    def __str__(self) -> str:
+        return f"R({', '.join(self.freedoms)}) = {self.value:.3g}, {self.relative:.2g} of the terms that cancel in it"
+
+
+@dataclass(frozen=True, eq=False)
+class FlatnessReport:
+    """The answer of `is_flat`, true if the robot is flat, and what it rests on.
+
+    ``largest`` is the largest relative curvature found, ``where`` (nq,) the configuration at which it was, ``components``
+    the largest components there, ``configurations`` how many were tried, ``skipped`` how many were singular.
+    """
+
+    robot: str
+    flat: bool
+    largest: float
+    tolerance: float
+    where: Array
+    components: tuple[CurvatureComponent, ...]
+    configurations: int
+    skipped: int
+
+    def __bool__(self) -> bool:
+        return self.flat
+
+    def __str__(self) -> str:
+        if not self.configurations:
+            return f"robot {self.robot!r} is flat: with one degree of freedom there is no plane that could be curved."
+        tried = f"{self.configurations} random configurations"
+        tried += f" ({self.skipped} more were singular)" if self.skipped else ""
+        if self.flat:
+            return (
+                f"robot {self.robot!r} is flat: at {tried} no component of the curvature exceeds {self.largest:.1g} of the terms "
+                f"that cancel in it (tolerance {self.tolerance:.0e}). In suitable coordinates its mass matrix is the identity: "
+                "torsor.flat_coordinates(robot, q0)."
+            )
+        q = np.array2string(self.where, precision=4, separator=", ", suppress_small=True)
+        lines = [
+            f"robot {self.robot!r} is curved: of {tried}, the largest curvature is at q = {q}:",
+            *(f"  {component}" for component in self.components),
+            "no coordinates exist in which its mass matrix is constant.",
+        ]
+        return "\n".join(lines)
+
+
+def is_flat(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 12, seed: int = 0) -> FlatnessReport:
+    """Whether the curvature of the inertia metric vanishes, so that an isometry to Euclidean space exists [Alt04, §II.A, (9)].
+
+    Asked at random configurations within the limits, for one is not enough: a curved planar 2R has none at q2 = π/2. At
+    each, the largest ratio (no unit) of a component R_ijkl [PBP95, (66)] to the terms that cancel in it, as set out at the
+    head of this module, must not exceed ``tolerance``: 1e-16 to 1e-10 is rounding, curved robots show 0.1 to 1. Components
+    are those in the frame of v, for planar, spherical and free joints the frame of body twists. Configurations at which M
+    is singular (massless links line up) are replaced by others. Evaluated with NumPy: nothing is compiled.
+
+    Returns a report that is true or false, says why when printed, and holds the configuration (nq,), rad or m.
+    """
+    _check(robot, tolerance, configurations)
+    if robot.nv == 1:
+        return FlatnessReport(robot.name, True, 0.0, tolerance, robot.neutral, (), 0, 0)
+    q, skipped = _regular_configurations(robot, configurations, np.random.default_rng(seed))
+    largest, where = -1.0, robot.neutral
+    worst: tuple[CurvatureComponent, ...] = ()
+    block = max(1, LARGE // robot.nv**4)
+    for first in range(0, configurations, block):
+        some = q[first : first + block]
+        value, relative = _relative_curvature(robot, some)
+        here = int(relative.max(axis=-1).argmax())
+        if (found := float(relative[here].max())) > largest:
+            largest, where, worst = found, some[here], _worst(robot, value[here], relative[here])
+    return FlatnessReport(robot.name, largest <= tolerance, largest, tolerance, where, worst, configurations, skipped)
+
+
+def _check(robot: Robot, tolerance: float, configurations: int) -> None:
+    if not robot.is_concrete:
+        raise TorsorError(f"is_flat: robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
+    if not (tolerance > 0 and configurations > 0):
+        raise TorsorError(
+            f"is_flat: tolerance and configurations must be positive, got {tolerance} and {configurations}."
+        )
+
+
+def _regular_configurations(robot: Robot, wanted: int, generator: np.random.Generator) -> tuple[Array, int]:
+    """Random configurations (wanted, nq) at which M is not singular, and how many were drawn in vain."""
+    q, skipped = np.zeros((0, robot.nq)), 0
+    while len(q) < wanted:
+        some = random_configuration(robot, seed=generator, batch=(wanted - len(q),))
+        good = _is_regular(np.broadcast_to(mass_matrix(robot, some), (len(some), robot.nv, robot.nv)))
+        q, skipped = np.concatenate([q, some[good]]), skipped + int(np.sum(~good))
+        if skipped >= DRAWS * (1 + len(q)):
+            raise ModelError(
+                f"is_flat: the mass matrix of robot {robot.name!r} is singular at {skipped} of {skipped + len(q)} random "
+                "configurations: there is no metric to measure. torsor.mass_matrix_report(robot, q) tells which motion meets no "
+                "inertia; give the link a mass (robot.with_inertia), the joint an armature, or lock it (robot.lock)."
+            )
+    return q, skipped
+
+
+def _is_regular(M: Array) -> Array:
+    """Whether each M (B, n, n), with its diagonal scaled to 1, is far from singular."""
+    with np.errstate(all="ignore"):
+        size = np.sqrt(np.einsum("bii->bi", M))
+        scaled = M / (size[:, :, None] * size[:, None, :])
+        condition = np.linalg.cond(np.where(np.isfinite(scaled), scaled, 0.0))
+    return np.asarray(condition < SINGULAR)
+
+
+def _relative_curvature(robot: Robot, q: ConfigurationVector) -> tuple[Array, Array]:
+    """The entries of R over planes (B, E) at configurations q (B, nq), and the same over the terms that cancel in them."""
+    i, j, k, l = planes_of(robot.nv).ijkl
+    value = np.broadcast_to(riemann_curvature(robot, q)[..., i, j, k, l], (len(q), len(i)))
+    terms = np.broadcast_to(_terms(inertia_metric(robot, q, 0.5)), value.shape)
+    return value, np.divide(np.abs(value), terms, out=np.zeros(value.shape), where=value != 0)
+
+
+def _terms(half: InertiaMetric) -> Array:
+    """The largest of the terms at the head of this module, for each entry over planes (..., E)."""
+    robot, M = half.robot, 2.0 * half.mass_matrix()
+    i, j, k, l = indices = planes_of(robot.nv).ijkl
+    Gamma, dGamma = connection_of(half), np.abs(connection_derivative_of(half))
+    length = np.sqrt(np.einsum("...ijr,...rs,...ijs->...ij", Gamma, np.linalg.inv(M), Gamma))  # |∇_i e_j|
+    terms = [dGamma[..., k, l, j, i], dGamma[..., l, k, j, i]]
+    terms += [length[..., k, j] * length[..., l, i], length[..., l, j] * length[..., k, i]]
+    if (s := structure_constants(robot.structure)) is not None:
+        terms.append(np.abs(np.einsum("klr,...rji->...klji", s, Gamma)[..., k, l, j, i]))
+    size, turning = np.sqrt(np.einsum("...ii->...i", M)), np.linalg.norm(half.J[..., :3], axis=-1)
+    if (E := gathering(robot.structure)) is not None:
+        turning = turning @ E
+    for a, b in combinations(range(4), 2):
+        c, d = (indices[x] for x in range(4) if x not in (a, b))
+        terms.append(size[..., indices[a]] * size[..., indices[b]] * turning[..., c] * turning[..., d])
+    largest = terms[0]
+    for term in terms[1:]:
+        largest = np.maximum(largest, term)
+    return largest
+
+
+def _worst(robot: Robot, value: Array, relative: Array) -> tuple[CurvatureComponent, ...]:
+    names, ijkl = robot.structure.freedoms, planes_of(robot.nv).ijkl
+    chosen = np.argsort(-relative, kind="stable")[:WORST]
+    return tuple(
+        CurvatureComponent((names[i], names[j], names[k], names[l]), float(value[e]), float(relative[e]))
+        for e in chosen
+        for i, j, k, l in [ijkl[:, e]]
+        if relative[e] > 0
+    )

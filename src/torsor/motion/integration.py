@@ -1,0 +1,65 @@
+"""Integrating over time to a stated accuracy: Dormand and Prince's method of order 8, from SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.motion.optional_scipy import scipy_module
+
+FINEST = 2.5e-14  # the smallest relative tolerance that rounding lets an integrator keep
+SHORTEST = 1e-9  # step, as a fraction of the whole: where steps get shorter than this, something runs away
+ATTEMPTS = 6
+T = TypeVar("T")
+
+
+class Run(NamedTuple):
+    """An integrated motion: when and where (n,) it ended, whether that is the end, and t (K,) → y (n, K) if dense."""
+
+    t: float
+    y: Array
+    finished: bool
+    curve: Callable[[Array], Array] | None
+
+
+def integrated(
+    who: str,
+    rate: Callable[[float, Array], Array],
+    span: tuple[float, float],
+    y: Array,
+    tolerance: float,
+    sizes: Array,
+    *,
+    dense: bool = True,
+) -> Run:
+    """ẏ = rate(t, y) over a ``span`` from y (n,); each step to ``tolerance`` of |y| + ``sizes`` (n,)."""
+    integrators: Any = scipy_module("integrate", who)
+    finest, (start, end) = max(tolerance, FINEST), span
+    times, pieces = [start], []
+    with np.errstate(all="ignore"):  # what is not finite makes a step fail
+        solver = integrators.DOP853(rate, start, y, end, rtol=finest, atol=finest * sizes)
+        while solver.status == "running":
+            solver.step()
+            if solver.status == "failed" or solver.step_size < SHORTEST * (end - start) < end - solver.t:
+                return Run(solver.t, solver.y, False, None)
+            times.append(solver.t)
+            if dense:
+                pieces.append(solver.dense_output())
+    return Run(solver.t, solver.y, True, integrators.OdeSolution(times, pieces) if dense else None)
+
+
+def held(tolerance: float, attempt: Callable[[float], tuple[T, float]]) -> tuple[T, float]:
+    """A result and its drift: integrated ever finer until what should not change drifts by ``tolerance`` at most.
+
+    ``attempt`` takes the tolerance of the steps and gives both; the drift is larger than asked for if rounding makes it so.
+    """
+    finest = tolerance
+    for _ in range(ATTEMPTS):
+        result, drift = attempt(finest)
+        if drift <= tolerance or finest <= FINEST:
+            break
+        finest = max(FINEST, 0.3 * finest * max(tolerance / drift, 1e-3))
+    return result, drift

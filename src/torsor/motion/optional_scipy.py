@@ -1,0 +1,16 @@
+"""SciPy, imported when a motion is first asked for: `import torsor` does not need it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from torsor.errors import TorsorError
+
+
+def scipy_module(name: str, who: str) -> Any:
+    """The module ``scipy.name``, for the function ``who``."""
+    try:
+        return importlib.import_module(f"scipy.{name}")
+    except ImportError as error:
+        raise TorsorError(f"{who} needs SciPy: pip install 'torsor[motion]'.") from error

@@ -1,0 +1,171 @@
+"""Newton's method for the energy of a path: one configuration only meets its two neighbours, so steps cost O(K nv³).
+
+The Hessian is block-tridiagonal. Its blocks are differences of the exact gradient, three paths at a time: moving every third
+configuration tells the columns of all of them at once. Damping adds a multiple of its leading part, 2/h Σ dΔᵀ M dΔ (what is
+left where M is constant), which is positive definite wherever M is. Limits are kept by Bertsekas' projection: what is pushed
+against its limit is held there, the rest moves freely and is cut off at its limits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.functions import integrate
+from torsor.model import Robot
+from torsor.motion.optional_scipy import scipy_module
+from torsor.motion.path_energy import path_energy, path_energy_gradient, steps_of
+
+STEP = 1e-5  # rad or m; differences of the gradient are then good to 1e-10
+MOST_DAMPING = 1e12
+ENERGY_ROUNDING = 1e-13  # a change of the energy by this fraction of it says nothing
+
+
+class Problem(NamedTuple):
+    """What is minimised: which numbers of the path may change (K + 1, nv), and within which bounds (K + 1, nv)."""
+
+    robot: Robot
+    free: Array
+    lower: Array
+    upper: Array
+
+
+class Solution(NamedTuple):
+    """A path (K + 1, nq), the projected gradient of its energy (duration 1), and how it was found."""
+
+    path: Array
+    gradient: Array
+    iterations: int
+    converged: bool
+
+
+class Blocks(NamedTuple):
+    """A symmetric block-tridiagonal matrix: diagonal (K + 1, nv, nv), and the blocks right of it (K, nv, nv)."""
+
+    diagonal: Array
+    right: Array
+
+    def plus(self, factor: float, other: Blocks) -> Blocks:
+        """The sum with a multiple of another."""
+        return Blocks(self.diagonal + factor * other.diagonal, self.right + factor * other.right)
+
+    def square(self, x: Array) -> float:
+        """xᵀ H x for x (K + 1, nv)."""
+        inner = np.einsum("ki,kij,kj->", x, self.diagonal, x)
+        return float(inner + 2.0 * np.einsum("ki,kij,kj->", x[:-1], self.right, x[1:]))
+
+
+def minimise(problem: Problem, path: Array, tolerance: float, most: int) -> Solution:
+    """The path of least energy near ``path`` (K + 1, nq), in at most ``most`` steps.
+
+    Until a step changes it by ``tolerance`` of its length; one that is damped by λ counts 1 + λ times.
+    """
+    robot, damping, iterations = problem.robot, 0.0, 0
+    energy, gradient = path_energy(robot, path), path_energy_gradient(robot, path)
+    while iterations < most and energy > 0.0:
+        iterations += 1
+        held = _held(problem, path, gradient)
+        hessian, leading = _hessian(robot, path), _leading(robot, path)
+        while damping < MOST_DAMPING:
+            step = _solve(hessian.plus(damping, leading), -gradient, problem.free & ~held)
+            if step is not None:
+                new, change = _moved(problem, path, step)
+                new_energy = path_energy(robot, new)
+                relative = (1.0 + damping) * np.sqrt(max(leading.square(change), 0.0) / energy)
+                if new_energy <= energy * (1.0 + ENERGY_ROUNDING):
+                    break
+                if relative <= tolerance:
+                    return Solution(path, _projected(problem, path, gradient), iterations, True)
+            damping = max(10.0 * damping, 1e-3)
+        else:
+            break
+        path, energy, gradient = new, new_energy, path_energy_gradient(robot, new)
+        if relative <= tolerance:
+            return Solution(path, _projected(problem, path, gradient), iterations, True)
+        damping = 0.1 * damping if damping > 1e-2 else 0.0
+    return Solution(path, _projected(problem, path, gradient), iterations, not energy > 0.0)
+
+
+def _held(problem: Problem, path: Array, gradient: Array) -> Array:
+    """Which numbers (K + 1, nv) are at a limit and pushed against it."""
+    q = _bounded(problem, path)
+    return ((q <= problem.lower) & (gradient > 0.0)) | ((q >= problem.upper) & (gradient < 0.0))
+
+
+def _projected(problem: Problem, path: Array, gradient: Array) -> Array:
+    return np.where(problem.free & ~_held(problem, path, gradient), gradient, 0.0)
+
+
+def _moved(problem: Problem, path: Array, step: Array) -> tuple[Array, Array]:
+    """The path after a step (K + 1, nv), cut off at the limits, and the step that was left."""
+    q = _bounded(problem, path)
+    change = np.clip(step, problem.lower - q, problem.upper - q)
+    new = integrate(problem.robot, path, change)
+    for low, high, v in _one_number(problem.robot):  # exactly at the limit, where rounding would miss it
+        new[:, low:high] = np.clip(new[:, low:high], problem.lower[:, v], problem.upper[:, v])
+    return new, change
+
+
+def _bounded(problem: Problem, path: Array) -> Array:
+    """The numbers of q that limits apply to, where v has its own (K + 1, nv); zero for other joints."""
+    q = np.zeros(problem.free.shape)
+    for low, high, v in _one_number(problem.robot):
+        q[:, v] = path[:, low:high]
+    return q
+
+
+def _one_number(robot: Robot) -> list[tuple[int, int, slice]]:
+    return [(c.q.start, c.q.stop, c.v) for c in robot.structure.coordinates if c.nq == 1]
+
+
+def _leading(robot: Robot, path: Array) -> Blocks:
+    """2/h Σ dΔᵀ M dΔ, the Hessian for a constant M."""
+    M = 2.0 * (len(path) - 1) * steps_of("minimum_energy_path", robot, path).M
+    diagonal = np.zeros((len(path), robot.nv, robot.nv))
+    diagonal[:-1] += M
+    diagonal[1:] += M
+    return Blocks(diagonal, -M)
+
+
+def _hessian(robot: Robot, path: Array) -> Blocks:
+    """The blocks by central differences of the gradient, made symmetric (body velocities do not commute)."""
+    count, n = len(path), robot.nv
+    diagonal, right, left = np.zeros((count, n, n)), np.zeros((count - 1, n, n)), np.zeros((count - 1, n, n))
+    moving = np.zeros((3, count, 1))
+    for colour in range(3):
+        moving[colour, colour::3] = STEP
+    nodes = np.arange(count)
+    for i in range(n):  # one direction at a time: derivatives of M fill memory
+        u = moving * np.eye(n)[i]
+        ends = [path_energy_gradient(robot, integrate(robot, path, sign * u)) for sign in (1.0, -1.0)]
+        columns = (ends[0] - ends[1]) / (2.0 * STEP)  # (3, K + 1, nv): of the neighbour of each colour
+        diagonal[:, :, i] = columns[nodes % 3, nodes]
+        right[:, :, i] = columns[nodes[1:] % 3, nodes[:-1]]
+        left[:, :, i] = columns[nodes[:-1] % 3, nodes[1:]]
+    return Blocks(0.5 * (diagonal + np.swapaxes(diagonal, 1, 2)), 0.5 * (right + np.swapaxes(left, 1, 2)))
+
+
+def _solve(H: Blocks, force: Array, free: Array) -> Array | None:
+    """x (K + 1, nv) with H x = force over the free numbers, zero elsewhere; None if H is not positive definite there."""
+    linalg: Any = scipy_module("linalg", "minimum_energy_path")
+    count, n = force.shape
+    loose = free.ravel()
+    band = np.zeros((2 * n, count * n))  # band[r − c, c] = H[r, c], the lower half
+    row, column = np.tril_indices(n)
+    for k in range(count):
+        band[row - column, k * n + column] = H.diagonal[k, row, column]
+    row, column = np.indices((n, n)).reshape(2, -1)
+    for k in range(count - 1):
+        band[n + row - column, k * n + column] = H.right[k, column, row]
+    for offset in range(2 * n):
+        band[offset, : count * n - offset] *= loose[offset:] & loose[: count * n - offset]
+    band[0, ~loose] = 1.0
+    if not np.isfinite(band).all():
+        return None
+    try:
+        x = linalg.solveh_banded(band, np.where(loose, force.ravel(), 0.0), lower=True)
+    except np.linalg.LinAlgError:
+        return None
+    return np.asarray(x).reshape(count, n)
