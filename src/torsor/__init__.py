@@ -33,6 +33,7 @@ from torsor.functions import body_jacobian_rate as body_jacobian_rate
 from torsor.functions import body_twist as body_twist
 from torsor.functions import centre_of_mass as centre_of_mass
 from torsor.functions import christoffel_symbols as christoffel_symbols
+from torsor.functions import christoffel_symbols_by_brackets as christoffel_symbols_by_brackets
 from torsor.functions import christoffel_symbols_derivative as christoffel_symbols_derivative
 from torsor.functions import christoffel_symbols_second_kind as christoffel_symbols_second_kind
 from torsor.functions import classical_acceleration as classical_acceleration

@@ -12,12 +12,13 @@ from torsor.compiled import Algorithm, public
 from torsor.errors import ModelError
 from torsor.geometry import (
     christoffel,
+    christoffel_brackets as brackets,
     covariant_derivative as covariant,
     curvature,
     mass_matrix_derivatives as derivatives,
 )
 from torsor.geometry.inertia_metric import metric_from, metric_rows
-from torsor.geometry.work import for_curvature, for_curvature_norm, for_rank, for_second_kind
+from torsor.geometry.work import for_brackets, for_curvature, for_curvature_norm, for_rank, for_second_kind
 from torsor.mechanics import (
     articulated_body,
     bias_forces as bias,
@@ -134,6 +135,12 @@ christoffel_symbols = public(
     "Gamma",
     joint_space=True,
     arrays=_as_arrays(christoffel.connection_of, for_rank(3)),
+)
+christoffel_symbols_by_brackets = public(
+    brackets.christoffel_symbols_by_brackets,
+    "Gamma",
+    joint_space=True,
+    arrays=ArrayForm(brackets.christoffel_symbols_by_brackets, for_brackets),
 )
 christoffel_symbols_second_kind = public(
     christoffel.christoffel_symbols_second_kind,

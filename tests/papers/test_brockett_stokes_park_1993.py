@@ -332,6 +332,8 @@ def test_proposition_christoffel_symbols_by_brackets(chain, state):
             low, high = min(i, j), max(i, j)
             twice = bracket(C[k], C[j]) @ G @ C[i] + bracket(C[k], C[i]) @ G @ C[j]
             gamma[i, j, k] += 0.5 * (twice + bracket(C[low], C[high]) @ G @ C[k])
+    assert_close(torsor.christoffel_symbols_by_brackets(chain.robot, q), gamma)
+    assert_close(torsor.christoffel_symbols(chain.robot, q), gamma)
     for i, unit in enumerate(np.eye(n)):
         assert_close(torsor.coriolis_matrix(chain.robot, q, unit), gamma[i].T)
 
@@ -356,6 +358,7 @@ def test_equations_of_motion_of_the_chain(chain, state):
     a = torsor.forward_dynamics(chain.robot.with_gravity(np.zeros(3)), q, v, np.zeros(chain.n))
     gamma = chain.christoffel(q)
     assert_close(chain.mass_matrix(q) @ a, -np.einsum("ijk,i,j->k", gamma, v, v), 1e-11)  # solves with M: cond < 1e2
+    assert_close(torsor.geodesic_acceleration(chain.robot, q, v), a, 1e-11)
     assert_differs(np.einsum("ijk,i,j->k", gamma, q, q), chain.mass_matrix(q) @ a)
 
 

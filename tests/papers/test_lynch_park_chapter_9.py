@@ -125,6 +125,7 @@ def test_9_12_9_13_9_85_9_86_christoffel_form(chain, state):
     dm = by_hand.gradient(lambda q: torsor.mass_matrix(chain.robot, q), q)  # [i, j, k] = ∂m_ij/∂θ_k
     gamma = 0.5 * (dm + np.einsum("ikj->ijk", dm) - np.einsum("jki->ijk", dm))
     assert_close(gamma, np.einsum("jki->ijk", chain.christoffel(q)), DIFFERENCED)
+    assert_close(gamma, np.einsum("jki->ijk", torsor.christoffel_symbols(chain.robot, q)), DIFFERENCED)
     weight = by_hand.gradient(lambda q: torsor.potential_energy(chain.robot, q), q)
     tau = chain.mass_matrix(q) @ a + np.einsum("ijk,j,k->i", gamma, v, v) + weight
     assert_close(torsor.inverse_dynamics(chain.robot, q, v, a), tau, DIFFERENCED)

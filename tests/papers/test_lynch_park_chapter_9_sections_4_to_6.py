@@ -281,6 +281,7 @@ def test_9_87_coriolis_matrix(chain, state):
     C = torsor.coriolis_matrix(chain.robot, q, v)
     assert_close(C, expected, DIFFERENCED)
     assert_close(C, np.einsum("jki,k->ij", chain.christoffel(q), v))
+    assert_close(C, np.einsum("jki,k->ij", torsor.christoffel_symbols(chain.robot, q), v))
 
 
 def test_9_88_coriolis_forces(chain, state):

@@ -200,6 +200,35 @@ def test_52_christoffel_symbols(chain, state):
     actual = np.array([torsor.coriolis_matrix(chain.robot, state.q, unit).T for unit in units])
     assert_close(actual, gamma, DIFFERENCED)
     assert_close(actual, np.swapaxes(actual, 0, 1))
+    assert_close(torsor.christoffel_symbols(chain.robot, state.q), actual)
+    assert_close(np.moveaxis(torsor.mass_matrix_derivative(chain.robot, state.q), 0, -1), dm, DIFFERENCED)
+
+
+def test_40_53_54_derivatives_of_the_mass_matrix(chain, state, ahead):
+    """PBP95 (40) differentiated by (53) and (54): ∂m_ij/∂x_k and ∂²m_ij/∂x_l ∂x_k as sums over the links."""
+    x, n, D = state.q, chain.n, forms(chain)
+    joints = range(n)
+
+    def moved(k, i, *by):
+        """Derivative of Ad_k^{i+1}(A_i) by up to two joints."""
+        if i > k:
+            return np.zeros(6)
+        if not by:
+            return ahead[k, i]
+        derivatives = {1: torsor.adjoint_between_derivative, 2: torsor.adjoint_between_second_derivative}
+        return derivatives[len(by)](chain.screws, x, i + 2, k + 1, *(b + 1 for b in by), chain.screws[i])
+
+    once = {(k, i, b): moved(k, i, b) for k in joints for i in joints for b in joints}
+    dm, ddm = np.zeros((n, n, n)), np.zeros((n, n, n, n))
+    for k, i, j, b in np.ndindex(n, n, n, n):
+        dm[b, i, j] += once[k, i, b] @ D[k] @ ahead[k, j] + ahead[k, i] @ D[k] @ once[k, j, b]
+        for c in joints:
+            ddm[c, b, i, j] += moved(k, i, b, c) @ D[k] @ ahead[k, j] + ahead[k, i] @ D[k] @ moved(k, j, b, c)
+            ddm[c, b, i, j] += once[k, i, b] @ D[k] @ once[k, j, c] + once[k, i, c] @ D[k] @ once[k, j, b]
+    assert_close(torsor.mass_matrix_derivative(chain.robot, x), dm)
+    assert_close(torsor.mass_matrix_second_derivative(chain.robot, x), ddm)
+    gamma = 0.5 * (np.einsum("lijk->lijk", ddm) + np.einsum("ljik->lijk", ddm) - np.einsum("lkij->lijk", ddm))
+    assert_close(torsor.christoffel_symbols_derivative(chain.robot, x), gamma)
 
 
 def moved_rates(chain, x, i, j, B):
@@ -268,9 +297,11 @@ def test_55_56_57_christoffel_symbols_by_brackets(chain, state):
         return 0.5 * sum(term(l, i, j, k) - term(l, i, k, j) - term(l, j, k, i) for l in range(k, n + 1))
 
     joints = range(1, n + 1)
+    expected = [[[gamma(min(i, j), max(i, j), k) for k in joints] for j in joints] for i in joints]
+    assert_close(torsor.christoffel_symbols_by_brackets(chain.robot, x), expected)
+    assert_close(torsor.christoffel_symbols(chain.robot, x), expected)
     for i in joints:
-        expected = [[gamma(min(i, j), max(i, j), k) for k in joints] for j in joints]
-        assert_close(torsor.coriolis_matrix(chain.robot, x, np.eye(n)[i - 1]).T, expected)
+        assert_close(torsor.coriolis_matrix(chain.robot, x, np.eye(n)[i - 1]).T, expected[i - 1])
 
 
 def test_58_potential_energy(chain, state):

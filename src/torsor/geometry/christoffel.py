@@ -59,7 +59,7 @@ def connection_of(half: InertiaMetric) -> JointTensor3:
     dM = derivative_of(half)
     Gamma = dM + permute(dM, (1, 0, 2)) - permute(dM, (1, 2, 0))
     s = structure_constants(half.robot.structure)
-    return Gamma if s is None else Gamma + _twisted(matmul(s, half.mass_matrix()[..., None, :, :]))
+    return Gamma if s is None else Gamma + twisted(matmul(s, half.mass_matrix()[..., None, :, :]))
 
 
 def second_kind_of(half: InertiaMetric) -> JointTensor3:
@@ -73,7 +73,7 @@ def connection_derivative_of(half: InertiaMetric) -> JointTensor4:
     ddM = second_derivative_of(half)
     dGamma = ddM + permute(ddM, (0, 2, 1, 3)) - permute(ddM, (0, 2, 3, 1))
     s = structure_constants(half.robot.structure)
-    return dGamma if s is None else dGamma + _twisted(matmul(s, derivative_of(half)[..., None, :, :]))
+    return dGamma if s is None else dGamma + twisted(matmul(s, derivative_of(half)[..., None, :, :]))
 
 
 def connection_derivative_entries(half: InertiaMetric, wanted: Sequence[Indices]) -> list[Array]:
@@ -85,8 +85,8 @@ def connection_derivative_entries(half: InertiaMetric, wanted: Sequence[Indices]
     s = structure_constants(half.robot.structure)
     if s is None:
         return found
-    twisted = reshape(_twisted(matmul(s, derivative_of(half)[..., None, :, :])), 4, n**4)
-    return [x + take(twisted, n * (n * (n * l + i) + j) + k) for x, (l, i, j, k) in zip(found, wanted, strict=True)]
+    turning = reshape(twisted(matmul(s, derivative_of(half)[..., None, :, :])), 4, n**4)
+    return [x + take(turning, n * (n * (n * l + i) + j) + k) for x, (l, i, j, k) in zip(found, wanted, strict=True)]
 
 
 def inverse_of(robot: Robot, M: Array) -> Array:
@@ -94,6 +94,6 @@ def inverse_of(robot: Robot, M: Array) -> Array:
     return solve_columns(factor(M, guarded=may_be_singular(robot)), identity(robot.nv))
 
 
-def _twisted(c: Array) -> Array:
+def twisted(c: Array) -> Array:
     """c_ijk − c_ikj − c_jki of c_ijk = ⟨[e_i, e_j], e_k⟩ over the last three axes."""
     return c - permute(c, (0, 2, 1)) - permute(c, (2, 0, 1))

@@ -20,6 +20,11 @@ def for_rank(rank: int) -> Callable[[Robot], int]:
     return operations
 
 
+def for_brackets(robot: Robot) -> int:
+    """Christoffel symbols by brackets: for each link, a product of six numbers for each triple of joints that carry it."""
+    return 60 * count_of_ways(robot.structure, 4)
+
+
 def for_second_kind(robot: Robot) -> int:
     """Christoffel symbols, and the product of each pair's with the inverse of M."""
     return for_rank(3)(robot) + robot.nv**4 // 2
