@@ -17,6 +17,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 
+import geometry
 import torsor
 from contenders import TASKS, MuJoCo, Pinocchio, Torsor
 from measure import best
@@ -32,7 +33,14 @@ def main() -> None:
     parser.add_argument("--robots", default=",".join(FULL), help="comma-separated names from tests/data/robots")
     parser.add_argument("--quick", action="store_true", help="Panda only, fewer rounds")
     parser.add_argument("--save", help="write the numbers to this JSON file")
+    parser.add_argument("--geometry", action="store_true", help="the tensors of the inertia metric alone")
     options = parser.parse_args()
+    if options.geometry:
+        machine()
+        tables = geometry.measure(7)
+        if options.save:
+            merge(options.save, {"geometry": tables})
+        return
     names = ["panda7"] if options.quick else options.robots.split(",")
     rounds = 3 if options.quick else 7
     report = {"machine": machine(), "single": {}, "batch": {}, "operations": {}, "start": starting()}
@@ -44,9 +52,18 @@ def main() -> None:
     report["rollout"] = rollout(rounds)
     report["loading"] = loading(rounds)
     report["floor"] = floors(rounds)
+    report["geometry"] = geometry.measure(rounds)
     if options.save:
         with open(options.save, "w") as file:
             json.dump(report, file, indent=1)
+
+
+def merge(path: str, part: dict) -> None:
+    """Put one part of a report into a file that holds the others."""
+    with open(path) as file:
+        report = json.load(file)
+    with open(path, "w") as file:
+        json.dump(report | part, file, indent=1)
 
 
 def machine() -> dict[str, str]:

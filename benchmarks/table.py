@@ -35,7 +35,27 @@ def main(source: str) -> None:
         for name, times in report["loading"].items()
     ]
     print("\nLoading a URDF, ms: " + ", ".join(shown))
+    show_geometry(report)
     print("\nFloors, ns a state: " + ", ".join(f"{who} {t:,.1f}" for who, t in report["floor"].items()))
+
+
+def show_geometry(report: dict) -> None:
+    """Tensors of the inertia metric."""
+    print("\nTensors of the inertia metric, µs a state, one thread, at most 64 MB of results:\n")
+    print("| robot | tensor | one state | batch | writing its numbers | by | the other way | first call, s |")
+    print("|---|---|---|---|---|---|---|---|")
+    for robot, tasks in report.get("geometry", {}).items():
+        for task, t in tasks.items():
+            way = "machine code" if t["written out"] else "arrays"
+            other = f"{t['by whole arrays']:,.1f}" if "by whole arrays" in t else "–"
+            print(
+                f"| {robot} | {task.replace('_', ' ')} | {t['one']:,.2f} | {t['batch']:,.3f} | {t['write floor']:,.3f} "
+                f"| {way} | {other} | {t['first call, s']:.2f} |"
+            )
+            if "pinocchio, one" in t:
+                print(
+                    f"| {robot} | the same from Pinocchio's Coriolis matrices | {t['pinocchio, one']:,.2f} | | | | | |"
+                )
 
 
 def show_growth(report: dict) -> None:

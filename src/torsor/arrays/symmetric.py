@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy
 
-from torsor.arrays.primitives import concat, dot, outer, where
+from torsor.arrays.primitives import concat, dot, outer, transpose, where
 from torsor.arrays.typing import Array
 
 EPSILON = float(numpy.finfo(numpy.float64).eps)
@@ -66,5 +66,7 @@ def solve(factors: Factors, b: Array) -> Array:
 
 
 def solve_columns(factors: Factors, B: Array) -> Array:
-    """X with M X = B, for matrices B (..., n, m), column by column."""
-    return concat([solve(factors, B[..., :, j])[..., :, None] for j in range(B.shape[-1])])
+    """X with M X = B, for matrices B (..., n, m): all columns at once."""
+    rows = [row[..., None, :] for row in factors.rows]
+    inverses = [inverse[..., None] for inverse in factors.inverses]
+    return transpose(solve(Factors(rows, inverses), transpose(B)))
