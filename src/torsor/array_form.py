@@ -16,7 +16,7 @@ from torsor.arrays.checked import signature_of
 from torsor.errors import ShapeError
 from torsor.model import Robot
 
-UNROLLED_MOST = 40_000  # operations: a few seconds of compiling, once per robot
+UNROLLED_MOST = 60_000  # operations: a few seconds of compiling, once per robot
 SLICE = 8_000_000  # bytes of result at a time
 
 

@@ -26,6 +26,19 @@ def test_every_line_of_the_readme_runs(tmp_path, monkeypatch):
     assert np.isfinite(seen["dT_dm"])
 
 
+def test_every_line_of_the_page_on_geometry_runs():
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "geometry.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "geometry.md", "exec"), seen)
+    assert seen["there"].v[0] == pytest.approx(seen["v"], rel=1e-5)
+    assert seen["best"].energy <= seen["best"].straight_energy
+
+
+def test_every_function_on_the_page_on_geometry_exists():
+    for name in re.findall(r"^\| `(\w+)", (ROOT / "docs" / "geometry.md").read_text(), re.MULTILINE):
+        assert hasattr(torsor, name), name
+
+
 def test_the_errors_of_a_file_shown_in_the_readme_are_the_errors_raised(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = GOOD
