@@ -14,7 +14,7 @@ from torsor.errors import TorsorError
 from torsor.functions import geodesic_acceleration, kinetic_energy, mass_matrix_report
 from torsor.model import Robot
 from torsor.motion.configuration_rate import configuration_rate, with_unit_quaternions
-from torsor.motion.integration import held, integrated
+from torsor.motion.integration import SHORTEST, held, integrated
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,16 @@ class Flow(NamedTuple):
     state: Callable[[Array], tuple[Array, Array]]
 
 
-def flow(robot: Robot, q: Array, u: Array, tolerance: float, duration: float = 1.0, *, dense: bool = True) -> Flow:
+def flow(
+    robot: Robot,
+    q: Array,
+    u: Array,
+    tolerance: float,
+    duration: float = 1.0,
+    *,
+    dense: bool = True,
+    shortest: float = SHORTEST,
+) -> Flow:
     """Free motions from q (..., nq) with velocities u (..., nv) per unit of time, which ``duration`` s are (for messages).
 
     In this unit the equation is the same for slow and fast motions, and u is the size of what happens.
@@ -131,7 +140,7 @@ def flow(robot: Robot, q: Array, u: Array, tolerance: float, duration: float = 1
     size = np.where(size == 0.0, 1.0, size)
     sizes = np.concatenate([np.broadcast_to(size, x.shape).ravel() for x in (q, u)])
     start = np.concatenate([q.ravel(), u.ravel()])
-    run = integrated("geodesic", rate, (0.0, 1.0), start, tolerance, sizes, dense=dense)
+    run = integrated("geodesic", rate, (0.0, 1.0), start, tolerance, sizes, dense=dense, shortest=shortest)
     end = unpacked(run.y)
     if not run.finished:
         raise _stuck(robot, *end, run.t, duration)

@@ -52,10 +52,14 @@ def geodesic_between(
     integration = min(1e-10, max(1e-13, 1e-4 * tolerance))  # errors on the way grow towards the end
     shots: list[Shot] = []
     for count, path in _starts(robot, q0, q1, duration, guess):
-        shot = shoot(robot, _arcs(robot, path, q1, count), tolerance, integration)
-        if shot.gap <= 1e3 * tolerance:
-            # One arc from end to end takes out what is left of the gaps, as the motion itself adds them up.
-            shot = shoot(robot, Arcs(q0[None], count * shot.arcs.u[:1], q1), 0.1 * tolerance, integration)
+        try:
+            shot = shoot(robot, _arcs(robot, path, q1, count), tolerance, integration)
+            if shot.gap <= 1e3 * tolerance:
+                # One arc from end to end takes out what is left of the gaps, as the motion itself adds them up.
+                shot = shoot(robot, Arcs(q0[None], count * shot.arcs.u[:1], q1), 0.1 * tolerance, integration)
+        except TorsorError as error:  # what it started from meets a singular configuration
+            stuck = error
+            continue
         if shot.gap <= tolerance:
             v = shot.arcs.u[0] / duration
             curve = geodesic(robot, q0, v, duration, samples=samples, tolerance=10.0 * integration)
@@ -63,7 +67,7 @@ def geodesic_between(
             if shot.gap <= tolerance:
                 return curve
         shots.append(shot)
-    raise _lost(robot, min(shots, key=lambda shot: shot.gap), tolerance)
+    raise _lost(robot, min(shots, key=lambda shot: shot.gap), tolerance) if shots else stuck
 
 
 def _starts(robot: Robot, q0: Array, q1: Array, duration: float, guess: Array | None) -> Iterator[tuple[int, Array]]:

@@ -34,8 +34,12 @@ def integrated(
     sizes: Array,
     *,
     dense: bool = True,
+    shortest: float = SHORTEST,
 ) -> Run:
-    """ẏ = rate(t, y) over a ``span`` from y (n,); each step to ``tolerance`` of |y| + ``sizes`` (n,)."""
+    """ẏ = rate(t, y) over a ``span`` from y (n,); each step to ``tolerance`` of |y| + ``sizes`` (n,).
+
+    It does not finish where a step gets shorter than the fraction ``shortest`` of the span.
+    """
     integrators: Any = scipy_module("integrate", who)
     finest, (start, end) = max(tolerance, FINEST), span
     times, pieces = [start], []
@@ -43,7 +47,7 @@ def integrated(
         solver = integrators.DOP853(rate, start, y, end, rtol=finest, atol=finest * sizes)
         while solver.status == "running":
             solver.step()
-            if solver.status == "failed" or solver.step_size < SHORTEST * (end - start) < end - solver.t:
+            if solver.status == "failed" or solver.step_size < shortest * (end - start) < end - solver.t:
                 return Run(solver.t, solver.y, False, None)
             times.append(solver.t)
             if dense:

@@ -17,9 +17,10 @@ from torsor.model import Robot
 from torsor.motion.geodesic import flow
 
 STEP = 1e-5  # of the starts, as a fraction of what the motion covers: differences are then good to 1e-10
-MOST_ITERATIONS = 40
+MOST_ITERATIONS = 25
 LEAST_FRACTION = 1e-2  # of a Newton step
 MOST_CONDITION = 1e14
+SHORTEST = 1e-5  # step of integration, as a fraction of an arc: what needs shorter ones is not worth shooting at
 
 
 class Arcs(NamedTuple):
@@ -104,7 +105,7 @@ def shoot(robot: Robot, arcs: Arcs, tolerance: float, integration: float) -> Sho
 
 def _gaps(robot: Robot, arcs: Arcs, integration: float) -> Array:
     """From the end of each arc to the start of the next (S, 2 nv): (δq, δu); the last has no δu, which is 0."""
-    end = flow(robot, arcs.q, arcs.u, integration, dense=False)
+    end = flow(robot, arcs.q, arcs.u, integration, dense=False, shortest=SHORTEST)
     following = np.concatenate([arcs.q[1:], arcs.q1[None]])
     gaps = np.zeros((len(arcs.q), 2 * robot.nv))
     gaps[:, : robot.nv] = difference(robot, end.q, following)
@@ -118,7 +119,7 @@ def _linearised(robot: Robot, arcs: Arcs, integration: float) -> Linearised:
     size = STEP * max(1e-3, float(np.abs(arcs.u).max()))
     moves = np.concatenate([np.eye(2 * n), -np.eye(2 * n), np.zeros((1, 2 * n))]) * size  # (4 nv + 1, 2 nv)
     q = integrate(robot, arcs.q[:, None], np.broadcast_to(moves[:, :n], (S, 4 * n + 1, n)))
-    end = flow(robot, q, arcs.u[:, None] + moves[:, n:], integration, dense=False)
+    end = flow(robot, q, arcs.u[:, None] + moves[:, n:], integration, dense=False, shortest=SHORTEST)
     dq = difference(robot, end.q[:, -1:], end.q[:, :-1])
     du = end.u[:, :-1] - end.u[:, -1:]
     ends = np.concatenate([dq, du], axis=-1)  # (S, 4 nv, 2 nv)

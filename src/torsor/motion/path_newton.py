@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.functions import integrate
+from torsor.functions import christoffel_symbols_second_kind, integrate
 from torsor.model import Robot
 from torsor.motion.optional_scipy import scipy_module
 from torsor.motion.path_energy import path_energy, path_energy_gradient, steps_of
 
 STEP = 1e-5  # rad or m; differences of the gradient are then good to 1e-10
-MOST_DAMPING = 1e12
+LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e12
 ENERGY_ROUNDING = 1e-13  # a change of the energy by this fraction of it says nothing
 
 
@@ -60,16 +60,17 @@ class Blocks(NamedTuple):
 def minimise(problem: Problem, path: Array, tolerance: float, most: int) -> Solution:
     """The path of least energy near ``path`` (K + 1, nq), in at most ``most`` steps.
 
-    Until a step changes it by ``tolerance`` of its length; one that is damped by λ counts 1 + λ times.
+    Until a step changes it by ``tolerance`` of its length (one that is damped by λ counts 1 + λ times), or until steps no
+    longer get smaller and save nothing, which is what rounding makes of them in the end.
     """
-    robot, damping, iterations = problem.robot, 0.0, 0
+    robot, damping, iterations, previous = problem.robot, 0.0, 0, np.inf
     energy, gradient = path_energy(robot, path), path_energy_gradient(robot, path)
     while iterations < most and energy > 0.0:
         iterations += 1
-        held = _held(problem, path, gradient)
-        hessian, leading = _hessian(robot, path), _leading(robot, path)
+        loose = problem.free & ~_held(problem, path, gradient)
+        hessian, leading = _hessian(robot, path, np.where(loose, gradient, 0.0)), _leading(robot, path)
         while damping < MOST_DAMPING:
-            step = _solve(hessian.plus(damping, leading), -gradient, problem.free & ~held)
+            step = _solve(hessian.plus(damping, leading), -gradient, loose)
             if step is not None:
                 new, change = _moved(problem, path, step)
                 new_energy = path_energy(robot, new)
@@ -78,14 +79,23 @@ def minimise(problem: Problem, path: Array, tolerance: float, most: int) -> Solu
                     break
                 if relative <= tolerance:
                     return Solution(path, _projected(problem, path, gradient), iterations, True)
-            damping = max(10.0 * damping, 1e-3)
+            damping = max(4.0 * damping, LEAST_DAMPING)
         else:
             break
-        path, energy, gradient = new, new_energy, path_energy_gradient(robot, new)
-        if relative <= tolerance:
+        saved, foreseen = energy - new_energy, -np.sum(gradient * change) - 0.5 * hessian.square(change)
+        damping = _relaxed(damping, saved, foreseen)
+        nothing = max(saved, foreseen) <= ENERGY_ROUNDING * energy and np.array_equal(change, step)
+        stalled = nothing and relative > 0.5 * previous
+        path, energy, gradient, previous = new, new_energy, path_energy_gradient(robot, new), relative
+        if relative <= tolerance or stalled:
             return Solution(path, _projected(problem, path, gradient), iterations, True)
-        damping = 0.1 * damping if damping > 1e-2 else 0.0
     return Solution(path, _projected(problem, path, gradient), iterations, not energy > 0.0)
+
+
+def _relaxed(damping: float, saved: float, foreseen: float) -> float:
+    """Damping for the next step: less where the energy saved by the last one was what its quadratic model foresaw."""
+    factor = 0.1 if saved > 0.75 * foreseen else 0.5 if saved > 0.25 * foreseen else 1.0
+    return factor * damping if factor * damping > 0.1 * LEAST_DAMPING else 0.0
 
 
 def _held(problem: Problem, path: Array, gradient: Array) -> Array:
@@ -129,8 +139,12 @@ def _leading(robot: Robot, path: Array) -> Blocks:
     return Blocks(diagonal, -M)
 
 
-def _hessian(robot: Robot, path: Array) -> Blocks:
-    """The blocks by central differences of the gradient, made symmetric (body velocities do not commute)."""
+def _hessian(robot: Robot, path: Array, gradient: Array) -> Blocks:
+    """Second derivatives along geodesics, ∂_i ∂_j E − Σ Γ^k_ij ∂_k E, by central differences of the gradient.
+
+    ``gradient`` is that by what is free to move: at a minimum the second term is nothing. Away from it, it takes out what is
+    due to the coordinates only, which would make the Hessian indefinite and steps short.
+    """
     count, n = len(path), robot.nv
     diagonal, right, left = np.zeros((count, n, n)), np.zeros((count - 1, n, n)), np.zeros((count - 1, n, n))
     moving = np.zeros((3, count, 1))
@@ -144,6 +158,9 @@ def _hessian(robot: Robot, path: Array) -> Blocks:
         diagonal[:, :, i] = columns[nodes % 3, nodes]
         right[:, :, i] = columns[nodes[1:] % 3, nodes[:-1]]
         left[:, :, i] = columns[nodes[:-1] % 3, nodes[1:]]
+    Gamma2 = christoffel_symbols_second_kind(robot, path)
+    diagonal -= np.einsum("kijl,kl->kij", np.where(np.isfinite(Gamma2), Gamma2, 0.0), gradient)
+    # Symmetric but for body velocities, whose derivatives do not commute.
     return Blocks(0.5 * (diagonal + np.swapaxes(diagonal, 1, 2)), 0.5 * (right + np.swapaxes(left, 1, 2)))
 
 
