@@ -85,6 +85,8 @@ from torsor.mechanics.closed_form import closed_form as closed_form
 from torsor.mechanics.exponential_adjoint import adjoint_between as adjoint_between
 from torsor.mechanics.exponential_adjoint import adjoint_between_derivative as adjoint_between_derivative
 from torsor.mechanics.exponential_adjoint import adjoint_between_second_derivative as adjoint_between_second_derivative
+from torsor.mechanics.inverse_dynamics_derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
+from torsor.mechanics.inverse_dynamics_derivatives import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from torsor.model import BodyForm as BodyForm
 from torsor.model import DHRow as DHRow
 from torsor.model import Inertia as Inertia

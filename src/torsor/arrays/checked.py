@@ -54,9 +54,21 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         values, batch = prepare(function, args, kwargs)
         result = function(**values)  # type: ignore[call-arg]
         returned = signature_of(function).returned
-        return result if returned is None else spread(result, batch, len(returned))
+        if returned is not None:
+            return spread(result, batch, len(returned))  # type: ignore[no-any-return]
+        if isinstance(result, tuple) and hasattr(result, "_fields"):
+            parts = zip(result, _fields_of(type(result)), strict=True)
+            return type(result)(*(x if axes is None else spread(x, batch, len(axes)) for x, axes in parts))
+        return result
 
     return border
+
+
+@functools.cache
+def _fields_of(kind: type) -> tuple[tuple[str, ...] | None, ...]:
+    """The trailing axes of each field of a named tuple."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return tuple(axes_of(hints.get(name)) for name in kind._fields)  # type: ignore[attr-defined]
 
 
 @functools.cache

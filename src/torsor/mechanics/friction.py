@@ -16,3 +16,12 @@ def friction_forces(robot: Robot, v: JointVector) -> JointVector:
     p, width = robot.parameters, robot.structure.coulomb_width
     direction = tanh(v / width) if width > 0.0 else sign(v)
     return p.viscous_friction * v + p.coulomb_friction * direction
+
+
+def friction_slopes(robot: Robot, v: JointVector) -> JointVector:
+    """∂friction/∂v of each joint (..., nv), N·m·s/rad or N·s/m; of sign(v), which has a step and no slope, nothing."""
+    p, width = robot.parameters, robot.structure.coulomb_width
+    if not width > 0.0:
+        return p.viscous_friction
+    direction = tanh(v / width)
+    return p.viscous_friction + p.coulomb_friction * (1.0 - direction * direction) / width

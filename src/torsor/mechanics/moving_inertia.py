@@ -72,14 +72,15 @@ def moving_tree(robot: Robot, q: ConfigurationVector, v: JointVector) -> MovingT
         own = matvec(transpose(J[i]), v[..., robot.structure.coordinate_of(i).v])
         V.append(own if parent < 0 else V[parent] + own)
         J_dot.append(lie.bracket(V[i][..., None, :], J[i]))
-        flows.append(_flow(lie.transform_inertia(T_0i, robot.parameters.inertias[i]), V[i]))
+        flows.append(flow_of(lie.transform_inertia(T_0i, robot.parameters.inertias[i]), V[i]))
     for i in range(robot.n - 1, -1, -1):
         if (parent := robot.structure.parents[i]) >= 0:
             flows[parent] = flows[parent].plus(flows[i])
     return MovingTree(J, J_dot, flows)
 
 
-def _flow(G: InertiaRow, V: Twist) -> Flow:
+def flow_of(G: InertiaRow, V: Twist) -> Flow:
+    """The flow of one link with inertia row G and twist V."""
     w, v, h = V[..., :3], V[..., 3:], G[..., 1:4]
     Q = outer(v, h) + matmul(so3.hat(w), lie.second_moment(rotational(G)))
     return Flow(G, G[..., :1] * v + cross(w, h), Q)

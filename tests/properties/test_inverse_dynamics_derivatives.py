@@ -1,0 +1,87 @@
+"""Derivatives of inverse dynamics: against differences, as properties, and as machine code."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from property_checks import DIFFERENTIATED, assert_close, derivative, largest
+from property_strategies import any_robots, cases, sixty_joints
+
+import torsor
+
+
+def by_differences(case, wrenches):
+    """∂τ/∂q along every tangent coordinate, and ∂τ/∂v (quadratic in v but for friction), columns last."""
+    robot, q, v, a, _ = case
+    units = np.eye(robot.nv)
+
+    def tau(q, v):
+        return torsor.inverse_dynamics(robot, q, v, a, wrenches)
+
+    dq = [derivative(lambda t, e=e: tau(torsor.integrate(robot, q, e, t), v)) for e in units]
+    dv = [derivative(lambda t, e=e: tau(q, v + t * e)) for e in units]
+    return np.stack(dq, axis=-1), np.stack(dv, axis=-1)
+
+
+@given(cases(any_robots.map(lambda robot: robot.with_coulomb_width(0.5)), batches=((), (3,))))
+def test_they_are_the_derivatives(case):
+    """Every joint kind, trees, mimic joints, armature, friction, external wrenches held in their frames."""
+    wrenches = case.wrenches()
+    found = torsor.inverse_dynamics_derivatives(case.robot, case.q, case.v, case.a, wrenches)
+    dq, dv = by_differences(case, wrenches)
+    assert_close(found.dq, dq, DIFFERENTIATED, scale=largest(dq))
+    assert_close(found.dv, dv, DIFFERENTIATED, scale=largest(dv))
+    assert_close(found.da, torsor.mass_matrix(case.robot, case.q))
+
+
+@given(cases(any_robots))
+def test_they_are_consistent_with_the_terms(case):
+    """Without friction, forces are a quadratic in v: ∂τ/∂v v = 2 C v (Euler's theorem)."""
+    robot = case.robot.with_parameters(
+        viscous_friction=np.zeros(case.robot.nv), coulomb_friction=np.zeros(case.robot.nv)
+    )
+    found = torsor.inverse_dynamics_derivatives(robot, case.q, case.v, case.a)
+    twice = 2 * torsor.coriolis_forces(robot, case.q, case.v)
+    assert_close(np.einsum("...ij,...j->...i", found.dv, case.v), twice, 1e-11, scale=largest(found.dv))
+
+
+def test_gravity_alone_gives_the_stiffness_of_the_potential():
+    """At rest ∂τ/∂q is the Hessian of the potential energy, symmetric for joints with one number."""
+    arm = torsor.robots.panda()
+    q = torsor.random_configuration(arm, seed=2)
+    K = torsor.inverse_dynamics_derivatives(arm, q, np.zeros(7), np.zeros(7)).dq
+    assert_close(K, K.T)
+
+
+def test_sixty_joints():
+    case = sixty_joints()
+    found = torsor.inverse_dynamics_derivatives(case.robot, case.q, case.v, case.a)
+    _, dv = by_differences(case, None)
+    assert_close(found.dv, dv, DIFFERENTIATED, scale=largest(dv))
+
+
+@pytest.mark.compiled
+def test_as_machine_code():
+    arm = torsor.robots.panda()
+    q, v, a = torsor.random_state(arm, seed=0, batch=(5,))
+    kernel = torsor.compile(torsor.inverse_dynamics_derivatives, arm, {"q": 7, "v": 7, "a": 7})
+    found, want = kernel(q, v, a), torsor.inverse_dynamics_derivatives(arm, q, v, a)
+    for name, part in want._asdict().items():
+        assert_close(found[name], part)
+
+
+def test_they_agree_with_pinocchio():
+    pin = pytest.importorskip("pinocchio")
+    file = Path(__file__).parents[1] / "data" / "robots" / "panda7.urdf"
+    model, arm = pin.buildModelFromUrdf(str(file)), torsor.load(file)
+    data = model.createData()
+    q, v, a = torsor.random_state(arm, seed=3)
+    dq, dv, da = pin.computeRNEADerivatives(model, data, q, v, a)
+    plain = arm.with_parameters(
+        viscous_friction=np.zeros(7), coulomb_friction=np.zeros(7), armature=np.asarray(model.armature, float)
+    )
+    found = torsor.inverse_dynamics_derivatives(plain, q, v, a)
+    assert_close(found.dq, dq, 1e-11, scale=largest(dq))
+    assert_close(found.dv, dv, 1e-11, scale=largest(dv))
+    assert_close(found.da, np.triu(da) + np.triu(da, 1).T)
