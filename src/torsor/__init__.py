@@ -128,6 +128,8 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.balancing import least_change_balancing as least_change_balancing
     from torsor.balancing import planar_centres_of_mass as planar_centres_of_mass
     from torsor.balancing import planar_counterweights as planar_counterweights
+    from torsor.formulation_comparison import FormulationComparison as FormulationComparison
+    from torsor.formulation_comparison import compare_formulations as compare_formulations
     from torsor.motion import CarriedFactor as CarriedFactor
     from torsor.motion import CurvatureAlong as CurvatureAlong
     from torsor.motion import CurvatureComponent as CurvatureComponent
@@ -136,6 +138,12 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.motion import FlatnessReport as FlatnessReport
     from torsor.motion import Geodesic as Geodesic
     from torsor.motion import PathResult as PathResult
+    from torsor.symbolic import Equations as Equations
+    from torsor.symbolic import equations as equations
+    from torsor.operation_counts import OperationCount as OperationCount
+    from torsor.operation_counts import count_operations as count_operations
+    from torsor.operation_counts import count_polynomial as count_polynomial
+    from torsor.operation_counts import count_table as count_table
     from torsor.motion.curvature_along import curvature_along as curvature_along
     from torsor.motion.flat_coordinates import flat_coordinates as flat_coordinates
     from torsor.motion.geodesic import geodesic as geodesic
@@ -150,27 +158,79 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
 
 __version__ = "0.1.0.dev0"
 
-_MODULES = ("adapters", "modern_robotics", "plot")
-_PACKAGES = ("motion", "balancing")  # whose names are torsor's own
+_MODULES = ("adapters", "balancing", "formulations", "modern_robotics", "motion", "plot")
+_LATER = {  # the same names again, by the module they are in
+    **dict.fromkeys(
+        [
+            "BalanceReport",
+            "Balancing",
+            "Counterweight",
+            "DesignScan",
+            "GravityReport",
+            "HeldJoint",
+            "VaryingEntry",
+            "axisymmetric_counterweights",
+            "balanced_planar_chain",
+            "balanced_spatial_chain",
+            "design_scan",
+            "gravity_counterweights",
+            "is_balanced",
+            "is_gravity_balanced",
+            "least_change_balancing",
+            "planar_centres_of_mass",
+            "planar_counterweights",
+        ],
+        "torsor.balancing",
+    ),
+    **dict.fromkeys(
+        ["FormulationComparison", "compare_formulations"],
+        "torsor.formulation_comparison",
+    ),
+    **dict.fromkeys(
+        [
+            "CarriedFactor",
+            "CurvatureAlong",
+            "CurvatureComponent",
+            "FlatCoordinates",
+            "FlatState",
+            "FlatnessReport",
+            "Geodesic",
+            "PathResult",
+            "curvature_along",
+            "flat_coordinates",
+            "geodesic",
+            "geodesic_between",
+            "is_flat",
+            "minimum_energy_path",
+            "parallel_transport",
+            "path_energy",
+            "path_energy_gradient",
+            "path_length",
+            "transport_factor",
+        ],
+        "torsor.motion",
+    ),
+    **dict.fromkeys(["Equations", "equations"], "torsor.symbolic"),
+    **dict.fromkeys(
+        ["OperationCount", "count_operations", "count_polynomial", "count_table"],
+        "torsor.operation_counts",
+    ),
+}
 
 
 def __getattr__(name: str) -> object:
-    """Modules, and the functions and classes of some packages, that are imported when they are first asked for."""
+    """Modules, functions and classes that are imported when they are first asked for."""
     from importlib import import_module
 
-    if name in _MODULES or name in _PACKAGES:
+    if name in _MODULES:
         return import_module(f"torsor.{name}")
-    if not name.startswith("_"):
-        for package in _PACKAGES:
-            if (found := getattr(import_module(f"torsor.{package}"), name, None)) is not None:
-                globals()[name] = found
-                return found
+    if name in _LATER:
+        found: object = getattr(import_module(_LATER[name]), name)
+        globals()[name] = found
+        return found
     raise AttributeError(f"module 'torsor' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """All names, also those not yet imported."""
-    from importlib import import_module
-
-    later = [name for package in _PACKAGES for name in vars(import_module(f"torsor.{package}")) if name[0] != "_"]
-    return sorted({*globals(), *_MODULES, *_PACKAGES, *later})
+    return sorted({*globals(), *_MODULES, *_LATER})

@@ -9,7 +9,7 @@ import pytest
 from by_hand import DIFFERENCED, Ad, ad, assert_close, assert_differs, skew, vee
 
 import torsor
-from torsor import lie
+from torsor import formulations, lie
 
 inv = np.linalg.inv
 
@@ -140,6 +140,10 @@ def test_10_force_is_the_wrench_through_the_joint(chain, state, robot):
     assert_close(in_base, M_dot, DIFFERENCED)
     tau, L = torsor.inverse_dynamics(robot, *state), torsor.joint_axes(robot, q)
     assert_close(tau, np.einsum("ia,ia->i", L, M_dot), DIFFERENCED)
+    assert_close(formulations.kool(robot, *state), chain.torques(*state, gravity=False))
+    assert_close(
+        formulations.kool(chain.robot, *state), chain.torques(*state)
+    )  # with gravity, which the page leaves out
     L_dot = torsor.joint_axes_rate(robot, q, v)
     assert_differs(tau + np.einsum("ia,ia->i", L_dot, momenta(chain, q, v)), tau)
 
@@ -150,6 +154,8 @@ def test_10_gradient_of_the_kinetic_energy(chain, state, robot):
     L_dot = torsor.joint_axes_rate(robot, q, v)
     dE = by_hand.gradient(lambda q: chain.kinetic_energy(q, v), q)
     assert_close(np.einsum("ia,ia->i", L_dot, momenta(chain, q, v)), dE, DIFFERENCED)
+    assert_close(formulations.kool_energy_gradient(robot, q, v), dE, DIFFERENCED)
+    assert_close(formulations.kool_energy_gradient(robot, q, v), np.einsum("ia,ia->i", L_dot, momenta(chain, q, v)))
 
 
 def test_rate_of_the_line_vectors(chain, state, robot):

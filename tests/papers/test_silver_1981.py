@@ -9,7 +9,8 @@ import pytest
 from by_hand import DIFFERENCED, assert_close, assert_differs, motion, pose, skew
 
 import torsor
-from torsor import lie, rigid_body
+from torsor import formulations, lie, rigid_body
+from torsor.formulations import angular_velocity
 from torsor.lie import se3, so3
 
 P = np.zeros((3, 3, 3))  # the permutation tensor of §2.2, written out
@@ -29,6 +30,7 @@ def test_1_1_lagrange_equation(chain, state):
     )
     tau = torsor.inverse_dynamics(chain.robot, q, v, a)
     assert_close(tau, momentum_rate - by_hand.gradient(lagrangian, q), DIFFERENCED)
+    assert_close(formulations.euler_lagrange(chain.robot, q, v, a), chain.torques(q, v, a))
 
 
 def test_1_2_uicker_kahn(chain, state):
@@ -38,7 +40,12 @@ def test_1_2_uicker_kahn(chain, state):
     for pseudo, body in zip(J, chain.bodies, strict=True):
         assert_close(pseudo, body.moments)
     tau = [sum(np.trace(dW[j, i] @ J[j] @ W_ddot[j].T) for j in range(i, chain.n)) for i in range(chain.n)]
-    assert_close(torsor.inverse_dynamics(chain.robot.with_gravity(np.zeros(3)), *state), tau)
+    weightless = chain.robot.with_gravity(np.zeros(3))
+    assert_close(torsor.inverse_dynamics(weightless, *state), tau)
+    assert_close(formulations.uicker_kahn(weightless, *state), tau)
+    assert_close(formulations.uicker_kahn_shared(weightless, *state), tau)
+    assert_close(formulations.uicker_kahn_accelerations(weightless, *state), tau)
+    assert_close(formulations.uicker_kahn(chain.robot, *state), chain.torques(*state))  # and with the gravity term
 
 
 def test_1_3_euler_equation(body, rng):
@@ -50,6 +57,21 @@ def test_1_3_euler_equation(body, rng):
     assert_close(N, centred.wrench(V, V_dot)[:3])
     L = sum(m * np.cross(r, np.cross(w, r)) for m, r in zip(centred.masses, centred.points, strict=True))
     assert_close(rigid_body.momentum(centred.row, V)[:3], L)
+
+
+def test_section_1_3_newton_euler_in_four_steps(chain, state):
+    """Sil81 §1.3: motion from the base out, total forces, forces at the joints from the tip in, projection on the axes."""
+    assert_close(formulations.luh_walker_paul(chain.robot, *state), chain.torques(*state))
+    load = np.array([0.3, -0.2, 0.5, 1.0, -2.0, 0.7])  # on the last link, from the environment
+    J = torsor.body_jacobian(chain.robot, state.q, "tip")
+    loaded = formulations.luh_walker_paul(chain.robot, *state, {"tip": load})
+    assert_close(loaded, chain.torques(*state) - J.T @ load)
+
+
+def test_section_1_4_recursive_lagrangian(chain, state):
+    """Sil81 §1.4: Hollerbach's recursions give (1.2) in linear time, with 4×4 matrices and with 3×3."""
+    assert_close(formulations.hollerbach_4x4(chain.robot, *state), chain.torques(*state))
+    assert_close(formulations.hollerbach_3x3(chain.robot, *state), chain.torques(*state))
 
 
 # §2 ω and Ẇ
@@ -80,6 +102,7 @@ def test_2_3_2_4_identities_of_the_permutation_tensor():
     """Sil81 (2.3), (2.4): P_ijk P_ijl = 2 δ_kl, P_ijk P_ilm = δ_jl δ_km − δ_jm δ_kl; P read off the library's [e_j]."""
     tensor, one = np.moveaxis(so3.hat(np.eye(3)), 0, 1), np.eye(3)  # [i, j, k] = ([e_j])_ik
     assert_close(tensor, P)
+    assert_close(angular_velocity.permutation_tensor(), P)
     assert_close(np.einsum("ijk,ijl->kl", tensor, tensor), 2.0 * one)
     expected = np.einsum("jl,km->jklm", one, one) - np.einsum("jm,kl->jklm", one, one)
     assert_close(np.einsum("ijk,ilm->jklm", tensor, tensor), expected)
@@ -235,6 +258,7 @@ def test_3_4_rate_of_the_linear_columns(chain, state, links):
     """Sil81 (3.4): d/dt(∂v_i/∂q̇_j) = ∂v_i/∂q_j."""
     dv_dq = np.einsum("iakl,l->iak", centre_columns(chain, state.q)[1], state.v)
     assert_close(links.dv_rate, dv_dq)
+    assert_close(angular_velocity.velocity_column_rates(chain.robot, state.q, state.v).linear, dv_dq)
 
 
 def test_3_5_rate_of_the_inertia_tensor(chain, state, links):
@@ -244,12 +268,17 @@ def test_3_5_rate_of_the_inertia_tensor(chain, state, links):
     right = np.einsum("ia,iaj->ij", np.cross(links.w, np.einsum("iab,ib->ia", I, links.w)), links.dw)
     assert_close(np.einsum("ia,iab,ibj->ij", links.w, I_dot, links.dw), right, DIFFERENCED)
     assert_differs(np.einsum("ia,iab,ibj->ij", links.w, I, links.dw), right)
+    assert_close(angular_velocity.inertia_tensor_rate(I, links.w), I_dot, DIFFERENCED)
+    moment = angular_velocity.gyroscopic_moment(I, links.w)
+    assert_close(np.einsum("ia,iaj->ij", moment, links.dw), right)
 
 
 def test_3_6_rate_of_the_angular_columns(chain, state, links):
     """Sil81 (3.6), E003-6: d/dt(∂ω_i/∂q̇_j) = ∂ω_i/∂q_j + ω_i × ∂ω_i/∂q̇_j, helical joints included."""
     dw_dq = by_hand.gradient(lambda q: angular_columns(chain, q) @ state.v, state.q)
     assert_close(links.dw_rate, dw_dq + np.cross(links.w[:, :, None], links.dw, axis=1), DIFFERENCED)
+    rates = angular_velocity.velocity_column_rates(chain.robot, state.q, state.v)
+    assert_close(rates.angular, dw_dq + np.cross(links.w[:, :, None], links.dw, axis=1), DIFFERENCED)
 
 
 def test_3_7_triple_product(chain, state, links):
@@ -257,6 +286,8 @@ def test_3_7_triple_product(chain, state, links):
     L = momenta(chain, state.q, state.v)[1]
     left = np.einsum("ia,iaj->ij", L, np.cross(links.w[:, :, None], links.dw, axis=1))
     assert_close(left, -np.einsum("ia,iaj->ij", np.cross(links.w, L), links.dw))
+    moment = angular_velocity.gyroscopic_moment(inertias(chain, state.q), links.w)
+    assert_close(left, -np.einsum("ia,iaj->ij", moment, links.dw))
 
 
 def test_3_9_gradient_of_the_kinetic_energy(chain, state, links):
@@ -276,6 +307,11 @@ def test_3_10_gradient_of_the_inertia_tensor(chain, state, links):
     twisted = np.cross(links.w, momenta(chain, q, v)[1])
     left = 0.5 * np.einsum("ia,iabj,ib->ij", links.w, by_hand.gradient(lambda q: inertias(chain, q), q), links.w)
     assert_close(-np.einsum("ia,iaj->ij", twisted, links.dw), left, DIFFERENCED)
+    I, dw = inertias(chain, q)[:, None], np.swapaxes(links.dw, 1, 2)  # ∂I_i/∂q_j, link i and joint j in front
+    dI = angular_velocity.inertia_tensor_rate(np.broadcast_to(I, (chain.n, chain.n, 3, 3)), dw)
+    assert_close(dI, np.moveaxis(by_hand.gradient(lambda q: inertias(chain, q), q), -1, 1), DIFFERENCED)
+    moment = angular_velocity.gyroscopic_moment(inertias(chain, q), links.w)
+    assert_close(-np.einsum("ia,iaj->ij", moment, links.dw), left, DIFFERENCED)
     dw_dq = by_hand.gradient(lambda q: angular_columns(chain, q) @ v, q)
     assert_differs(-np.einsum("ia,iaj->ij", twisted, dw_dq), left)
 
@@ -294,6 +330,8 @@ def test_3_11_3_12_generalised_forces(chain, state, links):
     tau = dots(F, links.dv) + dots(N, links.dw)
     assert_close(tau, chain.torques(*state, gravity=False))
     assert_close(torsor.inverse_dynamics(chain.robot.with_gravity(np.zeros(3)), *state), tau)
+    assert_close(formulations.silver(chain.robot.with_gravity(np.zeros(3)), *state), tau)
+    assert_close(formulations.silver(chain.robot, *state), chain.torques(*state))  # with gravity, E003-3
 
 
 class Axis(NamedTuple):
@@ -317,7 +355,7 @@ def axes(chain, q):
 
 def test_3_13_to_3_16_velocities_as_sums_over_the_joints(chain, state, links):
     """Sil81 (3.13)–(3.16), E003-6: ∂v/∂q̇_j = z × p (+ h z if helical) or z, ∂ω/∂q̇_j = z or 0; and their sums."""
-    centres = chain.centres(state.q)
+    centres, columns = chain.centres(state.q), angular_velocity.velocity_columns(chain.robot, state.q)
     for i in range(chain.n):
         dv, dw = np.zeros((3, chain.n)), np.zeros((3, chain.n))
         for j, axis in enumerate(axes(chain, state.q)[: i + 1]):
@@ -325,7 +363,9 @@ def test_3_13_to_3_16_velocities_as_sums_over_the_joints(chain, state, links):
             dv[:, j] = np.cross(axis.z, p) + axis.pitch * axis.z if axis.turns else axis.z
             dw[:, j] = axis.z if axis.turns else 0.0
         assert_close(links.dv[i], dv)  # (3.15)
+        assert_close(columns.linear[i], dv)
         assert_close(links.dw[i], dw)  # (3.16)
+        assert_close(columns.angular[i], dw)
         assert_close(links.v[i], dv @ state.v)  # (3.13)
         assert_close(links.w[i], dw @ state.v)  # (3.14)
 

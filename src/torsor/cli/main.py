@@ -11,7 +11,7 @@ from importlib import import_module
 import torsor
 from torsor.errors import TorsorError
 
-COMMANDS = ("doctor", "check", "info", "verify")
+COMMANDS = ("doctor", "check", "info", "verify", "compare", "equations")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,5 +10,6 @@ from torsor.plot.inertia_ellipsoids import (
 from torsor.plot.link_numbering import link_numbering as link_numbering
 from torsor.plot.mass_matrix_ellipse import mass_matrix_ellipse as mass_matrix_ellipse
 from torsor.plot.mechanism import mechanism as mechanism
+from torsor.plot.operation_counts import operation_counts as operation_counts
 from torsor.plot.paths import paths as paths
 from torsor.plot.planar_mechanism import planar_mechanism as planar_mechanism

@@ -1,0 +1,41 @@
+"""The equations of motion of a planar arm, written out as in a textbook, with the names one likes.
+
+python examples/10_equations.py [directory for the picture]
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import torsor
+from torsor.symbolic import equations
+
+
+def main() -> None:
+    arm = torsor.robots.planar2r(masses=(1.3, 0.8), lengths=(0.9, 0.6))
+    found = equations(arm, coordinates="theta")
+    print(found, "\n")
+
+    q, v, a = torsor.random_state(arm, seed=1)
+    difference = found.evaluate(q, v, a) - torsor.inverse_dynamics(arm, q, v, a)
+    print(f"difference to inverse dynamics: {np.abs(difference).max():.1e} N·m\n")
+
+    print("The same arm with its own numbers:\n")
+    print(equations(arm, numbers=True).M, "\n")
+
+    print("Another with names of its own: a pole on a cart.\n")
+    cart = torsor.robots.cart_pole()
+    print(equations(cart, symbols={"m_1": "M", "m_2": "m", "L_2": "l"}, coordinates=["x", "theta"]))
+
+    given = sys.argv[1:]
+    folder = Path(given[0] if len(given) == 1 and Path(given[0]).is_dir() else tempfile.mkdtemp())
+    try:
+        print(f"\npicture: {found.to_png(folder / 'equations.png')}")
+    except torsor.TorsorError as hint:  # matplotlib is missing
+        print(f"\nno picture: {hint}")
+
+
+if __name__ == "__main__":
+    main()

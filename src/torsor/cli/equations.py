@@ -1,0 +1,89 @@
+"""A small robot's equations of motion in closed form, as a textbook prints them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+import torsor
+from torsor.cli.robot_argument import robot_of
+from torsor.symbolic import equations
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The robot, how to write its equations, and where."""
+    parser.add_argument(
+        "--robot", required=True, help=f"a robot file, one of torsor's own robots, or: {', '.join(sorted(SMALL))}"
+    )
+    parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
+    parser.add_argument("--repair", default="", metavar="RULES", help="rules to repair instead of refusing")
+    parser.add_argument("--coordinates", default="q", metavar="NAMES", help='"theta", or a name for each: x,theta')
+    parser.add_argument(
+        "--symbol", action="append", default=[], metavar="OLD=NEW", help="another name for a symbol: r_2=l_c2"
+    )
+    parser.add_argument("--numbers", action="store_true", help="keep the robot's numbers instead of symbols")
+    parser.add_argument("--force", action="store_true", help="also for robots whose equations nobody can read")
+    parser.add_argument("--latex", action="store_true", help="print LaTeX instead of plain text")
+    parser.add_argument("--html", metavar="PATH", help="write a page")
+    parser.add_argument("--png", metavar="PATH", help="write a picture (needs matplotlib)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the equations, and write them where asked."""
+    builder = SMALL.get(options.robot)
+    robot = robot_of(options) if builder is None else builder()
+    names = options.coordinates.split(",")
+    found = equations(
+        robot,
+        symbols=dict(_renaming(pair) for pair in options.symbol),
+        coordinates=names[0] if len(names) == 1 else names,
+        numbers=options.numbers,
+        force=options.force,
+    )
+    sys.stdout.write((found.latex() if options.latex else str(found)) + "\n")
+    if options.html:
+        sys.stdout.write(f"page: {found.to_html(options.html)}\n")
+    if options.png:
+        sys.stdout.write(f"picture: {found.to_png(options.png)}\n")
+    return 0
+
+
+def _renaming(pair: str) -> tuple[str, str]:
+    old, sign, new = pair.partition("=")
+    if not sign:
+        raise torsor.TorsorError(f"--symbol takes OLD=NEW, got {pair!r}.")
+    return old.strip(), new.strip()
+
+
+def _planar3r() -> torsor.Robot:
+    return torsor.robots.planar_chain([1.0, 1.0, 1.0], [1.0, 1.0, 1.0], name="planar3r")
+
+
+def _polar() -> torsor.Robot:
+    """A link that turns about z, and a point mass that slides along it, in a vertical plane."""
+    turning = torsor.Inertia(1.0, (0.2, 0.0, 0.0), ((0.0, 0.0, 0.0), (0.0, 0.02, 0.0), (0.0, 0.0, 0.02)))
+    joints = [
+        torsor.Joint(name="turn", kind="revolute", axis=(0, 0, 1), inertia=turning),
+        torsor.Joint(
+            name="slide", kind="prismatic", axis=(1, 0, 0), parent="turn_link", inertia=torsor.Inertia.point(1.0)
+        ),
+    ]
+    return torsor.assemble(joints, name="polar_arm", gravity=(0.0, -9.81, 0.0))
+
+
+def _spatial3r() -> torsor.Robot:
+    """An elbow arm: a vertical axis, two horizontal ones, point masses at the ends of its links."""
+    table = [(0.0, 1.5707963267948966, 0.4, 0.0), (0.5, 0.0, 0.0, 0.0), (0.4, 0.0, 0.0, 0.0)]
+    bodies = [torsor.Inertia.point(m) for m in (1.0, 1.0, 1.0)]
+    return torsor.dh_chain(table, bodies, convention="standard", name="spatial3r")
+
+
+SMALL: dict[str, Callable[[], torsor.Robot]] = {
+    "pendulum": torsor.robots.pendulum,
+    "planar2r": torsor.robots.planar2r,
+    "planar3r": _planar3r,
+    "cart_pole": torsor.robots.cart_pole,
+    "polar_arm": _polar,
+    "spatial3r": _spatial3r,
+}

@@ -1,0 +1,209 @@
+"""The equations of motion of a small robot in closed form: M, C, g and τ as SymPy expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.compiler.graph import Program
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import trace
+from torsor.errors import ModelError, TorsorError
+from torsor.mechanics.bias_forces import gravity_forces
+from torsor.mechanics.mass_matrix import mass_matrix
+from torsor.model import Robot
+from torsor.symbolic.fourier import Element, Ring, evaluate
+from torsor.symbolic.naming import Naming, choose, joint_symbols, sympy_module
+from torsor.symbolic.parameters import Anatomy, names_of, unsuitable
+from torsor.symbolic.readable import Writer
+from torsor.symbolic.result import Equations, Quantity
+
+MOST_FREEDOMS, MOST_SYMBOLS = 4, 48
+
+
+def equations(
+    robot: Robot,
+    *,
+    symbols: Mapping[str, Any] | None = None,
+    coordinates: str | Sequence[str] = "q",
+    numbers: bool = False,
+    force: bool = False,
+) -> Equations:
+    """τ = M(q) q̈ + C(q, q̇) q̇ + g(q) of a small robot, written out as in a textbook [LP, (9.12); PBP95, (60)–(64)].
+
+    Axes, right angles and zeros stay what they are; every other number gets a symbol (SI units): masses ``m_1``, …,
+    distances between axes ``L_1``, …, centres of mass ``r_1``, …, rotational inertias about them ``I_1``, …, helical
+    pitches ``h_1``, armatures ``J_1``, friction ``b_1``, ``f_1``, and gravity ``g``; ``r_1x``, ``I_1xy``, … where several
+    occur, in axes of the link's frame. ``L_0`` is measured on the base. ``I_1xy`` is the entry of the inertia matrix.
+
+    ``symbols`` renames them: ``{"r_2": "l_c2"}``, or a SymPy expression, ``{"r_1": L_1 / 2}``, or the robot's own number;
+    what does not agree with the robot's numbers is refused. ``coordinates``: "theta" for θ_1, …, or a name for each.
+    ``numbers=True`` keeps the robot's numbers. ``force=True`` also writes out robots of more than 4 degrees of freedom.
+
+    C is the Christoffel matrix [LP, (9.13), (9.87)], differentiated from M. Needs sympy: ``pip install 'torsor[sympy]'``.
+    """
+    sympy = sympy_module()
+    _refuse(robot)
+    anatomy = Anatomy(robot)
+    if not force:
+        _refuse_large(robot, 0 if numbers else len(anatomy.letters))
+    program = _program(anatomy, numbers=numbers)
+    n, count = robot.nv, 0 if numbers else len(anatomy.letters)
+    ring = Ring(2 * n + count, n)
+    motion = [ring.symbol(k) for k in range(n)]
+    found = evaluate(program, ring, motion + [ring.symbol(2 * n + k) for k in range(count)])
+    used = {
+        k - 2 * n
+        for x in found["M"] + found["g"]
+        for e in ring.harmonics(x)
+        for k, p in enumerate(e)
+        if p and k >= 2 * n
+    }
+    q, v, a = joint_symbols(sympy, robot, coordinates)
+    names = names_of(anatomy.letters, used)
+    naming = choose(sympy, robot, anatomy.letters, names, symbols or {}, [*q, *v, *a], numbers=numbers)
+    if naming.changed:
+        ring = Ring(2 * n + len(naming.symbols), n)
+        found = evaluate(program, ring, motion + [_element(ring, 2 * n, image) for image in naming.images])
+    return _written(sympy, robot, ring, found, naming, (q, v, a), numbers=numbers)
+
+
+def _program(anatomy: Anatomy, *, numbers: bool) -> Program:
+    """M and g as operations on q and, unless ``numbers``, on the letters."""
+    values = np.array(anatomy.values() or [0.0])
+
+    def run(q: Any, x: Any = values) -> dict[str, Any]:
+        robot = anatomy.robot_of(x)
+        return {"M": mass_matrix(robot, q), "g": gravity_forces(robot, q)}
+
+    inputs: dict[str, tuple[int, ...]] = {"q": (anatomy.robot.nq,)}
+    if not numbers and anatomy.letters:
+        inputs["x"] = (len(anatomy.letters),)
+    return trace(run, inputs, Level.FULL)
+
+
+def _element(ring: Ring, start: int, image: dict[tuple[int, ...], float]) -> Element:
+    """A polynomial in the symbols, from exponents → coefficient."""
+    total = ring.constant(0.0)
+    for exponents, c in image.items():
+        term = ring.constant(c)
+        for k, exponent in enumerate(exponents):
+            for _ in range(exponent):
+                term = term * ring.symbol(start + k)
+        total = total + term
+    return total
+
+
+def _coriolis(ring: Ring, M: list[list[Element]], v: list[Element]) -> list[list[Element]]:
+    """C_ij = Σ_k ½ (∂M_ij/∂q_k + ∂M_ik/∂q_j − ∂M_jk/∂q_i) v_k [LP, (9.13), (9.87)]."""
+    n = len(M)
+    d = [[[ring.derivative(M[i][j], k) for k in range(n)] for j in range(n)] for i in range(n)]
+    half, C = ring.constant(0.5), []
+    for i in range(n):
+        row = []
+        for j in range(n):
+            total = ring.constant(0.0)
+            for k in range(n):
+                total = total + (d[i][j][k] + d[i][k][j] - d[j][k][i]) * half * v[k]
+            row.append(total)
+        C.append(row)
+    return C
+
+
+def _written(
+    sympy: Any,
+    robot: Robot,
+    ring: Ring,
+    found: dict[str, list[Element]],
+    naming: Naming,
+    motion: tuple[list[Any], list[Any], list[Any]],
+    *,
+    numbers: bool,
+) -> Equations:
+    """Ring elements as expressions."""
+    n, (q, v, a) = robot.nv, motion
+    M = [found["M"][i * n : (i + 1) * n] for i in range(n)]
+    rates = [ring.symbol(n + k) for k in range(n)]
+    C = _coriolis(ring, M, rates)
+    c = []
+    for row in C:
+        total = ring.constant(0.0)
+        for entry, rate in zip(row, rates, strict=True):
+            total = total + entry * rate
+        c.append(total)
+    order = [*naming.ordered, *q, *v, *a]
+    generators = [*q, *v, *naming.symbols]
+    inertial = {2 * n + k for k in naming.inertial}
+    still = Writer(sympy, generators, n, inertial, set(), decimals=numbers)
+    moving = Writer(sympy, generators, n, inertial, set(range(n, 2 * n)), decimals=numbers)
+    upper = {(i, j): still.by_mass(ring.harmonics(M[i][j])) for i in range(n) for j in range(i, n)}
+    matrix = sympy.ImmutableMatrix
+    mass = matrix(n, n, lambda i, j: upper[min(i, j), max(i, j)])
+    coriolis = matrix(n, n, lambda i, j: moving.expression(ring.harmonics(C[i][j])))
+    forces = matrix(n, 1, lambda i, _: moving.expression(ring.harmonics(c[i])))
+    weight = matrix(n, 1, lambda i, _: still.expression(ring.harmonics(found["g"][i])))
+    friction, extra = _friction(sympy, robot, v, numbers=numbers)
+    tau = matrix(n, 1, lambda i, _: sum((mass[i, j] * a[j] for j in range(n)), forces[i] + weight[i] + friction[i]))
+    return Equations(
+        name=robot.name,
+        M=mass,
+        C=coriolis,
+        c=forces,
+        g=weight,
+        friction=friction,
+        tau=tau,
+        symbols={**naming.quantities, **extra},
+        q=tuple(q),
+        v=tuple(v),
+        a=tuple(a),
+        order=(*order, *(quantity.symbol for quantity in extra.values())),
+    )
+
+
+def _friction(sympy: Any, robot: Robot, v: list[Any], *, numbers: bool) -> tuple[Any, dict[str, Quantity]]:
+    """b v + f sign(v), or f tanh(v/width) [Sil81, §3.2]."""
+    p, width = robot.parameters, robot.structure.coulomb_width
+    quantities: dict[str, Quantity] = {}
+
+    def letter(stem: str, i: int, value: float, unit: str) -> Any:
+        if value == 0 or numbers:
+            return sympy.Float(value) if value else sympy.Integer(0)
+        symbol = sympy.Symbol(f"{stem}_{i + 1}")
+        quantities[symbol.name] = Quantity(symbol, value, unit)
+        return symbol
+
+    rows = []
+    for i, rate in enumerate(v):
+        direction = sympy.tanh(rate / sympy.Float(width)) if width else sympy.sign(rate)
+        viscous = letter("b", i, float(p.viscous_friction[i]), "N·m·s or N·s/m")
+        rows.append([viscous * rate + letter("f", i, float(p.coulomb_friction[i]), "N·m or N") * direction])
+    return sympy.ImmutableMatrix(rows), quantities
+
+
+def _refuse(robot: Robot) -> None:
+    if not robot.is_concrete:
+        raise TorsorError(
+            "equations: the robot's parameters are being traced; call it outside of `jax.jit` and `jax.grad`."
+        )
+    if joints := unsuitable(robot):
+        raise ModelError(
+            f"equations: robot {robot.name!r} has joints whose velocity is not the rate of a coordinate: {', '.join(joints)}. "
+            "Closed forms are written for revolute, prismatic and helical joints; a planar joint can be two prismatic and "
+            "one revolute joint, a spherical one three revolute joints; `robot.lock` holds joints."
+        )
+
+
+def _refuse_large(robot: Robot, symbols: int) -> None:
+    if robot.nv > MOST_FREEDOMS:
+        held = ", ".join(f"{name!r}: 0" for name in robot.coordinates[MOST_FREEDOMS - 1 :])
+        raise TorsorError(
+            f"equations: robot {robot.name!r} has {robot.nv} degrees of freedom; beyond {MOST_FREEDOMS} equations fill books. "
+            f"Lock joints first, robot.lock({{{held}}}), or pass force=True; `torsor.compile` gives fast code for any robot."
+        )
+    if symbols > MOST_SYMBOLS:
+        raise TorsorError(
+            f"equations: robot {robot.name!r} needs {symbols} symbols, more than {MOST_SYMBOLS} make no readable equation. "
+            "Keep its numbers, numbers=True (CLI: --numbers), lock joints with robot.lock, or pass force=True."
+        )

@@ -1,0 +1,179 @@
+"""Polynomials in symbols times cosines and sines of angles: exact arithmetic with one canonical form.
+
+A product of sines and cosines is a sum of cos and sin of integer combinations of the angles. Written with exponentials,
+cos q = (z + 1/z)/2 with z = e^{iq}, that is what multiplying polynomials gives, so no rule of trigonometry is searched for.
+Coefficients are complex numbers; those of a robot whose axes are parallel or perpendicular are sums of powers of 1/2,
+and exact.
+"""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from torsor.compiler.graph import Op, Program
+from torsor.errors import TorsorError
+
+WIDTH = 16  # bits per exponent
+_BASE, _HALF = 1 << WIDTH, 1 << (WIDTH - 1)
+NEGLIGIBLE = 1e-13  # of the largest coefficient: what cancelled up to rounding
+
+Exponents = tuple[int, ...]
+
+
+class Harmonic(NamedTuple):
+    """``cos`` or ``sin`` of Σ argument_j q_j; the constant 1 is the cosine of nothing."""
+
+    kind: str
+    argument: tuple[float, ...]
+
+
+class Element:
+    """Σ c · (symbols to some powers) · e^{i k·angles}; a key is all exponents in one integer, so that keys add."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: dict[int, complex]) -> None:
+        self.terms = terms
+
+    def __add__(self, other: Element) -> Element:
+        terms = dict(self.terms)
+        for key, c in other.terms.items():
+            total = terms.get(key, 0.0) + c
+            if total == 0.0:
+                del terms[key]
+            else:
+                terms[key] = total
+        return Element(terms)
+
+    def __neg__(self) -> Element:
+        return Element({key: -c for key, c in self.terms.items()})
+
+    def __sub__(self, other: Element) -> Element:
+        return self + (-other)
+
+    def __mul__(self, other: Element) -> Element:
+        terms: dict[int, complex] = {}
+        get = terms.get
+        for a, x in self.terms.items():
+            for b, y in other.terms.items():
+                terms[a + b] = get(a + b, 0.0) + x * y
+        return Element({key: c for key, c in terms.items() if c != 0.0})
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+
+class Ring:
+    """The symbols (numbered; the first ``coordinates`` of them are q), and the angles met so far."""
+
+    def __init__(self, symbols: int, coordinates: int) -> None:
+        self.symbols = symbols
+        self.coordinates = coordinates
+        self.angles: list[dict[int, float]] = []  # of each, the coefficient of each coordinate in it
+
+    def constant(self, value: float) -> Element:
+        """A number."""
+        return Element({0: complex(value)} if value else {})
+
+    def symbol(self, index: int) -> Element:
+        """One of the symbols."""
+        return Element({1 << (WIDTH * index): 1.0 + 0.0j})
+
+    def exponents(self, key: int) -> Exponents:
+        """The exponents of all symbols and angles in a key."""
+        digits = []
+        for _ in range(self.symbols + len(self.angles)):
+            digit = (key + _HALF) % _BASE - _HALF
+            digits.append(digit)
+            key = (key - digit) >> WIDTH
+        return tuple(digits)
+
+    def exponential(self, x: Element) -> tuple[Element, Element]:
+        """e^{ix} and e^{−ix} for x linear in the coordinates; only these occur in the motion of joints."""
+        linear, offset = {}, 0.0
+        units = {1 << (WIDTH * j): j for j in range(self.coordinates)}
+        for key, c in x.terms.items():
+            if key == 0:
+                offset = c.real
+            elif key in units:
+                linear[units[key]] = c.real
+            else:
+                raise TorsorError("equations: sine or cosine of something that is not linear in the coordinates.")
+        key = 0
+        if linear:
+            sign = 1 if linear[min(linear)] > 0 else -1
+            angle = {j: sign * c for j, c in linear.items()}
+            if angle not in self.angles:
+                self.angles.append(angle)
+            key = sign << (WIDTH * (self.symbols + self.angles.index(angle)))
+        turn = cmath.exp(1j * offset)
+        turn = complex(*(round(part) if abs(part - round(part)) < 1e-15 else part for part in (turn.real, turn.imag)))
+        return Element({key: turn}), Element({-key: turn.conjugate()})
+
+    def derivative(self, x: Element, j: int) -> Element:
+        """∂x/∂q_j."""
+        total: dict[int, complex] = {}
+        unit = 1 << (WIDTH * j)
+        for key, c in x.terms.items():
+            exponents = self.exponents(key)
+            rate = sum(k * angle.get(j, 0.0) for k, angle in zip(exponents[self.symbols :], self.angles, strict=True))
+            if rate:
+                total[key] = total.get(key, 0.0) + 1j * rate * c
+            if exponents[j]:
+                total[key - unit] = total.get(key - unit, 0.0) + exponents[j] * c
+        return Element({key: c for key, c in total.items() if c != 0.0})
+
+    def harmonics(self, x: Element) -> dict[Exponents, dict[Harmonic, float]]:
+        """A real element as Σ monomial · Σ coefficient · cos or sin: for each monomial in the symbols, its harmonics."""
+        least = NEGLIGIBLE * max((abs(c) for c in x.terms.values()), default=0.0)
+        found: dict[Exponents, dict[Harmonic, float]] = {}
+        for key, c in x.terms.items():
+            exponents = self.exponents(key)
+            argument = [0.0] * self.coordinates
+            for k, angle in zip(exponents[self.symbols :], self.angles, strict=True):
+                for j, rate in angle.items():
+                    argument[j] += k * rate
+            sign = next((1 if rate > 0 else -1 for rate in argument if rate), 0)
+            here = found.setdefault(exponents[: self.symbols], {})
+            place = tuple(sign * rate for rate in argument)
+            for kind, part in (
+                ("cos", c.real),
+                ("sin", -sign * c.imag),
+            ):  # e^{ix} is half of what is written as 2 cos x
+                if abs(part) > least:
+                    here[Harmonic(kind, place)] = here.get(Harmonic(kind, place), 0.0) + part
+        return {
+            monomial: kept
+            for monomial, terms in found.items()
+            if (kept := {h: c for h, c in terms.items() if abs(c) > least})
+        }
+
+
+def evaluate(program: Program, ring: Ring, inputs: Sequence[Element]) -> dict[str, list[Element]]:
+    """The outputs of a program of +, −, ×, sin and cos, each as the list of its entries, for the given input numbers."""
+    graph = program.graph
+    values: dict[int, Element] = dict(zip(graph.input_nodes, inputs, strict=True))
+    half, half_i = ring.constant(0.5), Element({0: -0.5j})
+    for node in program.live():
+        op, args = graph.ops[node], [values[x] for x in graph.args[node]]
+        if op is Op.INPUT:
+            continue
+        if op is Op.CONSTANT:
+            values[node] = ring.constant(graph.values[node])  # type: ignore[arg-type]
+        elif op is Op.ADD:
+            values[node] = args[0] + args[1]
+        elif op is Op.SUB:
+            values[node] = args[0] - args[1]
+        elif op is Op.MUL:
+            values[node] = args[0] * args[1]
+        elif op is Op.NEG:
+            values[node] = -args[0]
+        elif op in (Op.SIN, Op.COS):
+            forward, backward = ring.exponential(args[0])
+            values[node] = (forward + backward) * half if op is Op.COS else (forward - backward) * half_i
+        else:
+            raise TorsorError(f"equations: cannot write {op.name.lower()} in closed form.")
+    names = [port.name for port in program.outputs]
+    return {name: [values[node] for node in nodes] for name, nodes in zip(names, program.results, strict=True)}

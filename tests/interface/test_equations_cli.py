@@ -1,0 +1,50 @@
+"""`torsor equations`: what is printed and written, and with which exit code."""
+
+import pytest
+
+from torsor.cli.main import main
+
+pytest.importorskip("sympy")
+
+
+def test_the_equations_of_a_textbook_robot(capsys):
+    assert main(["equations", "--robot", "planar2r"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(
+        "planar2r: τ = M(q) q̈ + C(q, q̇) q̇ + g(q), c = C q̇\n\nM₁₁ = m₁ L₁² + m₂ (L₁² + 2 L₁ L₂ cos q₂ + L₂²)\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["pendulum", "cart_pole", "polar_arm", "planar3r", "spatial3r"])
+def test_every_small_robot_has_equations(name, capsys):
+    assert main(["equations", "--robot", name]) == 0
+    assert "τ₁ = " in capsys.readouterr().out
+
+
+def test_options(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    page, picture = tmp_path / "e.html", tmp_path / "e.png"
+    arguments = ["--coordinates", "x,theta", "--symbol", "m_2=m", "--latex", "--html", str(page), "--png", str(picture)]
+    assert main(["equations", "--robot", "cart_pole", *arguments]) == 0
+    out = capsys.readouterr().out
+    assert r"M_{12} = M_{21} &= m L_{2} \cos \theta \\" in out
+    assert out.endswith(f"page: {page}\npicture: {picture}\n")
+    assert page.stat().st_size > 0 and picture.stat().st_size > 0
+
+
+def test_numbers(capsys):
+    assert main(["equations", "--robot", "planar2r", "--numbers"]) == 0
+    assert "M₁₁ = 3 + 2 cos q₂\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--robot", "panda"], "7 degrees of freedom"),
+        (["--robot", "planar2r", "--symbol", "m_1"], "--symbol takes OLD=NEW"),
+        (["--robot", "planar2r", "--symbol", "m_7=m"], "has no symbol 'm_7'"),
+    ],
+)
+def test_what_is_refused(arguments, message, capsys):
+    assert main(["equations", *arguments]) == 2
+    assert message in capsys.readouterr().err
