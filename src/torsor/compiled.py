@@ -142,6 +142,7 @@ def public(
             return _into(out, _uncompiled(about, plain, robot, args, kwargs))
         values, batch = prepare(algorithm, args, kwargs)
         if about.arrays is not None and whole:
+            about.algorithms(robot)  # may refuse it
             return in_slices(about.arrays, algorithm, values, batch, out)
         request, arrays = _request(algorithm, values)
         if library is not np:

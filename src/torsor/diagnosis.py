@@ -14,11 +14,11 @@ from torsor.model import Robot, random_configuration
 from torsor.model.degenerate import ROUNDING, has_degenerate_links
 
 
-def refuse_idle_joints(robot: Robot) -> None:
+def refuse_idle_joints(robot: Robot, what: str = "forward dynamics", undefined: str = "its acceleration is") -> None:
     """Raise, naming the joint, if some joint moves no inertia at all (not known while parameters are being traced)."""
     if has_degenerate_links(robot) and (idle := idle_joints(robot)):
         raise ModelError(
-            f"forward dynamics of robot {robot.name!r}: joint {idle[0]!r} moves no inertia, so its acceleration is undefined. "
+            f"{what} of robot {robot.name!r}: joint {idle[0]!r} moves no inertia, so {undefined} undefined. "
             f"Give a link beyond it a mass (robot.with_inertia), the joint an armature, or hold it: "
             f"robot.lock({{{idle[0]!r}: 0.0}})."
         )

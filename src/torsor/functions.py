@@ -8,7 +8,7 @@ from torsor import diagnosis
 from torsor.array_form import ArrayForm
 from torsor.arrays import checked
 from torsor.arrays.typing import Array
-from torsor.compiled import Algorithm, public
+from torsor.compiled import Algorithm, Rivals, public
 from torsor.errors import ModelError
 from torsor.geometry import (
     christoffel,
@@ -17,6 +17,7 @@ from torsor.geometry import (
     curvature,
     mass_matrix_derivatives as derivatives,
 )
+from torsor.geometry.freedoms import structure_constants
 from torsor.geometry.inertia_metric import metric_from, metric_rows
 from torsor.geometry.work import for_brackets, for_curvature, for_curvature_norm, for_rank, for_second_kind
 from torsor.mechanics import (
@@ -109,6 +110,25 @@ centre_of_mass = public(energy.centre_of_mass, "c")
 _metric_rows = public(metric_rows, "rows", joint_space=True, registered=False)
 
 
+def _with_inverse(algorithm: Algorithm) -> Rivals:
+    """The algorithm alone, for robots whose mass matrix has an inverse."""
+    what = algorithm.__name__.replace("_", " ")
+
+    def alone(robot: Robot) -> list[Algorithm]:
+        diagnosis.refuse_idle_joints(robot, what, "the inverse of its mass matrix is")
+        return [algorithm]
+
+    return alone
+
+
+def _geodesic_algorithms(robot: Robot) -> list[Algorithm]:
+    """By factorised mass matrix, and by articulated bodies where that is sound and the same."""
+    diagnosis.refuse_idle_joints(robot, "geodesic acceleration", "it is")
+    plain = structure_constants(robot.structure) is None and len(forward.sound_algorithms(robot)) > 1
+    own: list[Algorithm] = [covariant.geodesic_acceleration]
+    return [*own, covariant.articulated_geodesic_acceleration] if plain else own
+
+
 def _as_arrays(of: Algorithm, work: Callable[[Robot], int], scale: float = 0.5) -> ArrayForm:
     """Tensors of large robots: only the metric is compiled, and what is made of it are products of whole arrays."""
 
@@ -146,6 +166,7 @@ christoffel_symbols_second_kind = public(
     christoffel.christoffel_symbols_second_kind,
     "Gamma2",
     joint_space=True,
+    rivals=_with_inverse(christoffel.christoffel_symbols_second_kind),
     arrays=_as_arrays(christoffel.second_kind_of, for_second_kind),
 )
 christoffel_symbols_derivative = public(
@@ -154,22 +175,44 @@ christoffel_symbols_derivative = public(
     joint_space=True,
     arrays=_as_arrays(christoffel.connection_derivative_of, for_rank(4)),
 )
-covariant_derivative = public(covariant.covariant_derivative, "derivative", joint_space=True)
-geodesic_acceleration = public(covariant.geodesic_acceleration, "a", joint_space=True)
+covariant_derivative = public(
+    covariant.covariant_derivative, "derivative", joint_space=True, rivals=_with_inverse(covariant.covariant_derivative)
+)
+geodesic_acceleration = public(covariant.geodesic_acceleration, "a", joint_space=True, rivals=_geodesic_algorithms)
 riemann_curvature = public(
-    curvature.riemann_curvature, "R", joint_space=True, arrays=_as_arrays(curvature.riemann_of, for_curvature)
+    curvature.riemann_curvature,
+    "R",
+    joint_space=True,
+    rivals=_with_inverse(curvature.riemann_curvature),
+    arrays=_as_arrays(curvature.riemann_of, for_curvature),
 )
 ricci_curvature = public(
-    curvature.ricci_curvature, "Ricci", joint_space=True, arrays=_as_arrays(curvature.ricci_of, for_curvature)
+    curvature.ricci_curvature,
+    "Ricci",
+    joint_space=True,
+    rivals=_with_inverse(curvature.ricci_curvature),
+    arrays=_as_arrays(curvature.ricci_of, for_curvature),
 )
 scalar_curvature = public(
-    curvature.scalar_curvature, "scalar", joint_space=True, arrays=_as_arrays(curvature.scalar_of, for_curvature)
+    curvature.scalar_curvature,
+    "scalar",
+    joint_space=True,
+    rivals=_with_inverse(curvature.scalar_curvature),
+    arrays=_as_arrays(curvature.scalar_of, for_curvature),
 )
 sectional_curvature = public(
-    curvature.sectional_curvature, "K", joint_space=True, arrays=_as_arrays(curvature.sectional_of, for_curvature)
+    curvature.sectional_curvature,
+    "K",
+    joint_space=True,
+    rivals=_with_inverse(curvature.sectional_curvature),
+    arrays=_as_arrays(curvature.sectional_of, for_curvature),
 )
 curvature_norm = public(
-    curvature.curvature_norm, "norm", joint_space=True, arrays=_as_arrays(curvature.norm_of, for_curvature_norm)
+    curvature.curvature_norm,
+    "norm",
+    joint_space=True,
+    rivals=_with_inverse(curvature.curvature_norm),
+    arrays=_as_arrays(curvature.norm_of, for_curvature_norm),
 )
 
 mass_matrix_report = checked(diagnosis.mass_matrix_report)

@@ -7,9 +7,10 @@ convention, leave out.
 
 from __future__ import annotations
 
-from torsor.arrays import factor, matvec, solve, transpose
+from torsor.arrays import factor, matvec, solve, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.geometry.freedoms import structure_constants
+from torsor.mechanics.articulated_body import articulated_body_acceleration
 from torsor.mechanics.bias_forces import coriolis_forces
 from torsor.mechanics.coriolis_matrix import coriolis_matrix
 from torsor.mechanics.mass_matrix import mass_matrix
@@ -44,6 +45,16 @@ def geodesic_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector) 
     if s is not None:
         force = force - _pairing(s, v, robot.parameters.armature * v)
     return solve(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)), -force)
+
+
+def articulated_geodesic_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:
+    """The same by the articulated-body recursion, O(n): forward dynamics with neither force, gravity nor friction.
+
+    For robots whose mass matrix is positive definite everywhere, with joints of one degree of freedom. Shapes and units as above.
+    """
+    still = {"gravity": zeros(3), "viscous_friction": zeros(robot.nv), "coulomb_friction": zeros(robot.nv)}
+    left_alone = Robot(robot.structure, robot.parameters._replace(**still))
+    return articulated_body_acceleration(left_alone, q, v, 0.0 * v)
 
 
 def _bracket(s: Array, u: JointVector, w: JointVector) -> JointVector:

@@ -12,13 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import dot, matmul, matvec, permute, reshape, sqrt, take, transpose
+from torsor.arrays import dot, matmul, matvec, permute, reshape, sqrt, take, transpose, where
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointTensor4, JointVector, Scalar
 from torsor.geometry.christoffel import connection_derivative_entries, connection_of, inverse_of
 from torsor.geometry.freedoms import structure_constants
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.geometry.planes import matrix_of, planes_of, tensor_of, wedge, wedge_square
 from torsor.model import Robot
+
+PARALLEL = 1e-14  # |u ∧ w|² of |u|² |w|² that is all rounding
+NAN = float("nan")
 
 
 def riemann_curvature(robot: Robot, q: ConfigurationVector) -> JointTensor4:
@@ -85,7 +88,11 @@ def sectional_of(half: InertiaMetric, u: JointVector, w: JointVector) -> Scalar:
     entries, M, _ = curvature_of(half)
     plane = wedge(u, w)
     uu, uw, ww = dot(u, matvec(M, u)), dot(u, matvec(M, w)), dot(w, matvec(M, w))
-    return dot(plane, matvec(matrix_of(entries, half.robot.nv), plane)) / (uu * ww - uw * uw)
+    area = uu * ww - uw * uw
+    area = where(area > PARALLEL * uu * ww, area, NAN)
+    if half.robot.nv == 1:
+        return area  # no plane: NaN
+    return dot(plane, matvec(matrix_of(entries, half.robot.nv), plane)) / area
 
 
 def norm_of(half: InertiaMetric) -> Scalar:
@@ -93,7 +100,8 @@ def norm_of(half: InertiaMetric) -> Scalar:
     n, (entries, _, M_inverse) = half.robot.nv, curvature_of(half)
     P = len(planes_of(n).first)
     mixed = matmul(matrix_of(wedge_square(M_inverse), n), matrix_of(entries, n))
-    return 2.0 * sqrt(dot(reshape(mixed, 2, P * P), reshape(transpose(mixed), 2, P * P)))
+    square = dot(reshape(mixed, 2, P * P), reshape(transpose(mixed), 2, P * P))
+    return 2.0 * sqrt(where(square < 0.0, 0.0, square))  # a sum that rounding may leave below zero
 
 
 class Curvature(NamedTuple):

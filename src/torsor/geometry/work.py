@@ -7,15 +7,17 @@ from collections.abc import Callable
 from torsor.geometry.freedoms import count_of_ways, freedoms_of
 from torsor.model import Robot
 
+PRODUCTS = {3: 25, 4: 40}  # operations for each way outwards, by the rank of the tensor
+
 
 def for_rank(rank: int) -> Callable[[Robot], int]:
-    """Derivatives of the mass matrix with ``rank`` indices: a few products of six numbers for each way outwards, and where
-    joints share coordinates the sums over whole tensors.
+    """Derivatives of the mass matrix with ``rank`` indices: a few products of six numbers for each way outwards, storing the
+    result, and where joints share coordinates the sums over whole tensors.
     """
 
     def operations(robot: Robot) -> int:
         sums = freedoms_of(robot.structure).size ** rank if robot.structure.has_couplings else 0
-        return 20 * count_of_ways(robot.structure, rank) + sums
+        return int(PRODUCTS[rank] * count_of_ways(robot.structure, rank) + robot.nv**rank // 4 + sums)
 
     return operations
 
