@@ -6,6 +6,7 @@ minutes to compile; there NumPy's matrix products do the work, and the batch is 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from torsor.errors import ShapeError
 from torsor.model import Robot
 
 UNROLLED_MOST = 60_000  # operations: a few seconds of compiling, once per robot
-SLICE = 8_000_000  # bytes of result at a time
+SLICE = 8_000_000  # bytes at a time, of the result or of what lies between, whichever is more
 
 
 class ArrayForm(NamedTuple):
@@ -36,26 +37,38 @@ def in_slices(
 ) -> Any:
     """The function of checked arguments, by slices of the batch, into ``out`` if it is given."""
     signature = signature_of(algorithm)
-    robot = values[signature.names[0]]
-    names = [name for name in signature.names[1:] if name in values]
-    count = prod(batch)
+    names = signature.names[1:]
+    if any(name not in values for name in names):
+        inspect.signature(algorithm).bind(**values)  # raises the TypeError Python would
+    robot, count = values[signature.names[0]], prod(batch)
+    dtype = np.dtype(np.float32 if all(values[name].dtype == np.float32 for name in names) else np.float64)
     flat = []
     for name in names:
         x, rank = values[name], len(signature.arrays[name].axes)
         core = x.shape[x.ndim - rank :]
-        flat.append(np.broadcast_to(x, (*batch, *core)).reshape(count, *core))
+        flat.append(np.broadcast_to(np.asarray(x, np.float64), (*batch, *core)).reshape(count, *core))
     size = tuple(int(getattr(robot, axis)) for axis in signature.returned or ())
-    if out is None:
-        out = np.empty((*batch, *size))
-    elif out.shape != (*batch, *size):
-        raise ShapeError(f"out: must have shape {(*batch, *size)}, got {out.shape}.")
-    result = np.empty((count, *size)) if not out.flags.c_contiguous or out.dtype != np.float64 else None
-    rows = out.reshape(count, *size) if result is None else result
-    step = max(1, SLICE // (8 * max(1, prod(size))))
+    out = _checked_out(out, (*batch, *size), dtype)
+    apart = not out.flags.c_contiguous or dtype != np.float64 or any(np.may_share_memory(out, x) for x in flat)
+    rows = np.empty((count, *size)) if apart else out.reshape(count, *size)
+    between = min(form.operations(robot) // 8, robot.nv**4)  # numbers, about: the tensor a scalar is contracted from
+    step = max(1, SLICE // (8 * max(between, prod(size))))
     with np.errstate(all="ignore"):  # what is not finite is answered with NaN, not with warnings
         for start in range(0, count, step):
             part = slice(start, start + step)
             rows[part] = form.evaluate(robot, *(x[part] for x in flat))
-    if result is not None:
-        out[...] = result.reshape(out.shape)
-    return out if out.shape else out[()]
+    if apart:
+        out[...] = rows.reshape(out.shape)
+    return out
+
+
+def _checked_out(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """``out`` if it can hold the result, as for a kernel; a new array if there is none."""
+    if out is None:
+        return np.empty(shape, dtype)
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
+        found = f"{getattr(out, 'shape', None)} of {getattr(out, 'dtype', type(out).__name__)}"
+        raise ShapeError(f"out: must be an array of shape {shape} of {dtype}, got {found}.")
+    if not out.flags.writeable:
+        raise ShapeError("out: is read-only.")
+    return out

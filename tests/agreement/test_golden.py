@@ -67,6 +67,28 @@ def energy_terms(robot: Robot, s: State) -> float:
     return float(robot.parameters.inertias[:, 0] @ heights) + largest(s["potential"])
 
 
+def metric_terms(robot: Robot, s: State) -> float:
+    """Of derivatives of M: sums of products of the sizes of M, which cancel in a balanced robot."""
+    return largest(s["M"])
+
+
+def curvature_terms(robot: Robot, s: State) -> float:
+    """Of R: ∂Γ, M and ΓM⁻¹Γ, whose inverse carries the condition of M."""
+    Gamma, M_inverse = np.abs(s["Gamma"]), np.abs(np.linalg.inv(s["M"]))
+    products = np.einsum("ijr,rs,kls->ijkl", Gamma, M_inverse, Gamma)
+    return max(largest(s["dGamma"]), largest(s["M"]), largest(products))
+
+
+def ricci_terms(robot: Robot, s: State) -> float:
+    """Of M⁻¹R: the terms of R times the inverse."""
+    return curvature_terms(robot, s) * largest(np.linalg.inv(s["M"]))
+
+
+def scalar_terms(robot: Robot, s: State) -> float:
+    """Of M⁻¹M⁻¹R: the terms of R times the inverse, twice."""
+    return curvature_terms(robot, s) * largest(np.linalg.inv(s["M"])) ** 2
+
+
 class Quantity(NamedTuple):
     """How torsor computes a golden quantity from (robot, q, v, a, tip wrench), and the terms that cancel in it."""
 
@@ -92,6 +114,12 @@ QUANTITIES = {
     # The golden wrench is exerted by the tip: the environment does the opposite to the robot.
     "tau_with_tip_wrench": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics(r, q, v, a, {"tip": -F})),
     "p": Quantity(lambda r, q, v, a, F: torsor.generalised_momentum(r, q, v)),
+    "dM": Quantity(lambda r, q, v, a, F: torsor.mass_matrix_derivative(r, q), metric_terms),
+    "Gamma": Quantity(lambda r, q, v, a, F: torsor.christoffel_symbols(r, q), metric_terms),
+    "dGamma": Quantity(lambda r, q, v, a, F: torsor.christoffel_symbols_derivative(r, q), metric_terms),
+    "R": Quantity(lambda r, q, v, a, F: torsor.riemann_curvature(r, q), curvature_terms),
+    "Ricci": Quantity(lambda r, q, v, a, F: torsor.ricci_curvature(r, q), ricci_terms),
+    "scalar_curvature": Quantity(lambda r, q, v, a, F: torsor.scalar_curvature(r, q), scalar_terms),
 }
 
 
@@ -125,6 +153,34 @@ def test_the_rate_of_the_mass_matrix_is_its_golden_derivative_along_the_motion(n
     robot, s = robot_of(name), state_of(name, k)
     rate = np.einsum("kij,k->ij", s["dM"], s["qd"])  # dM[k] is the derivative by q_k
     same(torsor.mass_matrix_rate(robot, s["q"], s["qd"]), rate, TOLERANCE, scale=coriolis_terms(robot, s))
+
+
+@pytest.mark.parametrize(("name", "k"), STATES)
+def test_the_christoffel_symbols_give_the_golden_coriolis_matrix_and_forces(name, k, same):
+    robot, s = robot_of(name), state_of(name, k)
+    Gamma, v = torsor.christoffel_symbols(robot, s["q"]), s["qd"]
+    same(np.einsum("ijk,i->kj", Gamma, v), s["C"], TOLERANCE, scale=coriolis_terms(robot, s))
+    same(np.einsum("ijk,i,j->k", Gamma, v, v), s["c"], TOLERANCE, scale=force_terms(robot, s))
+
+
+@pytest.mark.parametrize(("name", "k"), STATES)
+def test_the_second_kind_and_geodesics_are_the_golden_symbols_raised(name, k, same):
+    robot, s = robot_of(name), state_of(name, k)
+    q, v, M_inverse = s["q"], s["qd"], np.linalg.inv(s["M"])
+    raised = np.einsum("kh,ijh->ijk", M_inverse, s["Gamma"])
+    # The condition of M multiplies the rounding of its inverse.
+    scale = np.linalg.cond(s["M"]) * largest(raised) + largest(s["M"]) * largest(M_inverse)
+    same(torsor.christoffel_symbols_second_kind(robot, q), raised, TOLERANCE, scale=scale)
+    acceleration = -np.einsum("ijk,i,j->k", raised, v, v)
+    same(torsor.geodesic_acceleration(robot, q, v), acceleration, TOLERANCE, scale=scale * largest(v) ** 2)
+
+
+@pytest.mark.parametrize(("name", "k"), STATES)
+def test_the_second_derivative_of_the_mass_matrix_is_golden_where_christoffel_symbols_show_it(name, k, same):
+    """∂_l ∂_k M_ij = ∂_l Γ_kij + ∂_l Γ_kji: the metric is constant along itself."""
+    robot, s = robot_of(name), state_of(name, k)
+    second = s["dGamma"] + np.swapaxes(s["dGamma"], -1, -2)
+    same(torsor.mass_matrix_second_derivative(robot, s["q"]), second, TOLERANCE, scale=metric_terms(robot, s))
 
 
 @pytest.mark.parametrize(("name", "k"), STATES)

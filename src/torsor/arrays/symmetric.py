@@ -36,15 +36,17 @@ def factor(M: Array, *, guarded: bool) -> Factors:
         largest = M[..., 0, 0]
         for k in range(1, n):
             largest = where(M[..., k, k] > largest, M[..., k, k], largest)
-        threshold = 4 * n * EPSILON * largest
+        threshold = (4 * n * EPSILON * largest)[..., None] * numpy.ones(n)
     with numpy.errstate(all="ignore"):
         for k in range(n - 1, -1, -1):
             pivot = rest[..., k, k]
             if guarded:
-                pivot = where(pivot > threshold, pivot, numpy.nan)
+                pivot = where(pivot > threshold[..., k], pivot, numpy.nan)
             column = rest[..., :k, k]
             inverses[k] = 1.0 / pivot
             rows[k] = column * inverses[k][..., None]
+            if guarded:  # the error of a pivot enters those that follow with the square of what is eliminated
+                threshold = threshold[..., :k] + rows[k] * rows[k] * threshold[..., k, None]
             rest = rest[..., :k, :k] - outer(rows[k], column)
     return Factors(rows, inverses)
 
