@@ -139,7 +139,7 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.motion import Geodesic as Geodesic
     from torsor.motion import PathResult as PathResult
     from torsor.symbolic import Equations as Equations
-    from torsor.symbolic import equations as equations
+    from torsor.symbolic.equations import equations as equations
     from torsor.operation_counts import OperationCount as OperationCount
     from torsor.operation_counts import count_operations as count_operations
     from torsor.operation_counts import count_polynomial as count_polynomial

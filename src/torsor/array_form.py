@@ -62,6 +62,37 @@ def in_slices(
     return out
 
 
+def in_jax(form: ArrayForm, algorithm: Callable[..., Any], plain: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+    """The function of JAX arrays: XLA calls back to `in_slices`; derivatives are those of the algorithm under ``jax.numpy``.
+
+    Whole tensors as XLA operations would take it half a minute to compile where NumPy's products take milliseconds.
+    """
+    import jax
+
+    signature = signature_of(algorithm)
+    names, robot = signature.names[1:], values[signature.names[0]]
+    size = tuple(int(getattr(robot, axis)) for axis in signature.returned or ())
+
+    def batch_of(arrays: tuple[Any, ...]) -> tuple[int, ...]:
+        ranks = [len(signature.arrays[name].axes) for name in names]
+        return np.broadcast_shapes(*(x.shape[: x.ndim - rank] for x, rank in zip(arrays, ranks, strict=True)))
+
+    def back(*arrays: Any) -> Any:
+        given = dict(zip(names, map(np.asarray, arrays), strict=True))
+        return in_slices(form, algorithm, {signature.names[0]: robot, **given}, batch_of(arrays), None)
+
+    def call(*arrays: Any) -> Any:
+        result = jax.ShapeDtypeStruct((*batch_of(arrays), *size), jax.numpy.result_type(*arrays))
+        return jax.pure_callback(back, result, *arrays, vmap_method="broadcast_all")
+
+    def slopes(primals: Any, tangents: Any) -> Any:
+        return call(*primals), jax.jvp(lambda *x: plain(robot, *x), primals, tangents)[1]
+
+    function = jax.custom_jvp(call)
+    function.defjvp(slopes)
+    return function(*(jax.numpy.asarray(values[name]) for name in names))
+
+
 def _checked_out(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """``out`` if it can hold the result, as for a kernel; a new array if there is none."""
     if out is None:

@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from torsor.array_form import ArrayForm, in_slices
+from torsor.array_form import ArrayForm, in_jax, in_slices
 from torsor.arrays import checked
 from torsor.arrays.checked import prepare, signature_of
 from torsor.arrays.namespace import namespace
@@ -126,7 +126,7 @@ def public(
     about = Public(algorithm, result, joint_space, rivals, arrays)
     plain = checked(algorithm)
     kernels: _Kept[native.NativeFunction] = _Kept()
-    in_jax: _Kept[Callable[..., Any]] = _Kept()
+    called_by_jax: _Kept[Callable[..., Any]] = _Kept()
     latest: list[Latest] = []
 
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -138,15 +138,17 @@ def public(
             return latest[0].kernel([x for x in args[1:] if type(x) is not str], None if out is None else [out])[0]
         library = _library(args, kwargs)
         whole = about.arrays is not None and about.arrays.is_better_for(robot)
-        if library is None or not (compiles() and robot.is_concrete) or (whole and library is not np):
+        if library is None or not (compiles() and robot.is_concrete):
             return _into(out, _uncompiled(about, plain, robot, args, kwargs))
         values, batch = prepare(algorithm, args, kwargs)
         if about.arrays is not None and whole:
             about.algorithms(robot)  # may refuse it
+            if library is not np:
+                return _into(out, in_jax(about.arrays, algorithm, plain, values))
             return in_slices(about.arrays, algorithm, values, batch, out)
         request, arrays = _request(algorithm, values)
         if library is not np:
-            return _into(out, in_jax.get(request, lambda: InJax(about, request, plain).function)(*arrays))
+            return _into(out, called_by_jax.get(request, lambda: InJax(about, request, plain).function)(*arrays))
         kernel = kernels.get(request, lambda: _build(about, request))
         if not kwargs and request.dtype == "float64" and all(type(x) in (np.ndarray, str) for x in args[1:]):
             latest[:] = [Latest(args[0], tuple(x if type(x) is str else x.shape for x in args[1:]), kernel)]

@@ -40,6 +40,25 @@ def test_jit_gives_the_bits_that_numpy_gets(name):
     np.testing.assert_array_equal(jax.jit(lambda arrays: function(TREE, **arrays, **static))(arrays), want)
 
 
+@pytest.mark.parametrize("name", sorted(set(PUBLIC) - set(COMPILED)))
+def test_tensors_too_large_to_write_out_are_the_same_in_jit_and_vmap(name, same):
+    given = arguments(TREE, name, (4,))
+    function = getattr(torsor, name)
+    want = function(TREE, **given)
+    same(jax.jit(lambda arrays: function(TREE, **arrays))(in_jax(given)), want, 1e-12)
+    same(jax.vmap(lambda arrays: function(TREE, **arrays))(in_jax(given)), want, 1e-12)
+
+
+def test_tensors_by_whole_arrays_are_differentiated_by_jax(same, monkeypatch):
+    monkeypatch.setattr("torsor.array_form.UNROLLED_MOST", 0)
+    arm = torsor.robots.chain(3)
+    q = torsor.random_configuration(arm, seed=0)
+    step = 1e-5 * np.eye(3)[1]
+    slope = (torsor.mass_matrix_derivative(arm, q + step) - torsor.mass_matrix_derivative(arm, q - step)) / 2e-5
+    along = jax.jvp(lambda q: torsor.mass_matrix_derivative(arm, q), (jnp.asarray(q),), (jnp.eye(3)[1],))[1]
+    same(along, slope, 1e-6)  # differences: 1e-10 of third derivatives
+
+
 @pytest.mark.parametrize(
     ("name", "moving"),
     [("inverse_dynamics", "q"), ("forward_dynamics", "tau"), ("forward_dynamics", "v"), ("mass_matrix", "q"),
