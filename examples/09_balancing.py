@@ -18,9 +18,9 @@ def main() -> None:
     print(balancing.is_balanced(arm), "\n")
 
     print("Counterweights 0.25 m behind each joint, the first one against gravity [BSP93, §5]:\n")
-    found = balancing.planar_counterweights(arm, distances=0.25, gravity=True)
+    found = balancing.gravity_counterweights(arm, distances=0.25)
     print(found, "\n")
-    print(balancing.is_gravity_balanced(found.robot), "\n")
+    print(balancing.is_balanced(found.robot), "\n")
 
     q, v, _ = torsor.random_state(arm, seed=1)
     for name, robot in (("before", arm), ("after", found.robot)):

@@ -116,6 +116,7 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.balancing import Counterweight as Counterweight
     from torsor.balancing import DesignScan as DesignScan
     from torsor.balancing import GravityReport as GravityReport
+    from torsor.balancing import GyroscopicTerm as GyroscopicTerm
     from torsor.balancing import HeldJoint as HeldJoint
     from torsor.balancing import VaryingEntry as VaryingEntry
     from torsor.balancing import axisymmetric_counterweights as axisymmetric_counterweights
@@ -167,6 +168,7 @@ _LATER = {  # the same names again, by the module they are in
             "Counterweight",
             "DesignScan",
             "GravityReport",
+            "GyroscopicTerm",
             "HeldJoint",
             "VaryingEntry",
             "axisymmetric_counterweights",

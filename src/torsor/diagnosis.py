@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from torsor.arrays.typing import ConfigurationVector
+from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ModelError, ShapeError
 from torsor.mechanics.mass_matrix import mass_matrix
 from torsor.model import Robot, random_configuration
@@ -37,12 +37,16 @@ def idle_joints(robot: Robot) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class MassMatrixReport:
-    """How far the mass matrix at one configuration is from singular, and along which motion."""
+    """How far the mass matrix at one configuration is from singular, and along which motion.
+
+    ``always_singular``: the mass matrix is singular at random configurations too.
+    """
 
     rank: int
     condition: float
     weakest_motion: dict[str, float]
     idle_joints: tuple[str, ...]
+    always_singular: bool = False
 
     def __str__(self) -> str:
         motion = ", ".join(f"{name} {value:+.3g}" for name, value in self.weakest_motion.items())
@@ -53,6 +57,11 @@ class MassMatrixReport:
         ]
         if self.idle_joints:
             lines.append(f"joints that move no inertia at any configuration: {', '.join(self.idle_joints)}")
+        elif not full and self.always_singular:
+            lines.append(
+                "singular at every configuration tried: some joints move the same inertia alone in the same way, such as "
+                "two axes that coincide with no mass between"
+            )
         elif not full:
             lines.append("singular here, though not everywhere: links that are point masses or massless line up")
         return "\n".join(lines)
@@ -68,7 +77,20 @@ def mass_matrix_report(robot: Robot, q: ConfigurationVector) -> MassMatrixReport
         raise ShapeError(f"mass_matrix_report: takes one configuration of shape ({robot.nq},), got {np.shape(q)}.")
     M = np.asarray(mass_matrix(robot, q))
     values, vectors = np.linalg.eigh(M)
-    rank = int(np.sum(values > ROUNDING * values[-1]))
+    rank = _rank(values)
     weakest = dict(zip(robot.structure.freedoms, map(float, vectors[:, 0]), strict=True))
     condition = float(values[-1] / values[0]) if values[0] > 0 else float("inf")
-    return MassMatrixReport(rank, condition, weakest, idle_joints(robot))
+    return MassMatrixReport(rank, condition, weakest, idle_joints(robot), rank < robot.nv and _always_singular(robot))
+
+
+def _rank(values: Array) -> int:
+    """How many eigenvalues (nv,), ascending, are not rounding."""
+    return int(np.sum(values > ROUNDING * values[-1]))
+
+
+@lru_cache(maxsize=1024)
+def _always_singular(robot: Robot) -> bool:
+    """Whether M is singular at each of several random configurations."""
+    q = random_configuration(robot, seed=1, batch=(8,))
+    M = np.broadcast_to(mass_matrix(robot, q), (8, robot.nv, robot.nv))
+    return all(_rank(values) < robot.nv for values in np.linalg.eigvalsh(M))

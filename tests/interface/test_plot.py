@@ -17,7 +17,8 @@ from numpy.testing import assert_allclose
 
 import torsor
 from torsor import Inertia, Joint, assemble, lie, plot, pose_from
-from torsor.plot.inertia_ellipsoids import equivalent_ellipsoid, mobility_ellipsoid
+from torsor.plot.canvas import GREY
+from torsor.plot.inertia_ellipsoids import equivalent_ellipsoid, mobility
 
 PANDA = torsor.robots.panda()
 PANDA_Q = np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.9, 0.6])
@@ -111,9 +112,9 @@ def test_no_global_setting_is_touched_and_nothing_is_shown(monkeypatch):
     plot.planar_mechanism(ARM)
     plot.free_body_diagram(ARM, link=2)
     plot.link_numbering(ARM)
-    plot.inertia_ellipsoids(ARM, ARM_Q)
+    plot.mobility_ellipsoid(ARM, ARM_Q)
     plot.link_inertia_ellipsoids(ARM)
-    plot.mass_matrix_ellipse(ARM, joints=("j1", "j2"), resolution=3)
+    plot.mass_matrix_ellipse(ARM, ("j1", "j2"), resolution=3)
     plot.curvature_map(ARM, ("j2", "j3"), resolution=5)
     plot.paths(ARM, np.zeros((4, 3)), (0, 1))
     assert dict(matplotlib.rcParams) == before
@@ -380,10 +381,10 @@ def test_following_joints_names_and_further_vectors_are_shown():
 
 
 def test_the_surface_of_the_mobility_ellipsoid_is_where_it_should_be():
-    ax = plot.inertia_ellipsoids(PANDA, PANDA_Q)
+    ax = plot.mobility_ellipsoid(PANDA, PANDA_Q)
     J = torsor.mixed_jacobian(PANDA, PANDA_Q, "hand_tcp")[3:]
     A = J @ torsor.inverse_mass_matrix(PANDA, PANDA_Q) @ J.T
-    found = mobility_ellipsoid(PANDA, PANDA_Q, "hand_tcp")
+    found = mobility(PANDA, PANDA_Q, "hand_tcp")
     points = (found.semi_axes * found.directions).T
     assert_allclose(np.einsum("ki,ij,kj->k", points, np.linalg.inv(A), points), 1.0)
     scales = []
@@ -399,10 +400,10 @@ def test_the_surface_of_the_mobility_ellipsoid_is_where_it_should_be():
 
 
 def test_a_planar_robot_has_a_flat_mobility_ellipsoid_at_the_frame_asked_for():
-    ax = plot.inertia_ellipsoids(ARM, ARM_Q, "l3")
+    ax = plot.mobility_ellipsoid(ARM, ARM_Q, "l3")
     assert set(by_gid(ax, "semi-axis ")) == {"2", "3"}
     with pytest.raises(torsor.UnknownName, match="no frame 'tipp'"):
-        plot.inertia_ellipsoids(ARM, ARM_Q, "tipp")
+        plot.mobility_ellipsoid(ARM, ARM_Q, "tipp")
 
 
 def test_a_singular_mass_matrix_has_no_ellipsoids():
@@ -410,10 +411,14 @@ def test_a_singular_mass_matrix_has_no_ellipsoids():
     first = Joint(name="a", kind="revolute", axis=(0, 0, 1))
     second = Joint(name="b", kind="revolute", parent="a_link", axis=(0, 0, 1), inertia=rod)
     coaxial = assemble([first, second], name="coaxial")
+    report = torsor.mass_matrix_report(coaxial, [0.3, 0.4])
+    assert report.always_singular
+    assert "singular at every configuration tried" in str(report)
+    assert "though not everywhere" not in str(report)
     with np.errstate(all="ignore"), pytest.raises(torsor.ModelError, match=r"singular.*mass_matrix_report"):
-        plot.inertia_ellipsoids(coaxial)
+        plot.mobility_ellipsoid(coaxial)
     with pytest.raises(torsor.ModelError, match=r"without moving any mass.*mass_matrix_report"):
-        plot.mass_matrix_ellipse(coaxial, joints=("a", "b"))
+        plot.mass_matrix_ellipse(coaxial, ("a", "b"))
 
 
 def test_a_link_that_is_an_ellipsoid_is_drawn_as_itself():
@@ -440,7 +445,7 @@ def test_an_inertia_that_no_body_has_is_marked():
 
 
 def test_every_ellipse_of_the_mass_matrix_has_the_same_kinetic_energy():
-    ax = plot.mass_matrix_ellipse(ARM, ARM_Q, joints=("j3", "j2"), resolution=4)
+    ax = plot.mass_matrix_ellipse(ARM, ("j3", "j2"), q=ARM_Q, resolution=4)
     ellipses = by_gid(ax, "ellipse ")
     assert len(ellipses) == 16
     energies = []
@@ -496,9 +501,9 @@ def test_a_flat_mechanism_is_not_coloured_by_its_rounding():
 
 
 def test_a_map_covers_the_limits_of_its_joints():
-    ax = plot.mass_matrix_ellipse(PANDA, joints=("panda_joint4", 5), resolution=2)
+    ax = plot.mass_matrix_ellipse(PANDA, ("panda_joint4", 5), resolution=2)
     assert_allclose([ax.get_xlim(), ax.get_ylim()], [(-3.0718, -0.0698), (-0.0175, 3.7525)])
-    ax = plot.mass_matrix_ellipse(torsor.robots.cart_pole(), joints=("slide", "swing"), resolution=2)
+    ax = plot.mass_matrix_ellipse(torsor.robots.cart_pole(), ("slide", "swing"), resolution=2)
     assert_allclose([ax.get_xlim(), ax.get_ylim()], [(-1, 1), (-np.pi, np.pi)])
     assert ax.get_xlabel() == "slide (m)"
 
@@ -515,24 +520,64 @@ def test_joints_that_make_no_map_are_refused_with_what_to_pass():
         ((0, 3), "3 coordinates, got joint 3"),
     ):
         with pytest.raises(torsor.TorsorError, match=message):
-            plot.mass_matrix_ellipse(ARM, joints=joints)
+            plot.mass_matrix_ellipse(ARM, joints)
     with pytest.raises(torsor.UnknownName, match="no joint 'j9'"):
         plot.curvature_map(ARM, ("j1", "j9"))
     with pytest.raises(torsor.ModelError, match=f"follows '{leader}'; pass '{leader}'"):
-        plot.mass_matrix_ellipse(MIXED, joints=(follower, leader))
+        plot.mass_matrix_ellipse(MIXED, (follower, leader))
     with pytest.raises(torsor.ModelError, match="spherical, with 3 degrees of freedom"):
-        plot.mass_matrix_ellipse(MIXED, joints=(ball, leader))
+        plot.mass_matrix_ellipse(MIXED, (ball, leader))
     with pytest.raises(torsor.TorsorError, match="'sectional', 'scalar', 'norm'"):
         plot.curvature_map(ARM, (0, 1), quantity="ricci")
     with pytest.raises(torsor.TorsorError, match="at least 2"):
         plot.curvature_map(ARM, (0, 1), resolution=1)
 
 
+def test_maps_refuse_numbers_that_are_none():
+    for draw in (plot.curvature_map, plot.mass_matrix_ellipse):
+        for resolution in (5.5, 1, "9"):
+            with pytest.raises(torsor.TorsorError, match="`resolution` must be a whole number, at least 2, got"):
+                draw(ARM, (0, 1), resolution=resolution)
+        with pytest.raises(torsor.TorsorError, match=r"`q` must be finite, got .*nan"):
+            draw(ARM, (0, 1), q=[0.0, np.nan, 0.0])
+
+
+def test_a_map_is_grey_where_the_mass_matrix_is_singular():
+    """Only the far mass is left: M is singular where the arm is stretched or folded, at three rows of five."""
+    end_loaded = torsor.robots.planar2r().with_inertia("link_1", Inertia.zero())
+    ax = plot.curvature_map(end_loaded, (0, 1), resolution=5)
+    image = by_gid(ax, "sectional curvature")[""]
+    hidden = np.ma.getmaskarray(image.get_array()).reshape(5, 5)
+    assert hidden.any()
+    assert not hidden[[1, 3]].any()
+    assert_allclose(image.get_cmap().get_bad(), matplotlib.colors.to_rgba(GREY))
+    assert len(rendered(ax)) > 1000
+
+
+def test_a_map_of_a_mass_matrix_that_is_singular_everywhere_is_refused():
+    rod = Inertia.point(1.0, (0.3, 0.0, 0.0))
+    first = Joint(name="a", kind="revolute", axis=(0, 0, 1))
+    second = Joint(name="b", kind="revolute", parent="a_link", axis=(0, 0, 1), inertia=rod)
+    with pytest.raises(torsor.TorsorError, match=r"singular everywhere on this map.*mass_matrix_report"):
+        plot.curvature_map(assemble([first, second]), (0, 1), resolution=4)
+
+
+@pytest.mark.parametrize("q", [np.zeros(3), ARM_Q])
+def test_the_legend_of_a_planar_mechanism_covers_nothing(q):
+    ax = plot.planar_mechanism(ARM, q, counterweights=[("l3", 0.6, (-0.2, -0.05, 0.0))])
+    ax.figure.canvas.draw()
+    place = ax.get_legend().get_window_extent()
+    assert not place.overlaps(ax.get_window_extent())
+    assert ax.figure.bbox.containsx(place.x0)
+    assert ax.figure.bbox.containsx(place.x1)
+    assert ax.figure.bbox.containsy(place.y1)
+
+
 # Paths
 
 
 def test_a_path_is_drawn_on_the_map_with_its_ends_marked():
-    ax = plot.mass_matrix_ellipse(ARM, joints=(1, 2), resolution=2)
+    ax = plot.mass_matrix_ellipse(ARM, (1, 2), resolution=2)
     curve = np.stack([np.zeros(5), np.linspace(-1, 1, 5), np.linspace(2, 0, 5)], axis=1)
     assert plot.paths(ARM, curve, (1, 2), ax=ax, labels=["straight"]) is ax
     assert_allclose(by_gid(ax, "path ")["0"].get_xydata(), curve[:, 1:])

@@ -104,6 +104,29 @@ def test_37_42_adjoint_operator(chain, state):
         assert_close(operator, between(chain, state.q, i + 1, j + 1))
         if i > j:
             assert_close(operator, np.eye(6))
+    for i, j in ((chain.n + 1, chain.n), (1, 0)):
+        assert_close(torsor.adjoint_between(chain.screws, state.q, i, j), np.eye(6))
+
+
+def test_37_53_54_indices_count_from_one(chain, state):
+    """PBP95 §4: there is no A_0, and none beyond A_n."""
+    screws, q, n, B = chain.screws, state.q, chain.n, np.ones(6)
+    for i, j, wrong in (
+        (0, 2, "`i` .* from 1 to"),
+        (1, n + 1, "`j` .* from 0 to"),
+        (-1, 1, "got -1"),
+        (1.5, 2, "got 1.5"),
+    ):
+        with pytest.raises(torsor.TorsorError, match=f"adjoint_between: .*{wrong}|{wrong}"):
+            torsor.adjoint_between(screws, q, i, j)
+        with pytest.raises(torsor.TorsorError, match=wrong):
+            torsor.adjoint_between_derivative(screws, q, i, j, 1, B)
+        with pytest.raises(torsor.TorsorError, match=wrong):
+            torsor.adjoint_between_second_derivative(screws, q, i, j, 1, 1, B)
+    with pytest.raises(torsor.TorsorError, match=f"`k` .* from 1 to {n} for {n} screws, .*got 0"):
+        torsor.adjoint_between_derivative(screws, q, 1, n, 0, B)
+    with pytest.raises(torsor.TorsorError, match=f"`l` .* got {n + 1}"):
+        torsor.adjoint_between_second_derivative(screws, q, 1, n, 1, n + 1, B)
 
 
 def test_39_kinetic_energy_of_a_link(chain, state):

@@ -26,8 +26,8 @@ from torsor.balancing import (
     planar_centres_of_mass,
     planar_counterweights,
 )
-from torsor.balancing.counterweight_search import Problem
-from torsor.balancing.linear_variation import variation_map
+from torsor.balancing.counterweight_search import Problem, starts
+from torsor.balancing.linear_variation import VariationMap, variation_map
 from torsor.balancing.variation import variation
 
 DATA = Path(__file__).parents[1] / "data"
@@ -127,9 +127,13 @@ def test_golden_robots_are_balanced_if_their_coriolis_terms_vanish(chain):
 @given(robots(most=6))
 def test_the_report_names_the_largest_derivative_and_where_it_is(robot):
     report = is_balanced(robot)
-    assert bool(report) == report.balanced == (report.largest <= report.tolerance) == (not report.entries)
+    assert (report.largest <= report.tolerance) == (not report.entries)
+    assert bool(report) == report.balanced == (not report.entries and not report.gyroscopic)
     if report:
         assert "is balanced" in str(report)
+        return
+    if report.gyroscopic:
+        assert "M is constant in the frame of body velocities, but" in str(report)
         return
     worst = report.entries[0]
     names = [c.name if c.nv == 1 else f"{c.name}[{k}]" for c in robot.structure.coordinates for k in range(c.nv)]
@@ -188,6 +192,64 @@ def test_a_mimic_joint_counts_with_its_leader():
     assert planar_counterweights(robot, distances=0.2)
 
 
+def on_one_joint(kind, body):
+    return torsor.assemble([Joint(name="a", kind=kind, link="A", inertia=body)], name=kind)
+
+
+@pytest.mark.parametrize("kind", ["spherical", "planar", "free"])
+def test_a_constant_mass_matrix_of_body_velocities_is_not_balanced_if_forces_are_left(kind):
+    robot = on_one_joint(kind, Inertia.box((0.3, 0.1, 0.4), mass=1.0))
+    report = is_balanced(robot)
+    assert not report
+    assert report.largest == 0.0
+    assert not report.entries
+    assert "M is constant in the frame of body velocities, but" in str(report)
+    names = robot.structure.freedoms
+    _, v, _ = torsor.random_state(robot, seed=3)
+    forces = np.zeros(robot.nv)
+    for term in report.gyroscopic:
+        i, j, k = (names.index(name) for name in term[:3])
+        forces[k] += term.value * v[i] * v[j]
+    assert_close(forces, torsor.coriolis_forces(robot, robot.neutral, v))
+
+
+def test_a_sphere_on_a_spherical_joint_is_balanced():
+    robot = on_one_joint("spherical", Inertia.sphere(0.2, mass=1.0))
+    assert is_balanced(robot)
+    assert largest(torsor.coriolis_forces(robot, robot.neutral, [1.0, 2.0, 3.0])) < 1e-15
+
+
+def test_least_change_has_nothing_to_do_where_only_gyroscopic_forces_are_left():
+    found = least_change_balancing(
+        on_one_joint("spherical", Inertia.box((0.3, 0.1, 0.4), mass=1.0)), added_mass=1.0, reach=0.1
+    )
+    assert not found
+    assert found.counterweights == ()
+
+
+@given(robots(most=5))
+def test_balanced_robots_have_no_coriolis_forces(robot):
+    q, v, _ = torsor.random_state(robot, seed=4)
+    M, forces = torsor.mass_matrix(robot, q), torsor.coriolis_forces(robot, q, v)
+    if is_balanced(robot):
+        assert largest(forces) <= 1e-9 * largest(M) * largest(v) ** 2 * robot.nv**2
+
+
+def test_reports_compare_as_objects_and_print_changes():
+    arm = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 1.0, 1.0])
+    report, found = is_balanced(arm), gravity_counterweights(arm, distances=0.25)
+    assert report == report
+    assert report != is_balanced(arm)
+    assert is_gravity_balanced(arm) != is_gravity_balanced(arm)
+    assert found != gravity_counterweights(arm, distances=0.25)
+    assert "forces of gravity, as a share of what all weights would give one way: largest 1 → 0 (-100 %)" in str(found)
+    small = least_change_balancing(arm, added_mass=0.01, reach=0.1, configurations=4)
+    shares = [100 * (getattr(small.after, which) / getattr(small.before, which) - 1) for which in ("largest", "rms")]
+    for share in shares:
+        assert f"({share:+.3g} %)" in str(small)
+    assert "change of the mass matrix per rad or m" in str(small)
+
+
 # Planar mechanisms
 
 
@@ -206,8 +268,10 @@ def test_counterweights_make_the_mass_matrix_of_a_planar_tree_constant(robot, ma
 
 @given(planar_trees(), st.floats(0.1, 0.6))
 def test_counterweights_sit_at_the_distance_asked_for(robot, distance):
-    found = planar_counterweights(robot, distances=distance, gravity=True)
-    assert found.after
+    found = gravity_counterweights(robot, distances=distance)
+    assert is_balanced(found.robot)
+    planar = planar_counterweights(robot, distances=distance).counterweights
+    assert {weight.link for weight in planar} <= {weight.link for weight in found.counterweights}
     assert is_gravity_balanced(found.robot, tolerance=CONSTANT)
     for link, mass, position in found.counterweights:
         S = robot.parameters.screws[robot.links.index(link)]
@@ -353,8 +417,8 @@ def test_balanced_examples_need_nothing_and_are_balanced_again_with_other_links(
     assert axisymmetric_counterweights(robot, masses=1.0).after.largest < CONSTANT
 
 
-def test_a_floating_base_with_rotors_is_balanced():
-    """Rotors on a free body: its mass matrix in body velocities does not change as they spin."""
+def test_rotors_leave_the_mass_matrix_of_a_floating_base_constant():
+    """Rotors on a free body: its mass matrix in body velocities does not change as they spin, yet there are forces."""
     rng = np.random.default_rng(8)
     axes = rng.normal(size=(4, 3))
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
@@ -362,7 +426,10 @@ def test_a_floating_base_with_rotors_is_balanced():
     kinds = ["free", "revolute", "revolute", "revolute"]
     robot = tree(list(zip(kinds, axes, bodies, strict=True)), parents=[-1, 0, 0, 0])
     assert not is_balanced(robot)
-    assert axisymmetric_counterweights(robot, masses=0.5).after.largest < CONSTANT
+    after = axisymmetric_counterweights(robot, masses=0.5).after
+    assert after.largest < CONSTANT
+    assert not after
+    assert "M is constant in the frame of body velocities, but" in str(after)
 
 
 def test_an_axisymmetric_link_needs_nothing_and_an_uneven_one_two_weights():
@@ -486,6 +553,20 @@ def test_least_change_betters_a_seven_joint_arm(monkeypatch):
     assert not found.after
 
 
+def test_least_change_takes_less_effort_for_each_link_of_a_large_robot():
+    """From a dozen links on: thirty take seconds, where all starts at all configurations took a minute."""
+    rng = np.random.default_rng(3)
+
+    def number_of_starts(links):
+        return len(starts(Problem(VariationMap(rng.normal(size=5), rng.normal(size=(5, links, 10))), 1.0, 0.3, 0.0), 0))
+
+    assert [number_of_starts(links) for links in (3, 12, 20, 36)] == [10, 10, 3, 2]
+    robot = torsor.robots.random_tree(16, seed=1, kinds=("revolute",))
+    found = least_change_balancing(robot, added_mass=10.0, reach=0.3)
+    assert 6 < found.before.configurations < 65
+    assert found.after.rms < found.before.rms
+
+
 def test_least_change_says_what_it_needs(monkeypatch):
     def missing(name):
         raise ImportError(name)
@@ -571,7 +652,7 @@ ARM = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 1.0, 1.0])
         (lambda: planar_counterweights(ARM, distances={"link_3": -0.1}), "'link_3' must be positive"),
         (lambda: planar_counterweights(ARM, masses={"link_4": 1.0}), "no link 'link_4'; nearest: 'link_3'"),
         (lambda: planar_counterweights(ARM, masses={"base": 1.0}), "the base, which does not move"),
-        (lambda: planar_counterweights(ARM, masses={"link_1": 1.0}), "'link_1' needs no counterweight.*gravity=True"),
+        (lambda: planar_counterweights(ARM, masses={"link_1": 1.0}), "'link_1' needs no .*gravity_counterweights"),
         (lambda: planar_counterweights(ARM, masses=1.0, distances=0.1), "both a mass and a distance"),
         (lambda: planar_counterweights(torsor.robots.panda(), masses=1.0), "not parallel.*axisymmetric_counterweights"),
         (lambda: gravity_counterweights(ARM, masses=0.0), "no mass has none"),
@@ -588,6 +669,27 @@ ARM = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 1.0, 1.0])
         (lambda: design_scan(lambda x: x, [0.5]), r"make_robot\(0.5\) must give a torsor.Robot, got float"),
         (lambda: design_scan(two_links, [0.5], measure=lambda robot, q: 1.0), r"shape \(32,\)"),
         (lambda: balanced_planar_chain(0), "at least 1 link"),
+        (lambda: balanced_planar_chain(2.5), r"a whole number of them, got 2\.5"),
+        (lambda: balanced_spatial_chain("2"), "a whole number of them, got '2'"),
+        (lambda: least_change_balancing("x", added_mass=1.0, reach=0.1), "must be a torsor.Robot, got str"),
+        (lambda: planar_counterweights("x", masses=1.0), "must be a torsor.Robot, got str"),
+        (lambda: gravity_counterweights(None, masses=1.0), "must be a torsor.Robot, got NoneType"),
+        (lambda: axisymmetric_counterweights("x", masses=1.0), "must be a torsor.Robot, got str"),
+        (lambda: is_gravity_balanced("x"), "must be a torsor.Robot, got str"),
+        (lambda: planar_counterweights(ARM, masses=[1, 2]), r"one number for all links, or a dict .*got \[1, 2\]"),
+        (lambda: planar_counterweights(ARM, masses="2"), "one number for all links, or a dict .*got '2'"),
+        (lambda: axisymmetric_counterweights(ARM, masses={"link_2": "2"}), "a number for each link by name"),
+        (lambda: planar_centres_of_mass([1, 1], [[0.5, 0.0]], first=[1, 2, 3]), r"`first` must have shape \(2,\)"),
+        (lambda: planar_centres_of_mass("ab", [[0.5, 0.0]]), "`masses` must be numbers"),
+        (lambda: least_change_balancing(ARM, added_mass=1.0, reach=0.1, links=[]), "at least one link by name"),
+        (lambda: least_change_balancing(ARM, added_mass=1.0, reach=0.1, links="link_1"), "list of at least one link"),
+        (lambda: least_change_balancing(ARM, added_mass="1", reach=0.1), "added_mass must not be negative"),
+        (lambda: is_balanced(ARM, configurations=2.5), "a whole number of configurations"),
+        (lambda: design_scan(two_links, [0.5], configurations=2.5), "a whole number of configurations"),
+        (
+            lambda: design_scan(lambda m: torsor.robots.planar_chain([0.5, 0.3], [m, 0.0]), [1.0, 2.0]).best,
+            "no value is best.*mass_matrix_report",
+        ),
     ],
 )
 def test_mistakes_are_named(call, message):

@@ -272,6 +272,52 @@ def test_parallel_velocities_span_no_plane():
     assert np.isnan(left_invariant.sectional_curvature(E6, E6[0], 2 * E6[0]))
 
 
+@given(metrics, pairs6, st.floats(-5.0, 5.0))
+def test_velocities_that_are_parallel_but_for_rounding_span_no_plane(metric, pair, factor):
+    X, Y = pair
+    assert np.isnan(left_invariant.sectional_curvature(metric, X, factor * X))
+    assert np.isfinite(left_invariant.sectional_curvature(metric, X, X + 1e-4 * Y))
+
+
+REFUSED = {
+    "asymmetric": (
+        np.eye(6) + 0.1 * np.eye(6)[[1, 2, 3, 4, 5, 0]],
+        r"symmetric, .*\[0, 1\] and \[1, 0\] are 0\.1 and 0\.",
+    ),
+    "indefinite": (np.diag([1.0, 1.0, -1.0, 1.0, 1.0, 1.0]), "positive definite, .* is -1"),
+    "indefinite with a positive diagonal": (
+        np.eye(6) + 2.0 * np.eye(6)[[1, 0, 2, 3, 4, 5]] * (np.eye(6) == 0),
+        "definite",
+    ),
+    "point mass": (torsor.Inertia.point(1.0, (0.3, 0.0, 0.0)).matrix, "positive definite.*point mass"),
+    "nothing": (np.zeros((6, 6)), "positive definite"),
+    "one of many": (np.stack([np.eye(6), -np.eye(6)]), "positive definite"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_metric_is_refused(name):
+    metric, message = REFUSED[name]
+    X, Y = E6[0], E6[1]
+    for function, rest in (
+        (left_invariant.connection, ()),
+        (left_invariant.covariant_derivative, (X, Y)),
+        (left_invariant.geodesic_acceleration, (X,)),
+        (left_invariant.riemann_curvature, ()),
+        (left_invariant.ricci_curvature, ()),
+        (left_invariant.scalar_curvature, ()),
+        (left_invariant.sectional_curvature, (X, Y)),
+    ):
+        with pytest.raises(torsor.ModelError, match=message):
+            function(metric, *rest)
+
+
+def test_small_parts_of_a_metric_are_no_reason_to_refuse_it():
+    """Moments of inertia in kg·m² of a body of a millimetre are a millionth of its mass in kg."""
+    assert np.isfinite(left_invariant.scalar_curvature(np.diag([1e-12, 2e-12, 2e-12, 1.0, 1.0, 1.0])))
+    assert np.isnan(left_invariant.scalar_curvature(np.full((6, 6), np.nan)))
+
+
 def test_a_metric_of_another_group_asks_for_its_structure():
     with pytest.raises(torsor.ShapeError, match=r"\(\.\.\., 6, 6\) for SE\(3\).*structure"):
         left_invariant.connection(np.eye(3))

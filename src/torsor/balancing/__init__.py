@@ -13,6 +13,7 @@ from torsor.balancing.gravity_balance import (
     HeldJoint as HeldJoint,
     is_gravity_balanced as is_gravity_balanced,
 )
+from torsor.balancing.gyroscopic import GyroscopicTerm as GyroscopicTerm
 from torsor.balancing.least_change import least_change_balancing as least_change_balancing
 from torsor.balancing.mass_matrix_balance import (
     BalanceReport as BalanceReport,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.balancing.axisymmetric import axisymmetric_counterweights
-from torsor.balancing.planar import planar_counterweights
+from torsor.balancing.gravity import gravity_counterweights
+from torsor.balancing.variation import is_number
 from torsor.errors import ModelError
 from torsor.lie import screw
 from torsor.model import Inertia, Robot, pose_from, serial_chain
@@ -23,7 +24,9 @@ def balanced_planar_chain(n: int, *, mass: float = 1.0, length: float = 0.5, dis
     axes = np.tile([0.0, 0.0, 1.0], (n, 1))
     joints = np.array([[k * length, 0.0, 0.0] for k in range(n)])
     bars = _bars("balanced_planar_chain", axes, joints, mass, length, (0.0, -9.81, 0.0))
-    return planar_counterweights(bars, distances=distance, gravity=True).robot
+    return gravity_counterweights(
+        bars, distances=distance
+    ).robot  # across all axes: its condition is that of M, and more
 
 
 def balanced_spatial_chain(n: int, *, mass: float = 1.0, length: float = 0.5, counterweight: float = 2.0) -> Robot:
@@ -51,5 +54,5 @@ def _bars(
 
 
 def _check(who: str, n: int, least: int) -> None:
-    if n < least:
-        raise ModelError(f"{who}: takes at least {least} link, got {n}.")
+    if not is_number(n) or int(n) != n or n < least:
+        raise ModelError(f"{who}: takes at least {least} link, and a whole number of them, got {n!r}.")

@@ -12,6 +12,8 @@ from torsor.balancing.linear_variation import VariationMap, point_row, point_row
 GREEDY, RANDOM = 5, 5  # starts of each sort
 PLACES = 100  # where a greedy start may put a counterweight
 SWEEPS = 6  # over all links
+ITERATIONS = 300  # of each start
+LARGE = 12  # links from which on effort is saved: an iteration takes time that grows with the cube of their number
 
 
 class Problem(NamedTuple):
@@ -71,9 +73,17 @@ class Problem(NamedTuple):
 
 
 def starts(problem: Problem, seed: int) -> list[Array]:
-    """Vectors θ from which to search: the problem has many local minima. Greedy ones first, then random ones."""
-    generator = np.random.default_rng(seed)
-    return [_greedy(problem, generator) for _ in range(GREEDY)] + [_random(problem, generator) for _ in range(RANDOM)]
+    """Vectors θ from which to search: many, for there are many local minima; fewer for large robots. Greedy ones first."""
+    generator, share = np.random.default_rng(seed), effort(problem)
+    greedy, scattered = max(min(GREEDY, 2), int(share * GREEDY)), int(share * RANDOM)
+    return [_greedy(problem, generator) for _ in range(greedy)] + [
+        _random(problem, generator) for _ in range(scattered)
+    ]
+
+
+def effort(problem: Problem) -> float:
+    """How much of the effort for a small robot one of many links gets, at most 1, so that thirty links take seconds."""
+    return min(1.0, (LARGE / problem.size) ** 2)
 
 
 def _greedy(problem: Problem, generator: np.random.Generator) -> Array:

@@ -11,7 +11,8 @@ import numpy as np
 from torsor.arrays.typing import Vector3
 from torsor.balancing.gravity_balance import GravityReport
 from torsor.balancing.mass_matrix_balance import BalanceReport
-from torsor.errors import ModelError
+from torsor.balancing.variation import check_robot, is_real
+from torsor.errors import ModelError, TorsorError
 from torsor.model import Inertia, Robot
 
 Amounts = Mapping[str, float] | float  # for each link by name, or one number for all
@@ -25,7 +26,7 @@ class Counterweight(NamedTuple):
     position: Vector3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Balancing:
     """A robot with counterweights, which ones, and what `is_balanced` (or `is_gravity_balanced`) says before and after.
 
@@ -53,10 +54,17 @@ class Balancing:
             lines.append(f"{link:<{width}}  {mass:>10.4g}  ({place})")
         if not self.counterweights:
             lines = ["no counterweights are needed"]
-        change = f"largest {self.before.largest:.2g} → {self.after.largest:.2g}"
+        change = f"largest {_change(self.before.largest, self.after.largest)}"
+        what = "forces of gravity, as a share of what all weights would give one way"
         if isinstance(self.before, BalanceReport) and isinstance(self.after, BalanceReport):
-            change += f", root mean square {self.before.rms:.2g} → {self.after.rms:.2g}"
-        return "\n".join([*lines, f"added mass {self.added_mass:.4g} kg; variation: {change}", str(self.after)])
+            what = "change of the mass matrix per rad or m, over √(M_ii M_jj)"
+            change += f", root mean square {_change(self.before.rms, self.after.rms)}"
+        return "\n".join([*lines, f"added mass {self.added_mass:.4g} kg; {what}: {change}", str(self.after)])
+
+
+def _change(before: float, after: float) -> str:
+    share = f" ({100 * (after / before - 1):+.3g} %)" if before > 0 else ""
+    return f"{before:.3g} → {after:.3g}{share}"
 
 
 def carrying(robot: Robot, counterweights: Iterable[Counterweight]) -> Robot:
@@ -67,13 +75,19 @@ def carrying(robot: Robot, counterweights: Iterable[Counterweight]) -> Robot:
 
 
 def check_amounts(who: str, robot: Robot, what: str, amounts: Amounts | None, *, positive: bool) -> None:
-    """Refuse unknown links, and numbers that no mass (``positive`` False) or distance can be."""
+    """Refuse what is no robot, unknown links, and numbers that no mass (``positive`` False) or distance can be."""
+    check_robot(who, robot)
     if amounts is None:
         return
     for link, value in (amounts if isinstance(amounts, Mapping) else {"": amounts}).items():
         if link and robot.structure.link_index(link) < 0:
             raise ModelError(
                 f"{who}: `{what}` names {link!r}, the base, which does not move. Moving links: robot.links."
+            )
+        if not is_real(value):
+            raise TorsorError(
+                f"{who}: `{what}` must be one number for all links, or a dict with a number for each link by name, such as "
+                f"{{{robot.links[-1]!r}: 1.0}}; got {amounts!r}."
             )
         if not (np.isfinite(value) and (value > 0 or (value == 0 and not positive))):
             bound = "be positive" if positive else "not be negative"

@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.backend import backend, compiles
-from torsor.balancing.variation import variation
+from torsor.balancing.variation import is_number, variation
 from torsor.compile_function import compile
 from torsor.errors import ShapeError, TorsorError
 from torsor.geometry.curvature import curvature_norm
@@ -39,7 +39,12 @@ class DesignScan(NamedTuple):
 
     @property
     def best(self) -> Any:
-        """The value with the least root mean square."""
+        """The value with the least root mean square; an error if the measure is NaN for all of them."""
+        if np.all(np.isnan(self.rms)):
+            raise TorsorError(
+                "design_scan: no value is best, for the measure is NaN for all of them: the mass matrices are singular "
+                "(torsor.mass_matrix_report tells why), or the measure given has no value."
+            )
         return self.values[int(np.nanargmin(self.rms))]
 
     def __str__(self) -> str:
@@ -75,9 +80,10 @@ def design_scan(
     Returns mean, root mean square and worst (k,) over the configurations, and the worst configurations (k, nq), rad or m.
     """
     kept = tuple(values)
-    if not kept or configurations < 1:
+    if not kept or not is_number(configurations) or int(configurations) != configurations or configurations < 1:
         raise TorsorError(
-            f"design_scan: takes at least one value and one configuration, got {len(kept)} and {configurations}."
+            f"design_scan: takes at least one value and a whole number of configurations, at least one, got {len(kept)} and "
+            f"{configurations!r}."
         )
     if isinstance(measure, str) and measure not in MEASURES:
         raise TorsorError(f"design_scan: unknown measure {measure!r}. Measures: {', '.join(MEASURES)}, or a function.")

@@ -10,7 +10,7 @@ import numpy as np
 from torsor import lie
 from torsor.arrays.typing import InertiaRow, Vector3
 from torsor.balancing.counterweights import Amounts, Counterweight, amount, check_amounts
-from torsor.balancing.variation import ROUNDING
+from torsor.balancing.variation import ROUNDING, check_robot
 from torsor.errors import ModelError, TorsorError
 from torsor.mechanics.joint_motion import joint_pose
 from torsor.model import Inertia, Robot
@@ -63,6 +63,7 @@ class Composites:
 
 def check_limits(who: str, robot: Robot, masses: Amounts | None, distances: Amounts | None) -> None:
     """Refuse masses and distances that are none, or of unknown links, or both of one link, or neither."""
+    check_robot(who, robot)
     if masses is None and distances is None:
         raise TorsorError(
             f"{who}: say how heavy the counterweights are (masses=, kg) or how far from the joint's axis they sit "

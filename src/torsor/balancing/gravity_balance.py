@@ -30,7 +30,7 @@ class HeldJoint(NamedTuple):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GravityReport:
     """The answer of `is_gravity_balanced`, true if gravity moves no joint, and what it rests on.
 

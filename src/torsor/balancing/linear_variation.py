@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.geometry.inertia_metric import inertia_metric
+from torsor.geometry.freedoms import first_derivative_places
+from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.geometry.mass_matrix_derivatives import derivative_of
 from torsor.model import Robot
 
@@ -28,27 +29,53 @@ class VariationMap(NamedTuple):
 
 def variation_map(robot: Robot, q: ConfigurationVector, diagonal: Array, links: list[int]) -> VariationMap:
     """The map at ``q`` (c, nq), for derivatives over √(D_i D_j), D the ``diagonal`` (nv,), positive."""
-    L, n = len(links), robot.nv
+    L = len(links)
     rows = np.zeros((10 * L + 1, robot.n, 10))
     for l, link in enumerate(links):
         rows[10 * l : 10 * l + 10, link] = np.eye(10)
     rows[-1] = robot.parameters.inertias
     # Inertias with batch axes, (n, 10 L + 1, 1, 10): one evaluation for all of them at all configurations.
     varied = Robot(robot.structure, robot.parameters._replace(inertias=np.moveaxis(rows, 1, 0)[:, :, None]))
-    i, j = np.triu_indices(n)
+    entry = k, i, j = _entries(robot)
     scale = np.sqrt(
         np.where(i == j, 1.0, 2.0) / (diagonal[i] * diagonal[j])
     )  # entries above the diagonal stand for two
     triangle: Array = np.zeros((0, 10 * L + 1))
-    step = max(1, AT_ONCE // (len(rows) * n**3))
+    step = max(1, AT_ONCE // (len(rows) * len(k)))
     for start in range(0, len(q), step):
         some = q[start : start + step]
-        dM = np.broadcast_to(derivative_of(inertia_metric(varied, some)), (len(rows), len(some), n, n, n))
-        entries = (scale * dM[..., i, j]).reshape(len(rows), -1)
+        dM = _upper(inertia_metric(varied, some), entry)
+        entries = np.broadcast_to(scale * dM, (len(rows), len(some), len(scale))).reshape(len(rows), -1)
         entries = entries[:, np.any(entries != 0.0, axis=0)]  # joints on different branches never meet
         triangle = np.linalg.qr(np.concatenate([triangle, entries.T]), mode="r")
     size = np.linalg.norm(triangle[:, -1])
     return VariationMap(triangle[:, -1] / size, (triangle[:, :-1] / size).reshape(-1, L, 10))
+
+
+def _entries(robot: Robot) -> tuple[Array, Array, Array]:
+    """The k, i ≤ j of all ∂_k M_ij that can differ from zero: of a tree, a small part."""
+    n = robot.nv
+    if robot.structure.has_couplings:
+        some = np.ones((n, n, n), bool)
+    else:
+        some = first_derivative_places(robot.structure).index > 0
+    k, i, j = np.nonzero(some & np.triu(np.ones((n, n), bool)))
+    return k, i, j
+
+
+def _upper(metric: InertiaMetric, entry: tuple[Array, Array, Array]) -> Array:
+    """∂_k M_ij (..., K) at these k, i, j (K,), as in `derivative_of`; without filling the whole tensor where it can be spared."""
+    structure = metric.robot.structure
+    if structure.has_couplings:
+        return derivative_of(metric)[(..., *entry)]
+    places, number = first_derivative_places(structure), metric.pairs.number
+    a, b, c = places.sorts[0]
+    inner = np.sum(metric.J[..., a, :] * metric.rate_momenta()[..., number[b, c], :], axis=-1)
+    a, b, c = places.sorts[1]
+    outer = np.sum(metric.J[..., a, :] * metric.turned_momenta()[..., number[b, c], :], axis=-1)
+    shape = np.broadcast_shapes(inner.shape[:-1], outer.shape[:-1])
+    values = [np.broadcast_to(x, (*shape, x.shape[-1])) for x in (inner, outer)]
+    return np.concatenate(values, axis=-1)[..., places.index[entry] - 1]
 
 
 def point_row(p: Array) -> Array:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.balancing.gyroscopic import GyroscopicTerm, gyroscopic_terms
 from torsor.balancing.variation import Variation, printed, sampled, variation
 from torsor.model import Robot
 
@@ -28,13 +30,13 @@ class VaryingEntry(NamedTuple):
         return f"∂M({self.i}, {self.j}) / ∂({self.k}) = {self.value:.3g}, {share}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BalanceReport:
-    """The answer of `is_balanced`, true if the mass matrix is constant, and what it rests on.
+    """The answer of `is_balanced`, true if the mass matrix is constant and makes no Coriolis forces, and what it rests on.
 
     ``largest`` and ``rms`` are the largest and the root mean square of all relative derivatives found, per rad or m;
     ``entries`` those above ``tolerance``, largest first; ``where`` (nq,), rad or m, the configuration of the largest;
-    ``configurations`` how many were tried.
+    ``configurations`` how many were tried. ``gyroscopic`` are the forces that remain though M is constant, largest first.
     """
 
     robot: str
@@ -45,6 +47,7 @@ class BalanceReport:
     entries: tuple[VaryingEntry, ...]
     where: Array
     configurations: int
+    gyroscopic: tuple[GyroscopicTerm, ...] = ()
 
     def __bool__(self) -> bool:
         return self.balanced
@@ -58,14 +61,26 @@ class BalanceReport:
                 f"robot {self.robot!r} is balanced: at {self.configurations} configurations no entry of its mass matrix changes "
                 f"by {size} (tolerance {self.tolerance:.0e})."
             )
+        if self.gyroscopic:
+            return "\n".join(
+                [
+                    f"robot {self.robot!r} is not balanced: M is constant in the frame of body velocities, but these do not "
+                    "commute, and forces quadratic in them are left; the largest:",
+                    *_shown(self.gyroscopic),
+                ]
+            )
         lines = [
             f"robot {self.robot!r} is not balanced: of {self.configurations} configurations, its mass matrix changes most at "
             f"q = {printed(self.where)}; the largest derivatives, per rad or m:",
-            *(f"  {entry}" for entry in self.entries[:SHOWN]),
+            *_shown(self.entries),
         ]
-        if (left := len(self.entries) - SHOWN) > 0:
-            lines.append(f"  and {left} more")
         return "\n".join(lines)
+
+
+def _shown(entries: Sequence[VaryingEntry | GyroscopicTerm]) -> list[str]:
+    """The first few, a line each."""
+    left = len(entries) - SHOWN
+    return [f"  {entry}" for entry in entries[:SHOWN]] + ([f"  and {left} more"] if left > 0 else [])
 
 
 def is_balanced(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 8, seed: int = 0) -> BalanceReport:
@@ -76,7 +91,9 @@ def is_balanced(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 
     that turn and joints that slide, light and heavy links are then alike, and what is left is a change per rad or m of q_k,
     which must not exceed ``tolerance``. What the rounding of the numbers it is made of can explain counts as zero, and so
     does every entry of a joint that moves no inertia. For planar, spherical and free joints M is that of body velocities and
-    ∂_k the derivative along the body velocity v_k; joints that share a coordinate (mimic) count together.
+    ∂_k the derivative along the body velocity v_k; since body velocities do not commute, a constant M may still make forces
+    there, a robot counts as balanced only if Γ_ijk + Γ_jik vanish as well. Joints that share a coordinate (mimic) count
+    together.
 
     Returns a report that is true or false, says why when printed, and holds the configuration (nq,), rad or m.
     """
@@ -89,15 +106,18 @@ def report_of(robot: Robot, found: Variation, tolerance: float) -> BalanceReport
     size = np.abs(found.relative)
     largest = float(size.max())
     worst = np.unravel_index(np.argmax(size), size.shape)[0]
+    constant = largest <= tolerance
+    left = gyroscopic_terms(robot, found.q[0], found.diagonal, tolerance) if constant else ()
     return BalanceReport(
         robot=robot.name,
-        balanced=largest <= tolerance,
+        balanced=constant and not left,
         largest=largest,
         rms=float(np.sqrt(np.mean(size**2))),
         tolerance=tolerance,
         entries=_entries(robot, found, tolerance),
         where=found.q[worst],
         configurations=len(found.q),
+        gyroscopic=left,
     )
 
 

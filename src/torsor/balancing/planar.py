@@ -21,7 +21,7 @@ def planar_centres_of_mass(masses: Array, joint_vectors: Array, *, first: Array 
     d_k from joint k to joint k + 1, in axes of link k. Returns p_kk (n, 2) or (n, 3), m, from joint k to the centre of mass of
     link k in the same axes. Link 1 is free: its row is ``first`` (zero by default).
     """
-    m, d = np.asarray(masses, float), np.asarray(joint_vectors, float)
+    m, d = _numbers("masses", masses), _numbers("joint_vectors", joint_vectors)
     n = m.size
     d = d.reshape(0, 2) if n == 1 and d.size == 0 else d
     if m.ndim != 1 or n < 1 or d.ndim != 2 or len(d) != n - 1 or d.shape[1] not in (2, 3):
@@ -31,7 +31,7 @@ def planar_centres_of_mass(masses: Array, joint_vectors: Array, *, first: Array 
     if not (np.all(np.isfinite(m)) and np.all(m >= 0) and np.all(np.isfinite(d))):
         raise ModelError("planar_centres_of_mass: masses must not be negative, and all numbers finite.")
     p = np.zeros((n, d.shape[1]))
-    p[0] = 0.0 if first is None else first
+    p[0] = _numbers("first", np.zeros(d.shape[1]) if first is None else first, (d.shape[1],))
     for k in range(1, n - 1):
         moment = m[k + 1 :].sum() * d[k]
         if m[k] == 0 and np.any(moment != 0):
@@ -42,16 +42,28 @@ def planar_centres_of_mass(masses: Array, joint_vectors: Array, *, first: Array 
     return p
 
 
+def _numbers(name: str, value: Array, shape: tuple[int, ...] | None = None) -> Array:
+    try:
+        found = np.asarray(value, float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"planar_centres_of_mass: `{name}` must be numbers, got {value!r}.") from error
+    if shape is not None and found.shape != shape:
+        raise ShapeError(
+            f"planar_centres_of_mass: `{name}` must have shape {shape}, as long as a joint vector, got {found.shape}."
+        )
+    return found
+
+
 def planar_counterweights(
-    robot: Robot, *, masses: Amounts | None = None, distances: Amounts | None = None, gravity: bool = False
+    robot: Robot, *, masses: Amounts | None = None, distances: Amounts | None = None
 ) -> Balancing:
     """Counterweights that make the mass matrix of a robot with parallel axes constant [BSP93, §5, E000-13, E000-14].
 
     For every joint k but the first of each chain, the centre of mass of everything beyond comes to lie on its axis:
     m_k p_kk + (Σ_{j>k} m_j) d_k = 0, necessary and sufficient. From the tips inwards, each link gets one point mass. Give
     their ``masses`` (kg; where they sit follows) or their ``distances`` from the joint's axis (m; their masses follow): a number
-    for all links, or a dict by link name. With ``gravity`` the first joints are balanced too, so that no gravity across the
-    axes turns them.
+    for all links, or a dict by link name. First joints, which only gravity across the axes would need, are left alone:
+    `gravity_counterweights` balances them too, and a robot with parallel axes and gravity across them altogether.
 
     Trees and every direction of the axes are fine; helical joints, and prismatic ones along the axes or before all joints that
     turn, as well. A robot with axes that are not parallel is refused: see `axisymmetric_counterweights`. Axes 1e-5 rad apart
@@ -69,9 +81,8 @@ def planar_counterweights(
             f"{who}: the axes of joints {not_parallel(robot, axes, i)!r} and {robot.joints[i]!r} of robot {robot.name!r} are not "
             "parallel: centres of mass alone cannot make its mass matrix constant. Use axisymmetric_counterweights."
         )
-    turns = [kind in ("revolute", "helical") for kind in robot.structure.kinds]
-    chosen = [i for i in range(robot.n) if needs[i] == "first moment" or (gravity and turns[i])]
-    why = "the mass matrix does not depend on it" + ("" if gravity else "; gravity=True balances first joints as well")
+    chosen = [i for i in range(robot.n) if needs[i] == "first moment"]
+    why = "the mass matrix does not depend on it; gravity_counterweights balances first joints as well"
     refuse_idle_names(who, robot, chosen, masses, distances, why=why)
     parts = Composites(robot)
     for i in reversed(range(robot.n)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,8 @@ def variation(robot: Robot, q: ConfigurationVector, diagonal: Array | None = Non
     """How the mass matrix changes at ``q`` (c, nq), with NumPy; nothing is compiled. ``diagonal``: D of another robot."""
     n, metric = robot.nv, inertia_metric(robot, q)
     dM = np.array(np.broadcast_to(derivative_of(metric), (len(q), n, n, n)))
-    dM[np.abs(dM) <= _rounding(metric)] = 0.0
+    u, s = sizes(metric)
+    dM[np.abs(dM) <= ROUNDING * np.einsum("k,i,j->kij", u, s, s)] = 0.0
     if diagonal is None:
         diagonal = np.einsum("cii->i", np.broadcast_to(metric.mass_matrix(), (len(q), n, n))) / len(q)
     return Variation(q, dM, diagonal, relative_to(diagonal, dM))
@@ -47,15 +48,36 @@ def relative_to(diagonal: Array, dM: Array) -> Array:
 
 def sampled(who: str, robot: Robot, configurations: int, seed: int, tolerance: float = 1.0) -> Array:
     """The neutral configuration and ``configurations`` random ones (1 + configurations, nq)."""
-    if not isinstance(robot, Robot):
-        raise TorsorError(f"{who}: the first argument must be a torsor.Robot, got {type(robot).__name__}.")
-    if not robot.is_concrete:
-        raise TorsorError(f"{who}: robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
+    check_robot(who, robot)
+    if not (is_number(configurations) and int(configurations) == configurations and is_number(tolerance)):
+        raise TorsorError(
+            f"{who}: takes a whole number of configurations and a tolerance, got {configurations!r}, {tolerance!r}."
+        )
     if not (configurations >= 1 and tolerance >= 0):
         raise TorsorError(
             f"{who}: at least one configuration and a tolerance that is not negative, got {configurations}, {tolerance}."
         )
-    return np.concatenate([robot.neutral[None], random_configuration(robot, seed=seed, batch=(configurations,))])
+    return np.concatenate([robot.neutral[None], random_configuration(robot, seed=seed, batch=(int(configurations),))])
+
+
+def check_robot(who: str, robot: Robot) -> None:
+    """Refuse what is no robot, or one whose numbers are not known."""
+    if not isinstance(robot, Robot):
+        raise TorsorError(f"{who}: the first argument must be a torsor.Robot, got {type(robot).__name__}.")
+    if not robot.is_concrete:
+        raise TorsorError(f"{who}: robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
+
+
+def is_real(value: Any) -> bool:
+    """Whether this is one real number, NaN among them."""
+    return (isinstance(value, (int, float)) or getattr(value, "ndim", None) == 0) and np.asarray(
+        value
+    ).dtype.kind in "fiu"
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is one real, finite number."""
+    return is_real(value) and bool(np.isfinite(value))
 
 
 def printed(q: Array) -> str:
@@ -63,12 +85,12 @@ def printed(q: Array) -> str:
     return np.array2string(np.asarray(q), precision=4, separator=", ", suppress_small=True, max_line_width=1000)
 
 
-def _rounding(metric: InertiaMetric) -> Array:
-    """What rounding may leave of ∂_k M_ij (nv, nv, nv) where it should vanish.
+def sizes(metric: InertiaMetric) -> tuple[Array, Array]:
+    """Numbers u, s (nv,) that bound what ∂_k M_ij is made of: rounding may leave ε u_k s_i s_j where it should vanish.
 
     ∂_k M_ij is a sum of products of two screws with an inertia, one screw turned by a third. With the lengths ω and v of a
-    screw's two halves, and ρ a length that no lever and no radius of gyration exceeds, no term exceeds u_k √s_i √s_j, where
-    u = ω + v/ρ and s = I ω² + 2 |h| ω (v + ρω) + m (v + ρω)². All in the frame in which the sum is formed.
+    screw's two halves, and ρ a length that no lever and no radius of gyration exceeds, no term exceeds u_k s_i s_j, where
+    u = ω + v/ρ and s² = I ω² + 2 |h| ω (v + ρω) + m (v + ρω)². All in the frame in which the sum is formed.
     """
     w, v = (np.linalg.norm(metric.J[..., part], axis=-1) for part in (slice(0, 3), slice(3, 6)))
     m, h = metric.G[..., 0], np.linalg.norm(metric.G[..., 1:4], axis=-1)
@@ -82,4 +104,4 @@ def _rounding(metric: InertiaMetric) -> Array:
     if (E := gathering(metric.robot.structure)) is not None:
         u, s = u @ E, s @ E
     u, s = (x.reshape(-1, x.shape[-1]).max(axis=0) for x in np.broadcast_arrays(u, s))
-    return ROUNDING * np.einsum("k,i,j->kij", u, s, s)
+    return u, s

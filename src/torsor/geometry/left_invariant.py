@@ -34,6 +34,7 @@ from torsor.arrays import (
     dot,
     factor,
     identity,
+    is_concrete,
     matmul,
     matvec,
     outer,
@@ -42,13 +43,18 @@ from torsor.arrays import (
     solve,
     solve_columns,
     transpose,
+    where,
 )
 from torsor.arrays.typing import Array, Coordinates, Scalar, Twist
-from torsor.errors import ShapeError
+from torsor.errors import ModelError, ShapeError
 
 Metric = Annotated[Array, "... * *"]  # symmetric positive definite (..., n, n)
 Tensor3 = Annotated[Array, "... * * *"]
 Tensor4 = Annotated[Array, "... * * * *"]
+
+EPSILON = float(numpy.finfo(float).eps)
+PARALLEL = 100 * EPSILON  # of |X|² |Y|²: what rounding leaves of the area two parallel vectors span
+ASYMMETRIC = 1e-9  # of √(m_ii m_jj): more than what products of a few matrices leave
 
 SE3 = lie.bracket(identity(6)[:, None, :], identity(6)[None, :, :])  # s[i, j, r] of twists (angular, linear)
 SO3 = SE3[:3, :3, :3]  # of angular velocities
@@ -149,8 +155,10 @@ def sectional_curvature(metric: Metric, X: Coordinates, Y: Coordinates, structur
     plane = reshape(outer(X, Y) - outer(Y, X), 2, n * n)
     R = reshape(riemann_curvature(metric, structure), 4, n * n, n * n)
     XX, XY, YY = dot(X, matvec(metric, X)), dot(X, matvec(metric, Y)), dot(Y, matvec(metric, Y))
+    area = XX * YY - XY * XY  # of two parallel velocities, what rounding leaves
+    area = where(area > PARALLEL * XX * YY, area, numpy.nan)
     with numpy.errstate(all="ignore"):  # a plane that is none is answered with NaN, not with warnings
-        return 0.25 * dot(plane, matvec(R, plane)) / (XX * YY - XY * XY)
+        return 0.25 * dot(plane, matvec(R, plane)) / area
 
 
 @checked
@@ -175,7 +183,34 @@ def _structure(who: str, metric: Array, structure: Array | None) -> Array:
         raise ShapeError(
             f"{who}: `metric` must have shape (..., {n}, {n}) for {group}, got {tuple(metric.shape)}.{other}"
         )
+    if is_concrete(metric):
+        _refuse_no_metric(who, numpy.asarray(metric, float))
     return s
+
+
+def _refuse_no_metric(who: str, metric: Array) -> None:
+    """Refuse a matrix that is not symmetric or not positive definite; NaN passes, to be answered with NaN."""
+    some = metric[numpy.all(numpy.isfinite(metric), axis=(-2, -1))]
+    diagonal = numpy.einsum("...ii->...i", some)
+    least, n = float(numpy.min(diagonal, initial=numpy.inf)), metric.shape[-1]
+    if least > 0:
+        root = numpy.sqrt(diagonal)
+        scaled = some / (root[..., :, None] * root[..., None, :])  # units, and sizes of the axes, no longer count
+        uneven = numpy.abs(scaled - transpose(scaled))
+        if numpy.max(uneven, initial=0.0) > ASYMMETRIC:
+            at = numpy.unravel_index(int(uneven.argmax()), uneven.shape)
+            i, j = at[-2:]
+            raise ModelError(
+                f"{who}: `metric` must be symmetric, but its entries [{i}, {j}] and [{j}, {i}] are {some[at]:.6g} and "
+                f"{transpose(some)[at]:.6g}. Pass 0.5 * (metric + metric.T) if they should be equal."
+            )
+        least = float(numpy.min(numpy.linalg.eigvalsh(scaled), initial=numpy.inf))
+    if least <= n * EPSILON:
+        raise ModelError(
+            f"{who}: `metric` must be positive definite, ⟨X, X⟩ > 0 for every X but zero, but its least eigenvalue, or diagonal "
+            f"entry, with the diagonal scaled to 1 where it is positive, is {least:.3g}. A link without mass, a point mass and a "
+            "rod have no such metric."
+        )
 
 
 def _inverse(metric: Array) -> Array:

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+from operator import index
+
 from torsor import lie
 from torsor.arrays import checked, identity, matmul, matvec, zeros
 from torsor.arrays.typing import Coordinates, Matrix6, Screws, Twist
+from torsor.errors import TorsorError
 from torsor.lie import se3
 
 
@@ -15,8 +18,9 @@ from torsor.lie import se3
 def adjoint_between(screws: Screws, q: Coordinates, i: int, j: int) -> Matrix6:
     """Ad_j^i = Ad(e^{−A_j q_j} ⋯ e^{−A_i q_i}) for i ≤ j, the identity for i > j [PBP95, (37), (42)].
 
-    ``screws`` (n, 6), ``q`` (..., n), rad or m; returns (..., 6, 6).
+    1 ≤ i ≤ n + 1, 0 ≤ j ≤ n. ``screws`` (n, 6), ``q`` (..., n), rad or m; returns (..., 6, 6).
     """
+    _check("adjoint_between", screws, i, j)
     T = identity(4)
     for k in range(i, j + 1):
         T = matmul(se3.exp(-screws[k - 1] * q[..., k - 1, None]), T)
@@ -29,6 +33,7 @@ def adjoint_between_derivative(screws: Screws, q: Coordinates, i: int, j: int, k
 
     ``B`` (..., 6), rad, m; returns (..., 6).
     """
+    _check("adjoint_between_derivative", screws, i, j, k=k)
     if not i <= k <= j:
         return zeros(6)
     inner = matvec(adjoint_between(screws, q, i, k - 1), B)
@@ -43,9 +48,26 @@ def adjoint_between_second_derivative(
 
     ``B`` (..., 6), rad, m; returns (..., 6).
     """
+    _check("adjoint_between_second_derivative", screws, i, j, k=k, l=l)
     first, last = min(k, l), max(k, l)
     if not i <= first <= last <= j:
         return zeros(6)
     once = lie.bracket(matvec(adjoint_between(screws, q, i, first - 1), B), screws[first - 1])
     twice = lie.bracket(matvec(adjoint_between(screws, q, first, last - 1), once), screws[last - 1])
     return matvec(adjoint_between(screws, q, last, j), twice)
+
+
+def _check(who: str, screws: Screws, i: int, j: int, **joints: int) -> None:
+    """Refuse indices that name no exponential: Python would count those below 1 from the end."""
+    n = screws.shape[0]
+    ranges = {"i": (i, 1, n + 1), "j": (j, 0, n), **{name: (k, 1, n) for name, k in joints.items()}}
+    for name, (value, least, most) in ranges.items():
+        try:
+            inside = least <= index(value) <= most
+        except TypeError:
+            inside = False
+        if not inside:
+            raise TorsorError(
+                f"{who}: `{name}` must be a whole number from {least} to {most} for {n} screws, which count from 1 as in the "
+                f"paper; got {value!r}."
+            )

@@ -4,8 +4,8 @@ from torsor.plot.curvature_map import curvature_map as curvature_map
 from torsor.plot.free_body import Load as Load
 from torsor.plot.free_body_diagram import FreeBody as FreeBody, free_body_diagram as free_body_diagram
 from torsor.plot.inertia_ellipsoids import (
-    inertia_ellipsoids as inertia_ellipsoids,
     link_inertia_ellipsoids as link_inertia_ellipsoids,
+    mobility_ellipsoid as mobility_ellipsoid,
 )
 from torsor.plot.link_numbering import link_numbering as link_numbering
 from torsor.plot.mass_matrix_ellipse import mass_matrix_ellipse as mass_matrix_ellipse

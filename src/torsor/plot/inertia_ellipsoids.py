@@ -29,20 +29,20 @@ class Ellipsoid(NamedTuple):
     directions: Matrix3
 
 
-def mobility_ellipsoid(robot: Robot, q: ConfigurationVector, frame: str) -> Ellipsoid:
+def mobility(robot: Robot, q: ConfigurationVector, frame: str) -> Ellipsoid:
     """Velocities of the frame's origin that joint velocities with vᵀ M v ≤ 1 J reach: J M⁻¹ Jᵀ [LP, (9.95); Alt04, Prop. II.1].
 
     J (3, nv) are the linear rows of the mixed Jacobian, base axes. ``q`` (nq,), rad or m. Semi-axes in m/s; their inverse
     squares are the masses (kg) felt at the frame along them.
     """
     J = np.asarray(mixed_jacobian(robot, q, frame))[3:]
-    mobility = J @ np.asarray(inverse_mass_matrix(robot, q)) @ J.T
-    if not np.all(np.isfinite(mobility)):
+    A = J @ np.asarray(inverse_mass_matrix(robot, q)) @ J.T
+    if not np.all(np.isfinite(A)):
         raise ModelError(
-            f"inertia_ellipsoids: the mass matrix of robot {robot.name!r} is singular at this q; give every link a mass "
+            f"mobility_ellipsoid: the mass matrix of robot {robot.name!r} is singular at this q; give every link a mass "
             "(torsor.mass_matrix_report says which joints move none)."
         )
-    squares, directions = np.linalg.eigh(mobility)
+    squares, directions = np.linalg.eigh(A)
     return Ellipsoid(np.sqrt(np.maximum(squares, 0.0)), directions)
 
 
@@ -60,7 +60,7 @@ def equivalent_ellipsoid(robot: Robot, link: str) -> Ellipsoid:
     return Ellipsoid(np.sqrt(5.0 * np.maximum(moments, 0.0) / row[0]), directions)
 
 
-def inertia_ellipsoids(
+def mobility_ellipsoid(
     robot: Robot, q: ConfigurationVector | None = None, frame: str | None = None, *, ax: Axes | None = None
 ) -> Axes:
     """The ellipsoid of J M⁻¹ Jᵀ at a frame's origin, on the mechanism: long where the robot is light [LP, (9.95)–(9.99)].
@@ -70,15 +70,15 @@ def inertia_ellipsoids(
     the frame's origin. Along each principal axis stands the mass in kg that a push there would feel, the inverse of the
     eigenvalue. Scaled to be seen. Returns the Axes, in m.
     """
-    q = one_configuration("inertia_ellipsoids", robot, q)
+    q = one_configuration("mobility_ellipsoid", robot, q)
     frame = tip_frame(robot) if frame is None else frame
     place = robot.structure.frame(frame)
     skeleton = skeleton_of(robot, q)
-    found = mobility_ellipsoid(robot, q, frame)
+    found = mobility(robot, q, frame)
     at = np.zeros(3) if place.link < 0 else _origin(robot, skeleton, frame)
     scale = 0.28 * skeleton.extent / max(float(found.semi_axes.max()), 1e-12)
     axes = scale * found.semi_axes * found.directions
-    ax = space_axes("inertia_ellipsoids", ax, gravity=robot.gravity)
+    ax = space_axes("mobility_ellipsoid", ax, gravity=robot.gravity)
     reached = np.concatenate([at + axes.T, at - axes.T])
     finish_space(ax, np.concatenate([skeleton.points(), reached]), pad=2.0 * skeleton.symbol)
     draw_bodies(ax, skeleton, base=robot.structure.base)

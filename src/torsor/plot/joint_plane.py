@@ -75,6 +75,12 @@ def joint_plane(where: str, robot: Robot, joints: Joints) -> JointPlane:
     return JointPlane(across, up)
 
 
+def check_resolution(where: str, resolution: int) -> None:
+    """Refuse what is no number of points along an axis."""
+    if not isinstance(resolution, (int, np.integer)) or resolution < 2:
+        raise TorsorError(f"{where}: `resolution` must be a whole number, at least 2, got {resolution!r}.")
+
+
 def _direction(where: str, robot: Robot, joint: str | int) -> Direction:
     s = robot.structure
     if not isinstance(joint, str):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.arrays.typing import ConfigurationVector
-from torsor.errors import ModelError, TorsorError
+from torsor.errors import ModelError
 from torsor.functions import mass_matrix
 from torsor.model import Robot
 from torsor.plot.canvas import BLUE, GREY, flat_axes
-from torsor.plot.joint_plane import Joints, joint_plane
+from torsor.plot.joint_plane import Joints, check_resolution, joint_plane
 from torsor.plot.skeleton import one_configuration
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def mass_matrix_ellipse(
     robot: Robot,
-    q: ConfigurationVector | None = None,
-    *,
     joints: Joints,
+    *,
+    q: ConfigurationVector | None = None,
     resolution: int = 9,
     ax: Axes | None = None,
     colour: str = BLUE,
@@ -35,8 +35,7 @@ def mass_matrix_ellipse(
     seconds of motion are drawn. Returns the Axes, rad or m.
     """
     plane = joint_plane("mass_matrix_ellipse", robot, joints)
-    if resolution < 2:
-        raise TorsorError(f"mass_matrix_ellipse: `resolution` must be at least 2, got {resolution}.")
+    check_resolution("mass_matrix_ellipse", resolution)
     rest = one_configuration("mass_matrix_ellipse", robot, q)
     states = plane.grid(rest, resolution, inset=0.5 / resolution)
     pair = [plane.across.v, plane.up.v]

@@ -226,4 +226,5 @@ def _legend(ax: Axes, skeleton: Skeleton, notation: bool, weights: bool) -> None
         found.append(entry("joint to next joint, d", linestyle="-", color=VERMILION))
     if weights:
         found.append(entry("counterweight", marker="o", color=GREEN, markeredgecolor=INK))
-    legend(ax, found, loc="best")
+    # Above the picture: an arm stretched along it leaves no room inside.
+    legend(ax, found, loc="lower center", bbox_to_anchor=(0.5, 1.02), borderaxespad=0.0, ncols=2)

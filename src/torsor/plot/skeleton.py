@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.arrays.checked import check
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Vector3
-from torsor.errors import ShapeError
+from torsor.errors import ShapeError, TorsorError
 from torsor.functions import link_poses
 from torsor.model import Robot
 
@@ -101,6 +101,8 @@ def _one(where: str, name: str, value: Array, axis: str, robot: Robot) -> Array:
             f"{where}: a picture shows one state, but `{name}` has shape {value.shape}; pass one of them, "
             f"for example `{name}[{', '.join('0' * (value.ndim - 1))}]`."
         )
+    if not np.all(np.isfinite(value)):
+        raise TorsorError(f"{where}: `{name}` must be finite, got {np.array2string(value, precision=4)}.")
     return value
 
 
