@@ -210,7 +210,7 @@ def test_a_robot_that_is_singular_everywhere_has_no_metric():
 
 def test_senseless_questions_are_refused():
     for wrong in ({"tolerance": 0.0}, {"configurations": 0}):
-        with pytest.raises(torsor.TorsorError, match="must be positive"):
+        with pytest.raises(torsor.TorsorError, match=r"must be (finite and )?positive"):
             is_flat(torsor.robots.planar2r(), **wrong)
 
 
@@ -383,10 +383,58 @@ def test_shapes_are_checked():
             call()
 
 
+@pytest.mark.compiled
+def test_a_long_way_is_integrated_finer_and_not_taken_for_a_singular_one():
+    """Three turns of the pole: steps added up to more than was allowed, though M is nowhere near singular."""
+    cart, pole, length = 1.0, 0.8, 0.6
+    robot = torsor.robots.cart_pole(cart=cart, pole=pole, length=length)
+    flat = flat_coordinates(robot, [0.2, 0.3])
+    far = np.array([100.0, 20.0])
+    N = flat.jacobian(far)
+    assert_close(N.T @ N, torsor.mass_matrix(robot, far), 2e-8)
+    centre = far[0] - 0.2 + pole / (cart + pole) * length * (np.sin(far[1]) - np.sin(0.3))
+    assert_close(flat.phi(far)[0], np.sqrt(cart + pole) * centre, 1e-8)
+
+
+def test_advice_is_what_the_function_can_follow():
+    flat = flat_coordinates(TWO_R, [0.1, 0.5])
+    with pytest.raises(torsor.ModelError, match=r"phi: .* choose another q0"):
+        flat.phi([0.1, -0.5])
+    with pytest.raises(torsor.ModelError, match=r"transport_factor: .*corner by corner"):
+        transport_factor(TWO_R, [[0.1, 0.5], [0.1, -0.5]])
+    with pytest.raises(torsor.ModelError, match=r"inverse: .*out of reach"):
+        flat.inverse([30.0, 30.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda r, f: is_flat("x"), "is_flat: the first argument must be a torsor.Robot, got str 'x'"),
+        (lambda r, f: flat_coordinates(None, [0.0]), "flat_coordinates: the first argument must be a torsor.Robot"),
+        (lambda r, f: flat_coordinates(r, [np.nan, 0.0]), "`q0` must be finite"),
+        (lambda r, f: flat_coordinates(r, [0.0, 0.0], tolerance=-1.0), "`tolerance` must be finite and positive"),
+        (lambda r, f: f.velocity([0.0, 0.0], [1.0]), r"velocity: `v` must have shape \(..., 2\), got \(1,\)"),
+        (lambda r, f: f.force([0.0, 0.0], "x"), "force: `tau` must be an array of numbers"),
+        (lambda r, f: f.linearised_force([0.0, 0.0], [0.0, 0.0], [1.0]), r"`tau` must have shape \(..., 2\)"),
+        (lambda r, f: f.inverse([np.nan, 0.0]), "`q_tilde` must be finite"),
+        (
+            lambda r, f: transport_factor(r, np.zeros((2, 2)), factor=np.eye(3)),
+            r"`factor` must have shape \(..., 2, 2\)",
+        ),
+        (lambda r, f: transport_factor(r, np.zeros((2, 2)), factor=np.ones((4, 2, 2))), "one for each path"),
+        (lambda r, f: transport_factor(r, np.zeros((2, 2)), tolerance=-1.0), "`tolerance` must be finite and positive"),
+    ],
+)
+def test_wrong_arguments_are_named(call, text):
+    robot = torsor.robots.cart_pole()
+    with pytest.raises(torsor.TorsorError, match=text):
+        call(robot, flat_coordinates(robot, [0.0, 0.0]))
+
+
 def test_without_scipy_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.integrate", None)
     flat = flat_coordinates(torsor.robots.cart_pole(), [0.0, 0.0])
-    with pytest.raises(torsor.TorsorError, match=r"needs SciPy: pip install 'torsor\[motion\]'"):
+    with pytest.raises(torsor.TorsorError, match=r"phi needs SciPy: pip install 'torsor\[motion\]'"):
         flat.phi([0.1, 0.1])
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from property_strategies import (
 from scipy.special import ellipeinc
 
 import torsor
-from torsor.motion import geodesic, geodesic_between, parallel_transport
+from torsor.motion import geodesic, geodesic_between, minimum_energy_path, parallel_transport
 from torsor.motion.configuration_rate import configuration_rate, velocity_of_rate, with_nearby_quaternions
 
 pytestmark = pytest.mark.compiled  # thousands of evaluations for each motion
@@ -292,6 +294,14 @@ def test_a_tighter_tolerance_is_kept_too():
     [
         (lambda: geodesic(sphere(), [0, 0], [1, 1], -1.0), "`duration` must be finite and positive, got -1.0"),
         (lambda: geodesic(sphere(), [0, 0], [1, 1], 1.0, samples=1), "at least 2 samples"),
+        (lambda: geodesic(sphere(), [0, 0], [1, 1], 1.0, samples=2.5), "`samples` must be a whole number, got 2.5"),
+        (
+            lambda: geodesic(sphere(), [0, 0], [1, 1], "1"),
+            "`duration` must be one number, finite and positive, got '1'",
+        ),
+        (lambda: geodesic(sphere(), [0, 0], [1, 1], np.ones(2)), "`duration` must be one number"),
+        (lambda: geodesic(TREES["free"], np.zeros(7), np.ones(6), 1.0), "quaternion of joint .* has length zero"),
+        (lambda: geodesic_between(TREES["free"], np.zeros(7), np.ones(7)), "quaternion of joint .* has length zero"),
         (lambda: geodesic(sphere(), [0, 0, 0], [1, 1], 1.0), r"`q` must have shape \(..., 2\) for robot 'sphere'"),
         (lambda: geodesic(sphere(), [0, np.nan], [1, 1], 1.0), "must be finite"),
         (lambda: geodesic(sphere(), [0, 0], [1, 1], 1.0, tolerance=1e-16), "pass tolerance="),
@@ -322,6 +332,22 @@ def test_without_scipy_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.integrate", None)
     with pytest.raises(torsor.TorsorError, match=r"geodesic needs SciPy: pip install 'torsor\[motion\]'"):
         geodesic(sphere(), [0, 0], [1, 1], 1.0)
+
+
+@pytest.mark.parametrize(
+    "call", [geodesic, geodesic_between, lambda robot, q, w, _: parallel_transport(robot, [q, q], w)]
+)
+def test_inside_jit_it_says_that_it_cannot_be(call):
+    jax = pytest.importorskip("jax")
+    with pytest.raises(torsor.TorsorError, match="cannot run inside jit"):
+        jax.jit(lambda q: call(sphere(), np.zeros(2), q, 1.0))(np.ones(2))
+
+
+def test_a_geodesic_says_what_it_is_and_can_be_kept():
+    curve = geodesic(sphere(), [0.0, 0.1], [1.0, 1.0], 0.5, samples=3)
+    assert str(curve).startswith("geodesic of robot 'sphere': 0.5 s, length 0.70") and "\n" not in str(curve)
+    again = pickle.loads(pickle.dumps(curve))
+    assert_close(again(0.3)[0], curve(0.3)[0], 0.0)
 
 
 # Between two configurations
@@ -375,6 +401,14 @@ def test_what_no_geodesic_joins_is_said():
         geodesic_between(robot, [0.0, 1.5], [3.0, 1.5])
 
 
+def test_a_search_in_vain_ends_soon():
+    """It took 16 s: next to the pole, motions cost thousands of steps."""
+    began = time.process_time()
+    with pytest.raises(torsor.TorsorError, match=r"found no geodesic|cannot go on"):
+        geodesic_between(sphere(), [0.0, 0.1], [np.pi, 0.2])
+    assert time.process_time() - began < 8.0  # 2 s and room for slow machines
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -404,6 +438,33 @@ def test_transport_along_a_geodesic_keeps_lengths_angles_and_the_velocity(name):
         product = inner(robot, curve.q, carried[a], carried[b])
         assert_close(product, np.broadcast_to(product[0], product.shape), STATES)
     assert_close(parallel_transport(robot, curve, 2 * v - 3 * w), 2 * carried[0] - 3 * carried[1], STATES)
+
+
+@pytest.mark.parametrize("seed", [9, 21])
+def test_transport_asks_no_more_of_a_geodesic_than_it_has(seed):
+    """Its interpolant is as good as its tolerance, which was not good enough to carry by."""
+    robot = torsor.robots.panda()
+    q, v, w = torsor.random_state(robot, seed=seed)
+    curve = geodesic(robot, q, v, 0.5)
+    carried = parallel_transport(robot, curve, w)
+    assert_close(inner(robot, curve.q, carried, carried), np.full(101, inner(robot, q, w, w)), STATES)
+    late = parallel_transport(robot, curve, carried[40], time=curve.time[40:])
+    assert_close(late, carried[40:], STATES)
+
+
+def test_simulated_motions_and_paths_of_least_energy_carry_too():
+    robot = torsor.robots.planar2r().with_gravity((0, 0, 0))
+    q, v, w = np.array([0.3, 1.0]), np.array([1.0, -0.5]), np.array([0.2, 0.7])
+    expected = parallel_transport(robot, geodesic(robot, q, v, 0.5, samples=51), w)
+    run = torsor.simulate(robot, q, v, duration=0.5, step=0.01, method="rk4")
+    assert_close(parallel_transport(robot, run, w), expected, 1e-7)  # h⁴ and the spline
+    assert_close(parallel_transport(robot, run, w, time=[0.0, 0.5])[-1], expected[-1], 1e-7)
+    least = minimum_energy_path(robot, q, run.q[-1], 0.5, points=50)
+    assert_close(parallel_transport(robot, least, w), expected, 1e-3)  # O(1/points²)
+    with pytest.raises(torsor.TorsorError, match=r"lasts from 0 to 0\.5 s"):
+        parallel_transport(robot, run, w, time=[0.0, 1.0])
+    many = parallel_transport(robot, np.stack([run.q, run.q + np.array([1.0, 0.0])]), w, time=run.time)
+    assert_close(many, np.stack([expected, expected]), 1e-7)  # M does not depend on the first joint
 
 
 @given(st.floats(-1.2, 1.2))
@@ -455,10 +516,18 @@ def test_a_batch_of_geodesics_carries_a_batch():
     ("path", "options", "text"),
     [
         (lambda t: (np.zeros(2), np.zeros(2)), {}, "say at which times"),
-        (np.zeros((4, 3)), {}, r"configurations \(K, 2\), got shape \(4, 3\)"),
+        (np.zeros((4, 3)), {}, r"configurations \(..., K, 2\), got shape \(4, 3\)"),
+        ("a path", {}, "must be a Geodesic, a Trajectory or PathResult, a function"),
+        (lambda t: np.zeros(2), {"time": [0, 1]}, r"the function must return a pair \(q, v\)"),
+        (
+            lambda t: (np.zeros(3), np.zeros(2)),
+            {"time": [0, 1]},
+            r"returned: `q` must have shape \(..., 2\), got \(3,\)",
+        ),
         (np.zeros((4, 2)), {"time": [0, 1]}, "4 configurations need as many times, got 2"),
         (np.zeros((2, 2)), {"time": [1, 0]}, "increasing"),
-        (np.zeros((4, 2)), {"w": [1.0]}, r"`w` must be finite and of shape \(..., 2\)"),
+        (np.zeros((4, 2)), {"w": [1.0]}, r"`w` must have shape \(..., 2\), got \(1,\)"),
+        (np.zeros((4, 2)), {"w": [1.0, np.nan]}, "`w` must be finite"),
         (np.linspace([0.0, 1.0], [0.0, 2.0], 9), {}, "cannot go on|inner products change"),
         (lambda t: (np.array([0.1, t]), np.array([1.0, 0.0])), {"time": [0, 1]}, "Is v the velocity of q"),
     ],

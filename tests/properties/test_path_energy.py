@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 
 import torsor
 from torsor.motion import (
+    curvature_along,
     geodesic,
     geodesic_between,
     minimum_energy_path,
@@ -162,6 +163,60 @@ def test_another_optimiser_finds_the_same_minimum():
     assert found.iterations < other.nit / 3
 
 
+def pan_and_tilt(ring):
+    axes = [[0, 0, 1, 0, 0, 0], [0, 1, 0, 0, 0, 0]]
+    return torsor.serial_chain(axes, [np.eye(4)] * 2, [ring, torsor.Inertia.point(1.0, (1, 0, 0))])
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("turn", [3.5, 4.0, 5.0])
+def test_a_saddle_is_left(turn):
+    """The equator is a geodesic, but no longer the least way once it is longer than half the circle: over the pole is less."""
+    robot = pan_and_tilt(torsor.Inertia.box((0.2, 0.2, 0.2), mass=5.0))
+    assert largest(path_energy_gradient(robot, np.linspace([0, 0], [turn, 0], 31))[1:-1]) < 1e-12
+    found = minimum_energy_path(robot, [0, 0], [turn, 0], points=30)
+    assert found.converged and found.energy < 0.95 * found.straight_energy
+    assert np.abs(found.path[:, 1]).max() > 0.5
+    rng = np.random.default_rng(0)
+    for _ in range(20):  # a minimum: nothing nearby has less
+        near = found.path.copy()
+        near[1:-1] += 1e-3 * rng.normal(size=(29, 2))
+        assert path_energy(robot, near) > found.energy
+
+
+@pytest.mark.compiled
+def test_a_massless_ring_lets_the_path_go_over_the_pole():
+    found = minimum_energy_path(pan_and_tilt(torsor.Inertia.zero()), [0, 0], [4.0, 0])
+    assert_close(found.energy, np.pi**2, 0.03)  # up to the pole, where the ring turns freely, and down again
+    assert minimum_energy_path(pan_and_tilt(torsor.Inertia.zero()), [0, 0], [3.0, 0]).energy == pytest.approx(9.0)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("kinds", [ONE_NUMBER, ("spherical", "revolute")], ids=str)
+def test_a_path_is_a_motion_that_other_functions_take(kinds):
+    robot = torsor.robots.random_tree(2, seed=3, kinds=kinds, serial=True)
+    q0, v, _ = torsor.random_state(robot, seed=2)
+    curve = geodesic(robot, q0, v, 0.8, samples=2)
+    found = minimum_energy_path(robot, q0, curve.q[-1], 0.8, points=100)
+    exact = geodesic_between(robot, q0, curve.q[-1], 0.8)
+    assert found.q is found.path and found.v.shape == (101, robot.nv)
+    assert_close(found.v, exact(found.time)[1], 5e-3)  # O(1/points²)
+    assert_close(curvature_along(robot, found).scalar, curvature_along(robot, found.path).scalar)
+    assert minimum_energy_path(robot, q0, curve.q[-1], points=1).v.shape == (2, robot.nv)
+    assert f"robot {robot.name!r}" in str(found) and " converged after" in str(found) and "\n" not in str(found)
+
+
+def test_the_gradient_runs_inside_jit():
+    jax = pytest.importorskip("jax")
+    robot = torsor.robots.random_tree(2, seed=3, kinds=("spherical", "revolute"), serial=True)
+    path = torsor.random_configuration(robot, seed=1, batch=(4,))
+    traced = jax.jit(lambda path: path_energy_gradient(robot, path))(path)
+    tolerance = 1e-12 if np.asarray(traced).dtype == float else 1e-4
+    assert_close(np.asarray(traced, float), path_energy_gradient(robot, path), tolerance)
+    with pytest.raises(torsor.TorsorError, match="cannot run inside jit"):
+        jax.jit(lambda q: minimum_energy_path(robot, q, path[1]))(path[0])
+
+
 @pytest.mark.compiled
 def test_the_path_does_not_depend_on_the_duration():
     robot = torsor.robots.planar2r()
@@ -217,6 +272,12 @@ def limited(kind="revolute", **limits):
         (lambda r: path_energy(r, np.zeros((3, 3))), torsor.ShapeError, r"`path` must have shape \(..., any, 2\)"),
         (lambda r: path_energy(r, np.zeros((3, 2)), 0.0), torsor.TorsorError, "`duration` must be finite and positive"),
         (lambda r: minimum_energy_path(r, [0, 0], [1, 1], points=0), torsor.TorsorError, "at least 1, got 0"),
+        (lambda r: minimum_energy_path(r, [0, 0], [1, 1], points=5.5), torsor.TorsorError, "must be a whole number"),
+        (
+            lambda r: minimum_energy_path(limited("spherical"), np.zeros(4), np.ones(4)),
+            torsor.TorsorError,
+            "quaternion of joint 'elbow' has length zero",
+        ),
         (lambda r: minimum_energy_path(r, [0, 0], [[1, 1]]), torsor.ShapeError, r"point 50 must be one finite"),
         (lambda r: minimum_energy_path(r, [0, 0], [1, np.inf]), torsor.ShapeError, "point 50 must be one finite"),
         (lambda r: minimum_energy_path(r, [0, 0], [1, 1], through={0: [0, 0]}), torsor.TorsorError, "leave them out"),

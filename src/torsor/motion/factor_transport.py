@@ -20,13 +20,15 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
 from torsor.errors import ModelError, ShapeError, TorsorError
 from torsor.functions import christoffel_symbols_second_kind, mass_matrix
 from torsor.model import Robot
+from torsor.motion.border import numbers_of, refuse_bad_numbers, refuse_strangers
 from torsor.motion.configuration_rate import has_plain_velocities
-from torsor.motion.optional_scipy import scipy_module
+from torsor.motion.integration import held, integrated
 
-FINEST = 3e-14  # SciPy's integrators take no smaller relative tolerance
-DRIFT = 1e-8  # of NᵀN from M, with unit diagonal: more means that the path came too close to a singular configuration
+DRIFT = 1e-8  # of NᵀN from M, with unit diagonal: more is refused
+NEAR = 1e8  # condition number of M, with unit diagonal: more is too close to a singular configuration
 STEEPEST = 1e6  # log det N per path: more means that the path runs into a singular configuration
 TOGETHER = 256  # paths integrated in common steps
+GROWTH = 100  # of the tolerance of a step along the way: if NᵀN leaves M by more, steps are made finer
 
 
 class CarriedFactor(NamedTuple):
@@ -54,27 +56,32 @@ def transport_factor(
 
     Returns ``q`` and ``phi`` (..., K, n), zero at the first corner, and ``N`` (..., K, n, n).
     """
+    refuse_strangers("transport_factor", robot, path, factor)
+    refuse_bad_numbers("transport_factor", tolerance=tolerance)
     corners = _corners("transport_factor", robot, path)
     M = mass_matrix(robot, corners[..., 0, :])
     N = _first_factor(robot, corners[..., 0, :], M, factor)
     here = CarriedFactor(corners[..., 0, :], np.zeros_like(corners[..., 0, :]), N)
     passed = [here]
     for k in range(1, corners.shape[-2]):
-        here = carry_straight(robot, here, corners[..., k, :], tolerance)
+        here = carry_straight("transport_factor", robot, here, corners[..., k, :], tolerance)
         passed.append(here)
     q, phi, N = zip(*passed, strict=True)
     return CarriedFactor(np.stack(q, axis=-2), np.stack(phi, axis=-2), np.stack(N, axis=-3))
 
 
-def carry_straight(robot: Robot, start: CarriedFactor, q: ConfigurationVector, tolerance: float) -> CarriedFactor:
-    """``start`` carried along the straight lines to q (..., n)."""
-    step = q - start.q
-    return _carry(robot, start, lambda step, N: step, step, tolerance)
+def carry_straight(
+    who: str, robot: Robot, start: CarriedFactor, q: ConfigurationVector, tolerance: float
+) -> CarriedFactor:
+    """``start`` carried along the straight lines to q (..., n), for the function ``who``."""
+    return _carry(who, robot, start, lambda step, N: step, q - start.q, tolerance)
 
 
-def carry_to_phi(robot: Robot, start: CarriedFactor, phi: Array, tolerance: float) -> CarriedFactor:
+def carry_to_phi(who: str, robot: Robot, start: CarriedFactor, phi: Array, tolerance: float) -> CarriedFactor:
     """``start`` carried along the lines on which φ goes straight to ``phi`` (..., n): the geodesics of a flat robot."""
-    return _carry(robot, start, lambda step, N: np.linalg.solve(N, step[..., None])[..., 0], phi - start.phi, tolerance)
+    return _carry(
+        who, robot, start, lambda step, N: np.linalg.solve(N, step[..., None])[..., 0], phi - start.phi, tolerance
+    )
 
 
 def require_plain_velocities(who: str, robot: Robot) -> None:
@@ -97,19 +104,12 @@ def require_plain_velocities(who: str, robot: Robot) -> None:
 
 def _corners(who: str, robot: Robot, path: Array) -> Array:
     require_plain_velocities(who, robot)
-    corners = np.asarray(path, float)
-    if corners.ndim < 2 or corners.shape[-1] != robot.nq or not corners.shape[-2]:
+    corners = numbers_of(who, "path", path, (robot.nq,))
+    if corners.ndim < 2 or not corners.shape[-2]:
         raise ShapeError(
             f"{who}: `path` must have shape (..., K, {robot.nq}) for robot {robot.name!r}, got {corners.shape}."
         )
-    refuse_unknown(who, corners)
     return corners
-
-
-def refuse_unknown(who: str, q: Array) -> None:
-    """Refuse configurations with NaN or infinities."""
-    if not np.all(np.isfinite(q)):
-        raise TorsorError(f"{who}: configurations must be finite numbers, got NaN or infinity.")
 
 
 def _first_factor(robot: Robot, q: Array, M: Array, factor: Array | None) -> Array:
@@ -117,17 +117,28 @@ def _first_factor(robot: Robot, q: Array, M: Array, factor: Array | None) -> Arr
         try:
             return factor_of(M)
         except np.linalg.LinAlgError:
-            raise _singular(robot, q) from None
-    N = np.broadcast_to(np.asarray(factor, float), M.shape)
+            raise _singular("transport_factor", robot, q) from None
+    N = numbers_of("transport_factor", "factor", factor, (robot.nv, robot.nv))
+    try:
+        N = np.broadcast_to(N, M.shape)
+    except ValueError:
+        raise ShapeError(
+            f"transport_factor: `factor` must have shape {M.shape}, one for each path, got {N.shape}."
+        ) from None
     if _drift(N, M) > DRIFT:
         raise TorsorError("transport_factor: `factor` must be N with NᵀN = M at the first corner of the path.")
     return N
 
 
 def _carry(
-    robot: Robot, start: CarriedFactor, velocity: Callable[[Array, Array], Array], step: Array, tolerance: float
+    who: str,
+    robot: Robot,
+    start: CarriedFactor,
+    velocity: Callable[[Array, Array], Array],
+    step: Array,
+    tolerance: float,
 ) -> CarriedFactor:
-    """q̇ = velocity(step, N), φ̇ = N q̇ and Ṅ = N Γ q̇ over unit time, many paths in common steps (DOP853)."""
+    """q̇ = velocity(step, N), φ̇ = N q̇ and Ṅ = N Γ q̇ over unit time, many paths in common steps."""
     n, batch = robot.nv, step.shape[:-1]
     flat = [
         np.broadcast_to(x, (*batch, *x.shape[x.ndim - r :])) for x, r in zip((*start, step), (1, 1, 2, 1), strict=True)
@@ -137,52 +148,82 @@ def _carry(
     for first in range(0, len(q), TOGETHER):
         some = slice(first, first + TOGETHER)
         y = np.concatenate([q[some], phi[some], N[some].reshape(-1, n * n)], axis=-1)
-        ends.append(_integrated(robot, y, partial(velocity, step[some]), tolerance))
+        ends.append(_carried(Paths(who, robot, y, partial(velocity, step[some])), tolerance))
     y = np.concatenate(ends) if ends else np.zeros((0, 2 * n + n * n))
-    q, phi, N = y[:, :n], y[:, n : 2 * n], y[:, 2 * n :].reshape(-1, n, n)
-    _refuse_crossings(robot, start.N, q, N, tolerance)
+    q, phi, N = _parts(n, y)
     return CarriedFactor(q.reshape(*batch, n), phi.reshape(*batch, n), N.reshape(*batch, n, n))
 
 
-def _integrated(robot: Robot, y: Array, velocity: Callable[[Array], Array], tolerance: float) -> Array:
-    """y = (q, φ, N) (P, 2n + n²) of P paths after unit time."""
-    n = robot.nv
+class Paths(NamedTuple):
+    """P paths over unit time: for whom, their starts y = (q, φ, N) (P, 2n + n²), and their velocities by N (P, n, n)."""
 
-    def rate(_: float, y: Array) -> Array:
-        q, _phi, N = np.split(y.reshape(-1, 2 * n + n * n), [n, 2 * n], axis=-1)
-        N = N.reshape(-1, n, n)
-        v = velocity(N)
-        change = np.einsum("pk,pkjr->prj", v, christoffel_symbols_second_kind(robot, np.ascontiguousarray(q)))
-        steep = ~(np.abs(np.trace(change, axis1=1, axis2=2)) < STEEPEST)  # d log det N/ds; NaN where M is singular
-        if np.any(steep):
-            raise _singular(robot, q[steep])
-        return np.concatenate([v, np.einsum("paj,pj->pa", N, v), (N @ change).reshape(-1, n * n)], axis=-1).ravel()
+    who: str
+    robot: Robot
+    start: Array
+    velocity: Callable[[Array], Array]
 
-    # SciPy's error is a root mean square over all paths: divided by √size, the largest is within the tolerance too.
-    finest = max(tolerance / np.sqrt(y.size), FINEST)
-    scale = np.concatenate([np.ones(n), *(np.full(k, np.abs(y[:, 2 * n :]).max()) for k in (n, n * n))])
-    integrate = scipy_module("integrate", "transport of a factor")
-    done = integrate.solve_ivp(
-        rate, (0.0, 1.0), y.ravel(), method="DOP853", rtol=finest, atol=finest * np.tile(scale, len(y))
+    def at(self, instants: Array, tolerance: float) -> Array:
+        """y (T, P, 2n + n²) at ``instants`` (T,), or at the end if there is one only."""
+        n, robot = self.robot.nv, self.robot
+
+        def rate(_: float, y: Array) -> Array:
+            q, _phi, N = _parts(n, y.reshape(self.start.shape))
+            v = self.velocity(N)
+            change = np.einsum("pk,pkjr->prj", v, christoffel_symbols_second_kind(robot, np.ascontiguousarray(q)))
+            steep = ~(np.abs(np.trace(change, axis1=1, axis2=2)) < STEEPEST)  # d log det N/ds; NaN where M is singular
+            if np.any(steep):
+                raise _singular(self.who, robot, q[steep])
+            return np.concatenate([v, np.einsum("paj,pj->pa", N, v), (N @ change).reshape(-1, n * n)], axis=-1).ravel()
+
+        # SciPy's error is a root mean square over all paths: divided by √size, the largest is within the tolerance too.
+        finest, size = tolerance / np.sqrt(self.start.size), np.abs(self.start[:, 2 * n :]).max()
+        sizes = np.tile(np.concatenate([np.ones(n), np.full(n + n * n, size)]), len(self.start))
+        dense = len(instants) > 1
+        run = integrated(self.who, rate, (0.0, 1.0), self.start.ravel(), finest, sizes, dense=dense)
+        if not run.finished:
+            raise _singular(self.who, robot, _parts(n, run.y.reshape(self.start.shape))[0])
+        y = run.y[:, None] if run.curve is None else run.curve(instants)
+        return np.moveaxis(y, -1, 0).reshape(len(instants), *self.start.shape)
+
+
+def _carried(paths: Paths, tolerance: float) -> Array:
+    """The ends y (P, 2n + n²), integrated ever finer until NᵀN = M there; raises if that cannot be had."""
+    n, robot = paths.robot.nv, paths.robot
+    side = np.sign(np.linalg.det(_parts(n, paths.start)[2]))
+
+    def attempt(finest: float) -> tuple[Array, float]:
+        y = paths.at(np.ones(1), finest)[0]
+        q, _, N = _parts(n, y)
+        if np.any(crossed := np.sign(np.linalg.det(N)) != side):  # det N changes its sign where M is singular
+            raise _too_near(paths.who, robot, "passes through", q[crossed])
+        return y, _drift(N, mass_matrix(robot, q)) / GROWTH
+
+    y, drift = held(tolerance, attempt)
+    if GROWTH * drift <= max(DRIFT, GROWTH * tolerance):
+        return y
+    q, _, _ = _parts(n, paths.at(np.linspace(0.0, 1.0, 101), tolerance).reshape(-1, paths.start.shape[1]))
+    condition = _condition(mass_matrix(robot, np.ascontiguousarray(q)))
+    if (worst := condition.max()) > NEAR:
+        raise _too_near(paths.who, robot, f"comes close (condition number {worst:.1g}) to", q[[condition.argmax()]])
+    raise TorsorError(
+        f"{paths.who}: on this path of robot {robot.name!r} NᵀN drifts from M by {GROWTH * drift:.1g}, however fine the steps: "
+        f"it is too long. M is nowhere near singular on it. Pass tolerance={2 * drift:.1g} to "
+        f"{'transport_factor' if paths.who == 'transport_factor' else 'flat_coordinates'}, or a start nearer to its end."
     )
-    reached: Array = done.y[:, -1].reshape(y.shape)
-    if not done.success:
-        raise _singular(robot, reached[:, :n])
-    return reached
 
 
-def _refuse_crossings(robot: Robot, N_start: Array, q: Array, N: Array, tolerance: float) -> None:
-    """Raise if a path went through, or too near to, a singular configuration, where det N changes sign and NᵀN leaves M."""
-    if not len(q):
-        return
-    drift = _drift(N, mass_matrix(robot, q))
-    if drift > max(DRIFT, 100 * tolerance) or np.any(
-        np.sign(np.linalg.det(N)) != np.sign(np.linalg.det(N_start)).ravel()
-    ):
-        raise ModelError(
-            f"robot {robot.name!r}: the path passes through, or close to, a configuration at which the mass matrix is singular "
-            f"(NᵀN has drifted from M by {drift:.1g}). Keep to one side of it, or go around it, corner by corner."
-        )
+def _parts(n: int, y: Array) -> tuple[Array, Array, Array]:
+    """q (P, n), φ (P, n) and N (P, n, n) of y (P, 2n + n²)."""
+    return y[:, :n], y[:, n : 2 * n], y[:, 2 * n :].reshape(-1, n, n)
+
+
+def _condition(M: Array) -> Array:
+    """Condition numbers of M (P, n, n), each in coordinates in which its diagonal is 1; infinite where that cannot be."""
+    with np.errstate(all="ignore"):
+        size = np.sqrt(np.einsum("pii->pi", M))
+        scaled = M / (size[:, :, None] * size[:, None, :])
+    known = np.isfinite(scaled).all(axis=(1, 2))
+    return np.where(known, np.linalg.cond(np.where(known[:, None, None], scaled, 0.0)), np.inf)
 
 
 def _drift(N: Array, M: Array) -> float:
@@ -192,9 +233,17 @@ def _drift(N: Array, M: Array) -> float:
     return float(np.abs(difference / (size[..., :, None] * size[..., None, :])).max(initial=0.0))
 
 
-def _singular(robot: Robot, q: Array) -> ModelError:
+def _singular(who: str, robot: Robot, q: Array) -> ModelError:
+    return _too_near(who, robot, "runs into", q)
+
+
+def _too_near(who: str, robot: Robot, how: str, q: Array) -> ModelError:
     at = np.array2string(q.reshape(-1, robot.nq)[0], precision=4, separator=", ", suppress_small=True)
+    advice = {
+        "transport_factor": "Keep to one side of it, or go around it, corner by corner.",
+        "inverse": "Either q̃ is out of reach, or a `guess` nearer to the result will do.",
+    }.get(who, "The line from q0 to q is straight: choose another q0 in flat_coordinates, from which it keeps away.")
     return ModelError(
-        f"robot {robot.name!r}: the mass matrix is singular on the way, near q = {at}; torsor.mass_matrix_report(robot, q) tells "
-        "why. Choose a path that keeps away from it."
+        f"{who}: robot {robot.name!r}: the path {how} a configuration at which the mass matrix is singular, near q = {at}; "
+        f"torsor.mass_matrix_report(robot, q) tells why. {advice}"
     )

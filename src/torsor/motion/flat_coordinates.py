@@ -11,11 +11,11 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointV
 from torsor.errors import ModelError, ShapeError
 from torsor.functions import friction_forces, gravity_forces
 from torsor.model import Robot
+from torsor.motion.border import numbers_of, refuse_bad_numbers, refuse_strangers
 from torsor.motion.factor_transport import (
     CarriedFactor,
     carry_straight,
     carry_to_phi,
-    refuse_unknown,
     require_plain_velocities,
     transport_factor,
 )
@@ -56,24 +56,26 @@ class FlatCoordinates:
 
     def velocity(self, q: ConfigurationVector, v: JointVector) -> Array:
         """ṽ = N(q) v, the rate of q̃ [Alt04, §II.A]. ``q``, ``v`` (..., n), rad, m, s; returns (..., n), √kg·m/s."""
-        return _times(self._at(q, "velocity").N, np.asarray(v, float))
+        return _times(self._at(q, "velocity").N, self._numbers("velocity", "v", v))
 
     def force(self, q: ConfigurationVector, tau: JointVector) -> Array:
         """τ̃ = N(q)⁻ᵀ τ, of the same power: τ̃ · ṽ = τ · v [Alt04, §II.A]. ``q``, ``tau`` (..., n); returns (..., n), √kg·m/s²."""
-        return _dual(self._at(q, "force").N, np.asarray(tau, float))
+        return _dual(self._at(q, "force").N, self._numbers("force", "tau", tau))
 
     def state(self, q: ConfigurationVector, v: JointVector, tau: JointVector) -> FlatState:
         """(q̃, ṽ, τ̃) = (φ(q), N v, N⁻ᵀ τ), with one integration [Alt04, §II.A]. All (..., n), in rad, m, s, N·m, N."""
+        v, tau = self._numbers("state", "v", v), self._numbers("state", "tau", tau)
         _, phi, N = self._at(q, "state")
-        return FlatState(phi, _times(N, np.asarray(v, float)), _dual(N, np.asarray(tau, float)))
+        return FlatState(phi, _times(N, v), _dual(N, tau))
 
     def linearised_force(self, q: ConfigurationVector, v: JointVector, tau: JointVector) -> Array:
         """q̃̈ = N⁻ᵀ (τ − g(q) − friction(v)), the acceleration of q̃ under joint forces τ [Alt04, (12)].
 
         Without gravity and friction it is `force`. ``q``, ``v``, ``tau`` (..., n); returns (..., n), √kg·m/s².
         """
+        v, tau = self._numbers("linearised_force", "v", v), self._numbers("linearised_force", "tau", tau)
         N = self._at(q, "linearised_force").N
-        return _dual(N, np.asarray(tau, float) - gravity_forces(self.robot, q) - friction_forces(self.robot, v))
+        return _dual(N, tau - gravity_forces(self.robot, q) - friction_forces(self.robot, v))
 
     def inverse(self, q_tilde: Array, guess: ConfigurationVector | None = None) -> ConfigurationVector:
         """q with φ(q) = q̃, on the branch of ``guess`` [Alt04, §II.A].
@@ -82,12 +84,9 @@ class FlatCoordinates:
         φ need not reach all of Euclidean space: where the straight line leaves its image, M becomes singular (ModelError).
         ``q_tilde`` (..., n), √kg·m; ``guess`` (..., n), rad or m; returns (..., n), rad or m.
         """
-        wanted = np.asarray(q_tilde, float)
-        if wanted.shape[-1:] != (self.robot.nv,):
-            raise ShapeError(f"inverse: `q_tilde` must have shape (..., {self.robot.nv}), got {wanted.shape}.")
-        here = carry_to_phi(
-            self.robot, self._at(self.q0 if guess is None else guess, "inverse"), wanted, self.tolerance
-        )
+        wanted = self._numbers("inverse", "q_tilde", q_tilde)
+        start = self._at(self.q0 if guess is None else guess, "inverse")
+        here = carry_to_phi("inverse", self.robot, start, wanted, self.tolerance)
         scale = max(1.0, float(np.abs(wanted).max(initial=0.0)))
         for _ in range(CORRECTIONS):
             here = self._at(here.q, "inverse")
@@ -101,15 +100,13 @@ class FlatCoordinates:
         )
 
     def _at(self, q: ConfigurationVector, who: str) -> CarriedFactor:
-        q = np.asarray(q, float)
-        if q.shape[-1:] != (self.robot.nq,):
-            raise ShapeError(
-                f"{who}: `q` must have shape (..., {self.robot.nq}) for robot {self.robot.name!r}, got {q.shape}."
-            )
-        refuse_unknown(who, q)
-        return carry_straight(
-            self.robot, CarriedFactor(self.q0, np.zeros(self.robot.nv), self.factor), q, self.tolerance
-        )
+        q = self._numbers(who, "q", q)
+        start = CarriedFactor(self.q0, np.zeros(self.robot.nv), self.factor)
+        return carry_straight(who, self.robot, start, q, self.tolerance)
+
+    def _numbers(self, who: str, name: str, value: Array) -> Array:
+        refuse_strangers(who, self.robot, value)
+        return numbers_of(who, name, value, (self.robot.nv,))
 
 
 def flat_coordinates(robot: Robot, q0: ConfigurationVector, *, tolerance: float = 1e-10) -> FlatCoordinates:
@@ -123,8 +120,10 @@ def flat_coordinates(robot: Robot, q0: ConfigurationVector, *, tolerance: float 
     ``q0`` (n,), rad or m; ``tolerance`` of the integration, no unit. Curved robots (see `is_flat`) and planar, spherical and
     free joints are refused. Needs SciPy.
     """
+    refuse_strangers("flat_coordinates", robot, q0)
+    refuse_bad_numbers("flat_coordinates", tolerance=tolerance)
     require_plain_velocities("flat_coordinates", robot)
-    q0 = np.asarray(q0, float)
+    q0 = numbers_of("flat_coordinates", "q0", q0, (robot.nq,))
     if q0.shape != (robot.nq,):
         raise ShapeError(
             f"flat_coordinates: `q0` must have shape ({robot.nq},) for robot {robot.name!r}, got {q0.shape}."

@@ -29,6 +29,7 @@ from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.geometry.planes import planes_of
 from torsor.mechanics.mass_matrix import mass_matrix
 from torsor.model import Robot, random_configuration
+from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_strangers
 
 SINGULAR = 1e5  # condition number of M with unit diagonal: the ratio's rounding was measured to be 2e-15 of it at most
 DRAWS = 20  # configurations drawn for one that is not singular, before giving up
@@ -115,12 +116,11 @@ def is_flat(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 12, 
 
 
 def _check(robot: Robot, tolerance: float, configurations: int) -> None:
-    if not robot.is_concrete:
+    if isinstance(robot, Robot) and not robot.is_concrete:
         raise TorsorError(f"is_flat: robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
-    if not (tolerance > 0 and configurations > 0):
-        raise TorsorError(
-            f"is_flat: tolerance and configurations must be positive, got {tolerance} and {configurations}."
-        )
+    refuse_strangers("is_flat", robot)
+    refuse_bad_count("is_flat", "configurations", configurations, 1, "`configurations` must be positive")
+    refuse_bad_numbers("is_flat", tolerance=tolerance)
 
 
 def _regular_configurations(robot: Robot, wanted: int, generator: np.random.Generator) -> tuple[Array, int]:

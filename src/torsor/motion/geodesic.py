@@ -13,8 +13,15 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.errors import TorsorError
 from torsor.functions import geodesic_acceleration, kinetic_energy, mass_matrix_report
 from torsor.model import Robot
+from torsor.motion.border import (
+    refuse_bad_count,
+    refuse_bad_numbers,
+    refuse_strangers,
+    refuse_unknown,
+    refuse_zero_quaternions,
+)
 from torsor.motion.configuration_rate import configuration_rate, with_unit_quaternions
-from torsor.motion.integration import SHORTEST, held, integrated
+from torsor.motion.integration import SHORTEST, Effort, held, integrated
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +37,15 @@ class Geodesic:
     q: Array
     v: Array
     energy: Array
-    _state: Callable[[Array], tuple[Array, Array]] = field(repr=False)
+    _state: States = field(repr=False)
+
+    def __str__(self) -> str:
+        many = "" if self.energy.ndim == 1 else f", {np.prod(self.energy.shape[:-1])} motions"
+        length, drift = float(self.length.max(initial=0.0)), float(self.energy_drift.max(initial=0.0))
+        return (
+            f"geodesic of robot {self.robot.name!r}{many}: {self.duration:g} s, length {length:.6g} m·√kg, the energy drifts by "
+            f"{drift:.1e} of itself"
+        )
 
     @property
     def duration(self) -> float:
@@ -76,19 +91,19 @@ def geodesic(
     The kinetic energy stays within ``tolerance`` of itself at all ``samples`` instants (integrated again, finer, if it does
     not); raises if that cannot be had, or where the mass matrix becomes singular on the way. Limits are not looked at.
     """
+    refuse_strangers("geodesic", robot, q, v, duration)
     refuse_bad_numbers("geodesic", duration=duration, tolerance=tolerance)
-    if samples < 2:
-        raise TorsorError(f"geodesic: needs at least 2 samples, the start and the end, got {samples}.")
+    refuse_bad_count("geodesic", "samples", samples, 2, "needs at least 2 samples, the start and the end")
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     q, v = np.broadcast_to(np.asarray(q, float), (*batch, robot.nq)), np.asarray(v, float)
     u = np.broadcast_to(v * duration, (*batch, robot.nv))
-    if not (np.isfinite(q).all() and np.isfinite(u).all()):
-        raise TorsorError("geodesic: `q` and `v` must be finite.")
-
+    refuse_unknown("geodesic", np.concatenate([q, u], axis=-1), "`q` and `v`")
+    refuse_zero_quaternions("geodesic", robot, q)
     s = np.linspace(0.0, 1.0, samples)
 
     def attempt(finest: float) -> tuple[Geodesic, float]:
         state = flow(robot, q, u, finest, duration).state
+        assert state is not None  # it is dense
         qs, us = state(s)
         energy = kinetic_energy(robot, qs, us) / duration**2
         return Geodesic(robot, duration * s, qs, us / duration, energy, state), float(_drift(energy).max(initial=0.0))
@@ -102,12 +117,27 @@ def geodesic(
     )
 
 
+class States(NamedTuple):
+    """The states of free motions at times s (K,) of one unit: q (..., K, nq) and u (..., K, nv). It can be pickled."""
+
+    robot: Robot
+    curve: Callable[[Array], Array]
+    q_shape: tuple[int, ...]
+    u_shape: tuple[int, ...]
+
+    def __call__(self, s: Array) -> tuple[Array, Array]:
+        """States at the times s (K,)."""
+        y, split = self.curve(s), int(np.prod(self.q_shape))
+        q, u = y[:split].reshape(*self.q_shape, len(s)), y[split:].reshape(*self.u_shape, len(s))
+        return with_unit_quaternions(self.robot, np.moveaxis(q, -1, -2)), np.ascontiguousarray(np.moveaxis(u, -1, -2))
+
+
 class Flow(NamedTuple):
-    """Free motions over one unit of time: the states at the end, and (of a dense one) at any times between."""
+    """Free motions over one unit of time: the states at the end, and of a dense one at any times between."""
 
     q: Array
     u: Array
-    state: Callable[[Array], tuple[Array, Array]]
+    state: States | None
 
 
 def flow(
@@ -119,6 +149,7 @@ def flow(
     *,
     dense: bool = True,
     shortest: float = SHORTEST,
+    effort: Effort | None = None,
 ) -> Flow:
     """Free motions from q (..., nq) with velocities u (..., nv) per unit of time, which ``duration`` s are (for messages).
 
@@ -140,18 +171,14 @@ def flow(
     size = np.where(size == 0.0, 1.0, size)
     sizes = np.concatenate([np.broadcast_to(size, x.shape).ravel() for x in (q, u)])
     start = np.concatenate([q.ravel(), u.ravel()])
-    run = integrated("geodesic", rate, (0.0, 1.0), start, tolerance, sizes, dense=dense, shortest=shortest)
+    run = integrated(
+        "geodesic", rate, (0.0, 1.0), start, tolerance, sizes, dense=dense, shortest=shortest, effort=effort
+    )
     end = unpacked(run.y)
     if not run.finished:
         raise _stuck(robot, *end, run.t, duration)
 
-    def state(s: Array) -> tuple[Array, Array]:
-        y = run.curve(s)  # type: ignore[misc]  # there is one if dense
-        qs, us = (
-            np.moveaxis(x, -1, -2) for x in (y[:split].reshape(*q.shape, len(s)), y[split:].reshape(*u.shape, len(s)))
-        )
-        return with_unit_quaternions(robot, qs), np.ascontiguousarray(us)
-
+    state = None if run.curve is None else States(robot, run.curve, q.shape, u.shape)
     return Flow(with_unit_quaternions(robot, end[0]), end[1], state)
 
 
@@ -172,10 +199,3 @@ def _stuck(robot: Robot, q: Array, u: Array, s: float, duration: float) -> Torso
         f"geodesic: robot {robot.name!r} cannot go on after {s * duration:.6g} s of {duration:g} s, at q = {where}{which}, where "
         f"its mass matrix is singular or nearly so. {report}. Take a shorter `duration`, or give its links inertia or armature."
     )
-
-
-def refuse_bad_numbers(who: str, **numbers: float) -> None:
-    """Raise unless all are finite and positive."""
-    for name, value in numbers.items():
-        if not (np.isfinite(value) and value > 0):
-            raise TorsorError(f"{who}: `{name}` must be finite and positive, got {value}.")

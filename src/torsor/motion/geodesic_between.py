@@ -11,12 +11,16 @@ from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ShapeError, TorsorError
 from torsor.functions import difference, integrate
 from torsor.model import Robot
-from torsor.motion.geodesic import Geodesic, geodesic, refuse_bad_numbers
-from torsor.motion.minimum_energy_path import minimum_energy_path, straight_path
+from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
+from torsor.motion.geodesic import Geodesic, geodesic
+from torsor.motion.integration import Effort
+from torsor.motion.minimum_energy_path import stationary_path, straight_path
 from torsor.motion.multiple_shooting import Arcs, Shot, shoot
+from torsor.motion.optional_scipy import scipy_module
 
 ARCS = (8, 32)  # how many arcs to shoot with; more if that fails
 STEPS_PER_ARC = 5  # of the path they start from
+MOST_STEPS, STEPS_PER_START = 2600, 1300  # of integration, about 1 ms each; what succeeds takes some hundreds
 
 
 @checked
@@ -33,30 +37,39 @@ def geodesic_between(
     """A free motion ∇_v v = 0 from q0 to q1 [Alt04, (6), (7); BSP93, §4, E000-11; PBP95, §5].
 
     There may be several, and the one found need not be the shortest: joints that turn can go either way round, and curved
-    inertia bends motions around both sides of a hill. It is the one next to the path of least energy that the straight path
-    leads to (or next to the straight path, if that fails) or, if given, next to ``guess``: a path (K + 1, nq) at even times, or
-    the velocity (nv,) at the start, rad/s or m/s. It ends within ``tolerance`` (rad or m) of q1, whole turns of joints with one
-    number counted; raises if not. Limits are not looked at: see `minimum_energy_path`.
+    inertia bends motions around both sides of a hill. It is the one next to the path that the straight one leads to when its
+    energy falls (or next to the straight path, if that fails) or, if given, next to ``guess``: a path (K + 1, nq) at even times,
+    or the velocity (nv,) at the start, rad/s or m/s. It ends within ``tolerance`` (rad or m) of q1, whole turns of joints with
+    one number counted; raises if not. Limits are not looked at: see `minimum_energy_path`.
 
     ``q0``, ``q1`` (nq,), rad or m, of any joint kind; ``duration`` s.
     """
+    refuse_strangers("geodesic_between", robot, q0, q1, duration, guess)
     refuse_bad_numbers("geodesic_between", duration=duration, tolerance=tolerance)
+    refuse_bad_count("geodesic_between", "samples", samples, 2, "needs at least 2 samples, the start and the end")
+    scipy_module("integrate", "geodesic_between")
     for name, q in (("q0", q0), ("q1", q1)):
         if q.shape != (robot.nq,) or not np.isfinite(q).all():
             raise ShapeError(
                 f"geodesic_between: `{name}` must be one finite configuration of shape ({robot.nq},), got {q.shape}."
             )
+        refuse_zero_quaternions("geodesic_between", robot, np.asarray(q, float))
     q0, q1 = np.asarray(q0, float), np.asarray(q1, float)
     if guess is None and not difference(robot, q0, q1).any():
         return geodesic(robot, q0, np.zeros(robot.nv), duration, samples=samples)
     integration = min(1e-10, max(1e-13, 1e-4 * tolerance))  # errors on the way grow towards the end
     shots: list[Shot] = []
+    left = MOST_STEPS
     for count, path in _starts(robot, q0, q1, duration, guess):
+        effort = Effort(min(left, STEPS_PER_START))
+        left -= effort.left
         try:
-            shot = shoot(robot, _arcs(robot, path, q1, count), tolerance, integration)
+            shot = shoot(robot, _arcs(robot, path, q1, count), tolerance, integration, effort)
+            left += max(effort.left, 0)
             if shot.gap <= 1e3 * tolerance:
                 # One arc from end to end takes out what is left of the gaps, as the motion itself adds them up.
-                shot = shoot(robot, Arcs(q0[None], count * shot.arcs.u[:1], q1), 0.1 * tolerance, integration)
+                whole = Arcs(q0[None], count * shot.arcs.u[:1], q1)
+                shot = shoot(robot, whole, 0.1 * tolerance, integration, Effort(STEPS_PER_START))
         except TorsorError as error:  # what it started from meets a singular configuration
             stuck = error
             continue
@@ -67,6 +80,8 @@ def geodesic_between(
             if shot.gap <= tolerance:
                 return curve
         shots.append(shot)
+        if left <= 0:
+            break
     raise _lost(robot, min(shots, key=lambda shot: shot.gap), tolerance) if shots else stuck
 
 
@@ -78,8 +93,7 @@ def _starts(robot: Robot, q0: Array, q1: Array, duration: float, guess: Array | 
         return
     for count in ARCS:
         K = STEPS_PER_ARC * count
-        least = minimum_energy_path(robot, q0, q1, points=K, within_limits=False, tolerance=1e-6, iterations=50)
-        yield count, least.path
+        yield count, stationary_path(robot, q0, q1, K)
         if count == ARCS[0]:  # the long way round is a geodesic too, though no path of least energy
             yield count, straight_path(robot, {0: q0, K: q1})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,6 +15,13 @@ FINEST = 2.5e-14  # the smallest relative tolerance that rounding lets an integr
 SHORTEST = 1e-9  # step, as a fraction of the whole: where steps get shorter than this, something runs away
 ATTEMPTS = 6
 T = TypeVar("T")
+
+
+@dataclass
+class Effort:
+    """How many steps are left to take, in all integrations that share it: a bound on the time a search may cost."""
+
+    left: int
 
 
 class Run(NamedTuple):
@@ -35,10 +43,11 @@ def integrated(
     *,
     dense: bool = True,
     shortest: float = SHORTEST,
+    effort: Effort | None = None,
 ) -> Run:
     """ẏ = rate(t, y) over a ``span`` from y (n,); each step to ``tolerance`` of |y| + ``sizes`` (n,).
 
-    It does not finish where a step gets shorter than the fraction ``shortest`` of the span.
+    It does not finish where a step gets shorter than the fraction ``shortest`` of the span, or when the ``effort`` is spent.
     """
     integrators: Any = scipy_module("integrate", who)
     finest, (start, end) = max(tolerance, FINEST), span
@@ -46,6 +55,10 @@ def integrated(
     with np.errstate(all="ignore"):  # what is not finite makes a step fail
         solver = integrators.DOP853(rate, start, y, end, rtol=finest, atol=finest * sizes)
         while solver.status == "running":
+            if effort is not None:
+                effort.left -= 1
+                if effort.left < 0:
+                    return Run(solver.t, solver.y, False, None)
             solver.step()
             if solver.status == "failed" or solver.step_size < shortest * (end - start) < end - solver.t:
                 return Run(solver.t, solver.y, False, None)

@@ -13,9 +13,9 @@ from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ModelError, ShapeError, TorsorError
 from torsor.functions import difference, integrate
 from torsor.model import Robot
-from torsor.motion.geodesic import refuse_bad_numbers
+from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
 from torsor.motion.path_energy import path_energy, path_length
-from torsor.motion.path_newton import Problem, minimise
+from torsor.motion.path_newton import PathProblem, minimise
 
 Waypoints = Mapping[int, Array] | Sequence[Array]
 HUGE = 1e100  # a limit beyond this is none
@@ -30,6 +30,7 @@ class PathResult:
     move, J·s per rad or m; ``active_limits``: for each joint that its limits hold back, the numbers of the points where.
     """
 
+    robot: Robot
     path: Array
     time: Array
     energy: float
@@ -39,6 +40,26 @@ class PathResult:
     iterations: int
     converged: bool
     active_limits: dict[str, tuple[int, ...]]
+
+    @property
+    def q(self) -> Array:
+        """``path``, by the name that other motions have for it."""
+        return self.path
+
+    @property
+    def v(self) -> Array:
+        """Velocities (points + 1, nv), rad/s or m/s, by differences of second order."""
+        steps = difference(self.robot, self.path[:-1], self.path[1:])
+        turn = 0.5 * np.diff(steps, axis=0)  # by which the velocity changes over half a step
+        ends = [steps[:1] - turn[:1], steps[-1:] + turn[-1:]] if len(turn) else [steps, steps]
+        return np.concatenate([ends[0], steps[:-1] + turn, ends[1]]) * (len(steps) / self.time[-1])
+
+    def __str__(self) -> str:
+        how = "converged" if self.converged else "NOT converged"
+        return (
+            f"path of robot {self.robot.name!r}: {self.time[-1]:g} s, length {self.length:.6g} m·√kg, energy {self.energy:.6g} "
+            f"J·s (straight: {self.straight_energy:.6g}), {how} after {self.iterations} steps"
+        )
 
 
 @checked
@@ -63,17 +84,19 @@ def minimum_energy_path(
 
     ``q0``, ``q1`` (nq,), rad or m, of any joint kind; ``duration`` s, which the path does not depend on.
     """
+    refuse_strangers("minimum_energy_path", robot, q0, q1, duration)
     refuse_bad_numbers("minimum_energy_path", duration=duration, tolerance=tolerance)
-    if points < 1:
-        raise TorsorError(f"minimum_energy_path: `points` counts the steps of the path, at least 1, got {points}.")
+    refuse_bad_count("minimum_energy_path", "points", points, 1, "`points` counts the steps of the path, at least 1")
+    refuse_bad_count("minimum_energy_path", "iterations", iterations, 1, "`iterations` must be at least 1")
     fixed = _fixed(robot, q0, q1, points, through)
     start = straight_path(robot, fixed)
     free = np.ones((points + 1, robot.nv), bool)
     free[list(fixed)] = False
     lower, upper = _bounds(robot, fixed) if within_limits else (np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf))
     lower, upper = (np.broadcast_to(bound, free.shape) for bound in (lower, upper))
-    found = minimise(Problem(robot, free, lower, upper), start, tolerance, iterations)
+    found = minimise(PathProblem(robot, free, lower, upper), start, tolerance, iterations)
     return PathResult(
+        robot=robot,
         path=found.path,
         time=np.linspace(0.0, duration, points + 1),
         energy=float(path_energy(robot, found.path, duration)),
@@ -108,6 +131,7 @@ def _fixed(robot: Robot, q0: Array, q1: Array, points: int, through: Waypoints |
                 f"minimum_energy_path: point {number} must be one finite configuration of shape ({robot.nq},), got "
                 f"{np.shape(q)}."
             )
+        refuse_zero_quaternions(f"minimum_energy_path: point {number}", robot, np.asarray(q, float))
     if through.keys() & {0, points}:
         raise TorsorError(f"minimum_energy_path: points 0 and {points} are q0 and q1; leave them out of `through`.")
     return {int(number): np.asarray(q, float) for number, q in given.items()}
@@ -122,6 +146,15 @@ def straight_path(robot: Robot, fixed: Mapping[int, Array]) -> Array:
         part[-1] = fixed[j]
         parts.append(part)
     return np.concatenate(parts)
+
+
+def stationary_path(robot: Robot, q0: Array, q1: Array, points: int) -> Array:
+    """Where the straight path leads, limits apart: a path (points + 1, nq) that is nearly a geodesic, of least energy or not."""
+    start = straight_path(robot, {0: q0, points: q1})
+    free = np.ones((points + 1, robot.nv), bool)
+    free[[0, -1]] = False
+    far = np.full(free.shape, np.inf)
+    return minimise(PathProblem(robot, free, -far, far), start, 1e-6, 50, leave_saddles=False).path
 
 
 def _bounds(robot: Robot, fixed: Mapping[int, Array]) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from torsor.errors import TorsorError
 from torsor.functions import difference, integrate
 from torsor.model import Robot
 from torsor.motion.geodesic import flow
+from torsor.motion.integration import Effort
 
 STEP = 1e-5  # of the starts, as a fraction of what the motion covers: differences are then good to 1e-10
 MOST_ITERATIONS = 25
@@ -73,13 +74,21 @@ class Linearised(NamedTuple):
         return np.array(moves)
 
 
-def shoot(robot: Robot, arcs: Arcs, tolerance: float, integration: float) -> Shot:
-    """Newton's method with Deuflhard's natural monotonicity test, until a step is smaller than ``tolerance``."""
+def shoot(robot: Robot, arcs: Arcs, tolerance: float, integration: float, effort: Effort) -> Shot:
+    """Newton's method with Deuflhard's natural monotonicity test, until a step is smaller than ``tolerance``.
+
+    It gives up when the ``effort`` is spent: motions next to singular configurations cost very many steps of integration.
+    """
     condition, iterations = np.inf, 0
-    gaps = _gaps(robot, arcs, integration)
+    gaps = _gaps(robot, arcs, integration, effort)
     while iterations < MOST_ITERATIONS:
         iterations += 1
-        linear = _linearised(robot, arcs, integration)
+        try:
+            linear = _linearised(robot, arcs, integration, effort)
+        except TorsorError:
+            if effort.left >= 0:
+                raise
+            break
         condition = linear.condition
         if not condition < MOST_CONDITION:
             break
@@ -88,8 +97,8 @@ def shoot(robot: Robot, arcs: Arcs, tolerance: float, integration: float) -> Sho
         while fraction >= LEAST_FRACTION:
             trial = arcs.moved(robot, fraction * step)
             try:
-                new_gaps = _gaps(robot, trial, integration)
-            except TorsorError:  # through a singular configuration
+                new_gaps = _gaps(robot, trial, integration, effort)
+            except TorsorError:  # through a singular configuration, or too much effort
                 fraction *= 0.25
                 continue
             if size <= tolerance or np.abs(linear.step(new_gaps)).max() <= (1.0 - 0.25 * fraction) * size:
@@ -103,9 +112,9 @@ def shoot(robot: Robot, arcs: Arcs, tolerance: float, integration: float) -> Sho
     return Shot(arcs, float(np.abs(gaps).max()), condition, iterations)
 
 
-def _gaps(robot: Robot, arcs: Arcs, integration: float) -> Array:
+def _gaps(robot: Robot, arcs: Arcs, integration: float, effort: Effort) -> Array:
     """From the end of each arc to the start of the next (S, 2 nv): (δq, δu); the last has no δu, which is 0."""
-    end = flow(robot, arcs.q, arcs.u, integration, dense=False, shortest=SHORTEST)
+    end = flow(robot, arcs.q, arcs.u, integration, dense=False, shortest=SHORTEST, effort=effort)
     following = np.concatenate([arcs.q[1:], arcs.q1[None]])
     gaps = np.zeros((len(arcs.q), 2 * robot.nv))
     gaps[:, : robot.nv] = difference(robot, end.q, following)
@@ -113,13 +122,14 @@ def _gaps(robot: Robot, arcs: Arcs, integration: float) -> Array:
     return gaps
 
 
-def _linearised(robot: Robot, arcs: Arcs, integration: float) -> Linearised:
+def _linearised(robot: Robot, arcs: Arcs, integration: float, effort: Effort) -> Linearised:
     """Φ by central differences."""
     n, S = robot.nv, len(arcs.q)
     size = STEP * max(1e-3, float(np.abs(arcs.u).max()))
     moves = np.concatenate([np.eye(2 * n), -np.eye(2 * n), np.zeros((1, 2 * n))]) * size  # (4 nv + 1, 2 nv)
     q = integrate(robot, arcs.q[:, None], np.broadcast_to(moves[:, :n], (S, 4 * n + 1, n)))
-    end = flow(robot, q, arcs.u[:, None] + moves[:, n:], integration, dense=False, shortest=SHORTEST)
+    u = arcs.u[:, None] + moves[:, n:]
+    end = flow(robot, q, u, integration, dense=False, shortest=SHORTEST, effort=effort)
     dq = difference(robot, end.q[:, -1:], end.q[:, :-1])
     du = end.u[:, :-1] - end.u[:, -1:]
     ends = np.concatenate([dq, du], axis=-1)  # (S, 4 nv, 2 nv)

@@ -12,14 +12,14 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from torsor.arrays import checked, dot, matvec, sqrt
+from torsor.arrays import checked, concat, dot, matvec, namespace, sqrt
 from torsor.arrays.typing import Array, JointMatrix, JointVector, Scalar
 from torsor.errors import ShapeError
 from torsor.functions import difference, integrate, mass_matrix, mass_matrix_derivative
 from torsor.mechanics.manifold import increment_rate
 from torsor.model import Robot
+from torsor.motion.border import refuse_bad_numbers
 from torsor.motion.configuration_rate import has_plain_velocities
-from torsor.motion.geodesic import refuse_bad_numbers
 
 Path = Annotated[Array, "... * nq"]  # configurations at equal times
 
@@ -67,10 +67,8 @@ def path_energy_gradient(robot: Robot, path: Path, duration: float = 1.0) -> Arr
     g = 2.0 * matvec(M, delta) / h
     f = matvec(matvec(mass_matrix_derivative(robot, middle), delta[..., None, :]), delta) / h
     at_start, at_end = _ends(robot, delta, f, g)
-    gradient = np.zeros((*path.shape[:-1], robot.nv))
-    gradient[..., :-1, :] += at_start
-    gradient[..., 1:, :] += at_end
-    return gradient
+    none = 0.0 * at_start[..., :1, :]
+    return concat([at_start, none], axis=-2) + concat([none, at_end], axis=-2)
 
 
 def _ends(robot: Robot, delta: JointVector, f: JointVector, g: JointVector) -> tuple[Array, Array]:
@@ -83,7 +81,7 @@ def _ends(robot: Robot, delta: JointVector, f: JointVector, g: JointVector) -> t
         return 0.5 * f - g, 0.5 * f + g
     X, unit = 0.5 * delta[..., None, :], np.eye(robot.nv)
     A_T, B_T = increment_rate(robot, X, unit + 0.0 * X), increment_rate(robot, -X, unit + 0.0 * X)  # rows: J_r⁻¹ e_i
-    c = np.linalg.solve(A_T + B_T, (f - 2.0 * matvec(B_T, g))[..., None])[..., 0]
+    c = namespace(A_T, f, g).linalg.solve(A_T + B_T, (f - 2.0 * matvec(B_T, g))[..., None])[..., 0]
     return matvec(B_T, c), matvec(A_T, c + 2.0 * g)
 
 

@@ -4,6 +4,9 @@ The Hessian is block-tridiagonal. Its blocks are differences of the exact gradie
 configuration tells the columns of all of them at once. Damping adds a multiple of its leading part, 2/h Σ dΔᵀ M dΔ (what is
 left where M is constant), which is positive definite wherever M is. Limits are kept by Bertsekas' projection: what is pushed
 against its limit is held there, the rest moves freely and is cut off at its limits.
+
+Where the gradient vanishes though the Hessian is not positive definite, the path is a saddle: a geodesic beyond a conjugate
+point, no path of least energy. It is left along the lowest eigenvector, whose curvature is negative.
 """
 
 from __future__ import annotations
@@ -20,10 +23,12 @@ from torsor.motion.path_energy import path_energy, path_energy_gradient, steps_o
 
 STEP = 1e-5  # rad or m; differences of the gradient are then good to 1e-10
 LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e12
+NEGATIVE = 1e-6  # xᵀ H x over its leading part: less than minus this is a direction in which energy falls
+KICKS = (0.3, 0.1, 0.03, 0.01)  # lengths of the step away from a saddle, as fractions of that of the path
 ENERGY_ROUNDING = 1e-13  # a change of the energy by this fraction of it says nothing
 
 
-class Problem(NamedTuple):
+class PathProblem(NamedTuple):
     """What is minimised: which numbers of the path may change (K + 1, nv), and within which bounds (K + 1, nv)."""
 
     robot: Robot
@@ -57,11 +62,12 @@ class Blocks(NamedTuple):
         return float(inner + 2.0 * np.einsum("ki,kij,kj->", x[:-1], self.right, x[1:]))
 
 
-def minimise(problem: Problem, path: Array, tolerance: float, most: int) -> Solution:
+def minimise(problem: PathProblem, path: Array, tolerance: float, most: int, *, leave_saddles: bool = True) -> Solution:
     """The path of least energy near ``path`` (K + 1, nq), in at most ``most`` steps.
 
     Until a step changes it by ``tolerance`` of its length (one that is damped by λ counts 1 + λ times), or until steps no
-    longer get smaller and save nothing, which is what rounding makes of them in the end.
+    longer get smaller and save nothing, which is what rounding makes of them in the end. A saddle is such a path too, if they
+    need not be left.
     """
     robot, damping, iterations, previous = problem.robot, 0.0, 0, np.inf
     energy, gradient = path_energy(robot, path), path_energy_gradient(robot, path)
@@ -69,27 +75,55 @@ def minimise(problem: Problem, path: Array, tolerance: float, most: int) -> Solu
         iterations += 1
         loose = problem.free & ~_held(problem, path, gradient)
         hessian, leading = _hessian(robot, path, np.where(loose, gradient, 0.0)), _leading(robot, path)
+        arrived = False
         while damping < MOST_DAMPING:
             step = _solve(hessian.plus(damping, leading), -gradient, loose)
             if step is not None:
                 new, change = _moved(problem, path, step)
                 new_energy = path_energy(robot, new)
                 relative = (1.0 + damping) * np.sqrt(max(leading.square(change), 0.0) / energy)
-                if new_energy <= energy * (1.0 + ENERGY_ROUNDING):
+                arrived = relative <= tolerance
+                if arrived or new_energy <= energy * (1.0 + ENERGY_ROUNDING):
                     break
-                if relative <= tolerance:
-                    return Solution(path, _projected(problem, path, gradient), iterations, True)
             damping = max(4.0 * damping, LEAST_DAMPING)
         else:
             break
-        saved, foreseen = energy - new_energy, -np.sum(gradient * change) - 0.5 * hessian.square(change)
-        damping = _relaxed(damping, saved, foreseen)
-        nothing = max(saved, foreseen) <= ENERGY_ROUNDING * energy and np.array_equal(change, step)
-        stalled = nothing and relative > 0.5 * previous
-        path, energy, gradient, previous = new, new_energy, path_energy_gradient(robot, new), relative
-        if relative <= tolerance or stalled:
-            return Solution(path, _projected(problem, path, gradient), iterations, True)
+        if new_energy <= energy * (1.0 + ENERGY_ROUNDING):
+            saved, foreseen = energy - new_energy, -np.sum(gradient * change) - 0.5 * hessian.square(change)
+            nothing = max(saved, foreseen) <= ENERGY_ROUNDING * energy and np.array_equal(change, step)
+            arrived |= nothing and relative > 0.5 * previous
+            damping = _relaxed(damping, saved, foreseen)
+            path, energy, gradient, previous = new, new_energy, path_energy_gradient(robot, new), relative
+        if arrived:
+            lower = _below_saddle(problem, path, energy, hessian, leading, loose) if leave_saddles else None
+            if lower is None:
+                return Solution(path, _projected(problem, path, gradient), iterations, True)
+            path, previous = lower, np.inf
+            energy, gradient = path_energy(robot, path), path_energy_gradient(robot, path)
     return Solution(path, _projected(problem, path, gradient), iterations, not energy > 0.0)
+
+
+def _below_saddle(
+    problem: PathProblem, path: Array, energy: float, hessian: Blocks, leading: Blocks, loose: Array
+) -> Array | None:
+    """A path with less energy next to one that is a saddle; None if it is a minimum."""
+    if _solve(hessian, np.zeros(loose.shape), loose) is not None:
+        return None
+    linalg: Any = scipy_module("linalg", "minimum_energy_path")
+    band = _banded(hessian, loose)
+    if not np.isfinite(band).all():
+        return None
+    _, vectors = linalg.eig_banded(band, lower=True, select="i", select_range=(0, 0))
+    x = np.where(loose, vectors[:, 0].reshape(loose.shape), 0.0)
+    size = leading.square(x)
+    if not (size > 0.0 and hessian.square(x) < -NEGATIVE * size):
+        return None
+    for kick in KICKS:
+        for sign in (1.0, -1.0):
+            new, _ = _moved(problem, path, sign * kick * np.sqrt(energy / size) * x)
+            if path_energy(problem.robot, new) < energy * (1.0 - ENERGY_ROUNDING):
+                return new
+    return None
 
 
 def _relaxed(damping: float, saved: float, foreseen: float) -> float:
@@ -98,17 +132,17 @@ def _relaxed(damping: float, saved: float, foreseen: float) -> float:
     return factor * damping if factor * damping > 0.1 * LEAST_DAMPING else 0.0
 
 
-def _held(problem: Problem, path: Array, gradient: Array) -> Array:
+def _held(problem: PathProblem, path: Array, gradient: Array) -> Array:
     """Which numbers (K + 1, nv) are at a limit and pushed against it."""
     q = _bounded(problem, path)
     return ((q <= problem.lower) & (gradient > 0.0)) | ((q >= problem.upper) & (gradient < 0.0))
 
 
-def _projected(problem: Problem, path: Array, gradient: Array) -> Array:
+def _projected(problem: PathProblem, path: Array, gradient: Array) -> Array:
     return np.where(problem.free & ~_held(problem, path, gradient), gradient, 0.0)
 
 
-def _moved(problem: Problem, path: Array, step: Array) -> tuple[Array, Array]:
+def _moved(problem: PathProblem, path: Array, step: Array) -> tuple[Array, Array]:
     """The path after a step (K + 1, nv), cut off at the limits, and the step that was left."""
     q = _bounded(problem, path)
     change = np.clip(step, problem.lower - q, problem.upper - q)
@@ -118,7 +152,7 @@ def _moved(problem: Problem, path: Array, step: Array) -> tuple[Array, Array]:
     return new, change
 
 
-def _bounded(problem: Problem, path: Array) -> Array:
+def _bounded(problem: PathProblem, path: Array) -> Array:
     """The numbers of q that limits apply to, where v has its own (K + 1, nv); zero for other joints."""
     q = np.zeros(problem.free.shape)
     for low, high, v in _one_number(problem.robot):
@@ -167,7 +201,19 @@ def _hessian(robot: Robot, path: Array, gradient: Array) -> Blocks:
 def _solve(H: Blocks, force: Array, free: Array) -> Array | None:
     """x (K + 1, nv) with H x = force over the free numbers, zero elsewhere; None if H is not positive definite there."""
     linalg: Any = scipy_module("linalg", "minimum_energy_path")
-    count, n = force.shape
+    band = _banded(H, free)
+    if not np.isfinite(band).all():
+        return None
+    try:
+        x = linalg.solveh_banded(band, np.where(free, force, 0.0).ravel(), lower=True)
+    except np.linalg.LinAlgError:
+        return None
+    return np.asarray(x).reshape(force.shape)
+
+
+def _banded(H: Blocks, free: Array) -> Array:
+    """The lower half of H over the free numbers (K + 1, nv), as SciPy stores bands; the rest is held by a one."""
+    count, n = free.shape
     loose = free.ravel()
     band = np.zeros((2 * n, count * n))  # band[r − c, c] = H[r, c], the lower half
     row, column = np.tril_indices(n)
@@ -179,10 +225,4 @@ def _solve(H: Blocks, force: Array, free: Array) -> Array | None:
     for offset in range(2 * n):
         band[offset, : count * n - offset] *= loose[offset:] & loose[: count * n - offset]
     band[0, ~loose] = 1.0
-    if not np.isfinite(band).all():
-        return None
-    try:
-        x = linalg.solveh_banded(band, np.where(loose, force.ravel(), 0.0), lower=True)
-    except np.linalg.LinAlgError:
-        return None
-    return np.asarray(x).reshape(count, n)
+    return band
