@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from torsor.backend import backend
 from torsor.compile_function import compile
-from torsor.errors import TorsorError
+from torsor.errors import TorsorError, unknown_name
 from torsor.formulations import FORMULATIONS, Formulation
 from torsor.model import random_state
 from torsor.operation_counts import OperationCount, Polynomial, count_operations, count_polynomial, general_chain
@@ -39,20 +39,29 @@ class FormulationComparison(NamedTuple):
     def ratio(self, one: str, other: str) -> float:
         """How many times the operations of another a formulation takes as written, multiplications and additions together."""
         totals = {row.name: sum(row.literal[:2]) for row in self.rows}
+        for name in (one, other):
+            if name not in totals:
+                where = "torsor.formulations.FORMULATIONS"
+                raise unknown_name("compare_formulations: torsor", "formulation", name, totals, where)
         return totals[one] / totals[other]
+
+    def __repr__(self) -> str:
+        return f"<FormulationComparison of {len(self.rows)} formulations for {self.links} links: print it>"
 
     def __str__(self) -> str:
         return "\n\n".join([_costs(self), _growth(self), _ratios(self)]) + "\n"
 
 
 def compare_formulations(links: int = 6, *, timings: bool = True) -> FormulationComparison:
-    """Counts, growth and (unless ``timings`` is False) nanoseconds of every formulation, for ``links`` joints [Sil81, §1.2–§1.4].
+    """Counts, growth and (unless ``timings`` is False) time of every formulation, for ``links`` joints [Sil81, §1.2–§1.4].
 
     Interpreted: a call of the function with NumPy, for one state of shape (n,), rad, s. Compiled: one state of a batch of
     1,024 in machine code on one thread.
     """
-    if links < 1:
-        raise TorsorError(f"compare_formulations: a chain has at least one link, got {links}.")
+    if not (isinstance(links, int) and links >= 1):
+        raise TorsorError(
+            f"compare_formulations: a chain has at least one link, and a whole number of them, got {links!r}."
+        )
     return FormulationComparison(links, tuple(_cost(name, links, timings) for name in FORMULATIONS))
 
 
@@ -111,19 +120,20 @@ def _pair(count: tuple[int, ...] | None) -> str:
 
 
 def _costs(comparison: FormulationComparison) -> str:
-    head = ["formulation", "as written", "zeros, ones skipped", "simplified", "published"]
+    head = ["formulation", "as written", "zeros, ones skipped", "simplified", "published (n = 6)"]
     timed = any(row.compiled is not None for row in comparison.rows)
     if timed:
         head += ["NumPy, µs", "compiled, ns"]
     rows = []
     for row in comparison.rows:
-        published = row.about.published.six_links if row.about.published and comparison.links == 6 else None
+        published = row.about.published.six_links if row.about.published else None
         cells = [row.about.title, *(_pair(count) for count in (row.literal, row.structural, row.simplified, published))]
         if timed:
             cells += [f"{(row.interpreted or 0.0) / 1e3:,.0f}", f"{row.compiled or 0.0:,.0f}"]
         rows.append(cells)
     title = f"Inverse dynamics of a general chain of {comparison.links} revolute joints: multiplications / additions"
-    return f"{title}\n\n{_table(head, rows)}"
+    note = "Simplified counts contain the joint transforms with their sines, which the others are given."
+    return f"{title}\n\n{_table(head, rows)}\n\n{note}"
 
 
 def _growth(comparison: FormulationComparison) -> str:
@@ -141,5 +151,6 @@ def _ratios(comparison: FormulationComparison) -> str:
         ("(1.2) as written over 4×4 recursion", "uicker_kahn", "hollerbach_4x4", "about 15"),
         ("(1.2) with shared products over it", "uicker_kahn_shared", "hollerbach_4x4", "about 15"),
     ]
+    counted = f"counted, {comparison.links} links"
     rows = [[what, f"{comparison.ratio(one, other):.2f}", said] for what, one, other, said in quoted]
-    return "Ratios of all operations as written\n\n" + _table(["ratio", "counted", "Silver, for 6 links"], rows)
+    return "Ratios of all operations as written\n\n" + _table(["ratio", counted, "Silver, 6 links"], rows)

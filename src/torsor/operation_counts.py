@@ -52,8 +52,12 @@ def count_operations(
     if level not in LEVELS:
         raise unknown_name("count_operations", "level", level, LEVELS, ", ".join(LEVELS))
     known = _known(formulation)
-    if isinstance(robot, int):
-        robot = general_chain(robot, "modified" if known is None else known.frames)
+    if not isinstance(robot, Robot):
+        if isinstance(robot, bool) or not isinstance(robot, (int, np.integer)) or robot < 1:
+            raise TorsorError(
+                f"count_operations: pass a torsor.Robot or a number of links, 1 or more, got {robot!r:.60}."
+            )
+        robot = general_chain(int(robot), "modified" if known is None else known.frames)
     if known is not None and level != "simplified":
         return _count_core(known, robot, level)
     function: Any = formulation if known is None else known.function
@@ -61,10 +65,10 @@ def count_operations(
 
 
 def count_table(
-    names: Iterable[str] = tuple(FORMULATIONS), links: Iterable[int] = range(1, 11), level: str = "literal"
+    names: str | Iterable[str] = tuple(FORMULATIONS), links: Iterable[int] = range(1, 11), level: str = "literal"
 ) -> dict[str, dict[int, OperationCount]]:
     """Counts of formulations by name and number of links [Sil81, §1.4]."""
-    links = tuple(links)
+    links, names = tuple(links), (names,) if isinstance(names, str) else tuple(names)
     return {name: {n: count_operations(name, n, level) for n in links} for name in names}
 
 
@@ -133,6 +137,10 @@ def _known(formulation: str | Callable[..., Any]) -> Formulation | None:
             where = "torsor.formulations.FORMULATIONS"
             raise unknown_name("count_operations: torsor", "formulation", formulation, FORMULATIONS, where)
         return FORMULATIONS[formulation]
+    if not callable(formulation):
+        raise TorsorError(
+            f"count_operations: pass the name of a formulation or a function of (robot, q, v, a), got {formulation!r:.60}."
+        )
     return next((known for known in FORMULATIONS.values() if known.function is formulation), None)
 
 
@@ -169,10 +177,10 @@ def _count_function(function: Callable[..., Any], robot: Robot, level: str) -> O
 
     def on_opaque(**given: Any) -> Any:
         own = Parameters(*(given.pop(name) for name in groups))
-        return function(Robot(robot.structure, own), **given)
+        return function(Robot(robot.structure, own), *given.values())
 
     def on_robot(**given: Any) -> Any:
-        return function(robot, **given)
+        return function(robot, *given.values())
 
     if level == "literal":
         program = trace(on_opaque, {**shapes, **groups}, Level.OFF)

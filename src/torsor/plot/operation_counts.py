@@ -12,6 +12,8 @@ from torsor.plot.canvas import flat_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "0.2", "0.55")  # told apart by everyone
+
 
 def operation_counts(links: Iterable[int] = range(1, 11), *, level: str = "literal", ax: Axes | None = None) -> Axes:
     """Multiplications and additions together over the number of links, log–log, one line per formulation [Sil81, §1.2–§1.4].
@@ -25,8 +27,17 @@ def operation_counts(links: Iterable[int] = range(1, 11), *, level: str = "liter
     order = sorted(table, key=lambda name: -sum(table[name][links[-1]][:2]))
     for k, name in enumerate(order):
         totals = [sum(table[name][n][:2]) for n in links]
-        style = "-" if k % 2 == 0 else "--"
-        ax.plot(links, totals, style, marker="o", markersize=3, linewidth=1.4, label=FORMULATIONS[name].title)
+        style = ("-", "--", ":")[k % 3]
+        ax.plot(
+            links,
+            totals,
+            style,
+            color=COLOURS[k % len(COLOURS)],
+            marker="o",
+            markersize=3,
+            linewidth=1.4,
+            label=FORMULATIONS[name].title,
+        )
     ax.set(xscale="log", yscale="log", xlabel="links n", ylabel="multiplications and additions")
     ax.set_xticks(links, [str(n) for n in links])
     ax.minorticks_off()
