@@ -1,5 +1,6 @@
 """Equations in closed form: the same numbers as the algorithms, the same terms as the textbooks."""
 
+import pickle
 from xml.etree import ElementTree
 
 import numpy as np
@@ -142,6 +143,47 @@ def test_coupled_joints_and_screws_of_any_length():
     ]
     robot = torsor.assemble(joints, gravity=DOWN)
     assert_agrees(equations(robot), robot)
+
+
+def skew_pair(kinds, axes) -> torsor.Robot:
+    body = torsor.Inertia.point(1.0)
+    joints = [
+        torsor.Joint(name="a", kind=kinds[0], axis=axes[0], inertia=body),
+        torsor.Joint(
+            name="b",
+            kind=kinds[1],
+            axis=axes[1],
+            parent="a_link",
+            pose=torsor.pose_from((0.7, 0.0, 0.0)),
+            inertia=torsor.Inertia.point(0.8, (0.3, 0.2, 0.1)),
+        ),
+    ]
+    return torsor.assemble(joints, gravity=(0.0, 0.0, -9.81))
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_rounding_is_not_printed_as_physics(numbers):
+    half = 0.5**0.5
+    robot = skew_pair(("revolute", "revolute"), (Z, (0.0, half, half)))
+    found = equations(robot, numbers=numbers)
+    assert found.g[0] == 0  # the first axis is vertical
+    assert "e-1" not in str(found)
+    assert_agrees(found, robot)
+    axis = (0.0, 0.6, 0.8)
+    robot = skew_pair(("prismatic", "revolute"), (axis, axis))
+    found = equations(robot, numbers=numbers)
+    assert found.M[0, 1] == 0 and not any(found.C)  # a mass that turns about the axis it slides along
+    assert "e-1" not in str(found)
+    assert_agrees(found, robot)
+
+
+def test_small_robots_are_not_taken_for_rounding():
+    body = torsor.Inertia(1e-9, (1e-5, 0.0, 0.0), np.diag([1e-20, 1e-19, 1e-19]))
+    robot = torsor.assemble([torsor.Joint(name="a", kind="revolute", axis=Z, inertia=body)], gravity=DOWN)
+    for options in ({"numbers": True}, {"symbols": {"I_1": 1e-19, "r_1": 1e-5}}):
+        found = equations(robot, **options)
+        state = [0.3], [0.2], [1e9]
+        np.testing.assert_allclose(found.evaluate(*state), torsor.inverse_dynamics(robot, *state), rtol=1e-9)
 
 
 # Textbooks
@@ -314,11 +356,80 @@ def test_equal_numbers_may_share_a_name_and_others_may_not():
         ({"symbols": {"m_1": sympy.sqrt(sympy.Symbol("a"))}}, "not a polynomial"),
         ({"symbols": {"m_1": "m"}, "numbers": True}, "contradict"),
         ({"coordinates": ["x"]}, "2 different names"),
+        ({"coordinates": ["x", "xdot"]}, "must not end in 'dot'"),
+        ({"coordinates": ["x", "xd"]}, "rate of 'xd' would read as another's"),
+        ({"coordinates": 3}, "must be a name"),
+        ({"coordinates": "m"}, "already that of a coordinate"),
+        ({"symbols": {"m_1": sympy.Symbol("qdot_1")}}, "must not end in 'dot'"),
+        ({"symbols": {"m_1": "L_1"}}, r"L_1 would stand for m_1 \(kg\) and for L_1 \(m\)"),
+        ({"symbols": {"m_1": "_m"}}, "'_m' is not a name"),
+        ({"symbols": {"m_1": sympy.Symbol("x y")}}, "'x y' is not a name"),
+        ({"symbols": {"m_1": "m²"}}, "'m²' is not a name"),
+        ({"symbols": {"m_1": "1"}}, "'1' is not a name"),
+        ({"symbols": {"m_1": ""}}, "'' is not a name"),
+        ({"symbols": {"m_1": None}}, "a name, a SymPy expression or the robot's own number, not None"),
+        ({"symbols": {"m_1": True}}, "own number, not True"),
+        ({"symbols": {"m_1": "a", sympy.Symbol("m_1"): "b"}}, "says twice what m_1"),
+        ({"symbols": ["m_1"]}, "must be a dict"),
+        ({"symbols": {"L_2": float("nan")}}, "L_2 is 1 m for this robot, nan is no such number"),
+        ({"symbols": {"L_2": float("inf")}}, "is no such number"),
+        ({"symbols": {"L_2": sympy.I}}, "is no such number"),
+        ({"symbols": {"L_2": sympy.Symbol("a") * float("nan")}}, "is no such number|no a makes"),
     ],
 )
 def test_what_is_refused_says_why(options, message):
     with pytest.raises(torsor.TorsorError, match=message):
         equations(torsor.robots.planar2r(), **options)
+
+
+@pytest.mark.parametrize("robot", ["planar2r", None, torsor.robots.planar2r])
+def test_only_robots_have_equations(robot):
+    with pytest.raises(torsor.TorsorError, match=r"must be a torsor\.Robot.*torsor\.robots\.planar2r\(\)"):
+        equations(robot)
+
+
+def rubbing() -> torsor.Robot:
+    extras = {"armature": 0.1, "viscous_friction": 0.2, "coulomb_friction": 0.3}
+    body = torsor.Inertia.point(1.0, (0.5, 0.0, 0.0))
+    joints = [
+        torsor.Joint(name="a", kind="prismatic", axis=Z, inertia=body, **extras),
+        torsor.Joint(name="b", kind="revolute", axis=Z, parent="a_link", inertia=body, **extras),
+    ]
+    return torsor.assemble(joints, gravity=DOWN)
+
+
+def test_names_of_friction_are_names_like_others():
+    robot = rubbing()
+    with pytest.raises(torsor.TorsorError, match=r"b_1 would stand for m_1 \(kg\) and for b_1 \(N·s/m\)"):
+        equations(robot, symbols={"m_1": "b_1"})
+    with pytest.raises(torsor.TorsorError, match="already that of a coordinate"):
+        equations(robot, coordinates="b")
+    found = equations(robot, symbols={"b_1": "d", "f_2": 0.3, sympy.Symbol("b_2"): 2 * sympy.Symbol("e")})
+    assert text(found, found.friction[0]) == "d q̇₁ + f₁ sign q̇₁"
+    assert found.symbols["e"] == (sympy.Symbol("e"), 0.1, "N·m·s")  # the unit of b_2, which it is a multiple of
+    assert [found.symbols[name].unit for name in ("J_1", "J_2", "d", "f_1")] == ["kg", "kg·m²", "N·s/m", "N"]
+    assert_agrees(found, robot)
+    found = equations(robot.with_coulomb_width(0.1))
+    assert text(found, found.friction[1]) == "b₂ q̇₂ + f₂ tanh(10 q̇₂)"
+
+
+def test_symbols_of_one_name_are_one_symbol():
+    L = sympy.Symbol("L_1", positive=True)
+    robot = torsor.robots.planar2r(masses=(1.3, 0.8), lengths=(0.9, 0.45))
+    found = equations(robot, symbols={"L_2": L / 2}, coordinates=sympy.symbols("x theta", real=True))
+    assert found.symbols["L_1"] == (L, 0.9, "m")
+    assert found.q == sympy.symbols("x theta", real=True)
+    assert_agrees(found, robot)
+    with pytest.raises(torsor.TorsorError, match=r"m_2 is 0\.8 kg for this robot, but m is 1\.3"):
+        equations(robot, symbols={"m_1": sympy.Symbol("m", positive=True), "m_2": sympy.Symbol("m")})
+
+
+def test_equations_are_pickled_after_use():
+    found = book_2r()
+    state = np.ones((3, 2))
+    expected = found.evaluate(*state)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(found)).evaluate(*state), expected)
+    assert {type(x.value) for x in found.symbols.values()} == {float}
 
 
 def test_robots_that_are_too_large_or_not_of_one_number_per_joint():
@@ -365,6 +476,29 @@ def test_simple_roots_are_recognised():
     assert Latex(list(found.order)).expression(found.g[0]) == r"\frac{1}{2} \sqrt{3} m_{1} g r_{1} \cos q_{1}"
 
 
+def test_arguments_of_functions():
+    x, y = sympy.symbols("x y")
+    notation = Text([x, y])
+    printed = [sympy.sin(x / 2), sympy.sin(3 * x / 2), sympy.cos(x / 2 + y), sympy.cos(2 * x), sympy.cos(1.5 * x)]
+    wanted = ["sin(x/2)", "sin(3x/2)", "cos(x/2 + y)", "cos 2x", "cos(1.5x)"]
+    assert [notation.expression(e) for e in printed] == wanted
+    assert Latex([x]).expression(sympy.sin(x / 2)) == r"\sin(\frac{1}{2} x)"
+
+
+def test_names_with_several_underscores(tmp_path):
+    assert [Latex([]).symbol(name) for name in ("Alpha", "OMEGA_1")] == [r"\mathrm{A}", r"\Omega_{1}"]
+    found = equations(torsor.robots.pendulum(), symbols={"m_1": "m_a_b_c"})
+    assert text(found, found.M[0, 0]) == "m_a_b_c L₁²"
+    assert r"M_{11} &= m_{a,b,c} L_{1}^{2}" in found.latex()
+    assert "<mn>a,b,c</mn>" in found._repr_html_()
+    with pytest.raises(torsor.TorsorError, match="to_html: cannot write"):
+        found.to_html(tmp_path / "missing" / "e.html")
+    pytest.importorskip("matplotlib")
+    assert found.to_png(tmp_path / "e.png", dpi=40).stat().st_size > 0
+    with pytest.raises(torsor.TorsorError, match="to_png: cannot write"):
+        found.to_png(tmp_path / "missing" / "e.png")
+
+
 def test_latex_html_and_png(tmp_path):
     found = book_2r()
     latex = found.latex()
@@ -406,3 +540,9 @@ def test_missing_libraries_are_named(monkeypatch, tmp_path):
 def test_evaluate_checks_its_shapes():
     with pytest.raises(torsor.ShapeError, match=r"`v` must have shape \(\.\.\., 2\), got \(3,\)"):
         book_2r().evaluate(np.zeros(2), np.zeros(3), np.zeros(2))
+    with pytest.raises(torsor.ShapeError, match="`q` must be numbers"):
+        book_2r().evaluate("ab", np.zeros(2), np.zeros(2))
+    with pytest.raises(torsor.ShapeError, match=r"`a` must have shape \(\.\.\., 2\), got \(\)"):
+        book_2r().evaluate(np.zeros(2), np.zeros(2), None)
+    with pytest.raises(torsor.ShapeError, match="same leading shape"):
+        book_2r().evaluate(np.zeros((3, 2)), np.zeros((4, 2)), np.zeros(2))

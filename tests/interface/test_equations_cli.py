@@ -43,8 +43,37 @@ def test_numbers(capsys):
         (["--robot", "panda"], "7 degrees of freedom"),
         (["--robot", "planar2r", "--symbol", "m_1"], "--symbol takes OLD=NEW"),
         (["--robot", "planar2r", "--symbol", "m_7=m"], "has no symbol 'm_7'"),
+        (
+            ["--robot", "planar2r", "--symbol", "m_1=exit()"],
+            "'exit()' is neither a name, nor a number, nor an expression",
+        ),
+        (["--robot", "planar2r", "--symbol", "m_1=2 m"], "'2 m' is neither a name"),
+        (["--robot", "planar2r", "--symbol", "m_1="], "'' is not a name"),
+        (
+            ["--robot", "nope"],
+            "cart_pole, iiwa, panda, pendulum, planar2r, planar3r, polar_arm, puma560, spatial3r, ur5.",
+        ),
+        (["--robot", "planar_chain"], "nor a robot of that name: cart_pole"),
+        (["--robot", "pendulum", "--html", "/nowhere/e.html"], "to_html: cannot write /nowhere/e.html"),
     ],
 )
 def test_what_is_refused(arguments, message, capsys):
     assert main(["equations", *arguments]) == 2
-    assert message in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert message in err and err.count("\n") == 1
+
+
+def test_expressions(capsys):
+    assert (
+        main(
+            ["equations", "--robot", "planar2r", "--symbol", "L_2=L_1", "--symbol", "m_2=2*m_1/2", "--symbol", "g=9.81"]
+        )
+        == 0
+    )
+    assert "M₂₂ = m₁ L₁²\n" in capsys.readouterr().out
+
+
+def test_a_picture_that_cannot_be_written(capsys):
+    pytest.importorskip("matplotlib")
+    assert main(["equations", "--robot", "pendulum", "--png", "/nowhere/e.png"]) == 2
+    assert capsys.readouterr().err.startswith("to_png: cannot write /nowhere/e.png")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import torsor
 from torsor.cli.robot_argument import robot_of
 from torsor.symbolic import equations
+from torsor.symbolic.naming import parsed, sympy_module
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repair", default="", metavar="RULES", help="rules to repair instead of refusing")
     parser.add_argument("--coordinates", default="q", metavar="NAMES", help='"theta", or a name for each: x,theta')
     parser.add_argument(
-        "--symbol", action="append", default=[], metavar="OLD=NEW", help="another name for a symbol: r_2=l_c2"
+        "--symbol",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="another name for a symbol, or an expression: r_2=l_c2, r_1=L_1/2",
     )
     parser.add_argument("--numbers", action="store_true", help="keep the robot's numbers instead of symbols")
     parser.add_argument("--force", action="store_true", help="also for robots whose equations nobody can read")
@@ -32,6 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the equations, and write them where asked."""
     builder = SMALL.get(options.robot)
+    if builder is None and options.robot not in LARGER and not Path(options.robot).exists():
+        raise torsor.TorsorError(
+            f"{options.robot}: there is no such file, nor a robot of that name: {', '.join(sorted([*SMALL, *LARGER]))}."
+        )
     robot = robot_of(options) if builder is None else builder()
     names = options.coordinates.split(",")
     found = equations(
@@ -49,11 +60,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _renaming(pair: str) -> tuple[str, str]:
+def _renaming(pair: str) -> tuple[str, Any]:
     old, sign, new = pair.partition("=")
     if not sign:
         raise torsor.TorsorError(f"--symbol takes OLD=NEW, got {pair!r}.")
-    return old.strip(), new.strip()
+    new = new.strip()
+    return old.strip(), new if new.isidentifier() or not new else parsed(sympy_module(), new)
 
 
 def _planar3r() -> torsor.Robot:
@@ -87,3 +99,4 @@ SMALL: dict[str, Callable[[], torsor.Robot]] = {
     "polar_arm": _polar,
     "spatial3r": _spatial3r,
 }
+LARGER = ("iiwa", "panda", "puma560", "ur5")

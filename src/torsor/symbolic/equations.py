@@ -18,7 +18,7 @@ from torsor.symbolic.fourier import Element, Ring, evaluate
 from torsor.symbolic.naming import Naming, choose, joint_symbols, sympy_module
 from torsor.symbolic.parameters import Anatomy, names_of, unsuitable
 from torsor.symbolic.readable import Writer
-from torsor.symbolic.result import Equations, Quantity
+from torsor.symbolic.result import Equations
 
 MOST_FREEDOMS, MOST_SYMBOLS = 4, 48
 
@@ -26,8 +26,8 @@ MOST_FREEDOMS, MOST_SYMBOLS = 4, 48
 def equations(
     robot: Robot,
     *,
-    symbols: Mapping[str, Any] | None = None,
-    coordinates: str | Sequence[str] = "q",
+    symbols: Mapping[Any, Any] | None = None,
+    coordinates: str | Sequence[Any] = "q",
     numbers: bool = False,
     force: bool = False,
 ) -> Equations:
@@ -40,6 +40,7 @@ def equations(
 
     ``symbols`` renames them: ``{"r_2": "l_c2"}``, or a SymPy expression, ``{"r_1": L_1 / 2}``, or the robot's own number;
     what does not agree with the robot's numbers is refused. ``coordinates``: "theta" for θ_1, …, or a name for each.
+    Symbols of SymPy do as names; those of one name are one symbol, whatever they assume.
     ``numbers=True`` keeps the robot's numbers. ``force=True`` also writes out robots of more than 4 degrees of freedom.
 
     C is the Christoffel matrix [LP, (9.13), (9.87)], differentiated from M. Needs sympy: ``pip install 'torsor[sympy]'``.
@@ -54,6 +55,7 @@ def equations(
     ring = Ring(2 * n + count, n)
     motion = [ring.symbol(k) for k in range(n)]
     found = evaluate(program, ring, motion + [ring.symbol(2 * n + k) for k in range(count)])
+    found = _without_noise(robot, found, numbers=numbers)
     used = {
         k - 2 * n
         for x in found["M"] + found["g"]
@@ -63,10 +65,13 @@ def equations(
     }
     q, v, a = joint_symbols(sympy, robot, coordinates)
     names = names_of(anatomy.letters, used)
-    naming = choose(sympy, robot, anatomy.letters, names, symbols or {}, [*q, *v, *a], numbers=numbers)
+    naming = choose(sympy, robot, anatomy.letters, names, symbols, [*q, *v, *a], numbers=numbers)
     if naming.changed:
-        ring = Ring(2 * n + len(naming.symbols), n)
-        found = evaluate(program, ring, motion + [_element(ring, 2 * n, image) for image in naming.images])
+        named = Ring(2 * n + len(naming.symbols), n)
+        named.angles = ring.angles
+        images = [_element(named, 2 * n, image) for image in naming.images]
+        found = {name: [ring.substituted(x, 2 * n, images, named) for x in entries] for name, entries in found.items()}
+        ring = named
     return _written(sympy, robot, ring, found, naming, (q, v, a), numbers=numbers)
 
 
@@ -82,6 +87,17 @@ def _program(anatomy: Anatomy, *, numbers: bool) -> Program:
     if not numbers and anatomy.letters:
         inputs["x"] = (len(anatomy.letters),)
     return trace(run, inputs, Level.FULL)
+
+
+def _without_noise(robot: Robot, found: dict[str, list[Element]], *, numbers: bool) -> dict[str, list[Element]]:
+    """M and g without what is only rounding. What multiplies letters is of size 1; M_ij² ≤ M_ii M_jj and
+    g_i² ≤ |gravity|² (Σ m) M_ii bound the rest.
+    """
+    n, p = robot.nv, robot.parameters
+    roots = [found["M"][i * n + i].size ** 0.5 for i in range(n)] if numbers else [1.0] * n
+    weight = float(np.linalg.norm(p.gravity) * np.abs(p.inertias[:, 0]).sum() ** 0.5) if numbers else 1.0
+    M = [x.without_noise(roots[k // n] * roots[k % n]) for k, x in enumerate(found["M"])]
+    return {"M": M, "g": [x.without_noise(weight * root) for x, root in zip(found["g"], roots, strict=True)]}
 
 
 def _element(ring: Ring, start: int, image: dict[tuple[int, ...], float]) -> Element:
@@ -104,10 +120,11 @@ def _coriolis(ring: Ring, M: list[list[Element]], v: list[Element]) -> list[list
     for i in range(n):
         row = []
         for j in range(n):
-            total = ring.constant(0.0)
+            total, scale = ring.constant(0.0), 0.0
             for k in range(n):
                 total = total + (d[i][j][k] + d[i][k][j] - d[j][k][i]) * half * v[k]
-            row.append(total)
+                scale = max(scale, d[i][j][k].size, d[i][k][j].size, d[j][k][i].size)
+            row.append(total.without_noise(scale))
         C.append(row)
     return C
 
@@ -132,7 +149,7 @@ def _written(
         total = ring.constant(0.0)
         for entry, rate in zip(row, rates, strict=True):
             total = total + entry * rate
-        c.append(total)
+        c.append(total.without_noise(max(entry.size for entry in row)))
     order = [*naming.ordered, *q, *v, *a]
     generators = [*q, *v, *naming.symbols]
     inertial = {2 * n + k for k in naming.inertial}
@@ -144,7 +161,7 @@ def _written(
     coriolis = matrix(n, n, lambda i, j: moving.expression(ring.harmonics(C[i][j])))
     forces = matrix(n, 1, lambda i, _: moving.expression(ring.harmonics(c[i])))
     weight = matrix(n, 1, lambda i, _: still.expression(ring.harmonics(found["g"][i])))
-    friction, extra = _friction(sympy, robot, v, numbers=numbers)
+    friction = _friction(sympy, robot, v, naming)
     tau = matrix(n, 1, lambda i, _: sum((mass[i, j] * a[j] for j in range(n)), forces[i] + weight[i] + friction[i]))
     return Equations(
         name=robot.name,
@@ -154,35 +171,36 @@ def _written(
         g=weight,
         friction=friction,
         tau=tau,
-        symbols={**naming.quantities, **extra},
+        symbols=naming.quantities,
         q=tuple(q),
         v=tuple(v),
         a=tuple(a),
-        order=(*order, *(quantity.symbol for quantity in extra.values())),
+        order=tuple(order),
     )
 
 
-def _friction(sympy: Any, robot: Robot, v: list[Any], *, numbers: bool) -> tuple[Any, dict[str, Quantity]]:
+def _friction(sympy: Any, robot: Robot, v: list[Any], naming: Naming) -> Any:
     """b v + f sign(v), or f tanh(v/width) [Sil81, §3.2]."""
     p, width = robot.parameters, robot.structure.coulomb_width
-    quantities: dict[str, Quantity] = {}
 
-    def letter(stem: str, i: int, value: float, unit: str) -> Any:
-        if value == 0 or numbers:
-            return sympy.Float(value) if value else sympy.Integer(0)
-        symbol = sympy.Symbol(f"{stem}_{i + 1}")
-        quantities[symbol.name] = Quantity(symbol, value, unit)
-        return symbol
+    def factor(stem: str, i: int, value: float) -> Any:
+        number = sympy.Float(value) if value else sympy.Integer(0)
+        return naming.friction.get(f"{stem}_{i + 1}", number)
 
     rows = []
     for i, rate in enumerate(v):
         direction = sympy.tanh(rate / sympy.Float(width)) if width else sympy.sign(rate)
-        viscous = letter("b", i, float(p.viscous_friction[i]), "N·m·s or N·s/m")
-        rows.append([viscous * rate + letter("f", i, float(p.coulomb_friction[i]), "N·m or N") * direction])
-    return sympy.ImmutableMatrix(rows), quantities
+        viscous = factor("b", i, float(p.viscous_friction[i])) * rate
+        rows.append([viscous + factor("f", i, float(p.coulomb_friction[i])) * direction])
+    return sympy.ImmutableMatrix(rows)
 
 
-def _refuse(robot: Robot) -> None:
+def _refuse(robot: Any) -> None:
+    if not isinstance(robot, Robot):
+        raise TorsorError(
+            f"equations: `robot` must be a torsor.Robot, got {robot!r}; for instance torsor.robots.planar2r(), "
+            "or torsor.load(path)."
+        )
     if not robot.is_concrete:
         raise TorsorError(
             "equations: the robot's parameters are being traced; call it outside of `jax.jit` and `jax.grad`."

@@ -17,7 +17,7 @@ from torsor.errors import TorsorError
 
 WIDTH = 16  # bits per exponent
 _BASE, _HALF = 1 << WIDTH, 1 << (WIDTH - 1)
-NEGLIGIBLE = 1e-13  # of the largest coefficient: what cancelled up to rounding
+NEGLIGIBLE = 1e-13  # of the largest coefficient that went in: what cancelled up to rounding
 
 Exponents = tuple[int, ...]
 
@@ -63,6 +63,20 @@ class Element:
 
     def __bool__(self) -> bool:
         return bool(self.terms)
+
+    @property
+    def size(self) -> float:
+        """The largest coefficient."""
+        return max((abs(c) for c in self.terms.values()), default=0.0)
+
+    def without_noise(self, scale: float) -> Element:
+        """Without what is rounding next to numbers of size ``scale``, the real and the imaginary parts each."""
+        least, terms = NEGLIGIBLE * scale, {}
+        for key, c in self.terms.items():
+            kept = complex(*(part if abs(part) > least else 0.0 for part in (c.real, c.imag)))
+            if kept != 0.0:
+                terms[key] = kept
+        return Element(terms)
 
 
 class Ring:
@@ -125,9 +139,23 @@ class Ring:
                 total[key - unit] = total.get(key - unit, 0.0) + exponents[j] * c
         return Element({key: c for key, c in total.items() if c != 0.0})
 
+    def substituted(self, x: Element, start: int, images: Sequence[Element], other: Ring) -> Element:
+        """``x`` with ``images``, of a ring ``other`` with the same angles, in place of the symbols from ``start`` on."""
+        total = Element({})
+        for key, c in x.terms.items():
+            exponents = self.exponents(key)
+            place = sum(e << (WIDTH * k) for k, e in enumerate(exponents[:start]))
+            place += sum(e << (WIDTH * (other.symbols + k)) for k, e in enumerate(exponents[self.symbols :]))
+            term = Element({place: c})
+            for image, e in zip(images, exponents[start : self.symbols], strict=True):
+                for _ in range(e):
+                    term = term * image
+            total = total + term
+        return total
+
     def harmonics(self, x: Element) -> dict[Exponents, dict[Harmonic, float]]:
         """A real element as Σ monomial · Σ coefficient · cos or sin: for each monomial in the symbols, its harmonics."""
-        least = NEGLIGIBLE * max((abs(c) for c in x.terms.values()), default=0.0)
+        least = NEGLIGIBLE * x.size
         found: dict[Exponents, dict[Harmonic, float]] = {}
         for key, c in x.terms.items():
             exponents = self.exponents(key)

@@ -15,6 +15,10 @@ _GREEK = {
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
     "omicron", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
 }  # fmt: skip
+_LATIN = {  # Greek letters that LaTeX has no command for, as they look like these
+    "Alpha": "A", "Beta": "B", "Epsilon": "E", "Zeta": "Z", "Eta": "H", "Iota": "I", "Kappa": "K", "Mu": "M", "Nu": "N",
+    "omicron": "o", "Omicron": "O", "Rho": "P", "Tau": "T", "Chi": "X",
+}  # fmt: skip
 
 
 def parts_of(name: str) -> tuple[str, str, str]:
@@ -69,14 +73,16 @@ class Text:
         if base.is_Number:  # all that is left of a number here is a square root
             return self.root(self.number(base))
         if base.is_Function:
-            return self.function(base.func.__name__, exponent, self._argument(base.args[0]))
+            return self.function(base.func.__name__, exponent, self._argument(base.args[0], base.func.__name__))
         if base.is_Symbol:
             return self.power(self.symbol(base.name), exponent)
         return self.power(self.brackets(self.expression(base).replace(BREAK, INNER)), exponent)
 
-    def _argument(self, x: Any) -> tuple[str, bool]:
-        """What a function is taken of, and whether it needs brackets."""
-        return self.expression(x).replace(BREAK, ""), bool(x.is_Add)
+    def _argument(self, x: Any, name: str) -> tuple[str, bool]:
+        """What a function is taken of, and whether it needs brackets: of sums, fractions and decimal numbers."""
+        number = x.as_coeff_Mul()[0]
+        plain = number == 1 or (number.is_Integer and name in ("sin", "cos"))
+        return self.expression(x).replace(BREAK, ""), bool(x.is_Add or not plain)
 
     def _rank_of_factor(self, f: Any) -> tuple[int, int, int]:
         """Numbers, symbols and sums of them in their order; sums with functions; accelerations; functions."""
@@ -117,6 +123,7 @@ class Text:
     def symbol(self, name: str) -> str:
         """A symbol by its name."""
         letter, accent, subscript = parts_of(name)
+        subscript = f"_{subscript}" if "_" in subscript else subscript
         accented = unicodedata.normalize("NFC", greek(letter) + _ACCENTS.get(accent, ""))
         return accented + subscript.translate(_SUBSCRIPTS)
 
@@ -137,9 +144,11 @@ class Text:
         return f"({inside})"
 
     def function(self, name: str, exponent: Any, argument: tuple[str, bool]) -> str:
-        """Sine, cosine, …: brackets only around sums."""
+        """Sine, cosine, …: brackets only where they are needed."""
         head = self.power(name, exponent)
-        inside = re.sub(r"(?<=\d) (?=[^\W\d])", "", argument[0])  # cos 2q
+        inside = re.sub(r"(\d+)/(\d+) (\S+)", _quotient, argument[0])  # q/2
+        if name.endswith(("sin", "cos")):
+            inside = re.sub(r"(?<=\d) (?=[^\W\d])", "", inside)  # cos 2q
         return f"{head}({inside})" if argument[1] else f"{head} {inside}"
 
     def operator(self, sign: str) -> str:
@@ -159,9 +168,13 @@ class Latex(Text):
     def symbol(self, name: str) -> str:
         """A symbol by its name."""
         letter, accent, subscript = parts_of(name)
-        letter = f"\\{letter}" if letter.lower() in _GREEK else letter if len(letter) == 1 else f"\\mathrm{{{letter}}}"
+        if letter.lower() in _GREEK:
+            word = letter.capitalize() if letter[0].isupper() else letter.lower()
+            letter = f"\\mathrm{{{_LATIN[word]}}}" if word in _LATIN else f"\\{word}"
+        elif len(letter) > 1:
+            letter = f"\\mathrm{{{letter}}}"
         letter = f"\\{accent}{{{letter}}}" if accent else letter
-        return f"{letter}_{{{subscript}}}" if subscript else letter
+        return f"{letter}_{{{subscript.replace('_', ',')}}}" if subscript else letter
 
     def number(self, x: Any) -> str:
         """A whole number, a fraction, or a decimal number."""
@@ -200,7 +213,7 @@ class MathML(Text):
         text = f"<mi>{greek(letter)}</mi>"
         if accent:
             text = f"<mover accent='true'>{text}<mo>{'¨' if accent == 'ddot' else '˙'}</mo></mover>"
-        return f"<msub>{text}<mn>{subscript}</mn></msub>" if subscript else text
+        return f"<msub>{text}<mn>{subscript.replace('_', ',')}</mn></msub>" if subscript else text
 
     def number(self, x: Any) -> str:
         """A whole number, a fraction, or a decimal number."""
@@ -251,6 +264,11 @@ def lines(notation: Text, printed: str, width: int) -> list[str]:
                 rows.append("")
             rows[-1] += part
     return [row.strip().removeprefix(notation.space) for row in rows]
+
+
+def _quotient(match: re.Match[str]) -> str:
+    above, below, symbol = match.groups()
+    return f"{symbol if above == '1' else f'{above} {symbol}'}/{below}"
 
 
 def _accents(e: Any) -> int:

@@ -65,7 +65,10 @@ class Anatomy:
             for i, S in enumerate(p.screws)
         ]
         self.gravity = [self._letter("g", None, _AXES[k], x, "m/s²") for k, x in enumerate(_tidy(p.gravity))]
-        self.armature = [self._letter("J", k, "", x, "kg·m² or kg") for k, x in enumerate(p.armature)]
+        self.armature = [
+            self._letter("J", k, "", x, "kg" if slides else "kg·m²")
+            for k, (x, slides) in enumerate(zip(p.armature, sliding(robot), strict=True))
+        ]
 
     def values(self) -> list[float]:
         """The letters' numbers."""
@@ -155,6 +158,22 @@ def names_of(letters: list[Letter], used: set[int]) -> dict[int, str]:
     for k in used:
         groups.setdefault((letters[k].stem, letters[k].number), set()).add(letters[k].suffix)
     return {k: letters[k].name(alone=len(groups[letters[k].stem, letters[k].number]) == 1) for k in sorted(used)}
+
+
+def sliding(robot: Robot) -> list[bool]:
+    """Of each coordinate, whether it is a distance."""
+    s = robot.structure
+    return [s.kinds[s.joints.index(coordinate.name)] == "prismatic" for coordinate in s.coordinates]
+
+
+def friction_letters(robot: Robot) -> list[Letter]:
+    """Viscous and Coulomb friction of the joints that have any."""
+    p, found = robot.parameters, []
+    for k, slides in enumerate(sliding(robot)):
+        viscous, coulomb = float(p.viscous_friction[k]), float(p.coulomb_friction[k])
+        found.append(Letter("b", str(k + 1), "", viscous, "N·s/m" if slides else "N·m·s"))
+        found.append(Letter("f", str(k + 1), "", coulomb, "N" if slides else "N·m"))
+    return [letter for letter in found if letter.value]
 
 
 def unsuitable(robot: Robot) -> list[str]:

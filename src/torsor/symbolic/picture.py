@@ -37,5 +37,8 @@ def draw(rows: list[tuple[str, str]], path: Path, dpi: int) -> Path:
     for text in texts:
         text[0].set_x((margin + left) / width)
         text[1].set_x((margin + left + 0.1) / width)
-    figure.savefig(path, dpi=dpi, facecolor="white", format="png")
+    try:
+        figure.savefig(path, dpi=dpi, facecolor="white", format="png")
+    except OSError as error:
+        raise TorsorError(f"to_png: cannot write {path}: {error.strerror or error}.") from error
     return path

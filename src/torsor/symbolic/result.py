@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import ConfigurationVector, JointVector
-from torsor.errors import ShapeError
+from torsor.errors import ShapeError, TorsorError
 from torsor.symbolic.notation import Latex, MathML, Text, lines
 
 WIDTH = 100  # letters per line
@@ -51,13 +51,27 @@ class Equations:
 
         ``q``, ``v``, ``a`` (..., nv), rad or m, and s. Returns (..., nv), N·m or N.
         """
-        state = [np.asarray(x, float) for x in (q, v, a)]
-        for name, x in zip("qva", state, strict=True):
+        state = []
+        for name, given in zip("qva", (q, v, a), strict=True):
+            try:
+                x = np.asarray(given, float)
+            except (TypeError, ValueError) as error:
+                raise ShapeError(
+                    f"evaluate: `{name}` must be numbers of shape (..., {len(self.q)}), got {given!r}."
+                ) from error
             if x.shape[-1:] != (len(self.q),):
                 raise ShapeError(f"evaluate: `{name}` must have shape (..., {len(self.q)}), got {x.shape}.")
+            state.append(x)
+        try:
+            batch = np.broadcast_shapes(*(x.shape[:-1] for x in state))
+        except ValueError as error:
+            shapes = ", ".join(str(x.shape) for x in state)
+            raise ShapeError(f"evaluate: `q`, `v` and `a` must have the same leading shape, got {shapes}.") from error
         entries = self._function(*(np.moveaxis(x, -1, 0) for x in state), [s.value for s in self.symbols.values()])
-        batch = np.broadcast_shapes(*(x.shape[:-1] for x in state))
         return np.stack([np.broadcast_to(entry, batch) for entry in entries], axis=-1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: x for name, x in self.__dict__.items() if name != "_function"}  # it is made again when needed
 
     @cached_property
     def _function(self) -> Callable[..., Any]:
@@ -144,7 +158,10 @@ class Equations:
             f"<body style='font-family:serif;margin:2em'><h1>{title}</h1>\n{self._repr_html_()}\n</body></html>\n"
         )
         place = Path(path)
-        place.write_text(page, encoding="utf-8")
+        try:
+            place.write_text(page, encoding="utf-8")
+        except OSError as error:
+            raise TorsorError(f"to_html: cannot write {place}: {error.strerror or error}.") from error
         return place
 
     def to_png(self, path: str | Path, *, dpi: int = 150) -> Path:
