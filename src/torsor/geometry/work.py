@@ -17,7 +17,7 @@ def for_rank(rank: int) -> Callable[[Robot], int]:
 
     def operations(robot: Robot) -> int:
         sums = freedoms_of(robot.structure).size ** rank if robot.structure.has_couplings else 0
-        return int(PRODUCTS[rank] * count_of_ways(robot.structure, rank) + robot.nv**rank // 4 + sums)
+        return int(PRODUCTS[rank] * count_of_ways(robot.structure, rank) + robot.nv**rank // 8 + sums)
 
     return operations
 
