@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from torsor import diagnosis
 from torsor.array_form import ArrayForm
@@ -38,6 +39,9 @@ from torsor.mechanics import (
     mass_matrix_rate as mass_rate,
 )
 from torsor.model import Robot
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def _forward_algorithms(robot: Robot) -> list[Algorithm]:
@@ -129,90 +133,54 @@ def _geodesic_algorithms(robot: Robot) -> list[Algorithm]:
     return [*own, covariant.articulated_geodesic_acceleration] if plain else own
 
 
-def _as_arrays(of: Algorithm, work: Callable[[Robot], int], scale: float = 0.5) -> ArrayForm:
-    """Tensors of large robots: only the metric is compiled, and what is made of it are products of whole arrays."""
+def _tensor(
+    algorithm: Callable[P, R],
+    result: str,
+    of: Algorithm,
+    work: Callable[[Robot], int],
+    *,
+    scale: float = 0.5,
+    inverse: bool = False,
+) -> Callable[P, R]:
+    """A tensor of the metric. For large robots only the metric is compiled, and ``of`` makes the tensor by whole arrays."""
 
     def evaluate(robot: Robot, q: Array, *rest: Array) -> Array:
         return of(metric_from(robot, _metric_rows(robot, q), scale), *rest)
 
-    return ArrayForm(evaluate, work)
+    rivals = _with_inverse(algorithm) if inverse else None
+    return public(algorithm, result, joint_space=True, rivals=rivals, arrays=ArrayForm(evaluate, work))
 
 
-mass_matrix_derivative = public(
-    derivatives.mass_matrix_derivative,
-    "dM",
-    joint_space=True,
-    arrays=_as_arrays(derivatives.derivative_of, for_rank(3), 1.0),
+mass_matrix_derivative = _tensor(
+    derivatives.mass_matrix_derivative, "dM", derivatives.derivative_of, for_rank(3), scale=1.0
 )
-mass_matrix_second_derivative = public(
-    derivatives.mass_matrix_second_derivative,
-    "ddM",
-    joint_space=True,
-    arrays=_as_arrays(derivatives.second_derivative_of, for_rank(4), 1.0),
+mass_matrix_second_derivative = _tensor(
+    derivatives.mass_matrix_second_derivative, "ddM", derivatives.second_derivative_of, for_rank(4), scale=1.0
 )
-christoffel_symbols = public(
-    christoffel.christoffel_symbols,
-    "Gamma",
-    joint_space=True,
-    arrays=_as_arrays(christoffel.connection_of, for_rank(3)),
-)
+christoffel_symbols = _tensor(christoffel.christoffel_symbols, "Gamma", christoffel.connection_of, for_rank(3))
 christoffel_symbols_by_brackets = public(
     brackets.christoffel_symbols_by_brackets,
     "Gamma",
     joint_space=True,
     arrays=ArrayForm(brackets.christoffel_symbols_by_brackets, for_brackets),
 )
-christoffel_symbols_second_kind = public(
-    christoffel.christoffel_symbols_second_kind,
-    "Gamma2",
-    joint_space=True,
-    rivals=_with_inverse(christoffel.christoffel_symbols_second_kind),
-    arrays=_as_arrays(christoffel.second_kind_of, for_second_kind),
+christoffel_symbols_second_kind = _tensor(
+    christoffel.christoffel_symbols_second_kind, "Gamma2", christoffel.second_kind_of, for_second_kind, inverse=True
 )
-christoffel_symbols_derivative = public(
-    christoffel.christoffel_symbols_derivative,
-    "dGamma",
-    joint_space=True,
-    arrays=_as_arrays(christoffel.connection_derivative_of, for_rank(4)),
+christoffel_symbols_derivative = _tensor(
+    christoffel.christoffel_symbols_derivative, "dGamma", christoffel.connection_derivative_of, for_rank(4)
 )
 covariant_derivative = public(
-    covariant.covariant_derivative, "derivative", joint_space=True, rivals=_with_inverse(covariant.covariant_derivative)
+    covariant.covariant_derivative,
+    "derivative",
+    joint_space=True,
+    rivals=_with_inverse(covariant.covariant_derivative),
 )
 geodesic_acceleration = public(covariant.geodesic_acceleration, "a", joint_space=True, rivals=_geodesic_algorithms)
-riemann_curvature = public(
-    curvature.riemann_curvature,
-    "R",
-    joint_space=True,
-    rivals=_with_inverse(curvature.riemann_curvature),
-    arrays=_as_arrays(curvature.riemann_of, for_curvature),
-)
-ricci_curvature = public(
-    curvature.ricci_curvature,
-    "Ricci",
-    joint_space=True,
-    rivals=_with_inverse(curvature.ricci_curvature),
-    arrays=_as_arrays(curvature.ricci_of, for_curvature),
-)
-scalar_curvature = public(
-    curvature.scalar_curvature,
-    "scalar",
-    joint_space=True,
-    rivals=_with_inverse(curvature.scalar_curvature),
-    arrays=_as_arrays(curvature.scalar_of, for_curvature),
-)
-sectional_curvature = public(
-    curvature.sectional_curvature,
-    "K",
-    joint_space=True,
-    rivals=_with_inverse(curvature.sectional_curvature),
-    arrays=_as_arrays(curvature.sectional_of, for_curvature),
-)
-curvature_norm = public(
-    curvature.curvature_norm,
-    "norm",
-    joint_space=True,
-    rivals=_with_inverse(curvature.curvature_norm),
-    arrays=_as_arrays(curvature.norm_of, for_curvature_norm),
-)
+riemann_curvature = _tensor(curvature.riemann_curvature, "R", curvature.riemann_of, for_curvature, inverse=True)
+ricci_curvature = _tensor(curvature.ricci_curvature, "Ricci", curvature.ricci_of, for_curvature, inverse=True)
+scalar_curvature = _tensor(curvature.scalar_curvature, "scalar", curvature.scalar_of, for_curvature, inverse=True)
+sectional_curvature = _tensor(curvature.sectional_curvature, "K", curvature.sectional_of, for_curvature, inverse=True)
+curvature_norm = _tensor(curvature.curvature_norm, "norm", curvature.norm_of, for_curvature_norm, inverse=True)
 
 mass_matrix_report = checked(diagnosis.mass_matrix_report)
