@@ -1,5 +1,6 @@
 """How hypothesis runs here: the same examples every time, few enough for the folder to take about a minute."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -11,3 +12,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("properties")
+
+
+@pytest.fixture
+def jax_in_doubles():
+    """JAX in doubles for one test, and nothing left of what it traced in another precision."""
+    jax = pytest.importorskip("jax")
+    before = jax.config.jax_enable_x64
+    jax.clear_caches()
+    jax.config.update("jax_enable_x64", True)
+    yield jax
+    jax.config.update("jax_enable_x64", before)
+    jax.clear_caches()

@@ -206,13 +206,12 @@ def test_a_path_is_a_motion_that_other_functions_take(kinds):
     assert f"robot {robot.name!r}" in str(found) and " converged after" in str(found) and "\n" not in str(found)
 
 
-def test_the_gradient_runs_inside_jit():
-    jax = pytest.importorskip("jax")
+def test_the_gradient_runs_inside_jit(jax_in_doubles):
+    jax = jax_in_doubles
     robot = torsor.robots.random_tree(2, seed=3, kinds=("spherical", "revolute"), serial=True)
     path = torsor.random_configuration(robot, seed=1, batch=(4,))
     traced = jax.jit(lambda path: path_energy_gradient(robot, path))(path)
-    tolerance = 1e-12 if np.asarray(traced).dtype == float else 1e-4
-    assert_close(np.asarray(traced, float), path_energy_gradient(robot, path), tolerance)
+    assert_close(traced, path_energy_gradient(robot, path))
     with pytest.raises(torsor.TorsorError, match="cannot run inside jit"):
         jax.jit(lambda q: minimum_energy_path(robot, q, path[1]))(path[0])
 
