@@ -51,6 +51,7 @@ from torsor.functions import geodesic_acceleration as geodesic_acceleration
 from torsor.functions import gravity_forces as gravity_forces
 from torsor.functions import integrate as integrate
 from torsor.functions import inverse_dynamics as inverse_dynamics
+from torsor.functions import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from torsor.functions import inverse_mass_matrix as inverse_mass_matrix
 from torsor.functions import joint_axes as joint_axes
 from torsor.functions import joint_axes_rate as joint_axes_rate
@@ -86,7 +87,6 @@ from torsor.mechanics.exponential_adjoint import adjoint_between as adjoint_betw
 from torsor.mechanics.exponential_adjoint import adjoint_between_derivative as adjoint_between_derivative
 from torsor.mechanics.exponential_adjoint import adjoint_between_second_derivative as adjoint_between_second_derivative
 from torsor.mechanics.inverse_dynamics_derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
-from torsor.mechanics.inverse_dynamics_derivatives import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from torsor.model import BodyForm as BodyForm
 from torsor.model import DHRow as DHRow
 from torsor.model import Inertia as Inertia

@@ -7,7 +7,7 @@ too long to compile; there NumPy's matrix products do the work, and the batch is
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 from torsor.arrays.checked import signature_of
 from torsor.errors import ShapeError
 from torsor.model import Robot
+from torsor.request import Algorithm, Outputs, Request
 
 UNROLLED_MOST = 60_000  # operations: a few seconds of compiling, once per robot
 SLICE = 8_000_000  # bytes at a time, of the result or of what lies between, whichever is more
@@ -32,74 +33,110 @@ class ArrayForm(NamedTuple):
         return self.operations(robot) > UNROLLED_MOST
 
 
-def in_slices(
-    form: ArrayForm, algorithm: Callable[..., Any], values: Mapping[str, Any], batch: tuple[int, ...], out: Any
-) -> Any:
-    """The function of checked arguments, by slices of the batch, into ``out`` if it is given."""
-    signature = signature_of(algorithm)
-    names = signature.names[1:]
-    if any(name not in values for name in names):
-        inspect.signature(algorithm).bind(**values)  # raises the TypeError Python would
-    robot, count = values[signature.names[0]], prod(batch)
-    dtype = np.dtype(np.float32 if all(values[name].dtype == np.float32 for name in names) else np.float64)
-    flat = []
-    for name in names:
-        x, rank = values[name], len(signature.arrays[name].axes)
+class InArrays(NamedTuple):
+    """A function by whole arrays, for one request: its inputs in a kernel's order, its results as a list."""
+
+    form: ArrayForm
+    algorithm: Algorithm
+    outputs: Outputs
+    request: Request
+
+    def in_slices(self, arrays: Sequence[Any], batch: tuple[int, ...], out: Sequence[Any] | None) -> list[Any]:
+        """The results for checked arrays, by slices of the batch, into ``out`` if it is given."""
+        self._require_arguments()
+        count, dtype = prod(batch), np.dtype(self.request.dtype)
+        flat = [self._flat(x, rank, batch) for x, rank in zip(arrays, self._ranks(), strict=True)]
+        sizes = self._sizes()
+        results = [
+            _checked_out(name, None if out is None else out[k], (*batch, *size), dtype)
+            for k, (name, size) in enumerate(zip(self.outputs.names, sizes, strict=True))
+        ]
+        apart = [not r.flags.c_contiguous or dtype != np.float64 or _shared(r, flat) for r in results]
+        rows = [
+            np.empty((count, *size)) if away else result.reshape(count, *size)
+            for result, size, away in zip(results, sizes, apart, strict=True)
+        ]
+        step = self._states_at_once(sum(map(prod, sizes)))
+        with np.errstate(all="ignore"):  # what is not finite is answered with NaN, not with warnings
+            for start in range(0, count, step):
+                part = slice(start, start + step)
+                found = self.form.evaluate(self.request.robot, **self.request.arguments([x[part] for x in flat]))
+                for row, value in zip(rows, self.outputs.named(found).values(), strict=True):
+                    row[part] = value
+        for result, row, away in zip(results, rows, apart, strict=True):
+            if away:
+                result[...] = row.reshape(result.shape)
+        return results
+
+    def in_jax(self, plain: Algorithm, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """The results for JAX arrays: XLA calls back to `in_slices`; derivatives are those of ``plain`` under ``jax.numpy``.
+
+        Whole tensors as XLA operations would take it half a minute to compile where NumPy's products take milliseconds.
+        """
+        import jax
+
+        ranks = self._ranks()
+
+        def batch_of(arrays: Sequence[Any]) -> tuple[int, ...]:
+            return np.broadcast_shapes(*(x.shape[: x.ndim - rank] for x, rank in zip(arrays, ranks, strict=True)))
+
+        def back(*arrays: Any) -> tuple[Any, ...]:
+            return tuple(self.in_slices([np.asarray(x) for x in arrays], batch_of(arrays), None))
+
+        def call(*arrays: Any) -> Any:
+            batch, dtype = batch_of(arrays), jax.numpy.result_type(*arrays)
+            results = tuple(jax.ShapeDtypeStruct((*batch, *size), dtype) for size in self._sizes())
+            return jax.pure_callback(back, results, *arrays, vmap_method="broadcast_all")
+
+        def direct(*arrays: Any) -> tuple[Any, ...]:
+            result = plain(self.request.robot, **self.request.arguments(arrays))
+            return tuple(self.outputs.named(result).values())
+
+        def slopes(primals: Any, tangents: Any) -> Any:
+            return call(*primals), jax.jvp(direct, primals, tangents)[1]
+
+        function = jax.custom_jvp(call)
+        function.defjvp(slopes)
+        return function(*map(jax.numpy.asarray, arrays))  # type: ignore[no-any-return]
+
+    def _require_arguments(self) -> None:
+        given = {name for name, _ in self.request.layout}
+        if any(x.required and name not in given for name, x in signature_of(self.algorithm).arrays.items()):
+            inspect.signature(self.algorithm).bind(None, **dict.fromkeys(given))  # raises the TypeError Python would
+
+    def _ranks(self) -> list[int]:
+        known = signature_of(self.algorithm).arrays
+        return [len(known[name].axes) for name, keys in self.request.keys().items() for _ in keys]
+
+    def _sizes(self) -> list[tuple[int, ...]]:
+        robot = self.request.robot
+        return [
+            tuple(int(axis) if axis.isdigit() else int(getattr(robot, axis)) for axis in axes)
+            for axes in self.outputs.axes(self.algorithm)
+        ]
+
+    def _states_at_once(self, written: int) -> int:
+        robot = self.request.robot
+        between = min(self.form.operations(robot) // 8, robot.nv**4)  # numbers, about: a tensor that is contracted
+        return max(1, SLICE // (8 * max(between, written)))
+
+    @staticmethod
+    def _flat(x: Any, rank: int, batch: tuple[int, ...]) -> Any:
         core = x.shape[x.ndim - rank :]
-        flat.append(np.broadcast_to(np.asarray(x, np.float64), (*batch, *core)).reshape(count, *core))
-    size = tuple(int(getattr(robot, axis)) for axis in signature.returned or ())
-    out = _checked_out(out, (*batch, *size), dtype)
-    apart = not out.flags.c_contiguous or dtype != np.float64 or any(np.may_share_memory(out, x) for x in flat)
-    rows = np.empty((count, *size)) if apart else out.reshape(count, *size)
-    between = min(form.operations(robot) // 8, robot.nv**4)  # numbers, about: the tensor a scalar is contracted from
-    step = max(1, SLICE // (8 * max(between, prod(size))))
-    with np.errstate(all="ignore"):  # what is not finite is answered with NaN, not with warnings
-        for start in range(0, count, step):
-            part = slice(start, start + step)
-            rows[part] = form.evaluate(robot, *(x[part] for x in flat))
-    if apart:
-        out[...] = rows.reshape(out.shape)
-    return out
+        return np.broadcast_to(np.asarray(x, np.float64), (*batch, *core)).reshape(prod(batch), *core)
 
 
-def in_jax(form: ArrayForm, algorithm: Callable[..., Any], plain: Callable[..., Any], values: Mapping[str, Any]) -> Any:
-    """The function of JAX arrays: XLA calls back to `in_slices`; derivatives are those of the algorithm under ``jax.numpy``.
-
-    Whole tensors as XLA operations would take it half a minute to compile where NumPy's products take milliseconds.
-    """
-    import jax
-
-    signature = signature_of(algorithm)
-    names, robot = signature.names[1:], values[signature.names[0]]
-    size = tuple(int(getattr(robot, axis)) for axis in signature.returned or ())
-
-    def batch_of(arrays: tuple[Any, ...]) -> tuple[int, ...]:
-        ranks = [len(signature.arrays[name].axes) for name in names]
-        return np.broadcast_shapes(*(x.shape[: x.ndim - rank] for x, rank in zip(arrays, ranks, strict=True)))
-
-    def back(*arrays: Any) -> Any:
-        given = dict(zip(names, map(np.asarray, arrays), strict=True))
-        return in_slices(form, algorithm, {signature.names[0]: robot, **given}, batch_of(arrays), None)
-
-    def call(*arrays: Any) -> Any:
-        result = jax.ShapeDtypeStruct((*batch_of(arrays), *size), jax.numpy.result_type(*arrays))
-        return jax.pure_callback(back, result, *arrays, vmap_method="broadcast_all")
-
-    def slopes(primals: Any, tangents: Any) -> Any:
-        return call(*primals), jax.jvp(lambda *x: plain(robot, *x), primals, tangents)[1]
-
-    function = jax.custom_jvp(call)
-    function.defjvp(slopes)
-    return function(*(jax.numpy.asarray(values[name]) for name in names))
+def _shared(result: Any, arrays: Sequence[Any]) -> bool:
+    return any(np.may_share_memory(result, x) for x in arrays)
 
 
-def _checked_out(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def _checked_out(name: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """``out`` if it can hold the result, as for a kernel; a new array if there is none."""
     if out is None:
         return np.empty(shape, dtype)
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
         found = f"{getattr(out, 'shape', None)} of {getattr(out, 'dtype', type(out).__name__)}"
-        raise ShapeError(f"out: must be an array of shape {shape} of {dtype}, got {found}.")
+        raise ShapeError(f"out: `{name}` must be an array of shape {shape} of {dtype}, got {found}.")
     if not out.flags.writeable:
-        raise ShapeError("out: is read-only.")
+        raise ShapeError(f"out: `{name}` is read-only.")
     return out

@@ -49,7 +49,7 @@ def compile(
         own = {group: given.pop(group) for group in groups}
         varied = Robot(robot.structure, robot.parameters._replace(**own)) if own else robot
         result = function(varied, **given, **fixed)
-        return result if about is None else {about.result: result}
+        return result if about is None else about.outputs.named(result)
 
     return Kernel(f"{name} of {robot.name}", trace(run, {**shapes, **groups}, Level.FULL))
 

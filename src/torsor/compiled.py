@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import inspect
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from torsor.array_form import ArrayForm, in_jax, in_slices
+from torsor.array_form import ArrayForm, InArrays
 from torsor.arrays import checked
 from torsor.arrays.checked import prepare, signature_of
 from torsor.arrays.namespace import namespace
@@ -29,17 +27,17 @@ from torsor.compiler import jax_call, native
 from torsor.compiler.front_door import DOORS, FrontDoor, fast_function
 from torsor.compiler.graph import Program, count
 from torsor.compiler.kernel import Kernel
-from torsor.compiler.simplify import Level, TooLong
-from torsor.compiler.trace import Budget, trace
+from torsor.compiler.simplify import TooLong
+from torsor.compiler.trace import Budget
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ShapeError, TorsorError
 from torsor.model import Robot, Structure
 from torsor.model.aligned import aligned
+from torsor.request import Algorithm, Outputs, Request, program_of, request_of, sources
 
 P = ParamSpec("P")
 R = TypeVar("R")
 K = TypeVar("K")
-Algorithm = Callable[..., Any]
 Rivals = Callable[[Robot], Sequence[Algorithm]]
 KEPT = 512  # kernels in memory; the least recently used go first
 MANY_VARIANTS = 32
@@ -47,43 +45,11 @@ JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differe
 _VARIANTS: dict[Structure, set[str]] = {}
 
 
-class Request(NamedTuple):
-    """What a kernel is made for: everything of a call that is not numbers."""
-
-    robot: Robot
-    dtype: str
-    statics: tuple[tuple[str, Any], ...]
-    layout: tuple[
-        tuple[str, tuple[str, ...] | int | None], ...
-    ]  # array arguments; keys of a mapping, length of a tuple
-
-    def keys(self) -> dict[str, list[str]]:
-        """Names of a kernel's inputs, for each array argument."""
-        names = {}
-        for name, inner in self.layout:
-            parts = range(inner) if isinstance(inner, int) else inner
-            names[name] = [name] if parts is None else [f"{name}.{key}" for key in parts]
-        return names
-
-    def arguments(self, arrays: Sequence[Any]) -> dict[str, Any]:
-        """The arguments of a call after the robot, put together from a kernel's inputs in order."""
-        given: dict[str, Any] = dict(self.statics)
-        left = iter(arrays)
-        for name, inner in self.layout:
-            if inner is None:
-                given[name] = next(left)
-            elif isinstance(inner, int):
-                given[name] = tuple(next(left) for _ in range(inner))
-            else:
-                given[name] = {key: next(left) for key in inner}
-        return given
-
-
 class Public(NamedTuple):
     """What is known of a public function: its algorithm, whether aligned frames may be used, its rivals."""
 
     algorithm: Algorithm
-    result: str
+    outputs: Outputs
     joint_space: bool
     rivals: Rivals | None
     arrays: ArrayForm | None = None
@@ -109,7 +75,7 @@ def about_of(function: Algorithm) -> Public | None:
 
 def public(
     algorithm: Callable[P, R],
-    result: str,
+    result: str | type[R],
     *,
     joint_space: bool = False,
     rivals: Rivals | None = None,
@@ -118,12 +84,14 @@ def public(
 ) -> Callable[P, R]:
     """The public form of an algorithm of `mechanics`: checked, compiled, with ``out=``, and a fast entry for one state.
 
-    ``result`` names its output in a kernel. ``joint_space``: the result does not depend on where link frames are, so that
-    aligned ones may be used. ``rivals`` gives, for a robot, algorithms for the same numbers (or refuses the robot); the one
-    with the fewest operations is compiled. ``arrays`` is used instead for robots for which it would be too long to compile.
+    ``result`` names its output in a kernel, or is the class of named tuple that it returns. ``joint_space``: the result does
+    not depend on where link frames are, so that aligned ones may be used. ``rivals`` gives, for a robot, algorithms for the
+    same numbers (or refuses the robot); the one with the fewest operations is compiled. ``arrays`` is used instead for
+    robots for which it would be too long to compile.
     ``registered``: it is one of torsor's public functions, not a step of one.
     """
-    about = Public(algorithm, result, joint_space, rivals, arrays)
+    about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays)
+    give, parts = about.outputs.gather, about.outputs.parts
     plain = checked(algorithm)
     kernels: _Kept[native.NativeFunction] = _Kept()
     called_by_jax: _Kept[Callable[..., Any]] = _Kept()
@@ -135,20 +103,22 @@ def public(
             got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
             raise TorsorError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
         if latest and not kwargs and latest[0].repeats(args) and compiles():
-            return latest[0].kernel([x for x in args[1:] if type(x) is not str], None if out is None else [out])[0]
+            return give(latest[0].kernel([x for x in args[1:] if type(x) is not str], parts(out)))
         library = _library(args, kwargs)
         whole = about.arrays is not None and about.arrays.is_better_for(robot)
         if library is None or not (compiles() and robot.is_concrete):
-            return _into(out, _uncompiled(about, plain, robot, args, kwargs))
+            return _into(about.outputs, out, _uncompiled(about, plain, robot, args, kwargs))
         values, batch = prepare(algorithm, args, kwargs)
+        request, arrays = request_of(algorithm, values)
         if about.arrays is not None and whole:
             about.algorithms(robot)  # may refuse it
+            whole_arrays = InArrays(about.arrays, algorithm, about.outputs, request)
             if library is not np:
-                return _into(out, in_jax(about.arrays, algorithm, plain, values))
-            return in_slices(about.arrays, algorithm, values, batch, out)
-        request, arrays = _request(algorithm, values)
+                return _into(about.outputs, out, give(whole_arrays.in_jax(plain, arrays)))
+            return give(whole_arrays.in_slices(arrays, batch, parts(out)))
         if library is not np:
-            return _into(out, called_by_jax.get(request, lambda: InJax(about, request, plain).function)(*arrays))
+            function = called_by_jax.get(request, lambda: InJax(about, request, plain).function)
+            return _into(about.outputs, out, give(function(*arrays)))
         kernel = kernels.get(request, lambda: _build(about, request))
         if not kwargs and request.dtype == "float64" and all(type(x) in (np.ndarray, str) for x in args[1:]):
             latest[:] = [Latest(args[0], tuple(x if type(x) is str else x.shape for x in args[1:]), kernel)]
@@ -158,8 +128,8 @@ def public(
             and request.dtype == "float64"
             and all(inner is None for _, inner in request.layout)
         ):
-            _open(door, args, kernel)
-        return kernel(arrays, None if out is None else [out])[0]
+            _open(door, args, kernel, about.outputs.kind)
+        return give(kernel(arrays, parts(out)))
 
     signature = _with_out(algorithm)
     function, door = fast_function(
@@ -198,11 +168,12 @@ def _cheapest(about: Public, robot: Robot) -> Algorithm:
     return _shortest(about, request)[0]
 
 
-def _open(door: FrontDoor, args: tuple[Any, ...], kernel: native.NativeFunction) -> None:
+def _open(door: FrontDoor, args: tuple[Any, ...], kernel: native.NativeFunction, kind: type | None) -> None:
     """Let the next call with the same robot and frame, and arrays of one state, go straight to the kernel."""
     arguments = [len(x) if isinstance(x, np.ndarray) and x.ndim == 1 else x for x in args]
     if all(isinstance(x, (int, str, Robot)) for x in arguments) and all(len(port.shape) == 1 for port in kernel.inputs):
-        door.open_for(arguments, [kernel.outputs[0].shape], kernel.one.address, kernel.one.scratch, kernel)
+        shapes = [port.shape for port in kernel.outputs]
+        door.open_for(arguments, shapes, kernel.one.address, kernel.one.scratch, kernel, kind)
 
 
 class _Kept(Generic[K]):
@@ -257,7 +228,7 @@ class InJax:
         self.outputs = {port.name: port.shape for port in some.outputs}
         columns = min(sum(port.size for port in some.inputs), sum(port.size for port in some.outputs))
         too_large = columns * some.operations > JACOBIAN_MOST
-        self.function = jax_call.jax_function(self, self._in_jax_numpy if too_large else None)
+        self.function = jax_call.jax_outputs(self, self._in_jax_numpy if too_large else None)
 
     def native(self, dtype: np.dtype[Any]) -> native.NativeFunction:
         """The machine code for one precision."""
@@ -270,31 +241,10 @@ class InJax:
         program = _shortest(self._about, self._request)[1]
         return Kernel(self._about.algorithm.__name__, program).jacobian(output, *inputs)
 
-    def _in_jax_numpy(self, *arrays: Any) -> Any:
+    def _in_jax_numpy(self, *arrays: Any) -> tuple[Any, ...]:
         robot = self._request.robot
-        return _uncompiled(self._about, self._plain, robot, (robot,), self._request.arguments(arrays))
-
-
-def _request(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, list[Any]]:
-    names, expected, _ = signature_of(algorithm)
-    arrays: list[Any] = []
-    layout: list[tuple[str, tuple[str, ...] | int | None]] = []
-    for name in expected:
-        value = values.get(name)
-        if value is None:
-            continue
-        if isinstance(value, dict):
-            layout.append((name, tuple(value)))
-            arrays.extend(value.values())
-        elif isinstance(value, tuple):
-            layout.append((name, len(value)))
-            arrays.extend(value)
-        else:
-            layout.append((name, None))
-            arrays.append(value)
-    statics = tuple((name, values[name]) for name in names[1:] if name not in expected and name in values)
-    single = all(array.dtype == np.float32 for array in arrays)
-    return Request(values[names[0]], "float32" if single else "float64", statics, tuple(layout)), arrays
+        result = _uncompiled(self._about, self._plain, robot, (robot,), self._request.arguments(arrays))
+        return tuple(self._about.outputs.named(result).values())
 
 
 def _build(about: Public, request: Request) -> native.NativeFunction:
@@ -302,7 +252,7 @@ def _build(about: Public, request: Request) -> native.NativeFunction:
     _note_variant(request.robot)
 
     where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
-    key = "|".join([_sources(), where, request.robot.digest, repr(request.statics), repr(request.layout)])
+    key = "|".join([sources(), where, request.robot.digest, repr(request.statics), repr(request.layout)])
     return native.build(key, lambda: _shortest(about, request)[1], np.dtype(request.dtype))
 
 
@@ -327,32 +277,8 @@ def _shortest(about: Public, request: Request) -> tuple[Algorithm, Program]:
     found = []
     for algorithm in about.algorithms(request.robot):
         with contextlib.suppress(TooLong):
-            found.append((algorithm, program_of(algorithm, robot, request, about.result, budget)))
+            found.append((algorithm, program_of(algorithm, robot, request, about.outputs, budget)))
     return min(found, key=lambda pair: sum(count(pair[1]).values()))
-
-
-def program_of(algorithm: Algorithm, robot: Robot, request: Request, result: str, budget: Budget) -> Program:
-    """The simplified program of an algorithm for a robot."""
-    expected = signature_of(algorithm).arrays
-    shapes = {
-        key: tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in expected[name].axes)
-        for name, keys in request.keys().items()
-        for key in keys
-    }
-
-    def run(**inputs: Any) -> Any:
-        return {result: algorithm(robot, **request.arguments(list(inputs.values())))}
-
-    return trace(run, shapes, Level.FULL, budget)
-
-
-@functools.cache
-def _sources() -> str:
-    """A digest of the library's own code: kernels on disk are as old as the code that made them."""
-    sha = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        sha.update(path.read_bytes())
-    return sha.hexdigest()
 
 
 def _library(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -372,12 +298,14 @@ def _is_traced(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     return any(isinstance(value, TracedArray) for value in (*args, *kwargs.values()))
 
 
-def _into(out: Any, result: Any) -> Any:
-    if out is None:
+def _into(outputs: Outputs, out: Any, result: Any) -> Any:
+    targets = outputs.parts(out)
+    if targets is None:
         return result
-    if out.shape != result.shape:
-        raise ShapeError(f"out: must have shape {result.shape}, got {out.shape}.")
-    out[...] = result
+    for (name, value), target in zip(outputs.named(result).items(), targets, strict=True):
+        if target.shape != value.shape:
+            raise ShapeError(f"out: `{name}` must have shape {value.shape}, got {target.shape}.")
+        target[...] = value
     return out
 
 

@@ -9,7 +9,7 @@ from torsor import diagnosis
 from torsor.array_form import ArrayForm
 from torsor.arrays import checked
 from torsor.arrays.typing import Array
-from torsor.compiled import Algorithm, Rivals, public
+from torsor.compiled import Rivals, public
 from torsor.errors import ModelError
 from torsor.geometry import (
     christoffel,
@@ -30,6 +30,7 @@ from torsor.mechanics import (
     frame_motion,
     friction,
     inverse_dynamics as inverse,
+    inverse_dynamics_derivatives as inverse_derivatives,
     jacobian_derivatives,
     jacobian_rates,
     jacobians,
@@ -39,6 +40,7 @@ from torsor.mechanics import (
     mass_matrix_rate as mass_rate,
 )
 from torsor.model import Robot
+from torsor.request import Algorithm
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -90,6 +92,11 @@ difference = public(manifold.difference, "v")
 
 # Dynamics
 inverse_dynamics = public(inverse.inverse_dynamics, "tau", joint_space=True)
+inverse_dynamics_derivatives = public(
+    inverse_derivatives.inverse_dynamics_derivatives,
+    inverse_derivatives.InverseDynamicsDerivatives,
+    joint_space=True,
+)
 joint_wrenches = public(inverse.joint_wrenches, "F")
 forward_dynamics = public(forward.forward_dynamics, "a", joint_space=True, rivals=_forward_algorithms)
 factorised_acceleration = public(forward.factorised_acceleration, "a", joint_space=True, rivals=_only_factorised)
@@ -144,8 +151,8 @@ def _tensor(
 ) -> Callable[P, R]:
     """A tensor of the metric. For large robots only the metric is compiled, and ``of`` makes the tensor by whole arrays."""
 
-    def evaluate(robot: Robot, q: Array, *rest: Array) -> Array:
-        return of(metric_from(robot, _metric_rows(robot, q), scale), *rest)
+    def evaluate(robot: Robot, q: Array, **rest: Array) -> Array:
+        return of(metric_from(robot, _metric_rows(robot, q), scale), *rest.values())
 
     rivals = _with_inverse(algorithm) if inverse else None
     return public(algorithm, result, joint_space=True, rivals=rivals, arrays=ArrayForm(evaluate, work))

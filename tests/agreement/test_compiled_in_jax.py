@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_compiled import ROBOTS, arguments
+from test_compiled import ROBOTS, arguments, parts
 
 import torsor
 from torsor import compiled
@@ -37,7 +37,10 @@ def test_jit_gives_the_bits_that_numpy_gets(name):
     arrays = in_jax({key: value for key, value in given.items() if key not in static})
     function = getattr(torsor, name)
     want = function(TREE, **given)
-    np.testing.assert_array_equal(jax.jit(lambda arrays: function(TREE, **arrays, **static))(arrays), want)
+    got = jax.jit(lambda arrays: function(TREE, **arrays, **static))(arrays)
+    assert type(got) is type(want) or not isinstance(want, tuple)
+    for x, y in zip(parts(got), parts(want), strict=True):
+        np.testing.assert_array_equal(x, y)
 
 
 @pytest.mark.parametrize("name", sorted(set(PUBLIC) - set(COMPILED)))
@@ -45,8 +48,10 @@ def test_tensors_too_large_to_write_out_are_the_same_in_jit_and_vmap(name, same)
     given = arguments(TREE, name, (4,))
     function = getattr(torsor, name)
     want = function(TREE, **given)
-    same(jax.jit(lambda arrays: function(TREE, **arrays))(in_jax(given)), want, 1e-12)
-    same(jax.vmap(lambda arrays: function(TREE, **arrays))(in_jax(given)), want, 1e-12)
+    for transformed in (jax.jit, jax.vmap):
+        got = transformed(lambda arrays: function(TREE, **arrays))(in_jax(given))
+        for x, y in zip(parts(got), parts(want), strict=True):
+            same(x, y, 1e-12)
 
 
 def test_tensors_by_whole_arrays_are_differentiated_by_jax(same, monkeypatch):

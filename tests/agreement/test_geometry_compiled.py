@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import inspect
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 import torsor
-from torsor import Robot, ShapeError, array_form, compiled
+from torsor import Robot, ShapeError, array_form
 from torsor.arrays.checked import signature_of
 from torsor.compiled import PUBLIC
 
@@ -62,13 +62,15 @@ def form(kind: str) -> Iterator[list[str]]:
     """One of `FORMS` for every robot; gives the list of functions that went by arrays."""
     used = []
 
-    def spied(arrays: array_form.ArrayForm, algorithm: Callable, *rest: object) -> object:
-        used.append(algorithm.__name__)
-        return array_form.in_slices(arrays, algorithm, *rest)
+    in_slices = array_form.InArrays.in_slices
+
+    def spied(self: array_form.InArrays, *rest: object) -> object:
+        used.append(self.algorithm.__name__)
+        return in_slices(self, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(array_form, "UNROLLED_MOST", 0 if kind == "arrays" else 10**12)
-        patch.setattr(compiled, "in_slices", spied)
+        patch.setattr(array_form.InArrays, "in_slices", spied)
         yield used
 
 

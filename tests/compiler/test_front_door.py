@@ -149,3 +149,43 @@ def test_a_public_function_can_be_pickled_and_inspected():
     assert pickle.loads(pickle.dumps(torsor.mass_matrix)) is torsor.mass_matrix
     assert list(inspect.signature(torsor.mass_matrix).parameters) == ["robot", "q", "out"]
     assert torsor.mass_matrix.__module__ == "torsor.functions"
+
+
+def test_several_results_come_as_their_named_tuple():
+    arm = ARMS[0]
+    q, v, a = state(arm)
+    batch = torsor.inverse_dynamics_derivatives(arm, *(np.stack([x] * 3) for x in (q, v, a)))
+    kind = type(batch)
+    assert kind._fields == ("dq", "dv", "da")
+    torsor.inverse_dynamics_derivatives(arm, q, v, a)  # opens the door
+    before = sys.getrefcount(kind)
+    for _ in range(100):
+        one = torsor.inverse_dynamics_derivatives(arm, q, v, a)
+        assert type(one) is kind
+        assert gc.is_tracked(one)
+    for field in kind._fields:
+        np.testing.assert_array_equal(getattr(one, field), getattr(batch, field)[1])
+        assert sys.getrefcount(getattr(one, field)) == 2
+    assert one._replace(dq=0.0).dq == 0.0
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+    del one
+    assert sys.getrefcount(kind) == before
+
+
+def test_several_results_are_written_where_asked():
+    arm = ARMS[0]
+    q, v, a = (np.stack([x] * 3) for x in state(arm))
+    want = torsor.inverse_dynamics_derivatives(arm, q, v, a)
+    mine = type(want)(*(np.full((3, 6, 6), np.nan) for _ in range(3)))
+    result = torsor.inverse_dynamics_derivatives(arm, q, v, a, out=mine)
+    assert type(result) is type(want)
+    for x, y, z in zip(mine, want, result, strict=True):
+        assert z is x
+        np.testing.assert_array_equal(x, y)
+    with pytest.raises(
+        torsor.ShapeError, match=r"the arrays of InverseDynamicsDerivatives \(dq, dv, da\), got ndarray"
+    ):
+        torsor.inverse_dynamics_derivatives(arm, q, v, a, out=mine.dq)
+    with pytest.raises(torsor.ShapeError, match=r"`dv` must be an array of shape \(3, 6, 6\)"):
+        torsor.inverse_dynamics_derivatives(arm, q, v, a, out=mine._replace(dv=np.empty((3, 6))))

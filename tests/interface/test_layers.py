@@ -65,8 +65,10 @@ ALLOWED = {
     "modern_robotics": {"functions", "model", "lie", "arrays", "errors"},
     "compiler": {"arrays", "errors"},  # it knows no robots
     "backend": {"compiler", "errors"},
-    "array_form": {"model", "arrays", "errors"},
+    "request": {"compiler", "model", "arrays", "errors"},
+    "array_form": {"request", "model", "arrays", "errors"},
     "compiled": {
+        "request",
         "array_form",
         "backend",
         "compiler",
@@ -88,7 +90,18 @@ ALLOWED = {
         "__version__",
         "get_threads",
     },
-    "functions": {"array_form", "compiled", "diagnosis", "geometry", "mechanics", "model", "lie", "arrays", "errors"},
+    "functions": {
+        "array_form",
+        "request",
+        "compiled",
+        "diagnosis",
+        "geometry",
+        "mechanics",
+        "model",
+        "lie",
+        "arrays",
+        "errors",
+    },
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 

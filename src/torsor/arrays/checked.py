@@ -57,7 +57,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         if returned is not None:
             return spread(result, batch, len(returned))  # type: ignore[no-any-return]
         if isinstance(result, tuple) and hasattr(result, "_fields"):
-            parts = zip(result, _fields_of(type(result)), strict=True)
+            parts = zip(result, axes_of_fields(type(result)), strict=True)
             return type(result)(*(x if axes is None else spread(x, batch, len(axes)) for x, axes in parts))
         return result
 
@@ -65,7 +65,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @functools.cache
-def _fields_of(kind: type) -> tuple[tuple[str, ...] | None, ...]:
+def axes_of_fields(kind: type) -> tuple[tuple[str, ...] | None, ...]:
     """The trailing axes of each field of a named tuple."""
     hints = typing.get_type_hints(kind, include_extras=True)
     return tuple(axes_of(hints.get(name)) for name in kind._fields)  # type: ignore[attr-defined]

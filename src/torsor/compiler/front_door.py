@@ -44,12 +44,13 @@ class FrontDoor(ctypes.Structure):
         kernel: int,
         scratch: int,
         keep: object,
+        kind: type | None = None,
     ) -> None:
         """Let calls with these positional arguments go straight to a kernel's address.
 
         An argument is the length of a 1-d float64 array, or the very object (robot, frame name) that must be passed.
-        ``shapes`` are those of the results (several are returned as a tuple); ``scratch`` the bytes the kernel needs;
-        ``keep`` lives as long as the door is open.
+        ``shapes`` are those of the results (several are returned as a tuple, or as a named tuple of class ``kind``);
+        ``scratch`` the bytes the kernel needs; ``keep`` lives as long as the door is open.
         """
         code = _generated()
         if code is None or len(arguments) > 12 or len(shapes) > 12:
@@ -61,10 +62,11 @@ class FrontDoor(ctypes.Structure):
         dims = [(ctypes.c_int64 * max(1, len(shape)))(*shape) for shape in shapes]
         table = (ctypes.c_void_p * len(shapes))(*[ctypes.addressof(part) for part in dims])
         area = ctypes.create_string_buffer(scratch + 64)  # one is enough: the interpreter lock is held throughout
-        self.kept = (tuple(arguments), keep, fixed, sizes, ranks, dims, table, area)
+        self.kept = (tuple(arguments), keep, kind, fixed, sizes, ranks, dims, table, area)
         self.fixed, self.sizes = ctypes.addressof(fixed), ctypes.addressof(sizes)
         self.ranks, self.shapes = ctypes.addressof(ranks), ctypes.addressof(table)
         self.kernel, self.outputs = kernel, len(shapes)
+        self.kind = None if kind is None else id(kind)
         self.scratch = -(-ctypes.addressof(area) // 64) * 64
         for name, address in _python_addresses().items():
             setattr(self, name, address)
@@ -140,6 +142,7 @@ def _python_addresses() -> dict[str, int]:
         "array_new": int(table[93] or 0),  # PyArray_New
         "vectorcall": _address(api.PyObject_Vectorcall),
         "tuple_new": _address(api.PyTuple_New),
+        "alloc": _address(api.PyType_GenericAlloc),
         "tuple_set": _address(api.PyTuple_SetItem),
         "release": _address(api.Py_DecRef),
     }
@@ -185,6 +188,8 @@ def _self_test() -> str | None:
             return "NumPy's array object keeps its strides elsewhere"
         if words[5] != id(array.dtype) or not ctypes.c_int.from_address(start + 48).value & 0x100:
             return "NumPy's array object keeps its type elsewhere"
+    if tuple.__basicsize__ not in (HEADER + 8, HEADER + 16):
+        return "Python's tuple is not laid out as expected"
     if ctypes.c_void_p.from_address(id(FrontDoor()) + HEADER).value is None:
         return "ctypes keeps its buffers elsewhere"
     return None

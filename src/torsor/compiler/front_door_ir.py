@@ -1,19 +1,34 @@
 """The generated entry of `front_door` as LLVM IR; a C function with the flags METH_FASTCALL | METH_KEYWORDS.
 
 It reads `FrontDoor` (through ctypes' pointer after the object header), walks over the arguments and, if all are what the
-door was opened for, makes the result arrays and calls the kernel. Several results are returned as a tuple.
+door was opened for, makes the result arrays and calls the kernel. Several results are returned as a tuple,
+or as the named tuple the door was opened for: a subclass of tuple without fields of its own, allocated as CPython does.
 """
 
 from __future__ import annotations
 
 HEADER = object.__basicsize__  # reference count and type
 FIELDS = (
-    "arguments", "fixed", "sizes", "kernel", "scratch", "outputs", "ranks", "shapes",
-    "array_type", "descr", "array_new", "vectorcall", "tuple_new", "tuple_set", "release",
+    "arguments", "fixed", "sizes", "kernel", "scratch", "outputs", "kind", "ranks", "shapes",
+    "array_type", "descr", "array_new", "vectorcall", "tuple_new", "alloc", "tuple_set", "release",
 )  # fmt: skip
 _LOADS = "".join(
     f"  %{name}_at = getelementptr ptr, ptr %door, i64 {k}\n  %{name} = load ptr, ptr %{name}_at\n"
     for k, name in enumerate(FIELDS)
+)
+_KEEPS_HASH = tuple.__basicsize__ > HEADER + 8  # Python 3.14 keeps a tuple's hash after its length; −1: not known yet
+_NAMED = "[%tuple_2, %set_hash], [null, %unhash]" if _KEEPS_HASH else "[%tuple_2, %named_tuple]"
+_UNHASH = (
+    f"""  br label %unhash
+unhash:
+  %nothing = icmp eq ptr %tuple_2, null
+  br i1 %nothing, label %begin, label %set_hash
+set_hash:
+  %hash_at = getelementptr i8, ptr %tuple_2, i64 {HEADER + 8}
+  store i64 -1, ptr %hash_at
+  br label %begin"""
+    if _KEEPS_HASH
+    else "  br label %begin"
 )
 IR = f"""
 define ptr @front_door(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
@@ -134,11 +149,20 @@ run:
 give:
   ret ptr %first
 several:
-  %tuple = call ptr %tuple_new(i64 %made)
+  %nameless = icmp eq ptr %kind, null
+  br i1 %nameless, label %plain_tuple, label %named_tuple
+plain_tuple:
+  %tuple_1 = call ptr %tuple_new(i64 %made)
+  br label %begin
+named_tuple:
+  %tuple_2 = call ptr %alloc(ptr %kind, i64 %made)
+{_UNHASH}
+begin:
+  %tuple = phi ptr [%tuple_1, %plain_tuple], {_NAMED}
   %empty = icmp eq ptr %tuple, null
   br i1 %empty, label %none, label %fill
 fill:
-  %f = phi i64 [0, %several], [%f1, %put]
+  %f = phi i64 [0, %begin], [%f1, %put]
   %f1 = add i64 %f, 1
   %more_fill = icmp ult i64 %f, %made
   br i1 %more_fill, label %put, label %full

@@ -39,13 +39,12 @@ class Callee(Protocol):
         """The derivatives of an output by inputs, in the order of ``inputs``."""
 
 
-def jax_function(kernel: Callee, plain: Callable[..., Any] | None = None) -> Callable[..., Any]:
+def jax_function(kernel: Callee) -> Callable[..., Any]:
     """A JAX function of the kernel's inputs, for `jit`, `vmap` (a batch) and derivatives (the kernel's own Jacobian).
 
-    One output is returned as an array, several as a dict; leading batch axes broadcast as in the kernel. ``plain``, a JAX
-    function of the same arrays to the same array, is differentiated instead of the kernel, where that would be too large.
+    One output is returned as an array, several as a dict; leading batch axes broadcast as in the kernel.
     """
-    call = _outputs(kernel, plain)
+    call = jax_outputs(kernel)
     names = list(kernel.outputs)
 
     def function(*arrays: Array) -> Any:
@@ -81,8 +80,12 @@ def why_missing() -> str | None:
     return reason
 
 
-def _outputs(kernel: Callee, plain: Callable[..., Any] | None = None) -> Callable[..., tuple[Array, ...]]:
-    """The kernel as a differentiable function from arrays to a tuple of outputs."""
+def jax_outputs(kernel: Callee, plain: Callable[..., Any] | None = None) -> Callable[..., tuple[Array, ...]]:
+    """The kernel as a differentiable function from arrays to a tuple of outputs.
+
+    ``plain``, a JAX function of the same arrays to the same tuple, is differentiated instead of the kernel, where that would
+    be too large.
+    """
     import jax
     import jax.numpy as jnp
     from jax.custom_derivatives import SymbolicZero
@@ -91,7 +94,7 @@ def _outputs(kernel: Callee, plain: Callable[..., Any] | None = None) -> Callabl
 
     @cache
     def slopes(output: str, moving: tuple[str, ...]) -> Callable[..., tuple[Array, ...]]:
-        return _outputs(kernel.jacobian(output, *moving))  # itself differentiable, when asked
+        return jax_outputs(kernel.jacobian(output, *moving))  # itself differentiable, when asked
 
     def evaluate(*arrays: Array) -> tuple[Array, ...]:
         arrays = tuple(jnp.asarray(array) for array in arrays)
@@ -108,7 +111,7 @@ def _outputs(kernel: Callee, plain: Callable[..., Any] | None = None) -> Callabl
         values = call(*primals)
         moving = {name: x for name, x in zip(shapes, changes, strict=True) if not isinstance(x, SymbolicZero)}
         if plain is not None:
-            return values, (_pushed(plain, dict(zip(shapes, primals, strict=True)), moving),)
+            return values, _pushed(plain, dict(zip(shapes, primals, strict=True)), moving)
         moved = []
         for (name, shape), value in zip(kernel.outputs.items(), values, strict=True):
             batch = value.shape[: value.ndim - len(shape)]
@@ -129,14 +132,14 @@ def _outputs(kernel: Callee, plain: Callable[..., Any] | None = None) -> Callabl
     return call  # type: ignore[no-any-return]
 
 
-def _pushed(plain: Callable[..., Any], at: dict[str, Array], moving: dict[str, Array]) -> Array:
+def _pushed(plain: Callable[..., Any], at: dict[str, Array], moving: dict[str, Array]) -> tuple[Array, ...]:
     """The change of ``plain`` for changes of some of its arrays."""
     import jax
 
-    def of_moving(*arrays: Array) -> Array:
-        return plain(*{**at, **dict(zip(moving, arrays, strict=True))}.values())
+    def of_moving(*arrays: Array) -> tuple[Array, ...]:
+        return tuple(plain(*{**at, **dict(zip(moving, arrays, strict=True))}.values()))
 
-    return jax.jvp(of_moving, tuple(at[name] for name in moving), tuple(moving.values()))[1]
+    return tuple(jax.jvp(of_moving, tuple(at[name] for name in moving), tuple(moving.values()))[1])
 
 
 def _target(kernel: Callee, dtype: np.dtype[Any]) -> str:

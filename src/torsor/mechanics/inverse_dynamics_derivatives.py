@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from torsor import lie
-from torsor.arrays import checked, concat, identity, matmul, matvec, transpose, zeros
+from torsor.arrays import concat, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Pose, Twist, Wrench
 from torsor.lie.se3 import rotation
 from torsor.mechanics.friction import friction_slopes
@@ -34,15 +34,13 @@ class InverseDynamicsDerivatives(NamedTuple):
     da: JointMatrix
 
 
-@checked
 def inverse_dynamics_derivatives(
     robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
 ) -> InverseDynamicsDerivatives:
     """∂τ/∂q, ∂τ/∂v and ∂τ/∂a of inverse dynamics, exact, armature, friction and external wrenches included [PBP95, §5; SRW22].
 
     For every joint kind, ∂/∂q along the tangent coordinates v on the body side. A wrench is held constant in its frame. The
-    sign of Coulomb friction without a width has no derivative and counts as none. Evaluated as written; as machine code by
-    ``torsor.compile(torsor.inverse_dynamics_derivatives, robot, {"q": robot.nq, "v": robot.nv, "a": robot.nv})``.
+    sign of Coulomb friction without a width has no derivative and counts as none.
     ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches`` as in inverse dynamics, N·m and N.
     Returns three matrices (..., nv, nv), N·m or N per rad, m and their rates.
     """
