@@ -11,6 +11,7 @@ from torsor import lie as lie
 from torsor import robots as robots
 from torsor.backend import backend as backend
 from torsor.compile_function import compile as compile, scan as scan
+from torsor.derivative_function import derivative as derivative
 from torsor.compiler.kernel import Kernel as Kernel
 from torsor.compiler.scan import Scan as Scan
 from torsor.compiler.native import get_threads as get_threads
@@ -27,16 +28,30 @@ from torsor.formats import load as load
 from torsor.functions import articulated_body_acceleration as articulated_body_acceleration
 from torsor.functions import bias_forces as bias_forces
 from torsor.functions import body_acceleration as body_acceleration
+from torsor.functions import body_acceleration_derivatives as body_acceleration_derivatives
 from torsor.functions import body_jacobian as body_jacobian
 from torsor.functions import body_jacobian_derivative as body_jacobian_derivative
 from torsor.functions import body_jacobian_rate as body_jacobian_rate
 from torsor.functions import body_twist as body_twist
+from torsor.functions import body_twist_derivatives as body_twist_derivatives
+from torsor.functions import body_wrench_forces as body_wrench_forces
+from torsor.functions import body_wrench_forces_derivative as body_wrench_forces_derivative
 from torsor.functions import centre_of_mass as centre_of_mass
+from torsor.functions import centre_of_mass_acceleration as centre_of_mass_acceleration
+from torsor.functions import centre_of_mass_jacobian as centre_of_mass_jacobian
+from torsor.functions import centre_of_mass_jacobian_derivative as centre_of_mass_jacobian_derivative
+from torsor.functions import centre_of_mass_jacobian_rate as centre_of_mass_jacobian_rate
+from torsor.functions import centre_of_mass_velocity as centre_of_mass_velocity
+from torsor.functions import centroidal_momentum as centroidal_momentum
+from torsor.functions import centroidal_momentum_derivatives as centroidal_momentum_derivatives
+from torsor.functions import centroidal_momentum_matrix as centroidal_momentum_matrix
 from torsor.functions import christoffel_symbols as christoffel_symbols
 from torsor.functions import christoffel_symbols_by_brackets as christoffel_symbols_by_brackets
 from torsor.functions import christoffel_symbols_derivative as christoffel_symbols_derivative
 from torsor.functions import christoffel_symbols_second_kind as christoffel_symbols_second_kind
 from torsor.functions import classical_acceleration as classical_acceleration
+from torsor.functions import classical_acceleration_derivatives as classical_acceleration_derivatives
+from torsor.functions import configuration_rate as configuration_rate
 from torsor.functions import coriolis_forces as coriolis_forces
 from torsor.functions import coriolis_matrix as coriolis_matrix
 from torsor.functions import covariant_derivative as covariant_derivative
@@ -44,19 +59,31 @@ from torsor.functions import curvature_norm as curvature_norm
 from torsor.functions import difference as difference
 from torsor.functions import factorised_acceleration as factorised_acceleration
 from torsor.functions import forward_dynamics as forward_dynamics
+from torsor.functions import forward_dynamics_derivatives as forward_dynamics_derivatives
+from torsor.functions import forward_dynamics_second_derivatives as forward_dynamics_second_derivatives
+from torsor.functions import forward_dynamics_hessian as forward_dynamics_hessian
+from torsor.functions import forward_dynamics_hessian_product as forward_dynamics_hessian_product
 from torsor.functions import frame_pose as frame_pose
 from torsor.functions import friction_forces as friction_forces
 from torsor.functions import generalised_momentum as generalised_momentum
+from torsor.functions import generalised_momentum_derivatives as generalised_momentum_derivatives
 from torsor.functions import geodesic_acceleration as geodesic_acceleration
 from torsor.functions import gravity_forces as gravity_forces
+from torsor.functions import gravity_forces_derivative as gravity_forces_derivative
 from torsor.functions import integrate as integrate
 from torsor.functions import inverse_dynamics as inverse_dynamics
 from torsor.functions import inverse_dynamics_derivatives as inverse_dynamics_derivatives
+from torsor.functions import inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives
+from torsor.functions import inverse_dynamics_hessian as inverse_dynamics_hessian
+from torsor.functions import inverse_dynamics_hessian_product as inverse_dynamics_hessian_product
 from torsor.functions import inverse_mass_matrix as inverse_mass_matrix
 from torsor.functions import joint_axes as joint_axes
 from torsor.functions import joint_axes_rate as joint_axes_rate
+from torsor.functions import joint_regressor as joint_regressor
 from torsor.functions import joint_wrenches as joint_wrenches
 from torsor.functions import kinetic_energy as kinetic_energy
+from torsor.functions import kinetic_energy_derivatives as kinetic_energy_derivatives
+from torsor.functions import kinetic_energy_regressor as kinetic_energy_regressor
 from torsor.functions import link_poses as link_poses
 from torsor.functions import mass_matrix as mass_matrix
 from torsor.functions import mass_matrix_derivative as mass_matrix_derivative
@@ -67,26 +94,59 @@ from torsor.functions import mixed_jacobian as mixed_jacobian
 from torsor.functions import mixed_jacobian_derivative as mixed_jacobian_derivative
 from torsor.functions import mixed_jacobian_rate as mixed_jacobian_rate
 from torsor.functions import mixed_twist as mixed_twist
+from torsor.functions import mixed_twist_derivatives as mixed_twist_derivatives
+from torsor.functions import mixed_wrench_forces as mixed_wrench_forces
+from torsor.functions import mixed_wrench_forces_derivative as mixed_wrench_forces_derivative
+from torsor.functions import momentum_matrix as momentum_matrix
+from torsor.functions import momentum_regressor as momentum_regressor
 from torsor.functions import potential_energy as potential_energy
+from torsor.functions import potential_energy_regressor as potential_energy_regressor
+from torsor.functions import reference_regressor as reference_regressor
 from torsor.functions import ricci_curvature as ricci_curvature
 from torsor.functions import riemann_curvature as riemann_curvature
 from torsor.functions import scalar_curvature as scalar_curvature
 from torsor.functions import sectional_curvature as sectional_curvature
 from torsor.functions import space_acceleration as space_acceleration
+from torsor.functions import space_acceleration_derivatives as space_acceleration_derivatives
 from torsor.functions import space_jacobian as space_jacobian
 from torsor.functions import space_jacobian_derivative as space_jacobian_derivative
 from torsor.functions import space_jacobian_rate as space_jacobian_rate
 from torsor.functions import space_twist as space_twist
+from torsor.functions import space_twist_derivatives as space_twist_derivatives
 from torsor.functions import spatial_momentum as spatial_momentum
+from torsor.functions import spatial_momentum_derivatives as spatial_momentum_derivatives
+from torsor.functions import spatial_momentum_regressor as spatial_momentum_regressor
+from torsor.functions import torque_regressor as torque_regressor
+from torsor.functions import velocity_of_rate as velocity_of_rate
 from torsor.geometry import left_invariant as left_invariant
+from torsor.geometry.inverse_dynamics_second_derivatives import (
+    InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
+)
 from torsor.mechanics import rigid_body as rigid_body
 from torsor.mechanics import second_kind as second_kind
 from torsor.mechanics.closed_form import ClosedForm as ClosedForm
 from torsor.mechanics.closed_form import closed_form as closed_form
+from torsor.mechanics.energy_derivatives import EnergyDerivatives as EnergyDerivatives
 from torsor.mechanics.exponential_adjoint import adjoint_between as adjoint_between
 from torsor.mechanics.exponential_adjoint import adjoint_between_derivative as adjoint_between_derivative
 from torsor.mechanics.exponential_adjoint import adjoint_between_second_derivative as adjoint_between_second_derivative
+from torsor.mechanics.frame_acceleration_derivatives import AccelerationDerivatives as AccelerationDerivatives
+from torsor.mechanics.frame_twist_derivatives import TwistDerivatives as TwistDerivatives
+from torsor.mechanics.generalised_momentum_derivatives import MomentumDerivatives as MomentumDerivatives
+from torsor.mechanics.forward_dynamics_derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
+from torsor.geometry.forward_dynamics_second_derivatives import (
+    ForwardDynamicsSecondDerivatives as ForwardDynamicsSecondDerivatives,
+)
+from torsor.mechanics.forward_dynamics_hessian import ForwardDynamicsHessian as ForwardDynamicsHessian
+from torsor.mechanics.forward_dynamics_hessian_product import (
+    ForwardDynamicsHessianProduct as ForwardDynamicsHessianProduct,
+)
 from torsor.mechanics.inverse_dynamics_derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
+from torsor.mechanics.inverse_dynamics_hessian import InverseDynamicsHessian as InverseDynamicsHessian
+from torsor.mechanics.inverse_dynamics_hessian_product import (
+    InverseDynamicsHessianProduct as InverseDynamicsHessianProduct,
+)
+from torsor.mechanics.momentum_derivatives import SpatialMomentumDerivatives as SpatialMomentumDerivatives
 from torsor.model import BodyForm as BodyForm
 from torsor.model import DHRow as DHRow
 from torsor.model import Inertia as Inertia
@@ -100,6 +160,10 @@ from torsor.model import SpaceForm as SpaceForm
 from torsor.model import Structure as Structure
 from torsor.model import assemble as assemble
 from torsor.model import dh_chain as dh_chain
+from torsor.model import inertial_parameter_names as inertial_parameter_names
+from torsor.model import inertial_parameters as inertial_parameters
+from torsor.model import joint_parameter_names as joint_parameter_names
+from torsor.model import joint_parameters as joint_parameters
 from torsor.model import link_form as link_form
 from torsor.model import pose_from as pose_from
 from torsor.model import random_configuration as random_configuration
@@ -131,6 +195,10 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.balancing import planar_counterweights as planar_counterweights
     from torsor.formulation_comparison import FormulationComparison as FormulationComparison
     from torsor.formulation_comparison import compare_formulations as compare_formulations
+    from torsor.identification import BaseParameters as BaseParameters
+    from torsor.identification.base_parameters import base_parameters as base_parameters
+    from torsor.linearisation import StateSpace as StateSpace
+    from torsor.linearisation.linearise import linearise as linearise
     from torsor.motion import CarriedFactor as CarriedFactor
     from torsor.motion import CurvatureAlong as CurvatureAlong
     from torsor.motion import CurvatureComponent as CurvatureComponent
@@ -159,7 +227,7 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
 
 __version__ = "0.1.0.dev0"
 
-_MODULES = ("adapters", "balancing", "formulations", "modern_robotics", "motion", "plot")
+_MODULES = ("adapters", "balancing", "formulations", "identification", "modern_robotics", "motion", "plot")
 _LATER = {  # the same names again, by the module they are in
     **dict.fromkeys(
         [
@@ -188,6 +256,8 @@ _LATER = {  # the same names again, by the module they are in
         ["FormulationComparison", "compare_formulations"],
         "torsor.formulation_comparison",
     ),
+    **dict.fromkeys(["BaseParameters", "base_parameters"], "torsor.identification"),
+    **dict.fromkeys(["StateSpace", "linearise"], "torsor.linearisation"),
     **dict.fromkeys(
         [
             "CarriedFactor",

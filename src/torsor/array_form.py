@@ -6,6 +6,7 @@ too long to compile; there NumPy's matrix products do the work, and the batch is
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from math import prod
@@ -30,23 +31,41 @@ class ArrayForm(NamedTuple):
 
     def is_better_for(self, robot: Robot) -> bool:
         """Whether the function is too long to be written out for a robot."""
-        return self.operations(robot) > UNROLLED_MOST
+        return _operations(self, robot) > UNROLLED_MOST
 
 
-class InArrays(NamedTuple):
+@functools.lru_cache(maxsize=256)
+def _operations(form: ArrayForm, robot: Robot) -> int:
+    return form.operations(robot)
+
+
+class InArrays:
     """A function by whole arrays, for one request: its inputs in a kernel's order, its results as a list."""
 
-    form: ArrayForm
-    algorithm: Algorithm
-    outputs: Outputs
-    request: Request
+    def __init__(self, form: ArrayForm, algorithm: Algorithm, outputs: Outputs, request: Request) -> None:
+        self.form, self.algorithm, self.outputs, self.request = form, algorithm, outputs, request
+        self._require_arguments()
+        known = signature_of(algorithm).arrays
+        self._ranks = [len(known[name].axes) for name, keys in request.keys().items() for _ in keys]
+        self._sizes = [
+            tuple(int(axis) if axis.isdigit() else int(getattr(request.robot, axis)) for axis in axes)
+            for axes in outputs.axes(algorithm)
+        ]
+
+    def __call__(self, arrays: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
+        """Evaluate for all states of the batch; ``out`` arrays are filled and returned, and may overlap inputs."""
+        batch = self._batch(arrays)
+        if batch or out is not None or self.request.dtype != "float64":
+            return self.in_slices(arrays, batch, out)
+        with np.errstate(all="ignore"):  # what is not finite is answered with NaN, not with warnings
+            found = self.form.evaluate(self.request.robot, **self.request.arguments(arrays))
+        return [np.asarray(value, order="C") for value in self.outputs.named(found).values()]
 
     def in_slices(self, arrays: Sequence[Any], batch: tuple[int, ...], out: Sequence[Any] | None) -> list[Any]:
         """The results for checked arrays, by slices of the batch, into ``out`` if it is given."""
-        self._require_arguments()
         count, dtype = prod(batch), np.dtype(self.request.dtype)
-        flat = [self._flat(x, rank, batch) for x, rank in zip(arrays, self._ranks(), strict=True)]
-        sizes = self._sizes()
+        flat = [self._flat(x, rank, batch) for x, rank in zip(arrays, self._ranks, strict=True)]
+        sizes = self._sizes
         results = [
             _checked_out(name, None if out is None else out[k], (*batch, *size), dtype)
             for k, (name, size) in enumerate(zip(self.outputs.names, sizes, strict=True))
@@ -57,7 +76,7 @@ class InArrays(NamedTuple):
             for result, size, away in zip(results, sizes, apart, strict=True)
         ]
         step = self._states_at_once(sum(map(prod, sizes)))
-        with np.errstate(all="ignore"):  # what is not finite is answered with NaN, not with warnings
+        with np.errstate(all="ignore"):
             for start in range(0, count, step):
                 part = slice(start, start + step)
                 found = self.form.evaluate(self.request.robot, **self.request.arguments([x[part] for x in flat]))
@@ -75,17 +94,12 @@ class InArrays(NamedTuple):
         """
         import jax
 
-        ranks = self._ranks()
-
-        def batch_of(arrays: Sequence[Any]) -> tuple[int, ...]:
-            return np.broadcast_shapes(*(x.shape[: x.ndim - rank] for x, rank in zip(arrays, ranks, strict=True)))
-
         def back(*arrays: Any) -> tuple[Any, ...]:
-            return tuple(self.in_slices([np.asarray(x) for x in arrays], batch_of(arrays), None))
+            return tuple(self.in_slices([np.asarray(x) for x in arrays], self._batch(arrays), None))
 
         def call(*arrays: Any) -> Any:
-            batch, dtype = batch_of(arrays), jax.numpy.result_type(*arrays)
-            results = tuple(jax.ShapeDtypeStruct((*batch, *size), dtype) for size in self._sizes())
+            batch, dtype = self._batch(arrays), jax.numpy.result_type(*arrays)
+            results = tuple(jax.ShapeDtypeStruct((*batch, *size), dtype) for size in self._sizes)
             return jax.pure_callback(back, results, *arrays, vmap_method="broadcast_all")
 
         def direct(*arrays: Any) -> tuple[Any, ...]:
@@ -104,20 +118,13 @@ class InArrays(NamedTuple):
         if any(x.required and name not in given for name, x in signature_of(self.algorithm).arrays.items()):
             inspect.signature(self.algorithm).bind(None, **dict.fromkeys(given))  # raises the TypeError Python would
 
-    def _ranks(self) -> list[int]:
-        known = signature_of(self.algorithm).arrays
-        return [len(known[name].axes) for name, keys in self.request.keys().items() for _ in keys]
-
-    def _sizes(self) -> list[tuple[int, ...]]:
-        robot = self.request.robot
-        return [
-            tuple(int(axis) if axis.isdigit() else int(getattr(robot, axis)) for axis in axes)
-            for axes in self.outputs.axes(self.algorithm)
-        ]
+    def _batch(self, arrays: Sequence[Any]) -> tuple[int, ...]:
+        leads = [x.shape[: x.ndim - rank] for x, rank in zip(arrays, self._ranks, strict=True)]
+        return np.broadcast_shapes(*leads) if any(leads) else ()
 
     def _states_at_once(self, written: int) -> int:
         robot = self.request.robot
-        between = min(self.form.operations(robot) // 8, robot.nv**4)  # numbers, about: a tensor that is contracted
+        between = min(_operations(self.form, robot) // 8, robot.nv**4)  # numbers, about: a tensor that is contracted
         return max(1, SLICE // (8 * max(between, written)))
 
     @staticmethod

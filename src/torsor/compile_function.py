@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from torsor.arrays.checked import Signature, signature_of
 from torsor.compiled import Public, about_of
@@ -12,7 +12,7 @@ from torsor.compiler.emit_scan import Roles
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
-from torsor.compiler.trace import trace
+from torsor.compiler.trace import named_outputs, trace
 from torsor.errors import TorsorError, unknown_name
 from torsor.model import Parameters, Robot
 
@@ -33,25 +33,70 @@ def compile(
     (inertias, gravity, screws, …: `torsor.Parameters`) that become inputs of the kernel instead of constants. ``fixed`` are
     arguments that are no arrays, such as ``frame="tool"``.
     """
-    name = getattr(function, "__name__", type(function).__name__)
-    about = about_of(function)
-    shapes = _shapes(name, about, robot, inputs)
-    for group in parameters:
-        if group not in Parameters._fields:
-            raise unknown_name(
-                "compile: robots", "group of parameters", group, Parameters._fields, ", ".join(Parameters._fields)
-            )
-        if group in shapes:
-            raise TorsorError(f"compile: {group!r} is both an input and a group of parameters.")
-    groups = {group: tuple(getattr(robot.parameters, group).shape) for group in parameters}
+    call = TracedCall.of("compile", function, robot, inputs, parameters, fixed)
+    program = trace(lambda **given: call.evaluate(given).outputs, call.inputs, Level.FULL)
+    return Kernel(f"{call.name} of {robot.name}", program)
 
-    def run(**given: Any) -> Any:
-        own = {group: given.pop(group) for group in groups}
-        varied = Robot(robot.structure, robot.parameters._replace(**own)) if own else robot
-        result = function(varied, **given, **fixed)
-        return result if about is None else about.outputs.named(result)
 
-    return Kernel(f"{name} of {robot.name}", trace(run, {**shapes, **groups}, Level.FULL))
+class Evaluated(NamedTuple):
+    """One evaluation of a traced call: the robot and the inputs it was made with, and its outputs by name."""
+
+    robot: Robot
+    given: dict[str, Any]
+    outputs: dict[str, Any]
+
+
+class TracedCall(NamedTuple):
+    """A function to be traced for a robot: the shapes of its inputs, and of the groups of the robot's numbers that are inputs."""
+
+    function: Callable[..., Any]
+    robot: Robot
+    about: Public | None
+    shapes: dict[str, tuple[int, ...]]
+    groups: dict[str, tuple[int, ...]]
+    fixed: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        where: str,
+        function: Callable[..., Any],
+        robot: Robot,
+        inputs: Mapping[str, tuple[int, ...] | int] | None,
+        parameters: Iterable[str],
+        fixed: dict[str, Any],
+    ) -> TracedCall:
+        """What is asked for, checked."""
+        about = about_of(function)
+        shapes = _shapes(where, _name(function), about, robot, inputs)
+        groups: dict[str, tuple[int, ...]] = {}
+        for group in parameters:
+            if group not in Parameters._fields:
+                known = ", ".join(Parameters._fields)
+                raise unknown_name(f"{where}: robots", "group of parameters", group, Parameters._fields, known)
+            if group in shapes:
+                raise TorsorError(f"{where}: {group!r} is both an input and a group of parameters.")
+            groups[group] = tuple(getattr(robot.parameters, group).shape)
+        return cls(function, robot, about, shapes, groups, fixed)
+
+    @property
+    def name(self) -> str:
+        """Of the function."""
+        return _name(self.function)
+
+    @property
+    def inputs(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of all inputs of the program."""
+        return {**self.shapes, **self.groups}
+
+    def evaluate(self, given: dict[str, Any]) -> Evaluated:
+        """The function of traced arrays."""
+        own = {group: given.pop(group) for group in self.groups}
+        varied = Robot(self.robot.structure, self.robot.parameters._replace(**own)) if own else self.robot
+        result = self.function(varied, **given, **self.fixed)
+        return Evaluated(
+            varied, given, named_outputs(result) if self.about is None else self.about.outputs.named(result)
+        )
 
 
 def scan(
@@ -75,23 +120,26 @@ def scan(
     def run(**given: Any) -> Any:
         return step(robot, **given)
 
-    name = getattr(step, "__name__", type(step).__name__)
     program = trace(run, {key: shape for group in groups for key, shape in group.items()}, Level.FULL)
-    return Scan(f"{name} of {robot.name}", program, Roles(*(len(group) for group in groups)))
+    return Scan(f"{_name(step)} of {robot.name}", program, Roles(*(len(group) for group in groups)))
 
 
 def _tuples(shapes: Mapping[str, tuple[int, ...] | int]) -> dict[str, tuple[int, ...]]:
     return {key: (shape,) if isinstance(shape, int) else tuple(shape) for key, shape in shapes.items()}
 
 
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
 def _shapes(
-    name: str, about: Public | None, robot: Robot, inputs: Mapping[str, tuple[int, ...] | int] | None
+    where: str, name: str, about: Public | None, robot: Robot, inputs: Mapping[str, tuple[int, ...] | int] | None
 ) -> dict[str, tuple[int, ...]]:
     if inputs is not None:
         return _tuples(inputs)
     if about is None:
         example = {"q": (robot.nq,), "v": (robot.nv,)}
-        raise TorsorError(f"compile: say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}.")
+        raise TorsorError(f"{where}: say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}.")
     return required_shapes(about.algorithm, signature_of(about.algorithm), robot)
 
 

@@ -19,7 +19,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from torsor.array_form import ArrayForm, InArrays
-from torsor.arrays import checked
+from torsor.arrays import checked, matvec
 from torsor.arrays.checked import prepare, signature_of
 from torsor.arrays.namespace import namespace
 from torsor.backend import compiles
@@ -33,16 +33,26 @@ from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ShapeError, TorsorError
 from torsor.model import Robot, Structure
 from torsor.model.aligned import aligned
+from torsor.model.joints import SCREW_KINDS
 from torsor.request import Algorithm, Outputs, Request, program_of, request_of, sources
 
 P = ParamSpec("P")
 R = TypeVar("R")
 K = TypeVar("K")
 Rivals = Callable[[Robot], Sequence[Algorithm]]
+GraphRival = Callable[[Robot, Request, Outputs], Program]
 KEPT = 512  # kernels in memory; the least recently used go first
 MANY_VARIANTS = 32
 JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differentiates the algorithm itself
+GRAPH_MOST = 600  # operations of a recursion; beyond, differentiating a program has never been shorter
 _VARIANTS: dict[Structure, set[str]] = {}
+
+
+class Derivatives(NamedTuple):
+    """The public function of a function's derivatives by some of its inputs, the first a configuration, in the same order."""
+
+    name: str
+    inputs: tuple[str, ...]
 
 
 class Public(NamedTuple):
@@ -53,6 +63,8 @@ class Public(NamedTuple):
     joint_space: bool
     rivals: Rivals | None
     arrays: ArrayForm | None = None
+    graph: GraphRival | None = None
+    derivatives: Derivatives | None = None
 
     def robot_for(self, robot: Robot) -> Robot:
         """The robot to trace with."""
@@ -61,6 +73,10 @@ class Public(NamedTuple):
     def algorithms(self, robot: Robot) -> Sequence[Algorithm]:
         """All algorithms that give the result for a robot."""
         return [self.algorithm] if self.rivals is None else self.rivals(robot)
+
+    def arrays_for(self, robot: Robot) -> ArrayForm | None:
+        """The form by whole arrays, if that is how it is evaluated for a robot."""
+        return self.arrays if self.arrays is not None and self.arrays.is_better_for(robot) else None
 
 
 PUBLIC: dict[str, Public] = {}  # by name
@@ -80,6 +96,8 @@ def public(
     joint_space: bool = False,
     rivals: Rivals | None = None,
     arrays: ArrayForm | None = None,
+    graph: GraphRival | None = None,
+    derivatives: Derivatives | None = None,
     registered: bool = True,
 ) -> Callable[P, R]:
     """The public form of an algorithm of `mechanics`: checked, compiled, with ``out=``, and a fast entry for one state.
@@ -87,13 +105,15 @@ def public(
     ``result`` names its output in a kernel, or is the class of named tuple that it returns. ``joint_space``: the result does
     not depend on where link frames are, so that aligned ones may be used. ``rivals`` gives, for a robot, algorithms for the
     same numbers (or refuses the robot); the one with the fewest operations is compiled. ``arrays`` is used instead for
-    robots for which it would be too long to compile.
+    robots for which it would be too long to compile; ``graph`` makes the program in another way for small robots.
+    ``derivatives`` says which public function JAX is to differentiate it by.
     ``registered``: it is one of torsor's public functions, not a step of one.
     """
-    about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays)
+    about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives)
     give, parts = about.outputs.gather, about.outputs.parts
     plain = checked(algorithm)
     kernels: _Kept[native.NativeFunction] = _Kept()
+    by_arrays: _Kept[InArrays] = _Kept()
     called_by_jax: _Kept[Callable[..., Any]] = _Kept()
     latest: list[Latest] = []
 
@@ -105,25 +125,26 @@ def public(
         if latest and not kwargs and latest[0].repeats(args) and compiles():
             return give(latest[0].kernel([x for x in args[1:] if type(x) is not str], parts(out)))
         library = _library(args, kwargs)
-        whole = about.arrays is not None and about.arrays.is_better_for(robot)
+        form = about.arrays_for(robot)
         if library is None or not (compiles() and robot.is_concrete):
             return _into(about.outputs, out, _uncompiled(about, plain, robot, args, kwargs))
-        values, batch = prepare(algorithm, args, kwargs)
+        values, _ = prepare(algorithm, args, kwargs)
         request, arrays = request_of(algorithm, values)
-        if about.arrays is not None and whole:
-            about.algorithms(robot)  # may refuse it
-            whole_arrays = InArrays(about.arrays, algorithm, about.outputs, request)
+        kernel: native.NativeFunction | InArrays
+        if form is not None:
+            kernel = by_arrays.get(request, lambda: _by_arrays(about, form, request))
             if library is not np:
-                return _into(about.outputs, out, give(whole_arrays.in_jax(plain, arrays)))
-            return give(whole_arrays.in_slices(arrays, batch, parts(out)))
-        if library is not np:
+                return _into(about.outputs, out, give(kernel.in_jax(plain, arrays)))
+        elif library is not np:
             function = called_by_jax.get(request, lambda: InJax(about, request, plain).function)
             return _into(about.outputs, out, give(function(*arrays)))
-        kernel = kernels.get(request, lambda: _build(about, request))
+        else:
+            kernel = kernels.get(request, lambda: _build(about, request))
         if not kwargs and request.dtype == "float64" and all(type(x) in (np.ndarray, str) for x in args[1:]):
             latest[:] = [Latest(args[0], tuple(x if type(x) is str else x.shape for x in args[1:]), kernel)]
         if (
-            out is None
+            isinstance(kernel, native.NativeFunction)
+            and out is None
             and not kwargs
             and request.dtype == "float64"
             and all(inner is None for _, inner in request.layout)
@@ -202,7 +223,7 @@ class Latest(NamedTuple):
 
     robot: Robot
     shapes: tuple[Any, ...]
-    kernel: native.NativeFunction
+    kernel: native.NativeFunction | InArrays
 
     def repeats(self, args: tuple[Any, ...]) -> bool:
         """Whether the kernel of the call before is the one for these arguments, and they need no check."""
@@ -228,7 +249,7 @@ class InJax:
         self.outputs = {port.name: port.shape for port in some.outputs}
         columns = min(sum(port.size for port in some.inputs), sum(port.size for port in some.outputs))
         too_large = columns * some.operations > JACOBIAN_MOST
-        self.function = jax_call.jax_outputs(self, self._in_jax_numpy if too_large else None)
+        self.function = jax_call.jax_outputs(self, self._in_jax_numpy if too_large else None, self._push)
 
     def native(self, dtype: np.dtype[Any]) -> native.NativeFunction:
         """The machine code for one precision."""
@@ -241,10 +262,29 @@ class InJax:
         program = _shortest(self._about, self._request)[1]
         return Kernel(self._about.algorithm.__name__, program).jacobian(output, *inputs)
 
+    def _push(self, arrays: tuple[Any, ...], moving: dict[str, Any]) -> tuple[Any, ...] | None:
+        """By the function's own derivatives, if the configuration moves: they are shorter than those of its program."""
+        known, robot = self._about.derivatives, self._request.robot
+        if known is None or known.inputs[0] not in moving or not set(moving) <= set(known.inputs):
+            return None
+        given = self._request.arguments(arrays)
+        if not set(given) <= set(signature_of(PUBLIC[known.name].algorithm).names):
+            return None
+        q = known.inputs[0]
+        plain = all(kind in SCREW_KINDS for kind in robot.structure.kinds)
+        changes = moving if plain else {**moving, q: PUBLIC["velocity_of_rate"].algorithm(robot, given[q], moving[q])}
+        slopes = zip(known.inputs, _FUNCTIONS[known.name](robot, **given), strict=True)
+        return (sum(matvec(slope, changes[name]) for name, slope in slopes if name in changes),)
+
     def _in_jax_numpy(self, *arrays: Any) -> tuple[Any, ...]:
         robot = self._request.robot
         result = _uncompiled(self._about, self._plain, robot, (robot,), self._request.arguments(arrays))
         return tuple(self._about.outputs.named(result).values())
+
+
+def _by_arrays(about: Public, form: ArrayForm, request: Request) -> InArrays:
+    about.algorithms(request.robot)  # may refuse the robot
+    return InArrays(form, about.algorithm, about.outputs, request)
 
 
 def _build(about: Public, request: Request) -> native.NativeFunction:
@@ -278,7 +318,11 @@ def _shortest(about: Public, request: Request) -> tuple[Algorithm, Program]:
     for algorithm in about.algorithms(request.robot):
         with contextlib.suppress(TooLong):
             found.append((algorithm, program_of(algorithm, robot, request, about.outputs, budget)))
-    return min(found, key=lambda pair: sum(count(pair[1]).values()))
+    shortest = min(found, key=lambda pair: sum(count(pair[1]).values()))
+    if about.graph is not None and sum(count(shortest[1]).values()) < GRAPH_MOST:
+        other = about.graph(robot, request, about.outputs)
+        shortest = min(shortest, (shortest[0], other), key=lambda pair: sum(count(pair[1]).values()))
+    return shortest
 
 
 def _library(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

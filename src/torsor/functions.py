@@ -5,40 +5,75 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+import numpy as np
+
 from torsor import diagnosis
 from torsor.array_form import ArrayForm
-from torsor.arrays import checked
+from torsor.arrays import checked, matvec
 from torsor.arrays.typing import Array
-from torsor.compiled import Rivals, public
+from torsor.compiled import Derivatives, Rivals, public
+from torsor.derivative_function import by_differentiation
 from torsor.errors import ModelError
 from torsor.geometry import (
     christoffel,
     christoffel_brackets as brackets,
     covariant_derivative as covariant,
     curvature,
+    forward_dynamics_second_derivatives as forward_second,
+    inverse_dynamics_second_derivatives as inverse_second,
     mass_matrix_derivatives as derivatives,
 )
 from torsor.geometry.freedoms import structure_constants
 from torsor.geometry.inertia_metric import metric_from, metric_rows
-from torsor.geometry.work import for_brackets, for_curvature, for_curvature_norm, for_rank, for_second_kind
+from torsor.geometry.work import (
+    for_brackets,
+    for_curvature,
+    for_curvature_norm,
+    for_forward_derivatives,
+    for_forward_second_derivatives,
+    for_inverse_second_derivatives,
+    for_rank,
+    for_second_kind,
+)
 from torsor.mechanics import (
     articulated_body,
     bias_forces as bias,
+    centre_of_mass_motion as centre,
     coriolis_matrix as coriolis,
     energy,
+    energy_derivatives,
+    energy_regressors,
     forward_dynamics as forward,
+    forward_dynamics_derivatives as forward_derivatives,
+    forward_dynamics_hessian as forward_hessian,
+    forward_dynamics_hessian_product as forward_product,
+    frame_acceleration_derivatives as acceleration_derivatives,
     frame_motion,
+    frame_twist_derivatives as twist_derivatives,
     friction,
+    generalised_momentum_derivatives as joint_momentum,
+    gravity_forces_derivative as gravity_derivative,
     inverse_dynamics as inverse,
     inverse_dynamics_derivatives as inverse_derivatives,
+    inverse_dynamics_hessian as inverse_hessian,
+    inverse_dynamics_hessian_product as inverse_product,
     jacobian_derivatives,
     jacobian_rates,
     jacobians,
+    joint_regressor as joint_parameters,
     kinematics,
     manifold,
     mass_matrix as mass,
     mass_matrix_rate as mass_rate,
+    momentum_derivatives,
+    momentum_matrix as momentum,
+    momentum_regressors,
+    reference_regressor as reference,
+    torque_regressor as torque,
+    wrench_forces,
+    wrench_forces_derivatives,
 )
+from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 from torsor.request import Algorithm
 
@@ -67,38 +102,161 @@ def _only_articulated(robot: Robot) -> list[Algorithm]:
     return [articulated_body.articulated_body_acceleration]
 
 
+def _with_inverse(algorithm: Algorithm) -> Rivals:
+    """The algorithm alone, for robots whose mass matrix has an inverse."""
+    what = algorithm.__name__.replace("_", " ")
+
+    def alone(robot: Robot) -> list[Algorithm]:
+        diagnosis.refuse_idle_joints(robot, what, "the inverse of its mass matrix is")
+        return [algorithm]
+
+    return alone
+
+
+def _forward_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None
+) -> forward_derivatives.ForwardDynamicsDerivatives:
+    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices."""
+    return _first_by_arrays(robot, q, v, tau, () if wrenches is None else (wrenches,))[1]
+
+
+def _inverse_second_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Wrenches | None = None
+) -> inverse_second.InverseDynamicsSecondDerivatives:
+    """By a kernel for what belongs to single freedoms, and products of arrays."""
+    rows = _driven_rows(robot, q, v, a, *(() if wrenches is None else (wrenches,)))
+    return inverse_second.second_derivatives_of(robot, rows, v)
+
+
+def _forward_second_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None
+) -> forward_second.ForwardDynamicsSecondDerivatives:
+    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices and tensors."""
+    external = () if wrenches is None else (wrenches,)
+    a, first = _first_by_arrays(robot, q, v, tau, external)
+    return forward_second.second_through_inverse(first, inverse_dynamics_second_derivatives(robot, q, v, a, *external))
+
+
+def _first_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, external: tuple[Wrenches, ...]
+) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]:
+    M_inverse = inverse_mass_matrix(robot, q)
+    a = matvec(M_inverse, tau - inverse_dynamics(robot, q, v, np.zeros(robot.nv), *external))
+    slopes = inverse_dynamics_derivatives(robot, q, v, a, *external)
+    return a, forward_derivatives.through_inverse(M_inverse, slopes)
+
+
 # Kinematics
 link_poses = public(kinematics.link_poses, "T")
-frame_pose = public(kinematics.frame_pose, "T")
-body_jacobian = public(jacobians.body_jacobian, "J")
-space_jacobian = public(jacobians.space_jacobian, "J")
-mixed_jacobian = public(jacobians.mixed_jacobian, "J")
-body_jacobian_rate = public(jacobian_rates.body_jacobian_rate, "J_rate")
-space_jacobian_rate = public(jacobian_rates.space_jacobian_rate, "J_rate")
-mixed_jacobian_rate = public(jacobian_rates.mixed_jacobian_rate, "J_rate")
-body_jacobian_derivative = public(jacobian_derivatives.body_jacobian_derivative, "J_derivative")
-space_jacobian_derivative = public(jacobian_derivatives.space_jacobian_derivative, "J_derivative")
-mixed_jacobian_derivative = public(jacobian_derivatives.mixed_jacobian_derivative, "J_derivative")
-joint_axes = public(jacobians.joint_axes, "S")
-joint_axes_rate = public(jacobian_rates.joint_axes_rate, "S_rate")
-body_twist = public(frame_motion.body_twist, "V")
-space_twist = public(frame_motion.space_twist, "V")
-mixed_twist = public(frame_motion.mixed_twist, "V")
-body_acceleration = public(frame_motion.body_acceleration, "A")
-space_acceleration = public(frame_motion.space_acceleration, "A")
-classical_acceleration = public(frame_motion.classical_acceleration, "A")
+frame_pose = public(kinematics.frame_pose, "T", joint_space=True)
+body_jacobian = public(jacobians.body_jacobian, "J", joint_space=True)
+space_jacobian = public(jacobians.space_jacobian, "J", joint_space=True)
+mixed_jacobian = public(jacobians.mixed_jacobian, "J", joint_space=True)
+body_jacobian_rate = public(jacobian_rates.body_jacobian_rate, "J_rate", joint_space=True)
+space_jacobian_rate = public(jacobian_rates.space_jacobian_rate, "J_rate", joint_space=True)
+mixed_jacobian_rate = public(jacobian_rates.mixed_jacobian_rate, "J_rate", joint_space=True)
+body_jacobian_derivative = public(jacobian_derivatives.body_jacobian_derivative, "J_derivative", joint_space=True)
+space_jacobian_derivative = public(jacobian_derivatives.space_jacobian_derivative, "J_derivative", joint_space=True)
+mixed_jacobian_derivative = public(jacobian_derivatives.mixed_jacobian_derivative, "J_derivative", joint_space=True)
+joint_axes = public(jacobians.joint_axes, "S", joint_space=True)
+joint_axes_rate = public(jacobian_rates.joint_axes_rate, "S_rate", joint_space=True)
+body_twist = public(frame_motion.body_twist, "V", joint_space=True)
+space_twist = public(frame_motion.space_twist, "V", joint_space=True)
+mixed_twist = public(frame_motion.mixed_twist, "V", joint_space=True)
+body_acceleration = public(frame_motion.body_acceleration, "A", joint_space=True)
+space_acceleration = public(frame_motion.space_acceleration, "A", joint_space=True)
+classical_acceleration = public(frame_motion.classical_acceleration, "A", joint_space=True)
+# Named frames stay where they are in aligned link frames.
+body_twist_derivatives = public(
+    twist_derivatives.body_twist_derivatives, twist_derivatives.TwistDerivatives, joint_space=True
+)
+space_twist_derivatives = public(
+    twist_derivatives.space_twist_derivatives, twist_derivatives.TwistDerivatives, joint_space=True
+)
+mixed_twist_derivatives = public(
+    twist_derivatives.mixed_twist_derivatives, twist_derivatives.TwistDerivatives, joint_space=True
+)
+body_acceleration_derivatives = public(
+    acceleration_derivatives.body_acceleration_derivatives,
+    acceleration_derivatives.AccelerationDerivatives,
+    joint_space=True,
+)
+space_acceleration_derivatives = public(
+    acceleration_derivatives.space_acceleration_derivatives,
+    acceleration_derivatives.AccelerationDerivatives,
+    joint_space=True,
+)
+classical_acceleration_derivatives = public(
+    acceleration_derivatives.classical_acceleration_derivatives,
+    acceleration_derivatives.AccelerationDerivatives,
+    joint_space=True,
+)
 integrate = public(manifold.integrate, "q_next")
 difference = public(manifold.difference, "v")
+configuration_rate = public(manifold.configuration_rate, "q_rate")
+velocity_of_rate = public(manifold.velocity_of_rate, "v")
 
 # Dynamics
-inverse_dynamics = public(inverse.inverse_dynamics, "tau", joint_space=True)
+inverse_dynamics = public(
+    inverse.inverse_dynamics,
+    "tau",
+    joint_space=True,
+    derivatives=Derivatives("inverse_dynamics_derivatives", ("q", "v", "a")),
+)
 inverse_dynamics_derivatives = public(
     inverse_derivatives.inverse_dynamics_derivatives,
     inverse_derivatives.InverseDynamicsDerivatives,
     joint_space=True,
+    graph=by_differentiation(inverse.inverse_dynamics, "q", "v", "a"),
+)
+forward_dynamics_derivatives = public(
+    forward_derivatives.forward_dynamics_derivatives,
+    forward_derivatives.ForwardDynamicsDerivatives,
+    joint_space=True,
+    rivals=_with_inverse(forward_derivatives.forward_dynamics_derivatives),
+    arrays=ArrayForm(_forward_derivatives_by_arrays, for_forward_derivatives),
+    graph=by_differentiation(forward.forward_dynamics, "q", "v", "tau"),
+)
+_driven_rows = public(inverse_second.driven_rows, "rows", joint_space=True, registered=False)
+inverse_dynamics_second_derivatives = public(
+    inverse_second.inverse_dynamics_second_derivatives,
+    inverse_second.InverseDynamicsSecondDerivatives,
+    joint_space=True,
+    arrays=ArrayForm(_inverse_second_derivatives_by_arrays, for_inverse_second_derivatives),
+)
+inverse_dynamics_hessian = public(
+    inverse_hessian.inverse_dynamics_hessian, inverse_hessian.InverseDynamicsHessian, joint_space=True
+)
+inverse_dynamics_hessian_product = public(
+    inverse_product.inverse_dynamics_hessian_product, inverse_product.InverseDynamicsHessianProduct, joint_space=True
+)
+forward_dynamics_second_derivatives = public(
+    forward_second.forward_dynamics_second_derivatives,
+    forward_second.ForwardDynamicsSecondDerivatives,
+    joint_space=True,
+    rivals=_with_inverse(forward_second.forward_dynamics_second_derivatives),
+    arrays=ArrayForm(_forward_second_derivatives_by_arrays, for_forward_second_derivatives),
+)
+forward_dynamics_hessian = public(
+    forward_hessian.forward_dynamics_hessian,
+    forward_hessian.ForwardDynamicsHessian,
+    joint_space=True,
+    rivals=_with_inverse(forward_hessian.forward_dynamics_hessian),
+)
+forward_dynamics_hessian_product = public(
+    forward_product.forward_dynamics_hessian_product,
+    forward_product.ForwardDynamicsHessianProduct,
+    joint_space=True,
+    rivals=_with_inverse(forward_product.forward_dynamics_hessian_product),
 )
 joint_wrenches = public(inverse.joint_wrenches, "F")
-forward_dynamics = public(forward.forward_dynamics, "a", joint_space=True, rivals=_forward_algorithms)
+forward_dynamics = public(
+    forward.forward_dynamics,
+    "a",
+    joint_space=True,
+    rivals=_forward_algorithms,
+    derivatives=Derivatives("forward_dynamics_derivatives", ("q", "v", "tau")),
+)
 factorised_acceleration = public(forward.factorised_acceleration, "a", joint_space=True, rivals=_only_factorised)
 articulated_body_acceleration = public(
     articulated_body.articulated_body_acceleration, "a", joint_space=True, rivals=_only_articulated
@@ -110,26 +268,58 @@ coriolis_matrix = public(coriolis.coriolis_matrix, "C", joint_space=True)
 coriolis_forces = public(bias.coriolis_forces, "tau", joint_space=True)
 gravity_forces = public(bias.gravity_forces, "tau", joint_space=True)
 bias_forces = public(bias.bias_forces, "tau", joint_space=True)
+body_wrench_forces = public(wrench_forces.body_wrench_forces, "tau", joint_space=True)
+mixed_wrench_forces = public(wrench_forces.mixed_wrench_forces, "tau", joint_space=True)
 friction_forces = public(friction.friction_forces, "tau")
 kinetic_energy = public(energy.kinetic_energy, "energy", joint_space=True)
-potential_energy = public(energy.potential_energy, "energy")
+potential_energy = public(energy.potential_energy, "energy", joint_space=True)
 generalised_momentum = public(energy.generalised_momentum, "p", joint_space=True)
-spatial_momentum = public(energy.spatial_momentum, "P")
-centre_of_mass = public(energy.centre_of_mass, "c")
+spatial_momentum = public(energy.spatial_momentum, "P", joint_space=True)
+centre_of_mass = public(energy.centre_of_mass, "c", joint_space=True)
+centre_of_mass_velocity = public(centre.centre_of_mass_velocity, "c_rate", joint_space=True)
+centre_of_mass_acceleration = public(centre.centre_of_mass_acceleration, "c_acceleration", joint_space=True)
+centre_of_mass_jacobian = public(centre.centre_of_mass_jacobian, "J", joint_space=True)
+centre_of_mass_jacobian_rate = public(centre.centre_of_mass_jacobian_rate, "J_rate", joint_space=True)
+centre_of_mass_jacobian_derivative = public(centre.centre_of_mass_jacobian_derivative, "J_derivative", joint_space=True)
+momentum_matrix = public(momentum.momentum_matrix, "A", joint_space=True)
+centroidal_momentum = public(momentum.centroidal_momentum, "h", joint_space=True)
+centroidal_momentum_matrix = public(momentum.centroidal_momentum_matrix, "A", joint_space=True)
+
+# Derivatives of energy, momentum and forces
+kinetic_energy_derivatives = public(
+    energy_derivatives.kinetic_energy_derivatives, energy_derivatives.EnergyDerivatives, joint_space=True
+)
+generalised_momentum_derivatives = public(
+    joint_momentum.generalised_momentum_derivatives, joint_momentum.MomentumDerivatives, joint_space=True
+)
+# What a joint cannot feel has the same momentum on either side of it.
+spatial_momentum_derivatives = public(
+    momentum_derivatives.spatial_momentum_derivatives, momentum_derivatives.SpatialMomentumDerivatives, joint_space=True
+)
+centroidal_momentum_derivatives = public(
+    momentum_derivatives.centroidal_momentum_derivatives,
+    momentum_derivatives.SpatialMomentumDerivatives,
+    joint_space=True,
+)
+gravity_forces_derivative = public(gravity_derivative.gravity_forces_derivative, "tau_derivative", joint_space=True)
+body_wrench_forces_derivative = public(
+    wrench_forces_derivatives.body_wrench_forces_derivative, "tau_derivative", joint_space=True
+)
+mixed_wrench_forces_derivative = public(
+    wrench_forces_derivatives.mixed_wrench_forces_derivative, "tau_derivative", joint_space=True
+)
+
+# Linear in the parameters
+torque_regressor = public(torque.torque_regressor, "Y")
+reference_regressor = public(reference.reference_regressor, "Y")
+joint_regressor = public(joint_parameters.joint_regressor, "Y")
+momentum_regressor = public(momentum_regressors.momentum_regressor, "Y")
+spatial_momentum_regressor = public(momentum_regressors.spatial_momentum_regressor, "Y")
+kinetic_energy_regressor = public(energy_regressors.kinetic_energy_regressor, "Y")
+potential_energy_regressor = public(energy_regressors.potential_energy_regressor, "Y")
 
 # The inertia metric as geometry
 _metric_rows = public(metric_rows, "rows", joint_space=True, registered=False)
-
-
-def _with_inverse(algorithm: Algorithm) -> Rivals:
-    """The algorithm alone, for robots whose mass matrix has an inverse."""
-    what = algorithm.__name__.replace("_", " ")
-
-    def alone(robot: Robot) -> list[Algorithm]:
-        diagnosis.refuse_idle_joints(robot, what, "the inverse of its mass matrix is")
-        return [algorithm]
-
-    return alone
 
 
 def _geodesic_algorithms(robot: Robot) -> list[Algorithm]:

@@ -116,17 +116,24 @@ def request_of(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, l
 
 def program_of(algorithm: Algorithm, robot: Robot, request: Request, outputs: Outputs, budget: Budget) -> Program:
     """The simplified program of an algorithm for a robot."""
+    return traced(algorithm, robot, request, lambda given: outputs.named(algorithm(robot, **given)), budget)
+
+
+def traced(
+    algorithm: Algorithm,
+    robot: Robot,
+    request: Request,
+    run: Callable[[dict[str, Any]], dict[str, Any]],
+    budget: Budget | None = None,
+) -> Program:
+    """The simplified program of what ``run`` makes of the arguments of an algorithm after the robot."""
     expected = signature_of(algorithm).arrays
     shapes = {
         key: tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in expected[name].axes)
         for name, keys in request.keys().items()
         for key in keys
     }
-
-    def run(**inputs: Any) -> Any:
-        return outputs.named(algorithm(robot, **request.arguments(list(inputs.values()))))
-
-    return trace(run, shapes, Level.FULL, budget)
+    return trace(lambda **inputs: run(request.arguments(list(inputs.values()))), shapes, Level.FULL, budget)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor import functions
 from torsor.arrays.typing import Array
-from torsor.model import Robot, random_state
+from torsor.model import Robot, inertial_parameters, joint_parameters, random_state
 
 ROUNDING = 1e-9
 DIFFERENCES = 1e-5
@@ -34,7 +34,8 @@ def verify(robot: Robot, *, states: int = 20, seed: int = 0) -> tuple[Residual, 
     """Check the equations of motion of this very robot against the theory, at random states [PBP95, (27), (38)].
 
     Forward ∘ inverse dynamics; M symmetric and positive; inverse dynamics from its terms; Ṁ − 2C skew; energy balance;
-    Jacobians, Ṁ and gravity by central differences. Each residual is relative to the size of its terms.
+    forces and energies linear in the inertial parameters; Jacobians, Ṁ and gravity by central differences.
+    Each residual is relative to the size of its terms.
     """
     q, v, a = random_state(robot, seed=seed, batch=(states,))
     rows = []
@@ -115,9 +116,31 @@ def _identities(robot: Robot) -> Iterator[tuple[str, float, Check]]:
     yield "C v = c", ROUNDING, coriolis
     yield "Ṁ − 2C skew", ROUNDING, skew
     yield "energy: vᵀτ = d(T + U)/dt", ROUNDING, power
+    yield from _linear_in_parameters(robot)
     yield "Ṁ by differences", DIFFERENCES, mass_rate
     yield "gravity = ∂U/∂q by differences", DIFFERENCES, gravity
     yield f"velocity of {frame!r} by differences", DIFFERENCES, jacobian
+
+
+def _linear_in_parameters(robot: Robot) -> Iterator[tuple[str, float, Check]]:
+    pi, of_joints = inertial_parameters(robot), joint_parameters(robot)
+
+    def forces(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        tau = functions.inverse_dynamics(robot, q, v, a)
+        own = functions.joint_regressor(robot, v, a) @ of_joints
+        return functions.torque_regressor(robot, q, v, a) @ pi + own - tau, tau
+
+    def kinetic(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        T = functions.kinetic_energy(robot, q, v)
+        return functions.kinetic_energy_regressor(robot, q, v) @ pi + 0.5 * v**2 @ robot.parameters.armature - T, T
+
+    def potential(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        Y = functions.potential_energy_regressor(robot, q)
+        return Y @ pi - functions.potential_energy(robot, q), np.abs(Y) @ np.abs(pi)  # heights may cancel
+
+    yield "τ = Y π + armature + friction", ROUNDING, forces
+    yield "kinetic energy = Y π + armature", ROUNDING, kinetic
+    yield "potential energy = Y π", ROUNDING, potential
 
 
 PEERS = ("pinocchio", "mujoco")

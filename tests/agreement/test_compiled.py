@@ -36,6 +36,14 @@ def arguments(robot, name, batch):
         "u": v,
         "w": a,
         "w_rate": v - a,
+        "q_rate": 0.1 * q,
+        "weights": v + a,
+        "dq": v,
+        "dv": a,
+        "da": v - a,
+        "dtau": v - a,
+        "v_ref": v + a,
+        "a_ref": v - a,
     }
     parameters = inspect.signature(PUBLIC[name].algorithm).parameters
     given = {key: state[key] for key in parameters if key in state}

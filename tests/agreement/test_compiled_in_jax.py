@@ -1,5 +1,7 @@
 """Public functions called with JAX arrays on the CPU: XLA calls the machine code NumPy calls, and differentiates it."""
 
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -83,6 +85,35 @@ def test_derivatives_are_those_of_the_algorithm(name, moving, same):
             same(got, jax.jacfwd(value)(x), 1e-10)
 
 
+@pytest.mark.parametrize("robot", ["tree of every kind", "tree with mimic joints", "panda"])
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
+def test_by_the_configuration_dynamics_are_differentiated_by_their_own_derivatives(name, robot, same):
+    """Analytic recursions instead of the program's derivatives, in the numbers of q, also of quaternions of any length."""
+    robot = ROBOTS[robot]
+    last = "a" if name == "inverse_dynamics" else "tau"
+    given = {key: jnp.asarray(x) for key, x in arguments(robot, name, ()).items() if key in ("q", "v", last)}
+    given["q"] = 1.1 * given["q"]
+    function = getattr(torsor, name)
+
+    def value(q, v, x):
+        return function(robot, q, v, x)
+
+    got = jax.jacfwd(value, argnums=(0, 1, 2))(*given.values())
+    kernel = torsor.compile(function, robot).jacobian("tau" if last == "a" else "a", "q", "v", last)
+    for part, want in zip(got, kernel(*map(np.asarray, given.values())).values(), strict=True):
+        same(part, want, 1e-9)
+    batch = [jnp.stack([x, x]) for x in given.values()]
+    same(jax.vmap(jax.jacrev(value))(*batch)[1], got[0], 1e-9)
+
+
+def test_a_humanoid_is_differentiated_in_seconds(same):
+    robot = torsor.load(Path(__file__).parents[1] / "data" / "robots" / "talos32.urdf")
+    q, v, a = torsor.random_state(robot, seed=0)
+    got = jax.jit(jax.jacfwd(lambda q: torsor.inverse_dynamics(robot, q, v, a)))(q)
+    same(got, torsor.inverse_dynamics_derivatives(robot, q, v, a).dq, 1e-12)
+    assert text_of(jax.jacfwd(lambda q: torsor.inverse_dynamics(robot, q, v, a)), q).count("ffi_call") == 2
+
+
 def test_vmap_is_a_batch_and_one_call():
     over_q = jax.vmap(lambda q: torsor.inverse_dynamics(ARM, q, V[0], A[0]))
     np.testing.assert_array_equal(over_q(Q), torsor.inverse_dynamics(ARM, Q, V[0], A[0]))
@@ -117,9 +148,9 @@ def test_tangents_of_the_robot_itself_are_not_dropped(same):
 def test_a_large_jacobian_is_left_to_jax(monkeypatch, same):
     monkeypatch.setattr(compiled, "JACOBIAN_MOST", 10)
     robot = torsor.robots.ur5().with_gravity((0.1, 0.2, 0.3))  # not seen before
-    got = jax.jit(jax.jacrev(lambda q: torsor.inverse_dynamics(robot, q, V[0], A[0])))(Q[0])
-    assert text_of(jax.jacrev(lambda q: torsor.inverse_dynamics(robot, q, V[0], A[0])), Q[0]).count("ffi_call") == 1
-    exact = torsor.compile(torsor.inverse_dynamics, robot).jacobian("tau", "q")(Q[0], V[0], A[0])
+    got = jax.jit(jax.jacrev(lambda q: torsor.bias_forces(robot, q, V[0])))(Q[0])
+    assert text_of(jax.jacrev(lambda q: torsor.bias_forces(robot, q, V[0])), Q[0]).count("ffi_call") == 1
+    exact = torsor.compile(torsor.bias_forces, robot).jacobian("tau", "q")(Q[0], V[0])
     same(got, exact, 1e-12)
 
 

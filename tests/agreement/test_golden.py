@@ -113,6 +113,8 @@ QUANTITIES = {
     "tau": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics(r, q, v, a), force_terms),
     # The golden wrench is exerted by the tip: the environment does the opposite to the robot.
     "tau_with_tip_wrench": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics(r, q, v, a, {"tip": -F})),
+    "dtau_dq": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics_derivatives(r, q, v, a).dq, force_terms),
+    "dtau_dqd": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics_derivatives(r, q, v, a).dv, coriolis_terms),
     "p": Quantity(lambda r, q, v, a, F: torsor.generalised_momentum(r, q, v)),
     "dM": Quantity(lambda r, q, v, a, F: torsor.mass_matrix_derivative(r, q), metric_terms),
     "Gamma": Quantity(lambda r, q, v, a, F: torsor.christoffel_symbols(r, q), metric_terms),

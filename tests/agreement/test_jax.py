@@ -80,7 +80,8 @@ def arguments(robot: Robot, *, seed: int = 0, batch: tuple[int, ...] = ()) -> di
         "q": q, "v": v, "a": a, "tau": rng.normal(size=v.shape), "dt": np.array(0.3), "frame": "tool",
         "u": v, "w": a, "w_rate": v - a, "q0": q, "q1": torsor.random_configuration(robot, seed=rng, batch=batch),
         "wrenches": {"tool": rng.normal(size=(*batch, 6)), robot.links[1]: rng.normal(size=(*batch, 6))},
-        "base_motion": tuple(rng.normal(size=(2, *batch, 6))),
+        "base_motion": tuple(rng.normal(size=(2, *batch, 6))), "v_ref": v + a, "a_ref": v - a,
+        "q_rate": q[..., ::-1], "weights": v + a, "dq": v, "dv": a, "da": v - a, "dtau": v - a,
     }  # fmt: skip
 
 

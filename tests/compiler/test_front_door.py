@@ -3,6 +3,7 @@
 import gc
 import inspect
 import pickle
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -189,3 +190,15 @@ def test_several_results_are_written_where_asked():
         torsor.inverse_dynamics_derivatives(arm, q, v, a, out=mine.dq)
     with pytest.raises(torsor.ShapeError, match=r"`dv` must be an array of shape \(3, 6, 6\)"):
         torsor.inverse_dynamics_derivatives(arm, q, v, a, out=mine._replace(dv=np.empty((3, 6))))
+
+
+def test_kernels_that_live_until_the_process_ends_end_with_it():
+    """CPython takes builtin functions apart after the modules that made them."""
+    script = """
+import torsor
+for arm in (torsor.robots.pendulum(), torsor.robots.planar2r(), torsor.robots.ur5(), torsor.robots.puma560()):
+    inverse = torsor.compile(torsor.inverse_dynamics, arm)
+    slopes = inverse.jacobian("tau", "q", "v", "a")
+    forward = torsor.compile(torsor.forward_dynamics, arm)
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -142,7 +142,7 @@ def test_info_of_a_file_that_is_refused(broken, capsys):
 def test_verify_prints_residuals_that_hold(capsys):
     assert main(["verify", str(ARM), "--states", "3"]) == 0
     out = capsys.readouterr().out
-    for word in ("Ṁ − 2C skew", "inverse ∘ forward", "pinocchio: inverse dynamics", "mujoco: M a", "all 14 hold"):
+    for word in ("Ṁ − 2C skew", "inverse ∘ forward", "pinocchio: inverse dynamics", "mujoco: M a", "all 17 hold"):
         assert word in out
     assert "DOES NOT HOLD" not in out
 

@@ -16,13 +16,17 @@ ROBOTS = {"tree": TREE, "pendulum": torsor.robots.pendulum().rename({"tip": "too
 def arguments(robot, name, batch):
     q, v, a = torsor.random_state(robot, seed=1, batch=batch)
     state = {"q": q, "q0": q, "q1": q, "v": v, "a": a, "tau": a, "dt": 0.1, "u": v, "w": a, "w_rate": v}
+    state |= {"v_ref": a, "a_ref": v, "q_rate": q}
+    state |= {"weights": v, "dq": v, "dv": a, "da": v, "dtau": a}
     parameters = inspect.signature(FUNCTIONS[name]).parameters
     wanted = {key: state[key] for key in parameters if key in state}
-    return wanted | ({"frame": "tool"} if "frame" in parameters else {})
+    wanted |= {"frame": "tool"} if "frame" in parameters else {}
+    return wanted | ({"wrenches": {"tool": np.linspace(-1, 1, 6)}} if "wrenches" in parameters else {})
 
 
 def expected_shapes(robot, name, batch):
     sizes = {"nq": robot.nq, "nv": robot.nv, "n": robot.n}
+    sizes |= {"n_inertial_parameters": 10 * robot.n, "n_joint_parameters": 3 * robot.nv}
     return [
         (*batch, *(int(axis) if axis.isdigit() else sizes[axis] for axis in axes))
         for axes in PUBLIC[name].outputs.axes(PUBLIC[name].algorithm)

@@ -22,8 +22,9 @@ from property_strategies import (
 from scipy.special import ellipeinc
 
 import torsor
+from torsor import configuration_rate, velocity_of_rate
 from torsor.motion import geodesic, geodesic_between, minimum_energy_path, parallel_transport
-from torsor.motion.configuration_rate import configuration_rate, velocity_of_rate, with_nearby_quaternions
+from torsor.motion.quaternions_along import with_nearby_quaternions
 
 pytestmark = pytest.mark.compiled  # thousands of evaluations for each motion
 TOLERANCE = 1e-10  # what is asked of the energy, unless said otherwise

@@ -1,7 +1,5 @@
 """Derivatives of inverse dynamics: against differences, as properties, and as machine code."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -69,19 +67,3 @@ def test_as_machine_code():
     found, want = kernel(q, v, a), torsor.inverse_dynamics_derivatives(arm, q, v, a)
     for name, part in want._asdict().items():
         assert_close(found[name], part)
-
-
-def test_they_agree_with_pinocchio():
-    pin = pytest.importorskip("pinocchio")
-    file = Path(__file__).parents[1] / "data" / "robots" / "panda7.urdf"
-    model, arm = pin.buildModelFromUrdf(str(file)), torsor.load(file)
-    data = model.createData()
-    q, v, a = torsor.random_state(arm, seed=3)
-    dq, dv, da = pin.computeRNEADerivatives(model, data, q, v, a)
-    plain = arm.with_parameters(
-        viscous_friction=np.zeros(7), coulomb_friction=np.zeros(7), armature=np.asarray(model.armature, float)
-    )
-    found = torsor.inverse_dynamics_derivatives(plain, q, v, a)
-    assert_close(found.dq, dq, 1e-11, scale=largest(dq))
-    assert_close(found.dv, dv, 1e-11, scale=largest(dv))
-    assert_close(found.da, np.triu(da) + np.triu(da, 1).T)

@@ -31,4 +31,10 @@ from torsor.arrays.primitives import (
     where as where,
     zeros as zeros,
 )
-from torsor.arrays.symmetric import Factors as Factors, factor as factor, solve as solve, solve_columns as solve_columns
+from torsor.arrays.symmetric import (
+    Factors as Factors,
+    factor as factor,
+    inverse as inverse,
+    solve as solve,
+    solve_columns as solve_columns,
+)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy
 
-from torsor.arrays.primitives import concat, dot, outer, transpose, where
+from torsor.arrays.primitives import block, concat, dot, matvec, outer, transpose, where
 from torsor.arrays.typing import Array
 
 EPSILON = float(numpy.finfo(numpy.float64).eps)
@@ -72,3 +72,14 @@ def solve_columns(factors: Factors, B: Array) -> Array:
     rows = [row[..., None, :] for row in factors.rows]
     inverses = [inverse[..., None] for inverse in factors.inverses]
     return transpose(solve(Factors(rows, inverses), transpose(B)))
+
+
+def inverse(factors: Factors) -> Array:
+    """M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ (..., n, n), bordered row by row: its first k rows and columns take only the first k rows of L."""
+    rows, inverses = factors
+    X = inverses[0][..., None, None]
+    for k in range(1, len(inverses)):
+        left = -matvec(X, rows[k])
+        corner = inverses[k] - dot(rows[k], left)
+        X = block([[X, left[..., :, None]], [left[..., None, :], corner[..., None, None]]])
+    return X

@@ -2,143 +2,215 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from torsor.compiler.graph import Graph, Op, Port, Program, count, live_nodes
 from torsor.compiler.simplify import Level, Rewriter, compact
 
-Partial = tuple[int, int]  # an argument, and the node of the derivative by it
+Partial = tuple[int, int]  # which argument, and the node of the derivative by it
+
+
+class Wanted(NamedTuple):
+    """Which derivatives: of these outputs, by these inputs.
+
+    ``along`` names, for an input that is not to be moved number by number, the output of the program whose last axes count
+    the directions: shape of the input + directions. ``at``: inputs that are constants after all, with their numbers.
+    """
+
+    outputs: Sequence[str]
+    inputs: Sequence[str]
+    along: Mapping[str, str] = MappingProxyType({})
+    at: Mapping[str, Any] = MappingProxyType({})
 
 
 def jacobian(program: Program, output: str, *inputs: str) -> Program:
-    """A program of the derivatives of one output by inputs, each named "output_by_input", shape output + input.
+    """A program of the derivatives of one output by inputs, each named "output_by_input", shape output + input."""
+    return derivatives(program, Wanted((output,), inputs))
+
+
+def derivatives(program: Program, wanted: Wanted) -> Program:
+    """A program of derivatives, each named "output_by_input", shape output + input (or + directions).
 
     Forward and reverse mode give the same numbers to rounding; the one with fewer operations is kept.
     """
-    both = [differentiate(program, output, inputs) for differentiate in (forward, reverse)]
+    both = [differentiate(program, wanted) for differentiate in (forward, reverse)]
     return min(both, key=lambda candidate: sum(count(candidate).values()))
 
 
-def forward(program: Program, output: str, inputs: Sequence[str]) -> Program:
-    """Derivatives carried along from each input number to everything that depends on it."""
-    work, new = _copy(program)
-    roots = _nodes(program, output)
-    order = live_nodes(work.graph, [new[root] for root in roots])
+def forward(program: Program, wanted: Wanted) -> Program:
+    """Derivatives carried along from each direction of the inputs to everything that depends on it."""
+    copy = _Copy(program, wanted)
+    order = live_nodes(program.graph, copy.roots)
     columns: dict[str, list[list[int]]] = {}
-    for name in inputs:
+    for name in wanted.inputs:
         columns[name] = []
-        for seed in _places(program.graph, name):
-            tangent = {new[seed]: work.one}
+        for direction in copy.directions[name]:
+            tangent = dict(direction)
             for node in order:
-                total = None
-                for argument, partial in partials(work, node):
+                total = tangent.get(node)
+                for argument, partial in copy.partials(node):
                     if argument in tangent:
-                        term = work.apply(Op.MUL, partial, tangent[argument])
-                        total = term if total is None else work.apply(Op.ADD, total, term)
-                if total is not None and total != work.zero:
+                        term = copy.work.apply(Op.MUL, partial, tangent[argument])
+                        total = term if total is None else copy.work.apply(Op.ADD, total, term)
+                if total is not None and total != copy.work.zero:
                     tangent[node] = total
-            columns[name].append([tangent.get(new[root], work.zero) for root in roots])
-    return _finish(program, output, inputs, work, {name: list(zip(*columns[name], strict=True)) for name in inputs})
+            columns[name].append([tangent.get(root, copy.work.zero) for root in copy.roots])
+    return copy.finish({name: list(zip(*columns[name], strict=True)) for name in wanted.inputs})
 
 
-def reverse(program: Program, output: str, inputs: Sequence[str]) -> Program:
+def reverse(program: Program, wanted: Wanted) -> Program:
     """Derivatives carried back from each output number to everything it depends on."""
-    work, new = _copy(program)
-    order = live_nodes(work.graph, [new[root] for root in _nodes(program, output)])
-    rows: dict[str, list[tuple[int, ...]]] = {name: [] for name in inputs}
-    for root in _nodes(program, output):
-        adjoint = {new[root]: work.one}
+    copy = _Copy(program, wanted)
+    order = live_nodes(program.graph, copy.roots)
+    rows: dict[str, list[tuple[int, ...]]] = {name: [] for name in wanted.inputs}
+    for root in copy.roots:
+        adjoint = {root: copy.work.one}
         for node in reversed(order):
             if node not in adjoint:
                 continue
-            for argument, partial in partials(work, node):
-                term = work.apply(Op.MUL, adjoint[node], partial)
-                if term == work.zero:
+            for argument, partial in copy.partials(node):
+                term = copy.work.apply(Op.MUL, adjoint[node], partial)
+                if term == copy.work.zero:
                     continue
-                adjoint[argument] = work.apply(Op.ADD, adjoint[argument], term) if argument in adjoint else term
-        for name in inputs:
-            rows[name].append(tuple(adjoint.get(new[place], work.zero) for place in _places(program.graph, name)))
-    return _finish(program, output, inputs, work, rows)
+                known = adjoint.get(argument)
+                adjoint[argument] = term if known is None else copy.work.apply(Op.ADD, known, term)
+        for name in wanted.inputs:
+            rows[name].append(tuple(copy.along(adjoint, direction) for direction in copy.directions[name]))
+    return copy.finish(rows)
 
 
-def partials(work: Rewriter, node: int) -> list[Partial]:
-    """The arguments of a node that its value changes with, each with the derivative by it."""
-    rule = _PARTIALS.get(work.graph.ops[node])
-    return [] if rule is None else rule(work, node, *work.graph.args[node])
+class _Copy:
+    """The program's nodes in a graph of their own, where derivatives are added, and where each went.
 
+    Derivatives belong to nodes of the program as it was: of an input that is a constant in the copy, too.
+    """
 
-def _finish(
-    program: Program, output: str, inputs: Sequence[str], work: Rewriter, rows: Mapping[str, Sequence[tuple[int, ...]]]
-) -> Program:
-    shape = next(port.shape for port in program.outputs if port.name == output)
-    shapes = {port.name: port.shape for port in program.graph.inputs}
-    ports = tuple(Port(f"{output}_by_{name}", (*shape, *shapes[name])) for name in inputs)
-    return compact(Program(work.graph, ports, tuple(tuple(x for row in rows[name] for x in row) for name in inputs)))
+    def __init__(self, program: Program, wanted: Wanted) -> None:
+        self._program, self._wanted, source = program, wanted, program.graph
+        free = [port for port in source.inputs if port.name not in wanted.at]
+        self.work = Rewriter(Graph(free), Level.FULL)
+        self._new = self._inputs()
+        for node in program.live():
+            op, value = source.ops[node], source.values[node]
+            if op is Op.CONSTANT:
+                self._new[node] = self.work.graph.constant(value)  # type: ignore[arg-type]
+            elif op is not Op.INPUT:
+                self._new[node] = self.work.apply(op, *[self._new[x] for x in source.args[node]])
+        self.roots = [node for output in wanted.outputs for node in _nodes(program, output)]
+        self.directions = {name: self._directions(name) for name in wanted.inputs}
 
+    def partials(self, node: int) -> list[tuple[int, int]]:
+        """The arguments of a node that its value changes with, each with the derivative by it, in the copy."""
+        graph = self._program.graph
+        rule, arguments = _PARTIALS.get(graph.ops[node]), graph.args[node]
+        if rule is None:
+            return []
+        found = rule(self.work, self._new[node], *[self._new[x] for x in arguments])
+        return [(arguments[place], partial) for place, partial in found]
 
-def _copy(program: Program) -> tuple[Rewriter, list[int]]:
-    """The program's nodes in a graph of their own, and where each went."""
-    source = program.graph
-    work = Rewriter(Graph(source.inputs), Level.FULL)
-    new = [-1] * len(source)
-    for node in program.live():
-        op, value = source.ops[node], source.values[node]
-        if op is Op.INPUT:
-            new[node] = work.graph.input_nodes[value]  # type: ignore[index]
-        elif op is Op.CONSTANT:
-            new[node] = work.graph.constant(value)  # type: ignore[arg-type]
-        else:
-            new[node] = work.apply(op, *[new[x] for x in source.args[node]])
-    return work, new
+    def along(self, adjoint: Mapping[int, int], direction: Mapping[int, int]) -> int:
+        """Σ of the adjoints of an input's numbers times their change in a direction."""
+        total = self.work.zero
+        for node, change in direction.items():
+            if node in adjoint:
+                total = self.work.apply(Op.ADD, total, self.work.apply(Op.MUL, adjoint[node], change))
+        return total
+
+    def finish(self, rows: Mapping[str, Sequence[tuple[int, ...]]]) -> Program:
+        """The program of the derivatives, given for each input as a row for each number of the outputs."""
+        shapes = {port.name: port.shape for port in self._program.outputs}
+        inputs = {port.name: port.shape for port in self._program.graph.inputs}
+        ports: list[Port] = []
+        results: list[tuple[int, ...]] = []
+        start = 0
+        for output in self._wanted.outputs:
+            size = math.prod(shapes[output])
+            for name in self._wanted.inputs:
+                last = (
+                    shapes[self._wanted.along[name]][len(inputs[name]) :]
+                    if name in self._wanted.along
+                    else inputs[name]
+                )
+                ports.append(Port(f"{output}_by_{name}", (*shapes[output], *last)))
+                results.append(tuple(x for row in rows[name][start : start + size] for x in row))
+            start += size
+        return compact(Program(self.work.graph, tuple(ports), tuple(results)))
+
+    def _inputs(self) -> list[int]:
+        source, new, free = self._program.graph, [-1] * len(self._program.graph), iter(self.work.graph.input_nodes)
+        for port, places in _places(source).items():
+            if port in self._wanted.at:
+                for node, number in zip(places, np.ravel(self._wanted.at[port]), strict=True):
+                    new[node] = self.work.graph.constant(float(number))
+            else:
+                for node in places:
+                    new[node] = next(free)
+        return new
+
+    def _directions(self, name: str) -> list[dict[int, int]]:
+        places = _places(self._program.graph)[name]
+        if name not in self._wanted.along:
+            return [{place: self.work.one} for place in places]
+        numbers = np.reshape(_nodes(self._program, self._wanted.along[name]), (len(places), -1))
+        changes = [[self._new[node] for node in column] for column in numbers.T]
+        return [
+            {place: change for place, change in zip(places, column, strict=True) if change != self.work.zero}
+            for column in changes
+        ]
 
 
 def _nodes(program: Program, output: str) -> tuple[int, ...]:
     return program.results[[port.name for port in program.outputs].index(output)]
 
 
-def _places(graph: Graph, name: str) -> list[int]:
-    start = 0
+def _places(graph: Graph) -> dict[str, list[int]]:
+    """The nodes of each input."""
+    places, start = {}, 0
     for port in graph.inputs:
-        if port.name == name:
-            return graph.input_nodes[start : start + port.size]
+        places[port.name] = graph.input_nodes[start : start + port.size]
         start += port.size
-    raise KeyError(name)
+    return places
 
 
 def _by_quotient(w: Rewriter, node: int, x: int, y: int) -> list[Partial]:
     inverse = w.apply(Op.DIV, w.one, y)
-    return [(x, inverse), (y, w.apply(Op.NEG, w.apply(Op.MUL, node, inverse)))]
+    return [(0, inverse), (1, w.apply(Op.NEG, w.apply(Op.MUL, node, inverse)))]
 
 
 def _by_atan2(w: Rewriter, node: int, y: int, x: int) -> list[Partial]:
     square = w.apply(Op.ADD, w.apply(Op.MUL, x, x), w.apply(Op.MUL, y, y))
-    return [(y, w.apply(Op.DIV, x, square)), (x, w.apply(Op.NEG, w.apply(Op.DIV, y, square)))]
+    return [(0, w.apply(Op.DIV, x, square)), (1, w.apply(Op.NEG, w.apply(Op.DIV, y, square)))]
 
 
 def _by_choice(first: Callable[[Rewriter, int, int], int]) -> Callable[..., list[Partial]]:
     def rule(w: Rewriter, node: int, x: int, y: int) -> list[Partial]:
         chosen = first(w, x, y)
-        return [(x, w.apply(Op.SELECT, chosen, w.one, w.zero)), (y, w.apply(Op.SELECT, chosen, w.zero, w.one))]
+        return [(0, w.apply(Op.SELECT, chosen, w.one, w.zero)), (1, w.apply(Op.SELECT, chosen, w.zero, w.one))]
 
     return rule
 
 
 _PARTIALS: dict[Op, Callable[..., list[Partial]]] = {
-    Op.ADD: lambda w, node, x, y: [(x, w.one), (y, w.one)],
-    Op.SUB: lambda w, node, x, y: [(x, w.one), (y, w.minus_one)],
-    Op.MUL: lambda w, node, x, y: [(x, y), (y, x)],
+    Op.ADD: lambda w, node, x, y: [(0, w.one), (1, w.one)],
+    Op.SUB: lambda w, node, x, y: [(0, w.one), (1, w.minus_one)],
+    Op.MUL: lambda w, node, x, y: [(0, y), (1, x)],
     Op.DIV: _by_quotient,
-    Op.NEG: lambda w, node, x: [(x, w.minus_one)],
-    Op.SQRT: lambda w, node, x: [(x, w.apply(Op.DIV, w.graph.constant(0.5), node))],
-    Op.SIN: lambda w, node, x: [(x, w.apply(Op.COS, x))],
-    Op.COS: lambda w, node, x: [(x, w.apply(Op.NEG, w.apply(Op.SIN, x)))],
+    Op.NEG: lambda w, node, x: [(0, w.minus_one)],
+    Op.SQRT: lambda w, node, x: [(0, w.apply(Op.DIV, w.graph.constant(0.5), node))],
+    Op.SIN: lambda w, node, x: [(0, w.apply(Op.COS, x))],
+    Op.COS: lambda w, node, x: [(0, w.apply(Op.NEG, w.apply(Op.SIN, x)))],
     Op.ATAN2: _by_atan2,
-    Op.ABS: lambda w, node, x: [(x, w.apply(Op.SIGN, x))],
+    Op.ABS: lambda w, node, x: [(0, w.apply(Op.SIGN, x))],
     Op.MIN: _by_choice(lambda w, x, y: w.apply(Op.GREATER, y, x)),
     Op.MAX: _by_choice(lambda w, x, y: w.apply(Op.GREATER, x, y)),
-    Op.TANH: lambda w, node, x: [(x, w.apply(Op.SUB, w.one, w.apply(Op.MUL, node, node)))],
+    Op.TANH: lambda w, node, x: [(0, w.apply(Op.SUB, w.one, w.apply(Op.MUL, node, node)))],
     Op.SELECT: lambda w, node, c, x, y: [
-        (x, w.apply(Op.SELECT, c, w.one, w.zero)),
-        (y, w.apply(Op.SELECT, c, w.zero, w.one)),
+        (1, w.apply(Op.SELECT, c, w.one, w.zero)),
+        (2, w.apply(Op.SELECT, c, w.zero, w.one)),
     ],
 }

@@ -105,7 +105,7 @@ class _Method(ctypes.Structure):
 
 
 DOORS: list[FrontDoor] = []  # of the public functions
-_FOREVER: list[object] = []  # generated code, and what builtin functions point into, live as long as the process
+_FOREVER: list[object] = []  # generated code lives as long as the process
 
 
 def fast_function(
@@ -116,7 +116,9 @@ def fast_function(
     door.general, door.name, door.module = general, name, module
     text = f"{name}{signature}\n--\n\n{doc}".encode()
     door.method = _Method(name.encode(), _address(ctypes.pythonapi.PyObject_Vectorcall), _METH_FASTCALL_KEYWORDS, text)
-    _FOREVER.append(door.method)  # CPython reads it even while it takes the function apart
+    # CPython reads the definition even while it takes the function apart, when the process ends after this module's own
+    # end: it is never freed.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(door.method))
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)(
         ("PyCFunction_NewEx", ctypes.pythonapi)
     )

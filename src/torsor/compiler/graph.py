@@ -113,6 +113,10 @@ class Program(NamedTuple):
         """All output nodes."""
         return [node for nodes in self.results for node in nodes]
 
+    def renamed(self, names: Sequence[str]) -> Program:
+        """The same with other names for its outputs."""
+        return self._replace(outputs=tuple(Port(n, port.shape) for n, port in zip(names, self.outputs, strict=True)))
+
     def live(self) -> list[int]:
         """The nodes that some output needs, in order of evaluation."""
         return live_nodes(self.graph, self.roots())

@@ -21,6 +21,11 @@ _ALIVE: list[object] = []  # XLA keeps the addresses for as long as the process 
 _names = itertools.count()
 
 
+Push = Callable[
+    [tuple[Array, ...], dict[str, Array]], tuple[Array, ...] | None
+]  # how inputs that move move the outputs
+
+
 class Callee(Protocol):
     """What is called: a `Kernel`, or what has the same parts of it."""
 
@@ -80,11 +85,13 @@ def why_missing() -> str | None:
     return reason
 
 
-def jax_outputs(kernel: Callee, plain: Callable[..., Any] | None = None) -> Callable[..., tuple[Array, ...]]:
+def jax_outputs(
+    kernel: Callee, plain: Callable[..., Any] | None = None, push: Push | None = None
+) -> Callable[..., tuple[Array, ...]]:
     """The kernel as a differentiable function from arrays to a tuple of outputs.
 
     ``plain``, a JAX function of the same arrays to the same tuple, is differentiated instead of the kernel, where that would
-    be too large.
+    be too large. ``push`` is asked first how the outputs change.
     """
     import jax
     import jax.numpy as jnp
@@ -110,6 +117,10 @@ def jax_outputs(kernel: Callee, plain: Callable[..., Any] | None = None) -> Call
     def tangents(primals: tuple[Array, ...], changes: tuple[Array, ...]) -> tuple[Any, Any]:
         values = call(*primals)
         moving = {name: x for name, x in zip(shapes, changes, strict=True) if not isinstance(x, SymbolicZero)}
+        known = None if push is None or not moving else push(primals, moving)
+        if known is not None:
+            changed = zip(known, values, strict=True)
+            return values, tuple(jnp.broadcast_to(x, value.shape).astype(value.dtype) for x, value in changed)
         if plain is not None:
             return values, _pushed(plain, dict(zip(shapes, primals, strict=True)), moving)
         moved = []

@@ -47,7 +47,7 @@ def trace(
         ids = np.array(nodes.input_nodes[start : start + port.size], dtype=np.int64).reshape(port.shape)
         arrays[port.name] = TracedArray(graph, ids)
         start += port.size
-    named = _named_outputs(function(**arrays))
+    named = named_outputs(function(**arrays))
     outputs = {name: numbers(graph, value) for name, value in named.items()}
     if budget is not None:
         budget.most = min(budget.most, PATIENCE * len(nodes))
@@ -59,7 +59,8 @@ def trace(
     return program if level is Level.OFF else compact(program)
 
 
-def _named_outputs(result: Any) -> dict[str, Any]:
+def named_outputs(result: Any) -> dict[str, Any]:
+    """What a function returns, by name."""
     if isinstance(result, Mapping):
         return dict(result)
     if hasattr(result, "_asdict"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor.arrays import factor, identity, matmul, permute, reshape, solve_columns, take
+from torsor.arrays import factor, inverse, matmul, permute, reshape, take
 from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3, JointTensor4
 from torsor.geometry.freedoms import structure_constants
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
@@ -91,7 +91,7 @@ def connection_derivative_entries(half: InertiaMetric, wanted: Sequence[Indices]
 
 def inverse_of(robot: Robot, M: Array) -> Array:
     """M⁻¹ (..., nv, nv); NaN where M is singular."""
-    return solve_columns(factor(M, guarded=may_be_singular(robot)), identity(robot.nv))
+    return inverse(factor(M, guarded=may_be_singular(robot)))
 
 
 def twisted(c: Array) -> Array:

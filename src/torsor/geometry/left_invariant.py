@@ -34,6 +34,7 @@ from torsor.arrays import (
     dot,
     factor,
     identity,
+    inverse,
     is_concrete,
     matmul,
     matvec,
@@ -41,7 +42,6 @@ from torsor.arrays import (
     permute,
     reshape,
     solve,
-    solve_columns,
     transpose,
     where,
 )
@@ -214,4 +214,4 @@ def _refuse_no_metric(who: str, metric: Array) -> None:
 
 
 def _inverse(metric: Array) -> Array:
-    return solve_columns(factor(metric, guarded=False), identity(metric.shape[-1]))
+    return inverse(factor(metric, guarded=False))

@@ -41,3 +41,22 @@ def for_curvature(robot: Robot) -> int:
 def for_curvature_norm(robot: Robot) -> int:
     """The norm of curvature: beside the tensor, a product of matrices over n²/2 planes."""
     return for_curvature(robot) + (robot.nv * (robot.nv - 1) // 2) ** 3
+
+
+def for_forward_derivatives(robot: Robot) -> int:
+    """Derivatives of forward dynamics: for each pair of freedoms on one way outwards those of inverse dynamics, and their
+    products with M⁻¹, which has no zeros between freedoms with a common root.
+    """
+    reaches = freedoms_of(robot.structure).reaches.astype(float)
+    together = (reaches.T @ reaches > 0).sum(axis=1)  # of each freedom, how many share its root
+    return int(80 * reaches.sum() + 8 * (reaches @ together).sum())
+
+
+def for_inverse_second_derivatives(robot: Robot) -> int:
+    """Second derivatives of inverse dynamics: nine products for each triple of freedoms on one way, rows for each pair."""
+    return 90 * count_of_ways(robot.structure, 3) + 400 * count_of_ways(robot.structure, 2)
+
+
+def for_forward_second_derivatives(robot: Robot) -> int:
+    """Second derivatives of forward dynamics: those of inverse dynamics, and six products of a matrix with a tensor."""
+    return for_inverse_second_derivatives(robot) + for_forward_derivatives(robot) + 12 * robot.nv**4

@@ -12,14 +12,17 @@ from torsor.lie.adjoint import (
     transform_wrench_inverse as transform_wrench_inverse,
 )
 from torsor.lie.inertias import (
+    MassFlow as MassFlow,
     apply_inertia as apply_inertia,
     energy_row as energy_row,
     inertia_matrix as inertia_matrix,
     inertia_rate as inertia_rate,
     inertia_row as inertia_row,
+    mass_flow as mass_flow,
     pseudo_inertia as pseudo_inertia,
     rotational_from_second_moment as rotational_from_second_moment,
     second_moment as second_moment,
     transform_inertia as transform_inertia,
+    work_row as work_row,
 )
 from torsor.lie.screws import Line as Line, line_coordinates as line_coordinates, screw as screw

@@ -6,6 +6,8 @@ about the frame's *origin*, in its axes: linear in the body's mass distribution,
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from torsor.arrays import (
     block,
     checked,
@@ -15,13 +17,14 @@ from torsor.arrays import (
     dot,
     identity,
     matmul,
+    matrix,
     matvec,
     outer,
     stack,
     take,
     transpose,
 )
-from torsor.arrays.typing import InertiaRow, Matrix3, Matrix6, Pose, Scalar, Twist, Vector3, Wrench
+from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Scalar, Twist, Vector3, Wrench
 from torsor.lie import so3
 from torsor.lie.se3 import rotation, translation
 
@@ -82,16 +85,38 @@ def transform_inertia(T_ab: Pose, G_b: InertiaRow) -> InertiaRow:
     return inertia_row(m, Rh + mp, I + trace * identity(3) - (cross_terms + transpose(cross_terms) + outer(mp, p)))
 
 
+class MassFlow(NamedTuple):
+    """p = Σ m ẋ (..., 3), kg·m/s, and Q = Σ m ẋ xᵀ (..., 3, 3), kg·m²/s, over the particles x of a body; flows of bodies add."""
+
+    p: Vector3
+    Q: Matrix3
+
+    def inertia_rate(self) -> InertiaRow:
+        """Ġ in ten numbers: ṁ = 0, ḣ = p, İ = Σ m (2 x·ẋ 1 − ẋ xᵀ − x ẋᵀ) = 2 tr(Q) 1 − Q − Qᵀ."""
+        p, Q = self
+        return inertia_row(0.0 * p[..., 0], p, 2.0 * _trace(Q) * identity(3) - Q - transpose(Q))
+
+
+@checked
+def mass_flow(G: InertiaRow, V: Twist) -> MassFlow:
+    """The flow of a body with twist V, whose particles move with ẋ = v + ω × x: p = m v + ω × h, Q = v hᵀ + [ω] J.
+
+    J = ½ tr(I) 1 − I is Silver's second moment [Sil81, (2.7), (2.11)]. ``G`` (..., 10), kg, kg·m, kg·m²; ``V`` (..., 6),
+    rad/s, m/s.
+    """
+    w, v, h = V[..., :3], V[..., 3:], G[..., 1:4]
+    Q = outer(v, h) + matmul(so3.hat(w), second_moment(rotational(G)))
+    return MassFlow(G[..., :1] * v + cross(w, h), Q)
+
+
 @checked
 def inertia_rate(G: InertiaRow, V: Twist) -> InertiaRow:
     """Ġ = −ad(V)ᵀ G − G ad(V) in ten numbers: how the inertia of a body that moves with twist V changes in axes at rest.
 
-    With J = ½ tr(I) 1 − I: ṁ = 0, ḣ = m v + ω × h, İ = 2 tr(Q) 1 − Q − Qᵀ for Q = v hᵀ + [ω] J [Sil81, (2.7), (2.11)].
-    ``G`` (..., 10), kg, kg·m, kg·m²; ``V`` (..., 6), rad/s, m/s; returns (..., 10), per s.
+    By the flow of its particles [Sil81, (2.7), (2.11)]. ``G`` (..., 10), kg, kg·m, kg·m²; ``V`` (..., 6), rad/s, m/s;
+    returns (..., 10), per s.
     """
-    w, v, h = V[..., :3], V[..., 3:], G[..., 1:4]
-    Q = outer(v, h) + matmul(so3.hat(w), second_moment(rotational(G)))
-    return inertia_row(0.0 * G[..., 0], G[..., :1] * v + cross(w, h), 2.0 * _trace(Q) * identity(3) - Q - transpose(Q))
+    return mass_flow(G, V).inertia_rate()
 
 
 @checked
@@ -105,6 +130,18 @@ def energy_row(V: Twist, W: Twist) -> InertiaRow:
     both = once + transpose(once)
     squares = [once[..., 0, 0], both[..., 0, 1], both[..., 0, 2], once[..., 1, 1], both[..., 1, 2], once[..., 2, 2]]
     return concat([dot(v1, v2)[..., None], cross(v1, w2) + cross(v2, w1), stack(squares)])
+
+
+@checked
+def work_row(V: Twist, L: Vector3, Xi: Matrix3) -> InertiaRow:
+    """φ with Σ m (v + ω × x)·(L + Ξ x) = φ · G over the particles x of every body G: the work of an affine field on V.
+
+    Σ m = m, Σ m x = h, and Σ m x × Ξ x is linear in I, for Σ m x xᵀ = ½ tr(I) 1 − I [Sil81, (2.7), (2.11)]:
+    φ = (v·L, Ξᵀ v + L × ω, K ω) with the moments K of the six entries of I for rows. A rotation field Ξ = [ω₂] with
+    L = v₂ gives `energy_row`. ``V`` (..., 6), rad, m; ``L`` (..., 3), ``Xi`` (..., 3, 3), m, s; returns (..., 10).
+    """
+    w, v = V[..., :3], V[..., 3:]
+    return concat([dot(v, L)[..., None], matvec(transpose(Xi), v) + cross(L, w), matvec(_moments_of_inertias(Xi), w)])
 
 
 @checked
@@ -137,6 +174,24 @@ def pseudo_inertia(G: InertiaRow) -> Pose:
     """
     h = first_moment(G)[..., :, None]
     return block([[second_moment(rotational(G)), h], [transpose(h), mass(G)[..., None, None]]])
+
+
+def _moments_of_inertias(Xi: Matrix3) -> Array:
+    """K (..., 6, 3): the moment Σ m x × Ξ x per unit of Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = ([Xi[..., i, j] for j in range(3)] for i in range(3))
+    # What turns, (Ξ − Ξᵀ)/2 = [a], and what shears, the rest's off-diagonal entries
+    a_x, a_y, a_z = 0.5 * (zy - yz), 0.5 * (xz - zx), 0.5 * (yx - xy)
+    s_x, s_y, s_z = 0.5 * (zy + yz), 0.5 * (xz + zx), 0.5 * (yx + xy)
+    return matrix(
+        [
+            [a_x, s_y, -s_z],
+            [-zx, zy, xx - yy],
+            [yx, zz - xx, -yz],
+            [-s_x, a_y, s_z],
+            [yy - zz, -xy, xz],
+            [s_x, -s_y, a_z],
+        ]
+    )
 
 
 def _trace(A: Matrix3) -> Scalar:

@@ -1,12 +1,25 @@
-"""Velocities and accelerations of frames, in the same three ways as Jacobians; each is J v, or J a + J̇ v."""
+"""Velocities and accelerations of frames, in the same three ways as Jacobians; each is J v, or J a + J̇ v.
+
+By recursion along the joints that carry the frame, without any pose but that of a link in its parent: in the frame's axes
+outwards, in base axes inwards. Inwards, V and A are the frame's motion relative to link i, in axes of link i; joint i adds its
+own s = S v and S a to that, and turns the sum into the motion relative to the parent, in axes of the parent::
+
+    about the origin of the axes     V + s,                A + S a + [s, V]                                        space
+    about the frame's origin p       V + (ω, e),           A + (α, e') + (ω × Ω, ω × (2 ṗ + e))                    mixed
+
+with V = (Ω, ṗ), (ω, e) = s referred to p, and (α, e') = S a referred to p.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from torsor import lie
-from torsor.arrays import concat, cross, matvec, transpose, zeros
-from torsor.arrays.typing import ConfigurationVector, JointVector, Twist
-from torsor.lie.se3 import translation
-from torsor.mechanics.supporting_chain import SupportingChain, refer_to, space_twists, supporting_chain
+from torsor.arrays import concat, cross, matvec, zeros
+from torsor.arrays.typing import ConfigurationVector, JointVector, Pose, Twist, Vector3
+from torsor.lie.se3 import rotation, translation
+from torsor.mechanics.joint_motion import joint_pose, joint_twist
+from torsor.mechanics.supporting_chain import pose_on_link, refer_to
 from torsor.model import Robot
 
 
@@ -15,17 +28,15 @@ def space_twist(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6), rad/s and m/s.
     """
-    chain = supporting_chain(robot, q, frame)
-    return space_twists(robot, chain, v)[chain.last]
+    return _space(robot, q, v, zeros(robot.nv), frame).V
 
 
 def body_twist(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str) -> Twist:
-    """V_b of a frame, [V_b] = T⁻¹ Ṫ: in its own axes, about its own origin [BSP93, (5), (6); PBP95, (70)].
+    """V_b of a frame, [V_b] = T⁻¹ Ṫ: in its own axes, about its own origin [BSP93, (5), (6); PBP95, (24), (70)].
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6), rad/s and m/s.
     """
-    chain = supporting_chain(robot, q, frame)
-    return lie.transform_twist_inverse(chain.T_0f, space_twists(robot, chain, v)[chain.last])
+    return _body(robot, q, v, zeros(robot.nv), frame).V
 
 
 def mixed_twist(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str) -> Twist:
@@ -33,8 +44,7 @@ def mixed_twist(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6), rad/s and m/s.
     """
-    chain = supporting_chain(robot, q, frame)
-    return refer_to(translation(chain.T_0f), space_twists(robot, chain, v)[chain.last])
+    return _mixed(robot, q, v, zeros(robot.nv), frame).V
 
 
 def space_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str) -> Twist:
@@ -43,8 +53,7 @@ def space_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector, a: 
     ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns (..., 6), rad/s² and m/s².
     Not the acceleration of any point: for that use `classical_acceleration`.
     """
-    chain = supporting_chain(robot, q, frame)
-    return _space_acceleration(robot, chain, v, a)
+    return _space(robot, q, v, a, frame).A
 
 
 def body_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str) -> Twist:
@@ -53,9 +62,7 @@ def body_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector, a: J
     ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns (..., 6), rad/s² and m/s².
     An accelerometer at the frame's origin feels its linear part plus ω × v, less gravity [PBP95, (76)].
     """
-    chain = supporting_chain(robot, q, frame)
-    # [V, V] = 0: the moving axes of the frame add nothing to the rate of its own twist.
-    return lie.transform_twist_inverse(chain.T_0f, _space_acceleration(robot, chain, v, a))
+    return _body(robot, q, v, a, frame).A
 
 
 def classical_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str) -> Twist:
@@ -63,19 +70,53 @@ def classical_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector,
 
     ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns (..., 6), rad/s² and m/s².
     """
-    chain = supporting_chain(robot, q, frame)
-    p = translation(chain.T_0f)
-    V = refer_to(p, space_twists(robot, chain, v)[chain.last])
-    A = refer_to(p, _space_acceleration(robot, chain, v, a))
-    return A + concat([zeros(3), cross(V[..., :3], V[..., 3:])])
+    return _mixed(robot, q, v, a, frame).A
 
 
-def _space_acceleration(robot: Robot, chain: SupportingChain, v: JointVector, a: JointVector) -> Twist:
-    """Σ_j J_j a_j + [V_j, J_j v_j] over the joints that carry the frame."""
+class _Motion(NamedTuple):
+    """Twist and acceleration (..., 6)."""
+
+    V: Twist
+    A: Twist
+
+
+def _body(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str) -> _Motion:
+    """Outwards, V_i = Ad(T_ip) V_p + S v and A_i = Ad(T_ip) A_p + S a + [V_i, S v] [PBP95, (24), (25)]."""
     V, A = zeros(6), zeros(6)
-    for j, J in chain.screws.items():
-        place = robot.structure.coordinate_of(j).v
-        S_v = matvec(transpose(J), v[..., place])
-        V = V + S_v
-        A = A + matvec(transpose(J), a[..., place]) + lie.bracket(V, S_v)
-    return A
+    for i in _path(robot, frame):
+        T_pi, s = joint_pose(robot, i, q), joint_twist(robot, i, v)
+        V = lie.transform_twist_inverse(T_pi, V) + s
+        A = lie.transform_twist_inverse(T_pi, A) + joint_twist(robot, i, a) + lie.bracket(V, s)
+    T_lf = pose_on_link(robot, frame)
+    return _Motion(lie.transform_twist_inverse(T_lf, V), lie.transform_twist_inverse(T_lf, A))
+
+
+def _space(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str) -> _Motion:
+    V, A = zeros(6), zeros(6)
+    for i in reversed(_path(robot, frame)):
+        T_pi, s = joint_pose(robot, i, q), joint_twist(robot, i, v)
+        A = lie.transform_twist(T_pi, A + joint_twist(robot, i, a) + lie.bracket(s, V))
+        V = lie.transform_twist(T_pi, V + s)
+    return _Motion(V, A)
+
+
+def _mixed(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str) -> _Motion:
+    V, A, p = zeros(6), zeros(6), translation(pose_on_link(robot, frame))
+    for i in reversed(_path(robot, frame)):
+        T_pi, s = joint_pose(robot, i, q), refer_to(p, joint_twist(robot, i, v))
+        w, e = s[..., :3], s[..., 3:]
+        turning = concat([cross(w, V[..., :3]), cross(w, 2.0 * V[..., 3:] + e)])
+        A = _turned(T_pi, A + refer_to(p, joint_twist(robot, i, a)) + turning)
+        V = _turned(T_pi, V + s)
+        p = matvec(rotation(T_pi), p) + translation(T_pi)
+    return _Motion(V, A)
+
+
+def _path(robot: Robot, frame: str) -> list[int]:
+    return robot.structure.path_from_base(robot.structure.frame(frame).link)
+
+
+def _turned(T: Pose, V: Twist) -> Twist:
+    """Both vectors in the axes of the parent."""
+    w, v = (matvec(rotation(T), x) for x in (V[..., :3], V[..., 3:]))
+    return concat([w, v])

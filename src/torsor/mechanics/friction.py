@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from torsor.arrays import sign, tanh
+from torsor.arrays import sign, tanh, zeros
 from torsor.arrays.typing import JointVector
 from torsor.model import Robot
+
+
+def coulomb_direction(robot: Robot, v: JointVector) -> JointVector:
+    """sign(v), or tanh(v/w) with a Coulomb width w > 0; (..., nv)."""
+    width = robot.structure.coulomb_width
+    return tanh(v / width) if width > 0.0 else sign(v)
 
 
 def friction_forces(robot: Robot, v: JointVector) -> JointVector:
@@ -13,9 +19,8 @@ def friction_forces(robot: Robot, v: JointVector) -> JointVector:
     With a Coulomb width w > 0 (`Robot.with_coulomb_width`) sign(v) becomes tanh(v/w).
     ``v`` (..., nv), rad/s or m/s. Returns (..., nv), N·m or N; friction takes the power v · friction out of the robot.
     """
-    p, width = robot.parameters, robot.structure.coulomb_width
-    direction = tanh(v / width) if width > 0.0 else sign(v)
-    return p.viscous_friction * v + p.coulomb_friction * direction
+    p = robot.parameters
+    return p.viscous_friction * v + p.coulomb_friction * coulomb_direction(robot, v)
 
 
 def friction_slopes(robot: Robot, v: JointVector) -> JointVector:
@@ -23,5 +28,14 @@ def friction_slopes(robot: Robot, v: JointVector) -> JointVector:
     p, width = robot.parameters, robot.structure.coulomb_width
     if not width > 0.0:
         return p.viscous_friction
-    direction = tanh(v / width)
+    direction = coulomb_direction(robot, v)
     return p.viscous_friction + p.coulomb_friction * (1.0 - direction * direction) / width
+
+
+def friction_curvatures(robot: Robot, v: JointVector) -> JointVector:
+    """∂²friction/∂v² of each joint (..., nv): of Coulomb · tanh(v/w); of sign(v), which has a step and no slope, nothing."""
+    width = robot.structure.coulomb_width
+    if not width > 0.0:
+        return zeros(robot.nv)
+    direction = coulomb_direction(robot, v)
+    return robot.parameters.coulomb_friction * (-2.0 / width**2) * direction * (1.0 - direction * direction)

@@ -15,14 +15,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from torsor import lie
-from torsor.arrays import concat, identity, matmul, matvec, transpose, zeros
-from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Pose, Twist, Wrench
-from torsor.lie.se3 import rotation
+from torsor.arrays import identity, matmul, transpose
+from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
+from torsor.mechanics.driven_tree import driven_tree
 from torsor.mechanics.friction import friction_slopes
-from torsor.mechanics.joint_motion import gather_matrix, joint_poses, joint_screws
-from torsor.mechanics.moving_inertia import Flow, flow_of
-from torsor.mechanics.supporting_chain import rows
-from torsor.mechanics.wrenches import Wrenches, wrenches_on_links
+from torsor.mechanics.joint_motion import gather_matrix
+from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
 
@@ -44,7 +42,7 @@ def inverse_dynamics_derivatives(
     ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches`` as in inverse dynamics, N·m and N.
     Returns three matrices (..., nv, nv), N·m or N per rad, m and their rates.
     """
-    tree = _moving_tree(robot, q, v, a, wrenches)
+    tree = driven_tree(robot, q, v, a, wrenches)
     dq: dict[tuple[int, int], Array] = {}
     dv: dict[tuple[int, int], Array] = {}
     da: dict[tuple[int, int], Array] = {}
@@ -52,14 +50,13 @@ def inverse_dynamics_derivatives(
         J, G, flow = tree.J[i], tree.flows[i].G[..., None, :], tree.flows[i]
         momentum = lie.apply_inertia(G, J)
         back = 2.0 * flow.coriolis_transposed(J)
-        both = tree.J_dot[i] + tree.Psi[i]
         by_q = 2.0 * flow.coriolis(tree.Psi[i]) + lie.apply_inertia(G, tree.Psi_dot[i])
         by_q = by_q - lie.bracket_dual(J, tree.F[i][..., None, :])
-        by_v = 2.0 * flow.coriolis(J) + lie.apply_inertia(G, both)
+        by_v = 2.0 * flow.coriolis(J) + lie.apply_inertia(G, tree.Phi[i])
         j = i
         while j >= 0:
             dq[i, j] = matmul(back, transpose(tree.Psi[j])) + matmul(momentum, transpose(tree.Psi_dot[j]))
-            dv[i, j] = matmul(back, transpose(tree.J[j])) + matmul(momentum, transpose(tree.J_dot[j] + tree.Psi[j]))
+            dv[i, j] = matmul(back, transpose(tree.J[j])) + matmul(momentum, transpose(tree.Phi[j]))
             da[i, j] = matmul(momentum, transpose(tree.J[j]))
             if j != i:
                 dq[j, i] = matmul(tree.J[j], transpose(by_q))
@@ -72,54 +69,3 @@ def inverse_dynamics_derivatives(
         gather_matrix(robot, dv) + unit * friction_slopes(robot, v)[..., None, :],
         gather_matrix(robot, da) + unit * robot.parameters.armature,
     )
-
-
-class _MovingTree(NamedTuple):
-    """Per joint: screws J (..., k, 6), J̇, Ψ̇, Ψ̈; flows and wrenches of all links it moves."""
-
-    J: list[Twist]
-    J_dot: list[Twist]
-    Psi: list[Twist]
-    Psi_dot: list[Twist]
-    flows: list[Flow]
-    F: list[Wrench]
-
-
-def _moving_tree(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None
-) -> _MovingTree:
-    poses, external = joint_poses(robot, q), wrenches_on_links(robot, wrenches)
-    tree = _MovingTree([], [], [], [], [], [])
-    T_ri: list[Pose | None] = []
-    V: list[Twist] = []
-    A: list[Twist] = []
-    for i, p in enumerate(robot.structure.parents):
-        J, G, wrench = joint_screws(robot, i), robot.parameters.inertias[i], external.get(i)
-        c = robot.structure.coordinate_of(i).v
-        if p < 0:  # seen from the root link, what lifts the base (gravity) is turned
-            T_ri.append(None)
-            lift = -matvec(transpose(rotation(poses[i])), robot.parameters.gravity)
-            V_p, A_p = zeros(6), concat([zeros(3), lift])
-        else:
-            T = poses[i] if T_ri[p] is None else matmul(T_ri[p], poses[i])
-            T_ri.append(T)
-            J, G = lie.transform_twist(rows(T), J), lie.transform_inertia(T, G)
-            wrench = None if wrench is None else lie.transform_wrench_inverse(T, wrench)
-            V_p, A_p = V[p], A[p]
-        own = matvec(transpose(J), v[..., c])
-        Psi = lie.bracket(V_p[..., None, :], J)
-        J_dot = Psi if J.shape[-2] == 1 else Psi + lie.bracket(own[..., None, :], J)  # one screw commutes with itself
-        V.append(V_p + own)
-        A.append(A_p + matvec(transpose(J), a[..., c]) + matvec(transpose(J_dot), v[..., c]))
-        F = lie.apply_inertia(G, A[i]) - lie.bracket_dual(V[i], lie.apply_inertia(G, V[i]))
-        tree.J.append(J)
-        tree.J_dot.append(J_dot)
-        tree.Psi.append(Psi)
-        tree.Psi_dot.append(lie.bracket(A_p[..., None, :], J) + lie.bracket(V_p[..., None, :], Psi))
-        tree.flows.append(flow_of(G, V[i]))
-        tree.F.append(F if wrench is None else F - wrench)
-    for i in range(robot.n - 1, -1, -1):
-        if (p := robot.structure.parents[i]) >= 0:
-            tree.flows[p] = tree.flows[p].plus(tree.flows[i])
-            tree.F[p] = tree.F[p] + tree.F[i]
-    return tree

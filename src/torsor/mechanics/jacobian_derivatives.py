@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from torsor import lie
-from torsor.arrays import concat, cross, matvec, stack_matrices
+from torsor.arrays import concat, cross, stack_matrices
 from torsor.arrays.typing import Array, ConfigurationVector, JacobianDerivative, Twist
-from torsor.lie.se3 import rotation
 from torsor.mechanics.joint_motion import gather_matrix
-from torsor.mechanics.supporting_chain import supporting_chain
+from torsor.mechanics.supporting_chain import body_screws, mixed_screws, space_screws
 from torsor.model import Robot
 
 Blocks = dict[tuple[int, int], Array]  # (j, k) → (..., k_j, k_k, 6)
@@ -21,7 +20,7 @@ def space_jacobian_derivative(robot: Robot, q: ConfigurationVector, frame: str) 
 
     ``q`` (..., nq), rad or m. Returns (..., 6, nv, nv), per unit of v, derivative index last.
     """
-    screws = supporting_chain(robot, q, frame).screws
+    screws = space_screws(robot, q, frame)
     return _gather(robot, {(j, k): -_brackets(screws[j], screws[k]) for j in screws for k in screws if k <= j})
 
 
@@ -30,30 +29,27 @@ def body_jacobian_derivative(robot: Robot, q: ConfigurationVector, frame: str) -
 
     ``q`` (..., nq), rad or m. Returns (..., 6, nv, nv), per unit of v, derivative index last.
     """
-    return _gather(robot, _body(supporting_chain(robot, q, frame).in_frame()))
+    screws = body_screws(robot, q, frame)
+    return _gather(robot, {(j, k): _brackets(screws[j], screws[k]) for j in screws for k in screws if k > j})
 
 
 def mixed_jacobian_derivative(robot: Robot, q: ConfigurationVector, frame: str) -> JacobianDerivative:
-    """∂_k J_m = diag(R, R) ∂_k J_b + (ω_k × J_m), since J_m = diag(R, R) J_b [Sil81, (A.3)].
+    """∂_k J_m,j of columns (z_j, u_j): z_k × (z_j, u_j) if joint k carries joint j or is it, (0, z_j × u_k) beyond it [Sil81, (A.3)].
 
     ``q`` (..., nq), rad or m. Returns (..., 6, nv, nv), per unit of v, derivative index last.
     """
-    chain = supporting_chain(robot, q, frame)
-    R = rotation(chain.T_0f)[..., None, None, :, :]
-    inner, mixed = _body(chain.in_frame()), chain.at_point()
+    screws = mixed_screws(robot, q, frame)
     blocks: Blocks = {}
-    for j, J in mixed.items():
-        for k, K in mixed.items():
-            w_k, J_j = K[..., None, :, :3], J[..., :, None, :]
-            blocks[j, k] = concat([cross(w_k, J_j[..., :3]), cross(w_k, J_j[..., 3:])])
-            if (j, k) in inner:
-                D = inner[j, k]
-                blocks[j, k] = blocks[j, k] + concat([matvec(R, D[..., :3]), matvec(R, D[..., 3:])])
+    for j, J in screws.items():
+        for k, K in screws.items():
+            J_j, K_k = J[..., :, None, :], K[..., None, :, :]
+            if k <= j:
+                z_k = K_k[..., :3]
+                blocks[j, k] = concat([cross(z_k, J_j[..., :3]), cross(z_k, J_j[..., 3:])])
+            else:
+                moved = cross(J_j[..., :3], K_k[..., 3:])
+                blocks[j, k] = concat([0.0 * moved, moved])
     return _gather(robot, blocks)
-
-
-def _body(screws: dict[int, Twist]) -> Blocks:
-    return {(j, k): _brackets(screws[j], screws[k]) for j in screws for k in screws if k > j}
 
 
 def _brackets(J: Twist, K: Twist) -> Array:

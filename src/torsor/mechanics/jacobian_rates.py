@@ -7,7 +7,14 @@ from torsor.arrays import concat, cross, matvec, transpose, zeros
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointScrews, JointVector, Twist
 from torsor.mechanics.joint_motion import joint_screws
 from torsor.mechanics.kinematics import poses_in_base
-from torsor.mechanics.supporting_chain import jacobian_of, refer_to, rows, space_twists, supporting_chain
+from torsor.mechanics.supporting_chain import (
+    body_screws,
+    jacobian_of,
+    link_twists,
+    mixed_screws,
+    rows,
+    space_screws,
+)
 from torsor.model import Robot
 
 
@@ -16,9 +23,9 @@ def space_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, fr
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, nv), per s.
     """
-    chain = supporting_chain(robot, q, frame)
-    V = space_twists(robot, chain, v)
-    return jacobian_of(robot, {j: lie.bracket(V[j][..., None, :], J) for j, J in chain.screws.items()})
+    screws = space_screws(robot, q, frame)
+    V = link_twists(robot, screws, v)
+    return jacobian_of(robot, {j: lie.bracket(V[j][..., None, :], J) for j, J in screws.items()})
 
 
 def body_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str) -> Jacobian:
@@ -26,27 +33,26 @@ def body_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, fra
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, nv), per s.
     """
-    chain = supporting_chain(robot, q, frame)
-    V = space_twists(robot, chain, v)
-    columns = {}
-    for j, J in chain.screws.items():
-        ahead = (V[chain.last] - V[j])[..., None, :]
-        columns[j] = lie.transform_twist_inverse(rows(chain.T_0f), lie.bracket(J, ahead))
+    ahead, columns = zeros(6), {}
+    for j, J in reversed(body_screws(robot, q, frame).items()):
+        columns[j] = lie.bracket(J, ahead[..., None, :])
+        ahead = ahead + matvec(transpose(J), v[..., robot.structure.coordinate_of(j).v])
     return jacobian_of(robot, columns)
 
 
 def mixed_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str) -> Jacobian:
-    """J̇_m: columns (z, v + z × p) change with the axis and with the point: J̇_m,j = Ad(1, −p) [V_j, J_j] + (0, z_j × ṗ).
+    """J̇_m: columns (z, u) change with the axis and with the point: J̇_m,j = (Ω_j × z, Ω_j × u + z × (ṗ − v_j)) [Sil81, (A.2), (A.3)].
 
-    [Sil81, (A.2), (A.3)]. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, nv), per s.
+    Ω_j and v_j are of link j, at the frame's origin p. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, nv), per s.
     """
-    chain = supporting_chain(robot, q, frame)
-    V = space_twists(robot, chain, v)
-    p_dot = refer_to(chain.point, V[chain.last][..., None, :])[..., 3:]
+    screws = mixed_screws(robot, q, frame)
+    V = link_twists(robot, screws, v)
+    p_dot = V[robot.structure.frame(frame).link][..., 3:]
     columns = {}
-    for j, J in chain.screws.items():
-        turned = refer_to(chain.point, lie.bracket(V[j][..., None, :], J))
-        columns[j] = turned + concat([zeros(3), cross(J[..., :3], p_dot)])
+    for j, J in screws.items():
+        turning, ahead = V[j][..., None, :3], (p_dot - V[j][..., 3:])[..., None, :]
+        z, u = J[..., :3], J[..., 3:]
+        columns[j] = concat([cross(turning, z), cross(turning, u) + cross(z, ahead)])
     return jacobian_of(robot, columns)
 
 

@@ -12,7 +12,7 @@ from torsor.arrays import transpose
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointScrews
 from torsor.mechanics.joint_motion import joint_screws
 from torsor.mechanics.kinematics import poses_in_base
-from torsor.mechanics.supporting_chain import jacobian_of, rows, supporting_chain
+from torsor.mechanics.supporting_chain import body_screws, jacobian_of, mixed_screws, rows, space_screws
 from torsor.model import Robot
 
 
@@ -21,7 +21,7 @@ def space_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian
 
     ``q`` (..., nq), rad or m. Returns (..., 6, nv), (angular, linear), rad and m per unit of v.
     """
-    return jacobian_of(robot, supporting_chain(robot, q, frame).screws)
+    return jacobian_of(robot, space_screws(robot, q, frame))
 
 
 def body_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian:
@@ -29,7 +29,7 @@ def body_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian:
 
     ``q`` (..., nq), rad or m. Returns (..., 6, nv), (angular, linear), rad and m per unit of v.
     """
-    return jacobian_of(robot, supporting_chain(robot, q, frame).in_frame())
+    return jacobian_of(robot, body_screws(robot, q, frame))
 
 
 def mixed_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian:
@@ -37,7 +37,7 @@ def mixed_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian
 
     ``q`` (..., nq), rad or m. Returns (..., 6, nv), (angular, linear), rad and m per unit of v.
     """
-    return jacobian_of(robot, supporting_chain(robot, q, frame).at_point())
+    return jacobian_of(robot, mixed_screws(robot, q, frame))
 
 
 def joint_axes(robot: Robot, q: ConfigurationVector) -> JointScrews:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torsor.arrays import as_numbers, atan2, concat, cos, dot, matvec, sin, sqrt, stack, transpose, zeros
+from torsor.arrays import as_numbers, atan2, concat, cos, cross, dot, matvec, sin, sqrt, stack, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.lie import quaternion, se3, series, so3
 from torsor.model import Robot
@@ -29,6 +29,29 @@ def difference(robot: Robot, q0: ConfigurationVector, q1: ConfigurationVector) -
     Returns (..., nv), rad or m.
     """
     return _joint_by_joint(robot, _LEADS, q0, q1, "nq", "nq")
+
+
+def configuration_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> ConfigurationVector:
+    """q̇, how the numbers of q change while the robot moves with velocity v: ṗ = R v, quaternion rate ½ quat ∘ (ω, 0)
+    [Fea08, §4.5].
+
+    Joints with one number have q̇ = v. A quaternion of any length keeps it. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or
+    m/s. Returns (..., nq), per s.
+    """
+    if all(kind in SCREW_KINDS for kind in robot.structure.kinds):
+        return v
+    return _joint_by_joint(robot, _CHANGES, q, v, "nq", "nv")
+
+
+def velocity_of_rate(robot: Robot, q: ConfigurationVector, q_rate: ConfigurationVector) -> JointVector:
+    """v of a motion in which the numbers of q change at q̇; ω = 2 vec(quat⁻¹ ∘ quat rate) [Fea08, §4.5].
+
+    ``q``, ``q_rate`` (..., nq), rad or m, and per s; quaternions of any length, which may change. Returns (..., nv), rad/s or
+    m/s.
+    """
+    if all(kind in SCREW_KINDS for kind in robot.structure.kinds):
+        return q_rate
+    return _joint_by_joint(robot, _VELOCITIES, q, q_rate, "nq", "nq")
 
 
 def increment_rate(robot: Robot, u: JointVector, v: JointVector) -> JointVector:
@@ -91,6 +114,33 @@ def _slide_between(q0: Array, q1: Array) -> Array:
     return stack([w, a * x + b * y, a * y - b * x])
 
 
+def _spin(quat: Array, w: Array) -> Array:
+    u, s = quat[..., :3], quat[..., 3:]
+    return 0.5 * concat([s * w + cross(u, w), -dot(u, w)[..., None]])
+
+
+def _float(q: Array, v: Array) -> Array:
+    return concat([matvec(quaternion.to_rotation(q[..., 3:]), v[..., 3:]), _spin(q[..., 3:], v[..., :3])])
+
+
+def _glide(q: Array, v: Array) -> Array:
+    return stack([*_rotate(q[..., 2], v[..., 1], v[..., 2]), v[..., 0]])
+
+
+def _spin_of(quat: Array, rate: Array) -> Array:
+    spin = quaternion.product(quaternion.conjugate(quat), rate)[..., :3]
+    return 2.0 * spin / dot(quat, quat)[..., None]
+
+
+def _float_of(q: Array, rate: Array) -> Array:
+    moved = matvec(transpose(quaternion.to_rotation(q[..., 3:])), rate[..., :3])
+    return concat([_spin_of(q[..., 3:], rate[..., 3:]), moved])
+
+
+def _glide_of(q: Array, rate: Array) -> Array:
+    return stack([rate[..., 2], *_rotate(-q[..., 2], rate[..., 0], rate[..., 1])])
+
+
 def _same(u: Array, v: Array) -> Array:
     return v
 
@@ -120,6 +170,13 @@ def _unit(quat: Array) -> Array:
 
 Table = dict[str, Callable[[Array, Array], Array]]
 _MOVES: Table = {**dict.fromkeys(SCREW_KINDS, _add), "spherical": _turn, "free": _fly, "planar": _slide}
+_CHANGES: Table = {**dict.fromkeys(SCREW_KINDS, _same), "spherical": _spin, "free": _float, "planar": _glide}
+_VELOCITIES: Table = {
+    **dict.fromkeys(SCREW_KINDS, _same),
+    "spherical": _spin_of,
+    "free": _float_of,
+    "planar": _glide_of,
+}
 _LEADS: Table = dict.fromkeys(SCREW_KINDS, _subtract)
 _LEADS |= {"spherical": _turn_between, "free": _flight_between, "planar": _slide_between}
 _RATES: Table = {**dict.fromkeys(SCREW_KINDS, _same), "spherical": _turn_rate, "free": _fly_rate, "planar": _slide_rate}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torsor import lie
-from torsor.arrays import factor, identity, matmul, solve_columns, transpose
+from torsor.arrays import factor, identity, inverse, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMatrix
 from torsor.mechanics.joint_motion import gather_matrix, joint_poses, joint_screws
 from torsor.mechanics.supporting_chain import rows
@@ -45,4 +45,4 @@ def inverse_mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
 
     ``q`` (..., nq), rad or m. Returns (..., nv, nv), 1/(kg·m²), 1/(kg·m) or 1/kg; NaN where M is singular.
     """
-    return solve_columns(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)), identity(robot.nv))
+    return inverse(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)))

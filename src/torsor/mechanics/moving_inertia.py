@@ -1,10 +1,6 @@
 """Inertia of every link and how it flows, in base axes about the base origin; summed from the leaves inwards.
 
-For a link with row (m, h, I) and twist (ω, v) there, each particle at x moves with ẋ = v + ω × x, so that::
-
-    p = Σ m ẋ = m v + ω × h                      linear momentum, which is also ḣ
-    Q = Σ m ẋ xᵀ = v hᵀ + [ω] J                  with Silver's second moment J = ½ tr(I) 1 − I [Sil81, (2.7), (2.11)]
-    İ = Σ m (2 x·ẋ 1 − ẋ xᵀ − x ẋᵀ) = 2 tr(Q) 1 − Q − Qᵀ
+The flow of a link is p = Σ m ẋ and Q = Σ m ẋ xᵀ over its particles (`lie.mass_flow`).
 """
 
 from __future__ import annotations
@@ -12,10 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from torsor import lie
-from torsor.arrays import concat, cross, matmul, matvec, outer, transpose
+from torsor.arrays import concat, cross, matvec, transpose
 from torsor.arrays.typing import ConfigurationVector, InertiaRow, JointVector, Matrix3, Scalar, Twist, Vector3, Wrench
-from torsor.lie import so3
-from torsor.lie.inertias import rotational
 from torsor.mechanics.joint_motion import joint_screws
 from torsor.mechanics.kinematics import poses_in_base
 from torsor.mechanics.supporting_chain import rows
@@ -34,11 +28,8 @@ class Flow(NamedTuple):
         return Flow(self.G + other.G, self.p + other.p, self.Q + other.Q)
 
     def rate_of_inertia(self, V: Twist) -> Wrench:
-        """Ġ V = (İ ω + p × v, −p × ω): how the inertia's change acts on a twist (..., k, 6)."""
-        w, v, p = V[..., :3], V[..., 3:], self.p[..., None, :]
-        Q = self.Q[..., None, :, :]
-        I_dot_w = 2.0 * _trace(Q) * w - matvec(Q, w) - matvec(transpose(Q), w)
-        return concat([I_dot_w + cross(p, v), -cross(p, w)])
+        """Ġ V: how the inertia's change acts on a twist (..., k, 6)."""
+        return lie.apply_inertia(lie.MassFlow(self.p, self.Q).inertia_rate()[..., None, :], V)
 
     def coriolis(self, V: Twist) -> Wrench:
         """B V = (tr(Q) ω − Q ω, −p × ω), with B + Bᵀ = Ġ: the body-level Coriolis matrix [EW21, (11)]."""
@@ -81,9 +72,7 @@ def moving_tree(robot: Robot, q: ConfigurationVector, v: JointVector) -> MovingT
 
 def flow_of(G: InertiaRow, V: Twist) -> Flow:
     """The flow of one link with inertia row G and twist V."""
-    w, v, h = V[..., :3], V[..., 3:], G[..., 1:4]
-    Q = outer(v, h) + matmul(so3.hat(w), lie.second_moment(rotational(G)))
-    return Flow(G, G[..., :1] * v + cross(w, h), Q)
+    return Flow(G, *lie.mass_flow(G, V))
 
 
 def _trace(Q: Matrix3) -> Scalar:

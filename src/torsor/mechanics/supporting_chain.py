@@ -1,62 +1,59 @@
-"""The joints that carry a frame, with their screws where they are now. What all Jacobians are made of."""
+"""The joints that carry a frame, with their screws where they are now: what all Jacobians are made of.
+
+In three ways, as for the Jacobians themselves (`jacobians`); each gives rows (..., k, 6) per joint, in order from the base outwards.
+"""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from torsor import lie
 from torsor.arrays import concat, cross, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, Jacobian, JointVector, Pose, Twist, Vector3
-from torsor.lie.se3 import translation
+from torsor.lie import se3
 from torsor.mechanics.joint_motion import gather_columns, joint_pose, joint_screws
 from torsor.model import Robot
 
 
-class SupportingChain(NamedTuple):
-    """``screws[i]``: rows (..., k, 6) of joint i in base axes about the base origin; ``T_0f``: the frame's pose;
-    ``last``: the link it is fixed to (−1: the base).
-    """
-
-    screws: dict[int, Twist]
-    T_0f: Pose
-    last: int
-
-    @property
-    def point(self) -> Vector3:
-        """Origin of the frame in base axes, with an axis for the rows of a joint's screws: (..., 1, 3)."""
-        return translation(self.T_0f)[..., None, :]
-
-    def in_frame(self) -> dict[int, Twist]:
-        """The screws in the frame's own axes about its own origin."""
-        return {i: lie.transform_twist_inverse(rows(self.T_0f), J) for i, J in self.screws.items()}
-
-    def at_point(self) -> dict[int, Twist]:
-        """The screws in base axes about the frame's origin."""
-        return {i: refer_to(self.point, J) for i, J in self.screws.items()}
+def space_screws(robot: Robot, q: ConfigurationVector, frame: str) -> dict[int, Twist]:
+    """Ad(T_0i) S_i: in base axes about the base origin."""
+    poses, _ = _poses(robot, q, frame)
+    return {i: lie.transform_twist(rows(T_0i), joint_screws(robot, i)) for i, T_0i in poses.items()}
 
 
-def supporting_chain(robot: Robot, q: ConfigurationVector, frame: str) -> SupportingChain:
-    """Screws Ad(T_0i) S_i of the joints between the base and a frame."""
+def body_screws(robot: Robot, q: ConfigurationVector, frame: str) -> dict[int, Twist]:
+    """Ad(T_if)⁻¹ S_i: in the frame's axes about its origin. From the frame inwards, for the base does not enter."""
     place = robot.structure.frame(frame)
-    T, screws = identity(4), {}
-    for i in robot.structure.path_from_base(place.link):
-        T = matmul(T, joint_pose(robot, i, q))
-        screws[i] = lie.transform_twist(rows(T), joint_screws(robot, i))
-    if place.pose_row is not None:
-        T = matmul(T, robot.parameters.frame_poses[place.pose_row])
-    return SupportingChain(screws, T, place.link)
+    T_if = pose_on_link(robot, frame)
+    screws: list[tuple[int, Twist]] = []
+    for i in reversed(robot.structure.path_from_base(place.link)):
+        screws.append((i, lie.transform_twist_inverse(rows(T_if), joint_screws(robot, i))))
+        T_if = matmul(joint_pose(robot, i, q), T_if)
+    return dict(reversed(screws))
 
 
-def space_twists(robot: Robot, chain: SupportingChain, v: JointVector) -> dict[int, Twist]:
-    """Space twist V_i = V_p + J_i v_i of every link of the chain; that of the base, −1, is zero."""
+def mixed_screws(robot: Robot, q: ConfigurationVector, frame: str) -> dict[int, Twist]:
+    """Ad(R_0i, p_i − p) S_i: in base axes about the frame's origin p."""
+    poses, T_0f = _poses(robot, q, frame)
+    p = se3.translation(T_0f)
+    seen = {i: se3.pose(se3.rotation(T), se3.translation(T) - p) for i, T in poses.items()}
+    return {i: lie.transform_twist(rows(T), joint_screws(robot, i)) for i, T in seen.items()}
+
+
+def pose_on_link(robot: Robot, frame: str) -> Pose:
+    """The constant pose of a frame in that of the link that it is fixed to."""
+    row = robot.structure.frame(frame).pose_row
+    return identity(4) if row is None else robot.parameters.frame_poses[row]
+
+
+def link_twists(robot: Robot, screws: dict[int, Twist], v: JointVector) -> dict[int, Twist]:
+    """Twist V_i = V_p + J_i v_i of every link of a chain, written as its screws are; that of the base, −1, is zero."""
     V: dict[int, Twist] = {-1: zeros(6)}
-    for i, J in chain.screws.items():
+    for i, J in screws.items():
         V[i] = V[robot.structure.parents[i]] + matvec(transpose(J), v[..., robot.structure.coordinate_of(i).v])
     return V
 
 
 def refer_to(point: Vector3, V: Twist) -> Twist:
-    """(ω, v + ω × p): a twist in base axes, referred to the point p instead of the base origin."""
+    """(ω, v + ω × p): a twist, referred to the point p instead of the origin."""
     return concat([V[..., :3], V[..., 3:] + cross(V[..., :3], point)])
 
 
@@ -68,3 +65,11 @@ def jacobian_of(robot: Robot, parts: dict[int, Array]) -> Jacobian:
 def rows(T: Pose) -> Pose:
     """A pose with an axis for the rows of a joint's screws."""
     return T[..., None, :, :]
+
+
+def _poses(robot: Robot, q: ConfigurationVector, frame: str) -> tuple[dict[int, Pose], Pose]:
+    """T_0i of the links between the base and a frame, and T_0f."""
+    T, poses = identity(4), {}
+    for i in robot.structure.path_from_base(robot.structure.frame(frame).link):
+        poses[i] = T = matmul(T, joint_pose(robot, i, q))
+    return poses, matmul(T, pose_on_link(robot, frame))

@@ -1,13 +1,14 @@
 """The same robot with link frames and inertias chosen so that its equations have as many zeros as possible.
 
-For computing joint-space quantities only: torques, accelerations, the mass matrix and what follows from them are those of
-the robot given, to rounding. Link poses, reaction forces, the robot's own inertias and energies of single links are not.
+For computing what does not depend on where link frames are: torques, accelerations, the mass matrix and what follows from
+them; motions of joint axes and named frames, which stay where they are; mass, first moment and momentum of the whole. These are
+those of the robot given, to rounding. Link poses, reaction forces, the robot's own inertias and energies of single links are not.
 
 1. Each link frame is moved so that its joint axis is a coordinate axis through its origin.
 2. Inertia that a joint cannot feel is moved to the parent. A part H of link i's inertia can live on either side of its
    joint if the joint's motion leaves it unchanged and H S_i = 0, for then H has the same momentum whichever link it
    moves with. For a revolute joint about a: the mass, the first moment along a, and c (1 − a aᵀ); for a prismatic joint
-   the whole rotational inertia; for a spherical joint the mass.
+   the whole rotational inertia; for a spherical joint the mass. Roots keep theirs: it costs nothing, and the whole its mass.
 """
 
 from __future__ import annotations
@@ -87,11 +88,12 @@ def _regroup(robot: Robot, poses: Array, screws: Array, rows: Array) -> None:
     """Move what each joint cannot feel to its parent's row, leaves first."""
     s = robot.structure
     for i in range(robot.n - 1, -1, -1):
+        if (parent := s.parents[i]) < 0:
+            continue
         H = _unfelt(s.kinds[i], screws[i], rows[i])
         parts = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, first moment, rotational inertia: each of its own size
         rows[i] = np.concatenate([_snap(rows[i, part] - H[part], np.abs(rows[i, part]).max()) for part in parts])
-        if (parent := s.parents[i]) >= 0:
-            rows[parent] = rows[parent] + lie.transform_inertia(poses[i], H)
+        rows[parent] = rows[parent] + lie.transform_inertia(poses[i], H)
 
 
 def _unfelt(kind: str, screw: Array, row: InertiaRow) -> InertiaRow:

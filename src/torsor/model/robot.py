@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.arrays import stack_vectors
-from torsor.arrays.typing import Array, Pose, Vector3
+from torsor.arrays import as_numbers, reshape, stack_vectors
+from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
 from torsor.errors import ModelError, ShapeError, TorsorError, unknown_name
 from torsor.model.inertia import Inertia
 from torsor.model.parameters import Parameters
@@ -59,6 +59,16 @@ class Robot:
     def n(self) -> int:
         """Number of moving links."""
         return self.structure.n
+
+    @property
+    def n_inertial_parameters(self) -> int:
+        """Numbers in `torsor.inertial_parameters`: ten per moving link."""
+        return 10 * self.n
+
+    @property
+    def n_joint_parameters(self) -> int:
+        """Numbers of armature, viscous and Coulomb friction together: three per degree of freedom."""
+        return 3 * self.nv
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -170,6 +180,20 @@ class Robot:
     def with_inertia(self, link: str, inertia: Inertia) -> Robot:
         """The same robot with another inertia on one link (its mass may be a JAX value)."""
         return self._with_row(self._moving_link(link), inertia.row)
+
+    def with_inertial_parameters(self, pi: InertialVector) -> Robot:
+        """The same robot with the inertias of all links from π (10 n,), kg, m, as in `torsor.inertial_parameters`.
+
+        π may be JAX values, and may come from an identification, so it need not be what a real body has: only that it is
+        finite is checked. ``robot.inertia(link)`` refuses what is no inertia at all, and its `Inertia.violations` tell the rest.
+        """
+        pi = as_numbers(pi)
+        if tuple(pi.shape) != (self.n_inertial_parameters,):
+            raise ShapeError(
+                f"with_inertial_parameters: `pi` must have shape ({self.n_inertial_parameters},), ten numbers for each of "
+                f"the {self.n} moving links of robot {self.name!r}, got {tuple(pi.shape)}."
+            )
+        return self.with_parameters(inertias=reshape(pi, 1, self.n, 10))
 
     def with_payload(self, frame: str, inertia: Inertia) -> Robot:
         """The same robot carrying a body, given in the frame it is attached to (a tool, a payload)."""

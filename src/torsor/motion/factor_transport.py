@@ -21,8 +21,8 @@ from torsor.errors import ModelError, ShapeError, TorsorError
 from torsor.functions import christoffel_symbols_second_kind, mass_matrix
 from torsor.model import Robot
 from torsor.motion.border import numbers_of, refuse_bad_numbers, refuse_strangers
-from torsor.motion.configuration_rate import has_plain_velocities
 from torsor.motion.integration import held, integrated
+from torsor.motion.quaternions_along import has_plain_velocities
 
 DRIFT = 1e-8  # of NᵀN from M, with unit diagonal: more is refused
 NEAR = 1e8  # condition number of M, with unit diagonal: more is too close to a singular configuration

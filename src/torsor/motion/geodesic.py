@@ -12,6 +12,7 @@ from torsor.arrays import checked
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.errors import TorsorError
 from torsor.functions import geodesic_acceleration, kinetic_energy, mass_matrix_report
+from torsor.mechanics.manifold import configuration_rate
 from torsor.model import Robot
 from torsor.motion.border import (
     refuse_bad_count,
@@ -20,8 +21,8 @@ from torsor.motion.border import (
     refuse_unknown,
     refuse_zero_quaternions,
 )
-from torsor.motion.configuration_rate import configuration_rate, with_unit_quaternions
 from torsor.motion.integration import SHORTEST, Effort, held, integrated
+from torsor.motion.quaternions_along import with_unit_quaternions
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,13 @@ import numpy as np
 from torsor.arrays.typing import Array, JointVector
 from torsor.errors import ShapeError, TorsorError
 from torsor.functions import covariant_derivative, geodesic_acceleration, mass_matrix
+from torsor.mechanics.manifold import configuration_rate, velocity_of_rate
 from torsor.model import Robot
 from torsor.motion.border import numbers_of, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
-from torsor.motion.configuration_rate import configuration_rate, velocity_of_rate, with_nearby_quaternions
 from torsor.motion.geodesic import Geodesic
 from torsor.motion.integration import held, integrated
 from torsor.motion.optional_scipy import scipy_module
+from torsor.motion.quaternions_along import with_nearby_quaternions
 
 Curve = Callable[[float], tuple[Array, Array]]  # time s → q (..., nq), v (..., nv)
 

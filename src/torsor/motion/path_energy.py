@@ -19,7 +19,7 @@ from torsor.functions import difference, integrate, mass_matrix, mass_matrix_der
 from torsor.mechanics.manifold import increment_rate
 from torsor.model import Robot
 from torsor.motion.border import refuse_bad_numbers
-from torsor.motion.configuration_rate import has_plain_velocities
+from torsor.motion.quaternions_along import has_plain_velocities
 
 Path = Annotated[Array, "... * nq"]  # configurations at equal times
 

@@ -1,0 +1,121 @@
+"""`torsor.derivative`: exact derivatives of any function built from ours, by its inputs or by the robot's own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from torsor import lie
+from torsor.arrays import concat, identity, matmul, reshape, transpose
+from torsor.arrays.checked import signature_of
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.compile_function import Evaluated, TracedCall
+from torsor.compiled import GraphRival
+from torsor.compiler.differentiate import Wanted, derivatives
+from torsor.compiler.graph import Program
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import trace
+from torsor.errors import TorsorError, unknown_name
+from torsor.mechanics.manifold import configuration_rate
+from torsor.model import Parameters, Robot
+from torsor.request import Algorithm, Outputs, Request, traced
+
+
+def derivative(
+    function: Callable[..., Any],
+    robot: Robot,
+    inputs: Mapping[str, tuple[int, ...] | int] | None = None,
+    *,
+    wrt: str | Sequence[str],
+    parameters: Sequence[str] = (),
+    **fixed: Any,
+) -> Kernel:
+    """The kernel of the derivatives of ``function(robot, **inputs, **fixed)`` with respect to anything, exact, compiled.
+
+    ``function``, ``inputs``, ``parameters`` and ``fixed`` as for `torsor.compile`: one of torsor's functions or any of yours, a
+    controller with its gains, say. ``wrt`` names one or several of
+
+    * its inputs, number by number, shape as the input; a configuration along the tangent coordinates v, shape (nv,);
+    * the robot's numbers (`torsor.Parameters`): "inertias" (n, 10), "gravity" (3,), "armature", "viscous_friction",
+      "coulomb_friction" (nv,);
+    * its geometry, as twists: "screws" (n, 6), the screw S_i of a joint displaced to Ad(exp δ) S_i in its link frame;
+      "poses" (n, 6), the home pose of a link displaced to T exp δ with all that hangs on it; "frame_poses" likewise.
+
+    An output "tau" gives "tau_by_q", "tau_by_inertias", …, shape of the output + shape of what it is differentiated by.
+    Called with the inputs; one derivative is returned as an array, several as a dict. ::
+
+        slope = torsor.derivative(torsor.inverse_dynamics, arm, wrt="poses")
+        slope(q, v, a)                                                        # (nv, n, 6)
+    """
+    names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    call = TracedCall.of("derivative", function, robot, inputs, parameters, fixed)
+    own = [group for group in names if group in Parameters._fields and group not in call.inputs]
+    for group in names:
+        if group not in call.inputs and group not in own:
+            known = (*call.inputs, *Parameters._fields)
+            raise unknown_name(f"derivative: {call.name}", "input or parameter", group, known, ", ".join(known))
+    if not names:
+        raise TorsorError(f"derivative: say what to differentiate {call.name} by, as wrt='q' or wrt='inertias'.")
+    call = call._replace(groups=call.groups | {group: getattr(robot.parameters, group).shape for group in own})
+    outputs: list[str] = []
+    moved: list[str] = []
+
+    def run(**given: Any) -> dict[str, Any]:
+        evaluated = call.evaluate(given)
+        directions = {name: D for name in names if (D := _directions(call, evaluated, name)) is not None}
+        outputs[:], moved[:] = evaluated.outputs, directions
+        return evaluated.outputs | {_label(name): D for name, D in directions.items()}
+
+    program = trace(run, call.inputs, Level.FULL)
+    along = {name: _label(name) for name in moved}
+    at = {group: getattr(robot.parameters, group) for group in own}
+    return Kernel(f"∂ {call.name} of {robot.name}", derivatives(program, Wanted(outputs, names, along, at)))
+
+
+def by_differentiation(algorithm: Algorithm, *inputs: str) -> GraphRival:
+    """The derivatives of an algorithm by inputs, by differentiating its program: for small robots shorter than a recursion."""
+
+    def program(robot: Robot, request: Request, outputs: Outputs) -> Program:
+        def run(given: dict[str, Any]) -> dict[str, Any]:
+            return {"value": algorithm(robot, **given), _label("q"): tangent_map(robot, given["q"])}
+
+        found = derivatives(traced(algorithm, robot, request, run), Wanted(("value",), inputs, {"q": _label("q")}))
+        return found.renamed(outputs.names)
+
+    return program
+
+
+def _label(name: str) -> str:
+    return f"directions of {name}"
+
+
+def _directions(call: TracedCall, evaluated: Evaluated, name: str) -> Array | None:
+    """How an input moves, shape of the input + directions; None for one that moves number by number."""
+    p = evaluated.robot.parameters
+    if name in call.shapes:
+        return tangent_map(call.robot, evaluated.given[name]) if _is_configuration(call, name) else None
+    if name in ("poses", "frame_poses"):
+        return _each(getattr(p, name), [matmul(getattr(p, name), E) for E in lie.se3.hat(identity(6))])
+    if name == "screws":
+        return _each(p.screws, [lie.bracket(E, p.screws) for E in identity(6)])
+    return None
+
+
+def tangent_map(robot: Robot, q: ConfigurationVector) -> Array:
+    """R(q) (nq, nv) with q̇ = R v."""
+    return transpose(configuration_rate(robot, q[None, :], identity(robot.nv)))
+
+
+def _is_configuration(call: TracedCall, name: str) -> bool:
+    """By its annotation for torsor's functions; for others, a name that begins with q and the shape (nq,)."""
+    if call.about is not None:
+        return signature_of(call.about.algorithm).arrays[name].axes == ("nq",)
+    return name.startswith("q") and call.shapes[name] == (call.robot.nq,)
+
+
+def _each(x: Array, changes: Sequence[Array]) -> Array:
+    """Of k things in x (k, ...), each moving in the same ways and none with another: (k, ...) + (k, ways)."""
+    ways = concat([change[..., None] for change in changes])
+    own = reshape(identity(len(x)), 2, len(x), *(1 for _ in x.shape[1:]), len(x), 1)
+    return ways[..., None, :] * own

@@ -1,0 +1,211 @@
+"""Second derivatives of inverse dynamics, in O(n d²) for a tree of depth d.
+
+In the quantities of `driven_tree`, and for freedoms a ≤ b ≤ c on one way outwards (≤: the same joint or one further out), with
+B the body-level Coriolis matrix of a composite body, the first derivatives are products of a row of c and a column of a,
+or of a screw and a wrench [SRW22, (22)–(25)]::
+
+    ∂τ_c/∂q_a = r_c · ξ_a,    ∂τ_c/∂v_a = r_c · η_a,    r_c = (2 B_cᵀ J_c, G_c J_c),    ξ_a = (Ψ̇_a, Ψ̈_a),    η_a = (J_a, Φ_a)
+    ∂τ_a/∂q_c = J_a · Y_c,    Y_c = ∂_c F_c = 2 B_c Ψ̇_c + G_c Ψ̈_c − ad(J_c)ᵀ F_c                                     a < c
+    ∂τ_a/∂v_c = J_a · D_c,    D_c = ∂F_c/∂v_c = 2 B_c J_c + G_c Φ_c                                                  a < c
+
+If everything beyond b is left in place and what lies before it moves instead, a change of q_b gives all links beyond one
+uniform twist Ψ̇_b. So with B(x) the Coriolis matrix of the composite body of c when it moves with one twist x as a whole::
+
+    ∂_b r_c = (2 B(Ψ̇_b)ᵀ J_c − ad(J_b)ᵀ 2 B_cᵀ J_c, −ad(J_b)ᵀ G_c J_c)                                             b ≤ c
+    ∂_c r_b = (2 B'ᵀ J_b, G' J_b),    B' = ∂_c B_c,    G' = ∂_c G_c                                                 b < c
+
+and with these rows, by Y and D as they turn with q_b, and by the changes of B_c with v_c, for a < b where b = c is possible::
+
+    ∂_a ∂_b τ_c = ∂_b r_c · ξ_a       ∂_a ∂_c τ_b = ∂_c r_b · ξ_a       ∂_b ∂_c τ_a = ∂_c r_a · ξ_b − J_a · ad(J_b)ᵀ Y_c
+    ∂_b ∂τ_c/∂v_a = ∂_b r_c · η_a     ∂_c ∂τ_b/∂v_a = ∂_c r_b · η_a     ∂_b ∂τ_a/∂v_c = ρ_ac · Ψ̇_b − J_a · ad(J_b)ᵀ D_c
+    ∂_c ∂τ_a/∂v_b = ∂_c r_a · η_b     ∂_a ∂τ_b/∂v_c = ρ_bc · Ψ̇_a = −∂_a ∂τ_c/∂v_b,   ρ_bc = 2 B(J_c)ᵀ J_b = −2 B(J_b)ᵀ J_c
+
+B acts on, and Bᵀ gives, angular parts alone: of the first six numbers of a row, and of a column, three suffice. Within one
+joint of several freedoms, ∂_a (∂τ_c/∂q_b) follows the first line with a as the last index, whichever of the two is a.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from torsor import lie
+from torsor.arrays import (
+    concat,
+    cross,
+    dot,
+    identity,
+    matmul,
+    permute,
+    reshape,
+    stack_vectors,
+    transpose,
+)
+from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3, JointVector, Twist, Vector3, Wrench
+from torsor.geometry.freedoms import (
+    first_derivative_places,
+    freedoms_of,
+    matrix_places,
+    pairs_of,
+    structure_constants,
+)
+from torsor.geometry.inertia_metric import spread
+from torsor.geometry.second_derivative_places import by_q_and_q_places, by_q_and_v_places
+from torsor.mechanics.coriolis_action import coriolis_action, coriolis_action_moved
+from torsor.mechanics.driven_tree import driven_tree
+from torsor.mechanics.friction import friction_curvatures
+from torsor.mechanics.moving_inertia import Flow, flow_of
+from torsor.mechanics.wrenches import Wrenches
+from torsor.model import Robot
+
+DrivenRows = Annotated[Array, "... * 52"]
+MANY = 100  # pairs of freedoms, beyond which to gather numbers for each product takes longer than to multiply them all
+
+
+class InverseDynamicsSecondDerivatives(NamedTuple):
+    """∂_k (∂τ_i/∂q_j), ∂²τ_i/∂q_j∂v_k, ∂²τ_i/∂v_j∂v_k and ∂_k (∂τ_i/∂a_j), each [i, j, k] (..., nv, nv, nv)."""
+
+    qq: JointTensor3
+    qv: JointTensor3
+    vv: JointTensor3
+    aq: JointTensor3
+
+
+def inverse_dynamics_second_derivatives(
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+) -> InverseDynamicsSecondDerivatives:
+    """All second derivatives of inverse dynamics τ(q, v, a) that do not vanish, exact, in O(n d²) [PBP95, §5; SRW22].
+
+    qq[i, j, k] = ∂_k (∂τ_i/∂q_j), qv[i, j, k] = ∂²τ_i/∂q_j∂v_k, vv[i, j, k] = ∂²τ_i/∂v_j∂v_k and aq[i, j, k] = ∂_k M_ij, with
+    ∂/∂q along the tangent coordinates v on the body side. For joints of one degree of freedom qq is symmetric in j and k. For
+    planar, spherical and free joints it is the derivative of the function ∂τ_i/∂q_j, and within a joint the order matters:
+    qq[i, j, k] − qq[i, k, j] = Σ_r s_kj^r ∂τ_i/∂q_r with [e_k, e_j] = Σ_r s_kj^r e_r. Friction enters vv if it has a Coulomb
+    width; external wrenches are held constant in their frames.
+
+    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches`` as in inverse dynamics, N·m and N. Returns four
+    tensors (..., nv, nv, nv), N·m or N per two of rad, m and their rates.
+    """
+    return second_derivatives_of(robot, driven_rows(robot, q, v, a, wrenches), v)
+
+
+def driven_rows(
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+) -> DrivenRows:
+    """Of each freedom J, Ψ̇, Ψ̈, Φ, F and the flow G, p, Q of what it moves, (..., f, 52): all that second derivatives need."""
+    tree, f = driven_tree(robot, q, v, a, wrenches), freedoms_of(robot.structure)
+    rows = []
+    for i, k in zip(f.joints, f.rows, strict=True):
+        flow = tree.flows[i]
+        twists = [x[i][..., k, :] for x in (tree.J, tree.Psi, tree.Psi_dot, tree.Phi)]
+        rows.append(concat([*twists, tree.F[i], flow.G, flow.p, reshape(flow.Q, 2, 9)]))
+    return stack_vectors(rows)
+
+
+def second_derivatives_of(robot: Robot, rows: DrivenRows, v: JointVector) -> InverseDynamicsSecondDerivatives:
+    """From `driven_rows`, and v for friction."""
+    terms = _terms(robot, rows)
+    dM = _mass_matrix_derivative(terms)
+    return InverseDynamicsSecondDerivatives(
+        _by_q_and_q(terms), _by_q_and_v(terms), _by_v_and_v(terms, dM, v), permute(dM, (1, 2, 0))
+    )
+
+
+class _Terms(NamedTuple):
+    """Of each freedom: J and Ψ̇ (..., f, 6), columns ξ and η (..., f, 9), momenta p = G J (..., f, 6).
+
+    Of each pair (b, c): rows ∂_b r_c and ∂_c r_b (..., K, 9), moments ρ (..., K, 3), wrenches −ad(J_b)ᵀ Y_c and −ad(J_b)ᵀ D_c.
+    """
+
+    robot: Robot
+    J: Twist
+    Psi: Twist
+    xi: Array
+    eta: Array
+    p: Wrench
+    row_turned: Array
+    row_swept: Array
+    rho: Vector3
+    Y_turned: Wrench
+    D_turned: Wrench
+
+
+def _terms(robot: Robot, rows: DrivenRows) -> _Terms:
+    b, c, _ = pairs_of(robot.structure)
+    J, Psi, Psi_dot, Phi, F = (rows[..., 6 * k : 6 * k + 6] for k in range(5))
+    G = rows[..., 30:40]
+    flow = Flow(G, rows[..., 40:43], reshape(rows[..., 43:52], 1, 3, 3))
+    B, B_own, B_rate = coriolis_action(flow), coriolis_action(flow_of(G, J)), coriolis_action_moved(G, flow, J, Psi)
+    p, beta = lie.apply_inertia(G, J), B.transposed_on(J)
+    Y = B.on(Psi) + lie.apply_inertia(G, Psi_dot) - lie.bracket_dual(J, F)
+    D = B.on(J) + lie.apply_inertia(G, Phi)
+    J_b = J[..., b, :]
+    beta_turned = cross(J_b[..., :3], beta[..., c, :]) - B_own.rows(c).transposed_on(Psi[..., b, :])
+    return _Terms(
+        robot,
+        J,
+        Psi,
+        concat([Psi[..., :3], Psi_dot]),
+        concat([J[..., :3], Phi]),
+        p,
+        concat([beta_turned, -lie.bracket_dual(J_b, p[..., c, :])]),
+        concat([B_rate.rows(c).transposed_on(J_b), lie.apply_inertia(lie.inertia_rate(G, J)[..., c, :], J_b)]),
+        B_own.rows(c).transposed_on(J_b),
+        -lie.bracket_dual(J_b, Y[..., c, :]),
+        -lie.bracket_dual(J_b, D[..., c, :]),
+    )
+
+
+def _by_q_and_q(t: _Terms) -> JointTensor3:
+    places, number = by_q_and_q_places(t.robot.structure), pairs_of(t.robot.structure).number
+    a, b, c = places.sorts[0]
+    at_c = _products(t.row_turned, t.xi, number[b, c], a)
+    a, b, c = places.sorts[1]
+    at_b = _products(t.row_swept, t.xi, number[b, c], a)
+    a, b, c = places.sorts[2]
+    at_a = _products(t.row_swept, t.xi, number[a, c], b) + _products(t.Y_turned, t.J, number[b, c], a)
+    return spread(t.robot, places, [at_c, at_b, at_a])
+
+
+def _by_q_and_v(t: _Terms) -> JointTensor3:
+    places, number = by_q_and_v_places(t.robot.structure), pairs_of(t.robot.structure).number
+    a, b, c = places.sorts[0]
+    turned = _products(t.row_turned, t.eta, number[b, c], a)
+    i, k, c = places.sorts[1]
+    swept = _products(t.row_swept, t.eta, number[i, c], k)
+    a, b, c = places.sorts[2]
+    moved = _products(t.rho, t.Psi[..., :3], number[a, c], b)
+    moved = moved + _products(t.D_turned, t.J, number[b, c], a)
+    a, b, c = places.sorts[3]
+    before = _products(t.rho, t.Psi[..., :3], number[b, c], a)
+    return spread(t.robot, places, [turned, swept, moved, before, -before])
+
+
+def _mass_matrix_derivative(t: _Terms) -> JointTensor3:
+    """dM[k, i, j] = ∂_k M_ij: J_a · ∂_c p_b for a ≤ b < c, and J_a · ∂_b p_c for a < b ≤ c."""
+    places, number = first_derivative_places(t.robot.structure), pairs_of(t.robot.structure).number
+    a, b, c = places.sorts[0]
+    inner = _products(t.row_swept[..., 3:], t.J, number[b, c], a)
+    a, b, c = places.sorts[1]
+    outer = _products(t.row_turned[..., 3:], t.J, number[b, c], a)
+    return spread(t.robot, places, [inner, outer])
+
+
+def _by_v_and_v(t: _Terms, dM: JointTensor3, v: JointVector) -> JointTensor3:
+    """∂_j M_ik + ∂_k M_ij − ∂_i M_jk − ⟨[e_j, e_i], e_k⟩ − ⟨[e_k, e_i], e_j⟩ by Koszul's formula, and friction."""
+    vv = permute(dM, (1, 0, 2)) + permute(dM, (1, 2, 0)) - dM
+    if (s := structure_constants(t.robot.structure)) is not None:
+        places = matrix_places(t.robot.structure)
+        a, b = places.sorts[0]
+        M = spread(t.robot, places, [dot(t.J[..., a, :], t.p[..., b, :])])  # armature has no Coriolis forces
+        turning = matmul(s, M[..., None, :, :])
+        vv = vv - permute(turning, (1, 0, 2)) - permute(turning, (1, 2, 0))
+    if not t.robot.structure.coulomb_width > 0.0:
+        return vv
+    unit = identity(t.robot.nv)
+    return vv + unit[:, :, None] * unit[:, None, :] * friction_curvatures(t.robot, v)[..., :, None, None]
+
+
+def _products(rows: Array, columns: Array, row: Array, column: Array) -> Array:
+    """rows[row] · columns[column] for lists of numbers of both; where there are many, picked from all products."""
+    if rows.shape[-2] > MANY:
+        return matmul(rows, transpose(columns))[..., row, column]
+    return dot(rows[..., row, :], columns[..., column, :])

@@ -1,0 +1,141 @@
+"""What joint forces can depend on, from the structure of a robot alone: the row space of its regressor, without any state.
+
+No joint force depends on a change of the parameters π if and only if the change makes no kinetic energy and no gradient of
+potential energy: M(q) ≡ 0 and ∂U(q) ≡ 0. Both are sums over the joints c of terms [PBP95, (40)]
+
+    M_kc = S_cᵀ G_c J_k,   ∂_c U = −S_cᵀ G_c (0, g),
+
+k at or before c, where the inertia G_c of everything beyond joint c depends on the coordinates beyond c, and the screw J_k and
+gravity, seen from link c, on those up to c. As the two sets of coordinates are independent (no mimic joints), each
+b = φ(w, S_c) (`lie.energy_row`) for w in the span W_c of all such J_k and (0, g) must annihilate G_c at all configurations. And
+
+    G_l = π_l + Σ X(M_c) e^{q_c L_c} G_c,   over the children c of l,
+
+L_c the map Ġ = L_c G of the joint's screw (`lie.inertia_rate`). So b·G_l can only be zero, or constant, if each child's share
+is constant: with K_l the b for which b·G_l is constant, and Z_l ⊂ K_l those for which it is zero,
+
+    W_c = closure of Ad(M_c)⁻¹ W_l under ad(S_c), and S_c            W_base = (0, g)
+    K'  = closure of X(M_c)ᵀ K_l under L_cᵀ                          K_base = 0
+    Z_c = φ(W_c, S_c) + L_cᵀ K'
+    K_c = Z_c + K'
+
+The span of all values of e^{qL} on a space is its closure under L, and the span of all differences is L of that. This holds for
+every kind of joint, for the motions of each make a group: joints with several screws have several L. What is left are the
+equations b·G_l = 0 at home, b in a basis of Z_l; π ↦ (G_1, …, G_n) at home is invertible, so they are independent, and the
+number of base parameters is Σ dim Z_l. The question, and the recursion over attainable motions of links, are of [WNS17].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor import lie
+from torsor.arrays.typing import Array
+from torsor.identification.subspaces import Gap, Subspaces
+from torsor.mechanics.joint_motion import joint_screws
+from torsor.model import Robot
+
+_ROWS, _TWISTS = np.eye(10), np.eye(6)
+POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])  # of the metre in m, m c and I
+
+
+class RowSpace(NamedTuple):
+    """The parameters that joint forces depend on: orthonormal ``rows`` (r, 10 n), for π in kg and lengths of ``unit`` m."""
+
+    rows: Array
+    unit: float
+    gap: Gap
+
+
+class Link(NamedTuple):
+    """A link as the recursion sees it, lengths in units of the robot's: its parent, home pose (4, 4) and screws (k, 6)."""
+
+    parent: int
+    pose: Array
+    screws: Array
+
+
+class Spaces(NamedTuple):
+    """Of each link, twists and pull of gravity that reach it, W (r, 6); and the rows Z (r, 10) that must annihilate G."""
+
+    W: list[Array]
+    Z: list[Array]
+    gap: Gap
+
+
+def structural_row_space(robot: Robot, tolerance: float) -> RowSpace:
+    """The row space of the regressor over all states of a robot without mimic joints."""
+    unit = length_unit(robot)
+    links = links_of(robot, unit)
+    spaces = annihilated(links, robot.parameters.gravity, tolerance)
+    rows = np.zeros((sum(len(Z) for Z in spaces.Z), 10 * robot.n))
+    start = 0
+    for Z, beyond in zip(spaces.Z, _composites(links), strict=True):
+        for j, X in beyond.items():
+            rows[start : start + len(Z), 10 * j : 10 * j + 10] = Z @ X
+        start += len(Z)
+    return RowSpace(np.linalg.qr(rows.T)[0].T, unit, spaces.gap)
+
+
+def annihilated(links: list[Link], gravity: Array, tolerance: float) -> Spaces:
+    """The recursion from the base outwards."""
+    size = float(np.linalg.norm(gravity))
+    base_W = np.concatenate([np.zeros(3), gravity / size])[None] if size else np.zeros((0, 6))
+    found = Subspaces(tolerance)
+    W: list[Array] = []
+    K: list[Array] = []
+    Z: list[Array] = []
+    for l, M, S in links:
+        W_l, K_l = (base_W, np.zeros((0, 10))) if l < 0 else (W[l], K[l])
+        ad = [lie.bracket(S_j, _TWISTS).T for S_j in S]
+        L = [lie.inertia_rate(_ROWS, S_j).T for S_j in S]
+        carried = found.closure(lie.transform_twist_inverse(M, W_l), ad)
+        W.append(found.sum(carried, S))
+        constant = found.closure(K_l @ _transform(M), [L_j.T for L_j in L])
+        own = np.concatenate([lie.energy_row(W[-1], S_j) for S_j in S])
+        Z.append(found.span(np.concatenate([own, *(constant @ L_j for L_j in L)])))
+        K.append(found.sum(Z[-1], constant))
+    return Spaces(W, Z, found.gap)
+
+
+def links_of(robot: Robot, unit: float) -> list[Link]:
+    """The links, with lengths in ``unit`` and screws of length 1: tolerances then mean the same for every robot."""
+    links = []
+    for i, parent in enumerate(robot.structure.parents):
+        pose = np.array(robot.parameters.poses[i])
+        pose[:3, 3] /= unit
+        S = np.array(joint_screws(robot, i))
+        turns = np.any(S[:, :3] != 0.0, axis=1)
+        S[turns, 3:] /= unit
+        links.append(Link(parent, pose, S / np.linalg.norm(S, axis=1, keepdims=True)))
+    return links
+
+
+def length_unit(robot: Robot) -> float:
+    """A length typical of the robot, m: the mean distance of link frames from their parents' that are apart at all."""
+    distances = np.linalg.norm(robot.parameters.poses[:, :3, 3], axis=1)
+    apart = distances[distances > 1e-9 * max(1.0, distances.max())]
+    return float(apart.mean()) if apart.size else 1.0
+
+
+def scales(n: int, unit: float) -> Array:
+    """What π (10 n,) is multiplied with to be in kg and lengths of ``unit``."""
+    return np.tile(unit ** -POWERS.astype(float), n)
+
+
+def _transform(T: Array) -> Array:
+    """X(T) (10, 10) with X(T) G the inertia G, seen from the frame in which its own is at T."""
+    return lie.transform_inertia(T, _ROWS).T
+
+
+def _composites(links: list[Link]) -> list[dict[int, Array]]:
+    """Of each link l, X (10, 10) for every link j at or beyond it: G_l = Σ X_j π_j at home."""
+    beyond: list[dict[int, Array]] = [{i: _ROWS} for i in range(len(links))]
+    for i in reversed(range(len(links))):
+        parent, M, _ = links[i]
+        if parent >= 0:
+            X = _transform(M)
+            beyond[parent] |= {j: X @ X_j for j, X_j in beyond[i].items()}
+    return beyond

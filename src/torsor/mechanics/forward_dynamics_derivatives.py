@@ -1,0 +1,76 @@
+"""Derivatives of forward dynamics by configuration, velocity and joint forces: those of inverse dynamics, through M⁻¹.
+
+Along a = FD(q, v, τ) the equation ID(q, v, a) = τ holds identically, so that M ∂a + ∂ID = ∂τ [CM18]::
+
+    ∂a/∂q = −M⁻¹ ∂ID/∂q,     ∂a/∂v = −M⁻¹ ∂ID/∂v,     ∂a/∂τ = M⁻¹
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torsor import lie
+from torsor.arrays import factor, identity, inverse, matmul, matvec, transpose, zeros
+from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
+from torsor.mechanics.driven_tree import DrivenTree, driven_tree
+from torsor.mechanics.friction import friction_forces
+from torsor.mechanics.inverse_dynamics_derivatives import (
+    InverseDynamicsDerivatives,
+    inverse_dynamics_derivatives,
+)
+from torsor.mechanics.joint_motion import gather_matrix, gather_vector
+from torsor.mechanics.wrenches import Wrenches
+from torsor.model import Robot
+from torsor.model.degenerate import may_be_singular
+
+
+class ForwardDynamicsDerivatives(NamedTuple):
+    """∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
+
+    dq: JointMatrix
+    dv: JointMatrix
+    dtau: JointMatrix
+
+
+def forward_dynamics_derivatives(
+    robot: Robot, q: ConfigurationVector, v: JointVector, tau: JointVector, wrenches: Wrenches | None = None
+) -> ForwardDynamicsDerivatives:
+    """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, exact, armature, friction and external wrenches included [CM18; SRW22].
+
+    For every joint kind, ∂/∂q along the tangent coordinates v on the body side. A wrench is held constant in its frame. The
+    sign of Coulomb friction without a width has no derivative and counts as none.
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches`` as in forward dynamics,
+    N·m and N. Returns three matrices (..., nv, nv), rad/s² or m/s² per rad, m, their rates, N·m or N; NaN where the mass
+    matrix is singular.
+    """
+    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches)
+    return through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches))
+
+
+def acceleration_and_inverse(
+    robot: Robot, q: ConfigurationVector, v: JointVector, tau: JointVector, wrenches: Wrenches | None
+) -> tuple[JointVector, JointMatrix]:
+    """a of forward dynamics and M⁻¹, in the axes of the derivatives of inverse dynamics, which share their parts."""
+    at_rest = driven_tree(robot, q, v, zeros(robot.nv), wrenches)
+    bias = gather_vector(robot, [matvec(J, F) for J, F in zip(at_rest.J, at_rest.F, strict=True)])
+    M_inverse = inverse(factor(_mass_matrix(robot, at_rest), guarded=may_be_singular(robot)))
+    return matvec(M_inverse, tau - bias - friction_forces(robot, v)), M_inverse
+
+
+def through_inverse(M_inverse: JointMatrix, by_inverse: InverseDynamicsDerivatives) -> ForwardDynamicsDerivatives:
+    """From M⁻¹ and the derivatives of inverse dynamics at the acceleration of forward dynamics."""
+    less = -M_inverse
+    return ForwardDynamicsDerivatives(matmul(less, by_inverse.dq), matmul(less, by_inverse.dv), M_inverse)
+
+
+def _mass_matrix(robot: Robot, tree: DrivenTree) -> JointMatrix:
+    """M from the composite inertias of the tree."""
+    blocks: dict[tuple[int, int], Array] = {}
+    for i in range(robot.n):
+        momentum = lie.apply_inertia(tree.flows[i].G[..., None, :], tree.J[i])
+        j = i
+        while j >= 0:
+            blocks[i, j] = matmul(momentum, transpose(tree.J[j]))
+            blocks[j, i] = transpose(blocks[i, j])
+            j = robot.structure.parents[j]
+    return gather_matrix(robot, blocks) + identity(robot.nv) * robot.parameters.armature

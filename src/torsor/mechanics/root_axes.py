@@ -1,0 +1,26 @@
+"""Links seen from the root link they hang on, taken at rest: for joint-space quantities, as good as the base, and with one
+joint less in every pose. Each root has axes of its own; links on different roots never meet in joint space.
+"""
+
+from __future__ import annotations
+
+from torsor.arrays import identity, matmul, matvec, transpose
+from torsor.arrays.typing import Pose, Vector3
+from torsor.lie.se3 import rotation
+from torsor.model import Robot
+
+
+def poses_in_root(robot: Robot, T_pi: list[Pose]) -> list[Pose]:
+    """T_ri of every link in its root link r, from its pose in its parent."""
+    T: list[Pose] = []
+    for i, parent in enumerate(robot.structure.parents):
+        T.append(identity(4) if parent < 0 else matmul(T[parent], T_pi[i]))
+    return T
+
+
+def turned_to_root(robot: Robot, T_pi: list[Pose], x: Vector3) -> list[Vector3]:
+    """A vector (..., 3) of the base, in the axes of every link's root."""
+    turned: list[Vector3] = []
+    for i, parent in enumerate(robot.structure.parents):
+        turned.append(matvec(transpose(rotation(T_pi[i])), x) if parent < 0 else turned[parent])
+    return turned
