@@ -1,7 +1,8 @@
 # make demo   set up an environment and run the main job on an embedded robot
 # make test   set up and run all tests
 # make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
-# make bench  set up and measure torsor beside its peers (minutes; not part of the tests)
+# make bench  set up and measure torsor beside its peers (minutes; not part of the tests); a part alone with
+#             BENCH=--derivatives or BENCH=--geometry
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 import torsor
 from robots import is_floating, path_of, torsor_robot
 
-TASKS = {  # name → arguments
-    "inverse dynamics": "qva",
-    "forward dynamics": "qvt",
-    "mass matrix": "q",
-    "ID derivatives": "qva",
+TASKS = {"inverse dynamics": "qva", "forward dynamics": "qvt", "mass matrix": "q"}  # name → arguments
+DERIVATIVES = {  # name → arguments, Pinocchio's name where it has the function
+    "ID derivatives": ("qva", "computeRNEADerivatives"),
+    "FD derivatives": ("qvt", "computeABADerivatives"),
+    "torque regressor": ("qva", "computeJointTorqueRegressor"),
+    "ID second derivatives": ("qva", None),
 }
+ARGUMENTS = TASKS | {task: arguments for task, (arguments, _) in DERIVATIVES.items()}
+FUNCTIONS = {  # of torsor
+    "inverse dynamics": "inverse_dynamics",
+    "forward dynamics": "forward_dynamics",
+    "mass matrix": "mass_matrix",
+    "ID derivatives": "inverse_dynamics_derivatives",
+    "FD derivatives": "forward_dynamics_derivatives",
+    "torque regressor": "torque_regressor",
+    "ID second derivatives": "inverse_dynamics_second_derivatives",
+}
+AGREEMENT = 1e-9  # of the largest number: rounding, and what forward dynamics makes of it where the mass matrix is ill
+
+
+def require_agreement(task: str, results: dict[str, object]) -> None:
+    """Refuse to compare the times of contenders whose numbers differ; every result is in torsor's terms."""
+    own = results["torsor"]
+    for who, result in results.items():
+        pairs = zip(own, result, strict=True) if isinstance(own, tuple) else [(own, result)]
+        for x, y in pairs:
+            worst = np.abs(x - y).max() / np.abs(x).max()
+            if not worst < AGREEMENT:
+                raise AssertionError(f"{task}: {who} differs from torsor by {worst:.1e} of the largest number.")
 
 
 class Torsor:
@@ -22,11 +47,6 @@ class Torsor:
 
     def __init__(self, robot: str, dtype=np.float64) -> None:
         self.robot, self.dtype = torsor_robot(robot), dtype
-        self.functions = {
-            "inverse dynamics": torsor.inverse_dynamics,
-            "forward dynamics": torsor.forward_dynamics,
-            "mass matrix": torsor.mass_matrix,
-        }
 
     def states(self, count: int, seed: int = 0):
         q, v, a = torsor.random_state(self.robot, seed=seed, batch=(count,))
@@ -37,15 +57,9 @@ class Torsor:
             "t": a.astype(self.dtype),
         }
 
-    def derivative_kernel(self):
-        return torsor.compile(torsor.inverse_dynamics, self.robot).jacobian("tau", "q", "v", "a")
-
     def one(self, task, states):
-        arrays = [np.ascontiguousarray(states[key][0]) for key in TASKS[task]]
-        if task == "ID derivatives":
-            kernel = self.derivative_kernel()
-            return lambda: kernel(*arrays)
-        function, robot = self.functions[task], self.robot
+        function, robot = getattr(torsor, FUNCTIONS[task]), self.robot
+        arrays = [np.ascontiguousarray(states[key][0]) for key in ARGUMENTS[task]]
         if len(arrays) == 1:
             q = arrays[0]
             return lambda: function(robot, q)
@@ -53,20 +67,20 @@ class Torsor:
         return lambda: function(robot, q, v, x)
 
     def batch(self, task, states):
-        arrays = [states[key] for key in TASKS[task]]
-        if task == "ID derivatives":
-            kernel = self.derivative_kernel()
-            out = kernel(*arrays)
-            return lambda: kernel(*arrays, out=out)
-        function, robot = self.functions[task], self.robot
+        function, robot = getattr(torsor, FUNCTIONS[task]), self.robot
+        arrays = [states[key] for key in ARGUMENTS[task]]
         out = function(robot, *arrays)
         return lambda: function(robot, *arrays, out=out)
+
+    def in_torsor_terms(self, task, result):
+        return result
 
 
 class Pinocchio:
     """One state: the call. A batch: its own batch call where there is one, else a loop that stores each result."""
 
     name = "pinocchio"
+    batch_calls: ClassVar = {"inverse dynamics": "rneaInParallel", "forward dynamics": "abaInParallel"}
 
     def __init__(self, robot: str) -> None:
         import pinocchio as pin
@@ -77,61 +91,81 @@ class Pinocchio:
         self.model = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if free else pin.buildModelFromUrdf(path)
         self.data = self.model.createData()
         self.free = free
+        base = [3, 4, 5, 0, 1, 2] if free else []  # its free joint moves (linear, angular); the order back is the same
+        self.order = [*base, *range(len(base), self.model.nv)]
 
     def convert(self, states):
         if not self.free:
             return states
-        order = [3, 4, 5, 0, 1, 2, *range(6, self.model.nv)]  # its free joint moves (linear, angular)
-        return {key: x if key == "q" else np.ascontiguousarray(x[:, order]) for key, x in states.items()}
+        return {key: x if key == "q" else np.ascontiguousarray(x[:, self.order]) for key, x in states.items()}
+
+    def in_torsor_terms(self, task, result):
+        """A result for one state or for many, its rows and columns in torsor's order."""
+        if isinstance(result, tuple):
+            return tuple(self.in_torsor_terms(task, x) for x in result)
+        if task in ("inverse dynamics", "forward dynamics"):
+            return result[..., self.order]
+        if task == "torque regressor":  # (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of a link to (Ixx, Ixy, Ixz, Iyy, Iyz, Izz)
+            links = np.asarray(result).reshape(*result.shape[:-1], -1, 10)
+            return links[..., self.order, :, :][..., [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]].reshape(result.shape)
+        return result[..., self.order, :][..., self.order]
 
     def function(self, task):
-        pin, model, data = self.pin, self.model, self.data
-        return {
-            "inverse dynamics": lambda q, v, a: pin.rnea(model, data, q, v, a),
-            "forward dynamics": lambda q, v, t: pin.aba(model, data, q, v, t),
-            "mass matrix": lambda q: pin.crba(model, data, q),
-            "ID derivatives": lambda q, v, a: pin.computeRNEADerivatives(model, data, q, v, a),
-        }[task]
+        known = {"inverse dynamics": "rnea", "forward dynamics": "aba", "mass matrix": "crba"}
+        name = known[task] if task in known else DERIVATIVES[task][1]
+        return None if name is None else getattr(self.pin, name)
 
     def one(self, task, states):
+        call, model, data = self.function(task), self.model, self.data
+        if call is None:
+            return None
         states = self.convert(states)
-        pin, model, data = self.pin, self.model, self.data
-        arrays = [np.ascontiguousarray(states[key][0]) for key in TASKS[task]]
-        if task == "mass matrix":
-            (q,) = arrays
-            return lambda: pin.crba(model, data, q)
+        arrays = [np.ascontiguousarray(states[key][0]) for key in ARGUMENTS[task]]
+        if len(arrays) == 1:
+            q = arrays[0]
+            return lambda: call(model, data, q)
         q, v, x = arrays
-        call = {
-            "inverse dynamics": pin.rnea,
-            "forward dynamics": pin.aba,
-            "ID derivatives": pin.computeRNEADerivatives,
-        }[task]
         return lambda: call(model, data, q, v, x)
 
     def batch(self, task, states):
+        """The ways there are, to choose the fastest: of those tried, these loops were."""
+        if self.function(task) is None:
+            return []
         states = self.convert(states)
-        arrays = [states[key] for key in TASKS[task]]
-        count, n = len(arrays[0]), self.model.nv
-        function = self.function(task)
+        arrays = [states[key] for key in ARGUMENTS[task]]
+        ways = [self.loop(task, arrays)]
+        if task in self.batch_calls:
+            own, pool = getattr(self.pin, self.batch_calls[task]), self.pin.ModelPool(self.model, 1)
+            columns = [np.asfortranarray(array.T) for array in arrays]
+            out = np.empty_like(columns[1], order="F")
 
-        def loop():
-            if task == "ID derivatives":
-                out = np.empty((3, count, n, n))
-                for k in range(count):
-                    out[0, k], out[1, k], out[2, k] = function(arrays[0][k], arrays[1][k], arrays[2][k])
-                return out
-            out = np.empty((count, n, n) if task == "mass matrix" else (count, n))
-            for k in range(count):
-                out[k] = function(*(array[k] for array in arrays))
+            def at_once():
+                own(1, pool, *columns, out)
+                return out.T
+
+            ways.append(at_once)
+        return ways
+
+    def loop(self, task, arrays):
+        call, model, data, count = self.function(task), self.model, self.data, len(arrays[0])
+        first = call(model, data, *(array[0] for array in arrays))
+        if isinstance(first, tuple):
+            outs = tuple(np.empty((count, *x.shape)) for x in first)
+
+            def store_all():
+                for q, v, x, by_q, by_v, by_x in zip(*arrays, *outs, strict=True):
+                    by_q[...], by_v[...], by_x[...] = call(model, data, q, v, x)
+                return outs
+
+            return store_all
+        out = np.empty((count, *first.shape))
+
+        def store():
+            for row, *state in zip(out, *arrays, strict=True):
+                row[...] = call(model, data, *state)
             return out
 
-        own = {"inverse dynamics": "rneaInParallel", "forward dynamics": "abaInParallel"}.get(task)
-        if own is None:
-            return [loop]
-        pool = self.pin.ModelPool(self.model, 1)
-        columns = [np.asfortranarray(array.T) for array in arrays]
-        out = np.empty((n, count), order="F")
-        return [loop, lambda: getattr(self.pin, own)(1, pool, *columns, out)]
+        return store
 
 
 class MuJoCo:
@@ -153,7 +187,7 @@ class MuJoCo:
 
     def one(self, task, states):
         mj, m, d = self.mj, self.model, self.data
-        arrays = [np.ascontiguousarray(states[key][0]) for key in TASKS[task]]
+        arrays = [np.ascontiguousarray(states[key][0]) for key in ARGUMENTS[task]]
         full = np.empty((m.nv, m.nv))
 
         def inverse():
@@ -178,3 +212,6 @@ class MuJoCo:
 
     def batch(self, task, states):
         return []
+
+    def in_torsor_terms(self, task, result):
+        return result

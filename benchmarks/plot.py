@@ -17,8 +17,15 @@ def main(source: str, target: str) -> None:
     with open(source) as file:
         report = json.load(file)
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), constrained_layout=True)
-    bars(axes[0], report["single"]["panda7"], "Panda, one state from Python", "ns per call")
-    bars(axes[1], report["batch"]["panda7"]["65536"], "Panda, 65,536 states, one core", "ns per state")
+    more = {
+        task: times
+        for task, times in report.get("derivatives", {}).get("panda7", {}).items()
+        if "pinocchio" in times["one"]
+    }
+    one = report["single"]["panda7"] | {task: times["one"] for task, times in more.items()}
+    batch = report["batch"]["panda7"]["65536"] | {task: times["batch"] for task, times in more.items()}
+    bars(axes[0], one, "Panda, one state from Python", "ns per call")
+    bars(axes[1], batch, "Panda, a batch on one core", "ns per state")
     about = report["machine"]
     figure.suptitle(
         f"lower is better · {about['cpu']}, {about['vector bits']}-bit vectors, {about['date']}", fontsize=9

@@ -6,9 +6,6 @@ import argparse
 import json
 import os
 import platform
-import subprocess
-import sys
-import tempfile
 import time
 from importlib.metadata import version
 
@@ -17,11 +14,13 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 
+import derivatives
 import geometry
 import torsor
-from contenders import TASKS, MuJoCo, Pinocchio, Torsor
+from contenders import TASKS, MuJoCo, Pinocchio, Torsor, require_agreement
 from measure import best
 from robots import path_of, torsor_robot
+from starting import show_start, starting
 from torsor.compiler import engine
 
 FULL = ["panda7", "ur5", "talos38_floating", "chain4", "chain8", "chain16", "chain32", "chain64"]
@@ -30,19 +29,25 @@ BATCHES = (4096, 65536)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--robots", default=",".join(FULL), help="comma-separated names from tests/data/robots")
-    parser.add_argument("--quick", action="store_true", help="Panda only, fewer rounds")
+    parser.add_argument("--robots", help="comma-separated names from tests/data/robots")
+    parser.add_argument("--quick", action="store_true", help="Panda unless robots are named, fewer rounds")
     parser.add_argument("--save", help="write the numbers to this JSON file")
     parser.add_argument("--geometry", action="store_true", help="the tensors of the inertia metric alone")
+    parser.add_argument("--derivatives", action="store_true", help="derivatives of the dynamics alone")
     options = parser.parse_args()
-    if options.geometry:
-        machine()
-        tables = geometry.measure(7)
-        if options.save:
-            merge(options.save, {"geometry": tables})
-        return
-    names = ["panda7"] if options.quick else options.robots.split(",")
     rounds = 3 if options.quick else 7
+    chosen = options.robots.split(",") if options.robots else ["panda7"] if options.quick else None
+    if options.geometry or options.derivatives:
+        machine()
+        tables = {}
+        if options.geometry:
+            tables["geometry"] = geometry.measure(rounds)
+        if options.derivatives:
+            tables["derivatives"] = derivatives.measure(rounds, chosen or derivatives.ROBOTS)
+        if options.save:
+            merge(options.save, tables)
+        return
+    names = chosen or FULL
     report = {"machine": machine(), "single": {}, "batch": {}, "operations": {}, "start": starting()}
     show_start(report)
     for name in names:
@@ -52,6 +57,7 @@ def main() -> None:
     report["rollout"] = rollout(rounds)
     report["loading"] = loading(rounds)
     report["floor"] = floors(rounds)
+    report["derivatives"] = derivatives.measure(rounds, chosen or derivatives.ROBOTS)
     report["geometry"] = geometry.measure(rounds)
     if options.save:
         with open(options.save, "w") as file:
@@ -96,9 +102,8 @@ def single(name: str, rounds: int) -> dict[str, dict[str, float]]:
     print(f"\n{name}: one state, nanoseconds a call (ratio to torsor)")
     table = {}
     for task in TASKS:
-        if task == "ID derivatives" and found["torsor"].robot.nv > 20:
-            continue
         calls = {who: call for who, x in found.items() if (call := x.one(task, states)) is not None}
+        require_agreement(task, {who: found[who].in_torsor_terms(task, call()) for who, call in calls.items()})
         times = {who: 1e9 * seconds for who, seconds in best(calls, rounds=rounds).items()}
         table[task] = times
         show(task, times)
@@ -114,8 +119,6 @@ def batch(name: str, rounds: int) -> dict[str, dict[str, dict[str, float]]]:
         print(f"\n{name}: a batch of {size}, nanoseconds a state, one thread (ratio to torsor)")
         table[str(size)] = {}
         for task in TASKS:
-            if task == "ID derivatives" and found["torsor"].robot.nv > 20:
-                continue
             torsor.set_threads(1)
             calls = {"torsor": found["torsor"].batch(task, states)}
             few = {key: x[:2048] for key, x in states.items()}  # a loop is the same for every length
@@ -225,47 +228,6 @@ def floors(rounds: int) -> dict[str, float]:
     result["operations of inverse dynamics"] = float(sum(counts.values()))
     print("\nfloors: " + ", ".join(f"{who} {t:,.1f}" for who, t in result.items()))
     return result
-
-
-def starting() -> dict[str, float]:
-    """Seconds to import, to compile cold, and to load from the disk cache, each in a new process."""
-    importing = "import time, sys; t = time.process_time(); import numpy; n = time.process_time(); import torsor; "
-    importing += "print(n - t, time.process_time() - n)"
-    times = [list(map(float, _python(importing).split())) for _ in range(3)]
-    result = {"import numpy": min(t[0] for t in times), "import torsor beyond numpy": min(t[1] for t in times)}
-    tasks = {"inverse dynamics": "inverse_dynamics", "forward dynamics": "forward_dynamics"}
-    robots = {"Panda": "panda7", "Talos": "talos38_floating", **{f"chain of {n}": f"chain{n}" for n in (8, 16, 32, 64)}}
-    for label, robot in robots.items():
-        for task, name in tasks.items():
-            cold, cached = zip(*(_first_call(robot, name) for _ in range(3)), strict=True)
-            result[f"{label} {task}, cold"], result[f"{label} {task}, cached"] = min(cold), min(cached)
-    return result
-
-
-def _first_call(robot: str, function: str) -> tuple[float, float]:
-    """Seconds of a first call in a new process: with an empty cache, and with a full one."""
-    code = (
-        f"import sys, time; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
-        f"import torsor\nfrom robots import path_of, torsor_robot\nr = torsor_robot({robot!r})\n"
-        "q, v, a = torsor.random_state(r, seed=0)\n"
-        "torsor.inverse_dynamics(torsor.robots.pendulum(), [0.], [0.], [0.])\n"  # LLVM itself starts here
-        f"t = time.process_time(); torsor.{function}(r, q, v, a); print(time.process_time() - t)"
-    )
-    with tempfile.TemporaryDirectory() as place:
-        return float(_python(code, place)), float(_python(code, place))
-
-
-def show_start(report: dict) -> None:
-    print("\nseconds of processor time")
-    for what, seconds in report["start"].items():
-        print(f"  {what:<34}{seconds:.4f}")
-
-
-def _python(code: str, cache: str | None = None) -> str:
-    environment = {**os.environ, **({"TORSOR_CACHE_DIR": cache} if cache else {})}
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
-    ).stdout
 
 
 if __name__ == "__main__":

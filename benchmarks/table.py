@@ -28,6 +28,7 @@ def main(source: str) -> None:
         for task, times in sizes["65536"].items():
             own = [f"{times[who]:,.0f}" for who in ("torsor", "torsor float32", "torsor 2 threads")]
             print(f"| {robot} | {task} | {' | '.join(own)} | {peer(times, 'pinocchio')} |")
+    show_derivatives(report)
     show_growth(report)
     print("\nPanda rollout, ns a step: " + ", ".join(f"{who} {t:,.0f}" for who, t in report["rollout"].items()))
     shown = [
@@ -37,6 +38,23 @@ def main(source: str) -> None:
     print("\nLoading a URDF, ms: " + ", ".join(shown))
     show_geometry(report)
     print("\nFloors, ns a state: " + ", ".join(f"{who} {t:,.1f}" for who, t in report["floor"].items()))
+
+
+def show_derivatives(report: dict) -> None:
+    """Derivatives of the dynamics and the regressor."""
+    print("\nDerivatives and regressor, ns a state, one thread, at most 64 MB of results:\n")
+    heads = (
+        "one state | Pinocchio | batch | Pinocchio | writing its numbers | batch ÷ writing | first call, s | cached, s"
+    )
+    print(f"| robot | task | {heads} |\n|---|---|---|---|---|---|---|---|---|---|")
+    for robot, tasks in report.get("derivatives", {}).items():
+        for task, t in tasks.items():
+            one, batch = ([f"{t[k]['torsor']:,.0f}", peer(t[k], "pinocchio")] for k in ("one", "batch"))
+            floor = t["batch"]["write floor"]
+            rest = (
+                f"{floor:,.0f} | {t['batch']['torsor'] / floor:.2f} | {t['first call, s']:.2f} | {t['cached, s']:.4f}"
+            )
+            print(f"| {' | '.join([robot, task, *one, *batch])} | {rest} |")
 
 
 def show_geometry(report: dict) -> None:
