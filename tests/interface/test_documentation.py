@@ -13,6 +13,7 @@ import torsor
 pytestmark = pytest.mark.compiled  # as users run them
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+NOT_IN_PYTHON = {"ComputeRNEASecondOrderDerivatives", "data"}  # of Pinocchio
 
 
 def test_every_line_of_the_readme_runs(tmp_path, monkeypatch):
@@ -34,9 +35,53 @@ def test_every_line_of_the_page_on_geometry_runs():
     assert seen["best"].energy <= seen["best"].straight_energy
 
 
-def test_every_function_on_the_page_on_geometry_exists():
-    for name in re.findall(r"^\| `(\w+)", (ROOT / "docs" / "geometry.md").read_text(), re.MULTILINE):
+def test_every_line_of_the_page_on_derivatives_runs():
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "derivatives.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "derivatives.md", "exec"), seen)
+    assert seen["slope"].shape == (7, 7, 10)
+    assert seen["near"].A.shape == (100, 4, 4)
+    np.testing.assert_allclose(seen["out"].da, torsor.mass_matrix(seen["arm"], seen["Q"]), rtol=1e-10, atol=1e-12)
+    assert seen["found"]["tau_by_gain"].shape == (7,)
+
+
+def test_every_line_of_the_page_on_identification_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "identification.md").read_text()
+    seen = {}
+    exec(compile("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), "identification.md", "exec"), seen)
+    printed = capsys.readouterr().out.splitlines()
+    for line in re.search(r"```text\n(.*?)```", text, re.DOTALL)[1].splitlines():
+        assert line.strip() == "…" or line in printed
+    arm, real = seen["arm"], seen["real"]
+    state = torsor.random_state(arm, seed=2, batch=(200,))
+    before, after = (
+        np.sqrt(np.mean((torsor.inverse_dynamics(robot, *state) - torsor.inverse_dynamics(real, *state)) ** 2))
+        for robot in (arm, torsor.load("fitted.urdf"))
+    )
+    assert before == pytest.approx(0.65, abs=0.005)
+    assert after == pytest.approx(0.008, abs=0.0005)
+
+
+@pytest.mark.parametrize("page", ["geometry.md", "derivatives.md", "identification.md"])
+def test_every_function_in_the_tables_of_a_page_exists(page):
+    ours = (ROOT / "docs" / page).read_text().split("## From Pinocchio")[0]
+    names = [name for row in re.findall(r"^\| (`\w+.*?) \|", ours, re.MULTILINE) for name in re.findall(r"`(\w+)", row)]
+    assert names
+    for name in names:
         assert hasattr(torsor, name), name
+
+
+@pytest.mark.parametrize("page", ["derivatives.md", "identification.md"])
+def test_every_function_in_the_translations_from_pinocchio_exists(page):
+    pin = pytest.importorskip("pinocchio")
+    translations = (ROOT / "docs" / page).read_text().split("## From Pinocchio")[1]
+    rows = re.findall(r"^\| (.*?) \| (.*?) \|", translations, re.MULTILINE)[1:]
+    for theirs, ours in rows:
+        for name in re.findall(r"`(\w+)", theirs):
+            assert hasattr(pin, name) or name in NOT_IN_PYTHON, name
+        for name in re.findall(r"`([a-zA-Z]\w+[a-zA-Z])`", ours):
+            assert hasattr(torsor, name), name
 
 
 def test_the_errors_of_a_file_shown_in_the_readme_are_the_errors_raised(tmp_path, monkeypatch):
@@ -80,7 +125,7 @@ def test_every_example_runs_and_starts_with_what_it_shows(path, capsys, tmp_path
 
 
 def test_every_public_function_named_in_the_documentation_exists():
-    for page in ("docs/conventions.md", "docs/design.md", "README.md"):
+    for page in ("docs/conventions.md", "docs/design.md", "docs/derivatives.md", "docs/identification.md", "README.md"):
         for name in re.findall(r"`torsor\.(\w+)", (ROOT / page).read_text()):
             assert hasattr(torsor, name), (page, name)
 

@@ -1,6 +1,4 @@
-"""The exponential of matrices and its integral, by scaling and squaring with the Padé approximant of degree 13.
-
-N. J. Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM J. Matrix Analysis 26(4), 2005::
+"""The exponential of matrices and its integral, by scaling and squaring with the Padé approximant of degree 13 [Hig05]::
 
     eˣ ≈ (V − U)⁻¹ (V + U),   U = X W,   W and V even in X       where ‖X‖₁ ≤ 5.37, exact to rounding there
     φ(X) = ∫₀¹ e^(X s) ds = X⁻¹ (eˣ − 1) ≈ 2 (V − U)⁻¹ W         so that X need not have an inverse
