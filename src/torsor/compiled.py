@@ -142,6 +142,7 @@ def public(
             kernel = kernels.get(request, lambda: _build(about, request))
         if not kwargs and request.dtype == "float64" and all(type(x) in (np.ndarray, str) for x in args[1:]):
             latest[:] = [Latest(args[0], tuple(x if type(x) is str else x.shape for x in args[1:]), kernel)]
+        result = give(kernel(arrays, parts(out)))
         if (
             isinstance(kernel, native.NativeFunction)
             and out is None
@@ -149,8 +150,8 @@ def public(
             and request.dtype == "float64"
             and all(inner is None for _, inner in request.layout)
         ):
-            _open(door, args, kernel, about.outputs.kind)
-        return give(kernel(arrays, parts(out)))
+            _open(door, args, kernel, about.outputs.kind)  # now that it is known which of its codes is needed
+        return result
 
     signature = _with_out(algorithm)
     function, door = fast_function(
@@ -190,11 +191,11 @@ def _cheapest(about: Public, robot: Robot) -> Algorithm:
 
 
 def _open(door: FrontDoor, args: tuple[Any, ...], kernel: native.NativeFunction, kind: type | None) -> None:
-    """Let the next call with the same robot and frame, and arrays of one state, go straight to the kernel."""
-    arguments = [len(x) if isinstance(x, np.ndarray) and x.ndim == 1 else x for x in args]
+    """Let the next call with the same robot and frame, and arrays of one state or a small batch, go straight to the kernel."""
+    arguments = [x.shape[-1] if isinstance(x, np.ndarray) and x.ndim in (1, 2) else x for x in args]
     if all(isinstance(x, (int, str, Robot)) for x in arguments) and all(len(port.shape) == 1 for port in kernel.inputs):
         shapes = [port.shape for port in kernel.outputs]
-        door.open_for(arguments, shapes, kernel.one.address, kernel.one.scratch, kernel, kind)
+        door.open_for(arguments, shapes, kernel.one.address, kernel.one.scratch, kernel, kind, kernel.for_door())
 
 
 class _Kept(Generic[K]):

@@ -202,3 +202,71 @@ for arm in (torsor.robots.pendulum(), torsor.robots.planar2r(), torsor.robots.ur
     forward = torsor.compile(torsor.forward_dynamics, arm)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def general(function, *args):
+    """The same call by the general path, which any keyword takes."""
+    return function.__self__.general(*args)
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "kinetic_energy", "body_jacobian"])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 17, 100])
+def test_a_small_batch_goes_through_the_door_too(name, count):
+    arm, function = ARMS[0], getattr(torsor, name)
+    q, v, a = torsor.random_state(arm, seed=1, batch=(count,))
+    given = {"mass_matrix": (q,), "kinetic_energy": (q, v), "body_jacobian": (q, "tool0")}.get(name, (q, v, a))
+    function(arm, *given)  # opens the door
+    result, expected = function(arm, *given), general(function, arm, *given)
+    np.testing.assert_array_equal(result, expected)
+    assert result.shape == expected.shape
+    assert result.flags.owndata
+    again = function(arm, *given)
+    assert not np.may_share_memory(result, again)
+
+
+def test_batches_of_every_kind_are_answered_rightly_while_the_door_is_open():
+    """Other numbers of states, none, one, rows of a larger array, mixed ranks, more axes, another order, work for threads."""
+    arm, function = ARMS[0], torsor.inverse_dynamics
+    q, v, a = torsor.random_state(arm, seed=1, batch=(64,))
+    want = general(function, arm, q, v, a)
+    function(arm, q, v, a)
+    for rows in (slice(0, 7), slice(5, 6), slice(0, 0), slice(0, 64, 2), slice(None, None, -1)):
+        np.testing.assert_array_equal(function(arm, q[rows], v[rows], a[rows]), want[rows])
+    np.testing.assert_array_equal(function(arm, q, v[3], a[3])[3], want[3])
+    np.testing.assert_array_equal(function(arm, q[3], v, a[3])[3], want[3])
+    np.testing.assert_array_equal(function(arm, *(x.reshape(8, 8, 6) for x in (q, v, a))), want.reshape(8, 8, 6))
+    np.testing.assert_array_equal(function(arm, *(np.asfortranarray(x) for x in (q, v, a))), want)
+    np.testing.assert_array_equal(function(arm, q[3], v[3], a[3]), want[3])
+    wide = np.zeros((64, 9))
+    wide[:, 1:7] = q
+    np.testing.assert_array_equal(function(arm, wide[:, 1:7], v, a), want)
+    for wrong in ((q[:5], v[:6], a[:5]), (q[:, :5], v, a), (q, v, a[:, :1])):
+        with pytest.raises(torsor.ShapeError):
+            function(arm, *wrong)
+    many = torsor.random_state(arm, seed=1, batch=(60_000,))
+    np.testing.assert_array_equal(function(arm, *many)[:50], function(arm, *(x[:50] for x in many)))
+
+
+def test_a_batch_of_several_results_and_kernels_of_ones_own():
+    arm = ARMS[0]
+    state_ = torsor.random_state(arm, seed=1, batch=(9,))
+    torsor.inverse_dynamics_derivatives(arm, *state_)
+    found = torsor.inverse_dynamics_derivatives(arm, *state_)
+    for x, y in zip(found, general(torsor.inverse_dynamics_derivatives, arm, *state_), strict=True):
+        np.testing.assert_array_equal(x, y)
+    kernel = torsor.compile(torsor.inverse_dynamics, arm)
+    first = kernel(*state_)
+    np.testing.assert_array_equal(kernel(*state_), first)
+    np.testing.assert_array_equal(kernel(*(x[2] for x in state_)), first[2])
+
+
+def test_batches_leak_nothing():
+    arm = ARMS[0]
+    q, v, a = torsor.random_state(arm, seed=1, batch=(10,))
+    torsor.inverse_dynamics(arm, q, v, a)
+    before = [sys.getrefcount(x) for x in (arm, q, v, a)]
+    for _ in range(1000):
+        result = torsor.inverse_dynamics(arm, q, v, a)
+    assert [sys.getrefcount(x) for x in (arm, q, v, a)] == before
+    ordinary = np.empty(3)
+    assert sys.getrefcount(result) == sys.getrefcount(ordinary)

@@ -3,8 +3,8 @@
 The public object is a builtin function. Until something is compiled, its C function *is* ``PyObject_Vectorcall``, which has
 the same signature, so that a call goes to ``self``: a `FrontDoor`, whose ``__call__`` is the general path. When the general
 path has a kernel for a robot, it writes it into the door, and the C function becomes generated code: if the first argument
-is that very robot and the others are plain 1-d float64 arrays of the right length, it makes the result array and calls the
-kernel; anything else is forwarded as before.
+is that very robot and the others are plain 1-d float64 arrays of the right length (or 2-d ones, a batch too small for
+threads), it makes the result array and calls the kernel; anything else is forwarded as before.
 
 The generated code reads the layout of NumPy's array object and of CPython's object header. Both are checked by a self-test
 when the door is first used; where it fails, and on builds of Python with another object header, the door stays shut and
@@ -14,10 +14,11 @@ every call takes the general path.
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,14 @@ from torsor.compiler.front_door_ir import FIELDS, HEADER, IR
 
 _METH_FASTCALL_KEYWORDS = 0x80 | 0x02
 _SHUT = 2**62  # a number of arguments that no call has
+
+
+class Many(NamedTuple):
+    """Code for a batch, the scratch it needs, and up to how many states it is to be called without asking for threads."""
+
+    address: int
+    scratch: int
+    most: int
 
 
 class FrontDoor(ctypes.Structure):
@@ -45,12 +54,14 @@ class FrontDoor(ctypes.Structure):
         scratch: int,
         keep: object,
         kind: type | None = None,
+        many: Many | None = None,
     ) -> None:
         """Let calls with these positional arguments go straight to a kernel's address.
 
         An argument is the length of a 1-d float64 array, or the very object (robot, frame name) that must be passed.
         ``shapes`` are those of the results (several are returned as a tuple, or as a named tuple of class ``kind``);
-        ``scratch`` the bytes the kernel needs; ``keep`` lives as long as the door is open.
+        ``scratch`` the bytes the kernel needs; ``keep`` lives as long as the door is open. With ``many``, also calls with
+        batches: C-contiguous 2-d arrays of the same number of states.
         """
         code = _generated()
         if code is None or len(arguments) > 12 or len(shapes) > 12:
@@ -59,13 +70,20 @@ class FrontDoor(ctypes.Structure):
         fixed = (ctypes.c_void_p * len(arguments))(*(None if isinstance(x, int) else id(x) for x in arguments))
         sizes = (ctypes.c_int64 * len(arguments))(*[x if isinstance(x, int) else 0 for x in arguments])
         ranks = (ctypes.c_int64 * len(shapes))(*[len(shape) for shape in shapes])
-        dims = [(ctypes.c_int64 * max(1, len(shape)))(*shape) for shape in shapes]
-        table = (ctypes.c_void_p * len(shapes))(*[ctypes.addressof(part) for part in dims])
-        area = ctypes.create_string_buffer(scratch + 64)  # one is enough: the interpreter lock is held throughout
-        self.kept = (tuple(arguments), keep, kind, fixed, sizes, ranks, dims, table, area)
+        # One of each is enough, also of the scratch area: the interpreter lock is held throughout.
+        dims = [(ctypes.c_int64 * (1 + len(shape)))(0, *shape) for shape in shapes]  # the first is a batch's
+        batched = (ctypes.c_void_p * len(shapes))(*[ctypes.addressof(part) for part in dims])
+        table = (ctypes.c_void_p * len(shapes))(*[ctypes.addressof(part) + 8 for part in dims])
+        area = ctypes.create_string_buffer(max(scratch, 0 if many is None else many.scratch) + 64)
+        widths = [x for x in arguments if isinstance(x, int)] + [math.prod(shape) for shape in shapes]
+        strides = (ctypes.c_int64 * len(widths))(*[8 * width for width in widths])
+        self.kept = (tuple(arguments), keep, kind, fixed, sizes, ranks, dims, table, batched, strides, area)
         self.fixed, self.sizes = ctypes.addressof(fixed), ctypes.addressof(sizes)
         self.ranks, self.shapes = ctypes.addressof(ranks), ctypes.addressof(table)
         self.kernel, self.outputs = kernel, len(shapes)
+        self.many = None if many is None else many.address
+        self.most = 0 if many is None else many.most
+        self.strides, self.shapes_many = ctypes.addressof(strides), ctypes.addressof(batched)
         self.kind = None if kind is None else id(kind)
         self.scratch = -(-ctypes.addressof(area) // 64) * 64
         for name, address in _python_addresses().items():

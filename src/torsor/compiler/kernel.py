@@ -63,10 +63,12 @@ class Kernel:
             return self._uncompiled(arrays, out)
         single = all(array.dtype == np.float32 for array in arrays)
         code = self.native(np.dtype(np.float32 if single else np.float64))
-        if not single and all(a.ndim == len(port.shape) == 1 for a, port in zip(arrays, code.inputs, strict=True)):
-            shapes = [port.shape for port in code.outputs]
-            self._door.open_for([port.size for port in code.inputs], shapes, code.one.address, code.one.scratch, code)
         results = code(arrays, out)
+        if not single and all(
+            a.ndim <= 2 and len(port.shape) == 1 for a, port in zip(arrays, code.inputs, strict=True)
+        ):
+            sizes, shapes = [port.size for port in code.inputs], [port.shape for port in code.outputs]
+            self._door.open_for(sizes, shapes, code.one.address, code.one.scratch, code, many=code.for_door())
         return results[0] if self._single else tuple(results)
 
     def _uncompiled(self, arrays: list[Any], out: list[Array] | None) -> Any:

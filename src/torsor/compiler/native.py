@@ -15,6 +15,7 @@ import numpy as np
 
 from torsor.compiler import cache, engine
 from torsor.compiler.emit_llvm import PARTS, emit
+from torsor.compiler.front_door import Many
 from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.notice import notice
 from torsor.errors import ShapeError, TorsorError
@@ -93,6 +94,14 @@ class NativeFunction:
     def many(self) -> Code:
         """``kernel_many``: a batch."""
         return self._get("many")
+
+    def for_door(self) -> Many | None:
+        """The code for many as the fast entry takes it, if it has been needed so far."""
+        if "many" not in self.__dict__:
+            return None
+        return Many(
+            self.many.address, max(self.many.scratch, self.one.scratch), WORTH_A_THREAD // max(1, self.operations)
+        )
 
     def __call__(self, arrays: Sequence[Array], out: Sequence[Array] | None = None) -> list[Array]:
         """Evaluate for all states of the batch; ``out`` arrays are filled and returned, and may overlap inputs."""
