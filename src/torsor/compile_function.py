@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from torsor.arrays.checked import Signature, signature_of
+from torsor.arrays.checked import signature_of
 from torsor.compiled import Public, about_of
 from torsor.compiler.emit_scan import Roles
 from torsor.compiler.kernel import Kernel
@@ -140,14 +139,21 @@ def _shapes(
     if about is None:
         example = {"q": (robot.nq,), "v": (robot.nv,)}
         raise TorsorError(f"{where}: say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}.")
-    return required_shapes(about.algorithm, signature_of(about.algorithm), robot)
+    return required_shapes(where, about.algorithm, robot)
 
 
-def required_shapes(algorithm: Callable[..., Any], signature: Signature, robot: Robot) -> dict[str, tuple[int, ...]]:
+def required_shapes(where: str, algorithm: Callable[..., Any], robot: Robot) -> dict[str, tuple[int, ...]]:
     """Shapes, for a robot, of the array arguments that an algorithm cannot do without."""
-    defaults = inspect.signature(algorithm).parameters
+    required = {name: argument for name, argument in signature_of(algorithm).arrays.items() if argument.required}
+    for name in (name for name, argument in required.items() if argument.container is not None):
+        own, frame = algorithm.__name__, robot.frames[-1]
+        raise TorsorError(
+            f"{where}: `{name}` of {own} maps frames to arrays; say which frames, by a function of your own, for instance "
+            f"lambda robot, q, F: torsor.{own}(robot, q, {{{frame!r}: F}}) with inputs={{'q': {robot.nq}, 'F': 6}}."
+        )
+    for name in (name for name, argument in required.items() if "*" in argument.axes):
+        raise TorsorError(f"{where}: {algorithm.__name__} takes `{name}` of any size; say of which, as inputs={{name: shape}}.")
     return {
         name: tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in argument.axes)
-        for name, argument in signature.arrays.items()
-        if defaults[name].default is inspect.Parameter.empty
+        for name, argument in required.items()
     }

@@ -146,7 +146,7 @@ def _first_by_arrays(
     return a, forward_derivatives.through_inverse(M_inverse, slopes)
 
 
-# Kinematics
+# Kinematics. Named frames, links among them, stay where they are in aligned link frames.
 link_poses = public(kinematics.link_poses, "T")
 frame_pose = public(kinematics.frame_pose, "T", joint_space=True)
 body_jacobian = public(jacobians.body_jacobian, "J", joint_space=True)
@@ -166,7 +166,6 @@ mixed_twist = public(frame_motion.mixed_twist, "V", joint_space=True)
 body_acceleration = public(frame_motion.body_acceleration, "A", joint_space=True)
 space_acceleration = public(frame_motion.space_acceleration, "A", joint_space=True)
 classical_acceleration = public(frame_motion.classical_acceleration, "A", joint_space=True)
-# Named frames stay where they are in aligned link frames.
 body_twist_derivatives = public(
     twist_derivatives.body_twist_derivatives, twist_derivatives.TwistDerivatives, joint_space=True
 )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import torsor
+from torsor.arrays.checked import signature_of
 from torsor.compiled import PUBLIC
 from torsor.model.aligned import aligned
 
@@ -84,6 +85,31 @@ def test_compiled_and_numpy_agree(name, robot):
     for x, y in zip(parts(got), parts(want), strict=True):
         assert x.shape == y.shape
         assert_agree(x, y)
+
+
+@pytest.mark.parametrize("robot", ["tree of every kind", "tree with mimic joints"])
+@pytest.mark.parametrize(
+    "name", sorted(name for name in PUBLIC if "frame" in signature_of(PUBLIC[name].algorithm).names)
+)
+def test_every_frame_stays_where_it_is_though_link_frames_are_moved(name, robot):
+    """The base, links, which are frames with no pose of their own, and named frames."""
+    robot = ROBOTS[robot]
+    given = arguments(robot, name, (2,))
+    for frame in robot.frames:
+        given["frame"] = frame
+        moved = PUBLIC[name].algorithm(PUBLIC[name].robot_for(robot), **given)
+        for x, y in zip(parts(moved), parts(PUBLIC[name].algorithm(robot, **given)), strict=True):
+            assert_agree(x, y)
+
+
+@pytest.mark.parametrize(
+    "name", ["centre_of_mass", "potential_energy", "spatial_momentum", "centroidal_momentum_matrix"]
+)
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "spherical"])
+def test_what_a_root_cannot_feel_still_counts_for_the_whole(name, kind):
+    robot = torsor.robots.random_tree(3, seed=5, kinds=(kind,))
+    given = arguments(robot, name, ())
+    assert_agree(PUBLIC[name].algorithm(aligned(robot), **given), PUBLIC[name].algorithm(robot, **given))
 
 
 def test_a_singular_configuration_is_nan_when_compiled_too():

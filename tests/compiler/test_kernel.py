@@ -157,6 +157,13 @@ def test_errors_say_what_to_do():
         torsor.compile(controller, ARM)
     with pytest.raises(torsor.UnknownName, match="no group of parameters 'masses'"):
         torsor.compile(torsor.mass_matrix, ARM, parameters=("masses",))
+    with pytest.raises(
+        torsor.TorsorError, match=r"compile: `wrenches` of body_wrench_forces .* say which frames"
+    ) as told:
+        torsor.compile(torsor.body_wrench_forces, ARM)
+    function, inputs = str(told.value).split("for instance ")[1].removesuffix(".").split(" with inputs=")
+    kernel = torsor.compile(eval(function), ARM, eval(inputs))  # what it says to do
+    assert kernel.inputs == {"q": (6,), "F": (6,)}
     kernel = torsor.compile(torsor.mass_matrix, ARM)
     with pytest.raises(torsor.UnknownName, match="has no output 'N'"):
         kernel.jacobian("N", "q")

@@ -50,10 +50,9 @@ from torsor.geometry.freedoms import (
 )
 from torsor.geometry.inertia_metric import spread
 from torsor.geometry.second_derivative_places import by_q_and_q_places, by_q_and_v_places
-from torsor.mechanics.coriolis_action import coriolis_action, coriolis_action_moved
+from torsor.mechanics.coriolis_action import CoriolisAction, coriolis_action, coriolis_action_moved
 from torsor.mechanics.driven_tree import driven_tree
 from torsor.mechanics.friction import friction_curvatures
-from torsor.mechanics.moving_inertia import Flow, flow_of
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
@@ -90,13 +89,13 @@ def inverse_dynamics_second_derivatives(
 def driven_rows(
     robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
 ) -> DrivenRows:
-    """Of each freedom J, Ψ̇, Ψ̈, Φ, F and the flow G, p, Q of what it moves, (..., f, 52): all that second derivatives need."""
+    """Of each freedom J, Ψ̇, Ψ̈, Φ, F and G, 2 B of what it moves, (..., f, 52): all that second derivatives need."""
     tree, f = driven_tree(robot, q, v, a, wrenches), freedoms_of(robot.structure)
     rows = []
     for i, k in zip(f.joints, f.rows, strict=True):
-        flow = tree.flows[i]
+        G, B = tree.bodies[i]
         twists = [x[i][..., k, :] for x in (tree.J, tree.Psi, tree.Psi_dot, tree.Phi)]
-        rows.append(concat([*twists, tree.F[i], flow.G, flow.p, reshape(flow.Q, 2, 9)]))
+        rows.append(concat([*twists, tree.F[i], G, B.p, reshape(B.E, 2, 9)]))
     return stack_vectors(rows)
 
 
@@ -132,8 +131,8 @@ def _terms(robot: Robot, rows: DrivenRows) -> _Terms:
     b, c, _ = pairs_of(robot.structure)
     J, Psi, Psi_dot, Phi, F = (rows[..., 6 * k : 6 * k + 6] for k in range(5))
     G = rows[..., 30:40]
-    flow = Flow(G, rows[..., 40:43], reshape(rows[..., 43:52], 1, 3, 3))
-    B, B_own, B_rate = coriolis_action(flow), coriolis_action(flow_of(G, J)), coriolis_action_moved(G, flow, J, Psi)
+    B = CoriolisAction(reshape(rows[..., 43:52], 1, 3, 3), rows[..., 40:43])
+    B_own, B_rate = coriolis_action(G, 2.0 * J), coriolis_action_moved(G, B, J, 2.0 * Psi)
     p, beta = lie.apply_inertia(G, J), B.transposed_on(J)
     Y = B.on(Psi) + lie.apply_inertia(G, Psi_dot) - lie.bracket_dual(J, F)
     D = B.on(J) + lie.apply_inertia(G, Phi)

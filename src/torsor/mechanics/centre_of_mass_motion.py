@@ -4,11 +4,13 @@ With p_k the momentum that a unit of v_k gives to all links beyond joint k and m
 motion, Ω_k the angular velocity of link k and P_k = Σ p_j v_j over the joints j that joint k carries (see `first_moments`)::
 
     m J̇_k = Ω_k × p_k + ω_k × P_k
+
+Velocity and acceleration need no Jacobian. With m and h the mass and first moment of all links beyond joint i, h' and h'' the
+rates of h relative to link i, all in its axes, (ω, v) = S v and (α, v̇) = S a: the joint adds e = m v + ω × h to h', and to h''
+m v̇ + α × h + ω × (2 h' + e); turned, both add to those of the parent (compare `frame_motion`).
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from torsor.arrays import cross, matvec, stack_matrices, transpose, zeros
 from torsor.arrays.typing import (
@@ -19,8 +21,9 @@ from torsor.arrays.typing import (
     PointJacobianDerivative,
     Vector3,
 )
-from torsor.mechanics.first_moments import FirstMoments, first_moments, rotations_in_base, total_mass
-from torsor.mechanics.joint_motion import gather_columns, gather_matrix, joint_poses
+from torsor.lie.se3 import rotation
+from torsor.mechanics.first_moments import FirstMoments, beyond, first_moments, rotations_in_base, total_mass
+from torsor.mechanics.joint_motion import gather_columns, gather_matrix, joint_poses, joint_twist
 from torsor.model import Robot
 
 
@@ -34,14 +37,11 @@ def centre_of_mass_jacobian(robot: Robot, q: ConfigurationVector) -> PointJacobi
 
 
 def centre_of_mass_velocity(robot: Robot, q: ConfigurationVector, v: JointVector) -> Vector3:
-    """ċ of the centre of mass of the moving links, in base axes: Σ p_k v_k / m [LP, §9.2.1; Kool04, (8)].
+    """ċ = J v of the centre of mass of the moving links, in base axes [LP, §9.2.1; Kool04, (8)].
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 3), m/s; NaN for a robot without mass.
     """
-    total = zeros(3)
-    for i, p in enumerate(_moments(robot, q).p):
-        total = total + _times(robot, i, p, v)
-    return total / total_mass(robot)
+    return _rates(robot, q, v, zeros(robot.nv))[0] / total_mass(robot)
 
 
 def centre_of_mass_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector) -> Vector3:
@@ -49,13 +49,7 @@ def centre_of_mass_acceleration(robot: Robot, q: ConfigurationVector, v: JointVe
 
     ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns (..., 3), m/s²; NaN for a robot without mass.
     """
-    moments = _moments(robot, q)
-    flow = _flow(robot, moments, v)
-    total = zeros(3)
-    for i, p in enumerate(moments.p):
-        turned = cross(flow.turning[i], flow.own[i]) + cross(_times(robot, i, moments.w[i], v), flow.carried[i])
-        total = total + _times(robot, i, p, a) + turned
-    return total / total_mass(robot)
+    return _rates(robot, q, v, a)[1] / total_mass(robot)
 
 
 def centre_of_mass_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> PointJacobian:
@@ -64,10 +58,10 @@ def centre_of_mass_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointV
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 3, nv), per s; NaN for a robot without mass.
     """
     moments = _moments(robot, q)
-    flow = _flow(robot, moments, v)
+    turning, carried = _flow(robot, moments, v)
     rates = []
     for i, (w, p) in enumerate(zip(*moments, strict=True)):
-        rates.append(cross(flow.turning[i][..., None, :], p) + cross(w, flow.carried[i][..., None, :]))
+        rates.append(cross(turning[i][..., None, :], p) + cross(w, carried[i][..., None, :]))
     return _columns(robot, rates) / total_mass(robot)
 
 
@@ -90,25 +84,33 @@ def centre_of_mass_jacobian_derivative(robot: Robot, q: ConfigurationVector) -> 
     return stack_matrices(parts) / total_mass(robot)
 
 
-class _Flow(NamedTuple):
-    """Per link, (..., 3): angular velocity Ω; momentum p v due to its own joint, and Σ p v of the joints it carries."""
+def _rates(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector) -> tuple[Vector3, Vector3]:
+    """First and second rate of the first moment of all moving links in base axes, (..., 3) each: leaves to root."""
+    poses = joint_poses(robot, q)
+    masses, h = beyond(robot, poses)
+    first: list[Vector3] = [zeros(3)] * (robot.n + 1)  # the last is that of the base, the parent −1
+    second: list[Vector3] = [zeros(3)] * (robot.n + 1)
+    for i in range(robot.n - 1, -1, -1):
+        s, s_dot = joint_twist(robot, i, v), joint_twist(robot, i, a)
+        R, parent = rotation(poses[i]), robot.structure.parents[i]
+        own = masses[i] * s[..., 3:] + cross(s[..., :3], h[i])
+        own_dot = masses[i] * s_dot[..., 3:] + cross(s_dot[..., :3], h[i]) + cross(s[..., :3], 2.0 * first[i] + own)
+        first[parent] = first[parent] + matvec(R, first[i] + own)
+        second[parent] = second[parent] + matvec(R, second[i] + own_dot)
+    return first[-1], second[-1]
 
-    turning: list[Vector3]
-    own: list[Vector3]
-    carried: list[Vector3]
 
-
-def _flow(robot: Robot, moments: FirstMoments, v: JointVector) -> _Flow:
+def _flow(robot: Robot, moments: FirstMoments, v: JointVector) -> tuple[list[Vector3], list[Vector3]]:
+    """Per link, (..., 3): angular velocity Ω; Σ p v of the joints it carries."""
     turning: list[Vector3] = []
     for i, parent in enumerate(robot.structure.parents):
         w = _times(robot, i, moments.w[i], v)
         turning.append(w if parent < 0 else turning[parent] + w)
-    own = [_times(robot, i, p, v) for i, p in enumerate(moments.p)]
     carried: list[Vector3] = [zeros(3)] * robot.n
     for i in range(robot.n - 1, -1, -1):
         if (parent := robot.structure.parents[i]) >= 0:
-            carried[parent] = carried[parent] + carried[i] + own[i]
-    return _Flow(turning, own, carried)
+            carried[parent] = carried[parent] + carried[i] + _times(robot, i, moments.p[i], v)
+    return turning, carried
 
 
 def _moments(robot: Robot, q: ConfigurationVector) -> FirstMoments:

@@ -6,7 +6,7 @@ from torsor import lie
 from torsor.arrays import matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.mechanics.joint_motion import gather_matrix
-from torsor.mechanics.moving_inertia import moving_tree
+from torsor.mechanics.moving_tree import moving_tree
 from torsor.model import Robot
 
 
@@ -20,17 +20,18 @@ def coriolis_matrix(robot: Robot, q: ConfigurationVector, v: JointVector) -> Joi
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, nv), kg·m²/s, kg·m/s or kg/s.
     """
-    J, J_dot, composite = moving_tree(robot, q, v)
+    tree = moving_tree(robot, q, v)
+    J, J_dot = tree.J, tree.J_dot
     blocks: dict[tuple[int, int], Array] = {}
     for j in range(robot.n):
-        G, flow = composite[j].G[..., None, :], composite[j]
+        G, twice = tree.bodies[j].G[..., None, :], tree.bodies[j].B.rows(None)
         momentum = lie.apply_inertia(G, J[j])
-        force = lie.apply_inertia(G, J_dot[j]) + flow.coriolis(J[j])
-        back = flow.coriolis_transposed(J[j])
+        force = lie.apply_inertia(G, J_dot[j]) + twice.on(0.5 * J[j])
+        back = twice.transposed_on(0.5 * J[j])
         i = j
         while i >= 0:
             blocks[i, j] = matmul(J[i], transpose(force))
             if i != j:
-                blocks[j, i] = matmul(momentum, transpose(J_dot[i])) + matmul(back, transpose(J[i]))
+                blocks[j, i] = matmul(momentum, transpose(J_dot[i])) + matmul(back, transpose(J[i][..., :3]))
             i = robot.structure.parents[i]
     return gather_matrix(robot, blocks)

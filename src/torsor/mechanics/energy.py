@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from torsor import lie
-from torsor.arrays import dot, matvec, where, zeros
-from torsor.arrays.typing import ConfigurationVector, JointVector, Scalar, Twist, Vector3, Wrench
-from torsor.lie.se3 import rotation, translation
+from torsor.arrays import dot, zeros
+from torsor.arrays.typing import ConfigurationVector, JointVector, Pose, Scalar, Twist, Vector3, Wrench
+from torsor.mechanics.first_moments import centre, first_moment
 from torsor.mechanics.joint_motion import gather_vector, joint_poses, project_on_joint
-from torsor.mechanics.kinematics import poses_in_base
 from torsor.mechanics.newton_euler import accumulate, link_motion
+from torsor.mechanics.root_axes import roots
 from torsor.model import Robot
 
 
@@ -17,7 +17,7 @@ def kinetic_energy(robot: Robot, q: ConfigurationVector, v: JointVector) -> Scal
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (...), J.
     """
-    twists, momenta = _momenta(robot, q, v)
+    twists, momenta = link_momenta(robot, joint_poses(robot, q), v)
     energy = 0.5 * dot(robot.parameters.armature * v, v)
     for V, P in zip(twists, momenta, strict=True):
         energy = energy + 0.5 * dot(V, P)
@@ -29,7 +29,7 @@ def potential_energy(robot: Robot, q: ConfigurationVector) -> Scalar:
 
     ``q`` (..., nq), rad or m. Returns (...), J.
     """
-    return -dot(robot.parameters.gravity, _first_moment(robot, q))
+    return -dot(robot.parameters.gravity, first_moment(robot, joint_poses(robot, q)))
 
 
 def centre_of_mass(robot: Robot, q: ConfigurationVector) -> Vector3:
@@ -37,8 +37,7 @@ def centre_of_mass(robot: Robot, q: ConfigurationVector) -> Vector3:
 
     ``q`` (..., nq), rad or m. Returns (..., 3), m; NaN for a robot without mass.
     """
-    total = robot.parameters.inertias[..., 0].sum()
-    return _first_moment(robot, q) / where(total > 0.0, total, float("nan"))
+    return centre(robot, joint_poses(robot, q))
 
 
 def generalised_momentum(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:
@@ -46,7 +45,8 @@ def generalised_momentum(robot: Robot, q: ConfigurationVector, v: JointVector) -
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv), kg·m²/s or kg·m/s.
     """
-    P = accumulate(robot, joint_poses(robot, q), _momenta(robot, q, v)[1])
+    T_pi = joint_poses(robot, q)
+    P = accumulate(robot, T_pi, link_momenta(robot, T_pi, v)[1])
     along = gather_vector(robot, [project_on_joint(robot, i, P_i) for i, P_i in enumerate(P)])
     return along + robot.parameters.armature * v
 
@@ -56,21 +56,15 @@ def spatial_momentum(robot: Robot, q: ConfigurationVector, v: JointVector) -> Wr
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6), kg·m²/s and kg·m/s.
     """
+    T_pi = joint_poses(robot, q)
+    P = accumulate(robot, T_pi, link_momenta(robot, T_pi, v)[1])
     total = zeros(6)
-    for T_0i, P in zip(poses_in_base(robot, q), _momenta(robot, q, v)[1], strict=True):
-        total = total + lie.transform_wrench_inverse(T_0i, P)
+    for i in roots(robot):
+        total = total + lie.transform_wrench_inverse(T_pi[i], P[i])
     return total
 
 
-def _momenta(robot: Robot, q: ConfigurationVector, v: JointVector) -> tuple[list[Twist], list[Wrench]]:
+def link_momenta(robot: Robot, T_pi: list[Pose], v: JointVector) -> tuple[list[Twist], list[Wrench]]:
     """Body twist V_i and momentum G_i V_i of every link [LP, (9.25)]."""
-    twists: list[Twist] = link_motion(robot, joint_poses(robot, q), v, None, gravity=False, base_motion=None)[0]
+    twists: list[Twist] = link_motion(robot, T_pi, v, None, gravity=False, base_motion=None)[0]
     return twists, [lie.apply_inertia(G, V) for G, V in zip(robot.parameters.inertias, twists, strict=True)]
-
-
-def _first_moment(robot: Robot, q: ConfigurationVector) -> Vector3:
-    """Σ m_i p_i of the links' centres of mass, in the base frame."""
-    total = zeros(3)
-    for T, G in zip(poses_in_base(robot, q), robot.parameters.inertias, strict=True):
-        total = total + G[0] * translation(T) + matvec(rotation(T), G[1:4])
-    return total

@@ -16,6 +16,7 @@ from torsor.arrays import cross, matmul, matvec, transpose, where, zeros
 from torsor.arrays.typing import Array, Pose, Rotation, Scalar, Vector3
 from torsor.lie.se3 import rotation, translation
 from torsor.mechanics.joint_motion import joint_screws
+from torsor.mechanics.root_axes import roots
 from torsor.model import Robot
 
 
@@ -28,7 +29,7 @@ class FirstMoments(NamedTuple):
 
 def first_moments(robot: Robot, poses: list[Pose], turns: list[Rotation]) -> FirstMoments:
     """From the poses T_pi of all links in their parents, and the rotations of all links in the axes of the result."""
-    masses, moments = _beyond(robot, poses)
+    masses, moments = beyond(robot, poses)
     w: list[Array] = []
     p: list[Array] = []
     for i, R in enumerate(turns):
@@ -47,14 +48,18 @@ def rotations_in_base(robot: Robot, poses: list[Pose]) -> list[Rotation]:
     return R
 
 
-def centre_from_roots(robot: Robot, poses: list[Pose]) -> Vector3:
-    """Centre of mass (..., 3) of all moving links in the base frame, from what each root carries; NaN without mass."""
-    masses, moments = _beyond(robot, poses)
+def first_moment(robot: Robot, poses: list[Pose]) -> Vector3:
+    """Σ m_i p_i (..., 3) of all moving links in the base frame, from what each root carries."""
+    masses, moments = beyond(robot, poses)
     h = zeros(3)
-    for i, parent in enumerate(robot.structure.parents):
-        if parent < 0:
-            h = h + matvec(rotation(poses[i]), moments[i]) + masses[i] * translation(poses[i])
-    return h / total_mass(robot)
+    for i in roots(robot):
+        h = h + matvec(rotation(poses[i]), moments[i]) + masses[i] * translation(poses[i])
+    return h
+
+
+def centre(robot: Robot, poses: list[Pose]) -> Vector3:
+    """Centre of mass (..., 3) of all moving links in the base frame; NaN without mass."""
+    return first_moment(robot, poses) / total_mass(robot)
 
 
 def total_mass(robot: Robot) -> Scalar:
@@ -63,7 +68,7 @@ def total_mass(robot: Robot) -> Scalar:
     return where(total > 0.0, total, float("nan"))
 
 
-def _beyond(robot: Robot, poses: list[Pose]) -> tuple[list[Scalar], list[Vector3]]:
+def beyond(robot: Robot, poses: list[Pose]) -> tuple[list[Scalar], list[Vector3]]:
     """Mass, and first moment in the link's own frame, of each link with all links beyond it: leaves to root."""
     masses = [robot.parameters.inertias[i, 0] for i in range(robot.n)]
     moments = [robot.parameters.inertias[i, 1:4] for i in range(robot.n)]

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
-from torsor.arrays import factor, identity, inverse, matmul, matvec, transpose, zeros
-from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
-from torsor.mechanics.driven_tree import DrivenTree, driven_tree
+from torsor.arrays import factor, inverse, matmul, matvec, zeros
+from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
+from torsor.mechanics.driven_tree import driven_tree, mass_matrix_of
 from torsor.mechanics.friction import friction_forces
 from torsor.mechanics.inverse_dynamics_derivatives import (
     InverseDynamicsDerivatives,
     inverse_dynamics_derivatives,
 )
-from torsor.mechanics.joint_motion import gather_matrix, gather_vector
+from torsor.mechanics.joint_motion import gather_vector
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 from torsor.model.degenerate import may_be_singular
@@ -53,7 +52,7 @@ def acceleration_and_inverse(
     """a of forward dynamics and M⁻¹, in the axes of the derivatives of inverse dynamics, which share their parts."""
     at_rest = driven_tree(robot, q, v, zeros(robot.nv), wrenches)
     bias = gather_vector(robot, [matvec(J, F) for J, F in zip(at_rest.J, at_rest.F, strict=True)])
-    M_inverse = inverse(factor(_mass_matrix(robot, at_rest), guarded=may_be_singular(robot)))
+    M_inverse = inverse(factor(mass_matrix_of(robot, at_rest), guarded=may_be_singular(robot)))
     return matvec(M_inverse, tau - bias - friction_forces(robot, v)), M_inverse
 
 
@@ -61,16 +60,3 @@ def through_inverse(M_inverse: JointMatrix, by_inverse: InverseDynamicsDerivativ
     """From M⁻¹ and the derivatives of inverse dynamics at the acceleration of forward dynamics."""
     less = -M_inverse
     return ForwardDynamicsDerivatives(matmul(less, by_inverse.dq), matmul(less, by_inverse.dv), M_inverse)
-
-
-def _mass_matrix(robot: Robot, tree: DrivenTree) -> JointMatrix:
-    """M from the composite inertias of the tree."""
-    blocks: dict[tuple[int, int], Array] = {}
-    for i in range(robot.n):
-        momentum = lie.apply_inertia(tree.flows[i].G[..., None, :], tree.J[i])
-        j = i
-        while j >= 0:
-            blocks[i, j] = matmul(momentum, transpose(tree.J[j]))
-            blocks[j, i] = transpose(blocks[i, j])
-            j = robot.structure.parents[j]
-    return gather_matrix(robot, blocks) + identity(robot.nv) * robot.parameters.armature

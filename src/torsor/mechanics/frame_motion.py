@@ -19,7 +19,7 @@ from torsor.arrays import concat, cross, matvec, zeros
 from torsor.arrays.typing import ConfigurationVector, JointVector, Pose, Twist, Vector3
 from torsor.lie.se3 import rotation, translation
 from torsor.mechanics.joint_motion import joint_pose, joint_twist
-from torsor.mechanics.supporting_chain import pose_on_link, refer_to
+from torsor.mechanics.kinematics import path_to, pose_on_link
 from torsor.model import Robot
 
 
@@ -83,7 +83,7 @@ class _Motion(NamedTuple):
 def _body(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str) -> _Motion:
     """Outwards, V_i = Ad(T_ip) V_p + S v and A_i = Ad(T_ip) A_p + S a + [V_i, S v] [PBP95, (24), (25)]."""
     V, A = zeros(6), zeros(6)
-    for i in _path(robot, frame):
+    for i in path_to(robot, frame):
         T_pi, s = joint_pose(robot, i, q), joint_twist(robot, i, v)
         V = lie.transform_twist_inverse(T_pi, V) + s
         A = lie.transform_twist_inverse(T_pi, A) + joint_twist(robot, i, a) + lie.bracket(V, s)
@@ -93,7 +93,7 @@ def _body(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, 
 
 def _space(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str) -> _Motion:
     V, A = zeros(6), zeros(6)
-    for i in reversed(_path(robot, frame)):
+    for i in reversed(path_to(robot, frame)):
         T_pi, s = joint_pose(robot, i, q), joint_twist(robot, i, v)
         A = lie.transform_twist(T_pi, A + joint_twist(robot, i, a) + lie.bracket(s, V))
         V = lie.transform_twist(T_pi, V + s)
@@ -102,18 +102,19 @@ def _space(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector,
 
 def _mixed(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str) -> _Motion:
     V, A, p = zeros(6), zeros(6), translation(pose_on_link(robot, frame))
-    for i in reversed(_path(robot, frame)):
-        T_pi, s = joint_pose(robot, i, q), refer_to(p, joint_twist(robot, i, v))
+    for i in reversed(path_to(robot, frame)):
+        T_pi, s = joint_pose(robot, i, q), _referred_to(p, joint_twist(robot, i, v))
         w, e = s[..., :3], s[..., 3:]
         turning = concat([cross(w, V[..., :3]), cross(w, 2.0 * V[..., 3:] + e)])
-        A = _turned(T_pi, A + refer_to(p, joint_twist(robot, i, a)) + turning)
+        A = _turned(T_pi, A + _referred_to(p, joint_twist(robot, i, a)) + turning)
         V = _turned(T_pi, V + s)
         p = matvec(rotation(T_pi), p) + translation(T_pi)
     return _Motion(V, A)
 
 
-def _path(robot: Robot, frame: str) -> list[int]:
-    return robot.structure.path_from_base(robot.structure.frame(frame).link)
+def _referred_to(point: Vector3, V: Twist) -> Twist:
+    """(ω, v + ω × p): a twist, referred to the point p instead of the origin."""
+    return concat([V[..., :3], V[..., 3:] + cross(V[..., :3], point)])
 
 
 def _turned(T: Pose, V: Twist) -> Twist:

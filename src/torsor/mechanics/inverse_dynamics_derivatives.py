@@ -17,7 +17,7 @@ from typing import NamedTuple
 from torsor import lie
 from torsor.arrays import identity, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
-from torsor.mechanics.driven_tree import driven_tree
+from torsor.mechanics.driven_tree import driven_tree, mass_matrix_of
 from torsor.mechanics.friction import friction_slopes
 from torsor.mechanics.joint_motion import gather_matrix
 from torsor.mechanics.wrenches import Wrenches
@@ -45,27 +45,22 @@ def inverse_dynamics_derivatives(
     tree = driven_tree(robot, q, v, a, wrenches)
     dq: dict[tuple[int, int], Array] = {}
     dv: dict[tuple[int, int], Array] = {}
-    da: dict[tuple[int, int], Array] = {}
     for i in range(robot.n):
-        J, G, flow = tree.J[i], tree.flows[i].G[..., None, :], tree.flows[i]
-        momentum = lie.apply_inertia(G, J)
-        back = 2.0 * flow.coriolis_transposed(J)
-        by_q = 2.0 * flow.coriolis(tree.Psi[i]) + lie.apply_inertia(G, tree.Psi_dot[i])
+        J, G, B = tree.J[i], tree.bodies[i].G[..., None, :], tree.bodies[i].B.rows(None)
+        momentum, back = lie.apply_inertia(G, J), B.transposed_on(J)
+        by_q = B.on(tree.Psi[i]) + lie.apply_inertia(G, tree.Psi_dot[i])
         by_q = by_q - lie.bracket_dual(J, tree.F[i][..., None, :])
-        by_v = 2.0 * flow.coriolis(J) + lie.apply_inertia(G, tree.Phi[i])
+        by_v = B.on(J) + lie.apply_inertia(G, tree.Phi[i])
         j = i
         while j >= 0:
-            dq[i, j] = matmul(back, transpose(tree.Psi[j])) + matmul(momentum, transpose(tree.Psi_dot[j]))
-            dv[i, j] = matmul(back, transpose(tree.J[j])) + matmul(momentum, transpose(tree.Phi[j]))
-            da[i, j] = matmul(momentum, transpose(tree.J[j]))
+            dq[i, j] = matmul(back, transpose(tree.Psi[j][..., :3])) + matmul(momentum, transpose(tree.Psi_dot[j]))
+            dv[i, j] = matmul(back, transpose(tree.J[j][..., :3])) + matmul(momentum, transpose(tree.Phi[j]))
             if j != i:
                 dq[j, i] = matmul(tree.J[j], transpose(by_q))
                 dv[j, i] = matmul(tree.J[j], transpose(by_v))
-                da[j, i] = transpose(da[i, j])
             j = robot.structure.parents[j]
-    unit = identity(robot.nv)
     return InverseDynamicsDerivatives(
         gather_matrix(robot, dq),
-        gather_matrix(robot, dv) + unit * friction_slopes(robot, v)[..., None, :],
-        gather_matrix(robot, da) + unit * robot.parameters.armature,
+        gather_matrix(robot, dv) + identity(robot.nv) * friction_slopes(robot, v)[..., None, :],
+        mass_matrix_of(robot, tree),
     )

@@ -30,11 +30,10 @@ from typing import NamedTuple
 from torsor import lie
 from torsor.arrays import concat, cross, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Twist, Vector3, Wrench
-from torsor.mechanics.coriolis_action import coriolis_action
+from torsor.mechanics.coriolis_action import CoriolisAction, coriolis_action
 from torsor.mechanics.driven_tree import DrivenTree, driven_tree
 from torsor.mechanics.friction import friction_curvatures
 from torsor.mechanics.joint_motion import gather_matrix
-from torsor.mechanics.moving_inertia import Flow, flow_of
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
@@ -115,13 +114,13 @@ def virtual_rates(robot: Robot, tree: DrivenTree, weights: JointVector) -> list[
     W: list[Twist] = []
     P: list[Wrench] = []
     beta: list[Vector3] = []
-    virtual: list[Flow] = []
+    virtual: list[CoriolisAction] = []
     for i, parent in enumerate(parents):
         own = matvec(transpose(tree.J[i]), weights[..., robot.structure.coordinate_of(i).v])
         W.append(own if parent < 0 else W[parent] + own)
         P.append(lie.apply_inertia(tree.links[i].G, W[i]))
-        beta.append(coriolis_action(tree.links[i]).transposed_on(W[i]))
-        virtual.append(flow_of(tree.links[i].G, W[i]))
+        beta.append(tree.links[i].B.transposed_on(W[i]))
+        virtual.append(coriolis_action(tree.links[i].G, 2.0 * W[i]))
     for i in range(robot.n - 1, -1, -1):
         if (parent := parents[i]) >= 0:
             P[parent], beta[parent] = P[parent] + P[i], beta[parent] + beta[i]
@@ -132,9 +131,9 @@ def virtual_rates(robot: Robot, tree: DrivenTree, weights: JointVector) -> list[
     ]
 
 
-def _rates(tree: DrivenTree, i: int, W_p: Twist, P: Wrench, beta: Vector3, virtual: Flow) -> VirtualRates:
-    J, Psi, G = tree.J[i], tree.Psi[i], tree.flows[i].G[..., None, :]
-    B, B_W = coriolis_action(tree.flows[i]).rows(None), coriolis_action(virtual).rows(None)
+def _rates(tree: DrivenTree, i: int, W_p: Twist, P: Wrench, beta: Vector3, virtual: CoriolisAction) -> VirtualRates:
+    J, Psi, G = tree.J[i], tree.Psi[i], tree.bodies[i].G[..., None, :]
+    B, B_W = tree.bodies[i].B.rows(None), virtual.rows(None)
     P, Omega = P[..., None, :], lie.bracket(W_p[..., None, :], J)
     X = B.transposed_on(Omega) - B_W.transposed_on(Psi) + cross(J[..., :3], beta[..., None, :])
     if J.shape[-2] == 1:

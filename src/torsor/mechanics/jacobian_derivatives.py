@@ -34,7 +34,7 @@ def body_jacobian_derivative(robot: Robot, q: ConfigurationVector, frame: str) -
 
 
 def mixed_jacobian_derivative(robot: Robot, q: ConfigurationVector, frame: str) -> JacobianDerivative:
-    """∂_k J_m,j of columns (z_j, u_j): z_k × (z_j, u_j) if joint k carries joint j or is it, (0, z_j × u_k) beyond it [Sil81, (A.3)].
+    """∂_k (z_j, u_j), columns of J_m: z_k × (z_j, u_j) if joint k carries joint j or is it, else (0, z_j × u_k) [Sil81, (A.3)].
 
     ``q`` (..., nq), rad or m. Returns (..., 6, nv, nv), per unit of v, derivative index last.
     """

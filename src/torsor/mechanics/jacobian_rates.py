@@ -41,9 +41,10 @@ def body_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, fra
 
 
 def mixed_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str) -> Jacobian:
-    """J̇_m: columns (z, u) change with the axis and with the point: J̇_m,j = (Ω_j × z, Ω_j × u + z × (ṗ − v_j)) [Sil81, (A.2), (A.3)].
+    """J̇_m: columns (z, u) turn with the axis, and the point p moves on: (Ω_j × z, Ω_j × u + z × (ṗ − v_j)) [Sil81, (A.2), (A.3)].
 
-    Ω_j and v_j are of link j, at the frame's origin p. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, nv), per s.
+    Ω_j is the angular velocity of link j, v_j the velocity of its point that is at p.
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, nv), per s.
     """
     screws = mixed_screws(robot, q, frame)
     V = link_twists(robot, screws, v)

@@ -21,11 +21,21 @@ def frame_pose(robot: Robot, q: ConfigurationVector, frame: str) -> Pose:
 
     ``q`` (..., nq), rad or m. Returns (..., 4, 4), position in m.
     """
-    place = robot.structure.frame(frame)
     T = identity(4)
-    for i in robot.structure.path_from_base(place.link):
+    for i in path_to(robot, frame):
         T = matmul(T, joint_pose(robot, i, q))
-    return T if place.pose_row is None else matmul(T, robot.parameters.frame_poses[place.pose_row])
+    return matmul(T, pose_on_link(robot, frame))
+
+
+def path_to(robot: Robot, frame: str) -> list[int]:
+    """The joints that carry a frame, from the base outwards."""
+    return robot.structure.path_from_base(robot.structure.frame(frame).link)
+
+
+def pose_on_link(robot: Robot, frame: str) -> Pose:
+    """The constant pose of a frame in that of the link that it is fixed to."""
+    row = robot.structure.frame(frame).pose_row
+    return identity(4) if row is None else robot.parameters.frame_poses[row]
 
 
 def poses_in_base(robot: Robot, q: ConfigurationVector) -> list[Pose]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torsor import lie
 from torsor.arrays import factor, identity, inverse, matmul, transpose
-from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMatrix
+from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMatrix, Pose
 from torsor.mechanics.joint_motion import gather_matrix, joint_poses, joint_screws
 from torsor.mechanics.supporting_chain import rows
 from torsor.model import Robot
@@ -22,13 +22,9 @@ def mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
     """
     T_pi = joint_poses(robot, q)
     parents = robot.structure.parents
-    composite: list[InertiaRow] = [robot.parameters.inertias[i] for i in range(robot.n)]
-    for i in range(robot.n - 1, -1, -1):
-        if (p := parents[i]) >= 0:
-            composite[p] = composite[p] + lie.transform_inertia(T_pi[i], composite[i])
     blocks: dict[tuple[int, int], Array] = {}
-    for i in range(robot.n):
-        F = lie.apply_inertia(composite[i][..., None, :], joint_screws(robot, i))
+    for i, G in enumerate(composite_inertias(robot, T_pi)):
+        F = lie.apply_inertia(G[..., None, :], joint_screws(robot, i))
         j = i
         while j >= 0:
             M_ji = matmul(joint_screws(robot, j), transpose(F))
@@ -38,6 +34,15 @@ def mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
             F = lie.transform_wrench_inverse(rows(T_pi[j]), F)
             j = parents[j]
     return gather_matrix(robot, blocks) + identity(robot.nv) * robot.parameters.armature
+
+
+def composite_inertias(robot: Robot, T_pi: list[Pose]) -> list[InertiaRow]:
+    """Inertia row of each link with all links beyond it, in the link's frame: leaves to root."""
+    G: list[InertiaRow] = [robot.parameters.inertias[i] for i in range(robot.n)]
+    for i in range(robot.n - 1, -1, -1):
+        if (parent := robot.structure.parents[i]) >= 0:
+            G[parent] = G[parent] + lie.transform_inertia(T_pi[i], G[i])
+    return G
 
 
 def inverse_mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:

@@ -6,7 +6,7 @@ from torsor import lie
 from torsor.arrays import matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.mechanics.joint_motion import gather_matrix
-from torsor.mechanics.moving_inertia import moving_tree
+from torsor.mechanics.moving_tree import moving_tree
 from torsor.model import Robot
 
 
@@ -15,12 +15,13 @@ def mass_matrix_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> Jo
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, nv), symmetric, kg·m²/s, kg·m/s or kg/s.
     """
-    J, J_dot, composite = moving_tree(robot, q, v)
+    tree = moving_tree(robot, q, v)
+    J, J_dot = tree.J, tree.J_dot
     blocks: dict[tuple[int, int], Array] = {}
     for j in range(robot.n):
-        G, flow = composite[j].G[..., None, :], composite[j]
+        G, twice = tree.bodies[j].G[..., None, :], tree.bodies[j].B.inertia_rate()[..., None, :]
         momentum = lie.apply_inertia(G, J[j])
-        force = lie.apply_inertia(G, J_dot[j]) + flow.rate_of_inertia(J[j])
+        force = lie.apply_inertia(G, J_dot[j]) + lie.apply_inertia(twice, 0.5 * J[j])
         i = j
         while i >= 0:
             blocks[i, j] = matmul(J_dot[i], transpose(momentum)) + matmul(J[i], transpose(force))

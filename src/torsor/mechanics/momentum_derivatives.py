@@ -15,10 +15,11 @@ from torsor import lie
 from torsor.arrays import concat, cross, matvec, zeros
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointVector, Wrench
 from torsor.lie.se3 import rotation
-from torsor.mechanics.first_moments import centre_from_roots, total_mass
+from torsor.mechanics.first_moments import centre, total_mass
 from torsor.mechanics.kinematics import poses_in_base
 from torsor.mechanics.momentum_matrix import about
 from torsor.mechanics.moving_bodies import moving_bodies
+from torsor.mechanics.root_axes import roots
 from torsor.mechanics.supporting_chain import jacobian_of, rows
 from torsor.model import Robot
 
@@ -51,10 +52,9 @@ def centroidal_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: Joi
     NaN for a robot without mass.
     """
     bodies, T_0i = moving_bodies(robot, q, v), poses_in_base(robot, q)
-    c, velocity = centre_from_roots(robot, bodies.T_pi)[..., None, :], zeros(1, 3)
-    for T_0k, P, parent in zip(T_0i, bodies.P, robot.structure.parents, strict=True):
-        if parent < 0:
-            velocity = velocity + matvec(rotation(T_0k), P[..., 3:])[..., None, :] / total_mass(robot)
+    c, velocity = centre(robot, bodies.T_pi)[..., None, :], zeros(1, 3)
+    for r in roots(robot):
+        velocity = velocity + matvec(rotation(T_0i[r]), bodies.P[r][..., 3:])[..., None, :] / total_mass(robot)
     dq: dict[int, Wrench] = {}
     dv: dict[int, Wrench] = {}
     for k, T_0k in enumerate(T_0i):

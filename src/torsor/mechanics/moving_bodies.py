@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from torsor import lie
 from torsor.arrays.typing import ConfigurationVector, InertiaRow, JointVector, Pose, Twist, Wrench
+from torsor.mechanics.energy import link_momenta
 from torsor.mechanics.joint_motion import joint_poses, joint_screws, joint_twist
-from torsor.mechanics.momentum_matrix import composite_inertias
-from torsor.mechanics.newton_euler import accumulate, link_motion
+from torsor.mechanics.mass_matrix import composite_inertias
+from torsor.mechanics.newton_euler import accumulate
 from torsor.model import Robot
 
 
@@ -40,8 +41,7 @@ class MovingBodies(NamedTuple):
 def moving_bodies(robot: Robot, q: ConfigurationVector, v: JointVector) -> MovingBodies:
     """All of a robot's composite bodies in motion."""
     T_pi = joint_poses(robot, q)
-    V: list[Twist] = link_motion(robot, T_pi, v, None, gravity=False, base_motion=None)[0]
-    P = [lie.apply_inertia(G, V_i) for G, V_i in zip(robot.parameters.inertias, V, strict=True)]
+    V, P = link_momenta(robot, T_pi, v)
     S = [joint_screws(robot, i) for i in range(robot.n)]
     Psi = []
     for i, V_i in enumerate(V):

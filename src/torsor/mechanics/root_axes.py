@@ -10,6 +10,11 @@ from torsor.lie.se3 import rotation
 from torsor.model import Robot
 
 
+def roots(robot: Robot) -> list[int]:
+    """The links that hang on the base."""
+    return [i for i, parent in enumerate(robot.structure.parents) if parent < 0]
+
+
 def poses_in_root(robot: Robot, T_pi: list[Pose]) -> list[Pose]:
     """T_ri of every link in its root link r, from its pose in its parent."""
     T: list[Pose] = []

@@ -1,15 +1,16 @@
 """The joints that carry a frame, with their screws where they are now: what all Jacobians are made of.
 
-In three ways, as for the Jacobians themselves (`jacobians`); each gives rows (..., k, 6) per joint, in order from the base outwards.
+In the three ways of `jacobians`, each as rows (..., k, 6) per joint, in order from the base outwards.
 """
 
 from __future__ import annotations
 
 from torsor import lie
-from torsor.arrays import concat, cross, identity, matmul, matvec, transpose, zeros
-from torsor.arrays.typing import Array, ConfigurationVector, Jacobian, JointVector, Pose, Twist, Vector3
+from torsor.arrays import identity, matmul, matvec, transpose, zeros
+from torsor.arrays.typing import Array, ConfigurationVector, Jacobian, JointVector, Pose, Twist
 from torsor.lie import se3
 from torsor.mechanics.joint_motion import gather_columns, joint_pose, joint_screws
+from torsor.mechanics.kinematics import path_to, pose_on_link
 from torsor.model import Robot
 
 
@@ -21,10 +22,9 @@ def space_screws(robot: Robot, q: ConfigurationVector, frame: str) -> dict[int, 
 
 def body_screws(robot: Robot, q: ConfigurationVector, frame: str) -> dict[int, Twist]:
     """Ad(T_if)⁻¹ S_i: in the frame's axes about its origin. From the frame inwards, for the base does not enter."""
-    place = robot.structure.frame(frame)
     T_if = pose_on_link(robot, frame)
     screws: list[tuple[int, Twist]] = []
-    for i in reversed(robot.structure.path_from_base(place.link)):
+    for i in reversed(path_to(robot, frame)):
         screws.append((i, lie.transform_twist_inverse(rows(T_if), joint_screws(robot, i))))
         T_if = matmul(joint_pose(robot, i, q), T_if)
     return dict(reversed(screws))
@@ -38,23 +38,12 @@ def mixed_screws(robot: Robot, q: ConfigurationVector, frame: str) -> dict[int, 
     return {i: lie.transform_twist(rows(T), joint_screws(robot, i)) for i, T in seen.items()}
 
 
-def pose_on_link(robot: Robot, frame: str) -> Pose:
-    """The constant pose of a frame in that of the link that it is fixed to."""
-    row = robot.structure.frame(frame).pose_row
-    return identity(4) if row is None else robot.parameters.frame_poses[row]
-
-
 def link_twists(robot: Robot, screws: dict[int, Twist], v: JointVector) -> dict[int, Twist]:
     """Twist V_i = V_p + J_i v_i of every link of a chain, written as its screws are; that of the base, −1, is zero."""
     V: dict[int, Twist] = {-1: zeros(6)}
     for i, J in screws.items():
         V[i] = V[robot.structure.parents[i]] + matvec(transpose(J), v[..., robot.structure.coordinate_of(i).v])
     return V
-
-
-def refer_to(point: Vector3, V: Twist) -> Twist:
-    """(ω, v + ω × p): a twist, referred to the point p instead of the origin."""
-    return concat([V[..., :3], V[..., 3:] + cross(V[..., :3], point)])
 
 
 def jacobian_of(robot: Robot, parts: dict[int, Array]) -> Jacobian:
@@ -70,6 +59,6 @@ def rows(T: Pose) -> Pose:
 def _poses(robot: Robot, q: ConfigurationVector, frame: str) -> tuple[dict[int, Pose], Pose]:
     """T_0i of the links between the base and a frame, and T_0f."""
     T, poses = identity(4), {}
-    for i in robot.structure.path_from_base(robot.structure.frame(frame).link):
+    for i in path_to(robot, frame):
         poses[i] = T = matmul(T, joint_pose(robot, i, q))
     return poses, matmul(T, pose_on_link(robot, frame))

@@ -10,8 +10,8 @@ from torsor import lie
 from torsor.arrays import concat, matvec, transpose, zeros
 from torsor.arrays.typing import ConfigurationVector, JointVector, Wrench
 from torsor.lie.se3 import rotation
-from torsor.mechanics.joint_motion import gather_vector, joint_poses, project_on_joint
-from torsor.mechanics.kinematics import frame_pose
+from torsor.mechanics.joint_motion import gather_vector, joint_pose, joint_poses, project_on_joint
+from torsor.mechanics.kinematics import path_to, pose_on_link
 from torsor.mechanics.wrenches import Wrenches, wrenches_on_links
 from torsor.model import Robot
 
@@ -45,5 +45,8 @@ def mixed_wrench_forces(robot: Robot, q: ConfigurationVector, wrenches: Wrenches
 
 
 def _in_frame(robot: Robot, q: ConfigurationVector, frame: str, F: Wrench) -> Wrench:
-    R_f0 = transpose(rotation(frame_pose(robot, q, frame)))
-    return concat([matvec(R_f0, F[..., :3]), matvec(R_f0, F[..., 3:])])
+    """A wrench in base axes about the frame's origin, in the frame's axes: turned joint by joint."""
+    for T in [*(joint_pose(robot, i, q) for i in path_to(robot, frame)), pose_on_link(robot, frame)]:
+        R = transpose(rotation(T))
+        F = concat([matvec(R, F[..., :3]), matvec(R, F[..., 3:])])
+    return F

@@ -18,6 +18,7 @@ from torsor.arrays import cross, matmul, outer, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, Matrix3, Pose, Twist, Vector3
 from torsor.lie.se3 import translation
 from torsor.mechanics.joint_motion import gather_matrix, joint_poses, joint_screws
+from torsor.mechanics.kinematics import pose_on_link
 from torsor.mechanics.root_axes import poses_in_root, turned_to_root
 from torsor.mechanics.supporting_chain import rows
 from torsor.mechanics.wrenches import Wrenches, wrenches_on_links
@@ -97,13 +98,10 @@ def _loads(robot: Robot, T_pi: list[Pose], T_ri: list[Pose], wrenches: Wrenches)
     """The wrenches on each link, in the axes of its root; links without any are absent, the base is ignored."""
     loads: dict[int, _Load] = {}
     for name, F in wrenches.items():
-        frame = robot.structure.frame(name)
-        if frame.link < 0:
+        if (link := robot.structure.frame(name).link) < 0:
             continue
-        T_rf = T_ri[frame.link]
-        if frame.pose_row is not None:
-            T_rf = matmul(T_rf, robot.parameters.frame_poses[frame.pose_row])
-        m, f = (turned_to_root(robot, T_pi, x)[frame.link] for x in (F[..., :3], F[..., 3:]))
+        T_rf = matmul(T_ri[link], pose_on_link(robot, name))
+        m, f = (turned_to_root(robot, T_pi, x)[link] for x in (F[..., :3], F[..., 3:]))
         load = _Load(m, f, outer(f, translation(T_rf)))
-        loads[frame.link] = loads[frame.link].plus(load) if frame.link in loads else load
+        loads[link] = loads[link].plus(load) if link in loads else load
     return loads
