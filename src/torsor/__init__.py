@@ -59,10 +59,12 @@ from torsor.functions import curvature_norm as curvature_norm
 from torsor.functions import difference as difference
 from torsor.functions import factorised_acceleration as factorised_acceleration
 from torsor.functions import forward_dynamics as forward_dynamics
-from torsor.functions import forward_dynamics_derivatives as forward_dynamics_derivatives
-from torsor.functions import forward_dynamics_second_derivatives as forward_dynamics_second_derivatives
-from torsor.functions import forward_dynamics_hessian as forward_dynamics_hessian
-from torsor.functions import forward_dynamics_hessian_product as forward_dynamics_hessian_product
+from torsor.dynamics_derivative_functions import forward_dynamics_derivatives as forward_dynamics_derivatives
+from torsor.dynamics_derivative_functions import (
+    forward_dynamics_second_derivatives as forward_dynamics_second_derivatives,
+)
+from torsor.dynamics_derivative_functions import forward_dynamics_hessian as forward_dynamics_hessian
+from torsor.dynamics_derivative_functions import forward_dynamics_hessian_product as forward_dynamics_hessian_product
 from torsor.functions import frame_pose as frame_pose
 from torsor.functions import friction_forces as friction_forces
 from torsor.functions import generalised_momentum as generalised_momentum
@@ -72,10 +74,12 @@ from torsor.functions import gravity_forces as gravity_forces
 from torsor.functions import gravity_forces_derivative as gravity_forces_derivative
 from torsor.functions import integrate as integrate
 from torsor.functions import inverse_dynamics as inverse_dynamics
-from torsor.functions import inverse_dynamics_derivatives as inverse_dynamics_derivatives
-from torsor.functions import inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives
-from torsor.functions import inverse_dynamics_hessian as inverse_dynamics_hessian
-from torsor.functions import inverse_dynamics_hessian_product as inverse_dynamics_hessian_product
+from torsor.dynamics_derivative_functions import inverse_dynamics_derivatives as inverse_dynamics_derivatives
+from torsor.dynamics_derivative_functions import (
+    inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives,
+)
+from torsor.dynamics_derivative_functions import inverse_dynamics_hessian as inverse_dynamics_hessian
+from torsor.dynamics_derivative_functions import inverse_dynamics_hessian_product as inverse_dynamics_hessian_product
 from torsor.functions import inverse_mass_matrix as inverse_mass_matrix
 from torsor.functions import joint_axes as joint_axes
 from torsor.functions import joint_axes_rate as joint_axes_rate
@@ -173,6 +177,40 @@ from torsor.simulation import Trajectory as Trajectory
 from torsor.simulation import euler_trajectory as euler_trajectory
 from torsor.simulation import joint_acceleration as joint_acceleration
 from torsor.simulation import simulate as simulate
+from torsor.task_functions import altafini_equation_report as altafini_equation_report
+from torsor.task_functions import altafini_workspace_acceleration as altafini_workspace_acceleration
+from torsor.task_functions import damped_task_space_dynamics as damped_task_space_dynamics
+from torsor.task_functions import dynamic_manipulability as dynamic_manipulability
+from torsor.task_functions import horizontal_lift as horizontal_lift
+from torsor.task_functions import inertia_manipulability as inertia_manipulability
+from torsor.task_functions import manipulability as manipulability
+from torsor.task_functions import manipulability_gradient as manipulability_gradient
+from torsor.task_functions import manipulability_ellipsoid as manipulability_ellipsoid
+from torsor.task_functions import pseudoinverse_lift as pseudoinverse_lift
+from torsor.task_functions import split_velocity as split_velocity
+from torsor.task_functions import task_forces_to_torques as task_forces_to_torques
+from torsor.task_functions import task_rank as task_rank
+from torsor.task_functions import task_space_dynamics as task_space_dynamics
+from torsor.task_functions import task_space_forward_dynamics as task_space_forward_dynamics
+from torsor.task_functions import task_space_inverse_dynamics as task_space_inverse_dynamics
+from torsor.task_functions import torques_to_task_forces as torques_to_task_forces
+from torsor.task_functions import velocity_projectors as velocity_projectors
+from torsor.task_functions import workspace_acceleration as workspace_acceleration
+from torsor.tasks import Task as Task
+from torsor.tasks import as_task as as_task
+from torsor.tasks import function_task as function_task
+from torsor.tasks import orientation_task as orientation_task
+from torsor.tasks import pose_task as pose_task
+from torsor.tasks import position_task as position_task
+from torsor.tasks import stack_tasks as stack_tasks
+from torsor.tasks.altafini_workspace import AltafiniEquationReport as AltafiniEquationReport
+from torsor.tasks.manipulability_ellipsoid import ManipulabilityEllipsoid as ManipulabilityEllipsoid
+from torsor.tasks.singular_directions import DampedTaskSpaceDynamics as DampedTaskSpaceDynamics
+from torsor.tasks.singular_directions import DampingReport as DampingReport
+from torsor.tasks.task_rank import TaskRank as TaskRank
+from torsor.tasks.task_space_dynamics import TaskSpaceDynamics as TaskSpaceDynamics
+from torsor.tasks.velocity_splitting import SplitVelocity as SplitVelocity
+from torsor.tasks.velocity_splitting import VelocityProjectors as VelocityProjectors
 
 if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.balancing import Balancing as Balancing
@@ -207,6 +245,38 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.motion import FlatnessReport as FlatnessReport
     from torsor.motion import Geodesic as Geodesic
     from torsor.motion import PathResult as PathResult
+    from torsor.reaching import InverseKinematics as InverseKinematics
+    from torsor.reaching import inverse_kinematics as inverse_kinematics
+    from torsor.redundancy import GeneralisedInverse as GeneralisedInverse
+    from torsor.redundancy import LiftAgreement as LiftAgreement
+    from torsor.redundancy import LiftedCurve as LiftedCurve
+    from torsor.redundancy import LiftedFunction as LiftedFunction
+    from torsor.redundancy import LoopDrift as LoopDrift
+    from torsor.redundancy import RepeatabilityReport as RepeatabilityReport
+    from torsor.redundancy import SelfMotion as SelfMotion
+    from torsor.redundancy import SelfMotionComponents as SelfMotionComponents
+    from torsor.redundancy import SubmersionReport as SubmersionReport
+    from torsor.redundancy.closed_loop_drift import closed_loop_drift as closed_loop_drift
+    from torsor.redundancy import generalised_inverse_class as generalised_inverse_class
+    from torsor.redundancy import is_partial_isometry as is_partial_isometry
+    from torsor.redundancy import is_repeatable as is_repeatable
+    from torsor.redundancy import is_riemannian_submersion as is_riemannian_submersion
+    from torsor.redundancy.lift_curve import lift_curve as lift_curve
+    from torsor.redundancy import lift_function as lift_function
+    from torsor.redundancy import lifts_agree as lifts_agree
+    from torsor.redundancy import oneill_tensor as oneill_tensor
+    from torsor.redundancy.self_motion import self_motion as self_motion
+    from torsor.redundancy.self_motion_components import self_motion_components as self_motion_components
+    from torsor.redundancy.vertical_brackets import vertical_brackets as vertical_brackets
+    from torsor.resolution import JointLimit as JointLimit
+    from torsor.resolution import LimitConflict as LimitConflict
+    from torsor.resolution import PrioritisedVelocities as PrioritisedVelocities
+    from torsor.resolution import TaskOutcome as TaskOutcome
+    from torsor.resolution import limit_gradient as limit_gradient
+    from torsor.resolution import posture_gradient as posture_gradient
+    from torsor.resolution.prioritised_velocities import prioritised_velocities as prioritised_velocities
+    from torsor.resolution import resolved_acceleration as resolved_acceleration
+    from torsor.resolution.compiled_functions import resolved_rate as resolved_rate
     from torsor.symbolic import Equations as Equations
     from torsor.symbolic.equations import equations as equations
     from torsor.operation_counts import OperationCount as OperationCount
@@ -227,7 +297,18 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
 
 __version__ = "0.1.0.dev0"
 
-_MODULES = ("adapters", "balancing", "formulations", "identification", "modern_robotics", "motion", "plot")
+_MODULES = (
+    "adapters",
+    "balancing",
+    "controllers",
+    "formulations",
+    "identification",
+    "modern_robotics",
+    "motion",
+    "plot",
+    "redundancy",
+    "resolution",
+)
 _LATER = {  # the same names again, by the module they are in
     **dict.fromkeys(
         [
@@ -257,6 +338,7 @@ _LATER = {  # the same names again, by the module they are in
         "torsor.formulation_comparison",
     ),
     **dict.fromkeys(["BaseParameters", "base_parameters"], "torsor.identification"),
+    **dict.fromkeys(["InverseKinematics", "inverse_kinematics"], "torsor.reaching"),
     **dict.fromkeys(["StateSpace", "linearise"], "torsor.linearisation"),
     **dict.fromkeys(
         [
@@ -281,6 +363,46 @@ _LATER = {  # the same names again, by the module they are in
             "transport_factor",
         ],
         "torsor.motion",
+    ),
+    **dict.fromkeys(
+        [
+            "GeneralisedInverse",
+            "LiftAgreement",
+            "LiftedCurve",
+            "LiftedFunction",
+            "LoopDrift",
+            "RepeatabilityReport",
+            "SelfMotion",
+            "SelfMotionComponents",
+            "SubmersionReport",
+            "closed_loop_drift",
+            "generalised_inverse_class",
+            "is_partial_isometry",
+            "is_repeatable",
+            "is_riemannian_submersion",
+            "lift_curve",
+            "lift_function",
+            "lifts_agree",
+            "oneill_tensor",
+            "self_motion",
+            "self_motion_components",
+            "vertical_brackets",
+        ],
+        "torsor.redundancy",
+    ),
+    **dict.fromkeys(
+        [
+            "JointLimit",
+            "LimitConflict",
+            "PrioritisedVelocities",
+            "TaskOutcome",
+            "limit_gradient",
+            "posture_gradient",
+            "prioritised_velocities",
+            "resolved_acceleration",
+            "resolved_rate",
+        ],
+        "torsor.resolution",
     ),
     **dict.fromkeys(["Equations", "equations"], "torsor.symbolic"),
     **dict.fromkeys(

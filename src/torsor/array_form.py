@@ -23,11 +23,29 @@ UNROLLED_MOST = 60_000  # operations: a few seconds of compiling, once per robot
 SLICE = 8_000_000  # bytes at a time, of the result or of what lies between, whichever is more
 
 
+class Room:
+    """Arrays for what lies between, used again for the next slice: fresh memory would cost more than the work on it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Any] = {}
+
+    def __call__(self, name: str, *shape: int) -> Any:
+        """An array of this shape; what it holds is left over from before."""
+        size = prod(shape)
+        if name not in self._kept or self._kept[name].size < size:
+            self._kept[name] = np.empty(size)
+        return self._kept[name][:size].reshape(shape)
+
+
 class ArrayForm(NamedTuple):
-    """The same function by whole arrays, and the operations it would take one by one for a robot."""
+    """The same function by whole arrays, and the operations it would take one by one for a robot.
+
+    ``fill``, if given, writes the results where they belong: ``fill(robot, results, room, **arguments)``.
+    """
 
     evaluate: Callable[..., Any]
     operations: Callable[[Robot], int]
+    fill: Callable[..., None] | None = None
 
     def is_better_for(self, robot: Robot) -> bool:
         """Whether the function is too long to be written out for a robot."""
@@ -75,11 +93,15 @@ class InArrays:
             np.empty((count, *size)) if away else result.reshape(count, *size)
             for result, size, away in zip(results, sizes, apart, strict=True)
         ]
-        step = self._states_at_once(sum(map(prod, sizes)))
+        step, room = self._states_at_once(sum(map(prod, sizes))), Room()
         with np.errstate(all="ignore"):
             for start in range(0, count, step):
                 part = slice(start, start + step)
-                found = self.form.evaluate(self.request.robot, **self.request.arguments([x[part] for x in flat]))
+                given = self.request.arguments([x[part] for x in flat])
+                if self.form.fill is not None:
+                    self.form.fill(self.request.robot, [row[part] for row in rows], room, **given)
+                    continue
+                found = self.form.evaluate(self.request.robot, **given)
                 for row, value in zip(rows, self.outputs.named(found).values(), strict=True):
                     row[part] = value
         for result, row, away in zip(results, rows, apart, strict=True):

@@ -152,7 +152,9 @@ def required_shapes(where: str, algorithm: Callable[..., Any], robot: Robot) -> 
             f"lambda robot, q, F: torsor.{own}(robot, q, {{{frame!r}: F}}) with inputs={{'q': {robot.nq}, 'F': 6}}."
         )
     for name in (name for name, argument in required.items() if "*" in argument.axes):
-        raise TorsorError(f"{where}: {algorithm.__name__} takes `{name}` of any size; say of which, as inputs={{name: shape}}.")
+        raise TorsorError(
+            f"{where}: {algorithm.__name__} takes `{name}` of any size; say of which, as inputs={{name: shape}}."
+        )
     return {
         name: tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in argument.axes)
         for name, argument in required.items()

@@ -99,6 +99,7 @@ def public(
     graph: GraphRival | None = None,
     derivatives: Derivatives | None = None,
     registered: bool = True,
+    module: str = "torsor.functions",
 ) -> Callable[P, R]:
     """The public form of an algorithm of `mechanics`: checked, compiled, with ``out=``, and a fast entry for one state.
 
@@ -107,7 +108,7 @@ def public(
     same numbers (or refuses the robot); the one with the fewest operations is compiled. ``arrays`` is used instead for
     robots for which it would be too long to compile; ``graph`` makes the program in another way for small robots.
     ``derivatives`` says which public function JAX is to differentiate it by.
-    ``registered``: it is one of torsor's public functions, not a step of one.
+    ``registered``: it is one of torsor's public functions, not a step of one, and found in ``module`` by its name.
     """
     about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives)
     give, parts = about.outputs.gather, about.outputs.parts
@@ -123,7 +124,7 @@ def public(
             got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
             raise TorsorError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
         if latest and not kwargs and latest[0].repeats(args) and compiles():
-            return give(latest[0].kernel([x for x in args[1:] if type(x) is not str], parts(out)))
+            return give(latest[0].kernel([x for x in args[1:] if type(x) is np.ndarray], parts(out)))
         library = _library(args, kwargs)
         form = about.arrays_for(robot)
         if library is None or not (compiles() and robot.is_concrete):
@@ -140,8 +141,9 @@ def public(
             return _into(about.outputs, out, give(function(*arrays)))
         else:
             kernel = kernels.get(request, lambda: _build(about, request))
-        if not kwargs and request.dtype == "float64" and all(type(x) in (np.ndarray, str) for x in args[1:]):
-            latest[:] = [Latest(args[0], tuple(x if type(x) is str else x.shape for x in args[1:]), kernel)]
+        if not kwargs and request.dtype == "float64" and all(type(x) is np.ndarray or _is_named(x) for x in args[1:]):
+            shapes = tuple(x.shape if type(x) is np.ndarray else x for x in args[1:])
+            latest[:] = [Latest(args[0], shapes, kernel)]
         result = give(kernel(arrays, parts(out)))
         if (
             isinstance(kernel, native.NativeFunction)
@@ -155,7 +157,7 @@ def public(
 
     signature = _with_out(algorithm)
     function, door = fast_function(
-        call, algorithm.__name__, "torsor.functions", _text_signature(signature), inspect.getdoc(algorithm) or ""
+        call, algorithm.__name__, module, _text_signature(signature), inspect.getdoc(algorithm) or ""
     )
     DOORS.append(door)
     if registered:
@@ -193,9 +195,16 @@ def _cheapest(about: Public, robot: Robot) -> Algorithm:
 def _open(door: FrontDoor, args: tuple[Any, ...], kernel: native.NativeFunction, kind: type | None) -> None:
     """Let the next call with the same robot and frame, and arrays of one state or a small batch, go straight to the kernel."""
     arguments = [x.shape[-1] if isinstance(x, np.ndarray) and x.ndim in (1, 2) else x for x in args]
-    if all(isinstance(x, (int, str, Robot)) for x in arguments) and all(len(port.shape) == 1 for port in kernel.inputs):
+    if all(isinstance(x, (int, Robot)) or _is_named(x) for x in arguments) and all(
+        len(port.shape) == 1 for port in kernel.inputs
+    ):
         shapes = [port.shape for port in kernel.outputs]
         door.open_for(arguments, shapes, kernel.one.address, kernel.one.scratch, kernel, kind, kernel.for_door())
+
+
+def _is_named(x: Any) -> bool:
+    """Whether an argument is a name (of a frame) or a task: no numbers, and never changed."""
+    return type(x) is str or hasattr(x, "key_for")
 
 
 class _Kept(Generic[K]):
@@ -234,7 +243,7 @@ class Latest(NamedTuple):
             if type(x) is np.ndarray:
                 if x.shape != shape or x.dtype != np.float64:
                     return False
-            elif type(x) is not str or x != shape:
+            elif x is not shape and (type(x) is not str or x != shape):
                 return False
         return True
 
@@ -293,7 +302,7 @@ def _build(about: Public, request: Request) -> native.NativeFunction:
     _note_variant(request.robot)
 
     where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
-    key = "|".join([sources(), where, request.robot.digest, repr(request.statics), repr(request.layout)])
+    key = "|".join([sources(), where, request.robot.digest, request.key()])
     return native.build(key, lambda: _shortest(about, request)[1], np.dtype(request.dtype))
 
 

@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-import numpy as np
-
 from torsor import diagnosis
 from torsor.array_form import ArrayForm
-from torsor.arrays import checked, matvec
+from torsor.arrays import checked
 from torsor.arrays.typing import Array
 from torsor.compiled import Derivatives, Rivals, public
-from torsor.derivative_function import by_differentiation
 from torsor.errors import ModelError
 from torsor.geometry import (
     christoffel,
     christoffel_brackets as brackets,
     covariant_derivative as covariant,
     curvature,
-    forward_dynamics_second_derivatives as forward_second,
-    inverse_dynamics_second_derivatives as inverse_second,
     mass_matrix_derivatives as derivatives,
 )
 from torsor.geometry.freedoms import structure_constants
@@ -29,9 +24,6 @@ from torsor.geometry.work import (
     for_brackets,
     for_curvature,
     for_curvature_norm,
-    for_forward_derivatives,
-    for_forward_second_derivatives,
-    for_inverse_second_derivatives,
     for_rank,
     for_second_kind,
 )
@@ -44,9 +36,6 @@ from torsor.mechanics import (
     energy_derivatives,
     energy_regressors,
     forward_dynamics as forward,
-    forward_dynamics_derivatives as forward_derivatives,
-    forward_dynamics_hessian as forward_hessian,
-    forward_dynamics_hessian_product as forward_product,
     frame_acceleration_derivatives as acceleration_derivatives,
     frame_motion,
     frame_twist_derivatives as twist_derivatives,
@@ -54,9 +43,6 @@ from torsor.mechanics import (
     generalised_momentum_derivatives as joint_momentum,
     gravity_forces_derivative as gravity_derivative,
     inverse_dynamics as inverse,
-    inverse_dynamics_derivatives as inverse_derivatives,
-    inverse_dynamics_hessian as inverse_hessian,
-    inverse_dynamics_hessian_product as inverse_product,
     jacobian_derivatives,
     jacobian_rates,
     jacobians,
@@ -73,7 +59,6 @@ from torsor.mechanics import (
     wrench_forces,
     wrench_forces_derivatives,
 )
-from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 from torsor.request import Algorithm
 
@@ -102,7 +87,7 @@ def _only_articulated(robot: Robot) -> list[Algorithm]:
     return [articulated_body.articulated_body_acceleration]
 
 
-def _with_inverse(algorithm: Algorithm) -> Rivals:
+def with_inverse(algorithm: Algorithm) -> Rivals:
     """The algorithm alone, for robots whose mass matrix has an inverse."""
     what = algorithm.__name__.replace("_", " ")
 
@@ -111,39 +96,6 @@ def _with_inverse(algorithm: Algorithm) -> Rivals:
         return [algorithm]
 
     return alone
-
-
-def _forward_derivatives_by_arrays(
-    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None
-) -> forward_derivatives.ForwardDynamicsDerivatives:
-    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices."""
-    return _first_by_arrays(robot, q, v, tau, () if wrenches is None else (wrenches,))[1]
-
-
-def _inverse_second_derivatives_by_arrays(
-    robot: Robot, q: Array, v: Array, a: Array, wrenches: Wrenches | None = None
-) -> inverse_second.InverseDynamicsSecondDerivatives:
-    """By a kernel for what belongs to single freedoms, and products of arrays."""
-    rows = _driven_rows(robot, q, v, a, *(() if wrenches is None else (wrenches,)))
-    return inverse_second.second_derivatives_of(robot, rows, v)
-
-
-def _forward_second_derivatives_by_arrays(
-    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None
-) -> forward_second.ForwardDynamicsSecondDerivatives:
-    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices and tensors."""
-    external = () if wrenches is None else (wrenches,)
-    a, first = _first_by_arrays(robot, q, v, tau, external)
-    return forward_second.second_through_inverse(first, inverse_dynamics_second_derivatives(robot, q, v, a, *external))
-
-
-def _first_by_arrays(
-    robot: Robot, q: Array, v: Array, tau: Array, external: tuple[Wrenches, ...]
-) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]:
-    M_inverse = inverse_mass_matrix(robot, q)
-    a = matvec(M_inverse, tau - inverse_dynamics(robot, q, v, np.zeros(robot.nv), *external))
-    slopes = inverse_dynamics_derivatives(robot, q, v, a, *external)
-    return a, forward_derivatives.through_inverse(M_inverse, slopes)
 
 
 # Kinematics. Named frames, links among them, stay where they are in aligned link frames.
@@ -201,52 +153,6 @@ inverse_dynamics = public(
     "tau",
     joint_space=True,
     derivatives=Derivatives("inverse_dynamics_derivatives", ("q", "v", "a")),
-)
-inverse_dynamics_derivatives = public(
-    inverse_derivatives.inverse_dynamics_derivatives,
-    inverse_derivatives.InverseDynamicsDerivatives,
-    joint_space=True,
-    graph=by_differentiation(inverse.inverse_dynamics, "q", "v", "a"),
-)
-forward_dynamics_derivatives = public(
-    forward_derivatives.forward_dynamics_derivatives,
-    forward_derivatives.ForwardDynamicsDerivatives,
-    joint_space=True,
-    rivals=_with_inverse(forward_derivatives.forward_dynamics_derivatives),
-    arrays=ArrayForm(_forward_derivatives_by_arrays, for_forward_derivatives),
-    graph=by_differentiation(forward.forward_dynamics, "q", "v", "tau"),
-)
-_driven_rows = public(inverse_second.driven_rows, "rows", joint_space=True, registered=False)
-inverse_dynamics_second_derivatives = public(
-    inverse_second.inverse_dynamics_second_derivatives,
-    inverse_second.InverseDynamicsSecondDerivatives,
-    joint_space=True,
-    arrays=ArrayForm(_inverse_second_derivatives_by_arrays, for_inverse_second_derivatives),
-)
-inverse_dynamics_hessian = public(
-    inverse_hessian.inverse_dynamics_hessian, inverse_hessian.InverseDynamicsHessian, joint_space=True
-)
-inverse_dynamics_hessian_product = public(
-    inverse_product.inverse_dynamics_hessian_product, inverse_product.InverseDynamicsHessianProduct, joint_space=True
-)
-forward_dynamics_second_derivatives = public(
-    forward_second.forward_dynamics_second_derivatives,
-    forward_second.ForwardDynamicsSecondDerivatives,
-    joint_space=True,
-    rivals=_with_inverse(forward_second.forward_dynamics_second_derivatives),
-    arrays=ArrayForm(_forward_second_derivatives_by_arrays, for_forward_second_derivatives),
-)
-forward_dynamics_hessian = public(
-    forward_hessian.forward_dynamics_hessian,
-    forward_hessian.ForwardDynamicsHessian,
-    joint_space=True,
-    rivals=_with_inverse(forward_hessian.forward_dynamics_hessian),
-)
-forward_dynamics_hessian_product = public(
-    forward_product.forward_dynamics_hessian_product,
-    forward_product.ForwardDynamicsHessianProduct,
-    joint_space=True,
-    rivals=_with_inverse(forward_product.forward_dynamics_hessian_product),
 )
 joint_wrenches = public(inverse.joint_wrenches, "F")
 forward_dynamics = public(
@@ -343,7 +249,7 @@ def _tensor(
     def evaluate(robot: Robot, q: Array, **rest: Array) -> Array:
         return of(metric_from(robot, _metric_rows(robot, q), scale), *rest.values())
 
-    rivals = _with_inverse(algorithm) if inverse else None
+    rivals = with_inverse(algorithm) if inverse else None
     return public(algorithm, result, joint_space=True, rivals=rivals, arrays=ArrayForm(evaluate, work))
 
 
@@ -370,7 +276,7 @@ covariant_derivative = public(
     covariant.covariant_derivative,
     "derivative",
     joint_space=True,
-    rivals=_with_inverse(covariant.covariant_derivative),
+    rivals=with_inverse(covariant.covariant_derivative),
 )
 geodesic_acceleration = public(covariant.geodesic_acceleration, "a", joint_space=True, rivals=_geodesic_algorithms)
 riemann_curvature = _tensor(curvature.riemann_curvature, "R", curvature.riemann_of, for_curvature, inverse=True)

@@ -68,6 +68,12 @@ class Request(NamedTuple):
     layout: tuple[
         tuple[str, tuple[str, ...] | int | None], ...
     ]  # array arguments; keys of a mapping, length of a tuple
+    sizes: tuple[tuple[str, tuple[int, ...]], ...] = ()  # shapes of array arguments with axes of any size
+
+    def key(self) -> str:
+        """What identifies the request on disk, robot and precision apart: nothing that is an address in memory."""
+        statics = [(name, x.key_for(self.robot) if hasattr(x, "key_for") else repr(x)) for name, x in self.statics]
+        return repr((statics, self.layout, self.sizes))
 
     def keys(self) -> dict[str, list[str]]:
         """Names of a kernel's inputs, for each array argument."""
@@ -110,8 +116,13 @@ def request_of(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, l
             layout.append((name, None))
             arrays.append(value)
     statics = tuple((name, values[name]) for name in names[1:] if name not in expected and name in values)
+    sizes = tuple(
+        (name, tuple(values[name].shape[-len(expected[name].axes) :]))
+        for name, inner in layout
+        if inner is None and "*" in expected[name].axes
+    )
     single = all(array.dtype == np.float32 for array in arrays)
-    return Request(values[names[0]], "float32" if single else "float64", statics, tuple(layout)), arrays
+    return Request(values[names[0]], "float32" if single else "float64", statics, tuple(layout), sizes), arrays
 
 
 def program_of(algorithm: Algorithm, robot: Robot, request: Request, outputs: Outputs, budget: Budget) -> Program:
@@ -127,9 +138,11 @@ def traced(
     budget: Budget | None = None,
 ) -> Program:
     """The simplified program of what ``run`` makes of the arguments of an algorithm after the robot."""
-    expected = signature_of(algorithm).arrays
+    expected, known = signature_of(algorithm).arrays, dict(request.sizes)
     shapes = {
-        key: tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in expected[name].axes)
+        key: known[name]
+        if name in known
+        else tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in expected[name].axes)
         for name, keys in request.keys().items()
         for key in keys
     }

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_compiled import ROBOTS, arguments, parts
+from test_compiled import LONG, ROBOTS, arguments, parts
 
 import torsor
 from torsor import compiled
@@ -29,17 +29,22 @@ def text_of(function, *arrays) -> str:
     return str(jax.make_jaxpr(function)(*arrays))
 
 
-COMPILED = sorted(name for name, f in PUBLIC.items() if f.arrays is None or not f.arrays.is_better_for(TREE))
+def robot_for(name):
+    return ROBOTS["short tree"] if name in LONG else TREE
+
+
+COMPILED = sorted(name for name, f in PUBLIC.items() if f.arrays_for(robot_for(name)) is None)
 
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_jit_gives_the_bits_that_numpy_gets(name):
-    given = arguments(TREE, name, (4,))
-    static = {key: value for key, value in given.items() if isinstance(value, str)}
+    tree = robot_for(name)
+    given = arguments(tree, name, (4,))
+    static = {key: value for key, value in given.items() if isinstance(value, (str, torsor.Task))}
     arrays = in_jax({key: value for key, value in given.items() if key not in static})
     function = getattr(torsor, name)
-    want = function(TREE, **given)
-    got = jax.jit(lambda arrays: function(TREE, **arrays, **static))(arrays)
+    want = function(tree, **given)
+    got = jax.jit(lambda arrays: function(tree, **arrays, **static))(arrays)
     assert type(got) is type(want) or not isinstance(want, tuple)
     for x, y in zip(parts(got), parts(want), strict=True):
         np.testing.assert_array_equal(x, y)
@@ -47,11 +52,12 @@ def test_jit_gives_the_bits_that_numpy_gets(name):
 
 @pytest.mark.parametrize("name", sorted(set(PUBLIC) - set(COMPILED)))
 def test_tensors_too_large_to_write_out_are_the_same_in_jit_and_vmap(name, same):
-    given = arguments(TREE, name, (4,))
+    tree = robot_for(name)
+    given = arguments(tree, name, (4,))
     function = getattr(torsor, name)
-    want = function(TREE, **given)
+    want = function(tree, **given)
     for transformed in (jax.jit, jax.vmap):
-        got = transformed(lambda arrays: function(TREE, **arrays))(in_jax(given))
+        got = transformed(lambda arrays: function(tree, **arrays))(in_jax(given))
         for x, y in zip(parts(got), parts(want), strict=True):
             same(x, y, 1e-12)
 

@@ -63,6 +63,16 @@ def test_every_line_of_the_page_on_identification_runs(tmp_path, monkeypatch, ca
     assert after == pytest.approx(0.008, abs=0.0005)
 
 
+def test_every_line_of_the_page_on_altafini_2004_runs(capsys):
+    text = (ROOT / "docs" / "papers" / "altafini_2004.md").read_text()
+    exec(compile("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), "altafini_2004.md", "exec"), {})
+    printed = capsys.readouterr().out
+    for shown in re.findall(r"```text\n(.*?)```", text, re.DOTALL):
+        assert shown in printed
+    for name in re.findall(r"`(?:torsor\.)?(\w+)`", text):
+        assert hasattr(torsor, name), name
+
+
 @pytest.mark.parametrize("page", ["geometry.md", "derivatives.md", "identification.md"])
 def test_every_function_in_the_tables_of_a_page_exists(page):
     ours = (ROOT / "docs" / page).read_text().split("## From Pinocchio")[0]

@@ -33,6 +33,20 @@ ALLOWED = {
         "errors",
     },
     "motion": {"functions", "geometry", "mechanics", "model", "lie", "arrays", "errors"},
+    "reaching": {"backend", "compile_function", "functions", "mechanics", "model", "lie", "arrays", "errors"},
+    "redundancy": {
+        "task_functions",
+        "tasks",
+        "motion",
+        "functions",
+        "geometry",
+        "model",
+        "lie",
+        "arrays",
+        "errors",
+    },
+    "controllers": {"tasks", "functions", "model", "lie", "arrays", "errors"},
+    "resolution": {"controllers", "tasks", "compiled", "functions", "model", "arrays", "errors"},
     "identification": {"compiled", "mechanics", "model", "lie", "arrays", "errors"},
     "balancing": {
         "backend",
@@ -50,6 +64,9 @@ ALLOWED = {
         "formulations",
         "operation_counts",
         "balancing",
+        "redundancy",
+        "task_functions",
+        "tasks",
         "motion",
         "geometry",
         "mechanics",
@@ -59,8 +76,22 @@ ALLOWED = {
         "errors",
     },
     "diagnosis": {"mechanics", "model", "lie", "arrays", "errors"},
+    "tasks": {
+        "functions",
+        "compiled",
+        "derivative_function",
+        "backend",
+        "compiler",
+        "mechanics",
+        "model",
+        "lie",
+        "arrays",
+        "errors",
+    },
+    "task_functions": {"tasks", "diagnosis", "request", "compiled", "model", "arrays", "errors"},
     "simulation": {"functions", "mechanics", "model", "lie", "arrays", "errors"},
     "linearisation": {
+        "dynamics_derivative_functions",
         "functions",
         "derivative_function",
         "compiler",
@@ -112,11 +143,21 @@ ALLOWED = {
         "__version__",
         "get_threads",
     },
+    "dynamics_derivative_functions": {
+        "array_form",
+        "compiled",
+        "compiler",
+        "derivative_function",
+        "functions",
+        "geometry",
+        "mechanics",
+        "model",
+        "arrays",
+    },
     "functions": {
         "array_form",
         "request",
         "compiled",
-        "derivative_function",
         "diagnosis",
         "geometry",
         "mechanics",
@@ -174,7 +215,7 @@ def run(code: str) -> str:
 
 
 def test_importing_torsor_imports_no_optional_library_and_prints_nothing():
-    optional = "jax scipy sympy matplotlib tqdm llvmlite pinocchio torsor.motion torsor.balancing torsor.plot"
+    optional = "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp torsor.motion torsor.balancing torsor.plot"
     code = f"import sys, torsor; print([name for name in {optional!r}.split() if name in sys.modules])"
     assert run(code) == "[]"
 

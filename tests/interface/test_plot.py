@@ -406,6 +406,17 @@ def test_a_planar_robot_has_a_flat_mobility_ellipsoid_at_the_frame_asked_for():
         plot.mobility_ellipsoid(ARM, ARM_Q, "tipp")
 
 
+@pytest.mark.parametrize(("bounded", "unit"), [("velocity", "m/s"), ("energy", "m/s"), ("force", "m/s²")])
+def test_the_axes_of_a_manipulability_ellipsoid_are_those_computed(bounded, unit):
+    ax = plot.manipulability_ellipsoid(PANDA, PANDA_Q, bounded=bounded)
+    found = torsor.manipulability_ellipsoid(PANDA, PANDA_Q, torsor.position_task("hand_tcp"), bounded)
+    drawn = [np.subtract(*ends(by_gid(ax, "semi-axis ")[str(k + 1)])[::-1]) for k in range(3)]
+    scale = np.linalg.norm(drawn[0]) / found.lengths[0]
+    assert_allclose(np.transpose(drawn), scale * found.lengths * found.axes, atol=1e-12)
+    assert f"{found.lengths[0]:.3g} {unit}" in texts(ax)
+    assert set(by_gid(plot.manipulability_ellipsoid(ARM, ARM_Q), "semi-axis ")) == {"1", "2"}
+
+
 def test_a_singular_mass_matrix_has_no_ellipsoids():
     rod = Inertia.point(1.0, (0.3, 0.0, 0.0))
     first = Joint(name="a", kind="revolute", axis=(0, 0, 1))

@@ -11,6 +11,7 @@ from torsor.compiled import PUBLIC
 FUNCTIONS = {name: getattr(torsor, name) for name in PUBLIC}
 TREE = torsor.robots.random_tree(6, seed=5, armature=True, friction=True, fixed=True)
 ROBOTS = {"tree": TREE, "pendulum": torsor.robots.pendulum().rename({"tip": "tool"})}
+TASK = torsor.position_task("tool", "vx")
 
 
 def arguments(robot, name, batch):
@@ -18,6 +19,7 @@ def arguments(robot, name, batch):
     state = {"q": q, "q0": q, "q1": q, "v": v, "a": a, "tau": a, "dt": 0.1, "u": v, "w": a, "w_rate": v}
     state |= {"v_ref": a, "a_ref": v, "q_rate": q}
     state |= {"weights": v, "dq": v, "dv": a, "da": v, "dtau": a}
+    state |= {"task": TASK, "acceleration": np.ones((*batch, TASK.size)), "forces": np.ones((*batch, TASK.size))}
     parameters = inspect.signature(FUNCTIONS[name]).parameters
     wanted = {key: state[key] for key in parameters if key in state}
     wanted |= {"frame": "tool"} if "frame" in parameters else {}
@@ -25,7 +27,7 @@ def arguments(robot, name, batch):
 
 
 def expected_shapes(robot, name, batch):
-    sizes = {"nq": robot.nq, "nv": robot.nv, "n": robot.n}
+    sizes = {"*": TASK.size, "nq": robot.nq, "nv": robot.nv, "n": robot.n}
     sizes |= {"n_inertial_parameters": 10 * robot.n, "n_joint_parameters": 3 * robot.nv}
     return [
         (*batch, *(int(axis) if axis.isdigit() else sizes[axis] for axis in axes))

@@ -33,11 +33,11 @@ _TEMPLATES = {
 }
 
 
-def emit(program: Program, name: str = "kernel") -> str:
+def emit(program: Program, name: str = "kernel", library: str = "numpy") -> str:
     """Source of a function of the inputs (*batch, *shape) that returns a dict of the outputs."""
     graph = program.graph
     ports = graph.inputs
-    lines = ["import numpy as np", "", "", f"def {name}({', '.join(port.name for port in ports)}):"]
+    lines = [f"import {library} as np", "", "", f"def {name}({', '.join(port.name for port in ports)}):"]
     values: dict[int, str] = {}
     for node, place in zip(graph.input_nodes, _places(ports), strict=True):
         values[node] = place
@@ -57,10 +57,10 @@ def emit(program: Program, name: str = "kernel") -> str:
     return "\n".join([*lines, "    return results", ""])
 
 
-def build(program: Program) -> Callable[..., dict[str, Any]]:
-    """The function itself."""
+def build(program: Program, library: str = "numpy") -> Callable[..., dict[str, Any]]:
+    """The function itself; ``library`` may be another that answers as NumPy does, such as ``jax.numpy``."""
     seen: dict[str, Any] = {}
-    exec(compile(emit(program), "<torsor kernel>", "exec"), seen)
+    exec(compile(emit(program, library=library), "<torsor kernel>", "exec"), seen)
     return seen["kernel"]  # type: ignore[no-any-return]
 
 

@@ -5,6 +5,7 @@ A node is a number (its position); its arguments are smaller numbers, so the ord
 
 from __future__ import annotations
 
+import hashlib
 import math
 import struct
 from collections import Counter
@@ -120,6 +121,15 @@ class Program(NamedTuple):
     def live(self) -> list[int]:
         """The nodes that some output needs, in order of evaluation."""
         return live_nodes(self.graph, self.roots())
+
+    def digest(self) -> str:
+        """Of all it computes: the same for programs of the same operations, in another process too."""
+        graph, place = self.graph, {node: k for k, node in enumerate(self.live())}
+        sha = hashlib.sha256(repr((graph.inputs, self.outputs)).encode())
+        for node in place:
+            sha.update(repr((int(graph.ops[node]), [place[x] for x in graph.args[node]], graph.values[node])).encode())
+        sha.update(repr([place[node] for node in self.roots()]).encode())
+        return sha.hexdigest()
 
 
 def live_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:

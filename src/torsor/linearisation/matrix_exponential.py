@@ -1,8 +1,8 @@
 """The exponential of matrices and its integral, by scaling and squaring with the Padé approximant of degree 13 [Hig05]::
 
-    eˣ ≈ (V − U)⁻¹ (V + U),   U = X W,   W and V even in X       where ‖X‖₁ ≤ 5.37, exact to rounding there
-    φ(X) = ∫₀¹ e^(X s) ds = X⁻¹ (eˣ − 1) ≈ 2 (V − U)⁻¹ W         so that X need not have an inverse
-    e²ˣ = (eˣ)²,   2 φ(2X) = (eˣ + 1) φ(X)                       to come back from X / 2ˢ
+eˣ ≈ (V − U)⁻¹ (V + U),   U = X W,   W and V even in X       where ‖X‖₁ ≤ 5.37, exact to rounding there
+φ(X) = ∫₀¹ e^(X s) ds = X⁻¹ (eˣ − 1) ≈ 2 (V − U)⁻¹ W         so that X need not have an inverse
+e²ˣ = (eˣ)²,   2 φ(2X) = (eˣ + 1) φ(X)                       to come back from X / 2ˢ
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.functions import forward_dynamics, forward_dynamics_derivatives, integrate
+from torsor.dynamics_derivative_functions import forward_dynamics_derivatives
+from torsor.functions import forward_dynamics, integrate
 from torsor.linearisation.tangent_maps import (
     increment_jacobian,
     increment_jacobian_inverse,

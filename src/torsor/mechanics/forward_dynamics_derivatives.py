@@ -46,14 +46,21 @@ def forward_dynamics_derivatives(
     return through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches))
 
 
+class AccelerationAndInverse(NamedTuple):
+    """a (..., nv) of forward dynamics, and M⁻¹ (..., nv, nv)."""
+
+    a: JointVector
+    M_inverse: JointMatrix
+
+
 def acceleration_and_inverse(
-    robot: Robot, q: ConfigurationVector, v: JointVector, tau: JointVector, wrenches: Wrenches | None
-) -> tuple[JointVector, JointMatrix]:
+    robot: Robot, q: ConfigurationVector, v: JointVector, tau: JointVector, wrenches: Wrenches | None = None
+) -> AccelerationAndInverse:
     """a of forward dynamics and M⁻¹, in the axes of the derivatives of inverse dynamics, which share their parts."""
     at_rest = driven_tree(robot, q, v, zeros(robot.nv), wrenches)
     bias = gather_vector(robot, [matvec(J, F) for J, F in zip(at_rest.J, at_rest.F, strict=True)])
     M_inverse = inverse(factor(mass_matrix_of(robot, at_rest), guarded=may_be_singular(robot)))
-    return matvec(M_inverse, tau - bias - friction_forces(robot, v)), M_inverse
+    return AccelerationAndInverse(matvec(M_inverse, tau - bias - friction_forces(robot, v)), M_inverse)
 
 
 def through_inverse(M_inverse: JointMatrix, by_inverse: InverseDynamicsDerivatives) -> ForwardDynamicsDerivatives:

@@ -72,13 +72,30 @@ def mobility_ellipsoid(
     """
     q = one_configuration("mobility_ellipsoid", robot, q)
     frame = tip_frame(robot) if frame is None else frame
-    place = robot.structure.frame(frame)
-    skeleton = skeleton_of(robot, q)
+    robot.structure.frame(frame)  # refuses unknown names
     found = mobility(robot, q, frame)
-    at = np.zeros(3) if place.link < 0 else _origin(robot, skeleton, frame)
+    with np.errstate(divide="ignore"):
+        felt = [f"{mass:.3g} kg" for mass in found.semi_axes**-2.0]
+    said = rf"$J M^{{-1}} J^T$ at {frame}, effective masses along its axes"
+    return draw_at_frame("mobility_ellipsoid", robot, q, frame, found, felt, said, ax)
+
+
+def draw_at_frame(
+    where: str,
+    robot: Robot,
+    q: ConfigurationVector,
+    frame: str,
+    found: Ellipsoid,
+    texts: list[str],
+    said: str,
+    ax: Axes | None,
+) -> Axes:
+    """The mechanism with an ellipsoid at a frame's origin, scaled to be seen: a text at the end of each axis, one for all."""
+    skeleton = skeleton_of(robot, q)
+    at = np.zeros(3) if robot.structure.frame(frame).link < 0 else _origin(robot, skeleton, frame)
     scale = 0.28 * skeleton.extent / max(float(found.semi_axes.max()), 1e-12)
     axes = scale * found.semi_axes * found.directions
-    ax = space_axes("mobility_ellipsoid", ax, gravity=robot.gravity)
+    ax = space_axes(where, ax, gravity=robot.gravity)
     reached = np.concatenate([at + axes.T, at - axes.T])
     finish_space(ax, np.concatenate([skeleton.points(), reached]), pad=2.0 * skeleton.symbol)
     draw_bodies(ax, skeleton, base=robot.structure.base)
@@ -86,13 +103,12 @@ def mobility_ellipsoid(
     scene.add(solids.ellipsoid(at, axes, 36), SKY, 0.35)
     scene.draw(ax, "ellipsoid", zorder=4)
     for k in range(3):
-        if found.semi_axes[k] > 1e-6 * found.semi_axes[2]:
+        if found.semi_axes[k] > 1e-6 * found.semi_axes.max():
             arrow(ax, at, axes[:, k], INK, f"semi-axis {k + 1}", head=0.6 * skeleton.symbol, linewidth=1.2)
-            felt = f"{1 / found.semi_axes[k] ** 2:.3g} kg"
-            label(ax, at + axes[:, k], felt, offset=(5, 3), gid=f"mass {k + 1}")
+            label(ax, at + axes[:, k], texts[k], offset=(5, 3), gid=f"text {k + 1}")
     from matplotlib.patches import Patch
 
-    legend(ax, [Patch(color=SKY, alpha=0.6, label=rf"$J M^{{-1}} J^T$ at {frame}, effective masses along its axes")])
+    legend(ax, [Patch(color=SKY, alpha=0.6, label=said)])
     return ax
 
 

@@ -1,0 +1,115 @@
+"""More joints than the task needs: self-motions, and what becomes of the joints while the hand goes round and round.
+
+python examples/13_redundancy.py [directory for the picture]
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import torsor
+from torsor.redundancy import circle
+
+
+def main() -> None:
+    panda, q = torsor.robots.panda(), np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.9, 0.6])
+    v = np.random.default_rng(0).normal(size=7)
+    split = torsor.split_velocity(panda, q, v, "hand_tcp")
+    energies = [torsor.kinetic_energy(panda, q, part) for part in (v, split.horizontal, split.vertical)]
+    print("A velocity of the Panda is one that moves the hand, and one that does not; their energies add up:")
+    print(
+        f"  {energies[0]:.6f} J = {energies[1]:.6f} J + {energies[2]:.6f} J{bad(energies[0] - sum(energies[1:]), 1e-9)}"
+    )
+    around = torsor.self_motion(panda, q, "hand_tcp")
+    print(f"\nHand held still, the elbow goes round:\n  {around}{bad(around.task_error, 1e-8)}")
+    print(f"  {torsor.self_motion(panda, q, 'hand_tcp', within_limits=True)}")
+
+    print(
+        "\nIs the motion of least kinetic energy that of the pseudoinverse? Two slides in line say no [Alt04, E004-12]:"
+    )
+    slides, along = two_slides(), torsor.position_task("tip", "vx")
+    lift, plus = (f(slides, np.zeros(2), along)[:, 0] for f in (torsor.horizontal_lift, torsor.pseudoinverse_lift))
+    print(f"  horizontal lift {lift + 0.0}, pseudoinverse {plus}")
+    print(f"  {torsor.lifts_agree(slides, np.zeros(2), along)}")
+
+    print("\nA planar arm with its mass in two points, which is flat, and a circle of 10 cm drawn twenty times:")
+    arm, start, tip = two_point_masses(), np.array([0.5, 0.6, 1.6]), torsor.position_task("tip", ["vx", "vy"])
+    drifts = [torsor.closed_loop_drift(arm, start, tip, circle(tip, -0.1), lift=lift) for lift in LIFTS]
+    for name, drift in zip(LIFTS, drifts, strict=True):
+        print(f"  {torsor.is_repeatable(arm, tip, name)}")
+        print(f"  {drift}{bad(drift.task_error[-1], 1e-7)}")
+    print(
+        f"  {'' if np.abs(drifts[1].drift[-1]).max() < 1e-7 else 'BAD '}the horizontal lift holds the first joint still"
+    )
+    draw(panda, around, drifts)
+
+
+LIFTS = ("pseudoinverse", "inertia")
+
+
+def bad(off: float, limit: float) -> str:
+    return "" if abs(off) < limit else "  BAD"
+
+
+def two_slides() -> torsor.Robot:
+    """Two prismatic joints along x, a mass of 1 kg on each, and a tip on the second."""
+    joints = [
+        torsor.Joint(
+            name=f"slide_{k}",
+            kind="prismatic",
+            parent="base" if k == 1 else "link_1",
+            link=f"link_{k}",
+            axis=(1, 0, 0),
+            inertia=torsor.Inertia(1.0, (0, 0, 0), np.zeros((3, 3))),
+        )
+        for k in (1, 2)
+    ]
+    return torsor.assemble(joints, name="two_slides", frames={"tip": ("link_2", torsor.pose_from((0, 0, 0)))})
+
+
+def two_point_masses() -> torsor.Robot:
+    """Three revolute joints in a plane, 1 kg at the end of the first link and 1 kg at the tip, no other mass."""
+    lengths, joints = (0.5, 0.45, 0.45), []
+    for k, length in enumerate(lengths, 1):
+        mass = 0.0 if k == 2 else 1.0
+        joints.append(
+            torsor.Joint(
+                name=f"joint_{k}",
+                kind="revolute",
+                parent="base" if k == 1 else f"link_{k - 1}",
+                link=f"link_{k}",
+                pose=torsor.pose_from((0 if k == 1 else lengths[k - 2], 0, 0)),
+                axis=(0, 0, 1),
+                inertia=torsor.Inertia(mass, (length if mass else 0.0, 0, 0), np.zeros((3, 3))),
+            )
+        )
+    return torsor.assemble(
+        joints, name="two_point_masses", frames={"tip": ("link_3", torsor.pose_from((lengths[2], 0, 0)))}
+    )
+
+
+def draw(robot: torsor.Robot, motion: torsor.SelfMotion, drifts: list[torsor.LoopDrift]) -> None:
+    given = sys.argv[1:]
+    folder = Path(given[0] if len(given) == 1 and Path(given[0]).is_dir() else tempfile.mkdtemp())
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        print("\nno picture: it needs matplotlib, pip install 'torsor[plot]'")
+        return
+    figure = plt.figure(figsize=(12.5, 5.6), layout="constrained")
+    left = figure.add_subplot(1, 2, 1, projection="3d")
+    torsor.plot.self_motion(robot, motion, ax=left)
+    left.set_title(f"{robot.name}: the hand holds still, {float(motion.length):.2f} m·√kg round")
+    right = figure.add_subplot(1, 2, 2)
+    labels = ["pseudoinverse", "horizontal lift of the inertia metric"]
+    torsor.plot.loop_drift(drifts, labels=labels, ax=right)
+    right.set_title("planar 3R, two point masses: a circle drawn twenty times")
+    figure.savefig(folder / "redundancy.png", dpi=120)
+    plt.close(figure)
+    print(f"\npicture: {folder / 'redundancy.png'}")
+
+
+if __name__ == "__main__":
+    main()

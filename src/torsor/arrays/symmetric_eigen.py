@@ -1,0 +1,81 @@
+"""Eigenvalues and eigenvectors of a symmetric matrix: by NumPy or JAX, and while tracing by Jacobi's rotations.
+
+A trace has no loops that end when they have converged, so the number of sweeps is fixed. Convergence is quadratic; SWEEPS are
+as many as the slowest of 20,000 random matrices took, with close and equal eigenvalues, and of ratios up to 1e12, among them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy
+
+from torsor.arrays.namespace import namespace
+from torsor.arrays.primitives import absolute, matrix, sqrt, stack, where
+from torsor.arrays.symmetric import EPSILON
+from torsor.arrays.typing import Array
+
+SWEEPS = {1: 0, 2: 1, 3: 5, 4: 6}
+MOST_SWEEPS = 8
+
+
+class Eigen(NamedTuple):
+    """A = U diag(values) Uᵀ, the largest value first."""
+
+    values: Array
+    """(..., m)."""
+    vectors: Array
+    """U (..., m, m), a column for each."""
+
+
+def symmetric_eigen(A: Array) -> Eigen:
+    """Of A (..., m, m), symmetric; NaN where A is not finite."""
+    xp = namespace(A)
+    if not hasattr(xp, "linalg"):
+        return jacobi_eigen(A)
+    sound = xp.isfinite(A).all(axis=(-1, -2))[..., None]
+    values, vectors = xp.linalg.eigh(xp.where(sound[..., None], A, numpy.eye(A.shape[-1])))
+    values, vectors = values[..., ::-1], vectors[..., ::-1]
+    return Eigen(xp.where(sound, values, numpy.nan), xp.where(sound[..., None], vectors, numpy.nan))
+
+
+def jacobi_eigen(A: Array) -> Eigen:
+    """By cyclic rotations of pairs of rows and columns, a fixed number of times [GVL13, §8.5]."""
+    m = A.shape[-1]
+    a = {(i, j): A[..., i, j] for i in range(m) for j in range(i, m)}
+    U: list[list[Array]] = [[float(i == j) + 0.0 * A[..., 0, 0] for j in range(m)] for i in range(m)]
+    tiny = EPSILON * sum(absolute(a[i, i]) for i in range(m))
+    with numpy.errstate(all="ignore"):
+        for _ in range(SWEEPS.get(m, MOST_SWEEPS)):
+            for p in range(m):
+                for q in range(p + 1, m):
+                    _rotate(a, U, p, q, tiny)
+    values = [a[i, i] for i in range(m)]
+    for last in range(m - 1, 0, -1):  # the smallest to the end, and so on
+        for k in range(last):
+            _order(values, U, k)
+    return Eigen(stack(values), matrix(U))
+
+
+def _rotate(a: dict[tuple[int, int], Array], U: list[list[Array]], p: int, q: int, tiny: Array) -> None:
+    """The rotation in the plane of p and q that makes a_pq zero, by the smaller of its angles."""
+    d, h = a[q, q] - a[p, p], 2.0 * a[p, q]
+    root = sqrt(d * d + h * h)
+    below = where(d >= 0.0, d + root, d - root)
+    t = where(absolute(h) > tiny, h / where(root > 0.0, below, 1.0), 0.0)  # two that are equal are left alone
+    c = 1.0 / sqrt(1.0 + t * t)
+    s = t * c
+    shift = t * a[p, q]
+    a[p, p], a[q, q], a[p, q] = a[p, p] - shift, a[q, q] + shift, 0.0 * shift
+    for k in range(len(U)):
+        if k not in (p, q):
+            at_p, at_q = (min(k, p), max(k, p)), (min(k, q), max(k, q))
+            a[at_p], a[at_q] = c * a[at_p] - s * a[at_q], s * a[at_p] + c * a[at_q]
+        U[k][p], U[k][q] = c * U[k][p] - s * U[k][q], s * U[k][p] + c * U[k][q]
+
+
+def _order(values: list[Array], U: list[list[Array]], k: int) -> None:
+    """Values k and k + 1 the larger first, their vectors with them."""
+    wrong = values[k + 1] > values[k]
+    for row in (values, *U):
+        row[k], row[k + 1] = where(wrong, row[k + 1], row[k]), where(wrong, row[k], row[k + 1])

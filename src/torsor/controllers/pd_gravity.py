@@ -1,0 +1,27 @@
+"""PD control with gravity compensation: springs to a set point, dampers to the ground, and the robot's weight."""
+
+from __future__ import annotations
+
+from torsor.arrays import checked
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector
+from torsor.controllers.gains import gains
+from torsor.controllers.tracking_error import spring_force
+from torsor.functions import difference, gravity_forces
+from torsor.model import Robot
+
+
+@checked
+def pd_gravity(
+    robot: Robot, q: ConfigurationVector, v: JointVector, q_ref: ConfigurationVector, kp: Array, kd: Array
+) -> JointVector:
+    """τ = g(q) + J_l(e)⁻ᵀ K_p e − K_d v, with e = q_ref ⊖ q: rest at a set point [TA81; BL05, §11].
+
+    The energy V = ½ vᵀ M v + ½ eᵀ K_p e changes at V̇ = −vᵀ K_d v − vᵀ friction, for every kind of joint and exactly:
+    J_l(e)⁻ᵀ, which is 1 for joints with one number, makes the first term the force of a spring. Joint friction is left to help.
+
+    ``q``, ``q_ref`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; gains are numbers or (..., nv): ``kp``, N·m/rad or N/m;
+    ``kd``, N·m·s/rad or N·s/m. Returns (..., nv), N·m or N.
+    """
+    kp, kd = (gains("pd_gravity", name, k, robot.nv, "entry of v") for name, k in (("kp", kp), ("kd", kd)))
+    e = difference(robot, q, q_ref)
+    return gravity_forces(robot, q) + spring_force(robot, e, kp) - kd * v

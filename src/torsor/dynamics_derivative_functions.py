@@ -1,0 +1,164 @@
+"""The public functions that differentiate the dynamics: checked at this border and compiled for each robot.
+
+For robots too large for one kernel, kernels of their own give M⁻¹ and what belongs to inverse dynamics, and products of whole
+arrays do the rest.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from torsor.array_form import ArrayForm, Room
+from torsor.arrays.typing import Array
+from torsor.compiled import public
+from torsor.compiler.matrix_products import Ranges, products, ranges_of
+from torsor.derivative_function import by_differentiation
+from torsor.functions import with_inverse
+from torsor.geometry import (
+    forward_dynamics_second_derivatives as forward_second,
+    inverse_dynamics_second_derivatives as inverse_second,
+)
+from torsor.geometry.freedoms import freedoms_of
+from torsor.geometry.work import for_forward_derivatives, for_forward_second_derivatives, for_inverse_second_derivatives
+from torsor.mechanics import (
+    forward_dynamics as forward,
+    forward_dynamics_derivatives as forward_derivatives,
+    forward_dynamics_hessian as forward_hessian,
+    forward_dynamics_hessian_product as forward_product,
+    inverse_dynamics as inverse,
+    inverse_dynamics_derivatives as inverse_derivatives,
+    inverse_dynamics_hessian as inverse_hessian,
+    inverse_dynamics_hessian_product as inverse_product,
+)
+from torsor.mechanics.wrenches import Wrenches
+from torsor.model import Robot, Structure
+
+HERE = __name__
+
+
+def _forward_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None
+) -> forward_derivatives.ForwardDynamicsDerivatives:
+    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices."""
+    return _first_by_arrays(robot, q, v, tau, () if wrenches is None else (wrenches,))[1]
+
+
+def _fill_forward_derivatives(
+    robot: Robot, results: list[Array], room: Room, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None
+) -> None:
+    """The same into given arrays (N, nv, nv), with products over what is not zero."""
+    dq, dv, M_inverse = results
+    external = () if wrenches is None else (wrenches,)
+    a = room("a", *v.shape)
+    out: Any = {"out": forward_derivatives.AccelerationAndInverse(a, M_inverse)}
+    _acceleration_and_inverse(robot, q, v, tau, *external, **out)
+    slopes = inverse_derivatives.InverseDynamicsDerivatives(*(room(name, *dq.shape) for name in ("dq", "dv", "da")))
+    out = {"out": slopes}
+    inverse_dynamics_derivatives(robot, q, v, a, *external, **out)
+    less, ranges = np.negative(M_inverse, out=slopes.da), _branches(robot.structure)
+    products(less, slopes.dq, dq, ranges=ranges)
+    products(less, slopes.dv, dv, ranges=ranges)
+
+
+@lru_cache(maxsize=256)
+def _branches(structure: Structure) -> Ranges | None:
+    """Where derivatives of inverse dynamics are not zero: one of two joints carries the other."""
+    if structure.has_couplings:
+        return None
+    reaches = freedoms_of(structure).reaches
+    return ranges_of(reaches | reaches.T)
+
+
+def _inverse_second_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Wrenches | None = None
+) -> inverse_second.InverseDynamicsSecondDerivatives:
+    """By a kernel for what belongs to single freedoms, and products of arrays."""
+    rows = _driven_rows(robot, q, v, a, *(() if wrenches is None else (wrenches,)))
+    return inverse_second.second_derivatives_of(robot, rows, v)
+
+
+def _forward_second_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None
+) -> forward_second.ForwardDynamicsSecondDerivatives:
+    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices and tensors."""
+    external = () if wrenches is None else (wrenches,)
+    a, first = _first_by_arrays(robot, q, v, tau, external)
+    return forward_second.second_through_inverse(first, inverse_dynamics_second_derivatives(robot, q, v, a, *external))
+
+
+def _first_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, external: tuple[Wrenches, ...]
+) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]:
+    a, M_inverse = _acceleration_and_inverse(robot, q, v, tau, *external)
+    slopes = inverse_dynamics_derivatives(robot, q, v, a, *external)
+    return a, forward_derivatives.through_inverse(M_inverse, slopes)
+
+
+inverse_dynamics_derivatives = public(
+    inverse_derivatives.inverse_dynamics_derivatives,
+    inverse_derivatives.InverseDynamicsDerivatives,
+    joint_space=True,
+    graph=by_differentiation(inverse.inverse_dynamics, "q", "v", "a"),
+    module=HERE,
+)
+_acceleration_and_inverse = public(
+    forward_derivatives.acceleration_and_inverse,
+    forward_derivatives.AccelerationAndInverse,
+    joint_space=True,
+    registered=False,
+    module=HERE,
+)
+forward_dynamics_derivatives = public(
+    forward_derivatives.forward_dynamics_derivatives,
+    forward_derivatives.ForwardDynamicsDerivatives,
+    joint_space=True,
+    rivals=with_inverse(forward_derivatives.forward_dynamics_derivatives),
+    arrays=ArrayForm(_forward_derivatives_by_arrays, for_forward_derivatives, _fill_forward_derivatives),
+    graph=by_differentiation(forward.forward_dynamics, "q", "v", "tau"),
+    module=HERE,
+)
+_driven_rows = public(inverse_second.driven_rows, "rows", joint_space=True, registered=False, module=HERE)
+inverse_dynamics_second_derivatives = public(
+    inverse_second.inverse_dynamics_second_derivatives,
+    inverse_second.InverseDynamicsSecondDerivatives,
+    joint_space=True,
+    arrays=ArrayForm(_inverse_second_derivatives_by_arrays, for_inverse_second_derivatives),
+    module=HERE,
+)
+inverse_dynamics_hessian = public(
+    inverse_hessian.inverse_dynamics_hessian,
+    inverse_hessian.InverseDynamicsHessian,
+    joint_space=True,
+    module=HERE,
+)
+inverse_dynamics_hessian_product = public(
+    inverse_product.inverse_dynamics_hessian_product,
+    inverse_product.InverseDynamicsHessianProduct,
+    joint_space=True,
+    module=HERE,
+)
+forward_dynamics_second_derivatives = public(
+    forward_second.forward_dynamics_second_derivatives,
+    forward_second.ForwardDynamicsSecondDerivatives,
+    joint_space=True,
+    rivals=with_inverse(forward_second.forward_dynamics_second_derivatives),
+    arrays=ArrayForm(_forward_second_derivatives_by_arrays, for_forward_second_derivatives),
+    module=HERE,
+)
+forward_dynamics_hessian = public(
+    forward_hessian.forward_dynamics_hessian,
+    forward_hessian.ForwardDynamicsHessian,
+    joint_space=True,
+    rivals=with_inverse(forward_hessian.forward_dynamics_hessian),
+    module=HERE,
+)
+forward_dynamics_hessian_product = public(
+    forward_product.forward_dynamics_hessian_product,
+    forward_product.ForwardDynamicsHessianProduct,
+    joint_space=True,
+    rivals=with_inverse(forward_product.forward_dynamics_hessian_product),
+    module=HERE,
+)

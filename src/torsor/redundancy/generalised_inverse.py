@@ -1,0 +1,98 @@
+"""Classes of generalised inverses of a matrix, and partial isometries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.errors import ShapeError
+from torsor.motion.border import refuse_bad_numbers
+
+CONDITIONS = ("I", "II", "III", "IV")
+MEANINGS = {"I": "A X A = A", "II": "X A X = X", "III": "A X symmetric", "IV": "X A symmetric"}
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralisedInverse:
+    """Which of Penrose's conditions hold: ``holds`` of "I" … "IV"; ``defects``: of all four, relative, no unit."""
+
+    holds: tuple[str, ...]
+    defects: dict[str, float]
+    tolerance: float
+
+    def __contains__(self, condition: str) -> bool:
+        return condition in self.holds
+
+    @property
+    def is_moore_penrose(self) -> bool:
+        """All four hold: X is A⁺, the only matrix of which that is true."""
+        return len(self.holds) == 4
+
+    @property
+    def name(self) -> str:
+        """The class as it is usually written, "{I, II, III}", with its name where it has one."""
+        known = {
+            CONDITIONS: "the Moore–Penrose inverse",
+            ("I", "II", "III"): "reflexive, least squares",
+            ("I", "II", "IV"): "reflexive, least norm",
+            ("I", "III"): "least squares",
+            ("I", "IV"): "least norm",
+            ("I", "II"): "reflexive",
+            ("I",): "an inner inverse",
+            ("II",): "an outer inverse",
+        }
+        note = known.get(self.holds)
+        return f"{{{', '.join(self.holds)}}}" + (f", {note}" if note else "")
+
+    def __str__(self) -> str:
+        failed = [f"{MEANINGS[c]} is off by {self.defects[c]:.2g}" for c in CONDITIONS if c not in self.holds]
+        return f"X is {self.name}" + (f"; {', '.join(failed)}" if failed else "")
+
+
+def generalised_inverse_class(A: Array, X: Array, *, tolerance: float = 1e-9) -> GeneralisedInverse:
+    """Which of A X A = A (I), X A X = X (II), A X (III) and X A (IV) symmetric hold of a matrix X [Alt04, App. A].
+
+    A horizontal lift is {I, II, III} of its Jacobian; (IV) is the condition under which it is the pseudoinverse, and it is what
+    the proof of [Alt04, Th. III.2] fails to show [E004-10, E004-12].
+
+    ``A`` (m, n) and ``X`` (n, m), in any unit; ``tolerance`` of Frobenius norms relative to those of the factors, no unit.
+    """
+    refuse_bad_numbers("generalised_inverse_class", tolerance=tolerance)
+    A, X = _matrix("A", A), _matrix("X", X)
+    if X.shape != A.shape[::-1]:
+        raise ShapeError(
+            f"generalised_inverse_class: an inverse of A {A.shape} has shape {A.shape[::-1]}, got {X.shape}."
+        )
+    AX, XA = A @ X, X @ A
+    defects = {
+        "I": _relative(AX @ A - A, A),
+        "II": _relative(XA @ X - X, X),
+        "III": _relative(AX - AX.T, AX),
+        "IV": _relative(XA - XA.T, XA),
+    }
+    return GeneralisedInverse(tuple(c for c in CONDITIONS if defects[c] <= tolerance), defects, tolerance)
+
+
+def is_partial_isometry(A: Array, *, tolerance: float = 1e-9) -> bool:
+    """Whether A keeps lengths on the complement of its kernel: A Aᵀ A = A, that is A⁺ = Aᵀ [Alt04, Prop. A.1].
+
+    ``A`` (m, n), in any unit; ``tolerance``: relative, no unit. All singular values are then 0 or 1.
+    """
+    refuse_bad_numbers("is_partial_isometry", tolerance=tolerance)
+    A = _matrix("A", A)
+    return _relative(A @ A.T @ A - A, A) <= tolerance
+
+
+def _matrix(name: str, value: Any) -> Array:
+    matrix = np.asarray(value, float)
+    if matrix.ndim != 2:
+        raise ShapeError(f"`{name}` must be one matrix, got shape {matrix.shape}.")
+    return matrix
+
+
+def _relative(defect: Array, scale: Array) -> float:
+    size = float(np.linalg.norm(scale))
+    return float(np.linalg.norm(defect)) / size if size > 0.0 else float(np.linalg.norm(defect))

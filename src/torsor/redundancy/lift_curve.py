@@ -1,0 +1,114 @@
+"""Horizontal lift of curves: the joint motion above a motion of the task, from one configuration, without self-motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.functions import difference, kinetic_energy, mass_matrix
+from torsor.model import Robot
+from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_unknown
+from torsor.motion.optional_scipy import scipy_module
+from torsor.redundancy.self_motion_direction import self_motion_direction
+from torsor.redundancy.single_configuration import single_configuration
+from torsor.redundancy.task_displacement import displacement, place
+from torsor.redundancy.task_path import task_path
+from torsor.redundancy.tracking import LiftFunction, Tracker, lift_name
+from torsor.task_functions import split_velocity
+from torsor.tasks import Task, as_task
+
+WHO = "lift_curve"
+
+
+@dataclass(frozen=True, eq=False)
+class LiftedCurve:
+    """A joint motion above a motion of the task: K samples over all of its legs.
+
+    ``t`` (K,): the path parameter, one unit for each leg; ``q`` (K, nq), rad or m; ``v`` (K, nv), rad or m per unit of t.
+    ``fibre`` (K,), m·√kg: how far it has moved along the fibres, in the inertia metric: ∫ ⟨z, v⟩ dt with the unit self-motion
+    z where that is one direction (nv − m = 1), else the length ∫ |v vertical| dt. Zero for the horizontal lift. ``task_change``
+    (m,): from where the task began to where it is at the end.
+    """
+
+    robot: Robot
+    lift: str
+    t: Array
+    q: Array
+    v: Array
+    fibre: Array
+    task_change: Array
+
+    @property
+    def holonomy(self) -> Array:
+        """From the first configuration to the last (nv,), rad or m: of a closed curve, a displacement within the fibre."""
+        return difference(self.robot, self.q[0], self.q[-1])
+
+    def __str__(self) -> str:
+        return (
+            f"{self.lift} lift of a curve of {self.t[-1]:g} leg{'s' if self.t[-1] > 1 else ''} by robot {self.robot.name!r}: the "
+            f"joints move by {np.linalg.norm(self.holonomy):.3g} from end to end, {abs(self.fibre[-1]):.2g} m·√kg of it along "
+            f"fibres; the task moves by {np.linalg.norm(self.task_change):.3g}"
+        )
+
+
+def lift_curve(
+    robot: Robot,
+    q0: ConfigurationVector,
+    task: Task | str,
+    curve: Any,
+    *,
+    lift: str | Array | LiftFunction = "inertia",
+    samples: int = 101,
+    feedback: float = 0.0,
+    tolerance: float = 1e-10,
+) -> LiftedCurve:
+    """q(t) above a curve of the task with q̇ = K(q) ẏ, the only one from q0 that is always horizontal [Alt04, Cor. III.1].
+
+    ``q0`` (nq,), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``curve``: a function t → ẏ (m,), t
+    from 0 to 1, or points (k, m) joined by straight legs, of which only the differences count; for a pose also poses (k, 4, 4),
+    joined by screw motions. ``lift``: "inertia", "pseudoinverse", a constant metric (nv, nv), or a function (robot, q) → K
+    (nv, m). ``samples`` of each leg, the ends included; ``feedback``: how fast an error of the task is made good, per unit of t;
+    ``tolerance`` of each step. Raises at singular configurations, with what cannot be done there [E004-5]: the theorem's promise
+    of a lift for all times does not hold across them.
+    """
+    found = as_task(robot, task)
+    q0 = single_configuration(WHO, robot, q0)
+    refuse_bad_numbers(WHO, tolerance=tolerance)
+    refuse_bad_count(WHO, "samples", samples, 2, "needs at least 2 samples of a leg, the start and the end")
+    legs = task_path(WHO, found, curve, closed=False).legs
+    tracker = Tracker(WHO, robot, q0, found, lift, feedback, tolerance)
+    times = np.linspace(0.0, 1.0, samples)
+    q, reference, qs, vs = q0, tracker.reference.start, [], []
+    for leg in legs:
+        end = tracker.follow(q, reference, leg, times)
+        qs.append(end.samples)
+        vs.append(
+            [tracker.lift(robot, here) @ np.asarray(leg(t), float) for t, here in zip(times, end.samples, strict=True)]
+        )
+        q, reference = end.q, end.reference
+    fibre = _fibre(robot, found, times, np.array(qs), np.array(vs))
+    t = (np.arange(len(legs))[:, None] + times).ravel()
+    keep = np.concatenate([[True], np.diff(t) > 0.0])  # the end of a leg is the beginning of the next
+    flat_q, flat_v = np.concatenate(qs), np.concatenate([np.array(v) for v in vs])
+    refuse_unknown(WHO, flat_q, "configurations on the way")
+    change = displacement(found, place(robot, flat_q[0], found), place(robot, flat_q[-1], found))
+    return LiftedCurve(robot, lift_name(lift), t[keep], flat_q[keep], flat_v[keep], fibre.ravel()[keep], change)
+
+
+def _fibre(robot: Robot, task: Task, times: Array, q: Array, v: Array) -> Array:
+    """The fibre coordinate at all samples (legs, K), from configurations (legs, K, nq) and velocities (legs, K, nv)."""
+    if robot.nv == task.size:
+        return np.zeros(q.shape[:-1])
+    if robot.nv == task.size + 1:
+        z, M = self_motion_direction(robot, q, task), mass_matrix(robot, q)
+        Mz = np.einsum("...ij,...j->...i", M, z)
+        speed = np.sum(Mz * v, axis=-1) / np.sqrt(np.sum(Mz * z, axis=-1))
+    else:
+        speed = np.sqrt(2.0 * np.maximum(kinetic_energy(robot, q, split_velocity(robot, q, v, task).vertical), 0.0))
+    splines = scipy_module("interpolate", WHO)
+    parts = splines.make_interp_spline(times, speed.T, k=min(5, len(times) - 1)).antiderivative()(times).T
+    ends = np.concatenate([[0.0], np.cumsum(parts[:-1, -1])])
+    return np.asarray(parts + ends[:, None])

@@ -1,0 +1,56 @@
+"""How far a task has come between two configurations, in its own rows: what feedback corrects and reports state."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.errors import TorsorError
+from torsor.functions import frame_pose
+from torsor.lie import se3, so3
+from torsor.model import Robot
+from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task
+
+
+def place(robot: Robot, q: Array, task: Task) -> tuple[Array, ...]:
+    """Where a task is at q (..., nq): poses of frames and values of functions, in the order of its parts."""
+    if isinstance(task, FrameTask):
+        return (frame_pose(robot, q, task.frame),)
+    if isinstance(task, FunctionTask):
+        return (task.value(robot, q),)
+    if isinstance(task, SelectedTask):
+        return place(robot, q, task.task)
+    if isinstance(task, StackedTask):
+        return tuple(part for one in task.tasks for part in place(robot, q, one))
+    raise TorsorError(
+        f"the task {task.name!r} says how fast it moves, not where it is: feedback and errors are known of tasks of frames and "
+        "of functions."
+    )
+
+
+def displacement(task: Task, start: tuple[Array, ...], end: tuple[Array, ...]) -> Array:
+    """From one place to another (..., m): to first order y_end − y_start, of poses and rotations their logarithm."""
+    if isinstance(task, SelectedTask):
+        return displacement(task.task, start, end)[..., list(task.rows)]
+    if isinstance(task, StackedTask):
+        parts, first = [], 0
+        for one in task.tasks:
+            last = first + _count(one)
+            parts.append(displacement(one, start[first:last], end[first:last]))
+            first = last
+        return np.concatenate(parts, axis=-1)
+    (a,), (b,) = start, end
+    if isinstance(task, FrameTask):
+        if task.kind == "pose":
+            return np.asarray(se3.log(se3.inverse(a) @ b))
+        if task.kind == "orientation":
+            return np.asarray(so3.log(np.swapaxes(a[..., :3, :3], -1, -2) @ b[..., :3, :3]))
+        return np.asarray(b[..., :3, 3] - a[..., :3, 3])
+    return np.asarray(b - a)
+
+
+def _count(task: Task) -> int:
+    """How many parts `place` gives."""
+    if isinstance(task, SelectedTask):
+        return _count(task.task)
+    return sum(map(_count, task.tasks)) if isinstance(task, StackedTask) else 1

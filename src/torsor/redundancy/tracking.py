@@ -1,0 +1,179 @@
+"""Joint motions that follow a task: q̇ = K(q) (ẏ + feedback · error), integrated to a stated accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.errors import ShapeError, TorsorError
+from torsor.functions import configuration_rate, mass_matrix
+from torsor.lie import se3
+from torsor.model import Robot
+from torsor.motion.integration import integrated
+from torsor.motion.quaternions_along import with_unit_quaternions
+from torsor.redundancy.connection import refuse_no_lift
+from torsor.redundancy.in_words import vector
+from torsor.redundancy.task_displacement import displacement, place
+from torsor.redundancy.task_path import Rate
+from torsor.task_functions import horizontal_lift, pseudoinverse_lift, task_rank
+from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task
+
+SHORTEST = 1e-7  # step, as a fraction of a leg: where steps get shorter than this, the joints run away
+LiftFunction = Callable[[Robot, Array], Array]  # (robot, q (nq,)) → K (nv, m)
+
+
+class Reference(Protocol):
+    """Where the task should be, as numbers that are integrated beside q."""
+
+    start: Array
+
+    def rate(self, now: Array, y_rate: Array) -> Array:
+        """How the numbers change."""
+
+    def error(self, now: Array, q: Array) -> Array:
+        """From where the task is to where it should be (m,)."""
+
+
+class _Nowhere:
+    """No feedback, nothing to carry."""
+
+    start = np.zeros(0)
+
+    def rate(self, now: Array, y_rate: Array) -> Array:
+        return now
+
+    def error(self, now: Array, q: Array) -> Array:
+        return np.zeros(1)
+
+
+class _Coordinates:
+    """Of positions and functions: y − y_start is the integral of ẏ."""
+
+    def __init__(self, robot: Robot, q: Array, task: Task) -> None:
+        self._robot, self._task, self._from, self.start = robot, task, place(robot, q, task), np.zeros(task.size)
+
+    def rate(self, now: Array, y_rate: Array) -> Array:
+        return y_rate
+
+    def error(self, now: Array, q: Array) -> Array:
+        return now - displacement(self._task, self._from, place(self._robot, q, self._task))
+
+
+class _Pose:
+    """Of a pose or orientation: Ṫ = T [V], ẏ = V."""
+
+    def __init__(self, robot: Robot, q: Array, task: FrameTask) -> None:
+        self._robot, self._task, self.start = robot, task, place(robot, q, task)[0].ravel()
+
+    def rate(self, now: Array, y_rate: Array) -> Array:
+        V = np.concatenate([y_rate, np.zeros(6 - len(y_rate))])
+        return np.asarray((now.reshape(4, 4) @ se3.hat(V)).ravel())
+
+    def error(self, now: Array, q: Array) -> Array:
+        return displacement(self._task, place(self._robot, q, self._task), (now.reshape(4, 4),))
+
+
+class Leg(NamedTuple):
+    """The end of a leg, q (nq,) and the numbers of the reference, and q (K, nq) at the times asked for."""
+
+    q: Array
+    reference: Array
+    samples: Array
+
+
+class Tracker:
+    """Follows legs of a task from one configuration to the next."""
+
+    def __init__(
+        self, who: str, robot: Robot, q: Array, task: Task, lift: Any, feedback: float, tolerance: float
+    ) -> None:
+        self.who, self.robot, self.task, self.tolerance, self.feedback = who, robot, task, tolerance, feedback
+        self.lift = lift_function(who, robot, task, lift)
+        self.reference: Reference = _reference(who, robot, q, task) if feedback else _Nowhere()
+
+    def velocity(self, q: Array, y_rate: Array, reference: Array) -> Array:
+        """v (nv,) = K (ẏ + feedback · error)."""
+        wanted = y_rate + self.feedback * self.reference.error(reference, q) if self.feedback else y_rate
+        return np.asarray(self.lift(self.robot, q) @ wanted)
+
+    def follow(self, q: Array, reference: Array, leg: Rate, times: Array) -> Leg:
+        """One leg from q; raises where the task becomes singular."""
+        split = len(q)
+
+        def rate(t: float, y: Array) -> Array:
+            here, carried, y_rate = y[:split], y[split:], np.asarray(leg(t), float)
+            v = self.velocity(here, y_rate, carried)
+            return np.concatenate([configuration_rate(self.robot, here, v), self.reference.rate(carried, y_rate)])
+
+        start = np.concatenate([with_unit_quaternions(self.robot, q), reference])
+        dense = len(times) > 0
+        run = integrated(
+            self.who, rate, (0.0, 1.0), start, self.tolerance, np.ones(len(start)), dense=dense, shortest=SHORTEST
+        )
+        if not run.finished:
+            raise self._stuck(run.t, run.y[:split])
+        samples = np.zeros((0, split)) if run.curve is None else run.curve(times)[:split].T
+        end = with_unit_quaternions(self.robot, run.y[:split])
+        return Leg(end, run.y[split:], with_unit_quaternions(self.robot, np.ascontiguousarray(samples)))
+
+    def _stuck(self, t: float, q: Array) -> TorsorError:
+        where = vector(q, 6)
+        report = task_rank(self.robot, q, self.task, tolerance=1e-3)
+        condition = float(np.linalg.cond(mass_matrix(self.robot, q)))
+        weight = f" Its mass matrix is nearly singular (condition {condition:.1e})." if condition > 1e5 else ""
+        return TorsorError(
+            f"{self.who}: robot {self.robot.name!r} cannot go on after t = {t:.6g} of this leg, at q = {where}: the lift runs "
+            f"away, as it does at singular configurations. J has {report}.{weight} Take a path that keeps away from it, or start "
+            "elsewhere on the self-motion (torsor.self_motion)."
+        )
+
+
+def lift_function(who: str, robot: Robot, task: Task, lift: Any) -> LiftFunction:
+    """The lift by name or metric, or a function (robot, q) → K (nv, m) of the user's."""
+    if callable(lift):
+        return _checked(who, robot, task, lift)
+    refuse_no_lift(who, robot, lift)
+    if isinstance(lift, str):
+        given = horizontal_lift if lift == "inertia" else pseudoinverse_lift
+        return lambda robot, q: given(robot, q, task)
+    metric = np.asarray(lift, float)
+    return lambda robot, q: horizontal_lift(robot, q, task, metric)
+
+
+def lift_name(lift: Any) -> str:
+    """For reports."""
+    if isinstance(lift, str):
+        return lift
+    return str(getattr(lift, "__name__", "given")) if callable(lift) else "given metric's"
+
+
+def _checked(who: str, robot: Robot, task: Task, lift: Callable[..., Any]) -> LiftFunction:
+    def checked(robot: Robot, q: Array) -> Array:
+        K = np.asarray(lift(robot, q), float)
+        if K.shape != (robot.nv, task.size):
+            raise ShapeError(f"{who}: the lift must give K ({robot.nv}, {task.size}), got {K.shape}.")
+        return K
+
+    return checked
+
+
+def _reference(who: str, robot: Robot, q: Array, task: Task) -> Reference:
+    if isinstance(task, FrameTask) and task.kind in ("pose", "orientation"):
+        return _Pose(robot, q, task)
+    if _has_turning_rows(task):
+        raise TorsorError(
+            f"{who}: feedback is known of a whole pose or orientation, of positions and functions, and of selections and stacks "
+            "of the latter; pass feedback=0, or another task."
+        )
+    return _Coordinates(robot, q, task)
+
+
+def _has_turning_rows(task: Task) -> bool:
+    if isinstance(task, SelectedTask):
+        return _has_turning_rows(task.task)
+    if isinstance(task, StackedTask):
+        return any(map(_has_turning_rows, task.tasks))
+    return isinstance(task, FrameTask) and task.kind != "position"

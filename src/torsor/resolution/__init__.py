@@ -1,0 +1,15 @@
+"""Redundancy resolved at each instant: joint rates of a task, with a second aim, strict priorities and joint limits."""
+
+from torsor.resolution.compiled_functions import (
+    limit_gradient as limit_gradient,
+    posture_gradient as posture_gradient,
+    resolved_acceleration as resolved_acceleration,
+    resolved_rate as resolved_rate,
+)
+from torsor.resolution.limit_rows import JointLimit as JointLimit
+from torsor.resolution.prioritised_velocities import prioritised_velocities as prioritised_velocities
+from torsor.resolution.priority_result import (
+    LimitConflict as LimitConflict,
+    PrioritisedVelocities as PrioritisedVelocities,
+    TaskOutcome as TaskOutcome,
+)

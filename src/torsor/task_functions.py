@@ -1,0 +1,63 @@
+"""The public functions of tasks: the algorithms of `tasks`, checked at this border and compiled for each robot and task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from torsor import diagnosis
+from torsor.arrays import checked
+from torsor.compiled import public
+from torsor.model import Robot
+from torsor.request import Algorithm
+from torsor.tasks import (
+    altafini_workspace as altafini,
+    horizontal_lift as lifts,
+    manipulability as volumes,
+    manipulability_ellipsoid as ellipsoid,
+    singular_directions as singular,
+    task_rank as rank,
+    task_space_dynamics as dynamics,
+    velocity_splitting as splitting,
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _with_mass_matrix(algorithm: Callable[P, R], result: str | type[R]) -> Callable[P, R]:
+    """The public form of an algorithm, for robots whose mass matrix has an inverse."""
+    what = algorithm.__name__.replace("_", " ")
+
+    def alone(robot: Robot) -> list[Algorithm]:
+        diagnosis.refuse_idle_joints(robot, what, "the inverse of its mass matrix is")
+        return [algorithm]
+
+    return public(algorithm, result, rivals=alone, module=__name__)
+
+
+task_space_dynamics = _with_mass_matrix(dynamics.task_space_dynamics, dynamics.TaskSpaceDynamics)
+task_space_inverse_dynamics = _with_mass_matrix(dynamics.task_space_inverse_dynamics, "tau")
+task_space_forward_dynamics = _with_mass_matrix(dynamics.task_space_forward_dynamics, "acceleration")
+task_forces_to_torques = _with_mass_matrix(dynamics.task_forces_to_torques, "tau")
+torques_to_task_forces = _with_mass_matrix(dynamics.torques_to_task_forces, "forces")
+workspace_acceleration = _with_mass_matrix(dynamics.workspace_acceleration, "acceleration")
+
+manipulability = public(volumes.manipulability, "w", module=__name__)
+manipulability_gradient = public(volumes.manipulability_gradient, "slope", module=__name__)
+inertia_manipulability = _with_mass_matrix(volumes.inertia_manipulability, "w")
+dynamic_manipulability = _with_mass_matrix(volumes.dynamic_manipulability, "w")
+
+altafini_workspace_acceleration = _with_mass_matrix(altafini.altafini_workspace_acceleration, "acceleration")
+
+# With any metric; the mass matrix, where it is that, may be singular: then they are NaN
+horizontal_lift = public(lifts.horizontal_lift, "K", module=__name__)
+pseudoinverse_lift = public(lifts.pseudoinverse_lift, "K", module=__name__)
+split_velocity = public(splitting.split_velocity, splitting.SplitVelocity, module=__name__)
+velocity_projectors = public(splitting.velocity_projectors, splitting.VelocityProjectors, module=__name__)
+
+# In NumPy, for what is decomposed depends on its numbers
+damped_task_space_dynamics = checked(singular.damped_task_space_dynamics)
+manipulability_ellipsoid = checked(ellipsoid.manipulability_ellipsoid)
+task_rank = checked(rank.task_rank)
+altafini_equation_report = checked(altafini.altafini_equation_report)

@@ -1,0 +1,235 @@
+"""Task-space dynamics near singularities: only the directions that a robot can hardly move in are damped, and it is said how.
+
+J M⁻¹ Jᵀ, the acceleration for forces along the task, becomes small in the direction u that is about to be lost, and its
+inverse Λ large. With the mobilities σ_i of all directions (each row measured by what is usual for the robot), the inverse of a
+mobility below the limit ε is replaced by a damped one, 1/σ → σ/(σ² + (ε² − σ²)) = σ/ε²: continuous at ε, at most 1/ε, and 0 at
+the singularity. Of an acceleration demanded along u, (σ/ε)² is given and the rest given up; all other directions stay exact.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor import functions
+from torsor.arrays import as_numbers, checked, dot, identity, matmul, matvec, outer, sqrt, transpose, where
+from torsor.arrays.symmetric_eigen import symmetric_eigen
+from torsor.arrays.typing import (
+    Array,
+    ConfigurationVector,
+    JointMatrix,
+    JointVector,
+    TaskJacobian,
+    TaskLift,
+    TaskMatrix,
+    TaskVector,
+)
+from torsor.compiled import public
+from torsor.errors import ShapeError, TorsorError
+from torsor.model import Robot, random_configuration
+from torsor.tasks.task import Task, as_task
+from torsor.tasks.task_space_dynamics import TaskSpaceDynamics, lifted
+
+ROUNDING = 1e-18  # of the largest mobility: what is below counts as not moving at all
+MOST_COMPILED = 7  # rows; the eigenvectors of more take too many operations to write out
+SAMPLES = 64  # configurations that say what is usual for a robot
+
+
+class DampingReport(NamedTuple):
+    """Which directions of a task were damped, and what was given up. m rows of the task; directions sorted by mobility."""
+
+    labels: tuple[str, ...]
+    """Names of the rows."""
+    mobility: Array
+    """σ (..., m), largest first: acceleration for a unit force along each direction, 1 being usual for the robot; no unit."""
+    directions: Array
+    """(..., m, m): column i is the unit vector, in task coordinates, that σ_i belongs to."""
+    achieved: Array
+    """(..., m): the fraction of an acceleration along each direction that is given, 1 where nothing was damped."""
+    lost: TaskMatrix
+    """1 − J J̄ (..., m, m): what takes from the acceleration needed the part that is given up."""
+    needed: TaskVector
+    """J M⁻¹ (C v + g) − J̇ v (..., m): what the robot's own motion and weight need on top of the acceleration demanded."""
+
+    @property
+    def is_damped(self) -> Array:
+        """Whether any direction was damped, (...)."""
+        return (self.achieved < 1.0).any(axis=-1)
+
+    def given_up(self, acceleration: TaskVector) -> TaskVector:
+        """The acceleration demanded less the one that follows, (..., m), per s², by `task_space_dynamics` forces Λ ÿ + η."""
+        return matvec(self.lost, as_numbers(acceleration) + self.needed)
+
+    def __str__(self) -> str:
+        """In words: one state by its directions, a batch by how many of its states are damped."""
+        if self.mobility.ndim > 1:
+            many, worst = f"{int(self.is_damped.sum())} of {self.is_damped.size}", self.achieved.min(initial=1.0)
+            return (
+                f"{many} states are damped; of an acceleration, {100 * worst:.3g} % is achieved in the worst direction"
+            )
+        damped = [k for k in range(len(self.labels)) if self.achieved[k] < 1.0]
+        if not damped:
+            return f"nothing is damped; the smallest mobility is {self.mobility[-1]:.3g} of the usual"
+        return "\n".join(
+            f"along {direction_in_words(self.labels, self.directions[:, k])}: {100 * (1 - self.achieved[k]):.3g} % of the "
+            f"acceleration is given up (mobility {self.mobility[k]:.3g} of the usual)"
+            for k in damped
+        )
+
+
+class DampedTaskSpaceDynamics(NamedTuple):
+    """Task-space dynamics that stay bounded, and the report of what that cost."""
+
+    dynamics: TaskSpaceDynamics
+    """As `task_space_dynamics` has it, with Λ bounded. Its projector is exact: null torques never disturb the task."""
+    report: DampingReport
+    """Which directions were damped."""
+
+
+def damped_task_space_dynamics(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    task: Task | str,
+    *,
+    limit: float = 1e-3,
+    scales: Array | None = None,
+) -> DampedTaskSpaceDynamics:
+    """Task-space dynamics that never blow up: directions of mobility below ``limit`` are damped, the others exact [Kha87].
+
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. ``limit``, no unit: mobility, eigenvalue of J M⁻¹ Jᵀ, below which a
+    direction is damped, with each row i of the task measured by ``scales[i]`` (m,), the square root of its usual mobility; as
+    it is at random configurations, if not given. Rows may be dependent, and more than the robot has freedoms. NaN where M is
+    singular. May be part of what `torsor.compile` compiles.
+    """
+    task = as_task(robot, task)
+    if not limit > 0.0:
+        raise TorsorError(f"damped_task_space_dynamics: `limit` must be positive, got {limit!r}.")
+    unit = _scales(task, robot, scales) * math.sqrt(limit)
+    evaluate = _damped_terms if task.size <= MOST_COMPILED else checked(damped_terms)
+    found = evaluate(robot, q, v, task, unit)
+    bias = found.coriolis + found.gravity
+    dynamics = TaskSpaceDynamics(found.inertia, bias, *found[1:7])
+    report = DampingReport(
+        task.labels, limit * found.mobility, found.directions, found.achieved, found.lost, found.needed
+    )
+    return DampedTaskSpaceDynamics(dynamics, report)
+
+
+class DampedTerms(NamedTuple):
+    """The arrays of damped dynamics and their report; mobility in units of the limit."""
+
+    inertia: TaskMatrix
+    coriolis: TaskVector
+    gravity: TaskVector
+    jacobian: TaskJacobian
+    drift: TaskVector
+    inverse: TaskLift
+    projector: JointMatrix
+    mobility: TaskVector
+    directions: TaskMatrix
+    achieved: TaskVector
+    lost: TaskMatrix
+    needed: TaskVector
+
+
+def damped_terms(robot: Robot, q: ConfigurationVector, v: JointVector, task: Task, scales: TaskVector) -> DampedTerms:
+    """All of it, for rows measured by ``scales`` (m,) such that the limit is a mobility of 1."""
+    J, (X, gram) = lifted(robot, q, task)
+    unit = 1.0 / scales
+    mobility, U = symmetric_eigen(gram * outer(unit, unit))
+    mobility = where(mobility < 0.0, 0.0, mobility)
+    damped = mobility < 1.0
+    gain, achieved = (
+        where(damped, mobility, 1.0 / where(damped, 1.0, mobility)),
+        where(damped, mobility * mobility, 1.0),
+    )
+    left, right = U * unit[..., :, None], U * scales[..., :, None]
+    inertia = _spread(left, gain, left)
+    drift = task.drift(robot, q, v)
+    from_velocity = matvec(X, functions.coriolis_forces(robot, q, v)) - drift
+    from_weight = matvec(X, functions.gravity_forces(robot, q))
+    # By the rows of J along the directions, measured again: an eigenvalue near 0 is rounding error long before they are.
+    rows, lifts = matmul(transpose(left), J), matmul(transpose(left), X)
+    squares = dot(rows, lifts)
+    weights = 1.0 / where(squares > ROUNDING * squares[..., :1], squares, math.inf)
+    projector = identity(robot.nv) - matmul(transpose(lifts) * weights[..., None, :], rows)
+    return DampedTerms(
+        inertia,
+        matvec(inertia, from_velocity),
+        matvec(inertia, from_weight),
+        J,
+        drift,
+        matmul(transpose(X), inertia),
+        projector,
+        mobility,
+        right / sqrt(dot(transpose(right), transpose(right)))[..., None, :],
+        achieved,
+        _spread(right, 1.0 - achieved, left),
+        from_velocity + from_weight,
+    )
+
+
+_damped_terms = public(damped_terms, DampedTerms, registered=False)
+
+
+def _spread(left: TaskMatrix, diagonal: TaskVector, right: TaskMatrix) -> TaskMatrix:
+    """left diag rightᵀ."""
+    return matmul(left * diagonal[..., None, :], transpose(right))
+
+
+def usual_scales(task: Task, robot: Robot) -> Array:
+    """√(J M⁻¹ Jᵀ)_ii (m,), root mean square over random configurations: what a row of a task can usually be moved by."""
+    return _usual_scales(task, robot)
+
+
+@lru_cache(maxsize=256)
+def _usual_scales(task: Task, robot: Robot) -> Array:
+    q = random_configuration(robot, seed=0, batch=(SAMPLES,))
+    J = task.jacobian(robot, q)
+    squares = np.nanmean(np.einsum("...ij,...jk,...ik->...i", J, functions.inverse_mass_matrix(robot, q), J), axis=0)
+    largest = squares.max(initial=0.0)
+    scales = np.sqrt(np.where(squares > ROUNDING * largest, squares, largest if largest > 0.0 else 1.0))
+    scales.flags.writeable = False
+    return scales
+
+
+def direction_in_words(labels: tuple[str, ...], direction: Array) -> str:
+    """A direction in task coordinates by the rows that matter in it, the largest first: "0.98 vx − 0.2 wz"."""
+    order = [k for k in np.argsort(-np.abs(direction), kind="stable") if abs(direction[k]) > 0.05]
+    sign = 1.0 if direction[order[0]] > 0 else -1.0
+    terms = [f"{'+' if sign * direction[k] > 0 else '−'} {abs(direction[k]):.2g} {labels[k]}" for k in order]
+    return " ".join(terms).removeprefix("+ ")
+
+
+def full_svd(B: Array) -> tuple[Array, Array, Array]:
+    """U (..., m, m), s (..., m) with zeros for what n < m columns cannot have, Vᵀ (..., n, n)."""
+    U, s, Vt = np.linalg.svd(B, full_matrices=True)
+    return U, _padded(s, B.shape[-2]), Vt
+
+
+def root_of(M_inverse: Array) -> tuple[Array, Array]:
+    """K (..., nv, nv) with K Kᵀ = M⁻¹, and where M⁻¹ exists (...); 1 elsewhere."""
+    sound = np.isfinite(M_inverse).all(axis=(-1, -2))
+    return np.linalg.cholesky(np.where(sound[..., None, None], M_inverse, np.eye(M_inverse.shape[-1]))), sound
+
+
+def _scales(task: Task, robot: Robot, scales: Array | None) -> Array:
+    if scales is None:
+        return usual_scales(task, robot)
+    given = np.asarray(scales, dtype=float)
+    if given.shape != (task.size,) or not np.all(given > 0.0):
+        raise ShapeError(
+            f"damped_task_space_dynamics: `scales` must be {task.size} positive numbers, one for each of "
+            f"{', '.join(task.labels)}, got {scales!r:.80}."
+        )
+    return given
+
+
+def _padded(s: Array, size: int) -> Array:
+    """The first numbers of the last axis, or zeros after them."""
+    missing = max(size - s.shape[-1], 0)
+    return np.concatenate([s[..., :size], np.zeros((*s.shape[:-1], missing))], axis=-1)

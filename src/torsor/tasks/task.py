@@ -1,0 +1,260 @@
+"""What of a robot's motion is controlled: a task, with ẏ = J(q) v of some frame, of a selection, or of several at once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from torsor import functions
+from torsor.arrays import concat, constant, zeros
+from torsor.arrays.typing import (
+    Array,
+    ConfigurationVector,
+    JointVector,
+    TaskJacobian,
+    TaskJacobianDerivative,
+    TaskVector,
+)
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import trace
+from torsor.errors import TorsorError, unknown_name
+from torsor.model import Robot
+
+
+class Task(ABC):
+    """m quantities whose rates are linear in the joint velocities, ẏ = J(q) v: small, immutable, hashable, picklable.
+
+    Made by `pose_task`, `position_task`, `orientation_task`, `function_task`, `stack_tasks` and `Task.select`. A class of
+    your own is a task if it is a frozen dataclass that says the same, for NumPy, JAX and traced arrays alike.
+    """
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Names of the rows, for reports."""
+
+    @property
+    def size(self) -> int:
+        """m, the number of rows."""
+        return len(self.labels)
+
+    @property
+    def name(self) -> str:
+        """What the rows belong to, for the labels of stacked tasks."""
+        return type(self).__name__
+
+    @abstractmethod
+    def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
+        """J (..., m, nv) with ẏ = J v. ``q`` (..., nq), rad or m."""
+
+    @abstractmethod
+    def drift(self, robot: Robot, q: ConfigurationVector, v: JointVector) -> TaskVector:
+        """J̇ v (..., m), what ÿ is at zero joint acceleration. ``q`` (..., nq); ``v`` (..., nv), rad/s or m/s."""
+
+    @abstractmethod
+    def derivative(self, robot: Robot, q: ConfigurationVector) -> TaskJacobianDerivative:
+        """∂_k J (..., m, nv, nv), derivative index last, along the tangent coordinates v. ``q`` (..., nq), rad or m."""
+
+    def select(self, rows: int | str | Sequence[int | str]) -> Task:
+        """Some of the rows, by number or label, in the order given: ``task.select(["vx", "vy"])``."""
+        wanted = (rows,) if isinstance(rows, (int, str)) else tuple(rows)
+        return SelectedTask(self, tuple(self._row(row) for row in wanted))
+
+    def key_for(self, robot: Robot) -> str:
+        """What identifies the task among machine code on disk: all of what it computes for a robot, by its program."""
+        inputs = {"q": (robot.nq,), "v": (robot.nv,)}
+
+        def all_of_it(q: Array, v: Array) -> tuple[Array, ...]:
+            return self.jacobian(robot, q), self.drift(robot, q, v), self.derivative(robot, q)
+
+        return f"{type(self).__name__} {trace(all_of_it, inputs, Level.FULL).digest()}"
+
+    def _row(self, row: int | str) -> int:
+        if isinstance(row, str):
+            places = [k for k, label in enumerate(self.labels) if row in (label, label.rpartition(".")[2])]
+            if len(places) == 1:
+                return places[0]
+            if places:
+                which = ", ".join(repr(self.labels[k]) for k in places)
+                raise TorsorError(f"task {self.name!r}: {row!r} names several rows: {which}.")
+        elif 0 <= row < self.size:
+            return int(row)
+        listing = ", ".join(self.labels)
+        raise unknown_name(f"task {self.name!r} of {self.size} rows", "row", row, self.labels, listing)
+
+
+class _Kind(NamedTuple):
+    """How a frame's motion is written: the functions of its Jacobian, and which of their six rows are taken."""
+
+    jacobian: Callable[..., Array]
+    acceleration: Callable[..., Array]
+    derivative: Callable[..., Array]
+    rows: slice
+
+
+_LABELS: tuple[str, ...] = ("wx", "wy", "wz", "vx", "vy", "vz")
+_BODY = (functions.body_jacobian, functions.body_acceleration, functions.body_jacobian_derivative)
+_MIXED = (functions.mixed_jacobian, functions.classical_acceleration, functions.mixed_jacobian_derivative)
+_KINDS = {
+    "pose": _Kind(*_BODY, slice(0, 6)),
+    "orientation": _Kind(*_BODY, slice(0, 3)),
+    "position": _Kind(*_MIXED, slice(3, 6)),
+}
+
+
+@dataclass(frozen=True)
+class FrameTask(Task):
+    """The motion of a frame: its body twist ("pose"), velocity of its origin in base axes ("position"), or angular velocity
+    in its own axes ("orientation").
+    """
+
+    frame: str
+    kind: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of wx, wy, wz (angular) and vx, vy, vz (linear), those that there are."""
+        return _LABELS[_KINDS[self.kind].rows]
+
+    @property
+    def name(self) -> str:
+        """The frame."""
+        return self.frame
+
+    def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
+        """Rows of the body or mixed Jacobian of the frame, rad and m per unit of v."""
+        kind = _KINDS[self.kind]
+        return kind.jacobian(robot, q, self.frame)[..., kind.rows, :]
+
+    def drift(self, robot: Robot, q: ConfigurationVector, v: JointVector) -> TaskVector:
+        """The frame's acceleration at zero joint acceleration, rad/s² and m/s²."""
+        kind = _KINDS[self.kind]
+        return kind.acceleration(robot, q, v, zeros(robot.nv), self.frame)[..., kind.rows]
+
+    def derivative(self, robot: Robot, q: ConfigurationVector) -> TaskJacobianDerivative:
+        """Rows of the kinematic Hessian."""
+        kind = _KINDS[self.kind]
+        return kind.derivative(robot, q, self.frame)[..., kind.rows, :, :]
+
+    def key_for(self, robot: Robot) -> str:
+        """Frame and kind say it all."""
+        return repr(self)
+
+
+@dataclass(frozen=True)
+class SelectedTask(Task):
+    """Some rows of a task."""
+
+    task: Task
+    rows: tuple[int, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of the rows selected."""
+        return tuple(self.task.labels[row] for row in self.rows)
+
+    @property
+    def name(self) -> str:
+        """Of the whole task."""
+        return self.task.name
+
+    def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
+        """The rows of J."""
+        return self.task.jacobian(robot, q)[..., constant(self.rows), :]
+
+    def drift(self, robot: Robot, q: ConfigurationVector, v: JointVector) -> TaskVector:
+        """The entries of J̇ v."""
+        return self.task.drift(robot, q, v)[..., constant(self.rows)]
+
+    def derivative(self, robot: Robot, q: ConfigurationVector) -> TaskJacobianDerivative:
+        """The rows of ∂J."""
+        return self.task.derivative(robot, q)[..., constant(self.rows), :, :]
+
+    def key_for(self, robot: Robot) -> str:
+        """The whole task and which rows."""
+        return f"{self.task.key_for(robot)}[{self.rows}]"
+
+
+@dataclass(frozen=True)
+class StackedTask(Task):
+    """Several tasks, one below the other."""
+
+    tasks: tuple[Task, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Each with the name of its task in front, as "tool.vx"."""
+        return tuple(f"{task.name}.{label}" for task in self.tasks for label in task.labels)
+
+    @property
+    def name(self) -> str:
+        """Of all of them."""
+        return " + ".join(task.name for task in self.tasks)
+
+    def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
+        """All Jacobians, one below the other."""
+        return concat([task.jacobian(robot, q) for task in self.tasks], axis=-2)
+
+    def drift(self, robot: Robot, q: ConfigurationVector, v: JointVector) -> TaskVector:
+        """All J̇ v, one after the other."""
+        return concat([task.drift(robot, q, v) for task in self.tasks])
+
+    def derivative(self, robot: Robot, q: ConfigurationVector) -> TaskJacobianDerivative:
+        """All ∂J, one below the other."""
+        return concat([task.derivative(robot, q) for task in self.tasks], axis=-3)
+
+    def key_for(self, robot: Robot) -> str:
+        """Those of all of them."""
+        return f"stack({'; '.join(task.key_for(robot) for task in self.tasks)})"
+
+
+Rows = int | str | Sequence[int | str] | None
+
+
+def pose_task(frame: str, rows: Rows = None) -> Task:
+    """The six rows (ω, v) of a frame's body twist, rad/s and m/s, or some of them: ``pose_task("tool", ["wz", "vx"])``."""
+    return _frame_task(frame, "pose", rows)
+
+
+def position_task(frame: str, rows: Rows = None) -> Task:
+    """The velocity of a frame's origin in base axes, three rows (vx, vy, vz), m/s, or some of them."""
+    return _frame_task(frame, "position", rows)
+
+
+def orientation_task(frame: str, rows: Rows = None) -> Task:
+    """The angular velocity of a frame in its own axes, three rows (wx, wy, wz), rad/s, or some of them."""
+    return _frame_task(frame, "orientation", rows)
+
+
+def stack_tasks(*tasks: Task | str) -> Task:
+    """Several tasks as one, row below row; a frame name means its pose. No priorities: all rows count alike."""
+    if not tasks:
+        raise TorsorError("stack_tasks: there is nothing to stack; pass at least one task.")
+    return StackedTask(tuple(_task_of("stack_tasks", task) for task in tasks))
+
+
+def as_task(robot: Robot, task: Task | str) -> Task:
+    """A task as it is; a frame name as the frame's pose (body twist)."""
+    if isinstance(task, str):
+        robot.structure.frame(task)  # refuses unknown names
+    return _task_of(f"robot {robot.name!r}", task)
+
+
+def _frame_task(frame: str, kind: str, rows: Rows) -> Task:
+    if not isinstance(frame, str):
+        raise TorsorError(f"{kind}_task: the frame must be a name, got {frame!r:.60}.")
+    task = FrameTask(frame, kind)
+    return task if rows is None else task.select(rows)
+
+
+def _task_of(where: str, task: Task | str) -> Task:
+    if isinstance(task, str):
+        return pose_task(task)
+    if not isinstance(task, Task):
+        raise TorsorError(
+            f"{where}: a task is a frame name or made by pose_task, position_task, orientation_task, function_task or "
+            f"stack_tasks; got {type(task).__name__} {task!r:.60}."
+        )
+    return task

@@ -1,0 +1,219 @@
+"""Dynamics in the coordinates of a task: Λ ÿ + η = F, with τ = Jᵀ F + Nᵀ τ₀ [LP, (9.91)–(9.99), E002-11; Kha87].
+
+With ẏ = J v and M a + C v + g = τ::
+
+    Λ = (J M⁻¹ Jᵀ)⁻¹,   η = Λ (J M⁻¹ (C v + g) − J̇ v),   J̄ = M⁻¹ Jᵀ Λ,   N = 1 − J̄ J
+
+For as many rows as joints these are J⁻ᵀ M J⁻¹ and J⁻ᵀ (C v + g) − Λ J̇ v; for fewer, N projects on the motions that the task
+does not see, and no torque Nᵀ τ₀ accelerates the task: J M⁻¹ Nᵀ = 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torsor import functions
+from torsor.arrays import (
+    dot,
+    factor,
+    identity,
+    inverse,
+    matmul,
+    matrix,
+    matvec,
+    solve,
+    solve_columns,
+    transpose,
+)
+from torsor.arrays.typing import (
+    Array,
+    ConfigurationVector,
+    JointMatrix,
+    JointVector,
+    TaskJacobian,
+    TaskLift,
+    TaskMatrix,
+    TaskVector,
+)
+from torsor.errors import ShapeError, TorsorError
+from torsor.model import Robot
+from torsor.model.degenerate import may_be_singular
+from torsor.tasks.task import Task, as_task
+
+
+class TaskSpaceDynamics(NamedTuple):
+    """Λ ÿ + η = F, and what belongs to it; m rows of the task, units of the task throughout."""
+
+    inertia: TaskMatrix
+    """Λ (..., m, m), symmetric positive definite: the inertia felt by forces along the task."""
+    bias: TaskVector
+    """η (..., m): Coriolis and gravity terms; friction excluded."""
+    coriolis: TaskVector
+    """The part of η due to velocity (..., m)."""
+    gravity: TaskVector
+    """The part of η due to gravity (..., m)."""
+    jacobian: TaskJacobian
+    """J (..., m, nv)."""
+    drift: TaskVector
+    """J̇ v (..., m)."""
+    inverse: TaskLift
+    """J̄ (..., nv, m), the dynamically consistent inverse: of all motions with ẏ = J v, J̄ ẏ has the least kinetic energy."""
+    projector: JointMatrix
+    """N (..., nv, nv) on the motions without effect on the task; torques that are not felt by it are Nᵀ τ₀."""
+
+    def torques(self, acceleration: TaskVector, null_torque: JointVector | None = None) -> JointVector:
+        """τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ (..., nv), N·m or N, for an acceleration (..., m) of the task; friction excluded."""
+        tau = matvec(transpose(self.jacobian), matvec(self.inertia, acceleration) + self.bias)
+        return tau if null_torque is None else tau + matvec(transpose(self.projector), null_torque)
+
+
+def task_space_dynamics(robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str) -> TaskSpaceDynamics:
+    """Inertia, bias and projector in the coordinates of a task, Λ ÿ + η = F [LP, (9.91)–(9.99), E002-11; Kha87].
+
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``task``: a task or, for its pose, a frame name. In units of the
+    task: for a pose Λ in kg·m², kg·m and kg, η in N·m and N. NaN where the rows of J are dependent: see
+    `damped_task_space_dynamics`.
+    """
+    task, J, lift = independent_task(robot, q, task)
+    factors = factor(lift.gram, guarded=True)
+    inertia = inverse(factors)
+    drift = task.drift(robot, q, v)
+    coriolis = matvec(inertia, matvec(lift.transposed, functions.coriolis_forces(robot, q, v)) - drift)
+    gravity = matvec(inertia, matvec(lift.transposed, functions.gravity_forces(robot, q)))
+    lifted = matmul(transpose(lift.transposed), inertia)
+    projector = identity(robot.nv) - matmul(lifted, J)
+    return TaskSpaceDynamics(inertia, coriolis + gravity, coriolis, gravity, J, drift, lifted, projector)
+
+
+def task_space_inverse_dynamics(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    task: Task | str,
+    acceleration: TaskVector,
+    null_torque: JointVector | None = None,
+) -> JointVector:
+    """Joint forces that give a task an acceleration: τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ + friction [Kha87].
+
+    Joint friction is made up for in full, as by `inverse_dynamics`. ``null_torque`` τ₀ (..., nv) moves a redundant robot within
+    what the task leaves free; without it, nothing holds that motion, not even against gravity.
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``acceleration`` (..., m), per s². Returns (..., nv), N·m or N; NaN
+    where the rows of J are dependent.
+    """
+    task, J, lift = independent_task(robot, q, task)
+    _check_rows("task_space_inverse_dynamics", "acceleration", acceleration, task)
+    opposing = functions.bias_forces(robot, q, v)
+    if null_torque is not None:
+        opposing = opposing - null_torque
+    needed = acceleration - task.drift(robot, q, v) + matvec(lift.transposed, opposing)
+    tau = matvec(transpose(J), solve(factor(lift.gram, guarded=True), needed)) + functions.friction_forces(robot, v)
+    return tau if null_torque is None else tau + null_torque
+
+
+def task_space_forward_dynamics(
+    robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str, forces: TaskVector
+) -> TaskVector:
+    """The acceleration that forces along a task produce: ÿ = Λ⁻¹ (F − η) − J M⁻¹ friction, for τ = Jᵀ F [LP, (9.97)].
+
+    No inverse of Λ⁻¹ = J M⁻¹ Jᵀ is needed, so that it is right at singularities too. ``q`` (..., nq), rad or m; ``v`` (..., nv),
+    rad/s or m/s; ``forces`` (..., m), N·m or N for a pose. Returns (..., m), per s².
+    """
+    task = as_task(robot, task)
+    _check_rows("task_space_forward_dynamics", "forces", forces, task)
+    J = task.jacobian(robot, q)
+    a = functions.forward_dynamics(robot, q, v, matvec(transpose(J), forces))
+    return matvec(J, a) + task.drift(robot, q, v)
+
+
+def task_forces_to_torques(
+    robot: Robot,
+    q: ConfigurationVector,
+    task: Task | str,
+    forces: TaskVector,
+    null_torque: JointVector | None = None,
+) -> JointVector:
+    """Joint forces of forces along a task: τ = Jᵀ F + Nᵀ τ₀ [LP, (9.96); Kha87].
+
+    ``q`` (..., nq), rad or m; ``forces`` (..., m), N·m or N for a pose; ``null_torque`` τ₀ (..., nv): its part that the task
+    feels is taken out. Returns (..., nv), N·m or N.
+    """
+    if null_torque is None:
+        task = as_task(robot, task)
+        _check_rows("task_forces_to_torques", "forces", forces, task)
+        return matvec(transpose(task.jacobian(robot, q)), forces)
+    task, J, lift = independent_task(robot, q, task)
+    _check_rows("task_forces_to_torques", "forces", forces, task)
+    felt = solve(factor(lift.gram, guarded=True), matvec(lift.transposed, null_torque))
+    return null_torque + matvec(transpose(J), forces - felt)
+
+
+def torques_to_task_forces(robot: Robot, q: ConfigurationVector, task: Task | str, tau: JointVector) -> TaskVector:
+    """The forces along a task that joint forces amount to: F = J̄ᵀ τ, so that Jᵀ F accelerates it as τ does [Kha87].
+
+    ``q`` (..., nq), rad or m; ``tau`` (..., nv), N·m or N. Returns (..., m), N·m or N for a pose.
+    """
+    _, _, lift = independent_task(robot, q, task)
+    return solve(factor(lift.gram, guarded=True), matvec(lift.transposed, tau))
+
+
+def workspace_acceleration(
+    robot: Robot, q: ConfigurationVector, v: JointVector, tau: JointVector, task: Task | str
+) -> TaskVector:
+    """ÿ = J M⁻¹ (τ − C v − g − friction) + J̇ v: the exact equation of a chain, redundant or not [Alt04, (18), E004-9].
+
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N. Returns (..., m), per s²; right at
+    singularities too.
+    """
+    task = as_task(robot, task)
+    a = functions.forward_dynamics(robot, q, v, tau)
+    return matvec(task.jacobian(robot, q), a) + task.drift(robot, q, v)
+
+
+class Lift(NamedTuple):
+    """What all of the above is made of: J M⁻¹ (..., m, nv) and J M⁻¹ Jᵀ (..., m, m)."""
+
+    transposed: Array
+    gram: Array
+
+
+class IndependentTask(NamedTuple):
+    """A task whose rows can be independent, its Jacobian and what the mass matrix makes of it."""
+
+    task: Task
+    J: TaskJacobian
+    lift: Lift
+
+
+def independent_task(robot: Robot, q: ConfigurationVector, task: Task | str) -> IndependentTask:
+    """A task with no more rows than the robot has freedoms, J, J M⁻¹ and J M⁻¹ Jᵀ."""
+    task = as_task(robot, task)
+    if task.size > robot.nv:
+        raise TorsorError(
+            f"task {task.name!r} has {task.size} rows and robot {robot.name!r} {robot.nv} degrees of freedom, so the rows are "
+            f"never independent: select {robot.nv} or fewer with task.select."
+        )
+    J, lift = lifted(robot, q, task)
+    return IndependentTask(task, J, lift)
+
+
+def lifted(robot: Robot, q: ConfigurationVector, task: Task) -> tuple[TaskJacobian, Lift]:
+    """J, J M⁻¹ and J M⁻¹ Jᵀ of any task."""
+    J = task.jacobian(robot, q)
+    M = factor(functions.mass_matrix(robot, q), guarded=may_be_singular(robot))
+    X = transpose(solve_columns(M, transpose(J)))
+    return J, Lift(X, symmetric_product(J, X))
+
+
+def symmetric_product(A: Array, B: Array) -> Array:
+    """A Bᵀ (..., m, m) if that is symmetric, each entry computed once."""
+    m = A.shape[-2]
+    entries = {(i, j): dot(A[..., i, :], B[..., j, :]) for i in range(m) for j in range(i, m)}
+    return matrix([[entries[min(i, j), max(i, j)] for j in range(m)] for i in range(m)])
+
+
+def _check_rows(where: str, name: str, x: Array, task: Task) -> None:
+    if x.shape[-1] != task.size:
+        raise ShapeError(
+            f"{where}: `{name}` must have shape (..., {task.size}) for task {task.name!r} ({', '.join(task.labels)}), got "
+            f"{tuple(x.shape)}."
+        )

@@ -1,0 +1,336 @@
+"""Dynamics along a task: identities of projectors and inverses, the equations of motion, singular directions, manipulability."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from property_checks import DIFFERENTIATED, assert_close, derivative_along, largest, times, transposed
+from property_strategies import Case, cases, mass_condition, robots
+
+import torsor
+from torsor.arrays.symmetric_eigen import jacobi_eigen
+from torsor.tasks import Task
+
+few = settings(max_examples=15)
+BATCHES = ((), (3,), (2, 2), (0,))
+WELL = 1e5  # condition number of J M⁻¹ Jᵀ up to which rounding errors, times it, still say something
+REDUNDANT = torsor.robots.panda().rename({"hand_tcp": "tool"})
+
+
+def task_of(case: Case) -> tuple[Task, float]:
+    """A task of some frame whose rows are independent at all states of a case, and what rounding is magnified by."""
+    robot, q, rng = case.robot, case.q, case.rng
+    make = rng.choice([torsor.pose_task, torsor.position_task, torsor.orientation_task])
+    whole = make(str(rng.choice(robot.frames[1:])))
+    rows = rng.permutation(whole.size)[: int(rng.integers(1, min(whole.size, robot.nv) + 1))]
+    task = whole.select([int(row) for row in rows])
+    J = task.jacobian(robot, q)
+    gram = J @ torsor.inverse_mass_matrix(robot, q) @ transposed(J)
+    worst = float(np.linalg.cond(gram).max(initial=1.0))
+    assume(np.isfinite(worst) and worst < WELL)
+    return task, worst * mass_condition(robot, q)
+
+
+heavy = robots(most=6).filter(lambda robot: robot.parameters.inertias[:, 0].sum() > 0)
+
+
+@few
+@given(cases(heavy, BATCHES))
+def test_the_consistent_inverse_and_the_projector_are_what_they_are_called(case):
+    robot, q, v = case.robot, case.q, case.v
+    task, worst = task_of(case)
+    d = torsor.task_space_dynamics(robot, q, v, task)
+    M, N = torsor.mass_matrix(robot, q), d.projector
+    near = 1e-14 * worst + 1e-12
+    assert_close(d.jacobian @ d.inverse, np.broadcast_to(np.eye(task.size), d.inertia.shape), near)
+    assert_close(N @ d.inverse, np.zeros_like(d.inverse), near, scale=d.inverse)
+    assert_close(N @ N, N, near)
+    assert_close(transposed(N) @ M, M @ N, near, scale=largest(M) * largest(N))
+    assert_close(d.inertia, transposed(d.inertia), near)
+    assert np.all(np.linalg.eigvalsh(d.inertia) > 0)
+    assert_close(d.inertia @ d.jacobian @ torsor.inverse_mass_matrix(robot, q), transposed(d.inverse), near)
+    assert_close(d.coriolis + d.gravity, d.bias)
+    assert_close(torsor.task_space_dynamics(robot, q, np.zeros_like(v), task).bias, d.gravity, near, scale=d.bias)
+
+
+@few
+@given(cases(heavy, BATCHES))
+def test_forces_along_a_task_give_the_acceleration_of_the_whole_robot(case):
+    """Λ ÿ + η = F for the robot that forward dynamics moves, whatever else is done to it within the null space."""
+    robot, q, v = case.robot, case.q, case.v
+    task, worst = task_of(case)
+    near = 1e-13 * worst + 1e-11
+    d = torsor.task_space_dynamics(robot, q, v, task)
+    F, null = case.rng.normal(size=(*case.batch, task.size)), case.tau()
+    tau = torsor.task_forces_to_torques(robot, q, task, F, null) + torsor.friction_forces(robot, v)
+    a = torsor.forward_dynamics(robot, q, v, tau)
+    y = times(d.jacobian, a) + d.drift
+    size = largest(d.inertia) * (largest(y) + largest(d.drift)) + largest(d.bias)
+    assert_close(times(d.inertia, y) + d.bias, F, near, scale=size)
+    assert_close(torsor.workspace_acceleration(robot, q, v, tau, task), y, near, scale=largest(a))
+    felt = torsor.torques_to_task_forces(robot, q, task, tau - torsor.friction_forces(robot, v))
+    assert_close(felt, F, near, scale=largest(d.inverse) * largest(tau))
+    pushed = torsor.task_space_forward_dynamics(robot, q, v, task, F)
+    friction = times(d.jacobian, times(torsor.inverse_mass_matrix(robot, q), torsor.friction_forces(robot, v)))
+    assert_close(pushed, y - friction, near, scale=largest(a) + largest(friction))
+
+
+@few
+@given(cases(heavy, BATCHES))
+def test_inverse_dynamics_of_a_task_gives_it_the_acceleration_asked_for(case):
+    robot, q, v = case.robot, case.q, case.v
+    task, worst = task_of(case)
+    wanted, null = case.rng.normal(size=(*case.batch, task.size)), case.tau()
+    for rest in ((), (null,)):
+        tau = torsor.task_space_inverse_dynamics(robot, q, v, task, wanted, *rest)
+        a = torsor.forward_dynamics(robot, q, v, tau)
+        got = torsor.workspace_acceleration(robot, q, v, tau, task)
+        scale = largest(task.jacobian(robot, q)) * largest(a) + largest(task.drift(robot, q, v))
+        assert_close(got, wanted, 1e-13 * worst + 1e-11, scale=scale)
+        d = torsor.task_space_dynamics(robot, q, v, task)
+        same = d.torques(wanted, *rest) + torsor.friction_forces(robot, v)
+        assert_close(tau, same, 1e-13 * worst + 1e-11, scale=largest(d.inertia) * largest(wanted) + largest(d.bias))
+
+
+@few
+@given(cases(robots(most=5), ((), (3,))))
+def test_manipulability_is_the_volume_of_the_ellipsoid_and_its_gradient_the_derivative(case):
+    robot, q = case.robot, case.q
+    task, _ = task_of(case)
+    measures = {
+        "velocity": torsor.manipulability,
+        "energy": torsor.inertia_manipulability,
+        "force": torsor.dynamic_manipulability,
+    }
+    for bounded, measure in measures.items():
+        found = torsor.manipulability_ellipsoid(robot, q, task, bounded)
+        assert_close(measure(robot, q, task) / found.volume, np.ones(case.batch), 1e-7)
+    J = task.jacobian(robot, q)
+    assume(np.linalg.cond(J).max() < 100)
+    slopes = [derivative_along(lambda r, x: torsor.manipulability(r, x, task), robot, q, e) for e in np.eye(robot.nv)]
+    assert_close(torsor.manipulability_gradient(robot, q, task), np.stack(slopes, axis=-1), 10 * DIFFERENTIATED)
+
+
+def test_at_a_singularity_nothing_is_made_up():
+    robot, task = torsor.robots.planar2r(), torsor.position_task("tip", ["vx", "vy"])
+    q, v = np.array([[0.4, 0.0], [0.4, np.pi], [0.4, 1.0]]), np.ones(2)
+    found = torsor.task_space_dynamics(robot, q, v, task)
+    assert np.isnan(found.inertia[:2]).all()
+    assert np.isnan(torsor.task_space_inverse_dynamics(robot, q, v, task, [0.0, 0.0])[:2]).all()
+    assert np.isfinite(found.inertia[2]).all()
+    np.testing.assert_array_equal(torsor.manipulability(robot, q, task)[:2], 0.0)
+    assert np.isnan(torsor.manipulability_gradient(robot, q, task)[:2]).all()
+    assert np.isfinite(torsor.task_space_forward_dynamics(robot, q, v, task, [1.0, 0.0])).all()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("seed", range(5))
+def test_at_singularities_of_a_large_arm_nothing_is_made_up(seed):
+    """Stretched out, and with the wrist stretched: random otherwise."""
+    q, v, _ = torsor.random_state(REDUNDANT, seed=seed)
+    q[1:6] = 0.0
+    assert torsor.task_rank(REDUNDANT, q, "tool").is_singular
+    assert np.isnan(torsor.task_space_dynamics(REDUNDANT, q, v, "tool").inertia).any()
+    assert torsor.manipulability(REDUNDANT, q, "tool") == 0.0
+
+
+def test_more_rows_than_freedoms_are_refused():
+    robot = torsor.robots.planar2r()
+    with pytest.raises(torsor.TorsorError, match="has 6 rows and robot 'planar2r' 2 degrees of freedom"):
+        torsor.task_space_dynamics(robot, [0.1, 0.2], [0.0, 0.0], "tip")
+    with pytest.raises(
+        torsor.ShapeError, match=r"`forces` must have shape \(\.\.\., 3\) for task 'tip' \(vx, vy, vz\)"
+    ):
+        torsor.task_space_forward_dynamics(robot, [0.1, 0.2], [0.0, 0.0], torsor.position_task("tip"), [1.0])
+
+
+def near_singular(size: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """States of the large arm, ever nearer to stretched out."""
+    q, v, _ = torsor.random_state(REDUNDANT, seed=3, batch=(size,))
+    q[:, 1:6] *= np.geomspace(1e-7, 1.0, size)[:, None]
+    return q, v
+
+
+@pytest.mark.compiled
+def test_only_singular_directions_are_damped_and_the_report_says_what_is_given_up():
+    q, v = near_singular()
+    task, wanted = torsor.pose_task("tool"), np.linspace(-1.0, 1.0, 6)
+    found, report = torsor.damped_task_space_dynamics(REDUNDANT, q, v, task)
+    exact = torsor.task_space_dynamics(REDUNDANT, q, v, task)
+    assert 0 < report.is_damped.sum() < report.is_damped.size
+    sound = ~report.is_damped
+    for x, y in zip(found, exact, strict=True):
+        assert_close(x[sound], y[sound], 1e-10)
+    tau = found.torques(wanted)
+    got = torsor.workspace_acceleration(REDUNDANT, q, v, tau, task)
+    assert_close(wanted - got, report.given_up(wanted), 1e-10, scale=largest(tau))
+    assert_close(report.given_up(wanted)[sound], np.zeros((sound.sum(), 6)))
+    # What is orthogonal to the damped directions (in units of what is usual) is met exactly.
+    scales = torsor.tasks.singular_directions.usual_scales(task, REDUNDANT)
+    weighed = transposed(report.directions / scales[:, None] ** 2) @ report.given_up(wanted)[..., None]
+    kept = report.achieved == 1.0
+    assert largest(weighed[..., 0][kept]) < 1e-9 * largest(weighed)
+    assert largest(tau) < 1e3  # N·m, while undamped they would be
+    assert largest(np.nan_to_num(exact.torques(wanted))) > 1e5
+
+
+@pytest.mark.compiled
+def test_the_damped_inertia_is_bounded_and_continuous_and_its_projector_exact():
+    q, v = near_singular()
+    task = torsor.pose_task("tool")
+    found, report = torsor.damped_task_space_dynamics(REDUNDANT, q, v, task, limit=1e-2)
+    scales = torsor.tasks.singular_directions.usual_scales(task, REDUNDANT)
+    weighed = scales[:, None] * found.inertia * scales
+    assert np.linalg.eigvalsh(weighed).max() <= 1 / 1e-2 * (1 + 1e-9)
+    N, M = found.projector, torsor.mass_matrix(REDUNDANT, q)
+    # Rounding errors of 1e-15 in directions whose mobility is 1e-16 of the usual
+    assert_close(N @ N, N, 1e-6)
+    assert_close(found.jacobian @ N, np.zeros_like(found.jacobian), 1e-7)
+    assert_close(transposed(N) @ M, M @ N, 1e-9)
+    mobility = report.mobility
+    assert np.all(np.diff(mobility, axis=-1) <= 0)
+    np.testing.assert_allclose(report.achieved, np.minimum(mobility / 1e-2, 1.0) ** 2, atol=1e-12)
+
+
+@pytest.mark.compiled
+def test_damped_dynamics_are_the_same_in_numpy_in_jax_and_as_part_of_a_kernel(jax_in_doubles):
+    """Eigenvectors by LAPACK, by XLA, and by rotations written out: what is made of them is unique."""
+    q, v = near_singular(60)
+    task = torsor.pose_task("tool")
+    here = torsor.damped_task_space_dynamics(REDUNDANT, q, v, task)
+    with torsor.backend("numpy"):
+        plain = torsor.damped_task_space_dynamics(REDUNDANT, q, v, task)
+    there = torsor.damped_task_space_dynamics(REDUNDANT, *map(jax_in_doubles.numpy.asarray, (q, v)), task)
+
+    def inertia(robot, q, v):
+        return torsor.damped_task_space_dynamics(robot, q, v, task).dynamics.inertia
+
+    kernel = torsor.compile(inertia, REDUNDANT, {"q": REDUNDANT.nq, "v": REDUNDANT.nv})
+    assert_close(kernel(q, v), plain.dynamics.inertia, 1e-9)
+    for found in (here, there):
+        for name in ("inertia", "bias", "inverse"):
+            assert_close(getattr(found.dynamics, name), getattr(plain.dynamics, name), 1e-9)
+        assert_close(found.report.mobility, plain.report.mobility, 1e-12)
+        assert_close(found.report.lost, plain.report.lost, 1e-9)
+    many = torsor.stack_tasks(task, torsor.position_task("link_4"), torsor.position_task("tool"))
+    by_lapack = torsor.damped_task_space_dynamics(REDUNDANT, q, v, many)
+    assert by_lapack.dynamics.inertia.shape == (60, 12, 12)
+    assert np.isfinite(by_lapack.dynamics.inertia).all()
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 5, 6])
+def test_eigenvectors_by_rotations_are_eigenvectors(m):
+    """Also of equal and of vanishing eigenvalues, largest first."""
+    rng = np.random.default_rng(m)
+    Q = np.linalg.qr(rng.normal(size=(300, m, m)))[0]
+    values = np.where(rng.random((300, 1)) < 0.5, rng.integers(0, 3, (300, m)), 10.0 ** rng.uniform(-12, 0, (300, m)))
+    A = Q * values[:, None, :] @ transposed(Q)
+    found, U = jacobi_eigen(A)
+    assert_close(found, -np.sort(-values, axis=-1))
+    assert_close(U * found[:, None, :] @ transposed(U), A)
+    assert_close(transposed(U) @ U, np.broadcast_to(np.eye(m), U.shape))
+
+
+def test_the_report_names_the_direction_that_is_lost():
+    robot, task = torsor.robots.planar2r(), torsor.position_task("tip", ["vx", "vy"])
+    report = torsor.damped_task_space_dynamics(robot, [0.0, 0.0], [1.0, 0.0], task).report
+    assert str(report) == "along 1 vx: 100 % of the acceleration is given up (mobility 0 of the usual)"
+    np.testing.assert_allclose(report.given_up([0.0, 1.0]), [2.0, 0.0], atol=1e-12)  # the tip turns at 1 rad/s, 2 m out
+    assert "nothing is damped" in str(torsor.damped_task_space_dynamics(robot, [0.0, 1.0], [0.0, 0.0], task).report)
+    many = torsor.damped_task_space_dynamics(robot, [[0.0, 0.0], [0.0, 1.0]], np.zeros(2), task).report
+    assert str(many).startswith("1 of 2 states are damped")
+
+
+def test_a_task_with_dependent_rows_can_be_damped():
+    robot = torsor.robots.planar2r()
+    found, report = torsor.damped_task_space_dynamics(robot, [0.3, 0.8], [1.0, -1.0], "tip")
+    assert np.isfinite(np.concatenate([np.ravel(x) for x in found])).all()
+    assert (report.achieved == [1, 1, 0, 0, 0, 0]).all()
+    np.testing.assert_allclose(found.projector, 0.0, atol=1e-12)
+
+
+def test_bad_limits_and_scales_are_refused():
+    robot = torsor.robots.planar2r()
+    with pytest.raises(torsor.TorsorError, match="`limit` must be positive"):
+        torsor.damped_task_space_dynamics(robot, [0, 0], [0, 0], "tip", limit=0.0)
+    with pytest.raises(torsor.ShapeError, match="`scales` must be 6 positive numbers"):
+        torsor.damped_task_space_dynamics(robot, [0, 0], [0, 0], "tip", scales=[1.0])
+    with pytest.raises(torsor.UnknownName, match="no bound 'speed'"):
+        torsor.manipulability_ellipsoid(robot, [0, 0], "tip", "speed")
+
+
+def test_the_rank_of_a_task_says_what_is_lost():
+    robot, task = torsor.robots.planar2r(), torsor.position_task("tip")
+    q = np.array([[0.0, 0.0], [0.0, 1.0]])
+    found = torsor.task_rank(robot, q, task)
+    np.testing.assert_array_equal(found.rank, [1, 2])
+    np.testing.assert_array_equal(found.null_dimension, [1, 0])
+    np.testing.assert_array_equal(found.is_singular, [True, False])
+    np.testing.assert_array_equal(found.is_onto, [False, False])  # never along z
+    assert found.usual_rank == 2
+    assert found.condition[0] == np.inf
+    J = task.jacobian(robot, q[1])
+    assert found.smallest[1] == pytest.approx(np.linalg.svd(J)[1][1], rel=1e-12)
+    assert str(torsor.task_rank(robot, q[0], task)) == "rank 1 of 3 (usually 2), condition inf; lost: 1 vx"
+    assert str(found) == "1 of 2 states are singular; usual rank 2"
+
+
+def test_altafinis_equation_holds_for_a_free_body_of_unit_inertia_and_not_for_an_arm():
+    """(18) as printed, E004-9: exact where its connection is that of the identity metric; elsewhere far off."""
+    body = torsor.Inertia(1.0, (0.0, 0.0, 0.0), np.eye(3))
+    joints = [
+        torsor.Joint(name="free", kind="free", link="body", inertia=body),
+        torsor.Joint(name="apart", kind="revolute", axis=(1, 0, 0), link="other", inertia=body),
+    ]
+    robot = torsor.assemble(joints, gravity=(0.0, 0.0, 0.0))  # seven freedoms: redundant for the pose of the body
+    q, v, tau = torsor.random_state(robot, seed=2)
+    assert torsor.altafini_equation_report(robot, q, "body").applies
+    printed = torsor.altafini_workspace_acceleration(robot, q, v, tau, "body")
+    np.testing.assert_allclose(printed, torsor.workspace_acceleration(robot, q, v, tau, "body"), atol=1e-12)
+    heavier = torsor.altafini_equation_report(robot.with_gravity((0.0, 0.0, -9.81)), q, "body")
+    assert not heavier.applies
+    assert heavier.gravity_defect == pytest.approx(9.81)
+    q, v, tau = torsor.random_state(REDUNDANT, seed=2)
+    report = torsor.altafini_equation_report(REDUNDANT.with_gravity((0.0, 0.0, 0.0)), q, "tool")
+    assert not report.applies
+    assert report.velocity_defect > 1.0
+    assert report.submersion_defect > 1.0
+    weightless = REDUNDANT.with_gravity((0.0, 0.0, 0.0))
+    off = torsor.altafini_workspace_acceleration(weightless, q, v, tau, "tool")
+    assert largest(off - torsor.workspace_acceleration(weightless, q, v, tau, "tool")) > 1.0
+
+
+@pytest.mark.compiled
+def test_a_task_is_an_argument_of_compiled_functions_in_jax_too(jax_in_doubles):
+    jnp = jax_in_doubles.numpy
+    q, v, _ = torsor.random_state(REDUNDANT, seed=5, batch=(3,))
+    task = torsor.stack_tasks(
+        torsor.position_task("tool"), torsor.function_task(lambda robot, q: torsor.centre_of_mass(robot, q)[:2], 2)
+    )
+    here = torsor.task_space_dynamics(REDUNDANT, q, v, task)
+    there = torsor.task_space_dynamics(REDUNDANT, jnp.asarray(q), jnp.asarray(v), task)
+    with torsor.backend("numpy"):
+        plain = torsor.task_space_dynamics(REDUNDANT, q, v, task)
+    for x, y, z in zip(here, there, plain, strict=True):
+        assert_close(x, z, 1e-9)
+        assert_close(y, z, 1e-9)
+    gradient = jax_in_doubles.grad(lambda q: torsor.manipulability(REDUNDANT, q, task))(jnp.asarray(q[0]))
+    assert_close(gradient, torsor.manipulability_gradient(REDUNDANT, q[0], task), 1e-9)
+    kernel = torsor.compile(torsor.task_space_dynamics, REDUNDANT, task=task)
+    assert_close(kernel(q, v)["inertia"], here.inertia, 1e-10)
+
+
+@pytest.mark.compiled
+def test_a_call_with_another_task_is_not_answered_with_the_one_before():
+    q = torsor.random_configuration(REDUNDANT, seed=5)
+    tasks = [torsor.position_task("tool", "vx"), torsor.position_task("tool", "vy"), torsor.position_task("tool", "vx")]
+    apart = [torsor.manipulability(REDUNDANT, q.copy(), task) for task in tasks]
+    for _ in range(2):
+        assert [torsor.manipulability(REDUNDANT, q, task) for task in tasks] == apart
+    assert apart[0] == apart[2] != apart[1]
+    for task in (tasks[0], torsor.pose_task("tool"), tasks[0]):
+        F = np.ones(task.size)
+        assert_close(torsor.task_forces_to_torques(REDUNDANT, q, task, F), task.jacobian(REDUNDANT, q).T @ F)
+        with pytest.raises(torsor.ShapeError, match="`forces` must have shape"):  # nor is the kernel of another size
+            torsor.task_forces_to_torques(REDUNDANT, q, task, np.ones(2))
