@@ -158,7 +158,9 @@ def test_a_program_of_fifty_thousand_nodes():
 def test_forward_and_reverse_derivatives_agree_with_each_other_and_with_differences(program, numbers):
     if not stable(program, numbers):
         return
-    both = [mode(program, differentiate.Wanted(["y"], ["x"])) for mode in (differentiate.forward, differentiate.reverse)]
+    both = [
+        mode(program, differentiate.Wanted(["y"], ["x"])) for mode in (differentiate.forward, differentiate.reverse)
+    ]
     one, other = (np.array(evaluate(derivative, numbers)).reshape(3, 3) for derivative in both)
     np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
     h = 1e-5
@@ -181,5 +183,6 @@ def test_the_cheaper_mode_is_kept():
         total = graph.apply(Op.MUL, total, graph.apply(Op.SIN, node))
     program = Program(graph, (Port("y", ()),), ((total,),))
     kept = differentiate.jacobian(program, "y", "x")
-    costs = [sum(count(mode(program, differentiate.Wanted(["y"], ["x"]))).values()) for mode in (differentiate.forward, differentiate.reverse)]
+    modes = (differentiate.forward, differentiate.reverse)
+    costs = [sum(count(mode(program, differentiate.Wanted(["y"], ["x"]))).values()) for mode in modes]
     assert sum(count(kept).values()) == min(costs) < max(costs)

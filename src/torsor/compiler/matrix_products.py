@@ -37,7 +37,7 @@ def products(A: Array, B: Array, out: Array | None = None, *, ranges: Ranges | N
         return np.matmul(A, B, out=out)
     A, B = np.ascontiguousarray(A), np.ascontiguousarray(B)
     direct = out is not None and out.flags.c_contiguous and not any(np.may_share_memory(out, x) for x in (A, B))
-    C = out if direct else np.empty((*A.shape[:-1], m))
+    C: Array = out if direct else np.empty((*A.shape[:-1], m))
     code = _code(n, k, m, ranges)
     places, steps = (A.ctypes.data, B.ctypes.data, C.ctypes.data), (8 * n * k, 8 * k * m, 8 * n * m)
 
