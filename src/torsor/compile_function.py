@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import index
 from typing import Any, NamedTuple
 
 from torsor.arrays.checked import signature_of
-from torsor.compiled import Public, about_of
+from torsor.compiled import PUBLIC, Public, about_of
 from torsor.compiler.emit_scan import Roles
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.scan import Scan
@@ -66,6 +68,15 @@ class TracedCall(NamedTuple):
         fixed: dict[str, Any],
     ) -> TracedCall:
         """What is asked for, checked."""
+        if not isinstance(robot, Robot):
+            raise TorsorError(
+                f"{where}: the second argument must be a torsor.Robot, got {type(robot).__name__} {robot!r:.60}."
+            )
+        if not callable(function):
+            hint = f": torsor.{function}, without quotes" if isinstance(function, str) and function in PUBLIC else ""
+            raise TorsorError(
+                f"{where}: the first argument must be a function{hint}, got {type(function).__name__} {function!r:.60}."
+            )
         about = about_of(function)
         shapes = _shapes(where, _name(function), about, robot, inputs)
         groups: dict[str, tuple[int, ...]] = {}
@@ -76,6 +87,8 @@ class TracedCall(NamedTuple):
             if group in shapes:
                 raise TorsorError(f"{where}: {group!r} is both an input and a group of parameters.")
             groups[group] = tuple(getattr(robot.parameters, group).shape)
+        if about is not None:
+            _refuse_wrong_arguments(where, about.algorithm, robot, {**shapes, **fixed})
         return cls(function, robot, about, shapes, groups, fixed)
 
     @property
@@ -124,7 +137,27 @@ def scan(
 
 
 def _tuples(shapes: Mapping[str, tuple[int, ...] | int]) -> dict[str, tuple[int, ...]]:
-    return {key: (shape,) if isinstance(shape, int) else tuple(shape) for key, shape in shapes.items()}
+    try:
+        return {key: (shape,) if isinstance(shape, int) else tuple(map(index, shape)) for key, shape in shapes.items()}
+    except (AttributeError, TypeError) as error:
+        raise TorsorError(
+            f"inputs must be a dict of names and shapes, such as {{'q': 7, 'T': (4, 4), 'gain': ()}}, got {shapes!r:.80}."
+        ) from error
+
+
+def _refuse_wrong_arguments(where: str, algorithm: Callable[..., Any], robot: Robot, given: Mapping[str, Any]) -> None:
+    """One of torsor's functions takes what is given to it, and is given what it takes."""
+    takes = list(inspect.signature(algorithm).parameters.values())[1:]
+    for name in given:
+        if name not in (known := [parameter.name for parameter in takes]):
+            raise unknown_name(f"{where}: {algorithm.__name__}", "argument", name, known, ", ".join(known))
+    missing = [p.name for p in takes if p.default is inspect.Parameter.empty and p.name not in given]
+    if missing:
+        example = f"{missing[0]}={robot.frames[-1]!r}" if missing[0] == "frame" else f"{missing[0]}=…"
+        raise TorsorError(
+            f"{where}: {algorithm.__name__} also needs {', '.join(missing)}; say which, as in "
+            f"torsor.{where}(torsor.{algorithm.__name__}, robot, …, {example})."
+        )
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -75,8 +75,10 @@ class Public(NamedTuple):
         return [self.algorithm] if self.rivals is None else self.rivals(robot)
 
     def arrays_for(self, robot: Robot) -> ArrayForm | None:
-        """The form by whole arrays, if that is how it is evaluated for a robot."""
-        return self.arrays if self.arrays is not None and self.arrays.is_better_for(robot) else None
+        """The form by whole arrays, if that is how it is evaluated for a robot whose numbers are known."""
+        if self.arrays is None or not robot.is_concrete:
+            return None
+        return self.arrays if self.arrays.is_better_for(robot) else None
 
 
 PUBLIC: dict[str, Public] = {}  # by name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from torsor import lie
@@ -16,7 +16,7 @@ from torsor.compiler.graph import Program
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
-from torsor.errors import TorsorError, unknown_name
+from torsor.errors import ShapeError, TorsorError, unknown_name
 from torsor.mechanics.manifold import configuration_rate
 from torsor.model import Parameters, Robot
 from torsor.request import Algorithm, Outputs, Request, traced
@@ -29,6 +29,7 @@ def derivative(
     *,
     wrt: str | Sequence[str],
     parameters: Sequence[str] = (),
+    configurations: Sequence[str] = (),
     **fixed: Any,
 ) -> Kernel:
     """The kernel of the derivatives of ``function(robot, **inputs, **fixed)`` with respect to anything, exact, compiled.
@@ -36,20 +37,28 @@ def derivative(
     ``function``, ``inputs``, ``parameters`` and ``fixed`` as for `torsor.compile`: one of torsor's functions or any of yours, a
     controller with its gains, say. ``wrt`` names one or several of
 
-    * its inputs, number by number, shape as the input; a configuration along the tangent coordinates v, shape (nv,);
+    * its inputs, number by number, shape as the input; a configuration along the tangent coordinates v, shape (nv,), as its
+      numbers may not be free to change alone. What is a configuration torsor knows of its own functions; of yours it is the
+      input "q" and those that ``configurations`` names, ("q_goal",) say, of shape (nq,). Where every joint has one number
+      there is no difference;
     * the robot's numbers (`torsor.Parameters`): "inertias" (n, 10), "gravity" (3,), "armature", "viscous_friction",
       "coulomb_friction" (nv,);
     * its geometry, as twists: "screws" (n, 6), the screw S_i of a joint displaced to Ad(exp δ) S_i in its link frame;
       "poses" (n, 6), the home pose of a link displaced to T exp δ with all that hangs on it; "frame_poses" likewise.
 
+    Optional arguments such as wrenches are inputs only of a function of yours that declares them and passes them on. No joint
+    force depends on "base_inertia", the link that does not move.
+
     An output "tau" gives "tau_by_q", "tau_by_inertias", …, shape of the output + shape of what it is differentiated by.
-    Called with the inputs; one derivative is returned as an array, several as a dict. ::
+    Called with the inputs; one derivative is returned as an array, several as a dict. With JAX arrays it is a JAX function
+    (`Kernel.to_jax`), for `jit`, `vmap` and further derivatives, on the CPU. ::
 
         slope = torsor.derivative(torsor.inverse_dynamics, arm, wrt="poses")
         slope(q, v, a)                                                        # (nv, n, 6)
     """
-    names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    names = _names("wrt", wrt)
     call = TracedCall.of("derivative", function, robot, inputs, parameters, fixed)
+    on_manifold = _configurations(call, _names("configurations", configurations))
     own = [group for group in names if group in Parameters._fields and group not in call.inputs]
     for group in names:
         if group not in call.inputs and group not in own:
@@ -63,7 +72,7 @@ def derivative(
 
     def run(**given: Any) -> dict[str, Any]:
         evaluated = call.evaluate(given)
-        directions = {name: D for name in names if (D := _directions(call, evaluated, name)) is not None}
+        directions = {name: D for name in names if (D := _directions(call, evaluated, name, on_manifold)) is not None}
         outputs[:], moved[:] = evaluated.outputs, directions
         return evaluated.outputs | {_label(name): D for name, D in directions.items()}
 
@@ -90,11 +99,11 @@ def _label(name: str) -> str:
     return f"directions of {name}"
 
 
-def _directions(call: TracedCall, evaluated: Evaluated, name: str) -> Array | None:
+def _directions(call: TracedCall, evaluated: Evaluated, name: str, on_manifold: frozenset[str]) -> Array | None:
     """How an input moves, shape of the input + directions; None for one that moves number by number."""
     p = evaluated.robot.parameters
     if name in call.shapes:
-        return tangent_map(call.robot, evaluated.given[name]) if _is_configuration(call, name) else None
+        return tangent_map(call.robot, evaluated.given[name]) if name in on_manifold else None
     if name in ("poses", "frame_poses"):
         return _each(getattr(p, name), [matmul(getattr(p, name), E) for E in lie.se3.hat(identity(6))])
     if name == "screws":
@@ -107,11 +116,35 @@ def tangent_map(robot: Robot, q: ConfigurationVector) -> Array:
     return transpose(configuration_rate(robot, q[None, :], identity(robot.nv)))
 
 
-def _is_configuration(call: TracedCall, name: str) -> bool:
-    """By its annotation for torsor's functions; for others, a name that begins with q and the shape (nq,)."""
+def _configurations(call: TracedCall, named: tuple[str, ...]) -> frozenset[str]:
+    """The inputs that are configurations: by annotation for torsor's functions; for others "q" and those ``named``."""
     if call.about is not None:
-        return signature_of(call.about.algorithm).arrays[name].axes == ("nq",)
-    return name.startswith("q") and call.shapes[name] == (call.robot.nq,)
+        if named:
+            raise TorsorError(
+                f"derivative: torsor knows which inputs of {call.name} are configurations; `configurations` is for functions "
+                "of your own."
+            )
+        known = signature_of(call.about.algorithm).arrays
+        return frozenset(name for name in call.shapes if name in known and known[name].axes == ("nq",))
+    size = (call.robot.nq,)
+    for name in named:
+        if name not in call.shapes:
+            raise unknown_name(f"derivative: {call.name}", "input", name, call.shapes, ", ".join(call.shapes))
+        if call.shapes[name] != size:
+            raise ShapeError(
+                f"derivative: {name!r} is named as a configuration of robot {call.robot.name!r}, whose shape is {size}, but "
+                f"its shape is {call.shapes[name]}."
+            )
+    return frozenset(named) | {name for name, shape in call.shapes.items() if name == "q" and shape == size}
+
+
+def _names(argument: str, given: Any) -> tuple[str, ...]:
+    """One name or several."""
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (None,)
+    if not all(isinstance(name, str) for name in names):
+        example = {"wrt": "wrt='q' or wrt=('q', 'inertias')", "configurations": "configurations=('q_goal',)"}[argument]
+        raise TorsorError(f"derivative: `{argument}` must be a name or several, as in {example}, got {given!r:.60}.")
+    return names
 
 
 def _each(x: Array, changes: Sequence[Array]) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,14 +10,25 @@ import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ModelError, ShapeError
+from torsor.lie import inertia_matrix
 from torsor.mechanics.mass_matrix import mass_matrix
 from torsor.model import Robot, random_configuration
 from torsor.model.degenerate import ROUNDING, has_degenerate_links
 
 
 def refuse_idle_joints(robot: Robot, what: str = "forward dynamics", undefined: str = "its acceleration is") -> None:
-    """Raise, naming the joint, if some joint moves no inertia at all (not known while parameters are being traced)."""
-    if has_degenerate_links(robot) and (idle := idle_joints(robot)):
+    """Raise, naming the joint, if some joint moves no inertia at all, or a negative one, wherever the robot is.
+
+    Not known while parameters are being traced.
+    """
+    if not has_degenerate_links(robot):
+        return
+    if negative := negative_joints(robot):
+        raise ModelError(
+            f"{what} of robot {robot.name!r}: joint {negative[0]!r} moves a negative inertia, so {undefined} not that of any "
+            f"body: {_negative_links(robot)}. `Inertia.violations` tells what is wrong with one."
+        )
+    if idle := idle_joints(robot):
         raise ModelError(
             f"{what} of robot {robot.name!r}: joint {idle[0]!r} moves no inertia, so {undefined} undefined. "
             f"Give a link beyond it a mass (robot.with_inertia), the joint an armature, or hold it: "
@@ -27,12 +39,32 @@ def refuse_idle_joints(robot: Robot, what: str = "forward dynamics", undefined: 
 @lru_cache(maxsize=1024)
 def idle_joints(robot: Robot) -> tuple[str, ...]:
     """Names of the coordinates whose diagonal entry of M vanishes at every configuration."""
+    return _with_inertia(robot, lambda diagonal, rounding: np.abs(diagonal) <= rounding)
+
+
+@lru_cache(maxsize=1024)
+def negative_joints(robot: Robot) -> tuple[str, ...]:
+    """Names of the coordinates whose diagonal entry of M is negative at every configuration."""
+    return _with_inertia(robot, lambda diagonal, rounding: diagonal < -rounding)
+
+
+def _with_inertia(robot: Robot, test: Callable[[Array, float], Array]) -> tuple[str, ...]:
+    """Names of the coordinates of which an entry of the diagonal of M, ± rounding, passes a test at random configurations."""
     q = random_configuration(robot, seed=0, batch=(4,))
     M = mass_matrix(robot, q)
     diagonal = np.einsum("...ii->...i", np.broadcast_to(M, (4, robot.nv, robot.nv)))
     scale = max(float(np.abs(robot.parameters.inertias).max()), float(robot.parameters.armature.max()))
-    vanishing = np.all(diagonal <= ROUNDING * scale, axis=0)
-    return tuple(c.name for c in robot.structure.coordinates if np.any(vanishing[c.v]))
+    passed = np.all(test(diagonal, ROUNDING * scale), axis=0)
+    return tuple(c.name for c in robot.structure.coordinates if np.any(passed[c.v]))
+
+
+def _negative_links(robot: Robot) -> str:
+    """Which links have a negative inertia in some direction, in words."""
+    moments = np.linalg.eigvalsh(inertia_matrix(robot.parameters.inertias))
+    wrong = [link for link, m in zip(robot.links, moments, strict=True) if m[0] < -ROUNDING * np.abs(m).max()]
+    if not wrong:
+        return "its armature is negative"
+    return f"the inertia of {', '.join(map(repr, wrong))} is negative in some direction (mass or moments)"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from torsor.arrays.checked import axes_of_fields, signature_of
 from torsor.compiler.graph import Program
+from torsor.compiler.native import refuse_overlap
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import Budget, trace
 from torsor.errors import ShapeError
@@ -46,10 +47,11 @@ class Outputs(NamedTuple):
         if self.kind is None:
             return [out]
         if isinstance(out, Mapping) and set(out) == set(self.names):
-            return [out[name] for name in self.names]
+            out = [out[name] for name in self.names]
         if not isinstance(out, (tuple, list)) or len(out) != len(self.names):
             fields = ", ".join(self.names)
             raise ShapeError(f"out: must be the arrays of {self.kind.__name__} ({fields}), got {type(out).__name__}.")
+        refuse_overlap(self.names, out)
         return list(out)
 
     def axes(self, algorithm: Algorithm) -> list[tuple[str, ...]]:

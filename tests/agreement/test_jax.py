@@ -215,6 +215,28 @@ def test_accelerations_are_differentiated_by_torque_and_configuration_as_on_the_
     same(by_place, central(lambda q: accelerate(x["tau"], q), x["q"], 1e-5), DIFFERENCES)
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("forward_dynamics_derivatives", "dq"),
+        ("inverse_dynamics_second_derivatives", "qq"),
+        ("forward_dynamics_second_derivatives", "qq"),
+    ],
+)
+def test_what_may_run_by_whole_arrays_is_differentiated_by_the_numbers_of_a_robot(name, part, same):
+    robot = torsor.robots.planar2r()
+    q, v, a = torsor.random_state(robot, seed=0)
+
+    def value(gravity: object) -> object:
+        return getattr(getattr(torsor, name)(robot.with_parameters(gravity=gravity), q, v, a), part)
+
+    gravity = jnp.array(robot.gravity)
+    want = central(value, robot.gravity, 1.0)  # linear in gravity
+    same(jax.jacfwd(value)(gravity), want, 1e-10)
+    same(jax.jit(jax.jacfwd(value))(gravity), want, 1e-10)
+
+
 def test_kinetic_energy_is_differentiated_by_the_mass_of_a_link(same):
     x, body = arguments(small()), small().inertia("link_1")
 

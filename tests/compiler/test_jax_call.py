@@ -81,3 +81,31 @@ def test_several_outputs_and_single_precision():
 def test_a_batch_of_zero(torque):
     empty = np.zeros((0, 6))
     assert torque(empty, empty, empty).shape == (0, 6)
+
+
+def test_a_kernel_takes_jax_arrays():
+    """In `jit`, `vmap` and derivatives, by place and by name, as its `to_jax` does."""
+    import jax
+    import jax.numpy as jnp
+
+    arm = torsor.robots.planar2r()
+    kernel = torsor.derivative(torsor.inverse_dynamics, arm, wrt=("q", "v"))
+    state = torsor.random_state(arm, seed=3, batch=(4,))
+    want, inside = kernel(*state), [jnp.array(x) for x in state]
+    for found in (
+        kernel(*inside),
+        jax.jit(kernel)(*state),
+        jax.vmap(kernel)(*inside),
+        kernel(q=state[0], v=state[1], a=inside[2]),
+    ):
+        assert all(isinstance(part, jax.Array) for part in found.values())
+        for name, part in found.items():
+            np.testing.assert_array_equal(part, want[name])
+    q, v, a = (x[0] for x in inside)
+    second = jax.jacfwd(lambda a: kernel(q, v, a)["tau_by_q"])(a)
+    tensors = torsor.inverse_dynamics_second_derivatives(arm, *(x[0] for x in state))
+    np.testing.assert_allclose(second, np.swapaxes(tensors.aq, -1, -2), atol=1e-12)
+    with pytest.raises(torsor.ShapeError, match=r"`q` must have shape \(\.\.\., 2\), got \(3,\)"):
+        jax.jit(kernel)(jnp.zeros(3), v, a)
+    with pytest.raises(torsor.TorsorError, match="has no numbers yet, within a function that JAX transforms"):
+        jax.jit(lambda q: kernel(q, v, a, out={name: np.zeros((2, 2)) for name in kernel.outputs}))(q)

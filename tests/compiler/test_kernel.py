@@ -1,5 +1,7 @@
 """torsor.compile: any function built from ours, with names, parameters, derivatives and export."""
 
+import copy
+import pickle
 import shutil
 import subprocess
 from typing import NamedTuple
@@ -232,3 +234,41 @@ def test_a_long_compilation_is_announced_and_wiped_out(monkeypatch):
     with notice.notice("compiling"):
         pass
     assert quick.getvalue() == ""
+
+
+def test_a_kernel_can_be_pickled_and_copied():
+    for kernel in (
+        torsor.compile(torsor.inverse_dynamics, ARM),
+        torsor.derivative(torsor.inverse_dynamics, ARM, wrt=("q", "v")),
+    ):
+        want = kernel(Q, V, A)
+        for other in (pickle.loads(pickle.dumps(kernel)), copy.deepcopy(kernel), copy.copy(kernel)):
+            assert other is not kernel and other.name == kernel.name and other.count() == kernel.count()
+            np.testing.assert_equal(other(Q, V, A), want)
+            np.testing.assert_equal(other(Q[0], V[0], A[0]), kernel(Q[0], V[0], A[0]))
+
+
+def test_results_need_arrays_of_their_own():
+    arm = torsor.robots.planar2r()
+    state, one = torsor.random_state(arm, seed=0), np.zeros((2, 2))
+    want = torsor.inverse_dynamics_derivatives(arm, *state)
+    for out in ((one, one, np.zeros((2, 2))), torsor.InverseDynamicsDerivatives(np.zeros((2, 2)), one, one)):
+        with pytest.raises(torsor.ShapeError, match="share memory; each result needs an array of its own"):
+            torsor.inverse_dynamics_derivatives(arm, *state, out=out)
+    kernel = torsor.compile(torsor.inverse_dynamics_derivatives, arm)
+    with pytest.raises(torsor.ShapeError, match="out: `dq` and `da` share memory"):
+        kernel(*state, out={"dq": one, "dv": np.zeros((2, 2)), "da": one.T})
+    with pytest.raises(torsor.ShapeError, match="out must be a dict of arrays dq, dv, da"):
+        kernel(*state, out=one)
+    with pytest.raises(torsor.ShapeError, match="out lacks da"):
+        kernel(*state, out={"dq": one, "dv": np.zeros((2, 2))})
+    room = np.zeros((2, 2, 3))  # views that interleave, and share nothing
+    found = torsor.inverse_dynamics_derivatives(arm, *state, out=tuple(np.moveaxis(room, -1, 0)))
+    np.testing.assert_array_equal(found, want)
+    np.testing.assert_array_equal(np.moveaxis(room, -1, 0), want)
+
+
+def test_what_is_no_number_is_refused():
+    kernel = torsor.compile(torsor.gravity_forces, ARM)
+    with pytest.raises(torsor.ShapeError, match="`q` must be an array of numbers, got 'home'"):
+        kernel("home")

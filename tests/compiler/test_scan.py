@@ -1,5 +1,8 @@
 """Loops over time in machine code: the same numbers as a loop in Python, for any batch, saving what is asked for."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -85,3 +88,13 @@ def test_errors_say_what_to_do(rollout):
         torsor.TorsorError, match="must return its state first, in the same order and shape: expected 'q'"
     ):
         torsor.scan(lambda robot, q, v: {"v": v, "q": q}, ARM, {"q": 6, "v": 6})
+
+
+def test_a_scan_can_be_pickled_and_copied():
+    def halve(robot, x):
+        return {"x": 0.5 * x}
+
+    loop = torsor.scan(halve, torsor.robots.planar2r(), {"x": 3})
+    want = loop(steps=4, x=np.arange(3.0))["x"]
+    for other in (pickle.loads(pickle.dumps(loop)), copy.deepcopy(loop)):
+        np.testing.assert_array_equal(other(steps=4, x=np.arange(3.0))["x"], want)

@@ -63,6 +63,17 @@ def test_every_line_of_the_page_on_identification_runs(tmp_path, monkeypatch, ca
     assert after == pytest.approx(0.008, abs=0.0005)
 
 
+def test_every_line_of_the_page_on_task_space_runs(capsys):
+    text = (ROOT / "docs" / "task_space.md").read_text()
+    seen = {}
+    exec(compile("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), "task_space.md", "exec"), seen)
+    printed = capsys.readouterr().out.splitlines()
+    for shown in re.findall(r"```text\n(.*?)```", text, re.DOTALL):
+        assert all(line in printed for line in shown.splitlines())
+    assert seen["near"].success and seen["point"].success
+    assert torsor.position_task("hand_tcp").jacobian(seen["arm"], seen["q"])[2] @ seen["chosen"].v == pytest.approx(0.5)
+
+
 def test_every_line_of_the_page_on_altafini_2004_runs(capsys):
     text = (ROOT / "docs" / "papers" / "altafini_2004.md").read_text()
     exec(compile("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), "altafini_2004.md", "exec"), {})
@@ -73,7 +84,7 @@ def test_every_line_of_the_page_on_altafini_2004_runs(capsys):
         assert hasattr(torsor, name), name
 
 
-@pytest.mark.parametrize("page", ["geometry.md", "derivatives.md", "identification.md"])
+@pytest.mark.parametrize("page", ["geometry.md", "derivatives.md", "identification.md", "task_space.md"])
 def test_every_function_in_the_tables_of_a_page_exists(page):
     ours = (ROOT / "docs" / page).read_text().split("## From Pinocchio")[0]
     names = [name for row in re.findall(r"^\| (`\w+.*?) \|", ours, re.MULTILINE) for name in re.findall(r"`(\w+)", row)]
@@ -135,7 +146,8 @@ def test_every_example_runs_and_starts_with_what_it_shows(path, capsys, tmp_path
 
 
 def test_every_public_function_named_in_the_documentation_exists():
-    for page in ("docs/conventions.md", "docs/design.md", "docs/derivatives.md", "docs/identification.md", "README.md"):
+    pages = ("conventions", "design", "derivatives", "identification", "task_space")
+    for page in (*(f"docs/{name}.md" for name in pages), "README.md"):
         for name in re.findall(r"`torsor\.(\w+)", (ROOT / page).read_text()):
             assert hasattr(torsor, name), (page, name)
 

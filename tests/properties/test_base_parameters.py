@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from torsor.identification.subspaces import Gap, Subspaces
 
 # Coefficients come from a solve whose condition number is that of the kept columns, up to some 1e4 for random robots.
 SOLVED = 1e-10
+ROBOTS = Path(__file__).parent.parent / "data" / "robots"
 RANK = 1e-7  # of the largest singular value of normalised columns: those kept are above 1e-4, those dropped below 1e-14
 
 
@@ -343,10 +346,83 @@ def test_angles_of_a_file_that_are_almost_right_are_taken_for_right():
     assert_close(base.regressor(q, v, a) @ base.values, full, 1e-4)
 
 
-@pytest.mark.parametrize("method", ["structural", "numerical"])
-def test_a_close_decision_is_warned_of(method):
+@pytest.mark.parametrize(("method", "tolerance"), [("structural", 2.5e-3), ("numerical", 1.3e-3)])
+def test_a_close_decision_is_warned_of(method, tolerance):
     with pytest.warns(torsor.ModelWarning, match="that is a close decision"):
-        torsor.base_parameters(leaning(2e-3), method, tolerance=3e-3)
+        torsor.base_parameters(leaning(8e-4), method, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("method", ["structural", "numerical"])
+@pytest.mark.parametrize(("angle", "counts"), [(1.02e-5, (45, 43)), (9.8e-6, (43, 45))])
+def test_a_value_near_the_tolerance_that_decides_is_warned_of(method, angle, counts):
+    """Whichever side it is on, though all else is far away; and the tolerance that is advised decides otherwise."""
+    exact = torsor.base_parameters(leaning(angle), method, tolerance=1e-9)
+    tolerance = 1e-5 * exact.gap.kept / angle  # the methods have measures of their own
+    with pytest.warns(torsor.ModelWarning) as said:
+        base = torsor.base_parameters(leaning(angle), method, tolerance=tolerance)
+    (text,) = [str(one.message) for one in said]
+    found = re.search(
+        r"value at (\S+) times the tolerance .* between (\d+) base .* and (\d+): pass tolerance=(\S+) for", text
+    )
+    assert found is not None
+    assert float(found[1]) == pytest.approx(angle / 1e-5, rel=0.5 if method == "numerical" else 1e-2)
+    if method == "structural":
+        assert (base.count, int(found[3])) == counts
+    assert int(found[2]) == base.count
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", torsor.ModelWarning)
+        assert torsor.base_parameters(leaning(angle), method, tolerance=float(found[4])).count == int(found[3])
+
+
+@given(geometries())
+def test_there_is_no_warning_where_all_is_clear(robot):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        base = torsor.base_parameters(robot)
+    assert base.gap.kept > 1e-4 and base.gap.dropped < 1e-9
+
+
+def test_it_is_called_exact_only_if_nothing_but_zeros_was_taken_for_zero():
+    assert "exactly" in str(torsor.base_parameters(leaning(0.0)))
+    text = " ".join(str(torsor.base_parameters(leaning(3.7e-6))).split())
+    assert "exactly" not in text and "of up to 4e-06 were taken for zero" in text
+
+
+def test_what_is_called_exact_shows_small_coefficients():
+    """A short link: the square of its length is 4e-6 of the robot's unit, below the tolerance of its angles and lengths."""
+    arm = torsor.robots.planar_chain([0.5, 5e-4, 0.5], [1.0, 2.0, 3.0])
+    base = torsor.base_parameters(arm)
+    assert "exactly" in str(base)
+    assert [str(g) for g in base.groupings[3:6]] == ["mcx_2 + x_3 m_3", "mcy_2", "Izz_2 + x_3² m_3"]
+
+
+@pytest.mark.parametrize(("joints", "most"), [(24, 5.0), (48, 10.0)])
+def test_long_chains_are_printed_soon_and_shortly(joints, most):
+    """Seconds, with room for a busy machine: it took 11 and more than 75 when all products were written out."""
+    robot = torsor.load(ROBOTS / f"chain{joints}.urdf")
+    base = torsor.base_parameters(robot)
+    start = time.process_time()
+    text = str(base)
+    assert time.process_time() - start < most
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert len(lines) < 5 * base.count
+    more = re.search(r"^ +1  mcy_1 .*?… and (\d+) more$", text, re.MULTILINE | re.DOTALL)
+    assert more is not None
+    first = text[text.index("  mcy_1 +") : text.index("… and")]
+    assert len(re.findall(r" [+−] ", first)) + 1 + int(more[1]) == len(base.groupings[0].terms)
+
+
+@pytest.mark.compiled
+def test_the_reduced_regressor_fills_an_array():
+    arm = torsor.robots.planar2r()
+    base = torsor.base_parameters(arm)
+    state = torsor.random_state(arm, seed=0, batch=(5,))
+    out = np.full((5, 2, base.count), np.nan)
+    assert base.regressor(*state, out=out) is out
+    np.testing.assert_array_equal(out, base.regressor(*state))
+    with pytest.raises(torsor.ShapeError, match="out:"):
+        base.regressor(*state, out=out[:4])
 
 
 def test_the_gap_is_between_what_counts_and_what_does_not():
@@ -362,8 +438,19 @@ def test_wrong_arguments_are_named():
     arm = torsor.robots.planar2r()
     with pytest.raises(torsor.TorsorError, match="`method` must be"):
         torsor.base_parameters(arm, "symbolic")
-    with pytest.raises(torsor.TorsorError, match="`tolerance` must be between 0 and 1, got 0"):
+    with pytest.raises(torsor.TorsorError, match="`tolerance` must be a number between 0 and 1, got 0"):
         torsor.base_parameters(arm, tolerance=0.0)
+    for wrong in ("a", None, [1e-5]):
+        with pytest.raises(torsor.TorsorError, match="`tolerance` must be a number between 0 and 1, got "):
+            torsor.base_parameters(arm, tolerance=wrong)
+    for nothing in (5, None):
+        with pytest.raises(
+            torsor.TorsorError, match=r"base_parameters: the first argument must be a torsor\.Robot, got "
+        ):
+            torsor.base_parameters(nothing)
+    for wrong in ("a", [[1.0], [1.0, 2.0]], None):
+        with pytest.raises(torsor.ShapeError, match="parameters_for: `beta` must be real numbers"):
+            torsor.base_parameters(arm).parameters_for(wrong)
 
 
 def test_traced_robots_are_refused(jax_in_doubles):

@@ -127,6 +127,19 @@ def test_a_joint_that_moves_no_inertia_is_refused_by_name(axis, point, kind, see
     assert np.all(np.isfinite(torsor.forward_dynamics(loaded, q, v, tau)))
 
 
+def test_a_negative_inertia_is_called_so():
+    arm = torsor.robots.planar2r()
+    pi, rest = torsor.inertial_parameters(arm), np.zeros(2)
+    for wrong, links in ((-pi, "'link_1', 'link_2'"), (pi * np.repeat([1.0, -1.0], 10), "'link_2'")):
+        robot = arm.with_inertial_parameters(wrong)
+        for function in (torsor.forward_dynamics, torsor.forward_dynamics_derivatives):
+            with pytest.raises(
+                torsor.ModelError, match=f"moves a negative inertia, .* the inertia of {links} is negative"
+            ):
+                function(robot, rest, rest, rest)
+        assert torsor.mass_matrix_report(robot, rest).idle_joints == ()
+
+
 @given(seeds)
 def test_an_armature_makes_an_idle_joint_move(seed):
     motor = torsor.Joint(name="motor", kind="revolute", axis=(0, 0, 1), armature=0.5)

@@ -75,7 +75,7 @@ def test_of_a_function_of_ones_own_by_its_gains_and_goal():
         return {"tau": torsor.gravity_forces(robot, q) + push, "power": (push * v).sum()}
 
     shapes = {"q": TREE.nq, "v": TREE.nv, "gain": TREE.nv, "q_goal": TREE.nq}
-    slopes = torsor.derivative(controller, TREE, shapes, wrt=("gain", "q_goal", "v"))
+    slopes = torsor.derivative(controller, TREE, shapes, wrt=("gain", "q_goal", "v"), configurations=("q_goal",))
     gain, goal = np.linspace(1, 2, TREE.nv), torsor.integrate(TREE, Q, 0.3 * A)
     found = slopes(q=Q, v=V, gain=gain, q_goal=goal)
     assert set(found) == {f"{y}_by_{x}" for y in ("tau", "power") for x in ("gain", "q_goal", "v")}
@@ -84,6 +84,38 @@ def test_of_a_function_of_ones_own_by_its_gains_and_goal():
     for k, unit in enumerate(np.eye(TREE.nv)):
         by_goal = derivative(lambda t, e=unit: controller(TREE, Q, V, gain, torsor.integrate(TREE, goal, e, t))["tau"])
         assert_close(found["tau_by_q_goal"][:, k], by_goal, DIFFERENTIATED, scale=largest(found["tau_by_q_goal"]))
+
+
+def test_of_a_function_of_ones_own_only_q_and_those_named_are_configurations():
+    """A planar joint has as many velocities as numbers: what is called qd is not taken for a configuration."""
+    robot = torsor.robots.random_tree(3, seed=0, kinds=("planar", "revolute"))
+    assert robot.nq == robot.nv and "planar" in robot.structure.kinds
+
+    def energy(robot, q, qd):
+        return {"T": torsor.kinetic_energy(robot, q, qd)}
+
+    shapes, (q, v, _) = {"q": robot.nq, "qd": robot.nv}, torsor.random_state(robot, seed=4)
+    found = torsor.derivative(energy, robot, shapes, wrt=("q", "qd"))(q, v)
+    assert_close(found["T_by_qd"], torsor.mass_matrix(robot, q) @ v, 1e-12, scale=largest(found["T_by_qd"]))
+    assert_close(found["T_by_q"], torsor.kinetic_energy_derivatives(robot, q, v).dq, 1e-11, scale=1.0)
+    # and number by number where it is not named
+    goal = torsor.derivative(lambda robot, q_goal: 2.0 * q_goal, TREE, {"q_goal": TREE.nq}, wrt="q_goal")
+    assert_close(goal(Q), 2.0 * np.eye(TREE.nq))
+
+
+def test_configurations_are_checked():
+    def gap(robot, q, q_goal, gain):
+        return gain * torsor.difference(robot, q, q_goal)
+
+    shapes = {"q": TREE.nq, "q_goal": TREE.nq, "gain": TREE.nv}
+    with pytest.raises(torsor.UnknownName, match="gap has no input 'goal'; nearest: 'q_goal'"):
+        torsor.derivative(gap, TREE, shapes, wrt="q", configurations=("goal",))
+    with pytest.raises(torsor.ShapeError, match=r"'gain' is named as a configuration .* its shape is"):
+        torsor.derivative(gap, TREE, shapes, wrt="q", configurations="gain")
+    with pytest.raises(torsor.TorsorError, match="torsor knows which inputs of inverse_dynamics are configurations"):
+        torsor.derivative(torsor.inverse_dynamics, TREE, wrt="q", configurations=("q",))
+    with pytest.raises(torsor.TorsorError, match="`configurations` must be a name or several"):
+        torsor.derivative(gap, TREE, shapes, wrt="q", configurations=5)
 
 
 def test_numbers_of_the_robot_can_stay_inputs():
@@ -102,6 +134,36 @@ def test_what_is_not_there_is_named():
         torsor.derivative(torsor.inverse_dynamics, TREE, wrt=())
     with pytest.raises(torsor.TorsorError, match="derivative: say what <lambda> takes"):
         torsor.derivative(lambda robot, q: q, TREE, wrt="q")
+    for wrong in (None, 5, (5,), ([],)):
+        with pytest.raises(torsor.TorsorError, match="`wrt` must be a name or several, as in wrt='q'"):
+            torsor.derivative(torsor.inverse_dynamics, TREE, wrt=wrong)
+
+
+@pytest.mark.parametrize("make", [torsor.compile, lambda *args, **more: torsor.derivative(*args, wrt="q", **more)])
+def test_what_cannot_be_traced_is_refused_in_words(make):
+    for args, more, text in (
+        (("frame_pose", TREE), {}, r"must be a function: torsor\.frame_pose, without quotes, got str 'frame_pose'"),
+        ((5, TREE), {}, "the first argument must be a function, got int 5"),
+        ((torsor.frame_pose, 5), {}, r"the second argument must be a torsor\.Robot, got int 5"),
+        ((torsor.frame_pose, TREE), {}, r"frame_pose also needs frame; say which, .* frame='tool'\)"),
+        (
+            (torsor.frame_pose, TREE),
+            {"frame": "tool", "fame": 1},
+            "frame_pose has no argument 'fame'; nearest: 'frame'",
+        ),
+        ((torsor.inverse_dynamics, TREE, {"q": TREE.nq, "v": TREE.nv}), {}, "inverse_dynamics also needs a; say which"),
+        (
+            (torsor.linearise, TREE, {"q": TREE.nq, "v": TREE.nv, "tau": TREE.nv}),
+            {},
+            "linearise: works with plain numbers",
+        ),
+        ((lambda robot, q: q, TREE, 5), {}, "inputs must be a dict of names and shapes"),
+        ((lambda robot, q: q, TREE, {"q": "nq"}), {}, "inputs must be a dict of names and shapes"),
+    ):
+        with pytest.raises(torsor.TorsorError, match=text):
+            make(*args, **more)
+    with pytest.raises(torsor.TorsorError, match="base parameters are a matter of its numbers"):
+        torsor.derivative(torsor.base_parameters, TREE, {}, wrt="inertias")
 
 
 @pytest.mark.compiled

@@ -302,6 +302,9 @@ def test_what_is_missing_or_unknown_is_said():
         ),
         ({"step": 0.0}, r"linearise: step must be a positive number of seconds, got 0.0"),
         ({"step": np.nan}, r"positive number of seconds, got nan"),
+        ({"step": 0.01, "method": ["x"]}, r"linearise: unknown method \['x'\]"),
+        ({"step": True}, r"positive number of seconds, got True"),
+        ({"step": np.array([0.1])}, r"positive number of seconds, got array"),
         ({"step": "fast"}, r"positive number of seconds, got 'fast'"),
         ({"frame": "tpi"}, r"linearise: robot 'cart_pole' has no frame 'tpi'; nearest: 'tip'"),
         ({"wrenches": {"tpi": np.zeros(6)}}, r"no frame 'tpi'"),
@@ -312,6 +315,13 @@ def test_what_is_missing_or_unknown_is_said():
         torsor.linearise(robot, [0.0, 0.1], [0.0], [0.0, 0.0])
     with pytest.raises(torsor.TorsorError, match=r"linearise: the first argument must be a torsor\.Robot, got list"):
         torsor.linearise([1.0], *state[1:])
+
+
+def test_the_step_may_be_an_array_without_axes():
+    robot, rest = torsor.robots.cart_pole(), [0.0, 0.0]
+    found = torsor.linearise(robot, rest, rest, rest, step=np.array(0.01))
+    assert found.step == 0.01 and type(found.step) is float
+    np.testing.assert_array_equal(found.A, torsor.linearise(robot, rest, rest, rest, step=0.01).A)
 
 
 def test_a_joint_that_moves_nothing_is_named():

@@ -214,6 +214,7 @@ def test_inertial_parameters_make_the_robot_they_came_from(case):
     other = any_parameters(case)
     np.testing.assert_array_equal(torsor.inertial_parameters(robot.with_inertial_parameters(other)), other)
     np.testing.assert_array_equal(robot.with_inertial_parameters(list(other)).parameters.inertias.ravel(), other)
+    assert robot.with_inertial_parameters(other.reshape(-1, 10)) == robot.with_inertial_parameters(other)
 
 
 def test_every_parameter_has_a_name_of_its_own():
@@ -236,11 +237,17 @@ def test_every_parameter_has_a_name_of_its_own():
     )
 
 
-@pytest.mark.parametrize("shape", [(19,), (2, 10), (3, 20), ()])
+@pytest.mark.parametrize("shape", [(19,), (10, 2), (3, 20), (1, 2, 10), ()])
 def test_parameters_of_a_wrong_shape_are_refused(shape):
-    message = r"`pi` must have shape \(20,\), ten numbers for each of the 2 moving links"
+    message = r"`pi` must have shape \(20,\) or \(2, 10\), ten numbers for each of the 2 moving links"
     with pytest.raises(torsor.ShapeError, match=message):
         torsor.robots.planar2r().with_inertial_parameters(np.ones(shape))
+
+
+@pytest.mark.parametrize("wrong", [None, "heavy", [[1.0], [1.0, 2.0]]])
+def test_parameters_that_are_no_numbers_are_refused(wrong):
+    with pytest.raises(torsor.ShapeError, match="with_inertial_parameters: `pi` must be real numbers, got"):
+        torsor.robots.planar2r().with_inertial_parameters(wrong)
 
 
 def test_parameters_that_are_not_finite_are_refused_and_those_of_no_body_are_not():

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from torsor.arrays.namespace import namespace
 from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, engine, native
 from torsor.compiler.emit_llvm import emit
 from torsor.compiler.front_door import fast_function
 from torsor.compiler.graph import Port, Program, count
-from torsor.errors import ShapeError, unknown_name
+from torsor.errors import ShapeError, TorsorError, unknown_name
 
 Array = Any
 
@@ -22,16 +24,21 @@ Array = Any
 class Kernel:
     """A function compiled for this machine, with named inputs and outputs of any shape; batch axes come first.
 
-    Call it with its inputs in order or by name: one output is returned as an array, several as a dict by name.
+    Call it with its inputs in order or by name: one output is returned as an array, several as a dict by name. JAX arrays,
+    also within `jit`, `vmap` and derivatives, give JAX arrays (`to_jax`). It can be pickled and copied.
     """
 
     def __init__(self, name: str, program: Program) -> None:
         self.name = name
         self.program = program
         self._natives: dict[np.dtype[Any], native.NativeFunction] = {}
+        self._order = [port.name for port in program.graph.inputs]
         self._names = [port.name for port in program.outputs]
         self._single = len(self._names) == 1
         self._fast, self._door = fast_function(self._general, "kernel", "torsor", "(*args)", "")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Kernel, (self.name, self.program)
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
@@ -49,16 +56,39 @@ class Kernel:
 
     def __call__(self, *args: Array, out: Any = None, **named: Array) -> Any:
         """Evaluate for one state or a batch; float32 if every input is, else float64. ``out``: an array, or dict of them."""
-        if out is None and not named:
-            results = self._fast(*args)
+        if (
+            out is None
+            and len(args) + len(named) == len(self._order)
+            and all(name in named for name in self._order[len(args) :])
+        ):
+            results = self._fast(*args, *(named[name] for name in self._order[len(args) :]))
         else:
-            outs = None if out is None else [out[name] for name in self._names] if isinstance(out, Mapping) else [out]
+            outs = None if out is None else self._parts(out)
             results = self._general(*args, out=outs, **named)
         return results if self._single else dict(zip(self._names, results, strict=True))
 
+    def _parts(self, out: Any) -> list[Array]:
+        """The arrays to write to, by the order of the outputs."""
+        if not isinstance(out, Mapping):
+            if not self._single:
+                raise ShapeError(
+                    f"kernel {self.name!r}: out must be a dict of arrays {', '.join(self._names)}, got {type(out).__name__}."
+                )
+            return [out]
+        missing = [name for name in self._names if name not in out]
+        if missing:
+            raise ShapeError(f"kernel {self.name!r}: out lacks {', '.join(missing)}.")
+        parts = [out[name] for name in self._names]
+        native.refuse_overlap(self._names, parts)
+        return parts
+
     def _general(self, *args: Array, out: list[Array] | None = None, **named: Array) -> Any:
         """Any call; the next one with plain arrays of one state goes straight to the machine code."""
-        arrays = self._arrays(args, named)
+        given = self._given(args, named)
+        if out is None and any(_is_jax(value) for value in given) and self._jax_can_call():
+            found = self._in_jax(*map(_checked_shape, repeat(self.name), self.program.graph.inputs, given))
+            return found[0] if self._single else found
+        arrays = [_checked(self.name, port, x) for port, x in zip(self.program.graph.inputs, given, strict=True)]
         if engine.why_missing() is not None:
             return self._uncompiled(arrays, out)
         single = all(array.dtype == np.float32 for array in arrays)
@@ -83,6 +113,18 @@ class Kernel:
     @cached_property
     def _source(self) -> Callable[..., dict[str, Any]]:
         return emit_numpy.build(self.program)
+
+    @cached_property
+    def _in_jax(self) -> Callable[..., tuple[Any, ...]]:
+        from torsor.compiler.jax_call import jax_outputs
+
+        return jax_outputs(self)
+
+    @staticmethod
+    def _jax_can_call() -> bool:
+        from torsor.compiler.jax_call import why_missing
+
+        return engine.why_missing() is None and why_missing() is None
 
     def jacobian(self, output: str, *inputs: str) -> Kernel:
         """The kernel of the derivatives of an output by inputs: outputs "output_by_input", shape output + input."""
@@ -140,7 +182,8 @@ class Kernel:
         )
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def _arrays(self, args: tuple[Array, ...], named: dict[str, Array]) -> list[Any]:
+    def _given(self, args: tuple[Array, ...], named: dict[str, Array]) -> list[Any]:
+        """The inputs in order."""
         ports = self.program.graph.inputs
         if len(args) > len(ports):
             raise ShapeError(f"kernel {self.name!r} takes {len(ports)} inputs, got {len(args)}.")
@@ -151,7 +194,7 @@ class Kernel:
         missing = [port.name for port in ports if port.name not in given]
         if missing:
             raise ShapeError(f"kernel {self.name!r}: missing inputs {', '.join(missing)}.")
-        return [_checked(self.name, port, given[port.name]) for port in ports]
+        return [given[port.name] for port in ports]
 
     def __repr__(self) -> str:
         def ports(shapes: dict[str, tuple[int, ...]]) -> str:
@@ -160,10 +203,27 @@ class Kernel:
         return f"<Kernel {self.name!r}: {ports(self.inputs)} → {ports(self.outputs)}; {sum(self.count().values())} operations>"
 
 
+def _is_jax(value: Any) -> bool:
+    return type(value) is not np.ndarray and namespace(value).__name__ == "jax.numpy"
+
+
 def _checked(name: str, port: Port, value: Array) -> Any:
-    array = np.asarray(value)
-    if array.dtype not in native.ELEMENTS:
-        array = array.astype(np.float64)
+    try:
+        array = np.asarray(value)
+        if array.dtype not in native.ELEMENTS:
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        if _is_jax(value):
+            raise TorsorError(
+                f"kernel {name!r}: `{port.name}` has no numbers yet, within a function that JAX transforms. That needs a call "
+                "without out=, and JAX on the CPU with the compiler (torsor doctor)."
+            ) from error
+        raise ShapeError(f"kernel {name!r}: `{port.name}` must be an array of numbers, got {value!r:.60}.") from error
+    return _checked_shape(name, port, array)
+
+
+def _checked_shape(name: str, port: Port, value: Array) -> Any:
+    array = value if hasattr(value, "shape") else np.asarray(value)
     if array.shape[array.ndim - len(port.shape) :] != port.shape:
         shape = ", ".join(map(str, ("...", *port.shape)))
         raise ShapeError(f"kernel {name!r}: `{port.name}` must have shape ({shape}), got {array.shape}.")

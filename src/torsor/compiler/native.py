@@ -9,9 +9,11 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.exceptions import TooHardError
 
 from torsor.compiler import cache, engine
 from torsor.compiler.emit_llvm import PARTS, emit
@@ -24,6 +26,7 @@ Array = Any
 ELEMENTS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 WORTH_A_THREAD = 6_000_000  # operations in a slice, some tenths of a millisecond: what waking another thread costs
 ALIGNMENT = 64  # bytes: of the widest vector
+OVERLAP_WORK = 10_000  # candidates tried, to tell whether views of one array overlap
 LANES = 16  # slices are cut at multiples of the widest vector
 
 
@@ -160,6 +163,19 @@ class NativeFunction:
                 engine.MANY(code.address)(length, pointers, steps)
 
         slices(states, self.operations, work)
+
+
+def refuse_overlap(names: Sequence[str], out: Sequence[Array]) -> None:
+    """Raise if two arrays that results are to be written to share memory: one of the results would be lost."""
+    for (one, a), (other, b) in combinations(zip(names, out, strict=False), 2):
+        if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)):
+            continue
+        try:
+            shared = np.shares_memory(a, b, max_work=OVERLAP_WORK)  # type: ignore[arg-type]  # any number will do
+        except TooHardError:
+            shared = True
+        if shared:
+            raise ShapeError(f"out: `{one}` and `{other}` share memory; each result needs an array of its own.")
 
 
 def regular(

@@ -38,6 +38,9 @@ class Scan:
         self._natives: dict[str, tuple[Any, int, Any]] = {}
         self._operations = max(1, sum(count(program).values()))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scan, (self.name, self.program, self.roles)
+
     @property
     def state(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the state, by name."""

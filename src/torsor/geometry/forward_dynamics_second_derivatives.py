@@ -46,7 +46,7 @@ def forward_dynamics_second_derivatives(
     with ∂/∂q along the tangent coordinates v on the body side; the order of j and k in qq, friction and wrenches as in
     `inverse_dynamics_second_derivatives`. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N;
     ``wrenches`` as in forward dynamics, N·m and N. Returns four tensors (..., nv, nv, nv), rad/s² or m/s² per two of rad, m,
-    their rates, N·m and N; NaN where the mass matrix is singular.
+    their rates, N·m and N; NaN where the mass matrix is singular, but for entries that are 0 in every state.
     """
     a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches)
     first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches))

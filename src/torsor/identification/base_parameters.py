@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from torsor.model import Robot, inertial_parameter_names, inertial_parameters
 
 METHODS = ("structural", "numerical")
 CLEAR = 1e3  # between what counts and what does not: less is worth a warning
+JUST_ABOVE, JUST_BELOW = 10.0, 0.5  # times the tolerance: if a value between decides how many there are, so is that
 VISIBLE = 1e-9  # more than rounding: what was taken for zero is then said
 TOLERANCE = 1e-5  # files print π/2 as 1.5708, and axes meant to be parallel are so to 4e-6
 
@@ -34,7 +36,8 @@ class BaseParameters:
 
     ``columns`` (count,) are the columns of `torsor.torque_regressor` that are kept, one for each base parameter, and
     ``matrix`` (count, 10 n), kg, m, has the unit matrix there. ``method`` says how they were found, "structural" or
-    "numerical", and ``gap`` how clearly what counts was told from what does not. ``tolerance`` is where the line was drawn.
+    "numerical", and ``gap`` how clearly what counts was told from what does not. ``tolerance`` is where the line was drawn:
+    ``gap.dropped`` is the largest value below it that was taken for zero, and Y_b β the forces of π up to that much.
     """
 
     robot: Robot
@@ -51,7 +54,7 @@ class BaseParameters:
 
     @property
     def structural(self) -> bool:
-        """Whether they were derived from the structure of the robot, exactly, and not from a rank over random states."""
+        """Whether they were derived from the structure of the robot, and not from a rank over random states."""
         return self.method == "structural"
 
     @cached_property
@@ -70,24 +73,25 @@ class BaseParameters:
     def groupings(self) -> tuple[Grouping, ...]:
         """What each is the sum of: "Izz_2 + Iyy_3 + x_3² m_3", with x_3 m the place of link 3's home on its parent."""
         probe = regrouped(_row_space(changed_lengths(self.robot), self.method, self.tolerance))
-        return groupings(self.robot, self._regrouping, probe, self.tolerance)
+        return groupings(self.robot, self._regrouping, probe, self._negligible)
 
     @cached_property
     def unidentifiable(self) -> tuple[Unidentifiable, ...]:
         """The parameters that joint forces do not tell, each with the reason."""
-        return unidentifiable(self.robot, self._regrouping, self.groupings, self.tolerance)
+        return unidentifiable(self.robot, self._regrouping, self.groupings, self._negligible, self.tolerance)
 
     @property
     def values(self) -> Array:
         """β (count,) of this robot, kg, kg·m, kg·m²."""
         return self.matrix @ inertial_parameters(self.robot)
 
-    def regressor(self, q: ConfigurationVector, v: JointVector, a: JointVector) -> Array:
+    def regressor(self, q: ConfigurationVector, v: JointVector, a: JointVector, *, out: Array | None = None) -> Array:
         """Y_b(q, v, a) with Y_b β = M a + C v + g: the kept columns of `torsor.torque_regressor`.
 
-        ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns (..., nv, count), N·m or N per unit of β.
+        ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns (..., nv, count), N·m or N per unit of β;
+        ``out``, if given, is filled and returned.
         """
-        return reduced_regressor(self.robot, q, v, a, self._kept)
+        return reduced_regressor(self.robot, q, v, a, self._kept, out=out)  # type: ignore[call-arg]
 
     def parameters_for(self, beta: Array) -> Array:
         """The π (..., 10 n) with matrix π = ``beta`` (..., count) that is nearest to the robot's own; kg, m.
@@ -95,7 +99,10 @@ class BaseParameters:
         Nearest by the sum of squares of all changes, lengths in units of the mean distance between link frames. It need not
         belong to real bodies: `Robot.inertia` and `Inertia.violations` tell. ``robot.with_inertial_parameters`` takes it.
         """
-        beta = as_numbers(beta)
+        try:
+            beta = as_numbers(beta)
+        except (TypeError, ValueError) as error:
+            raise ShapeError(f"parameters_for: `beta` must be real numbers, got {beta!r:.60}.") from error
         if beta.shape[-1:] != (self.count,):
             raise ShapeError(
                 f"parameters_for: `beta` must have shape (..., {self.count}), one for each base parameter of robot "
@@ -110,6 +117,11 @@ class BaseParameters:
     @property
     def _regrouping(self) -> Regrouping:
         return Regrouping(self.columns, self.matrix)
+
+    @property
+    def _negligible(self) -> float:
+        """Coefficients, in the robot's units, that are not shown: rounding, or what comes of values taken for zero."""
+        return self.tolerance if self.gap.dropped > VISIBLE else VISIBLE
 
     @cached_property
     def _lift(self) -> Array:
@@ -140,7 +152,10 @@ class BaseParameters:
                 f"{gap.kept:.1g} to {gap.dropped:.1g} of the largest)"
             )
         elif gap.dropped > VISIBLE:
-            how = f"from the structure of the robot (effects up to {gap.dropped:.1g} of a full one were taken for zero)"
+            how = (
+                "from the structure of the robot, where angles (rad) and lengths (in units of the mean distance between link "
+                f"frames) of up to {gap.dropped:.1g} were taken for zero"
+            )
         text = f"{self.count} base parameters stand for the {self.robot.n_inertial_parameters} inertial parameters of robot"
         return f"{text} {self.robot.name!r}; found {how}."
 
@@ -156,9 +171,14 @@ def base_parameters(
 
     ``method`` "structural" derives them from the tree, the joints and their places, with no state at all [WNS17], for all
     kinds of joints; it needs independent coordinates, so robots with mimic joints are refused. "numerical" takes the rank of
-    the regressor at random states drawn with ``seed`` [Gau91]. Both give the same; by default structural where it can be.
-    ``tolerance``: a direction of parameters with less than this effect, relative to a full one, counts as having none,
-    so that an angle of 1.5708 is taken for π/2; Y_b β is Y π up to that much. A `ModelWarning` says if the line was not clear.
+    the regressor at random states drawn with ``seed`` [Gau91]. By default structural where it can be.
+
+    ``tolerance`` is below which a value counts as zero. Structural: an angle between axes, or axes and gravity, rad, and a
+    distance between axes in units of the mean distance between link frames, so that 1.5708 is taken for π/2 and gravity for
+    vertical. Numerical: a singular value of the regressor, columns made equally long, relative to the largest; how small an
+    angle shows in it depends on the robot. So both give the same where nothing is near the tolerance, and need not
+    elsewhere. Y_b β = Y π exactly if only zeros were taken for zero, and else up to what was, ``gap.dropped``. A `ModelWarning`
+    says if the line was not clear, or if a value near the tolerance decides how many there are.
 
     The parameters after which base parameters are named, whose columns are kept, are the first independent ones from the
     base outwards, in each link moments of inertia before first moments before mass: what a joint cannot tell apart joins
@@ -168,7 +188,7 @@ def base_parameters(
     if method is None:
         method = "numerical" if robot.structure.has_couplings else "structural"
     space = _row_space(robot, method, tolerance, seed)
-    _warn_if_unclear(robot, space, tolerance)
+    _warn_if_unclear(robot, space, method, tolerance, seed)
     columns, matrix = regrouped(space)
     for array in (columns, matrix):
         array.flags.writeable = False
@@ -182,10 +202,13 @@ def _row_space(robot: Robot, method: str, tolerance: float, seed: int = 0) -> Ro
 
 
 def _check(robot: Robot, method: str | None, tolerance: float) -> None:
+    if not isinstance(robot, Robot):
+        got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
+        raise TorsorError(f"base_parameters: the first argument must be a torsor.Robot, got {got}.")
     if method is not None and method not in METHODS:
         raise TorsorError(f'base_parameters: `method` must be "structural" or "numerical", got {method!r}.')
-    if not 0.0 < tolerance < 1.0:
-        raise TorsorError(f"base_parameters: `tolerance` must be between 0 and 1, got {tolerance}.")
+    if not isinstance(tolerance, Real) or not 0.0 < tolerance < 1.0:
+        raise TorsorError(f"base_parameters: `tolerance` must be a number between 0 and 1, got {tolerance!r:.60}.")
     if not robot.is_concrete:
         raise TorsorError(
             f"base_parameters: robot {robot.name!r} holds traced parameters, but the base parameters are a matter of its "
@@ -200,13 +223,35 @@ def _check(robot: Robot, method: str | None, tolerance: float) -> None:
         )
 
 
-def _warn_if_unclear(robot: Robot, space: RowSpace, tolerance: float) -> None:
+def _warn_if_unclear(robot: Robot, space: RowSpace, method: str, tolerance: float, seed: int) -> None:
     kept, dropped = space.gap
+    for value, further in _close_values(kept, dropped, tolerance):
+        other = len(_row_space(robot, method, further, seed).rows)
+        if other != len(space.rows):
+            _warn(
+                f"base_parameters: robot {robot.name!r} has a value at {value / tolerance:.3g} times the tolerance "
+                f"{tolerance:.1g}, and it decides between {len(space.rows)} base parameters, which were taken, and {other}: "
+                f"pass tolerance={further:.1g} for those, if it is meant to be {'zero' if value > tolerance else 'there'}. "
+                "Axes that are almost, but not quite, parallel, intersecting or vertical do this."
+            )
+            return
     if space.gap.ratio < CLEAR:
-        warnings.warn(
+        _warn(
             f"base_parameters: robot {robot.name!r} has directions of parameters with {kept:.1g} and with {dropped:.1g} of a "
             f"full effect; the first were counted, the second not (tolerance {tolerance:.1g}), and that is a close decision. "
-            "Axes that are almost, but not quite, parallel or intersecting do this.",
-            ModelWarning,
-            stacklevel=3,
+            "Axes that are almost, but not quite, parallel or intersecting do this."
         )
+
+
+def _close_values(kept: float, dropped: float, tolerance: float) -> list[tuple[float, float]]:
+    """Values near the tolerance, each with a tolerance that is on the other side of it."""
+    found = []
+    if kept < JUST_ABOVE * tolerance:
+        found.append((kept, min(2.0 * kept, 0.5)))
+    if dropped > JUST_BELOW * tolerance:
+        found.append((dropped, 0.5 * dropped))
+    return found
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, ModelWarning, stacklevel=4)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.identification.lengths import Length, Products, changed_lengths, lengths_between
+from torsor.identification.lengths import Length, Products, changed_lengths, lengths_between, lengths_of_links
 from torsor.identification.regrouping import Regrouping
 from torsor.identification.structural_base import POWERS, length_unit, scales
 from torsor.model import Robot
@@ -41,7 +41,7 @@ def groupings(robot: Robot, found: Regrouping, probe: Regrouping, negligible: fl
 
     ``probe`` is that of the robot with `changed_lengths`. If it keeps other columns, coefficients are plain numbers.
     """
-    names, other = symbols(robot.n), changed_lengths(robot)
+    names, own = symbols(robot.n), lengths_of_links(robot, changed_lengths(robot))
     named = np.array_equal(probe.columns, found.columns)
     seen = np.abs(relative_matrix(robot, found)) > negligible
     tables: dict[tuple[int, int, int], Products] = {}
@@ -53,7 +53,7 @@ def groupings(robot: Robot, found: Regrouping, probe: Regrouping, negligible: fl
             value = found.matrix[k, j]
             key = kept // 10, j // 10, int(POWERS[kept % 10] - POWERS[j % 10])
             if key not in tables:
-                tables[key] = Products(lengths_between(robot, other, *key[:2]), key[2])
+                tables[key] = Products(lengths_between(robot, own, *key[:2]), key[2])
             product = tables[key].find(np.array([value, probe.matrix[k, j]])) if named else None
             text = f"{abs(value):.6g}" if product is None else product.text
             plus = value > 0 if product is None else value * product.values[0] > 0

@@ -6,8 +6,9 @@ that of the robot, and that of a robot whose lengths are all changed a little, e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,12 @@ from torsor.model import Robot
 
 AGREEMENT = 1e-9  # relative: how well a product of lengths must give the coefficient
 MANY = 8  # lengths from which on sums of three are left out
+TOO_MANY = (
+    24  # lengths from which on a coefficient is a long sum of products: its number says more, and is found sooner
+)
 _ROUNDING = 1e-12  # m: what should have been zero
 _AXES = "xyz"
+_SIGNS = {2: ((1, 1), (1, -1)), 3: ((1, 1, 1), (1, 1, -1), (1, -1, 1), (1, -1, -1))}
 
 
 class Length(NamedTuple):
@@ -36,19 +41,43 @@ class Product(NamedTuple):
     lengths: tuple[Length, ...]
 
 
+class Candidates(NamedTuple):
+    """Things made of lengths: their ``values`` (k, 2) for both robots, and how to ``make`` the one of a number."""
+
+    values: Array
+    make: Callable[[int], Product]
+
+    @classmethod
+    def of(cls, some: list[Product]) -> Candidates:
+        """Those of a list."""
+        return cls(np.array([one.values for one in some]).reshape(-1, 2), some.__getitem__)
+
+
 class Products:
-    """All that a coefficient of the dimension m^power may be, simplest first."""
+    """All that a coefficient of the dimension m^power may be, simplest first; no more than a number if there are too many.
+
+    There are thousands for a few of them that are right, so that only values are worked out beforehand.
+    """
 
     def __init__(self, lengths: list[Product], power: int) -> None:
-        makers = {0: _numbers, 1: _of_one_length, 2: _of_two_lengths}
-        self.all = list(makers[power](lengths)) if power in makers else []
-        self.values = np.array([product.values for product in self.all]).reshape(-1, 2)
+        makers = {0: _numbers} if len(lengths) > TOO_MANY else {0: _numbers, 1: _of_one_length, 2: _of_two_lengths}
+        self._families = list(makers[power](Candidates.of(lengths))) if power in makers else []
+        self._values = np.concatenate([np.zeros((0, 2)), *(family.values for family in self._families)])
 
     def find(self, values: Array) -> Product | None:
         """The first that is ± the coefficient, whose ``values`` (2,) for both robots are given."""
-        signed = np.sign(values[0] * self.values[:, :1]) * self.values
+        if not len(self._values):
+            return None
+        signed = np.sign(values[0] * self._values[:, :1]) * self._values
         right = np.all(np.abs(signed - values) <= AGREEMENT * np.abs(values), axis=1)
-        return self.all[int(np.argmax(right))] if np.any(right) else None
+        first = int(np.argmax(right))
+        if not right[first]:
+            return None
+        for family in self._families:
+            if first < len(family.values):
+                return family.make(first)
+            first -= len(family.values)
+        return None
 
 
 def changed_lengths(robot: Robot) -> Robot:
@@ -58,68 +87,109 @@ def changed_lengths(robot: Robot) -> Robot:
     return robot.with_parameters(poses=poses)
 
 
-def lengths_between(robot: Robot, other: Robot, start: int, end: int) -> list[Product]:
-    """The coordinates of the link frames on the way from link ``start`` to link ``end``, with their values for both robots."""
-    s = robot.structure
-    back, there = s.path_from_base(start), s.path_from_base(end)
-    found = []
-    for link in [*(i for i in reversed(back) if i not in there), *(i for i in there if i not in back)]:
-        values = np.stack([r.parameters.poses[link][:3, 3] for r in (robot, other)])
-        for axis, pair in zip(_AXES, values.T, strict=True):
-            if abs(pair[0]) > _ROUNDING:
-                name = f"{axis}_{link + 1}"
-                found.append(Product(name, pair, (Length(name, float(pair[0])),)))
-    return found
+def lengths_of_links(robot: Robot, other: Robot) -> list[list[Product]]:
+    """The coordinates, other than zero, of each link frame's home in its parent's, with their values for both robots."""
+    places = np.stack([r.parameters.poses[:, :3, 3] for r in (robot, other)], axis=-1)
+    return [
+        [
+            Product(name, pair, (Length(name, float(pair[0])),))
+            for name, pair in ((f"{axis}_{link}", pair) for axis, pair in zip(_AXES, place, strict=True))
+            if abs(pair[0]) > _ROUNDING
+        ]
+        for link, place in enumerate(places, start=1)
+    ]
 
 
-def _numbers(lengths: list[Product]) -> Iterator[Product]:
-    yield Product("", np.ones(2), ())
-    yield Product("2", 2.0 * np.ones(2), ())
+def lengths_between(robot: Robot, own: list[list[Product]], start: int, end: int) -> list[Product]:
+    """The lengths, of those of each link, on the way from link ``start`` to link ``end``."""
+    back, there = (robot.structure.path_from_base(link) for link in (start, end))
+    shared = len(set(back) & set(there))  # paths part once
+    return [length for link in (*reversed(back[shared:]), *there[shared:]) for length in own[link]]
 
 
-def _of_one_length(lengths: list[Product]) -> Iterator[Product]:
-    for some in (lengths, [_bracketed(total) for total in _sums(lengths)]):
-        yield from some
-        yield from map(_twice, some)
+def _numbers(lengths: Candidates) -> Iterator[Candidates]:
+    yield Candidates.of([Product("", np.ones(2), ()), Product("2", 2.0 * np.ones(2), ())])
 
 
-def _of_two_lengths(lengths: list[Product]) -> Iterator[Product]:
-    yield from map(_square, lengths)
-    pairs = [_times(a, b) for a, b in combinations(lengths, 2)]
-    yield from pairs
-    yield from map(_twice, pairs)
-    sums = [_bracketed(total) for total in _sums(lengths)]
-    yield from map(_square, sums)
-    yield from map(_bracketed, _sums([_square(a) for a in lengths]))
-    if len(lengths) <= MANY:
-        with_sums = [_times(a, total) for a in lengths for total in sums]
-        yield from with_sums
-        yield from map(_twice, with_sums)
+def _of_one_length(lengths: Candidates) -> Iterator[Candidates]:
+    for some in (lengths, _sums(lengths)):
+        yield some
+        yield _twice(some)
 
 
-def _sums(terms: list[Product]) -> Iterator[Product]:
-    """Sums and differences of two, and of three if there are not too many."""
-    for size in (2, 3) if len(terms) <= MANY else (2,):
-        for some in combinations(terms, size):
-            for signs in np.ndindex(*(2,) * (size - 1)):
-                text, values = some[0].text, some[0].values
-                for minus, term in zip(signs, some[1:], strict=True):
-                    text += f" {'−' if minus else '+'} {term.text}"
-                    values = values - term.values if minus else values + term.values
-                yield Product(text, values, tuple(length for term in some for length in term.lengths))
+def _of_two_lengths(lengths: Candidates) -> Iterator[Candidates]:
+    yield _square(lengths)
+    count = len(lengths.values)
+    pairs = _times(lengths, lengths, list(combinations(range(count), 2)))
+    yield pairs
+    yield _twice(pairs)
+    sums = _sums(lengths)
+    yield _square(sums)
+    yield _sums(_square(lengths))
+    if count <= MANY:
+        with_sums = _times(lengths, sums, list(product(range(count), range(len(sums.values)))))
+        yield with_sums
+        yield _twice(with_sums)
 
 
-def _bracketed(a: Product) -> Product:
-    return a._replace(text=f"({a.text})")
+class Choices(NamedTuple):
+    """Of some terms, those that are ``chosen`` for a sum with their signs, and the same as ``weights`` (sums, terms)."""
+
+    chosen: list[tuple[tuple[int, ...], tuple[int, ...]]]
+    weights: Array
 
 
-def _twice(a: Product) -> Product:
-    return a._replace(text=f"2 {a.text}", values=2.0 * a.values)
+@cache
+def _choices(count: int) -> Choices:
+    """Sums and differences of two of the terms, and of three if there are not too many."""
+    chosen = [
+        (some, signs)
+        for size in ((2, 3) if count <= MANY else (2,))
+        for some in combinations(range(count), size)
+        for signs in _SIGNS[size]
+    ]
+    weights = np.zeros((len(chosen), count))
+    for row, (some, signs) in zip(weights, chosen, strict=True):
+        row[list(some)] = signs
+    return Choices(chosen, weights)
 
 
-def _square(a: Product) -> Product:
-    return a._replace(text=f"{a.text}²", values=a.values**2)
+def _sums(terms: Candidates) -> Candidates:
+    """Sums and differences of two, and of three if there are not too many, in brackets."""
+    chosen, weights = _choices(len(terms.values))
+
+    def make(k: int) -> Product:
+        some = [terms.make(i) for i in chosen[k][0]]
+        text = some[0].text
+        for sign, term in zip(chosen[k][1][1:], some[1:], strict=True):
+            text += f" {'−' if sign < 0 else '+'} {term.text}"
+        return Product(
+            f"({text})", weights[k] @ terms.values, tuple(length for term in some for length in term.lengths)
+        )
+
+    return Candidates(weights @ terms.values, make)
 
 
-def _times(a: Product, b: Product) -> Product:
-    return Product(f"{a.text} {b.text}", a.values * b.values, a.lengths + b.lengths)
+def _twice(some: Candidates) -> Candidates:
+    def make(k: int) -> Product:
+        text, values, lengths = some.make(k)
+        return Product(f"2 {text}", 2.0 * values, lengths)
+
+    return Candidates(2.0 * some.values, make)
+
+
+def _square(some: Candidates) -> Candidates:
+    def make(k: int) -> Product:
+        text, values, lengths = some.make(k)
+        return Product(f"{text}²", values**2, lengths)
+
+    return Candidates(some.values**2, make)
+
+
+def _times(some: Candidates, others: Candidates, pairs: list[tuple[int, int]]) -> Candidates:
+    def make(k: int) -> Product:
+        a, b = some.make(pairs[k][0]), others.make(pairs[k][1])
+        return Product(f"{a.text} {b.text}", a.values * b.values, a.lengths + b.lengths)
+
+    first, second = np.array(pairs, dtype=int).reshape(-1, 2).T
+    return Candidates(some.values[first] * others.values[second], make)

@@ -33,11 +33,11 @@ class Unidentifiable(NamedTuple):
 
 
 def unidentifiable(
-    robot: Robot, found: Regrouping, groupings: tuple[Grouping, ...], negligible: float
+    robot: Robot, found: Regrouping, groupings: tuple[Grouping, ...], negligible: float, tolerance: float
 ) -> tuple[Unidentifiable, ...]:
-    """All parameters that are not base parameters by themselves, in the order of π."""
+    """All parameters that are not base parameters by themselves, in the order of π; ``negligible`` as for groupings."""
     seen = np.abs(relative_matrix(robot, found)) > negligible
-    motions = _motions(robot, negligible)
+    motions = _motions(robot, tolerance)
     unknown = []
     for j, name in enumerate(inertial_parameter_names(robot)):
         within = tuple(int(k) for k in np.flatnonzero(seen[:, j]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -12,6 +13,7 @@ from torsor.identification.reasons import NO_EFFECT, Unidentifiable
 from torsor.model import Robot, inertial_parameter_names
 
 WIDTH = 120
+LINES = 4  # of one sum
 
 
 def table(
@@ -25,11 +27,22 @@ def table(
     """The whole of it as text."""
     lines = [*wrap(heading, WIDTH), "", f"{'':>4}  {'name':<8}{'value':>12}  sum of"]
     for k, (name, value, grouping) in enumerate(zip(names, values, groupings, strict=True), start=1):
-        first, *more = _broken(grouping.terms, WIDTH - 30)
+        first, *more = _shortened(grouping.terms, WIDTH - 30)
         lines.append(f"{k:>4}  {name:<8}{value:>12.5g}  {first}")
         lines += [f"{'':>30}{line}" for line in more]
     lines += ["", *_legend(robot, groupings), *_without_effect(robot, unknown)]
     return "\n".join(lines)
+
+
+def _shortened(terms: Sequence[str], width: int) -> list[str]:
+    """Terms of a sum on at most `LINES` lines: as many as there is room for, and how many more there are."""
+    if len(lines := _broken(terms, width)) <= LINES:
+        return lines
+
+    def first(shown: int) -> list[str]:
+        return _broken([*terms[:shown], f"… and {len(terms) - shown} more"], width)
+
+    return first(max(1, bisect_left(range(len(terms)), True, key=lambda shown: len(first(shown)) > LINES) - 1))
 
 
 def _broken(terms: Sequence[str], width: int) -> list[str]:

@@ -138,15 +138,22 @@ def _sizes(robot: Robot) -> tuple[tuple[str, int], ...]:
 def _plain(x: Array) -> Array:
     try:
         return np.asarray(x, float)
-    except TypeError as error:  # JAX stands in for numbers not known yet
+    except (TypeError, ValueError) as error:  # JAX, or a trace, stands in for numbers not known yet
         raise _only_plain_numbers() from error
 
 
 def _only_plain_numbers() -> TorsorError:
     return TorsorError(
-        "linearise: works with plain numbers, and cannot run inside jit, grad or vmap: call it outside, or use "
-        "torsor.forward_dynamics_derivatives, which runs inside."
+        "linearise: works with plain numbers, and cannot run inside jit, grad or vmap, nor be compiled or differentiated: "
+        "call it outside, or use torsor.forward_dynamics_derivatives, which runs inside."
     )
+
+
+def _is_number(x: Any) -> bool:
+    """Whether it is one real number; an array of no axes is, a truth value is not."""
+    if isinstance(x, np.ndarray):
+        return x.ndim == 0 and x.dtype.kind in "fiu"
+    return isinstance(x, Real) and not isinstance(x, (bool, np.bool_))
 
 
 def _refuse_bad_settings(robot: Any, frame: Any, step: Any, method: Any) -> None:
@@ -155,14 +162,14 @@ def _refuse_bad_settings(robot: Any, frame: Any, step: Any, method: Any) -> None
         raise TorsorError(f"linearise: the first argument must be a torsor.Robot, got {got}.")
     if not robot.is_concrete:
         raise _only_plain_numbers()
-    if method is not None and method not in _METHODS:
+    if method is not None and not (isinstance(method, str) and method in _METHODS):
         raise TorsorError(f"linearise: unknown method {method!r}. Methods: {', '.join(_METHODS)}.")
     if method is not None and step is None:
         raise TorsorError(
             f"linearise: method {method!r} goes from step to step: give its length in seconds, step=0.01 say, or no method "
             "for continuous time."
         )
-    if step is not None and not (isinstance(step, Real) and 0.0 < float(step) < np.inf):
+    if step is not None and not (_is_number(step) and 0.0 < float(step) < np.inf):
         raise TorsorError(f"linearise: step must be a positive number of seconds, got {step!r:.60}.")
     if frame is not None and frame not in robot.frames:
         raise unknown_name(f"linearise: robot {robot.name!r}", "frame", frame, robot.frames, "robot.frames")

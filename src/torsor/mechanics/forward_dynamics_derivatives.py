@@ -39,8 +39,8 @@ def forward_dynamics_derivatives(
     For every joint kind, ∂/∂q along the tangent coordinates v on the body side. A wrench is held constant in its frame. The
     sign of Coulomb friction without a width has no derivative and counts as none.
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches`` as in forward dynamics,
-    N·m and N. Returns three matrices (..., nv, nv), rad/s² or m/s² per rad, m, their rates, N·m or N; NaN where the mass
-    matrix is singular.
+    N·m and N. Returns three matrices (..., nv, nv), rad/s² or m/s² per rad, m, their rates, N·m or N. Where the mass matrix
+    is singular they are NaN, but for entries that do not go through its inverse and are 0 in every state of the robot.
     """
     a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches)
     return through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches))

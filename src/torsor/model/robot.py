@@ -182,18 +182,21 @@ class Robot:
         return self._with_row(self._moving_link(link), inertia.row)
 
     def with_inertial_parameters(self, pi: InertialVector) -> Robot:
-        """The same robot with the inertias of all links from π (10 n,), kg, m, as in `torsor.inertial_parameters`.
+        """The same robot with the inertias of all links from π (10 n,) or (n, 10), kg, m, as in `torsor.inertial_parameters`.
 
         π may be JAX values, and may come from an identification, so it need not be what a real body has: only that it is
         finite is checked. ``robot.inertia(link)`` refuses what is no inertia at all, and its `Inertia.violations` tell the rest.
         """
-        pi = as_numbers(pi)
-        if tuple(pi.shape) != (self.n_inertial_parameters,):
+        try:
+            pi = as_numbers(pi)
+        except (TypeError, ValueError) as error:
+            raise ShapeError(f"with_inertial_parameters: `pi` must be real numbers, got {pi!r:.60}.") from error
+        if tuple(pi.shape) not in ((self.n_inertial_parameters,), (self.n, 10)):
             raise ShapeError(
-                f"with_inertial_parameters: `pi` must have shape ({self.n_inertial_parameters},), ten numbers for each of "
-                f"the {self.n} moving links of robot {self.name!r}, got {tuple(pi.shape)}."
+                f"with_inertial_parameters: `pi` must have shape ({self.n_inertial_parameters},) or ({self.n}, 10), ten numbers "
+                f"for each of the {self.n} moving links of robot {self.name!r}, got {tuple(pi.shape)}."
             )
-        return self.with_parameters(inertias=reshape(pi, 1, self.n, 10))
+        return self.with_parameters(inertias=reshape(pi, pi.ndim, self.n, 10))
 
     def with_payload(self, frame: str, inertia: Inertia) -> Robot:
         """The same robot carrying a body, given in the frame it is attached to (a tool, a payload)."""

@@ -21,7 +21,8 @@ def limit_gradient(robot: Robot, q: ConfigurationVector) -> JointVector:
     bounded = np.flatnonzero(np.isfinite(lower) & np.isfinite(upper) & (upper > lower))
     if not len(bounded):
         return 0.0 * difference(robot, q, q)
-    middle, half = 0.5 * (lower + upper)[bounded], 0.5 * (upper - lower)[bounded]
+    lower, upper = lower[bounded], upper[bounded]
+    middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
     slope = (take(q, bounded) - constant(middle)) / constant(half**2)
     return matvec(take(rate_columns(robot, q), bounded), slope)
 
