@@ -83,12 +83,12 @@ class Public(NamedTuple):
 
 PUBLIC: dict[str, Public] = {}  # by name
 _FUNCTIONS: dict[str, Algorithm] = {}
+_ABOUT: dict[int, tuple[Algorithm, Public]] = {}  # also of those that are not registered, by identity
 
 
 def about_of(function: Algorithm) -> Public | None:
     """What is known of one of torsor's public functions; None for any other, whatever its name."""
-    name = getattr(function, "__name__", "")
-    return PUBLIC[name] if _FUNCTIONS.get(name) is function else None
+    return _ABOUT[id(function)][1] if _ABOUT.get(id(function), (None,))[0] is function else None
 
 
 def public(
@@ -164,6 +164,7 @@ def public(
     DOORS.append(door)
     if registered:
         PUBLIC[algorithm.__name__], _FUNCTIONS[algorithm.__name__] = about, function
+    _ABOUT[id(function)] = function, about
     return function  # type: ignore[no-any-return]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import torsor
 from torsor import lie
-from torsor.compiled import PUBLIC as COMPILED
+from torsor.compiled import about_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHAPE = re.compile(r"\((\.\.\.|\*batch|n|nq|nv|k|N|N \+ 1|3|4|6|10)(, [^)]*)?[,)]|\(\.\.\.\)")
@@ -17,7 +17,9 @@ CITATION = re.compile(r"\[((?:[A-Z][A-Za-z]+\d{2}|LP)(?:, [^\]]*)?(?:; (?:[A-Z][
 KEY = re.compile(r"\b(BSP93|PBP95|LP|Sil81|Alt04|Kool04|[A-Z][A-Za-z]+\d{2})\b(?=[,\]])")
 
 PUBLIC = {name: getattr(torsor, name) for name in dir(torsor) if not name.startswith("_")}
-ALGORITHMS = {name: about.algorithm for name, about in COMPILED.items()}  # behind the builtin functions
+ALGORITHMS = {
+    name: about.algorithm for name, f in PUBLIC.items() if (about := about_of(f))
+}  # behind the builtin functions
 FUNCTIONS = {name: ALGORITHMS.get(name, value) for name, value in PUBLIC.items() if inspect.isroutine(value)}
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
 ROBOT_FUNCTIONS = {
