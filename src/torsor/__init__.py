@@ -126,6 +126,7 @@ from torsor.geometry import left_invariant as left_invariant
 from torsor.geometry.inverse_dynamics_second_derivatives import (
     InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
 )
+from torsor.later import LATER as _LATER, MODULES as _MODULES
 from torsor.mechanics import rigid_body as rigid_body
 from torsor.mechanics import second_kind as second_kind
 from torsor.mechanics.closed_form import ClosedForm as ClosedForm
@@ -296,120 +297,6 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.motion import transport_factor as transport_factor
 
 __version__ = "0.1.0.dev0"
-
-_MODULES = (
-    "adapters",
-    "balancing",
-    "controllers",
-    "formulations",
-    "identification",
-    "modern_robotics",
-    "motion",
-    "plot",
-    "redundancy",
-    "resolution",
-)
-_LATER = {  # the same names again, by the module they are in
-    **dict.fromkeys(
-        [
-            "BalanceReport",
-            "Balancing",
-            "Counterweight",
-            "DesignScan",
-            "GravityReport",
-            "GyroscopicTerm",
-            "HeldJoint",
-            "VaryingEntry",
-            "axisymmetric_counterweights",
-            "balanced_planar_chain",
-            "balanced_spatial_chain",
-            "design_scan",
-            "gravity_counterweights",
-            "is_balanced",
-            "is_gravity_balanced",
-            "least_change_balancing",
-            "planar_centres_of_mass",
-            "planar_counterweights",
-        ],
-        "torsor.balancing",
-    ),
-    **dict.fromkeys(
-        ["FormulationComparison", "compare_formulations"],
-        "torsor.formulation_comparison",
-    ),
-    **dict.fromkeys(["BaseParameters", "base_parameters"], "torsor.identification"),
-    **dict.fromkeys(["InverseKinematics", "inverse_kinematics"], "torsor.reaching"),
-    **dict.fromkeys(["StateSpace", "linearise"], "torsor.linearisation"),
-    **dict.fromkeys(
-        [
-            "CarriedFactor",
-            "CurvatureAlong",
-            "CurvatureComponent",
-            "FlatCoordinates",
-            "FlatState",
-            "FlatnessReport",
-            "Geodesic",
-            "PathResult",
-            "curvature_along",
-            "flat_coordinates",
-            "geodesic",
-            "geodesic_between",
-            "is_flat",
-            "minimum_energy_path",
-            "parallel_transport",
-            "path_energy",
-            "path_energy_gradient",
-            "path_length",
-            "transport_factor",
-        ],
-        "torsor.motion",
-    ),
-    **dict.fromkeys(
-        [
-            "GeneralisedInverse",
-            "LiftAgreement",
-            "LiftedCurve",
-            "LiftedFunction",
-            "LoopDrift",
-            "RepeatabilityReport",
-            "SelfMotion",
-            "SelfMotionComponents",
-            "SubmersionReport",
-            "closed_loop_drift",
-            "generalised_inverse_class",
-            "is_partial_isometry",
-            "is_repeatable",
-            "is_riemannian_submersion",
-            "lift_curve",
-            "lift_function",
-            "lifts_agree",
-            "oneill_tensor",
-            "self_motion",
-            "self_motion_components",
-            "vertical_brackets",
-        ],
-        "torsor.redundancy",
-    ),
-    **dict.fromkeys(
-        [
-            "JointLimit",
-            "LimitConflict",
-            "PrioritisedVelocities",
-            "TaskOutcome",
-            "limit_gradient",
-            "posture_gradient",
-            "prioritised_velocities",
-            "resolved_acceleration",
-            "resolved_rate",
-        ],
-        "torsor.resolution",
-    ),
-    **dict.fromkeys(["Equations", "equations"], "torsor.symbolic"),
-    **dict.fromkeys(
-        ["OperationCount", "count_operations", "count_polynomial", "count_table"],
-        "torsor.operation_counts",
-    ),
-}
 
 
 def __getattr__(name: str) -> object:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from torsor import diagnosis
 from torsor.arrays import checked
 from torsor.compiled import public
-from torsor.model import Robot
-from torsor.request import Algorithm
+from torsor.functions import with_inverse
 from torsor.tasks import (
     altafini_workspace as altafini,
     horizontal_lift as lifts,
@@ -27,13 +25,7 @@ R = TypeVar("R")
 
 def _with_mass_matrix(algorithm: Callable[P, R], result: str | type[R]) -> Callable[P, R]:
     """The public form of an algorithm, for robots whose mass matrix has an inverse."""
-    what = algorithm.__name__.replace("_", " ")
-
-    def alone(robot: Robot) -> list[Algorithm]:
-        diagnosis.refuse_idle_joints(robot, what, "the inverse of its mass matrix is")
-        return [algorithm]
-
-    return public(algorithm, result, rivals=alone, module=__name__)
+    return public(algorithm, result, rivals=with_inverse(algorithm), module=__name__)
 
 
 task_space_dynamics = _with_mass_matrix(dynamics.task_space_dynamics, dynamics.TaskSpaceDynamics)

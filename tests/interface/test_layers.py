@@ -88,7 +88,8 @@ ALLOWED = {
         "arrays",
         "errors",
     },
-    "task_functions": {"tasks", "diagnosis", "request", "compiled", "model", "arrays", "errors"},
+    "task_functions": {"tasks", "functions", "compiled", "arrays"},
+    "later": set(),
     "simulation": {"functions", "mechanics", "model", "lie", "arrays", "errors"},
     "linearisation": {
         "dynamics_derivative_functions",
