@@ -326,7 +326,7 @@ def calls(robot, batch=()):
         "computed_torque": (path, {"kp": gain, "kd": 2.0}),
         "passivity_based": (path, sliding),
         "adaptive": ({**path, **learnt}, {**sliding, "adaptation": 0.1}),
-        "operational_space": ({**state, **pose}, {**task, "kp": 2.0, "kd": 3.0, "damping": 1e-2}),
+        "operational_space": ({**state, **pose}, {**task, "kp": 2.0, "kd": 3.0}),
     }
 
 
@@ -394,6 +394,37 @@ def test_the_kernels_are_as_short_as_their_parts():
     for name, (inputs, fixed) in calls(panda).items():
         kernel = torsor.compile(getattr(controllers, name), panda, {k: x.shape for k, x in inputs.items()}, **fixed)
         assert sum(kernel.count().values()) <= most[name], name
+
+
+def test_near_singularities_a_limit_bounds_the_torques_and_elsewhere_changes_nothing():
+    """A UR5 is led along the direction that its wrist is about to lose, nearer and nearer to the singularity."""
+    arm = torsor.robots.ur5()
+    q = np.array([0.2, -1.1, 1.3, -0.4, 0.1, 0.5]) - np.linspace(0, 0.1, 101)[:, None] * np.eye(6)[4]
+    task, v, kd = "tool0", np.full(6, 0.1), 20.0
+    lost = torsor.damped_task_space_dynamics(arm, q[-1], v, task).report.directions[:, -1]
+    T = torsor.frame_pose(arm, q, task) @ torsor.lie.se3.exp(0.1 * lost)
+    plain, bounded = (controllers.operational_space(arm, q, v, task, T, 100.0, kd, limit=x) for x in (0.0, 1e-3))
+    damped = torsor.damped_task_space_dynamics(arm, q, v, task).report.is_damped
+    assert 5 < damped.sum() < 50
+    assert_close(bounded[~damped], plain[~damped], 1e-9)
+    assert np.isnan(plain[-1]).all() and np.abs(plain[-2]).max() > 1e3
+    assert np.abs(bounded[damped]).max() < 200.0  # N·m
+    aside = torsor.frame_pose(arm, q[-1], task) @ torsor.lie.se3.exp(1e-5 * lost)
+    at_rest = controllers.operational_space(arm, q[-1], 0 * v, task, aside, 100.0, kd, limit=1e-3)
+    assert_close(at_rest, torsor.gravity_forces(arm, q[-1]), 1e-9)  # no use pushing along the direction that is lost
+
+
+def test_with_a_limit_a_task_may_have_more_rows_than_there_are_joints():
+    """Two joints hold what they can of a pose, and what is left free of the pose is not disturbed by the posture."""
+    arm = torsor.robots.planar2r()
+    q, v, frame = np.array([0.3, 0.8]), np.array([0.5, -0.2]), arm.frames[-1]
+    T = torsor.frame_pose(arm, q + 0.05, frame)
+    tau = controllers.operational_space(arm, q, v, frame, T, 9.0, 6.0, limit=1e-4, posture=q + 1.0, posture_kp=5.0)
+    without = controllers.operational_space(arm, q, v, frame, T, 9.0, 6.0, limit=1e-4)
+    assert_close(tau, without, 1e-9)  # two joints, two directions: nothing is left for the posture
+    assert np.isfinite(tau).all() and np.abs(tau - torsor.inverse_dynamics(arm, q, v, 0 * v)).max() > 0.1
+    with pytest.raises(torsor.TorsorError, match="never independent"):
+        controllers.operational_space(arm, q, v, frame, T, 9.0, 6.0)
 
 
 def test_a_torque_of_the_null_space_is_not_felt_by_the_task():

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from torsor.arrays import as_numbers, checked, factor, identity, matvec, solve, transpose, zeros
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskVector
+from torsor.arrays import checked, factor, matvec, solve, transpose, zeros
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
 from torsor.controllers.gains import gains, one_for_each
 from torsor.controllers.task_command import Reference, Target, task_command
 from torsor.controllers.tracking_error import spring_force
 from torsor.errors import ShapeError
 from torsor.functions import difference, inverse_dynamics
 from torsor.model import Robot
-from torsor.tasks import Task
-from torsor.tasks.task_space_dynamics import independent_task
+from torsor.tasks import Task, as_task
+from torsor.tasks.singular_directions import directions, limit_scales
+from torsor.tasks.task_space_dynamics import independent_task, lifted
 
 
 @checked
@@ -28,7 +29,7 @@ def operational_space(
     posture: ConfigurationVector | None = None,
     posture_kp: Array = 0.0,
     posture_kd: Array = 0.0,
-    damping: Scalar = 0.0,
+    limit: float = 0.0,
 ) -> JointVector:
     """τ = τ_0 + Jᵀ Λ (ÿ − J̇ v − J a_0): a task to its target, in what is left free the robot to a posture [Kha87].
 
@@ -44,11 +45,15 @@ def operational_space(
     ë + K_d ė + K_p e = 0, and on poses what `computed_torque` says of free joints.
 
     ``q``, ``posture`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; gains are numbers or one for each row or entry of v:
-    ``kp``, ``posture_kp``, 1/s², ``kd``, ``posture_kd``, 1/s. ``damping`` d makes Λ = (J M⁻¹ Jᵀ + d² 1)⁻¹, finite near
-    singularities; without it NaN where the rows of J are dependent. Returns (..., nv), N·m or N.
+    ``kp``, ``posture_kp``, 1/s², ``kd``, ``posture_kd``, 1/s. Returns (..., nv), N·m or N.
+
+    **Near singularities** ``limit`` > 0, 1e-3 for instance, keeps torques bounded: along directions whose mobility is below it
+    the task is followed only as far as bounded forces do, all others exactly, as `damped_task_space_dynamics` says; the
+    task may then have more rows than the robot has freedoms. Without it torques are NaN where the rows of J are dependent.
     """
     where = "operational_space"
-    own, J, lift = independent_task(robot, q, task)
+    own = as_task(robot, task)
+    J, lift = lifted(robot, q, own) if limit else independent_task(robot, q, own)[1:]
     kp, kd = (one_for_each(gains(where, name, k, own.size, "row"), own.size) for name, k in (("kp", kp), ("kd", kd)))
     ydot_ref, yddot_ref = (
         _rows(where, name, x, own) for name, x in (("velocity", velocity), ("acceleration", acceleration))
@@ -57,14 +62,12 @@ def operational_space(
     if posture is not None:
         stiffness = gains(where, "posture_kp", posture_kp, robot.nv, "entry of v")
         a_0 = a_0 + spring_force(robot, difference(robot, q, posture), stiffness)
-    needed = (
-        task_command(robot, q, v, own, Reference(target, ydot_ref, yddot_ref, kp, kd))
-        - own.drift(robot, q, v)
-        - matvec(J, a_0)
-    )
-    d = as_numbers(damping)[..., None, None]
-    damped = lift.gram + d * d * identity(own.size)
-    forces = solve(factor(damped, guarded=True), needed)
+    needed = task_command(robot, q, v, own, Reference(target, ydot_ref, yddot_ref, kp, kd)) - own.drift(robot, q, v)
+    if limit:
+        along = directions(J, lift, limit_scales(own, robot, limit))
+        a_0, forces = along.unfelt(a_0), along.forces(needed)
+    else:
+        forces = solve(factor(lift.gram, guarded=True), needed - matvec(J, a_0))
     return inverse_dynamics(robot, q, v, a_0) + matvec(transpose(J), forces)
 
 

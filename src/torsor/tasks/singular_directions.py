@@ -31,7 +31,7 @@ from torsor.compiled import public
 from torsor.errors import ShapeError, TorsorError
 from torsor.model import Robot, random_configuration
 from torsor.tasks.task import Task, as_task
-from torsor.tasks.task_space_dynamics import TaskSpaceDynamics, lifted
+from torsor.tasks.task_space_dynamics import Lift, TaskSpaceDynamics, lifted
 
 ROUNDING = 1e-18  # of the largest mobility: what is below counts as not moving at all
 MOST_COMPILED = 7  # rows; the eigenvectors of more take too many operations to write out
@@ -106,9 +106,7 @@ def damped_task_space_dynamics(
     singular. May be part of what `torsor.compile` compiles.
     """
     task = as_task(robot, task)
-    if not limit > 0.0:
-        raise TorsorError(f"damped_task_space_dynamics: `limit` must be positive, got {limit!r}.")
-    unit = _scales(task, robot, scales) * math.sqrt(limit)
+    unit = limit_scales(task, robot, limit, scales)
     evaluate = _damped_terms if task.size <= MOST_COMPILED else checked(damped_terms)
     found = evaluate(robot, q, v, task, unit)
     bias = found.coriolis + found.gravity
@@ -138,39 +136,70 @@ class DampedTerms(NamedTuple):
 
 def damped_terms(robot: Robot, q: ConfigurationVector, v: JointVector, task: Task, scales: TaskVector) -> DampedTerms:
     """All of it, for rows measured by ``scales`` (m,) such that the limit is a mobility of 1."""
-    J, (X, gram) = lifted(robot, q, task)
-    unit = 1.0 / scales
-    mobility, U = symmetric_eigen(gram * outer(unit, unit))
-    mobility = where(mobility < 0.0, 0.0, mobility)
-    damped = mobility < 1.0
-    gain, achieved = (
-        where(damped, mobility, 1.0 / where(damped, 1.0, mobility)),
-        where(damped, mobility * mobility, 1.0),
-    )
-    left, right = U * unit[..., :, None], U * scales[..., :, None]
-    inertia = _spread(left, gain, left)
+    J, lift = lifted(robot, q, task)
+    along = directions(J, lift, scales)
+    inertia = _spread(along.left, along.gain, along.left)
     drift = task.drift(robot, q, v)
-    from_velocity = matvec(X, functions.coriolis_forces(robot, q, v)) - drift
-    from_weight = matvec(X, functions.gravity_forces(robot, q))
-    # By the rows of J along the directions, measured again: an eigenvalue near 0 is rounding error long before they are.
-    rows, lifts = matmul(transpose(left), J), matmul(transpose(left), X)
-    squares = dot(rows, lifts)
-    weights = 1.0 / where(squares > ROUNDING * squares[..., :1], squares, math.inf)
-    projector = identity(robot.nv) - matmul(transpose(lifts) * weights[..., None, :], rows)
+    from_velocity = matvec(lift.transposed, functions.coriolis_forces(robot, q, v)) - drift
+    from_weight = matvec(lift.transposed, functions.gravity_forces(robot, q))
+    projector = identity(robot.nv) - matmul(transpose(along.lifts) * along.weights[..., None, :], along.rows)
+    right = along.left * (scales * scales)[..., :, None]
     return DampedTerms(
         inertia,
         matvec(inertia, from_velocity),
         matvec(inertia, from_weight),
         J,
         drift,
-        matmul(transpose(X), inertia),
+        matmul(transpose(lift.transposed), inertia),
         projector,
-        mobility,
+        along.mobility,
         right / sqrt(dot(transpose(right), transpose(right)))[..., None, :],
-        achieved,
-        _spread(right, 1.0 - achieved, left),
+        along.achieved,
+        _spread(right, 1.0 - along.achieved, along.left),
         from_velocity + from_weight,
     )
+
+
+class Directions(NamedTuple):
+    """The directions of a task, from the easiest to the hardest; L = S⁻¹ U with the eigenvectors U of S⁻¹ J M⁻¹ Jᵀ S⁻¹."""
+
+    mobility: TaskVector
+    """σ (..., m)."""
+    gain: TaskVector
+    """Its inverse, damped (..., m)."""
+    achieved: TaskVector
+    """σ · gain, of which what is missing to 1 is given up (..., m)."""
+    left: TaskMatrix
+    """L (..., m, m), a column for each."""
+    rows: TaskJacobian
+    """Lᵀ J (..., m, nv)."""
+    lifts: TaskJacobian
+    """Lᵀ J M⁻¹ (..., m, nv)."""
+    weights: TaskVector
+    """1/σ, undamped (..., m), and 0 for what does not move at all."""
+
+    def forces(self, acceleration: TaskVector) -> TaskVector:
+        """Λ ÿ (..., m) with the damped Λ."""
+        return matvec(self.left, self.gain * matvec(transpose(self.left), acceleration))
+
+    def unfelt(self, motion: JointVector) -> JointVector:
+        """N x (..., nv): of a motion what the task does not feel, damped or not."""
+        return motion - matvec(transpose(self.lifts), self.weights * matvec(self.rows, motion))
+
+
+def directions(J: TaskJacobian, lift: Lift, scales: TaskVector) -> Directions:
+    """The directions of a task with rows measured by ``scales`` (m,): those of a mobility below 1 are damped."""
+    unit = 1.0 / scales
+    mobility, U = symmetric_eigen(lift.gram * outer(unit, unit))
+    mobility = where(mobility < 0.0, 0.0, mobility)
+    damped = mobility < 1.0
+    gain = where(damped, mobility, 1.0 / where(damped, 1.0, mobility))
+    left = U * unit[..., :, None]
+    # By the rows of J along the directions, measured again: an eigenvalue near 0 is rounding error long before they are.
+    rows, lifts = matmul(transpose(left), J), matmul(transpose(left), lift.transposed)
+    squares = dot(rows, lifts)
+    weights = 1.0 / where(squares > ROUNDING * squares[..., :1], squares, math.inf)
+    return Directions(mobility, gain, where(damped, mobility * mobility, 1.0), left, rows, lifts, weights)
 
 
 _damped_terms = public(damped_terms, DampedTerms, registered=False)
@@ -217,9 +246,14 @@ def root_of(M_inverse: Array) -> tuple[Array, Array]:
     return np.linalg.cholesky(np.where(sound[..., None, None], M_inverse, np.eye(M_inverse.shape[-1]))), sound
 
 
-def _scales(task: Task, robot: Robot, scales: Array | None) -> Array:
-    if scales is None:
-        return usual_scales(task, robot)
+def limit_scales(task: Task, robot: Robot, limit: float, scales: Array | None = None) -> Array:
+    """What to measure rows by (m,) so that a mobility of ``limit`` in units of ``scales``, or of the usual ones, is 1."""
+    if not limit > 0.0:
+        raise TorsorError(f"damping by direction: `limit` must be positive, got {limit!r}.")
+    return (usual_scales(task, robot) if scales is None else _checked_scales(task, scales)) * math.sqrt(limit)
+
+
+def _checked_scales(task: Task, scales: Array) -> Array:
     given = np.asarray(scales, dtype=float)
     if given.shape != (task.size,) or not np.all(given > 0.0):
         raise ShapeError(
