@@ -146,7 +146,7 @@ class NativeFunction:
         return np.empty(result.shape, self.dtype)
 
     def _run(self, states: int, operands: list[Array], strides: list[int]) -> None:
-        addresses = [array.ctypes.data for array in operands]
+        addresses = [address_of(array) for array in operands]
         steps = (ctypes.c_int64 * len(strides))(*strides)
 
         code = self.one if states == 1 else self.many
@@ -189,6 +189,13 @@ def regular(
     if len(batch) == 1 and array[0].flags.c_contiguous:
         return array, array.strides[0]
     return np.ascontiguousarray(array), port.size * dtype.itemsize
+
+
+def address_of(array: Array) -> int:
+    """Where the numbers of an array are; ``array.ctypes`` makes several objects to find out."""
+    if array.flags.carray and array.size:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return int(array.ctypes.data)
 
 
 def slices(states: int, operations: int, work: Callable[[int, int], None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ import numpy as np
 from torsor.compiler import cache, emit_numpy, emit_scan, engine
 from torsor.compiler.emit_scan import Roles
 from torsor.compiler.graph import Port, Program, count
-from torsor.compiler.native import ALIGNMENT, ELEMENTS, regular, slices
+from torsor.compiler.native import ALIGNMENT, ELEMENTS, address_of, regular, slices
 from torsor.errors import ShapeError, TorsorError, unknown_name
 
 Array = Any
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SCAN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
@@ -35,7 +37,8 @@ class Scan:
                     f"scan: the step must return its state first, in the same order and shape: expected {given.name!r} "
                     f"{given.shape}, got {made.name!r} {made.shape}."
                 )
-        self._natives: dict[str, tuple[Any, int, Any]] = {}
+        self._names = {port.name for port in program.graph.inputs}
+        self._natives: dict[np.dtype[Any], tuple[Any, int, Any]] = {}
         self._operations = max(1, sum(count(program).values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -62,20 +65,13 @@ class Scan:
                 f"scan {self.name!r}: steps must not be negative and every at least 1, got {steps}, {every}."
             )
         ports = self._ports(steps)
-        for name in given:
-            if name not in {port.name for port in ports}:
-                raise unknown_name(
-                    f"scan {self.name!r}", "input", name, [port.name for port in ports], "its state and inputs"
-                )
-        missing = [port.name for port in ports if port.name not in given]
-        if missing:
-            raise ShapeError(f"scan {self.name!r}: missing {', '.join(missing)}.")
+        if given.keys() != self._names:
+            self._refuse_names(given)
         raw = [np.asarray(given[port.name]) for port in ports]
-        single = all(array.dtype == np.float32 for array in raw)
-        dtype = np.dtype(np.float32 if single else np.float64)
+        dtype = SINGLE if all(array.dtype == SINGLE for array in raw) else DOUBLE
         arrays = [np.asarray(array, dtype) for array in raw]
         leads = [_lead(self.name, array, port) for array, port in zip(arrays, ports, strict=True)]
-        batch = np.broadcast_shapes(*leads)
+        batch = leads[0] if leads.count(leads[0]) == len(leads) else np.broadcast_shapes(*leads)
         saved = steps // every
         results = {port.name: np.empty((*batch, saved, *port.shape), dtype) for port in self.program.outputs}
         states = math.prod(batch)
@@ -87,6 +83,13 @@ class Scan:
             operands = [array for array, _ in pairs] + list(results.values())
             self._run(dtype, states, steps, every, operands, strides)
         return results
+
+    def _refuse_names(self, given: dict[str, Array]) -> None:
+        names = [port.name for port in self.program.graph.inputs]
+        for name in given:
+            if name not in self._names:
+                raise unknown_name(f"scan {self.name!r}", "input", name, names, "its state and inputs")
+        raise ShapeError(f"scan {self.name!r}: missing {', '.join(name for name in names if name not in given)}.")
 
     def _uncompiled(
         self, arrays: list[Array], batch: tuple[int, ...], steps: int, every: int, results: dict[str, Array]
@@ -110,7 +113,9 @@ class Scan:
                     )
         return results
 
-    def _ports(self, steps: int) -> list[Port]:
+    def _ports(self, steps: int) -> Sequence[Port]:
+        if not self.roles.inputs:
+            return self.program.graph.inputs
         first, last = self.roles.state, self.roles.state + self.roles.inputs
         return [
             Port(port.name, (steps, *port.shape)) if first <= k < last else port
@@ -121,7 +126,7 @@ class Scan:
         self, dtype: np.dtype[Any], states: int, steps: int, every: int, operands: list[Array], strides: list[int]
     ) -> None:
         function, scratch, _ = self._native(dtype)
-        addresses = [array.ctypes.data for array in operands]
+        addresses = [address_of(array) for array in operands]
         operations = steps * self._operations
         strides_c = (ctypes.c_int64 * len(strides))(*strides)
 
@@ -134,15 +139,15 @@ class Scan:
         slices(states, operations, work)
 
     def _native(self, dtype: np.dtype[Any]) -> tuple[Any, int, Any]:
-        if dtype.name not in self._natives:
+        if dtype not in self._natives:
             module = emit_scan.emit(self.program, self.roles, ELEMENTS[dtype], engine.host_target())
             key = "|".join(["scan", hashlib.sha256(module.text.encode()).hexdigest(), *engine.host(), engine.version()])
             found = cache.load(key)
             native = engine.compile_ir(module.text) if found is None else engine.load_object(found.code)
             if found is None:
                 cache.store(key, cache.Entry({}, native.object_code))
-            self._natives[dtype.name] = (_SCAN(native.address("scan_many")), module.scratch, native)
-        return self._natives[dtype.name]
+            self._natives[dtype] = (_SCAN(native.address("scan_many")), module.scratch, native)
+        return self._natives[dtype]
 
     def __repr__(self) -> str:
         cost = f"{self._operations} operations a step"
