@@ -1,6 +1,8 @@
 """A Panda draws a circle with its hand: by torques, with two postures for its elbow, and by joint rates within its limits.
 
-python examples/14_operational_space.py [directory for the picture]
+What the hand can do at all, before it starts, is drawn as ellipsoids.
+
+python examples/14_operational_space.py [directory for the pictures]
 """
 
 import sys
@@ -139,7 +141,12 @@ def draw(robot: torsor.Robot, circle: Circle, runs: dict, free: np.ndarray, kept
     draw_curves(right, robot, circle, runs, free, kept)
     figure.savefig(folder / "operational_space.png", dpi=120)
     plt.close(figure)
-    print(f"\npicture: {folder / 'operational_space.png'}")
+    figure, places = plt.subplots(1, 3, figsize=(15, 5.6), subplot_kw={"projection": "3d"}, layout="constrained")
+    for ax, bounded in zip(places, ("velocity", "energy", "force"), strict=True):
+        torsor.plot.manipulability_ellipsoid(robot, READY, HAND, bounded=bounded, ax=ax)
+    figure.savefig(folder / "ellipsoids.png", dpi=120)
+    plt.close(figure)
+    print(f"\npictures: {folder / 'operational_space.png'}, ellipsoids.png")
 
 
 def draw_arms(figure, robot: torsor.Robot, circle: Circle, runs: dict) -> None:
