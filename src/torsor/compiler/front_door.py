@@ -2,9 +2,10 @@
 
 The public object is a builtin function. Until something is compiled, its C function *is* ``PyObject_Vectorcall``, which has
 the same signature, so that a call goes to ``self``: a `FrontDoor`, whose ``__call__`` is the general path. When the general
-path has a kernel for a robot, it writes it into the door, and the C function becomes generated code: if the first argument
-is that very robot and the others are plain 1-d float64 arrays of the right length (or 2-d ones, a batch too small for
-threads), it makes the result array and calls the kernel; anything else is forwarded as before.
+path has a kernel for a robot, it gives the door an `Opening` for it, and the C function becomes generated code: if the first
+argument is that very robot and the others are plain contiguous float64 arrays of the right shape (or of one more axis, a
+batch too small for threads; or floats and ints for single numbers), it makes the result array and calls the kernel. The
+latest openings are tried in turn, so that two robots or frames may alternate; what fits none is forwarded as before.
 
 The generated code reads the layout of NumPy's array object and of CPython's object header. Both are checked by a self-test
 when the door is first used; where it fails, and on builds of Python with another object header, the door stays shut and
@@ -18,15 +19,17 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.compiler import cache as disk, engine
-from torsor.compiler.front_door_ir import FIELDS, HEADER, IR
+from torsor.compiler.front_door_ir import CONTIGUOUS, DOOR, HEADER, IR, MOST, OPENING
 
 _METH_FASTCALL_KEYWORDS = 0x80 | 0x02
-_SHUT = 2**62  # a number of arguments that no call has
+_OPENINGS = 8  # the one of the call before first: more would make every other call wait
+_ALIGNMENT = 64  # bytes, of scratch
 
 
 class Many(NamedTuple):
@@ -37,18 +40,20 @@ class Many(NamedTuple):
     most: int
 
 
-class FrontDoor(ctypes.Structure):
-    """What the generated code reads (as machine words), and the general path it forwards to."""
+class Numbers(NamedTuple):
+    """An argument that is an array of this shape, or of one more axis before it."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in FIELDS]
+    shape: tuple[int, ...]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The general path."""
-        return self.general(*args, **kwargs)
 
-    def open_for(
+class Opening(ctypes.Structure):
+    """One kind of call and the kernel for it, as machine words; never changed but for the link to the next one."""
+
+    _fields_ = [(name, ctypes.c_void_p) for name in OPENING]
+
+    def __init__(
         self,
-        arguments: Sequence[object | int],
+        arguments: Sequence[object | Numbers],
         shapes: Sequence[tuple[int, ...]],
         kernel: int,
         scratch: int,
@@ -56,44 +61,97 @@ class FrontDoor(ctypes.Structure):
         kind: type | None = None,
         many: Many | None = None,
     ) -> None:
-        """Let calls with these positional arguments go straight to a kernel's address.
+        """For these positional arguments, each `Numbers`, or the very object (robot, frame name) that must be passed.
 
-        An argument is the length of a 1-d float64 array, or the very object (robot, frame name) that must be passed.
         ``shapes`` are those of the results (several are returned as a tuple, or as a named tuple of class ``kind``);
-        ``scratch`` the bytes the kernel needs; ``keep`` lives as long as the door is open. With ``many``, also calls with
-        batches: C-contiguous 2-d arrays of the same number of states.
+        ``kernel`` is an address, ``scratch`` the bytes it needs; ``keep`` lives as long as the opening. With ``many``, also
+        for batches: arrays with one axis more, of the same number of states, or of one state for all.
         """
-        code = _generated()
-        if code is None or len(arguments) > 12 or len(shapes) > 12:
-            return
-        self.arguments = _SHUT  # while the parts change: another thread may be calling
-        fixed = (ctypes.c_void_p * len(arguments))(*(None if isinstance(x, int) else id(x) for x in arguments))
-        sizes = (ctypes.c_int64 * len(arguments))(*[x if isinstance(x, int) else 0 for x in arguments])
-        ranks = (ctypes.c_int64 * len(shapes))(*[len(shape) for shape in shapes])
+        super().__init__()
+        self.asked, self.runs = tuple(arguments), (kernel, many)
+        numbers = [_words(x.shape, 8 * math.prod(x.shape)) if isinstance(x, Numbers) else None for x in arguments]
+        fixed = _pointers([None if isinstance(x, Numbers) else id(x) for x in arguments])
+        inputs = _pointers([None if x is None else ctypes.addressof(x) for x in numbers])
         # One of each is enough, also of the scratch area: the interpreter lock is held throughout.
         dims = [(ctypes.c_int64 * (1 + len(shape)))(0, *shape) for shape in shapes]  # the first is a batch's
-        batched = (ctypes.c_void_p * len(shapes))(*[ctypes.addressof(part) for part in dims])
-        table = (ctypes.c_void_p * len(shapes))(*[ctypes.addressof(part) + 8 for part in dims])
-        area = ctypes.create_string_buffer(max(scratch, 0 if many is None else many.scratch) + 64)
-        widths = [x for x in arguments if isinstance(x, int)] + [math.prod(shape) for shape in shapes]
-        strides = (ctypes.c_int64 * len(widths))(*[8 * width for width in widths])
-        self.kept = (tuple(arguments), keep, kind, fixed, sizes, ranks, dims, table, batched, strides, area)
-        self.fixed, self.sizes = ctypes.addressof(fixed), ctypes.addressof(sizes)
-        self.ranks, self.shapes = ctypes.addressof(ranks), ctypes.addressof(table)
-        self.kernel, self.outputs = kernel, len(shapes)
+        batched = _pointers([ctypes.addressof(part) for part in dims])
+        table = _pointers([ctypes.addressof(part) + 8 for part in dims])
+        ranks = (ctypes.c_int64 * len(shapes))(*[len(shape) for shape in shapes])
+        strides = (ctypes.c_int64 * len(shapes))(*[8 * math.prod(shape) for shape in shapes])
+        area = ctypes.create_string_buffer(max(scratch, 0 if many is None else many.scratch) + _ALIGNMENT)
+        self.kept = (keep, kind, numbers, fixed, inputs, dims, batched, table, ranks, strides, area)
+        self.arguments, self.outputs, self.kernel = len(arguments), len(shapes), kernel
+        self.fixed, self.inputs = ctypes.addressof(fixed), ctypes.addressof(inputs)
+        self.ranks, self.strides = ctypes.addressof(ranks), ctypes.addressof(strides)
+        self.shapes, self.shapes_many = ctypes.addressof(table), ctypes.addressof(batched)
         self.many = None if many is None else many.address
         self.most = 0 if many is None else many.most
-        self.strides, self.shapes_many = ctypes.addressof(strides), ctypes.addressof(batched)
         self.kind = None if kind is None else id(kind)
-        self.scratch = -(-ctypes.addressof(area) // 64) * 64
+        self.scratch = -(-ctypes.addressof(area) // _ALIGNMENT) * _ALIGNMENT
+
+    def is_for(self, arguments: Sequence[object | Numbers], equal_names: bool = False) -> bool:
+        """Whether it is for these arguments; with ``equal_names``, also if names in them are equal, but other objects."""
+        kinds = (Numbers, str) if equal_names else Numbers
+        return len(self.asked) == len(arguments) and all(
+            x is y or (isinstance(x, kinds) and type(x) is type(y) and x == y)
+            for x, y in zip(self.asked, arguments, strict=True)
+        )
+
+
+class FrontDoor(ctypes.Structure):
+    """What the generated code reads (as machine words), and the general path it forwards to."""
+
+    _fields_ = [(name, ctypes.c_void_p) for name in DOOR]
+
+    def __init__(self, general: Callable[..., Any], name: str, module: str) -> None:
+        super().__init__()
+        self.general, self.name, self.module = general, name, module
+        self.first: int | None
+        self.openings: list[Opening] = []
+        self.lock = RLock()  # also within a finaliser that runs while it is held
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The general path."""
+        return self.general(*args, **kwargs)
+
+    def open_for(
+        self,
+        arguments: Sequence[object | Numbers],
+        shapes: Sequence[tuple[int, ...]],
+        kernel: int,
+        scratch: int,
+        keep: object,
+        kind: type | None = None,
+        many: Many | None = None,
+    ) -> None:
+        """Let calls with these positional arguments go straight to a kernel's address: see `Opening`."""
+        code = _generated()
+        if code is None or len(arguments) > MOST or len(shapes) > MOST:
+            return
+        if any(old.runs == (kernel, many) and old.is_for(arguments) for old in self.openings):
+            self.reopen()
+            return
+        new = Opening(arguments, shapes, kernel, scratch, keep, kind, many)
         for name, address in _python_addresses().items():
             setattr(self, name, address)
+        with self.lock:
+            others = [old for old in self.openings if not old.is_for(arguments, equal_names=True)]
+            openings = [new, *others][:_OPENINGS]
+            # Another thread may call between any two of these steps: there is a whole chain at each, of openings that live.
+            for opening, following in zip(openings, [*openings[1:], None], strict=True):
+                opening.next = None if following is None else ctypes.addressof(following)
+            self.first = ctypes.addressof(new)
+            self.openings = openings
         self.method.function = code
-        self.arguments = len(arguments)
 
     def shut(self) -> None:
-        """Send every call to the general path again."""
-        self.arguments = _SHUT
+        """Send every call to the general path, until `reopen` or another opening."""
+        self.first = None
+
+    def reopen(self) -> None:
+        """Let calls through as before it was shut."""
+        with self.lock:
+            self.first = ctypes.addressof(self.openings[0]) if self.openings else None
 
     def __getattr__(self, name: str) -> Any:
         """The public function by its name: what unpickling a builtin function asks of its ``__self__``."""
@@ -103,6 +161,15 @@ class FrontDoor(ctypes.Structure):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _door_of, (self.module, self.name)
+
+
+def _words(shape: tuple[int, ...], size: int) -> ctypes.Array[ctypes.c_int64]:
+    """What the generated code compares an array with: rank, bytes of one state, lengths of its axes."""
+    return (ctypes.c_int64 * (2 + len(shape)))(len(shape), size, *shape)
+
+
+def _pointers(addresses: Sequence[int | None]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * len(addresses))(*addresses)
 
 
 def _door_of(module: str, name: str) -> FrontDoor:
@@ -130,8 +197,7 @@ def fast_function(
     general: Callable[..., Any], name: str, module: str, signature: str, doc: str
 ) -> tuple[Any, FrontDoor]:
     """A builtin function, found as ``module.name``, that calls ``general``; and the door that can make it faster."""
-    door = FrontDoor()
-    door.general, door.name, door.module = general, name, module
+    door = FrontDoor(general, name, module)
     text = f"{name}{signature}\n--\n\n{doc}".encode()
     door.method = _Method(name.encode(), _address(ctypes.pythonapi.PyObject_Vectorcall), _METH_FASTCALL_KEYWORDS, text)
     # CPython reads the definition even while it takes the function apart, when the process ends after this module's own
@@ -159,12 +225,16 @@ def _python_addresses() -> dict[str, int]:
     return {
         "array_type": id(np.ndarray),
         "descr": id(np.dtype(np.float64)),
+        "float_type": id(float),
+        "double_type": id(np.float64),
+        "int_type": id(int),
         "array_new": int(table[93] or 0),  # PyArray_New
         "vectorcall": _address(api.PyObject_Vectorcall),
         "tuple_new": _address(api.PyTuple_New),
         "alloc": _address(api.PyType_GenericAlloc),
         "tuple_set": _address(api.PyTuple_SetItem),
         "release": _address(api.Py_DecRef),
+        "to_integer": _address(api.PyLong_AsLongLongAndOverflow),
     }
 
 
@@ -196,20 +266,24 @@ def why_shut() -> str | None:
 
 def _self_test() -> str | None:
     """Read arrays as the generated code does, and compare with what NumPy says of them."""
-    for array in (np.arange(5.0), np.zeros((2, 3))[1], np.ones(7)[2:5]):
+    block = np.zeros((2, 3, 4))
+    for array in (np.arange(5.0), block[1, 0], np.ones(7)[2:5], block, block[:, 1:], block.T, np.array(1.5)):
         start = id(array) + HEADER
         words = (ctypes.c_void_p * 6).from_address(start)
         rank = ctypes.c_int.from_address(start + 8).value
         if (words[0] or 0) != array.ctypes.data or rank != array.ndim:
             return "NumPy's array object is not laid out as expected"
-        if ctypes.c_int64.from_address(words[2] or 0).value != array.shape[0]:
+        if rank and tuple((ctypes.c_int64 * rank).from_address(words[2] or 0)) != array.shape:
             return "NumPy's array object keeps its shape elsewhere"
-        if ctypes.c_int64.from_address(words[3] or 0).value != array.strides[0]:
-            return "NumPy's array object keeps its strides elsewhere"
-        if words[5] != id(array.dtype) or not ctypes.c_int.from_address(start + 48).value & 0x100:
+        contiguous = ctypes.c_int.from_address(start + 48).value & CONTIGUOUS == CONTIGUOUS
+        if words[5] != id(array.dtype) or contiguous != array.flags.c_contiguous:
             return "NumPy's array object keeps its type elsewhere"
+    for number in (1.5, np.float64(2.5)):
+        if ctypes.c_double.from_address(id(number) + HEADER).value != number:
+            return f"{type(number).__name__} keeps its number elsewhere"
     if tuple.__basicsize__ not in (HEADER + 8, HEADER + 16):
         return "Python's tuple is not laid out as expected"
-    if ctypes.c_void_p.from_address(id(FrontDoor()) + HEADER).value is None:
+    some = Opening([], [], 0, 0, None)
+    if ctypes.c_void_p.from_address(id(some) + HEADER).value != ctypes.addressof(some):
         return "ctypes keeps its buffers elsewhere"
     return None

@@ -1,54 +1,91 @@
 """The generated entry of `front_door` as LLVM IR; a C function with the flags METH_FASTCALL | METH_KEYWORDS.
 
-It reads `FrontDoor` (through ctypes' pointer after the object header), walks over the arguments and, if all are what the
-door was opened for, one state or (if there is code for ``many``) a batch of up to ``most``, makes the result arrays and calls
-the kernel. Several results are returned as a tuple,
-or as the named tuple the door was opened for: a subclass of tuple without fields of its own, allocated as CPython does.
+It reads `FrontDoor` (through ctypes' pointer after the object header) and walks over its openings, a chain, and over the
+arguments. If all are what an opening is for, one state or (if there is code for ``many``) a batch of up to ``most``, it makes
+the result arrays and calls the kernel. Several results are returned as a tuple, or as the named tuple the opening is for: a
+subclass of tuple without fields of its own, allocated as CPython does.
+
+Each argument is the very object of ``fixed``, or (null there) numbers, of which ``inputs`` has three things in a row: rank,
+bytes, lengths. An array has these axes, or one more before them, for states; one without that, or with one state, belongs to
+all states of the others (0 bytes from state to state). Contiguous is what NumPy's flags say, which it keeps with every change
+of shape, strides or type. Where the rank is 0, a float, NumPy's or Python's, is read where it lies in its object, and an int
+is converted.
 """
 
 from __future__ import annotations
 
 HEADER = object.__basicsize__  # reference count and type
-FIELDS = (
-    "arguments", "fixed", "sizes", "kernel", "scratch", "outputs", "kind", "ranks", "shapes",
-    "many", "most", "strides", "shapes_many",
-    "array_type", "descr", "array_new", "vectorcall", "tuple_new", "alloc", "tuple_set", "release",
+MOST = 16  # arguments, and results
+CONTIGUOUS = 1 | 256  # NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_ALIGNED
+DOOR = (
+    "first",
+    "array_type", "descr", "float_type", "double_type", "int_type",
+    "array_new", "vectorcall", "tuple_new", "alloc", "tuple_set", "release", "to_integer",
 )  # fmt: skip
-_LOADS = "".join(
-    f"  %{name}_at = getelementptr ptr, ptr %door, i64 {k}\n  %{name} = load ptr, ptr %{name}_at\n"
-    for k, name in enumerate(FIELDS)
-)
+OPENING = (
+    "next", "arguments", "fixed", "inputs",
+    "kernel", "scratch", "outputs", "kind", "ranks", "shapes", "many", "most", "strides", "shapes_many",
+)  # fmt: skip
+
+
+def _door(*names: str) -> str:
+    return _loads("door", DOOR, names)
+
+
+def _opening(*names: str) -> str:
+    return _loads("opening", OPENING, names)
+
+
+def _loads(structure: str, fields: tuple[str, ...], names: tuple[str, ...]) -> str:
+    """Words of a structure, each where it is needed first: there are not registers enough for all."""
+    return "\n".join(
+        f"  %{name}_at = getelementptr ptr, ptr %{structure}, i64 {fields.index(name)}\n  %{name} = load ptr, ptr %{name}_at"
+        for name in names
+    )
+
+
 _KEEPS_HASH = tuple.__basicsize__ > HEADER + 8  # Python 3.14 keeps a tuple's hash after its length; −1: not known yet
 _NAMED = "[%tuple_2, %set_hash], [null, %unhash]" if _KEEPS_HASH else "[%tuple_2, %named_tuple]"
 _UNHASH = (
     f"""  br label %unhash
 unhash:
   %nothing = icmp eq ptr %tuple_2, null
-  br i1 %nothing, label %begin, label %set_hash
+  br i1 %nothing, label %filled, label %set_hash
 set_hash:
   %hash_at = getelementptr i8, ptr %tuple_2, i64 {HEADER + 8}
   store i64 -1, ptr %hash_at
-  br label %begin"""
+  br label %filled"""
     if _KEEPS_HASH
-    else "  br label %begin"
+    else "  br label %filled"
 )
 IR = f"""
 define ptr @front_door(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
 entry:
   %door_at = getelementptr i8, ptr %self, i64 {HEADER}
   %door = load ptr, ptr %door_at
-{_LOADS}
-  %wanted = ptrtoint ptr %arguments to i64
-  %operands = alloca ptr, i64 32
-  %objects = alloca ptr, i64 16
+{_door("first", "array_type", "descr")}
+  %operands = alloca ptr, i64 {2 * MOST + 2}
+  %steps = alloca i64, i64 {2 * MOST}
+  %objects = alloca ptr, i64 {MOST}
+  %integers = alloca double, i64 {MOST}
+  %overflow = alloca i32
   %plain = icmp eq ptr %names, null
+  br i1 %plain, label %try, label %forward
+try:
+  %opening = phi ptr [%first, %entry], [%next, %other]
+  %beyond_last = icmp eq ptr %opening, null
+  br i1 %beyond_last, label %forward, label %begin
+begin:
+{_opening("next", "arguments", "fixed", "inputs")}
+  %wanted = ptrtoint ptr %arguments to i64
   %enough = icmp eq i64 %nargs, %wanted
-  %start = and i1 %plain, %enough
-  br i1 %start, label %next, label %forward
-next:
-  %k = phi i64 [0, %entry], [%k1, %same], [%k1, %good]
-  %n = phi i64 [0, %entry], [%n, %same], [%n1, %good]
-  %states = phi i64 [-1, %entry], [%states, %same], [%found, %good]
+  br i1 %enough, label %next_argument, label %other
+other:
+  br label %try
+next_argument:
+  %k = phi i64 [0, %begin], [%k1, %same], [%k1, %take]
+  %n = phi i64 [0, %begin], [%n, %same], [%n1, %take]
+  %states = phi i64 [0, %begin], [%states, %same], [%states1, %take]
   %k1 = add i64 %k, 1
   %n1 = add i64 %n, 1
   %more = icmp ult i64 %k, %wanted
@@ -62,79 +99,120 @@ which:
   br i1 %is_number, label %look, label %compare
 compare:
   %identical = icmp eq ptr %arg, %fixed_k
-  br i1 %identical, label %same, label %forward
+  br i1 %identical, label %same, label %other
 same:
-  br label %next
+  br label %next_argument
 look:
+  %input_at = getelementptr ptr, ptr %inputs, i64 %k
+  %input = load ptr, ptr %input_at
+  %axes = load i64, ptr %input
+  %bytes_at = getelementptr i64, ptr %input, i64 1
+  %bytes = load i64, ptr %bytes_at
   %type_at = getelementptr i8, ptr %arg, i64 8
   %type = load ptr, ptr %type_at
   %is_array = icmp eq ptr %type, %array_type
-  br i1 %is_array, label %inside, label %forward
+  br i1 %is_array, label %inside, label %no_array
 inside:
   %data_at = getelementptr i8, ptr %arg, i64 {HEADER}
   %arg_rank_at = getelementptr i8, ptr %arg, i64 {HEADER + 8}
   %dims_at = getelementptr i8, ptr %arg, i64 {HEADER + 16}
-  %steps_at = getelementptr i8, ptr %arg, i64 {HEADER + 24}
   %descr_of_at = getelementptr i8, ptr %arg, i64 {HEADER + 40}
   %flags_at = getelementptr i8, ptr %arg, i64 {HEADER + 48}
+  %data = load ptr, ptr %data_at
   %rank_of = load i32, ptr %arg_rank_at
+  %dims = load ptr, ptr %dims_at
   %descr_of = load ptr, ptr %descr_of_at
   %flags = load i32, ptr %flags_at
-  %one = icmp eq i32 %rank_of, 1
-  %two = icmp eq i32 %rank_of, 2
-  %ranked = or i1 %one, %two
+  %all_axes = sext i32 %rank_of to i64
+  %extra = sub i64 %all_axes, %axes
+  %ranked = icmp ule i64 %extra, 1
   %double = icmp eq ptr %descr_of, %descr
-  %aligned_bit = and i32 %flags, 256
-  %aligned = icmp ne i32 %aligned_bit, 0
+  %order = and i32 %flags, {CONTIGUOUS}
+  %contiguous = icmp eq i32 %order, {CONTIGUOUS}
   %ok1 = and i1 %ranked, %double
-  %ok2 = and i1 %ok1, %aligned
-  br i1 %ok2, label %shape_test, label %forward
-shape_test:
-  %dims = load ptr, ptr %dims_at
-  %steps = load ptr, ptr %steps_at
-  %last = select i1 %two, i64 1, i64 0
-  %length_at = getelementptr i64, ptr %dims, i64 %last
-  %step_at = getelementptr i64, ptr %steps, i64 %last
+  %ok2 = and i1 %ok1, %contiguous
+  br i1 %ok2, label %lengths, label %other
+lengths:
+  %own_dims = getelementptr i64, ptr %dims, i64 %extra
+  %own_lengths = getelementptr i64, ptr %input, i64 2
+  br label %next_axis
+next_axis:
+  %axis = phi i64 [0, %lengths], [%axis1, %compare_axis]
+  %axis1 = add i64 %axis, 1
+  %more_axes = icmp ult i64 %axis, %axes
+  br i1 %more_axes, label %compare_axis, label %batch_test
+compare_axis:
+  %dim_at = getelementptr i64, ptr %own_dims, i64 %axis
+  %length_at = getelementptr i64, ptr %own_lengths, i64 %axis
+  %dim = load i64, ptr %dim_at
   %length = load i64, ptr %length_at
-  %step = load i64, ptr %step_at
-  %size_at = getelementptr i64, ptr %sizes, i64 %k
-  %size = load i64, ptr %size_at
-  %right = icmp eq i64 %length, %size
-  %packed = icmp eq i64 %step, 8
-  %ok3 = and i1 %right, %packed
-  br i1 %ok3, label %batch_test, label %forward
+  %right = icmp eq i64 %dim, %length
+  br i1 %right, label %next_axis, label %other
 batch_test:
-  %first_length = load i64, ptr %dims
-  %first_step = load i64, ptr %steps
-  %row_bytes = shl i64 %size, 3
-  %dense = icmp eq i64 %first_step, %row_bytes
-  %found = select i1 %two, i64 %first_length, i64 0
-  %new_count = icmp eq i64 %states, -1
-  %same_count = icmp eq i64 %states, %found
-  %agrees = or i1 %new_count, %same_count
-  %some_states = icmp ne i64 %first_length, 0
-  %good_batch = and i1 %dense, %some_states
-  %tight = or i1 %one, %good_batch
-  %ok4 = and i1 %agrees, %tight
-  br i1 %ok4, label %good, label %forward
+  %for_all = icmp eq i64 %extra, 0
+  br i1 %for_all, label %good, label %count_states
+count_states:
+  %count = load i64, ptr %dims
+  %no_states = icmp eq i64 %count, 0
+  br i1 %no_states, label %other, label %good
+no_array:
+  %scalar = icmp eq i64 %axes, 0
+  br i1 %scalar, label %float_test, label %other
+float_test:
+{_door("float_type", "double_type")}
+  %number = getelementptr i8, ptr %arg, i64 {HEADER}
+  %is_float = icmp eq ptr %type, %float_type
+  %is_double = icmp eq ptr %type, %double_type
+  %is_real = or i1 %is_float, %is_double
+  br i1 %is_real, label %good, label %int_test
+int_test:
+{_door("int_type")}
+  %is_int = icmp eq ptr %type, %int_type
+  br i1 %is_int, label %convert, label %other
+convert:
+{_door("to_integer")}
+  %integer = call i64 %to_integer(ptr %arg, ptr %overflow)
+  %beyond_64 = load i32, ptr %overflow
+  %rounded = sitofp i64 %integer to double
+  %integer_at = getelementptr double, ptr %integers, i64 %k
+  store double %rounded, ptr %integer_at
+  %fits = icmp eq i32 %beyond_64, 0
+  br i1 %fits, label %good, label %other
 good:
-  %data = load ptr, ptr %data_at
+  %at = phi ptr [%data, %batch_test], [%data, %count_states], [%number, %float_test], [%integer_at, %convert]
+  %found = phi i64 [0, %batch_test], [%count, %count_states], [0, %float_test], [0, %convert]
+  %alone = icmp ule i64 %found, 1
+  %first_batch = icmp ule i64 %states, 1
+  %same_count = icmp eq i64 %states, %found
+  %ok3 = or i1 %alone, %first_batch
+  %ok4 = or i1 %ok3, %same_count
+  br i1 %ok4, label %take, label %other
+take:
+  %larger = icmp ugt i64 %found, %states
+  %states1 = select i1 %larger, i64 %found, i64 %states
+  %bytes_on = select i1 %alone, i64 0, i64 %bytes
   %slot = getelementptr ptr, ptr %operands, i64 %n
-  store ptr %data, ptr %slot
-  br label %next
+  %step_at = getelementptr i64, ptr %steps, i64 %n
+  store ptr %at, ptr %slot
+  store i64 %bytes_on, ptr %step_at
+  br label %next_argument
 choose:
+{_opening("outputs", "many")}
   %made = ptrtoint ptr %outputs to i64
   %batched = icmp sgt i64 %states, 0
   br i1 %batched, label %batch, label %make
 batch:
+{_opening("most")}
   %ready = icmp ne ptr %many, null
   %limit = ptrtoint ptr %most to i64
   %few = icmp ule i64 %states, %limit
   %allowed = and i1 %ready, %few
   %lone = icmp eq i64 %states, 1
   %go = or i1 %allowed, %lone
-  br i1 %go, label %make, label %forward
+  br i1 %go, label %make, label %other
 make:
+{_opening("shapes", "shapes_many", "ranks", "strides")}
+{_door("array_new")}
   %table = select i1 %batched, ptr %shapes_many, ptr %shapes
   %more_rank = zext i1 %batched to i64
   br label %next_out
@@ -166,12 +244,17 @@ keep:
   %place = add i64 %n, %o
   %operand_at = getelementptr ptr, ptr %operands, i64 %place
   store ptr %result_data, ptr %operand_at
+  %stride_at = getelementptr i64, ptr %strides, i64 %o
+  %stride = load i64, ptr %stride_at
+  %result_step_at = getelementptr i64, ptr %steps, i64 %place
+  store i64 %stride, ptr %result_step_at
   br label %next_out
 undo:
   %u = phi i64 [%o, %create], [%u1, %drop]
   %some = icmp ugt i64 %u, 0
   br i1 %some, label %drop, label %none
 drop:
+{_door("release")}
   %u1 = sub i64 %u, 1
   %dropped_at = getelementptr ptr, ptr %objects, i64 %u1
   %dropped = load ptr, ptr %dropped_at
@@ -180,6 +263,7 @@ drop:
 none:
   ret ptr null
 run:
+{_opening("kernel", "scratch", "kind")}
   %all = add i64 %n, %made
   %beyond = getelementptr ptr, ptr %operands, i64 %all
   store ptr %scratch, ptr %beyond
@@ -188,32 +272,35 @@ run:
 run_many:
   %single_at = getelementptr ptr, ptr %beyond, i64 1
   store ptr %kernel, ptr %single_at
-  call void %many(i64 %states, ptr %operands, ptr %strides)
+  call void %many(i64 %states, ptr %operands, ptr %steps)
   br label %wrap
 run_one:
   call void %kernel(ptr %operands)
   br label %wrap
 wrap:
-  %first = load ptr, ptr %objects
+  %result_1 = load ptr, ptr %objects
   %single = icmp eq i64 %made, 1
   br i1 %single, label %give, label %several
 give:
-  ret ptr %first
+  ret ptr %result_1
 several:
   %nameless = icmp eq ptr %kind, null
   br i1 %nameless, label %plain_tuple, label %named_tuple
 plain_tuple:
+{_door("tuple_new")}
   %tuple_1 = call ptr %tuple_new(i64 %made)
-  br label %begin
+  br label %filled
 named_tuple:
+{_door("alloc")}
   %tuple_2 = call ptr %alloc(ptr %kind, i64 %made)
 {_UNHASH}
-begin:
+filled:
   %tuple = phi ptr [%tuple_1, %plain_tuple], {_NAMED}
+{_door("tuple_set")}
   %empty = icmp eq ptr %tuple, null
   br i1 %empty, label %none, label %fill
 fill:
-  %f = phi i64 [0, %begin], [%f1, %put]
+  %f = phi i64 [0, %filled], [%f1, %put]
   %f1 = add i64 %f, 1
   %more_fill = icmp ult i64 %f, %made
   br i1 %more_fill, label %put, label %full
@@ -225,6 +312,7 @@ put:
 full:
   ret ptr %tuple
 forward:
+{_door("vectorcall")}
   %answer = call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %names)
   ret ptr %answer
 }}

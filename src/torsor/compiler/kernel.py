@@ -14,7 +14,7 @@ import numpy as np
 from torsor.arrays.namespace import namespace
 from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, engine, native
 from torsor.compiler.emit_llvm import emit
-from torsor.compiler.front_door import fast_function
+from torsor.compiler.front_door import Numbers, fast_function
 from torsor.compiler.graph import Port, Program, count
 from torsor.errors import ShapeError, TorsorError, unknown_name
 
@@ -56,12 +56,10 @@ class Kernel:
 
     def __call__(self, *args: Array, out: Any = None, **named: Array) -> Any:
         """Evaluate for one state or a batch; float32 if every input is, else float64. ``out``: an array, or dict of them."""
-        if (
-            out is None
-            and len(args) + len(named) == len(self._order)
-            and all(name in named for name in self._order[len(args) :])
-        ):
-            results = self._fast(*args, *(named[name] for name in self._order[len(args) :]))
+        if out is None and not named:
+            results = self._fast(*args)
+        elif out is None and named.keys() == set(self._order[len(args) :]):
+            results = self._fast(*args, *[named[name] for name in self._order[len(args) :]])
         else:
             outs = None if out is None else self._parts(out)
             results = self._general(*args, out=outs, **named)
@@ -83,7 +81,7 @@ class Kernel:
         return parts
 
     def _general(self, *args: Array, out: list[Array] | None = None, **named: Array) -> Any:
-        """Any call; the next one with plain arrays of one state goes straight to the machine code."""
+        """Any call; the next one with plain arrays goes straight to the machine code."""
         given = self._given(args, named)
         if out is None and any(_is_jax(value) for value in given) and self._jax_can_call():
             found = self._in_jax(*map(_checked_shape, repeat(self.name), self.program.graph.inputs, given))
@@ -94,11 +92,9 @@ class Kernel:
         single = all(array.dtype == np.float32 for array in arrays)
         code = self.native(np.dtype(np.float32 if single else np.float64))
         results = code(arrays, out)
-        if not single and all(
-            a.ndim <= 2 and len(port.shape) == 1 for a, port in zip(arrays, code.inputs, strict=True)
-        ):
-            sizes, shapes = [port.size for port in code.inputs], [port.shape for port in code.outputs]
-            self._door.open_for(sizes, shapes, code.one.address, code.one.scratch, code, many=code.for_door())
+        if not single:
+            inputs, shapes = [Numbers(port.shape) for port in code.inputs], [port.shape for port in code.outputs]
+            self._door.open_for(inputs, shapes, code.one.address, code.one.scratch, code, many=code.for_door())
         return results[0] if self._single else tuple(results)
 
     def _uncompiled(self, arrays: list[Any], out: list[Array] | None) -> Any:
