@@ -20,11 +20,7 @@ ROBOTS = {
     "short tree": torsor.robots.random_tree(
         2, seed=1, kinds=("spherical", "helical"), armature=True, friction=True, fixed=True
     ),
-    "hardware order": torsor.robots.ur5()
-    .rename({"tool0": "tool"})
-    .reorder(
-        ["wrist_3_joint", "elbow_joint", "shoulder_pan_joint", "wrist_1_joint", "wrist_2_joint", "shoulder_lift_joint"]
-    ),
+    "hardware order": torsor.robots.random_tree(3, seed=8, kinds=ALL[:2]).reorder(["joint_1", "joint_0", "joint_2"]),
 }
 
 
@@ -33,7 +29,8 @@ LONG = {
     "forward_dynamics_derivatives", "forward_dynamics_second_derivatives", "forward_dynamics_hessian",
     "forward_dynamics_hessian_product", "inverse_dynamics_second_derivatives", "inverse_dynamics_hessian",
     "inverse_dynamics_hessian_product", "curvature_norm", "ricci_curvature", "scalar_curvature", "sectional_curvature",
-    "riemann_curvature", "christoffel_symbols_by_brackets",
+    "riemann_curvature", "christoffel_symbols_by_brackets", "christoffel_symbols_derivative",
+    "mass_matrix_second_derivative", "mixed_jacobian_derivative", "space_jacobian_derivative",
 }  # fmt: skip
 SMALL = ("cart_pole of points", "tree with mimic joints", "short tree")
 OTHERS = [name for name in ROBOTS if name != "panda"]

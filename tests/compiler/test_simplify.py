@@ -70,7 +70,19 @@ EXAMPLES = {
     },
     **{
         f"{op.name.lower()} of constants": lambda f, x, y, z, c, op=op: f(Op.SELECT, f(op, c(1.0), c(2.0)), x, y)
-        for op in (Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL, Op.AND, Op.OR)
+        for op in (Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL)
+    },
+    **{
+        f"x {op.name.lower()} constant": lambda f, x, y, z, c, op=op: f(
+            Op.SELECT, f(op, c(float(op is Op.AND)), f(Op.GREATER, x, y)), x, z
+        )
+        for op in (Op.AND, Op.OR)
+    },
+    **{
+        f"x {op.name.lower()} x = x": lambda f, x, y, z, c, op=op: f(
+            Op.SELECT, f(op, f(Op.GREATER, x, y), f(Op.GREATER, x, y)), x, z
+        )
+        for op in (Op.AND, Op.OR)
     },
     "not of constants": lambda f, x, y, z, c: f(Op.SELECT, f(Op.NOT, c(1.0)), x, y),
 }

@@ -135,9 +135,88 @@ def test_at_singularities_of_a_large_arm_nothing_is_made_up(seed):
     assert torsor.manipulability(REDUNDANT, q, "tool") == 0.0
 
 
+FLAT = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 0.8, 0.5])
+OF_A_TASK = {
+    "task_space_dynamics": lambda robot, q, task: torsor.task_space_dynamics(robot, q, 0 * q, task).inertia,
+    "task_space_inverse_dynamics": lambda robot, q, task: torsor.task_space_inverse_dynamics(
+        robot, q, 0 * q, task, np.ones(task.size)
+    ),
+    "torques_to_task_forces": lambda robot, q, task: torsor.torques_to_task_forces(robot, q, task, q),
+    "horizontal_lift": torsor.horizontal_lift,
+    "pseudoinverse_lift": torsor.pseudoinverse_lift,
+    "manipulability_gradient": torsor.manipulability_gradient,
+    "split_velocity": lambda robot, q, task: torsor.split_velocity(robot, q, q, task),
+}
+
+
+@pytest.mark.parametrize("backend", ["compiled", "numpy"])
+@pytest.mark.parametrize("name", OF_A_TASK)
+def test_rows_that_never_move_are_refused_by_name(name, backend):
+    q = np.array([0.3, 0.5, 0.7])
+    for task, said in (
+        (torsor.position_task("tip"), r"no joint moves vz\. Select the others: task\.select\(\['vx', 'vy'\]\)"),
+        (torsor.position_task("base"), r"no joint moves any of its rows \(vx, vy, vz\)"),
+        (torsor.stack_tasks(*[torsor.position_task("tip", "vx")] * 2), "dependent at every configuration"),
+    ):
+        with torsor.backend(backend), pytest.raises(torsor.TorsorError, match=said):
+            OF_A_TASK[name](FLAT, q, task)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "numpy"])
+@pytest.mark.parametrize("name", OF_A_TASK)
+def test_rows_that_have_vanished_are_not_made_up_of_rounding_errors(name, backend):
+    """At (π/2, 0, 0) nothing moves the tip up or down: all of J is 1e-17, and nothing to compare it with."""
+    up = torsor.position_task("tip", "vy")
+    with torsor.backend(backend):
+        assert np.isnan(OF_A_TASK[name](FLAT, np.array([np.pi / 2, 0.0, 0.0]), up)).all()
+        assert np.isfinite(OF_A_TASK[name](FLAT, np.array([np.pi / 2, 1e-6, 0.0]), up)).all()
+        rank = torsor.task_rank(FLAT, [np.pi / 2, 0.0, 0.0], up)
+    assert rank.rank == 0 and rank.usual_rank == 1 and rank.is_singular
+
+
+@pytest.mark.parametrize("backend", ["compiled", "numpy"])
+def test_what_is_not_a_number_stays_so(backend):
+    q = np.full((2, 3), 0.3)
+    q[0] = np.nan
+    task = torsor.position_task("tip", ["vx", "vy"])
+    with torsor.backend(backend):
+        for function in (torsor.manipulability, torsor.inertia_manipulability, torsor.dynamic_manipulability):
+            assert np.array_equal(np.isnan(function(FLAT, q, task)), [True, False])
+        report = torsor.damped_task_space_dynamics(FLAT, q[0], q[0], task).report
+    assert report.is_damped and "nothing is known" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("harder", "place"),
+    [((1, 1), 0.0), ((20, 20), 0.0), ((1, 20), 0.0), ((1, 2), 0.3)],
+    ids=["equal", "equal and damped", "one damped", "not equal"],
+)
+def test_damped_dynamics_have_derivatives_where_mobilities_are_equal_too(harder, place, jax_in_doubles):
+    """Two slides at right angles, each row measured by its own mobility times a factor: equal ones are exactly so."""
+    body = torsor.Inertia(1.0, np.zeros(3), np.eye(3))
+    slides = [
+        torsor.Joint(name=name, kind="prismatic", axis=axis, link=f"after {name}", inertia=body)
+        for name, axis in (("x", [1, 0, 0]), ("y", [0, 1, 0]))
+    ]
+    robot = torsor.assemble(slides, name="slides")
+    task = torsor.function_task(lambda robot, q: [np.cos(q[1]) * q[0], np.sin(q[1]) * q[0] + q[1]], 2)
+    scales = np.array(harder) / np.sqrt([2.0, 1.0])
+
+    def inertia(robot, q):
+        return torsor.damped_task_space_dynamics(robot, q, 0 * q, task, scales=scales, limit=1e-2).dynamics.inertia
+
+    q, dq = np.array([place, 0.0]), 1e-6
+    slopes = [(inertia(robot, q + e) - inertia(robot, q - e)) / (2 * dq) for e in dq * np.eye(2)]
+    by_difference = np.stack(slopes, axis=-1)
+    assert largest(by_difference) > 1e-3
+    assert_close(torsor.derivative(inertia, robot, {"q": 2}, wrt="q")(q), by_difference, 1e-6)
+    by_jax = jax_in_doubles.jit(jax_in_doubles.jacfwd(lambda q: inertia(robot, q)))(q)
+    assert_close(np.asarray(by_jax), by_difference, 1e-6)
+
+
 def test_more_rows_than_freedoms_are_refused():
     robot = torsor.robots.planar2r()
-    with pytest.raises(torsor.TorsorError, match="has 6 rows and robot 'planar2r' 2 degrees of freedom"):
+    with pytest.raises(torsor.TorsorError, match="of robot 'planar2r' has 6 rows and the robot 2 degrees of freedom"):
         torsor.task_space_dynamics(robot, [0.1, 0.2], [0.0, 0.0], "tip")
     with pytest.raises(
         torsor.ShapeError, match=r"`forces` must have shape \(\.\.\., 3\) for task 'tip' \(vx, vy, vz\)"
@@ -167,7 +246,7 @@ def test_only_singular_directions_are_damped_and_the_report_says_what_is_given_u
     assert_close(wanted - got, report.given_up(wanted), 1e-10, scale=largest(tau))
     assert_close(report.given_up(wanted)[sound], np.zeros((sound.sum(), 6)))
     # What is orthogonal to the damped directions (in units of what is usual) is met exactly.
-    scales = torsor.tasks.singular_directions.usual_scales(task, REDUNDANT)
+    scales = torsor.tasks.usual.usual_scales(task, REDUNDANT)
     weighed = transposed(report.directions / scales[:, None] ** 2) @ report.given_up(wanted)[..., None]
     kept = report.achieved == 1.0
     assert largest(weighed[..., 0][kept]) < 1e-9 * largest(weighed)
@@ -180,7 +259,7 @@ def test_the_damped_inertia_is_bounded_and_continuous_and_its_projector_exact():
     q, v = near_singular()
     task = torsor.pose_task("tool")
     found, report = torsor.damped_task_space_dynamics(REDUNDANT, q, v, task, limit=1e-2)
-    scales = torsor.tasks.singular_directions.usual_scales(task, REDUNDANT)
+    scales = torsor.tasks.usual.usual_scales(task, REDUNDANT)
     weighed = scales[:, None] * found.inertia * scales
     assert np.linalg.eigvalsh(weighed).max() <= 1 / 1e-2 * (1 + 1e-9)
     N, M = found.projector, torsor.mass_matrix(REDUNDANT, q)

@@ -116,7 +116,7 @@ def test_wrong_tasks_are_refused_with_what_would_be_right():
         torsor.pose_task("tip", "wxx")
     with pytest.raises(torsor.UnknownName, match="has no row 6"):
         torsor.pose_task("tip", 6)
-    with pytest.raises(torsor.TorsorError, match=r"names several rows: 'tip\.vx', 'link_1\.vx'"):
+    with pytest.raises(torsor.TorsorError, match=r"select by number: 'tip\.vx' is row 3, 'link_1\.vx' is row 9"):
         torsor.stack_tasks("tip", "link_1").select("vx")
     with pytest.raises(torsor.UnknownName, match="has no frame 'tipp'; nearest: 'tip'"):
         as_task(robot, "tipp")
@@ -126,8 +126,42 @@ def test_wrong_tasks_are_refused_with_what_would_be_right():
         torsor.stack_tasks()
     with pytest.raises(torsor.ShapeError, match=r"'odd' must return 2 numbers for one configuration"):
         torsor.function_task(odd, 2).jacobian(robot, np.zeros(2))
-    with pytest.raises(torsor.TorsorError, match="needs a function and the number of rows"):
-        torsor.function_task(odd, 0)
+    for size in (0, 1.5, "a", True):
+        with pytest.raises(torsor.TorsorError, match=r"needs a function of \(robot, q\) and the number of its rows"):
+            torsor.function_task(odd, size)
+    with pytest.raises(torsor.TorsorError, match=r"must take \(robot, q\): too many positional arguments"):
+        torsor.function_task(lambda q: q, 2).jacobian(robot, np.zeros(2))
+
+
+@pytest.mark.parametrize("rows", [[1.5], [True], [None], [-1], slice(0, 2), 1.0])
+def test_a_row_is_a_whole_number_or_a_label(rows):
+    with pytest.raises(torsor.UnknownName, match="task 'tip pose' of 6 rows has no row"):
+        torsor.pose_task("tip", rows)
+
+
+@pytest.mark.parametrize("rows", [[], [0, 0], ["wx", 0]])
+def test_rows_are_selected_once_each(rows):
+    with pytest.raises(torsor.TorsorError, match="select some of its rows"):
+        torsor.pose_task("tip").select(rows)
+
+
+def test_rows_may_come_from_numpy():
+    assert torsor.pose_task("tip", np.int64(2)).labels == ("wz",)
+    assert torsor.pose_task("tip", np.array([0, 5])).labels == ("wx", "vz")
+
+
+def several(robot, q):
+    """Lengths, products and means, as a list of numbers."""
+    p, o = (torsor.frame_pose(robot, q, frame)[:3, 3] for frame in ("tool0", "link_3"))
+    return [np.linalg.norm(p - o), np.cross(p, o)[2], np.mean(q), np.hypot(p[0], p[1]), 1.0]
+
+
+@pytest.mark.parametrize("joined", [lambda y: y, np.array, tuple], ids=["list", "array", "tuple"])
+def test_a_function_may_return_a_list_of_what_numpy_computes(joined):
+    robot, q = torsor.robots.ur5(), np.array([0.2, -1.1, 1.3, -0.4, 0.3, 0.5])
+    task = torsor.function_task(lambda robot, q: joined(several(robot, q)), 5)
+    slopes = [np.subtract(several(robot, q + dq), several(robot, q - dq)) / 2e-6 for dq in 1e-6 * np.eye(6)]
+    np.testing.assert_allclose(task.jacobian(robot, q), np.transpose(slopes), atol=1e-8)
 
 
 @pytest.mark.compiled

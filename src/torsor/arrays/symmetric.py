@@ -25,7 +25,7 @@ class Factors(NamedTuple):
 
 
 def factor(M: Array, *, guarded: bool) -> Factors:
-    """Factors of M (..., n, n). ``guarded``: M may be singular, and a pivot that is all rounding error becomes NaN, so that
+    """Factors of M (..., n, n). ``guarded``: M may be singular, and where a pivot is all rounding error, all become NaN, so that
     no solution is made up.
     """
     n = M.shape[-1]
@@ -37,17 +37,21 @@ def factor(M: Array, *, guarded: bool) -> Factors:
         for k in range(1, n):
             largest = where(M[..., k, k] > largest, M[..., k, k], largest)
         threshold = (4 * n * EPSILON * largest)[..., None] * numpy.ones(n)
+        singular = largest < 0.0
     with numpy.errstate(all="ignore"):
         for k in range(n - 1, -1, -1):
             pivot = rest[..., k, k]
             if guarded:
-                pivot = where(pivot > threshold[..., k], pivot, numpy.nan)
+                sound = pivot > threshold[..., k]
+                pivot, singular = where(sound, pivot, numpy.nan), singular | ~sound
             column = rest[..., :k, k]
             inverses[k] = 1.0 / pivot
             rows[k] = column * inverses[k][..., None]
             if guarded:  # the error of a pivot enters those that follow with the square of what is eliminated
                 threshold = threshold[..., :k] + rows[k] * rows[k] * threshold[..., k, None]
             rest = rest[..., :k, :k] - outer(rows[k], column)
+    if guarded:  # of a row that has nothing to do with the others, too: the result is NaN as a whole
+        inverses = [where(singular, numpy.nan, inverse) for inverse in inverses]
     return Factors(rows, inverses)
 
 

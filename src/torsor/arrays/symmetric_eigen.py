@@ -6,6 +6,7 @@ as many as the slowest of 20,000 random matrices took, with close and equal eige
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy
@@ -29,10 +30,14 @@ class Eigen(NamedTuple):
 
 
 def symmetric_eigen(A: Array) -> Eigen:
-    """Of A (..., m, m), symmetric; NaN where A is not finite."""
+    """Of A (..., m, m), symmetric; NaN where A is not finite. Constants to JAX's derivatives: where eigenvalues are equal,
+    eigenvectors have none.
+    """
     xp = namespace(A)
     if not hasattr(xp, "linalg"):
         return jacobi_eigen(A)
+    if xp is not numpy:
+        A = import_module("jax.lax").stop_gradient(A)
     sound = xp.isfinite(A).all(axis=(-1, -2))[..., None]
     values, vectors = xp.linalg.eigh(xp.where(sound[..., None], A, numpy.eye(A.shape[-1])))
     values, vectors = values[..., ::-1], vectors[..., ::-1]

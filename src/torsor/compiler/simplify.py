@@ -257,6 +257,20 @@ def _negate_difference(w: Rewriter, x: int) -> int | None:
     return w.apply(Op.SUB, b, a)
 
 
+def _and_constant(w: Rewriter, x: int, y: int) -> int | None:
+    for known, other in ((x, y), (y, x)):
+        if (value := w.value(known)) is not None:
+            return other if value else known
+    return None
+
+
+def _or_constant(w: Rewriter, x: int, y: int) -> int | None:
+    for known, other in ((x, y), (y, x)):
+        if (value := w.value(known)) is not None:
+            return known if value else other
+    return None
+
+
 def _select_constant(w: Rewriter, c: int, x: int, y: int) -> int | None:
     value = w.value(c)
     return None if value is None else (x if value else y)
@@ -313,6 +327,14 @@ RULES: dict[Op, tuple[Rule, ...]] = {
     Op.MIN: (_fold(Op.MIN), Rule("min(x, x) = x", lambda w, x, y: x if x == y else None)),
     Op.MAX: (_fold(Op.MAX), Rule("max(x, x) = x", lambda w, x, y: x if x == y else None)),
     **{op: (_fold(op),) for op in TRUTH_VALUED},
+    Op.AND: (
+        Rule("x and constant", _and_constant, True),
+        Rule("x and x = x", lambda w, x, y: x if x == y else None),
+    ),
+    Op.OR: (
+        Rule("x or constant", _or_constant, True),
+        Rule("x or x = x", lambda w, x, y: x if x == y else None),
+    ),
     Op.SELECT: (
         Rule("select(constant, x, y)", _select_constant, True),
         Rule("select(c, x, x) = x", lambda w, c, x, y: x if x == y else None),

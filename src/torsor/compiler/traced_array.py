@@ -282,6 +282,25 @@ def _sum(x: TracedArray, axis: int | None = None) -> TracedArray:
     return TracedArray(x.graph, np.array(flat, dtype=np.int64).reshape(ids.shape[:-1]))
 
 
+def _mean(x: TracedArray, axis: int | None = None) -> TracedArray:
+    total = _sum(x, axis)
+    return _DIV(total, float(x.ids.size // max(1, total.ids.size)))
+
+
+def _norm(x: TracedArray, ord: Any = None, axis: int | None = None) -> TracedArray:
+    if ord not in (None, 2, "fro") or (ord == 2 and axis is None and x.ndim > 1):
+        raise TorsorError(f"np.linalg.norm of order {ord!r} cannot be traced; the square root of a sum of squares can.")
+    return _HANDLERS["sqrt"](_sum(_MUL(x, x), axis))
+
+
+def _cross(x: Any, y: Any) -> TracedArray:
+    """Of vectors (..., 3)."""
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
+        raise TorsorError(f"np.cross can be traced for vectors (..., 3), got {x.shape} and {y.shape}.")
+    after, before = [1, 2, 0], [2, 0, 1]
+    return _SUB(_MUL(x[..., after], y[..., before]), _MUL(x[..., before], y[..., after]))
+
+
 def _rearranged(function: Callable[..., np.ndarray]) -> Callable[..., Any]:
     """A NumPy function of one array that only moves entries about."""
 
@@ -341,6 +360,10 @@ _HANDLERS: dict[str, Callable[..., TracedArray]] = {
     "matvec": _matvec,
     "vecdot": _vecdot,
     "sum": _sum,
+    "mean": _mean,
+    "norm": _norm,
+    "cross": _cross,
+    "hypot": lambda x, y: _HANDLERS["sqrt"](_ADD(_MUL(x, x), _MUL(y, y))),
     "swapaxes": _rearranged(np.swapaxes),
     "transpose": _rearranged(np.transpose),
     "moveaxis": _rearranged(np.moveaxis),
@@ -348,6 +371,8 @@ _HANDLERS: dict[str, Callable[..., TracedArray]] = {
     "ravel": _rearranged(np.ravel),
     "take": _rearranged(np.take),
     "broadcast_to": _rearranged(np.broadcast_to),
+    "expand_dims": _rearranged(np.expand_dims),
+    "squeeze": _rearranged(np.squeeze),
     "concatenate": _joined(np.concatenate),
     "stack": _joined(np.stack),
     "shape": lambda x: x.shape,

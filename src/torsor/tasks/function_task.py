@@ -6,6 +6,7 @@ derivative along R v of ẏ, itself the derivative along R v of y. Each program 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays import as_numbers, stack
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import (
     Array,
@@ -49,8 +51,10 @@ def function_task(function: Function, size: int) -> Task:
 
         height = torsor.function_task(lambda robot, q: torsor.centre_of_mass(robot, q)[2:], 1)
     """
-    if not callable(function) or size < 1:
-        raise TorsorError(f"function_task: needs a function and the number of rows, got {function!r:.60} and {size!r}.")
+    if not callable(function) or isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        raise TorsorError(
+            f"function_task: needs a function of (robot, q) and the number of its rows, got {function!r:.60} and {size!r}."
+        )
     return FunctionTask(function, int(size))
 
 
@@ -155,7 +159,18 @@ class FunctionPrograms:
         return Evaluation(self._task.name, derivatives(program, Wanted(("y",), ("q",), {"q": "directions"})))
 
     def _checked(self, q: Array) -> Array:
-        y = self._task.function(self._robot, q)
+        function = self._task.function
+        try:
+            inspect.signature(function).bind(self._robot, q)
+        except TypeError as error:
+            raise TorsorError(f"function_task: {self._task.name!r} must take (robot, q): {error}.") from None
+        except ValueError:
+            pass  # some functions written in C do not say what they take
+        y = function(self._robot, q)
+        if isinstance(y, (list, tuple)) or (
+            isinstance(y, np.ndarray) and y.dtype.hasobject
+        ):  # np.array of traced numbers, too
+            y = stack([as_numbers(entry) for entry in y])
         if np.shape(y) != (self._task.rows,):
             raise ShapeError(
                 f"function_task: {self._task.name!r} must return {self._task.rows} numbers for one configuration, shape "

@@ -11,12 +11,15 @@ All depend on the units of the task.
 
 from __future__ import annotations
 
+from math import nan
+
 from torsor import functions
 from torsor.arrays import factor, inverse, matmul, reshape, sqrt, where
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskMatrix
 from torsor.model import Robot
 from torsor.tasks.task import Task, as_task
 from torsor.tasks.task_space_dynamics import symmetric_product
+from torsor.tasks.usual import refuse_dependent_rows, without_vanished_rows
 
 
 def manipulability(robot: Robot, q: ConfigurationVector, task: Task | str) -> Scalar:
@@ -34,8 +37,9 @@ def manipulability_gradient(robot: Robot, q: ConfigurationVector, task: Task | s
     ``q`` (..., nq), rad or m. Returns (..., nv), units of w per unit of v; NaN where w = 0, for w is not smooth there.
     """
     task = as_task(robot, task)
+    refuse_dependent_rows(task, robot)
     J = task.jacobian(robot, q)
-    gram = symmetric_product(J, J)
+    gram = without_vanished_rows(robot, task, J, symmetric_product(J, J))
     transposed = matmul(inverse(factor(gram, guarded=True)), J)  # J⁺ᵀ (..., m, nv)
     m, nv = J.shape[-2:]
     slopes = reshape(task.derivative(robot, q), 3, m * nv, nv)
@@ -63,8 +67,9 @@ def dynamic_manipulability(robot: Robot, q: ConfigurationVector, task: Task | st
 
 
 def semidefinite_determinant(A: TaskMatrix) -> Scalar:
-    """det A of a positive semidefinite matrix (..., m, m); 0 where some pivot is all rounding error."""
+    """det A of a positive semidefinite matrix (..., m, m); 0 where some pivot is all rounding error, NaN where A is."""
     determinant: Array = 1.0
     for inverse_pivot in factor(A, guarded=True).inverses:
         determinant = determinant * where(inverse_pivot > 0.0, 1.0 / inverse_pivot, 0.0)  # NaN is not greater
-    return determinant
+    trace = sum(A[..., k, k] for k in range(A.shape[-1]))
+    return where(trace >= 0.0, determinant, nan)

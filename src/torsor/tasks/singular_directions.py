@@ -4,18 +4,36 @@ J M⁻¹ Jᵀ, the acceleration for forces along the task, becomes small in the 
 inverse Λ large. With the mobilities σ_i of all directions (each row measured by what is usual for the robot), the inverse of a
 mobility below the limit ε is replaced by a damped one, 1/σ → σ/(σ² + (ε² − σ²)) = σ/ε²: continuous at ε, at most 1/ε, and 0 at
 the singularity. Of an acceleration demanded along u, (σ/ε)² is given and the rest given up; all other directions stay exact.
+
+Eigenvectors have no derivatives where eigenvalues are equal, functions of matrices do. With B = Uᵀ A U, which is diagonal but for
+rounding errors, f(A) = U (diag f(σ) + f[σ_p, σ_q] B_pq) Uᵀ by the divided differences of f: the second term adds nothing to the
+value, and everything to the derivative, whatever that of U.
 """
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor import functions
-from torsor.arrays import as_numbers, checked, dot, identity, matmul, matvec, outer, sqrt, transpose, where
+from torsor.arrays import (
+    as_numbers,
+    checked,
+    dot,
+    identity,
+    matmul,
+    matrix,
+    matvec,
+    outer,
+    sqrt,
+    stack,
+    transpose,
+    where,
+)
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import (
     Array,
@@ -29,13 +47,13 @@ from torsor.arrays.typing import (
 )
 from torsor.compiled import public
 from torsor.errors import ShapeError, TorsorError
-from torsor.model import Robot, random_configuration
+from torsor.model import Robot
 from torsor.tasks.task import Task, as_task
 from torsor.tasks.task_space_dynamics import Lift, TaskSpaceDynamics, lifted
+from torsor.tasks.usual import usual_scales
 
 ROUNDING = 1e-18  # of the largest mobility: what is below counts as not moving at all
 MOST_COMPILED = 7  # rows; the eigenvectors of more take too many operations to write out
-SAMPLES = 64  # configurations that say what is usual for a robot
 
 
 class DampingReport(NamedTuple):
@@ -56,8 +74,8 @@ class DampingReport(NamedTuple):
 
     @property
     def is_damped(self) -> Array:
-        """Whether any direction was damped, (...)."""
-        return (self.achieved < 1.0).any(axis=-1)
+        """Whether any direction was damped, (...); so is what cannot be computed."""
+        return ~(self.achieved >= 1.0).all(axis=-1)
 
     def given_up(self, acceleration: TaskVector) -> TaskVector:
         """The acceleration demanded less the one that follows, (..., m), per s², by `task_space_dynamics` forces Λ ÿ + η."""
@@ -70,6 +88,8 @@ class DampingReport(NamedTuple):
             return (
                 f"{many} states are damped; of an acceleration, {100 * worst:.3g} % is achieved in the worst direction"
             )
+        if np.isnan(self.mobility).any():
+            return "nothing is known: the state, or the mass matrix, is not a number"
         damped = [k for k in range(len(self.labels)) if self.achieved[k] < 1.0]
         if not damped:
             return f"nothing is damped; the smallest mobility is {self.mobility[-1]:.3g} of the usual"
@@ -138,11 +158,11 @@ def damped_terms(robot: Robot, q: ConfigurationVector, v: JointVector, task: Tas
     """All of it, for rows measured by ``scales`` (m,) such that the limit is a mobility of 1."""
     J, lift = lifted(robot, q, task)
     along = directions(J, lift, scales)
-    inertia = _spread(along.left, along.gain, along.left)
+    inertia = matmul(matmul(along.left, along.gain), transpose(along.left))
     drift = task.drift(robot, q, v)
     from_velocity = matvec(lift.transposed, functions.coriolis_forces(robot, q, v)) - drift
     from_weight = matvec(lift.transposed, functions.gravity_forces(robot, q))
-    projector = identity(robot.nv) - matmul(transpose(along.lifts) * along.weights[..., None, :], along.rows)
+    projector = identity(robot.nv) - matmul(matmul(transpose(along.lifts), along.weights), along.rows)
     right = along.left * (scales * scales)[..., :, None]
     return DampedTerms(
         inertia,
@@ -165,8 +185,8 @@ class Directions(NamedTuple):
 
     mobility: TaskVector
     """σ (..., m)."""
-    gain: TaskVector
-    """Its inverse, damped (..., m)."""
+    gain: TaskMatrix
+    """Its inverse, damped (..., m, m): diagonal, with what differentiates it beside the diagonal."""
     achieved: TaskVector
     """σ · gain, of which what is missing to 1 is given up (..., m)."""
     left: TaskMatrix
@@ -175,31 +195,60 @@ class Directions(NamedTuple):
     """Lᵀ J (..., m, nv)."""
     lifts: TaskJacobian
     """Lᵀ J M⁻¹ (..., m, nv)."""
-    weights: TaskVector
-    """1/σ, undamped (..., m), and 0 for what does not move at all."""
+    weights: TaskMatrix
+    """1/σ, undamped (..., m, m), and 0 for what does not move at all: diagonal, as the gain is."""
 
     def forces(self, acceleration: TaskVector) -> TaskVector:
         """Λ ÿ (..., m) with the damped Λ."""
-        return matvec(self.left, self.gain * matvec(transpose(self.left), acceleration))
+        return matvec(self.left, matvec(self.gain, matvec(transpose(self.left), acceleration)))
 
     def unfelt(self, motion: JointVector) -> JointVector:
         """N x (..., nv): of a motion what the task does not feel, damped or not."""
-        return motion - matvec(transpose(self.lifts), self.weights * matvec(self.rows, motion))
+        return motion - matvec(transpose(self.lifts), matvec(self.weights, matvec(self.rows, motion)))
 
 
 def directions(J: TaskJacobian, lift: Lift, scales: TaskVector) -> Directions:
     """The directions of a task with rows measured by ``scales`` (m,): those of a mobility below 1 are damped."""
     unit = 1.0 / scales
-    mobility, U = symmetric_eigen(lift.gram * outer(unit, unit))
+    A = lift.gram * outer(unit, unit)
+    U = symmetric_eigen(A).vectors
+    B = matmul(transpose(U), matmul(A, U))
+    mobility = stack([B[..., k, k] for k in range(B.shape[-1])])
     mobility = where(mobility < 0.0, 0.0, mobility)
     damped = mobility < 1.0
-    gain = where(damped, mobility, 1.0 / where(damped, 1.0, mobility))
+    inverse = 1.0 / where(damped, 1.0, mobility)
     left = U * unit[..., :, None]
     # By the rows of J along the directions, measured again: an eigenvalue near 0 is rounding error long before they are.
     rows, lifts = matmul(transpose(left), J), matmul(transpose(left), lift.transposed)
-    squares = dot(rows, lifts)
-    weights = 1.0 / where(squares > ROUNDING * squares[..., :1], squares, math.inf)
-    return Directions(mobility, gain, where(damped, mobility * mobility, 1.0), left, rows, lifts, weights)
+    C = matmul(rows, transpose(lifts))
+    squares = [C[..., k, k] for k in range(C.shape[-1])]
+    weights = [1.0 / where(square > ROUNDING * squares[0], square, math.inf) for square in squares]
+    return Directions(
+        mobility,
+        _by_differences(where(damped, mobility, inverse), B, partial(_damped_difference, mobility, inverse)),
+        where(mobility >= 1.0, 1.0, mobility * mobility),  # NaN stays NaN
+        left,
+        rows,
+        lifts,
+        _by_differences(stack(weights), C, lambda p, q: -weights[p] * weights[q]),
+    )
+
+
+def _by_differences(values: TaskVector, B: TaskMatrix, difference: Callable[[int, int], Array]) -> TaskMatrix:
+    """diag f(σ) + f[σ_p, σ_q] B_pq (..., m, m)."""
+    m = B.shape[-1]
+    beside = {(p, q): difference(p, q) * B[..., p, q] for p in range(m) for q in range(p + 1, m)}
+    return matrix([[values[..., p] if p == q else beside[min(p, q), max(p, q)] for q in range(m)] for p in range(m)])
+
+
+def _damped_difference(mobility: TaskVector, inverse: TaskVector, p: int, q: int) -> Array:
+    """f[σ_p, σ_q] of the damped inverse f, for p before q: 1 if both are damped, −1/(σ_p σ_q) if none is."""
+    larger, smaller = mobility[..., p], mobility[..., q]
+    one_damped = (larger >= 1.0) & (smaller < 1.0)
+    apart = where(one_damped, larger - smaller, 1.0)
+    mixed = (inverse[..., p] - smaller) / apart
+    none_damped = -inverse[..., p] * inverse[..., q]
+    return where(one_damped, mixed, where(larger < 1.0, 1.0, none_damped))
 
 
 _damped_terms = public(damped_terms, DampedTerms, registered=False)
@@ -208,22 +257,6 @@ _damped_terms = public(damped_terms, DampedTerms, registered=False)
 def _spread(left: TaskMatrix, diagonal: TaskVector, right: TaskMatrix) -> TaskMatrix:
     """left diag rightᵀ."""
     return matmul(left * diagonal[..., None, :], transpose(right))
-
-
-def usual_scales(task: Task, robot: Robot) -> Array:
-    """√(J M⁻¹ Jᵀ)_ii (m,), root mean square over random configurations: what a row of a task can usually be moved by."""
-    return _usual_scales(task, robot)
-
-
-@lru_cache(maxsize=256)
-def _usual_scales(task: Task, robot: Robot) -> Array:
-    q = random_configuration(robot, seed=0, batch=(SAMPLES,))
-    J = task.jacobian(robot, q)
-    squares = np.nanmean(np.einsum("...ij,...jk,...ik->...i", J, functions.inverse_mass_matrix(robot, q), J), axis=0)
-    largest = squares.max(initial=0.0)
-    scales = np.sqrt(np.where(squares > ROUNDING * largest, squares, largest if largest > 0.0 else 1.0))
-    scales.flags.writeable = False
-    return scales
 
 
 def direction_in_words(labels: tuple[str, ...], direction: Array) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from torsor import functions
 from torsor.arrays import concat, constant, zeros
 from torsor.arrays.typing import (
@@ -45,6 +47,11 @@ class Task(ABC):
         """What the rows belong to, for the labels of stacked tasks."""
         return type(self).__name__
 
+    @property
+    def title(self) -> str:
+        """What is controlled, for reports: as "hand_tcp position"."""
+        return self.name
+
     @abstractmethod
     def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
         """J (..., m, nv) with ẏ = J v. ``q`` (..., nq), rad or m."""
@@ -58,9 +65,14 @@ class Task(ABC):
         """∂_k J (..., m, nv, nv), derivative index last, along the tangent coordinates v. ``q`` (..., nq), rad or m."""
 
     def select(self, rows: int | str | Sequence[int | str]) -> Task:
-        """Some of the rows, by number or label, in the order given: ``task.select(["vx", "vy"])``."""
-        wanted = (rows,) if isinstance(rows, (int, str)) else tuple(rows)
-        return SelectedTask(self, tuple(self._row(row) for row in wanted))
+        """Some of the rows, each once, by number or label, in the order given: ``task.select(["vx", "vy"])``."""
+        wanted = tuple(rows) if isinstance(rows, (Sequence, np.ndarray)) and not isinstance(rows, str) else (rows,)
+        chosen = tuple(self._row(row) for row in wanted)
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise TorsorError(
+                f"task {self.title!r}: select some of its rows ({', '.join(self.labels)}), each once, got {rows!r}."
+            )
+        return SelectedTask(self, chosen)
 
     def key_for(self, robot: Robot) -> str:
         """What identifies the task among machine code on disk: all of what it computes for a robot, by its program."""
@@ -71,18 +83,18 @@ class Task(ABC):
 
         return f"{type(self).__name__} {trace(all_of_it, inputs, Level.FULL).digest()}"
 
-    def _row(self, row: int | str) -> int:
+    def _row(self, row: object) -> int:
         if isinstance(row, str):
             places = [k for k, label in enumerate(self.labels) if row in (label, label.rpartition(".")[2])]
             if len(places) == 1:
                 return places[0]
             if places:
-                which = ", ".join(repr(self.labels[k]) for k in places)
-                raise TorsorError(f"task {self.name!r}: {row!r} names several rows: {which}.")
-        elif 0 <= row < self.size:
+                which = ", ".join(f"{self.labels[k]!r} is row {k}" for k in places)
+                raise TorsorError(f"task {self.title!r}: {row!r} names several rows, select by number: {which}.")
+        elif isinstance(row, (int, np.integer)) and not isinstance(row, bool) and 0 <= row < self.size:
             return int(row)
         listing = ", ".join(self.labels)
-        raise unknown_name(f"task {self.name!r} of {self.size} rows", "row", row, self.labels, listing)
+        raise unknown_name(f"task {self.title!r} of {self.size} rows", "row", row, self.labels, listing)
 
 
 class _Kind(NamedTuple):
@@ -123,6 +135,11 @@ class FrameTask(Task):
         """The frame."""
         return self.frame
 
+    @property
+    def title(self) -> str:
+        """The frame, and what of it."""
+        return f"{self.frame} {self.kind}"
+
     def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
         """Rows of the body or mixed Jacobian of the frame, rad and m per unit of v."""
         kind = _KINDS[self.kind]
@@ -160,6 +177,11 @@ class SelectedTask(Task):
         """Of the whole task."""
         return self.task.name
 
+    @property
+    def title(self) -> str:
+        """Of the whole task, and which rows."""
+        return f"{self.task.title} ({', '.join(self.labels)})"
+
     def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
         """The rows of J."""
         return self.task.jacobian(robot, q)[..., constant(self.rows), :]
@@ -192,6 +214,11 @@ class StackedTask(Task):
     def name(self) -> str:
         """Of all of them."""
         return " + ".join(task.name for task in self.tasks)
+
+    @property
+    def title(self) -> str:
+        """Those of all of them."""
+        return " + ".join(task.title for task in self.tasks)
 
     def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
         """All Jacobians, one below the other."""

@@ -6,17 +6,15 @@ more where the task is singular [Alt04, §II.B, E004-5].
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.model import Robot, random_configuration
+from torsor.model import Robot
 from torsor.tasks.singular_directions import direction_in_words, full_svd
 from torsor.tasks.task import Task, as_task
-
-SAMPLES = 16  # random configurations, of which none is singular
+from torsor.tasks.usual import VANISHED, usual_rank, usual_rows
 
 
 class TaskRank(NamedTuple):
@@ -63,24 +61,15 @@ class TaskRank(NamedTuple):
 def task_rank(robot: Robot, q: ConfigurationVector, task: Task | str, *, tolerance: float = 1e-9) -> TaskRank:
     """Rank of a task's Jacobian, its singular values and the direction nearest to being lost [Alt04, A1, A2, E004-5].
 
-    ``q`` (..., nq), rad or m. ``tolerance``: singular values below this fraction of the largest count as zero. For NumPy arrays.
+    ``q`` (..., nq), rad or m. ``tolerance``: singular values below this fraction of the largest count as zero, as do those that
+    are all rounding error beside what is usual. For NumPy arrays.
     """
     task = as_task(robot, task)
     U, s, _ = full_svd(task.jacobian(robot, np.asarray(q, dtype=float)))
-    rank, usual = _rank(s, tolerance), usual_rank(task, robot)
+    vanished = VANISHED * usual_rows(task, robot).max(initial=0.0)
+    rank, usual = np.sum(s > np.maximum(tolerance * s[..., :1], vanished), axis=-1), usual_rank(task, robot)
     last = max(usual, 1) - 1
     with np.errstate(divide="ignore", invalid="ignore"):
         condition = np.where(rank < usual, np.inf, s[..., 0] / s[..., last])
     smallest = np.where(rank < usual, 0.0, s[..., last])
     return TaskRank(task.labels, rank, usual, robot.nv - rank, s, smallest, condition, U[..., :, last])
-
-
-@lru_cache(maxsize=256)
-def usual_rank(task: Task, robot: Robot) -> int:
-    """The rank of a task's Jacobian at almost all configurations."""
-    q = random_configuration(robot, seed=0, batch=(SAMPLES,))
-    return int(_rank(full_svd(task.jacobian(robot, q))[1], 1e-9).max())
-
-
-def _rank(s: Array, tolerance: float) -> Array:
-    return np.sum(s > tolerance * s[..., :1], axis=-1)

@@ -35,10 +35,11 @@ from torsor.arrays.typing import (
     TaskMatrix,
     TaskVector,
 )
-from torsor.errors import ShapeError, TorsorError
+from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.model.degenerate import may_be_singular
 from torsor.tasks.task import Task, as_task
+from torsor.tasks.usual import refuse_dependent_rows, without_vanished_rows
 
 
 class TaskSpaceDynamics(NamedTuple):
@@ -185,15 +186,11 @@ class IndependentTask(NamedTuple):
 
 
 def independent_task(robot: Robot, q: ConfigurationVector, task: Task | str) -> IndependentTask:
-    """A task with no more rows than the robot has freedoms, J, J M⁻¹ and J M⁻¹ Jᵀ."""
+    """A task whose rows are usually independent, J, J M⁻¹ and J M⁻¹ Jᵀ."""
     task = as_task(robot, task)
-    if task.size > robot.nv:
-        raise TorsorError(
-            f"task {task.name!r} has {task.size} rows and robot {robot.name!r} {robot.nv} degrees of freedom, so the rows are "
-            f"never independent: select {robot.nv} or fewer with task.select."
-        )
+    refuse_dependent_rows(task, robot)
     J, lift = lifted(robot, q, task)
-    return IndependentTask(task, J, lift)
+    return IndependentTask(task, J, lift._replace(gram=without_vanished_rows(robot, task, J, lift.gram)))
 
 
 def lifted(robot: Robot, q: ConfigurationVector, task: Task) -> tuple[TaskJacobian, Lift]:

@@ -19,6 +19,7 @@ from torsor.functions import mass_matrix
 from torsor.model import Robot
 from torsor.model.degenerate import may_be_singular
 from torsor.tasks.task import Task, as_task
+from torsor.tasks.usual import refuse_dependent_rows, without_vanished_rows
 
 
 class Raised(NamedTuple):
@@ -39,19 +40,22 @@ class Raised(NamedTuple):
 
 def raised(robot: Robot, q: ConfigurationVector, task: Task | str, metric: JointMatrix | None) -> Raised:
     """J of a task with its transpose raised by a metric (..., nv, nv), the mass matrix if None."""
-    J = as_task(robot, task).jacobian(robot, q)
+    task = as_task(robot, task)
+    J = task.jacobian(robot, q)
     if metric is None:
         factors = factor(mass_matrix(robot, q), guarded=may_be_singular(robot))
     else:
         factors = factor(metric, guarded=True)
-    return _with_gram(J, solve_columns(factors, transpose(J)))
+    return _with_gram(robot, task, J, solve_columns(factors, transpose(J)))
 
 
 def raised_plainly(robot: Robot, q: ConfigurationVector, task: Task | str) -> Raised:
     """The same with the metric 1."""
-    J = as_task(robot, task).jacobian(robot, q)
-    return _with_gram(J, transpose(J))
+    task = as_task(robot, task)
+    J = task.jacobian(robot, q)
+    return _with_gram(robot, task, J, transpose(J))
 
 
-def _with_gram(J: Array, X: Array) -> Raised:
-    return Raised(J, X, factor(matmul(J, X), guarded=True))
+def _with_gram(robot: Robot, task: Task, J: Array, X: Array) -> Raised:
+    refuse_dependent_rows(task, robot)
+    return Raised(J, X, factor(without_vanished_rows(robot, task, J, matmul(J, X)), guarded=True))
