@@ -39,7 +39,8 @@ def main() -> None:
     panda = torsor.robots.panda()
     circle = circle_from(torsor.frame_pose(panda, READY, HAND), rounds=2)
     print(f"{panda.name} draws a circle of {RADIUS:g} m twice, {PERIOD:g} s each, from rest and off its path")
-    runs = {name: draw_circle(panda, circle, posture) for name, posture in POSTURES.items()}
+    loop = control_loop(panda)
+    runs = {name: draw_circle(loop, circle, posture) for name, posture in POSTURES.items()}
     for name, run in runs.items():
         off = np.linalg.norm(hand_positions(panda, run["q"]) - circle.pose[:, :3, 3], axis=-1)
         late = off[len(off) // 2 :].max()
@@ -77,8 +78,8 @@ def circle_from(T: np.ndarray, rounds: int) -> Circle:
     return Circle(poses, np.concatenate([still, v @ R], axis=-1), np.concatenate([still, a @ R], axis=-1))
 
 
-def draw_circle(robot: torsor.Robot, circle: Circle, posture: np.ndarray) -> dict[str, np.ndarray]:
-    """The robot under operational-space control, as a loop in machine code."""
+def control_loop(robot: torsor.Robot) -> torsor.Scan:
+    """The robot under operational-space control, as a loop in machine code; by default torques are bounded at singularities."""
 
     def step(robot, q, v, target, velocity, acceleration, posture):
         gains = {"kp": 100.0, "kd": 20.0, "posture_kp": 10.0, "posture_kd": 6.0}
@@ -89,7 +90,11 @@ def draw_circle(robot: torsor.Robot, circle: Circle, posture: np.ndarray) -> dic
         return {"q": run.q[-1], "v": run.v[-1], "tau": tau}
 
     shapes = {"target": (4, 4), "velocity": 6, "acceleration": 6}
-    loop = torsor.scan(step, robot, {"q": 7, "v": 7}, inputs=shapes, constants={"posture": 7})
+    return torsor.scan(step, robot, {"q": 7, "v": 7}, inputs=shapes, constants={"posture": 7})
+
+
+def draw_circle(loop: torsor.Scan, circle: Circle, posture: np.ndarray) -> dict[str, np.ndarray]:
+    """The circle from rest, a little off its path."""
     start = READY + 0.05 * np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
     references = {
         "target": circle.pose[:-1],

@@ -37,6 +37,7 @@ ALLOWED = {
     "redundancy": {
         "task_functions",
         "tasks",
+        "compiled",
         "motion",
         "functions",
         "geometry",
@@ -45,7 +46,7 @@ ALLOWED = {
         "arrays",
         "errors",
     },
-    "controllers": {"tasks", "functions", "model", "lie", "arrays", "errors"},
+    "controllers": {"tasks", "compiled", "functions", "model", "lie", "arrays", "errors"},
     "resolution": {"controllers", "tasks", "compiled", "functions", "model", "arrays", "errors"},
     "identification": {"compiled", "mechanics", "model", "lie", "arrays", "errors"},
     "balancing": {

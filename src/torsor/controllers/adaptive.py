@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor.arrays import checked, matvec, transpose
-from torsor.arrays.typing import Array, ConfigurationVector, InertialVector, JointVector
-from torsor.controllers.gains import gains
+from torsor.arrays import matvec, transpose
+from torsor.arrays.typing import ConfigurationVector, InertialVector, JointVector
+from torsor.controllers.law import controller, freedoms
 from torsor.controllers.sliding_velocity import sliding_velocity
 from torsor.functions import friction_forces, reference_regressor
 from torsor.model import Robot
+from torsor.model.inertial_parameters import inertial_parameter_names
 
 
 class AdaptiveControl(NamedTuple):
@@ -21,7 +22,7 @@ class AdaptiveControl(NamedTuple):
     """dπ/dt (..., 10 n), kg/s, kg·m/s and kg·m²/s."""
 
 
-@checked
+@controller(AdaptiveControl, rate=freedoms, kd=freedoms, adaptation=inertial_parameter_names)
 def adaptive(
     robot: Robot,
     q: ConfigurationVector,
@@ -30,9 +31,9 @@ def adaptive(
     v_ref: JointVector,
     a_ref: JointVector,
     parameters: InertialVector,
-    rate: Array,
-    kd: Array,
-    adaptation: Array,
+    rate: JointVector,
+    kd: JointVector,
+    adaptation: InertialVector,
 ) -> AdaptiveControl:
     """τ = Y π + armature v̇_s + friction − K_d s and π̇ = −Γ Yᵀ s, with Y π = M v̇_s + C v_s + g [SL87].
 
@@ -44,9 +45,6 @@ def adaptive(
     ``parameters`` π (..., 10 n), named by `torsor.inertial_parameter_names`; gains are numbers or (..., nv): ``rate`` Λ, 1/s;
     ``kd``, N·m·s/rad or N·s/m; ``adaptation`` Γ is a number or (..., 10 n), SI units.
     """
-    named = (("rate", rate), ("kd", kd))
-    rate, kd = (gains("adaptive", name, k, robot.nv, "entry of v") for name, k in named)
-    adaptation = gains("adaptive", "adaptation", adaptation, parameters.shape[-1], "inertial parameter")
     v_s, a_s, s = sliding_velocity(robot, q, v, q_ref, v_ref, a_ref, rate)
     Y = reference_regressor(robot, q, v, v_s, a_s)
     known = robot.parameters.armature * a_s + friction_forces(robot, v)

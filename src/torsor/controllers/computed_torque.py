@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from torsor.arrays import checked
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.controllers.gains import gains
+from torsor.arrays.typing import ConfigurationVector, JointVector
+from torsor.controllers.law import controller, freedoms
 from torsor.controllers.tracking_error import spring_force, tracking_error
 from torsor.functions import inverse_dynamics
 from torsor.model import Robot
 
 
-@checked
+@controller("tau", kp=freedoms, kd=freedoms)
 def computed_torque(
     robot: Robot,
     q: ConfigurationVector,
@@ -18,8 +17,8 @@ def computed_torque(
     q_ref: ConfigurationVector,
     v_ref: JointVector,
     a_ref: JointVector,
-    kp: Array,
-    kd: Array,
+    kp: JointVector,
+    kd: JointVector,
 ) -> JointVector:
     """τ = M a + C v + g + friction with a = a_r + K_d (v_r − v) + J_l(e)⁻ᵀ K_p e, e = q_ref ⊖ q [LP, §9.4; BL05, §11].
 
@@ -30,7 +29,6 @@ def computed_torque(
     ``q``, ``q_ref`` (..., nq), rad or m; ``v``, ``v_ref``, ``a_ref`` (..., nv), rad, m, s, each in axes of its own configuration;
     gains are numbers or (..., nv): ``kp``, 1/s², ``kd``, 1/s. Returns (..., nv), N·m or N.
     """
-    kp, kd = (gains("computed_torque", name, k, robot.nv, "entry of v") for name, k in (("kp", kp), ("kd", kd)))
     error = tracking_error(robot, q, v, q_ref, v_ref, a_ref)
     a = error.acceleration + kd * (error.velocity - v) + spring_force(robot, error.error, kp)
     return inverse_dynamics(robot, q, v, a)

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from torsor.arrays import checked, factor, matvec, solve, transpose, zeros
+import contextlib
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from torsor.arrays import checked, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
-from torsor.controllers.gains import gains, one_for_each
-from torsor.controllers.task_command import Reference, Target, task_command
-from torsor.controllers.tracking_error import spring_force
-from torsor.errors import ShapeError
-from torsor.functions import difference, inverse_dynamics
+from torsor.controllers import operational_space_law as laws
+from torsor.controllers.gains import Batch, gains
+from torsor.controllers.law import checked_vectors, law
+from torsor.controllers.task_target import Target, flat_target
+from torsor.errors import TorsorError
 from torsor.model import Robot
 from torsor.tasks import Task, as_task
-from torsor.tasks.singular_directions import directions, limit_scales
-from torsor.tasks.task_space_dynamics import independent_task, lifted
+from torsor.tasks.singular_directions import MOST_COMPILED, limit_scales
+from torsor.tasks.task_space_dynamics import check_rows
+
+WHERE = "operational_space"
+_torques = law(laws.operational_space, "tau")
+_long_torques: Callable[..., JointVector] = checked(laws.operational_space)  # too long to be written out
+_posture_acceleration = law(laws.posture_acceleration, "a")
 
 
-@checked
 def operational_space(
     robot: Robot,
     q: ConfigurationVector,
@@ -27,9 +38,10 @@ def operational_space(
     velocity: TaskVector | None = None,
     acceleration: TaskVector | None = None,
     posture: ConfigurationVector | None = None,
-    posture_kp: Array = 0.0,
+    posture_kp: Array | None = None,
     posture_kd: Array = 0.0,
-    limit: float = 0.0,
+    limit: float = 1e-3,
+    scales: Array | None = None,
 ) -> JointVector:
     """τ = τ_0 + Jᵀ Λ (ÿ − J̇ v − J a_0): a task to its target, in what is left free the robot to a posture [Kha87].
 
@@ -47,33 +59,91 @@ def operational_space(
     ``q``, ``posture`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; gains are numbers or one for each row or entry of v:
     ``kp``, ``posture_kp``, 1/s², ``kd``, ``posture_kd``, 1/s. Returns (..., nv), N·m or N.
 
-    **Near singularities** ``limit`` > 0, 1e-3 for instance, keeps torques bounded: along directions whose mobility is below it
-    the task is followed only as far as bounded forces do, all others exactly, as `damped_task_space_dynamics` says; the
-    task may then have more rows than the robot has freedoms. Without it torques are NaN where the rows of J are dependent.
+    **Near singularities** torques stay bounded: along directions whose mobility is below ``limit`` the task is followed only as
+    far as bounded forces do, all others exactly, as `damped_task_space_dynamics` says, which also says what ``scales`` (m,)
+    are: a robot whose numbers are inputs of a kernel needs them. The task may have more rows than the robot has freedoms. With
+    ``limit=0.0`` the task is followed exactly, with fewer operations, and torques are NaN where the rows of J are dependent.
     """
-    where = "operational_space"
-    own = as_task(robot, task)
-    J, lift = lifted(robot, q, own) if limit else independent_task(robot, q, own)[1:]
-    kp, kd = (one_for_each(gains(where, name, k, own.size, "row"), own.size) for name, k in (("kp", kp), ("kd", kd)))
-    ydot_ref, yddot_ref = (
-        _rows(where, name, x, own) for name, x in (("velocity", velocity), ("acceleration", acceleration))
-    )
-    a_0 = -gains(where, "posture_kd", posture_kd, robot.nv, "entry of v") * v
-    if posture is not None:
-        stiffness = gains(where, "posture_kp", posture_kp, robot.nv, "entry of v")
-        a_0 = a_0 + spring_force(robot, difference(robot, q, posture), stiffness)
-    needed = task_command(robot, q, v, own, Reference(target, ydot_ref, yddot_ref, kp, kd)) - own.drift(robot, q, v)
-    if limit:
-        along = directions(J, lift, limit_scales(own, robot, limit))
-        a_0, forces = along.unfelt(a_0), along.forces(needed)
-    else:
-        forces = solve(factor(lift.gram, guarded=True), needed - matvec(J, a_0))
-    return inverse_dynamics(robot, q, v, a_0) + matvec(transpose(J), forces)
+    state = {"robot": robot, "q": q, "v": v}
+    options = {"velocity": velocity, "acceleration": acceleration, "posture": posture}
+    given, batch = checked_vectors(operational_space, {**state, **options})
+    own = _first_equal(as_task(robot, task))
+    unit = _unit(robot, own, limit, scales)
+    goal = flat_target(WHERE, own, target)
+    batch = _common(batch, tuple(goal.shape[:-1]))
+    kp, kd = (gains(WHERE, name, k, own.size, lambda: own.labels, batch) for name, k in (("kp", kp), ("kd", kd)))
+    ydot_ref, yddot_ref = (_rows(name, given[name], own) for name in ("velocity", "acceleration"))
+    q, v = given["q"], given["v"]
+    a_0 = _wanted(robot, q, v, given["posture"], posture_kp, posture_kd, batch)
+    if unit is None:
+        return _torques(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0)
+    evaluate = _torques if own.size <= MOST_COMPILED else _long_torques
+    return evaluate(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, unit)
 
 
-def _rows(where: str, name: str, x: TaskVector | None, task: Task) -> TaskVector:
+def _common(batch: Batch, of_target: Batch) -> Batch:
+    """The batch axes of both; if they do not go together, the law itself will say so."""
+    if batch == of_target:
+        return batch
+    with contextlib.suppress(ValueError):
+        return np.broadcast_shapes(batch, of_target)
+    return batch
+
+
+@lru_cache(maxsize=256)
+def _first_equal(task: Task) -> Task:
+    """The first of tasks that are equal: the way to machine code is shortest for the very task of the call before."""
+    return task
+
+
+def _unit(robot: Robot, task: Task, limit: float, scales: Array | None) -> Array | None:
+    """What rows are measured by, so that the limit is a mobility of 1; None if there is no limit."""
+    if (
+        isinstance(limit, bool)
+        or not isinstance(limit, (int, float, np.integer, np.floating))
+        or not 0.0 <= limit < math.inf
+    ):
+        raise TorsorError(f"{WHERE}: `limit` must be a plain number, positive or 0.0 for none, got {limit!r:.60}.")
+    if not limit:
+        return None
+    if scales is None and not robot.is_concrete:
+        raise TorsorError(
+            f"{WHERE}: what is little mobility is measured with the numbers of the robot, and those of {robot.name!r} are being "
+            "traced or differentiated: pass `scales`, as to damped_task_space_dynamics, or limit=0.0."
+        )
+    return limit_scales(task, robot, limit, scales)
+
+
+def _rows(name: str, x: TaskVector | None, task: Task) -> TaskVector:
     if x is None:
-        return zeros(task.size)
-    if x.shape[-1] != task.size:
-        raise ShapeError(f"{where}: `{name}` must have shape (..., {task.size}) for task {task.name!r}, got {x.shape}.")
+        return _zeros(task.size)
+    check_rows(WHERE, name, x, task)
     return x
+
+
+@lru_cache(maxsize=64)
+def _zeros(size: int) -> Array:
+    return zeros(size)
+
+
+def _wanted(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    posture: ConfigurationVector | None,
+    kp: Array | None,
+    kd: Array,
+    batch: Batch,
+) -> JointVector:
+    """a_0, what the posture alone would have."""
+    if posture is None and kp is not None:
+        raise TorsorError(
+            f"{WHERE}: `posture_kp` pulls to a posture: pass it too, as `posture`; to damp, `posture_kd`."
+        )
+    if posture is not None and kp is None:
+        raise TorsorError(f"{WHERE}: nothing pulls to `posture`: pass its gain too, as `posture_kp`, 1/s².")
+    kd = gains(WHERE, "posture_kd", kd, robot.nv, lambda: robot.structure.freedoms, batch)
+    if posture is None:
+        return -kd * v
+    kp = gains(WHERE, "posture_kp", kp, robot.nv, lambda: robot.structure.freedoms, batch)
+    return _posture_acceleration(robot, q, v, posture, kp, kd)

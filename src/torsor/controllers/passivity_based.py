@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from torsor.arrays import checked, matvec
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.controllers.gains import gains
+from torsor.arrays import matvec
+from torsor.arrays.typing import ConfigurationVector, JointVector
+from torsor.controllers.law import controller, freedoms
 from torsor.controllers.sliding_velocity import sliding_velocity
 from torsor.functions import coriolis_matrix, friction_forces, gravity_forces, mass_matrix
 from torsor.model import Robot
 
 
-@checked
+@controller("tau", rate=freedoms, kd=freedoms)
 def passivity_based(
     robot: Robot,
     q: ConfigurationVector,
@@ -18,8 +18,8 @@ def passivity_based(
     q_ref: ConfigurationVector,
     v_ref: JointVector,
     a_ref: JointVector,
-    rate: Array,
-    kd: Array,
+    rate: JointVector,
+    kd: JointVector,
 ) -> JointVector:
     """τ = M v̇_s + C v_s + g + friction − K_d s, with v_s = v_r + Λ e and s = v − v_s [SL87].
 
@@ -30,8 +30,6 @@ def passivity_based(
     ``q``, ``q_ref`` (..., nq), rad or m; ``v``, ``v_ref``, ``a_ref`` (..., nv), rad, m, s, each in axes of its own configuration;
     gains are numbers or (..., nv): ``rate`` Λ, 1/s; ``kd``, N·m·s/rad or N·s/m. Returns (..., nv), N·m or N.
     """
-    named = (("rate", rate), ("kd", kd))
-    rate, kd = (gains("passivity_based", name, k, robot.nv, "entry of v") for name, k in named)
     v_s, a_s, s = sliding_velocity(robot, q, v, q_ref, v_ref, a_ref, rate)
     inertial = matvec(mass_matrix(robot, q), a_s) + matvec(coriolis_matrix(robot, q, v), v_s)
     return inertial + gravity_forces(robot, q) + friction_forces(robot, v) - kd * s

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from torsor.arrays import checked
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.controllers.gains import gains
+from torsor.arrays.typing import ConfigurationVector, JointVector
+from torsor.controllers.law import controller, freedoms
 from torsor.controllers.tracking_error import spring_force
 from torsor.functions import difference, gravity_forces
 from torsor.model import Robot
 
 
-@checked
+@controller("tau", kp=freedoms, kd=freedoms)
 def pd_gravity(
-    robot: Robot, q: ConfigurationVector, v: JointVector, q_ref: ConfigurationVector, kp: Array, kd: Array
+    robot: Robot, q: ConfigurationVector, v: JointVector, q_ref: ConfigurationVector, kp: JointVector, kd: JointVector
 ) -> JointVector:
     """τ = g(q) + J_l(e)⁻ᵀ K_p e − K_d v, with e = q_ref ⊖ q: rest at a set point [TA81; BL05, §11].
 
@@ -22,6 +21,5 @@ def pd_gravity(
     ``q``, ``q_ref`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; gains are numbers or (..., nv): ``kp``, N·m/rad or N/m;
     ``kd``, N·m·s/rad or N·s/m. Returns (..., nv), N·m or N.
     """
-    kp, kd = (gains("pd_gravity", name, k, robot.nv, "entry of v") for name, k in (("kp", kp), ("kd", kd)))
     e = difference(robot, q, q_ref)
     return gravity_forces(robot, q) + spring_force(robot, e, kp) - kd * v

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.controllers.tracking_error import tracking_error
+from torsor.controllers.tracking_error import error_rate, tracking_error
 from torsor.model import Robot
 
 
@@ -28,5 +28,6 @@ def sliding_velocity(
 ) -> Sliding:
     """v_s, v̇_s and s; where s = 0, and one rate λ belongs to each joint, ė = −λ e, whatever its kind [SL87]."""
     error = tracking_error(robot, q, v, q_ref, v_ref, a_ref)
+    e_rate = error_rate(robot, error.error, error.velocity - v)
     velocity = error.velocity + rate * error.error
-    return Sliding(velocity, error.acceleration + rate * error.error_rate, v - velocity)
+    return Sliding(velocity, error.acceleration + rate * e_rate, v - velocity)

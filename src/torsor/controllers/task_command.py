@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from torsor.arrays import concat, constant, matmul, matvec, stack, transpose, zeros
+from torsor.arrays import concat, constant, matmul, matvec, reshape, stack, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
+from torsor.controllers.task_target import target_shape, target_size
 from torsor.controllers.tracking_error import MOTIONS, NUMBERS, ROTATIONS, Group
-from torsor.errors import ShapeError, TorsorError
 from torsor.functions import frame_pose
 from torsor.lie import se3, so3
 from torsor.model import Robot
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task
 
-Target = Array | Sequence[Array]
-
 
 class Reference(NamedTuple):
-    """Where a task should be, how it should move there (..., m), and the gains (..., m)."""
+    """Where a task should be (..., k), by `flat_target`, how it should move there (..., m), and the gains (..., m)."""
 
-    target: Target
+    target: TaskVector
     velocity: TaskVector
     acceleration: TaskVector
-    kp: Array
-    kd: Array
+    kp: TaskVector
+    kd: TaskVector
 
 
 def task_command(robot: Robot, q: ConfigurationVector, v: JointVector, task: Task, reference: Reference) -> TaskVector:
@@ -45,44 +40,29 @@ def task_command(robot: Robot, q: ConfigurationVector, v: JointVector, task: Tas
     return motion.acceleration + reference.kd * (motion.velocity - ydot) + group.spring(e, reference.kp * e)
 
 
-def task_error(robot: Robot, q: ConfigurationVector, task: Task, target: Target) -> tuple[Group, TaskVector]:
+def task_error(robot: Robot, q: ConfigurationVector, task: Task, target: TaskVector) -> tuple[Group, TaskVector]:
     """The group a task moves on, and e (..., m) from where it is to the target: log(T⁻¹ T_ref), log(Rᵀ R_ref), y_ref − y."""
+    goal = reshape(target, 1, *target_shape(task))
     if isinstance(task, FunctionTask):
-        return NUMBERS, _target(task, target, task.size) - task.value(robot, q)
-    if not isinstance(task, FrameTask):
-        raise TorsorError(
-            f"the task {task.name!r} says how fast it moves, not where it is: targets are known of tasks of frames and of "
-            "functions."
-        )
+        return NUMBERS, goal - task.value(robot, q)
+    assert isinstance(task, FrameTask), "target_shape knows of no others"
     T = frame_pose(robot, q, task.frame)
     if task.kind == "pose":
-        return MOTIONS, se3.log(se3.compose(se3.inverse(T), _target(task, target, 4, 4)))
+        return MOTIONS, se3.log(se3.compose(se3.inverse(T), goal))
     if task.kind == "orientation":
-        return ROTATIONS, so3.log(matmul(transpose(T[..., :3, :3]), _target(task, target, 3, 3)))
-    return NUMBERS, _target(task, target, 3) - T[..., :3, 3]
-
-
-def _target(task: Task, target: Target, *shape: int) -> Array:
-    got = np.shape(target)
-    if got[len(got) - len(shape) :] != shape:
-        what = {4: "a pose", 3: "a rotation matrix"}[shape[0]] if len(shape) == 2 else "a vector"
-        wanted = ", ".join(map(str, shape))
-        raise ShapeError(f"the target of task {task.name!r} is {what} with shape (..., {wanted}), got {got}.")
-    return target
+        return ROTATIONS, so3.log(matmul(transpose(T[..., :3, :3]), goal))
+    return NUMBERS, goal - T[..., :3, 3]
 
 
 def _stacked(
     robot: Robot, q: ConfigurationVector, v: JointVector, task: StackedTask, reference: Reference
 ) -> TaskVector:
-    if not isinstance(reference.target, (tuple, list)) or len(reference.target) != len(task.tasks):
-        count = len(task.tasks)
-        raise ShapeError(f"the targets of task {task.name!r} must be a tuple of {count}, one for each of its parts.")
-    parts, first = [], 0
-    for one, target in zip(task.tasks, reference.target, strict=True):
-        rows = slice(first, first + one.size)
-        own = Reference(target, *(x[..., rows] for x in reference[1:]))
+    parts, row, number = [], 0, 0
+    for one in task.tasks:
+        rows, numbers = slice(row, row + one.size), slice(number, number + target_size(one))
+        own = Reference(reference.target[..., numbers], *(x[..., rows] for x in reference[1:]))
         parts.append(task_command(robot, q, v, one, own))
-        first = rows.stop
+        row, number = rows.stop, numbers.stop
     return concat(parts)
 
 

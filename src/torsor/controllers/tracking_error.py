@@ -27,12 +27,10 @@ from torsor.model.joints import SCREW_KINDS
 
 
 class TrackingError(NamedTuple):
-    """What a controller makes zero: all (..., nv), in the tangent space where the robot is."""
+    """What a controller makes zero, and the motion of the reference: all (..., nv), in the tangent space where the robot is."""
 
     error: JointVector
     """e, rad or m."""
-    error_rate: JointVector
-    """ė, rad/s or m/s."""
     velocity: JointVector
     """v_r, the reference velocity seen from here, rad/s or m/s."""
     acceleration: JointVector
@@ -47,14 +45,22 @@ def tracking_error(
     v_ref: JointVector,
     a_ref: JointVector,
 ) -> TrackingError:
-    """e, ė, v_r and a_r of a robot and its reference, each with velocity and acceleration in its own axes."""
+    """e, v_r and a_r of a robot and its reference, each with velocity and acceleration in its own axes."""
     e = difference(robot, q, q_ref)
     groups = _groups(robot)
     if groups is None:
-        return TrackingError(e, v_ref - v, v_ref, a_ref)
+        return TrackingError(e, v_ref, a_ref)
     parts = [group.compare(*(x[..., at] for x in (e, v, v_ref, a_ref))) for at, group in groups]
-    rates, velocities, accelerations = (concat(list(column)) for column in zip(*parts, strict=True))
-    return TrackingError(e, rates, velocities, accelerations)
+    velocities, accelerations = (concat(list(column)) for column in zip(*parts, strict=True))
+    return TrackingError(e, velocities, accelerations)
+
+
+def error_rate(robot: Robot, e: JointVector, relative: JointVector) -> JointVector:
+    """ė = J_l(e)⁻¹ (v_r − v) (..., nv), rad/s or m/s, of the relative velocity v_r − v."""
+    groups = _groups(robot)
+    if groups is None:
+        return relative
+    return concat([group.rate(e[..., at], relative[..., at]) for at, group in groups])
 
 
 def spring_force(robot: Robot, e: JointVector, stiffness: JointVector) -> JointVector:
@@ -67,17 +73,17 @@ def spring_force(robot: Robot, e: JointVector, stiffness: JointVector) -> JointV
 
 
 class Compared(NamedTuple):
-    """ė, v_r and a_r of one joint or frame."""
+    """v_r and a_r of one joint or frame."""
 
-    error_rate: Array
     velocity: Array
     acceleration: Array
 
 
 class Group(NamedTuple):
-    """How to compare motions on a group: (e, v, v_ref, a_ref) → (ė, v_r, a_r), and (e, K e) → J_l(e)⁻ᵀ K e."""
+    """How to compare motions on a group: (e, v, v_ref, a_ref) → (v_r, a_r); (e, v_r − v) → ė; (e, K e) → J_l(e)⁻ᵀ K e."""
 
     compare: Callable[[Array, Array, Array, Array], Compared]
+    rate: Callable[[Array, Array], Array]
     spring: Callable[[Array, Array], Array]
 
 
@@ -91,18 +97,22 @@ def _groups(robot: Robot) -> list[tuple[slice, Group]] | None:
 
 
 def _compare_numbers(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
-    return Compared(v_ref - v, v_ref, a_ref)
+    return Compared(v_ref, a_ref)
 
 
-def _spring_of_numbers(e: Array, pull: Array) -> Array:
-    return pull
+def _of_numbers(e: Array, x: Array) -> Array:
+    return x
 
 
 def _compare_rotations(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
     X = so3.exp(e)
     v_r = matvec(X, v_ref)
     a_r = matvec(X, a_ref) - cross(v, v_r)
-    return Compared(matvec(so3.left_jacobian_inverse(e), v_r - v), v_r, a_r)
+    return Compared(v_r, a_r)
+
+
+def _rate_of_rotations(e: Array, relative: Array) -> Array:
+    return matvec(so3.left_jacobian_inverse(e), relative)
 
 
 def _spring_of_rotations(e: Array, pull: Array) -> Array:
@@ -113,7 +123,11 @@ def _compare_motions(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared
     X = se3.exp(e)
     v_r = transform_twist(X, v_ref)
     a_r = transform_twist(X, a_ref) - bracket(v, v_r)
-    return Compared(matvec(se3.left_jacobian_inverse(e), v_r - v), v_r, a_r)
+    return Compared(v_r, a_r)
+
+
+def _rate_of_motions(e: Array, relative: Array) -> Array:
+    return matvec(se3.left_jacobian_inverse(e), relative)
 
 
 def _spring_of_motions(e: Array, pull: Array) -> Array:
@@ -122,6 +136,10 @@ def _spring_of_motions(e: Array, pull: Array) -> Array:
 
 def _compare_planar(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
     return Compared(*(x[..., 2:5] for x in _compare_motions(*map(_in_space, (e, v, v_ref, a_ref)))))
+
+
+def _rate_of_planar(e: Array, relative: Array) -> Array:
+    return _rate_of_motions(_in_space(e), _in_space(relative))[..., 2:5]
 
 
 def _spring_of_planar(e: Array, pull: Array) -> Array:
@@ -133,12 +151,12 @@ def _in_space(x: Array) -> Array:
     return concat([zeros(2), x, zeros(1)])
 
 
-NUMBERS = Group(_compare_numbers, _spring_of_numbers)
-ROTATIONS = Group(_compare_rotations, _spring_of_rotations)
-MOTIONS = Group(_compare_motions, _spring_of_motions)
+NUMBERS = Group(_compare_numbers, _of_numbers, _of_numbers)
+ROTATIONS = Group(_compare_rotations, _rate_of_rotations, _spring_of_rotations)
+MOTIONS = Group(_compare_motions, _rate_of_motions, _spring_of_motions)
 GROUPS = {
     **dict.fromkeys(SCREW_KINDS, NUMBERS),
     "spherical": ROTATIONS,
     "free": MOTIONS,
-    "planar": Group(_compare_planar, _spring_of_planar),
+    "planar": Group(_compare_planar, _rate_of_planar, _spring_of_planar),
 }

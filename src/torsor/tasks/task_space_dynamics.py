@@ -102,7 +102,7 @@ def task_space_inverse_dynamics(
     where the rows of J are dependent.
     """
     task, J, lift = independent_task(robot, q, task)
-    _check_rows("task_space_inverse_dynamics", "acceleration", acceleration, task)
+    check_rows("task_space_inverse_dynamics", "acceleration", acceleration, task)
     opposing = functions.bias_forces(robot, q, v)
     if null_torque is not None:
         opposing = opposing - null_torque
@@ -120,7 +120,7 @@ def task_space_forward_dynamics(
     rad/s or m/s; ``forces`` (..., m), N·m or N for a pose. Returns (..., m), per s².
     """
     task = as_task(robot, task)
-    _check_rows("task_space_forward_dynamics", "forces", forces, task)
+    check_rows("task_space_forward_dynamics", "forces", forces, task)
     J = task.jacobian(robot, q)
     a = functions.forward_dynamics(robot, q, v, matvec(transpose(J), forces))
     return matvec(J, a) + task.drift(robot, q, v)
@@ -140,10 +140,10 @@ def task_forces_to_torques(
     """
     if null_torque is None:
         task = as_task(robot, task)
-        _check_rows("task_forces_to_torques", "forces", forces, task)
+        check_rows("task_forces_to_torques", "forces", forces, task)
         return matvec(transpose(task.jacobian(robot, q)), forces)
     task, J, lift = independent_task(robot, q, task)
-    _check_rows("task_forces_to_torques", "forces", forces, task)
+    check_rows("task_forces_to_torques", "forces", forces, task)
     felt = solve(factor(lift.gram, guarded=True), matvec(lift.transposed, null_torque))
     return null_torque + matvec(transpose(J), forces - felt)
 
@@ -208,7 +208,8 @@ def symmetric_product(A: Array, B: Array) -> Array:
     return matrix([[entries[min(i, j), max(i, j)] for j in range(m)] for i in range(m)])
 
 
-def _check_rows(where: str, name: str, x: Array, task: Task) -> None:
+def check_rows(where: str, name: str, x: Array, task: Task) -> None:
+    """Refuse what has not one number for each row of a task."""
     if x.shape[-1] != task.size:
         raise ShapeError(
             f"{where}: `{name}` must have shape (..., {task.size}) for task {task.name!r} ({', '.join(task.labels)}), got "
