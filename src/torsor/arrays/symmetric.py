@@ -14,7 +14,7 @@ import numpy
 from torsor.arrays.primitives import block, concat, dot, matvec, outer, transpose, where
 from torsor.arrays.typing import Array
 
-EPSILON = float(numpy.finfo(numpy.float64).eps)
+EPSILON, SINGLE = (float(numpy.finfo(kind).eps) for kind in (numpy.float64, numpy.float32))
 
 
 class Factors(NamedTuple):
@@ -36,7 +36,7 @@ def factor(M: Array, *, guarded: bool) -> Factors:
         largest = M[..., 0, 0]
         for k in range(1, n):
             largest = where(M[..., k, k] > largest, M[..., k, k], largest)
-        threshold = (4 * n * EPSILON * largest)[..., None] * numpy.ones(n)
+        threshold = (4 * n * rounding_of(largest))[..., None] * numpy.ones(n)
         singular = largest < 0.0
     with numpy.errstate(all="ignore"):
         for k in range(n - 1, -1, -1):
@@ -53,6 +53,11 @@ def factor(M: Array, *, guarded: bool) -> Factors:
     if guarded:  # of a row that has nothing to do with the others, too: the result is NaN as a whole
         inverses = [where(singular, numpy.nan, inverse) for inverse in inverses]
     return Factors(rows, inverses)
+
+
+def rounding_of(x: Array) -> Array:
+    """ε x for the precision that x has when this is evaluated, which a trace does not know yet: in single, 1 + 2⁻³⁰ is 1."""
+    return where(x * (1.0 + 2.0**-30) == x, SINGLE, EPSILON) * x
 
 
 def solve(factors: Factors, b: Array) -> Array:

@@ -13,7 +13,7 @@ import numpy
 
 from torsor.arrays.namespace import namespace
 from torsor.arrays.primitives import absolute, matrix, sqrt, stack, where
-from torsor.arrays.symmetric import EPSILON
+from torsor.arrays.symmetric import rounding_of
 from torsor.arrays.typing import Array
 
 SWEEPS = {1: 0, 2: 1, 3: 5, 4: 6}
@@ -49,7 +49,7 @@ def jacobi_eigen(A: Array) -> Eigen:
     m = A.shape[-1]
     a = {(i, j): A[..., i, j] for i in range(m) for j in range(i, m)}
     U: list[list[Array]] = [[float(i == j) + 0.0 * A[..., 0, 0] for j in range(m)] for i in range(m)]
-    tiny = EPSILON * sum(absolute(a[i, i]) for i in range(m))
+    tiny = rounding_of(sum(absolute(a[i, i]) for i in range(m)))
     with numpy.errstate(all="ignore"):
         for _ in range(SWEEPS.get(m, MOST_SWEEPS)):
             for p in range(m):
