@@ -47,11 +47,15 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """The coordinates that move a frame, and the limits (k,) of what a step may reach, infinite where there are none."""
+    """The coordinates that move a frame, and the limits (k,) of what a step may reach, infinite where there are none.
+
+    ``limits`` (2, nq) are those of all of q, of what does not move the frame too; None where limits are not asked for.
+    """
 
     blocks: tuple[Block, ...]
     lower: tuple[float, ...]
     upper: tuple[float, ...]
+    limits: Array | None = None
 
     @property
     def size(self) -> int:
@@ -64,20 +68,20 @@ class Box:
         return [b.coordinate.name for b in self.blocks for _ in range(b.coordinate.nv)]
 
     @cached_property
-    def numbers(self) -> list[tuple[Block, int]]:
+    def entries(self) -> list[tuple[Block, int]]:
         """The numbers that add up, each by its block and which of the block's it is."""
         return [(b, j) for b in self.blocks for j in range(b.bounded)]
 
     @cached_property
     def places(self) -> Array:
         """Where in q they are."""
-        return np.array([b.coordinate.q_start + j for b, j in self.numbers], int)
+        return np.array([b.coordinate.q_start + j for b, j in self.entries], int)
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
         """Their limits."""
-        entries = [b.start + j for b, j in self.numbers]
-        return np.array(self.lower)[entries], np.array(self.upper)[entries]
+        at = [b.start + j for b, j in self.entries]
+        return np.array(self.lower)[at], np.array(self.upper)[at]
 
     @cached_property
     def quaternions(self) -> list[slice]:
@@ -102,7 +106,8 @@ def box_of(robot: Robot, frame: str, limits: bool) -> Box:
             bounds += list(given[span]) if limits else [sign * np.inf] * block.bounded
             bounds += [sign * x for x in free]
         blocks.append(block)
-    return Box(tuple(blocks), tuple(lower), tuple(upper))
+    whole = np.array([s.limits.lower, s.limits.upper]) if limits else None
+    return Box(tuple(blocks), tuple(lower), tuple(upper), whole)
 
 
 def numbers(box: Box, q: ConfigurationVector) -> Array:
@@ -150,4 +155,19 @@ def moved(robot: Robot, box: Box, q: ConfigurationVector, u: Array) -> Configura
         if b.bounded < c.nq:
             quat = quaternion.product(q[..., c.q_start + b.bounded : c.q.stop], quaternion.exp(step[..., b.bounded :]))
             parts.append(quat / sqrt(dot(quat, quat))[..., None])
+    return concat(parts)
+
+
+def towards(box: Box, q: ConfigurationVector, goal: ConfigurationVector) -> Array:
+    """The step (..., k) that leads from q to another configuration, rotations by the shorter way: what `moved` undoes."""
+    parts = []
+    for b in box.blocks:
+        c, first = b.coordinate, b.coordinate.q_start + b.bounded
+        parts += [goal[..., c.q_start : first] - q[..., c.q_start : first]] if b.bounded else []
+        if b.bounded < c.nq:
+            parts.append(
+                quaternion.log(
+                    quaternion.product(quaternion.conjugate(q[..., first : c.q.stop]), goal[..., first : c.q.stop])
+                )
+            )
     return concat(parts)

@@ -16,10 +16,10 @@ from torsor.model import Robot
 from torsor.reaching.box_coordinates import columns, numbers
 from torsor.reaching.newton_step import KINDS, START, Aim, error, newton_step, rows
 
-BETWEEN = (10, 5)  # steps to the first look at what is done, and from each look to the next
-BETWEEN_FEW = (20, 10)  # of few states, for which a look takes longer than a step
+FIRST_LOOK = 10  # steps to the first look at what is done: from nearby, three to eight are enough
+BETWEEN, BETWEEN_FEW = 5, 10  # from each look to the next; of few states a look takes longer than a step
 FEW = 64
-SLOW = 0.5  # a state whose E falls by less from look to look is stuck
+SLOW, STUCK = 0.5, 0.999  # a state of whose E more is left from look to look is slow, or does not move at all
 
 Advance = Callable[[Array, Array, Array, int], tuple[Array, ...]]  # (q, μ, target, steps) → (q, μ, e, what is left)
 
@@ -35,16 +35,19 @@ class Descent(NamedTuple):
     @property
     def merit(self) -> Array:
         """E (K,)."""
-        E: Array = 0.5 * np.sum(self.e * self.e, axis=-1)
-        return E
+        return _merit(self.e)
+
+
+def _merit(e: Array) -> Array:
+    E: Array = 0.5 * np.vecdot(e, e)
+    return E
 
 
 def errors(aim: Aim, e: Array) -> tuple[Array, Array]:
     """Angle, rad, and distance, m, of errors (..., m); zero for what is not asked for."""
-    angle = np.zeros(e.shape[:-1]) if aim.kind == "position" else np.linalg.norm(e[..., :3], axis=-1)
-    distance = (
-        np.zeros(e.shape[:-1]) if aim.kind == "orientation" else np.linalg.norm(e[..., -3:], axis=-1) * aim.length
-    )
+    turn, way = e[..., :3], e[..., -3:]
+    angle = np.sqrt(np.vecdot(turn, turn)) if aim.kind != "position" else np.zeros(e.shape[:-1])
+    distance = aim.length * np.sqrt(np.vecdot(way, way)) if aim.kind != "orientation" else np.zeros(e.shape[:-1])
     return angle, distance
 
 
@@ -57,34 +60,40 @@ def descend(
     most: int,
     *,
     owners: Array | None = None,
-    patient: bool = False,
+    enough: float = SLOW,
 ) -> Descent:
     """At most ``most`` steps from each q (K, nq) towards its target.
 
-    States that are stuck stop, unless ``patient``; so do those of whose owner, ``owners`` (K,), another has arrived.
+    States stop of whose E more than ``enough`` is left from look to look; so do those of whose owner, ``owners`` (K,),
+    another has arrived.
     """
     advance = stepper(robot, aim)
-    between = BETWEEN_FEW if len(q) <= FEW else BETWEEN
-    q, mu, E = np.array(q), np.full(len(q), START), np.full(len(q), np.inf)
-    e = np.empty((len(q), 6 if aim.kind == "pose" else 3))
-    within, steps = np.zeros(len(q), bool), np.zeros(len(q), int)
-    active = np.arange(len(q))
-    taken = 0
+    taken = min(FIRST_LOOK, most)
+    q, mu, e, left = advance(q, np.full(len(q), START), targets, taken)
+    within, steps = left <= tolerance, np.full(len(q), taken)
+    if within.all():
+        return Descent(q, e, within, steps)
+    active, E = np.flatnonzero(_unfinished(within, owners)), _merit(e)
     while active.size and taken < most:
-        count = min(between[taken > 0], most - taken)
+        count = min(BETWEEN_FEW if len(q) <= FEW else BETWEEN, most - taken)
         q[active], mu[active], e[active], left = advance(q[active], mu[active], targets[active], count)
         taken += count
         steps[active] = taken
-        now = 0.5 * np.sum(e[active] * e[active], axis=-1)
-        arrived = left <= tolerance
-        going = ~arrived
-        if not patient:
-            going &= now < SLOW * E[active]
-        if owners is not None and arrived.any():
-            going &= ~np.isin(owners[active], owners[active[arrived]])
-        E[active], within[active] = now, arrived
-        active = active[going]
+        now, before = _merit(e[active]), E[active]
+        within[active], E[active] = left <= tolerance, now
+        going = _unfinished(left <= tolerance, None if owners is None else owners[active])
+        active = active[going & (now < enough * before)]
     return Descent(q, e, within, steps)
+
+
+def _unfinished(arrived: Array, owners: Array | None) -> Array:
+    """Which states have not arrived, and no other of their owner's has."""
+    if owners is None or not arrived.any():
+        return ~arrived
+    done = np.zeros(owners.max() + 1, bool)
+    done[owners[arrived]] = True
+    unfinished: Array = ~done[owners]
+    return unfinished
 
 
 @functools.lru_cache(maxsize=64)

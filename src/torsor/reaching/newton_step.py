@@ -11,9 +11,10 @@ Newton's equation is J u = e, without J_r. It is solved by damped least squares 
     u = argmin ½ |e − J u|² + ½ λ |u|²        λ = μ E
 
 where λ falls with the error, so that convergence is quadratic where J has full rank, and μ follows success and failure of
-steps. Limits are a box, x_min ≤ x + u ≤ x_max. Entries at a bound that the gradient pushes outwards are held; entries that
-the first solution would take over a bound go to the bound, and the others are solved for again (projected Newton
-[Ber82]). A step that does not lower E is not taken.
+steps. Where slides are long, E may be of any size, and λ = μ min(E, E_far): a thousand metres away, λ = μE would be so large
+that steps crawl. Limits are a box, x_min ≤ x + u ≤ x_max. Entries at a bound that the gradient pushes outwards are held;
+entries that the first solution would take over a bound go to the bound, and the others are solved for again (projected
+Newton [Ber82]). A step that does not lower E is not taken.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ FLOOR = 1e-13  # of λ, so that the system has a solution at singularities
 START, LEAST, MOST = 0.1, 0.03, 1e12  # of μ; smaller ones overshoot far from the target, and help no more next to it
 EASIER, HARDER = 0.25, 5.0  # factors of μ after a step as good as foreseen, and after one that was not
 GOOD, POOR = 0.5, 0.1  # how much of the foreseen decrease makes it so
+FAR = 10.0  # E_far: about the largest E there is without long slides, half a turn and four l away
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,7 @@ class Aim:
     kind: str
     length: float  # l, m
     box: Box
+    far: bool = False  # whether slides are so long that targets may be many l away
 
 
 def newton_step(robot: Robot, q: ConfigurationVector, damping: Scalar, target: Array, *, aim: Aim) -> dict[str, Array]:
@@ -54,7 +57,8 @@ def newton_step(robot: Robot, q: ConfigurationVector, damping: Scalar, target: A
     e = error(robot, q, target, aim)
     J = columns(aim.box, q, rows(aim, mixed_jacobian(robot, q, aim.frame)))
     E = 0.5 * dot(e, e)
-    u = _step(aim.box, numbers(aim.box, q), J, e, damping * E + FLOOR)
+    scale = where(E < FAR, E, FAR) if aim.far else E
+    u = constrained_step(aim.box, numbers(aim.box, q), J, e, damping * scale + FLOOR)
     q_next = moved(robot, aim.box, q, u)
     e_next = error(robot, q_next, target, aim)
     E_next = 0.5 * dot(e_next, e_next)
@@ -95,8 +99,11 @@ def rows(aim: Aim, J: Array) -> Array:
     return linear if aim.kind == "position" else concat([J[..., :3, :], linear], axis=-2)
 
 
-def _step(box: Box, x: Array, J: Array, e: Array, damping: Array) -> Array:
-    """The step u (..., k) from the numbers x (..., k)."""
+def constrained_step(box: Box, x: Array, J: Array, e: Array, damping: Array, rounds: int = 1) -> Array:
+    """The step u (..., k) from the numbers x (..., k), which it leaves within the limits or brings there.
+
+    Entries that would cross a bound are held at it for as many ``rounds``; what crosses one in the last is left to `moved`.
+    """
     sides = [(k, high, 1.0) for k, high in enumerate(box.upper) if high < np.inf]
     sides += [(k, low, -1.0) for k, low in enumerate(box.lower) if low > -np.inf]
     if not sides:
@@ -108,11 +115,13 @@ def _step(box: Box, x: Array, J: Array, e: Array, damping: Array) -> Array:
     for (k, _, side), rest in zip(sides, room, strict=True):
         free[k] = where((rest <= 0.0) & (side * g[..., k] > 0.0), 0.0, free[k])
     u = _least_squares(_masked(J, free), e, damping)
-    for (k, _, side), rest in zip(sides, room, strict=True):
-        over = side * u[..., k] > rest
-        free[k], held[k] = where(over, 0.0, free[k]), where(over, side * rest, held[k])
-    to_bounds = stack(held)
-    return to_bounds + _least_squares(_masked(J, free), e - matvec(J, to_bounds), damping)
+    for _ in range(rounds):
+        for (k, _, side), rest in zip(sides, room, strict=True):
+            over = side * u[..., k] > rest
+            free[k], held[k] = where(over, 0.0, free[k]), where(over, side * rest, held[k])
+        to_bounds = stack(held)
+        u = to_bounds + _least_squares(_masked(J, free), e - matvec(J, to_bounds), damping)
+    return u
 
 
 def _masked(J: Array, free: list[Array]) -> Array:

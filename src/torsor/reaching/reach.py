@@ -63,7 +63,7 @@ def _slide(robot: Robot, i: int, limits: bool) -> float:
     bounds = np.array([s.limits.lower[c.q], s.limits.upper[c.q]])
     if kind in ("planar", "free"):
         return float(np.linalg.norm(np.abs(bounds).max(axis=0)[: 2 if kind == "planar" else 3]))
-    farthest = float(np.abs(ratio * bounds + offset).max())
+    farthest = float(np.abs(ratio * bounds + offset).max()) if ratio else abs(offset)  # 0 ∞ is no number
     S = np.asarray(robot.parameters.screws[i])
     along = S[3:] if kind == "prismatic" else S[:3] * (S[:3] @ S[3:]) / (S[:3] @ S[:3])
     return farthest * float(np.linalg.norm(along)) if np.any(along) else 0.0
@@ -71,5 +71,6 @@ def _slide(robot: Robot, i: int, limits: bool) -> float:
 
 def distance_beyond(reach: Reach, positions: Array) -> Array:
     """How far targets (..., 3) are outside the ball, m; negative within."""
-    outside: Array = np.linalg.norm(positions - reach.centre, axis=-1) - reach.radius
+    away = positions - reach.centre
+    outside: Array = np.sqrt(np.vecdot(away, away)) - reach.radius
     return outside

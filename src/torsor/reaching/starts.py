@@ -11,28 +11,40 @@ from torsor.model import Robot
 from torsor.reaching.box_coordinates import Box
 
 TURN = 2 * np.pi
+FEW = 64  # starts of which what is drawn is kept
 
 
-def random_starts(box: Box, like: Array, generator: np.random.Generator) -> Array:
+def random_starts(box: Box, like: Array, source: int | np.random.Generator) -> Array:
     """Configurations ``like`` (K, nq), with the coordinates that move the frame drawn at random within their limits.
 
     As `torsor.random_configuration` does: uniform between limits; where there are none, in (−π, π) for angles and (−1, 1) m
-    for lengths; rotations uniform over SO(3).
+    for lengths; rotations uniform over SO(3). What is drawn from a number is always the same.
     """
     q = np.array(like)
-    low, span = _ranges(box)
-    q[..., box.places] = low + span * generator.random((*q.shape[:-1], len(low)))
-    for quat in box.quaternions:
-        drawn = generator.normal(size=(*q.shape[:-1], 4))
-        q[..., quat] = drawn / np.linalg.norm(drawn, axis=-1, keepdims=True)
+    draw = _few_drawn if isinstance(source, int) and len(q) <= FEW else _drawn
+    q[:, box.places], quaternions = draw(box, len(q), source)
+    for quat, drawn in zip(box.quaternions, quaternions, strict=True):
+        q[:, quat] = drawn
     return q
+
+
+def _drawn(box: Box, count: int, source: int | np.random.Generator) -> tuple[Array, list[Array]]:
+    """The numbers that add up, (count, ...), and quaternions (count, 4)."""
+    generator = np.random.default_rng(source)
+    low, span = _ranges(box)
+    numbers = low + span * generator.random((count, len(low)))
+    normal = [generator.normal(size=(count, 4)) for _ in box.quaternions]
+    return numbers, [x / np.linalg.norm(x, axis=-1, keepdims=True) for x in normal]
+
+
+_few_drawn = functools.lru_cache(maxsize=256)(_drawn)  # for one target a call: drawing takes as long as ten steps
 
 
 @functools.lru_cache(maxsize=256)
 def _ranges(box: Box) -> tuple[Array, Array]:
     """The least that is drawn for the numbers that add up, and how much more at most."""
     lower, upper = box.bounds
-    turns = [b.kind in ("revolute", "helical") or (b.kind == "planar" and j == 2) for b, j in box.numbers]
+    turns = [b.kind in ("revolute", "helical") or (b.kind == "planar" and j == 2) for b, j in box.entries]
     free = np.where(turns, np.pi, 1.0)
     below, above = np.isfinite(lower), np.isfinite(upper)
     low = np.where(below, lower, np.where(above, upper - 2 * free, -free))
@@ -41,10 +53,10 @@ def _ranges(box: Box) -> tuple[Array, Array]:
 
 
 def within(box: Box, q: Array) -> Array:
-    """The configurations with every number that has limits moved to them, if it is beyond, and quaternions of unit length."""
-    q = np.array(q)
-    lower, upper = box.bounds
-    q[..., box.places] = np.minimum(np.maximum(q[..., box.places], lower), upper)
+    """The configurations with every number of q that has limits moved to them, if it is beyond; and the quaternions of what
+    moves the frame of unit length.
+    """
+    q = np.array(q) if box.limits is None else np.minimum(np.maximum(q, box.limits[0]), box.limits[1])
     for quat in box.quaternions:
         q[..., quat] /= np.linalg.norm(q[..., quat], axis=-1, keepdims=True)
     return q
@@ -52,11 +64,11 @@ def within(box: Box, q: Array) -> Array:
 
 def unwound(robot: Robot, box: Box, q: Array, near: Array) -> Array:
     """The same configurations, with angles changed by whole turns towards those of ``near``, as far as limits allow."""
+    if not (np.abs(near - q) > 0.5 * TURN).any():
+        return q
     places, lower, upper = _turning(robot, box)
     angle = q[..., places]
     turns = np.rint((near[..., places] - angle) / TURN)
-    if not turns.any():
-        return q
     moved = angle + TURN * turns
     moved = np.where(moved > upper, moved - TURN, np.where(moved < lower, moved + TURN, moved))
     q = np.array(q)
