@@ -195,6 +195,12 @@ def test_what_is_not_a_number_stays_so(backend):
         for function in (torsor.manipulability, torsor.inertia_manipulability, torsor.dynamic_manipulability):
             assert np.array_equal(np.isnan(function(FLAT, q, task)), [True, False])
         report = torsor.damped_task_space_dynamics(FLAT, q[0], q[0], task).report
+        rank = torsor.task_rank(FLAT, q, task)
+        assert rank.rank.tolist() == [0, 2] and np.isnan(rank.singular_values[0]).all()
+        assert "nothing is known" in str(torsor.task_rank(FLAT, q[0], task))
+        for bounded in ("velocity", "energy", "force"):
+            lengths = torsor.manipulability_ellipsoid(FLAT, q, task, bounded).lengths
+            assert np.isnan(lengths[0]).all() and (lengths[1] > 0.0).all()
     assert report.is_damped and "nothing is known" in str(report)
 
 
@@ -224,6 +230,20 @@ def test_damped_dynamics_have_derivatives_where_mobilities_are_equal_too(harder,
     assert_close(torsor.derivative(inertia, robot, {"q": 2}, wrt="q")(q), by_difference, 1e-6)
     by_jax = jax_in_doubles.jit(jax_in_doubles.jacfwd(lambda q: inertia(robot, q)))(q)
     assert_close(np.asarray(by_jax), by_difference, 1e-6)
+
+
+def test_what_decides_by_numbers_says_so_inside_a_trace(jax_in_doubles):
+    task = torsor.position_task("tip", ["vx", "vy"])
+    for name in ("task_rank", "manipulability_ellipsoid"):
+        function = getattr(torsor, name)
+        with pytest.raises(torsor.TorsorError, match=f"{name} works with plain numbers, and cannot run inside jit"):
+            jax_in_doubles.jit(lambda q, f=function: f(FLAT, q, task)[2])(np.zeros(3))
+        with pytest.raises(torsor.TorsorError, match=f"{name} works with plain numbers, and cannot run inside jit"):
+            torsor.compile(lambda robot, q, f=function: f(robot, q, task)[1], FLAT, {"q": 3})
+    assert str(torsor.task_rank(FLAT, np.zeros(3), "base")) == "rank 0 of 6: no joint moves it"
+    dynamics = torsor.task_space_dynamics(FLAT, np.ones(3), np.zeros(3), task)
+    with pytest.raises(torsor.ShapeError, match=r"`acceleration` must have shape \(\.\.\., 2\), got \(3,\)"):
+        dynamics.torques([1.0, 0.0, 0.0])
 
 
 def test_more_rows_than_freedoms_are_refused():

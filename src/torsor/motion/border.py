@@ -9,19 +9,13 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.errors import ModelError, ShapeError, TorsorError
-from torsor.model import Robot
+from torsor.model import Robot, plain_numbers
 
 
 def refuse_strangers(who: str, robot: Any, *values: Any) -> None:
-    """Raise unless the first argument is a robot of plain numbers, and none of the others is traced by JAX."""
-    if not isinstance(robot, Robot):
-        got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise TorsorError(f"{who}: the first argument must be a torsor.Robot, got {got}.")
-    if not robot.is_concrete or any(_is_traced(value) for value in values):
-        raise TorsorError(
-            f"{who} works with plain numbers in NumPy and SciPy, and cannot run inside jit, grad or vmap: call it outside, and "
-            "pass its result in. torsor.geodesic_acceleration, torsor.covariant_derivative and torsor.path_energy run inside."
-        )
+    """Raise unless the first argument is a robot of plain numbers, and none of the others is traced."""
+    inside = "torsor.geodesic_acceleration, torsor.covariant_derivative and torsor.path_energy run inside."
+    plain_numbers.refuse_strangers(who, robot, *values, instead=inside)
 
 
 def refuse_bad_numbers(who: str, **numbers: float) -> None:
@@ -71,8 +65,3 @@ def numbers_of(who: str, name: str, value: Any, trailing: tuple[int, ...]) -> Ar
         raise ShapeError(f"{who}: `{name}` must have shape {shape}, got {array.shape}.")
     refuse_unknown(who, array, f"`{name}`")
     return array
-
-
-def _is_traced(value: Any) -> bool:
-    """Whether JAX stands in for numbers not known yet; asked of its classes by name, for JAX is not imported here."""
-    return any(kind.__name__ == "Tracer" and kind.__module__.startswith("jax") for kind in type(value).__mro__)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays import is_concrete
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ModelError, ShapeError, TorsorError
 from torsor.model import Robot
+from torsor.model.plain_numbers import refuse_strangers
 from torsor.reaching.box_coordinates import box_of
 from torsor.reaching.descent import errors, pressed
 from torsor.reaching.newton_step import KINDS, Aim
@@ -66,7 +66,7 @@ def inverse_kinematics(
         print(found)                                                    # how many, how well, and why not
         q = found.q[found.success]
     """
-    _refuse_strangers(robot, targets, start)
+    refuse_strangers(WHO, robot, targets, start)
     _refuse_bad_numbers(tolerance, restarts, iterations)
     source = _checked_seed(seed)
     if not isinstance(kind, str) or kind not in KINDS:
@@ -128,24 +128,6 @@ def _reasons(robot: Robot, aim: Aim, reach: Reach, targets: Array, found: Found)
             sides = {n: "upper" if s > 0 else "lower" for n, s in zip(aim.box.names, held[j], strict=True) if s}
             reason[k] += f"; stuck at a limit: {', '.join(f'{name} ({side})' for name, side in sides.items())}"
     return reason
-
-
-def _refuse_strangers(robot: Any, *values: Any) -> None:
-    if not isinstance(robot, Robot):
-        got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise TorsorError(f"{WHO}: the first argument must be a torsor.Robot, got {got}.")
-    if not robot.is_concrete or any(_is_traced(value) for value in values):
-        raise TorsorError(
-            f"{WHO} works with plain numbers, and cannot run inside jit, grad, vmap or torsor.compile: call it outside, and "
-            "pass its result in."
-        )
-
-
-def _is_traced(value: Any) -> bool:
-    """Whether JAX or torsor's compiler stands in for numbers not known yet; asked by name, for JAX is not imported here."""
-    if value is None or type(value) is np.ndarray or is_concrete(value):
-        return False
-    return any(kind.__name__ in ("Tracer", "TracedArray") for kind in type(value).__mro__)
 
 
 def _refuse_bad_numbers(tolerance: float, restarts: int, iterations: int) -> None:

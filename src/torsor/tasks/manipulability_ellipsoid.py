@@ -10,7 +10,8 @@ from torsor import functions
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import unknown_name
 from torsor.model import Robot
-from torsor.tasks.singular_directions import full_svd, root_of
+from torsor.model.plain_numbers import refuse_strangers
+from torsor.tasks.singular_directions import half_axes, root_of
 from torsor.tasks.task import Task, as_task
 
 BOUNDED = ("velocity", "energy", "force")
@@ -40,13 +41,14 @@ def manipulability_ellipsoid(
     """
     if bounded not in BOUNDED:
         raise unknown_name("manipulability_ellipsoid", "bound", bounded, BOUNDED, ", ".join(BOUNDED))
+    refuse_strangers("manipulability_ellipsoid", robot, q)
     q = np.asarray(q, dtype=float)
     B = as_task(robot, task).jacobian(robot, q)
     if bounded != "velocity":
         M_inverse = functions.inverse_mass_matrix(robot, q)
         root, sound = root_of(M_inverse)
         B = B @ (root if bounded == "energy" else np.where(sound[..., None, None], M_inverse, 0.0))
-    U, s, _ = full_svd(B)
+    U, s = half_axes(B)
     if bounded != "velocity":
         s = np.where(sound[..., None], s, np.nan)
     return ManipulabilityEllipsoid(U, s)

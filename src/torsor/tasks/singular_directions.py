@@ -267,10 +267,14 @@ def direction_in_words(labels: tuple[str, ...], direction: Array) -> str:
     return " ".join(terms).removeprefix("+ ")
 
 
-def full_svd(B: Array) -> tuple[Array, Array, Array]:
-    """U (..., m, m), s (..., m) with zeros for what n < m columns cannot have, Vᵀ (..., n, n)."""
-    U, s, Vt = np.linalg.svd(B, full_matrices=True)
-    return U, _padded(s, B.shape[-2]), Vt
+def half_axes(B: Array) -> tuple[Array, Array]:
+    """Of what B (..., m, n) makes of the unit ball: U (..., m, m), a column for each axis, and half their lengths s (..., m).
+
+    Zeros for what n < m columns cannot have; NaN where B is not finite.
+    """
+    sound = np.isfinite(B).all(axis=(-2, -1))[..., None]
+    U, s, _ = np.linalg.svd(np.where(sound[..., None], B, 0.0), full_matrices=True)
+    return np.where(sound[..., None], U, np.nan), np.where(sound, _padded(s, B.shape[-2]), np.nan)
 
 
 def root_of(M_inverse: Array) -> tuple[Array, Array]:

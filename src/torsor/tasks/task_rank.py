@@ -12,7 +12,8 @@ import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.model import Robot
-from torsor.tasks.singular_directions import direction_in_words, full_svd
+from torsor.model.plain_numbers import refuse_strangers
+from torsor.tasks.singular_directions import direction_in_words, half_axes
 from torsor.tasks.task import Task, as_task
 from torsor.tasks.usual import VANISHED, usual_rank, usual_rows
 
@@ -53,6 +54,10 @@ class TaskRank(NamedTuple):
             return (
                 f"{int(self.is_singular.sum())} of {self.rank.size} states are singular; usual rank {self.usual_rank}"
             )
+        if np.isnan(self.singular_values).any():
+            return "nothing is known: the configuration is not a number"
+        if not self.usual_rank:
+            return f"rank 0 of {len(self.labels)}: no joint moves it"
         direction = direction_in_words(self.labels, self.lost)
         end = f"lost: {direction}" if self.is_singular else f"next to be lost: {direction}, {self.smallest:.3g}"
         return f"rank {int(self.rank)} of {len(self.labels)} (usually {self.usual_rank}), condition {self.condition:.3g}; {end}"
@@ -62,10 +67,11 @@ def task_rank(robot: Robot, q: ConfigurationVector, task: Task | str, *, toleran
     """Rank of a task's Jacobian, its singular values and the direction nearest to being lost [Alt04, A1, A2, E004-5].
 
     ``q`` (..., nq), rad or m. ``tolerance``: singular values below this fraction of the largest count as zero, as do those that
-    are all rounding error beside what is usual. For NumPy arrays.
+    are all rounding error beside what is usual. For NumPy arrays; of a q that is NaN, the rank is 0 and the rest NaN.
     """
+    refuse_strangers("task_rank", robot, q)
     task = as_task(robot, task)
-    U, s, _ = full_svd(task.jacobian(robot, np.asarray(q, dtype=float)))
+    U, s = half_axes(task.jacobian(robot, np.asarray(q, dtype=float)))
     vanished = VANISHED * usual_rows(task, robot).max(initial=0.0)
     rank, usual = np.sum(s > np.maximum(tolerance * s[..., :1], vanished), axis=-1), usual_rank(task, robot)
     last = max(usual, 1) - 1

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from torsor import functions
 from torsor.arrays import (
+    as_numbers,
     dot,
     factor,
     identity,
@@ -64,6 +65,11 @@ class TaskSpaceDynamics(NamedTuple):
 
     def torques(self, acceleration: TaskVector, null_torque: JointVector | None = None) -> JointVector:
         """τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ (..., nv), N·m or N, for an acceleration (..., m) of the task; friction excluded."""
+        acceleration = as_numbers(acceleration)
+        if acceleration.shape[-1:] != self.bias.shape[-1:]:
+            raise ShapeError(
+                f"torques: `acceleration` must have shape (..., {self.bias.shape[-1]}), got {acceleration.shape}."
+            )
         tau = matvec(transpose(self.jacobian), matvec(self.inertia, acceleration) + self.bias)
         return tau if null_torque is None else tau + matvec(transpose(self.projector), null_torque)
 
