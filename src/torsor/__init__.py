@@ -271,10 +271,12 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.redundancy.vertical_brackets import vertical_brackets as vertical_brackets
     from torsor.resolution import JointLimit as JointLimit
     from torsor.resolution import LimitConflict as LimitConflict
+    from torsor.resolution import PrioritisedAccelerations as PrioritisedAccelerations
     from torsor.resolution import PrioritisedVelocities as PrioritisedVelocities
     from torsor.resolution import TaskOutcome as TaskOutcome
     from torsor.resolution import limit_gradient as limit_gradient
     from torsor.resolution import posture_gradient as posture_gradient
+    from torsor.resolution.prioritised_accelerations import prioritised_accelerations as prioritised_accelerations
     from torsor.resolution.prioritised_velocities import prioritised_velocities as prioritised_velocities
     from torsor.resolution import resolved_acceleration as resolved_acceleration
     from torsor.resolution.compiled_functions import resolved_rate as resolved_rate

@@ -44,8 +44,8 @@ _NAMES = {
         self_motion_components vertical_brackets
     """,
     "torsor.resolution": """
-        JointLimit LimitConflict PrioritisedVelocities TaskOutcome limit_gradient posture_gradient
-        prioritised_velocities resolved_acceleration resolved_rate
+        JointLimit LimitConflict PrioritisedAccelerations PrioritisedVelocities TaskOutcome limit_gradient
+        posture_gradient prioritised_accelerations prioritised_velocities resolved_acceleration resolved_rate
     """,
     "torsor.symbolic": """
         Equations equations

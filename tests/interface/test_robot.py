@@ -177,3 +177,26 @@ def test_a_robot_can_be_built_from_every_form_of_its_product_of_exponentials():
         np.testing.assert_allclose(torsor.inverse_dynamics(again, q, v, a), expected, rtol=1e-11, atol=1e-11)
         np.testing.assert_allclose(torsor.frame_pose(again, q, "tip"), torsor.frame_pose(robot, q, "tool"), atol=1e-12)
     np.testing.assert_allclose(torsor.inverse_dynamics(built[3], q, v, a), expected, rtol=1e-11, atol=1e-11)
+
+
+def test_limits_of_free_joints_are_of_their_place_and_quaternions_have_none():
+    base = Joint(
+        name="base", kind="free", link="body", lower=-0.5, upper=0.5, inertia=Inertia(1.0, np.zeros(3), np.eye(3))
+    )
+    robot = torsor.assemble([base])
+    nothing = (np.inf,) * 4
+    assert robot.limits.upper == (0.5, 0.5, 0.5, *nothing)
+    assert robot.limits.lower == (-0.5, -0.5, -0.5, *(-x for x in nothing))
+    assert torsor.prioritised_velocities(robot, robot.neutral, [], 0.01).feasible
+    slope = torsor.limit_gradient(robot, np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.6, 0.8]))
+    np.testing.assert_array_equal(slope[:3], 0.0)
+    assert torsor.load(robot.to_json()).limits == robot.limits
+    with pytest.raises(
+        torsor.ModelError, match=r"`lower` -0\.5 cannot bound a spherical joint, whose numbers are a quat"
+    ):
+        torsor.assemble([dataclasses.replace(base, kind="spherical")])
+    given = dataclasses.replace(base, lower=-0.5 * np.ones(7), upper=0.5 * np.ones(7))  # said of each: kept, never used
+    robot = torsor.assemble([given])
+    assert robot.limits.upper == (0.5,) * 7
+    assert torsor.prioritised_velocities(robot, robot.neutral, [], 0.01).feasible
+    np.testing.assert_array_equal(torsor.limit_gradient(robot, robot.neutral), 0.0)

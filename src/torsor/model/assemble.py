@@ -242,8 +242,8 @@ def _frames(
 
 def _limits(moving: list[Joint], screws: list[UnitScrew], coordinates: tuple[Coordinate, ...]) -> Limits:
     own = {joint.name: joint for joint in moving}
-    lower = {c.name: _spread(own[c.name], "lower", c.nq) for c in coordinates}
-    upper = {c.name: _spread(own[c.name], "upper", c.nq) for c in coordinates}
+    lower = {c.name: _bounds(own[c.name], "lower", c.nq, -np.inf) for c in coordinates}
+    upper = {c.name: _bounds(own[c.name], "upper", c.nq, np.inf) for c in coordinates}
     for joint in moving:  # a follower's range binds its leader
         if joint.mimic is not None and joint.mimic.ratio:
             ends = (np.array([joint.lower, joint.upper], float).ravel() - joint.mimic.offset) / joint.mimic.ratio
@@ -263,6 +263,20 @@ def _limits(moving: list[Joint], screws: list[UnitScrew], coordinates: tuple[Coo
         tuple(map(float, velocity)),
         tuple(map(float, effort)),
     )
+
+
+def _bounds(joint: Joint, field: str, size: int, none: float) -> Array:
+    """Bounds (nq,) of one joint's numbers. One number for all of them bounds no quaternion: of a free joint its place alone."""
+    bounds = _spread(joint, field, size)
+    if joint.kind not in ("spherical", "free") or np.size(getattr(joint, field)) > 1:
+        return bounds
+    place = size - 4
+    if not place and np.isfinite(bounds[0]):
+        raise ModelError(
+            f"joint {joint.name!r}: `{field}` {bounds[0]:g} cannot bound a spherical joint, whose numbers are a quaternion; "
+            "ranges of angles need joints with one number each: three revolute ones, say."
+        )
+    return np.append(bounds[:place], np.full(4, none))
 
 
 def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field: str) -> Array:

@@ -47,7 +47,8 @@ class Joint:
     ``axis`` (3,) through the origin of the link's frame (with ``pitch``, m per rad, if helical), or along any
     ``screw`` (6,) (angular, linear) written in the link's frame (kind "helical" takes every screw). Planar joints move in
     the x-y plane of the pose. ``inertia`` is in the link's frame. Limits, armature (kg·m² or kg), viscous (N·m·s or N·s/m)
-    and Coulomb friction (N·m or N) are numbers, or one per degree of freedom.
+    and Coulomb friction (N·m or N) are numbers, or one per degree of freedom; ``lower`` and ``upper`` one per number of q.
+    One number alone bounds x, y and z of a free joint, not its quaternion, and no spherical joint.
     """
 
     name: str

@@ -2,7 +2,8 @@
 
 Level k minimises |A_k x − b_k|² among the minimisers of all levels before it, always with l ≤ C x ≤ u [KLW11; EMW14]. All
 minimisers of a level have the same A_k x, so they are x + Z w with Z a basis of ker A_1 ∩ … ∩ ker A_k: what was reached before
-cannot change, whatever the solver does.
+cannot change, whatever the solver does. A limit with a multiplier μ > 0 stays active in all of them, since the sum of μ C Z w
+over such limits is zero and no term of it can be positive: it is an equation from there on, and Z is reduced by it.
 """
 
 from __future__ import annotations
@@ -12,64 +13,121 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.resolution.limit_rows import LimitRows
+from torsor.resolution.limit_rows import LimitRows, TightRows
 from torsor.resolution.quadratic_program import FEASIBLE, least_squares_within
 
-RANK = 1e-9  # singular values below this, relative to the largest of a level, are zero
+RANK = 1e-9  # singular values below this, relative to a level, are zero
+PRESSED = 1e-7  # multipliers below this, in the scale of a level, are zero
 
 
 class Progress(NamedTuple):
-    """After some levels: the x (n,) reached, and the basis Z (n, k) of what is still free."""
+    """After some levels: the x (n,) reached, and what is still free."""
 
     x: Array
     Z: Array
-    pressed: Array
-    """Multipliers of the limits in the level just done (c,)."""
+    """A basis (n, k) of motions that change no level before and leave no limit that must stay active."""
+    kernel: Array
+    """The same whatever the limits (n, l)."""
+    pressed: bool
+    """Whether limits kept the level just done from anything."""
+    slope: Array
+    """Of what is left of it, Aᵀ (b − A x) less damping (n,): a sum of limits that it is at and of levels before."""
 
 
-def first_guess(rows: LimitRows, nv: int, who: str) -> tuple[Progress, LimitRows, Array]:
-    """A velocity within limits; if there is none, within limits of velocity and as near as can be to those of position.
+def at_start(x: Array) -> Progress:
+    """Before the first level."""
+    every = np.eye(len(x))
+    return Progress(x, every, every, False, np.zeros(len(x)))
+
+
+def first_guess(rows: LimitRows, nv: int, who: str) -> tuple[Array, LimitRows, Array]:
+    """An x within limits; where they contradict each other, as near as can be to those that give way first.
 
     Also the rows with which that is feasible, and how much each had to give way (c,).
     """
-    start = Progress(np.zeros(nv), np.eye(nv), np.zeros(len(rows.lower)))
     excess = np.zeros(len(rows.lower))
-    if np.all(rows.lower <= 0.0) and np.all(rows.upper >= 0.0):
-        return start, rows, excess
-    # Unknowns (v, s): position rows have l ≤ C v + s ≤ u and s is to be small; (0, s) with s the nearest value is within limits.
-    at = np.flatnonzero(rows.position)
-    nearest = np.clip(0.0, rows.lower, rows.upper)[at]
-    C = np.zeros((len(rows.lower), nv + len(at)))
-    C[:, :nv] = rows.C
-    C[at, nv + np.arange(len(at))] = 1.0
-    A = np.eye(nv + len(at))[nv:]
-    offset = C @ np.concatenate([np.zeros(nv), nearest])
-    lower, upper = np.minimum(rows.lower - offset, 0.0), np.maximum(rows.upper - offset, 0.0)
-    found = least_squares_within(A, -nearest, C, lower, upper, who).w
-    x, s = found[:nv], found[nv:] + nearest
-    far = FEASIBLE * max(1.0, float(np.abs(nearest).max(initial=0.0)))
-    excess[at] = np.where(np.abs(s) > far, s, 0.0)
+    x = _nearest_to_nothing(rows, nv)
+    if not _outside(rows, x).any():
+        return x, rows, excess
+    for rank in np.unique(rows.rank):
+        at = np.flatnonzero(rows.rank == rank)
+        if _outside(rows, x)[at].any():
+            x, excess[at] = _within(rows, excess, at, x, who)
     eased = rows._replace(lower=rows.lower - np.maximum(excess, 0.0), upper=rows.upper - np.minimum(excess, 0.0))
-    return start._replace(x=x), eased, excess
+    return x, eased, excess
 
 
-def next_level(before: Progress, A: Array, b: Array, rows: LimitRows, damping: float, who: str) -> Progress:
-    """One level further: the least |A x − b|² + d² |change of x|², by what is free and within limits."""
+def _nearest_to_nothing(rows: LimitRows, nv: int) -> Array:
+    """The x nearest to 0 within all limits of its own entries, if each of them has such values: most often that is all."""
+    own = rows.entry >= 0
+    lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
+    np.maximum.at(lower, rows.entry[own], rows.lower[own])
+    np.minimum.at(upper, rows.entry[own], rows.upper[own])
+    return np.asarray(np.minimum(np.maximum(lower, 0.0), np.maximum(upper, lower)))
+
+
+def _outside(rows: LimitRows, x: Array) -> Array:
+    """Which rows x does not satisfy (c,), rounding aside."""
+    values = rows.C @ x
+    far = FEASIBLE * np.maximum(1.0, np.abs(values))
+    return np.asarray((values < rows.lower - far) | (values > rows.upper + far))
+
+
+def _within(rows: LimitRows, excess: Array, at: Array, x: Array, who: str) -> tuple[Array, Array]:
+    """An x within rows ``at``, or as near as those of lower rank (eased by ``excess``) allow; and how much those lack."""
+    nv, k = len(x), len(at)
+    before = np.flatnonzero(rows.rank < rows.rank[at[0]])
+    # Unknowns (w, s), x + w the result: rows ``at`` have l ≤ C (x + w) + s ≤ u and s is to be small; w = 0 is within limits.
+    lacking = np.clip(rows.C[at] @ x, rows.lower[at], rows.upper[at]) - rows.C[at] @ x
+    C = np.zeros((len(before) + k, nv + k))
+    C[:, :nv] = rows.C[np.concatenate([before, at])]
+    C[len(before) :, nv:] = np.eye(k)
+    both = np.concatenate([before, at])
+    eased = np.maximum(excess[both], 0.0), np.minimum(excess[both], 0.0)
+    offset = rows.C[both] @ x + np.concatenate([np.zeros(len(before)), lacking])
+    lower = np.minimum(rows.lower[both] - eased[0] - offset, 0.0)
+    upper = np.maximum(rows.upper[both] - eased[1] - offset, 0.0)
+    A = np.eye(nv + k)[nv:]
+    found = least_squares_within(A, -lacking, C, lower, upper, who).w
+    s = found[nv:] + lacking
+    far = FEASIBLE * max(1.0, float(np.abs(lacking).max(initial=0.0)))
+    return x + found[:nv], np.where(np.abs(s) > far, s, 0.0)
+
+
+def next_level(
+    before: Progress, A: Array, b: Array, rows: TightRows, least: float, damping: float, who: str
+) -> Progress:
+    """One level further: the least |A x − b|² + d² |change of x|², by what is free and within limits.
+
+    Of A nothing below ``least`` is taken for a number, whatever its other entries are.
+    """
     x, Z = before.x, before.Z
-    pressed = np.zeros(len(rows.lower))
-    if not Z.shape[1]:
-        return before._replace(pressed=pressed)
+    nothing = max(RANK * float(np.linalg.norm(A)), least)
     U, sizes, Vt = np.linalg.svd(A @ Z)
-    rank = int(np.sum(sizes > RANK * float(np.linalg.norm(A))))
+    rank = int(np.sum(sizes > nothing))
     sizes, used = sizes[:rank], Vt[:rank]
     wanted = U[:, :rank].T @ (b - A @ x)  # what no motion can change is left out
     w = used.T @ (sizes * wanted / (sizes**2 + damping**2))
     C, values = rows.C @ Z, rows.C @ x
     # x itself is within limits but for rounding: that must not leave the solver without any solution.
     lower, upper = np.minimum(rows.lower - values, 0.0), np.maximum(rows.upper - values, 0.0)
-    moved = C @ w
+    moved, multipliers = C @ w, np.zeros(len(lower))
     if np.any(moved > upper + FEASIBLE) or np.any(moved < lower - FEASIBLE):
         stacked = np.concatenate([sizes[:, None] * used, damping * used]) if damping else sizes[:, None] * used
         aims = np.concatenate([wanted, np.zeros(rank)]) if damping else wanted
-        w, pressed = least_squares_within(stacked, aims, C, lower, upper, who)
-    return Progress(x + Z @ w, Z @ Vt[rank:].T, pressed)
+        w, multipliers = least_squares_within(stacked, aims, C, lower, upper, who)
+    x = x + Z @ w
+    slope = A.T @ (b - A @ x) - damping**2 * Z @ (used.T @ (used @ w))
+    kernel = before.kernel @ _free(A @ before.kernel, nothing) if Z.shape != before.kernel.shape else Z @ Vt[rank:].T
+    Z = Z @ Vt[rank:].T
+    small = PRESSED * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
+    held = np.abs(multipliers) > small
+    if held.any():
+        Z = Z @ _free(rows.C[held] @ Z, RANK)
+    return Progress(x, Z, kernel, bool(multipliers.any()), slope)
+
+
+def _free(A: Array, nothing: float) -> Array:
+    """A basis (n, k) of what A (m, n) maps to nothing, or to less than that."""
+    _, sizes, Vt = np.linalg.svd(A)
+    return np.asarray(Vt[int(np.sum(sizes > nothing)) :].T)

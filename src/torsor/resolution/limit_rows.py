@@ -1,136 +1,193 @@
-"""Joint limits as they bind velocities over a step: l ≤ C v ≤ u, row by row, each with the limit it comes from.
+"""Joint limits as they bind what is chosen for a step, velocities or accelerations x: l ≤ C x ≤ u, row by row.
 
-Velocity limits are rows of the unit matrix, |v_k| ≤ v_max. Of numbers of q, with q̇ = G(q) v, over a step dt::
-
-    (lower − q_j) / dt ≤ G_j v ≤ (upper − q_j) / dt
-
-exact for joints with one number; the place of planar and free joints moves so to first order in dt. A number that is
-beyond its limit has not one step but the time ``recovery`` to come back.
+Each row knows the limit it comes from and what it means, so that what stands in the way can be named. `velocity_rows` and
+`acceleration_rows` make them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import NamedTuple
+from dataclasses import replace
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.model import Robot, Structure
+from torsor.model import Robot
+from torsor.resolution.braking import ROUNDING
+from torsor.resolution.joint_limit import JointLimit, NamedLimits, Pair
 from torsor.resolution.objectives import rate_columns
 
+AHEAD = 1e-6  # rad or m: a limit no further away than this is not ahead
 
-@dataclass(frozen=True)
-class JointLimit:
-    """One limit of a robot: ``side`` "lower" or "upper" of ``kind`` "position" or "velocity", of a joint."""
 
-    joint: str
-    """The joint, with the number in brackets for those with several: "panda_joint4", "base[1]"."""
-    kind: str
-    side: str
-    value: float
-    """The limit itself, in ``unit``."""
-    unit: str
-    beyond: float = 0.0
-    """How far the robot is beyond it, in ``unit``; 0 within."""
+class Rank(IntEnum):
+    """What gives way where limits contradict each other: the highest first, as little as can be.
 
-    def __str__(self) -> str:
-        at = f"{number(self.beyond)} {self.unit} beyond" if self.beyond else "at"
-        return f"{self.joint} {at} its {self.side} {self.kind} limit {number(self.value)} {self.unit}"
+    A robot cannot do what its motors cannot. Of the others, those on the present come before those on the future: an
+    acceleration is had now, a velocity at the end of the step, and rows of positions ask for room to brake in what may yet be
+    many steps. A robot that was within all of them is in no such conflict; one that was too fast brakes as well as it can.
+    """
+
+    EFFORT = 0
+    ACCELERATION = 1
+    VELOCITY = 2
+    POSITION = 3
 
 
 class LimitRows(NamedTuple):
-    """l ≤ C v ≤ u: ``C`` (c, nv), ``lower`` and ``upper`` (c,), finite or not, and the limits behind both sides."""
+    """l ≤ C x ≤ u: ``C`` (c, nv), ``lower`` and ``upper`` (c,), finite or not, and the limits behind both sides."""
 
     C: Array
     lower: Array
     upper: Array
-    names: tuple[tuple[JointLimit, JointLimit], ...]
-    position: Array
-    """Which rows are limits of position (c,)."""
+    pairs: tuple[Pair, ...]
+    rank: Array
+    """`Rank` of each row (c,)."""
+    entry: Array
+    """k of the rows that are x_k itself (c,), −1 of others."""
+    gaps: Array
+    """How far within both limits the robot is (c, 2), in units of the limits, as far as that is worth saying."""
+    scale: Array
+    offset: Array
+    """What a row means is ``scale`` C x + ``offset`` (c,), in ``units``."""
+    units: tuple[str, ...]
+
+    def limit(self, k: int, side: int) -> JointLimit:
+        """The limit behind a row, 0 the lower and 1 the upper one, with where the robot is."""
+        limit, gap = self.pairs[k][side], float(self.gaps[k, side])
+        if gap < -ROUNDING:
+            return replace(limit, beyond=-gap)
+        return replace(limit, before=gap) if gap > AHEAD else limit
+
+    def meaning(self, k: int, value: float) -> float:
+        """What a value of C x is, in ``units``."""
+        return float(self.scale[k] * value + self.offset[k])
+
+
+class TightRows(NamedTuple):
+    """The same bounds in as few rows: one for each entry of x, the tightest on both sides, and those that are no entry."""
+
+    C: Array
+    lower: Array
+    upper: Array
+    of_lower: Array
+    of_upper: Array
+    """Which of all rows bounds each below and above (t,)."""
+    total: int
+    """How many rows there are in all."""
+
+    def of_all(self, multipliers: Array) -> Array:
+        """Multipliers (t,), negative at lower bounds, as those of all rows."""
+        found = np.zeros(self.total)
+        at = np.flatnonzero(multipliers)
+        found[np.where(multipliers > 0.0, self.of_upper, self.of_lower)[at]] = multipliers[at]
+        return found
+
+
+def tight_rows(rows: LimitRows) -> TightRows:
+    """Rows without those that others of the same entry make idle."""
+    C, lower, upper = rows.C, rows.lower, rows.upper
+    c, (others,) = len(lower), np.nonzero(rows.entry < 0)
+    if not c:
+        return TightRows(C, lower, upper, others, others, 0)
+    entries = np.unique(rows.entry[rows.entry >= 0])
+    mine = rows.entry == entries[:, None]
+    of_lower, of_upper = np.where(mine, lower, -np.inf), np.where(mine, upper, np.inf)
+    return TightRows(
+        np.concatenate([C[others], np.eye(C.shape[1])[entries]]),
+        np.append(lower[others], of_lower.max(axis=1)),
+        np.append(upper[others], of_upper.min(axis=1)),
+        np.append(others, of_lower.argmax(axis=1)),
+        np.append(others, of_upper.argmin(axis=1)),
+        c,
+    )
 
 
 def no_limits(nv: int) -> LimitRows:
     """No rows at all."""
-    return LimitRows(np.zeros((0, nv)), np.zeros(0), np.zeros(0), (), np.zeros(0, bool))
-
-
-def limit_rows(robot: Robot, q: Array, dt: float, recovery: float, *, position: bool, velocity: bool) -> LimitRows:
-    """All rows with a finite limit, those of velocities first."""
-    named = _named_limits(robot.structure)
-    own, of_v = (named.v, named.of_v) if velocity else (named.v[:0], ())
-    at, of_q = (named.q, named.of_q) if position else (named.q[:0], ())
-    lower, upper = (np.array(x)[at] - q[at] for x in (robot.limits.lower, robot.limits.upper))
-    below, above = lower > 0.0, upper < 0.0
-    if below.any() or above.any():
-        of_q = tuple(_beyond(pair, *far) for pair, *far in zip(of_q, lower, -upper, strict=True))
-    lower, upper = (x / np.where(out, max(dt, recovery), dt) for x, out in ((lower, below), (upper, above)))
-    most = np.array(robot.limits.velocity)[own]
-    G = np.broadcast_to(rate_columns(robot, q), (robot.nv, robot.nq)).T
+    none = np.zeros(0)
     return LimitRows(
-        np.concatenate([np.eye(robot.nv)[own], G[at]]),
-        np.concatenate([-most, lower]),
-        np.concatenate([most, upper]),
-        (*of_v, *of_q),
-        np.arange(len(own) + len(at)) >= len(own),
+        np.zeros((0, nv)), none, none, (), np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2)), none, none, ()
     )
 
 
-Pair = tuple[JointLimit, JointLimit]
+def all_rows(nv: int, blocks: list[LimitRows]) -> LimitRows:
+    """Those of all blocks."""
+    if not blocks:
+        return no_limits(nv)
+    rows = _joined(blocks)
+    contrary = np.flatnonzero(rows.lower > rows.upper)
+    if not len(contrary):
+        return rows
+    # Two limits of one number that contradict each other, as of one too fast in a narrow range: two rows, so that both can yield.
+    split = _some(rows, contrary)
+    lower, upper = rows.lower.copy(), np.full(len(contrary), np.inf)
+    lower[contrary] = -np.inf
+    return _joined([rows._replace(lower=lower), split._replace(upper=upper)])
 
 
-class _Named(NamedTuple):
-    """Which entries of v and numbers of q have limits, and those."""
+def _some(rows: LimitRows, at: Array) -> LimitRows:
+    def take(x: Any) -> Any:
+        return tuple(x[k] for k in at) if isinstance(x, tuple) else x[at]
 
-    v: Array
-    of_v: tuple[Pair, ...]
-    q: Array
-    of_q: tuple[Pair, ...]
+    return LimitRows(*(take(x) for x in rows))
 
 
-@lru_cache(maxsize=64)
-def _named_limits(s: Structure) -> _Named:
-    units_v, units_q = _units(s)
-    names_q = [c.name if c.nq == 1 else f"{c.name}[{k}]" for c in s.coordinates for k in range(c.nq)]
-    lower, upper, most = (np.array(x) for x in (s.limits.lower, s.limits.upper, s.limits.velocity))
-    v = np.flatnonzero(np.isfinite(most))
-    q = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
-    of_v = tuple(_pair(s.freedoms[k], "velocity", -most[k], most[k], f"{units_v[k]}/s") for k in v)
-    return _Named(v, of_v, q, tuple(_pair(names_q[j], "position", lower[j], upper[j], units_q[j]) for j in q))
+def _joined(blocks: list[LimitRows]) -> LimitRows:
+    def join(parts: tuple[Any, ...]) -> Any:
+        return tuple(x for part in parts for x in part) if isinstance(parts[0], tuple) else np.concatenate(parts)
+
+    return LimitRows(*(join(parts) for parts in zip(*blocks, strict=True)))
 
 
-def _pair(name: str, kind: str, low: float, high: float, unit: str) -> Pair:
-    return JointLimit(name, kind, "lower", float(low), unit), JointLimit(name, kind, "upper", float(high), unit)
+def unit_rows(
+    nv: int, at: Array, lower: Array, upper: Array, pairs: tuple[Pair, ...], rank: Rank, scale: float, offset: Array
+) -> LimitRows:
+    """Rows x_k for k in ``at``, with the units of their limits."""
+    c = len(at)
+    units = tuple(upper.unit for _, upper in pairs)
+    return LimitRows(
+        np.eye(nv)[at],
+        lower,
+        upper,
+        pairs,
+        np.full(c, rank),
+        at,
+        np.zeros((c, 2)),
+        np.full(c, scale),
+        offset,
+        units,
+    )
 
 
-def _beyond(pair: Pair, below: float, above: float) -> Pair:
-    lower, upper = pair
-    return replace(lower, beyond=max(0.0, float(below))), replace(upper, beyond=max(0.0, float(above)))
+def no_further(lower: Array, upper: Array, gaps: Array) -> tuple[Array, Array]:
+    """Bounds (c,) with which the way back from beyond one limit never leads past the other."""
+    below, above = gaps[:, 0] < -ROUNDING, gaps[:, 1] < -ROUNDING
+    return np.where(below, np.minimum(lower, upper), lower), np.where(above, np.maximum(lower, upper), upper)
 
 
-def number(x: float) -> str:
-    """A number as people write it, with a minus that is one."""
-    return f"{x:.4g}".replace("-", "−")
+def gaps_of(robot: Robot, named: NamedLimits, q: Array) -> Array:
+    """How far above their lower and below their upper limits numbers of q are (c, 2)."""
+    at = named.q
+    lower, upper = np.array(robot.limits.lower)[at], np.array(robot.limits.upper)[at]
+    return np.stack([q[at] - lower, upper - q[at]], axis=-1)
 
 
-def _units(s: Structure) -> tuple[list[str], list[str]]:
-    """Of the entries of v (per s) and of the numbers of q."""
-    owner = {s.couplings[i].coordinate: i for i in range(s.n) if s.coordinate_of(i).name == s.joints[i]}
-    of_v: list[str] = []
-    of_q: list[str] = []
-    for k in range(len(s.coordinates)):
-        v, q = _UNITS[s.kinds[owner[k]]]
-        of_v += v.split()
-        of_q += q.split()
-    return of_v, of_q
+def rows_of_numbers(robot: Robot, named: NamedLimits, q: Array) -> tuple[Array, Array]:
+    """G (c, nv) of the numbers of q that have limits, and the entry of v that each is the integral of (c,), or −1."""
+    entry = named.entry
+    if np.all(entry >= 0):
+        return np.eye(robot.nv)[entry], entry
+    G = np.broadcast_to(rate_columns(robot, q), (robot.nv, robot.nq)).T
+    return G[named.q], entry
 
 
-_UNITS = {
-    "revolute": ("rad", "rad"),
-    "helical": ("rad", "rad"),
-    "prismatic": ("m", "m"),
-    "planar": ("rad m m", "m m rad"),
-    "spherical": ("rad rad rad", "1 1 1 1"),
-    "free": ("rad rad rad m m m", "m m m 1 1 1 1"),
-}
+def braking_of_numbers(named: NamedLimits, most: Array) -> Array:
+    """The acceleration that each number of q with limits can brake by (c,), of acceleration limits (nv,).
+
+    That of its own entry; for a place whatever the axes, also if several of its numbers brake at once.
+    """
+    if np.all(named.entry >= 0):
+        return np.asarray(most[named.entry])
+    return np.array([float(most[list(entries)].min()) / np.sqrt(len(entries)) for entries in named.moved_by])

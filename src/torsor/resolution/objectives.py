@@ -9,16 +9,18 @@ from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.controllers.tracking_error import spring_force
 from torsor.functions import configuration_rate, difference
 from torsor.model import Robot
+from torsor.resolution.joint_limit import named_limits
 
 
 def limit_gradient(robot: Robot, q: ConfigurationVector) -> JointVector:
-    """∂H of H = ½ Σ ((q_j − middle) / (half the range))², over all numbers of q with two limits [Lie77].
+    """∂H of H = ½ Σ ((q_j − middle) / (half the range))², over all numbers of q with two limits, quaternions apart [Lie77].
 
     H is 0 in the middle of all ranges, and a number at a limit adds ½. Along tangent coordinates: −∂H leads a robot away from
     its limits. ``q`` (..., nq), rad or m. Returns (..., nv), per rad or per m.
     """
     lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
-    bounded = np.flatnonzero(np.isfinite(lower) & np.isfinite(upper) & (upper > lower))
+    limited = named_limits(robot.structure).q
+    bounded = limited[(np.isfinite(lower) & np.isfinite(upper) & (upper > lower))[limited]]
     if not len(bounded):
         return 0.0 * difference(robot, q, q)
     lower, upper = lower[bounded], upper[bounded]

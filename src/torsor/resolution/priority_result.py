@@ -7,27 +7,34 @@ from dataclasses import dataclass
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.resolution.limit_rows import JointLimit, number
+from torsor.resolution.joint_limit import JointLimit, number
 
 NOTHING = 1e-8  # of a residual, in units of its task
 
 
 @dataclass(frozen=True, eq=False)
 class TaskOutcome:
-    """What one task was given of what it wanted: J v = ``wanted`` − ``given_up``."""
+    """What one task was given of what it wanted, ẏ or ÿ: ``wanted`` − ``given_up``."""
 
     name: str
+    """As "hand_tcp position", or the name of a function."""
     labels: tuple[str, ...]
     wanted: Array
-    """ẏ (m,), per s."""
+    """ẏ (m,), per s, or ÿ, per s²."""
     given_up: Array
-    """ẏ − J v (m,), per s."""
+    """ẏ − J v (m,), per s, or ÿ − J̇ v − J a, per s²."""
     given_up_without_limits: Array
-    """What it would have had to give up to higher priorities, and at singularities, had there been no limits (m,), per s."""
+    """What it would have had to give up to higher priorities, and at singularities, had there been no limits (m,)."""
     given_up_alone: Array
-    """What it would have had to give up were it the only task and had there been no limits (m,), per s: a singularity."""
+    """What it would have had to give up were it the only task and had there been no limits (m,): a singularity."""
     limits: tuple[JointLimit, ...]
-    """The limits that stood in its way: without any one of them it might have been given more."""
+    """The limits that stood in its way: any one of them wider, it would have been given more, and no task before it less."""
+    limits_together: tuple[JointLimit, ...] = ()
+    """Limits that stood in its way only together: several of them wider, it would have been given more."""
+    held: tuple[tuple[int, JointLimit], ...] = ()
+    """Other limits that stood in the way of tasks of higher priority: the number of the task, from 1, and the limit."""
+    damped: bool = False
+    """Whether there was damping, by which tasks give up a little everywhere."""
 
     @property
     def done(self) -> bool:
@@ -45,45 +52,47 @@ class TaskOutcome:
         ]
         causes = []
         if _differ(self.given_up, self.given_up_without_limits, size):
-            at = "; ".join(map(str, self.limits)) or "those that bind tasks of higher priority"
-            causes.append(f"limits in its way: {at}")
+            causes += _named("limits in its way: ", self.limits)
+            causes += _named("limits in its way, but only together: ", self.limits_together)
+            causes += [f"task {k} is held by {limit}" for k, limit in self.held]
+            causes = causes or ["limits are in its way"]
         if _differ(self.given_up_without_limits, self.given_up_alone, size):
             causes.append("tasks of higher priority use the same freedoms")
         if np.abs(self.given_up_alone).max() > NOTHING * size:
-            causes.append("the robot cannot move that way here, whatever the limits (see torsor.task_rank)")
+            damped = "damping, or " if self.damped else ""
+            causes.append(f"{damped}the robot cannot move that way here, whatever the limits (see torsor.task_rank)")
         return f"{self.name}: gets {', '.join(entries)}; {'; '.join(causes)}"
 
 
 @dataclass(frozen=True)
 class LimitConflict:
-    """A position limit that cannot be kept within this step: the robot is beyond it, and other limits slow its return."""
+    """A limit that is not kept in this step, because others that come before it do not let it be."""
 
     limit: JointLimit
     needed: float
-    """The rate with which it should come back, per s."""
+    """What it would have taken, in ``unit``: for a position the rate, or acceleration, by which to brake or to come back."""
     given: float
-    """The rate with which it does."""
+    """What it got, in ``unit``."""
+    unit: str
 
     def __str__(self) -> str:
-        rate = f"{self.limit.unit}/s"
-        return (
-            f"{self.limit}: it should come back at {number(self.needed)} {rate}, other limits allow "
-            f"{number(self.given)} {rate}"
-        )
+        needed, given = f"{number(self.needed)} {self.unit}", f"{number(self.given)} {self.unit}"
+        if self.limit.kind != "position":
+            return f"{self.limit}: other limits allow no better than {given}"
+        way = "come back" if self.limit.beyond else ("brake" if self.unit.endswith("²") else "move")
+        return f"{self.limit}: it should {way} at {needed}, other limits allow {given}"
 
 
 @dataclass(frozen=True, eq=False)
-class PrioritisedVelocities:
-    """Joint velocities for tasks in order of priority within limits, and what stood in the way. Print it for an explanation."""
+class _Prioritised:
+    """What is said of both velocities and accelerations."""
 
-    v: Array
-    """The joint velocities (nv,), rad/s or m/s."""
     tasks: tuple[TaskOutcome, ...]
     """What each task was given, highest priority first."""
     active_limits: tuple[JointLimit, ...]
-    """All limits that v is at."""
+    """All limits that the result is at."""
     conflicts: tuple[LimitConflict, ...]
-    """Limits of position that could not be kept, because the robot started beyond them; empty for one within its limits."""
+    """Limits that are not kept because others contradict them: the robot was beyond them, or too fast to brake."""
 
     @property
     def feasible(self) -> bool:
@@ -92,7 +101,7 @@ class PrioritisedVelocities:
 
     @property
     def residuals(self) -> tuple[Array, ...]:
-        """ẏ − J v of each task (m,), per s."""
+        """What each task was not given (m,): ẏ − J v, or ÿ − J̇ v − J a."""
         return tuple(task.given_up for task in self.tasks)
 
     def __str__(self) -> str:
@@ -100,6 +109,28 @@ class PrioritisedVelocities:
         lines += [f"limits in conflict: {conflict}" for conflict in self.conflicts]
         lines.append("at limits: " + ("; ".join(map(str, self.active_limits)) or "none"))
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class PrioritisedVelocities(_Prioritised):
+    """Joint velocities for tasks in order of priority within limits, and what stood in the way. Print it to be told."""
+
+    v: Array
+    """The joint velocities (nv,), rad/s or m/s."""
+
+
+@dataclass(frozen=True, eq=False)
+class PrioritisedAccelerations(_Prioritised):
+    """Joint accelerations for tasks in order of priority within limits, and what stood in the way. Print it to be told."""
+
+    a: Array
+    """The joint accelerations (nv,), rad/s² or m/s²."""
+    tau: Array
+    """The joint forces for them (nv,), N·m or N: `inverse_dynamics`, friction included."""
+
+
+def _named(what: str, limits: tuple[JointLimit, ...]) -> list[str]:
+    return [what + "; ".join(map(str, limits))] if limits else []
 
 
 def _differ(x: Array, y: Array, size: float) -> bool:

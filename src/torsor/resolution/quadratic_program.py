@@ -2,7 +2,8 @@
 
 PIQP [SJL23] is an interior-point method with proximal terms: it needs no full rank, neither of A nor of the active limits. Its
 answer says which limits are active; the least squares on those is then solved directly, and kept if it satisfies the conditions
-of an optimum: within all limits, and no multiplier of the wrong sign.
+of an optimum: within all limits, and no multiplier of the wrong sign. Where that set was wrong and a few corrections do not mend
+it, the primal active-set method goes on from there, one limit at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from torsor.arrays.typing import Array
 from torsor.errors import TorsorError
 
 PRECISION = 1e-10  # asked of the interior-point method, in the scale of the problem
-MENDED = 8  # times the set of active limits is corrected
+MENDED = 4  # times the set of active limits is corrected as a whole
+STEPS = 100  # of the active-set method, which takes about as many as there are limits
+MULTIPLIER = 1e-13  # of |Aᵀ b|, which is as good as it is known: smaller ones of the wrong sign are none
 FEASIBLE = 1e-9  # what counts as within a limit, in units of velocities
 
 
@@ -60,35 +63,65 @@ def least_squares_within(A: Array, b: Array, C: Array, lower: Array, upper: Arra
 def _polished(A: Array, b: Array, C: Array, lower: Array, upper: Array, found: Solution) -> Solution:
     """The least squares with the active limits as equations, mended a few times where those were the wrong ones."""
     side, w = np.sign(found.multipliers), found.w
-    far = FEASIBLE * max(1.0, float(np.abs(w).max(initial=0.0)))
-    small = FEASIBLE * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
+    far = FEASIBLE + 1e-13 * float(np.abs(w).max(initial=0.0))  # the latter for rounding
+    small = MULTIPLIER * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
     for _ in range(MENDED):
-        active = side != 0.0
-        w = _on_limits(A, b, C[active], np.where(side > 0.0, upper, lower)[active], w)
+        active = np.flatnonzero(side)
         multipliers = np.zeros(len(side))
-        multipliers[active] = np.linalg.lstsq(C[active].T, A.T @ (b - A @ w), rcond=1e-10)[0]
+        bounds = np.where(side > 0.0, upper, lower)[active]
+        w, multipliers[active] = _on_limits(A, b, C[active], bounds, w)
         values = C @ w
         above, below = values > upper + far, values < lower - far
         wrong = multipliers * side < -small
         if not (above.any() or below.any() or wrong.any()):
-            return Solution(w, multipliers)
+            return Solution(w, np.where(multipliers * side > 0.0, multipliers, 0.0))
         side = np.where(above, 1.0, np.where(below, -1.0, np.where(wrong, 0.0, side)))
-    return found
+    return _one_at_a_time(A, b, C, lower, upper, found.w, small)
 
 
-def _on_limits(A: Array, b: Array, E: Array, bounds: Array, w: Array) -> Array:
-    """The least |A w − b|² with E w = bounds (those that can be met), near w where it is not unique."""
-    free = np.eye(len(w))
-    if len(E):
-        w = w + np.linalg.pinv(E, rcond=1e-10) @ (bounds - E @ w)
-        free = null_space(E)
+def _one_at_a_time(A: Array, b: Array, C: Array, lower: Array, upper: Array, w: Array, small: float) -> Solution:
+    """The primal active-set method, from as far towards w as limits allow: 0 is within them."""
+    side = np.zeros(len(lower))
+    w = _how_far(C @ w, lower, upper)[0] * w
+    for _ in range(STEPS):
+        active = np.flatnonzero(side)
+        multipliers = np.zeros(len(side))
+        aim, multipliers[active] = _on_limits(A, b, C[active], C[active] @ w, w)
+        values = C @ w
+        moved = np.where(side != 0.0, 0.0, C @ (aim - w))
+        share, first, towards = _how_far(moved, lower - values, upper - values)
+        if share < 1.0:
+            w = w + share * (aim - w)
+            side[first] = towards
+            continue
+        w, wrong = aim, multipliers * side
+        if wrong.min(initial=0.0) >= -small:
+            break
+        side[int(wrong.argmin())] = 0.0
+    return Solution(w, np.where(multipliers * side > 0.0, multipliers, 0.0))
+
+
+def _how_far(moved: Array, lower: Array, upper: Array) -> tuple[float, int, float]:
+    """The share of a step that is within limits, at most 1; and the row that ends it, at its upper (1) or lower (−1) side."""
+    tiny = 1e-12 * max(1.0, float(np.abs(moved).max(initial=0.0)))
+    room = np.where(moved > 0.0, np.maximum(upper, 0.0), np.minimum(lower, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(np.abs(moved) > tiny, room / moved, np.inf)
+    if not len(shares) or shares.min() >= 1.0:
+        return 1.0, -1, 0.0
+    first = int(shares.argmin())
+    return float(shares[first]), first, float(np.sign(moved[first]))
+
+
+def _on_limits(A: Array, b: Array, E: Array, bounds: Array, w: Array) -> tuple[Array, Array]:
+    """The least |A w − b|² with E w = bounds (those that can be met), near w where it is not unique; and its multipliers."""
+    U, sizes, Vt = np.linalg.svd(E)
+    rank = int(np.sum(sizes > 1e-10 * sizes.max(initial=0.0)))
+    U, sizes, used, free = U[:, :rank], sizes[:rank], Vt[:rank], Vt[rank:].T
+    w = w + used.T @ (U.T @ (bounds - E @ w) / sizes)
     if free.shape[1]:
-        w = w + free @ np.linalg.lstsq(A @ free, b - A @ w, rcond=1e-12)[0]
-    return w
-
-
-def null_space(A: Array, tolerance: float = 1e-10) -> Array:
-    """An orthonormal basis (n, k) of what A (m, n) maps to less than ``tolerance`` of its largest singular value."""
-    _, sizes, Vt = np.linalg.svd(A)
-    rank = int(np.sum(sizes > tolerance * sizes.max(initial=0.0)))
-    return np.asarray(Vt[rank:].T)
+        # What is zero is measured by A: the limits may leave nothing of it but rounding.
+        left, scales, right = np.linalg.svd(A @ free, full_matrices=False)
+        told = scales > 1e-11 * float(np.linalg.norm(A))
+        w = w + free @ (right[told].T @ (left[:, told].T @ (b - A @ w) / scales[told]))
+    return w, U @ (used @ (A.T @ (b - A @ w)) / sizes)

@@ -10,12 +10,15 @@ With damping d > 0 no motion is large near singularities: v is then the least of
 
 from __future__ import annotations
 
-from torsor.arrays import as_numbers, factor, identity, matvec, solve, solve_columns, transpose
+import numpy as np
+
+from torsor.arrays import as_numbers, factor, identity, is_concrete, matvec, solve, solve_columns, transpose
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskJacobian, TaskVector
 from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.tasks import Task, as_task
 from torsor.tasks.task_space_dynamics import symmetric_product
+from torsor.tasks.usual import refuse_dependent_rows, without_vanished_rows
 
 
 def resolved_rate(
@@ -35,11 +38,12 @@ def resolved_rate(
     as can be. What is small, ``metric`` (..., nv, nv) says: `mass_matrix` for the kinetic energy, none for |v|.
 
     ``q`` (..., nq), rad or m; ``velocity`` ẏ (..., m), per s; ``damping`` d (...), in units of J W^−½. Returns (..., nv), rad/s
-    or m/s; undamped, NaN where the rows of J are dependent. Limits are not its concern: see `prioritised_velocities`.
+    or m/s; undamped, NaN where the rows of J are dependent, and an error if they always are. Limits are not its concern: see
+    `prioritised_velocities`.
     """
     task = as_task(robot, task)
     check_rows("resolved_rate", "velocity", velocity, task)
-    return _nearest(task.jacobian(robot, q), velocity, null, metric, damping)
+    return _nearest(robot, task, task.jacobian(robot, q), velocity, null, metric, damping)
 
 
 def resolved_acceleration(
@@ -59,19 +63,28 @@ def resolved_acceleration(
     ``metric`` and ``damping`` are those of `resolved_rate`.
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``acceleration`` ÿ (..., m), per s². Returns (..., nv), rad/s² or
-    m/s²; undamped, NaN where the rows of J are dependent.
+    m/s²; undamped, NaN where the rows of J are dependent, and an error if they always are.
     """
     task = as_task(robot, task)
     check_rows("resolved_acceleration", "acceleration", acceleration, task)
-    return _nearest(task.jacobian(robot, q), acceleration - task.drift(robot, q, v), null, metric, damping)
+    needed = acceleration - task.drift(robot, q, v)
+    return _nearest(robot, task, task.jacobian(robot, q), needed, null, metric, damping)
 
 
 def _nearest(
-    J: TaskJacobian, y: TaskVector, null: JointVector | None, metric: JointMatrix | None, damping: Scalar
+    robot: Robot,
+    task: Task,
+    J: TaskJacobian,
+    y: TaskVector,
+    null: JointVector | None,
+    metric: JointMatrix | None,
+    damping: Scalar,
 ) -> JointVector:
+    if is_concrete(damping) and not np.any(damping):
+        refuse_dependent_rows(task, robot)
     X = J if metric is None else transpose(solve_columns(factor(metric, guarded=True), transpose(J)))
     d = as_numbers(damping)[..., None, None]
-    gram = symmetric_product(J, X) + d * d * identity(J.shape[-2])
+    gram = without_vanished_rows(robot, task, J, symmetric_product(J, X)) + d * d * identity(J.shape[-2])
     needed = y if null is None else y - matvec(J, null)
     x = matvec(transpose(X), solve(factor(gram, guarded=True), needed))
     return x if null is None else null + x

@@ -1,0 +1,134 @@
+"""The limits of a robot by name, and which entries of v move a number of q that has one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.model import Structure
+
+
+@dataclass(frozen=True)
+class JointLimit:
+    """One limit of a robot: ``side`` "lower" or "upper" of ``kind`` "position", "velocity", "acceleration" or "effort"."""
+
+    joint: str
+    """The joint, with the number in brackets for those with several: "panda_joint4", "base[1]"."""
+    kind: str
+    side: str
+    value: float
+    """The limit itself, in ``unit``."""
+    unit: str
+    beyond: float = 0.0
+    """How far the robot is beyond it, in ``unit``; 0 within."""
+    before: float = 0.0
+    """How far ahead it still is, in ``unit``, where the robot must brake for it now; 0 at it and where there is no braking."""
+
+    def __str__(self) -> str:
+        at = "at"
+        if self.beyond:
+            at = f"{number(self.beyond)} {self.unit} beyond"
+        elif self.before:
+            at = f"{number(self.before)} {self.unit} before"
+        return f"{self.joint} {at} its {self.side} {self.kind} limit {number(self.value)} {self.unit}"
+
+
+Pair = tuple[JointLimit, JointLimit]
+
+
+class NamedLimits(NamedTuple):
+    """Which entries of v and tau, and which numbers of q, have limits, and those: lower and upper."""
+
+    v: Array
+    of_v: tuple[Pair, ...]
+    tau: Array
+    of_tau: tuple[Pair, ...]
+    q: Array
+    of_q: tuple[Pair, ...]
+    moved_by: tuple[tuple[int, ...], ...]
+    """For each number in ``q`` the entries of v that move it: one, or all those of a place."""
+    entry: Array
+    """That one entry (c,), −1 for numbers of a place."""
+
+
+@lru_cache(maxsize=64)
+def named_limits(s: Structure) -> NamedLimits:
+    """All finite limits; quaternions have none."""
+    units_v, units_q = _units(s)
+    names_q = [c.name if c.nq == 1 else f"{c.name}[{k}]" for c in s.coordinates for k in range(c.nq)]
+    lower, upper, most, effort = (np.array(x) for x in s.limits)
+    moved = _moved_by(s)
+    has_limit = np.isfinite(lower) | np.isfinite(upper)
+    v, tau = np.flatnonzero(np.isfinite(most)), np.flatnonzero(np.isfinite(effort))
+    q = np.array([j for j in np.flatnonzero(has_limit) if moved[j]], int)
+    forces = {"rad": "N m", "m": "N"}
+    return NamedLimits(
+        v,
+        tuple(_pair(s.freedoms[k], "velocity", -most[k], most[k], f"{units_v[k]}/s") for k in v),
+        tau,
+        tuple(_pair(s.freedoms[k], "effort", -effort[k], effort[k], forces[units_v[k]]) for k in tau),
+        q,
+        tuple(_pair(names_q[j], "position", lower[j], upper[j], units_q[j]) for j in q),
+        tuple(moved[j] for j in q),
+        np.array([moved[j][0] if len(moved[j]) == 1 else -1 for j in q], int),
+    )
+
+
+@lru_cache(maxsize=64)
+def acceleration_limits_of(s: Structure, most: tuple[float, ...]) -> tuple[Pair, ...]:
+    """Limits |a| ≤ ``most`` (nv,) by name, all of them."""
+    units, _ = _units(s)
+    return tuple(_pair(s.freedoms[k], "acceleration", -x, x, f"{units[k]}/s²") for k, x in enumerate(most))
+
+
+def number(x: float) -> str:
+    """A number as people write it, with a minus that is one."""
+    return f"{x:.4g}".replace("-", "−")
+
+
+def _pair(name: str, kind: str, low: float, high: float, unit: str) -> Pair:
+    return JointLimit(name, kind, "lower", float(low), unit), JointLimit(name, kind, "upper", float(high), unit)
+
+
+def _moved_by(s: Structure) -> list[tuple[int, ...]]:
+    """For each number of q the entries of v that move it; none for those of quaternions."""
+    moved: list[tuple[int, ...]] = []
+    for c, kind in zip(s.coordinates, _kinds(s), strict=True):
+        moved += [tuple(c.v_start + k for k in entries) for entries in _MOVED_BY.get(kind, ((0,),))]
+    return moved
+
+
+def _units(s: Structure) -> tuple[list[str], list[str]]:
+    """Of the entries of v (per s) and of the numbers of q."""
+    of_v: list[str] = []
+    of_q: list[str] = []
+    for kind in _kinds(s):
+        v, q = _UNITS[kind]
+        of_v += v.split()
+        of_q += q.split()
+    return of_v, of_q
+
+
+def _kinds(s: Structure) -> list[str]:
+    """Of all coordinates."""
+    owner = {s.couplings[i].coordinate: i for i in range(s.n) if s.coordinate_of(i).name == s.joints[i]}
+    return [s.kinds[owner[k]] for k in range(len(s.coordinates))]
+
+
+_UNITS = {
+    "revolute": ("rad", "rad"),
+    "helical": ("rad", "rad"),
+    "prismatic": ("m", "m"),
+    "planar": ("rad m m", "m m rad"),
+    "spherical": ("rad rad rad", "1 1 1 1"),
+    "free": ("rad rad rad m m m", "m m m 1 1 1 1"),
+}
+_MOVED_BY: dict[str, tuple[tuple[int, ...], ...]] = {
+    "planar": ((1, 2), (1, 2), (0,)),
+    "spherical": ((), (), (), ()),
+    "free": (*(((3, 4, 5),) * 3), *(((),) * 4)),
+}

@@ -1,0 +1,90 @@
+"""Joint accelerations and torques for several tasks in strict order of priority, within joint limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from torsor import functions
+from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
+from torsor.model import Robot
+from torsor.resolution.acceleration_rows import acceleration_rows
+from torsor.resolution.given import (
+    acceleration_limits_from,
+    check_numbers,
+    nearness,
+    pairs_of,
+    plain_tasks,
+    vector,
+)
+from torsor.resolution.priorities import level_of, resolve
+from torsor.resolution.priority_result import PrioritisedAccelerations
+from torsor.resolution.quadratic_program import piqp_module
+from torsor.tasks import Task
+
+WHO = "prioritised_accelerations"
+
+
+def prioritised_accelerations(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    tasks: Sequence[tuple[Task | str, TaskVector]],
+    dt: float,
+    *,
+    null: JointVector | None = None,
+    metric: JointMatrix | None = None,
+    position_limits: bool = True,
+    velocity_limits: bool = True,
+    effort_limits: bool = True,
+    acceleration_limits: JointVector | Scalar | None = None,
+    recovery: float = 0.1,
+    damping: float = 0.0,
+) -> PrioritisedAccelerations:
+    """The a within limits that does the first task as well as can be, then the second, and so on; and its torques [KLW11; EMW14].
+
+    Every task is least squares, |ÿ − J̇ v − J a|², among all a that do the tasks before it equally well. What all of them leave
+    free goes to ``null`` a_0: the least (a − a_0)ᵀ W (a − a_0) remains. Without limits in the way it is that of
+    `resolved_acceleration` for one task. **Damp in a_0, −k v for instance, what the tasks leave free, or that drifts on.**
+
+    Limits are hard in every level: |a| of ``acceleration_limits``; |v + a dt| of the robot's velocity limits; |τ| of its effort
+    limits, friction included; and of its position limits as much as leaves room to brake [Del18; `torsor.resolution.braking`].
+    With acceleration limits, a loop that starts at rest within limits stays within those of position, velocity and acceleration
+    and never meets any that contradict each other, whatever its tasks. Without, a robot within its position limits stays there
+    by whatever deceleration that takes, and comes to rest near them over the time ``recovery``. Both hold for joints with one
+    number if a is constant over steps ``dt``, or if v + a dt is; the place of planar and free ones keeps its limits to first
+    order in dt. A motion that effort limits do not let brake passes a limit: acceleration limits should be such that they do.
+
+    Where limits contradict each other, those of position give way, then velocity, then acceleration, and ``conflicts`` names
+    them. A robot beyond a limit comes back over the time ``recovery``, by no more than its acceleration limits.
+
+    One state at a time. ``q`` (nq,), rad or m; ``v`` (nv,), rad/s or m/s; ``tasks`` pairs (task, ÿ (m,)), highest priority first;
+    ``dt``, ``recovery``, s; ``null`` (nv,), zero if not given, and ``acceleration_limits``, a number or (nv,), rad/s² or m/s²;
+    ``metric`` W (nv, nv), 1 if not given; ``damping`` d ≥ 0 in units of J adds d² |change of a|² to every task. Needs the QP
+    solver of ``pip install 'torsor[qp]'``.
+    """
+    listed = plain_tasks(WHO, robot, tasks, (q, v, dt, null, metric, acceleration_limits, recovery, damping))
+    piqp_module(WHO)
+    q, v = vector(WHO, "q", q, robot.nq), vector(WHO, "v", v, robot.nv)
+    check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
+    most = acceleration_limits_from(WHO, acceleration_limits, robot.nv)
+    pairs = pairs_of(WHO, "acceleration", robot, listed)
+    levels = [
+        level_of(WHO, robot, task, y, task.jacobian(robot, q), y - np.asarray(task.drift(robot, q, v)))
+        for task, y in pairs
+    ]
+    rows = acceleration_rows(
+        robot,
+        q,
+        v,
+        dt,
+        recovery,
+        position=position_limits,
+        velocity=velocity_limits,
+        effort=effort_limits,
+        most=most,
+    )
+    found = resolve(levels, nearness(WHO, robot, null, metric), rows, damping, WHO)
+    tau = functions.inverse_dynamics(robot, q, v, found.x)
+    return PrioritisedAccelerations(found.tasks, found.active_limits, found.conflicts, a=found.x, tau=tau)
