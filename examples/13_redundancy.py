@@ -54,7 +54,7 @@ def bad(off: float, limit: float) -> str:
 
 
 def two_slides() -> torsor.Robot:
-    """Two prismatic joints along x, a mass of 1 kg on each, and a tip on the second."""
+    """Two prismatic joints along x, 2 kg on the first and 1 kg on the second, and a tip on the latter."""
     joints = [
         torsor.Joint(
             name=f"slide_{k}",
@@ -62,9 +62,9 @@ def two_slides() -> torsor.Robot:
             parent="base" if k == 1 else "link_1",
             link=f"link_{k}",
             axis=(1, 0, 0),
-            inertia=torsor.Inertia(1.0, (0, 0, 0), np.zeros((3, 3))),
+            inertia=torsor.Inertia(mass, (0, 0, 0), np.zeros((3, 3))),
         )
-        for k in (1, 2)
+        for k, mass in ((1, 2.0), (2, 1.0))
     ]
     return torsor.assemble(joints, name="two_slides", frames={"tip": ("link_2", torsor.pose_from((0, 0, 0)))})
 

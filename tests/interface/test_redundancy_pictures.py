@@ -54,3 +54,55 @@ def test_a_drift_is_a_line_over_its_loops():
     assert [text.get_text() for text in alone.get_legend().get_texts()] == ["inertia lift"]
     with pytest.raises(torsor.ShapeError, match="1 labels"):
         torsor.plot.loop_drift([drift("inertia", 4), drift("pseudoinverse", 2)], labels=["one"])
+
+
+def test_the_displacement_is_in_the_units_that_the_joints_have():
+    labels = {}
+    for units in (("rad",) * 3, ("m",) * 3, ("rad", "m", "rad")):
+        zero = np.zeros((2, 3))
+        one = torsor.LoopDrift("arm", "inertia", zero, zero, zero[:, 0], zero[:, 0], np.eye(2), zero[0], units)
+        labels[units[:2]] = torsor.plot.loop_drift(one).get_ylabel().rpartition(" (")[2]
+    assert list(labels.values()) == ["rad)", "m)", "rad or m)"]
+    task = torsor.position_task("tip", ["vx", "vy"])
+    found = torsor.closed_loop_drift(ARM, [0.3, 0.9, -1.2], task, [[0, 0], [0.01, 0], [0, 0.01]], loops=1)
+    assert found.units == ("rad",) * 3
+
+
+def test_a_self_motion_has_a_key_and_names_what_holds_still():
+    motion = torsor.self_motion(ARM, [0.3, 0.9, -1.2], torsor.position_task("tip", ["vx", "vy"]))
+    ax = torsor.plot.self_motion(ARM, motion, shown=4)
+    key = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert key == ["first of 4 configurations", "last, before it closes", "ways of joints"]
+    assert [text.get_text() for text in ax.texts if str(text.get_gid()).startswith("name of")] == ["tip"]
+    moving = torsor.plot.self_motion(ARM, np.array([[0.3, 0.9, -1.2], [0.4, 0.9, -1.2]]))
+    assert not [text for text in moving.texts if str(text.get_gid()).startswith("name of")]
+
+
+@pytest.mark.parametrize("bounded", ["velocity", "energy", "force"])
+def test_texts_of_an_ellipsoid_do_not_lie_on_each_other(bounded):
+    panda, q = torsor.robots.panda(), np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.9, 0.6])
+    ax = torsor.plot.manipulability_ellipsoid(panda, q, "hand_tcp", bounded=bounded)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts if str(text.get_gid()).startswith("text ")]
+    assert len(boxes) == 3
+    assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+    unit = {"velocity": "1$ rad/s", "energy": "1$ J", "force": "1$ N m"}[bounded]
+    assert ax.get_legend().get_texts()[0].get_text().endswith(unit)
+
+
+def test_ellipsoids_of_tasks_lie_along_their_rows():
+    panda, q = torsor.robots.panda(), np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.9, 0.6])
+    T = torsor.frame_pose(panda, q, "hand_tcp")
+    for task, normal in (
+        (torsor.position_task("hand_tcp", ["vx", "vz"]), np.array([0, 1.0, 0])),
+        (torsor.pose_task("hand_tcp", ["vx", "vy"]), T[:3, 2]),
+    ):
+        ax = torsor.plot.manipulability_ellipsoid(panda, q, task)
+        axes = [np.diff(np.array(line.get_data_3d()), axis=1)[:, 0] for line in lines(ax, "semi-axis ")]
+        assert len(axes) == 2
+        np.testing.assert_allclose(np.array(axes) @ normal, 0.0, atol=1e-12)
+        lengths = torsor.manipulability_ellipsoid(panda, q, task).lengths
+        assert np.linalg.norm(axes[1]) / np.linalg.norm(axes[0]) == pytest.approx(lengths[1] / lengths[0])
+    for task in (torsor.pose_task("hand_tcp"), torsor.orientation_task("hand_tcp")):
+        with pytest.raises(torsor.TorsorError, match="one to three linear rows"):
+            torsor.plot.manipulability_ellipsoid(panda, q, task)

@@ -47,18 +47,23 @@ def integrated(
 ) -> Run:
     """ẏ = rate(t, y) over a ``span`` from y (n,); each step to ``tolerance`` of |y| + ``sizes`` (n,).
 
-    It does not finish where a step gets shorter than the fraction ``shortest`` of the span, or when the ``effort`` is spent.
+    It does not finish where a step gets shorter than the fraction ``shortest`` of the span, when the ``effort`` is spent, or if
+    the rate is not finite where it starts.
     """
     integrators: Any = scipy_module("integrate", who)
     finest, (start, end) = max(tolerance, FINEST), span
     times, pieces = [start], []
     with np.errstate(all="ignore"):  # what is not finite makes a step fail
+        if not np.isfinite(rate(start, y)).all():  # else there is no first step, and no end to the search for it
+            return Run(start, y, False, None)
         solver = integrators.DOP853(rate, start, y, end, rtol=finest, atol=finest * sizes)
         while solver.status == "running":
             if effort is not None:
                 effort.left -= 1
                 if effort.left < 0:
                     return Run(solver.t, solver.y, False, None)
+            if np.isnan(solver.h_abs):
+                return Run(solver.t, solver.y, False, None)
             solver.step()
             if solver.status == "failed" or solver.step_size < shortest * (end - start) < end - solver.t:
                 return Run(solver.t, solver.y, False, None)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from torsor import lie
-from torsor.arrays.typing import ConfigurationVector, Matrix3, Vector3
+from torsor.arrays.typing import Array, ConfigurationVector, Matrix3, Vector3
 from torsor.errors import ModelError
 from torsor.functions import inverse_mass_matrix, mixed_jacobian
 from torsor.lie.inertias import rotational
@@ -20,6 +21,7 @@ from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of, tip_f
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from mpl_toolkits.mplot3d import Axes3D
 
 
 class Ellipsoid(NamedTuple):
@@ -102,14 +104,36 @@ def draw_at_frame(
     scene = solids.Scene()
     scene.add(solids.ellipsoid(at, axes, 36), SKY, 0.35)
     scene.draw(ax, "ellipsoid", zorder=4)
-    for k in range(3):
-        if found.semi_axes[k] > 1e-6 * found.semi_axes.max():
-            arrow(ax, at, axes[:, k], INK, f"semi-axis {k + 1}", head=0.6 * skeleton.symbol, linewidth=1.2)
-            label(ax, at + axes[:, k], texts[k], offset=(5, 3), gid=f"text {k + 1}")
+    seen = [k for k in range(3) if found.semi_axes[k] > 1e-6 * found.semi_axes.max()]
+    for k, (axis, offset) in zip(seen, _apart(ax, at, [axes[:, k] for k in seen]), strict=True):
+        arrow(ax, at, axis, INK, f"semi-axis {k + 1}", head=0.6 * skeleton.symbol, linewidth=1.2)
+        label(ax, at + axis, texts[k], offset=offset, gid=f"text {k + 1}", ha="center", va="center")
     from matplotlib.patches import Patch
 
     legend(ax, [Patch(color=SKY, alpha=0.6, label=said)])
     return ax
+
+
+def _apart(ax: Axes3D, at: Vector3, axes: list[Vector3]) -> list[tuple[Vector3, tuple[float, float]]]:
+    """Each axis, or its opposite, and where its text goes from its end, printer's points: so that no text lies on another."""
+    from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+    def on_page(point: Vector3) -> Array:
+        x, y, _ = proj_transform(*point, ax.get_proj())
+        return np.asarray(ax.transData.transform((x, y))) * 72 / ax.figure.dpi
+
+    centre, choices = on_page(at), []
+    for signs in product((1.0, -1.0), repeat=len(axes)):
+        ends = [on_page(at + sign * axis) for sign, axis in zip(signs, axes, strict=True)]
+        ways = [end - centre for end in ends]
+        lengths = [max(float(np.linalg.norm(way)), 1e-9) for way in ways]
+        places = [centre + way / n * max(n + 18.0, 44.0) for way, n in zip(ways, lengths, strict=True)]
+        # A text is about three times as wide as it is high.
+        gaps = [np.hypot(*((a - b) / [3.0, 1.0])) for a, b in combinations(places, 2)]
+        offsets = [tuple(map(float, place - end)) for place, end in zip(places, ends, strict=True)]
+        choices.append((min(gaps, default=0.0), signs, offsets))
+    _, signs, offsets = max(choices, key=lambda choice: round(float(choice[0]), 6))
+    return [(sign * axis, offset) for sign, axis, offset in zip(signs, axes, offsets, strict=True)]  # type: ignore[misc]
 
 
 def _origin(robot: Robot, skeleton: Skeleton, frame: str) -> Vector3:

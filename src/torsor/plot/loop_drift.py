@@ -45,7 +45,8 @@ def loop_drift(
         )
     ax.locator_params(axis="x", integer=True)
     ax.set_xlabel("loops of the task")
-    ax.set_ylabel("largest displacement of a joint (rad or m)")
+    units = {unit for drift in all_of_them for unit in (drift.units or ("rad", "m"))}
+    ax.set_ylabel(f"largest displacement of a joint ({' or '.join(sorted(units, reverse=True))})")
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=8)
     legend(ax, handles)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError
 from torsor.model import Robot
-from torsor.plot.canvas import BLUE, GREY, INK, ORANGE, finish_space, polyline, rgb, space_axes, triad
+from torsor.plot.canvas import BLUE, GREY, INK, ORANGE, finish_space, label, legend, polyline, rgb, space_axes, triad
 from torsor.plot.skeleton import Skeleton, skeleton_of
 from torsor.redundancy import SelfMotion
 
@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from mpl_toolkits.mplot3d import Axes3D
 
+STILL = 1e-6  # m: what a point that does not move may move by
+
 
 def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax: Axes | None = None) -> Axes:
     """Skeletons of a robot at several configurations of a self-motion, and the ways of its joints [Alt04, §II.B].
 
     ``motion``: a `torsor.SelfMotion`, or configurations (k, nq), rad or m. ``shown`` of them are drawn, evenly along the
     samples, from blue at the first to orange at the last; thin lines are the ways of all joint centres. Triads are the named
-    frames at the first configuration, among them the one that holds still. ``ax`` must be 3-D; a new one is made if None. Returns
-    the Axes, in m.
+    frames at the first configuration, with names at those whose origin does not move. ``ax`` must be 3-D; a new one is made if
+    None. Returns the Axes, in m.
     """
     q = np.asarray(getattr(motion, "q", motion), float)
     q = q.reshape(-1, q.shape[-1]) if q.ndim == 3 else q
@@ -44,7 +46,24 @@ def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax:
         _bars(ax, skeleton, tuple((1 - share) * rgb(BLUE) + share * rgb(ORANGE)), f"configuration {k}")
     for name, pose in some[0].tips.items():
         triad(ax, pose, 0.12 * some[0].extent, f"frame {name}")
+        if max(np.abs(skeleton.tips[name] - pose)[:3, 3].max() for skeleton in skeletons) < STILL:
+            label(ax, pose[:3, 3], name, offset=(-10, -12), ha="right", gid=f"name of {name}")
+    legend(ax, _key(some, closed=closed))
     return ax
+
+
+def _key(some: list[Skeleton], *, closed: bool) -> list[Any]:
+    """What the colours mean."""
+    from matplotlib.lines import Line2D
+
+    if len(some) == 1:
+        return [Line2D([], [], color=BLUE, linewidth=2.2, label="the configuration")]
+    last = "last, before it closes" if closed else "last"
+    return [
+        Line2D([], [], color=BLUE, linewidth=2.2, label=f"first of {len(some)} configurations"),
+        Line2D([], [], color=ORANGE, linewidth=2.2, label=last),
+        Line2D([], [], color=GREY, linewidth=0.8, label="ways of joints"),
+    ]
 
 
 def _ways(ax: Axes3D, skeletons: list[Skeleton]) -> None:

@@ -8,18 +8,22 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import TorsorError
 from torsor.functions import difference, mass_matrix
 from torsor.model import Robot
 from torsor.motion.border import refuse_bad_count, refuse_bad_numbers
-from torsor.redundancy.connection import connection
+from torsor.redundancy.connection import brackets_of
+from torsor.redundancy.given_lift import GivenLift, Lift
+from torsor.redundancy.in_words import units_of_freedoms, vector
 from torsor.redundancy.single_configuration import single_configuration
 from torsor.redundancy.task_displacement import displacement, place
-from torsor.redundancy.task_path import Straight, TaskPath, task_path
-from torsor.redundancy.tracking import LiftFunction, Tracker, lift_name
+from torsor.redundancy.task_path import TaskPath, task_path
+from torsor.redundancy.task_values import WHY, has_value
+from torsor.redundancy.tracking import Tracker
 from torsor.tasks import Task, as_task
 
 WHO = "closed_loop_drift"
-FINE = 2001  # points of a leg, for its area
+OPEN = 1e-6  # of the size of a loop: how far from its start a closed one may end
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +33,7 @@ class LoopDrift:
     ``q`` (L + 1, nq), rad or m; ``drift`` (L + 1, nv): from the start to q, rad or m; ``length`` (L + 1,): the same in the
     inertia metric at the start, m·√kg; ``task_error`` (L + 1,): how far the task is from where it began, m and rad as numbers.
     ``area`` (m, m): ½ ∮ (y_a dy_b − y_b dy_a) of one loop; ``predicted`` (nv,): what `vertical_brackets` at the start predict
-    for the first loop, to the second order in its size, rad or m (NaN for a lift that is a function).
+    for the first loop, to the second order in its size, rad or m. ``units`` (nv,): "rad" or "m" of each freedom.
     """
 
     robot: str
@@ -40,6 +44,7 @@ class LoopDrift:
     task_error: Array
     area: Array
     predicted: Array
+    units: tuple[str, ...] = ()
 
     @property
     def loops(self) -> int:
@@ -53,11 +58,14 @@ class LoopDrift:
 
     def __str__(self) -> str:
         expected = float(np.max(np.abs(self.predicted)))
-        brackets = f"; brackets predict {expected:.3g} for small loops" if np.isfinite(expected) else ""
+        off, moved = float(self.task_error[-1]), float(np.max(np.abs(self.drift[-1])))
+        back = f"while the task has come back to {off:.1g}"
+        if off > 1e-3 * moved and off > 1e-6:
+            back = f"and the task is {off:.2g} from where it began: this lift does not do it, J K ≠ 1"
         return (
             f"robot {self.robot!r}, {self.lift} lift: after {self.loops} loop{'s' if self.loops > 1 else ''} the joints are up "
-            f"to {np.max(np.abs(self.drift[-1])):.3g} from where they began ({self.per_loop:.3g} after the first{brackets}), "
-            f"while the task has come back to {self.task_error[-1]:.1g}"
+            f"to {moved:.3g} from where they began ({self.per_loop:.3g} after the first; brackets predict {expected:.3g} for "
+            f"small loops), {back}"
         )
 
 
@@ -68,7 +76,7 @@ def closed_loop_drift(
     path: Any,
     *,
     loops: int = 20,
-    lift: str | Array | LiftFunction = "inertia",
+    lift: Lift = "inertia",
     feedback: float = 0.0,
     tolerance: float = 1e-10,
 ) -> LoopDrift:
@@ -76,50 +84,53 @@ def closed_loop_drift(
 
     What a lift that is not repeatable (`is_repeatable`) does to a robot: the hand repeats itself, the arm does not.
 
-    ``q`` (nq,), rad or m: where it begins. ``task``: a `Task`, or the name of a frame for its body twist. ``path``: a function
-    t → ẏ (m,), t from 0 to 1, that comes back (`torsor.redundancy.circle`), or points (k, m) joined by straight legs and closed
-    by one more, of which only the differences count; for a pose also poses (k, 4, 4), joined by screw motions. ``lift``:
-    "inertia", "pseudoinverse", a constant metric (nv, nv), or a function (robot, q) → K (nv, m). ``feedback``: how fast an error
-    of the task is made good, per unit of t of a leg; with ``tolerance``, that of each step of order 8, there is next to none
-    without it. Raises at singular configurations. Configurations are compared with `torsor.difference`.
+    ``q`` (nq,), rad or m: where it begins. ``task``: a `Task`, or the name of a frame for its body twist. ``path``: a circle
+    (`torsor.redundancy.circle`); points (k, m) joined by straight legs and closed by one more, of which only the differences to
+    the first count, and which of a pose or orientation are exponential coordinates about where it starts, T = T₀ exp(y − y₀);
+    for a pose also poses (k, 4, 4), in base axes, joined by screw motions, the first where the frame is; or a function t → ẏ
+    (m,), t from 0 to 1, that comes back. ``lift``: "inertia", "pseudoinverse", a metric (nv, nv), or a function (robot, q) →
+    metric (nv, nv) or K (nv, m). ``feedback``: how fast an error of the task is made good, per unit of t of a leg; with
+    ``tolerance``, that of each step of order 8, there is next to none without it. Raises at singular configurations, and where
+    the task has not come back after the first loop, as with some rows of a twist. Configurations are compared with
+    `torsor.difference`.
     """
-    found = as_task(robot, task)
     q = single_configuration(WHO, robot, q)
+    found = as_task(robot, task)
     refuse_bad_numbers(WHO, tolerance=tolerance)
     refuse_bad_count(WHO, "loops", loops, 1, "`loops` must be positive")
-    way = task_path(WHO, found, path, closed=True)
     tracker = Tracker(WHO, robot, q, found, lift, feedback, tolerance)
-    here, reference, ends = q, tracker.reference.start, [q]
+    way = task_path(WHO, robot, q, found, path, closed=True)
+    here, reference, ends, began = q, tracker.reference.start, [q], place(robot, q, found)
     for _ in range(loops):
         for leg in way.legs:
             here, reference, _ = tracker.follow(here, reference, leg, np.zeros(0))
+        if len(ends) == 1:
+            off = displacement(found, began, place(robot, here, found))
+            _refuse_open(robot, q, found, tracker.given, off, way, tolerance)
         ends.append(here)
     qs = np.array(ends)
     drift = difference(robot, np.broadcast_to(q, qs.shape), qs)
     length = np.sqrt(np.einsum("ki,ij,kj->k", drift, mass_matrix(robot, q), drift))
-    began = tuple(np.broadcast_to(part, (len(qs), *part.shape)) for part in place(robot, q, found))
+    began = tuple(np.broadcast_to(part, (len(qs), *part.shape)) for part in began)
     error = np.linalg.norm(displacement(found, began, place(robot, qs, found)), axis=-1)
-    area = _area(way)
-    return LoopDrift(
-        robot.name, lift_name(lift), qs, drift, length, error, area, _predicted(robot, q, found, lift, area)
+    brackets = brackets_of(robot, q, found, tracker.given)
+    predicted = 0.5 * np.einsum("iab,ab->i", brackets, way.area)
+    freedoms = units_of_freedoms(robot.structure)
+    return LoopDrift(robot.name, tracker.given.name, qs, drift, length, error, way.area, predicted, freedoms)
+
+
+def _refuse_open(
+    robot: Robot, q: Array, task: Task, given: GivenLift, off: Array, way: TaskPath, tolerance: float
+) -> None:
+    """Raise if the task has not come back after one loop, unless that is the fault of a lift that is none."""
+    if np.linalg.norm(off) <= max(OPEN, 1e3 * tolerance) * max(way.size, OPEN):
+        return
+    K, J = given.lift_at(robot, q, task), task.jacobian(robot, q)
+    if given.function is not None and np.abs(J @ K - np.eye(task.size)).max() > OPEN:
+        return
+    why = f": {WHY}" if not has_value(robot, task) else ""
+    raise TorsorError(
+        f"{WHO}: the path is open: after one round the task is {np.linalg.norm(off):.3g} from where it began, by {vector(off)}"
+        f"{why}. A function t → ẏ must bring the task back, and body twists with ∮ ẏ dt = 0 do not; pass a circle, points or "
+        "poses (k, 4, 4) of a whole pose or orientation, or a task of positions."
     )
-
-
-def _predicted(robot: Robot, q: Array, task: Task, lift: Any, area: Array) -> Array:
-    if callable(lift):
-        return np.full(robot.nv, np.nan)
-    brackets = connection(robot, q, task, lift).vertical_brackets()
-    return 0.5 * np.einsum("iab,ab->i", brackets, area)
-
-
-def _area(way: TaskPath) -> Array:
-    """½ ∮ (y_a dy_b − y_b dy_a) of the legs (m, m), by trapezoids where they are curved."""
-    y = [np.zeros((1, len(np.asarray(way.legs[0](0.0)))))]
-    for leg in way.legs:
-        times = np.linspace(0.0, 1.0, 2 if isinstance(leg, Straight) else FINE)
-        rates = np.array([leg(float(t)) for t in times])
-        steps = 0.5 * (rates[1:] + rates[:-1]) * np.diff(times)[:, None]
-        y.append(y[-1][-1] + np.cumsum(steps, axis=0))
-    points = np.concatenate(y)
-    moment = np.einsum("ka,kb->ab", points[:-1], np.diff(points, axis=0))
-    return 0.5 * (moment - moment.T)

@@ -1,14 +1,4 @@
-"""How a lift turns from place to place: its vertical part changes along itself by brackets.
-
-The columns K_a of a lift are vector fields on the configurations. With P = 1 − K J, which removes M⁻¹ Jᵀ, the vertical part
-of their derivatives needs no derivative of (J M⁻¹ Jᵀ)⁻¹::
-
-    P ∂_k K = P M⁻¹ ((∂_k J)ᵀ Λ − (∂_k M) K)                     Λ = (J M⁻¹ Jᵀ)⁻¹
-    P [K_a, K_b] = Σ_k P (∂_k K_b) K_ka − P (∂_k K_a) K_kb + Σ P s_kl K_ka K_lb
-
-s are the brackets of the velocity frame, which vanish unless joints are planar, spherical or free. For the pseudoinverse M is
-1 and does not change. Everything is exact: ∂J are the kinematic Hessians, ∂M is `mass_matrix_derivative`.
-"""
+"""A lift at configurations, and how it turns from place to place."""
 
 from __future__ import annotations
 
@@ -16,18 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays import factor, solve_columns
 from torsor.arrays.checked import check
+from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
-from torsor.errors import ShapeError, TorsorError
-from torsor.functions import mass_matrix, mass_matrix_derivative
-from torsor.geometry.freedoms import structure_constants
+from torsor.errors import TorsorError
 from torsor.model import Robot
 from torsor.motion.border import refuse_strangers
+from torsor.redundancy import lift_brackets
+from torsor.redundancy.given_lift import GivenLift
+from torsor.redundancy.lift_brackets import frame_brackets, lowered_by_metric, lowered_by_task
 from torsor.tasks import Task, as_task
-
-LIFTS = ("inertia", "pseudoinverse")
-SINGULAR = 1e-14  # ratio of eigenvalues that is all rounding
-LiftName = str | Array  # "inertia", "pseudoinverse", or a constant metric (nv, nv)
 
 
 class Connection(NamedTuple):
@@ -47,29 +36,14 @@ class Connection(NamedTuple):
     gram: Array
     K: Array
 
-    def vertical(self) -> Array:
-        """P = 1 − K J (..., nv, nv)."""
-        return np.asarray(np.eye(self.robot.nv) - self.K @ self.J)
-
     def bracket_terms(self) -> list[Array]:
-        """(∂_a J)ᵀ Λ and −(∂_a M) K (..., nv, m, m), [i, a, b]: column b changes along column a by P M⁻¹ of their sum."""
-        Lambda = _solved(self.gram, np.eye(self.gram.shape[-1]))
-        turned = np.einsum("...cia,...cb->...iab", self.J_derivative @ self.K[..., None, :, :], Lambda)
-        n, m = self.K.shape[-2:]
-        pulled = self.metric_derivative @ self.K[..., None, :, :]  # (∂_k M) K, [k, i, b]
-        columns = np.swapaxes(self.K, -1, -2) @ pulled.reshape(*pulled.shape[:-3], n, n * m)  # [a, (i, b)]
-        stretched = np.moveaxis(columns.reshape(*columns.shape[:-1], n, m), -3, -2)
-        return [turned, -stretched]
-
-    def vertical_brackets(self) -> Array:
-        """P [K_a, K_b] (..., nv, m, m)."""
-        by_task, by_metric = self.bracket_terms()
-        lowered = by_task + by_metric
-        change = _solved(self.metric, _flat(lowered)).reshape(lowered.shape)
-        brackets = change - np.swapaxes(change, -1, -2)
-        if (s := structure_constants(self.robot.structure)) is not None:
-            brackets = brackets + np.einsum("kli,...ka,...lb->...iab", s, self.K, self.K)
-        return (self.vertical() @ _flat(brackets)).reshape(brackets.shape)
+        """M times P [K_a, K_b] (..., nv, m, m) but for what P takes away, in the terms that may cancel."""
+        Lambda = solve_columns(factor(self.gram, guarded=True), np.eye(self.gram.shape[-1]))
+        halves = [
+            lowered_by_task(self.K, Lambda, self.J_derivative),
+            lowered_by_metric(self.K, self.metric_derivative),
+        ]
+        return _antisymmetric(self.robot, halves, self.K, self.metric)
 
     def vertical_frame(self) -> Array:
         """Z (..., nv, nv − m): an orthonormal frame of ker J, J Z = 0 and Zᵀ M Z = 1."""
@@ -79,62 +53,66 @@ class Connection(NamedTuple):
         return np.linalg.solve(np.swapaxes(L, -1, -2), np.swapaxes(kernel, -1, -2))
 
 
-def connection(robot: Robot, q: Array, task: Task | str, lift: LiftName) -> Connection:
-    """The lift of a task at configurations q (..., nq) with everything that its derivatives are made of."""
-    q = np.asarray(q, float)
+def connection(robot: Robot, q: Array, task: Task, lift: GivenLift) -> Connection:
+    """The lift of a task at regular configurations q (..., nq) with everything that its derivatives are made of."""
     batch, n = q.shape[:-1], robot.nv
-    found = as_task(robot, task)
-    J = np.broadcast_to(found.jacobian(robot, q), (*batch, found.size, n))
-    J_derivative = np.broadcast_to(found.derivative(robot, q), (*batch, found.size, n, n))
-    metric = metric_of(robot, q, lift)
-    metric_derivative = mass_matrix_derivative(robot, q) if is_inertia(lift) else np.zeros((n, n, n))
-    X = _solved(metric, np.swapaxes(J, -1, -2))
-    gram = J @ X
-    K = np.swapaxes(_solved(gram, np.swapaxes(X, -1, -2)), -1, -2)
-    return Connection(robot, J, J_derivative, metric, np.broadcast_to(metric_derivative, (*batch, n, n, n)), X, gram, K)
+    J = np.broadcast_to(task.jacobian(robot, q), (*batch, task.size, n))
+    J_derivative = np.broadcast_to(task.derivative(robot, q), (*batch, task.size, n, n))
+    metric, metric_derivative = lift.metric_at(robot, q), lift.metric_derivative_at(robot, q)
+    X = solve_columns(factor(metric, guarded=True), np.swapaxes(J, -1, -2))
+    return Connection(robot, J, J_derivative, metric, metric_derivative, X, J @ X, lift.lift_at(robot, q, task))
 
 
-def metric_of(robot: Robot, q: Array, lift: LiftName) -> Array:
-    """The metric (..., nv, nv) that a lift is orthogonal in, at q (..., nq)."""
-    n = robot.nv
-    if is_inertia(lift):
-        return np.asarray(mass_matrix(robot, q))
-    metric = np.eye(n) if isinstance(lift, str) else np.asarray(lift, float)
-    return np.broadcast_to(metric, (*np.shape(q)[:-1], n, n))
+def bracket_terms(there: Connection, q: Array, lift: GivenLift) -> list[Array]:
+    """M P [K_a, K_b] (..., nv, m, m), but for what is orthogonal to ker J, in the terms that may cancel."""
+    if lift.is_metric:
+        return there.bracket_terms()
+    n, m = there.K.shape[-2:]
+    slopes = lift.derivative_at(there.robot, q, (n, m))  # ∂_k K_ib, [i, b, k]
+    change = np.swapaxes(slopes @ there.K[..., None, :, :], -1, -2)  # [i, a, b]
+    P = np.eye(n) - there.K @ there.J
+    terms = _antisymmetric(there.robot, [change], there.K, np.eye(n))
+    return [_applied(there.metric @ P, term) for term in terms]
 
 
-def is_inertia(lift: LiftName) -> bool:
-    """Whether it is the horizontal lift of the inertia metric."""
-    return isinstance(lift, str) and lift == "inertia"
-
-
-def refuse_no_lift(who: str, robot: Robot, lift: Any) -> None:
-    """Raise unless ``lift`` is one of the two names or a constant metric (nv, nv)."""
-    if isinstance(lift, str):
-        if lift not in LIFTS:
-            names = ", ".join(map(repr, LIFTS))
-            raise TorsorError(
-                f"{who}: `lift` is one of {names}, or a constant metric ({robot.nv}, {robot.nv}); got {lift!r}."
-            )
-    elif np.shape(lift) != (robot.nv, robot.nv):
-        raise ShapeError(f"{who}: a metric as `lift` has shape ({robot.nv}, {robot.nv}), got {np.shape(lift)}.")
+def brackets_of(robot: Robot, q: Array, task: Task | str, lift: GivenLift, by: Any = lift_brackets) -> Array:
+    """P [K_a, K_b] (..., nv, m, m) at q (..., nq), ``by`` the algorithms as they are written, or compiled ones."""
+    if lift.is_inertia:
+        return by.inertia_brackets(robot, q, task)
+    if lift.metric is None and lift.function is None:
+        return by.pseudoinverse_brackets(robot, q, task)
+    if lift.function is None:
+        return by.metric_brackets(robot, q, task, lift.metric)
+    if lift.is_metric:
+        return by.metric_brackets(robot, q, task, lift.metric_at(robot, q), lift.metric_derivative_at(robot, q))
+    there = connection(robot, q, as_task(robot, task), lift)
+    lowered: Any = sum(bracket_terms(there, q, lift))
+    return np.asarray(_applied(np.linalg.inv(there.metric), lowered))
 
 
 def configurations_of(who: str, robot: Robot, q: Any) -> Array:
     """``q`` (..., nq) checked, as NumPy numbers."""
-    refuse_strangers(who, robot, q)
+    if not isinstance(robot, Robot):
+        refuse_strangers(who, robot)
+    try:
+        known = namespace(q) is np or np.asarray(q, float) is not None
+    except Exception:  # each library has its own for values that are not there yet
+        known = False
+    if not (known and robot.is_concrete):
+        raise TorsorError(
+            f"{who} decides by numbers, and cannot run inside jit, grad, vmap or torsor.compile, where they are not known yet: "
+            "call it outside. torsor.horizontal_lift, split_velocity, velocity_projectors and vertical_brackets run inside."
+        )
     return np.asarray(check(who, "q", q, ("nq",), robot), float)
 
 
-def _flat(tensor: Array) -> Array:
-    """(..., nv, m, m) as matrices (..., nv, m²)."""
-    return tensor.reshape(*tensor.shape[:-2], tensor.shape[-1] * tensor.shape[-2])
+def _antisymmetric(robot: Robot, halves: list[Array], K: Array, metric: Array) -> list[Array]:
+    terms = [*halves, *(-np.swapaxes(half, -1, -2) for half in halves)]
+    own = frame_brackets(robot, K)
+    return terms if own is None else [*terms, _applied(metric, own)]
 
 
-def _solved(A: Array, B: Array) -> Array:
-    """A⁻¹ B of symmetric A, with NaN where A is singular but for rounding."""
-    with np.errstate(all="ignore"):
-        finite = np.where(np.isfinite(A), A, 0.0)
-        values = np.abs(np.linalg.eigvalsh(finite))
-        regular = (values.min(axis=-1) > SINGULAR * values.max(axis=-1))[..., None, None]
-        return np.where(regular, np.linalg.solve(np.where(regular, finite, np.eye(A.shape[-1])), B), np.nan)
+def _applied(A: Array, tensor: Array) -> Array:
+    """A (..., n, n) times a tensor (..., n, m, m) in its first index."""
+    m = tensor.shape[-1]
+    return np.reshape(A @ np.reshape(tensor, (*tensor.shape[:-2], m * m)), tensor.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.model import Structure
 
 
 def vector(x: Array, precision: int = 4) -> str:
@@ -18,3 +19,21 @@ def tried(configurations: int, skipped: int) -> str:
     """How many configurations an answer rests on."""
     count = f"{configurations} configuration{'' if configurations == 1 else 's'}"
     return count + (f" ({skipped} more singular)" if skipped else "")
+
+
+def units_of_freedoms(structure: Structure) -> tuple[str, ...]:
+    """For each of v (nv,), "rad" or "m"."""
+    units = [""] * structure.nv
+    for i, kind in enumerate(structure.kinds):
+        own = _UNITS.get(kind, ("rad",))
+        start = structure.coordinate_of(i).v_start
+        units[start : start + len(own)] = own
+    return tuple(units)
+
+
+_UNITS = {
+    "prismatic": ("m",),
+    "planar": ("rad", "m", "m"),
+    "spherical": ("rad",) * 3,
+    "free": (*("rad",) * 3, *("m",) * 3),
+}

@@ -10,7 +10,7 @@ from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
 from torsor.functions import mass_matrix
 from torsor.model import Robot
-from torsor.motion.border import refuse_bad_numbers
+from torsor.motion.border import refuse_bad_numbers, refuse_unknown
 from torsor.redundancy.connection import configurations_of
 from torsor.redundancy.in_words import vector
 from torsor.task_functions import horizontal_lift, pseudoinverse_lift
@@ -67,12 +67,15 @@ def lifts_agree(robot: Robot, q: ConfigurationVector, task: Task | str, *, toler
     """
     q = configurations_of("lifts_agree", robot, q)
     refuse_bad_numbers("lifts_agree", tolerance=tolerance)
+    if q.size == 0:
+        raise TorsorError(f"lifts_agree: there are no configurations to compare lifts at, `q` has shape {q.shape}.")
+    refuse_unknown("lifts_agree", q)
     J = as_task(robot, task).jacobian(robot, q)
     M, K, J_plus = mass_matrix(robot, q), horizontal_lift(robot, q, task), pseudoinverse_lift(robot, q, task)
-    if q.size == 0 or not (np.isfinite(K).all() and np.isfinite(J_plus).all()):
+    if not (np.isfinite(K).all() and np.isfinite(J_plus).all()):
         raise TorsorError(
-            f"lifts_agree: at some of the configurations of robot {robot.name!r} J loses rank or M is singular (or there are "
-            "none): there is no lift to compare. torsor.task_rank(robot, q, task) tells where."
+            f"lifts_agree: at some of the configurations of robot {robot.name!r} J loses rank or M is singular: there is no lift "
+            "to compare. torsor.task_rank(robot, q, task) tells where."
         )
     P = J_plus @ J
     commutator = _norm(M @ P - P @ M) / _norm(M)

@@ -12,11 +12,12 @@ from torsor.functions import difference, kinetic_energy, mass_matrix
 from torsor.model import Robot
 from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_unknown
 from torsor.motion.optional_scipy import scipy_module
+from torsor.redundancy.given_lift import Lift
 from torsor.redundancy.self_motion_direction import self_motion_direction
 from torsor.redundancy.single_configuration import single_configuration
 from torsor.redundancy.task_displacement import displacement, place
 from torsor.redundancy.task_path import task_path
-from torsor.redundancy.tracking import LiftFunction, Tracker, lift_name
+from torsor.redundancy.tracking import Tracker
 from torsor.task_functions import split_velocity
 from torsor.tasks import Task, as_task
 
@@ -28,9 +29,11 @@ class LiftedCurve:
     """A joint motion above a motion of the task: K samples over all of its legs.
 
     ``t`` (K,): the path parameter, one unit for each leg; ``q`` (K, nq), rad or m; ``v`` (K, nv), rad or m per unit of t.
-    ``fibre`` (K,), m·√kg: how far it has moved along the fibres, in the inertia metric: ∫ ⟨z, v⟩ dt with the unit self-motion
-    z where that is one direction (nv − m = 1), else the length ∫ |v vertical| dt. Zero for the horizontal lift. ``task_change``
-    (m,): from where the task began to where it is at the end.
+    ``fibre`` (K,), m·√kg: how far it has moved along the fibres, in the inertia metric. Where they are curves (nv − m = 1) it is
+    a coordinate, ∫ ⟨z, v⟩ dt with the unit self-motion z, and goes back when the motion does. With more dimensions it is the
+    length ∫ |v vertical| dt: ker J has no frame of its own, and coordinates in one carried along would depend on the way it was
+    carried. Zero for the horizontal lift in either case. ``task_change`` (m,): from where the task began to where it is at the
+    end.
     """
 
     robot: Robot
@@ -60,7 +63,7 @@ def lift_curve(
     task: Task | str,
     curve: Any,
     *,
-    lift: str | Array | LiftFunction = "inertia",
+    lift: Lift = "inertia",
     samples: int = 101,
     feedback: float = 0.0,
     tolerance: float = 1e-10,
@@ -68,34 +71,34 @@ def lift_curve(
     """q(t) above a curve of the task with q̇ = K(q) ẏ, the only one from q0 that is always horizontal [Alt04, Cor. III.1].
 
     ``q0`` (nq,), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``curve``: a function t → ẏ (m,), t
-    from 0 to 1, or points (k, m) joined by straight legs, of which only the differences count; for a pose also poses (k, 4, 4),
-    joined by screw motions. ``lift``: "inertia", "pseudoinverse", a constant metric (nv, nv), or a function (robot, q) → K
-    (nv, m). ``samples`` of each leg, the ends included; ``feedback``: how fast an error of the task is made good, per unit of t;
-    ``tolerance`` of each step. Raises at singular configurations, with what cannot be done there [E004-5]: the theorem's promise
-    of a lift for all times does not hold across them.
+    from 0 to 1; or points (k, m) joined by straight legs, of which only the differences to the first count: of a pose or
+    orientation they are exponential coordinates about where it starts, T = T₀ exp(y − y₀); for a pose also poses (k, 4, 4), in
+    base axes, joined by screw motions, the first where the frame is. ``lift``: "inertia", "pseudoinverse", a metric (nv, nv),
+    or a function (robot, q) → metric (nv, nv) or K (nv, m). ``samples`` of each leg, the ends included; ``feedback``: how fast
+    an error of the task is made good, per unit of t; ``tolerance`` of each step. Raises at singular configurations, with what
+    cannot be done there [E004-5]: the theorem's promise of a lift for all times does not hold across them.
     """
-    found = as_task(robot, task)
     q0 = single_configuration(WHO, robot, q0)
+    found = as_task(robot, task)
     refuse_bad_numbers(WHO, tolerance=tolerance)
     refuse_bad_count(WHO, "samples", samples, 2, "needs at least 2 samples of a leg, the start and the end")
-    legs = task_path(WHO, found, curve, closed=False).legs
     tracker = Tracker(WHO, robot, q0, found, lift, feedback, tolerance)
+    legs = task_path(WHO, robot, q0, found, curve, closed=False).legs
     times = np.linspace(0.0, 1.0, samples)
     q, reference, qs, vs = q0, tracker.reference.start, [], []
     for leg in legs:
         end = tracker.follow(q, reference, leg, times)
         qs.append(end.samples)
-        vs.append(
-            [tracker.lift(robot, here) @ np.asarray(leg(t), float) for t, here in zip(times, end.samples, strict=True)]
-        )
+        rates = np.array([leg(float(t)) for t in times], float)
+        vs.append(np.einsum("kia,ka->ki", tracker.given.lift_at(robot, end.samples, found), rates))
         q, reference = end.q, end.reference
     fibre = _fibre(robot, found, times, np.array(qs), np.array(vs))
     t = (np.arange(len(legs))[:, None] + times).ravel()
     keep = np.concatenate([[True], np.diff(t) > 0.0])  # the end of a leg is the beginning of the next
-    flat_q, flat_v = np.concatenate(qs), np.concatenate([np.array(v) for v in vs])
+    flat_q, flat_v = np.concatenate(qs), np.concatenate(vs)
     refuse_unknown(WHO, flat_q, "configurations on the way")
     change = displacement(found, place(robot, flat_q[0], found), place(robot, flat_q[-1], found))
-    return LiftedCurve(robot, lift_name(lift), t[keep], flat_q[keep], flat_v[keep], fibre.ravel()[keep], change)
+    return LiftedCurve(robot, tracker.given.name, t[keep], flat_q[keep], flat_v[keep], fibre.ravel()[keep], change)
 
 
 def _fibre(robot: Robot, task: Task, times: Array, q: Array, v: Array) -> Array:

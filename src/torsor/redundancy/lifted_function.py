@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import ConfigurationVector, JointVector, TaskVector
+from torsor.errors import ShapeError
 from torsor.functions import inverse_mass_matrix
 from torsor.model import Robot
 from torsor.motion.border import numbers_of
@@ -24,8 +25,8 @@ class LiftedFunction(NamedTuple):
 def lift_function(robot: Robot, q: ConfigurationVector, task: Task | str, eta: TaskVector) -> LiftedFunction:
     """d(θ∘ρ) = Jᵀ η and grad(θ∘ρ) = M⁻¹ Jᵀ η of a function θ of the task with differential η [Alt04, (24), E004-13].
 
-    The gradient is horizontal, J grad = J M⁻¹ Jᵀ η, and the lift of grad θ only where J M⁻¹ Jᵀ = 1
-    (`is_riemannian_submersion`). The printed J⁺ in place of Jᵀ gives neither.
+    The gradient is horizontal, J grad = J M⁻¹ Jᵀ η. It is the lift of grad θ = g⁻¹ η in a metric g of the task for all θ only
+    where J M⁻¹ Jᵀ = g⁻¹ (`is_riemannian_submersion`). The printed J⁺ in place of Jᵀ gives neither.
 
     ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``eta`` (..., m): the derivative
     of θ along each row of the task, so that θ̇ = η · ẏ. Returns two arrays (..., nv), in units of θ per rad or m, and those by
@@ -34,5 +35,11 @@ def lift_function(robot: Robot, q: ConfigurationVector, task: Task | str, eta: T
     q = configurations_of("lift_function", robot, q)
     found = as_task(robot, task)
     eta = numbers_of("lift_function", "eta", eta, (found.size,))
+    try:
+        np.broadcast_shapes(q.shape[:-1], eta.shape[:-1])
+    except ValueError as error:
+        raise ShapeError(
+            f"lift_function: batch axes of `q` {q.shape[:-1]} and `eta` {eta.shape[:-1]} do not go together."
+        ) from error
     differential: Any = np.einsum("...ai,...a->...i", found.jacobian(robot, q), eta)
     return LiftedFunction(differential, np.einsum("...ij,...j->...i", inverse_mass_matrix(robot, q), differential))

@@ -9,7 +9,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.errors import ModelError, TorsorError
 from torsor.model import Robot, random_configuration
-from torsor.motion.border import refuse_bad_count
+from torsor.motion.border import refuse_bad_count, refuse_unknown
 from torsor.redundancy.connection import configurations_of
 from torsor.redundancy.regularity import is_regular
 from torsor.tasks import Task, as_task
@@ -36,6 +36,9 @@ def regular_configurations(who: str, robot: Robot, task: Task | str, q: Any, con
         )
     if q is not None:
         given = configurations_of(who, robot, q).reshape(-1, robot.nq)
+        if len(given) == 0:
+            raise TorsorError(f"{who}: `q` holds no configuration; leave it out for random ones.")
+        refuse_unknown(who, given)
         good = is_regular(robot, given, _jacobian(robot, found, given), LIMIT)
         if not good.any():
             raise TorsorError(f"{who}: none of the configurations of robot {robot.name!r} is regular.")

@@ -8,15 +8,17 @@ import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.functions import mass_matrix
-from torsor.geometry.freedoms import structure_constants
 from torsor.model import Robot
 from torsor.motion.border import refuse_bad_numbers, refuse_strangers
-from torsor.redundancy.connection import Connection, LiftName, connection, refuse_no_lift
+from torsor.redundancy.connection import Connection, bracket_terms, brackets_of, connection
+from torsor.redundancy.given_lift import GivenLift, Lift, given_lift
 from torsor.redundancy.in_words import tried, vector
 from torsor.redundancy.regular_configurations import regular_configurations
+from torsor.redundancy.task_values import WHY, has_value, is_integrable
 from torsor.tasks import Task, as_task
 
 WHO = "is_repeatable"
+DIFFERENCED = 1e-8  # what differences of a lift of the user's own may be off by
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,9 @@ class RepeatabilityReport:
     unit, found at ``where`` (nq,). ``rows``: the two rows of the task whose loops drift most there; ``drift`` (nv,): the
     displacement of the joints after a small loop of unit area in these rows, rad or m per squared unit of the task, and
     ``drift_length``: the same in the inertia metric, m·√kg. ``configurations`` tried, and ``skipped``, which were singular.
+    ``has_value``: the task comes back to where it was when a loop closes; false of rows of a twist that are those of no
+    function (ker J is not integrable), for which brackets say whether the columns of the lift are integrable, and nothing of
+    closed ways.
     """
 
     robot: str
@@ -40,6 +45,7 @@ class RepeatabilityReport:
     drift_length: float
     configurations: int
     skipped: int
+    has_value: bool = True
 
     def __bool__(self) -> bool:
         return self.repeatable
@@ -49,6 +55,7 @@ class RepeatabilityReport:
         if not self.rows:
             return f"{what} is repeatable: a task of one row has no loops, and without redundancy nothing can drift."
         at = tried(self.configurations, self.skipped)
+        what = what if self.has_value else f"{what} (whose loops have no end to come back to, for {WHY})"
         if self.repeatable:
             return (
                 f"{what} is repeatable: at {at} no vertical bracket exceeds {self.largest:.1g} of its largest term (tolerance "
@@ -64,7 +71,7 @@ class RepeatabilityReport:
 def is_repeatable(
     robot: Robot,
     task: Task | str,
-    lift: LiftName = "inertia",
+    lift: Lift = "inertia",
     *,
     q: ConfigurationVector | None = None,
     configurations: int = 12,
@@ -73,34 +80,38 @@ def is_repeatable(
 ) -> RepeatabilityReport:
     """Whether closed ways of the task close in the joints: [K_a, K_b] ∈ span K [SY88; Alt04, §III.B, E004-14].
 
+    That is so of all that can be drawn together to a point without meeting a singular configuration; others, once round a
+    hole, may come back elsewhere still.
+
     Neither flatness of the robot nor the use of a pseudoinverse makes it so [E004-7]. What `vertical_brackets` says at one
     configuration is asked at ``q`` (..., nq), rad or m, or at random ``configurations`` within the limits, and measured
     against the terms that cancel. `closed_loop_drift` measures the drift of a loop itself.
 
-    ``task``: a `Task`, or the name of a frame for its body twist. ``lift``: "inertia", "pseudoinverse", or a constant metric
-    (nv, nv). ``tolerance``: no unit. Returns a report that is true or false and says why when printed.
+    ``task``: a `Task`, or the name of a frame for its body twist. ``lift``: "inertia", "pseudoinverse", a metric (nv, nv), or
+    a function (robot, q) → metric (nv, nv) or K (nv, m). ``tolerance``: no unit; of a function at least 1e-8, for it is
+    differentiated by differences. Returns a report that is true or false and says why when printed.
     """
     refuse_strangers(WHO, robot)
-    refuse_no_lift(WHO, robot, lift)
     refuse_bad_numbers(WHO, tolerance=tolerance)
-    found, name = as_task(robot, task), lift if isinstance(lift, str) else "given metric's"
+    found = as_task(robot, task)
     drawn = regular_configurations(WHO, robot, task, q, configurations, seed)
-    count = len(drawn.q)
+    given = given_lift(WHO, robot, found, lift, drawn.q[0])
+    tolerance = tolerance if given.function is None else max(tolerance, DIFFERENCED)
+    count, valued = len(drawn.q), has_value(robot, found) or is_integrable(robot, found, drawn.q)
     if found.size == 1 or found.size == robot.nv:
         none = np.zeros(robot.nv)
         return RepeatabilityReport(
-            robot.name, name, True, 0.0, tolerance, drawn.q[0], (), none, 0.0, count, drawn.skipped
+            robot.name, given.name, True, 0.0, tolerance, drawn.q[0], (), none, 0.0, count, drawn.skipped, valued
         )
-    there = connection(robot, drawn.q, task, lift)
-    relative = _relative_brackets(there)
+    relative = _relative_brackets(connection(robot, drawn.q, found, given), drawn.q, given)
     worst = int(np.argmax(relative))
-    B, M = there.vertical_brackets()[worst], mass_matrix(robot, drawn.q[worst])
+    B, M = brackets_of(robot, drawn.q[worst], found, given), mass_matrix(robot, drawn.q[worst])
     lengths = np.sqrt(np.maximum(np.einsum("iab,ij,jab->ab", B, M, B), 0.0))
     a, b = divmod(int(np.argmax(np.triu(lengths))), found.size)
     a, b = (a, b) if a != b else (0, 1)
     return RepeatabilityReport(
         robot.name,
-        name,
+        given.name,
         bool(relative[worst] <= tolerance),
         float(relative[worst]),
         tolerance,
@@ -110,17 +121,15 @@ def is_repeatable(
         float(lengths[a, b]),
         count,
         drawn.skipped,
+        valued,
     )
 
 
-def _relative_brackets(there: Connection) -> Array:
-    """The largest ⟨z, [k_a, k_b]⟩ of orthonormal horizontal k and vertical z (B,), over the terms that cancel in it."""
-    L, Z = np.linalg.cholesky(there.gram), there.vertical_frame()
-    K = there.K @ L
-    terms = [np.einsum("...iz,...icd,...ca,...db->...zab", Z, term, L, L) for term in there.bracket_terms()]
-    terms += [-np.swapaxes(term, -1, -2) for term in terms]
-    if (s := structure_constants(there.robot.structure)) is not None:
-        terms.append(np.einsum("...iz,...ij,klj,...ka,...lb->...zab", Z, there.metric, s, K, K))
+def _relative_brackets(there: Connection, q: Array, lift: GivenLift) -> Array:
+    """The largest ⟨z, [k_a, k_b]⟩ of orthonormal lifted k and vertical z (B,), over the terms that cancel in it."""
+    L = np.linalg.cholesky(np.linalg.inv(np.swapaxes(there.K, -1, -2) @ there.metric @ there.K))
+    Z, K = there.vertical_frame(), there.K @ L
+    terms = [np.einsum("...iz,...icd,...ca,...db->...zab", Z, term, L, L) for term in bracket_terms(there, q, lift)]
     # A derivative along k turns things by |k| rad: where all terms vanish, that is the size of their rounding.
     size = np.max(np.abs(K), axis=(-2, -1))
     for term in terms:

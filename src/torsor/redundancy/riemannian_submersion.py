@@ -3,12 +3,16 @@
 With G = J M⁻¹ Jᵀ, the inverse of the inertia that the task feels::
 
     G = g⁻¹                                     lengths are those of the metric g of the task
-    ∂_z G = 0 for all z with J z = 0            they are those of some metric: G does not change along fibres
+    ∂_z G = 0 for all z with J z = 0            near each configuration they are those of some metric
     ∂_k G = ∂_kJ M⁻¹Jᵀ + (∂_kJ M⁻¹Jᵀ)ᵀ − J M⁻¹ ∂_kM M⁻¹ Jᵀ
+
+A fibre may have several components, elbow up and elbow down; that G is the same on all of them is asked of configurations that
+Newton's method finds for the same value of the task.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +21,19 @@ import numpy as np
 from torsor.arrays.typing import Array, ConfigurationVector, TaskMatrix
 from torsor.errors import ShapeError, TorsorError
 from torsor.model import Robot
-from torsor.motion.border import refuse_bad_numbers, refuse_strangers
+from torsor.motion.border import refuse_bad_numbers, refuse_strangers, refuse_unknown
 from torsor.redundancy.connection import Connection, connection
+from torsor.redundancy.given_lift import GivenLift
 from torsor.redundancy.in_words import tried, vector
-from torsor.redundancy.regular_configurations import regular_configurations
-from torsor.tasks import Task, as_task
+from torsor.redundancy.regular_configurations import LIMIT, regular_configurations
+from torsor.redundancy.same_task import solutions
+from torsor.redundancy.task_displacement import displacement, place
+from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task, as_task
 
 WHO = "is_riemannian_submersion"
+FIBRES = 3  # configurations whose fibres are looked at as a whole, and from how many random starts
+STARTS = 16
+SOLVED = 1e-6  # relative difference that configurations found by Newton's method may have
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +42,10 @@ class SubmersionReport:
 
     ``defect``: the largest entry of W G Wᵀ − 1, no unit, with target = WᵀW, found at ``where`` (nq,). ``variation``: the
     largest change of G along a fibre as a fraction of its largest term, no unit, found at ``varies_at`` (nq,);
-    ``constant_along_fibres``: that there is none, so that G is a submersion onto some metric. ``configurations`` that were
-    tried, and ``skipped`` ones, which were singular.
+    ``constant_along_fibres``: that there is none, so that near each configuration it is a submersion onto some metric.
+    ``configurations`` that were tried, and ``skipped`` ones, which were singular. ``others``: how many configurations with the
+    task where it is at one of the first were compared, on this or another component of the fibre; ``spread``: by how much G
+    differs between two of them, as a fraction of G, no unit; ``apart`` (2, nq): these two.
     """
 
     robot: str
@@ -46,6 +58,14 @@ class SubmersionReport:
     tolerance: float
     configurations: int
     skipped: int
+    others: int
+    spread: float
+    apart: Array
+
+    @property
+    def same_on_components(self) -> bool:
+        """Whether G is the same at all configurations found for one value of the task."""
+        return self.spread <= max(self.tolerance, SOLVED)
 
     def __bool__(self) -> bool:
         return self.submersion
@@ -57,23 +77,33 @@ class SubmersionReport:
             f"{tried(self.configurations, self.skipped)} J M⁻¹ Jᵀ is off by {self.defect:.2g} at most, at q = "
             f"{vector(self.where)}."
         ]
-        if self.constant_along_fibres:
-            lines.append(
-                f"J M⁻¹ Jᵀ does not change along fibres ({self.variation:.1g} of its largest term): it is one onto some "
-                "metric."
-            )
-        else:
+        if not self.constant_along_fibres:
             lines.append(
                 f"J M⁻¹ Jᵀ changes along fibres (by {self.variation:.2g} of its largest term, at q = "
                 f"{vector(self.varies_at)}): it is a Riemannian submersion onto no metric at all."
             )
+        else:
+            lines.append(
+                f"J M⁻¹ Jᵀ does not change along fibres ({self.variation:.1g} of its largest term): locally, near each "
+                f"configuration, it is one onto some metric.{self._components()}"
+            )
         return "\n".join(lines)
+
+    def _components(self) -> str:
+        if not self.others:
+            return ""
+        if self.same_on_components:
+            return f" It is the same at {self.others} more configurations found for the same values of the task."
+        return (
+            f" But it differs by {self.spread:.2g} between q = {vector(self.apart[0])} and {vector(self.apart[1])}, where the "
+            "task is the same: onto one metric for all it is none."
+        )
 
 
 def is_riemannian_submersion(
     robot: Robot,
     task: Task | str,
-    target: TaskMatrix | None = None,
+    target: TaskMatrix | Callable[[Array], Array] | None = None,
     *,
     q: ConfigurationVector | None = None,
     configurations: int = 12,
@@ -86,15 +116,19 @@ def is_riemannian_submersion(
     frame of what it moves in: a pose, orientation, position or function is, some rows of a body twist are not.
 
     ``task``: a `Task`, or the name of a frame for its body twist. ``target`` (m, m): the metric of the task, symmetric and
-    positive definite; the identity if None. Asked at ``q`` (..., nq), rad or m, or at random ``configurations`` within the
-    limits; ``tolerance``: of both answers, no unit. Returns a report that is true or false and says why when printed.
+    positive definite; the identity if None; or a function y → g (m, m) of where the task is, diag(1, r²) of polar coordinates
+    say, with y (m,) the values of functions and coordinates of positions, or the pose (4, 4) of one frame. Asked at ``q``
+    (..., nq), rad or m, or at random ``configurations`` within the limits; ``tolerance``: of both answers, no unit. Returns a
+    report that is true or false and says why when printed.
     """
     refuse_strangers(WHO, robot)
     refuse_bad_numbers(WHO, tolerance=tolerance)
-    W = _root(robot, as_task(robot, task), target)
+    found = as_task(robot, task)
+    fixed = None if callable(target) else _factor_of(found, target)
     drawn = regular_configurations(WHO, robot, task, q, configurations, seed)
-    lift = connection(robot, drawn.q, task, "inertia")
-    defect = np.max(np.abs(W @ lift.gram @ W.T - np.eye(len(W))), axis=(-2, -1))
+    lift = connection(robot, drawn.q, found, GivenLift("inertia"))
+    W = _factors_along(robot, found, target, drawn.q) if fixed is None else fixed
+    defect = np.max(np.abs(W @ lift.gram @ np.swapaxes(W, -1, -2) - np.eye(found.size)), axis=(-2, -1))
     variation = _variation(lift)
     worst, most = int(np.argmax(defect)), int(np.argmax(variation))
     return SubmersionReport(
@@ -108,6 +142,7 @@ def is_riemannian_submersion(
         tolerance,
         len(drawn.q),
         drawn.skipped,
+        *_compared(robot, found, drawn.q[: FIBRES if variation[most] <= tolerance else 0], drawn.q[0]),
     )
 
 
@@ -131,12 +166,58 @@ def _largest(*tensors: Any) -> Array:
     return np.max([np.max(np.abs(x), axis=(-3, -2, -1)) for x in tensors], axis=0)
 
 
-def _root(robot: Robot, task: Task, target: Any) -> Array:
+def _compared(robot: Robot, task: Task, qs: Array, first: Array) -> tuple[int, float, Array]:
+    """G at other configurations with the task where it is at qs: how many, the largest relative difference, and where."""
+    count, spread, apart = 0, 0.0, np.stack([first, first])
+    if not _is_frame(task):
+        return count, spread, apart
+    for q in qs:
+        some = solutions(robot, q, task, STARTS, 0, LIMIT)
+        G = connection(robot, some, task, GivenLift("inertia")).gram
+        off = np.max(np.abs(G - G[0]), axis=(-2, -1)) / np.max(np.abs(G[0]))
+        worst = int(np.argmax(off))
+        count += len(some) - 1
+        if off[worst] > spread:
+            spread, apart = float(off[worst]), np.stack([q, some[worst]])
+    return count, spread, apart
+
+
+def _factors_along(robot: Robot, task: Task, target: Any, qs: Array) -> Array:
+    """W (B, m, m) of a target that is a function of where the task is."""
+    parts = place(robot, qs, task)
+    pose = isinstance(task, FrameTask) and task.kind != "position"
+    if not pose and not _has_coordinates(task):
+        raise TorsorError(f"{WHO}: `target` as a function is known of functions, positions and poses of one frame.")
+    y = parts[0] if pose else displacement(task, tuple(np.zeros_like(part) for part in parts), parts)
+    y = np.broadcast_to(y, (len(qs), *y.shape[1:]))
+    return np.stack([_factor_of(task, target(one)) for one in y])
+
+
+def _is_frame(task: Task) -> bool:
+    """Whether its rows are a frame of what it moves in, not some rows of a twist, which turn with it."""
+    if isinstance(task, StackedTask):
+        return all(map(_is_frame, task.tasks))
+    return isinstance(task, FrameTask) or _has_coordinates(task)
+
+
+def _has_coordinates(task: Task) -> bool:
+    """Whether its rows are those of numbers: of positions and functions."""
+    if isinstance(task, SelectedTask):
+        return _has_coordinates(task.task)
+    if isinstance(task, StackedTask):
+        return all(map(_has_coordinates, task.tasks))
+    return isinstance(task, FunctionTask) or (isinstance(task, FrameTask) and task.kind == "position")
+
+
+def _factor_of(task: Task, target: Any) -> Array:
     """W with WᵀW = target."""
     m = task.size
     g = np.eye(m) if target is None else np.asarray(target, float)
-    if g.shape != (m, m) or not np.allclose(g, g.T):
-        raise ShapeError(f"{WHO}: `target` must be symmetric of shape ({m}, {m}) for this task, got {g.shape}.")
+    if g.shape != (m, m):
+        raise ShapeError(f"{WHO}: `target` must have shape ({m}, {m}) for this task, got {g.shape}.")
+    refuse_unknown(WHO, g, "the numbers of `target`")
+    if (off := float(np.abs(g - g.T).max())) > 1e-9 * np.abs(g).max():
+        raise TorsorError(f"{WHO}: `target` must be symmetric, and differs from its transpose by {off:.3g}.")
     try:
         return np.linalg.cholesky(g).T
     except np.linalg.LinAlgError as error:

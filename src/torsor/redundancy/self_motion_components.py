@@ -8,40 +8,45 @@ import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
-from torsor.functions import integrate
-from torsor.model import Robot, random_configuration
+from torsor.model import Robot
 from torsor.motion.border import refuse_bad_count, refuse_bad_numbers
 from torsor.redundancy.angle_difference import angle_difference
-from torsor.redundancy.regularity import is_regular
+from torsor.redundancy.joined_solutions import joined_groups
+from torsor.redundancy.same_task import solutions
 from torsor.redundancy.self_motion import SelfMotion, self_motion
 from torsor.redundancy.single_configuration import single_configuration
-from torsor.redundancy.task_displacement import displacement, place
-from torsor.task_functions import pseudoinverse_lift
+from torsor.redundancy.task_values import WHY, has_value
 from torsor.tasks import Task, as_task
 
 WHO = "self_motion_components"
-STEPS = 60  # of Newton's method from each random start
-LARGEST = 0.5  # step of it, rad or m: longer ones are shortened
 
 
 @dataclass(frozen=True, eq=False)
 class SelfMotionComponents:
-    """The pieces that were found: ``components``, and ``found`` (len,): how many of ``starts`` random starts led to each."""
+    """The pieces that were found, of ``dimension`` nv − m.
+
+    ``solutions``: of each piece the configurations (k, nq) that led to it, rad or m, the first piece that of q; ``found``
+    (len,): how many these are, of ``starts`` in all. ``components``: of each piece its curve where ``dimension`` is 1, else none.
+    """
 
     robot: str
     components: tuple[SelfMotion, ...]
     found: Array
     starts: int
+    dimension: int
+    solutions: tuple[Array, ...]
 
     def __len__(self) -> int:
-        return len(self.components)
+        return len(self.solutions)
 
     def __str__(self) -> str:
-        lines = [f"self-motion of robot {self.robot!r}: {len(self)} components found from {self.starts} solutions"]
-        lines += [
-            f"  {int(n)} on {str(c).partition(': ')[2]}" for n, c in zip(self.found, self.components, strict=True)
-        ]
-        return "\n".join(lines)
+        pieces = f"{len(self)} component{'' if len(self) == 1 else 's'}"
+        head = f"self-motion of robot {self.robot!r}: {pieces} found from {self.starts} solutions"
+        if self.dimension > 1:
+            counts = ", ".join(str(int(n)) for n in self.found)
+            return f"{head}, of {self.dimension} dimensions, with {counts} of them"
+        lines = [f"  {int(n)} on {str(c).partition(': ')[2]}" for n, c in zip(self.found, self.components, strict=True)]
+        return "\n".join([head, *lines])
 
 
 def self_motion_components(
@@ -54,44 +59,41 @@ def self_motion_components(
     seed: int = 0,
     longest: float = 100.0,
 ) -> SelfMotionComponents:
-    """The pieces of ρ⁻¹(ρ(q)) for nv − m = 1, sampled: curves that never meet, modulo whole turns of joints [Alt04, §II.B].
+    """The pieces of ρ⁻¹(ρ(q)), sampled: self-motions that never meet, modulo whole turns of joints [Alt04, §II.B].
 
-    Random configurations are led to where the task is at ``q`` (nq,), rad or m, by Newton's method, and each that lies on no
-    curve known so far (within half a ``step``, rad or m, of its samples and their chords) starts a new one. A piece that no
-    start was led to is not found; limits are not looked at. A curve cut by a singular configuration counts as several.
+    Random configurations are led to where the task is at ``q`` (nq,), rad or m, by Newton's method. Where nv − m = 1, each that
+    lies on no curve known so far (within half a ``step``, rad or m, of its samples and their chords) starts a new one. Where it
+    is more, those between which a self-motion is found are one piece: from each the null-space flow towards each other one,
+    q' = (1 − J⁺J) (q_other − q), is followed. A piece that no start was led to is not found; with more dimensions, two may be
+    one, if all flows between them got stuck. Limits are not looked at. A curve cut by a singular configuration counts as several.
     """
-    found = as_task(robot, task)
     q = single_configuration(WHO, robot, q)
+    found = as_task(robot, task)
     refuse_bad_numbers(WHO, step=step, longest=longest)
     refuse_bad_count(WHO, "starts", starts, 1, "`starts` must be positive")
-    if robot.nv != found.size + 1:
-        raise TorsorError(f"{WHO}: self-motions are curves where nv − m = 1; here it is {robot.nv - found.size}.")
+    dimension = robot.nv - found.size
+    if dimension < 1:
+        raise TorsorError(
+            f"{WHO}: robot {robot.name!r} has {robot.nv} degrees of freedom for {found.size} rows, and no self-motion."
+        )
+    if not has_value(robot, found):
+        raise TorsorError(f"{WHO}: which configurations do the same is not known of this task, for {WHY}.")
+    led = solutions(robot, q, found, starts, seed)
     curves: list[SelfMotion] = []
-    counts: list[int] = []
-    solutions = _solutions(robot, q, found, starts, seed)
-    for solution in solutions:
-        for k, curve in enumerate(curves):
-            if _distance(robot, solution, curve) < 0.5 * step:
-                counts[k] += 1
-                break
-        else:
-            curves.append(self_motion(robot, solution, found, step, longest=longest))
-            counts.append(1)
-    return SelfMotionComponents(robot.name, tuple(curves), np.array(counts), len(solutions))
-
-
-def _solutions(robot: Robot, q: Array, task: Task, starts: int, seed: int) -> Array:
-    """Configurations (k, nq) that do to the task what q does, q first."""
-    some = random_configuration(robot, seed=seed, batch=(starts,))
-    target = tuple(np.broadcast_to(part, (starts, *part.shape)) for part in place(robot, q, task))
-    for _ in range(STEPS):
-        error = displacement(task, place(robot, some, task), target)
-        dq = np.nan_to_num(np.einsum("kia,ka->ki", pseudoinverse_lift(robot, some, task), error))
-        size = np.linalg.norm(dq, axis=-1, keepdims=True)
-        some = integrate(robot, some, dq * np.minimum(1.0, LARGEST / np.maximum(size, 1e-300)))
-    arrived = np.linalg.norm(displacement(task, place(robot, some, task), target), axis=-1) < 1e-9
-    J = np.broadcast_to(task.jacobian(robot, some), (starts, task.size, robot.nv))
-    return np.concatenate([q[None], some[arrived & is_regular(robot, some, J)]])
+    if dimension > 1:
+        groups = joined_groups(robot, found, led)
+    else:
+        groups = []
+        for number, solution in enumerate(led):
+            near = [k for k, curve in enumerate(curves) if _distance(robot, solution, curve) < 0.5 * step]
+            if near:
+                groups[near[0]].append(number)
+            else:
+                curves.append(self_motion(robot, solution, found, step, longest=longest))
+                groups.append([number])
+    counts = np.array([len(group) for group in groups])
+    pieces = tuple(led[group] for group in groups)
+    return SelfMotionComponents(robot.name, tuple(curves), counts, len(led), dimension, pieces)
 
 
 def _distance(robot: Robot, q: Array, curve: SelfMotion) -> float:

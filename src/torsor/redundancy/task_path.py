@@ -1,16 +1,30 @@
-"""Ways for a task to go: a rate for every instant, or legs between points."""
+"""Ways for a task to go: a rate for every instant, or legs between points.
+
+Of a pose or orientation, numbers y are exponential coordinates about where it starts, so that a closed curve of y closes::
+
+    T = T₀ exp(y(t))                ẏ of the task is the body twist T⁻¹ Ṫ = J_r(y) dy/dt
+
+Integrating body twists as if they were rates of numbers does not: ∮ V dt = 0 brings no rotation back [Bar17, (7.83)].
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError, TorsorError
-from torsor.lie import se3
-from torsor.tasks import FrameTask, Task
+from torsor.functions import frame_pose
+from torsor.lie import se3, so3
+from torsor.model import Robot
+from torsor.redundancy.in_words import vector
+from torsor.tasks import FrameTask, StackedTask, Task, pose_task
+
+FINE = 2001  # points of a curved leg, for its area
+AT_START = 1e-6  # rad or m: how near to the hand the first of some poses must be
 
 
 class Rate(Protocol):
@@ -20,20 +34,40 @@ class Rate(Protocol):
         """The task velocity at t."""
 
 
+class Way(Protocol):
+    """A rate whose integral is known."""
+
+    def __call__(self, t: float, /) -> Array:
+        """dy/dt (m,)."""
+
+    def place(self, t: float, /) -> Array:
+        """y (m,)."""
+
+
 class TaskPath(NamedTuple):
-    """Legs of equal duration, each a rate over t from 0 to 1 of the leg: the task velocity (m,) per leg."""
+    """Legs of equal duration, each a rate over t from 0 to 1 of the leg: the task velocity (m,) per leg.
+
+    ``area`` (m, m): ½ ∫ (y_a dy_b − y_b dy_a) over all legs; ``size``: the largest |y| on the way.
+    """
 
     legs: tuple[Rate, ...]
+    area: Array
+    size: float
 
 
 class Straight(NamedTuple):
-    """The same rate (m,) all the way."""
+    """The same rate (m,) all the way, from ``start`` (m,)."""
 
     rate: Array
+    start: Array
 
     def __call__(self, t: float) -> Array:
         """At any time."""
         return self.rate
+
+    def place(self, t: float) -> Array:
+        """y (m,)."""
+        return self.start + t * self.rate
 
 
 class Circle(NamedTuple):
@@ -45,45 +79,131 @@ class Circle(NamedTuple):
     b: int
 
     def __call__(self, t: float) -> Array:
-        """ẏ (m,)."""
-        rate = np.zeros(self.size)
+        """dy/dt (m,)."""
         turn = 2 * np.pi
-        rate[self.a] += turn * self.radius * np.sin(turn * t)
-        rate[self.b] += turn * self.radius * np.cos(turn * t)
-        return rate
+        return self._vector(turn * np.sin(turn * t), turn * np.cos(turn * t))
+
+    def place(self, t: float) -> Array:
+        """y (m,)."""
+        return self._vector(1.0 - np.cos(2 * np.pi * t), np.sin(2 * np.pi * t))
+
+    def _vector(self, along_a: float, along_b: float) -> Array:
+        y = np.zeros(self.size)
+        y[self.a], y[self.b] = self.radius * along_a, self.radius * along_b
+        return y
 
 
-def circle(task: Task, radius: float, rows: Sequence[int | str] = (0, 1)) -> Circle:
+class OnGroup(NamedTuple):
+    """A way in exponential coordinates of poses and rotations, as the body twists that follow it."""
+
+    task: Task
+    way: Way
+
+    def __call__(self, t: float) -> Array:
+        """The task velocity (m,)."""
+        return body_rates(self.task, self.way.place(t), np.asarray(self.way(t), float))
+
+
+def circle(task: Task | str, radius: float, rows: Sequence[int | str] = (0, 1)) -> Circle:
     """A closed path for `closed_loop_drift`: a circle of ``radius``, m or rad, in two ``rows`` of the task, by number or label.
 
-    It begins where the task is, in the direction of the second row, with the centre in the direction of the first.
+    It begins where the task is, in the direction of the second row, with the centre in the direction of the first. Of a pose
+    or orientation the rows are exponential coordinates about where it begins. A name is the pose of that frame.
     """
-    if len(rows) != 2:
-        raise TorsorError(f"circle: needs two rows of the task, got {list(rows)!r}.")
-    a, b = (task.labels.index(row) if isinstance(row, str) and row in task.labels else row for row in rows)
-    if not all(isinstance(row, int) and 0 <= row < task.size for row in (a, b)):
-        raise TorsorError(f"circle: rows are {', '.join(task.labels)} or 0 … {task.size - 1}, got {list(rows)!r}.")
+    task = task if isinstance(task, Task) else pose_task(task)
+    given = (rows,) if isinstance(rows, (str, int)) else tuple(rows)
+    if len(given) != 2:
+        raise TorsorError(f"circle: needs two rows of the task, got {list(given)!r}.")
+    a, b = (task.labels.index(row) if isinstance(row, str) and row in task.labels else row for row in given)
+    if not all(isinstance(row, int) and 0 <= row < task.size for row in (a, b)) or a == b:
+        raise TorsorError(
+            f"circle: rows are two of {', '.join(task.labels)}, or of 0 … {task.size - 1}, got {list(given)!r}."
+        )
+    if not (np.ndim(radius) == 0 and np.isfinite(radius) and radius != 0):
+        raise TorsorError(f"circle: `radius` must be one finite number other than zero, got {radius!r:.60}.")
     return Circle(task.size, float(radius), int(a), int(b))
 
 
-def task_path(who: str, task: Task, path: Any, *, closed: bool) -> TaskPath:
-    """What the user has passed, as legs; ``closed`` adds the way back to the first point."""
+def task_path(who: str, robot: Robot, q: Array, task: Task, path: Any, *, closed: bool) -> TaskPath:
+    """What the user has passed, as legs from where q (nq,) is; ``closed`` adds the way back to the first point."""
+    if isinstance(path, Circle):
+        if path.size != task.size:
+            raise ShapeError(f"{who}: this circle is for a task of {path.size} rows, and the task has {task.size}.")
+        return _measured([_on_group(task, path)], [path])
     if callable(path):
         rate = np.asarray(path(0.0), float)
         if rate.shape != (task.size,):
             raise ShapeError(f"{who}: a path as a function gives the task velocity ({task.size},), got {rate.shape}.")
-        return TaskPath((path,))
+        return _measured([path], [path])
     points = np.asarray(path, float)
-    poses = isinstance(task, FrameTask) and task.kind == "pose" and points.ndim == 3 and points.shape[1:] == (4, 4)
+    takes_poses = isinstance(task, FrameTask) and task.kind == "pose"
+    poses = takes_poses and points.ndim == 3 and points.shape[1:] == (4, 4)
     if not poses and not (points.ndim == 2 and points.shape[1] == task.size):
-        also = " or poses (k, 4, 4)" if isinstance(task, FrameTask) and task.kind == "pose" else ""
+        also = " or poses (k, 4, 4)" if takes_poses else ""
         raise ShapeError(
             f"{who}: a path of this task is a function t → ẏ ({task.size},), t from 0 to 1, or points (k, {task.size}){also}; "
             f"got shape {points.shape}."
         )
-    if len(points) < 2 or not np.isfinite(points).all():
-        raise ShapeError(f"{who}: a path has two finite points or more, got {len(points)}.")
+    if len(points) < 2:
+        raise ShapeError(f"{who}: a path has two points or more, got {len(points)}.")
+    if not np.isfinite(points).all():
+        raise TorsorError(f"{who}: the points of a path must be finite numbers, got NaN or infinity.")
+    if poses:
+        assert isinstance(task, FrameTask)
+        _refuse_other_start(who, robot, q, task.frame, points)
     if closed:
         points = np.concatenate([points, points[:1]])
-    steps = se3.log(se3.inverse(points[:-1]) @ points[1:]) if poses else np.diff(points, axis=0)
-    return TaskPath(tuple(Straight(step) for step in steps))
+    if poses:  # screw motions, each from the frame where the last one ended
+        steps = se3.log(se3.inverse(points[:-1]) @ points[1:])
+        starts = np.concatenate([np.zeros((1, 6)), np.cumsum(steps, axis=0)[:-1]])
+        screws = [Straight(step, start) for step, start in zip(steps, starts, strict=True)]
+        return _measured(screws, screws)
+    y = points - points[0]
+    ways = [Straight(end - start, start) for start, end in pairwise(y)]
+    return _measured([_on_group(task, way) for way in ways], ways)
+
+
+def body_rates(task: Task, y: Array, y_rate: Array) -> Array:
+    """ẏ (m,) of a task whose coordinates y (m,) change by y_rate (m,): of poses and rotations J_r(y) dy/dt, else the same."""
+    if isinstance(task, StackedTask):
+        cuts = np.cumsum([one.size for one in task.tasks])[:-1]
+        parts = zip(task.tasks, np.split(y, cuts), np.split(y_rate, cuts), strict=True)
+        return np.concatenate([body_rates(*part) for part in parts])
+    if isinstance(task, FrameTask) and task.kind == "pose":
+        return np.asarray(se3.right_jacobian(y) @ y_rate)
+    if isinstance(task, FrameTask) and task.kind == "orientation":
+        return np.asarray(so3.right_jacobian(y) @ y_rate)
+    return y_rate
+
+
+def _on_group(task: Task, way: Way) -> Rate:
+    parts = task.tasks if isinstance(task, StackedTask) else (task,)
+    plain = all(isinstance(one, FrameTask) and one.kind == "position" for one in parts)
+    return way if plain else OnGroup(task, way)
+
+
+def _refuse_other_start(who: str, robot: Robot, q: Array, frame: str, poses: Array) -> None:
+    R = poses[:, :3, :3]
+    off = max(np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(), np.abs(poses[:, 3] - [0, 0, 0, 1]).max())
+    if off > AT_START:
+        raise TorsorError(f"{who}: poses are rotations and places, (R, p; 0, 1); these are off by {off:.2g}.")
+    apart = np.asarray(se3.log(se3.inverse(frame_pose(robot, q, frame)) @ poses[0]))
+    if np.linalg.norm(apart) > AT_START:
+        raise TorsorError(
+            f"{who}: the first pose is not where {frame!r} is at this q: it is {np.linalg.norm(apart[:3]):.3g} rad and "
+            f"{np.linalg.norm(apart[3:]):.3g} m away, by {vector(apart)}. Poses are absolute: for moves relative to the frame "
+            f"pass torsor.frame_pose(robot, q, {frame!r}) @ moves, the first of them the identity."
+        )
+
+
+def _measured(legs: Sequence[Rate], coordinates: Sequence[Rate]) -> TaskPath:
+    """With ½ ∮ (y_a dy_b − y_b dy_a), by trapezoids where legs are curved."""
+    y = [np.zeros((1, len(np.asarray(coordinates[0](0.0)))))]
+    for leg in coordinates:
+        times = np.linspace(0.0, 1.0, 2 if isinstance(leg, Straight) else FINE)
+        rates = np.array([leg(float(t)) for t in times], float)
+        steps = 0.5 * (rates[1:] + rates[:-1]) * np.diff(times)[:, None]
+        y.append(y[-1][-1] + np.cumsum(steps, axis=0))
+    points = np.concatenate(y)
+    moment = np.einsum("ka,kb->ab", points[:-1], np.diff(points, axis=0))
+    return TaskPath(tuple(legs), 0.5 * (moment - moment.T), float(np.max(np.linalg.norm(points, axis=-1))))

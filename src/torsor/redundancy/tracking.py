@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import ShapeError, TorsorError
+from torsor.errors import TorsorError
 from torsor.functions import configuration_rate, mass_matrix
 from torsor.lie import se3
 from torsor.model import Robot
+from torsor.motion.border import refuse_unknown
 from torsor.motion.integration import integrated
 from torsor.motion.quaternions_along import with_unit_quaternions
-from torsor.redundancy.connection import refuse_no_lift
+from torsor.redundancy.given_lift import given_lift
 from torsor.redundancy.in_words import vector
 from torsor.redundancy.task_displacement import displacement, place
 from torsor.redundancy.task_path import Rate
-from torsor.task_functions import horizontal_lift, pseudoinverse_lift, task_rank
+from torsor.task_functions import task_rank
 from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task
 
 SHORTEST = 1e-7  # step, as a fraction of a leg: where steps get shorter than this, the joints run away
-LiftFunction = Callable[[Robot, Array], Array]  # (robot, q (nq,)) → K (nv, m)
 
 
 class Reference(Protocol):
@@ -91,13 +90,20 @@ class Tracker:
         self, who: str, robot: Robot, q: Array, task: Task, lift: Any, feedback: float, tolerance: float
     ) -> None:
         self.who, self.robot, self.task, self.tolerance, self.feedback = who, robot, task, tolerance, feedback
-        self.lift = lift_function(who, robot, task, lift)
+        if task.size > robot.nv:
+            raise TorsorError(
+                f"{who}: robot {robot.name!r} has {robot.nv} degrees of freedom, fewer than the {task.size} rows of the task: no "
+                "joint motion does all of it."
+            )
+        if not (np.ndim(feedback) == 0 and np.isfinite(feedback) and feedback >= 0):
+            raise TorsorError(f"{who}: `feedback` must be one number, finite and not negative, got {feedback!r:.60}.")
+        self.given = given_lift(who, robot, task, lift, q)
         self.reference: Reference = _reference(who, robot, q, task) if feedback else _Nowhere()
 
     def velocity(self, q: Array, y_rate: Array, reference: Array) -> Array:
         """v (nv,) = K (ẏ + feedback · error)."""
         wanted = y_rate + self.feedback * self.reference.error(reference, q) if self.feedback else y_rate
-        return np.asarray(self.lift(self.robot, q) @ wanted)
+        return np.asarray(self.given.lift_at(self.robot, q, self.task) @ wanted)
 
     def follow(self, q: Array, reference: Array, leg: Rate, times: Array) -> Leg:
         """One leg from q; raises where the task becomes singular."""
@@ -105,6 +111,7 @@ class Tracker:
 
         def rate(t: float, y: Array) -> Array:
             here, carried, y_rate = y[:split], y[split:], np.asarray(leg(t), float)
+            refuse_unknown(self.who, y_rate, f"the path's velocities, here at t = {t:.6g} of a leg,")
             v = self.velocity(here, y_rate, carried)
             return np.concatenate([configuration_rate(self.robot, here, v), self.reference.rate(carried, y_rate)])
 
@@ -129,35 +136,6 @@ class Tracker:
             f"away, as it does at singular configurations. J has {report}.{weight} Take a path that keeps away from it, or start "
             "elsewhere on the self-motion (torsor.self_motion)."
         )
-
-
-def lift_function(who: str, robot: Robot, task: Task, lift: Any) -> LiftFunction:
-    """The lift by name or metric, or a function (robot, q) → K (nv, m) of the user's."""
-    if callable(lift):
-        return _checked(who, robot, task, lift)
-    refuse_no_lift(who, robot, lift)
-    if isinstance(lift, str):
-        given = horizontal_lift if lift == "inertia" else pseudoinverse_lift
-        return lambda robot, q: given(robot, q, task)
-    metric = np.asarray(lift, float)
-    return lambda robot, q: horizontal_lift(robot, q, task, metric)
-
-
-def lift_name(lift: Any) -> str:
-    """For reports."""
-    if isinstance(lift, str):
-        return lift
-    return str(getattr(lift, "__name__", "given")) if callable(lift) else "given metric's"
-
-
-def _checked(who: str, robot: Robot, task: Task, lift: Callable[..., Any]) -> LiftFunction:
-    def checked(robot: Robot, q: Array) -> Array:
-        K = np.asarray(lift(robot, q), float)
-        if K.shape != (robot.nv, task.size):
-            raise ShapeError(f"{who}: the lift must give K ({robot.nv}, {task.size}), got {K.shape}.")
-        return K
-
-    return checked
 
 
 def _reference(who: str, robot: Robot, q: Array, task: Task) -> Reference:

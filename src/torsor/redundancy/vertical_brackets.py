@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import numpy as np
 
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.namespace import is_concrete
+from torsor.arrays.typing import ConfigurationVector
+from torsor.errors import TorsorError
 from torsor.model import Robot
-from torsor.redundancy.connection import LiftName, configurations_of, connection, refuse_no_lift
-from torsor.tasks import Task
+from torsor.motion.border import refuse_strangers
+from torsor.redundancy import compiled_functions, lift_brackets
+from torsor.redundancy.connection import brackets_of, configurations_of
+from torsor.redundancy.given_lift import Lift, given_lift
+from torsor.redundancy.lift_brackets import LiftBrackets
+from torsor.tasks import Task, as_task
 
-LiftBrackets = Annotated[Array, "... nv * *"]
+WHO = "vertical_brackets"
+COMPILED = 10_000  # products of ∂J and ∂M with K, more or less: ten joints and a pose; beyond, compiling takes too long
 
 
-def vertical_brackets(
-    robot: Robot, q: ConfigurationVector, task: Task | str, lift: LiftName = "inertia"
-) -> LiftBrackets:
+def vertical_brackets(robot: Robot, q: ConfigurationVector, task: Task | str, lift: Lift = "inertia") -> LiftBrackets:
     """B[:, a, b] = (1 − K J) [K_a, K_b]: where the robot has drifted to, per area, after a small loop of the task.
 
     Doing rows a, b, −a, −b by ε one after the other displaces the joints by ε² B[:, a, b], a self-motion. If B vanishes
@@ -22,12 +27,22 @@ def vertical_brackets(
     joints too [Alt04, Cor. III.2 and §III.B, E004-7, E004-8, E004-14]. Exact, by the derivatives of J and M.
 
     ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``lift``: "inertia" for
-    `horizontal_lift`, "pseudoinverse", or a constant metric (nv, nv). Returns (..., nv, m, m), antisymmetric, rad or m per
-    squared unit of the task; NaN where J loses rank.
+    `horizontal_lift`, "pseudoinverse", a metric (nv, nv), or a function (robot, q) of one configuration that gives a metric
+    (nv, nv) or K (nv, m) and is differentiated: exactly, compiled once, if it is made of torsor's functions and NumPy's (it must
+    not change afterwards), else by differences. Returns (..., nv, m, m), antisymmetric, rad or m per squared unit of the task;
+    NaN where J loses rank.
     """
-    q = configurations_of("vertical_brackets", robot, q)
-    refuse_no_lift("vertical_brackets", robot, lift)
-    return connection(robot, q, task, lift).vertical_brackets()
+    if not isinstance(robot, Robot):
+        refuse_strangers(WHO, robot)
+    found = as_task(robot, task)
+    by = compiled_functions if robot.nv**2 * found.size * (robot.nv + found.size) <= COMPILED else lift_brackets
+    if is_concrete(q) and robot.is_concrete:
+        q = configurations_of(WHO, robot, q)
+        start = q.reshape(-1, robot.nq)[0] if q.size else np.zeros(robot.nq)
+        return brackets_of(robot, q, task, given_lift(WHO, robot, found, lift, start, exact=True), by)
+    if callable(lift):
+        raise TorsorError(f"{WHO}: a lift that is a function needs plain numbers, and q is being traced.")
+    return brackets_of(robot, q, task, given_lift(WHO, robot, found, lift, q), by)
 
 
 def oneill_tensor(robot: Robot, q: ConfigurationVector, task: Task | str) -> LiftBrackets:

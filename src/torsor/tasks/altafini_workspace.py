@@ -2,7 +2,8 @@
 
 The exact equation of the body twist X = J v is Ẋ = J M⁻¹ (τ − C v − g) + J̇ v (`workspace_acceleration`). Both agree for all
 velocities where J M⁻¹ (C v + g) − J̇ v = −ad*_X X; for one, on a Riemannian submersion onto SE(3) with the identity metric
-(J M⁻¹ Jᵀ = 1) and for horizontal velocities, without gravity and friction. No chain with a flat metric is one [E004-6].
+(J M⁻¹ Jᵀ = 1) and for horizontal velocities, without gravity and friction. No chain with a flat metric is one if it has fewer
+than three redundant freedoms, or integrable horizontals [E004-6].
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from torsor import functions, lie
 from torsor.arrays import matmul, matvec
 from torsor.arrays.typing import ConfigurationVector, JointVector, Twist
+from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.tasks.singular_directions import root_of
 
@@ -38,7 +40,8 @@ class AltafiniEquationReport:
     applies: bool
     """It holds at this configuration for all velocities and joint forces."""
     velocity_defect: float
-    """Largest error of Ẋ for pairs of velocities of unit energy, vᵀ M v = 1; rad/s², m/s²."""
+    """Largest error of Ẋ, a quadratic form of v, for pairs from one basis with vᵀ M v = 1; rad/s², m/s². It is 0 if and only if
+    there is none for any velocity; over all with vᵀ M v = 1 the error is nv times this at most."""
     gravity_defect: float
     """|J M⁻¹ g|, which (18) has no term for; rad/s², m/s²."""
     friction: bool
@@ -53,9 +56,11 @@ def altafini_equation_report(
     """Does Altafini's workspace equation hold here, for all velocities? [Alt04, (18), E004-9].
 
     The error of (18) does not depend on τ and is a quadratic form of v, so that n (n + 1)/2 velocities decide.
-    ``q`` (nq,), rad or m, one configuration. ``tolerance``: in rad/s² and m/s², for velocities of unit energy.
+    ``q`` (nq,), rad or m, one configuration. ``tolerance``: in rad/s² and m/s², for a basis of velocities with vᵀ M v = 1.
     """
     q = np.asarray(q, dtype=float)
+    if q.ndim != 1:
+        raise ShapeError(f"altafini_equation_report: one report is of one configuration ({robot.nq},), got {q.shape}.")
     J, M_inverse = functions.body_jacobian(robot, q, frame), functions.inverse_mass_matrix(robot, q)
     weightless = robot.with_gravity((0.0, 0.0, 0.0))
 

@@ -1,0 +1,163 @@
+"""What the user may call a lift: a name, a metric, or a function of the configuration that gives a metric or the lift itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torsor.arrays.namespace import namespace
+from torsor.arrays.typing import Array
+from torsor.errors import ShapeError, TorsorError
+from torsor.functions import integrate, mass_matrix, mass_matrix_derivative
+from torsor.model import Robot
+from torsor.task_functions import horizontal_lift, pseudoinverse_lift
+from torsor.tasks import Task, function_task
+
+LIFTS = ("inertia", "pseudoinverse")
+SYMMETRIC = 1e-9  # of the largest entry: how far a metric may be from its transpose
+STEP = 1e-3  # rad or m, of central differences of order 6
+Function = Callable[[Robot, Array], Array]  # (robot, q (nq,)) → a metric (nv, nv) or a lift K (nv, m)
+Lift = str | Array | Function  # what the argument ``lift`` takes
+
+
+class GivenLift(NamedTuple):
+    """A lift as it was given: ``metric`` constant (nv, nv) or None; ``function`` of q or None, ``is_metric`` if that is one."""
+
+    name: str
+    metric: Array | None = None
+    function: Function | None = None
+    is_metric: bool = True
+    exact: bool = False  # derivatives of the function: traced and compiled if that can be, else differences
+
+    @property
+    def is_inertia(self) -> bool:
+        """Whether it is the horizontal lift of the inertia metric."""
+        return self.name == "inertia" and self.metric is None and self.function is None
+
+    def lift_at(self, robot: Robot, q: Array, task: Task) -> Array:
+        """K (..., nv, m) at q (..., nq)."""
+        if self.function is not None and not self.is_metric:
+            return evaluated(robot, self.function, q, (robot.nv, task.size))
+        if self.function is None and self.metric is None:
+            return horizontal_lift(robot, q, task) if self.is_inertia else pseudoinverse_lift(robot, q, task)
+        return horizontal_lift(robot, q, task, self.metric_at(robot, q))
+
+    def metric_at(self, robot: Robot, q: Array) -> Array:
+        """The metric (..., nv, nv) that it is orthogonal in, at q (..., nq); the inertia of a lift that has none."""
+        n = robot.nv
+        if self.is_inertia or not self.is_metric:
+            return np.asarray(mass_matrix(robot, q))
+        if self.function is not None:
+            metric = evaluated(robot, self.function, q, (n, n))
+            _refuse_no_metric("the metric " + self.name, metric)
+            return metric
+        return np.broadcast_to(np.eye(n) if self.metric is None else self.metric, (*np.shape(q)[:-1], n, n))
+
+    def metric_derivative_at(self, robot: Robot, q: Array) -> Array:
+        """∂_k M_ij (..., nv, nv, nv), derivative index first."""
+        n = robot.nv
+        if self.is_inertia or not self.is_metric:
+            return np.asarray(mass_matrix_derivative(robot, q))
+        if self.function is None:
+            return np.zeros((*np.shape(q)[:-1], n, n, n))
+        return np.moveaxis(self.derivative_at(robot, q, (n, n)), -1, -3)
+
+    def derivative_at(self, robot: Robot, q: Array, shape: tuple[int, ...]) -> Array:
+        """Of the function: (..., *shape, nv) along v."""
+        assert self.function is not None
+        size, hashable = int(np.prod(shape)), isinstance(self.function, Hashable)
+        task = _traced(robot, self.function, size) if self.exact and hashable else None
+        if task is None:
+            return by_differences(robot, self.function, q, shape)
+        slopes = np.broadcast_to(task.jacobian(robot, q), (*np.shape(q)[:-1], size, robot.nv))
+        return slopes.reshape(*slopes.shape[:-2], *shape, robot.nv)
+
+
+def given_lift(who: str, robot: Robot, task: Task, lift: Any, q: Array, *, exact: bool = False) -> GivenLift:
+    """The argument ``lift``, checked; what a function gives is seen at q (nq,)."""
+    n, m = robot.nv, task.size
+    if isinstance(lift, str):
+        if lift not in LIFTS:
+            names = ", ".join(map(repr, LIFTS))
+            raise TorsorError(
+                f"{who}: `lift` is one of {names}, a metric ({n}, {n}), or a function (robot, q) of either; got {lift!r}."
+            )
+        return GivenLift(lift)
+    if callable(lift):
+        name = str(getattr(lift, "__name__", "given"))
+        name = "given" if name == "<lambda>" else name
+        value = np.asarray(lift(robot, q), float)
+        shape = value.shape
+        if shape not in ((n, m), (n, n)):
+            raise ShapeError(
+                f"{who}: a function as `lift` gives K ({n}, {m}), or a metric ({n}, {n}), for one configuration; got {shape}."
+            )
+        return GivenLift(
+            name, None, lift, shape != (n, m) or (n == m and _looks_like_a_metric(robot, q, task, value)), exact
+        )
+    if np.shape(lift) != (n, n):
+        raise ShapeError(f"{who}: a metric as `lift` has shape ({n}, {n}), got {np.shape(lift)}.")
+    metric = np.asarray(lift, float)
+    _refuse_no_metric(f"{who}: the metric", metric)
+    return GivenLift("given metric's", metric)
+
+
+def _looks_like_a_metric(robot: Robot, q: Array, task: Task, value: Array) -> bool:
+    """Of a matrix (nv, nv) for a task of nv rows: symmetric and positive definite, and not J⁻¹."""
+    if np.allclose(task.jacobian(robot, q) @ value, np.eye(robot.nv)):
+        return False
+    symmetric = np.abs(value - value.T).max() <= SYMMETRIC * np.abs(value).max()
+    return bool(symmetric and np.linalg.eigvalsh(value).min() > 0.0)
+
+
+def _refuse_no_metric(what: str, metric: Array) -> None:
+    """Raise unless matrices (..., n, n) are finite, symmetric and positive definite."""
+    if not np.isfinite(metric).all():
+        raise TorsorError(f"{what} must be finite numbers, got NaN or infinity.")
+    off = np.abs(metric - np.swapaxes(metric, -1, -2)).max(initial=0.0)
+    if off > SYMMETRIC * np.abs(metric).max(initial=0.0):
+        raise TorsorError(f"{what} must be symmetric, and differs from its transpose by {off:.3g}.")
+    least = float(np.linalg.eigvalsh(metric).min(initial=np.inf))
+    if not least > 0.0:
+        raise TorsorError(f"{what} must be positive definite, and its least eigenvalue is {least:.3g}.")
+
+
+def evaluated(robot: Robot, function: Function, q: Array, shape: tuple[int, ...]) -> Array:
+    """A function of one configuration at q (..., nq): (..., *shape)."""
+    flat = np.reshape(q, (-1, robot.nq))
+    found = np.array([np.asarray(function(robot, one), float) for one in flat]).reshape(len(flat), *shape)
+    return found.reshape(*np.shape(q)[:-1], *shape)
+
+
+def by_differences(robot: Robot, function: Function, q: Array, shape: tuple[int, ...]) -> Array:
+    """Derivatives (..., *shape, nv) of a function along v, by central differences."""
+    weights = np.array([-1, 9, -45, 45, -9, 1]) / (60 * STEP)
+
+    def moved(direction: Array, by: float) -> Array:
+        there = integrate(robot, q, np.broadcast_to(direction, (*np.shape(q)[:-1], robot.nv)), by * STEP)
+        return evaluated(robot, function, there, shape)
+
+    along = [
+        np.tensordot(weights, np.array([moved(direction, k) for k in (-3, -2, -1, 1, 2, 3)]), 1)
+        for direction in np.eye(robot.nv)
+    ]
+    return np.stack(along, axis=-1)
+
+
+@lru_cache(maxsize=64)
+def _traced(robot: Robot, function: Function, size: int) -> Task | None:
+    """The function as a task, if it is made of what torsor can trace."""
+
+    def numbers(robot: Robot, q: Array) -> Array:
+        found = function(robot, q)
+        return namespace(found).reshape(found, (size,))
+
+    task = function_task(numbers, size)
+    try:
+        task.jacobian(robot, np.zeros((0, robot.nq)))
+    except Exception:  # whatever a user's function does with numbers that are not there yet
+        return None
+    return task

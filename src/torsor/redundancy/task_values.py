@@ -1,0 +1,101 @@
+"""Do the rows of a task belong to a value, or are they velocities only?
+
+The body twist of a frame is the velocity of its pose, but some rows of it are in general the velocity of nothing. With rows
+left out, h ⊂ se(3), they are that of the pose modulo motions in h if these are a group, [h, h] ⊆ h (of all twists that the
+robot can reach). If they are not, no self-motion manifold need exist: it does where ker J is integrable,
+
+    dJ(u, w) = Σ (∂_i J_j − ∂_j J_i − Σ_r J_r s_ij^r) u_i w_j = 0        for all u, w with J u = J w = 0
+
+(Frobenius), s the brackets of the velocity frame.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from torsor import lie
+from torsor.arrays.typing import Array
+from torsor.errors import TorsorError
+from torsor.functions import body_jacobian
+from torsor.geometry.freedoms import structure_constants
+from torsor.model import Robot, random_configuration
+from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task
+
+SAMPLES = 8  # random configurations at which it is asked, besides the given ones
+ROUNDING = 1e-9  # of the largest term
+WHY = (
+    "some rows of a body twist are velocities, not those of a function of q: moves that each hold these rows still hold them "
+    "no longer when done in turn (ker J is not integrable)"
+)
+
+
+def has_value(robot: Robot, task: Task) -> bool:
+    """Whether ẏ of the task is the velocity of something: a pose, a place, a function, or a pose modulo a group."""
+    if isinstance(task, (FrameTask, FunctionTask)):
+        return True
+    if isinstance(task, StackedTask):
+        return all(has_value(robot, one) for one in task.tasks)
+    if not isinstance(task, SelectedTask):
+        return False
+    whole, rows = task.task, task.rows
+    if isinstance(whole, SelectedTask):
+        return has_value(robot, SelectedTask(whole.task, tuple(whole.rows[row] for row in rows)))
+    if isinstance(whole, StackedTask):
+        first, parts = 0, []
+        for one in whole.tasks:
+            own = tuple(row - first for row in rows if first <= row < first + one.size)
+            parts += [SelectedTask(one, own)] if own else []
+            first += one.size
+        return all(has_value(robot, part) for part in parts)
+    if isinstance(whole, FrameTask) and whole.kind != "position":
+        return _left_out_is_a_group(robot, whole.frame, rows)  # rows of an orientation are the first three of a pose
+    return has_value(robot, whole)
+
+
+def is_integrable(robot: Robot, task: Task, q: Array) -> bool:
+    """Whether ker J is integrable at q (..., nq) and at some random configurations."""
+    if robot.nv - task.size < 2 or has_value(robot, task):
+        return True
+    some = random_configuration(robot, seed=0, batch=(SAMPLES,))
+    return bool(np.all(kernel_brackets(robot, task, np.concatenate([q.reshape(-1, robot.nq), some])) < ROUNDING))
+
+
+def refuse_no_manifold(who: str, robot: Robot, task: Task, q: Array) -> None:
+    """Raise where ker J is not integrable: what holds the rows still leads out of every surface."""
+    if not is_integrable(robot, task, q):
+        raise TorsorError(
+            f"{who}: this task has no self-motion manifold, for {WHY}. Hold the whole pose or orientation, a position "
+            "(torsor.position_task) or a function of q (torsor.function_task) instead."
+        )
+
+
+def kernel_brackets(robot: Robot, task: Task, q: Array) -> Array:
+    """The largest |dJ(u, w)| of orthonormal u and w in ker J at q (B, nq), as a fraction of the largest ∂J: (B,), no unit."""
+    n, m = robot.nv, task.size
+    J = np.broadcast_to(task.jacobian(robot, q), (len(q), m, n))
+    dJ = np.broadcast_to(task.derivative(robot, q), (len(q), m, n, n))  # [a, j, i] = ∂_i J_aj
+    curl = np.swapaxes(dJ, -1, -2) - dJ
+    if (s := structure_constants(robot.structure)) is not None:
+        curl = curl - np.einsum("bar,ijr->baij", J, s)
+    Z = np.swapaxes(np.linalg.svd(J)[2][:, m:], -1, -2)
+    found = np.abs(np.einsum("baij,biu,bjw->bauw", curl, Z, Z)).max(axis=(-3, -2, -1))
+    size = np.maximum(np.abs(dJ).max(axis=(-3, -2, -1)), np.abs(J).max(axis=(-2, -1)))
+    return np.asarray(found / np.maximum(size, 1e-300))
+
+
+@lru_cache(maxsize=256)
+def _left_out_is_a_group(robot: Robot, frame: str, rows: tuple[int, ...]) -> bool:
+    """Whether twists that the robot can reach, with none of the rows, have brackets with none of them."""
+    q = random_configuration(robot, seed=0, batch=(2 * SAMPLES,))
+    twists = np.swapaxes(np.broadcast_to(body_jacobian(robot, q, frame), (2 * SAMPLES, 6, robot.nv)), -1, -2).reshape(
+        -1, 6
+    )
+    _, sigma, axes = np.linalg.svd(twists, full_matrices=False)
+    reached = axes[sigma > ROUNDING * max(float(sigma[0]), 1e-300)]  # (r, 6), a basis
+    _, sigma, combinations = np.linalg.svd(reached[:, list(rows)].T)
+    rank = int(np.sum(sigma > ROUNDING))
+    h = combinations[rank:] @ reached  # (k, 6): what is left when the rows vanish
+    brackets = np.asarray(lie.bracket(h[:, None, :], h[None, :, :]))
+    return bool(np.all(np.abs(brackets[..., list(rows)]) < ROUNDING))
