@@ -92,8 +92,7 @@ def _groups(robot: Robot) -> list[tuple[slice, Group]] | None:
     s = robot.structure
     if all(kind in SCREW_KINDS for kind in s.kinds):
         return None
-    owner = {s.couplings[i].coordinate: i for i in range(s.n) if s.coordinate_of(i).name == s.joints[i]}
-    return [(c.v, GROUPS[s.kinds[owner[k]]]) for k, c in enumerate(s.coordinates)]
+    return [(c.v, GROUPS[kind]) for c, kind in zip(s.coordinates, s.coordinate_kinds, strict=True)]
 
 
 def _compare_numbers(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:

@@ -64,11 +64,10 @@ def increment_rate(robot: Robot, u: JointVector, v: JointVector) -> JointVector:
 
 def _joint_by_joint(robot: Robot, table: Table, one: Array, two: Array, *sizes: str) -> Array:
     s = robot.structure
-    owner = {s.couplings[i].coordinate: i for i in range(s.n) if s.coordinate_of(i).name == s.joints[i]}
     parts = []
-    for k, c in enumerate(s.coordinates):
+    for c, kind in zip(s.coordinates, s.coordinate_kinds, strict=True):
         pieces = [x[..., c.q if size == "nq" else c.v] for x, size in zip((one, two), sizes, strict=True)]
-        parts.append(table[s.kinds[owner[k]]](*pieces))
+        parts.append(table[kind](*pieces))
     return concat(parts)
 
 

@@ -104,6 +104,16 @@ class Structure:
         """The block of q and v that drives joint i."""
         return self.coordinates[self.couplings[i].coordinate]
 
+    @cached_property
+    def coordinate_kinds(self) -> tuple[str, ...]:
+        """The kind of joint of each block of q and v: that of the joint it is named after, not of those that follow it."""
+        kinds = {
+            self.couplings[i].coordinate: self.kinds[i]
+            for i in range(self.n)
+            if self.coordinate_of(i).name == self.joints[i]
+        }
+        return tuple(kinds[k] for k in range(len(self.coordinates)))
+
     def path_from_base(self, link: int) -> list[int]:
         """The links from the base (excluded) out to ``link`` (included)."""
         path = []

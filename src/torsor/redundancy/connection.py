@@ -12,7 +12,7 @@ from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
 from torsor.errors import TorsorError
 from torsor.model import Robot
-from torsor.motion.border import refuse_strangers
+from torsor.model.plain_numbers import refuse_strangers
 from torsor.redundancy import lift_brackets
 from torsor.redundancy.given_lift import GivenLift
 from torsor.redundancy.lift_brackets import frame_brackets, lowered_by_metric, lowered_by_task

@@ -9,7 +9,8 @@ import numpy as np
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.functions import mass_matrix
 from torsor.model import Robot
-from torsor.motion.border import refuse_bad_numbers, refuse_strangers
+from torsor.model.plain_numbers import refuse_strangers
+from torsor.motion.border import refuse_bad_numbers
 from torsor.redundancy.connection import Connection, bracket_terms, brackets_of, connection
 from torsor.redundancy.given_lift import GivenLift, Lift, given_lift
 from torsor.redundancy.in_words import tried, vector

@@ -21,7 +21,8 @@ import numpy as np
 from torsor.arrays.typing import Array, ConfigurationVector, TaskMatrix
 from torsor.errors import ShapeError, TorsorError
 from torsor.model import Robot
-from torsor.motion.border import refuse_bad_numbers, refuse_strangers, refuse_unknown
+from torsor.model.plain_numbers import refuse_strangers
+from torsor.motion.border import refuse_bad_numbers, refuse_unknown
 from torsor.redundancy.connection import Connection, connection
 from torsor.redundancy.given_lift import GivenLift
 from torsor.redundancy.in_words import tried, vector

@@ -8,7 +8,7 @@ from torsor.arrays.namespace import is_concrete
 from torsor.arrays.typing import ConfigurationVector
 from torsor.errors import TorsorError
 from torsor.model import Robot
-from torsor.motion.border import refuse_strangers
+from torsor.model.plain_numbers import refuse_strangers
 from torsor.redundancy import compiled_functions, lift_brackets
 from torsor.redundancy.connection import brackets_of, configurations_of
 from torsor.redundancy.given_lift import Lift, given_lift

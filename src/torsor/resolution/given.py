@@ -11,9 +11,9 @@ from torsor.arrays.typing import Array
 from torsor.errors import ShapeError, TorsorError
 from torsor.model import Robot
 from torsor.model.plain_numbers import refuse_strangers
-from torsor.resolution.metric import refuse_asymmetric
-from torsor.resolution.resolved_rate import check_rows
 from torsor.tasks import Task, as_task
+from torsor.tasks.task_space_dynamics import check_rows
+from torsor.tasks.weighted_inverse import ASYMMETRIC
 
 
 def plain_tasks(who: str, robot: Any, tasks: Any, given: tuple[Any, ...]) -> list[Any]:
@@ -62,7 +62,12 @@ def nearness(who: str, robot: Robot, null: Any, metric: Any) -> tuple[Array, Arr
         raise ShapeError(f"{who}: `metric` must have shape ({robot.nv}, {robot.nv}), got {W.shape}.")
     if not np.isfinite(W).all():
         raise TorsorError(f"{who}: `metric` has numbers that are not finite.")
-    refuse_asymmetric(who, W)
+    off = float(np.abs(W - W.T).max())
+    if off > ASYMMETRIC * np.trace(np.abs(W)):
+        raise TorsorError(
+            f"{who}: `metric` must be symmetric, and differs from its transpose by {off:.3g}. "
+            "Pass 0.5 * (metric + metric.T) if that is what is meant."
+        )
     try:
         A = np.linalg.cholesky(W).T
     except np.linalg.LinAlgError:

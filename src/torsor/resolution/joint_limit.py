@@ -97,7 +97,7 @@ def _pair(name: str, kind: str, low: float, high: float, unit: str) -> Pair:
 def _moved_by(s: Structure) -> list[tuple[int, ...]]:
     """For each number of q the entries of v that move it; none for those of quaternions."""
     moved: list[tuple[int, ...]] = []
-    for c, kind in zip(s.coordinates, _kinds(s), strict=True):
+    for c, kind in zip(s.coordinates, s.coordinate_kinds, strict=True):
         moved += [tuple(c.v_start + k for k in entries) for entries in _MOVED_BY.get(kind, ((0,),))]
     return moved
 
@@ -106,17 +106,11 @@ def _units(s: Structure) -> tuple[list[str], list[str]]:
     """Of the entries of v (per s) and of the numbers of q."""
     of_v: list[str] = []
     of_q: list[str] = []
-    for kind in _kinds(s):
+    for kind in s.coordinate_kinds:
         v, q = _UNITS[kind]
         of_v += v.split()
         of_q += q.split()
     return of_v, of_q
-
-
-def _kinds(s: Structure) -> list[str]:
-    """Of all coordinates."""
-    owner = {s.couplings[i].coordinate: i for i in range(s.n) if s.coordinate_of(i).name == s.joints[i]}
-    return [s.kinds[owner[k]] for k in range(len(s.coordinates))]
 
 
 _UNITS = {

@@ -14,11 +14,11 @@ import numpy as np
 
 from torsor.arrays import as_numbers, factor, identity, is_concrete, matvec, solve, solve_columns, transpose
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskJacobian, TaskVector
-from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.tasks import Task, as_task
-from torsor.tasks.task_space_dynamics import symmetric_product
+from torsor.tasks.task_space_dynamics import check_rows, symmetric_product
 from torsor.tasks.usual import refuse_dependent_rows, without_vanished_rows
+from torsor.tasks.weighted_inverse import metric_factors
 
 
 def resolved_rate(
@@ -38,8 +38,8 @@ def resolved_rate(
     as can be. What is small, ``metric`` (..., nv, nv) says: `mass_matrix` for the kinetic energy, none for |v|.
 
     ``q`` (..., nq), rad or m; ``velocity`` ẏ (..., m), per s; ``damping`` d (...), in units of J W^−½. Returns (..., nv), rad/s
-    or m/s; undamped, NaN where the rows of J are dependent, and an error if they always are. Limits are not its concern: see
-    `prioritised_velocities`.
+    or m/s; undamped, NaN where the rows of J are dependent, and an error if they always are; NaN where the metric is not
+    symmetric and positive definite. Limits are not its concern: see `prioritised_velocities`.
     """
     task = as_task(robot, task)
     check_rows("resolved_rate", "velocity", velocity, task)
@@ -82,18 +82,9 @@ def _nearest(
 ) -> JointVector:
     if is_concrete(damping) and not np.any(damping):
         refuse_dependent_rows(task, robot)
-    X = J if metric is None else transpose(solve_columns(factor(metric, guarded=True), transpose(J)))
+    X = J if metric is None else transpose(solve_columns(metric_factors(metric), transpose(J)))
     d = as_numbers(damping)[..., None, None]
     gram = without_vanished_rows(robot, task, J, symmetric_product(J, X)) + d * d * identity(J.shape[-2])
     needed = y if null is None else y - matvec(J, null)
     x = matvec(transpose(X), solve(factor(gram, guarded=True), needed))
     return x if null is None else null + x
-
-
-def check_rows(where: str, name: str, x: TaskVector, task: Task) -> None:
-    """Refuse what has not one number for each row of a task."""
-    if x.shape[-1] != task.size:
-        raise ShapeError(
-            f"{where}: `{name}` must have shape (..., {task.size}) for task {task.name!r} ({', '.join(task.labels)}), got "
-            f"{tuple(x.shape)}."
-        )

@@ -17,7 +17,7 @@ def horizontal_lift(
 
     ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``metric`` (..., nv, nv),
     symmetric and positive definite, in any unit: the mass matrix if None. Returns (..., nv, m), columns in rad/s or m/s per
-    unit of ẏ; NaN where J loses rank or the metric is singular.
+    unit of ẏ; NaN where J loses rank, and where the metric is none.
     """
     return raised(robot, q, task, metric).lift()
 

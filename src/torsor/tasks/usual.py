@@ -58,7 +58,7 @@ def refuse_dependent_rows(task: Task, robot: Robot) -> None:
     if task.size > robot.nv:
         raise TorsorError(
             f"{of_robot} has {task.size} rows and the robot {robot.nv} degrees of freedom, so the rows are never independent: "
-            f"select {robot.nv} or fewer with task.select, or take damped_task_space_dynamics."
+            f"select {robot.nv} or fewer with task.select, or damp: damped_task_space_dynamics."
         )
     rows, labels = usual_rows(task, robot), np.array(task.labels, dtype=object)
     still = rows <= VANISHED * max(1.0, rows.max(initial=0.0))
@@ -71,7 +71,7 @@ def refuse_dependent_rows(task: Task, robot: Robot) -> None:
         )
     raise TorsorError(
         f"{of_robot}: its {task.size} rows ({', '.join(labels)}) are dependent at every configuration, their rank is at most "
-        f"{usual_rank(task, robot)}. Select that many with task.select, or take damped_task_space_dynamics."
+        f"{usual_rank(task, robot)}. Select that many with task.select, or damp: damped_task_space_dynamics."
     )
 
 

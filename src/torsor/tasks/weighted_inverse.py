@@ -10,9 +10,10 @@ With M = 1 it is the Moore–Penrose pseudoinverse J⁺, in general it is not [A
 
 from __future__ import annotations
 
+from math import nan
 from typing import NamedTuple
 
-from torsor.arrays import factor, matmul, solve, solve_columns, transpose
+from torsor.arrays import absolute, factor, matmul, solve, solve_columns, transpose, where
 from torsor.arrays.symmetric import Factors
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
 from torsor.functions import mass_matrix
@@ -20,6 +21,8 @@ from torsor.model import Robot
 from torsor.model.degenerate import may_be_singular
 from torsor.tasks.task import Task, as_task
 from torsor.tasks.usual import refuse_dependent_rows, without_vanished_rows
+
+ASYMMETRIC = 1e-6  # of the trace: far more than rounding errors leave, in single precision too
 
 
 class Raised(NamedTuple):
@@ -45,8 +48,19 @@ def raised(robot: Robot, q: ConfigurationVector, task: Task | str, metric: Joint
     if metric is None:
         factors = factor(mass_matrix(robot, q), guarded=may_be_singular(robot))
     else:
-        factors = factor(metric, guarded=True)
+        factors = metric_factors(metric)
     return _with_gram(robot, task, J, solve_columns(factors, transpose(J)))
+
+
+def metric_factors(metric: JointMatrix) -> Factors:
+    """The factors of a metric (..., n, n), made of one half of it: NaN where it is not symmetric and positive definite."""
+    n = metric.shape[-1]
+    largest = sum(absolute(metric[..., k, k]) for k in range(n))
+    skew = largest != largest
+    for i in range(n):
+        for j in range(i):
+            skew = skew | (absolute(metric[..., i, j] - metric[..., j, i]) > ASYMMETRIC * largest)
+    return factor(where(skew[..., None, None], nan, metric), guarded=True)
 
 
 def raised_plainly(robot: Robot, q: ConfigurationVector, task: Task | str) -> Raised:
