@@ -144,6 +144,7 @@ def _known(formulation: str | Callable[..., Any]) -> Formulation | None:
     return next((known for known in FORMULATIONS.values() if known.function is formulation), None)
 
 
+@lru_cache(maxsize=1024)
 def _count_core(known: Formulation, robot: Robot, level: str) -> OperationCount:
     """The core of a formulation, run on data of which nothing is known but (what the level shows of) its zeros and ones."""
     refuse_other_joints("count_operations", robot)

@@ -32,9 +32,28 @@ LONG = {
     "riemann_curvature", "christoffel_symbols_by_brackets", "christoffel_symbols_derivative",
     "mass_matrix_second_derivative", "mixed_jacobian_derivative", "space_jacobian_derivative",
 }  # fmt: skip
+# Of these, every kind of joint is compiled; of the others, a few, and a robot of six.
+EVERY_KIND = {
+    "inverse_dynamics", "forward_dynamics", "articulated_body_acceleration", "mass_matrix", "inverse_mass_matrix",
+    "coriolis_forces", "gravity_forces", "friction_forces", "kinetic_energy", "potential_energy", "frame_pose",
+    "body_jacobian", "mixed_jacobian", "space_jacobian", "body_acceleration", "classical_acceleration", "integrate",
+    "difference", "configuration_rate", "centre_of_mass", "centroidal_momentum_matrix", "torque_regressor",
+    "inverse_dynamics_derivatives", "mass_matrix_derivative", "task_space_dynamics",
+}  # fmt: skip
 SMALL = ("cart_pole of points", "tree with mimic joints", "short tree")
-OTHERS = [name for name in ROBOTS if name != "panda"]
-CASES = [(name, robot) for name in sorted(PUBLIC) for robot in (SMALL if name in LONG else OTHERS)]
+OF_KINDS, OF_SIX = "tree of every kind", "puma560 with friction"
+OTHERS = [name for name in ROBOTS if name not in ("panda", OF_KINDS, OF_SIX)]
+
+
+def robots_for(name):
+    return SMALL if name in LONG else [*OTHERS, OF_KINDS if name in EVERY_KIND else OF_SIX]
+
+
+CASES = [(name, robot) for name in sorted(PUBLIC) for robot in robots_for(name)]
+
+
+def test_what_is_compiled_for_every_kind_exists():
+    assert set(PUBLIC) >= EVERY_KIND
 
 
 def arguments(robot, name, batch):

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from test_compiled import EVERY_KIND
 
 import torsor
 from torsor import Inertia, Joint, Robot, TorsorError, compiled, lie
@@ -106,22 +107,9 @@ def central(function: Callable, x: np.ndarray, step: float) -> np.ndarray:
 # The same numbers
 
 
-# For every kind of joint; the others, which take longer operation by operation, for a few of them.
-OF_A_TREE = {
-    "inverse_dynamics", "forward_dynamics", "articulated_body_acceleration", "mass_matrix", "inverse_mass_matrix",
-    "coriolis_forces", "gravity_forces", "friction_forces", "kinetic_energy", "potential_energy", "frame_pose",
-    "body_jacobian", "mixed_jacobian", "space_jacobian", "body_acceleration", "classical_acceleration", "integrate",
-    "difference", "configuration_rate", "centre_of_mass", "centroidal_momentum_matrix", "torque_regressor",
-}  # fmt: skip
-
-
-def test_what_is_compared_for_every_kind_of_joint_exists():
-    assert set(PUBLIC) >= OF_A_TREE
-
-
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_a_public_function_gives_the_same_in_numpy_and_jax(name, same):
-    robot = tree() if name in OF_A_TREE else small()
+    robot = tree() if name in EVERY_KIND else small()
     values = given(PUBLIC[name], arguments(robot))
     got, want = PUBLIC[name](robot, **in_jax(values)), PUBLIC[name](robot, **values)
     assert isinstance(got, jax.Array | tuple)

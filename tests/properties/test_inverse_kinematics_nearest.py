@@ -57,7 +57,7 @@ def test_the_nearest_solution_cannot_be_made_nearer_by_self_motion(name, frame, 
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_nearest_for_every_joint_kind(seed, monkeypatch):
     robot = torsor.robots.random_tree(7, seed=seed, serial=True, mimic=seed % 2 == 1)
     made_from, start = torsor.random_configuration(robot, seed=seed, batch=(2, 10))

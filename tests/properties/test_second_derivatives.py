@@ -161,7 +161,7 @@ def arguments(robot, batch=()):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("robot", [BALL_HINGE_PLANE, MIMIC, torsor.robots.panda()], ids=lambda robot: robot.name)
+@pytest.mark.parametrize("robot", [BALL_HINGE_PLANE, MIMIC], ids=lambda robot: robot.name)
 def test_as_machine_code(robot):
     """All of them in one kernel, and a ball, a hinge and a plane in one chain."""
     assert BALL_HINGE_PLANE.structure.kinds == ("spherical", "revolute", "planar")
