@@ -173,6 +173,8 @@ def test_errors_say_what_to_do():
         kernel(qq=Q)
     with pytest.raises(torsor.ShapeError, match="missing inputs q"):
         kernel()
+    with pytest.raises(torsor.ShapeError, match="q given twice, by position and by name"):
+        kernel(Q, q=Q)
     with pytest.raises(torsor.ShapeError, match=r"`q` must have shape \(..., 6\), got \(7,\)"):
         kernel(np.zeros(7))
     with pytest.raises(torsor.TorsorError, match="'arm-id' is no C identifier"):

@@ -183,7 +183,10 @@ class Kernel:
         ports = self.program.graph.inputs
         if len(args) > len(ports):
             raise ShapeError(f"kernel {self.name!r} takes {len(ports)} inputs, got {len(args)}.")
-        given = dict(zip(self.inputs, args, strict=False)) | named
+        by_position = dict(zip(self.inputs, args, strict=False))
+        if twice := [name for name in by_position if name in named]:
+            raise ShapeError(f"kernel {self.name!r}: {', '.join(twice)} given twice, by position and by name.")
+        given = by_position | named
         for name in given:
             if name not in self.inputs:
                 raise unknown_name(f"kernel {self.name!r}", "input", name, self.inputs, "kernel.inputs")
