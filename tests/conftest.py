@@ -1,8 +1,13 @@
 """What all tests share: most evaluate with NumPy, for compiling every random robot would take longer than the test."""
 
+import gc
+
 import pytest
 
 import torsor
+
+# Kernels and traced programs are kept for the whole run: the collector would look through them again and again.
+gc.set_threshold(100_000, 20, 50)
 
 
 @pytest.fixture(autouse=True)

@@ -32,7 +32,7 @@ LONG = {
     "riemann_curvature", "christoffel_symbols_by_brackets", "christoffel_symbols_derivative",
     "mass_matrix_second_derivative", "mixed_jacobian_derivative", "space_jacobian_derivative",
 }  # fmt: skip
-# Of these, every kind of joint is compiled; of the others, a few, and a robot of six.
+# These are compiled for every kind of joint and for a robot of six; the others for smaller robots of several kinds.
 EVERY_KIND = {
     "inverse_dynamics", "forward_dynamics", "articulated_body_acceleration", "mass_matrix", "inverse_mass_matrix",
     "coriolis_forces", "gravity_forces", "friction_forces", "kinetic_energy", "potential_energy", "frame_pose",
@@ -46,7 +46,7 @@ OTHERS = [name for name in ROBOTS if name not in ("panda", OF_KINDS, OF_SIX)]
 
 
 def robots_for(name):
-    return SMALL if name in LONG else [*OTHERS, OF_KINDS if name in EVERY_KIND else OF_SIX]
+    return SMALL if name in LONG else [*OTHERS, OF_KINDS, OF_SIX] if name in EVERY_KIND else OTHERS
 
 
 CASES = [(name, robot) for name in sorted(PUBLIC) for robot in robots_for(name)]

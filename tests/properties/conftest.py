@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "properties",
-    max_examples=16,
+    max_examples=12,
     deadline=None,
     derandomize=True,
     database=None,
