@@ -160,6 +160,7 @@ def test_several_results_come_as_their_named_tuple():
     kind = type(batch)
     assert kind._fields == ("dq", "dv", "da")
     torsor.inverse_dynamics_derivatives(arm, q, v, a)  # opens the door
+    gc.collect()
     before = sys.getrefcount(kind)
     for _ in range(100):
         one = torsor.inverse_dynamics_derivatives(arm, q, v, a)
@@ -265,6 +266,7 @@ def test_batches_leak_nothing():
     arm = ARMS[0]
     q, v, a = torsor.random_state(arm, seed=1, batch=(10,))
     torsor.inverse_dynamics(arm, q, v, a)
+    gc.collect()
     before = [sys.getrefcount(x) for x in (arm, q, v, a)]
     for _ in range(1000):
         result = torsor.inverse_dynamics(arm, q, v, a)
