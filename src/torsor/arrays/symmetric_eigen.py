@@ -6,8 +6,10 @@ as many as the slowest of 20,000 random matrices took, with close and equal eige
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -30,18 +32,40 @@ class Eigen(NamedTuple):
 
 
 def symmetric_eigen(A: Array) -> Eigen:
-    """Of A (..., m, m), symmetric; NaN where A is not finite. Constants to JAX's derivatives: where eigenvalues are equal,
-    eigenvectors have none.
-    """
+    """Of A (..., m, m), symmetric; NaN where A is not finite. Of equal eigenvalues, the vectors do not change for derivatives."""
     xp = namespace(A)
     if not hasattr(xp, "linalg"):
         return jacobi_eigen(A)
-    if xp is not numpy:
-        A = import_module("jax.lax").stop_gradient(A)
+    eigh = numpy.linalg.eigh if xp is numpy else _eigh_of_jax()
     sound = xp.isfinite(A).all(axis=(-1, -2))[..., None]
-    values, vectors = xp.linalg.eigh(xp.where(sound[..., None], A, numpy.eye(A.shape[-1])))
+    values, vectors = eigh(xp.where(sound[..., None], A, numpy.eye(A.shape[-1])))
     values, vectors = values[..., ::-1], vectors[..., ::-1]
     return Eigen(xp.where(sound, values, numpy.nan), xp.where(sound[..., None], vectors, numpy.nan))
+
+
+@cache
+def _eigh_of_jax() -> Callable[[Array], tuple[Array, Array]]:
+    """JAX's eigh with derivatives of any order that are finite where eigenvalues are equal.
+
+    dσ_p = (Uᵀ dA U)_pp and dU = U Ω with Ω_pq = (Uᵀ dA U)_pq / (σ_q − σ_p), 0 where these are equal.
+    """
+    jax = import_module("jax")
+    xp = jax.numpy
+    eigh: Any = jax.custom_jvp(lambda A: tuple(xp.linalg.eigh(A)))
+
+    def along(point: tuple[Array], step: tuple[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        values, U = eigh(point[0])
+        B = xp.swapaxes(U, -1, -2) @ step[0] @ U
+        gaps = values[..., None, :] - values[..., :, None]
+        equal = abs(gaps) <= rounding_of(abs(values).sum(axis=-1))[..., None, None]
+        return (values, U), (
+            xp.diagonal(B, axis1=-2, axis2=-1),
+            U @ xp.where(equal, 0.0, B / xp.where(equal, 1.0, gaps)),
+        )
+
+    eigh.defjvp(along)
+    found: Callable[[Array], tuple[Array, Array]] = eigh
+    return found
 
 
 def jacobi_eigen(A: Array) -> Eigen:
