@@ -19,7 +19,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from torsor.array_form import ArrayForm, InArrays
-from torsor.arrays import checked, matvec
+from torsor.arrays import checked, exact_constants, matvec
 from torsor.arrays.checked import prepare, signature_of
 from torsor.arrays.namespace import namespace
 from torsor.backend import compiles
@@ -176,7 +176,8 @@ def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, 
     if about.joint_space and robot.is_concrete and _is_traced(args, kwargs):
         robot = aligned(robot)
         args, kwargs = ((robot, *args[1:]), kwargs) if args else (args, {**kwargs, "robot": robot})
-    with np.errstate(all="ignore"):  # what is not finite is answered with NaN, not with warnings
+    # Plain numbers given to it are a state, not constants. What is not finite is answered with NaN, not with warnings.
+    with exact_constants(_is_traced(args, kwargs)), np.errstate(all="ignore"):
         return plain(*args, **kwargs)
 
 

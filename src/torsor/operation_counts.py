@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.exact import coarse
 from torsor.compiler.graph import Graph, Op, Port, Program
 from torsor.compiler.simplify import Level, Rewriter
 from torsor.compiler.trace import trace
@@ -123,7 +124,7 @@ def general_chain(n: int, convention: str) -> Robot:
     """A chain of n revolute joints without any special dimension, in Denavit–Hartenberg frames (m, kg) [Sil81, §1.2]."""
     rng = np.random.default_rng(n)
     table = [(*rng.uniform(0.2, 0.6, 2), rng.uniform(0.2, 0.6), 0.0) for _ in range(n)]
-    bodies = [Inertia.particles(rng.uniform(0.1, 1.0, 6), rng.normal(scale=0.3, size=(6, 3))) for _ in range(n)]
+    bodies = [Inertia.particles(rng.uniform(0.1, 1.0, 6), 0.3 * coarse(rng.normal(size=(6, 3)))) for _ in range(n)]
     gravity = rng.uniform(1.0, 5.0, 3)
     return dh_chain(table, bodies, convention=convention, gravity=gravity, name=f"general {n}R")
 

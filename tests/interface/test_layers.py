@@ -18,7 +18,7 @@ ALLOWED = {
     "mechanics": {"model", "lie", "arrays", "errors"},
     "geometry": {"mechanics", "model", "lie", "arrays", "errors"},
     "formulations": {"mechanics", "model", "lie", "arrays", "errors"},
-    "operation_counts": {"formulations", "compiler", "model", "errors"},
+    "operation_counts": {"arrays", "formulations", "compiler", "model", "errors"},
     "formulation_comparison": {"backend", "compile_function", "formulations", "operation_counts", "model", "errors"},
     "symbolic": {
         "functions",

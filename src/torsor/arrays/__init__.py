@@ -1,6 +1,7 @@
 """Arrays of any library: which one is it, the primitives we allow ourselves, shapes with names."""
 
 from torsor.arrays.checked import checked as checked
+from torsor.arrays.exact import exact_constants as exact_constants
 from torsor.arrays.namespace import is_concrete as is_concrete, namespace as namespace
 from torsor.arrays.primitives import (
     absolute as absolute,

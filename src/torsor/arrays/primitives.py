@@ -11,20 +11,27 @@ from typing import Any
 
 import numpy
 
+from torsor.arrays import exact
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
 
 _YZX, _ZXY = numpy.array([1, 2, 0]), numpy.array([2, 0, 1])
 
 
+def _arithmetic(*values: Array) -> Any:
+    """Whose rounding applies: that of the array library, or exact arithmetic for plain numbers that are constants."""
+    xp = namespace(*values)
+    return exact.PRIMITIVES if xp is numpy and exact.is_exact() else xp
+
+
 def sin(x: Array) -> Array:
     """Sine, elementwise."""
-    return namespace(x).sin(x)
+    return _arithmetic(x).sin(x)
 
 
 def cos(x: Array) -> Array:
     """Cosine, elementwise."""
-    return namespace(x).cos(x)
+    return _arithmetic(x).cos(x)
 
 
 def sqrt(x: Array) -> Array:
@@ -34,7 +41,7 @@ def sqrt(x: Array) -> Array:
 
 def atan2(y: Array, x: Array) -> Array:
     """Angle of the point (x, y), elementwise, in (−π, π]."""
-    return namespace(y, x).arctan2(y, x)
+    return _arithmetic(y, x).arctan2(y, x)
 
 
 def absolute(x: Array) -> Array:
@@ -49,7 +56,7 @@ def sign(x: Array) -> Array:
 
 def tanh(x: Array) -> Array:
     """Hyperbolic tangent, elementwise."""
-    return namespace(x).tanh(x)
+    return _arithmetic(x).tanh(x)
 
 
 def where(condition: Array, yes: Array, no: Array) -> Array:
@@ -75,17 +82,17 @@ def reshape(x: Array, rank: int, *shape: int) -> Array:
 
 def matvec(A: Array, x: Array) -> Array:
     """A x, (..., m, n) times (..., n)."""
-    return namespace(A, x).matvec(A, x)
+    return _arithmetic(A, x).matvec(A, x)
 
 
 def matmul(A: Array, B: Array) -> Array:
     """A B, (..., m, k) times (..., k, n)."""
-    return namespace(A, B).matmul(A, B)
+    return _arithmetic(A, B).matmul(A, B)
 
 
 def dot(x: Array, y: Array) -> Array:
     """xᵀ y over the last axis."""
-    return namespace(x, y).vecdot(x, y)
+    return _arithmetic(x, y).vecdot(x, y)
 
 
 def outer(x: Array, y: Array) -> Array:
@@ -100,6 +107,8 @@ def take(x: Array, indices: Any) -> Array:
 
 def cross(x: Array, y: Array) -> Array:
     """x × y of 3-vectors."""
+    if (xp := _arithmetic(x, y)) is exact.PRIMITIVES:
+        return xp.cross(x, y)
     return take(x, _YZX) * take(y, _ZXY) - take(x, _ZXY) * take(y, _YZX)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from torsor.arrays.namespace import namespace
 from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, engine, native
 from torsor.compiler.emit_llvm import emit
+from torsor.compiler.evaluate import evaluate
 from torsor.compiler.front_door import Numbers, fast_function
 from torsor.compiler.graph import Port, Program, count
 from torsor.errors import ShapeError, TorsorError, unknown_name
@@ -138,8 +139,7 @@ class Kernel:
         name = emit_c.valid_name(place)
         generator = np.random.default_rng(0)
         example = {port.name: generator.uniform(0.1, 1.0, port.shape) for port in self.program.graph.inputs}
-        with np.errstate(all="ignore"):
-            expected = emit_numpy.build(self.program)(**example)
+        expected = evaluate(self.program, example)
         flat = [{key: np.ravel(value) for key, value in numbers.items()} for numbers in (example, expected)]
         return emit_c.write(emit_c.emit(self.program, name, real, *flat), place)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
+from torsor.arrays import correctly_rounded
 from torsor.compiler.graph import COMMUTATIVE, TRUTH_VALUED, Graph, Op, Program, live_nodes
 
 
@@ -140,10 +141,6 @@ def _sign(x: float) -> float:
     return x if x == 0.0 or math.isnan(x) else math.copysign(1.0, x)
 
 
-def _finite(function: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda x: function(x) if math.isfinite(x) else math.nan
-
-
 def _extreme(better: Callable[[float, float], bool]) -> Callable[[float, float], float]:
     def pick(x: float, y: float) -> float:
         if math.isnan(x) or math.isnan(y):
@@ -159,15 +156,15 @@ _MEANING: dict[Op, Callable[..., float]] = {
     Op.MUL: lambda x, y: x * y,
     Op.DIV: _divide,
     Op.NEG: lambda x: -x,
-    Op.SQRT: lambda x: math.sqrt(x) if x >= 0.0 else math.nan,
-    Op.SIN: _finite(math.sin),
-    Op.COS: _finite(math.cos),
-    Op.ATAN2: math.atan2,
+    Op.SQRT: correctly_rounded.sqrt,
+    Op.SIN: correctly_rounded.sin,
+    Op.COS: correctly_rounded.cos,
+    Op.ATAN2: correctly_rounded.atan2,
     Op.ABS: abs,
     Op.MIN: _extreme(lambda x, y: x < y),
     Op.MAX: _extreme(lambda x, y: x > y),
     Op.SIGN: _sign,
-    Op.TANH: math.tanh,
+    Op.TANH: correctly_rounded.tanh,
     Op.GREATER: lambda x, y: x > y,
     Op.GREATER_EQUAL: lambda x, y: x >= y,
     Op.EQUAL: lambda x, y: x == y,

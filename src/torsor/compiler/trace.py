@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays.exact import exact_constants
 from torsor.compiler.graph import Graph, Port, Program
 from torsor.compiler.simplify import Level, Rewriter, compact
 from torsor.compiler.traced_array import Recorder, TracedArray, numbers
@@ -47,7 +48,8 @@ def trace(
         ids = np.array(nodes.input_nodes[start : start + port.size], dtype=np.int64).reshape(port.shape)
         arrays[port.name] = TracedArray(graph, ids)
         start += port.size
-    named = named_outputs(function(**arrays))
+    with exact_constants():  # all plain numbers are constants of the program here
+        named = named_outputs(function(**arrays))
     outputs = {name: numbers(graph, value) for name, value in named.items()}
     if budget is not None:
         budget.most = min(budget.most, PATIENCE * len(nodes))

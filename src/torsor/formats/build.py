@@ -7,17 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays import cross, exact_constants, matmul
+from torsor.arrays.exact import unit
 from torsor.arrays.typing import Array, Pose, Vector3
 from torsor.formats.description import INFINITE, Description, JointPart, LinkPart
 from torsor.formats.exact import with_exact_numbers
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Robot, assemble
 from torsor.model.assemble import EARTH
+from torsor.model.poses import composed
 
 FLOATING = "floating"
 WORLD = "world"
 
 
+@exact_constants()
 def build(described: Description, *, base: str = "fixed", gravity: Vector3 | None = None) -> Robot:
     """The robot; with ``base`` "floating" its root link moves freely, on a joint of the same name."""
     links = {link.name: inertia_of(link) for link in described.links}
@@ -41,11 +45,12 @@ def build(described: Description, *, base: str = "fixed", gravity: Vector3 | Non
     return robot if described.exact is None else with_exact_numbers(robot, described, described.exact)
 
 
+@exact_constants()
 def inertia_of(link: LinkPart) -> Inertia:
     """The inertia of a link, in its frame."""
     if link.mass is None:
         return Inertia.zero()
-    return Inertia(link.mass, link.com, link.turn @ link.matrix @ link.turn.T)
+    return Inertia(link.mass, link.com, matmul(link.turn, matmul(link.matrix, link.turn.T)))
 
 
 def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
@@ -79,7 +84,7 @@ def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
         return [one]
     # The plane of motion is normal to the axis, ours is x-y: move in turned axes, and turn back.
     plane = f"{joint.child}_plane"
-    moving = replace(one, link=plane, pose=joint.pose @ turn, inertia=Inertia.zero())
+    moving = replace(one, link=plane, pose=composed(joint.pose, turn), inertia=Inertia.zero())
     back = Joint(
         name=f"{joint.name}_turn", kind="fixed", parent=plane, link=joint.child, pose=se3.inverse(turn),
         inertia=links[joint.child],
@@ -89,13 +94,12 @@ def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
 
 def _to_axis(axis: Vector3) -> Pose | None:
     """A pose (4, 4) whose z axis is ``axis``; None if that is z already."""
-    z = np.asarray(axis, float) / np.linalg.norm(axis)
+    z = unit(axis)
     if z[0] == 0 and z[1] == 0 and z[2] > 0:
         return None
-    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x = x / np.linalg.norm(x)
+    x = unit(cross(np.eye(3)[np.argmin(np.abs(z))], z))
     turn = np.eye(4)
-    turn[:3, :3] = np.stack([x, np.cross(z, x), z], axis=-1)
+    turn[:3, :3] = np.stack([x, cross(z, x), z], axis=-1)
     return turn
 
 

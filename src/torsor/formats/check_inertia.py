@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from torsor.arrays import exact_constants, matmul
+from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array
 from torsor.formats.description import Description, JointPart, LinkPart
 from torsor.formats.findings import Report
@@ -130,11 +132,12 @@ def _moments(link: LinkPart, size: float, report: Report | _OfBase) -> None:
         )  # fmt: skip
 
 
+@exact_constants()
 def nearest(matrix: Array) -> Array:
     """The inertia a body can have, with the same axes, whose second moments are not negative: those are set to zero."""
-    moments, axes = np.linalg.eigh(matrix)
+    moments, axes = symmetric_eigen(matrix)
     spread = np.maximum(0.5 * moments.sum() - moments, 0.0)  # ∫ r rᵀ dm along the axes
-    return (axes * (spread.sum() - spread)) @ axes.T
+    return matmul(axes * (spread.sum() - spread), axes.T)
 
 
 def _possible(matrix: Array) -> bool:

@@ -8,18 +8,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays import cross, dot, exact_constants, matvec
+from torsor.arrays.exact import ROUNDING, norm
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.formats.description import Description, FramePart, JointPart, LinkPart, Shape
 from torsor.formats.findings import Report
 from torsor.lie import quaternion, se3
 from torsor.model import Mimic
+from torsor.model.poses import composed
 
 # Older releases of MuJoCo diagonalise an inertia to six digits only; what differs by more was changed on purpose.
 DIAGONALISED = 1e-5
 # MuJoCo wants some mass in every moving body; less than this stands for none, in files that torsor writes too.
 NO_MASS = 1e-13
 LARGEST = 1e75  # the fourth power of a number is still one
-_EPS = float(np.finfo(float).eps)
 
 
 class Written(NamedTuple):
@@ -42,6 +44,7 @@ class Notes:
     inverted: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
+@exact_constants()
 def describe(mujoco: Any, model: Any, name: str, notes: Notes, report: Report) -> Description | None:
     """The description of a compiled model; None if its numbers are too large to compute with."""
     reader = _Reader(mujoco, model, notes, report)
@@ -137,7 +140,7 @@ class _Reader:
             message = "it is a mocap body, which MuJoCo lets you move at will; here it stays where it is"
             self.report.add("unsupported", self._line("body", name), f"body {name!r}", message)
         X, places = self._home(joints)
-        pose = pose @ X
+        pose = composed(pose, X)
         for j, (axis, anchor) in zip(joints, places, strict=True):
             moving = self._joint(j, parent, pose, axis, anchor)
             off_centre = moving.kind == "spherical" and bool(np.any(anchor))
@@ -163,10 +166,10 @@ class _Reader:
         m, kinds, X, places = self.model, self.mujoco.mjtJoint, np.eye(4), []
         for j in reversed(joints):
             axis, anchor = np.array(m.jnt_axis[j]), np.array(m.jnt_pos[j])
-            places.append((X[:3, :3].T @ axis, X[:3, :3].T @ (anchor - X[:3, 3])))
+            places.append((matvec(X[:3, :3].T, axis), matvec(X[:3, :3].T, anchor - X[:3, 3])))
             if m.jnt_type[j] in (int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE)):
                 kind = "revolute" if m.jnt_type[j] == kinds.mjJNT_HINGE else "prismatic"
-                X = se3.exp(-float(m.qpos0[m.jnt_qposadr[j]]) * _screw(kind, axis, anchor)) @ X
+                X = composed(se3.exp(-float(m.qpos0[m.jnt_qposadr[j]]) * _screw(kind, axis, anchor)), X)
         return X, places[::-1]
 
     def _joint(self, j: int, parent: str, pose: Pose, axis: Vector3, anchor: Vector3) -> JointPart:
@@ -175,7 +178,7 @@ class _Reader:
         if m.jnt_type[j] == kinds.mjJNT_FREE:
             joint.kind, joint.pose = "free", np.eye(4)  # its numbers are from the world, wherever the body is drawn
         elif m.jnt_type[j] == kinds.mjJNT_BALL:
-            joint.kind, joint.pose = "spherical", pose @ se3.pose(np.eye(3), anchor)
+            joint.kind, joint.pose = "spherical", composed(pose, se3.pose(np.eye(3), anchor))
         else:
             joint.kind = "prismatic" if m.jnt_type[j] == kinds.mjJNT_SLIDE else "revolute"
             joint.screw = _screw(joint.kind, axis, anchor)
@@ -311,11 +314,13 @@ def _screw(kind: str, axis: Vector3, pos: Vector3) -> Twist:
     axis = np.array(axis)
     if kind == "prismatic":
         return np.concatenate([np.zeros(3), axis])
-    r = pos - axis * (axis @ pos)  # the point of the axis next to the origin: nothing is left along the axis to cancel
-    if np.linalg.norm(r) <= 4 * _EPS * np.linalg.norm(pos):
+    r = pos - axis * dot(
+        axis, pos
+    )  # the point of the axis next to the origin: nothing is left along the axis to cancel
+    if norm(r) <= ROUNDING * norm(pos):
         r = np.zeros(3)
-    v = -np.cross(axis, r)
-    return np.concatenate([axis, v - axis * (axis @ v)])
+    v = -cross(axis, r)
+    return np.concatenate([axis, v - axis * dot(axis, v)])
 
 
 def _pose(position: Array, wxyz: Array) -> Pose:

@@ -10,12 +10,14 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from torsor.arrays import exact_constants
 from torsor.arrays.typing import Pose
 from torsor.errors import ModelError, ModelWarning
 from torsor.formats.mjcf_model import NO_MASS
 from torsor.formats.write_mjcf_joints import at, joint_lines, numbers
 from torsor.lie import se3
 from torsor.model import Inertia, Robot
+from torsor.model.poses import composed
 
 WORLD = "world"  # what MuJoCo calls its base
 LEAST = 0.1 * NO_MASS  # kg, kg·m²: MuJoCo takes nothing below 1e-15 in a body that moves
@@ -23,6 +25,7 @@ ROUNDING = 1e-12
 _UPRIGHT = 1e-14  # a turn that rounding could have made
 
 
+@exact_constants()
 def to_mjcf(robot: Robot, path: str | Path | None = None) -> str:
     """The robot as MJCF text, also written to ``path``; compiled once, if MuJoCo is installed, to be sure of it.
 
@@ -133,7 +136,7 @@ class _Writer:
         """The body of link i, up to its children, with the joints of a chain of links that ends in i."""
         pose = np.eye(4)
         for k in chain:
-            pose = pose @ self.p.poses[k]
+            pose = composed(pose, self.p.poses[k])
         yield f"{indent}<body name={quoteattr(self.s.links[i])}{at(pose)}>"
         yield f"{indent}  {_inertial(self.s.links[i], Inertia.from_row(self.p.inertias[i]))}"
         for k in chain:
@@ -146,7 +149,7 @@ class _Writer:
         """The pose (4, 4) of the last link of a chain in the frame of link i, at home."""
         pose = np.eye(4)
         for k in chain[chain.index(i) + 1 :]:
-            pose = pose @ self.p.poses[k]
+            pose = composed(pose, self.p.poses[k])
         return pose
 
     def _chain(self, i: int) -> tuple[int, list[int]]:
@@ -175,8 +178,7 @@ class _Writer:
 
 
 def _inertial(name: str, inertia: Inertia) -> str:
-    moments, axes = np.linalg.eigh(inertia.rotational)
-    axes[:, 2] *= np.sign(np.linalg.det(axes))
+    moments, axes = inertia.principal()
     low, middle, high = np.maximum(moments, LEAST)
     if high > low + middle:  # MuJoCo allows no rounding
         if high - low - middle > ROUNDING * high:

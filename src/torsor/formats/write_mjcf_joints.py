@@ -9,6 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from torsor.arrays import cross, matvec
 from torsor.arrays.typing import Array, Pose, Vector3
 from torsor.errors import ModelError
 from torsor.lie import quaternion, se3
@@ -39,10 +40,10 @@ class JointLine:
         R = T_lb[:3, :3]
         words = [f"<joint name={quoteattr(self.name)}", f'type="{self.kind}"']
         if self.kind != "free":
-            pos = R.T @ (self.pos - T_lb[:3, 3])
+            pos = matvec(R.T, self.pos - T_lb[:3, 3])
             words += [f'pos="{numbers(pos)}"'] if np.any(pos) else []
         if self.axis is not None:
-            words.append(f'axis="{numbers(R.T @ self.axis)}"')
+            words.append(f'axis="{numbers(matvec(R.T, self.axis))}"')
         if np.isfinite(self.lower) or np.isfinite(self.upper):
             words.append(f'range="{numbers([self.lower, self.upper])}"')
         if np.isfinite(self.effort):
@@ -81,7 +82,7 @@ def _one_number(robot: Robot, i: int) -> JointLine:
     leader = next(k for k, joint in enumerate(s.joints) if joint == c.name)
     scale = s.couplings[leader].ratio
     if s.kinds[i] == "revolute":
-        line = JointLine(name, "hinge", w, np.cross(w, v))  # the point of the axis next to the link's origin
+        line = JointLine(name, "hinge", w, cross(w, v))  # the point of the axis next to the link's origin
     else:
         line = JointLine(name, "slide", v)
     if c.name != name:

@@ -9,6 +9,8 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from torsor.arrays import atan2, cross, exact_constants, matmul
+from torsor.arrays.exact import norm
 from torsor.arrays.typing import Array, Pose
 from torsor.errors import FileError, ModelError, ModelWarning
 from torsor.formats.build import unused
@@ -16,6 +18,7 @@ from torsor.formats.splice_urdf import with_inertias
 from torsor.lie import so3
 from torsor.model import Inertia, Robot
 from torsor.model.assemble import EARTH
+from torsor.model.poses import composed
 
 LARGEST = 1.7976931348623157e308  # what stands for "no limit", which URDF cannot say
 TYPES = {"revolute": "revolute", "prismatic": "prismatic", "free": "floating", "planar": "planar"}
@@ -25,6 +28,7 @@ CANNOT_SAY = ("gravity", "armature", "coulomb width", "joint order", "friction",
 _ARTICLES = {"armature": "an ", "friction": "", "limits": ""}
 
 
+@exact_constants()
 def to_urdf(robot: Robot, path: str | Path | None = None, *, drop: Collection[str] = ()) -> str:
     """The robot as URDF text, also written to ``path``.
 
@@ -141,8 +145,8 @@ def _joint(robot: Robot, i: int) -> Iterator[str]:
         if kind == "revolute" and np.any(sliding != 0):
             child = unused(f"{link}_on_axis", {*robot.frames})
             on_axis = np.eye(4)
-            on_axis[:3, 3] = np.cross(turning, sliding)
-            pose = pose @ on_axis
+            on_axis[:3, 3] = cross(turning, sliding)
+            pose = composed(pose, on_axis)
             yield f"  <link name={quoteattr(child)}/>"
             on_axis[:3, 3] *= -1
             yield from _fixed(unused(f"{name}_to_link", set(s.joints)), child, link, on_axis)
@@ -195,13 +199,14 @@ def _origin(pose: Pose) -> str:
     return f'<origin xyz="{_listed(pose[:3, 3])}" rpy="{_listed(roll_pitch_yaw(pose[:3, :3]))}"/>'
 
 
+@exact_constants()
 def roll_pitch_yaw(R: Array) -> Array:
     """Fixed-axis angles (3,), rad, with R = R_z(yaw) R_y(pitch) R_x(roll); accurate at pitch ±90° too, where yaw is 0."""
-    level = np.hypot(R[0, 0], R[1, 0])
-    yaw = np.arctan2(R[1, 0], R[0, 0]) if level > 1e-12 else 0.0
-    pitch = np.arctan2(-R[2, 0], level)
-    turned = so3.exp(np.array([0.0, 0.0, -yaw])) @ R  # R_y(pitch) R_x(roll)
-    return np.array([np.arctan2(-turned[1, 2], turned[1, 1]), pitch, yaw])
+    level = norm(R[:2, 0])
+    yaw = atan2(R[1, 0], R[0, 0]) if level > 1e-12 else 0.0
+    pitch = atan2(-R[2, 0], level)
+    turned = matmul(so3.exp(np.array([0.0, 0.0, -yaw])), R)  # R_y(pitch) R_x(roll)
+    return np.array([atan2(-turned[1, 2], turned[1, 1]), pitch, yaw])
 
 
 def _listed(vector: Array) -> str:

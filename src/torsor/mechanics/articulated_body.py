@@ -5,7 +5,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from torsor import lie
-from torsor.arrays import Factors, concat, factor, identity, matmul, matvec, solve, solve_columns, transpose, zeros
+from torsor.arrays import (
+    Factors,
+    absolute,
+    concat,
+    constant,
+    dot,
+    factor,
+    identity,
+    is_concrete,
+    matmul,
+    matvec,
+    outer,
+    solve,
+    solve_columns,
+    transpose,
+    zeros,
+)
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointVector, Matrix3, Pose, Twist, Wrench
 from torsor.lie import so3
 from torsor.lie.inertias import first_moment, mass, rotational
@@ -37,6 +53,11 @@ class ArticulatedInertia(NamedTuple):
         """This minus Uᵀ W, for rows U and W (..., k, 6) whose product is symmetric."""
         Um, Uf, Wm, Wf = transpose(U[..., :3]), transpose(U[..., 3:]), W[..., :3], W[..., 3:]
         return ArticulatedInertia(self.A - matmul(Um, Wm), self.B - matmul(Um, Wf), self.C - matmul(Uf, Wf))
+
+    def along(self, kept: Twist) -> ArticulatedInertia:
+        """Rows and columns of the directions ``kept`` (6,), ones; the others, zeros there, made zero."""
+        w, v = kept[:3], kept[3:]
+        return ArticulatedInertia(self.A * outer(w, w), self.B * outer(w, v), self.C * outer(v, v))
 
     def moved(self, T_ab: Pose) -> ArticulatedInertia:
         """Ad(T_ba)ᵀ (·) Ad(T_ba): given in frame b, as seen from frame a."""
@@ -98,7 +119,7 @@ def articulated_body_acceleration(
         D[i] = JointInertia.of(matmul(S, transpose(U[i])), robot.parameters.armature[place])
         u[i] = drive[..., place] - project_on_joint(robot, i, p[i])
         if parents[i] >= 0:
-            loose = I[i].less(U[i], D[i].solve_rows(U[i]))
+            loose = I[i].less(U[i], D[i].solve_rows(U[i])).along(_resisted(S, robot.parameters.armature[place]))
             pushed = p[i] + loose.apply(c[i]) + matvec(transpose(U[i]), D[i].solve(u[i]))
             parent = parents[i]
             I[parent] = I[parent].plus(loose.moved(T_pi[i]))
@@ -113,6 +134,16 @@ def articulated_body_acceleration(
         a.append(D[i].solve(u[i] - matvec(U[i], carried)))
         A.append(carried + matvec(transpose(joint_screws(robot, i)), a[i]))
     return gather_vector(robot, a)
+
+
+def _resisted(S: Twist, armature: Array) -> Twist:
+    """1 for each direction (6,) in which a joint holds its link at all: a link resists no motion along the coordinate axes that
+    the joint leaves free, (I − U D⁻¹ Uᵀ) S = 0, unless there is armature. Known beforehand, these zeros need not be computed.
+    """
+    if not is_concrete(S, armature):
+        return constant([1.0] * 6)
+    on_axis = (absolute(S) == 1.0) & (dot(S, S) == 1.0)[:, None] & (armature == 0.0)[:, None]
+    return 1.0 - 1.0 * on_axis.any(axis=0)
 
 
 class JointInertia(NamedTuple):

@@ -19,16 +19,18 @@ from functools import lru_cache
 import numpy as np
 
 from torsor import lie
-from torsor.arrays.typing import Array, InertiaRow, Pose
+from torsor.arrays import cross, exact_constants
+from torsor.arrays.exact import ROUNDING, settled, settled_rotation, unit
+from torsor.arrays.typing import Array, InertiaRow, Pose, Twist
 from torsor.lie import se3
 from torsor.model.degenerate import may_be_singular
+from torsor.model.poses import composed
 from torsor.model.robot import Robot
 from torsor.model.structure import Frame
 
-_ROUNDING = 4 * float(np.finfo(float).eps)
-
 
 @lru_cache(maxsize=256)
+@exact_constants()
 def aligned(robot: Robot) -> Robot:
     """``robot`` in aligned frames with regrouped inertias; joint-space results are the same to rounding."""
     p, s = robot.parameters, robot.structure
@@ -36,14 +38,19 @@ def aligned(robot: Robot) -> Robot:
     poses, screws, rows = np.empty_like(p.poses), np.empty_like(p.screws), np.empty_like(p.inertias)
     for i, parent in enumerate(s.parents):
         before = np.eye(4) if parent < 0 else moves[parent]
-        poses[i] = _cleaned(se3.inverse(before), p.poses[i], moves[i])
-        moved = lie.transform_twist_inverse(moves[i], p.screws[i])
-        screws[i] = np.concatenate([_snap(moved[:3], 1.0), _snap(moved[3:], np.abs(p.screws[i, 3:]).max())])
+        poses[i] = composed(se3.inverse(before), p.poses[i], moves[i])
+        screws[i] = _settled_screw(lie.transform_twist_inverse(moves[i], p.screws[i]), np.abs(p.screws[i, 3:]).max())
         rows[i] = lie.transform_inertia(se3.inverse(moves[i]), p.inertias[i])
     _regroup(robot, poses, screws, rows)
     frames, frame_poses = _frames(robot, moves)
     changed = p._replace(poses=poses, screws=screws, inertias=rows, frame_poses=frame_poses)
     return Robot(replace(s, frames=frames, known_regular=not may_be_singular(robot)), changed.frozen())
+
+
+def _settled_screw(screw: Twist, length: float) -> Twist:
+    """A unit screw with what is 0 or ±1 in its direction, or 0 in the rest, for moments of size ``length`` made so."""
+    w, v = settled_rotation(screw[:3]), settled(screw[3:], length)
+    return np.concatenate([w, v if np.any(w) else settled_rotation(v)])
 
 
 def _frames(robot: Robot, moves: list[Pose]) -> tuple[tuple[Frame, ...], Array]:
@@ -54,7 +61,7 @@ def _frames(robot: Robot, moves: list[Pose]) -> tuple[tuple[Frame, ...], Array]:
         given = np.eye(4) if frame.pose_row is None else robot.parameters.frame_poses[frame.pose_row]
         move = np.eye(4) if frame.link < 0 else moves[frame.link]
         frames.append(frame._replace(pose_row=len(poses)))
-        poses.append(_cleaned(se3.inverse(move), given))
+        poses.append(composed(se3.inverse(move), given))
     return tuple(frames), np.array(poses)
 
 
@@ -66,7 +73,7 @@ def _frame_moves(robot: Robot) -> list[Pose]:
         T = np.eye(4)
         if kind in ("revolute", "helical"):
             axis = S[:3]
-            T[:3, 3] = _snap(np.cross(axis, S[3:]), np.abs(S[3:]).max())  # the point of the axis nearest to the origin
+            T[:3, 3] = settled(cross(axis, S[3:]), np.abs(S[3:]).max())  # the point of the axis nearest to the origin
             T[:3, :3] = _turned(axis)
         elif kind == "prismatic":
             T[:3, :3] = _turned(S[3:])
@@ -76,12 +83,11 @@ def _frame_moves(robot: Robot) -> list[Pose]:
 
 def _turned(axis: Array) -> Array:
     """A rotation with ``axis`` as its z axis; none if it is a coordinate axis already."""
-    if np.sum(np.abs(axis) > _ROUNDING) == 1:
+    if np.sum(np.abs(axis) > ROUNDING) == 1:
         return np.eye(3)
     other = np.eye(3)[np.argmin(np.abs(axis))]
-    x = np.cross(other, axis)
-    x /= np.linalg.norm(x)
-    return np.stack([x, np.cross(axis, x), axis], axis=1)
+    x = unit(cross(other, axis))
+    return np.stack([x, cross(axis, x), axis], axis=1)
 
 
 def _regroup(robot: Robot, poses: Array, screws: Array, rows: Array) -> None:
@@ -92,7 +98,7 @@ def _regroup(robot: Robot, poses: Array, screws: Array, rows: Array) -> None:
             continue
         H = _unfelt(s.kinds[i], screws[i], rows[i])
         parts = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, first moment, rotational inertia: each of its own size
-        rows[i] = np.concatenate([_snap(rows[i, part] - H[part], np.abs(rows[i, part]).max()) for part in parts])
+        rows[i] = np.concatenate([settled(rows[i, part] - H[part], np.abs(rows[i, part]).max()) for part in parts])
         rows[parent] = rows[parent] + lie.transform_inertia(poses[i], H)
 
 
@@ -113,20 +119,3 @@ def _unfelt(kind: str, screw: Array, row: InertiaRow) -> InertiaRow:
 
 
 _DIAGONAL = (4, 7, 9)  # where Ixx, Iyy, Izz are in a row
-
-
-def _cleaned(*factors: Pose) -> Pose:
-    """The product of poses, with what is 0 or ±1 in its rotation, or 0 in its translation, but for rounding made so."""
-    T = np.eye(4)
-    for factor in factors:
-        T = T @ factor
-    lengths = max(np.abs(factor[:3, 3]).max() for factor in factors)
-    R = _snap(T[:3, :3], 1.0)
-    T[:3, :3] = np.where(np.abs(np.abs(R) - 1.0) <= _ROUNDING, np.sign(R), R)
-    T[:3, 3] = _snap(T[:3, 3], lengths)
-    return T
-
-
-def _snap(x: Array, scale: float) -> Array:
-    """``x`` with entries that are zero to the rounding of numbers of size ``scale`` made zero; all others untouched."""
-    return np.where(np.abs(x) <= _ROUNDING * scale, 0.0, x)

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor import lie
-from torsor.arrays import stack_vectors
+from torsor.arrays import exact_constants, stack_vectors
 from torsor.arrays.typing import Array, Pose, Vector3
 from torsor.errors import ModelError, unknown_name
 from torsor.model.inertia import Inertia
 from torsor.model.joints import KINDS, SCREW_KINDS, Joint, Mimic, UnitScrew, unit_screw
 from torsor.model.parameters import Parameters
-from torsor.model.poses import check_pose
+from torsor.model.poses import check_pose, composed
 from torsor.model.robot import Robot
 from torsor.model.structure import Coordinate, Coupling, Frame, Limits, Structure, coordinates_in_order
 
@@ -30,6 +30,7 @@ class Placement(NamedTuple):
     pose: Pose
 
 
+@exact_constants()
 def assemble(
     joints: Iterable[Joint],
     *,
@@ -61,7 +62,7 @@ def assemble(
     base_row = (base_inertia or Inertia.zero()).row
     for joint in ordered:
         parent = placed[joint.parent]
-        pose = parent.pose @ check_pose(f"joint {joint.name!r}: pose", joint.pose)
+        pose = composed(parent.pose, check_pose(f"joint {joint.name!r}: pose", joint.pose))
         if joint.kind != "fixed":
             placed[joint.link] = Placement(len(parents), np.eye(4))
             parents.append(parent.link)
@@ -106,6 +107,7 @@ def assemble(
     return Robot(structure, parameters)
 
 
+@exact_constants()
 def disassemble(robot: Robot) -> list[Joint]:
     """The joints of a robot, such that `assemble` gives the robot back (its frames apart)."""
     s, p = robot.structure, robot.parameters
@@ -236,7 +238,7 @@ def _frames(
                 f"assemble: frame {name!r} sits on an unknown link; the robot", "link", link, placed, ", ".join(placed)
             )
         frames.append(Frame(name, placed[link].link, len(poses)))
-        poses.append(placed[link].pose @ check_pose(f"frame {name!r}: pose", pose))
+        poses.append(composed(placed[link].pose, check_pose(f"frame {name!r}: pose", pose)))
     return tuple(frames), np.array(poses).reshape(-1, 4, 4)
 
 

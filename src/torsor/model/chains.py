@@ -8,16 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor import lie
+from torsor.arrays import exact_constants
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.errors import ModelError, ShapeError
 from torsor.lie import se3
 from torsor.model.assemble import EARTH, assemble
 from torsor.model.inertia import Inertia
 from torsor.model.joints import Joint
-from torsor.model.poses import check_pose, pose_from
+from torsor.model.poses import check_pose, composed, pose_from
 from torsor.model.robot import Robot
 
 
+@exact_constants()
 def serial_chain(
     screws: Twist,
     homes: Pose,
@@ -45,14 +47,14 @@ def serial_chain(
             kind="helical",  # decided by the screw itself
             parent="base" if i == 0 else f"link_{i}",
             link=f"link_{i + 1}",
-            pose=se3.inverse(previous[i]) @ homes[i],
+            pose=composed(se3.inverse(previous[i]), homes[i]),
             screw=lie.transform_twist_inverse(homes[i], screws[i]),
             inertia=inertias[i],
         )
         for i in range(n)
     ]
     end = homes[-1] if tip is None else check_pose("serial_chain: tip", tip)
-    frames = {"tip": (f"link_{n}", se3.inverse(homes[-1]) @ end)}
+    frames = {"tip": (f"link_{n}", composed(se3.inverse(homes[-1]), end))}
     return assemble(joints, name=name, gravity=gravity, frames=frames)
 
 
@@ -66,6 +68,7 @@ class DHRow(NamedTuple):
     prismatic: bool = False
 
 
+@exact_constants()
 def dh_chain(
     table: Sequence[DHRow | Sequence[float]],
     inertias: Sequence[Inertia],
@@ -89,12 +92,12 @@ def dh_chain(
     for row in rows:
         link = pose_from((row.a, 0.0, 0.0), (row.alpha, 0.0, 0.0))
         turn = pose_from((0.0, 0.0, row.d), (0.0, 0.0, row.theta))
-        axis_frame = T if convention == "standard" else T @ link  # the joint's axis is this frame's z
+        axis_frame = T if convention == "standard" else composed(T, link)  # the joint's axis is this frame's z
         axis = np.array([0, 0, 0, 0, 0, 1.0]) if row.prismatic else np.array([0, 0, 1.0, 0, 0, 0])
         screws.append(lie.transform_twist(axis_frame, axis))
-        T = T @ turn @ link if convention == "standard" else T @ link @ turn
+        T = composed(T, turn, link) if convention == "standard" else composed(T, link, turn)
         homes.append(T)
-    end = T if tip is None else T @ check_pose("dh_chain: tip", tip)
+    end = T if tip is None else composed(T, check_pose("dh_chain: tip", tip))
     return serial_chain(np.array(screws), np.array(homes), inertias, tip=end, gravity=gravity, names=names, name=name)
 
 

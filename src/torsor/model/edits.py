@@ -7,16 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from torsor.arrays import exact_constants, matmul, matvec
 from torsor.arrays.typing import Array
 from torsor.errors import ModelError, TorsorError, unknown_name
 from torsor.lie import quaternion, se3
 from torsor.model.assemble import assemble, disassemble, frames_of
 from torsor.model.inertia import Inertia
 from torsor.model.joints import Joint
-from torsor.model.poses import pose_from
+from torsor.model.poses import composed, pose_from
 from torsor.model.robot import Robot
 
 
+@exact_constants()
 def lock(robot: Robot, positions: Mapping[str, Array]) -> Robot:
     """``robot`` with the named joints held at positions (rad, m); their links' inertia joins the parent's."""
     names = set(robot.coordinates)
@@ -30,12 +32,13 @@ def lock(robot: Robot, positions: Mapping[str, Array]) -> Robot:
             value = _position(robot, leader, positions[leader])
             if joint.mimic:
                 value = joint.mimic.ratio * value + joint.mimic.offset
-            pose = joint.pose @ _motion(joint, value)
+            pose = composed(joint.pose, _motion(joint, value))
             joint = replace(joint, kind="fixed", pose=pose, screw=None, mimic=None)
         joints.append(joint)
     return _rebuild(robot, joints, [name for name in robot.coordinates if name not in positions])
 
 
+@exact_constants()
 def subtree(robot: Robot, joint: str) -> Robot:
     """The part of ``robot`` from ``joint`` outwards, on a base held where the joint's parent link is at neutral."""
     s = _concrete("subtree", robot).structure
@@ -91,6 +94,7 @@ def rename(robot: Robot, names: Mapping[str, str], robot_name: str | None) -> Ro
     return Robot(structure, robot.parameters, robot.source)
 
 
+@exact_constants()
 def reorder(robot: Robot, coordinates: Sequence[str]) -> Robot:
     """``robot`` with q, v and tau in the order of these joint names; links keep their order."""
     return _rebuild(robot, disassemble(_concrete("reorder", robot)), coordinates)
@@ -125,8 +129,8 @@ def _gravity_at(robot: Robot, link: int) -> Array:
     s, p = robot.structure, robot.parameters
     R = np.eye(3)
     for i in s.path_from_base(link):
-        R = R @ (p.poses[i] @ se3.exp(s.couplings[i].offset * p.screws[i]))[:3, :3]
-    return R.T @ p.gravity
+        R = matmul(R, matmul(p.poses[i], se3.exp(s.couplings[i].offset * p.screws[i]))[:3, :3])
+    return matvec(R.T, p.gravity)
 
 
 def _motion(joint: Joint, value: Array) -> Array:

@@ -8,7 +8,19 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor import lie
-from torsor.arrays import as_numbers, dot, is_concrete, outer
+from torsor.arrays import (
+    as_numbers,
+    cross,
+    dot,
+    exact_constants,
+    is_concrete,
+    matmul,
+    matvec,
+    outer,
+    stack,
+    transpose,
+)
+from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
 from torsor.errors import ModelError
 from torsor.lie import se3
@@ -53,6 +65,7 @@ class Inertia:
             _check_rotational(self.rotational)
 
     @property
+    @exact_constants()
     def row(self) -> InertiaRow:
         """The ten numbers (m, m c, I about the link frame's origin) that the equations of motion are linear in."""
         at_com = lie.inertia_row(self.mass, 0.0 * self.com, self.rotational)
@@ -74,6 +87,7 @@ class Inertia:
         return lie.second_moment(self.rotational)
 
     @classmethod
+    @exact_constants()
     def from_row(cls, row: InertiaRow) -> Inertia:
         """The body of ten numbers (10,): m (kg), m c (kg·m), I about the origin (kg·m²) [PBP95, (21)]."""
         row = as_numbers(row)
@@ -179,11 +193,12 @@ class Inertia:
         m = density * solid.volume if mass is None else mass  # type: ignore[operator]
         return cls(m, com, m * np.diag(solid.moments))
 
+    @exact_constants()
     def moved(self, T_ab: Pose) -> Inertia:
         """This body, given in frame b, as seen from frame a; ``T_ab`` (4, 4), m [PBP95, §4]."""
         R = se3.rotation(as_numbers(T_ab))
-        com = R @ self.com + se3.translation(as_numbers(T_ab))
-        return Inertia(self.mass, com, R @ self.rotational @ np.swapaxes(R, -1, -2))
+        com = matvec(R, self.com) + se3.translation(as_numbers(T_ab))
+        return Inertia(self.mass, com, matmul(R, matmul(self.rotational, transpose(R))))
 
     def __add__(self, other: Inertia) -> Inertia:
         """Both bodies welded together (both given in the same frame) [LP, §9.2.1]."""
@@ -194,11 +209,12 @@ class Inertia:
         V = as_numbers(V)
         return 0.5 * np.sum(V * lie.apply_inertia(self.row, V), axis=-1)
 
+    @exact_constants()
     def principal(self) -> PrincipalAxes:
         """Principal moments and axes about the centre of mass [BSP93, §3.1]."""
-        moments, axes = np.linalg.eigh(self.rotational)
-        axes[:, 2] *= np.sign(np.linalg.det(axes))
-        return PrincipalAxes(moments, axes)
+        moments, axes = symmetric_eigen(self.rotational)
+        x, y = axes[:, 2], axes[:, 1]
+        return PrincipalAxes(moments[::-1], stack([x, y, cross(x, y)]))
 
     def violations(self) -> list[str]:
         """What a real distribution of mass cannot have, each with by how much; empty if the body can exist [Sil81, (2.7)].
@@ -218,6 +234,7 @@ class Inertia:
         return found
 
 
+@exact_constants()
 def _welded(parts: list[Inertia]) -> Inertia:
     """One body of several, about their common centre of mass: nothing large is subtracted, so nothing is lost."""
     mass, moment = parts[0].mass, parts[0].mass * parts[0].com
@@ -235,11 +252,13 @@ def _without_rounding(rotational: Matrix3, scale: float) -> Matrix3:
     """The inertia about the centre of mass, where it is what is left of larger numbers of size ``scale`` that cancelled:
     principal moments that are zero to their rounding become zero (a point mass stays a point mass).
     """
-    moments, axes = np.linalg.eigh(rotational)
+    if not np.any(np.abs(np.linalg.eigvalsh(rotational)) <= 2 * _ROUNDING * scale):
+        return rotational
+    moments, axes = symmetric_eigen(rotational)
     if not np.any(np.abs(moments) <= _ROUNDING * scale):
         return rotational
     moments = np.where(np.abs(moments) <= _ROUNDING * scale, 0.0, moments)
-    return (axes * moments) @ axes.T
+    return matmul(axes * moments, transpose(axes))
 
 
 def _check_rotational(rotational: Matrix3) -> None:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.arrays import dot, exact_constants
+from torsor.arrays.exact import norm, unit
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.errors import ModelError
 from torsor.model.inertia import Inertia
@@ -90,6 +92,7 @@ class UnitScrew(NamedTuple):
     ratio: float
 
 
+@exact_constants()
 def unit_screw(joint: Joint) -> UnitScrew:
     """Kind and unit screw of a one-degree-of-freedom joint: normalised, never assumed [PBP95, E001-13].
 
@@ -110,7 +113,7 @@ def unit_screw(joint: Joint) -> UnitScrew:
     axis = np.asarray(joint.axis, float)
     if axis.shape != (3,) or not np.all(np.isfinite(axis)) or not np.any(axis):
         raise ModelError(f"joint {joint.name!r}: `axis` must be 3 finite numbers, not all zero, got {axis.tolist()}.")
-    axis = axis / np.linalg.norm(axis)
+    axis = unit(axis)
     if joint.kind == "prismatic":
         return UnitScrew("prismatic", np.concatenate([np.zeros(3), axis]), 1.0)
     pitch = joint.pitch if joint.kind == "helical" else 0.0
@@ -119,10 +122,10 @@ def unit_screw(joint: Joint) -> UnitScrew:
 
 def _classify(S: Twist) -> UnitScrew:
     w, v = S[:3], S[3:]
-    turning, sliding = np.linalg.norm(w), np.linalg.norm(v)
+    turning, sliding = norm(w), norm(v)
     if turning == 0.0:
-        return UnitScrew("prismatic", S / sliding, float(sliding))
-    if abs(w @ v) <= 8 * np.finfo(float).eps * turning * sliding:
-        axis = w / turning
-        return UnitScrew("revolute", np.concatenate([axis, v / turning - (axis @ v) / turning * axis]), float(turning))
-    return UnitScrew("helical", S / turning, float(turning))
+        return UnitScrew("prismatic", np.concatenate([np.zeros(3), unit(v)]), sliding)
+    axis = unit(w)
+    if abs(dot(w, v)) <= 8 * np.finfo(float).eps * turning * sliding:
+        return UnitScrew("revolute", np.concatenate([axis, v / turning - dot(axis, v) / turning * axis]), turning)
+    return UnitScrew("helical", np.concatenate([axis, v / turning]), turning)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from torsor.arrays import cos, cross, dot, exact_constants, matmul, sin
+from torsor.arrays.exact import settled, settled_rotation
 from torsor.arrays.typing import Pose, Rotation, Vector3
 from torsor.errors import ModelError
 
+_AT_REST = np.eye(4)
 _ROTATION_TOLERANCE = 1e-8  # what ten printed digits of a rotation matrix may be off
 
 
 def check_pose(what: str, T: Pose) -> Pose:
-    """``T`` as a finite 4×4 rigid motion, or an error that says which condition fails by how much."""
+    """``T`` as a finite 4×4 rigid motion, or an error that says which condition fails by how much.
+
+    Entries of its rotation that are 0 or ±1 but for rounding are made so.
+    """
     pose = np.asarray(T, dtype=np.float64)
     if pose.shape != (4, 4):
         raise ModelError(f"{what}: must be a 4×4 matrix (R, p; 0, 1), got shape {pose.shape}.")
@@ -21,16 +27,30 @@ def check_pose(what: str, T: Pose) -> Pose:
         raise ModelError(f"{what}: bottom row must be (0, 0, 0, 1), got {pose[3].tolist()}.")
     pose = np.concatenate([pose[:3], [[0.0, 0.0, 0.0, 1.0]]])  # exactly, whatever the rounding of whoever made it
     R = pose[:3, :3]
-    defect = np.abs(R @ R.T - np.eye(3)).max()
+    defect = np.abs(np.sum(R[:, None] * R, axis=-1) - np.eye(3)).max()
     if defect > _ROTATION_TOLERANCE:
         raise ModelError(f"{what}: its 3×3 block is not a rotation: R Rᵀ differs from 1 by up to {defect:.3g}.")
-    if np.linalg.det(R) < 0:
+    if dot(cross(R[0], R[1]), R[2]) < 0:
         raise ModelError(
             f"{what}: its 3×3 block is a reflection (determinant −1), not a rotation; one axis is flipped."
         )
+    pose[:3, :3] = settled_rotation(R)
     return pose
 
 
+@exact_constants()
+def composed(*poses: Pose) -> Pose:
+    """The product of poses (4, 4), with what is 0 or ±1 in its rotation, or 0 in its translation, but for rounding made so."""
+    T = np.array(poses[0])
+    for pose in poses[1:]:
+        T = matmul(T, pose) if np.any(T != _AT_REST) else np.array(pose)
+        T[:3, :3] = settled_rotation(T[:3, :3])
+    lengths = max(np.abs(pose[:3, 3]).max() for pose in poses)
+    T[:3, 3] = settled(T[:3, 3], lengths)
+    return T
+
+
+@exact_constants()
 def pose_from(xyz: Vector3 = (0.0, 0.0, 0.0), rpy: Vector3 = (0.0, 0.0, 0.0)) -> Pose:
     """The pose with translation ``xyz`` (3,), m, and roll, pitch, yaw ``rpy`` (3,), rad: R = R_z R_y R_x (fixed axes).
 
@@ -38,24 +58,27 @@ def pose_from(xyz: Vector3 = (0.0, 0.0, 0.0), rpy: Vector3 = (0.0, 0.0, 0.0)) ->
     """
     roll, pitch, yaw = np.asarray(rpy, float)
     T = np.eye(4)
-    T[:3, :3] = rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
+    T[:3, :3] = settled_rotation(matmul(rotation_z(yaw), matmul(rotation_y(pitch), rotation_x(roll))))
     T[:3, 3] = xyz
     return T
 
 
+@exact_constants()
 def rotation_x(angle: float) -> Rotation:
     """Rotation about x by ``angle``, rad; returns (3, 3)."""
-    c, s = np.cos(angle), np.sin(angle)
+    c, s = cos(np.asarray(angle, float)), sin(np.asarray(angle, float))
     return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
+@exact_constants()
 def rotation_y(angle: float) -> Rotation:
     """Rotation about y by ``angle``, rad; returns (3, 3)."""
-    c, s = np.cos(angle), np.sin(angle)
+    c, s = cos(np.asarray(angle, float)), sin(np.asarray(angle, float))
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
+@exact_constants()
 def rotation_z(angle: float) -> Rotation:
     """Rotation about z by ``angle``, rad; returns (3, 3)."""
-    c, s = np.cos(angle), np.sin(angle)
+    c, s = cos(np.asarray(angle, float)), sin(np.asarray(angle, float))
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -15,7 +15,7 @@ from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
 from torsor.errors import ModelError, ShapeError, TorsorError, unknown_name
 from torsor.model.inertia import Inertia
 from torsor.model.parameters import Parameters
-from torsor.model.poses import check_pose
+from torsor.model.poses import check_pose, composed
 from torsor.model.source import Source
 from torsor.model.structure import Frame, Limits, Structure
 
@@ -213,7 +213,7 @@ class Robot:
         place = self.structure.frame(parent)
         pose = check_pose(f"with_frame: pose of {name!r}", pose)
         if place.pose_row is not None:
-            pose = self.parameters.frame_poses[place.pose_row] @ pose
+            pose = composed(self.parameters.frame_poses[place.pose_row], pose)
         frames = (*self.structure.frames, Frame(name, place.link, len(self.parameters.frame_poses)))
         structure = replace(self.structure, frames=frames)
         poses = np.concatenate([self.parameters.frame_poses, pose[None]])

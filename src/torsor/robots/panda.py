@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torsor.model import Robot, pose_from
+from torsor.model.poses import composed
 from torsor.robots.table import PI, Row, serial_arm
 
 # Kinematics and limits: the maker's robot description (DH data sheet, hand and fingers included in link 7).
@@ -34,5 +35,5 @@ def panda() -> Robot:
     """
     flange = pose_from((0, 0, 0.107))
     return serial_arm(
-        "panda", _ROWS, {"flange": flange, "hand_tcp": flange @ pose_from((0, 0, 0.1034), (0, 0, -PI / 4))}
+        "panda", _ROWS, {"flange": flange, "hand_tcp": composed(flange, pose_from((0, 0, 0.1034), (0, 0, -PI / 4)))}
     )

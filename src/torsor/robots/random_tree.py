@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torsor.arrays import exact_constants
+from torsor.arrays.exact import coarse
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Mimic, Robot, assemble
 
 ALL_KINDS = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
 
 
+@exact_constants()
 def random_tree(
     n: int,
     *,
@@ -43,13 +46,13 @@ def random_tree(
             parent=parent,
             link=f"link_{k}",
             pose=_pose(rng),
-            axis=rng.normal(size=3) if one else None,
-            pitch=float(rng.normal(scale=0.3)) * (kind == "helical"),
+            axis=_normal(rng, 3) if one else None,
+            pitch=0.3 * float(_normal(rng)) * (kind == "helical"),
             inertia=_inertia(rng),
             armature=float(rng.uniform(0.1, 1.0)) if armature and not follow else 0.0,
             viscous_friction=float(rng.uniform(0.1, 1.0)) if friction and not follow else 0.0,
             coulomb_friction=float(rng.uniform(0.1, 1.0)) if friction and not follow else 0.0,
-            mimic=Mimic(str(rng.choice(leaders)), float(rng.normal()), float(rng.normal())) if follow else None,
+            mimic=Mimic(str(rng.choice(leaders)), float(_normal(rng)), float(_normal(rng))) if follow else None,
         )
         joints.append(joint)
         links.append(joint.link)
@@ -71,16 +74,22 @@ def random_tree(
     return assemble(
         joints,
         name=f"random_tree_{n}_{seed}",
-        gravity=rng.normal(scale=5.0, size=3),
+        gravity=5.0 * _normal(rng, 3),
         frames={"tool": (f"link_{n - 1}", _pose(rng))},
     )
 
 
 def _pose(rng: np.random.Generator) -> np.ndarray:
-    pose: np.ndarray = se3.exp(np.concatenate([rng.normal(size=3), rng.normal(scale=0.5, size=3)]))
+    pose: np.ndarray = se3.exp(np.concatenate([_normal(rng, 3), 0.5 * _normal(rng, 3)]))
     return pose
 
 
 def _inertia(rng: np.random.Generator) -> Inertia:
     """A few heavy points: every inertia made so belongs to a real body."""
-    return Inertia.particles(rng.uniform(0.1, 1.0, 6), rng.normal(scale=0.3, size=(6, 3)))
+    return Inertia.particles(rng.uniform(0.1, 1.0, 6), 0.3 * _normal(rng, (6, 3)))
+
+
+def _normal(rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
+    """Normal numbers, the same on every machine: NumPy takes the far ones from the C library's logarithm."""
+    numbers: np.ndarray = coarse(rng.normal(size=size))
+    return numbers

@@ -12,6 +12,7 @@ import numpy as np
 
 from torsor import functions
 from torsor.arrays import dot, matrix, where
+from torsor.arrays.exact import coarse
 from torsor.arrays.typing import Array, TaskJacobian, TaskMatrix
 from torsor.backend import backend
 from torsor.errors import TorsorError
@@ -104,5 +105,7 @@ def _samples(robot: Robot) -> Array:
 
 
 def _kept(x: Array) -> Array:
+    """What programs have as constants: evaluated at samples, so that the last digits depend on the processor."""
+    x = coarse(x)
     x.flags.writeable = False
     return x

@@ -1,0 +1,178 @@
+"""Arithmetic on a robot's own numbers that is the same on every machine.
+
+What BLAS, NumPy's vector code and the C library make of the last digit depends on the processor, and so then does which
+constants of a program are exactly 0 or 1. Inside `exact_constants` the primitives of `torsor.arrays` do these steps
+differently where they are given plain numbers: sums of products are accumulated exactly and rounded once; sines, arc functions
+and norms are computed in integers and rounded once (`correctly_rounded`). ``+ − · /`` and square roots of numbers are rounded
+once by IEEE arithmetic on every machine.
+
+One rule says what is zero. The factors of a sum of products are known to a few units in their last digit, so a sum that is at
+most ROUNDING times the absolute values of its terms is zero but for rounding, and becomes 0. `settled` and `settled_rotation`
+are the same rule for numbers of known size, and for rotations, whose entries may be ±1 but for rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fractions import Fraction
+from math import fsum, isfinite, prod
+from types import SimpleNamespace
+
+import numpy
+
+from torsor.arrays import correctly_rounded
+from torsor.arrays.typing import Array, Rotation
+
+ROUNDING = 4 * float(numpy.finfo(float).eps)
+_ON: ContextVar[bool] = ContextVar("exact constants", default=False)
+
+
+@contextmanager
+def exact_constants(on: bool = True) -> Iterator[None]:
+    """While this lasts, in this thread, primitives given plain numbers compute them exactly. Also a decorator.
+
+    Off (``on=False``) inside it: for states that are evaluated on the way, in the usual arithmetic.
+    """
+    token = _ON.set(on)
+    try:
+        yield
+    finally:
+        _ON.reset(token)
+
+
+def is_exact() -> bool:
+    """Whether plain numbers are constants of a robot or of a program here, and computed exactly."""
+    return _ON.get()
+
+
+def settled(x: Array, scale: Array) -> Array:
+    """``x`` with 0 where it is zero to the rounding of numbers of size ``scale``; all other entries untouched."""
+    return numpy.where(numpy.abs(x) <= ROUNDING * scale, 0.0, x)
+
+
+def settled_rotation(R: Rotation) -> Rotation:
+    """A rotation (..., 3, 3) with 0 and ±1 where its entries are that but for rounding; all other entries untouched."""
+    return numpy.where(numpy.abs(numpy.abs(R) - 1.0) <= ROUNDING, numpy.sign(R), settled(R, 1.0))
+
+
+def coarse(x: Array) -> Array:
+    """``x`` to 24 bits: for numbers whose last digits depend on the processor and mean nothing, such as random ones."""
+    mantissa, exponent = numpy.frexp(x)
+    return numpy.ldexp(numpy.round(mantissa * 2.0**24), exponent - 24)
+
+
+# What primitives do instead of NumPy
+
+
+def matmul(A: Array, B: Array) -> Array:
+    """A B, (..., m, k) times (..., k, n), each entry rounded once."""
+    A, B = numpy.asarray(A), numpy.asarray(B)
+    if A.dtype.kind != "f" or B.dtype.kind != "f":
+        return numpy.matmul(A, B)  # of indices and counts, exact as it is
+    (m, k), n = A.shape[-2:], B.shape[-1]
+    batch = numpy.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    count = prod(batch)
+    left = numpy.broadcast_to(A, (*batch, m, k)).reshape(count, m, k).tolist()
+    right = numpy.broadcast_to(B, (*batch, k, n)).swapaxes(-1, -2).reshape(count, n, k).tolist()
+    entries = [sum_of_products(row, column) for P, Q in zip(left, right, strict=True) for row in P for column in Q]
+    return numpy.array(entries, dtype=float).reshape(*batch, m, n)
+
+
+def matvec(A: Array, x: Array) -> Array:
+    """A x, (..., m, n) times (..., n), each entry rounded once."""
+    return matmul(A, numpy.asarray(x)[..., None])[..., 0]
+
+
+def vecdot(x: Array, y: Array) -> Array:
+    """xᵀ y over the last axis, rounded once."""
+    return matmul(numpy.asarray(x)[..., None, :], numpy.asarray(y)[..., :, None])[..., 0, 0]
+
+
+def cross(x: Array, y: Array) -> Array:
+    """x × y of 3-vectors, each entry rounded once."""
+    pairs = numpy.stack(numpy.broadcast_arrays(x, y), axis=-2)
+    vectors = [_cross_of(a, b) for a, b in pairs.reshape(prod(pairs.shape[:-2]), 2, 3).tolist()]
+    return numpy.array(vectors, dtype=float).reshape(*pairs.shape[:-2], 3)
+
+
+def norm(x: Array) -> float:
+    """|x| of a vector (n,), rounded once; no square overflows on the way."""
+    return correctly_rounded.norm(numpy.asarray(x, dtype=float).tolist())
+
+
+def unit(x: Array) -> Array:
+    """x / |x| of a vector (n,) that is not zero, each entry rounded once, whatever the size of x."""
+    squares = [Fraction(value) ** 2 for value in numpy.asarray(x, dtype=float).tolist()]
+    total = sum(squares, Fraction(0))
+    return numpy.copysign([correctly_rounded.rounded_root(square / total) for square in squares], x)
+
+
+def _each(function: Callable[..., float]) -> Callable[..., Array]:
+    def apply(*values: Array) -> Array:
+        arrays = numpy.broadcast_arrays(*(numpy.asarray(x, dtype=float) for x in values))
+        numbers = [function(*each) for each in zip(*(x.ravel().tolist() for x in arrays), strict=True)]
+        return numpy.array(numbers, dtype=float).reshape(arrays[0].shape)
+
+    return apply
+
+
+PRIMITIVES = SimpleNamespace(
+    sin=_each(correctly_rounded.sin),
+    cos=_each(correctly_rounded.cos),
+    tanh=_each(correctly_rounded.tanh),
+    arctan2=_each(correctly_rounded.atan2),
+    matmul=matmul,
+    matvec=matvec,
+    vecdot=vecdot,
+    cross=cross,
+)
+
+
+def sum_of_products(xs: list[float], ys: list[float]) -> float:
+    """Σ x y of two lists, accumulated exactly and rounded once; 0 where it is zero but for rounding."""
+    terms: list[float] = []
+    size = 0.0
+    for x, y in zip(xs, ys, strict=True):
+        product = x * y
+        if product == 0.0 and (x == 0.0 or y == 0.0):
+            continue
+        if not (_SMALL < abs(product) < _LARGE and abs(x) < _LARGE and abs(y) < _LARGE):
+            return _sum_of_fractions(xs, ys)
+        terms.append(product)
+        size += abs(product)
+        if not (x == 1.0 or y == 1.0 or x == -1.0 or y == -1.0):
+            terms.append(_error(x, y, product))
+    if len(terms) <= 2 and size == abs(terms[0] if terms else 0.0):  # one product
+        return terms[0] if terms else 0.0
+    total = fsum(terms)
+    return 0.0 if abs(total) <= ROUNDING * size else total
+
+
+_SMALL, _LARGE = 1e-270, 1e290  # between these the error of a product is a double itself
+_SPLITTER = 2.0**27 + 1.0
+
+
+def _error(x: float, y: float, product: float) -> float:
+    """x y − product, exactly: both factors are cut into halves whose products are doubles [Dekker 1971]."""
+    t = _SPLITTER * x
+    x_high = t - (t - x)
+    x_low = x - x_high
+    t = _SPLITTER * y
+    y_high = t - (t - y)
+    y_low = y - y_high
+    return ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
+
+
+def _sum_of_fractions(xs: list[float], ys: list[float]) -> float:
+    """The same for numbers of extreme size."""
+    if not all(map(isfinite, (*xs, *ys))):
+        return sum(x * y for x, y in zip(xs, ys, strict=True))
+    terms = [Fraction(x) * Fraction(y) for x, y in zip(xs, ys, strict=True)]
+    total = sum(terms, Fraction(0))
+    return 0.0 if abs(total) <= Fraction(ROUNDING) * sum(map(abs, terms)) else correctly_rounded.rounded(total)
+
+
+def _cross_of(a: list[float], b: list[float]) -> list[float]:
+    return [sum_of_products([a[j], a[k]], [b[k], -b[j]]) for j, k in ((1, 2), (2, 0), (0, 1))]
