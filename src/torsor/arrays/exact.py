@@ -71,13 +71,17 @@ def matmul(A: Array, B: Array) -> Array:
     A, B = numpy.asarray(A), numpy.asarray(B)
     if A.dtype.kind != "f" or B.dtype.kind != "f":
         return numpy.matmul(A, B)  # of indices and counts, exact as it is
-    (m, k), n = A.shape[-2:], B.shape[-1]
+    if A.ndim == B.ndim == 2:
+        columns = B.T.tolist()
+        rows = [[sum_of_products(row, column) for column in columns] for row in A.tolist()]
+        return numpy.array(rows, dtype=float).reshape(A.shape[0], B.shape[1])
     batch = numpy.broadcast_shapes(A.shape[:-2], B.shape[:-2])
-    count = prod(batch)
-    left = numpy.broadcast_to(A, (*batch, m, k)).reshape(count, m, k).tolist()
-    right = numpy.broadcast_to(B, (*batch, k, n)).swapaxes(-1, -2).reshape(count, n, k).tolist()
-    entries = [sum_of_products(row, column) for P, Q in zip(left, right, strict=True) for row in P for column in Q]
-    return numpy.array(entries, dtype=float).reshape(*batch, m, n)
+    pairs = zip(_matrices(A, batch), _matrices(B, batch), strict=True)
+    return numpy.array([matmul(P, Q) for P, Q in pairs], dtype=float).reshape(*batch, A.shape[-2], B.shape[-1])
+
+
+def _matrices(A: Array, batch: tuple[int, ...]) -> Array:
+    return numpy.broadcast_to(A, (*batch, *A.shape[-2:])).reshape(prod(batch), *A.shape[-2:])
 
 
 def matvec(A: Array, x: Array) -> Array:
@@ -87,11 +91,16 @@ def matvec(A: Array, x: Array) -> Array:
 
 def vecdot(x: Array, y: Array) -> Array:
     """xᵀ y over the last axis, rounded once."""
-    return matmul(numpy.asarray(x)[..., None, :], numpy.asarray(y)[..., :, None])[..., 0, 0]
+    x, y = numpy.asarray(x), numpy.asarray(y)
+    if x.ndim == y.ndim == 1:
+        return numpy.float64(sum_of_products(x.tolist(), y.tolist()))
+    return matmul(x[..., None, :], y[..., :, None])[..., 0, 0]
 
 
 def cross(x: Array, y: Array) -> Array:
     """x × y of 3-vectors, each entry rounded once."""
+    if numpy.ndim(x) == numpy.ndim(y) == 1:
+        return numpy.array(_cross_of(numpy.asarray(x).tolist(), numpy.asarray(y).tolist()), dtype=float)
     pairs = numpy.stack(numpy.broadcast_arrays(x, y), axis=-2)
     vectors = [_cross_of(a, b) for a, b in pairs.reshape(prod(pairs.shape[:-2]), 2, 3).tolist()]
     return numpy.array(vectors, dtype=float).reshape(*pairs.shape[:-2], 3)

@@ -43,7 +43,9 @@ def composed(*poses: Pose) -> Pose:
     """The product of poses (4, 4), with what is 0 or ±1 in its rotation, or 0 in its translation, but for rounding made so."""
     T = np.array(poses[0])
     for pose in poses[1:]:
-        T = matmul(T, pose) if np.any(T != _AT_REST) else np.array(pose)
+        if np.array_equal(pose, _AT_REST):
+            continue
+        T = np.array(pose) if np.array_equal(T, _AT_REST) else matmul(T, pose)
         T[:3, :3] = settled_rotation(T[:3, :3])
     lengths = max(np.abs(pose[:3, 3]).max() for pose in poses)
     T[:3, 3] = settled(T[:3, 3], lengths)
