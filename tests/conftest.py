@@ -5,6 +5,10 @@ import gc
 import pytest
 
 import torsor
+import torsor.later
+
+for name in torsor.later.LATER:
+    getattr(torsor, name)  # loaded, so that tests which walk the registry of public functions see all of them
 
 # Kernels and traced programs are kept for the whole run: the collector would look through them again and again.
 gc.set_threshold(100_000, 20, 50)

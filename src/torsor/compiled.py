@@ -56,7 +56,7 @@ class Derivatives(NamedTuple):
 
 
 class Public(NamedTuple):
-    """What is known of a public function: its algorithm, whether aligned frames may be used, its rivals."""
+    """What is known of a public function: its algorithm, whether aligned frames may be used, every rival for its numbers."""
 
     algorithm: Algorithm
     outputs: Outputs
@@ -65,6 +65,7 @@ class Public(NamedTuple):
     arrays: ArrayForm | None = None
     graph: GraphRival | None = None
     derivatives: Derivatives | None = None
+    same_as: str | None = None
 
     def robot_for(self, robot: Robot) -> Robot:
         """The robot to trace with."""
@@ -100,6 +101,7 @@ def public(
     arrays: ArrayForm | None = None,
     graph: GraphRival | None = None,
     derivatives: Derivatives | None = None,
+    same_as: str | None = None,
     registered: bool = True,
     module: str = "torsor.functions",
 ) -> Callable[P, R]:
@@ -109,10 +111,11 @@ def public(
     not depend on where link frames are, so that aligned ones may be used. ``rivals`` gives, for a robot, algorithms for the
     same numbers (or refuses the robot); the one with the fewest operations is compiled. ``arrays`` is used instead for
     robots for which it would be too long to compile; ``graph`` makes the program in another way for small robots.
-    ``derivatives`` says which public function JAX is to differentiate it by.
+    ``derivatives`` says which public function JAX is to differentiate it by. ``same_as`` names another public function that
+    gives the same numbers by other algorithms; tests compare all that are known here with each other.
     ``registered``: it is one of torsor's public functions, not a step of one, and found in ``module`` by its name.
     """
-    about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives)
+    about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as)
     give, parts = about.outputs.gather, about.outputs.parts
     plain = checked(algorithm)
     kernels: _Kept[native.NativeFunction] = _Kept()

@@ -162,9 +162,15 @@ forward_dynamics = public(
     rivals=_forward_algorithms,
     derivatives=Derivatives("forward_dynamics_derivatives", ("q", "v", "tau")),
 )
-factorised_acceleration = public(forward.factorised_acceleration, "a", joint_space=True, rivals=_only_factorised)
+factorised_acceleration = public(
+    forward.factorised_acceleration, "a", joint_space=True, rivals=_only_factorised, same_as="forward_dynamics"
+)
 articulated_body_acceleration = public(
-    articulated_body.articulated_body_acceleration, "a", joint_space=True, rivals=_only_articulated
+    articulated_body.articulated_body_acceleration,
+    "a",
+    joint_space=True,
+    rivals=_only_articulated,
+    same_as="forward_dynamics",
 )
 mass_matrix = public(mass.mass_matrix, "M", joint_space=True)
 inverse_mass_matrix = public(mass.inverse_mass_matrix, "M_inverse", joint_space=True)
@@ -265,6 +271,7 @@ christoffel_symbols_by_brackets = public(
     "Gamma",
     joint_space=True,
     arrays=ArrayForm(brackets.christoffel_symbols_by_brackets, for_brackets),
+    same_as="christoffel_symbols",
 )
 christoffel_symbols_second_kind = _tensor(
     christoffel.christoffel_symbols_second_kind, "Gamma2", christoffel.second_kind_of, for_second_kind, inverse=True

@@ -79,6 +79,10 @@ def arguments(robot, name, batch):
         "acceleration": np.ones((*batch, 1)),
         "forces": np.ones((*batch, 1)),
         "null_torque": v + a,
+        "velocity": np.ones((*batch, 1)),
+        "null": v + a,
+        "damping": np.full(batch, 0.3),
+        "posture": torsor.random_configuration(robot, seed=3, batch=batch),
     }
     parameters = inspect.signature(PUBLIC[name].algorithm).parameters
     given = {key: state[key] for key in parameters if key in state}
