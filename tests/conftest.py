@@ -1,6 +1,7 @@
 """What all tests share: most evaluate with NumPy, for compiling every random robot would take longer than the test."""
 
 import gc
+import sys
 
 import pytest
 
@@ -27,3 +28,24 @@ def private_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TORSOR_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
         yield
+
+
+@pytest.fixture
+def calls():
+    """``calls(function)``: how many functions it calls in all, and what it returns: work that no busy machine makes more."""
+
+    def measure(function):
+        count = 0
+
+        def note(_frame, event, _what):
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        sys.setprofile(note)
+        try:
+            result = function()
+        finally:
+            sys.setprofile(None)
+        return count, result
+
+    return measure
