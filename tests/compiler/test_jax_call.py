@@ -1,9 +1,13 @@
 """Kernels inside JAX: the same bits in jit and vmap, and derivatives of every order and mode."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
 import torsor
+from torsor.compiler import engine
+from torsor.compiler.jax_handler_ir import handler_ir
 
 pytestmark = pytest.mark.compiled
 ARM = torsor.robots.ur5()
@@ -109,3 +113,15 @@ def test_a_kernel_takes_jax_arrays():
         jax.jit(kernel)(jnp.zeros(3), v, a)
     with pytest.raises(torsor.TorsorError, match="has no numbers yet, within a function that JAX transforms"):
         jax.jit(lambda q: kernel(q, v, a, out={name: np.zeros((2, 2)) for name in kernel.outputs}))(q)
+
+
+def test_a_handler_says_the_oldest_version_of_the_interface_that_it_fits():
+    """XLA refuses handlers of a newer interface than its own, so 0.1 is what every JAX from 0.5 on takes."""
+    words = ctypes.c_void_p * 8
+    metadata = (ctypes.c_int32 * 10)(*[-1] * 10)  # its size, the version (size, extension, major, minor), traits
+    extension = words(0, 1, 0, ctypes.addressof(metadata))  # its size, the kind "metadata", the next, where to answer
+    frame = words(0, ctypes.addressof(extension))
+    code = torsor.compile(torsor.gravity_forces, torsor.robots.planar2r()).native(np.dtype(np.float64))
+    handler = engine.compile_ir(handler_ir(code))
+    assert ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(handler.address("handler"))(frame) is None
+    assert list(metadata) == [-1] * 6 + [0, 1, 0, -1]

@@ -1,7 +1,8 @@
 """What XLA calls: a handler generated like the kernel itself, which reads XLA's call frame and calls ``kernel_many``.
 
-The layout of the frame belongs to the version of XLA's foreign-function interface (0.3 here); XLA asks for the version at
-registration and refuses one it does not support.
+The layout of the frame belongs to the version of XLA's foreign-function interface. What is read here is the same in versions
+0.1 (JAX 0.5) to 0.3 (JAX 0.10). XLA asks for the version at registration, takes an older one than its own, and refuses a newer
+one: so the answer is the oldest.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from collections.abc import Sequence
 from torsor.compiler.graph import Port
 from torsor.compiler.native import ALIGNMENT, NativeFunction
 
-# Offsets in XLA_FFI_CallFrame and what it points to, version 0.3 of the interface
+# Offsets in XLA_FFI_CallFrame and what it points to
 _EXTENSION, _ARGS, _RETS = 8, 72, 112
 _BUFFER_DATA, _BUFFER_RANK, _BUFFER_DIMS = 24, 32, 40
 _EXTENSION_TYPE, _METADATA = 8, 24
 _MAJOR_AT, _MINOR_AT, _TRAITS_AT = 24, 28, 32
-_IS_METADATA, _MAJOR, _MINOR = 1, 0, 3
+_IS_METADATA, _MAJOR, _MINOR = 1, 0, 1
 
 
 def handler_ir(code: NativeFunction) -> str:
