@@ -8,8 +8,8 @@ batch too small for threads; or floats and ints for single numbers), it makes th
 latest openings are tried in turn, so that two robots or frames may alternate; what fits none is forwarded as before.
 
 The generated code reads the layout of NumPy's array object and of CPython's object header. Both are checked by a self-test
-when the door is first used; where it fails, and on builds of Python with another object header, the door stays shut and
-every call takes the general path.
+when the door is first used; where it fails, on free-threaded builds of Python, and on versions of Python that it has not been
+run on, the door stays shut and every call takes the general path.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from torsor.compiler import cache as disk, engine
 from torsor.compiler.front_door_ir import CONTIGUOUS, DOOR, HEADER, IR, MOST, OPENING
 
 _METH_FASTCALL_KEYWORDS = 0x80 | 0x02
+_NEWEST_PYTHON = (3, 13)  # run and seen; 3.14 has other reference counts, and a tuple's hash after its length
+_NUMPY_C_INTERFACE = 2  # major version
 _OPENINGS = 8  # the one of the call before first: more would make every other call wait
 _ALIGNMENT = 64  # bytes, of scratch
 
@@ -217,11 +219,7 @@ def _address(function: Any) -> int:
 @cache
 def _python_addresses() -> dict[str, int]:
     """Where CPython and NumPy keep what the generated code calls and compares with."""
-    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
-
-    api = ctypes.pythonapi
-    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
-    table = ctypes.cast(pointer(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+    api, table = ctypes.pythonapi, _numpy_functions()
     return {
         "array_type": id(np.ndarray),
         "descr": id(np.dtype(np.float64)),
@@ -236,6 +234,16 @@ def _python_addresses() -> dict[str, int]:
         "release": _address(api.Py_DecRef),
         "to_integer": _address(api.PyLong_AsLongLongAndOverflow),
     }
+
+
+def _numpy_functions() -> Any:
+    """The table of functions that NumPy offers to C."""
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
+
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    return ctypes.cast(pointer(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
 
 
 @cache
@@ -261,11 +269,22 @@ def why_shut() -> str | None:
         return "free-threaded Python has another object header"
     if HEADER != 16 or ctypes.sizeof(ctypes.c_void_p) != 8:
         return f"unknown object header of {HEADER} bytes"
-    return _self_test()
+    if sys.version_info[:2] > _NEWEST_PYTHON:
+        newest = ".".join(str(part) for part in _NEWEST_PYTHON)
+        return f"not tried on Python {sys.version_info[0]}.{sys.version_info[1]} yet, {newest} is the newest"
+    try:
+        return _self_test()
+    except Exception as error:  # whatever another version of NumPy or Python answers
+        return f"the self-test failed: {type(error).__name__}: {error}"
 
 
 def _self_test() -> str | None:
     """Read arrays as the generated code does, and compare with what NumPy says of them."""
+    version = ctypes.PYFUNCTYPE(ctypes.c_uint)(_numpy_functions()[0] or 0)() >> 24  # PyArray_GetNDArrayCVersion
+    if version != _NUMPY_C_INTERFACE:
+        return f"NumPy's C interface has version {version}, not {_NUMPY_C_INTERFACE}"
+    if not all(_python_addresses().values()):
+        return "a function of Python or NumPy is missing"
     block = np.zeros((2, 3, 4))
     for array in (np.arange(5.0), block[1, 0], np.ones(7)[2:5], block, block[:, 1:], block.T, np.array(1.5)):
         start = id(array) + HEADER
@@ -281,7 +300,7 @@ def _self_test() -> str | None:
     for number in (1.5, np.float64(2.5)):
         if ctypes.c_double.from_address(id(number) + HEADER).value != number:
             return f"{type(number).__name__} keeps its number elsewhere"
-    if tuple.__basicsize__ not in (HEADER + 8, HEADER + 16):
+    if tuple.__basicsize__ != HEADER + 8:
         return "Python's tuple is not laid out as expected"
     some = Opening([], [], 0, 0, None)
     if ctypes.c_void_p.from_address(id(some) + HEADER).value != ctypes.addressof(some):

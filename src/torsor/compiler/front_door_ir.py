@@ -44,20 +44,6 @@ def _loads(structure: str, fields: tuple[str, ...], names: tuple[str, ...]) -> s
     )
 
 
-_KEEPS_HASH = tuple.__basicsize__ > HEADER + 8  # Python 3.14 keeps a tuple's hash after its length; −1: not known yet
-_NAMED = "[%tuple_2, %set_hash], [null, %unhash]" if _KEEPS_HASH else "[%tuple_2, %named_tuple]"
-_UNHASH = (
-    f"""  br label %unhash
-unhash:
-  %nothing = icmp eq ptr %tuple_2, null
-  br i1 %nothing, label %filled, label %set_hash
-set_hash:
-  %hash_at = getelementptr i8, ptr %tuple_2, i64 {HEADER + 8}
-  store i64 -1, ptr %hash_at
-  br label %filled"""
-    if _KEEPS_HASH
-    else "  br label %filled"
-)
 IR = f"""
 define ptr @front_door(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
 entry:
@@ -293,9 +279,9 @@ plain_tuple:
 named_tuple:
 {_door("alloc")}
   %tuple_2 = call ptr %alloc(ptr %kind, i64 %made)
-{_UNHASH}
+  br label %filled
 filled:
-  %tuple = phi ptr [%tuple_1, %plain_tuple], {_NAMED}
+  %tuple = phi ptr [%tuple_1, %plain_tuple], [%tuple_2, %named_tuple]
 {_door("tuple_set")}
   %empty = icmp eq ptr %tuple, null
   br i1 %empty, label %none, label %fill
