@@ -1,4 +1,9 @@
-"""Every term of the equations of motion of a Panda at one state, as tables, and the identities that tie them together."""
+"""Every term of the equations of motion of a Panda at one state, as tables, and the identities that tie them together.
+
+Needs torsor alone.
+
+python examples/01_terms_of_one_state.py
+"""
 
 import numpy as np
 

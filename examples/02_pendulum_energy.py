@@ -1,4 +1,9 @@
-"""What an integrator does to the energy of a swinging pendulum: Euler, semi-implicit Euler and Runge-Kutta."""
+"""What an integrator does to the energy of a swinging pendulum: Euler, semi-implicit Euler and Runge-Kutta.
+
+Needs torsor alone.
+
+python examples/02_pendulum_energy.py
+"""
 
 import numpy as np
 

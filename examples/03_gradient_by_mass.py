@@ -1,9 +1,19 @@
-"""How the torque of a UR5 depends on the mass in its hand: JAX differentiates through the robot itself (needs jax)."""
+"""How the torque of a UR5 depends on the mass in its hand: JAX differentiates through the robot itself.
 
-import jax
-import jax.numpy as jnp
+Needs torsor[jax].
+
+python examples/03_gradient_by_mass.py
+"""
+
+import sys
 
 import torsor
+
+try:
+    import jax
+    import jax.numpy as jnp
+except ImportError:
+    sys.exit("this example needs JAX: pip install 'torsor[jax]'.")
 
 jax.config.update("jax_enable_x64", True)
 arm = torsor.robots.ur5()

@@ -1,4 +1,9 @@
-"""The three-joint arm of the book Modern Robotics: its documented numbers, ours, and where the same robot leads."""
+"""The three-joint arm of the book Modern Robotics: its documented numbers, ours, and where the same robot leads.
+
+Needs torsor alone.
+
+python examples/04_with_the_book.py
+"""
 
 import numpy as np
 

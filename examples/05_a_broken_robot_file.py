@@ -1,5 +1,7 @@
 """A robot file with mistakes in it: what torsor says, what it repairs when asked, and what it writes back.
 
+Needs torsor alone.
+
 python examples/05_a_broken_robot_file.py
 """
 

@@ -1,4 +1,9 @@
-"""How curved the inertia of a robot is: a 2R against its closed form, a motion, and a map of a Panda over two joints."""
+"""How curved the inertia of a robot is: a 2R against its closed form, a motion, and a map of a Panda over two joints.
+
+Needs torsor alone; its picture torsor[plot].
+
+python examples/06_curvature.py [directory for the picture]
+"""
 
 import sys
 import tempfile

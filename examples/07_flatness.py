@@ -1,4 +1,9 @@
-"""A cart-pole is flat: in suitable coordinates it moves like a free particle; a planar 2R is curved, and has none."""
+"""A cart-pole is flat: in suitable coordinates it moves like a free particle; a planar 2R is curved, and has none.
+
+Needs torsor[motion]; its picture torsor[plot].
+
+python examples/07_flatness.py [directory for the picture]
+"""
 
 import sys
 import tempfile
@@ -74,4 +79,7 @@ def draw(flat: motion.FlatCoordinates, q: np.ndarray, phi: np.ndarray) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except torsor.TorsorError as hint:  # SciPy is missing
+        sys.exit(str(hint))

@@ -1,5 +1,7 @@
 """How a robot moves when nothing pushes it, and paths of least energy: geodesics of a planar 2R and of a Panda.
 
+Needs torsor[motion]; its picture torsor[plot].
+
 python examples/08_geodesics.py [directory for the picture]
 """
 
@@ -87,4 +89,7 @@ def draw(
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except torsor.TorsorError as hint:  # SciPy is missing
+        sys.exit(str(hint))

@@ -1,5 +1,7 @@
 """A planar arm gets counterweights: its mass matrix becomes constant, and what is left of the dynamics is M q̈ = τ.
 
+Needs torsor[motion]; its picture torsor[plot].
+
 python examples/09_balancing.py [directory for the picture]
 """
 
@@ -49,4 +51,7 @@ def draw(found: balancing.Balancing, q: np.ndarray) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except torsor.TorsorError as hint:  # SciPy is missing
+        sys.exit(str(hint))

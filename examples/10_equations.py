@@ -1,5 +1,7 @@
 """The equations of motion of a planar arm, written out as in a textbook, with the names one likes.
 
+Needs torsor[sympy]; its picture torsor[plot].
+
 python examples/10_equations.py [directory for the picture]
 """
 
@@ -38,4 +40,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except torsor.TorsorError as hint:  # SymPy is missing
+        sys.exit(str(hint))

@@ -1,5 +1,7 @@
 """Which inertial parameters of a real arm matter: the base parameters of a KUKA iiwa, fitted to noisy joint torques.
 
+Needs torsor alone; its picture torsor[plot].
+
 python examples/11_identification.py [directory for the picture]
 """
 

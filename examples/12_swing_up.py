@@ -1,5 +1,7 @@
 """A double pendulum on a cart swings up and balances: iLQR and LQR from `torsor.linearise`, one call per iteration.
 
+Needs torsor alone; its picture torsor[plot].
+
 python examples/12_swing_up.py [directory for the picture]
 """
 

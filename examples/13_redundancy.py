@@ -1,5 +1,7 @@
 """More joints than the task needs: self-motions, and what becomes of the joints while the hand goes round and round.
 
+Needs torsor[motion]; its picture torsor[plot].
+
 python examples/13_redundancy.py [directory for the picture]
 """
 
@@ -112,4 +114,7 @@ def draw(robot: torsor.Robot, motion: torsor.SelfMotion, drifts: list[torsor.Loo
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except torsor.TorsorError as hint:  # SciPy is missing
+        sys.exit(str(hint))

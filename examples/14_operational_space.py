@@ -2,6 +2,8 @@
 
 What the hand can do at all, before it starts, is drawn as ellipsoids.
 
+Needs torsor[qp]; its pictures torsor[plot].
+
 python examples/14_operational_space.py [directory for the pictures]
 """
 
@@ -37,6 +39,7 @@ class Circle(NamedTuple):
 
 def main() -> None:
     panda = torsor.robots.panda()
+    free, kept, said = by_rates(panda)  # first, since it needs torsor[qp]
     circle = circle_from(torsor.frame_pose(panda, READY, HAND), rounds=2)
     print(f"{panda.name} draws a circle of {RADIUS:g} m twice, {PERIOD:g} s each, from rest and off its path")
     loop = control_loop(panda)
@@ -51,7 +54,6 @@ def main() -> None:
     print(f"  the elbows end {apart:.2f} m apart: one task, two postures")
 
     print("\nthe same circle by joint rates, beginning near a limit of joint 4:")
-    free, kept, said = by_rates(panda)
     lower = panda.limits.lower[3]
     print(f"  resolved rates take joint 4 down to {free[:, 3].min():.2f} rad; its limit is {lower:.4f} rad")
     print(f"  within limits it stays at {kept[:, 3].min():.4f} rad{'' if kept[:, 3].min() > lower - 1e-9 else '  BAD'}")
@@ -197,4 +199,7 @@ def draw_curves(figure, robot: torsor.Robot, circle: Circle, runs: dict, free: n
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except torsor.TorsorError as hint:  # PIQP is missing
+        sys.exit(str(hint))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import repeat
@@ -149,12 +150,12 @@ class Kernel:
 
     def to_sympy(self) -> dict[str, Any]:
         """The outputs as SymPy expressions of symbols q_0, q_1, … (needs sympy; for small robots)."""
+        _library("sympy", "kernel.to_sympy")
         return emit_sympy.emit(self.program)
 
     def to_latex(self) -> dict[str, str]:
         """The outputs as LaTeX (needs sympy; for small robots)."""
-        import sympy
-
+        sympy = _library("sympy", "kernel.to_latex")
         return {name: sympy.latex(expression) for name, expression in self.to_sympy().items()}
 
     def to_jax(self) -> Callable[..., Any]:
@@ -163,6 +164,7 @@ class Kernel:
         """
         from torsor.compiler.jax_call import jax_function
 
+        _library("jax", "kernel.to_jax")
         return jax_function(self)
 
     def native(self, dtype: np.dtype[Any]) -> native.NativeFunction:
@@ -200,6 +202,13 @@ class Kernel:
             return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
         return f"<Kernel {self.name!r}: {ports(self.inputs)} → {ports(self.outputs)}; {sum(self.count().values())} operations>"
+
+
+def _library(name: str, who: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise TorsorError(f"{who} needs {name}: pip install 'torsor[{name}]'.") from error
 
 
 def _is_jax(value: Any) -> bool:
