@@ -1,13 +1,18 @@
 # make demo   set up an environment and run the main job on an embedded robot
 # make test   set up and run all tests
+# make minimum  set up another environment with the lowest versions of pyproject.toml and run a part of the tests in it
 # make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
 # make bench  set up and measure torsor beside its peers (minutes; not part of the tests); a part alone with
 #             BENCH=--derivatives or BENCH=--geometry
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CODE := src tests examples benchmarks .ci hatch_build.py
+MINIMUM ?= tests/interface/test_documentation.py tests/interface/test_plot.py tests/interface/test_cli.py \
+	tests/compiler/test_front_door.py tests/compiler/test_kernel.py tests/compiler/test_jax_call.py \
+	tests/agreement/test_jax.py tests/agreement/test_equations.py tests/properties/test_screw_list_round_trip.py
 
-.PHONY: demo test lint types fuzz bench clean
+.PHONY: demo test minimum lint types fuzz bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/01_terms_of_one_state.py
@@ -15,9 +20,13 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -q
 
+# What touches every dependency; libraries of then warn of libraries of now.
+minimum: $(VENV)-minimum/.made
+	$(VENV)-minimum/bin/python -m pytest -q -W ignore::DeprecationWarning $(MINIMUM)
+
 lint: $(VENV)/.test
-	$(BIN)/ruff check src tests examples benchmarks
-	$(BIN)/ruff format --check src tests examples benchmarks
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
 
 types: $(VENV)/.test
 	$(BIN)/mypy
@@ -41,5 +50,12 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install -q -e ".[test]"
 	@touch $@
 
+$(VENV)-minimum/.made: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-minimum
+	$(VENV)-minimum/bin/python .ci/minimum_versions.py > $(VENV)-minimum/lowest.txt
+	$(VENV)-minimum/bin/python -m pip install -q --upgrade pip
+	$(VENV)-minimum/bin/python -m pip install -q -c $(VENV)-minimum/lowest.txt -e ".[all]" pytest hypothesis
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-minimum .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,11 +13,18 @@ import numpy as np
 import torsor
 from torsor.compiler import cache, engine, front_door, jax_call
 
-OPTIONAL = {
-    "jax": "jit, vmap, grad and GPUs: pip install torsor[jax]",
-    "sympy": "equations as text: pip install torsor[sympy]",
-    "tqdm": "progress bars: pip install torsor[progress]",
-}
+# What may be installed beside: the name it is installed and imported by, what for, and what to type.
+OPTIONAL = (
+    ("jax", "jax", "jit, vmap, grad and GPUs", "torsor[jax]"),
+    ("matplotlib", "matplotlib", "pictures", "torsor[plot]"),
+    ("mujoco", "mujoco", "reading MJCF", "torsor[mjcf]"),
+    ("pin", "pinocchio", "comparison in torsor verify", "pin"),
+    ("piqp", "piqp", "strict priorities within limits", "torsor[qp]"),
+    ("pyyaml", "yaml", "reading YAML", "torsor[yaml]"),
+    ("scipy", "scipy", "geodesics, least-energy paths, balancing", "torsor[motion]"),
+    ("sympy", "sympy", "equations as text", "torsor[sympy]"),
+    ("tqdm", "tqdm", "progress bars", "torsor[progress]"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     reason = engine.why_missing()
     lines += _compiler() if reason is None else [("compiler", f"missing: {reason}")]
     lines += [("threads", str(torsor.get_threads())), ("cache", _cache())]
-    lines += [(name, _library(name, use)) for name, use in OPTIONAL.items()]
+    lines += [(name, _library(name, module, use, package)) for name, module, use, package in OPTIONAL]
     if reason is None and importlib.util.find_spec("jax") is not None:
         shut = jax_call.why_missing()
         lines.append(("in jax", "kernels called by XLA" if shut is None else f"jax.numpy: {shut}"))
@@ -63,9 +70,9 @@ def _cache() -> str:
     return f"{place}: {files} kernels, {bytes_ / 2**20:.1f} of {cache.LIMIT / 2**20:.0f} MiB"
 
 
-def _library(name: str, use: str) -> str:
-    if importlib.util.find_spec(name) is None:
-        return f"not installed ({use})"
+def _library(name: str, module: str, use: str, package: str) -> str:
+    if importlib.util.find_spec(module) is None:
+        return f"not installed ({use}: pip install '{package}')"
     try:
         return version(name)
     except PackageNotFoundError:
