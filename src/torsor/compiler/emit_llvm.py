@@ -124,26 +124,56 @@ class Pieces(NamedTuple):
         p.lines += [f"  call void @{self.name}{k}(ptr %scratch)" for k in range(len(self.cut.chunks))]
 
     def functions(self, p: Printer, folded: set[int], attributes: str) -> Iterator[str]:
-        """The pieces, and the table of the roots' slots."""
+        """The table of the roots' slots, sine and cosine once for all pieces, and the pieces."""
         graph, roots = p.program.graph, self.cut.root_slots
         yield f"@{self.name}_roots = internal constant [{len(roots)} x i64] [{', '.join(f'i64 {slot}' for slot in roots)}]"
-        constants = [node for node in p.program.live() if graph.ops[node] is Op.CONSTANT]
+        if any(graph.ops[node] in (Op.SIN, Op.COS) for chunk in self.cut.chunks for node in chunk.nodes):
+            yield from p.shared_sine_and_cosine(f"{self.name}_sine_and_cosine", attributes)
         for k, chunk in enumerate(self.cut.chunks):
             p.lines = ["entry:"]
-            values: dict[int, str] = {}
-            p.nodes(constants, values, folded)
-            for node, slot in chunk.loads:
-                values[node] = p.line(f"load {p.type}, ptr {_slot(p, slot)}")
+            values = _PieceValues(p, chunk)
             p.nodes(chunk.nodes, values, folded)
-            for (
-                node,
-                slot,
-            ) in chunk.stores:  # volatile: LLVM would weigh moving each past every other, for half of its time
-                p.lines.append(f"  store volatile {p.type} {values[node]}, ptr {_slot(p, slot)}")
+            values.store_constants()
             yield f"define internal void @{self.name}{k}(ptr %scratch){attributes} {{"
             yield from p.lines
             yield "  ret void"
             yield "}"
+
+
+class _PieceValues(dict[int, str]):
+    """The values of a piece, by node: read from its slot when first needed, and stored as soon as it is computed.
+
+    So few values are alive at a time, whatever the length of the piece: registers are assigned many times sooner than if all
+    slots were read first and written last. Constants are printed where they are used.
+    """
+
+    def __init__(self, p: Printer, chunk: chunks.Chunk) -> None:
+        super().__init__()
+        self._p, self._loads, self._stores = p, dict(chunk.loads), dict(chunk.stores)
+
+    def __missing__(self, node: int) -> str:
+        p, graph = self._p, self._p.program.graph
+        if graph.ops[node] is Op.CONSTANT:
+            value = p.number(graph.values[node])  # type: ignore[arg-type]
+        else:
+            value = p.line(f"load {p.type}, ptr {_slot(p, self._loads[node])}")
+        super().__setitem__(node, value)
+        return value
+
+    def __setitem__(self, node: int, value: str) -> None:
+        super().__setitem__(node, value)
+        if node in self._stores:
+            self._store(node)
+
+    def store_constants(self) -> None:
+        """Constants that are results: nothing computes them, so that no assignment has stored them."""
+        for node in self._stores:
+            if self._p.program.graph.ops[node] is Op.CONSTANT:
+                self._store(node)
+
+    def _store(self, node: int) -> None:
+        # Volatile: LLVM would weigh moving each past every other, for half of its time.
+        self._p.lines.append(f"  store volatile {self._p.type} {self[node]}, ptr {_slot(self._p, self._stores[node])}")
 
 
 Body = Inline | Pieces

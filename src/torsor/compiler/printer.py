@@ -6,7 +6,7 @@ Products that feed a sum are contracted here (`fma`), and nowhere else; no fast-
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 from torsor.compiler import sincos
@@ -39,6 +39,7 @@ class Printer:
         self.lines: list[str] = []
         self.declared: set[str] = set()
         self._fresh = 0
+        self._sine_and_cosine: str | None = None  # the function that computes both, if there is one
 
     # Pieces of IR
 
@@ -130,8 +131,25 @@ class Printer:
             return self.multiply_add(a, b, self.negate(values[y]) if op is Op.SUB else values[y])
         return self.binary("fadd" if op is Op.ADD else "fsub", values[x], values[y])
 
+    def shared_sine_and_cosine(self, name: str, attributes: str) -> Iterator[str]:
+        """A function that computes both, which is called from now on: in long programs a call is compiled many times sooner."""
+        self.lines = ["entry:"]
+        sine, cosine = self.sine_and_cosine("%x")
+        pair = f"{{{self.type}, {self.type}}}"
+        one = self.line(f"insertvalue {pair} poison, {self.type} {sine}, 0")
+        both = self.line(f"insertvalue {pair} {one}, {self.type} {cosine}, 1")
+        self._sine_and_cosine = name
+        yield f"define internal {pair} @{name}({self.type} %x){attributes} {{"
+        yield from self.lines
+        yield f"  ret {pair} {both}"
+        yield "}"
+
     def sine_and_cosine(self, x: str) -> tuple[str, str]:
         """sin x and cos x."""
+        if self._sine_and_cosine is not None:
+            pair = f"{{{self.type}, {self.type}}}"
+            both = self.line(f"call {pair} @{self._sine_and_cosine}({self.type} {x})")
+            return self.line(f"extractvalue {pair} {both}, 0"), self.line(f"extractvalue {pair} {both}, 1")
         t = self.tables
         shift, width = self.number(t.shift), 64 if self.element == "double" else 32
         shifted = self.multiply_add(x, self.number(0.6366197723675814), shift)
