@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,21 +10,26 @@ from torsor.compiler.graph import Op, Program
 
 
 def emit(program: Program) -> dict[str, Any]:
-    """Outputs by name: a SymPy expression (shape ()), or an array of them. Input numbers are symbols q_0, q_1, …"""
+    """Outputs by name: a SymPy expression (shape ()), or an array of them. Input numbers are symbols q_0, q_1, …
+
+    A program answers with NaN where a result is not defined, by a pivot of M that is not positive, say; the expression is the
+    one for where it is.
+    """
     import sympy
 
     graph = program.graph
-    values: dict[int, Any] = {}
-    names = [port.name if not port.shape else f"{port.name}_{k}" for port in graph.inputs for k in range(port.size)]
-    for node, name in zip(graph.input_nodes, names, strict=True):
-        values[node] = sympy.Symbol(name, real=True)
+    values = {
+        node: sympy.Symbol(name, real=True) for node, name in zip(graph.input_nodes, _symbols(program), strict=True)
+    }
     meaning = _meaning(sympy)
     for node in program.live():
-        op = graph.ops[node]
+        op, args = graph.ops[node], graph.args[node]
         if op is Op.CONSTANT:
             values[node] = _number(sympy, graph.values[node])  # type: ignore[arg-type]
+        elif op is Op.SELECT and (defined := _defined(program, node)) is not None:
+            values[node] = values[defined]
         elif op is not Op.INPUT:
-            values[node] = meaning[op](*(values[x] for x in graph.args[node]))
+            values[node] = meaning[op](*(values[x] for x in args))
     results = {}
     for port, nodes in zip(program.outputs, program.results, strict=True):
         entries = [values[node] for node in nodes]
@@ -31,9 +37,40 @@ def emit(program: Program) -> dict[str, Any]:
     return results
 
 
+def _symbols(program: Program) -> list[str]:
+    """A name for each input number: that of a scalar, else with its place behind, after one _ or as many as it takes."""
+    ports = program.graph.inputs
+    taken = {port.name for port in ports if not port.shape}
+    found: list[str] = []
+    for port in ports:
+        join = "_"
+        while taken & {f"{port.name}{join}{k}" for k in range(port.size)}:
+            join += "_"
+        names = [f"{port.name}{join}{k}" for k in range(port.size)] if port.shape else [port.name]
+        taken.update(names)
+        found += names
+    return found
+
+
+def _defined(program: Program, node: int) -> int | None:
+    """Of a choice between a value and NaN, the value."""
+    graph = program.graph
+    _, yes, no = graph.args[node]
+    for value, other in ((yes, no), (no, yes)):
+        if graph.ops[other] is Op.CONSTANT and math.isnan(graph.values[other]):  # type: ignore[arg-type]
+            return value
+    return None
+
+
 def _number(sympy: Any, value: float) -> Any:
-    """Whole numbers and simple fractions exactly, everything else as the decimal it is."""
-    return sympy.Integer(int(value)) if value == int(value) else sympy.Float(value)
+    """Whole numbers and fractions such as 1/2 and 3/8 exactly, everything else as the decimal it is."""
+    if not math.isfinite(value):
+        return sympy.nan if math.isnan(value) else sympy.oo if value > 0 else -sympy.oo
+    top, bottom = value.as_integer_ratio()
+    return sympy.Rational(top, bottom) if abs(top) < _EXACT and bottom <= _SIMPLE else sympy.Float(value)
+
+
+_EXACT, _SIMPLE = 10**6, 1024  # up to which numerators and denominators are easy to read
 
 
 def _meaning(sympy: Any) -> dict[Op, Callable[..., Any]]:

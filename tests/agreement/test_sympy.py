@@ -1,0 +1,84 @@
+"""A kernel's SymPy expressions have the kernel's numbers, for all that goes through the inverse of the mass matrix as well."""
+
+import math
+
+import numpy as np
+import pytest
+
+import torsor
+from torsor.compiled import PUBLIC
+from torsor.compiler import emit_numpy
+from torsor.compiler.emit_sympy import _number
+from torsor.compiler.graph import Op
+
+sympy = pytest.importorskip("sympy")
+
+
+def has_nan(program):
+    """Whether a program answers with NaN somewhere: it has a guarded division."""
+    graph = program.graph
+    return any(graph.ops[node] is Op.CONSTANT and math.isnan(graph.values[node]) for node in program.live())
+
+
+def assert_same_numbers(kernel, seed=0):
+    generator = np.random.default_rng(seed)
+    state = {name: generator.uniform(-1.0, 1.0, shape) for name, shape in kernel.inputs.items()}
+    flat = {
+        sympy.Symbol(f"{name}_{k}" if x.shape else name, real=True): number
+        for name, x in state.items()
+        for k, number in enumerate(x.ravel())
+    }
+    wanted = emit_numpy.build(kernel.program)(*state.values())
+    expressions = kernel.to_sympy()
+    entries = [e for x in expressions.values() for e in (sympy.flatten(x) if hasattr(x, "shape") else [x])]
+    found = sympy.lambdify(list(flat), entries, "numpy", cse=True)(*flat.values())
+    # SymPy collects terms, so that numbers differ in their last digits
+    np.testing.assert_allclose(found, np.concatenate([np.ravel(x) for x in wanted.values()]), rtol=1e-9, atol=1e-9)
+
+
+PLANAR = torsor.robots.planar2r()
+INVERTING = ["forward_dynamics", "inverse_mass_matrix", "geodesic_acceleration", "forward_dynamics_derivatives"]
+
+
+def test_every_function_with_a_guarded_pivot_has_the_kernels_numbers():
+    tried = []
+    for name in (name for name in PUBLIC if hasattr(torsor, name)):
+        try:
+            kernel = torsor.compile(getattr(torsor, name), PLANAR)
+        except torsor.TorsorError:  # a frame or a task is to be named
+            continue
+        if has_nan(kernel.program):
+            assert_same_numbers(kernel)
+            tried.append(name)
+    assert set(INVERTING) <= set(tried)
+
+
+@pytest.mark.parametrize(
+    "robot", [torsor.robots.cart_pole(), torsor.robots.random_tree(2, seed=3)], ids=lambda r: r.name
+)
+@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_mass_matrix"])
+def test_other_small_robots_have_the_kernels_numbers(robot, name):
+    assert_same_numbers(torsor.compile(getattr(torsor, name), robot))
+
+
+def test_the_inverse_of_the_mass_matrix_is_its_inverse():
+    M = sympy.Matrix(torsor.compile(torsor.mass_matrix, PLANAR).to_sympy()["M"])
+    inverse = sympy.Matrix(torsor.compile(torsor.inverse_mass_matrix, PLANAR).to_sympy()["M_inverse"])
+    assert sympy.simplify(M * inverse) == sympy.eye(2)
+
+
+@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_mass_matrix"])
+def test_latex_is_written_too(name):
+    (text,) = torsor.compile(getattr(torsor, name), PLANAR).to_latex().values()
+    assert "\\cos" in text and "nan" not in text.lower() and "cases" not in text
+
+
+def test_simple_numbers_are_exact_and_others_the_decimals_they_are():
+    exact = {0.5: "1/2", -0.375: "-3/8", 3.0: "3", 0.0: "0", 1e-3: "0.00100000000000000", 9.81: "9.81000000000000"}
+    assert {value: str(_number(sympy, value)) for value in exact} == exact
+    assert _number(sympy, 1e300) == sympy.Float(1e300)
+    assert _number(sympy, 2.0**-1074) == sympy.Float(2.0**-1074)
+    assert [_number(sympy, x) for x in (math.inf, -math.inf)] == [sympy.oo, -sympy.oo]
+    assert _number(sympy, math.nan) is sympy.nan
+    kernel = torsor.compile(lambda robot, q: {"y": 0.5 * q}, PLANAR, {"q": 2})
+    assert [str(e) for e in kernel.to_sympy()["y"]] == ["q_0/2", "q_1/2"]
