@@ -11,6 +11,7 @@ from torsor.arrays.checked import signature_of
 from torsor.compiled import PUBLIC, Public, about_of
 from torsor.compiler.emit_scan import Roles
 from torsor.compiler.kernel import Kernel
+from torsor.compiler.names import check_inputs, check_outputs
 from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import named_outputs, trace
@@ -79,6 +80,9 @@ class TracedCall(NamedTuple):
             )
         about = about_of(function)
         shapes = _shapes(where, _name(function), about, robot, inputs)
+        check_inputs(where, shapes, taken=("out",))
+        for name in shapes.keys() & fixed.keys():
+            raise TorsorError(f"{where}: {name!r} is given twice, as an input and as {name}={fixed[name]!r:.40}.")
         groups: dict[str, tuple[int, ...]] = {}
         for group in parameters:
             if group not in Parameters._fields:
@@ -106,9 +110,11 @@ class TracedCall(NamedTuple):
         own = {group: given.pop(group) for group in self.groups}
         varied = Robot(self.robot.structure, self.robot.parameters._replace(**own)) if own else self.robot
         result = self.function(varied, **given, **self.fixed)
-        return Evaluated(
-            varied, given, named_outputs(result) if self.about is None else self.about.outputs.named(result)
-        )
+        if self.about is not None:
+            return Evaluated(varied, given, self.about.outputs.named(result))
+        outputs = named_outputs(result)
+        check_outputs(self.name, outputs)
+        return Evaluated(varied, given, outputs)
 
 
 def scan(
@@ -128,11 +134,21 @@ def scan(
         path = rollout(steps=1000, every=10, q=q0, v=v0, target=goals)   # path["q"]: (..., 100, nq)
     """
     groups = [_tuples(group) for group in (state, inputs or {}, constants or {})]
+    shapes: dict[str, tuple[int, ...]] = {}
+    for group in groups:
+        check_inputs("scan", group, taken=("steps", "every"))
+        for name in shapes.keys() & group.keys():
+            raise TorsorError(
+                f"scan: {name!r} is given twice; a name is of the state, of the inputs or of the constants."
+            )
+        shapes |= group
 
-    def run(**given: Any) -> Any:
-        return step(robot, **given)
+    def run(**given: Any) -> dict[str, Any]:
+        outputs = named_outputs(step(robot, **given))
+        check_outputs("scan", outputs)
+        return outputs
 
-    program = trace(run, {key: shape for group in groups for key, shape in group.items()}, Level.FULL)
+    program = trace(run, shapes, Level.FULL)
     return Scan(f"{_name(step)} of {robot.name}", program, Roles(*(len(group) for group in groups)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,10 +10,10 @@ from torsor.compiler.graph import Op, Program
 from torsor.compiler.simplify import compute
 
 
-def evaluate(program: Program, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The outputs by name, each of its shape; operations are rounded once, sines and arc functions included."""
+def evaluate(program: Program, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The outputs in order, each of its shape; operations are rounded once, sines and arc functions included."""
     graph = program.graph
-    given = [x for port in graph.inputs for x in np.asarray(inputs[port.name], dtype=float).ravel().tolist()]
+    given = [x for array in inputs for x in np.asarray(array, dtype=float).ravel().tolist()]
     values: dict[int, float] = {}
     for node in program.live():
         op, value = graph.ops[node], graph.values[node]
@@ -23,7 +23,7 @@ def evaluate(program: Program, inputs: Mapping[str, np.ndarray]) -> dict[str, np
             values[node] = value  # type: ignore[assignment]
         else:
             values[node] = compute(op, *(values[x] for x in graph.args[node]))
-    return {
-        port.name: np.array([values[node] for node in nodes]).reshape(port.shape)
+    return [
+        np.array([values[node] for node in nodes]).reshape(port.shape)
         for port, nodes in zip(program.outputs, program.results, strict=True)
-    }
+    ]

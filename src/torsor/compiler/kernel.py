@@ -18,6 +18,7 @@ from torsor.compiler.emit_llvm import emit
 from torsor.compiler.evaluate import evaluate
 from torsor.compiler.front_door import Numbers, fast_function
 from torsor.compiler.graph import Port, Program, count
+from torsor.compiler.names import c_function
 from torsor.errors import ShapeError, TorsorError, unknown_name
 
 Array = Any
@@ -37,6 +38,10 @@ class Kernel:
         self._order = [port.name for port in program.graph.inputs]
         self._names = [port.name for port in program.outputs]
         self._single = len(self._names) == 1
+        if len(set(self._names)) < len(self._names):
+            raise TorsorError(
+                f"kernel {name!r}: two outputs have one name, among {', '.join(self._names)}; rename one."
+            )
         self._fast, self._door = fast_function(self._general, "kernel", "torsor", "(*args)", "")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -56,7 +61,7 @@ class Kernel:
         """How many operations of each kind one evaluation takes."""
         return count(self.program)
 
-    def __call__(self, *args: Array, out: Any = None, **named: Array) -> Any:
+    def __call__(self, /, *args: Array, out: Any = None, **named: Array) -> Any:
         """Evaluate for one state or a batch; float32 if every input is, else float64. ``out``: an array, or dict of them."""
         if out is None and not named:
             results = self._fast(*args)
@@ -82,7 +87,7 @@ class Kernel:
         native.refuse_overlap(self._names, parts)
         return parts
 
-    def _general(self, *args: Array, out: list[Array] | None = None, **named: Array) -> Any:
+    def _general(self, /, *args: Array, out: list[Array] | None = None, **named: Array) -> Any:
         """Any call; the next one with plain arrays goes straight to the machine code."""
         given = self._given(args, named)
         if out is None and any(_is_jax(value) for value in given) and self._jax_can_call():
@@ -134,22 +139,29 @@ class Kernel:
     def to_c(self, path: str | Path, *, real: str = "double") -> list[Path]:
         """Write C99 (path.c, path.h) and a self-test with expected numbers (path_test.c); the file name names the function.
 
+        An input or output whose name C has taken, or that another has, gets a longer one there, said in the header's comment.
         Straight-line, ``math.h`` only, no allocation; ``real`` is "double" or "float". Returns the paths written.
         """
-        place = Path(path)
-        name = emit_c.valid_name(place)
+        try:
+            place = Path(path)
+        except TypeError:
+            raise TorsorError(f"to_c: the path must be text, such as 'controller.c', got {path!r:.60}.") from None
+        name = c_function(place.stem)
         generator = np.random.default_rng(0)
-        example = {port.name: generator.uniform(0.1, 1.0, port.shape) for port in self.program.graph.inputs}
+        example = [generator.uniform(0.1, 1.0, port.shape) for port in self.program.graph.inputs]
         expected = evaluate(self.program, example)
-        flat = [{key: np.ravel(value) for key, value in numbers.items()} for numbers in (example, expected)]
+        flat = [[np.ravel(value) for value in numbers] for numbers in (example, expected)]
         return emit_c.write(emit_c.emit(self.program, name, real, *flat), place)
 
     def to_numpy(self) -> str:
-        """Python source of the same function over NumPy arrays: readable, slow, without torsor."""
+        """Python source of the same function, ``kernel``, over numbers and NumPy arrays: readable, slow, without torsor."""
         return emit_numpy.emit(self.program)
 
     def to_sympy(self) -> dict[str, Any]:
-        """The outputs as SymPy expressions of symbols q_0, q_1, … (needs sympy; for small robots)."""
+        """The outputs as SymPy expressions of real symbols q_0, q_1, … (needs sympy; for small robots).
+
+        They are the expressions for where the outputs are defined: the kernel gives NaN where M is singular, say.
+        """
         _library("sympy", "kernel.to_sympy")
         return emit_sympy.emit(self.program)
 

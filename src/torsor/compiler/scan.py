@@ -58,7 +58,7 @@ class Scan:
         """How many operations of each kind one step takes."""
         return count(self.program)
 
-    def __call__(self, *, steps: int, every: int = 1, **given: Array) -> dict[str, Array]:
+    def __call__(self, /, *, steps: int, every: int = 1, **given: Array) -> dict[str, Array]:
         """Run ``steps`` steps; see the class for shapes."""
         if steps < 0 or every < 1:
             raise TorsorError(
