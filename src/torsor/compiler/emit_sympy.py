@@ -22,12 +22,12 @@ def emit(program: Program) -> dict[str, Any]:
         node: sympy.Symbol(name, real=True) for node, name in zip(graph.input_nodes, _symbols(program), strict=True)
     }
     meaning = _meaning(sympy)
-    for node in program.live():
-        op, args = graph.ops[node], graph.args[node]
+    for node, args in _where_defined(program).items():
+        op = graph.ops[node]
         if op is Op.CONSTANT:
             values[node] = _number(sympy, graph.values[node])  # type: ignore[arg-type]
-        elif op is Op.SELECT and (defined := _defined(program, node)) is not None:
-            values[node] = values[defined]
+        elif op is Op.SELECT and len(args) == 1:
+            values[node] = values[args[0]]
         elif op is not Op.INPUT:
             values[node] = meaning[op](*(values[x] for x in args))
     results = {}
@@ -52,14 +52,26 @@ def _symbols(program: Program) -> list[str]:
     return found
 
 
-def _defined(program: Program, node: int) -> int | None:
-    """Of a choice between a value and NaN, the value."""
-    graph = program.graph
-    _, yes, no = graph.args[node]
-    for value, other in ((yes, no), (no, yes)):
-        if graph.ops[other] is Op.CONSTANT and math.isnan(graph.values[other]):  # type: ignore[arg-type]
-            return value
-    return None
+def _where_defined(program: Program) -> dict[int, tuple[int, ...]]:
+    """The nodes that outputs need where they are defined, in order, with what they are made of.
+
+    A choice between a value and NaN is made of the value alone: how it is decided, by how far rounding reaches, is not
+    needed, and SymPy would try for seconds to decide it.
+    """
+    graph, needed = program.graph, set(program.roots())
+    found: dict[int, tuple[int, ...]] = {}
+
+    def is_nan(node: int) -> bool:
+        return graph.ops[node] is Op.CONSTANT and math.isnan(graph.values[node])  # type: ignore[arg-type]
+
+    for node in range(len(graph) - 1, -1, -1):
+        if node in needed:
+            args = graph.args[node]
+            if graph.ops[node] is Op.SELECT and sum(map(is_nan, args[1:])) == 1:
+                args = tuple(x for x in args[1:] if not is_nan(x))
+            found[node] = args
+            needed.update(args)
+    return dict(reversed(found.items()))
 
 
 def _number(sympy: Any, value: float) -> Any:
