@@ -38,6 +38,11 @@ class UnknownName(TorsorError, KeyError):
         return str(self.args[0])
 
 
+def printable(text: str) -> str:
+    """``text`` on one line, with escapes for letters that a terminal would obey, or not show: names come from anywhere."""
+    return text if text.isprintable() else "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)
+
+
 def unknown_name(where: str, kind: str, name: object, known: Iterable[str], listing: str) -> UnknownName:
     """The error for a name that does not exist: says which are nearest and where all of them are listed."""
     names = list(known)

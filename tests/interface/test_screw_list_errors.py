@@ -83,34 +83,44 @@ BROKEN = {
     "version of another kind": ("torsor: 1", "torsor: true", "not-a-robot", 1, "", "version true of torsor's format"),
     "no robot": (GOOD, "[1,\n2]", "not-a-robot", 1, "", "the outermost value is not a mapping"),
     "another mapping": (GOOD, "a: 1\nb: 2\n", "not-a-robot", 1, "", "the outermost value is not a mapping with `torsor: 1`"),
-    "unknown key": ("coulomb_width:", "coulomb_with:", "unknown-attribute", 5, "robot 'arm'", "unknown key 'coulomb_with' (did you mean 'coulomb_width'?)"),
-    "unknown key of a joint": ("    velocity_limit: 3", "    colour: red", "unknown-attribute", 20, "joint 'shoulder'", "unknown key 'colour'"),
-    "unknown key of an inertia": ("      com: [0", "      centre: [0", "unknown-attribute", 16, "link 'upper'", "unknown key 'inertia.centre'"),
-    "unknown key of a mimic": ("offset:", "ofset:", "unknown-attribute", 44, "joint 'finger'", "unknown key 'mimic.ofset' (did you mean 'offset'?)"),
-    "unknown key of a frame": ("    link: hand\n    pose: {rot", "    link: hand\n    pos: 1\n    pose: {rot", "unknown-attribute", 55, "frame 'tool'", "unknown key 'pos' (did you mean 'pose'?)"),
-    "unknown key of a pose": ("rpy:", "rpj:", "unknown-attribute", 26, "joint 'elbow'", "unknown key 'pose.rpj' (did you mean 'rpy'?)"),
+    "unknown key": ("coulomb_width:", "coulomb_with:", "misspelt-key", 5, "robot 'arm'", "unknown key 'coulomb_with' (did you mean 'coulomb_width'?)"),
+    "unknown key of a joint": ("    velocity_limit: 3", "    colour: red", "unknown-key", 20, "joint 'shoulder'", "unknown key 'colour'"),
+    "unknown key of an inertia": ("      com: [0", "      centre: [0", "misspelt-key", 16, "link 'upper'", "unknown key 'inertia.centre' (did you mean 'com'?)"),
+    "misspelt limit": ("    lower: -2", "    lowr: -2", "misspelt-key", 18, "joint 'shoulder'", "unknown key 'lowr' (did you mean 'lower'?)"),
+    "misspelt friction": ("viscous_friction", "viscos_friction", "misspelt-key", 21, "joint 'shoulder'", "(did you mean 'viscous_friction'?)"),
+    "friction as URDF has it": ("viscous_friction", "damping", "misspelt-key", 21, "joint 'shoulder'", "unknown key 'damping' (did you mean 'viscous_friction'?)"),
+    "pose with a matrix": ("{xyz: [0, 0, 0.4], rpy: [1.5707963267948966, 0, 0]}", "{matrix: [[1, 0], [0, 1]]}", "misspelt-key", 26, "joint 'elbow'", "unknown key 'pose.matrix'"),
+    "pose with a quaternion": ("rpy: [1.5707963267948966, 0, 0]}", "quaternion: [0, 0, 0, 1]}", "misspelt-key", 26, "joint 'elbow'", "unknown key 'pose.quaternion'"),
+    "ratio beside an axis": (SHOULDER_AXIS, SHOULDER_AXIS + "\n    ratio: -1", "unknown-key", 14, "joint 'shoulder'", "'ratio' means nothing for an axis: give a screw"),
+    "merge key": ("    axis: [1, 0, 0]\n", "    axis: [1, 0, 0]\n    <<: {armature: 1}\n", "text-malformed", 43, "", "the merge key << is refused"),
+    "accepting what is no rule": ("base: world", "base: world\naccept: [inertia-triangel]", "unknown-key", 4, "robot 'arm'", "'accept' takes massless-with-inertia, inertia-triangle, idle-joint; found 'inertia-triangel'"),
+    "unknown key of a mimic": ("offset:", "ofset:", "misspelt-key", 44, "joint 'finger'", "unknown key 'mimic.ofset' (did you mean 'offset'?)"),
+    "unknown key of a frame": ("    link: hand\n    pose: {rot", "    link: hand\n    pos: 1\n    pose: {rot", "unknown-key", 55, "frame 'tool'", "unknown key 'pos'"),
+    "unknown key of a pose": ("rpy:", "rpj:", "misspelt-key", 26, "joint 'elbow'", "unknown key 'pose.rpj' (did you mean 'rpy'?)"),
     "key twice": ("name: arm", "name: arm\nname: leg", "repeated-tag", 3, "", "the key 'name' stands twice (first on line 2)"),
-    "robot name a number": ("name: arm", "name: 7", "missing-attribute", 2, "", "'name' must be a text, found 7"),
+    "robot name a number": ("name: arm", "name: 7", "value-malformed", 2, "", "'name' must be a text, found 7"),
     "gravity short": ("[0, 0, -9.81]", "[0, -9.81]", "number-malformed", 4, "robot 'arm'", "'gravity' must be a list of 3 numbers, found a list of 2"),
     "gravity with a word": ("[0, 0, -9.81]", "[0, 0, down]", "number-malformed", 4, "robot 'arm'", "'gravity' must be a list of 3 numbers, found 'down'"),
     "gravity infinite": ("[0, 0, -9.81]", "[0, 0, -.inf]", "number-malformed", 4, "", "-.inf is not a finite number"),
     "gravity too large": ("[0, 0, -9.81]", "[0, 0, -1e999]", "number-malformed", 4, "", "-1e999 is too large for a number"),
     "gravity beyond reason": ("[0, 0, -9.81]", "[0, 0, -1e60]", "number-malformed", 4, "robot 'arm'", "'gravity' holds -1e+60; nothing in SI units exceeds 1e+50"),
-    "width negative": ("0.01", "-0.01", "number-malformed", 5, "robot 'arm'", "'coulomb_width' must not be negative, found -0.01"),
-    "order incomplete": ("[elbow, shoulder, wrist]", "[elbow, wrist]", "missing-attribute", 6, "robot 'arm'", "'order' must name every joint that moves on its own once: 'shoulder' is left out"),
-    "order with a follower": ("[elbow, shoulder, wrist]", "[elbow, shoulder, finger, wrist]", "missing-attribute", 6, "robot 'arm'", "'finger' is no joint that moves on its own"),
-    "order with one twice": ("[elbow, shoulder, wrist]", "[elbow, shoulder, wrist, elbow]", "missing-attribute", 6, "robot 'arm'", "'elbow' stands 2 times"),
-    "order no list": ("[elbow, shoulder, wrist]", "elbow", "missing-attribute", 6, "robot 'arm'", "'order' must be a list of names"),
-    "frame order incomplete": ("order: [", "frame_order: [world, upper]\norder: [", "missing-attribute", 6, "robot 'arm'", "'frame_order' must name every link or frame once: 'lower' is left out"),
+    "width negative": ("0.01", "-0.01", "value-malformed", 5, "robot 'arm'", "'coulomb_width' must not be negative, found -0.01"),
+    "order incomplete": ("[elbow, shoulder, wrist]", "[elbow, wrist]", "value-malformed", 6, "robot 'arm'", "'order' must name every joint that moves on its own once: 'shoulder' is left out"),
+    "order with a follower": ("[elbow, shoulder, wrist]", "[elbow, shoulder, finger, wrist]", "value-malformed", 6, "robot 'arm'", "'finger' is no joint that moves on its own"),
+    "order with one twice": ("[elbow, shoulder, wrist]", "[elbow, shoulder, wrist, elbow]", "value-malformed", 6, "robot 'arm'", "'elbow' stands 2 times"),
+    "order no list": ("[elbow, shoulder, wrist]", "elbow", "value-malformed", 6, "robot 'arm'", "'order' must be a list of names"),
+    "frame order incomplete": ("order: [", "frame_order: [world, upper]\norder: [", "value-malformed", 6, "robot 'arm'", "'frame_order' must name every link or frame once: 'lower' is left out"),
     "no joints": (GOOD, "torsor: 1\n", "missing-attribute", 1, "robot 'robot'", "'joints' is missing: a list of joints, or 'dh' with a table"),
-    "joints no list": (GOOD[GOOD.index("joints:") :], "joints: 5\n", "missing-attribute", 8, "robot 'arm'", "'joints' must be a list, found 5"),
+    "joints no list": (GOOD[GOOD.index("joints:") :], "joints: 5\n", "value-malformed", 8, "robot 'arm'", "'joints' must be a list, found 5"),
+    "joints a mapping": (GOOD[GOOD.index("joints:") :], "joints: {a: 1}\n", "value-malformed", 8, "robot 'arm'", "'joints' must be a list, found a mapping"),
+    "joint null": ("  - name: weld", "  - null\n  - name: weld", "value-malformed", 46, "robot 'arm'", "'joints[4]' must be a mapping, found null"),
     "joints and table": ("base: world", "base: world\ndh: {}", "repeated-tag", 4, "robot 'arm'", "both 'joints' and 'dh' are given"),
-    "joint no mapping": ("  - name: weld", "  - weld\n  - name: weld", "missing-attribute", 46, "robot 'arm'", "'joints[4]' must be a mapping, found 'weld'"),
+    "joint no mapping": ("  - name: weld", "  - weld\n  - name: weld", "value-malformed", 46, "robot 'arm'", "'joints[4]' must be a mapping, found 'weld'"),
     "joint without name": ("  - name: elbow\n    kind", "  - kind", "missing-attribute", 22, "robot 'arm'", "'joints[1].name' is missing"),
-    "joint name a list": ("name: elbow", "name: [elbow]", "missing-attribute", 22, "robot 'arm'", "'joints[1].name' must be a text, found a list of 1"),
-    "joint name empty": ("name: elbow", 'name: ""', "missing-attribute", 22, "robot 'arm'", "'joints[1].name' must be a text, found ''"),
+    "joint name a list": ("name: elbow", "name: [elbow]", "value-malformed", 22, "robot 'arm'", "'joints[1].name' must be a text, found a list of 1"),
+    "joint name empty": ("name: elbow", 'name: ""', "value-malformed", 22, "robot 'arm'", "'joints[1].name' must be a text, found ''"),
     "kind missing": ("    kind: spherical\n", "", "missing-attribute", 31, "joint 'wrist'", "'kind' is missing"),
-    "kind unknown": ("kind: spherical", "kind: ball", "unknown-joint-type", 32, "joint 'wrist'", "unknown kind 'ball'; kinds: revolute, prismatic, helical, planar, spherical, free, continuous, fixed"),
+    "kind unknown": ("kind: spherical", "kind: ball", "unknown-joint-type", 32, "joint 'wrist'", "unknown kind 'ball'"),
     "joint twice": ("name: finger", "name: wrist", "duplicate-joint", 38, "joint 'wrist'", "described 2 times (lines 31, 38)"),
     "parent unknown": ("parent: upper", "parent: uper", "missing-link", 22, "joint 'elbow'", "its parent link 'uper' does not exist (did you mean 'upper'?)"),
     "two parents": ("    link: plate", "    link: finger", "two-parents", 46, "link 'finger'", "it is the child of 2 joints: 'finger', 'weld'"),
@@ -119,21 +129,21 @@ BROKEN = {
     "axis and screw": (SHOULDER_AXIS, SHOULDER_AXIS + "\n    screw: [0, 0, 1, 0, 0, 0]", "repeated-tag", 14, "joint 'shoulder'", "both 'axis' and 'screw' are given"),
     "axis zero": (SHOULDER_AXIS, "    link: upper\n    axis: [0, 0, 0]", "axis-zero", 9, "joint 'shoulder'", "the axis is zero"),
     "axis short": (SHOULDER_AXIS, "    link: upper\n    axis: [0, 1]", "number-malformed", 13, "joint 'shoulder'", "'axis' must be a list of 3 numbers, found a list of 2"),
-    "axis of a ball": ("    kind: spherical", "    kind: spherical\n    axis: [0, 0, 1]", "unknown-attribute", 33, "joint 'wrist'", "'axis' means nothing for a spherical joint: turn its pose"),
-    "axis of a weld": ("    kind: fixed", "    kind: fixed\n    axis: [0, 0, 1]", "unknown-attribute", 48, "joint 'weld'", "'axis' means nothing for a fixed joint"),
+    "axis of a ball": ("    kind: spherical", "    kind: spherical\n    axis: [0, 0, 1]", "unknown-key", 33, "joint 'wrist'", "'axis' means nothing for a spherical joint: turn its pose"),
+    "axis of a weld": ("    kind: fixed", "    kind: fixed\n    axis: [0, 0, 1]", "unknown-key", 48, "joint 'weld'", "'axis' means nothing for a fixed joint"),
     "screw zero": ("[0, 0, 0, 0, 0, 1]", "[0, 0, 0, 0, 0, 0]", "axis-zero", 27, "joint 'elbow'", "the screw is zero"),
     "screw of another kind": ("[0, 0, 0, 0, 0, 1]", "[0, 0, 1, 0, 0, 1]", "unknown-joint-type", 27, "joint 'elbow'", "it is prismatic, but its screw [0.0, 0.0, 1.0, 0.0, 0.0, 1.0] is helical"),
-    "ratio not positive": ("    ratio: 2", "    ratio: 0", "number-malformed", 28, "joint 'elbow'", "'ratio' must be positive, found 0"),
-    "ratio of an axis": ("    upper: 2\n", "    upper: 2\n    ratio: 3\n", "unknown-attribute", 20, "joint 'shoulder'", "'ratio' means nothing for an axis: give a screw"),
+    "ratio not positive": ("    ratio: 2", "    ratio: 0", "value-malformed", 28, "joint 'elbow'", "'ratio' must be positive, found 0"),
+    "ratio of an axis": ("    upper: 2\n", "    upper: 2\n    ratio: 3\n", "unknown-key", 20, "joint 'shoulder'", "'ratio' means nothing for an axis: give a screw"),
     "pitch missing": ("    pitch: 0.1\n", "", "missing-attribute", 38, "joint 'finger'", "'pitch' is missing"),
-    "pitch of a revolute joint": ("    upper: 2\n", "    upper: 2\n    pitch: 3\n", "unknown-attribute", 20, "joint 'shoulder'", "'pitch' means nothing for a revolute joint"),
-    "pose no rotation": ("[0, 1, 0], [0, 0, 1]]", "[0, 2, 0], [0, 0, 1]]", "number-malformed", 55, "frame 'tool'", "pose: its 3×3 block is not a rotation: R Rᵀ differs from 1 by up to 3"),
-    "pose a reflection": ("[[1, 0, 0], [0, 1, 0]", "[[-1, 0, 0], [0, 1, 0]", "number-malformed", 55, "frame 'tool'", "is a reflection"),
+    "pitch of a revolute joint": ("    upper: 2\n", "    upper: 2\n    pitch: 3\n", "unknown-key", 20, "joint 'shoulder'", "'pitch' means nothing for a revolute joint"),
+    "pose no rotation": ("[0, 1, 0], [0, 0, 1]]", "[0, 2, 0], [0, 0, 1]]", "value-malformed", 55, "frame 'tool'", "pose: its 3×3 block is not a rotation: R Rᵀ differs from 1 by up to 3"),
+    "pose a reflection": ("[[1, 0, 0], [0, 1, 0]", "[[-1, 0, 0], [0, 1, 0]", "value-malformed", 55, "frame 'tool'", "is a reflection"),
     "pose of two forms": ("rpy: [1.5", "translation: [0, 0, 0], rpy: [1.5", "repeated-tag", 26, "joint 'elbow'", "'pose' mixes xyz and rpy with rotation and translation"),
     "pose with few rows": ("[0, 0, 1, 0.1], [0, 0, 0, 1]]", "[0, 0, 1, 0.1]]", "number-malformed", 50, "joint 'weld'", "'pose' must be 4 rows of 4 numbers, found a list of 3"),
-    "pose a number": ("pose: {xyz: [0, 0, 0.4], rpy: [1.5707963267948966, 0, 0]}", "pose: 3", "missing-attribute", 26, "joint 'elbow'", "'pose' must be a mapping, found 3"),
-    "bottom row": ("[0, 0, 0, 1]]", "[0, 0, 0, 2]]", "number-malformed", 50, "joint 'weld'", "bottom row must be (0, 0, 0, 1)"),
-    "inertia a number": ("    inertia: {mass: 0.1}\n  - name: weld", "    inertia: 0.1\n  - name: weld", "missing-attribute", 45, "joint 'finger'", "'inertia' must be a mapping, found 0.1"),
+    "pose a number": ("pose: {xyz: [0, 0, 0.4], rpy: [1.5707963267948966, 0, 0]}", "pose: 3", "value-malformed", 26, "joint 'elbow'", "'pose' must be a mapping, found 3"),
+    "bottom row": ("[0, 0, 0, 1]]", "[0, 0, 0, 2]]", "value-malformed", 50, "joint 'weld'", "bottom row must be (0, 0, 0, 1)"),
+    "inertia a number": ("    inertia: {mass: 0.1}\n  - name: weld", "    inertia: 0.1\n  - name: weld", "value-malformed", 45, "joint 'finger'", "'inertia' must be a mapping, found 0.1"),
     "mass missing": ("      mass: 2\n", "", "missing-attribute", 15, "link 'upper'", "'inertia.mass' is missing"),
     "mass a word": ("      mass: 2", "      mass: heavy", "number-malformed", 15, "link 'upper'", "'inertia.mass' must be a number, found 'heavy'"),
     "mass negative": ("      mass: 2", "      mass: -2", "mass-negative", 15, "link 'upper'", "its mass is -2 kg"),
@@ -148,18 +158,18 @@ BROKEN = {
     "limits inverted": ("    lower: -2", "    lower: 3", "limits-inverted", 18, "joint 'shoulder'", "lower 3 exceeds upper 2"),
     "limit a word": ("    lower: -2", "    lower: none", "number-malformed", 18, "joint 'shoulder'", "'lower' must be a number, found 'none'"),
     "limits of another size": ("effort_limit: [1, 2, 3]", "effort_limit: [1, 2]", "number-malformed", 37, "joint 'wrist'", "'effort_limit' must be a number or a list of 3 numbers, found a list of 2"),
-    "limits of a continuous joint": ("kind: revolute", "kind: continuous", "unknown-attribute", 18, "joint 'shoulder'", "'lower' means nothing for a continuous joint"),
+    "limits of a continuous joint": ("kind: revolute", "kind: continuous", "unknown-key", 18, "joint 'shoulder'", "'lower' means nothing for a continuous joint"),
     "friction negative": ("viscous_friction: 0.1", "viscous_friction: -0.1", "friction-negative", 9, "joint 'shoulder'", "damping is -0.1"),
     "mimic of nobody": ("{joint: elbow,", "{joint: elbov,", "mimic-unknown", 38, "joint 'finger'", "it mimics 'elbov', which does not exist"),
     "mimic unnamed": ("{joint: elbow,", "{", "missing-attribute", 44, "joint 'finger'", "'mimic.joint' is missing"),
     "mimic of a ball": ("    lower: [-1", "    mimic: {joint: elbow}\n    lower: [-1", "mimic-unknown", 36, "joint 'wrist'", "a spherical joint cannot follow another"),
-    "mimic a word": ("{joint: elbow, ratio: -1.5, offset: 0.25}", "elbow", "missing-attribute", 44, "joint 'finger'", "'mimic' must be a mapping, found 'elbow'"),
+    "mimic a word": ("{joint: elbow, ratio: -1.5, offset: 0.25}", "elbow", "value-malformed", 44, "joint 'finger'", "'mimic' must be a mapping, found 'elbow'"),
     "frame on nothing": ("    link: hand\n    pose: {rot", "    link: hnad\n    pose: {rot", "missing-link", 54, "frame 'tool'", "its link 'hnad' does not exist"),
     "frame without link": ("    link: hand\n    pose: {rot", "    pose: {rot", "missing-attribute", 53, "robot 'arm'", "'frames[0].link' is missing"),
     "frame named like a link": ("- name: tool", "- name: hand", "duplicate-link", 53, "frame 'hand'", "the name is that of another frame or link (line 31)"),
-    "frames no list": (GOOD[GOOD.index("frames:") :], "frames: {}\n", "missing-attribute", 52, "robot 'arm'", "'frames' must be a list, found a mapping"),
+    "frames no list": (GOOD[GOOD.index("frames:") :], "frames: {}\n", "value-malformed", 52, "robot 'arm'", "'frames' must be a list, found a mapping"),
     "not YAML": ("joints:\n", "joints: [\n", "text-malformed", 9, "", "not well-formed YAML"),
-    "an alias": ("[0, 0, -9.81]", "&down [0, 0, -9.81]", "text-malformed", 4, "", "anchors and aliases (&name, *name) are refused: write the value out"),
+    "an alias": ("[0, 0, -9.81]", "&down [0, 0, -9.81]", "text-malformed", 4, "", "anchors and aliases (&name, *name) are refused"),
     "a tag": ("name: arm", "name: !!str arm", "text-malformed", 2, "", "the tag 'tag:yaml.org,2002:str' is refused"),
     "two documents": ("torsor: 1\n", "torsor: 1\n---\n", "text-malformed", 2, "", "the file holds more than one document"),
     "key a list": ("name: arm", "? [name]\n: arm", "text-malformed", 2, "", "a key must be a word"),
@@ -185,13 +195,16 @@ def test_a_mistake_is_told_with_rule_line_element_and_value(what):
     found = [f for f in findings(GOOD.replace(old, new, 1)) if f.rule == rule and message in f.message]
     assert found, "\n".join(map(str, findings(GOOD.replace(old, new, 1))))
     assert (found[0].line, found[0].element) == (line, element)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", torsor.ModelWarning)
+    assert found[0].advice != "Add it." or message.endswith(("is missing", "or 'screw'", "with a table", "`torsor: 1`"))
+    assert "URDF" not in found[0].advice or rule == "not-a-robot"
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", torsor.ModelWarning)
         if found[0].severity == "error":
             with pytest.raises(torsor.FileError, match=re.escape(message)):
                 torsor.load(GOOD.replace(old, new, 1), format="yaml")
         else:
             torsor.load(GOOD.replace(old, new, 1), format="yaml")
+            assert any(message in str(warning.message) for warning in told) == (found[0].severity == "warning")
 
 
 def test_one_mistake_is_one_error():
@@ -201,6 +214,7 @@ def test_one_mistake_is_one_error():
         cascades = (
             "no joints",
             "joints no list",
+            "joints a mapping",
             "joints and table",
             "joint without name",
             "joint name a list",
@@ -418,7 +432,7 @@ def test_without_pyyaml_the_error_says_what_to_install():
         "try: torsor.load(text, format='yaml')\nexcept torsor.FileError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == '<text>: reading YAML takes PyYAML: pip install "torsor[yaml]".'
+    assert done.stdout.strip() == '<text>: reading YAML takes PyYAML. Install it: pip install "torsor[yaml]".'
 
 
 # Tables
@@ -440,18 +454,18 @@ dh:
 """
 BROKEN_TABLES = {
     "convention missing": ("  convention: standard\n", "", "missing-attribute", 4, "robot 'scara'", "'dh.convention' is missing"),
-    "convention unknown": ("standard", "denavit", "missing-attribute", 4, "robot 'scara'", "'dh.convention' must be standard or modified, found 'denavit'"),
-    "unknown key": ("alpha:", "alfa:", "unknown-attribute", 7, "joint 'elbow'", "unknown key 'alfa' (did you mean 'alpha'?)"),
+    "convention unknown": ("standard", "denavit", "value-malformed", 4, "robot 'scara'", "'dh.convention' must be standard or modified, found 'denavit'"),
+    "unknown key": ("alpha:", "alfa:", "misspelt-key", 7, "joint 'elbow'", "unknown key 'alfa' (did you mean 'alpha'?)"),
     "a word": ("d: 0.05", "d: far", "number-malformed", 8, "joint 'quill'", "'d' must be a number, found 'far'"),
-    "no flag": ("prismatic: true", "prismatic: 1", "number-malformed", 8, "joint 'quill'", "'prismatic' must be true or false, found 1"),
-    "row no mapping": ("    - {a: 0.2, alpha: 3.141592653589793}", "    - 7", "missing-attribute", 7, "robot 'scara'", "'dh.rows[1]' must be a mapping, found 7"),
+    "no flag": ("prismatic: true", "prismatic: 1", "value-malformed", 8, "joint 'quill'", "'prismatic' must be true or false, found 1"),
+    "row no mapping": ("    - {a: 0.2, alpha: 3.141592653589793}", "    - 7", "value-malformed", 7, "robot 'scara'", "'dh.rows[1]' must be a mapping, found 7"),
     "no rows": (TABLE[TABLE.index("  rows:") : TABLE.index("  inertias:")], "", "missing-attribute", 4, "robot 'scara'", "'dh.rows' is missing"),
-    "few inertias": (TABLE[TABLE.index("    - {mass: 0.5") : TABLE.index("  names")], "", "missing-attribute", 10, "robot 'scara'", "'dh.inertias' holds 2 inertias for 3 rows"),
+    "few inertias": (TABLE[TABLE.index("    - {mass: 0.5") : TABLE.index("  names")], "", "value-malformed", 10, "robot 'scara'", "'dh.inertias' holds 2 inertias for 3 rows"),
     "bad inertia": ("mass: 0.5", "mass: -0.5", "mass-negative", 12, "link 'link_3'", "its mass is -0.5 kg"),
-    "few names": (", quill]", "]", "missing-attribute", 13, "robot 'scara'", "'dh.names' holds 2 names for 3 rows"),
+    "few names": (", quill]", "]", "value-malformed", 13, "robot 'scara'", "'dh.names' holds 2 names for 3 rows"),
     "limits": ("lower: -2", "lower: 3", "limits-inverted", 6, "joint 'shoulder'", "lower 3 exceeds upper 2"),
     "tip": ("{xyz: [0, 0, 0.02]}", "{xyz: [0, 0.02]}", "number-malformed", 14, "robot 'scara'", "'dh.tip.xyz' must be a list of 3 numbers, found a list of 2"),
-    "no table": (TABLE[TABLE.index("dh:") :], "dh: 3\n", "missing-attribute", 3, "robot 'scara'", "'dh' must be a mapping, found 3"),
+    "no table": (TABLE[TABLE.index("dh:") :], "dh: 3\n", "value-malformed", 3, "robot 'scara'", "'dh' must be a mapping, found 3"),
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 same file without the mistake is not. The mistakes are single edits of one good file.
 """
 
+import os
 import re
 import warnings
 from pathlib import Path
@@ -77,6 +78,7 @@ BROKEN = {
     "xacro": ('<link name="base"/>', '<xacro:include filename="x"/>', 3, "a xacro template, not a URDF"),
     "unknown-tag": ('<link name="base"/>', '<link name="base"><vizual/></link>', 3, "unknown tag <vizual>"),
     "unknown-attribute": ('<mass value="2.0"/>', '<mass value="2.0" unit="kg"/>', 7, "unknown attribute 'unit'"),
+    "misspelt-attribute": ('lower="-1" upper="1.5"', 'lowr="-1" upper="1.5"', 39, "unknown attribute 'lowr' (did you mean 'lower'?)"),
     "repeated-tag": ('<mass value="2.0"/>', '<mass value="2.0"/><mass value="3.0"/>', 7, "<mass> stands 2 times"),
     "missing-tag": ('<parent link="upper"/>', "", 34, "<parent link=…/> is missing"),
     "missing-attribute": ('<mass value="2.0"/>', "<mass/>", 7, "value= of <mass> is missing"),
@@ -158,7 +160,8 @@ def test_a_broken_file_is_found_at_its_line_with_the_value_and_what_to_do(rule):
     assert str(found[0]).startswith(f"<text>{'' if line is None else f':{line}'}: {RULES[rule].severity}: ")
     error = RULES[rule].severity is Severity.ERROR
     hint = f" Or load it with repair=[{rule!r}]." if error and RULES[rule].repair else ""
-    assert str(found[0]).endswith(f"{RULES[rule].advice}{hint} [{rule}]")
+    assert str(found[0]).endswith(f"{found[0].advice}{hint} [{rule}]")
+    assert found[0].advice == RULES[rule].advice or rule == "xml-malformed"  # each of the parser's errors has its own
 
 
 @pytest.mark.parametrize("rule", BROKEN)
@@ -185,7 +188,7 @@ def test_warnings_and_notes_can_be_silenced_by_rule(rule):
 
 def test_every_rule_is_tested():
     from_mjcf = {rule for _, rule, _ in (*test_mjcf_rules.REFUSED.values(), *test_mjcf_rules.SAID.values())}
-    from_lists = {"text-malformed"}  # test_screw_list_errors
+    from_lists = {"text-malformed", "value-malformed", "unknown-key", "misspelt-key"}  # test_screw_list_errors
     assert set(BROKEN) | ELSEWHERE | from_mjcf | from_lists >= set(RULES), set(RULES) - set(BROKEN) - from_mjcf
 
 
@@ -234,6 +237,84 @@ def test_a_misspelt_type_and_tag_are_the_only_ones_blamed():
     text = GOOD.replace("<inertial>", "<Inertial>").replace("</inertial>", "</Inertial>")
     with pytest.raises(torsor.FileError, match=r"(?s)idle-joint.*unknown tag <Inertial> \(2 times\)"):
         torsor.load(text)
+
+
+# what is wrong: (text, line, what the message says, what to do)
+NOT_WELL_FORMED = {
+    "a tag not closed": (GOOD.replace("</link>", "", 1), 46, "mismatched tag, column 3; <link> of line 4 is still open", "A tag that was opened inside another is closed inside it."),
+    "the end is missing": (GOOD.replace("</robot>", ""), 47, "no element found, column 1; <robot> of line 2 is still open", "The file ends early, or a tag is not closed."),
+    "cut within a tag": (GOOD[:-4], 46, "unclosed token", "The file ends within a tag or comment, or one is not closed."),
+    "an attribute twice": ('<robot name="a" name="b"/>', 1, "duplicate attribute", "Keep one of the two; which one was meant is not ours to guess."),
+    "an empty line first": ("\n" + GOOD, 2, "XML or text declaration not at start of entity", "<?xml …?> stands at the very beginning of a file: remove what is before it, empty lines too."),
+    "an entity of HTML": ('<robot name="a&nbsp;b"/>', 1, "undefined entity", "Write the character itself. XML knows &lt; &gt; &amp; &quot; &apos; alone."),
+    "an ampersand": ('<robot name="a & b"/>', 1, "invalid token", "& is written &amp;"),
+    "a number without quotes": ("<robot name=a/>", 1, "invalid token", "Values stand in quotes"),
+    "two robots": ("<robot/><robot/>", 1, "junk after document element", "A file has one outermost tag: remove what follows its end."),
+    "an encoding that does not exist": (GOOD.replace('"1.0"', '"1.0" encoding="nope"', 1), None, "unknown encoding: nope", "Save the file as UTF-8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", NOT_WELL_FORMED)
+def test_each_error_of_the_parser_has_its_own_advice(what):
+    text, line, message, advice = NOT_WELL_FORMED[what]
+    (found,) = torsor.check(text)
+    assert (found.rule, found.line) == ("xml-malformed", line)
+    assert message in found.message
+    assert advice in found.advice
+
+
+def test_an_attribute_beside_the_one_it_resembles_is_no_misspelling():
+    (found,) = torsor.check(GOOD.replace('effort="20"', 'effort="20" command_effort="30"'))
+    assert (found.rule, found.severity) == ("unknown-attribute", "note")
+
+
+def test_joints_that_urdf_does_not_have_are_told_what_does_it():
+    (screw,) = finding_of(
+        "unknown-joint-type", GOOD.replace('name="elbow" type="revolute"', 'name="elbow" type="screw"')
+    )
+    assert "let a prismatic joint mimic a revolute one, or use kind helical" in screw.advice
+
+
+def test_a_flood_of_mistakes_is_counted_and_its_beginning_told():
+    """Neither the message nor the list of findings grows with the file; other mistakes are told beside the flood."""
+    flood = GOOD.replace('<mass value="2.0"/>', '<mass value="-2.0"/>').replace(
+        "</robot>", "<link/>" * 20_000 + "</robot>"
+    )
+    with pytest.raises(torsor.FileError) as caught:
+        torsor.load(flood)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "<text>: 20,001 errors"
+    assert len(lines) == 102 and len(str(caught.value)) < 20_000
+    assert "its mass is -2 kg" in lines[1]
+    assert lines[-1] == "  … and 19,901 more errors."
+    told = torsor.check(flood)
+    assert len(told) == 102
+    assert [f.message for f in told if f.line is None] == ["19,900 more like these are not listed"]
+
+
+def test_the_nearest_name_is_not_sought_for_ever():
+    """Two thousand joints between links that do not exist, each a little like all the others."""
+    links = "".join(f'<link name="some_link_{k}"/>' for k in range(2000))
+    joints = "".join(
+        f'<joint name="j{k}" type="fixed"><parent link="some_lynk_{k}"/><child link="some_lonk_{k}"/></joint>'
+        for k in range(2000)
+    )
+    found = finding_of("missing-link", f'<robot name="r">{links}{joints}</robot>')
+    assert len(found) == 101
+    assert sum("did you mean 'some_link_" in finding.message for finding in found) == 10
+
+
+def test_repairs_are_done_however_many_there_are():
+    limit = '<limit lower="1" upper="-1" effort="1" velocity="1"/>'
+    body = "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>"
+    links = "".join(f'<link name="l{k}">{body}</link>' for k in range(121))
+    joints = "".join(
+        f'<joint name="j{k}" type="revolute"><parent link="l{k}"/><child link="l{k + 1}"/><axis xyz="0 0 1"/>{limit}</joint>'
+        for k in range(120)
+    )
+    robot = torsor.load(f'<robot name="r">{links}{joints}</robot>', repair=["limits-inverted"])
+    assert set(robot.limits.lower) == {-1.0}
+    assert len(robot.source.findings) == 120
 
 
 @pytest.mark.parametrize("path", ["../x.stl", "..\\..\\x.stl", "file:///etc/passwd", "/etc/x.stl"])
@@ -312,6 +393,35 @@ def test_a_file_that_is_not_there(tmp_path):
     assert finding.rule == "file-unreadable"
 
 
+def test_links_that_lead_nowhere_are_told_apart(tmp_path):
+    (tmp_path / "one").symlink_to(tmp_path / "two")
+    (tmp_path / "two").symlink_to(tmp_path / "one")
+    (tmp_path / "lost").symlink_to(tmp_path / "gone.urdf")
+    with pytest.raises(torsor.FileError, match="one: cannot be read: Too many levels of symbolic links"):
+        torsor.load(tmp_path / "one")
+    with pytest.raises(torsor.FileError, match=r"lost: .* a link to '.*gone\.urdf', which does not exist"):
+        torsor.load(tmp_path / "lost")
+
+
+def test_paths_of_every_kind(tmp_path, monkeypatch):
+    class Bytes(os.PathLike):
+        def __fspath__(self):
+            return os.fsencode(tmp_path / "arm")
+
+    class Number(os.PathLike):
+        def __fspath__(self):
+            return 3
+
+    (tmp_path / "arm").write_text(GOOD)
+    assert torsor.load(Bytes()).nv == 2
+    with pytest.raises(torsor.ModelError, match="takes a path, or the text of a robot file, got Number"):
+        torsor.load(Number())
+    with pytest.raises(torsor.FileError, match=r"is not a path: embedded null"):
+        torsor.load("a\0b")
+    with pytest.raises(torsor.FileError, match="File name too long"):
+        torsor.load("a" * 5000)
+
+
 def test_what_is_no_file_is_said(tmp_path):
     with pytest.raises(torsor.FileError, match=re.escape(f"{tmp_path}: cannot be read: is a directory.")):
         torsor.load(tmp_path)
@@ -320,14 +430,36 @@ def test_what_is_no_file_is_said(tmp_path):
             with pytest.raises(torsor.FileError, match=f"^{device}: cannot be read: is not a file"):
                 torsor.load(device)
     for wrong in (None, 3, b"<robot/>", ""):
-        with pytest.raises(torsor.ModelError, match="takes a path, or the text of a robot file, got"):
+        with pytest.raises(torsor.ModelError, match="load: takes a path, or the text of a robot file, got"):
             torsor.load(wrong)
-    with pytest.raises(torsor.ModelError, match="`lock` takes positions by joint"):
-        torsor.load(GOOD, lock=["elbow"])
-    with pytest.raises(torsor.ModelError, match="`gravity` takes three numbers"):
-        torsor.load(GOOD, gravity="down")
-    with pytest.raises(torsor.ModelError, match="`joint_order` takes a list of joint names"):
-        torsor.load(GOOD, joint_order="elbow")
+        with pytest.raises(torsor.ModelError, match="check: takes a path, or the text of a robot file, got"):
+            torsor.check(wrong)
+
+
+# argument: (values that are none of its, what the message says)
+WRONG_ARGUMENTS = {
+    "lock": ([["elbow"], 3, {"elbow": "a"}, {"elbow": 1j}, {"elbow": None}, {"elbow": [0.1, [0.2]]}, {"elbow": float("nan")}], "`lock` takes "),
+    "gravity": (["down", 9.81, [1, 2, "x"], [1, [2], 3], [0, 0, 1j], [0, 0, float("inf")], ["0", "0", "1"], [None] * 3], "`gravity` takes three numbers"),
+    "joint_order": (["elbow", 5, [1], [["elbow"]], []], "`joint_order` takes a list of joint names"),
+    "repair": ([3, [3], [["x"]]], "`repair` takes names of rules"),
+    "ignore": ([3, [3], [["x"]]], "`ignore` takes names of rules"),
+    "base": (["free", 3, ["fixed"], np.zeros(2)], "`base` must be 'fixed' or 'floating'"),
+    "format": (["sdf", 3, ["urdf"]], "unknown format"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("argument", WRONG_ARGUMENTS)
+def test_arguments_that_are_none_are_refused_in_words(argument):
+    values, message = WRONG_ARGUMENTS[argument]
+    for value in values:
+        with pytest.raises(torsor.ModelError, match=re.escape(message)):
+            torsor.load(GOOD, **{argument: value})
+
+
+def test_a_rule_may_be_named_by_itself_and_numbers_be_of_any_kind():
+    assert torsor.load(GOOD, ignore="mass-ratio", gravity=np.zeros(3, np.float32)).nv == 2
+    assert torsor.load(GOOD, lock={"elbow": np.int8(1)}).nv == 1
+    assert torsor.load(GOOD, joint_order=iter(["elbow", "shoulder"])).coordinates == ("elbow", "shoulder")
 
 
 def test_a_file_too_large(tmp_path, monkeypatch):
@@ -368,3 +500,80 @@ def test_the_page_of_rules_is_up_to_date():
     assert list(rows) == list(RULES)
     for name, rule in RULES.items():
         assert rule.advice in rows[name] and f"| {rule.severity} |" in rows[name] and rule.repair in rows[name]
+
+
+# Numbers
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("size", [1e-310, 1e-155, 1e-20, 1.0, 1e20, 1e160, 1.7e308])
+def test_an_axis_is_a_direction_of_whatever_length(size):
+    text = GOOD.replace('<axis xyz="0 0 1"/>', f'<axis xyz="{size!r} {-size!r} 0"/>', 1)
+    assert not [finding for finding in torsor.check(text) if finding.severity == "error"]
+    np.testing.assert_allclose(torsor.load(text).parameters.screws[0], [0.5**0.5, -(0.5**0.5), 0, 0, 0, 0], rtol=1e-13)
+    planar = text.replace('name="shoulder" type="revolute"', 'name="shoulder" type="planar"')
+    assert np.all(np.isfinite(torsor.load(planar).parameters.poses))
+
+
+HUGE = {
+    'xyz="0 0 0.4"': 'xyz="1e200 0 0.4"',
+    'xyz="0 0 0.2" rpy': 'xyz="0 -1e200 0" rpy',
+    'rpy="1.5707963267948966': 'rpy="1e200',
+    'value="2.0"': 'value="1e200"',
+    'ixx="0.03"': 'ixx="1e200"',
+    'damping="0.1"': 'damping="1e200"',
+}
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("old", HUGE)
+def test_numbers_beyond_reason_are_refused_at_their_line_and_by_nothing_else(old):
+    text = GOOD.replace(old, HUGE[old], 1)
+    assert text != GOOD
+    errors = [finding for finding in torsor.check(text) if finding.severity == "error"]
+    assert [finding.rule for finding in errors] == ["number-malformed"]
+    assert "1e+200; nothing in SI units exceeds 1e+50" in errors[0].message
+    with pytest.raises(torsor.FileError):
+        torsor.load(text)
+
+
+@pytest.mark.parametrize("number", ["٣", "１", "1\u00a0", "1\u2028", "１e٣", "0x1", "1_0", "²"])
+def test_digits_and_spaces_are_those_of_xml(number):
+    text = GOOD.replace('value="2.0"', f'value="{number}"')
+    assert [finding.rule for finding in torsor.check(text)] == ["number-malformed"]
+
+
+def followers(count: int, multiplier: float, *, backwards: bool = False) -> str:
+    """A chain in which every joint follows the one before it."""
+    body = "<inertial><mass value='1'/><inertia ixx='2' ixy='0' ixz='0' iyy='2' iyz='0' izz='2'/></inertial>"
+    links = "".join(f'<link name="l{k}">{body}</link>' for k in range(count + 1))
+    joints = [
+        f'\n<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/><axis xyz="0 0 1"/>'
+        + (f'<mimic joint="j{k - 1}" multiplier="{multiplier}"/>' if k else "")
+        + "</joint>"
+        for k in range(count)
+    ]
+    return f'<robot name="r">{links}{"".join(joints[::-1] if backwards else joints)}</robot>'
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("multiplier", [10.0, 0.1])
+def test_a_chain_of_followers_is_computed_or_refused(multiplier, backwards):
+    robot = torsor.load(followers(30, multiplier, backwards=backwards))
+    ratios = {name: c.ratio for name, c in zip(robot.joints, robot.structure.couplings, strict=True)}
+    np.testing.assert_allclose([ratios[f"j{k}"] for k in range(30)], multiplier ** np.arange(30.0), rtol=1e-13)
+    assert np.all(np.isfinite(torsor.mass_matrix(robot, np.zeros(1))))
+    (found,) = (f for f in torsor.check(followers(400, multiplier, backwards=backwards)) if f.severity == "error")
+    assert (found.rule, found.element) == ("number-malformed", "joint 'j51'")
+    assert f"it moves by 1e{'+' if multiplier > 1 else '-'}51 times 'j0'" in found.message
+
+
+def test_a_mistake_in_a_chain_of_followers_is_told_once():
+    (found,) = finding_of("mimic-zero", followers(9, 2.0).replace('"j2" multiplier="2.0"', '"j2" multiplier="0"'))
+    assert found.element == "joint 'j3'"
+    (found,) = finding_of("mimic-unknown", followers(9, 2.0).replace('mimic joint="j2"', 'mimic joint="k2"'))
+    assert found.element == "joint 'j3'"
+    assert "it mimics 'k2', which does not exist" in found.message
+    ring = finding_of("mimic-cycle", followers(9, 2.0).replace('mimic joint="j2"', 'mimic joint="j5"'))
+    assert sorted(finding.element for finding in ring) == ["joint 'j3'", "joint 'j4'", "joint 'j5'"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from torsor.formats.description import INFINITE, Description, JointPart
+from torsor.formats.description import INFINITE, LARGEST, Description, JointPart
 from torsor.formats.findings import Report
 from torsor.model import Mimic
 
 NEARLY_ONE = 1e-6  # files give unit axes with six digits
+MOST_POWER = 300  # of 2: squares of numbers between 2**-300 and 2**300 lose nothing
 
 
 def check(robot: Description, report: Report) -> None:
@@ -30,12 +33,16 @@ def check(robot: Description, report: Report) -> None:
 def _axis(joint: JointPart, report: Report) -> None:
     if joint.axis is None:
         return
-    length = float(np.linalg.norm(joint.axis))
-    if length < 1e-12:
+    largest = float(np.abs(joint.axis).max())
+    if largest == 0.0:
         report.add("axis-zero", joint.line, joint.where, "the axis is zero")
         joint.axis = np.array([0.0, 0.0, 1.0])  # so that what follows can be checked
-    elif abs(length - 1.0) > NEARLY_ONE:
+        return
+    if abs((length := math.hypot(*joint.axis)) - 1.0) > NEARLY_ONE:
         report.add("axis-not-unit", joint.line, joint.where, f"the axis {_shown(joint.axis)} has length {length:.6g}")
+    _, power = math.frexp(largest)
+    if abs(power) > MOST_POWER:  # an axis is a direction, of whatever length: this one in numbers that can be squared
+        joint.axis = np.ldexp(joint.axis, -power)
 
 
 def _limits(robot: Description, joint: JointPart, report: Report) -> None:
@@ -59,32 +66,52 @@ def _limits(robot: Description, joint: JointPart, report: Report) -> None:
 
 
 def _followers(robot: Description, report: Report) -> None:
-    """Check mimic joints, and make each follow a joint that moves on its own."""
+    """Check mimic joints, and make each follow a joint that moves on its own. A mistake is told where it is, once."""
     joints = {joint.name: joint for joint in robot.joints}
+    settled: dict[str, Mimic | None] = {}  # whom a joint follows in the end; None if nobody can say
     for joint in robot.joints:
-        if joint.mimic is None:
-            continue
-        ratio, offset, leader, met = 1.0, 0.0, joint, {joint.name}
-        while leader.mimic is not None:
-            offset += ratio * leader.mimic.offset
-            ratio *= leader.mimic.ratio
-            following = joints.get(leader.mimic.joint)
-            if following is None or following.kind not in ("revolute", "continuous", "prismatic", "helical"):
-                what = "does not exist" if following is None else f"is {following.kind}"
-                report.add("mimic-unknown", joint.line, joint.where, f"it mimics {leader.mimic.joint!r}, which {what}")
-                break
-            if following.name in met:
-                report.add("mimic-cycle", joint.line, joint.where, f"it follows {following.name!r}, which follows it")
-                break
-            met.add(following.name)
-            leader = following
-        else:
-            if ratio == 0.0:
-                report.add("mimic-zero", joint.line, joint.where, "its multiplier is zero, so that it follows nothing")
-                continue
-            joint.mimic = Mimic(leader.name, ratio, offset)
+        walk: list[JointPart] = []
+        here: JointPart | None = joint
+        while here is not None and here.mimic is not None and here.name not in settled:
+            walk.append(here)
+            settled[here.name] = None
+            here = _leader(here, here.mimic.joint, joints, report)
+        following = None if here is None else settled[here.name] if here.mimic is not None else Mimic(here.name)
+        ring = [part.name for part in walk].index(here.name) if here in walk and here is not None else len(walk)
+        for part, leader in zip(walk[ring:], [*walk[ring + 1 :], *walk[ring:]], strict=False):
+            report.add("mimic-cycle", part.line, part.where, f"it follows {leader.name!r}, which follows it")
+        for part in reversed(walk):
+            following = None if following is None else _joined(part, following, report)
+            settled[part.name] = following
+    for joint in robot.joints:
+        joint.mimic = settled.get(joint.name) or joint.mimic
     if not report.failed:
         _shared_ranges(robot, report)
+
+
+def _leader(joint: JointPart, name: str, joints: dict[str, JointPart], report: Report) -> JointPart | None:
+    leader = joints.get(name)
+    if leader is None or leader.kind not in ("revolute", "continuous", "prismatic", "helical"):
+        what = f"does not exist{report.did_you_mean(name, joints)}" if leader is None else f"is {leader.kind}"
+        report.add("mimic-unknown", joint.line, joint.where, f"it mimics {name!r}, which {what}")
+        return None
+    return leader
+
+
+def _joined(joint: JointPart, following: Mimic, report: Report) -> Mimic | None:
+    """Whom a joint follows in the end, if its own leader follows so; None, and a finding, if that is not a number."""
+    assert joint.mimic is not None
+    own = joint.mimic
+    ratio, offset = own.ratio * following.ratio, own.offset + own.ratio * following.offset
+    if own.ratio == 0.0:
+        report.add("mimic-zero", joint.line, joint.where, "its multiplier is zero, so that it follows nothing")
+    elif not 1 / LARGEST <= abs(ratio) <= LARGEST or not abs(offset) <= LARGEST:
+        message = f"it moves by {ratio:g} times {following.joint!r}, with an offset of {offset:g}"
+        advice = f"Give multipliers and offsets that do not grow to {LARGEST:g}, nor shrink to {1 / LARGEST:g}."
+        report.add("number-malformed", joint.line, joint.where, message, advice=advice)
+    else:
+        return Mimic(following.joint, ratio, offset)
+    return None
 
 
 def _shared_ranges(robot: Description, report: Report) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from torsor.formats.description import Description, JointPart
-from torsor.formats.findings import Report, did_you_mean
+from torsor.formats.findings import Report
 
 
 def check(robot: Description, report: Report, *, floating: bool) -> None:
@@ -21,7 +21,7 @@ def check(robot: Description, report: Report, *, floating: bool) -> None:
     for joint in robot.joints:
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in known:
-                near = did_you_mean(name, known)
+                near = report.did_you_mean(name, known)
                 report.add("missing-link", joint.line, joint.where, f"its {role} link {name!r} does not exist{near}")
     parent_joints: dict[str, list[JointPart]] = {}
     for joint in robot.joints:

@@ -14,6 +14,7 @@ from torsor.arrays.typing import Array, InertiaRow, Pose, Twist, Vector3
 from torsor.model import Mimic
 
 INFINITE = float("inf")
+LARGEST = 1e50  # of what is multiplied with other numbers: products of a few stay finite
 
 
 @dataclass

@@ -8,11 +8,13 @@ import re
 import numpy as np
 
 from torsor.arrays.typing import Array, Pose
+from torsor.formats.description import LARGEST
 from torsor.formats.findings import Report
 from torsor.formats.safe_xml import Element
 from torsor.model import pose_from
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
+_SPACE = " \t\r\n"  # all that XML takes for space: others are told apart from nothing by few people
 _SHOWN = 60
 
 
@@ -20,6 +22,11 @@ def as_number(word: str) -> float | None:
     """A finite number as files write them (no "nan", no "1_000", no "0x1f"), or None."""
     value = float(word) if _NUMBER.match(word) else math.inf
     return value if math.isfinite(value) else None
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text holds nothing but XML's white space."""
+    return not text.strip(_SPACE)
 
 
 class Fields:
@@ -31,28 +38,32 @@ class Fields:
     def word(self, element: Element, key: str) -> str | None:
         """An attribute that must be there and not be empty."""
         value = element.attributes.get(key)
-        if value is None or not value.strip():
+        if value is None or is_blank(value):
             what = "is empty" if value is not None else "is missing"
             self.report.add("missing-attribute", element.line, self.where, f"{key}= of <{element.tag}> {what}")
             return None
         return value
 
-    def number(self, element: Element, key: str, default: float | None = None) -> float | None:
+    def number(
+        self, element: Element, key: str, default: float | None = None, *, largest: float = LARGEST
+    ) -> float | None:
         """One finite number; ``default`` if the attribute is not there (None: it must be)."""
         if key not in element.attributes and default is not None:
             return default
         if self.word(element, key) is None:
             return None
-        numbers = self._numbers(element, key, 1)
+        numbers = self._numbers(element, key, 1, largest)
         return None if numbers is None else float(numbers[0])
 
-    def vector(self, element: Element, key: str, size: int, default: tuple[float, ...] | None) -> Array | None:
+    def vector(
+        self, element: Element, key: str, size: int, default: tuple[float, ...] | None, *, largest: float = LARGEST
+    ) -> Array | None:
         """Several finite numbers; ``default`` if the attribute is not there (None: it must be)."""
         if key not in element.attributes and default is not None:
             return np.array(default)
         if self.word(element, key) is None:
             return None
-        return self._numbers(element, key, size)
+        return self._numbers(element, key, size, largest)
 
     def pose(self, parent: Element, tag: str = "origin") -> Pose | None:
         """The pose (4, 4) of a child <origin xyz= rpy=>, the identity without one; None if it cannot be read."""
@@ -73,9 +84,9 @@ class Fields:
             )
         return found[0] if found else None
 
-    def _numbers(self, element: Element, key: str, size: int) -> Array | None:
+    def _numbers(self, element: Element, key: str, size: int, largest: float) -> Array | None:
         text = element.attributes[key]
-        words = text.split()
+        words = [word for word in re.split(f"[{_SPACE}]+", text) if word]
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
         place = f"{key}= of <{element.tag}>"
         wanted = "a number" if size == 1 else f"{size} numbers"
@@ -83,6 +94,8 @@ class Fields:
             message = f"{place} must be {wanted}, found {len(words)}: {shown!r}"
         elif bad := [word for word in words if as_number(word) is None]:
             message = f"{place} must be {wanted}, found {bad[0][:_SHOWN]!r} in {shown!r}"
+        elif large := [word for word in words if abs(float(word)) > largest]:
+            message = f"{place} holds {float(large[0]):g}; nothing in SI units exceeds {largest:g}"
         else:
             return np.array([float(word) for word in words])
         self.report.add("number-malformed", element.line, self.where, message)

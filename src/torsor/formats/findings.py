@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from torsor.errors import FileError, unknown_name
+from torsor.errors import FileError, printable, unknown_name
 from torsor.formats.rules import RULES, Severity
+
+MOST_OF_A_RULE = 100  # findings of one rule that are kept; of the others it is said how many there are
+MOST_TOLD = 100  # errors that one exception lists
+MOST_COMPARED = 20_000  # names that one report looks at to find the nearest
+LONGEST = 1000  # letters of an element or message that are shown
+RELATED = ("unknown-tag", "unknown-key", "misspelt-attribute")  # may be why something else is missing
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One problem: which rule, where (file and line, None if unknown), which element, what was found."""
+    """One problem: which rule, where (file and line, None if unknown), which element, what was found.
+
+    ``hint``: what to do about it, where that is something else than the rule's own advice.
+    """
 
     rule: str
     severity: Severity
@@ -22,20 +32,26 @@ class Finding:
     element: str
     message: str
     repaired: bool = False
+    hint: str = ""
 
     @property
     def advice(self) -> str:
         """What to do about it."""
-        return RULES[self.rule].advice
+        return self.hint or RULES[self.rule].advice
+
+    @property
+    def place(self) -> tuple[bool, int]:
+        """For sorting by line, those without one last."""
+        return self.line is None, self.line or 0
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        element = f"{self.element}: " if self.element else ""
+        element = f"{_cut(self.element)}: " if self.element else ""
         rule = RULES[self.rule]
         end = f"The repair {rule.repair}." if self.repaired else self.advice
         if self.severity is Severity.ERROR and rule.repair:
             end += f" Or load it with repair=[{self.rule!r}]."
-        return f"{place}: {self.severity}: {element}{self.message}. {end} [{self.rule}]"
+        return printable(f"{place}: {self.severity}: {element}{_cut(self.message)}. {end} [{self.rule}]")
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -51,17 +67,22 @@ class Finding:
         }
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A remark on the known name that is nearest, if one is near."""
-    near = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def unreadable(file: str, message: str, advice: str, rule: str = "file-unreadable") -> FileError:
+    """The error of a file of which nothing can be read: a message and what to do, without full stop and with one."""
+    finding = Finding(rule, Severity.ERROR, file, None, "", message, hint=advice)
+    return FileError(printable(f"{file}: {message}. {advice}"), (finding,))
 
 
 @dataclass
 class Report:
     """Where readers and checks put what they find. ``repair`` and ``ignore`` are names of rules.
 
-    ``accept``: rules that the file itself says it breaks on purpose; their findings are notes.
+    ``accept``: rules that the file itself says it breaks on purpose; their findings are notes. Of each rule the first findings
+    are kept, and all repairs; ``errors`` counts every error.
     """
 
     file: str
@@ -69,6 +90,9 @@ class Report:
     ignore: Collection[str] = ()
     accept: Collection[str] = ()
     findings: list[Finding] = field(default_factory=list)
+    errors: int = 0
+    _met: Counter[tuple[str, Severity]] = field(default_factory=Counter)
+    _compared: int = 0
 
     def __post_init__(self) -> None:
         repairable = [name for name, rule in RULES.items() if rule.repair]
@@ -85,33 +109,68 @@ class Report:
                 )
 
     def add(
-        self, rule: str, line: int | None, element: str, message: str, fix: Callable[[], object] | None = None
+        self,
+        rule: str,
+        line: int | None,
+        element: str,
+        message: str,
+        fix: Callable[[], object] | None = None,
+        advice: str = "",
     ) -> None:
-        """Record a finding; if its rule is to be repaired, ``fix()`` is done and the finding says so."""
+        """Record a finding; if its rule is to be repaired, ``fix()`` is done and the finding says so.
+
+        ``advice`` stands for that of the rule, where it would mislead.
+        """
         if rule in self.ignore:
             return
         repaired = fix is not None and rule in self.repair
         if repaired and fix is not None:
             fix()
         severity = Severity.NOTE if repaired or rule in self.accept else RULES[rule].severity
-        self.findings.append(Finding(rule, severity, self.file, line, element, message, repaired))
+        self.errors += severity is Severity.ERROR
+        if not repaired:
+            self._met[rule, severity] += 1
+            if self._met[rule, severity] > MOST_OF_A_RULE:
+                return
+        self.findings.append(Finding(rule, severity, self.file, line, element, message, repaired, advice))
+
+    def nearest(self, name: str, known: Collection[str]) -> str:
+        """The known name that is nearest, if one is near, else ""; also after many, for comparing takes time."""
+        self._compared += len(known)
+        near = [] if self._compared > MOST_COMPARED else get_close_matches(name[:60], sorted(known), n=1, cutoff=0.6)
+        return near[0] if near else ""
+
+    def did_you_mean(self, name: str, known: Collection[str]) -> str:
+        """A remark on the nearest name, if one is near."""
+        near = self.nearest(name, known)
+        return f" (did you mean {near!r}?)" if near else ""
 
     def of(self, severity: Severity) -> Iterator[Finding]:
         """The findings of one severity."""
-        return (finding for finding in self.findings if finding.severity is severity)
+        return (finding for finding in self.complete() if finding.severity is severity)
+
+    def complete(self) -> list[Finding]:
+        """All findings, with how many more there are of rules that were met too often to list."""
+        more = [
+            Finding(rule, severity, self.file, None, "", f"{count - MOST_OF_A_RULE:,} more like these are not listed")
+            for (rule, severity), count in self._met.items()
+            if count > MOST_OF_A_RULE
+        ]
+        return self.findings + more
 
     @property
     def failed(self) -> bool:
         """Whether there is an error."""
-        return any(True for _ in self.of(Severity.ERROR))
+        return self.errors > 0
 
     def raise_errors(self) -> None:
         """Raise all errors as one, if there are any."""
-        errors = list(self.of(Severity.ERROR))
-        if errors:
-            errors.sort(key=lambda finding: finding.line or 0)
-            head = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
-            # a misspelt tag may be why something is missing
-            related = [finding for finding in self.findings if finding.rule == "unknown-tag"]
-            lines = [f"{self.file}: {head}", *(f"  {finding}" for finding in (*errors, *related))]
-            raise FileError("\n".join(lines), tuple(errors))
+        if not self.failed:
+            return
+        errors = sorted(self.of(Severity.ERROR), key=lambda finding: finding.place)
+        head = "1 error" if self.errors == 1 else f"{self.errors:,} errors"
+        related = [finding for finding in self.findings if finding.rule in RELATED]
+        told = [str(finding) for finding in (*errors[:MOST_TOLD], *related[:MOST_TOLD])]
+        if len(errors) > MOST_TOLD:
+            told.append(f"… and {self.errors - MOST_TOLD:,} more errors.")
+        raise FileError("\n  ".join([f"{printable(self.file)}: {head}", *told]), tuple(errors))

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from torsor.arrays.typing import Array, Vector3
-from torsor.errors import FileError, ModelError, ModelWarning, TorsorError
+from torsor.errors import FileError, ModelError, ModelWarning, TorsorError, printable
 from torsor.formats import check_inertia, check_joints, check_suspicious, check_tree, safe_xml, urdf
 from torsor.formats.build import FLOATING, build
 from torsor.formats.description import Description
 from torsor.formats.findings import Finding, Report
 from torsor.formats.rules import Severity
+from torsor.formats.source_text import UNKNOWN, read_source, report_unknown
 from torsor.model import Robot
 from torsor.model.source import Source
 
 MOST_LINKS = 5000
 BASES = ("fixed", FLOATING)
-FORMATS = ("urdf", "mjcf", "json", "yaml")
 
 
 def load(
@@ -42,31 +41,26 @@ def load(
     q. Each rule named in ``repair`` (see docs/rules.md) is mended instead of refused, and ``robot.source.findings`` says
     how; warnings named in ``ignore`` are not given. Meshes are never opened.
     """
-    _check_base(base)
-    if lock is not None and not isinstance(lock, Mapping):
-        raise ModelError(f"load: `lock` takes positions by joint, like {{'elbow': 0.3}}, got {lock!r:.60}.")
-    if isinstance(joint_order, str):
-        raise ModelError(f"load: `joint_order` takes a list of joint names, got {joint_order!r:.60}.")
-    if gravity is not None and np.shape(gravity) != (3,):
-        raise ModelError(f"load: `gravity` takes three numbers, m/s², got {gravity!r:.60}.")
-    content, file, kind = _read(source, format)
-    report = Report(file, _listed(repair), _listed(ignore))
+    _check_base("load", base)
+    gravity = None if gravity is None else _gravity(gravity)
+    lock = {} if lock is None else _positions(lock)
+    order = None if joint_order is None else _order(joint_order)
+    content, file, kind = read_source("load", source, format)
+    report = Report(file, _rules("load", "repair", repair), _rules("load", "ignore", ignore))
     described = _describe(content, kind, report, floating=base == FLOATING)
     report.raise_errors()
     assert described is not None
     try:
-        robot = build(described, base=base, gravity=gravity)
-    except FileError:
-        raise
+        robot = _built(described, base, gravity)
     except TorsorError as error:  # something no rule has foreseen: still with the file's name
-        raise FileError(f"{file}: {error}") from error
+        raise FileError(f"{printable(file)}: {error}") from error
     for finding in report.of(Severity.WARNING):
         warnings.warn(str(finding), ModelWarning, stacklevel=2)
     reductions = {joint.name: joint.reduction for joint in described.joints if joint.reduction is not None}
-    robot = robot.with_source(Source(file, kind, tuple(report.findings), content, robot.digest, reductions))
+    robot = robot.with_source(Source(file, kind, tuple(report.complete()), content, robot.digest, reductions))
     if lock:
         robot = robot.lock(lock)
-    return robot if joint_order is None else robot.reorder(joint_order)
+    return robot if order is None else robot.reorder(order)
 
 
 def check(
@@ -77,37 +71,81 @@ def check(
     Nothing is raised for what the file contains; a file without findings gives an empty tuple. ``base``: how the root link
     is to be held, "fixed" or "floating".
     """
-    _check_base(base)
-    report = Report(str(source)[:200], ignore=_listed(ignore))
+    _check_base("check", base)
+    report = Report("", ignore=_rules("check", "ignore", ignore))
     try:
-        content, report.file, kind = _read(source, format)
+        content, report.file, kind = read_source("check", source, format)
         described = _describe(content, kind, report, floating=base == FLOATING)
     except FileError as error:  # not there, not to be opened, or what reads the format is not installed
-        report.add("file-unreadable", None, "", str(error).rstrip(".").removeprefix(f"{report.file}: "))
-        described = None
+        return tuple(error.findings)
     if described is not None:
         check_suspicious.check(described, report)
         if not report.failed:
             try:
-                build(described, base=base)
+                _built(described, base, None)
             except TorsorError as error:
                 report.add("not-a-robot", None, "", str(error).rstrip("."))
     rank = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
-    return tuple(sorted(report.findings, key=lambda finding: (rank[finding.severity], finding.line or 0)))
+    return tuple(sorted(report.complete(), key=lambda finding: (rank[finding.severity], finding.place)))
 
 
-def _check_base(base: str) -> None:
-    if base not in BASES:
-        raise ModelError(f"load: `base` must be 'fixed' or 'floating', got {base!r}.")
+def _check_base(where: str, base: str) -> None:
+    if not isinstance(base, str) or base not in BASES:
+        raise ModelError(f"{where}: `base` must be 'fixed' or 'floating', got {base!r:.60}.")
 
 
-def _listed(names: Collection[str]) -> Collection[str]:
+def _rules(where: str, argument: str, names: Collection[str]) -> list[str]:
     """Names of rules; one may be given by itself."""
-    if isinstance(names, str):
-        return (names,)
-    if not isinstance(names, Collection):
-        raise ModelError(f"load: `repair` and `ignore` take names of rules (docs/rules.md), got {names!r:.60}.")
+    listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else [names]
+    if not all(isinstance(name, str) for name in listed):
+        raise ModelError(
+            f"{where}: `{argument}` takes names of rules (docs/rules.md), like ['mass-ratio'], got {names!r:.60}."
+        )
+    return listed
+
+
+def _gravity(gravity: Vector3) -> Vector3:
+    numbers = _numbers(gravity)
+    if numbers is None or numbers.shape != (3,):
+        raise ModelError(f"load: `gravity` takes three numbers, m/s², like (0, 0, -9.81), got {gravity!r:.60}.")
+    return numbers
+
+
+def _positions(lock: Mapping[str, Array]) -> dict[str, Array]:
+    if not isinstance(lock, Mapping):
+        raise ModelError(f"load: `lock` takes positions by joint, like {{'elbow': 0.3}}, got {lock!r:.60}.")
+    positions = {name: _numbers(value) for name, value in lock.items()}
+    for name, value in positions.items():
+        if value is None:
+            message = (
+                f"load: `lock` takes numbers, rad or m, like {{{name!r}: 0.3}}, got {lock[name]!r:.60} for {name!r}."
+            )
+            raise ModelError(message)
+    return positions
+
+
+def _numbers(value: Array) -> Array | None:
+    """Finite numbers as an array, or None."""
+    try:
+        array = np.asarray(value)
+        numbers = array.astype(float) if array.dtype.kind in "iufO" else None
+    except (TypeError, ValueError):  # lists of several lengths, or no numbers
+        return None
+    return numbers if numbers is not None and np.all(np.isfinite(numbers)) else None
+
+
+def _order(joint_order: Sequence[str]) -> list[str]:
+    names = [] if isinstance(joint_order, str) or not isinstance(joint_order, Iterable) else list(joint_order)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ModelError(
+            f"load: `joint_order` takes a list of joint names, like ['elbow', 'wrist'], got {joint_order!r:.60}."
+        )
     return names
+
+
+def _built(described: Description, base: str, gravity: Vector3 | None) -> Robot:
+    with np.errstate(all="ignore"):  # what overflows is refused by name, and a limit that does is none
+        return build(described, base=base, gravity=gravity)
 
 
 def read_again(source: Source, like: Robot) -> tuple[Robot, Description] | None:
@@ -117,7 +155,7 @@ def read_again(source: Source, like: Robot) -> tuple[Robot, Description] | None:
         report = Report(source.file, repair=repaired)
         described = _describe(source.content, source.format, report, floating=base == FLOATING)
         if described is not None and not report.failed:
-            robot = build(described, base=base, gravity=like.gravity)
+            robot = _built(described, base, like.gravity)
             if robot.structure == like.structure:
                 return robot, described
     return None
@@ -131,20 +169,21 @@ def _describe(content: bytes, kind: str, report: Report, *, floating: bool = Fal
     if max(len(described.links), len(described.joints)) > MOST_LINKS:
         report.add("file-too-large", None, "", f"more than {MOST_LINKS:,} links or joints")
         return None
-    before = sum(1 for _ in report.of(Severity.ERROR))
+    before = report.errors
     check_tree.check(described, report, floating=floating)
-    is_tree = before == sum(1 for _ in report.of(Severity.ERROR))
+    is_tree = before == report.errors
     check_joints.check(described, report)
     check_inertia.check(described, report, is_tree=is_tree, floating=floating)
     return described
 
 
-def _read_xml(content: bytes, report: Report) -> Description | None:
+def _read_urdf(content: bytes, report: Report) -> Description | None:
     root = safe_xml.parse(content, report)
     if root is None:
         return None
     if root.tag != "robot":
-        report.add("not-a-robot", root.line, "", f"the outermost element is <{root.tag[:40]}>, a URDF has <robot>")
+        message = f"the outermost element is <{root.tag[:40]}>, a URDF has <robot> and an MJCF <mujoco>"
+        report.add("not-a-robot", root.line, "", message)
         return None
     return urdf.read(root, report)
 
@@ -168,48 +207,9 @@ def _read_yaml(content: bytes, report: Report) -> Description | None:
 
 
 READERS: dict[str, Callable[[bytes, Report], Description | None]] = {
-    "urdf": _read_xml,
+    "urdf": _read_urdf,
     "mjcf": _read_mjcf,
     "json": _read_json,
     "yaml": _read_yaml,
+    UNKNOWN: report_unknown,
 }
-
-
-def _read(source: str | os.PathLike[str], format: str | None) -> tuple[bytes, str, str]:
-    """The bytes of a file or text, what to call it in messages, and its format."""
-    if format is not None and format not in FORMATS:
-        raise ModelError(f"load: unknown format {format!r}. Formats: {', '.join(FORMATS)}.")
-    if isinstance(source, str) and (source.lstrip()[:1] in ("<", "{") or "\n" in source):
-        return source.encode(), "<text>", format or _format_of(source.encode(), "")
-    if not isinstance(source, (str, os.PathLike)) or not str(source):
-        got = "an empty one" if source == "" else f"{type(source).__name__} {source!r:.60}"
-        raise ModelError(f"load: takes a path, or the text of a robot file, got {got}.")
-    path = Path(source)
-    try:
-        if not path.is_file():
-            found = (
-                "is a directory" if path.is_dir() else "is not a file" if path.exists() else "No such file or directory"
-            )
-            raise FileError(f"{path}: cannot be read: {found}.")
-        with path.open("rb") as file:
-            content = file.read(safe_xml.MOST_BYTES + 1)
-        if len(content) > safe_xml.MOST_BYTES:
-            raise FileError(f"{path}: the file is larger than {safe_xml.MOST_BYTES:,} bytes, which no robot needs.")
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror or error}.") from None
-    except ValueError as error:  # a path with a null character
-        raise FileError(f"load: {str(source)[:80]!r} is not a path: {error}.") from None
-    return content, str(path), format or _format_of(content, path.suffix.lower())
-
-
-def _format_of(content: bytes, suffix: str) -> str:
-    if suffix in (".json", ".yaml", ".yml"):
-        return "json" if suffix == ".json" else "yaml"
-    start = content.lstrip()[:4096]
-    if start.startswith(b"{"):
-        return "json"
-    if b"<mujoco" in start and b"<robot" not in start:
-        return "mjcf"
-    return "urdf" if start.startswith((b"<", b"\xef\xbb\xbf<")) or suffix in (".urdf", ".xml", ".xacro") else "yaml"

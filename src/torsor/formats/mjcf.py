@@ -20,10 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.errors import FileError
 from torsor.formats import mjcf_model, safe_xml
 from torsor.formats.description import Description
-from torsor.formats.findings import Report
+from torsor.formats.findings import Report, unreadable
 from torsor.formats.mjcf_source import rigid_part
 
 # MuJoCo's own words for what torsor has a rule for.
@@ -44,7 +43,7 @@ def read(content: bytes, report: Report) -> Description | None:
     try:
         import mujoco
     except ImportError:
-        raise FileError(f'{report.file}: to read MJCF, install MuJoCo: pip install "torsor[mjcf]".') from None
+        raise unreadable(report.file, "reading MJCF takes MuJoCo", 'Install it: pip install "torsor[mjcf]".') from None
     root = safe_xml.parse(content, report)
     text = None if root is None else rigid_part(root, report)
     if root is None or text is None:

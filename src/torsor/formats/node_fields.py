@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array, Pose
 from torsor.errors import ModelError
+from torsor.formats.description import LARGEST
 from torsor.formats.findings import Report
 from torsor.formats.plain_data import REPORTED, Node
 from torsor.model import pose_from
@@ -16,8 +17,16 @@ from torsor.model.poses import check_pose
 
 MOST_PARTS = 5000
 MOST_TOLD = 20
-LARGEST = 1e50  # of what is multiplied with other numbers: products of a few stay finite
 _POSE_FORMS = ({"xyz", "rpy"}, {"rotation", "translation"})
+_POSE = "A pose is {xyz, rpy}, {rotation, translation} or four rows of 4: docs/format.md."
+NEAR = 0.65  # how alike a key and a misspelling of it are, of 1
+# What others call our keys.
+OTHER_NAMES = {
+    "type": "kind", "child": "link", "origin": "pose", "position": "xyz", "orientation": "rotation", "quaternion": "rotation",
+    "matrix": "rotation", "centre": "com", "center": "com", "inertia": "rotational", "moments": "rotational",
+    "multiplier": "ratio", "damping": "viscous_friction", "friction": "coulomb_friction", "effort": "effort_limit",
+    "velocity": "velocity_limit", "limits": "lower", "limit": "lower", "range": "lower",
+}  # fmt: skip
 
 
 class NodeFields:
@@ -40,25 +49,28 @@ class NodeFields:
         node = self.entries.get(key)
         return None if node is None or node.value is None else node
 
-    def known(self, keys: Collection[str]) -> None:
-        """Report all keys but these."""
+    def known(self, keys: Collection[str], advice: str = "") -> None:
+        """Report all keys but these: an error where one of these was meant, for then something would be lost."""
         unknown = [key for key in self.entries if key not in keys]
         for key in unknown[:MOST_TOLD]:
-            near = get_close_matches(key[:60], sorted(keys), n=1, cutoff=0.6)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            self.add("unknown-attribute", self.entries[key].line, f"unknown key {self.path + key[:60]!r}{hint}")
+            near = [OTHER_NAMES[key]] if OTHER_NAMES.get(key) in keys else []
+            near = near or get_close_matches(key[:60], sorted(keys), n=1, cutoff=NEAR)
+            meant = near[0] if near and near[0] not in self.entries else ""
+            hint = f" (did you mean {meant!r}?)" if meant else ""
+            message = f"unknown key {self.path + key[:60]!r}{hint}"
+            self.add("misspelt-key" if meant else "unknown-key", self.entries[key].line, message, advice)
         if len(unknown) > MOST_TOLD:
-            self.add("unknown-attribute", self.line, f"{len(unknown) - MOST_TOLD:,} more unknown keys")
+            self.add("unknown-key", self.line, f"{len(unknown) - MOST_TOLD:,} more unknown keys")
 
     def means_nothing(self, keys: Collection[str], what: str) -> None:
         """Report those of these keys that are given: they do not matter for ``what``."""
         for key in keys:
             if (node := self.given(key)) is not None:
-                self.add("unknown-attribute", node.line, f"{self.path + key!r} means nothing for {what}")
+                self.add("unknown-key", node.line, f"{self.path + key!r} means nothing for {what}")
 
-    def add(self, rule: str, line: int, message: str) -> None:
+    def add(self, rule: str, line: int, message: str, advice: str = "") -> None:
         """Report a problem of this mapping."""
-        self.report.add(rule, line, self.where, message)
+        self.report.add(rule, line, self.where, message, advice=advice)
 
     def missing(self, key: str, what: str = "") -> None:
         """Report that a key is not there."""
@@ -70,7 +82,7 @@ class NodeFields:
         if node is None or node.value is REPORTED:
             return None
         if not isinstance(node.value, str) or not node.value:
-            self.add("missing-attribute", node.line, f"{self.path + key!r} must be a text, found {shown(node)}")
+            self.add("value-malformed", node.line, f"{self.path + key!r} must be a text, found {shown(node)}")
             return None
         return node.value
 
@@ -87,7 +99,7 @@ class NodeFields:
             return None
         words = node.value if isinstance(node.value, list) else []
         if not isinstance(node.value, list) or not all(isinstance(word.value, str) and word.value for word in words):
-            self.add("missing-attribute", node.line, f"{self.path + key!r} must be a list of names")
+            self.add("value-malformed", node.line, f"{self.path + key!r} must be a list of names")
             return None
         return [word.value for word in words]
 
@@ -96,7 +108,7 @@ class NodeFields:
         node = self.given(key)
         if node is None or node.value is REPORTED or isinstance(node.value, bool):
             return node is not None and node.value is True
-        self.add("number-malformed", node.line, f"{self.path + key!r} must be true or false, found {shown(node)}")
+        self.add("value-malformed", node.line, f"{self.path + key!r} must be true or false, found {shown(node)}")
         return False
 
     def number(self, key: str, default: float | None = None) -> float | None:
@@ -109,9 +121,10 @@ class NodeFields:
         numbers = self._array(key, node, ())
         return None if numbers is None else float(numbers)
 
-    def vector(self, key: str, size: int) -> Array | None:
+    def vector(self, key: str, size: int, largest: float = LARGEST) -> Array | None:
         """Several numbers (size,); None if they are not given, or cannot be used."""
-        return self.array(key, (size,))
+        node = self.given(key)
+        return None if node is None else self._array(key, node, (size,), largest)
 
     def array(self, key: str, shape: tuple[int, ...]) -> Array | None:
         """Numbers in nested lists; None if they are not given, or cannot be used."""
@@ -141,7 +154,7 @@ class NodeFields:
             try:
                 check_pose(self.path + key, pose)
             except ModelError as error:
-                self.add("number-malformed", node.line, str(error).rstrip("."))
+                self.add("value-malformed", node.line, str(error).rstrip("."), _POSE)
                 return None
         return pose
 
@@ -157,7 +170,7 @@ class NodeFields:
         if isinstance(node.value, dict):
             return NodeFields(node, self.report, self.where if where is None else where, path + ".")
         if node.value is not REPORTED:
-            self.add("missing-attribute", node.line, f"{path!r} must be a mapping, found {shown(node)}")
+            self.add("value-malformed", node.line, f"{path!r} must be a mapping, found {shown(node)}")
         return None
 
     def items(self, key: str) -> Iterator[tuple[str, Node]]:
@@ -166,7 +179,7 @@ class NodeFields:
         if node is None or node.value is REPORTED:
             return
         if not isinstance(node.value, list):
-            self.add("missing-attribute", node.line, f"{self.path + key!r} must be a list, found {shown(node)}")
+            self.add("value-malformed", node.line, f"{self.path + key!r} must be a list, found {shown(node)}")
             return
         if len(node.value) > MOST_PARTS:
             self.add("file-too-large", node.line, f"{self.path + key!r} has more than {MOST_PARTS:,} items")
@@ -180,7 +193,7 @@ class NodeFields:
         inner = self.fields_of(node, self.path + key)
         if inner is None:
             return None
-        inner.known(set.union(*_POSE_FORMS))
+        inner.known(set.union(*_POSE_FORMS), _POSE)
         forms = [form for form in _POSE_FORMS if form & inner.entries.keys()]
         if len(forms) > 1:
             self.add("repeated-tag", node.line, f"{self.path + key!r} mixes xyz and rpy with rotation and translation")

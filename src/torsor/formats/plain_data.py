@@ -28,11 +28,15 @@ class Node:
 
 
 class Stop(Exception):
-    """Reading ends here: a rule, a message, and the line."""
+    """Reading ends here: a rule, a message, the line, and what to do where the rule's own advice does not fit."""
 
-    def __init__(self, rule: str, message: str, line: int | None) -> None:
+    def __init__(self, rule: str, message: str, line: int | None, advice: str = "") -> None:
         super().__init__(message)
-        self.rule, self.message, self.line = rule, message, line
+        self.rule, self.message, self.line, self.advice = rule, message, line, advice
+
+    def tell(self, report: Report) -> None:
+        """Put it into a report."""
+        report.add(self.rule, self.line, "", self.message, advice=self.advice)
 
 
 class Builder:
@@ -85,7 +89,7 @@ class Builder:
         if len(text) > LONGEST_TEXT:
             raise Stop("file-too-large", f"a text of {len(text):,} characters", line)
         if any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise Stop(MALFORMED, "a text holds half of a character (a lone surrogate)", line)
+            raise Stop(MALFORMED, "a text holds half of a character (a lone surrogate)", line, "Write the whole one.")
 
 
 def decoded(content: bytes, report: Report, most: int = MOST_BYTES) -> str | None:
@@ -97,9 +101,10 @@ def decoded(content: bytes, report: Report, most: int = MOST_BYTES) -> str | Non
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        report.add("file-unreadable", line, "", f"not UTF-8 text: byte {content[error.start]:#04x}")
+        message = f"not UTF-8 text: byte {content[error.start]:#04x}"
+        report.add("file-unreadable", line, "", message, advice="Save the file as UTF-8.")
         return None
     if not text.strip():
-        report.add(MALFORMED, None, "", "the file is empty")
+        report.add("not-a-robot", None, "", "the file is empty")
         return None
     return text

@@ -26,7 +26,7 @@ def parse(content: bytes, report: Report) -> Node | None:
     try:
         return _Parser(text, report).document()
     except Stop as stop:
-        report.add(stop.rule, stop.line, "", stop.message)
+        stop.tell(report)
         return None
 
 

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from torsor.errors import FileError
-from torsor.formats.findings import Report
+from torsor.formats.findings import Report, unreadable
 from torsor.formats.plain_data import MALFORMED, Builder, Node, Stop, decoded
 
 MOST_BYTES = 4 * 2**20
@@ -28,12 +27,12 @@ def parse(content: bytes, report: Report) -> Node | None:
     try:
         import yaml
     except ImportError:
-        raise FileError(f'{report.file}: reading YAML takes PyYAML: pip install "torsor[yaml]".') from None
+        raise unreadable(report.file, "reading YAML takes PyYAML", 'Install it: pip install "torsor[yaml]".') from None
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return _Parser(yaml, yaml.parse(text, Loader=loader), report).document()
     except Stop as stop:
-        report.add(stop.rule, stop.line, "", stop.message)
+        stop.tell(report)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
@@ -54,21 +53,23 @@ class _Parser:
         while isinstance(event, (self.yaml.StreamStartEvent, self.yaml.DocumentStartEvent)):
             event = self._next()
         if isinstance(event, self.yaml.StreamEndEvent):
-            raise Stop(MALFORMED, "the file is empty", None)
+            raise Stop("not-a-robot", "the file is empty", None)
         node = self._value(event, 1)
         self._next()
         event = self._next()
         if not isinstance(event, self.yaml.StreamEndEvent):
-            raise Stop(MALFORMED, "the file holds more than one document", _line(event))
+            raise Stop(MALFORMED, "the file holds more than one document", _line(event), "Keep one.")
         return node
 
     def _next(self) -> Any:
         event = next(self.events)
         line = _line(event)
         if isinstance(event, self.yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise Stop(MALFORMED, "anchors and aliases (&name, *name) are refused: write the value out", line)
+            raise Stop(MALFORMED, "anchors and aliases (&name, *name) are refused", line, "Write the value out.")
         if getattr(event, "tag", None) is not None:
-            raise Stop(MALFORMED, f"the tag {str(event.tag)[:60]!r} is refused: values need no tags", line)
+            raise Stop(
+                MALFORMED, f"the tag {str(event.tag)[:60]!r} is refused", line, "Leave it out: no value needs one."
+            )
         return event
 
     def _value(self, event: Any, depth: int) -> Node:
@@ -88,6 +89,8 @@ class _Parser:
         while not isinstance(event := self._next(), self.yaml.MappingEndEvent):
             if not isinstance(event, self.yaml.ScalarEvent):
                 raise Stop(MALFORMED, "a key must be a word", _line(event))
+            if event.value == "<<" and not event.style:
+                raise Stop(MALFORMED, "the merge key << is refused", _line(event), "Write the values out.")
             value = self._value(self._next(), depth + 1)
             self.builder.enter(entries, event.value, value, _line(event))
 

@@ -34,17 +34,21 @@ RULES: dict[str, Rule] = {
     # The file
     "file-unreadable": Rule(E, "Check the path, and that the file is text."),
     "file-too-large": Rule(E, "No robot needs so much: this is not a robot file, or it is a trap."),
-    "xml-malformed": Rule(E, "The file ends early, or a tag is not closed; an XML editor shows where."),
+    "xml-malformed": Rule(E, "Correct it there; an XML editor shows more."),
     "text-malformed": Rule(E, "An editor that knows JSON or YAML shows where; see docs/format.md."),
     "xml-doctype": Rule(E, "Remove the <!DOCTYPE …> declaration: entities are not needed and can be abused."),
     "not-a-robot": Rule(E, "Pass a URDF, an MJCF, or a torsor JSON or YAML file."),
     "xacro": Rule(E, "Expand it first: `xacro robot.urdf.xacro > robot.urdf`."),
     "unknown-tag": Rule(W, "It is ignored. If it is a misspelling, correct it."),
     "unknown-attribute": Rule(N, "It is ignored. If it is a misspelling, correct it."),
+    "misspelt-attribute": Rule(W, "It is ignored. If it is a misspelling, correct it."),
+    "unknown-key": Rule(W, "It is ignored: correct it, or leave it out."),
+    "misspelt-key": Rule(E, "Correct it, or leave it out: what it says would be lost."),
     "repeated-tag": Rule(E, "Keep one of them; which one was meant is not ours to guess."),
     "missing-tag": Rule(E, "Add it."),
     "missing-attribute": Rule(E, "Add it."),
-    "number-malformed": Rule(E, "Write plain finite numbers."),
+    "value-malformed": Rule(E, "Write what it takes: docs/format.md."),
+    "number-malformed": Rule(E, "Write plain finite numbers, as many as are asked for."),
     "transmission-malformed": Rule(W, "It is ignored; dynamics does not need it."),
     "path-outside": Rule(W, "Keep files below the robot's own directory or its package; the path is not followed."),
     # The tree
@@ -73,11 +77,13 @@ RULES: dict[str, Rule] = {
     "limits-wider-than-turn": Rule(
         W, "If the joint has no stops, make it continuous; if degrees were meant, convert them.", lint=True
     ),
-    "angles-in-degrees": Rule(W, "URDF angles are radians: divide by 57.2958.", lint=True),
+    "angles-in-degrees": Rule(W, "Angles are in radians: divide by 57.2958.", lint=True),
     "friction-negative": Rule(
-        E, "Damping and friction take energy away: they are not negative.", "takes its absolute value"
+        E,
+        "Damping and friction take energy away, armature is an inertia: none is negative.",
+        "takes its absolute value",
     ),
-    "mimic-unknown": Rule(E, "Name a joint of this robot that moves with one degree of freedom."),
+    "mimic-unknown": Rule(E, "Joints with one degree of freedom follow, and are followed: name one of this robot."),
     "mimic-cycle": Rule(E, "Let one of the joints move on its own."),
     "mimic-zero": Rule(E, "Give the multiplier it moves by, or make the joint fixed."),
     "mimic-limits": Rule(
@@ -102,7 +108,7 @@ RULES: dict[str, Rule] = {
     "inertia-units": Rule(E, "Inertia is in kg·m². From kg·mm² divide by 1e6, from g·mm² by 1e9."),
     "inertia-rows-swapped": Rule(
         E,
-        "In the order ixx, iyy, izz, ixy, ixz, iyz these numbers are a possible body: the attributes were mixed up.",
+        "In the order ixx, iyy, izz, ixy, ixz, iyz these numbers are a possible body: they were mixed up.",
         "reads them in that order",
     ),
     "idle-joint": Rule(
@@ -122,9 +128,9 @@ RULES: dict[str, Rule] = {
     "inertia-inconsistent": Rule(
         W, "Mass, size and inertia do not fit each other: check units and the origin.", lint=True
     ),
-    "com-outside": Rule(W, "Check <inertial><origin>: it is in the link's frame, in metres.", lint=True),
+    "com-outside": Rule(W, "Check the centre of mass: it is given in the link's frame, in metres.", lint=True),
     "mass-ratio": Rule(W, "Forward dynamics loses as many digits. Is a mass in grams?", lint=True),
-    "millimetres": Rule(W, "URDF lengths are metres: divide by 1000.", lint=True),
+    "millimetres": Rule(W, "Lengths are in metres: divide by 1000.", lint=True),
     "names-collide": Rule(
         W, "Names that differ in case alone, or mean both a link and a joint, are easily mistaken.", lint=True
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -13,6 +14,36 @@ MOST_ELEMENTS = 100_000
 MOST_DEPTH = 300
 MOST_ATTRIBUTES = 100
 LONGEST_ATTRIBUTE = 1_000_000
+
+SAVE_AS_UTF_8 = 'Save the file as UTF-8, with encoding="utf-8" in its first line or none.'
+_CODES = expat.errors.codes
+# What to do about an error of the parser's, by its number.
+ADVICE = {
+    _CODES[expat.errors.XML_ERROR_SYNTAX]: "Nothing but comments may stand before the outermost tag.",
+    _CODES[expat.errors.XML_ERROR_NO_ELEMENTS]: "The file ends early, or a tag is not closed.",
+    _CODES[expat.errors.XML_ERROR_UNCLOSED_TOKEN]: "The file ends within a tag or comment, or one is not closed.",
+    _CODES[expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION]: "The file ends early, or a <![CDATA[ is not closed by ]]>.",
+    _CODES[expat.errors.XML_ERROR_INVALID_TOKEN]: "XML allows no such character there. Values stand in quotes, < is "
+    "written &lt; and & is written &amp;, comments hold no --, and a file that declares no encoding is in UTF-8.",
+    _CODES[
+        expat.errors.XML_ERROR_PARTIAL_CHAR
+    ]: "The file ends within a character, or is in another encoding than it says.",
+    _CODES[expat.errors.XML_ERROR_TAG_MISMATCH]: "A tag that was opened inside another is closed inside it.",
+    _CODES[
+        expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE
+    ]: "Keep one of the two; which one was meant is not ours to guess.",
+    _CODES[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]: "A file has one outermost tag: remove what follows its end.",
+    _CODES[
+        expat.errors.XML_ERROR_UNDEFINED_ENTITY
+    ]: "Write the character itself. XML knows &lt; &gt; &amp; &quot; &apos; alone.",
+    _CODES[expat.errors.XML_ERROR_BAD_CHAR_REF]: "No character of XML has this number: remove it.",
+    _CODES[expat.errors.XML_ERROR_MISPLACED_XML_PI]: "<?xml …?> stands at the very beginning of a file: remove what is "
+    "before it, empty lines too.",
+    _CODES[expat.errors.XML_ERROR_XML_DECL]: 'Begin the file with <?xml version="1.0"?>, or without such a line.',
+    _CODES[expat.errors.XML_ERROR_UNKNOWN_ENCODING]: SAVE_AS_UTF_8,
+    _CODES[expat.errors.XML_ERROR_INCORRECT_ENCODING]: SAVE_AS_UTF_8,
+}
+_UNFINISHED = (_CODES[expat.errors.XML_ERROR_NO_ELEMENTS], _CODES[expat.errors.XML_ERROR_TAG_MISMATCH])
 
 
 @dataclass
@@ -60,12 +91,29 @@ def parse(content: bytes, report: Report) -> Element | None:
         return None
     except expat.ExpatError as error:
         reason = expat.errors.messages[error.code]
-        report.add("xml-malformed", error.lineno, "", f"not well-formed XML: {reason}, column {error.offset + 1}")
+        message = f"not well-formed XML: {reason}, column {error.offset + 1}{builder.still_open(error.code)}"
+        report.add("xml-malformed", error.lineno, "", message, advice=ADVICE.get(error.code, ""))
         return None
     except (UnicodeError, LookupError, ValueError) as error:  # an encoding that does not exist, or does not fit
-        report.add("xml-malformed", None, "", f"the file's encoding cannot be read: {error}")
+        report.add("xml-malformed", None, "", f"the file's encoding cannot be read: {error}", advice=SAVE_AS_UTF_8)
         return None
     return builder.root
+
+
+def root_tag(content: bytes) -> str:
+    """The tag of the outermost element, whatever stands before it; "" if nothing that could be read as one is found."""
+    found: list[str] = []
+
+    def stop(tag: str = "", *_: object) -> None:
+        found.append(tag)
+        raise _Stop
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = stop
+    parser.StartDoctypeDeclHandler = lambda *_: stop()
+    with suppress(_Stop, expat.ExpatError, UnicodeError, LookupError, ValueError):
+        parser.Parse(content, True)
+    return found[0] if found else ""
 
 
 class _Builder:
@@ -81,6 +129,13 @@ class _Builder:
         parser.CharacterDataHandler = self._characters
         parser.StartDoctypeDeclHandler = self._doctype
         parser.EntityDeclHandler = self._doctype
+
+    def still_open(self, code: int) -> str:
+        """Which tag is to be closed next, where an error comes from that."""
+        if code not in _UNFINISHED or not self._open:
+            return ""
+        element = self._open[-1]
+        return f"; <{element.tag[:40]}> of line {element.line} is still open"
 
     def _stop(self, rule: str, message: str) -> None:
         self.report.add(rule, self.parser.CurrentLineNumber, "", message)

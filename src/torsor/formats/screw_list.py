@@ -89,14 +89,14 @@ def _accepted(fields: NodeFields) -> list[str]:
     for name in names:
         if name not in ACCEPTABLE:
             message = f"'accept' takes {', '.join(ACCEPTABLE)}; found {name[:40]!r}"
-            fields.add("unknown-attribute", fields.line_of("accept"), message)
+            fields.add("unknown-key", fields.line_of("accept"), message)
     return [name for name in names if name in ACCEPTABLE]
 
 
 def _not_negative(fields: NodeFields, key: str) -> float:
     number = fields.number(key, 0.0)
     if number is not None and number < 0:
-        fields.add("number-malformed", fields.line_of(key), f"{key!r} must not be negative, found {number:g}")
+        fields.add("value-malformed", fields.line_of(key), f"{key!r} must not be negative, found {number:g}")
     return 0.0 if number is None else number
 
 
@@ -126,8 +126,8 @@ def _joint(fields: NodeFields, described: Description) -> JointPart | None:
     fields.known(JOINT_KEYS)
     kind = fields.name("kind")
     if kind is not None and kind not in DESCRIBED_KINDS:
-        kinds = ", ".join(DESCRIBED_KINDS)
-        fields.add("unknown-joint-type", fields.line_of("kind"), f"unknown kind {kind[:40]!r}; kinds: {kinds}")
+        message = f"unknown kind {kind[:40]!r}{fields.report.did_you_mean(kind, DESCRIBED_KINDS)}"
+        fields.add("unknown-joint-type", fields.line_of("kind"), message, f"Kinds: {', '.join(DESCRIBED_KINDS)}.")
         kind = None
     pose = fields.pose("pose")
     joint = JointPart(
@@ -219,6 +219,6 @@ def _permutation(fields: NodeFields, key: str, names: list[str], what: str, unce
     wrong += [f"{name!r} is left out" for name in names if name not in count and name not in uncertain]
     if wrong:
         more = f" (and {len(wrong) - 3} more)" if len(wrong) > 3 else ""
-        fields.add("missing-attribute", line, f"{key!r} must name every {what} once: {'; '.join(wrong[:3])}{more}")
+        fields.add("value-malformed", line, f"{key!r} must name every {what} once: {'; '.join(wrong[:3])}{more}")
         return None
     return listed

@@ -24,9 +24,7 @@ def read_table(robot: NodeFields, described: Description) -> None:
     convention = fields.name("convention")
     if convention is not None and convention not in CONVENTIONS:
         line = fields.line_of("convention")
-        fields.add(
-            "missing-attribute", line, f"'dh.convention' must be standard or modified, found {convention[:40]!r}"
-        )
+        fields.add("value-malformed", line, f"'dh.convention' must be standard or modified, found {convention[:40]!r}")
         convention = None
     if fields.given("rows") is None:
         fields.missing("rows")
@@ -70,7 +68,7 @@ def _names(fields: NodeFields, count: int) -> list[str]:
     names = fields.texts("names")
     if names is not None and len(names) != count:
         message = f"'dh.names' holds {len(names)} names for {count} rows"
-        fields.add("missing-attribute", fields.line_of("names"), message)
+        fields.add("value-malformed", fields.line_of("names"), message)
         names = None
     return [f"joint_{k + 1}" for k in range(count)] if names is None else names
 
@@ -80,7 +78,7 @@ def _read_inertias(fields: NodeFields, described: Description) -> None:
     links = described.links[1:]
     if items and len(items) != len(links):
         message = f"'dh.inertias' holds {len(items)} inertias for {len(links)} rows (null: none)"
-        fields.add("missing-attribute", fields.line_of("inertias"), message)
+        fields.add("value-malformed", fields.line_of("inertias"), message)
     for link, (path, item) in zip(links, items, strict=False):
         if item.value is not None:
             read_inertia(fields.fields_of(item, path), link, described)

@@ -9,8 +9,8 @@ import numpy as np
 from torsor import lie
 from torsor.arrays.typing import InertiaRow, Twist, Vector3
 from torsor.errors import ModelError
-from torsor.formats.description import INFINITE, Description, ExactBody, JointPart, LinkPart
-from torsor.formats.node_fields import LARGEST, NodeFields
+from torsor.formats.description import INFINITE, LARGEST, Description, ExactBody, JointPart, LinkPart
+from torsor.formats.node_fields import NodeFields
 from torsor.lie import se3
 from torsor.lie.inertias import rotational
 from torsor.model import Inertia, Joint
@@ -51,7 +51,7 @@ def read_screw(fields: NodeFields, joint: JointPart) -> tuple[Twist | None, floa
     if joint.kind not in ONE_FREEDOM:
         fields.means_nothing(SCREW, f"a {joint.kind} joint: turn its pose")
         return None, 1.0
-    axis, screw = fields.vector("axis", 3), fields.vector("screw", 6)
+    axis, screw = fields.vector("axis", 3, INFINITE), fields.vector("screw", 6)  # an axis is a direction, of any length
     with_axis, with_screw = fields.given("axis") is not None, fields.given("screw") is not None
     if with_axis and with_screw:
         fields.add("repeated-tag", fields.line_of("screw"), "both 'axis' and 'screw' are given")
@@ -66,7 +66,7 @@ def read_screw(fields: NodeFields, joint: JointPart) -> tuple[Twist | None, floa
         joint.axis = np.array(_Z) if axis is None else axis
         return screw_along(joint.kind, joint.axis, joint.pitch), 1.0
     ratio = _ratio(fields)
-    if screw is None or not _is_screw(fields, joint, screw):
+    if screw is None or not _is_screw(fields, joint, screw, ratio):
         joint.axis = np.array(_Z)  # reported; what follows can be checked
         return None, 1.0
     joint.screw = ratio * screw
@@ -74,28 +74,36 @@ def read_screw(fields: NodeFields, joint: JointPart) -> tuple[Twist | None, floa
 
 
 def screw_along(kind: str, axis: Vector3, pitch: float = 0.0) -> Twist:
-    """The screw (6,) that `axis` and `pitch` mean."""
-    return np.concatenate([np.zeros(3), axis] if kind == "prismatic" else [axis, pitch * axis])
+    """The screw (6,) that `axis` and `pitch` mean; not a finite one, if the axis is too long."""
+    with np.errstate(over="ignore"):
+        return np.concatenate([np.zeros(3), axis] if kind == "prismatic" else [axis, pitch * axis])
 
 
 def _ratio(fields: NodeFields) -> float:
     ratio = fields.number("ratio", 1.0)
     if ratio is not None and not ratio > 0:
-        fields.add("number-malformed", fields.line_of("ratio"), f"'ratio' must be positive, found {ratio:g}")
+        fields.add("value-malformed", fields.line_of("ratio"), f"'ratio' must be positive, found {ratio:g}")
         return 1.0
     return 1.0 if ratio is None else ratio
 
 
-def _is_screw(fields: NodeFields, joint: JointPart, screw: Twist) -> bool:
+def _is_screw(fields: NodeFields, joint: JointPart, screw: Twist, ratio: float) -> bool:
     """Whether it is a screw of this joint's kind; reported if not."""
     if not np.any(screw):
         fields.add("axis-zero", fields.line_of("screw"), "the screw is zero")
+        return False
+    length = ratio * float(np.abs(screw[:3] if np.any(screw[:3]) else screw[3:]).max())
+    if not 1 / LARGEST <= length <= LARGEST:
+        message = f"its ratio times the {'rotation' if np.any(screw[:3]) else 'translation'} of its screw is {length:g}"
+        advice = f"Let it move by more than {1 / LARGEST:g}, and less than {LARGEST:g}, when q is 1."
+        fields.add("value-malformed", fields.line_of("screw"), message, advice)
         return False
     try:
         unit_screw(Joint(name=joint.name, kind=joint.kind, screw=screw))
     except ModelError as error:
         message = str(error).rstrip(".").removeprefix(f"joint {joint.name!r} ")
-        fields.add("unknown-joint-type", fields.line_of("screw"), f"it {message}")
+        advice = "Give it that kind, or another screw; helical joints take every screw."
+        fields.add("unknown-joint-type", fields.line_of("screw"), f"it {message}", advice)
         return False
     return True
 

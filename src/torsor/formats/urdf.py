@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from torsor.formats.description import INFINITE, Description, JointPart, LinkPart, Shape
-from torsor.formats.fields import Fields, as_number
-from torsor.formats.findings import Report, did_you_mean
+from torsor.formats.fields import Fields, as_number, is_blank
+from torsor.formats.findings import Report
 from torsor.formats.safe_xml import Element
 from torsor.model import Mimic
 
@@ -22,6 +22,11 @@ KINDS = {
     "floating": "free",
     "planar": "planar",
 }
+_BALL = "URDF has no such joint: use three continuous ones, or kind spherical of torsor's own format (docs/format.md)."
+_SCREW = (
+    "URDF has no such joint: let a prismatic joint mimic a revolute one, or use kind helical of torsor's own format."
+)
+NOT_IN_URDF = {"ball": _BALL, "spherical": _BALL, "screw": _SCREW, "helical": _SCREW}
 # Which attributes and children a tag may have; of tags without an entry (material, gazebo, …) nothing is read.
 ATTRIBUTES = {
     "robot": {"name", "version", "xmlns:xacro", "xmlns:drake"},
@@ -55,10 +60,10 @@ def read(root: Element, report: Report) -> Description | None:
         report.add("xacro", template.line, "", "the file is a xacro template, not a URDF")
         return None
     _report_unknown(root, report)
-    name = root.attributes.get("name", "").strip()
-    if not name:
+    name = root.attributes.get("name", "")
+    if is_blank(name):
         report.add("missing-attribute", root.line, "<robot>", "name= is missing or empty")
-    description = Description(name or "robot", requires_limits=True)
+    description = Description("robot" if is_blank(name) else name, requires_limits=True)
     for element in root.children:
         if element.tag == "link" and (link := _link(element, report)) is not None:
             description.links.append(link)
@@ -96,7 +101,8 @@ def _read_inertial(inertial: Element, link: LinkPart, fields: Fields) -> None:
     link.mass = 1.0 if value is None else value  # what could not be read has been reported: nothing else is blamed
     if inertia is not None:
         numbers = [fields.number(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")]
-        link.moments = np.array([0.0 if number is None else number for number in numbers])
+        if None not in numbers:  # else a point mass, which breaks no other rule
+            link.moments = np.array(numbers)
         link.inertial_line = inertia.line
     if pose is not None:
         link.com, link.turn = pose[:3, 3], pose[:3, :3]
@@ -171,10 +177,10 @@ def _kind(element: Element, fields: Fields) -> str | None:
     if written is None:
         return None
     if written not in KINDS:
-        hint = did_you_mean(written.strip().lower(), KINDS)
-        fields.report.add(
-            "unknown-joint-type", element.line, fields.where, f"unknown joint type {written[:40]!r}{hint}"
-        )
+        hint = fields.report.did_you_mean(written.strip().lower(), KINDS)
+        message = f"unknown joint type {written[:40]!r}{hint}"
+        advice = NOT_IN_URDF.get(written.strip().lower(), "")
+        fields.report.add("unknown-joint-type", element.line, fields.where, message, advice=advice)
         return None
     return KINDS[written]
 
@@ -195,7 +201,7 @@ def _read_axis(element: Element, joint: JointPart, fields: Fields) -> None:
         fields.report.add("axis-missing", element.line, fields.where, "no <axis> is given")
         joint.axis = np.array([1.0, 0.0, 0.0])
     else:
-        numbers = fields.vector(axis, "xyz", 3, None)
+        numbers = fields.vector(axis, "xyz", 3, None, largest=INFINITE)  # a direction, of any length
         joint.axis = np.array([1.0, 0.0, 0.0]) if numbers is None else numbers
 
 
@@ -206,19 +212,18 @@ def _read_limits(element: Element, joint: JointPart, fields: Fields) -> None:
     joint.limit_line = limit.line
     given = [key for key in ("lower", "upper") if key in limit.attributes]
     if joint.kind in ("revolute", "prismatic") and given:  # for the others, lower and upper mean nothing
-        lower, upper = fields.number(limit, "lower", 0.0), fields.number(limit, "upper", 0.0)
+        lower, upper = (fields.number(limit, key, 0.0, largest=INFINITE) for key in ("lower", "upper"))
         readable = lower is not None and upper is not None  # else it has been reported: nothing else is blamed
-        joint.lower = _or_unbounded(lower) if readable else -INFINITE
-        joint.upper = _or_unbounded(upper) if readable else INFINITE
-    velocity = _or_unbounded(fields.number(limit, "velocity", INFINITE))
-    effort = _or_unbounded(fields.number(limit, "effort", INFINITE))
-    joint.velocity = INFINITE if velocity is None else velocity
-    joint.effort = INFINITE if effort is None else effort
+        joint.lower = -INFINITE if lower is None or not readable else _or_unbounded(lower)
+        joint.upper = INFINITE if upper is None or not readable else _or_unbounded(upper)
+    velocity, effort = (fields.number(limit, key, INFINITE, largest=INFINITE) for key in ("velocity", "effort"))
+    joint.velocity = INFINITE if velocity is None else _or_unbounded(velocity)
+    joint.effort = INFINITE if effort is None else _or_unbounded(effort)
 
 
-def _or_unbounded(value: float | None) -> float | None:
+def _or_unbounded(value: float) -> float:
     """The largest number stands for no limit at all, which URDF cannot say."""
-    return value if value is None or abs(value) < sys.float_info.max else math.copysign(INFINITE, value)
+    return value if abs(value) < sys.float_info.max else math.copysign(INFINITE, value)
 
 
 def _read_transmissions(root: Element, description: Description, report: Report) -> None:
@@ -251,14 +256,14 @@ def _template(root: Element) -> Element | None:
 def _report_unknown(root: Element, report: Report) -> None:
     """Each unknown tag and attribute once, with how often it stands there."""
     tags: dict[tuple[str, str], list[int]] = {}
-    attributes: dict[tuple[str, str], list[int]] = {}
+    attributes: dict[tuple[str, str], list[Element]] = {}
     waiting = [root]
     while waiting:
         element = waiting.pop()
         known = CHILDREN.get(element.tag)
         for key in element.attributes:
             if key not in ATTRIBUTES.get(element.tag, {key}) and ":" not in key:
-                attributes.setdefault((element.tag, key), []).append(element.line)
+                attributes.setdefault((element.tag, key), []).append(element)
         for child in element.children:
             if known is not None and child.tag not in known and ":" not in child.tag:
                 tags.setdefault((element.tag, child.tag), []).append(child.line)
@@ -266,8 +271,11 @@ def _report_unknown(root: Element, report: Report) -> None:
                 waiting.append(child)
     for (tag, found), lines in tags.items():
         report.add("unknown-tag", min(lines), f"<{tag}>", f"unknown tag <{found[:40]}>{_times(lines)}")
-    for (tag, found), lines in attributes.items():
-        report.add("unknown-attribute", min(lines), f"<{tag}>", f"unknown attribute {found[:40]!r}{_times(lines)}")
+    for (tag, found), elements in attributes.items():
+        near, lines = report.nearest(found, ATTRIBUTES[tag]), [element.line for element in elements]
+        meant = f" (did you mean {near!r}?)" if near and near not in elements[0].attributes else ""
+        message = f"unknown attribute {found[:40]!r}{meant}{_times(lines)}"
+        report.add("misspelt-attribute" if meant else "unknown-attribute", min(lines), f"<{tag}>", message)
 
 
 def _times(lines: list[int]) -> str:
