@@ -12,6 +12,7 @@ import torsor
 ROOT = Path(torsor.__file__).parent
 ALLOWED = {
     "errors": set(),
+    "text_files": {"errors"},
     "arrays": {"errors"},
     "lie": {"arrays", "errors"},
     "model": {"lie", "arrays", "errors"},
@@ -21,6 +22,7 @@ ALLOWED = {
     "operation_counts": {"arrays", "formulations", "compiler", "model", "errors"},
     "formulation_comparison": {"backend", "compile_function", "formulations", "operation_counts", "model", "errors"},
     "symbolic": {
+        "text_files",
         "functions",
         "compiled",
         "compile_function",
@@ -103,11 +105,11 @@ ALLOWED = {
         "arrays",
         "errors",
     },
-    "formats": {"model", "lie", "arrays", "errors"},
+    "formats": {"text_files", "model", "lie", "arrays", "errors"},
     "robots": {"model", "lie", "arrays", "errors"},
     "adapters": {"model", "lie", "arrays", "errors"},
     "modern_robotics": {"functions", "model", "lie", "arrays", "errors"},
-    "compiler": {"arrays", "errors"},  # it knows no robots
+    "compiler": {"text_files", "arrays", "errors"},  # it knows no robots
     "backend": {"compiler", "errors"},
     "request": {"compiler", "model", "arrays", "errors"},
     "array_form": {"request", "model", "arrays", "errors"},

@@ -206,7 +206,7 @@ def test_what_the_format_cannot_say_is_refused():
         to_yaml(arm.with_parameters(screws=1.001 * arm.parameters.screws))
     with pytest.raises(torsor.ModelError, match="nothing in SI units exceeds 1e\\+50"):
         to_json(arm.with_gravity((0.0, 0.0, -1e60)))
-    with pytest.raises(torsor.FileError, match="cannot be written: "):
+    with pytest.raises(torsor.FileError, match="to_json: cannot write "):
         to_json(arm, "/no/such/place.json")
 
 

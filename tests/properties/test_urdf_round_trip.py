@@ -214,7 +214,7 @@ def test_what_urdf_cannot_say_is_refused_by_name():
     with pytest.raises(torsor.ModelError, match="has friction that URDF cannot say"):
         torsor.assemble(sled).to_urdf()
     with pytest.raises(torsor.ModelError, match="which XML cannot hold"):
-        arm.rename({arm.joints[0]: ""}).to_urdf()
+        arm.rename({arm.joints[0]: " "}).to_urdf()
     ball = torsor.assemble([Joint(name="b", kind="spherical", inertia=END)])
     with pytest.raises(
         torsor.ModelError, match=r"joint 'b' is spherical, which URDF cannot say; use robot.to_json\(\)"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from torsor.compiler.graph import TRUTH_VALUED, Op, Port, Program
 from torsor.compiler.names import Names, is_free_in_c
 from torsor.errors import TorsorError
+from torsor.text_files import write_text
 
 _TEMPLATES = {
     Op.ADD: "{} + {}",
@@ -64,12 +65,7 @@ def write(sources: Sources, path: Path) -> list[Path]:
     """Write name.c, name.h and name_test.c beside each other; returns the paths."""
     paths = [path.with_suffix(".h"), path.with_suffix(".c"), path.with_name(f"{path.stem}_test.c")]
     for place, text in zip(paths, sources, strict=True):
-        try:
-            place.write_text(text, encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise TorsorError(
-                f"to_c: {str(place)!r} cannot be written: {getattr(error, 'strerror', None) or error}."
-            ) from None
+        write_text("to_c", place, text)
     return paths
 
 

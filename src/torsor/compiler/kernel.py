@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import repeat
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from torsor.compiler.front_door import Numbers, fast_function
 from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.names import c_function
 from torsor.errors import ShapeError, TorsorError, unknown_name
+from torsor.text_files import path_to_write
 
 Array = Any
 
@@ -136,16 +138,13 @@ class Kernel:
                 raise unknown_name(f"kernel {self.name!r}", kind, name, known, f"kernel.{kind}s")
         return Kernel(f"{self.name} ∂{output}", differentiate.jacobian(self.program, output, *inputs))
 
-    def to_c(self, path: str | Path, *, real: str = "double") -> list[Path]:
+    def to_c(self, path: str | PathLike[str], *, real: str = "double") -> list[Path]:
         """Write C99 (path.c, path.h) and a self-test with expected numbers (path_test.c); the file name names the function.
 
         An input or output whose name C has taken, or that another has, gets a longer one there, said in the header's comment.
         Straight-line, ``math.h`` only, no allocation; ``real`` is "double" or "float". Returns the paths written.
         """
-        try:
-            place = Path(path)
-        except TypeError:
-            raise TorsorError(f"to_c: the path must be text, such as 'controller.c', got {path!r:.60}.") from None
+        place = path_to_write("to_c", path)
         name = c_function(place.stem)
         generator = np.random.default_rng(0)
         example = [generator.uniform(0.1, 1.0, port.shape) for port in self.program.graph.inputs]

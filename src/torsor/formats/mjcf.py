@@ -22,6 +22,7 @@ import numpy as np
 
 from torsor.formats import mjcf_model, safe_xml
 from torsor.formats.description import Description
+from torsor.formats.fields import is_blank
 from torsor.formats.findings import Report, unreadable
 from torsor.formats.mjcf_source import rigid_part
 
@@ -61,8 +62,8 @@ def read(content: bytes, report: Report) -> Description | None:
         return None
     for message in dict.fromkeys(str(warning.message) for warning in told):
         report.add("mjcf-warning", None, "", " ".join(message.split()).rstrip("."))
-    name = root.attributes.get("model", "").strip() or "robot"
-    return mjcf_model.describe(mujoco, model, name, notes, report)
+    name = root.attributes.get("model", "")
+    return mjcf_model.describe(mujoco, model, "robot" if is_blank(name) else name, notes, report)
 
 
 def _report_refusal(message: str, report: Report) -> None:

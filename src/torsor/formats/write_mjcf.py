@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
+from os import PathLike
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -13,11 +13,14 @@ import numpy as np
 from torsor.arrays import exact_constants
 from torsor.arrays.typing import Pose
 from torsor.errors import ModelError, ModelWarning
+from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.mjcf_model import NO_MASS
 from torsor.formats.write_mjcf_joints import at, joint_lines, numbers
+from torsor.formats.xml_names import check_names
 from torsor.lie import se3
 from torsor.model import Inertia, Robot
 from torsor.model.poses import composed
+from torsor.text_files import write_text
 
 WORLD = "world"  # what MuJoCo calls its base
 LEAST = 0.1 * NO_MASS  # kg, kg·m²: MuJoCo takes nothing below 1e-15 in a body that moves
@@ -26,7 +29,7 @@ _UPRIGHT = 1e-14  # a turn that rounding could have made
 
 
 @exact_constants()
-def to_mjcf(robot: Robot, path: str | Path | None = None) -> str:
+def to_mjcf(robot: Robot, path: str | PathLike[str] | None = None) -> str:
     """The robot as MJCF text, also written to ``path``; compiled once, if MuJoCo is installed, to be sure of it.
 
     Joints keep their names and q its numbers, up to the order of quaternions. What MuJoCo writes in another way (see
@@ -53,7 +56,7 @@ def to_mjcf(robot: Robot, path: str | Path | None = None) -> str:
     if importlib.util.find_spec("mujoco") is not None:
         _compile(robot, text)
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        write_text("to_mjcf", path, text)
     return text
 
 
@@ -74,6 +77,7 @@ class _Writer:
         s = robot.structure
         if not robot.parameters.is_concrete:
             raise ModelError(f"to_mjcf: robot {robot.name!r} holds traced parameters, which have no numbers to write.")
+        check_names("to_mjcf", robot)
         if WORLD in s.links:
             raise ModelError(
                 f"to_mjcf: {WORLD!r} is the name of MuJoCo's base, but a moving link of robot {robot.name!r} is called so. "
@@ -181,12 +185,22 @@ def _inertial(name: str, inertia: Inertia) -> str:
     moments, axes = inertia.principal()
     low, middle, high = np.maximum(moments, LEAST)
     if high > low + middle:  # MuJoCo allows no rounding
-        if high - low - middle > ROUNDING * high:
+        if high - low - middle > WRITTEN_DIGITS * high:
             problem = "; ".join(inertia.violations())
             raise ModelError(
                 f"to_mjcf: MuJoCo refuses the inertia of link {name!r}, which no body can have: {problem}."
             )
+        if high - low - middle > ROUNDING * high:
+            _warn(f"the largest principal moment of link {name!r}, {high:.6g} kg·m², is written as {low + middle:.6g}")
         high = low + middle
+    if inertia.mass < LEAST and high > NO_MASS:
+        _warn(
+            f"link {name!r} has inertia and no mass: written with {LEAST:g} kg, which MuJoCo takes, and torsor.load not"
+        )
     mass = numbers([max(float(inertia.mass), LEAST)])
     pose = se3.pose(axes, inertia.com)
     return f'<inertial{at(pose, always=True)} mass="{mass}" diaginertia="{numbers([low, middle, high])}"/>'
+
+
+def _warn(message: str) -> None:
+    warnings.warn(f"to_mjcf: {message}.", ModelWarning, stacklevel=8)  # robot.to_mjcf()

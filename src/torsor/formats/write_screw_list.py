@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from torsor.arrays.typing import Array, Pose
-from torsor.errors import FileError, ModelError, ModelWarning, TorsorError
+from torsor.errors import ModelError, ModelWarning, TorsorError
 from torsor.formats.build import build
 from torsor.formats.findings import Report
 from torsor.formats.load import check
@@ -20,27 +19,25 @@ from torsor.formats.screw_list import VERSION, read_json
 from torsor.formats.screw_list_parts import screw_along
 from torsor.model import Robot
 from torsor.model.joints import SCREW_KINDS
+from torsor.text_files import write_text
 
 
 def to_json(robot: Robot, path: str | PathLike[str] | None = None) -> str:
     """The robot as JSON text, also written to ``path``; `torsor.load` gives the same robot back, bit for bit."""
     document = _document("to_json", robot)
-    return _written(_checked("to_json", robot, document), path)
+    return _written("to_json", _checked("to_json", robot, document), path)
 
 
 def to_yaml(robot: Robot, path: str | PathLike[str] | None = None) -> str:
     """The robot as YAML text, also written to ``path``; `torsor.load` gives the same robot back, bit for bit."""
     document = _document("to_yaml", robot)
     _checked("to_yaml", robot, document)
-    return _written(yaml_text(document), path)
+    return _written("to_yaml", yaml_text(document), path)
 
 
-def _written(text: str, path: str | PathLike[str] | None) -> str:
+def _written(where: str, text: str, path: str | PathLike[str] | None) -> str:
     if path is not None:
-        try:
-            Path(path).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"{path}: cannot be written: {error.strerror or error}.") from None
+        write_text(where, path, text)
     return text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator
-from pathlib import Path
+from os import PathLike
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -12,13 +12,16 @@ import numpy as np
 from torsor.arrays import atan2, cross, exact_constants, matmul
 from torsor.arrays.exact import norm
 from torsor.arrays.typing import Array, Pose
-from torsor.errors import FileError, ModelError, ModelWarning
+from torsor.errors import ModelError, ModelWarning, printable
 from torsor.formats.build import unused
+from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.splice_urdf import with_inertias
+from torsor.formats.xml_names import check_names
 from torsor.lie import so3
 from torsor.model import Inertia, Robot
 from torsor.model.assemble import EARTH
 from torsor.model.poses import composed
+from torsor.text_files import write_text
 
 LARGEST = 1.7976931348623157e308  # what stands for "no limit", which URDF cannot say
 TYPES = {"revolute": "revolute", "prismatic": "prismatic", "free": "floating", "planar": "planar"}
@@ -29,7 +32,7 @@ _ARTICLES = {"armature": "an ", "friction": "", "limits": ""}
 
 
 @exact_constants()
-def to_urdf(robot: Robot, path: str | Path | None = None, *, drop: Collection[str] = ()) -> str:
+def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Collection[str] = ()) -> str:
     """The robot as URDF text, also written to ``path``.
 
     A robot that was read from a URDF and has other inertias at most keeps its file: visuals, comments, and every number
@@ -48,13 +51,10 @@ def to_urdf(robot: Robot, path: str | Path | None = None, *, drop: Collection[st
         text = "\n".join(_lines(robot)) + "\n"
         source = robot.source
         if source is not None and source.format == "urdf" and any(part in source.content for part in DECORATION):
-            told = f"to_urdf: {source.file} is written anew (more than inertias changed, or it is not in UTF-8): "
+            told = f"to_urdf: {printable(source.file)} is written anew (more than inertias changed, or it is not in UTF-8): "
             warnings.warn(f"{told}its visuals, collisions and comments are left out.", ModelWarning, stacklevel=4)
     if path is not None:
-        try:
-            Path(path).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"{path}: cannot be written: {error.strerror or error}.") from None
+        write_text("to_urdf", path, text)
     return text
 
 
@@ -62,11 +62,8 @@ def _refuse(robot: Robot, drop: Collection[str]) -> None:
     s, p = robot.structure, robot.parameters
     if not p.is_concrete:
         raise ModelError(f"to_urdf: robot {robot.name!r} holds traced parameters, which have no numbers to write.")
-    for name in (*s.joints, *robot.frames):
-        if not name.strip() or any(ord(letter) < 32 for letter in name):
-            raise ModelError(
-                f"to_urdf: a joint, link or frame is called {name!r}, which XML cannot hold; use robot.rename."
-            )
+    check_names("to_urdf", robot)
+    _refuse_massless(robot)
     for i, kind in enumerate(s.kinds):
         own = s.coordinate_of(i).name == s.joints[i]
         if kind not in TYPES or (own and s.couplings[i].ratio != 1.0):
@@ -89,6 +86,25 @@ def _refuse(robot: Robot, drop: Collection[str]) -> None:
             raise ModelError(
                 f"to_urdf: robot {robot.name!r} has {_ARTICLES.get(name, 'a ')}{name} that URDF cannot say. Leave it out with "
                 f"robot.to_urdf(path, drop=[{name!r}]), or write robot.to_json(path)."
+            )
+
+
+def _refuse_massless(robot: Robot) -> None:
+    """A rotational inertia without mass would be lost: readers of URDF take a link without mass for one without inertia."""
+    s, p = robot.structure, robot.parameters
+    for link, row in zip((s.base, *s.links), (p.base_inertia, *p.inertias), strict=True):
+        if row[0] == 0 and np.any(row):
+            raise ModelError(
+                f"to_urdf: link {link!r} of robot {robot.name!r} has a rotational inertia of {np.abs(row[4:]).max():.6g} kg·m² "
+                f"and no mass, which URDF cannot say. Give it a mass, or write robot.to_json()."
+            )
+        low, middle, high = np.linalg.eigvalsh(Inertia.from_row(row).rotational)
+        if high - low - middle > WRITTEN_DIGITS * high:
+            warnings.warn(
+                f"to_urdf: the principal moments of link {link!r} are those of no body, so that torsor.load refuses the file: "
+                f"{high:.6g} exceeds {low:.6g} + {middle:.6g} kg·m².",
+                ModelWarning,
+                stacklevel=6,
             )
 
 

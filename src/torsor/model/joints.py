@@ -33,6 +33,12 @@ SCREW_KINDS = ("revolute", "prismatic", "helical")
 DESCRIBED_KINDS = (*KINDS, "continuous", "fixed")
 
 
+def check_name(what: str, name: object) -> None:
+    """Refuse what is no name: files and messages have no way to write it."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"a {what} needs a name, which is a text and not empty, got {name!r:.60}.")
+
+
 class Mimic(NamedTuple):
     """q = ratio · q[joint] + offset: this joint follows another."""
 
@@ -72,6 +78,7 @@ class Joint:
     mimic: Mimic | None = None
 
     def __post_init__(self) -> None:
+        check_name("joint", self.name)
         if self.kind not in DESCRIBED_KINDS:
             raise ModelError(f"joint {self.name!r}: unknown kind {self.kind!r}. Kinds: {', '.join(DESCRIBED_KINDS)}.")
         if self.pitch and self.kind != "helical":

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from torsor.errors import unknown_name
-from torsor.model.joints import KINDS
+from torsor.model.joints import KINDS, check_name
 
 
 class Coupling(NamedTuple):
@@ -71,6 +71,13 @@ class Structure:
     limits: Limits
     coulomb_width: float = 0.0
     known_regular: bool = False  # M is positive definite everywhere, though regrouped inertias no longer show it
+
+    def __post_init__(self) -> None:
+        check_name("robot", self.name)
+        for joint in self.joints:
+            check_name("joint", joint)
+        for frame in self.frames:
+            check_name("link or frame", frame.name)
 
     @property
     def n(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torsor.errors import TorsorError
+from torsor.errors import TorsorError, printable
 
 SIZE = 12  # points
 LINE = 2.0  # of the size of letters
@@ -39,6 +39,7 @@ def draw(rows: list[tuple[str, str]], path: Path, dpi: int) -> Path:
         text[1].set_x((margin + left + 0.1) / width)
     try:
         figure.savefig(path, dpi=dpi, facecolor="white", format="png")
-    except OSError as error:
-        raise TorsorError(f"to_png: cannot write {path}: {error.strerror or error}.") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TorsorError(printable(f"to_png: cannot write {path}: {reason}.")) from error
     return path

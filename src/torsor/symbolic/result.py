@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import ConfigurationVector, JointVector
-from torsor.errors import ShapeError, TorsorError
+from torsor.errors import ShapeError, printable
 from torsor.symbolic.notation import Latex, MathML, Text, lines
+from torsor.text_files import path_to_write, write_text
 
 WIDTH = 100  # letters per line
 
@@ -100,7 +101,7 @@ class Equations:
         """The equations as plain text."""
         text = Text(list(self.order))
         extra = " + friction" if any(self.friction) else ""
-        rows = [f"{self.name}: τ = M(q) q̈ + C(q, q̇) q̇ + g(q){extra}, c = C q̇"]
+        rows = [f"{printable(self.name)}: τ = M(q) q̈ + C(q, q̇) q̇ + g(q){extra}, c = C q̇"]
         before = ""
         for letter, indices, expression in self.entries():
             if letter != before:
@@ -157,12 +158,7 @@ class Equations:
             f"<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>{title}</title></head>\n"
             f"<body style='font-family:serif;margin:2em'><h1>{title}</h1>\n{self._repr_html_()}\n</body></html>\n"
         )
-        place = Path(path)
-        try:
-            place.write_text(page, encoding="utf-8")
-        except OSError as error:
-            raise TorsorError(f"to_html: cannot write {place}: {error.strerror or error}.") from error
-        return place
+        return write_text("to_html", path, page)
 
     def to_png(self, path: str | Path, *, dpi: int = 150) -> Path:
         """Write a picture (needs matplotlib, pip install 'torsor[plot]'); returns its path."""
@@ -171,7 +167,7 @@ class Equations:
         rows = []
         for head, parts in self._latex_lines(90):
             rows += [(f"${head} =$", f"${parts[0]}$"), *(("", f"$\\quad {part}$") for part in parts[1:])]
-        return draw(rows, Path(path), dpi)
+        return draw(rows, path_to_write("to_png", path), dpi)
 
     def __repr__(self) -> str:
         return f"<Equations of {self.name!r}: {len(self.q)} degrees of freedom, {len(self.symbols)} symbols; print() shows them>"
