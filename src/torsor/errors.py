@@ -7,8 +7,16 @@ from difflib import get_close_matches
 from typing import Any
 
 
+def printable(text: str) -> str:
+    """``text`` on one line, with escapes for letters that a terminal would obey, or not show: names come from anywhere."""
+    return text if text.isprintable() else "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)
+
+
 class TorsorError(Exception):
-    """Base class of all errors raised by torsor."""
+    """Base class of all errors raised by torsor. Lines of a message are plain text, whatever names are in it."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__("\n".join(map(printable, message.split("\n"))))
 
 
 class ShapeError(TorsorError, ValueError):
@@ -36,11 +44,6 @@ class UnknownName(TorsorError, KeyError):
 
     def __str__(self) -> str:  # KeyError would print the repr of the message
         return str(self.args[0])
-
-
-def printable(text: str) -> str:
-    """``text`` on one line, with escapes for letters that a terminal would obey, or not show: names come from anywhere."""
-    return text if text.isprintable() else "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)
 
 
 def unknown_name(where: str, kind: str, name: object, known: Iterable[str], listing: str) -> UnknownName:

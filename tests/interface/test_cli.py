@@ -1,6 +1,7 @@
 """The command line: what is printed, and with which exit code."""
 
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 import torsor
 from torsor import functions, verification
-from torsor.cli.main import main
+from torsor.cli.main import COMMANDS, main
 
 
 def test_doctor_says_what_is_here(capsys):
@@ -46,6 +47,20 @@ def test_doctor_says_why_the_compiler_is_missing_and_everything_still_works(tmp_
     assert lines[2] == "True True"  # kernels and loops answer too
     assert "compiler    missing: llvmlite cannot be imported (no LLVM here); pip install llvmlite" in done.stdout
     assert lines[-1] == "1"
+
+
+def test_without_a_command_the_commands_are_shown(capsys):
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("usage: torsor ")
+    assert all(f"\n    {command}" in out for command in COMMANDS)
+
+
+def test_the_module_is_the_command(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["torsor", "--version"])
+    with pytest.raises(SystemExit, match="0"):
+        runpy.run_module("torsor", run_name="__main__")
+    assert capsys.readouterr().out == f"torsor {torsor.__version__}\n"
 
 
 def test_an_unknown_command_is_answered_with_those_there_are(capsys):
@@ -160,3 +175,80 @@ def test_verify_would_notice(monkeypatch):
     assert not rows["C v = c"]
     assert not rows["Ṁ − 2C skew"]
     assert rows["M symmetric"]
+
+
+# Terminals
+
+HOSTILE = "\x1b]0;owned\x07\x9b2J\u202etxt\n\u2028name"
+
+
+def hostile_robot():
+    body = torsor.Inertia.box((0.1, 0.2, 0.3), mass=1.0)
+    joints = [
+        torsor.Joint(
+            name=f"joint {HOSTILE}", kind="revolute", axis=(0, 0, 1), parent=f"base {HOSTILE}", link=f"link {HOSTILE}",
+            inertia=body,
+        ),
+        torsor.Joint(
+            name="follower", kind="revolute", axis=(0, 1, 0), parent=f"link {HOSTILE}", inertia=body,
+            mimic=torsor.Mimic(f"joint {HOSTILE}", 2.0),
+        ),
+    ]  # fmt: skip
+    frames = {f"frame {HOSTILE}": (f"base {HOSTILE}", torsor.pose_from((0, 0, 1)))}
+    return torsor.assemble(joints, name=f"robot {HOSTILE}", base=f"base {HOSTILE}", frames=frames)
+
+
+def plain(text):
+    """Whether a terminal shows a text as it is, line by line."""
+    return all(line.isprintable() for line in text.split("\n")) and "owned" in text
+
+
+def test_names_of_robots_and_files_do_not_reach_the_terminal(tmp_path, capsys):
+    path = tmp_path / f"{HOSTILE}.json"
+    hostile_robot().to_json(path)
+    assert main(["info", str(path)]) == 0  # on the command line, a text of several lines is a path
+    out = capsys.readouterr().out
+    assert plain(out)
+    for what in ("robot", "joint", "link", "frame", "base"):
+        assert f"{what} \\x1b]0;owned" in out
+    assert main(["verify", str(path), "--states", "1"]) == 0
+    assert plain(capsys.readouterr().out)
+
+
+def test_names_in_equations_do_not_reach_the_terminal(tmp_path, capsys):
+    pytest.importorskip("sympy")
+    torsor.robots.pendulum().rename({}, robot=f"robot {HOSTILE}").to_json(tmp_path / "arm.json")
+    assert main(["equations", "--robot", str(tmp_path / "arm.json"), "--html", str(tmp_path / "\x1bowned.html")]) == 0
+    assert plain(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "command", [["check"], ["info"], ["verify"], ["equations", "--robot"], [], ["doctor"], ["check", "--"]]
+)
+def test_what_people_type_does_not_reach_the_terminal(command, capsys):
+    try:
+        assert main([*command, HOSTILE.replace("\n", "")]) in (1, 2)
+    except SystemExit as stop:
+        assert stop.code == 2
+    captured = capsys.readouterr()
+    assert plain(captured.out + captured.err)
+
+
+def test_messages_of_files_are_plain_text(tmp_path):
+    """A letter that XML allows, and a terminal obeys, in names of which several are listed."""
+    csi = "\x9b2J"
+    ring = "".join(
+        f'<joint name="{csi}{k}" type="fixed"><parent link="{csi}{k}"/><child link="{csi}{1 - k}"/></joint>'
+        for k in (0, 1)
+    )
+    path = tmp_path / "\x1b[31marm\u202e.urdf"
+    path.write_text(f'<robot name="r"><link name="{csi}0"/><link name="{csi}1"/>{ring}</robot>', encoding="utf-8")
+    with pytest.raises(torsor.FileError) as caught:
+        torsor.load(path)
+    assert all(line.isprintable() for line in str(caught.value).split("\n"))
+    assert {finding.file for finding in torsor.check(path)} == {str(path)}  # the name itself is not changed
+    assert json.loads(json.dumps(torsor.check(path)[0].as_dict()))["file"] == str(path)
+    for wrong in (tmp_path / "\x1bno", tmp_path / "\udcff"):
+        with pytest.raises(torsor.FileError) as caught:
+            torsor.load(wrong)
+        assert str(caught.value).isprintable()

@@ -137,6 +137,7 @@ ALLOWED = {
     "compile_function": {"compiled", "compiler", "model", "arrays", "errors"},
     "peers": {"adapters", "model", "arrays"},
     "verification": {"functions", "peers", "model", "arrays"},
+    "__main__": {"cli"},
     "cli": {
         "compiler",
         "formulation_comparison",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 
 import torsor
 
@@ -21,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the findings of all files; 0 if none is an error (with --strict: nor a warning), else 1."""
     ignore = [rule.strip() for rule in options.ignore.split(",") if rule.strip()]
-    findings = [f for file in options.files for f in torsor.check(file, base=options.base, ignore=ignore)]
+    findings = [f for file in options.files for f in torsor.check(Path(file), base=options.base, ignore=ignore)]
     if options.json:
         sys.stdout.write(json.dumps([finding.as_dict() for finding in findings], indent=1) + "\n")
     else:

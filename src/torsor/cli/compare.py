@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from torsor.errors import TorsorError
+from torsor.errors import TorsorError, printable
 from torsor.formulation_comparison import compare_formulations
 
 
@@ -32,5 +32,5 @@ def run(options: argparse.Namespace) -> int:
                 figure.savefig(options.plot, bbox_inches="tight")
             except (OSError, ValueError) as error:
                 raise TorsorError(f"compare: the picture cannot be written: {error}") from error
-        sys.stdout.write(f"\npicture: {options.plot}\n")
+        sys.stdout.write(f"\npicture: {printable(options.plot)}\n")
     return 0

@@ -12,6 +12,7 @@ import numpy as np
 
 import torsor
 from torsor.compiler import cache, engine, front_door, jax_call
+from torsor.errors import printable
 
 # What may be installed beside: the name it is installed and imported by, what for, and what to type.
 OPTIONAL = (
@@ -67,7 +68,7 @@ def _cache() -> str:
     if place is None:
         return "none: there is no directory that only you can write; set TORSOR_CACHE_DIR to one (chmod 700)"
     files, bytes_ = cache.size()
-    return f"{place}: {files} kernels, {bytes_ / 2**20:.1f} of {cache.LIMIT / 2**20:.0f} MiB"
+    return f"{printable(str(place))}: {files} kernels, {bytes_ / 2**20:.1f} of {cache.LIMIT / 2**20:.0f} MiB"
 
 
 def _library(name: str, module: str, use: str, package: str) -> str:

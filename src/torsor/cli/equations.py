@@ -10,6 +10,7 @@ from typing import Any
 
 import torsor
 from torsor.cli.robot_argument import robot_of
+from torsor.errors import printable
 from torsor.symbolic import equations
 from torsor.symbolic.naming import parsed, sympy_module
 
@@ -54,9 +55,9 @@ def run(options: argparse.Namespace) -> int:
     )
     sys.stdout.write((found.latex() if options.latex else str(found)) + "\n")
     if options.html:
-        sys.stdout.write(f"page: {found.to_html(options.html)}\n")
+        sys.stdout.write(f"page: {printable(str(found.to_html(options.html)))}\n")
     if options.png:
-        sys.stdout.write(f"picture: {found.to_png(options.png)}\n")
+        sys.stdout.write(f"picture: {printable(str(found.to_png(options.png)))}\n")
     return 0
 
 

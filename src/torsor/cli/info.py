@@ -10,6 +10,7 @@ import numpy as np
 
 import torsor
 from torsor.cli.robot_argument import add_robot, robot_of
+from torsor.errors import printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,12 +29,14 @@ def describe(robot: torsor.Robot) -> str:
     s, p = robot.structure, robot.parameters
     carried, base = float(p.inertias[:, 0].sum()), float(p.base_inertia[0])
     lines = [
-        f"{robot.name}: {robot.n} moving links, {robot.nv} degrees of freedom (nq {robot.nq}, nv {robot.nv})",
+        f"{printable(robot.name)}: {robot.n} moving links, {robot.nv} degrees of freedom (nq {robot.nq}, nv {robot.nv})",
         f"mass {carried:.6g} kg moving" + (f", {base:.6g} kg on the base" if base else ""),
         f"gravity ({', '.join(f'{x:g}' for x in p.gravity)}) m/s²; effects: {', '.join(robot.effects) or 'none'}",
     ]
     if robot.source is not None:
-        lines.append(f"read from {robot.source.file} ({robot.source.format}), findings: {len(robot.source.findings)}")
+        lines.append(
+            f"read from {printable(robot.source.file)} ({robot.source.format}), findings: {len(robot.source.findings)}"
+        )
     lines += ["", "Tree", *_tree(robot), "", "Joints", *_joints(robot), "", "Links", *_links(robot)]
     frames = [frame for frame in s.frames if frame.pose_row is not None]
     if frames:
@@ -43,13 +46,14 @@ def describe(robot: torsor.Robot) -> str:
 
 def _tree(robot: torsor.Robot) -> list[str]:
     s = robot.structure
-    lines = [s.base]
+    lines = [printable(s.base)]
 
     def add(parent: int, indent: str) -> None:
         children = [i for i in range(s.n) if s.parents[i] == parent]
         for k, i in enumerate(children):
             last = k == len(children) - 1
-            lines.append(f"{indent}{'└─' if last else '├─'} {s.links[i]}  [{s.joints[i]}: {s.kinds[i]}]")
+            joint = f"{printable(s.links[i])}  [{printable(s.joints[i])}: {s.kinds[i]}]"
+            lines.append(f"{indent}{'└─' if last else '├─'} {joint}")
             add(i, indent + ("   " if last else "│  "))
 
     if max((len(s.path_from_base(i)) for i in range(s.n)), default=0) < 200:
@@ -110,7 +114,8 @@ def _numbers(values: Sequence[float]) -> str:
     return " ".join(f"{x:9.4g}" for x in np.asarray(values) + 0.0)
 
 
-def _table(rows: list[Sequence[str]]) -> list[str]:
+def _table(texts: list[Sequence[str]]) -> list[str]:
+    rows = [[printable(text) for text in row] for row in texts]
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return [
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

@@ -24,4 +24,4 @@ def robot_of(options: argparse.Namespace) -> torsor.Robot:
     repair = [rule.strip() for rule in options.repair.split(",") if rule.strip()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", torsor.ModelWarning)  # `torsor check` is for these
-        return torsor.load(options.robot, base=options.base, repair=repair)
+        return torsor.load(Path(options.robot), base=options.base, repair=repair)

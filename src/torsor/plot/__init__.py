@@ -1,4 +1,6 @@
-"""Pictures of robots and of their geometry, with matplotlib. Each draws into ``ax=`` (new if None) and returns the Axes."""
+"""Pictures of robots and of their geometry, with matplotlib. Each draws into ``ax=`` (new if None) and returns the Axes, but for
+`free_body_diagram`, which returns a `FreeBody`: the Axes, and the forces that were drawn.
+"""
 
 from torsor.plot.curvature_map import curvature_map as curvature_map
 from torsor.plot.free_body import Load as Load
