@@ -2,7 +2,8 @@
 
     python tests/fuzzing/run.py --inputs 200000 --processes 2
 
-Reports how many loaded, how many were refused by which rule, the slowest, and stops at the first that does neither.
+Reports how many loaded, how many were refused by which rule, the slowest, and stops at the first that does neither, or takes too
+long; that file is kept. Time is that of the processor, so that a busy machine changes nothing.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def judge(content: bytes, path: Path) -> str:
     """ "loaded", or the first rule that refused the file; anything else is raised."""
     path.write_bytes(content)
     with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of NumPy above all: what overflows is refused before it does
         warnings.simplefilter("ignore", torsor.ModelWarning)
         try:
             torsor.load(path)
@@ -39,13 +41,17 @@ def judge(content: bytes, path: Path) -> str:
             result = findings[0].rule if findings else "refused otherwise"
         else:
             result = "loaded"
-    torsor.check(path)
+        torsor.check(path)
     return result
 
 
 def work(task: tuple[int, int]) -> tuple[collections.Counter, float]:
-    seed, count = task
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    return examine(*task, Path(tempfile.gettempdir()))
+
+
+def examine(seed: int, count: int, keep: Path) -> tuple[collections.Counter, float]:
+    """What became of so many files of a seed, and the seconds of the slowest; a culprit is kept in the folder ``keep``."""
     good, results, slowest = seeds(), collections.Counter(), 0.0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "robot"
@@ -56,7 +62,7 @@ def work(task: tuple[int, int]) -> tuple[collections.Counter, float]:
                 took = time.process_time() - start
                 assert took < SLOW, f"it took {took:.1f} s"
             except BaseException as error:
-                kept = Path(tempfile.gettempdir()) / f"torsor_fuzz_{seed}.robot"
+                kept = keep / f"torsor_fuzz_{seed}.robot"
                 kept.write_bytes(content)
                 raise AssertionError(
                     f"seed {seed}: {type(error).__name__}: {error}; the file is kept as {kept}"

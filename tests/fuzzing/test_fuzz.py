@@ -5,6 +5,7 @@ import collections
 import pytest
 from mutations import WHOLE, inputs, seeds
 
+import run
 from run import judge
 
 COUNT = 500
@@ -17,6 +18,20 @@ def test_mutated_files_load_or_are_refused(seed, tmp_path):
         results[judge(content, tmp_path / "robot")] += 1
     assert results["loaded"] > COUNT / 50  # the mutations are not all so brutal that only the parser is tried
     assert len(results) > 10  # and many rules are met
+
+
+def broken(content, path):
+    raise RuntimeError("a bug")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"), [("SLOW", 0.0, "it took 0"), ("judge", broken, "RuntimeError: a bug")]
+)
+def test_the_file_that_stops_a_run_is_kept(name, value, said, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, name, value)
+    with pytest.raises(AssertionError, match=rf"seed 3: .*{said}.*; the file is kept as .*torsor_fuzz_3\.robot"):
+        run.examine(3, 10, tmp_path)
+    assert (tmp_path / "torsor_fuzz_3.robot").read_bytes() == next(inputs(3, seeds()))
 
 
 @pytest.mark.parametrize("content", WHOLE, ids=lambda content: repr(content[:20]))
