@@ -173,7 +173,9 @@ articulated_body_acceleration = public(
     same_as="forward_dynamics",
 )
 mass_matrix = public(mass.mass_matrix, "M", joint_space=True)
-inverse_mass_matrix = public(mass.inverse_mass_matrix, "M_inverse", joint_space=True)
+inverse_mass_matrix = public(
+    mass.inverse_mass_matrix, "M_inverse", joint_space=True, rivals=with_inverse(mass.inverse_mass_matrix)
+)
 mass_matrix_rate = public(mass_rate.mass_matrix_rate, "M_rate", joint_space=True)
 coriolis_matrix = public(coriolis.coriolis_matrix, "C", joint_space=True)
 coriolis_forces = public(bias.coriolis_forces, "tau", joint_space=True)

@@ -427,8 +427,11 @@ def test_a_singular_mass_matrix_has_no_ellipsoids():
     assert report.always_singular
     assert "singular at every configuration tried" in str(report)
     assert "though not everywhere" not in str(report)
-    with np.errstate(all="ignore"), pytest.raises(torsor.ModelError, match=r"singular.*mass_matrix_report"):
+    with pytest.raises(torsor.ModelError, match=r"joints 'a', 'b' can move together without moving any inertia"):
         plot.mobility_ellipsoid(coaxial)
+    stretched = torsor.robots.planar2r().with_inertia("link_1", Inertia.zero())
+    with np.errstate(all="ignore"), pytest.raises(torsor.ModelError, match=r"singular at this q.*mass_matrix_report"):
+        plot.mobility_ellipsoid(stretched, [0.3, 0.0])
     with pytest.raises(torsor.ModelError, match=r"without moving any mass.*mass_matrix_report"):
         plot.mass_matrix_ellipse(coaxial, ("a", "b"))
 
@@ -570,8 +573,12 @@ def test_a_map_of_a_mass_matrix_that_is_singular_everywhere_is_refused():
     rod = Inertia.point(1.0, (0.3, 0.0, 0.0))
     first = Joint(name="a", kind="revolute", axis=(0, 0, 1))
     second = Joint(name="b", kind="revolute", parent="a_link", axis=(0, 0, 1), inertia=rod)
-    with pytest.raises(torsor.TorsorError, match=r"singular everywhere on this map.*mass_matrix_report"):
+    with pytest.raises(torsor.TorsorError, match=r"joints 'a', 'b' can move together without moving any inertia"):
         plot.curvature_map(assemble([first, second]), (0, 1), resolution=4)
+    hand = Inertia.box((0.2, 0.1, 0.1), mass=1.0)
+    arm = torsor.robots.planar_chain([0.5, 0.4, 0.3], [0.0, 1.0, 0.0]).with_inertia("link_3", hand)
+    with pytest.raises(torsor.TorsorError, match=r"singular everywhere on this map.*mass_matrix_report"):
+        plot.curvature_map(arm, (0, 2), q=[0.0, 0.0, 0.0], resolution=4)
 
 
 @pytest.mark.parametrize("q", [np.zeros(3), ARM_Q])

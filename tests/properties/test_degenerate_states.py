@@ -12,6 +12,7 @@ from property_checks import assert_close
 from property_strategies import Case, any_robots, cases, directions, robots, seeds, vectors3
 
 import torsor
+from torsor.arrays import factor, solve
 
 FUNCTIONS = {
     "link_poses": "q",
@@ -69,11 +70,21 @@ def test_a_folded_arm_with_all_mass_at_its_end_has_no_plausible_acceleration(l1,
 
 
 @given(st.integers(3, 6), seeds)
-def test_more_joints_than_one_point_mass_can_resist_have_no_plausible_acceleration(n, seed):
+def test_more_joints_than_one_point_mass_can_resist_are_refused(n, seed):
     rng = np.random.default_rng(seed)
     robot = end_loaded(list(rng.uniform(0.2, 1.0, n)), 1.0)
     q, v, tau = rng.normal(size=(3, 2, n))
-    assert_no_plausible_acceleration(torsor.forward_dynamics(robot, q, v, tau))
+    with pytest.raises(torsor.ModelError, match=r"joints 'joint_1', .* can move together without moving any inertia"):
+        torsor.forward_dynamics(robot, q, v, tau)
+    # and where nobody asks beforehand, no acceleration is made up
+    assert_no_plausible_acceleration(solve(factor(torsor.mass_matrix(robot, q), guarded=True), tau))
+
+
+def test_long_chains_of_point_masses_have_accelerations():
+    robot = torsor.robots.planar_chain([0.3] * 60, [0.5] * 60)
+    q, v, tau = np.random.default_rng(0).normal(size=(3, 60))
+    a = torsor.forward_dynamics(robot, q, v, tau)
+    assert_close(torsor.inverse_dynamics(robot, q, v, a), tau, 1e-9, scale=a)
 
 
 @given(st.floats(0.1, 3), st.floats(0.1, 3), st.floats(-3, 3))

@@ -26,29 +26,29 @@ class Factors(NamedTuple):
 
 def factor(M: Array, *, guarded: bool) -> Factors:
     """Factors of M (..., n, n). ``guarded``: M may be singular, and where a pivot is all rounding error, all become NaN, so that
-    no solution is made up.
+    no solution is made up. Pivots are compared with the diagonal of their own row, for rows may differ in their units.
     """
     n = M.shape[-1]
     rows: list[Array] = [None] * n
     inverses: list[Array] = [None] * n
     rest = M
-    if guarded:  # every entry of M carries rounding errors of the size of its largest
-        largest = M[..., 0, 0]
-        for k in range(1, n):
-            largest = where(M[..., k, k] > largest, M[..., k, k], largest)
-        threshold = (4 * n * rounding_of(largest))[..., None] * numpy.ones(n)
-        singular = largest < 0.0
+    if guarded:  # M_ij carries rounding errors of the size of √(M_ii M_jj)
+        diagonal = [M[..., k, k] for k in range(n)]
+        rounding = 4 * n * epsilon_of(sum(diagonal))
+        singular = diagonal[0] < 0.0
+        loss: Array = 1.0  # the largest M_kk / pivot so far: by that much the errors of M are larger in what is left
     with numpy.errstate(all="ignore"):
         for k in range(n - 1, -1, -1):
             pivot = rest[..., k, k]
             if guarded:
-                sound = pivot > threshold[..., k]
+                sound = pivot > rounding * loss * diagonal[k]
                 pivot, singular = where(sound, pivot, numpy.nan), singular | ~sound
             column = rest[..., :k, k]
             inverses[k] = 1.0 / pivot
             rows[k] = column * inverses[k][..., None]
-            if guarded:  # the error of a pivot enters those that follow with the square of what is eliminated
-                threshold = threshold[..., :k] + rows[k] * rows[k] * threshold[..., k, None]
+            if guarded and 0 < k < n - 1:  # the first pivot has lost nothing
+                lost = diagonal[k] * inverses[k]
+                loss = where(lost > loss, lost, loss)
             rest = rest[..., :k, :k] - outer(rows[k], column)
     if guarded:  # of a row that has nothing to do with the others, too: the result is NaN as a whole
         inverses = [where(singular, numpy.nan, inverse) for inverse in inverses]
@@ -56,8 +56,13 @@ def factor(M: Array, *, guarded: bool) -> Factors:
 
 
 def rounding_of(x: Array) -> Array:
-    """ε x for the precision that x has when this is evaluated, which a trace does not know yet: in single, 1 + 2⁻³⁰ is 1."""
-    return where(x * (1.0 + 2.0**-30) == x, SINGLE, EPSILON) * x
+    """ε x for the precision that x has when this is evaluated."""
+    return epsilon_of(x) * x
+
+
+def epsilon_of(x: Array) -> Array:
+    """ε of the precision that x has when this is evaluated, which a trace does not know yet: in single, 1 + 2⁻³⁰ is 1."""
+    return where(x * (1.0 + 2.0**-30) == x, SINGLE, EPSILON)
 
 
 def solve(factors: Factors, b: Array) -> Array:

@@ -6,10 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from torsor.lie import inertia_matrix
+from torsor.arrays.typing import Array, InertiaRow
 from torsor.model.robot import Robot
 
 ROUNDING = 64 * float(np.finfo(float).eps)
+_SHIFT = 46  # ROUNDING is 2⁻⁴⁶
 
 
 def has_degenerate_links(robot: Robot) -> bool:
@@ -30,5 +31,52 @@ def may_be_singular(robot: Robot) -> bool:
 
 @lru_cache(maxsize=1024)
 def _has_degenerate_links(robot: Robot) -> bool:
-    moments = np.linalg.eigvalsh(inertia_matrix(robot.parameters.inertias))
-    return bool(np.any(moments[:, 0] <= ROUNDING * moments[:, -1]))
+    return any(definiteness(row) <= 0 for row in robot.parameters.inertias)
+
+
+def definiteness(row: InertiaRow) -> int:
+    """1 for ten numbers (10,) whose 6×6 inertia is positive in every direction, 0 for none in some, −1 for negative in some.
+
+    Positive is the inertia if the mass m and the rotational inertia about the centre of mass are, which is N/m with
+    N = m I − |h|² 1 + h hᵀ. A moment below its own rounding error, measured by the largest entry of I, counts as none.
+    Units of length and mass make no difference, and neither does the processor: the numbers are compared as integers.
+    """
+    if not np.all(np.isfinite(row)):
+        return 0
+    m, *rest = _as_integers(row)
+    h, (xx, xy, xz, yy, yz, zz) = rest[:3], rest[3:]
+    largest = max(map(abs, rest[3:]))
+    if m < 0 or (m == 0 and any(h)):
+        return -1
+    if m == 0:
+        six, noise = [x << _SHIFT for x in (xx, xy, xz, yy, yz, zz)], largest
+    else:
+        x, y, z = h
+        of_com = (
+            m * xx - y * y - z * z,
+            m * xy + x * y,
+            m * xz + x * z,
+            m * yy - x * x - z * z,
+            m * yz + y * z,
+            m * zz - x * x - y * y,
+        )
+        six, noise = [entry << _SHIFT for entry in of_com], m * largest
+        if _is_positive(six, -noise):
+            return 1
+    nothing = largest == 0 and not any(h)  # massless, or a point mass at the origin
+    return 0 if nothing or _is_positive(six, noise) else -1
+
+
+def _as_integers(numbers: Array) -> list[int]:
+    """Numbers times the same power of two, exactly."""
+    fractions = [float(x).as_integer_ratio() for x in numbers]
+    common = max(denominator for _, denominator in fractions)
+    return [numerator * (common // denominator) for numerator, denominator in fractions]
+
+
+def _is_positive(six: list[int], shift: int) -> bool:
+    """Whether the symmetric matrix of xx, xy, xz, yy, yz, zz, plus ``shift`` times 1, is positive definite (Sylvester)."""
+    xx, xy, xz, yy, yz, zz = six
+    xx, yy, zz = xx + shift, yy + shift, zz + shift
+    of_two = xx * yy - xy * xy
+    return xx > 0 and of_two > 0 and zz * of_two + xz * (xy * yz - yy * xz) - yz * (xx * yz - xy * xz) > 0
