@@ -252,3 +252,47 @@ def test_non_finite_states_give_no_warnings_either():
     ball = torsor.assemble([Joint(name="ball", kind="spherical", inertia=Inertia.sphere(0.1, mass=1.0))])
     assert np.isnan(torsor.frame_pose(ball, np.zeros(4), "ball_link")).any()  # no rotation has quaternion zero
     assert np.isnan(torsor.inverse_dynamics(ARM, np.full(7, np.inf), V, A)).any()
+
+
+# Fits that are no bodies
+
+
+def unphysical_fit():
+    """The Panda with a link of negative moments, and one with a first moment but no mass."""
+    pi = np.array(torsor.inertial_parameters(ARM)).reshape(7, 10)
+    pi[2, 4], pi[4, 0] = -0.5, 0.0
+    return ARM.with_inertial_parameters(pi)
+
+
+def test_a_fit_that_is_no_body_can_be_read_and_diagnosed():
+    fit = unphysical_fit()
+    np.testing.assert_array_equal(fit.inertia("link_3").row, fit.parameters.inertias[2])
+    wrong = {link: fit.inertia(link).violations() for link in fit.links}
+    before = {link: ARM.inertia(link).violations() for link in ARM.links}
+    assert wrong["link_3"][0].startswith("negative principal moment about the centre of mass: -")
+    assert wrong["link_5"][0].startswith("zero mass with a first moment of ")
+    assert all(wrong[link] == before[link] for link in ("link_1", "link_2", "link_4", "link_6", "link_7"))
+    # and edited, with the forces of the fit
+    held = fit.lock({"panda_joint7": 0.3}).reorder(fit.coordinates[-2::-1])
+    q, v, a = (np.append(x[:6][::-1], 0.0) for x in (Q, V, A))
+    tau = torsor.inverse_dynamics(
+        fit, np.append(q[:6][::-1], 0.3), np.append(v[:6][::-1], 0.0), np.append(a[:6][::-1], 0.0)
+    )
+    np.testing.assert_allclose(torsor.inverse_dynamics(held, q[:6], v[:6], a[:6]), tau[:6][::-1], atol=1e-12)
+
+
+@pytest.mark.parametrize("writer", ["to_urdf", "to_mjcf", "to_json", "to_yaml"])
+def test_a_fit_that_is_no_body_is_written_to_no_file(writer, tmp_path):
+    text = message(ModelError, getattr(unphysical_fit(), writer), tmp_path / "fit")
+    assert text.startswith(
+        f"{writer}: robot 'panda': link 'link_3' has an inertia that no body has: negative principal moment"
+    )
+    assert "robot.with_inertia('link_3', torsor.Inertia(mass, com, rotational))" in text
+    assert not (tmp_path / "fit").exists()
+
+
+def test_numbers_of_no_body_are_named_where_bodies_are_needed():
+    arm = torsor.robots.planar2r()
+    fit = arm.with_inertial_parameters(-torsor.inertial_parameters(arm))
+    assert "link 'link_1' has an inertia that no body has: negative mass" in message(ModelError, torsor.equations, fit)
+    assert "lists: robot 'planar2r': link 'link_1'" in message(ModelError, torsor.modern_robotics.lists, fit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import numpy as np
@@ -22,7 +23,7 @@ from property_strategies import (
     vectors6,
 )
 
-from torsor import Inertia, lie
+from torsor import Inertia, ModelError, lie
 
 sizes = st.floats(0.05, 2.0)
 axis_names = st.sampled_from(["x", "y", "z"])
@@ -267,3 +268,52 @@ def test_the_triangle_inequality_is_named_with_the_amount(low, middle, excess, w
 def test_rotation_without_mass_is_a_violation(body):
     (violation,) = Inertia(0.0, rotational=body.inertia().rotational).violations()
     assert "zero mass" in violation
+
+
+# Any ten numbers
+
+WRONG = {
+    "negative mass": [-0.5, 0.1, 0, 0, 1.0, 0, 0, 1.0, 0, 1.0],
+    "negative principal moment about the centre of mass": [1.0, 0.5, 0, 0, 1.0, 0, 0, 0.1, 0, 1.0],
+    "zero mass with a first moment of 0.5 kg·m": [0.0, 0.3, 0.4, 0, 1.0, 0, 0, 1.0, 0, 1.0],
+    "zero mass with a rotational inertia of 2 kg·m²": [0.0, 0, 0, 0, 2.0, 0, 0, 1.5, 0, 1.0],
+    "negative principal moment about the link frame": [0.0, 0, 0, 0, 2.0, 0, 0, -1.5, 0, 1.0],
+    "triangle inequality": [1.0, 0, 0, 0, 1.0, 0, 0, 1.0, 0, 2.5],
+    "numbers that are not finite: m c_x = nan, Izz = inf": [1.0, np.nan, 0, 0, 1.0, 0, 0, 1.0, 0, np.inf],
+}
+
+
+@pytest.mark.parametrize("problem", WRONG)
+def test_violations_tell_for_any_ten_numbers(problem):
+    row = np.array(WRONG[problem])
+    body = Inertia.unchecked(row)
+    assert any(text.startswith(problem) for text in body.violations())
+    np.testing.assert_array_equal(body.row, row)
+    assert str(body).startswith("Inertia(mass=")
+    copy = pickle.loads(pickle.dumps(body))
+    np.testing.assert_array_equal(copy.row, row)
+    assert copy.violations() == body.violations()
+
+
+@given(seeds, poses())
+def test_numbers_of_no_body_move_and_add_as_all_do(seed, T):
+    row, other = np.random.default_rng(seed).normal(size=(2, 10))
+    body, sum_of_both = Inertia.unchecked(row), Inertia.unchecked(row) + Inertia.unchecked(other)
+    assert_close(body.row, row)
+    assert_close(body.moved(T).row, lie.transform_inertia(T, row), scale=largest(T) ** 2)
+    assert_close(sum_of_both.row, row + other)
+
+
+@given(bodies)
+def test_a_body_that_was_not_checked_is_the_body(body):
+    again = Inertia.unchecked(body.row)
+    assert again.numbers is None
+    assert_same_body(again, Inertia.from_row(body.row), 0.0)
+    assert again.violations() == []
+
+
+def test_what_is_not_ten_numbers_is_refused():
+    for make in (Inertia.from_row, Inertia.unchecked):
+        for row in (np.zeros(9), "heavy", None, [[1.0] * 10], 3.0):
+            with pytest.raises(ModelError, match=rf"Inertia.{make.__name__}: `row` must be ten numbers"):
+                make(row)

@@ -97,7 +97,7 @@ class BaseParameters:
         """The π (..., 10 n) with matrix π = ``beta`` (..., count) that is nearest to the robot's own; kg, m.
 
         Nearest by the sum of squares of all changes, lengths in units of the mean distance between link frames. It need not
-        belong to real bodies: `Robot.inertia` and `Inertia.violations` tell. ``robot.with_inertial_parameters`` takes it.
+        belong to real bodies: `robot.inertia(link).violations()` tells. ``robot.with_inertial_parameters`` takes it.
         """
         try:
             beta = as_numbers(beta)

@@ -122,7 +122,7 @@ def disassemble(robot: Robot) -> list[Joint]:
             link=s.links[i],
             pose=p.poses[i],
             screw=p.screws[i] if s.kinds[i] in SCREW_KINDS else None,
-            inertia=Inertia.from_row(p.inertias[i]),
+            inertia=Inertia.unchecked(p.inertias[i]),
         )
         if own:
             joint = replace(

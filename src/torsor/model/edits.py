@@ -62,7 +62,7 @@ def subtree(robot: Robot, joint: str) -> Robot:
         gravity=_gravity_at(robot, s.parents[root]),
         frames=frames,
         base=base,
-        base_inertia=Inertia.from_row(row),
+        base_inertia=Inertia.unchecked(row),
         coulomb_width=s.coulomb_width,
         order=[name for name in robot.coordinates if name in names],
     )
@@ -108,7 +108,7 @@ def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str]) -> Robot:
         gravity=p.gravity,
         frames=frames_of(robot),
         base=s.base,
-        base_inertia=Inertia.from_row(p.base_inertia),
+        base_inertia=Inertia.unchecked(p.base_inertia),
         coulomb_width=s.coulomb_width,
         order=order,
     ).with_source(robot.source)

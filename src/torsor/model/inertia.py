@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import contextlib
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,10 @@ from torsor.lie.inertias import rotational as rotational_part
 from torsor.model import shapes
 
 _ORIGIN = (0.0, 0.0, 0.0)
+TEN_NUMBERS = ("m", "m c_x", "m c_y", "m c_z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+_CANCELLED = 64 * float(
+    np.finfo(float).eps
+)  # of the inertia about the link frame: what moving to the centre of mass leaves
 _ROUNDING = 1e-12  # of the largest entry: what an asymmetric or indefinite inertia may owe to printed digits
 
 
@@ -44,12 +49,14 @@ class Inertia:
 
     The centre of mass is given in the link frame; the rotational inertia is about the centre of mass, in the axes of
     the link frame. Massless bodies and point masses are legal. What no body can have (negative or non-finite mass,
-    an asymmetric or indefinite inertia) is refused; `violations` tells what a *real* body cannot have.
+    an asymmetric or indefinite inertia) is refused, except by `unchecked`; `violations` tells what a *real* body cannot have.
+    ``numbers`` is None, or the ten numbers (10,) that were not checked and that no body has.
     """
 
     mass: Array
     com: Vector3 = _ORIGIN
     rotational: Matrix3 = (_ORIGIN, _ORIGIN, _ORIGIN)
+    numbers: InertiaRow | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, shape in (("mass", ()), ("com", (3,)), ("rotational", (3, 3))):
@@ -68,6 +75,8 @@ class Inertia:
     @exact_constants()
     def row(self) -> InertiaRow:
         """The ten numbers (m, m c, I about the link frame's origin) that the equations of motion are linear in."""
+        if self.numbers is not None:
+            return self.numbers
         at_com = lie.inertia_row(self.mass, 0.0 * self.com, self.rotational)
         return lie.transform_inertia(se3.pose(np.eye(3), self.com), at_com)
 
@@ -90,7 +99,7 @@ class Inertia:
     @exact_constants()
     def from_row(cls, row: InertiaRow) -> Inertia:
         """The body of ten numbers (10,): m (kg), m c (kg·m), I about the origin (kg·m²) [PBP95, (21)]."""
-        row = as_numbers(row)
+        row = _ten_numbers("from_row", row)
         mass = row[0]
         if is_concrete(row) and mass == 0:
             if np.any(row[1:4] != 0):
@@ -101,6 +110,26 @@ class Inertia:
         if is_concrete(row):
             at_com = _without_rounding(at_com, np.abs(row[4:]).max())
         return cls(mass, com, at_com)
+
+    @classmethod
+    def unchecked(cls, row: InertiaRow) -> Inertia:
+        """Any ten numbers (10,), kg, kg·m, kg·m², as they are, say from an identification; `violations` tells what is wrong.
+
+        Of a body, what `from_row` gives. Of no body, ``row`` is exactly what was given; centre of mass and rotational inertia
+        about it are NaN if there is none, as for a first moment without mass.
+        """
+        row = _ten_numbers("unchecked", row)
+        finite = not is_concrete(row) or bool(np.all(np.isfinite(row)))
+        if finite:
+            with contextlib.suppress(ModelError):
+                return cls.from_row(row)
+        body, com, rotational = cls.zero(), np.full(3, np.nan), np.full((3, 3), np.nan)
+        if finite and (row[0] != 0 or not np.any(row[1:4])):
+            com = row[1:4] / row[0] if row[0] else np.zeros(3)
+            rotational = rotational_part(lie.transform_inertia(se3.pose(np.eye(3), -com), row))
+        for name, value in (("mass", row[0]), ("com", com), ("rotational", rotational), ("numbers", row)):
+            object.__setattr__(body, name, value)
+        return body
 
     @classmethod
     def from_matrix(cls, G: Matrix6) -> Inertia:
@@ -196,6 +225,8 @@ class Inertia:
     @exact_constants()
     def moved(self, T_ab: Pose) -> Inertia:
         """This body, given in frame b, as seen from frame a; ``T_ab`` (4, 4), m [PBP95, §4]."""
+        if self.numbers is not None:
+            return Inertia.unchecked(lie.transform_inertia(T_ab, self.numbers))
         R = se3.rotation(as_numbers(T_ab))
         com = matvec(R, self.com) + se3.translation(as_numbers(T_ab))
         return Inertia(self.mass, com, matmul(R, matmul(self.rotational, transpose(R))))
@@ -211,7 +242,9 @@ class Inertia:
 
     @exact_constants()
     def principal(self) -> PrincipalAxes:
-        """Principal moments and axes about the centre of mass [BSP93, §3.1]."""
+        """Principal moments and axes about the centre of mass [BSP93, §3.1]; NaN if there is none."""
+        if not np.all(np.isfinite(self.rotational)):
+            return PrincipalAxes(np.full(3, np.nan), np.full((3, 3), np.nan))
         moments, axes = symmetric_eigen(self.rotational)
         x, y = axes[:, 2], axes[:, 1]
         return PrincipalAxes(moments[::-1], stack([x, y, cross(x, y)]))
@@ -219,17 +252,34 @@ class Inertia:
     def violations(self) -> list[str]:
         """What a real distribution of mass cannot have, each with by how much; empty if the body can exist [Sil81, (2.7)].
 
-        The moments of ∫ r rᵀ dm must not be negative, which is the triangle inequality of the principal moments.
+        For any ten numbers: they must be finite, the mass must not be negative, without mass there is no inertia, and the moments
+        of ∫ r rᵀ dm must not be negative, which is the triangle inequality of the principal moments.
         """
+        row = np.asarray(self.row)
+        if not np.all(np.isfinite(row)):
+            wrong = (f"{name} = {x:g}" for name, x in zip(TEN_NUMBERS, row, strict=True) if not np.isfinite(x))
+            return [f"numbers that are not finite: {', '.join(wrong)}"]
+        mass, first = float(self.mass), float(np.linalg.norm(row[1:4]))
+        found = [f"negative mass: {mass:.6g} kg"] if mass < 0 else []
+        if mass == 0 and first > 0:
+            found.append(f"zero mass with a first moment of {first:.6g} kg·m")
+        return found + self._violations_of_moments(mass == 0, row)
+
+    def _violations_of_moments(self, massless: bool, row: InertiaRow) -> list[str]:
+        low, middle, high = np.linalg.eigvalsh(rotational_part(row) if massless else self.rotational)
+        noise = _ROUNDING * abs(high) + _CANCELLED * float(np.abs(row[4:]).max())
+        where, excess = "about the link frame" if massless else "about the centre of mass", high - low - middle
         found = []
-        low, middle, high = self.principal().moments
-        excess = high - low - middle
-        if excess > _ROUNDING * high:
+        if low < -noise:
+            found.append(
+                f"negative principal moment {where}: {low:.6g} kg·m² (the others are {middle:.6g} and {high:.6g} kg·m²)"
+            )
+        elif excess > noise:
             found.append(
                 f"triangle inequality: the largest principal moment {high:.6g} exceeds the sum of the other two, "
                 f"{low:.6g} + {middle:.6g}, by {excess:.3g} kg·m² ({excess / high:.1%})"
             )
-        if self.mass == 0 and high > 0:
+        if massless and high > 0:
             found.append(f"zero mass with a rotational inertia of {high:.6g} kg·m²")
         return found
 
@@ -237,6 +287,8 @@ class Inertia:
 @exact_constants()
 def _welded(parts: list[Inertia]) -> Inertia:
     """One body of several, about their common centre of mass: nothing large is subtracted, so nothing is lost."""
+    if any(part.numbers is not None for part in parts):
+        return Inertia.unchecked(sum(part.row for part in parts))
     mass, moment = parts[0].mass, parts[0].mass * parts[0].com
     for part in parts[1:]:
         mass, moment = mass + part.mass, moment + part.mass * part.com
@@ -246,6 +298,18 @@ def _welded(parts: list[Inertia]) -> Inertia:
         d = part.com - com
         rotational = rotational + part.rotational + part.mass * (dot(d, d) * np.eye(3) - outer(d, d))
     return Inertia(mass, com, rotational)
+
+
+def _ten_numbers(where: str, row: InertiaRow) -> InertiaRow:
+    try:
+        numbers = as_numbers(row)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"Inertia.{where}: `row` must be ten numbers, got {row!r:.60}.") from error
+    if tuple(numbers.shape) != (10,):
+        raise ModelError(
+            f"Inertia.{where}: `row` must be ten numbers ({', '.join(TEN_NUMBERS)}), got shape {tuple(numbers.shape)}."
+        )
+    return numbers
 
 
 def _without_rounding(rotational: Matrix3, scale: float) -> Matrix3:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torsor.arrays import concat, reshape
 from torsor.arrays.typing import InertialVector, JointParameterVector
+from torsor.model.inertia import TEN_NUMBERS
 from torsor.model.robot import Robot
 
-OF_LINK = ("m", "m c_x", "m c_y", "m c_z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 OF_JOINT = ("armature", "viscous friction", "Coulomb friction")
 
 
@@ -20,7 +20,7 @@ def inertial_parameters(robot: Robot) -> InertialVector:
 
 def inertial_parameter_names(robot: Robot) -> tuple[str, ...]:
     """The names of the 10 n numbers in π, and of the columns of regressors: "link_3 m", "link_3 m c_x", …, "link_3 Izz"."""
-    return tuple(f"{link} {what}" for link in robot.links for what in OF_LINK)
+    return tuple(f"{link} {what}" for link in robot.links for what in TEN_NUMBERS)
 
 
 def joint_parameters(robot: Robot) -> JointParameterVector:

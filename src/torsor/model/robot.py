@@ -118,8 +118,8 @@ class Robot:
         return self.parameters.is_concrete
 
     def inertia(self, link: str) -> Inertia:
-        """Inertia of a link, in its frame."""
-        return Inertia.from_row(self.parameters.inertias[self._moving_link(link)])
+        """Inertia of a link, in its frame: also one that no body has, as a fit may; its `Inertia.violations` tell."""
+        return Inertia.unchecked(self.parameters.inertias[self._moving_link(link)])
 
     def q_slice(self, joint: str) -> slice:
         """Where a joint's numbers are in q."""
@@ -128,6 +128,17 @@ class Robot:
     def v_slice(self, joint: str) -> slice:
         """Where a joint's numbers are in v, a and tau."""
         return self.structure.coordinate_of(self.structure.joint_index(joint)).v
+
+    def refuse_unphysical(self, where: str) -> None:
+        """Raise, naming the link, if some link has numbers that are no mass, centre and rotational inertia of anything."""
+        rows = (*self.parameters.inertias, self.parameters.base_inertia)
+        for link, row in zip((*self.links, self.structure.base), rows, strict=True):
+            if (body := Inertia.unchecked(row)).numbers is not None:
+                wrong = "; ".join(body.violations())
+                raise ModelError(
+                    f"{where}: robot {self.name!r}: link {link!r} has an inertia that no body has: {wrong}. "
+                    f"Give it another: robot.with_inertia({link!r}, torsor.Inertia(mass, com, rotational))."
+                )
 
     # States by name
 
@@ -185,7 +196,7 @@ class Robot:
         """The same robot with the inertias of all links from π (10 n,) or (n, 10), kg, m, as in `torsor.inertial_parameters`.
 
         π may be JAX values, and may come from an identification, so it need not be what a real body has: only that it is
-        finite is checked. ``robot.inertia(link)`` refuses what is no inertia at all, and its `Inertia.violations` tell the rest.
+        finite is checked. ``robot.inertia(link).violations()`` tells what is wrong; what no body has is written to no file.
         """
         try:
             pi = as_numbers(pi)
@@ -261,6 +272,7 @@ class Robot:
         What URDF cannot say is refused unless named in ``drop``: "gravity", "armature", "coulomb width", "joint order",
         and the "friction" and "limits" of joints with several degrees of freedom.
         """
+        self.refuse_unphysical("to_urdf")
         return WRITERS["urdf"](self, path, drop=drop)
 
     def to_mjcf(self, path: str | PathLike[str] | None = None) -> str:
@@ -269,14 +281,17 @@ class Robot:
         Velocity limits, limits of spherical and free joints and the width of Coulomb friction have no place in it; what
         else it cannot say is refused. Planar joints become three of MuJoCo's.
         """
+        self.refuse_unphysical("to_mjcf")
         return WRITERS["mjcf"](self, path)
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """The robot as torsor's own JSON (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
+        self.refuse_unphysical("to_json")
         return WRITERS["json"](self, path)
 
     def to_yaml(self, path: str | PathLike[str] | None = None) -> str:
         """The robot as torsor's own YAML (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
+        self.refuse_unphysical("to_yaml")
         return WRITERS["yaml"](self, path)
 
     # Identity

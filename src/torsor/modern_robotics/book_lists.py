@@ -55,6 +55,7 @@ def lists(robot: Robot, frame: str | None = None) -> tuple[Array, Array, Array]:
     """
     _refuse_what_lists_cannot_say(robot)
     form = link_form(robot, _end_frame(robot, frame))
+    robot.refuse_unphysical("lists")
     bodies = [robot.inertia(link) for link in robot.links]
     T_ic = [se3.pose(np.eye(3), body.com) for body in bodies]
     steps = [

@@ -120,6 +120,7 @@ class Anatomy:
         """Mass, centre of mass and rotational inertia of every link, as letters."""
         s, p = self.robot.structure, self.robot.parameters
         masses, coms, moments = [], [], []
+        self.robot.refuse_unphysical("equations")
         for i in range(s.n):
             body = Inertia.from_row(p.inertias[i])
             masses.append(self._letter("m", i, "", float(body.mass), "kg"))
