@@ -126,6 +126,48 @@ def test_limits_of_a_follower_bind_its_leader():
     assert limits.upper == (0.5,)
 
 
+def screw_drive(*followers):
+    """A motor and what it moves through a spindle, as (ratio, velocity limit, effort limit) of each follower."""
+    body = Inertia.box((0.1, 0.1, 0.1), mass=1.0)
+    motor = Joint(name="motor", kind="revolute", axis=(0, 0, 1), velocity_limit=100.0, effort_limit=5.0, inertia=body)
+    quills = [
+        Joint(
+            name=f"quill_{k}",
+            kind="prismatic",
+            axis=(0, 0, 1),
+            parent="motor_link",
+            inertia=body,
+            velocity_limit=velocity,
+            effort_limit=effort,
+            mimic=Mimic("motor", ratio),
+        )
+        for k, (ratio, velocity, effort) in enumerate(followers)
+    ]
+    return torsor.assemble([motor, *quills])
+
+
+def test_velocity_and_effort_limits_of_followers_bind_their_leader():
+    ratio = 0.016 / (2 * np.pi)  # m per rad
+    limits = screw_drive((ratio, 0.05, 100.0)).limits
+    np.testing.assert_allclose((limits.velocity[0], limits.effort[0]), (0.05 / ratio, 100.0 * ratio))
+    # the narrowest of several counts, whatever the sign of the ratio; what is wider than the leader's own changes nothing
+    limits = screw_drive((-0.5, 20.0, 4.0), (2.0, 60.0, 100.0), (1.0, 1e6, 1e6), (1.0, np.inf, np.inf)).limits
+    assert (limits.velocity, limits.effort) == ((30.0,), (2.0,))
+
+
+def test_a_follower_without_a_motor_or_a_motion_binds_nothing():
+    for follower in ((1.0, 0.0, 0.0), (0.0, 0.1, 0.1)):
+        limits = screw_drive(follower).limits
+        assert (limits.velocity, limits.effort) == ((100.0,), (5.0,))
+
+
+def test_limits_of_followers_survive_edits_and_files():
+    robot = screw_drive((-0.5, 20.0, 4.0))
+    assert robot.reorder(robot.coordinates).limits == robot.limits
+    for text in (robot.to_urdf(drop=["gravity"]), robot.to_json()):
+        assert torsor.load(text).limits == robot.limits
+
+
 def test_a_helical_joint_without_pitch_is_revolute_and_a_screw_decides_by_itself():
     screws = [[0, 0, 1, 0, 0, 0], [0, 0, 2, 0, 0, 0.5], [0, 0, 0, 0, 3, 0], [1, 0, 0, 1e-17, 1, 0]]
     robot = torsor.serial_chain(screws, [np.eye(4)] * 4, [Inertia.sphere(0.1, mass=1.0)] * 4)

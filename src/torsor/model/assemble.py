@@ -89,7 +89,7 @@ def assemble(
         couplings=_couplings(moving, screws, coordinates),
         coordinates=coordinates,
         frames=named_frames,
-        limits=_limits(moving, screws, coordinates),
+        limits=_limits(moving, coordinates),
         coulomb_width=float(coulomb_width),
     )
     parameters = Parameters(
@@ -242,29 +242,36 @@ def _frames(
     return tuple(frames), np.array(poses).reshape(-1, 4, 4)
 
 
-def _limits(moving: list[Joint], screws: list[UnitScrew], coordinates: tuple[Coordinate, ...]) -> Limits:
+def _limits(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limits:
     own = {joint.name: joint for joint in moving}
     lower = {c.name: _bounds(own[c.name], "lower", c.nq, -np.inf) for c in coordinates}
     upper = {c.name: _bounds(own[c.name], "upper", c.nq, np.inf) for c in coordinates}
-    for joint in moving:  # a follower's range binds its leader
+    velocity = {c.name: _spread(own[c.name], "velocity_limit", c.nv) for c in coordinates}
+    effort = {c.name: _spread(own[c.name], "effort_limit", c.nv) for c in coordinates}
+    for joint in (
+        moving
+    ):  # a follower's limits bind its leader: q_f = ratio q + offset, v_f = ratio v, and its force does ratio f
         if joint.mimic is not None and joint.mimic.ratio:
-            ends = (np.array([joint.lower, joint.upper], float).ravel() - joint.mimic.offset) / joint.mimic.ratio
-            leader = joint.mimic.joint
+            leader, ratio = joint.mimic.joint, joint.mimic.ratio
+            ends = (np.array([joint.lower, joint.upper], float).ravel() - joint.mimic.offset) / ratio
             lower[leader] = np.maximum(lower[leader], ends.min()) + 0.0  # no −0.0, which sorts below 0.0 for some
             upper[leader] = np.minimum(upper[leader], ends.max()) + 0.0
+            velocity[leader] = np.minimum(velocity[leader], _of_follower(joint, "velocity_limit") / abs(ratio))
+            effort[leader] = np.minimum(effort[leader], _of_follower(joint, "effort_limit") * abs(ratio))
     for name in lower:
         if np.any(lower[name] > upper[name]):
             raise ModelError(
                 f"joint {name!r}: lower limit {lower[name].tolist()} exceeds upper limit {upper[name].tolist()}."
             )
-    velocity = [x for c in coordinates for x in _spread(own[c.name], "velocity_limit", c.nv)]
-    effort = [x for c in coordinates for x in _spread(own[c.name], "effort_limit", c.nv)]
     return Limits(
-        tuple(float(x) for c in coordinates for x in lower[c.name]),
-        tuple(float(x) for c in coordinates for x in upper[c.name]),
-        tuple(map(float, velocity)),
-        tuple(map(float, effort)),
+        *(tuple(float(x) for c in coordinates for x in limit[c.name]) for limit in (lower, upper, velocity, effort))
     )
+
+
+def _of_follower(joint: Joint, field: str) -> Array:
+    """A follower's limit (1,); none if it is zero, as files say it of joints without a motor."""
+    value = _spread(joint, field, 1)
+    return np.where(value == 0, np.inf, value)
 
 
 def _bounds(joint: Joint, field: str, size: int, none: float) -> Array:

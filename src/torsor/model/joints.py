@@ -40,7 +40,12 @@ def check_name(what: str, name: object) -> None:
 
 
 class Mimic(NamedTuple):
-    """q = ratio · q[joint] + offset: this joint follows another."""
+    """q = ratio · q[joint] + offset: this joint follows another.
+
+    Its limits bind the leader, whose coordinate it shares, and the narrowest of all counts: ranges of position; velocities
+    divided by |ratio|; efforts times |ratio|, so that no follower bears more than its own limit even where the whole force
+    of the coordinate passes through it. A velocity or effort limit of zero is none: files give it to joints without a motor.
+    """
 
     joint: str
     ratio: float = 1.0

@@ -47,7 +47,7 @@ class Frame(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Bounds of q (nq,), |v| and |tau| (nv,), as tuples; infinite where there is none."""
+    """Bounds of q (nq,), |v| and |tau| (nv,), as tuples; infinite where there is none. A `Mimic` joint's are in its leader's."""
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
