@@ -178,12 +178,15 @@ def test_rows_that_have_vanished_are_not_made_up_of_rounding_errors(name, backen
 def test_in_single_precision_rounding_errors_are_larger():
     """Next to a singularity: what double precision can still tell from zero, single cannot."""
     arm, wrist = torsor.robots.ur5(), np.array([0.2, -1.1, 1.3, -0.4, 0.0, 0.5])
-    for offset, single, double in ((0.0, False, False), (1e-6, False, True), (1e-3, False, True), (0.3, True, True)):
+    for offset, single, double in ((0.0, False, False), (1e-6, False, True), (1e-5, False, True), (0.01, True, True)):
         q = wrist + offset * np.eye(6)[4]
+        inertias = {}
         for kind, finite in ((np.float32, single), (np.float64, double)):
-            found = torsor.task_space_dynamics(arm, q.astype(kind), np.zeros(6, kind), "tool0").inertia
-            assert found.dtype == kind
-            assert np.isfinite(found).all() == finite
+            inertias[kind] = torsor.task_space_dynamics(arm, q.astype(kind), np.zeros(6, kind), "tool0").inertia
+            assert inertias[kind].dtype == kind
+            assert np.isfinite(inertias[kind]).all() == finite
+        if single:  # what is told is true: ε of single precision times the condition of JM⁻¹Jᵀ, about 10⁴, leaves 10⁻³
+            assert_close(inertias[np.float32], inertias[np.float64], 1e-2)
 
 
 @pytest.mark.parametrize("backend", ["compiled", "numpy"])
