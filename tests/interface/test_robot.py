@@ -114,6 +114,22 @@ def test_a_payload_is_the_same_as_a_link_on_a_fixed_joint():
     assert "tool" in welded.frames
 
 
+def test_the_numbers_of_a_robot_cannot_be_made_writeable():
+    robot = torsor.robots.planar2r()
+    for variant in (robot, robot.with_gravity((0, 0, -1.62)), robot.with_frame("tool", "link_2", np.eye(4))):
+        for leaf in variant.parameters:
+            while isinstance(leaf, np.ndarray) and leaf.size:
+                with pytest.raises(ValueError, match="WRITEABLE"):
+                    leaf.flags.writeable = True
+                with pytest.raises(ValueError, match="read-only"):
+                    leaf[...] = 0.0
+                leaf = leaf.base
+    given = np.array(robot.parameters.inertias)
+    changed = robot.with_parameters(inertias=given)
+    given[:] = 0.0
+    assert changed == robot
+
+
 def test_limits_of_a_follower_bind_its_leader():
     leader = Joint(
         name="a", kind="revolute", axis=(0, 0, 1), lower=-1.0, upper=1.0, inertia=Inertia.point(1, (1, 0, 0))

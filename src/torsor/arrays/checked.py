@@ -171,6 +171,8 @@ def check(where: str, name: str, value: Any, axes: tuple[str, ...], model: Any) 
     """``value`` as numbers of shape (..., *axes), or a ShapeError that says what to pass instead."""
     try:
         array = as_numbers(value)
+    except ShapeError as error:  # what is masked
+        raise ShapeError(f"{where}: `{name}`: {error}") from None
     except (TypeError, ValueError) as error:
         raise ShapeError(
             f"{where}: `{name}` must be an array of numbers with shape {_shape(axes, model)}, got {value!r:.80}."
@@ -183,6 +185,16 @@ def check(where: str, name: str, value: Any, axes: tuple[str, ...], model: Any) 
             f"{_advice(name, shape, want)}"
         )
     return array
+
+
+def plain_numbers(where: str, name: str, value: Any) -> Any:
+    """``value`` as a NumPy array of float64, or a ShapeError that says what came instead."""
+    try:
+        return numpy.asarray(as_numbers(value), numpy.float64)
+    except ShapeError as error:  # what is masked
+        raise ShapeError(f"{where}: `{name}`: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{where}: `{name}` must be real numbers, got {value!r:.80}.") from error
 
 
 def _size(axis: str, model: Any) -> int | None:

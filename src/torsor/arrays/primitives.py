@@ -14,6 +14,7 @@ import numpy
 from torsor.arrays import exact
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
+from torsor.errors import ShapeError
 
 _YZX, _ZXY = numpy.array([1, 2, 0]), numpy.array([2, 0, 1])
 
@@ -184,9 +185,13 @@ def _with(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
 
 
 def as_numbers(value: Any) -> Array:
-    """``value`` as an array of floating-point numbers; arrays of other libraries pass unchanged."""
+    """``value`` as an array of floating-point numbers; arrays of other libraries pass unchanged. What is masked is no number."""
     if namespace(value) is not numpy:
         return value
+    if isinstance(value, numpy.ma.MaskedArray) and (masked := int(numpy.sum(value.mask))):
+        raise ShapeError(
+            f"{masked} of {value.size} entries are masked, and no numbers: fill them first, as in x.filled(0.0)."
+        )
     array = numpy.asarray(value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"not real numbers: {array.dtype}")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays import as_numbers
 from torsor.arrays.namespace import namespace
 from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, engine, native
 from torsor.compiler.emit_llvm import emit
@@ -228,9 +229,11 @@ def _is_jax(value: Any) -> bool:
 
 def _checked(name: str, port: Port, value: Array) -> Any:
     try:
-        array = np.asarray(value)
+        array = np.asarray(as_numbers(value))
         if array.dtype not in native.ELEMENTS:
             array = array.astype(np.float64)
+    except ShapeError as error:  # what is masked
+        raise ShapeError(f"kernel {name!r}: `{port.name}`: {error}") from None
     except (TypeError, ValueError) as error:
         if _is_jax(value):
             raise TorsorError(

@@ -37,7 +37,7 @@ class Parameters(NamedTuple):
 
     def frozen(self) -> Parameters:
         """The same numbers, NumPy ones copied and made read-only, so that a robot can be shared and hashed."""
-        return Parameters(*(_frozen(leaf) for leaf in self))
+        return Parameters(*(frozen(leaf) for leaf in self))
 
     def refuse_non_finite(self, owner: str) -> None:
         """Raise if any plain number is NaN or infinite."""
@@ -47,9 +47,11 @@ class Parameters(NamedTuple):
                 raise ModelError(f"robot {owner!r}: `{name}` holds a NaN or infinite number at index {where}.")
 
 
-def _frozen(leaf: Array) -> Array:
+def frozen(leaf: Array) -> Array:
+    """A copy whose memory nobody can write to, not even after ``flags.writeable = True``: it belongs to immutable bytes."""
     if not is_concrete(leaf):
         return leaf
-    copy = np.array(leaf, dtype=np.float64)
-    copy.flags.writeable = False
-    return copy
+    numbers = np.asarray(leaf, dtype=np.float64)
+    if not numbers.size:
+        return np.zeros(numbers.shape)
+    return np.frombuffer(numbers.tobytes(), np.float64).reshape(numbers.shape)

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from torsor.model.parameters import Parameters
+import numpy as np
+
+from torsor.model.parameters import Parameters, frozen
 from torsor.model.robot import Robot
 from torsor.model.structure import Structure
 
@@ -36,11 +38,16 @@ def _register() -> None:
         return list(zip(keys, robot.parameters, strict=True)), robot.structure
 
     def unflatten(structure: Structure, leaves: Sequence[Any]) -> Robot:
-        return Robot(structure, Parameters(*leaves))  # never validates: leaves may be anything while JAX works
+        # Nothing is validated, for leaves may be anything while JAX works; but what could be written into is copied.
+        return Robot(structure, Parameters(*(frozen(leaf) if _is_writeable(leaf) else leaf for leaf in leaves)))
 
     tree_util.register_pytree_with_keys(
         Robot, flatten_with_keys, unflatten, lambda robot: (tuple(robot.parameters), robot.structure)
     )
+
+
+def _is_writeable(leaf: Any) -> bool:
+    return type(leaf) is np.ndarray and leaf.dtype == np.float64 and leaf.flags.writeable
 
 
 class _WaitForJax(importlib.abc.MetaPathFinder):
