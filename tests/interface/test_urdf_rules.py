@@ -569,6 +569,18 @@ def test_a_chain_of_followers_is_computed_or_refused(multiplier, backwards):
     assert f"it moves by 1e{'+' if multiplier > 1 else '-'}51 times 'j0'" in found.message
 
 
+@pytest.mark.parametrize("kind", ["planar", "floating"])
+def test_joints_with_several_freedoms_neither_follow_nor_lead(kind):
+    text = GOOD.replace(ELBOW_LIMIT, ELBOW_LIMIT + '<mimic joint="shoulder"/>')
+    (found,) = finding_of("mimic-unknown", text.replace('name="elbow" type="revolute"', f'name="elbow" type="{kind}"'))
+    kinds = {"floating": "free"}
+    assert found.message == f"a {kinds.get(kind, kind)} joint cannot follow another"
+    (found,) = finding_of(
+        "mimic-unknown", text.replace('name="shoulder" type="revolute"', f'name="shoulder" type="{kind}"')
+    )
+    assert found.message == f"it mimics 'shoulder', which is {kinds.get(kind, kind)}"
+
+
 def test_a_mistake_in_a_chain_of_followers_is_told_once():
     (found,) = finding_of("mimic-zero", followers(9, 2.0).replace('"j2" multiplier="2.0"', '"j2" multiplier="0"'))
     assert found.element == "joint 'j3'"
@@ -577,3 +589,22 @@ def test_a_mistake_in_a_chain_of_followers_is_told_once():
     assert "it mimics 'k2', which does not exist" in found.message
     ring = finding_of("mimic-cycle", followers(9, 2.0).replace('mimic joint="j2"', 'mimic joint="j5"'))
     assert sorted(finding.element for finding in ring) == ["joint 'j3'", "joint 'j4'", "joint 'j5'"]
+
+
+@pytest.mark.parametrize(("length", "mass"), [(1e-9, 1e-24), (1e-6, 1e-15), (1.0, 1.0)])
+def test_inertias_are_kept_whatever_the_size_of_the_robot(length, mass):
+    """Moments that a body can have are the file's, small as they are beside the robot; what rounding leaves is nothing."""
+    moments = np.array([0.002, 0.0001, 0, 0.01, 0, 0.011]) * mass * length**2
+    numbers = " ".join(
+        f'{key}="{x!r}"' for key, x in zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), moments.tolist(), strict=True)
+    )
+    text = (
+        GOOD.replace(LOWER, numbers)
+        .replace('<mass value="1.0"/>', f'<mass value="{mass!r}"/>')
+        .replace('xyz="0.1 0 0"', 'xyz="0 0 0"')
+    )
+    for far in ("0.4", "1e6"):
+        body = torsor.load(text.replace("0 0 0.4", f"0 0 {far}")).inertia("lower")
+        np.testing.assert_allclose(body.rotational[np.triu_indices(3)], moments, rtol=1e-12)
+    noise = GOOD.replace(LOWER, 'ixx="-1e-18" ixy="0" ixz="0" iyy="1e-19" iyz="0" izz="0"')
+    assert not np.any(torsor.load(noise).inertia("lower").rotational)

@@ -95,11 +95,11 @@ def _moments(link: LinkPart, size: float, report: Report | _OfBase) -> None:
     assert link.mass is not None
     low, middle, high = moments = np.linalg.eigvalsh(link.matrix)
     scale = float(np.abs(moments).max())
-    if scale < ROUNDING * link.mass * max(size, SMALLEST) ** 2:  # what is left of a point mass after some arithmetic
-        link.moments[:] = 0.0
+    possible = low >= -ROUNDING * scale and high <= (low + middle) + WRITTEN_DIGITS * high
+    if not possible and scale < ROUNDING * link.mass * max(size, SMALLEST) ** 2:
+        link.moments[:] = 0.0  # what is left of a point mass after some arithmetic
         return
     radius = (scale / link.mass) ** 0.5
-    possible = low >= -ROUNDING * scale and high <= (low + middle) + WRITTEN_DIGITS * high
     if not possible and _possible(other := _reordered(link)):
 
         def reorder() -> None:

@@ -11,6 +11,7 @@ from torsor.formats.findings import Report
 from torsor.model import Mimic
 
 NEARLY_ONE = 1e-6  # files give unit axes with six digits
+ONE_FREEDOM = ("revolute", "continuous", "prismatic", "helical")
 MOST_POWER = 300  # of 2: squares of numbers between 2**-300 and 2**300 lose nothing
 
 
@@ -91,7 +92,10 @@ def _followers(robot: Description, report: Report) -> None:
 
 def _leader(joint: JointPart, name: str, joints: dict[str, JointPart], report: Report) -> JointPart | None:
     leader = joints.get(name)
-    if leader is None or leader.kind not in ("revolute", "continuous", "prismatic", "helical"):
+    if joint.kind not in ONE_FREEDOM:
+        report.add("mimic-unknown", joint.line, joint.where, f"a {joint.kind} joint cannot follow another")
+        return None
+    if leader is None or leader.kind not in ONE_FREEDOM:
         what = f"does not exist{report.did_you_mean(name, joints)}" if leader is None else f"is {leader.kind}"
         report.add("mimic-unknown", joint.line, joint.where, f"it mimics {name!r}, which {what}")
         return None

@@ -7,13 +7,14 @@ from collections import Counter
 import numpy as np
 
 from torsor.formats import plain_json, plain_yaml
+from torsor.formats.check_joints import ONE_FREEDOM
 from torsor.formats.description import Description, Exact, ExactJoint, FramePart, JointPart, LinkPart
 from torsor.formats.findings import Report
 from torsor.formats.node_fields import NodeFields, shown
 from torsor.formats.plain_data import REPORTED, Node
 from torsor.formats.rules import ACCEPTABLE, Severity
 from torsor.formats.screw_list_dh import read_table
-from torsor.formats.screw_list_parts import MOTION, ONE_FREEDOM, SCREW, read_inertia, read_motion, read_screw
+from torsor.formats.screw_list_parts import MOTION, SCREW, read_inertia, read_motion, read_screw
 from torsor.model import Mimic
 from torsor.model.joints import DESCRIBED_KINDS
 

@@ -9,6 +9,7 @@ import numpy as np
 from torsor import lie
 from torsor.arrays.typing import InertiaRow, Twist, Vector3
 from torsor.errors import ModelError
+from torsor.formats.check_joints import ONE_FREEDOM
 from torsor.formats.description import INFINITE, LARGEST, Description, ExactBody, JointPart, LinkPart
 from torsor.formats.node_fields import NodeFields
 from torsor.lie import se3
@@ -16,7 +17,6 @@ from torsor.lie.inertias import rotational
 from torsor.model import Inertia, Joint
 from torsor.model.joints import KINDS, KindSize, unit_screw
 
-ONE_FREEDOM = ("revolute", "continuous", "prismatic", "helical")
 SCREW = ("axis", "pitch", "screw", "ratio")
 MOTION = {
     "lower": "lower",
