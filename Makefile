@@ -2,6 +2,7 @@
 # make test   set up and run all tests
 # make minimum  set up another environment with the lowest versions of pyproject.toml and run a part of the tests in it
 # make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
+# make soak   set up and do what takes too long for the tests (half an hour); parts and options with SOAK="memory --seed 1"
 # make bench  set up and measure torsor beside its peers (minutes; not part of the tests); a part alone with
 #             BENCH=--derivatives or BENCH=--geometry
 PYTHON ?= python3
@@ -12,7 +13,7 @@ MINIMUM ?= tests/interface/test_documentation.py tests/interface/test_plot.py te
 	tests/compiler/test_front_door.py tests/compiler/test_kernel.py tests/compiler/test_jax_call.py \
 	tests/agreement/test_jax.py tests/agreement/test_equations.py tests/properties/test_screw_list_round_trip.py
 
-.PHONY: demo test minimum lint types fuzz bench clean
+.PHONY: demo test minimum lint types fuzz soak bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/01_terms_of_one_state.py
@@ -33,6 +34,9 @@ types: $(VENV)/.test
 
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/fuzzing/run.py $(FUZZ)
+
+soak: $(VENV)/.test
+	$(BIN)/python tests/soak/run.py $(SOAK)
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/run.py $(BENCH)

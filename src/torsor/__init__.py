@@ -14,8 +14,8 @@ from torsor.compile_function import compile as compile, scan as scan
 from torsor.derivative_function import derivative as derivative
 from torsor.compiler.kernel import Kernel as Kernel
 from torsor.compiler.scan import Scan as Scan
-from torsor.compiler.native import get_threads as get_threads
-from torsor.compiler.native import set_threads as set_threads
+from torsor.compiler.threads import get_threads as get_threads
+from torsor.compiler.threads import set_threads as set_threads
 from torsor.errors import FileError as FileError
 from torsor.errors import ModelError as ModelError
 from torsor.errors import ModelWarning as ModelWarning

@@ -37,8 +37,8 @@ def call(key="k", built=None):
 
 
 def test_what_is_stored_comes_back(place):
-    cache.store("key", cache.Entry(ABOUT, b"code"))
-    assert cache.load("key") == cache.Entry(ABOUT, b"code")
+    cache.store("key", cache.Entry(ABOUT, (b"code",)))
+    assert cache.load("key") == cache.Entry(ABOUT, (b"code",))
     assert cache.load("other") is None
     assert cache.size() == (1, next(place.glob("*.kernel")).stat().st_size)
 
@@ -69,7 +69,7 @@ def damage_empty(path):
 
 def damage_swapped(path):
     """Another kernel's file, whole and well signed, under this one's name."""
-    cache.store("another", cache.Entry(ABOUT, b"code of another kernel"))
+    cache.store("another", cache.Entry(ABOUT, (b"code of another kernel",)))
     (other,) = [file for file in path.parent.glob("*.kernel") if file != path]
     path.write_bytes(other.read_bytes())
 
@@ -124,7 +124,7 @@ def test_without_any_place_everything_still_works(monkeypatch, tmp_path):
 def test_the_size_is_bounded_and_the_longest_unused_go_first(place, monkeypatch):
     monkeypatch.setattr(cache, "LIMIT", 3000)
     for k in range(6):
-        cache.store(f"key{k}", cache.Entry(ABOUT, bytes(800)))
+        cache.store(f"key{k}", cache.Entry(ABOUT, (bytes(800),)))
         path = cache._path(f"key{k}")
         os.utime(path, (time.time() - 100 + k, time.time() - 100 + k))
     assert cache.load("key0") is None

@@ -13,7 +13,7 @@ from torsor.compiler import differentiate, emit_numpy, emit_sympy, engine
 from torsor.compiler.emit_llvm import emit
 from torsor.compiler.graph import Graph, Op, Port, Program, count
 from torsor.compiler.kernel import Kernel
-from torsor.compiler.native import Code, NativeFunction, describe as about
+from torsor.compiler.native import Codes, NativeFunction, compiled_module, describe as about
 
 NUMBERS = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -0.0, 1e300, -1e17, math.inf, -math.inf, math.nan]))
 STATES = st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=11)
@@ -24,12 +24,10 @@ FAST = settings(max_examples=40, deadline=None, derandomize=True)
 def native(program, element="double", target=None, **cut):
     target = target or engine.host_target()
 
-    def get(part):
-        module = emit(program, part, element, target, **cut)
-        code = engine.compile_ir(module.text)
-        return Code(code.address(f"kernel_{part}"), module.scratch, code)
+    def get(part, _):
+        return compiled_module(emit(program, part, element, target, **cut), f"kernel_{part}")
 
-    return NativeFunction(about(program, np.float64 if element == "double" else np.float32), get)
+    return NativeFunction(Codes(about(program, np.float64 if element == "double" else np.float32), get), None)
 
 
 def assert_same(got, want, scale=1e-9):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import itertools
 import json
 import os
 import stat
@@ -16,23 +17,30 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-MAGIC = b"torsor-kernel-1\n"
+MAGIC = b"torsor-kernel-2\n"
 LIMIT = 512 * 2**20  # bytes on disk before the longest unused files go
 
 
 class Entry(NamedTuple):
-    """Object code and what is known about it."""
+    """The machine code of modules that belong together, and what is known about it."""
 
     about: dict[str, Any]
-    code: bytes
+    objects: tuple[bytes, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is machine code, and all of it."""
+        return bool(self.objects) and all(self.objects)
 
 
 def directory() -> Path | None:
     """The private cache directory, made if needed; None if there is no place that only this user can write."""
     root = os.environ.get("TORSOR_CACHE_DIR") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "torsor"
+        os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torsor"
     )
-    path = Path(root)
+    path = Path(os.path.expanduser(root))
+    if path.parts[:1] and path.parts[0].startswith("~"):  # this user has no home
+        return None
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError:
@@ -75,16 +83,21 @@ def load(key: str) -> Entry | None:
     if not hmac.compare_digest(content[len(MAGIC) : head], _digest(key, payload)):
         return None
     size = int.from_bytes(payload[:4], "little")
-    return Entry(json.loads(payload[4 : 4 + size]), payload[4 + size :])
+    known, code = json.loads(payload[4 : 4 + size]), payload[4 + size :]
+    ends = list(itertools.accumulate(known["sizes"], initial=0))
+    entry = Entry(known["about"], tuple(code[a:b] for a, b in itertools.pairwise(ends)))
+    return entry if entry.is_whole else None
 
 
 def store(key: str, entry: Entry) -> None:
-    """Keep an entry; without a private place, or on any disk trouble, nothing happens."""
+    """Keep an entry; without a private place, or on any disk trouble, nothing happens. To be called `apart`."""
+    if not entry.is_whole:
+        raise ValueError("an entry without machine code must not be kept: it would be run")
     path = _path(key)
     if path is None:
         return
-    about = json.dumps(entry.about).encode()
-    payload = len(about).to_bytes(4, "little") + about + entry.code
+    about = json.dumps({"about": entry.about, "sizes": [len(code) for code in entry.objects]}).encode()
+    payload = len(about).to_bytes(4, "little") + about + b"".join(entry.objects)
     with contextlib.suppress(OSError):
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
         try:

@@ -9,6 +9,7 @@ two modules, so that who asks for one state does not wait for the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from torsor.compiler import chunks
@@ -19,13 +20,18 @@ from torsor.compiler.printer import Printer, Target, folded_products
 
 
 class Module(NamedTuple):
-    """IR text, and the bytes of scratch that its functions need."""
+    """IR texts that belong together, short enough for LLVM to be done soon with each; the bytes of scratch they need.
 
-    text: str
+    The first calls the functions of the others, whose names are given for each, by a table in it that is filled when loaded.
+    """
+
+    texts: tuple[str, ...]
     scratch: int
+    functions: tuple[tuple[str, ...], ...] = ()
 
 
 PARTS = ("one", "many")
+TOGETHER = 4  # pieces of a long program in a text: LLVM takes a tenth of a second for one, a loaded text four pages
 # Instructions as the processor has them, but in the order for any: as fast, and a third sooner where LLVM would otherwise
 # schedule once more after the registers are assigned.
 SCHEDULING = ' "tune-cpu"="generic"'
@@ -54,6 +60,8 @@ def assemble(
     cut = chunks.plan(program, live, folded, piece) if length > whole else None
     declared: set[str] = set()
     text: list[str] = []
+    shared: dict[str, str] = {}
+    pieces: dict[str, str] = {}
     scratch = 0
     for lanes, name, function in functions:
         printer = Printer(program, element, lanes, target)
@@ -64,11 +72,21 @@ def assemble(
             body: Body = Inline(live, folded)
         else:
             body = Pieces(f"{name}_piece", cut)
-            text += body.functions(printer, folded, attributes)
+            shared |= body.shared(printer, attributes)
+            pieces |= body.functions(printer, folded, attributes)
+            text += body.tables()
             scratch = max(scratch, cut.slots * lanes * (8 if element == "double" else 4))
         text += function(printer, body, attributes)
         declared |= printer.declared
-    return Module("\n".join([*sorted(declared), *text, ""]), scratch)
+    groups = [tuple(islice(pieces, k, k + TOGETHER)) for k in range(0, len(pieces), TOGETHER)]
+    bodies = [text, *(_with_shared([pieces[name] for name in group], shared) for group in groups)]
+    return Module(tuple("\n".join([*sorted(declared), *body, ""]) for body in bodies), scratch, tuple(groups))
+
+
+def _with_shared(functions: list[str], shared: dict[str, str]) -> list[str]:
+    """Functions of one text, after those of ``shared`` that they call: each text is compiled alone."""
+    called = [text for name, text in shared.items() if any(f"@{name}(" in function for function in functions)]
+    return [*called, *functions]
 
 
 class Inline(NamedTuple):
@@ -121,23 +139,34 @@ class Pieces(NamedTuple):
             start += port.size
 
     def _calls(self, p: Printer) -> None:
-        p.lines += [f"  call void @{self.name}{k}(ptr %scratch)" for k in range(len(self.cut.chunks))]
+        for k in range(len(self.cut.chunks)):
+            function = p.line(f"load ptr, ptr getelementptr (ptr, ptr @{self.name}_table, i64 {k})")
+            p.lines.append(f"  call void {function}(ptr %scratch)")
 
-    def functions(self, p: Printer, folded: set[int], attributes: str) -> Iterator[str]:
-        """The table of the roots' slots, sine and cosine once for all pieces, and the pieces."""
-        graph, roots = p.program.graph, self.cut.root_slots
+    def tables(self) -> Iterator[str]:
+        """The slots of the roots, and the addresses of the pieces."""
+        roots = self.cut.root_slots
         yield f"@{self.name}_roots = internal constant [{len(roots)} x i64] [{', '.join(f'i64 {slot}' for slot in roots)}]"
-        if any(graph.ops[node] in (Op.SIN, Op.COS) for chunk in self.cut.chunks for node in chunk.nodes):
-            yield from p.shared_sine_and_cosine(f"{self.name}_sine_and_cosine", attributes)
+        yield f"@{self.name}_table = global [{len(self.cut.chunks)} x ptr] zeroinitializer"
+
+    def shared(self, p: Printer, attributes: str) -> dict[str, str]:
+        """What several pieces call, by name: sine and cosine, if any needs them."""
+        graph, name = p.program.graph, f"{self.name}_sine_and_cosine"
+        if not any(graph.ops[node] in (Op.SIN, Op.COS) for chunk in self.cut.chunks for node in chunk.nodes):
+            return {}
+        return {name: "\n".join(p.shared_sine_and_cosine(name, attributes))}
+
+    def functions(self, p: Printer, folded: set[int], attributes: str) -> dict[str, str]:
+        """The pieces, by name."""
+        functions: dict[str, str] = {}
         for k, chunk in enumerate(self.cut.chunks):
             p.lines = ["entry:"]
             values = _PieceValues(p, chunk)
             p.nodes(chunk.nodes, values, folded)
             values.store_constants()
-            yield f"define internal void @{self.name}{k}(ptr %scratch){attributes} {{"
-            yield from p.lines
-            yield "  ret void"
-            yield "}"
+            start = f"define void @{self.name}{k}(ptr %scratch){attributes} {{"
+            functions[f"{self.name}{k}"] = "\n".join([start, *p.lines, "  ret void", "}"])
+        return functions
 
 
 class _PieceValues(dict[int, str]):

@@ -1,25 +1,48 @@
-"""Text IR to machine code and back from objects: the only file that talks to LLVM."""
+"""Text IR to machine code, and machine code into memory: the only file that talks to LLVM, always `apart`."""
 
 from __future__ import annotations
 
 import ctypes
 import warnings
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from torsor.compiler.apart import LLVM, NotWanted, Wanted, apart
 from torsor.compiler.printer import Target
+
+PAGES = 3 * 4096  # bytes: code, constants and unwinding tables of an object begin pages of their own
+
+
+class Unusable(RuntimeError):
+    """Machine code without the functions that are asked of it."""
 
 
 class Native:
     """Machine code in memory. Function addresses stay valid for as long as this object lives."""
 
-    def __init__(self, engine: Any, object_code: bytes) -> None:
-        self._engine = engine
-        self.object_code = object_code
+    def __init__(self, addresses: dict[str, int], size: int) -> None:
+        self._addresses, self.size = addresses, size
 
     def address(self, name: str) -> int:
-        """Address of a function by name."""
-        return int(self._engine.get_function_address(name))
+        """Address of a function by name; never 0."""
+        return self._addresses[name]
+
+
+class _Remains(weakref.ref[Native]):
+    """The engines that hold the machine code of a `Native`. When that dies, they wait for the next step with LLVM.
+
+    Nobody is called who could wait for LLVM in a finaliser, or lose a Ctrl-C there: the callback is a method of C's.
+    """
+
+    __slots__ = ("engines",)
+    engines: list[Any]
+
+
+_LIVING: dict[int, _Remains] = {}
+_DEAD: deque[_Remains] = deque()
 
 
 @cache
@@ -53,8 +76,13 @@ def version() -> str:
 @cache
 def host() -> tuple[str, str]:
     """Name and features of this machine's processor, as LLVM has them."""
-    llvm = _llvm()
-    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+    def ask(_: Wanted) -> tuple[str, str]:
+        with LLVM:
+            llvm = _llvm()
+            return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+    return apart(ask)
 
 
 @cache
@@ -66,29 +94,84 @@ def host_target() -> Target:
 
 
 def _machine() -> Any:
-    llvm = _llvm()
     cpu, features = host()
-    return llvm.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=2, reloc="pic")
+    return _llvm().Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=2, reloc="pic")
 
 
-def compile_ir(text: str) -> Native:
-    """Machine code of a module."""
-    llvm = _llvm()
-    module = llvm.parse_assembly(text)
-    engine = llvm.create_mcjit_compiler(module, _machine())
-    kept: list[bytes] = []
-    engine.set_object_cache(lambda _module, code: kept.append(bytes(code)), None)
-    engine.finalize_object()
-    return Native(engine, kept[0] if kept else b"")
+def objects_of(texts: Sequence[str], wanted: Wanted) -> list[bytes]:
+    """Machine code of modules that belong together, one after the other, for as long as it is wanted. To be called apart."""
+    objects = []
+    for text in texts:
+        if not wanted():
+            raise NotWanted
+        with LLVM:
+            llvm = _llvm()
+            # A context of its own, and the module freed at once: an engine would keep both, a megabyte for ten kilobytes.
+            with (
+                llvm.create_context() as context,
+                llvm.parse_assembly(text, context) as module,
+                _machine() as machine,
+            ):
+                objects.append(bytes(machine.emit_object(module)))
+        if not objects[-1]:
+            raise Unusable("LLVM gave no machine code")
+    return objects
 
 
-def load_object(code: bytes) -> Native:
-    """Machine code that was compiled before."""
+def loaded(objects: Sequence[bytes], names: Sequence[str], functions: Sequence[Sequence[str]] = ()) -> Native:
+    """Machine code that was compiled before, in memory, with the addresses of some of its functions. To be called apart.
+
+    ``functions`` are those of the objects after the first, which has their addresses in a table: that of name7 is the
+    eighth in name_table.
+    """
+    if not objects or not all(objects) or len(functions) != len(objects) - 1:
+        raise Unusable("there is no machine code, or not all of it")
+    engines: list[Any] = []
+    with LLVM:
+        _free_the_dead()
+        for code in objects:
+            engines.append(_engine_of(code))
+        addresses = {name: _address(engines[0].get_function_address, name) for name in names}
+        for engine, group in zip(engines[1:], functions, strict=True):
+            for name in group:
+                table = name.rstrip("0123456789")
+                start = _address(engines[0].get_global_value_address, f"{table}_table")
+                place = ctypes.c_uint64.from_address(start + 8 * int(name.removeprefix(table)))
+                place.value = _address(engine.get_function_address, name)
+    native = Native(addresses, sum(map(len, objects)) + PAGES * len(objects))
+    remains = _Remains(native, _DEAD.append)
+    remains.engines = engines
+    _LIVING[id(remains)] = remains
+    return native
+
+
+def _engine_of(code: bytes) -> Any:
+    """One for each object: LLVM mixes up the tables of outside functions if an engine has several."""
     llvm = _llvm()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
     engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return Native(engine, code)
+    return engine
+
+
+def _address(find: Callable[[str], int], name: str) -> int:
+    address = int(find(name))
+    if address == 0:
+        raise Unusable(f"machine code without {name}")
+    return address
+
+
+def _free_the_dead() -> None:
+    while _DEAD:
+        remains = _DEAD.popleft()
+        for engine in remains.engines:
+            engine.close()
+        del _LIVING[id(remains)]
+
+
+def compile_ir(text: str, *names: str) -> Native:
+    """Machine code of a module, with the addresses of some of its functions; not kept on disk."""
+    return apart(lambda wanted: loaded(objects_of([text], wanted), names))
 
 
 ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

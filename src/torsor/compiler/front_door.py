@@ -19,13 +19,14 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.compiler import cache as disk, engine
+from torsor.compiler.apart import new_lock
+from torsor.compiler.emit_llvm import Module
 from torsor.compiler.front_door_ir import CONTIGUOUS, DOOR, HEADER, IR, MOST, OPENING
+from torsor.compiler.kept_code import Source, machine_code
 
 _METH_FASTCALL_KEYWORDS = 0x80 | 0x02
 _NEWEST_PYTHON = (3, 13)  # run and seen; 3.14 has other reference counts, and a tuple's hash after its length
@@ -110,7 +111,7 @@ class FrontDoor(ctypes.Structure):
         self.general, self.name, self.module = general, name, module
         self.first: int | None
         self.openings: list[Opening] = []
-        self.lock = RLock()  # also within a finaliser that runs while it is held
+        self.lock = new_lock()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The general path."""
@@ -251,11 +252,7 @@ def _generated() -> int | None:
     """Address of the generated entry, or None where it cannot be trusted."""
     if why_shut() is not None:
         return None
-    key = "front door|" + "|".join((IR, *engine.host()))
-    found = disk.load(key)
-    native = engine.compile_ir(IR) if found is None else engine.load_object(found.code)
-    if found is None:
-        disk.store(key, disk.Entry({}, native.object_code))
+    native = machine_code(f"front door|{IR}", ["front_door"], lambda: Source(Module((IR,), 0), {})).native
     _FOREVER.append(native)
     return native.address("front_door")
 

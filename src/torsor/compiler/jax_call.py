@@ -13,7 +13,7 @@ import numpy as np
 
 from torsor.compiler import engine
 from torsor.compiler.jax_handler_ir import handler_ir
-from torsor.compiler.native import NativeFunction, compile_part
+from torsor.compiler.native import Codes, NativeFunction, compile_part
 from torsor.compiler.trace import trace
 
 Array = Any
@@ -70,7 +70,8 @@ def why_missing() -> str | None:
     about = {"inputs": [["x", (3,)]], "outputs": [["result", (3,)]], "dtype": "float32", "operations": 6}
     numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
     try:
-        handler = NativeFunction(about, lambda part: compile_part(program, part, np.dtype(np.float32)))
+        codes = Codes(about, lambda part, make: compile_part(make(), part, np.dtype(np.float32)))
+        handler = NativeFunction(codes, lambda: program)
         call = jax.ffi.ffi_call(_register(handler), jax.ShapeDtypeStruct((2, 3), np.float32))
         with jax.ensure_compile_time_eval():  # the caller may be tracing
             reason = (
@@ -164,8 +165,8 @@ def _target(kernel: Callee, dtype: np.dtype[Any]) -> str:
 def _register(code: NativeFunction) -> str:
     import jax
 
-    handler = engine.compile_ir(handler_ir(code))
-    _ALIVE.extend((code, handler))
+    handler = engine.compile_ir(handler_ir(code), "handler")
+    _ALIVE.extend((code.codes, handler))
     capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
         ("PyCapsule_New", ctypes.pythonapi)
     )

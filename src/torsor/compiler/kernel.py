@@ -187,7 +187,7 @@ class Kernel:
 
     @cached_property
     def _digest(self) -> str:
-        text = emit(self.program, "one", "double", engine.host_target()).text + repr(
+        text = "".join(emit(self.program, "one", "double", engine.host_target()).texts) + repr(
             (self.program.graph.inputs, self.program.outputs)
         )
         return hashlib.sha256(text.encode()).hexdigest()

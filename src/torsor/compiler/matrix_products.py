@@ -14,7 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.compiler import cache as disk, engine, native
+from torsor.compiler import engine
+from torsor.compiler.emit_llvm import Module
+from torsor.compiler.kept_code import Source, machine_code
+from torsor.compiler.threads import in_slices
 
 Array = Any
 ROWS, COLUMNS = 4, 8
@@ -39,13 +42,13 @@ def products(A: Array, B: Array, out: Array | None = None, *, ranges: Ranges | N
     direct = out is not None and out.flags.c_contiguous and not any(np.may_share_memory(out, x) for x in (A, B))
     C: Array = out if direct else np.empty((*A.shape[:-1], m))
     code = _code(n, k, m, ranges)
-    places, steps = (A.ctypes.data, B.ctypes.data, C.ctypes.data), (8 * n * k, 8 * k * m, 8 * n * m)
+    steps = (8 * n * k, 8 * k * m, 8 * n * m)
 
     def work(start: int, length: int) -> None:
-        code(length, *(place + start * step for place, step in zip(places, steps, strict=True)))
+        code(length, *(x.ctypes.data + start * step for x, step in zip((A, B, C), steps, strict=True)))
 
     if count := A.size // (n * k):
-        native.slices(count, n * k * m // 2, work)
+        in_slices(count, n * k * m // 2, work, sum(steps) // 8)
     if out is None or direct:
         return C
     out[...] = C
@@ -81,11 +84,7 @@ class _Code(NamedTuple):
 def _code(n: int, k: int, m: int, ranges: Ranges | None) -> _Code:
     ranges = ranges_of(np.ones((k, m), bool)) if ranges is None else ranges
     text = "\n".join(_module(n, k, m, ranges, "fma" if engine.host_target().fma else "fmuladd"))
-    key = "products|" + "|".join((text, *engine.host(), engine.version()))
-    found = disk.load(key)
-    code = engine.compile_ir(text) if found is None else engine.load_object(found.code)
-    if found is None:
-        disk.store(key, disk.Entry({}, code.object_code))
+    code = machine_code(f"products|{text}", ["product"], lambda: Source(Module((text,), 0), {})).native
     return _Code(_PRODUCT(code.address("product")), code)
 
 

@@ -5,66 +5,27 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.exceptions import TooHardError
 
-from torsor.compiler import cache, engine
-from torsor.compiler.emit_llvm import PARTS, emit
+from torsor.compiler import engine
+from torsor.compiler.apart import apart, is_apart, new_lock
+from torsor.compiler.emit_llvm import PARTS, Module, emit
 from torsor.compiler.front_door import Many
 from torsor.compiler.graph import Port, Program, count
-from torsor.compiler.notice import notice
-from torsor.errors import ShapeError, TorsorError
+from torsor.compiler.kept_code import Source, about_kept, machine_code
+from torsor.compiler.threads import WORTH_A_THREAD, in_slices
+from torsor.errors import ShapeError
 
 Array = Any
+Make = Callable[[], Program]
 ELEMENTS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
-WORTH_A_THREAD = 6_000_000  # operations in a slice, some tenths of a millisecond: what waking another thread costs
 ALIGNMENT = 64  # bytes: of the widest vector
 OVERLAP_WORK = 10_000  # candidates tried, to tell whether views of one array overlap
-LANES = 16  # slices are cut at multiples of the widest vector
-
-
-class _Threads:
-    """The thread pool, made when first needed."""
-
-    def __init__(self) -> None:
-        self.count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self._pool: ThreadPoolExecutor | None = None
-
-    def pool(self) -> ThreadPoolExecutor:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.count, thread_name_prefix="torsor")
-        return self._pool
-
-    def set(self, count: int) -> None:
-        self.count, self._pool = count, None
-
-    def forget(self) -> None:
-        """In a forked child the pool's threads do not exist: make new ones when needed."""
-        self._pool = None
-
-
-_THREADS = _Threads()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_THREADS.forget)
-
-
-def set_threads(count: int) -> None:
-    """How many threads a batch may use (default: one per processor); results do not depend on it."""
-    if int(count) != count or count < 1:
-        raise TorsorError(f"set_threads: count must be a whole number of at least 1, got {count}.")
-    _THREADS.set(int(count))
-
-
-def get_threads() -> int:
-    """How many threads a batch may use."""
-    return _THREADS.count
 
 
 class Code(NamedTuple):
@@ -75,36 +36,75 @@ class Code(NamedTuple):
     native: engine.Native
 
 
-class NativeFunction:
-    """Machine code of one program in one precision. Inputs and outputs are arrays (*batch, *shape), one per port.
+class Codes:
+    """The machine code of one program in one precision: for one state, and for many, each made when first needed.
 
-    The code for one state and the code for many are compiled, or loaded from disk, when first needed.
+    It keeps neither the program nor what that was traced from: whoever needs a part that is not there yet says how to make it.
     """
 
-    def __init__(self, about: dict[str, Any], get: Callable[[str], Code]) -> None:
+    def __init__(self, about: dict[str, Any], get: Callable[[str, Make], Code]) -> None:
         self.inputs = tuple(Port(name, tuple(shape)) for name, shape in about["inputs"])
         self.outputs = tuple(Port(name, tuple(shape)) for name, shape in about["outputs"])
         self.dtype = np.dtype(about["dtype"])
         self.operations = int(about["operations"])
-        self._get = get
+        self.bytes = 0  # in memory
+        self.on_growth: Callable[[], None] | None = None
+        self._get, self._parts, self._lock = get, dict[str, Code](), new_lock()
 
-    @cached_property
+    @classmethod
+    def kept(cls, key: str, make: Make, dtype: np.dtype[Any]) -> Codes:
+        """Those kept on disk under a key, or to be compiled."""
+        dtype = np.dtype(dtype)
+        known = next((about for part in PARTS if (about := about_kept(f"{key}|{dtype.name}|{part}"))), None)
+        return cls(known or describe(make(), dtype), lambda part, make: _kept_part(key, make, part, dtype))
+
+    def part(self, name: str, make: Make) -> Code:
+        """One of `PARTS`; ``make`` gives the program, should it not be there yet."""
+        if (found := self._parts.get(name)) is not None:
+            return found
+        if is_apart():  # within a finaliser: whoever holds the lock may be waiting for this thread
+            return self._get(name, make)
+        with self._lock:
+            if (found := self._parts.get(name)) is not None:
+                return found
+            code = self._parts[name] = self._get(name, make)
+            self.bytes += code.native.size
+        if self.on_growth is not None:
+            self.on_growth()
+        return code
+
+    def has(self, name: str) -> bool:
+        """Whether a part is there."""
+        return name in self._parts
+
+
+class NativeFunction:
+    """Machine code that can be called. Inputs and outputs are arrays (*batch, *shape), one per port.
+
+    ``make`` gives its program, should a part of the code be needed that was not compiled so far.
+    """
+
+    def __init__(self, codes: Codes, make: Make) -> None:
+        self.codes, self._make = codes, make
+        self.inputs, self.outputs = codes.inputs, codes.outputs
+        self.dtype, self.operations = codes.dtype, codes.operations
+
+    @property
     def one(self) -> Code:
         """``kernel_one``: one state."""
-        return self._get("one")
+        return self.codes.part("one", self._make)
 
-    @cached_property
+    @property
     def many(self) -> Code:
         """``kernel_many``: a batch."""
-        return self._get("many")
+        return self.codes.part("many", self._make)
 
     def for_door(self) -> Many | None:
         """The code for many as the fast entry takes it, if it has been needed so far."""
-        if "many" not in self.__dict__:
+        if not self.codes.has("many"):
             return None
-        return Many(
-            self.many.address, max(self.many.scratch, self.one.scratch), WORTH_A_THREAD // max(1, self.operations)
-        )
+        most = WORTH_A_THREAD // max(1, self.operations)
+        return Many(self.many.address, max(self.many.scratch, self.one.scratch), most)
 
     def __call__(self, arrays: Sequence[Array], out: Sequence[Array] | None = None) -> list[Array]:
         """Evaluate for all states of the batch; ``out`` arrays are filled and returned, and may overlap inputs."""
@@ -146,23 +146,36 @@ class NativeFunction:
         return np.empty(result.shape, self.dtype)
 
     def _run(self, states: int, operands: list[Array], strides: list[int]) -> None:
-        addresses = [address_of(array) for array in operands]
         steps = (ctypes.c_int64 * len(strides))(*strides)
-
-        code = self.one if states == 1 else self.many
-        size = max(code.scratch, self.one.scratch)
+        one = self.one
+        code = one if states == 1 else self.many
+        size = max(code.scratch, one.scratch)
+        addresses = [(array, address_of(array)) for array in operands]  # the arrays live as long as the work does
 
         def work(start: int, length: int) -> None:
             scratch = ctypes.create_string_buffer(size + ALIGNMENT) if size else None
             area = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
-            moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
-            pointers = (ctypes.c_void_p * (len(moved) + 2))(*moved, area, self.one.address)
+            moved = [address + start * stride for (_, address), stride in zip(addresses, strides, strict=True)]
+            pointers = (ctypes.c_void_p * (len(moved) + 2))(*moved, area, one.address)
             if states == 1:
                 engine.ONE(code.address)(pointers)
             else:
                 engine.MANY(code.address)(length, pointers, steps)
 
-        slices(states, self.operations, work)
+        in_slices(states, self.operations, work, sum(strides) // self.dtype.itemsize)
+
+
+def _kept_part(key: str, make: Make, part: str, dtype: np.dtype[Any]) -> Code:
+    """The machine code of one of `PARTS`, from the cache or compiled and kept there."""
+
+    def source() -> Source:
+        program = make()
+        module = emit(program, part, ELEMENTS[dtype], engine.host_target())
+        about = describe(program, dtype)
+        return Source(module, about, about["operations"])
+
+    found = machine_code(f"{key}|{dtype.name}|{part}", [f"kernel_{part}"], source)
+    return Code(found.native.address(f"kernel_{part}"), int(found.about["scratch"]), found.native)
 
 
 def refuse_overlap(names: Sequence[str], out: Sequence[Array]) -> None:
@@ -198,45 +211,21 @@ def address_of(array: Array) -> int:
     return int(array.ctypes.data)
 
 
-def slices(states: int, operations: int, work: Callable[[int, int], None]) -> None:
-    """``work(start, length)`` over all states, on several threads if each gets enough to do."""
-    parts = min(_THREADS.count, max(1, states * operations // WORTH_A_THREAD))
-    length = -(-states // parts)
-    length += -length % LANES
-    if length >= states:
-        work(0, states)
-        return
-    pool = _THREADS.pool()
-    for done in [pool.submit(work, start, min(length, states - start)) for start in range(0, states, length)]:
-        done.result()
-
-
-def build(key: str, make: Callable[[], Program], dtype: np.dtype[Any]) -> NativeFunction:
-    """The machine code stored under ``key`` for this kind of machine, or of the program that ``make`` gives."""
-    dtype = np.dtype(dtype)
-    full_key = "|".join([key, dtype.name, *engine.host(), engine.version()])
-    program = functools.cache(make)
-
-    def get(part: str) -> Code:
-        found = cache.load(f"{full_key}|{part}")
-        if found is not None:
-            native = engine.load_object(found.code)
-            return Code(native.address(f"kernel_{part}"), int(found.about["scratch"]), native)
-        code = compile_part(program(), part, dtype)
-        about = {**describe(program(), dtype), "scratch": code.scratch}
-        cache.store(f"{full_key}|{part}", cache.Entry(about, code.native.object_code))
-        return code
-
-    known = next((entry.about for part in PARTS if (entry := cache.load(f"{full_key}|{part}")) is not None), None)
-    return NativeFunction(known or describe(program(), dtype), get)
+def build(key: str, make: Make, dtype: np.dtype[Any]) -> NativeFunction:
+    """The machine code kept under ``key`` for this kind of machine, or of the program that ``make`` gives."""
+    make = functools.cache(make)
+    return NativeFunction(Codes.kept(key, make, dtype), make)
 
 
 def compile_part(program: Program, part: str, dtype: np.dtype[Any]) -> Code:
     """The machine code of one of `PARTS`, without the cache."""
-    module = emit(program, part, ELEMENTS[dtype], engine.host_target())
-    with notice(f"torsor: compiling {sum(count(program).values()):,} operations, once for this robot"):
-        native = engine.compile_ir(module.text)
-    return Code(native.address(f"kernel_{part}"), module.scratch, native)
+    return compiled_module(emit(program, part, ELEMENTS[dtype], engine.host_target()), f"kernel_{part}")
+
+
+def compiled_module(module: Module, name: str) -> Code:
+    """The machine code of a module and one of its functions, without the cache."""
+    native = apart(lambda wanted: engine.loaded(engine.objects_of(module.texts, wanted), [name], module.functions))
+    return Code(native.address(name), module.scratch, native)
 
 
 def describe(program: Program, dtype: np.dtype[Any]) -> dict[str, Any]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from torsor.compiler import cache, emit_numpy, emit_scan, engine
+from torsor.compiler import emit_numpy, emit_scan, engine
+from torsor.compiler.apart import new_lock
 from torsor.compiler.emit_scan import Roles
 from torsor.compiler.graph import Port, Program, count
-from torsor.compiler.native import ALIGNMENT, ELEMENTS, address_of, regular, slices
+from torsor.compiler.kept_code import Source, machine_code
+from torsor.compiler.native import ALIGNMENT, ELEMENTS, address_of, regular
+from torsor.compiler.threads import AT_ONCE, in_slices
 from torsor.errors import ShapeError, TorsorError, unknown_name
 
 Array = Any
@@ -39,6 +42,7 @@ class Scan:
                 )
         self._names = {port.name for port in program.graph.inputs}
         self._natives: dict[np.dtype[Any], tuple[Any, int, Any]] = {}
+        self._lock = new_lock()
         self._operations = max(1, sum(count(program).values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -125,33 +129,91 @@ class Scan:
     def _run(
         self, dtype: np.dtype[Any], states: int, steps: int, every: int, operands: list[Array], strides: list[int]
     ) -> None:
-        function, scratch, _ = self._native(dtype)
-        addresses = [address_of(array) for array in operands]
-        operations = steps * self._operations
-        strides_c = (ctypes.c_int64 * len(strides))(*strides)
+        function, scratch, code = self._native(dtype)
+        sizes = [port.size * dtype.itemsize for port in (*self.program.graph.inputs, *self.program.outputs)]
+        addresses = [(array, address_of(array)) for array in operands]  # the arrays live as long as the work does
 
-        def work(start: int, length: int) -> None:
+        def work(start: int, length: int) -> Iterator[None]:
             area = ctypes.create_string_buffer(scratch + ALIGNMENT)
             last = -(-ctypes.addressof(area) // ALIGNMENT) * ALIGNMENT
-            moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
-            function(length, (ctypes.c_void_p * (len(moved) + 1))(*moved, last), strides_c, steps, every)
+            given = [(at + start * stride, stride) for (_, at), stride in zip(addresses, strides, strict=True)]
+            between = _Between(self.roles, sizes, given, length)
+            most = max(1, AT_ONCE // (self._operations * length))
+            for done, now, apart in _stretches(steps // every * every, every, most):
+                places, gaps = zip(*between.operands(done, now, every), strict=True)
+                function(
+                    length,
+                    (ctypes.c_void_p * (len(places) + 1))(*places, last),
+                    (ctypes.c_int64 * len(gaps))(*gaps),
+                    now,
+                    apart,
+                )
+                yield
+            assert code  # in memory until the last step
 
-        slices(states, operations, work)
+        in_slices(states, steps * self._operations, work)
 
     def _native(self, dtype: np.dtype[Any]) -> tuple[Any, int, Any]:
-        if dtype not in self._natives:
-            module = emit_scan.emit(self.program, self.roles, ELEMENTS[dtype], engine.host_target())
-            key = "|".join(["scan", hashlib.sha256(module.text.encode()).hexdigest(), *engine.host(), engine.version()])
-            found = cache.load(key)
-            native = engine.compile_ir(module.text) if found is None else engine.load_object(found.code)
-            if found is None:
-                cache.store(key, cache.Entry({}, native.object_code))
-            self._natives[dtype] = (_SCAN(native.address("scan_many")), module.scratch, native)
-        return self._natives[dtype]
+        with self._lock:
+            if dtype not in self._natives:
+                module = emit_scan.emit(self.program, self.roles, ELEMENTS[dtype], engine.host_target())
+                key = hashlib.sha256("".join(module.texts).encode()).hexdigest()
+                source = Source(module, {}, self._operations)
+                native = machine_code(f"scan|{key}", ["scan_many"], lambda: source).native
+                self._natives[dtype] = (_SCAN(native.address("scan_many")), module.scratch, native)
+            return self._natives[dtype]
 
     def __repr__(self) -> str:
         cost = f"{self._operations} operations a step"
         return f"<Scan {self.name!r}: state {self.state}, saves {list(self.outputs)}; {cost}>"
+
+
+def _stretches(steps: int, every: int, most: int) -> Iterator[tuple[int, int, int]]:
+    """(steps done before, steps, steps from one that is saved to the next): at most ``most`` steps without a look at Ctrl-C."""
+    if every <= most:
+        length = most // every * every
+        yield from ((done, min(length, steps - done), every) for done in range(0, steps, length))
+        return
+    for start in range(0, steps, every):
+        for k in range(0, every, most):
+            count = min(most, every - k)
+            yield start + k, count, count
+
+
+class _Between:
+    """Where the states of some trajectories are between stretches of steps: with the results, or in a place of its own.
+
+    ``given`` has the address and stride of every operand, ``sizes`` the bytes of one step of each.
+    """
+
+    def __init__(self, roles: Roles, sizes: Sequence[int], given: Sequence[tuple[int, int]], length: int) -> None:
+        self._roles, self._sizes, self._given = roles, sizes, given
+        self._inputs = roles.state + roles.inputs + roles.constants
+        self._length, self._own = length, list[Any]()
+
+    def operands(self, done: int, count: int, every: int) -> Iterator[tuple[int, int]]:
+        """Address and stride of every operand of the ``count`` steps after ``done``."""
+        roles, saved = self._roles, done // every
+        for k in range(self._inputs):
+            at, stride = self._given[k]
+            if k < roles.state and done:
+                yield self._result(k, saved - 1) if done % every == 0 else self._kept(k)
+            elif roles.state <= k < roles.state + roles.inputs:
+                yield at + done * self._sizes[k], stride
+            else:
+                yield at, stride
+        for k in range(len(self._given) - self._inputs):
+            yield self._result(k, saved) if (done + count) % every == 0 or count >= every else self._kept(k)
+
+    def _result(self, k: int, index: int) -> tuple[int, int]:
+        at, stride = self._given[self._inputs + k]
+        return at + index * self._sizes[self._inputs + k], stride
+
+    def _kept(self, k: int) -> tuple[int, int]:
+        sizes = self._sizes[self._inputs :]
+        if not self._own:
+            self._own = [ctypes.create_string_buffer(self._length * size) for size in sizes]
+        return ctypes.addressof(self._own[k]), sizes[k]
 
 
 def _lead(name: str, array: Array, port: Port) -> tuple[int, ...]:

@@ -1,0 +1,326 @@
+"""Ctrl-C, threads, fork and the end of the process: nothing is lost, freed in use, left locked or kept half."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+
+import torsor
+from torsor.compiler import apart, cache, engine, kept_code, scan, threads
+from torsor.compiler.emit_llvm import Module
+from torsor.compiler.kept_code import Source, machine_code
+
+pytestmark = pytest.mark.compiled
+ANSWER = Module(("define i64 @answer() {\n  ret i64 42\n}\n",), 0)
+PATIENCE = 30.0  # s until a thread that waits for what never comes gives up, so that a test fails instead of hanging
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORSOR_CACHE_DIR", str(tmp_path / "kernels"))
+    return tmp_path / "kernels"
+
+
+@pytest.fixture
+def three_threads():
+    count = torsor.get_threads()
+    torsor.set_threads(3)
+    yield
+    torsor.set_threads(count)
+
+
+def answer():
+    return machine_code("answer", ["answer"], lambda: Source(ANSWER, {})).native
+
+
+def press_ctrl_c():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def until(condition):
+    """Wait for what another thread does."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+# Machine code is whole or not there
+
+
+def test_an_entry_without_code_is_never_kept(place):
+    for objects in ((), (b"",), (b"code", b"")):
+        with pytest.raises(ValueError, match="without machine code must not be kept"):
+            cache.store("key", cache.Entry({}, objects))
+    assert cache.size() == (0, 0)
+
+
+@pytest.mark.parametrize("objects", [(), (b"",), (b"code", b"")])
+def test_an_entry_without_code_is_never_accepted(place, monkeypatch, objects):
+    with monkeypatch.context() as patch:
+        patch.setattr(cache.Entry, "is_whole", True)
+        cache.store("key", cache.Entry({}, objects))
+        assert cache.load("key") is not None
+    assert cache.load("key") is None
+
+
+def test_code_without_the_function_asked_for_is_compiled_anew(place, monkeypatch):
+    other = Module((ANSWER.texts[0].replace("@answer", "@other"),), 0)
+    machine_code("answer", ["other"], lambda: Source(other, {}))
+    assert answer().address("answer") != 0
+
+
+def test_no_function_has_the_address_0():
+    objects = apart.apart(lambda wanted: engine.objects_of(ANSWER.texts, wanted))
+    for wrong in (lambda: engine.loaded(objects, ["other"]), lambda: engine.loaded([b""], ["answer"])):
+        with pytest.raises(engine.Unusable):
+            apart.apart(lambda _, wrong=wrong: wrong())
+
+
+# Ctrl-C while compiling
+
+
+def test_ctrl_c_reaches_the_caller_while_llvm_works_and_nothing_is_kept(place, monkeypatch):
+    ended, real = threading.Event(), engine.objects_of
+
+    def interrupted(texts, wanted):
+        press_ctrl_c()
+        until(lambda: not wanted())
+        try:
+            return real(texts, wanted)
+        finally:
+            ended.set()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "objects_of", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            answer()
+        assert ended.wait(PATIENCE)  # the thread takes no further step
+    assert cache.size() == (0, 0)
+    assert answer().address("answer") != 0
+    assert cache.size()[0] == 1
+
+
+def test_what_is_compiled_when_ctrl_c_comes_is_kept_whole(place, monkeypatch):
+    ended, real = threading.Event(), cache.store
+
+    def interrupted(key, entry):
+        press_ctrl_c()
+        time.sleep(0.05)
+        real(key, entry)
+        ended.set()
+
+    monkeypatch.setattr(kept_code.cache, "store", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        answer()
+    assert ended.wait(PATIENCE)
+    until(lambda: cache.size()[0] == 1)
+    assert not list(place.glob(".new-*"))
+    assert answer().address("answer") != 0
+
+
+def test_what_llvm_raises_reaches_the_caller(place):
+    with pytest.raises(RuntimeError, match="parsing error"):
+        machine_code("nonsense", ["f"], lambda: Source(Module(("nonsense",), 0), {}))
+
+
+def test_machine_code_is_freed_by_the_next_step_with_llvm(place):
+    native = answer()
+    seen = weakref.ref(native)
+    alive = len(engine._LIVING)
+    del native
+    assert seen() is None
+    again = answer()
+    assert len(engine._LIVING) <= alive
+    assert not engine._DEAD
+    assert again.address("answer") != 0
+
+
+def test_a_process_that_was_interrupted_while_compiling_leaves_nothing_bad(place):
+    code = (
+        "import os, signal, sys, threading, numpy as np, torsor\n"
+        "arm = torsor.robots.planar2r()\n"
+        "if len(sys.argv) > 1: threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "while True:\n"
+        "    try: print(float(torsor.inverse_dynamics(arm, *np.ones((3, 2))).sum())); break\n"
+        "    except KeyboardInterrupt: pass\n"
+    )
+    with torsor.backend("numpy"):
+        expected = float(torsor.inverse_dynamics(torsor.robots.planar2r(), *np.ones((3, 2))).sum())
+    environment = {**os.environ, "TORSOR_CACHE_DIR": str(place)}
+    for moment in (["0.02"], []):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *moment],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        assert float(done.stdout) == pytest.approx(expected, rel=1e-12)
+
+
+# Batches
+
+
+def test_ctrl_c_in_a_batch_leaves_when_no_thread_is_at_work(three_threads):
+    busy, done, pressed = set(), [], []
+
+    def work(start, length):
+        if threading.current_thread() is threading.main_thread():
+            time.sleep(0.01)
+            return
+        busy.add(start)
+        if len(pressed) < 2:
+            pressed.append(start)
+            press_ctrl_c()  # also one more while the first is answered
+        time.sleep(0.01)
+        done.append(start)
+        busy.remove(start)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.in_slices(16 * 10_000, threads.AT_ONCE, work)
+    assert not busy
+    assert len(done) < 10_000
+
+
+def test_a_slice_that_fails_is_told_when_no_thread_is_at_work(three_threads):
+    busy, done = set(), []
+
+    def work(start, length):
+        busy.add(start)
+        time.sleep(0.01)
+        done.append(start)
+        busy.remove(start)
+        if len(done) == 5:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        threads.in_slices(16 * 10_000, threads.AT_ONCE, work)
+    assert not busy
+    assert len(done) < 20
+
+
+def test_every_state_is_worked_on_once(three_threads):
+    for states, operations in ((1, 1), (40, 10**9), (1000, 10**7), (16, 10**12)):
+        seen = np.zeros(states, int)
+
+        def work(start, length, seen=seen):
+            seen[start : start + length] += 1
+
+        threads.in_slices(states, operations, work)
+        assert (seen == 1).all()
+
+
+def test_work_of_several_steps_ends_between_them(three_threads):
+    steps, pressed = [], []
+
+    def work(start, length):
+        for k in range(10_000):
+            steps.append((start, k))
+            if k == 3 and not pressed:
+                pressed.append(start)
+                press_ctrl_c()
+            time.sleep(0.001)
+            yield
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.in_slices(48, threads.AT_ONCE, work)
+    assert len(steps) < 30_000
+
+
+def test_batches_in_threads_that_outlive_the_main_one_and_at_exit():
+    code = (
+        "import atexit, threading, time, numpy as np, torsor\n"
+        "torsor.set_threads(3)\narm = torsor.robots.planar2r()\nq = np.ones((60_000, 2))\n"
+        "def work(): print(round(float(torsor.inverse_dynamics(arm, q, q, q).sum()), 3), flush=True)\n"
+        "class Late:\n    def __init__(self, work=work): self.work = work\n    def __del__(self): self.work()\n"
+        "late = Late()\natexit.register(work)\nwork()\n"
+        "threading.Thread(target=lambda: (time.sleep(0.3), work())).start()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stderr == ""
+    assert len(done.stdout.split()) == 4
+    assert len(set(done.stdout.split())) == 1
+
+
+# Scans
+
+
+@pytest.mark.parametrize(("steps", "every"), [(37, 1), (37, 5), (36, 12), (37, 37), (37, 40)])
+def test_a_scan_in_stretches_has_the_same_bits(monkeypatch, steps, every):
+    def step(robot, x, u, k):
+        return {"x": np.sin(x) + k * u, "y": x[:1] * u[1:]}
+
+    loop = torsor.scan(step, torsor.robots.planar2r(), {"x": 2}, inputs={"u": 2}, constants={"k": ()})
+    generator = np.random.default_rng(0)
+    given = {
+        "x": generator.normal(size=(19, 2)),
+        "u": generator.normal(size=(19, steps, 2)),
+        "k": np.linspace(0, 1, 19),
+    }
+    whole = loop(steps=steps, every=every, **given)
+    for most in (1, 3, 7):
+        monkeypatch.setattr(scan, "AT_ONCE", most * 19 * loop._operations)
+        for name, saved in loop(steps=steps, every=every, **given).items():
+            np.testing.assert_array_equal(saved, whole[name])
+
+
+# Fork
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_child_forked_beside_busy_threads_computes():
+    code = (
+        "import os, signal, sys, threading, warnings, numpy as np, torsor\n"
+        "warnings.simplefilter('ignore')\n"
+        "arm = torsor.robots.planar2r()\nq = np.ones((60_000, 2))\ntorsor.set_threads(2)\nwant = torsor.mass_matrix(arm, q)\n"
+        "stop = []\n"
+        "def compile_and_compute():\n"
+        "    k = 0\n"
+        "    while not stop:\n"
+        "        k += 1\n"
+        "        torsor.inverse_dynamics(arm.with_gravity((0, 0, -k)), q[0], q[0], q[0]); torsor.mass_matrix(arm, q)\n"
+        "busy = [threading.Thread(target=compile_and_compute) for _ in range(2)]\n"
+        "for thread in busy: thread.start()\n"
+        "codes = []\n"
+        "for k in range(6):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        signal.alarm(60)\n"
+        "        same = np.array_equal(torsor.mass_matrix(arm, q), want)\n"
+        "        other = torsor.gravity_forces(arm.with_gravity((0, k, -9)), q[0])\n"
+        "        os._exit(0 if same and np.isfinite(other).all() else 3)\n"
+        "    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        "stop.append(True)\n"
+        "for thread in busy: thread.join()\n"
+        "print(codes)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=500, check=True)
+    assert done.stdout.strip() == str([0] * 6)
+
+
+# Homeless users
+
+
+def test_a_user_without_a_home_has_no_cache_and_no_directory_called_tilde(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    for variable in ("XDG_CACHE_HOME", "TORSOR_CACHE_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    assert cache.directory() is None
+    monkeypatch.setenv("TORSOR_CACHE_DIR", "~/kernels")
+    assert cache.directory() is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tilde_in_the_settings_is_the_users_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("TORSOR_CACHE_DIR", "~/kernels")
+    assert cache.directory() == tmp_path / "kernels"
