@@ -6,7 +6,6 @@ too long to compile; there NumPy's matrix products do the work, and the batch is
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from math import prod
@@ -17,6 +16,7 @@ import numpy as np
 from torsor.arrays.checked import signature_of
 from torsor.errors import ShapeError
 from torsor.model import Robot
+from torsor.model.remembered import remembered
 from torsor.request import Algorithm, Outputs, Request
 
 UNROLLED_MOST = 60_000  # operations: a few seconds of compiling, once per robot
@@ -52,7 +52,7 @@ class ArrayForm(NamedTuple):
         return _operations(self, robot) > UNROLLED_MOST
 
 
-@functools.lru_cache(maxsize=256)
+@remembered(256)
 def _operations(form: ArrayForm, robot: Robot) -> int:
     return form.operations(robot)
 

@@ -1,33 +1,19 @@
-"""Which way the public functions run: compiled for the robot, or evaluated with NumPy as written."""
+"""Which way the public functions, kernels and scans run: compiled for the robot, or evaluated with NumPy as written."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
 
-from torsor.compiler import engine
-from torsor.compiler.front_door import DOORS
+from torsor.compiler.choice import BACKENDS, chosen, compiles as compiles
 from torsor.errors import TorsorError
 
-BACKENDS = ("compiled", "numpy")
-_chosen: ContextVar[str] = ContextVar("torsor_backend", default="compiled")
 
+def backend(name: str) -> AbstractContextManager[None]:
+    """``with torsor.backend("numpy"):`` evaluates without compiling (many robots, few calls each); "compiled" is the default.
 
-@contextlib.contextmanager
-def backend(name: str) -> Iterator[None]:
-    """``with torsor.backend("numpy"):`` evaluates without compiling (many robots, few calls each); "compiled" is the default."""
+    It holds for the thread (or asyncio task) that says so, for public functions, kernels and scans alike. While one thread is in
+    such a block, the others' calls are compiled as before, but take the general path, which is slower by microseconds.
+    """
     if name not in BACKENDS:
         raise TorsorError(f"backend: unknown backend {name!r}. Backends: {', '.join(BACKENDS)}.")
-    token = _chosen.set(name)
-    for door in DOORS:  # the fast entries do not ask
-        door.shut()
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
-
-
-def compiles() -> bool:
-    """Whether calls are to be compiled now."""
-    return _chosen.get() == "compiled" and engine.why_missing() is None
+    return chosen(name)

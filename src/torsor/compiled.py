@@ -8,13 +8,11 @@ machine code. With anything else (traced arrays, a robot whose numbers are being
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import warnings
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from threading import Lock
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+from weakref import ref
 
 import numpy as np
 
@@ -24,28 +22,29 @@ from torsor.arrays.checked import prepare, signature_of
 from torsor.arrays.namespace import namespace
 from torsor.backend import compiles
 from torsor.compiler import jax_call, native
-from torsor.compiler.front_door import DOORS, FrontDoor, Numbers, fast_function
+from torsor.compiler.code_store import CodeStore, Kept
+from torsor.compiler.front_door import FrontDoor, Numbers, fast_function
 from torsor.compiler.graph import Program, count
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.simplify import TooLong
 from torsor.compiler.trace import Budget
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ShapeError, TorsorError
-from torsor.model import Robot, Structure
+from torsor.model import Robot
 from torsor.model.aligned import aligned
 from torsor.model.joints import SCREW_KINDS
+from torsor.model.remembered import own, remembered
 from torsor.request import Algorithm, Outputs, Request, program_of, request_of, sources
 
 P = ParamSpec("P")
 R = TypeVar("R")
-K = TypeVar("K")
 Rivals = Callable[[Robot], Sequence[Algorithm]]
 GraphRival = Callable[[Robot, Request, Outputs], Program]
-KEPT = 512  # kernels in memory; the least recently used go first
+KEPT = 512  # functions as JAX calls them
+KERNELS = CodeStore(256 * 2**20)  # bytes in memory, of all functions
 MANY_VARIANTS = 32
 JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differentiates the algorithm itself
 GRAPH_MOST = 600  # operations of a recursion; beyond, differentiating a program has never been shorter
-_VARIANTS: dict[Structure, set[str]] = {}
 
 
 class Derivatives(NamedTuple):
@@ -118,9 +117,7 @@ def public(
     about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as)
     give, parts = about.outputs.gather, about.outputs.parts
     plain = checked(algorithm)
-    kernels: _Kept[native.NativeFunction] = _Kept()
-    by_arrays: _Kept[InArrays] = _Kept()
-    called_by_jax: _Kept[Callable[..., Any]] = _Kept()
+    called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
     latest: list[Latest | None] = [None]
 
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -130,38 +127,36 @@ def public(
             raise TorsorError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
         before = latest[0]  # read once: another thread may change it
         if before is not None and not kwargs and before.repeats(args) and compiles():
-            door.reopen()
-            return give(before.kernel([x for x in args[1:] if type(x) is np.ndarray], parts(out)))
+            kernel = before.made_for(about, robot)
+            return give(kernel([x for x in args[1:] if type(x) is np.ndarray], parts(out)))
         library = _library(args, kwargs)
         form = about.arrays_for(robot)
         if library is None or not (compiles() and robot.is_concrete):
             return _into(about.outputs, out, _uncompiled(about, plain, robot, args, kwargs))
         values, _ = prepare(algorithm, args, kwargs)
         request, arrays = request_of(algorithm, values)
-        kernel: native.NativeFunction | InArrays
         if form is not None:
-            kernel = by_arrays.get(request, lambda: _by_arrays(about, form, request))
+            about.algorithms(robot)  # may refuse the robot
             if library is not np:
-                return _into(about.outputs, out, give(kernel.in_jax(plain, arrays)))
+                return _into(about.outputs, out, give(_in_arrays(about, form, request).in_jax(plain, arrays)))
         elif library is not np:
-            function = called_by_jax.get(request, lambda: InJax(about, request, plain).function)
+            function = called_by_jax.get(request.identity(), lambda: InJax(about, request, plain).function)
             return _into(about.outputs, out, give(function(*arrays)))
-        else:
-            kernel = kernels.get(request, lambda: _build(about, request))
-        latest[0] = None
-        if not kwargs and request.dtype == "float64" and all(type(x) is np.ndarray or _is_named(x) for x in args[1:]):
-            shapes = tuple(x.shape if type(x) is np.ndarray else x for x in args[1:])
-            latest[0] = Latest(args[0], shapes, kernel)
+        made = form or KERNELS.get((about, request.identity()), lambda: _build(about, request))
+        kernel = _callable(about, made, request)
         result = give(kernel(arrays, parts(out)))
-        if isinstance(kernel, native.NativeFunction) and out is None and not kwargs and request.dtype == "float64":
-            _open(door, args, about, request, kernel)  # now that it is known which of its codes is needed
+        latest[0] = None
+        if not kwargs and request.dtype == "float64":
+            if isinstance(kernel, native.NativeFunction):
+                _open(door, args, about, request, kernel)  # now that it is known which of its codes is needed
+            if all(type(x) is np.ndarray or _is_named(x) for x in args[1:]):
+                latest[0] = Latest.of(args, request, made)
         return result
 
     signature = _with_out(algorithm)
     function, door = fast_function(
         call, algorithm.__name__, module, _text_signature(signature), inspect.getdoc(algorithm) or ""
     )
-    DOORS.append(door)
     if registered:
         PUBLIC[algorithm.__name__], _FUNCTIONS[algorithm.__name__] = about, function
     _ABOUT[id(function)] = function, about
@@ -184,7 +179,7 @@ def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, 
         return plain(*args, **kwargs)
 
 
-@functools.lru_cache(maxsize=256)
+@remembered(256)
 def _cheapest(about: Public, robot: Robot) -> Algorithm:
     """The rival with the fewest operations for a robot, optional inputs apart."""
     candidates = about.algorithms(robot)
@@ -208,7 +203,7 @@ def _open(
         arguments = [shapes.get(name, x) for name, x in given.items()]
         results = [port.shape for port in kernel.outputs]
         code, many = kernel.one, kernel.for_door()
-        door.open_for(arguments, results, code.address, code.scratch, kernel, about.outputs.kind, many)
+        door.open_for(arguments, results, code.address, code.scratch, kernel.codes, about.outputs.kind, many)
 
 
 def _is_named(x: Any) -> bool:
@@ -216,37 +211,34 @@ def _is_named(x: Any) -> bool:
     return type(x) is str or hasattr(x, "key_for")
 
 
-class _Kept(Generic[K]):
-    """What was made for the requests of one function, shared between threads; the least recently used go first."""
+def _callable(about: Public, made: native.Codes | ArrayForm, request: Request) -> native.NativeFunction | InArrays:
+    """What evaluates a function for the robot of a request, which it holds and what it is made of does not."""
+    if isinstance(made, ArrayForm):
+        return _in_arrays(about, made, request)
+    return native.NativeFunction(made, lambda: _program(about, request))
 
-    def __init__(self) -> None:
-        self._kept: OrderedDict[Request, K] = OrderedDict()
-        self._lock = Lock()
 
-    def get(self, request: Request, make: Callable[[], K]) -> K:
-        """What is kept for a request, or what ``make`` gives, which is then kept."""
-        with self._lock:
-            if (found := self._kept.get(request)) is not None:
-                self._kept.move_to_end(request)
-                return found
-        made = make()
-        with self._lock:
-            self._kept[request] = made
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return made
+def _in_arrays(about: Public, form: ArrayForm, request: Request) -> InArrays:
+    return InArrays(form, about.algorithm, about.outputs, request)
 
 
 class Latest(NamedTuple):
     """The call before, for one that repeats it: the same robot, names, and arrays of the same shapes, in doubles."""
 
-    robot: Robot
+    robot: ref[Robot]
     shapes: tuple[Any, ...]
-    kernel: native.NativeFunction | InArrays
+    rest: tuple[Any, ...]  # of the request, without the robot
+    made: native.Codes | ArrayForm
+
+    @classmethod
+    def of(cls, args: tuple[Any, ...], request: Request, made: native.Codes | ArrayForm) -> Latest:
+        """From the arguments of a call, its request, and what answers it."""
+        shapes = tuple(x.shape if type(x) is np.ndarray else x for x in args[1:])
+        return cls(ref(args[0]), shapes, request[1:], made)
 
     def repeats(self, args: tuple[Any, ...]) -> bool:
         """Whether the kernel of the call before is the one for these arguments, and they need no check."""
-        if args[0] is not self.robot or len(args) != len(self.shapes) + 1:
+        if args[0] is not self.robot() or len(args) != len(self.shapes) + 1:
             return False
         for x, shape in zip(args[1:], self.shapes, strict=True):
             if type(x) is np.ndarray:
@@ -256,12 +248,16 @@ class Latest(NamedTuple):
                 return False
         return True
 
+    def made_for(self, about: Public, robot: Robot) -> native.NativeFunction | InArrays:
+        """What evaluates the function for the robot."""
+        return _callable(about, self.made, Request(robot, *self.rest))
+
 
 class InJax:
     """A public function for one request, as JAX calls it: its machine code, and the Jacobian that differentiates it."""
 
     def __init__(self, about: Public, request: Request, plain: Algorithm) -> None:
-        self._about, self._request, self._plain = about, request, plain
+        self._about, self._request, self._plain = about, request._replace(robot=own(request.robot)), plain
         self._natives: dict[str, native.NativeFunction] = {}
         some = self.native(np.dtype(request.dtype))
         self.inputs = {port.name: port.shape for port in some.inputs}
@@ -273,7 +269,10 @@ class InJax:
     def native(self, dtype: np.dtype[Any]) -> native.NativeFunction:
         """The machine code for one precision."""
         if dtype.name not in self._natives:
-            self._natives[dtype.name] = _build(self._about, self._request._replace(dtype=dtype.name))
+            request = self._request._replace(dtype=dtype.name)
+            self._natives[dtype.name] = native.NativeFunction(
+                _build(self._about, request), lambda: _program(self._about, request)
+            )
         return self._natives[dtype.name]
 
     def jacobian(self, output: str, *inputs: str) -> Kernel:
@@ -301,23 +300,28 @@ class InJax:
         return tuple(self._about.outputs.named(result).values())
 
 
-def _by_arrays(about: Public, form: ArrayForm, request: Request) -> InArrays:
-    about.algorithms(request.robot)  # may refuse the robot
-    return InArrays(form, about.algorithm, about.outputs, request)
-
-
-def _build(about: Public, request: Request) -> native.NativeFunction:
+def _build(about: Public, request: Request) -> native.Codes:
     about.algorithms(request.robot)  # may refuse the robot, also one whose kernel is on disk
     _note_variant(request.robot)
 
     where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
     key = "|".join([sources(), where, request.robot.digest, request.key()])
-    return native.build(key, lambda: _shortest(about, request)[1], np.dtype(request.dtype))
+    return native.Codes.kept(key, lambda: _program(about, request), np.dtype(request.dtype))
+
+
+def _program(about: Public, request: Request) -> Program:
+    """The program to be compiled; one for a batch after one for a state need not be traced again."""
+    key = about, request.robot.digest, *request[2:]
+    return PROGRAMS.get(key, lambda: _shortest(about, request)[1])
+
+
+PROGRAMS: Kept[Program] = Kept(4)
+_VARIANTS: Kept[set[str]] = Kept(256)
 
 
 def _note_variant(robot: Robot) -> None:
     """After many robots that differ in numbers only, say once that numbers can be inputs."""
-    variants = _VARIANTS.setdefault(robot.structure, set())
+    variants = _VARIANTS.get(robot.structure, set)
     if len(variants) > MANY_VARIANTS:
         return
     variants.add(robot.digest)

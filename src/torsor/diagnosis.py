@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from torsor.mechanics.joint_motion import joint_screws
 from torsor.mechanics.mass_matrix import mass_matrix
 from torsor.model import Robot, random_configuration
 from torsor.model.degenerate import ROUNDING, definiteness, has_degenerate_links
+from torsor.model.remembered import remembered
 
 
 def refuse_idle_joints(robot: Robot, what: str = "forward dynamics", undefined: str = "its acceleration is") -> None:
@@ -49,13 +49,13 @@ def refuse_idle_joints(robot: Robot, what: str = "forward dynamics", undefined: 
         )
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def idle_joints(robot: Robot) -> tuple[str, ...]:
     """Names of the coordinates whose diagonal entry of M vanishes at every configuration."""
     return _of_diagonal(robot, lambda diagonal, rounding: np.abs(diagonal) <= rounding)
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def negative_joints(robot: Robot) -> tuple[str, ...]:
     """Names of the coordinates whose diagonal entry of M is negative at every configuration."""
     return _of_diagonal(robot, lambda diagonal, rounding: diagonal < -rounding)
@@ -68,7 +68,7 @@ class IdleMotion(NamedTuple):
     negative: bool = False
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def idle_together(robot: Robot) -> IdleMotion:
     """Which coordinates can move together without moving any inertia, wherever the robot is: none for a sound robot."""
     _, M, sizes = _samples(robot)
@@ -89,7 +89,7 @@ class _Samples(NamedTuple):
     sizes: Array
 
 
-@lru_cache(maxsize=8)
+@remembered(8)
 def _samples(robot: Robot) -> _Samples:
     q = _configurations(robot)
     M = np.broadcast_to(mass_matrix(robot, q), (len(q), robot.nv, robot.nv))

@@ -26,6 +26,7 @@ from torsor.errors import TorsorError, unknown_name
 from torsor.formulations import FORMULATIONS, Formulation
 from torsor.formulations.model import Model, refuse_other_joints
 from torsor.model import Inertia, Parameters, Robot, dh_chain, random_configuration
+from torsor.model.remembered import remembered
 
 LEVELS = ("literal", "structural", "simplified")
 _ON_THE_AXIS = ("z", "b", "S", "slide")  # data that is 0 or 1 because the source's frames sit on the joint axes
@@ -145,7 +146,7 @@ def _known(formulation: str | Callable[..., Any]) -> Formulation | None:
     return next((known for known in FORMULATIONS.values() if known.function is formulation), None)
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _count_core(known: Formulation, robot: Robot, level: str) -> OperationCount:
     """The core of a formulation, run on data of which nothing is known but (what the level shows of) its zeros and ones."""
     refuse_other_joints("count_operations", robot)

@@ -72,6 +72,10 @@ class Request(NamedTuple):
     ]  # array arguments; keys of a mapping, length of a tuple
     sizes: tuple[tuple[str, tuple[int, ...]], ...] = ()  # shapes of array arguments with axes of any size
 
+    def identity(self) -> tuple[Any, ...]:
+        """What tells the request from others in memory, without the robot itself."""
+        return self.robot.digest, *self[1:]
+
     def key(self) -> str:
         """What identifies the request on disk, robot and precision apart: nothing that is an address in memory."""
         statics = [(name, x.key_for(self.robot) if hasattr(x, "key_for") else repr(x)) for name, x in self.statics]

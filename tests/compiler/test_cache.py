@@ -123,6 +123,7 @@ def test_without_any_place_everything_still_works(monkeypatch, tmp_path):
 
 def test_the_size_is_bounded_and_the_longest_unused_go_first(place, monkeypatch):
     monkeypatch.setattr(cache, "LIMIT", 3000)
+    monkeypatch.setattr(cache, "BETWEEN_TRIMS", 1)
     for k in range(6):
         cache.store(f"key{k}", cache.Entry(ABOUT, (bytes(800),)))
         path = cache._path(f"key{k}")

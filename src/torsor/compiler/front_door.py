@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -71,10 +72,12 @@ class Opening(ctypes.Structure):
         for batches: arrays with one axis more, of the same number of states, or of one state for all.
         """
         super().__init__()
-        self.asked, self.runs = tuple(arguments), (kernel, many)
+        self.asked, self.runs = tuple(map(_held, arguments)), (kernel, many)
         numbers = [_words(x.shape, 8 * math.prod(x.shape)) if isinstance(x, Numbers) else None for x in arguments]
         fixed = _pointers([None if isinstance(x, Numbers) else id(x) for x in arguments])
         inputs = _pointers([None if x is None else ctypes.addressof(x) for x in numbers])
+        cells = [ctypes.addressof(fixed) + 8 * k for k in range(len(arguments))]
+        alive = _pointers([id(x) + HEADER if type(x) is ref else at for x, at in zip(self.asked, cells, strict=True)])
         # One of each is enough, also of the scratch area: the interpreter lock is held throughout.
         dims = [(ctypes.c_int64 * (1 + len(shape)))(0, *shape) for shape in shapes]  # the first is a batch's
         batched = _pointers([ctypes.addressof(part) for part in dims])
@@ -82,9 +85,10 @@ class Opening(ctypes.Structure):
         ranks = (ctypes.c_int64 * len(shapes))(*[len(shape) for shape in shapes])
         strides = (ctypes.c_int64 * len(shapes))(*[8 * math.prod(shape) for shape in shapes])
         area = ctypes.create_string_buffer(max(scratch, 0 if many is None else many.scratch) + _ALIGNMENT)
-        self.kept = (keep, kind, numbers, fixed, inputs, dims, batched, table, ranks, strides, area)
+        self.kept = (keep, kind, numbers, fixed, alive, inputs, dims, batched, table, ranks, strides, area)
         self.arguments, self.outputs, self.kernel = len(arguments), len(shapes), kernel
         self.fixed, self.inputs = ctypes.addressof(fixed), ctypes.addressof(inputs)
+        self.alive = ctypes.addressof(alive)
         self.ranks, self.strides = ctypes.addressof(ranks), ctypes.addressof(strides)
         self.shapes, self.shapes_many = ctypes.addressof(table), ctypes.addressof(batched)
         self.many = None if many is None else many.address
@@ -96,9 +100,19 @@ class Opening(ctypes.Structure):
         """Whether it is for these arguments; with ``equal_names``, also if names in them are equal, but other objects."""
         kinds = (Numbers, str) if equal_names else Numbers
         return len(self.asked) == len(arguments) and all(
-            x is y or (isinstance(x, kinds) and type(x) is type(y) and x == y)
+            (x() if type(x) is ref else x) is y or (isinstance(x, kinds) and type(x) is type(y) and x == y)
             for x, y in zip(self.asked, arguments, strict=True)
         )
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can still be called: nobody has an object that is gone."""
+        return all(x() is not None for x in self.asked if type(x) is ref)
+
+
+def _held(argument: object | Numbers) -> object:
+    """An argument as an opening holds it: robots and tasks weakly, so that they go with their last reference elsewhere."""
+    return argument if isinstance(argument, Numbers) or type(argument).__weakrefoffset__ == 0 else ref(argument)
 
 
 class FrontDoor(ctypes.Structure):
@@ -132,13 +146,12 @@ class FrontDoor(ctypes.Structure):
         if code is None or len(arguments) > MOST or len(shapes) > MOST:
             return
         if any(old.runs == (kernel, many) and old.is_for(arguments) for old in self.openings):
-            self.reopen()
             return
         new = Opening(arguments, shapes, kernel, scratch, keep, kind, many)
         for name, address in _python_addresses().items():
             setattr(self, name, address)
         with self.lock:
-            others = [old for old in self.openings if not old.is_for(arguments, equal_names=True)]
+            others = [old for old in self.openings if old.is_alive and not old.is_for(arguments, equal_names=True)]
             openings = [new, *others][:_OPENINGS]
             # Another thread may call between any two of these steps: there is a whole chain at each, of openings that live.
             for opening, following in zip(openings, [*openings[1:], None], strict=True):
@@ -146,15 +159,6 @@ class FrontDoor(ctypes.Structure):
             self.first = ctypes.addressof(new)
             self.openings = openings
         self.method.function = code
-
-    def shut(self) -> None:
-        """Send every call to the general path, until `reopen` or another opening."""
-        self.first = None
-
-    def reopen(self) -> None:
-        """Let calls through as before it was shut."""
-        with self.lock:
-            self.first = ctypes.addressof(self.openings[0]) if self.openings else None
 
     def __getattr__(self, name: str) -> Any:
         """The public function by its name: what unpickling a builtin function asks of its ``__self__``."""
@@ -192,8 +196,14 @@ class _Method(ctypes.Structure):
     ]
 
 
-DOORS: list[FrontDoor] = []  # of the public functions
 _FOREVER: list[object] = []  # generated code lives as long as the process
+_SHUT, _SHUT_LOCK = ctypes.c_int64(0), new_lock()
+
+
+def shut(times: int) -> None:
+    """Send every call of every door to the general path, until as many times are taken back."""
+    with _SHUT_LOCK:
+        _SHUT.value += times
 
 
 def fast_function(
@@ -222,6 +232,7 @@ def _python_addresses() -> dict[str, int]:
     """Where CPython and NumPy keep what the generated code calls and compares with."""
     api, table = ctypes.pythonapi, _numpy_functions()
     return {
+        "shut": ctypes.addressof(_SHUT),
         "array_type": id(np.ndarray),
         "descr": id(np.dtype(np.float64)),
         "float_type": id(float),
@@ -302,4 +313,13 @@ def _self_test() -> str | None:
     some = Opening([], [], 0, 0, None)
     if ctypes.c_void_p.from_address(id(some) + HEADER).value != ctypes.addressof(some):
         return "ctypes keeps its buffers elsewhere"
-    return None
+    return _self_test_of_weak_references()
+
+
+def _self_test_of_weak_references() -> str | None:
+    kept = Opening([], [], 0, 0, None)
+    weak, place = ref(kept), id(kept)
+    before = ctypes.c_void_p.from_address(id(weak) + HEADER).value
+    del kept
+    after = ctypes.c_void_p.from_address(id(weak) + HEADER).value
+    return None if (before, after) == (place, id(None)) else "weak references are not laid out as expected"

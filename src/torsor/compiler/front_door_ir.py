@@ -5,7 +5,11 @@ arguments. If all are what an opening is for, one state or (if there is code for
 the result arrays and calls the kernel. Several results are returned as a tuple, or as the named tuple the opening is for: a
 subclass of tuple without fields of its own, allocated as CPython does.
 
-Each argument is the very object of ``fixed``, or (null there) numbers, of which ``inputs`` has three things in a row: rank,
+While somebody has chosen NumPy (``shut`` points to their number) every call is forwarded.
+
+Each argument is the very object of ``fixed``, or (null there) numbers. An opening does not keep a robot alive, and another
+object may come to lie where it was: ``alive`` points to where a weak reference to it has its address, and no longer has it
+when it is gone. Of numbers, ``inputs`` has three things in a row: rank,
 bytes, lengths. An array has these axes, or one more before them, for states; one without that, or with one state, belongs to
 all states of the others (0 bytes from state to state). Contiguous is what NumPy's flags say, which it keeps with every change
 of shape, strides or type. Where the rank is 0, a float, NumPy's or Python's, is read where it lies in its object, and an int
@@ -18,12 +22,12 @@ HEADER = object.__basicsize__  # reference count and type
 MOST = 16  # arguments, and results
 CONTIGUOUS = 1 | 256  # NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_ALIGNED
 DOOR = (
-    "first",
+    "first", "shut",
     "array_type", "descr", "float_type", "double_type", "int_type",
     "array_new", "vectorcall", "tuple_new", "alloc", "tuple_set", "release", "to_integer",
 )  # fmt: skip
 OPENING = (
-    "next", "arguments", "fixed", "inputs",
+    "next", "arguments", "fixed", "alive", "inputs",
     "kernel", "scratch", "outputs", "kind", "ranks", "shapes", "many", "most", "strides", "shapes_many",
 )  # fmt: skip
 
@@ -49,20 +53,23 @@ define ptr @front_door(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
 entry:
   %door_at = getelementptr i8, ptr %self, i64 {HEADER}
   %door = load ptr, ptr %door_at
-{_door("first", "array_type", "descr")}
+{_door("first", "shut", "array_type", "descr")}
   %operands = alloca ptr, i64 {2 * MOST + 2}
   %steps = alloca i64, i64 {2 * MOST}
   %objects = alloca ptr, i64 {MOST}
   %integers = alloca double, i64 {MOST}
   %overflow = alloca i32
-  %plain = icmp eq ptr %names, null
+  %times_shut = load i64, ptr %shut
+  %open = icmp eq i64 %times_shut, 0
+  %positional = icmp eq ptr %names, null
+  %plain = and i1 %positional, %open
   br i1 %plain, label %try, label %forward
 try:
   %opening = phi ptr [%first, %entry], [%next, %other]
   %beyond_last = icmp eq ptr %opening, null
   br i1 %beyond_last, label %forward, label %begin
 begin:
-{_opening("next", "arguments", "fixed", "inputs")}
+{_opening("next", "arguments", "fixed", "alive", "inputs")}
   %wanted = ptrtoint ptr %arguments to i64
   %enough = icmp eq i64 %nargs, %wanted
   br i1 %enough, label %next_argument, label %other
@@ -84,7 +91,12 @@ which:
   %is_number = icmp eq ptr %fixed_k, null
   br i1 %is_number, label %look, label %compare
 compare:
-  %identical = icmp eq ptr %arg, %fixed_k
+  %alive_k_at = getelementptr ptr, ptr %alive, i64 %k
+  %alive_k = load ptr, ptr %alive_k_at
+  %living = load ptr, ptr %alive_k
+  %at_its_place = icmp eq ptr %arg, %fixed_k
+  %lives = icmp eq ptr %living, %fixed_k
+  %identical = and i1 %at_its_place, %lives
   br i1 %identical, label %same, label %other
 same:
   br label %next_argument

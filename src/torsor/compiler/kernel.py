@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import repeat
 from os import PathLike
@@ -16,6 +16,7 @@ import numpy as np
 from torsor.arrays import as_numbers
 from torsor.arrays.namespace import namespace
 from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, engine, native
+from torsor.compiler.choice import compiles
 from torsor.compiler.emit_llvm import emit
 from torsor.compiler.evaluate import evaluate
 from torsor.compiler.front_door import Numbers, fast_function
@@ -38,6 +39,8 @@ class Kernel:
         self.name = name
         self.program = program
         self._natives: dict[np.dtype[Any], native.NativeFunction] = {}
+        self._sources: dict[str, Callable[..., dict[str, Any]]] = {}
+        self._called_by_jax: Callable[..., tuple[Any, ...]] | None = None
         self._order = [port.name for port in program.graph.inputs]
         self._names = [port.name for port in program.outputs]
         self._single = len(self._names) == 1
@@ -93,11 +96,11 @@ class Kernel:
     def _general(self, /, *args: Array, out: list[Array] | None = None, **named: Array) -> Any:
         """Any call; the next one with plain arrays goes straight to the machine code."""
         given = self._given(args, named)
-        if out is None and any(_is_jax(value) for value in given) and self._jax_can_call():
-            found = self._in_jax(*map(_checked_shape, repeat(self.name), self.program.graph.inputs, given))
-            return found[0] if self._single else found
+        if out is None and any(_is_jax(value) for value in given) and (run := self._in_jax()) is not None:
+            found = run(*map(_checked_shape, repeat(self.name), self.program.graph.inputs, given))
+            return found[0] if self._single else tuple(found)
         arrays = [_checked(self.name, port, x) for port, x in zip(self.program.graph.inputs, given, strict=True)]
-        if engine.why_missing() is not None:
+        if not compiles():
             return self._uncompiled(arrays, out)
         single = all(array.dtype == np.float32 for array in arrays)
         code = self.native(np.dtype(np.float32 if single else np.float64))
@@ -110,27 +113,28 @@ class Kernel:
     def _uncompiled(self, arrays: list[Any], out: list[Array] | None) -> Any:
         """The same function as NumPy source."""
         with np.errstate(all="ignore"):
-            results = list(self._source(*arrays).values())
+            results = list(self._source("numpy")(*arrays).values())
         for k, target in enumerate(out or []):
             target[...] = results[k]
             results[k] = target
         return results[0] if self._single else tuple(results)
 
-    @cached_property
-    def _source(self) -> Callable[..., dict[str, Any]]:
-        return emit_numpy.build(self.program)
+    def _source(self, library: str) -> Callable[..., dict[str, Any]]:
+        if library not in self._sources:
+            self._sources[library] = emit_numpy.build(self.program, library)
+        return self._sources[library]
 
-    @cached_property
-    def _in_jax(self) -> Callable[..., tuple[Any, ...]]:
-        from torsor.compiler.jax_call import jax_outputs
+    def _in_jax(self) -> Callable[..., Sequence[Any]] | None:
+        """What JAX arrays are given to: the machine code, the source if that is chosen, or None if JAX cannot take either."""
+        from torsor.compiler.jax_call import jax_outputs, why_missing
 
-        return jax_outputs(self)
-
-    @staticmethod
-    def _jax_can_call() -> bool:
-        from torsor.compiler.jax_call import why_missing
-
-        return engine.why_missing() is None and why_missing() is None
+        if not compiles():
+            return lambda *arrays: list(self._source("jax.numpy")(*arrays).values())
+        if why_missing() is not None:
+            return None
+        if self._called_by_jax is None:
+            self._called_by_jax = jax_outputs(self)
+        return self._called_by_jax
 
     def jacobian(self, output: str, *inputs: str) -> Kernel:
         """The kernel of the derivatives of an output by inputs: outputs "output_by_input", shape output + input."""

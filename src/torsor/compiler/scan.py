@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import math
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 
 from torsor.compiler import emit_numpy, emit_scan, engine
 from torsor.compiler.apart import new_lock
+from torsor.compiler.choice import compiles
 from torsor.compiler.emit_scan import Roles
 from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.kept_code import Source, machine_code
@@ -42,6 +44,7 @@ class Scan:
                 )
         self._names = {port.name for port in program.graph.inputs}
         self._natives: dict[np.dtype[Any], tuple[Any, int, Any]] = {}
+        self._source = functools.cache(lambda: emit_numpy.build(program))
         self._lock = new_lock()
         self._operations = max(1, sum(count(program).values()))
 
@@ -79,7 +82,7 @@ class Scan:
         saved = steps // every
         results = {port.name: np.empty((*batch, saved, *port.shape), dtype) for port in self.program.outputs}
         states = math.prod(batch)
-        if states and steps and engine.why_missing() is not None:
+        if states and steps and not compiles():
             return self._uncompiled(arrays, batch, steps, every, results)
         if states and steps:
             pairs = [regular(a, port, lead, batch, dtype) for a, port, lead in zip(arrays, ports, leads, strict=True)]
@@ -99,7 +102,7 @@ class Scan:
         self, arrays: list[Array], batch: tuple[int, ...], steps: int, every: int, results: dict[str, Array]
     ) -> dict[str, Array]:
         """The same loop as Python over the step's NumPy source."""
-        step, ports = emit_numpy.build(self.program), self.program.graph.inputs
+        step, ports = self._source(), self.program.graph.inputs
         first, last = self.roles.state, self.roles.state + self.roles.inputs
         state = list(arrays[:first])
         for t in range(steps):

@@ -14,7 +14,6 @@ those of the robot given, to rounding. Link poses, reaction forces, the robot's 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -25,11 +24,12 @@ from torsor.arrays.typing import Array, InertiaRow, Pose, Twist
 from torsor.lie import se3
 from torsor.model.degenerate import may_be_singular
 from torsor.model.poses import composed
+from torsor.model.remembered import remembered
 from torsor.model.robot import Robot
 from torsor.model.structure import Frame
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 @exact_constants()
 def aligned(robot: Robot) -> Robot:
     """``robot`` in aligned frames with regrouped inertias; joint-space results are the same to rounding."""

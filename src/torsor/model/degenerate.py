@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from torsor.arrays.typing import Array, InertiaRow
+from torsor.model.remembered import remembered
 from torsor.model.robot import Robot
 
 ROUNDING = 64 * float(np.finfo(float).eps)
@@ -29,7 +28,7 @@ def may_be_singular(robot: Robot) -> bool:
     return not robot.parameters.is_concrete or _has_degenerate_links(robot)
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _has_degenerate_links(robot: Robot) -> bool:
     return any(definiteness(row) <= 0 for row in robot.parameters.inertias)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.backend import compiles
 from torsor.compile_function import scan
 from torsor.functions import mixed_jacobian
 from torsor.model import Robot
+from torsor.model.remembered import remembered
 from torsor.reaching.box_coordinates import columns, numbers
 from torsor.reaching.newton_step import KINDS, START, Aim, error, newton_step, rows
 
@@ -67,7 +66,7 @@ def descend(
     States stop of whose E more than ``enough`` is left from look to look; so do those of whose owner, ``owners`` (K,),
     another has arrived.
     """
-    advance = stepper(robot, aim)
+    advance = _stepper(robot, aim)
     taken = min(FIRST_LOOK, most)
     q, mu, e, left = advance(q, np.full(len(q), START), targets, taken)
     within, steps = left <= tolerance, np.full(len(q), taken)
@@ -96,8 +95,10 @@ def _unfinished(arrived: Array, owners: Array | None) -> Array:
     return unfinished
 
 
-@functools.lru_cache(maxsize=64)
-def _compiled(robot: Robot, aim: Aim) -> Advance:
+@remembered(64)
+def _stepper(robot: Robot, aim: Aim) -> Advance:
+    """Several steps of many states."""
+
     def newton_steps(robot: Robot, q: Array, damping: Array, target: Array) -> dict[str, Array]:
         return newton_step(robot, q, damping, target, aim=aim)
 
@@ -106,20 +107,6 @@ def _compiled(robot: Robot, aim: Aim) -> Advance:
     def advance(q: Array, damping: Array, targets: Array, steps: int) -> tuple[Array, ...]:
         end = loop(steps=steps, every=steps, q=q, damping=damping, target=targets)
         return tuple(x[:, 0] for x in end.values())
-
-    return advance
-
-
-def stepper(robot: Robot, aim: Aim) -> Advance:
-    """Several steps of many states, compiled or as the backend says."""
-    if compiles():
-        return _compiled(robot, aim)
-
-    def advance(q: Array, damping: Array, targets: Array, steps: int) -> tuple[Array, ...]:
-        with np.errstate(all="ignore"):
-            for _ in range(steps):
-                q, damping, e, left = newton_step(robot, q, damping, targets, aim=aim).values()
-        return q, damping, e, left
 
     return advance
 

@@ -13,17 +13,16 @@ failure.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 import numpy as np
 
 from torsor.arrays import dot, matvec, where
 from torsor.arrays.typing import Array, ConfigurationVector, Scalar
-from torsor.backend import compiles
 from torsor.compile_function import scan
 from torsor.functions import mixed_jacobian
 from torsor.model import Robot, random_configuration
+from torsor.model.remembered import remembered
 from torsor.reaching.box_coordinates import columns, moved, numbers, towards
 from torsor.reaching.newton_step import KINDS, Aim, constrained_step, error, rows
 
@@ -66,8 +65,8 @@ def slid(robot: Robot, aim: Aim, q: Array, targets: Array, start: Array, steps: 
     return end
 
 
-@functools.lru_cache(maxsize=64)
-def _compiled(robot: Robot, aim: Aim) -> Slide:
+@remembered(64)
+def _slider(robot: Robot, aim: Aim) -> Slide:
     def slides(robot: Robot, q: Array, rate: Array, target: Array, start: Array) -> dict[str, Array]:
         return slide_step(robot, q, rate, target, start, aim=aim)
 
@@ -81,20 +80,7 @@ def _compiled(robot: Robot, aim: Aim) -> Slide:
     return slide
 
 
-def _slider(robot: Robot, aim: Aim) -> Slide:
-    if compiles():
-        return _compiled(robot, aim)
-
-    def slide(q: Array, rate: Array, targets: Array, start: Array, steps: int) -> tuple[Array, ...]:
-        with np.errstate(all="ignore"):
-            for _ in range(steps):
-                q, rate = slide_step(robot, q, rate, targets, start, aim=aim).values()
-        return q, rate
-
-    return slide
-
-
-@functools.lru_cache(maxsize=256)
+@remembered(256)
 def is_redundant(robot: Robot, aim: Aim) -> bool:
     """Whether there is a self-motion: more entries of a step than the rank of J, the largest at some configurations."""
     q = random_configuration(robot, seed=0, batch=(4,))

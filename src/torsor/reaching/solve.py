@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from math import inf
 from numbers import Integral, Real
 from typing import Any
@@ -13,6 +12,7 @@ from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ModelError, ShapeError, TorsorError
 from torsor.model import Robot
 from torsor.model.plain_numbers import refuse_strangers
+from torsor.model.remembered import remembered
 from torsor.reaching.box_coordinates import box_of
 from torsor.reaching.descent import errors, pressed
 from torsor.reaching.newton_step import KINDS, Aim
@@ -97,7 +97,7 @@ def _flat(values: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Arra
     return whole.reshape(-1, *shape)
 
 
-@functools.lru_cache(maxsize=256)
+@remembered(256)
 def _aim(robot: Robot, frame: str, kind: str, limits: bool) -> tuple[Aim, Reach]:
     reach = reach_of(robot, frame, limits)
     length = 0.5 * reach.size if reach.size > 1e-9 else 1.0  # a robot that only turns has none

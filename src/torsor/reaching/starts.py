@@ -8,6 +8,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.model import Robot
+from torsor.model.remembered import remembered
 from torsor.reaching.box_coordinates import Box
 
 TURN = 2 * np.pi
@@ -76,7 +77,7 @@ def unwound(robot: Robot, box: Box, q: Array, near: Array) -> Array:
     return q
 
 
-@functools.lru_cache(maxsize=256)
+@remembered(256)
 def _turning(robot: Robot, box: Box) -> tuple[Array, Array, Array]:
     """Where in q the angles are that a whole turn does not change, and their limits; no mimic joint follows them."""
     owners = [c.coordinate for c in robot.structure.couplings]

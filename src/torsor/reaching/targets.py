@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from torsor.arrays.typing import Array, Rotation
 from torsor.errors import ModelError, ShapeError
 from torsor.model import Robot
 from torsor.model.poses import check_pose
+from torsor.model.remembered import remembered
 from torsor.reaching.newton_step import KINDS
 
 ROUNDING = 1e-12  # how far R Rᵀ of a rotation of doubles may be from 1
@@ -99,7 +99,7 @@ def checked_start(who: str, robot: Robot, start: Any) -> Array:
     return begin
 
 
-@functools.lru_cache(maxsize=256)
+@remembered(256)
 def _quaternions(robot: Robot) -> list[tuple[str, slice]]:
     s = robot.structure
     ends = [(s.joints[i], s.coordinate_of(i).q.stop) for i, kind in enumerate(s.kinds) if kind in ("spherical", "free")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from torsor.arrays.typing import Array
 from torsor.errors import ShapeError, TorsorError
 from torsor.functions import integrate, mass_matrix, mass_matrix_derivative
 from torsor.model import Robot
+from torsor.model.remembered import remembered
 from torsor.task_functions import horizontal_lift, pseudoinverse_lift
 from torsor.tasks import Task, function_task
 
@@ -147,7 +147,7 @@ def by_differences(robot: Robot, function: Function, q: Array, shape: tuple[int,
     return np.stack(along, axis=-1)
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def _traced(robot: Robot, function: Function, size: int) -> Task | None:
     """The function as a task, if it is made of what torsor can trace."""
 

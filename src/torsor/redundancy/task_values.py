@@ -11,8 +11,6 @@ robot can reach). If they are not, no self-motion manifold need exist: it does w
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from torsor import lie
@@ -21,6 +19,7 @@ from torsor.errors import TorsorError
 from torsor.functions import body_jacobian
 from torsor.geometry.freedoms import structure_constants
 from torsor.model import Robot, random_configuration
+from torsor.model.remembered import remembered
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task
 
 SAMPLES = 8  # random configurations at which it is asked, besides the given ones
@@ -85,7 +84,7 @@ def kernel_brackets(robot: Robot, task: Task, q: Array) -> Array:
     return np.asarray(found / np.maximum(size, 1e-300))
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _left_out_is_a_group(robot: Robot, frame: str, rows: tuple[int, ...]) -> bool:
     """Whether twists that the robot can reach, with none of the rows, have brackets with none of them."""
     q = random_configuration(robot, seed=0, batch=(2 * SAMPLES,))

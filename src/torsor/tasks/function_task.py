@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from torsor.arrays.typing import (
     TaskJacobianDerivative,
     TaskVector,
 )
-from torsor.backend import compiles
 from torsor.compiler import emit_numpy, jax_call
 from torsor.compiler.differentiate import Wanted, derivatives
 from torsor.compiler.graph import Program
@@ -37,6 +36,7 @@ from torsor.derivative_function import tangent_map
 from torsor.errors import ShapeError, TorsorError
 from torsor.mechanics.manifold import configuration_rate
 from torsor.model import Robot
+from torsor.model.remembered import remembered
 from torsor.tasks.task import Task
 
 Function = Callable[[Robot, Array], Array]
@@ -106,7 +106,7 @@ def programs(task: FunctionTask, robot: Robot) -> FunctionPrograms:
     return _programs(task, robot)
 
 
-@lru_cache(maxsize=KEPT)
+@remembered(KEPT)
 def _programs(task: FunctionTask, robot: Robot) -> FunctionPrograms:
     return FunctionPrograms(task, robot)
 
@@ -194,12 +194,8 @@ class Evaluation:
             return found
         arrays = [given[name] for name in self.inputs]
         if namespace(*arrays) is np:
-            return self._kernel(*arrays) if compiles() else self._in_numpy(*(np.asarray(x) for x in arrays))
+            return self._kernel(*arrays)
         return self._in_jax(*arrays)
-
-    @cached_property
-    def _in_numpy(self) -> Callable[..., Any]:
-        return _alone(emit_numpy.build(self.program))
 
     @cached_property
     def _in_jax(self) -> Callable[..., Any]:

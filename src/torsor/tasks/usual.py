@@ -6,8 +6,6 @@ here: the only row there is, or all of them, may have vanished.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from torsor import functions
@@ -17,6 +15,7 @@ from torsor.arrays.typing import Array, TaskJacobian, TaskMatrix
 from torsor.backend import backend
 from torsor.errors import TorsorError
 from torsor.model import Robot, random_configuration
+from torsor.model.remembered import remembered
 from torsor.tasks.task import Task
 
 SAMPLES = 64
@@ -24,13 +23,13 @@ VANISHED = 1e-13  # of the usual length of a row: the rounding errors of a long 
 INDEPENDENT = 1e-9  # of the largest singular value
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def usual_rows(task: Task, robot: Robot) -> Array:
     """|J_i| (m,), root mean square over random configurations: per s for a unit of |v|. 0 for a row that never moves."""
     return _kept(np.sqrt(np.mean(np.sum(_jacobians(task, robot) ** 2, axis=-1), axis=0)))
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def usual_scales(task: Task, robot: Robot) -> Array:
     """√(J M⁻¹ Jᵀ)_ii (m,), root mean square over random configurations: what a row can usually be moved by, per s for 1 J.
 
@@ -44,7 +43,7 @@ def usual_scales(task: Task, robot: Robot) -> Array:
     return _kept(np.sqrt(np.where(squares > VANISHED**2 * largest, squares, largest if largest > 0.0 else 1.0)))
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def usual_rank(task: Task, robot: Robot) -> int:
     """The rank of J at almost all configurations."""
     sizes = np.linalg.svd(_jacobians(task, robot), compute_uv=False)
@@ -93,7 +92,7 @@ def without_vanished_rows(robot: Robot, task: Task, J: TaskJacobian, gram: TaskM
     )
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def _jacobians(task: Task, robot: Robot) -> Array:
     """J (SAMPLES, m, nv), without compiling anything for it."""
     with backend("numpy"):
