@@ -217,3 +217,30 @@ def test_a_program_is_traced_once_for_one_state_and_for_many(monkeypatch):
     torsor.inverse_dynamics(robot, x, x, x)
     torsor.inverse_dynamics(robot, *np.ones((3, 5, 2)))
     assert len(traced) <= 1  # none, if they are on disk
+
+
+def test_no_robot_waits_for_what_another_computes():
+    """Python 3.11 has one lock for such an attribute of all robots; a child forked while it is taken would wait for ever."""
+
+    class Slow(torsor.Robot):
+        pass
+
+    entered, go_on = threading.Event(), threading.Event()
+    robot, other = fresh((0.0, -6.0, 0.0)), fresh((0.0, -6.5, 0.0))
+
+    class Waiting:
+        def __iter__(self):
+            entered.set()
+            assert go_on.wait(30)
+            return iter(robot.parameters)
+
+        is_concrete = True
+
+    slow = Slow(robot.structure, Waiting())
+    thread = threading.Thread(target=lambda: slow.digest)
+    thread.start()
+    assert entered.wait(30)
+    assert len(other.digest) == 64  # while the digest of another is being computed
+    go_on.set()
+    thread.join()
+    assert slow.digest == robot.digest

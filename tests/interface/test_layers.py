@@ -13,9 +13,10 @@ ROOT = Path(torsor.__file__).parent
 ALLOWED = {
     "errors": set(),
     "text_files": {"errors"},
+    "once": set(),
     "arrays": {"errors"},
     "lie": {"arrays", "errors"},
-    "model": {"lie", "arrays", "errors"},
+    "model": {"lie", "arrays", "errors", "once"},
     "mechanics": {"model", "lie", "arrays", "errors"},
     "geometry": {"mechanics", "model", "lie", "arrays", "errors"},
     "formulations": {"mechanics", "model", "lie", "arrays", "errors"},
@@ -23,6 +24,7 @@ ALLOWED = {
     "formulation_comparison": {"backend", "compile_function", "formulations", "operation_counts", "model", "errors"},
     "symbolic": {
         "text_files",
+        "once",
         "functions",
         "compiled",
         "compile_function",
@@ -35,7 +37,7 @@ ALLOWED = {
         "errors",
     },
     "motion": {"functions", "geometry", "mechanics", "model", "lie", "arrays", "errors"},
-    "reaching": {"backend", "compile_function", "functions", "mechanics", "model", "lie", "arrays", "errors"},
+    "reaching": {"compile_function", "functions", "mechanics", "model", "lie", "arrays", "errors", "once"},
     "redundancy": {
         "task_functions",
         "tasks",
@@ -50,7 +52,7 @@ ALLOWED = {
     },
     "controllers": {"tasks", "compiled", "functions", "model", "lie", "arrays", "errors"},
     "resolution": {"controllers", "tasks", "compiled", "functions", "model", "arrays", "errors"},
-    "identification": {"compiled", "mechanics", "model", "lie", "arrays", "errors"},
+    "identification": {"compiled", "mechanics", "model", "lie", "arrays", "errors", "once"},
     "balancing": {
         "backend",
         "compile_function",
@@ -80,6 +82,7 @@ ALLOWED = {
     },
     "diagnosis": {"mechanics", "model", "lie", "arrays", "errors"},
     "tasks": {
+        "once",
         "functions",
         "compiled",
         "derivative_function",
@@ -109,7 +112,7 @@ ALLOWED = {
     "robots": {"model", "lie", "arrays", "errors"},
     "adapters": {"model", "lie", "arrays", "errors"},
     "modern_robotics": {"functions", "model", "lie", "arrays", "errors"},
-    "compiler": {"text_files", "arrays", "errors"},  # it knows no robots
+    "compiler": {"text_files", "arrays", "errors", "once"},  # it knows no robots
     "backend": {"compiler", "errors"},
     "request": {"compiler", "model", "arrays", "errors"},
     "array_form": {"request", "model", "arrays", "errors"},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
@@ -23,6 +22,7 @@ from torsor.compiler.front_door import Numbers, fast_function
 from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.names import c_function
 from torsor.errors import ShapeError, TorsorError, unknown_name
+from torsor.once import once
 from torsor.text_files import path_to_write
 
 Array = Any
@@ -189,7 +189,7 @@ class Kernel:
             self._natives[dtype] = native.build(f"program|{self._digest}", lambda: self.program, dtype)
         return self._natives[dtype]
 
-    @cached_property
+    @once
     def _digest(self) -> str:
         text = "".join(emit(self.program, "one", "double", engine.host_target()).texts) + repr(
             (self.program.graph.inputs, self.program.outputs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 
 import numpy as np
@@ -22,6 +21,7 @@ from torsor.identification.structural_base import RowSpace, length_unit, scales,
 from torsor.identification.subspaces import Gap
 from torsor.identification.table import table
 from torsor.model import Robot, inertial_parameter_names, inertial_parameters
+from torsor.once import once
 
 METHODS = ("structural", "numerical")
 CLEAR = 1e3  # between what counts and what does not: less is worth a warning
@@ -57,25 +57,25 @@ class BaseParameters:
         """Whether they were derived from the structure of the robot, and not from a rank over random states."""
         return self.method == "structural"
 
-    @cached_property
+    @once
     def names(self) -> tuple[str, ...]:
         """The parameter that each is named after, "link_3 Izz": the one whose column is kept."""
         all_names = inertial_parameter_names(self.robot)
         return tuple(all_names[k] for k in self.columns)
 
-    @cached_property
+    @once
     def symbols(self) -> tuple[str, ...]:
         """The same in short, "Izz_3"; links are counted from 1."""
         all_symbols = symbols(self.robot.n)
         return tuple(all_symbols[k] for k in self.columns)
 
-    @cached_property
+    @once
     def groupings(self) -> tuple[Grouping, ...]:
         """What each is the sum of: "Izz_2 + Iyy_3 + x_3² m_3", with x_3 m the place of link 3's home on its parent."""
         probe = regrouped(_row_space(changed_lengths(self.robot), self.method, self.tolerance))
         return groupings(self.robot, self._regrouping, probe, self._negligible)
 
-    @cached_property
+    @once
     def unidentifiable(self) -> tuple[Unidentifiable, ...]:
         """The parameters that joint forces do not tell, each with the reason."""
         return unidentifiable(self.robot, self._regrouping, self.groupings, self._negligible, self.tolerance)
@@ -110,7 +110,7 @@ class BaseParameters:
             )
         return inertial_parameters(self.robot) + (beta - self.values) @ self._lift.T
 
-    @cached_property
+    @once
     def _kept(self) -> str:
         return " ".join(map(str, self.columns))
 
@@ -123,7 +123,7 @@ class BaseParameters:
         """Coefficients, in the robot's units, that are not shown: rounding, or what comes of values taken for zero."""
         return self.tolerance if self.gap.dropped > VISIBLE else VISIBLE
 
-    @cached_property
+    @once
     def _lift(self) -> Array:
         """The right inverse (10 n, count) of the matrix that changes parameters least."""
         per = scales(self.robot.n, length_unit(self.robot))

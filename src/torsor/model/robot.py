@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from torsor.model.parameters import Parameters
 from torsor.model.poses import check_pose, composed
 from torsor.model.source import Source
 from torsor.model.structure import Frame, Limits, Structure
+from torsor.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -112,7 +112,7 @@ class Robot:
         }
         return tuple(name for name, leaf in leaves.items() if not isinstance(leaf, np.ndarray) or np.any(leaf != 0))
 
-    @cached_property
+    @once
     def is_concrete(self) -> bool:
         """Whether all parameters are plain numbers (none is being traced or differentiated)."""
         return self.parameters.is_concrete
@@ -296,7 +296,7 @@ class Robot:
 
     # Identity
 
-    @cached_property
+    @once
     def digest(self) -> str:
         """What tells this robot from every other: a hash of its structure and numbers."""
         if not self.is_concrete:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from torsor.errors import unknown_name
 from torsor.model.joints import KINDS, check_name
+from torsor.once import once
 
 
 class Coupling(NamedTuple):
@@ -84,12 +84,12 @@ class Structure:
         """Number of moving links, which is the number of joints."""
         return len(self.links)
 
-    @cached_property
+    @once
     def nq(self) -> int:
         """Numbers in a configuration."""
         return sum(c.nq for c in self.coordinates)
 
-    @cached_property
+    @once
     def nv(self) -> int:
         """Degrees of freedom."""
         return sum(c.nv for c in self.coordinates)
@@ -111,7 +111,7 @@ class Structure:
         """The block of q and v that drives joint i."""
         return self.coordinates[self.couplings[i].coordinate]
 
-    @cached_property
+    @once
     def coordinate_kinds(self) -> tuple[str, ...]:
         """The kind of joint of each block of q and v: that of the joint it is named after, not of those that follow it."""
         kinds = {

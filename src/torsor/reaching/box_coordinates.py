@@ -14,7 +14,6 @@ To first order a step is the same as along `torsor.integrate`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from torsor.lie import quaternion
 from torsor.mechanics.kinematics import path_to
 from torsor.model import Robot
 from torsor.model.structure import Coordinate
+from torsor.once import once
 
 
 class Block(NamedTuple):
@@ -67,23 +67,23 @@ class Box:
         """The joint of every entry of a step."""
         return [b.coordinate.name for b in self.blocks for _ in range(b.coordinate.nv)]
 
-    @cached_property
+    @once
     def entries(self) -> list[tuple[Block, int]]:
         """The numbers that add up, each by its block and which of the block's it is."""
         return [(b, j) for b in self.blocks for j in range(b.bounded)]
 
-    @cached_property
+    @once
     def places(self) -> Array:
         """Where in q they are."""
         return np.array([b.coordinate.q_start + j for b, j in self.entries], int)
 
-    @cached_property
+    @once
     def bounds(self) -> tuple[Array, Array]:
         """Their limits."""
         at = [b.start + j for b, j in self.entries]
         return np.array(self.lower)[at], np.array(self.upper)[at]
 
-    @cached_property
+    @once
     def quaternions(self) -> list[slice]:
         """Where in q the rest is."""
         ends = [b.coordinate.q.stop for b in self.blocks if b.kind in ("spherical", "free")]

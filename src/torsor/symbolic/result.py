@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from torsor.arrays.typing import ConfigurationVector, JointVector
 from torsor.errors import ShapeError, printable
+from torsor.once import once
 from torsor.symbolic.notation import Latex, MathML, Text, lines
 from torsor.text_files import path_to_write, write_text
 
@@ -74,7 +74,7 @@ class Equations:
     def __getstate__(self) -> dict[str, Any]:
         return {name: x for name, x in self.__dict__.items() if name != "_function"}  # it is made again when needed
 
-    @cached_property
+    @once
     def _function(self) -> Callable[..., Any]:
         import sympy
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,7 @@ from torsor.errors import ShapeError, TorsorError
 from torsor.mechanics.manifold import configuration_rate
 from torsor.model import Robot
 from torsor.model.remembered import remembered
+from torsor.once import once
 from torsor.tasks.task import Task
 
 Function = Callable[[Robot, Array], Array]
@@ -117,22 +117,22 @@ class FunctionPrograms:
     def __init__(self, task: FunctionTask, robot: Robot) -> None:
         self._task, self._robot, self._q = task, robot, {"q": (robot.nq,)}
 
-    @cached_property
+    @once
     def value(self) -> Evaluation:
         """y (m,)."""
         return Evaluation(self._task.name, trace(lambda q: {"y": self._checked(q)}, self._q, Level.FULL))
 
-    @cached_property
+    @once
     def jacobian(self) -> Evaluation:
         """J (m, nv)."""
         return self._moved(lambda q: (self.value(q=q), tangent_map(self._robot, q)))
 
-    @cached_property
+    @once
     def derivative(self) -> Evaluation:
         """∂J (m, nv, nv)."""
         return self._moved(lambda q: (self.jacobian(q=q), tangent_map(self._robot, q)))
 
-    @cached_property
+    @once
     def drift(self) -> Evaluation:
         """J̇ v (m, 1, 1)."""
         return self._along_v(self._along_v(self.value))
@@ -197,7 +197,7 @@ class Evaluation:
             return self._kernel(*arrays)
         return self._in_jax(*arrays)
 
-    @cached_property
+    @once
     def _in_jax(self) -> Callable[..., Any]:
         if jax_call.why_missing() is None:
             return self._kernel.to_jax()
