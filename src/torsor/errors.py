@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -37,6 +39,17 @@ class FileError(ModelError):
 
 class ModelWarning(UserWarning):
     """Something in a robot file that was accepted, though it is probably a mistake."""
+
+
+def warn_of_model(message: str) -> None:
+    """Give a `ModelWarning`, at the line outside torsor that led to it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (
+        "torsor",
+        "contextlib",
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, ModelWarning, stacklevel=level)
 
 
 class UnknownName(TorsorError, KeyError):

@@ -136,3 +136,13 @@ def test_moments_of_no_body_are_written_to_urdf_with_a_warning():
     assert told[0].filename == __file__
     with pytest.raises(torsor.FileError, match="inertia-triangle"):
         torsor.load(text)
+
+
+def test_warnings_name_the_line_of_the_caller(tmp_path):
+    urdf = robot().to_urdf().replace("<link", "<!-- seen --><sticker/><link", 1)
+    with pytest.warns(torsor.ModelWarning, match="unknown tag") as told:
+        read = torsor.load(urdf)
+    assert [warning.filename for warning in told] == [__file__]
+    with pytest.warns(torsor.ModelWarning, match="is written anew") as told:
+        read.rename({"elbow": "other"}).to_urdf()
+    assert [warning.filename for warning in told] == [__file__]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from torsor.arrays.typing import Array, Vector3
-from torsor.errors import FileError, ModelError, ModelWarning, TorsorError, printable
+from torsor.errors import FileError, ModelError, TorsorError, printable, warn_of_model
 from torsor.formats import check_inertia, check_joints, check_suspicious, check_tree, safe_xml, urdf
 from torsor.formats.build import FLOATING, build
 from torsor.formats.description import Description
@@ -55,7 +54,7 @@ def load(
     except TorsorError as error:  # something no rule has foreseen: still with the file's name
         raise FileError(f"{printable(file)}: {error}") from error
     for finding in report.of(Severity.WARNING):
-        warnings.warn(str(finding), ModelWarning, stacklevel=2)
+        warn_of_model(str(finding))
     reductions = {joint.name: joint.reduction for joint in described.joints if joint.reduction is not None}
     robot = robot.with_source(Source(file, kind, tuple(report.complete()), content, robot.digest, reductions))
     if lock:

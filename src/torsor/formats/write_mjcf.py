@@ -12,7 +12,7 @@ import numpy as np
 
 from torsor.arrays import exact_constants
 from torsor.arrays.typing import Pose
-from torsor.errors import ModelError, ModelWarning
+from torsor.errors import ModelError, warn_of_model
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.mjcf_model import NO_MASS
 from torsor.formats.write_mjcf_joints import at, joint_lines, numbers
@@ -93,7 +93,7 @@ class _Writer:
                 self.sites.setdefault(frame.link, []).append((frame.name, self.p.frame_poses[frame.pose_row]))
         self.joints = [joint_lines(robot, i) for i in range(s.n)]
         for message in dict.fromkeys(line.warning for lines in self.joints for line in lines if line.warning):
-            warnings.warn(f"to_mjcf: {message}", ModelWarning, stacklevel=4)
+            warn_of_model(f"to_mjcf: {message}")
 
     def lines(self) -> Iterator[str]:
         """The file, line by line."""
@@ -191,16 +191,16 @@ def _inertial(name: str, inertia: Inertia) -> str:
                 f"to_mjcf: MuJoCo refuses the inertia of link {name!r}, which no body can have: {problem}."
             )
         if high - low - middle > ROUNDING * high:
-            _warn(f"the largest principal moment of link {name!r}, {high:.6g} kg·m², is written as {low + middle:.6g}")
+            message = (
+                f"the largest principal moment of link {name!r}, {high:.6g} kg·m², is written as {low + middle:.6g}"
+            )
+            warn_of_model(f"to_mjcf: {message}.")
         high = low + middle
     if inertia.mass < LEAST and high > NO_MASS:
-        _warn(
-            f"link {name!r} has inertia and no mass: written with {LEAST:g} kg, which MuJoCo takes, and torsor.load not"
+        message = (
+            f"link {name!r} has inertia and no mass: written with {LEAST:g} kg, which MuJoCo takes and torsor.load not"
         )
+        warn_of_model(f"to_mjcf: {message}.")
     mass = numbers([max(float(inertia.mass), LEAST)])
     pose = se3.pose(axes, inertia.com)
     return f'<inertial{at(pose, always=True)} mass="{mass}" diaginertia="{numbers([low, middle, high])}"/>'
-
-
-def _warn(message: str) -> None:
-    warnings.warn(f"to_mjcf: {message}.", ModelWarning, stacklevel=8)  # robot.to_mjcf()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from torsor.arrays.typing import Array, Pose
-from torsor.errors import ModelError, ModelWarning, TorsorError
+from torsor.errors import ModelError, TorsorError, warn_of_model
 from torsor.formats.build import build
 from torsor.formats.findings import Report
 from torsor.formats.load import check
@@ -162,7 +161,7 @@ def _checked(where: str, robot: Robot, document: dict[str, Any]) -> str:
         message = (
             f"{where}: robot {robot.name!r} is written, but torsor.load will refuse it: {', '.join(sorted(rules))}."
         )
-        warnings.warn(message, ModelWarning, stacklevel=5)  # robot.to_json()
+        warn_of_model(message)
     return text
 
 

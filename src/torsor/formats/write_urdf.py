@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator
 from os import PathLike
 from xml.sax.saxutils import quoteattr
@@ -12,7 +11,7 @@ import numpy as np
 from torsor.arrays import atan2, cross, exact_constants, matmul
 from torsor.arrays.exact import norm
 from torsor.arrays.typing import Array, Pose
-from torsor.errors import ModelError, ModelWarning, printable
+from torsor.errors import ModelError, printable, warn_of_model
 from torsor.formats.build import unused
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.splice_urdf import with_inertias
@@ -52,7 +51,7 @@ def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Coll
         source = robot.source
         if source is not None and source.format == "urdf" and any(part in source.content for part in DECORATION):
             told = f"to_urdf: {printable(source.file)} is written anew (more than inertias changed, or it is not in UTF-8): "
-            warnings.warn(f"{told}its visuals, collisions and comments are left out.", ModelWarning, stacklevel=4)
+            warn_of_model(f"{told}its visuals, collisions and comments are left out.")
     if path is not None:
         write_text("to_urdf", path, text)
     return text
@@ -100,11 +99,9 @@ def _refuse_massless(robot: Robot) -> None:
             )
         low, middle, high = np.linalg.eigvalsh(Inertia.from_row(row).rotational)
         if high - low - middle > WRITTEN_DIGITS * high:
-            warnings.warn(
+            warn_of_model(
                 f"to_urdf: the principal moments of link {link!r} are those of no body, so that torsor.load refuses the file: "
-                f"{high:.6g} exceeds {low:.6g} + {middle:.6g} kg·m².",
-                ModelWarning,
-                stacklevel=6,
+                f"{high:.6g} exceeds {low:.6g} + {middle:.6g} kg·m²."
             )
 
 
