@@ -127,7 +127,7 @@ def public(
             raise TorsorError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
         before = latest[0]  # read once: another thread may change it
         if before is not None and not kwargs and before.repeats(args) and compiles():
-            kernel = before.made_for(about, robot)
+            kernel = before.made_for(robot)
             return give(kernel([x for x in args[1:] if type(x) is np.ndarray], parts(out)))
         library = _library(args, kwargs)
         form = about.arrays_for(robot)
@@ -150,7 +150,7 @@ def public(
             if isinstance(kernel, native.NativeFunction):
                 _open(door, args, about, request, kernel)  # now that it is known which of its codes is needed
             if all(type(x) is np.ndarray or _is_named(x) for x in args[1:]):
-                latest[0] = Latest.of(args, request, made)
+                latest[0] = Latest.of(about, args, request, made)
         return result
 
     signature = _with_out(algorithm)
@@ -227,14 +227,22 @@ class Latest(NamedTuple):
 
     robot: ref[Robot]
     shapes: tuple[Any, ...]
-    rest: tuple[Any, ...]  # of the request, without the robot
-    made: native.Codes | ArrayForm
+    kernel: native.NativeFunction | Callable[[Robot], InArrays]  # neither holds the robot
 
     @classmethod
-    def of(cls, args: tuple[Any, ...], request: Request, made: native.Codes | ArrayForm) -> Latest:
+    def of(cls, about: Public, args: tuple[Any, ...], request: Request, made: native.Codes | ArrayForm) -> Latest:
         """From the arguments of a call, its request, and what answers it."""
+        robot, rest = ref(args[0]), request[1:]
         shapes = tuple(x.shape if type(x) is np.ndarray else x for x in args[1:])
-        return cls(ref(args[0]), shapes, request[1:], made)
+        if isinstance(made, ArrayForm):
+            return cls(robot, shapes, lambda robot: _in_arrays(about, made, Request(robot, *rest)))
+
+        def program() -> Program:
+            living = robot()
+            assert living is not None  # it is being called with
+            return _program(about, Request(living, *rest))
+
+        return cls(robot, shapes, native.NativeFunction(made, program))
 
     def repeats(self, args: tuple[Any, ...]) -> bool:
         """Whether the kernel of the call before is the one for these arguments, and they need no check."""
@@ -248,9 +256,9 @@ class Latest(NamedTuple):
                 return False
         return True
 
-    def made_for(self, about: Public, robot: Robot) -> native.NativeFunction | InArrays:
+    def made_for(self, robot: Robot) -> native.NativeFunction | InArrays:
         """What evaluates the function for the robot."""
-        return _callable(about, self.made, Request(robot, *self.rest))
+        return self.kernel if isinstance(self.kernel, native.NativeFunction) else self.kernel(robot)
 
 
 class InJax:

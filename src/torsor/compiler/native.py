@@ -150,12 +150,14 @@ class NativeFunction:
         one = self.one
         code = one if states == 1 else self.many
         size = max(code.scratch, one.scratch)
-        addresses = [(array, address_of(array)) for array in operands]  # the arrays live as long as the work does
+        addresses = [address_of(array) for array in operands]
 
-        def work(start: int, length: int) -> None:
+        def work(
+            start: int, length: int, _: list[Array] = operands
+        ) -> None:  # the arrays live as long as the work does
             scratch = ctypes.create_string_buffer(size + ALIGNMENT) if size else None
             area = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
-            moved = [address + start * stride for (_, address), stride in zip(addresses, strides, strict=True)]
+            moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
             pointers = (ctypes.c_void_p * (len(moved) + 2))(*moved, area, one.address)
             if states == 1:
                 engine.ONE(code.address)(pointers)
