@@ -1,10 +1,12 @@
 """Long programs are compiled in pieces, in time that follows their length: counted in what is printed, never in seconds."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
 
+import torsor
 from torsor.compiler import engine
 from torsor.compiler.emit_llvm import emit
 from torsor.compiler.graph import Graph, Op, Port, Program
@@ -65,3 +67,32 @@ def test_sine_and_cosine_are_printed_once_for_all_pieces():
     text = printed(rows(300))
     assert len(re.findall(r"define internal .*sine_and_cosine", text)) == 1
     assert len(re.findall(r"call .* @sin\(", text)) == 1
+
+
+def calls_of(work):
+    """How many functions are called, Python's own included: a measure of time that is the same on every machine."""
+    calls = 0
+
+    def count(_frame, event, _argument):
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def test_a_longer_chain_takes_work_in_proportion_to_its_links():
+    """From the robot to the text for LLVM: building, aligned frames, tracing, simplifying, cutting, printing."""
+
+    def work(n):
+        kernel = torsor.compile(torsor.inverse_dynamics, torsor.robots.chain(n))
+        printed(kernel.program)
+
+    work(3)  # what is done once in a process
+    short, long = calls_of(lambda: work(8)), calls_of(lambda: work(32))
+    assert long <= 4.4 * short, (short, long)
