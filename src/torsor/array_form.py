@@ -6,7 +6,6 @@ too long to compile; there NumPy's matrix products do the work, and the batch is
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple
@@ -62,7 +61,6 @@ class InArrays:
 
     def __init__(self, form: ArrayForm, algorithm: Algorithm, outputs: Outputs, request: Request) -> None:
         self.form, self.algorithm, self.outputs, self.request = form, algorithm, outputs, request
-        self._require_arguments()
         known = signature_of(algorithm).arrays
         self._ranks = [len(known[name].axes) for name, keys in request.keys().items() for _ in keys]
         self._sizes = [
@@ -134,11 +132,6 @@ class InArrays:
         function = jax.custom_jvp(call)
         function.defjvp(slopes)
         return function(*map(jax.numpy.asarray, arrays))  # type: ignore[no-any-return]
-
-    def _require_arguments(self) -> None:
-        given = {name for name, _ in self.request.layout}
-        if any(x.required and name not in given for name, x in signature_of(self.algorithm).arrays.items()):
-            inspect.signature(self.algorithm).bind(None, **dict.fromkeys(given))  # raises the TypeError Python would
 
     def _batch(self, arrays: Sequence[Any]) -> tuple[int, ...]:
         leads = [x.shape[: x.ndim - rank] for x, rank in zip(arrays, self._ranks, strict=True)]

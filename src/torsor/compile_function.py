@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, NamedTuple
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.checked import signature_of
 from torsor.compiled import PUBLIC, Public, about_of
 from torsor.compiler.emit_scan import Roles
@@ -15,10 +16,12 @@ from torsor.compiler.names import check_inputs, check_outputs
 from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import named_outputs, trace
-from torsor.errors import TorsorError, unknown_name
+from torsor.errors import ArgumentError, TorsorError, unknown_name
 from torsor.model import Parameters, Robot
+from torsor.model.parameters import unknown_group
 
 
+@explained
 def compile(
     function: Callable[..., Any],
     robot: Robot,
@@ -84,15 +87,16 @@ class TracedCall(NamedTuple):
         for name in shapes.keys() & fixed.keys():
             raise TorsorError(f"{where}: {name!r} is given twice, as an input and as {name}={fixed[name]!r:.40}.")
         groups: dict[str, tuple[int, ...]] = {}
-        for group in parameters:
+        for group in [parameters] if isinstance(parameters, str) else parameters:
             if group not in Parameters._fields:
-                known = ", ".join(Parameters._fields)
-                raise unknown_name(f"{where}: robots", "group of parameters", group, Parameters._fields, known)
+                raise unknown_group(f"{where}: a robot", group)
             if group in shapes:
                 raise TorsorError(f"{where}: {group!r} is both an input and a group of parameters.")
             groups[group] = tuple(getattr(robot.parameters, group).shape)
         if about is not None:
             _refuse_wrong_arguments(where, about.algorithm, robot, {**shapes, **fixed})
+        else:
+            _refuse_wrong_signature(where, function, [*shapes, *fixed])
         return cls(function, robot, about, shapes, groups, fixed)
 
     @property
@@ -117,6 +121,7 @@ class TracedCall(NamedTuple):
         return Evaluated(varied, given, outputs)
 
 
+@explained
 def scan(
     step: Callable[..., Any],
     robot: Robot,
@@ -133,7 +138,13 @@ def scan(
         rollout = torsor.scan(step, arm, {"q": arm.nq, "v": arm.nv}, constants={"target": arm.nq})
         path = rollout(steps=1000, every=10, q=q0, v=v0, target=goals)   # path["q"]: (..., 100, nq)
     """
-    groups = [_tuples(group) for group in (state, inputs or {}, constants or {})]
+    if not isinstance(robot, Robot):
+        raise TorsorError(
+            f"scan: the second argument must be a torsor.Robot, got {type(robot).__name__} {robot!r:.60}."
+        )
+    if not callable(step):
+        raise TorsorError(f"scan: the first argument must be a function, got {type(step).__name__} {step!r:.60}.")
+    groups = [_tuples({} if group is None else group) for group in (state, inputs, constants)]
     shapes: dict[str, tuple[int, ...]] = {}
     for group in groups:
         check_inputs("scan", group, taken=("steps", "every"))
@@ -142,6 +153,7 @@ def scan(
                 f"scan: {name!r} is given twice; a name is of the state, of the inputs or of the constants."
             )
         shapes |= group
+    _refuse_wrong_signature("scan", step, list(shapes))
 
     def run(**given: Any) -> dict[str, Any]:
         outputs = named_outputs(step(robot, **given))
@@ -174,6 +186,23 @@ def _refuse_wrong_arguments(where: str, algorithm: Callable[..., Any], robot: Ro
             f"{where}: {algorithm.__name__} also needs {', '.join(missing)}; say which, as in "
             f"torsor.{where}(torsor.{algorithm.__name__}, robot, …, {example})."
         )
+
+
+def _refuse_wrong_signature(where: str, function: Callable[..., Any], names: Sequence[str]) -> None:
+    """A function of the user's can be called with a robot and what is given to it."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of some builtin functions nothing is known
+        return
+    try:
+        signature.bind(None, **dict.fromkeys(names))
+    except TypeError as error:
+        own = _name(function)
+        right = f"lambda robot, {', '.join(names)}: …" if own == "<lambda>" else f"def {own}(robot, {', '.join(names)})"
+        raise ArgumentError(
+            f"{where}: {own}{signature} cannot be called with the robot first and then {', '.join(names) or 'nothing'} by name "
+            f"({error}). Write {right}."
+        ) from None
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from torsor import lie
 from torsor.arrays import concat, identity, matmul, reshape, transpose
+from torsor.arrays.arguments import explained
 from torsor.arrays.checked import signature_of
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.compile_function import Evaluated, TracedCall
@@ -19,9 +20,11 @@ from torsor.compiler.trace import trace
 from torsor.errors import ShapeError, TorsorError, unknown_name
 from torsor.mechanics.manifold import configuration_rate
 from torsor.model import Parameters, Robot
+from torsor.model.parameters import meant_by
 from torsor.request import Algorithm, Outputs, Request, traced
 
 
+@explained
 def derivative(
     function: Callable[..., Any],
     robot: Robot,
@@ -63,7 +66,9 @@ def derivative(
     for group in names:
         if group not in call.inputs and group not in own:
             known = (*call.inputs, *Parameters._fields)
-            raise unknown_name(f"derivative: {call.name}", "input or parameter", group, known, ", ".join(known))
+            both, plural = "input or group of parameters", "inputs and groups of parameters"
+            where, listing = f"derivative: {call.name}", ", ".join(known)
+            raise unknown_name(where, both, group, known, listing, plural=plural, meant=meant_by(group))
     if not names:
         raise TorsorError(f"derivative: say what to differentiate {call.name} by, as wrt='q' or wrt='inertias'.")
     call = call._replace(groups=call.groups | {group: getattr(robot.parameters, group).shape for group in own})

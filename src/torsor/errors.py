@@ -52,6 +52,10 @@ def warn_of_model(message: str) -> None:
     warnings.warn(message, ModelWarning, stacklevel=level)
 
 
+class ArgumentError(TorsorError, TypeError):
+    """A call lacks an argument, has one too many, or has something else where one should be."""
+
+
 class UnknownName(TorsorError, KeyError):
     """A joint, link or frame of that name does not exist."""
 
@@ -59,9 +63,21 @@ class UnknownName(TorsorError, KeyError):
         return str(self.args[0])
 
 
-def unknown_name(where: str, kind: str, name: object, known: Iterable[str], listing: str) -> UnknownName:
-    """The error for a name that does not exist: says which are nearest and where all of them are listed."""
+def unknown_name(
+    where: str,
+    kind: str,
+    name: object,
+    known: Iterable[str],
+    listing: str,
+    *,
+    plural: str = "",
+    meant: Iterable[str] = (),
+) -> UnknownName:
+    """The error for a name that does not exist: says which are nearest and where all of them are listed.
+
+    ``plural`` of ``kind``, if it is not made by adding s; ``meant``: known names that people call so.
+    """
     names = list(known)
-    near = get_close_matches(str(name), names, n=3, cutoff=0.4)
+    near = list(meant) or get_close_matches(str(name), names, n=3, cutoff=0.4)
     nearest = f"; nearest: {', '.join(map(repr, near))}" if near else ""
-    return UnknownName(f"{where} has no {kind} {name!r}{nearest}. All {kind}s: {listing}.")
+    return UnknownName(f"{where} has no {kind} {name!r:.80}{nearest}. All {plural or kind + 's'}: {listing}.")

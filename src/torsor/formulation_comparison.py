@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from torsor.arrays.arguments import explained
 from torsor.backend import backend
 from torsor.compile_function import compile
 from torsor.errors import TorsorError, unknown_name
@@ -52,6 +53,7 @@ class FormulationComparison(NamedTuple):
         return "\n\n".join([_costs(self), _growth(self), _ratios(self)]) + "\n"
 
 
+@explained
 def compare_formulations(links: int = 6, *, timings: bool = True) -> FormulationComparison:
     """Counts, growth and (unless ``timings`` is False) time of every formulation, for ``links`` joints [Sil81, §1.2–§1.4].
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.exact import coarse
 from torsor.compiler.graph import Graph, Op, Port, Program
 from torsor.compiler.simplify import Level, Rewriter
@@ -42,6 +43,7 @@ class OperationCount(NamedTuple):
     others: int
 
 
+@explained
 def count_operations(
     formulation: str | Callable[..., Any], robot: Robot | int, level: str = "literal"
 ) -> OperationCount:
@@ -66,6 +68,7 @@ def count_operations(
     return _count_function(function, robot, level)
 
 
+@explained
 def count_table(
     names: str | Iterable[str] = tuple(FORMULATIONS), links: Iterable[int] = range(1, 11), level: str = "literal"
 ) -> dict[str, dict[int, OperationCount]]:
@@ -103,6 +106,7 @@ class Polynomial(NamedTuple):
         return text or "0"
 
 
+@explained
 def count_polynomial(counts: Mapping[int, int]) -> Polynomial:
     """The polynomial of lowest degree through counts by number of links, exactly.
 

@@ -105,7 +105,7 @@ class Request(NamedTuple):
 
 def request_of(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, list[Any]]:
     """The request of a call with checked arguments, and its arrays in the order of the kernel's inputs."""
-    names, expected, _ = signature_of(algorithm)
+    names, expected, *_ = signature_of(algorithm)
     arrays: list[Any] = []
     layout: list[tuple[str, tuple[str, ...] | int | None]] = []
     for name in expected:

@@ -82,7 +82,7 @@ def test_errors_say_what_to_do(rollout):
         rollout(steps=3, q=q, v=v, target=np.zeros(6), gain=1.0)
     with pytest.raises(torsor.UnknownName, match="no input 'targets'; nearest: 'target'"):
         rollout(steps=3, q=q, v=v, targets=np.zeros((3, 6)), gain=1.0)
-    with pytest.raises(torsor.TorsorError, match="every at least 1"):
+    with pytest.raises(torsor.TorsorError, match="every one of at least 1"):
         rollout(steps=3, every=0, q=q, v=v, target=np.zeros((3, 6)), gain=1.0)
     with pytest.raises(
         torsor.TorsorError, match="must return its state first, in the same order and shape: expected 'q'"

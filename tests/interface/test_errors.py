@@ -144,7 +144,9 @@ def test_edits_that_make_no_sense_are_refused():
     assert "fixed to the base" in message(ModelError, ARM.with_payload, "base", Inertia.point(1.0))
     assert "is the base, which does not move" in message(ModelError, ARM.with_inertia, "base", Inertia.point(1.0))
     assert "two joints would have the same name" in message(ModelError, ARM.rename, {"panda_joint1": "panda_joint2"})
-    assert "no field 'gravty'; nearest: 'gravity'" in message(UnknownName, ARM.with_parameters, gravty=np.zeros(3))
+    assert "no group of parameters 'gravty'; nearest: 'gravity'" in message(
+        UnknownName, ARM.with_parameters, gravty=np.zeros(3)
+    )
     assert "`gravity` must have shape (3,)" in message(ShapeError, ARM.with_parameters, gravity=np.zeros(2))
     assert "`screws` holds a NaN" in message(ModelError, ARM.with_parameters, screws=np.full((7, 6), np.nan))
 

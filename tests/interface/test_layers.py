@@ -20,8 +20,16 @@ ALLOWED = {
     "mechanics": {"model", "lie", "arrays", "errors"},
     "geometry": {"mechanics", "model", "lie", "arrays", "errors"},
     "formulations": {"mechanics", "model", "lie", "arrays", "errors"},
-    "operation_counts": {"arrays", "formulations", "compiler", "model", "errors"},
-    "formulation_comparison": {"backend", "compile_function", "formulations", "operation_counts", "model", "errors"},
+    "operation_counts": {"formulations", "compiler", "model", "arrays", "errors"},
+    "formulation_comparison": {
+        "backend",
+        "compile_function",
+        "formulations",
+        "operation_counts",
+        "model",
+        "arrays",
+        "errors",
+    },
     "symbolic": {
         "text_files",
         "once",

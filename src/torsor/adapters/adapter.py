@@ -11,6 +11,7 @@ import numpy
 
 from torsor.adapters.joint_forms import IN_ORDER, ONE_NUMBER, XYZW, Form
 from torsor.arrays import concat, take, zeros
+from torsor.arrays.arguments import explained
 from torsor.arrays.checked import check, spread
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Quaternion, Twist, Wrench
 from torsor.errors import ModelError, ShapeError, unknown_name
@@ -50,6 +51,7 @@ class Adapter(ABC):
     _position_first: ClassVar[bool] = True
     _hint: ClassVar[str] = ""  # what may be forgotten if the peer's configuration has another size
 
+    @explained
     def __init__(self, robot: Robot, *, order: Iterable[str] | None = None) -> None:
         self.robot: Final = robot
         self.order: Final = robot.coordinates if order is None else self._checked_order(tuple(order))

@@ -38,6 +38,7 @@ from torsor.adapters.joint_forms import (
     unit_wxyz,
 )
 from torsor.arrays import atan2, concat, cos, sin, stack, take
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Quaternion, Vector3
 from torsor.lie import quaternion
 from torsor.model import Robot
@@ -56,6 +57,7 @@ class Drake(Adapter):
     _position_first = False
     _hint = " A free joint that is an RpyFloatingJoint has six numbers there: name it in `rpy=[...]`."
 
+    @explained
     def __init__(self, robot: Robot, *, order: Iterable[str] | None = None, rpy: Iterable[str] = ()) -> None:
         meaning = "only a free joint can be an RpyFloatingJoint"
         self.rpy: Final = joints_of_kind(self.peer, robot, "rpy", rpy, "free", meaning)

@@ -25,6 +25,7 @@ from typing import Final
 from torsor.adapters.adapter import Adapter, joints_of_kind
 from torsor.adapters.joint_forms import LINEAR_FIRST, ONE_NUMBER, Form, same, same_velocity, unit
 from torsor.arrays import atan2, concat, constant, cos, sin, stack, take
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.model import Robot
 
@@ -42,6 +43,7 @@ class Pinocchio(Adapter):
     _six = LINEAR_FIRST
     _hint = " A joint that a URDF calls continuous has two numbers there, (cos, sin): name it in `continuous=[...]`."
 
+    @explained
     def __init__(self, robot: Robot, *, order: Iterable[str] | None = None, continuous: Iterable[str] = ()) -> None:
         meaning = "only revolute joints can be continuous"
         self.continuous: Final = joints_of_kind(self.peer, robot, "continuous", continuous, "revolute", meaning)

@@ -14,10 +14,12 @@ from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy
 
+from torsor.arrays.arguments import RAW, explanation, wrong_names
 from torsor.arrays.namespace import namespace
 from torsor.arrays.primitives import as_numbers
 from torsor.errors import ShapeError
 
+MOST_BATCH_AXES = 28  # with those of the largest results, NumPy's iterators take no more
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -32,11 +34,12 @@ class Argument(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """Parameter names in order, which of them are arrays, and the trailing axes of the result."""
+    """Parameter names in order, which of them are arrays, the trailing axes of the result, and what cannot be left out."""
 
     names: tuple[str, ...]
     arrays: dict[str, Argument]
     returned: tuple[str, ...] | None
+    required: tuple[str, ...]
 
 
 class Call(NamedTuple):
@@ -51,8 +54,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def border(*args: P.args, **kwargs: P.kwargs) -> R:
-        values, batch = prepare(function, args, kwargs)
-        result = function(**values)  # type: ignore[call-arg]
+        try:
+            values, batch = prepare(function, args, kwargs)
+            result = function(**values)  # type: ignore[call-arg]
+        except RAW as error:
+            if (wrong := explanation(error, function, args, kwargs)) is None:
+                raise
+            raise wrong from error
         returned = signature_of(function).returned
         if returned is not None:
             return spread(result, batch, len(returned))  # type: ignore[no-any-return]
@@ -83,15 +91,21 @@ def signature_of(function: Callable[..., Any]) -> Signature:
         if (axes := axes_of(hints.get(name))) is not None:
             fixed = all(axis.isdigit() for axis in axes)
             arrays[name] = Argument(axes, tuple(map(int, axes)) if fixed else None, _container(hints[name]), required)
-    return Signature(names, arrays, axes_of(hints.get("return")))
+    needed = tuple(name for name in names if parameters[name].default is inspect.Parameter.empty)
+    return Signature(names, arrays, axes_of(hints.get("return")), needed)
 
 
-def prepare(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call:
-    """Arguments by name, arrays checked and converted."""
-    names, arrays, _ = signature_of(function)
-    if len(args) > len(names) or any(name not in names for name in kwargs):
-        inspect.signature(function).bind(*args, **kwargs)  # raises the TypeError Python would
+def prepare(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *, whole: bool = True
+) -> Call:
+    """Arguments by name, arrays checked and converted. Not ``whole``: some are left out, and none is missed."""
+    names, arrays, _, required = signature_of(function)
     values = dict(zip(names, args, strict=False)) | dict(kwargs)
+    misnamed = len(values) != len(args) + len(kwargs) or any(name not in names for name in kwargs)
+    if (misnamed or (whole and any(name not in values for name in required))) and (
+        wrong := wrong_names(function, args, kwargs)
+    ) is not None:
+        raise wrong
     model = values.get(names[0])
     batches: dict[str, tuple[int, ...]] = {}
     for name, argument in arrays.items():
@@ -103,6 +117,10 @@ def prepare(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping
     batch = next(iter(batches.values()), ())
     if any(shape != batch for shape in batches.values()):
         batch = _common_batch(function.__name__, batches)
+    if len(batch) > MOST_BATCH_AXES:
+        raise ShapeError(
+            f"{function.__name__}: a batch has at most {MOST_BATCH_AXES} axes, got {len(batch)}; join some: x.reshape(-1, ...)."
+        )
     return Call(values, batch)
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor import lie
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Matrix3
 from torsor.balancing.conditions import axes_of, needs_of, skew_axes
 from torsor.balancing.counterweights import Amounts, Balancing, amount, carrying, check_amounts
@@ -34,6 +35,7 @@ from torsor.lie import se3
 from torsor.model import Robot
 
 
+@explained
 def axisymmetric_counterweights(robot: Robot, *, masses: Amounts, spreads: Amounts | None = None) -> Balancing:
     """Counterweights that make the mass matrix of a spatial robot constant, where that is possible [BSP93, §5; Sil81, (1.2)].
 

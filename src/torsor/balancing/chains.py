@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.balancing.axisymmetric import axisymmetric_counterweights
 from torsor.balancing.gravity import gravity_counterweights
 from torsor.balancing.variation import is_number
@@ -14,6 +15,7 @@ from torsor.model import Inertia, Robot, pose_from, serial_chain
 _THICKNESS = 0.1  # of a bar, as a share of its length
 
 
+@explained
 def balanced_planar_chain(n: int, *, mass: float = 1.0, length: float = 0.5, distance: float = 0.25) -> Robot:
     """N bars in a row with joints about z, each with a counterweight: constant mass matrix, no gravity forces [BSP93, §5].
 
@@ -29,6 +31,7 @@ def balanced_planar_chain(n: int, *, mass: float = 1.0, length: float = 0.5, dis
     ).robot  # across all axes: its condition is that of M, and more
 
 
+@explained
 def balanced_spatial_chain(n: int, *, mass: float = 1.0, length: float = 0.5, counterweight: float = 2.0) -> Robot:
     """A first joint about z and n − 1 parallel ones about y, as in many arms, with constant mass matrix [BSP93, §5].
 

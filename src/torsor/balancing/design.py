@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.backend import backend, compiles
 from torsor.balancing.variation import is_number, variation
@@ -55,6 +56,7 @@ class DesignScan(NamedTuple):
         return "\n".join(lines)
 
 
+@explained
 def design_scan(
     make_robot: Callable[[Any], Robot],
     values: Iterable[Any],

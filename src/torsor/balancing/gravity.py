@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.balancing.conditions import PARALLEL, Axes, all_parallel, axes_of
 from torsor.balancing.counterweights import Amounts, Balancing, carrying
@@ -13,6 +14,7 @@ from torsor.errors import ModelError
 from torsor.model import Robot
 
 
+@explained
 def gravity_counterweights(
     robot: Robot, *, masses: Amounts | None = None, distances: Amounts | None = None
 ) -> Balancing:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor import lie
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.balancing.variation import ROUNDING, printed, sampled
 from torsor.mechanics.bias_forces import gravity_forces
@@ -65,6 +66,7 @@ class GravityReport:
         )
 
 
+@explained
 def is_gravity_balanced(
     robot: Robot, *, tolerance: float = 1e-9, configurations: int = 8, seed: int = 0
 ) -> GravityReport:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.balancing.counterweight_search import ITERATIONS, LARGE, Problem, effort, starts
 from torsor.balancing.counterweights import Balancing, Counterweight, carrying
 from torsor.balancing.linear_variation import variation_map
@@ -23,6 +24,7 @@ MOST, FEWEST = 64, 6  # configurations, if not said
 NEGLIGIBLE = 1e-6  # of the mass allowed: such a counterweight is left out
 
 
+@explained
 def least_change_balancing(
     robot: Robot,
     *,

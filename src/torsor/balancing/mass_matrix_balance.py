@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.balancing.gyroscopic import GyroscopicTerm, gyroscopic_terms
 from torsor.balancing.variation import Variation, printed, sampled, variation
@@ -83,6 +84,7 @@ def _shown(entries: Sequence[VaryingEntry | GyroscopicTerm]) -> list[str]:
     return [f"  {entry}" for entry in entries[:SHOWN]] + ([f"  and {left} more"] if left > 0 else [])
 
 
+@explained
 def is_balanced(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 8, seed: int = 0) -> BalanceReport:
     """Whether the robot is dynamically balanced: its mass matrix is constant, M q̈ = τ without gravity [BSP93, §5].
 

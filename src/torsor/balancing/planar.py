@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.balancing.conditions import axes_of, needs_of, not_parallel
 from torsor.balancing.counterweights import Amounts, Balancing, carrying
@@ -13,6 +14,7 @@ from torsor.errors import ModelError, ShapeError
 from torsor.model import Robot
 
 
+@explained
 def planar_centres_of_mass(masses: Array, joint_vectors: Array, *, first: Array | None = None) -> Array:
     """Centres of mass that make the mass matrix of a planar chain constant: p_nn = 0, m_k p_kk + (Σ_{j>k} m_j) d_k = 0, k ≥ 2.
 
@@ -54,6 +56,7 @@ def _numbers(name: str, value: Array, shape: tuple[int, ...] | None = None) -> A
     return found
 
 
+@explained
 def planar_counterweights(
     robot: Robot, *, masses: Amounts | None = None, distances: Amounts | None = None
 ) -> Balancing:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays import as_numbers
+from torsor.arrays.arguments import explained
+from torsor.arrays.checked import MOST_BATCH_AXES
 from torsor.arrays.namespace import namespace
 from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, engine, native
 from torsor.compiler.choice import compiles
@@ -136,6 +138,7 @@ class Kernel:
             self._called_by_jax = jax_outputs(self)
         return self._called_by_jax
 
+    @explained
     def jacobian(self, output: str, *inputs: str) -> Kernel:
         """The kernel of the derivatives of an output by inputs: outputs "output_by_input", shape output + input."""
         for kind, name, known in (("output", output, self.outputs), *(("input", x, self.inputs) for x in inputs)):
@@ -253,4 +256,7 @@ def _checked_shape(name: str, port: Port, value: Array) -> Any:
     if array.shape[array.ndim - len(port.shape) :] != port.shape:
         shape = ", ".join(map(str, ("...", *port.shape)))
         raise ShapeError(f"kernel {name!r}: `{port.name}` must have shape ({shape}), got {array.shape}.")
+    if array.ndim - len(port.shape) > MOST_BATCH_AXES:
+        axes = array.ndim - len(port.shape)
+        raise ShapeError(f"kernel {name!r}: a batch has at most {MOST_BATCH_AXES} axes, got {axes} of `{port.name}`.")
     return array

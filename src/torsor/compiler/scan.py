@@ -7,10 +7,12 @@ import functools
 import hashlib
 import math
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from torsor.arrays import as_numbers
 from torsor.compiler import emit_numpy, emit_scan, engine
 from torsor.compiler.apart import new_lock
 from torsor.compiler.choice import compiles
@@ -67,18 +69,19 @@ class Scan:
 
     def __call__(self, /, *, steps: int, every: int = 1, **given: Array) -> dict[str, Array]:
         """Run ``steps`` steps; see the class for shapes."""
-        if steps < 0 or every < 1:
+        if not (isinstance(steps, Integral) and isinstance(every, Integral)) or steps < 0 or every < 1:
             raise TorsorError(
-                f"scan {self.name!r}: steps must not be negative and every at least 1, got {steps}, {every}."
+                f"scan {self.name!r}: steps must be a whole number, not negative, and every one of at least 1, got "
+                f"{steps!r:.40}, {every!r:.40}."
             )
         ports = self._ports(steps)
         if given.keys() != self._names:
             self._refuse_names(given)
-        raw = [np.asarray(given[port.name]) for port in ports]
+        raw = [_numbers(self.name, port.name, given[port.name]) for port in ports]
         dtype = SINGLE if all(array.dtype == SINGLE for array in raw) else DOUBLE
         arrays = [np.asarray(array, dtype) for array in raw]
         leads = [_lead(self.name, array, port) for array, port in zip(arrays, ports, strict=True)]
-        batch = leads[0] if leads.count(leads[0]) == len(leads) else np.broadcast_shapes(*leads)
+        batch = leads[0] if leads.count(leads[0]) == len(leads) else _common(self.name, ports, leads)
         saved = steps // every
         results = {port.name: np.empty((*batch, saved, *port.shape), dtype) for port in self.program.outputs}
         states = math.prod(batch)
@@ -225,3 +228,20 @@ def _lead(name: str, array: Array, port: Port) -> tuple[int, ...]:
         shape = ", ".join(map(str, ("...", *port.shape)))
         raise ShapeError(f"scan {name!r}: `{port.name}` must have shape ({shape}), got {array.shape}.")
     return tuple(array.shape[: array.ndim - rank])
+
+
+def _numbers(name: str, port: str, value: Array) -> Array:
+    try:
+        return np.asarray(as_numbers(value))
+    except ShapeError as error:  # what is masked
+        raise ShapeError(f"scan {name!r}: `{port}`: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"scan {name!r}: `{port}` must be an array of numbers, got {value!r:.60}.") from error
+
+
+def _common(name: str, ports: Sequence[Port], leads: list[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*leads)
+    except ValueError:
+        found = ", ".join(f"`{port.name}` {lead}" for port, lead in zip(ports, leads, strict=True))
+        raise ShapeError(f"scan {name!r}: the batch axes do not broadcast: {found}.") from None

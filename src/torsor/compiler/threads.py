@@ -7,10 +7,12 @@ its arrays, which the work itself keeps alive.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from numbers import Real
 from queue import Empty, SimpleQueue
 
 from torsor.compiler.apart import LOOK, new_lock
@@ -130,8 +132,11 @@ if hasattr(os, "register_at_fork"):
 
 def set_threads(count: int) -> None:
     """How many threads a batch may use (default: one per processor); results do not depend on it."""
-    if int(count) != count or count < 1:
-        raise TorsorError(f"set_threads: count must be a whole number of at least 1, got {count}.")
+    if not isinstance(count, Real) or not 1 <= count < math.inf or int(count) != count:
+        raise TorsorError(
+            f"set_threads: count must be a whole number of at least 1, got {count!r:.60}. For one per processor: "
+            "torsor.set_threads(os.cpu_count())."
+        )
     _HELPERS.count = int(count)
 
 

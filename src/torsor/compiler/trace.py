@@ -12,7 +12,8 @@ import numpy as np
 from torsor.arrays.exact import exact_constants
 from torsor.compiler.graph import Graph, Port, Program
 from torsor.compiler.simplify import Level, Rewriter, compact
-from torsor.compiler.traced_array import Recorder, TracedArray, numbers
+from torsor.compiler.traced_array import INSTEAD, Recorder, TracedArray, numbers
+from torsor.errors import TorsorError
 
 
 @dataclass
@@ -48,8 +49,13 @@ def trace(
         ids = np.array(nodes.input_nodes[start : start + port.size], dtype=np.int64).reshape(port.shape)
         arrays[port.name] = TracedArray(graph, ids)
         start += port.size
-    with exact_constants():  # all plain numbers are constants of the program here
-        named = named_outputs(function(**arrays))
+    try:
+        with exact_constants():  # all plain numbers are constants of the program here
+            named = named_outputs(function(**arrays))
+    except ValueError as error:
+        if isinstance(error.__cause__, TorsorError):  # NumPy asked a traced number for its value, for an array
+            raise TorsorError(f"traced numbers cannot be written into a NumPy array; {INSTEAD}") from error
+        raise
     outputs = {name: numbers(graph, value) for name, value in named.items()}
     if budget is not None:
         budget.most = min(budget.most, PATIENCE * len(nodes))

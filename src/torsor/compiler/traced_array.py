@@ -18,6 +18,7 @@ from torsor.compiler.simplify import Rewriter
 from torsor.errors import TorsorError
 
 Recorder = Graph | Rewriter  # what operations are told to
+INSTEAD = "collect entries in a list and join them: np.stack([q[0], q[1]]) for numbers, np.concatenate for arrays."
 
 
 class TracedArray:
@@ -65,7 +66,13 @@ class TracedArray:
         return TracedArray(self.graph, np.asarray(self.ids[index]))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        raise TorsorError("a traced array cannot be written into; build a list and stack it (np.stack, np.concatenate)")
+        raise TorsorError(f"a traced array cannot be written into; {INSTEAD}")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise TorsorError(
+            "traced numbers have no place in a NumPy array: it cannot be written into with them, nor made of them by np.array "
+            f"or np.asarray; {INSTEAD}"
+        )
 
     def __bool__(self) -> bool:
         raise TorsorError(
@@ -82,6 +89,10 @@ class TracedArray:
         return NAMESPACE
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None:  # as in x += traced
+            raise TorsorError(
+                f"the result of np.{ufunc.__name__} on traced numbers cannot be written into an array; {INSTEAD}"
+            )
         handler = _HANDLERS.get(ufunc.__name__)
         if handler is None or method != "__call__" or kwargs:
             raise _unsupported(f"np.{ufunc.__name__}")

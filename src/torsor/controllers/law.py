@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from torsor.arrays import checked, namespace
+from torsor.arrays.arguments import wrong_names
 from torsor.arrays.checked import Call, prepare, signature_of
 from torsor.compiled import public
 from torsor.controllers.gains import gains
@@ -50,7 +51,7 @@ def checked_vectors(algorithm: Callable[..., Any], given: dict[str, Any]) -> Cal
     vectors = {name: x for name, x in given.items() if name in known and (x is not None or known[name].required)}
     if all(_is_one_state(x, known[name].axes[0], robot) for name, x in vectors.items()):
         return Call(given, ())
-    return prepare(algorithm, (), given)
+    return prepare(algorithm, (), given, whole=False)
 
 
 def _is_one_state(x: Any, axis: str, robot: Robot) -> bool:
@@ -58,6 +59,15 @@ def _is_one_state(x: Any, axis: str, robot: Robot) -> bool:
     if type(x) is not np.ndarray or x.dtype != np.float64 or x.ndim != 1:
         return False
     return axis == "*" or len(x) == getattr(robot, axis)
+
+
+def _bound(
+    signature: inspect.Signature, algorithm: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The arguments in order, or an error that names what is missing or unknown."""
+    if (wrong := wrong_names(algorithm, args, kwargs)) is not None:
+        raise wrong
+    return signature.bind(*args, **kwargs).args
 
 
 def controller(result: str | type[Any], **labels: Labels) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -70,7 +80,7 @@ def controller(result: str | type[Any], **labels: Labels) -> Callable[[Callable[
 
         @functools.wraps(algorithm)
         def border(*args: P.args, **kwargs: P.kwargs) -> R:
-            bound = args if len(args) == len(names) and not kwargs else signature.bind(*args, **kwargs).args
+            bound = args if len(args) == len(names) and not kwargs else _bound(signature, algorithm, args, kwargs)
             given: dict[str, Any] = dict(zip(names, bound, strict=True))
             own = {name: given.pop(name) for name in labels}
             robot, (vectors, batch) = given["robot"], checked_vectors(algorithm, given)

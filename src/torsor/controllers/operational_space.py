@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from torsor.arrays import checked, zeros
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
 from torsor.controllers import operational_space_law as laws
 from torsor.controllers.gains import Batch, gains
@@ -27,6 +28,7 @@ _long_torques: Callable[..., JointVector] = checked(laws.operational_space)  # t
 _posture_acceleration = law(laws.posture_acceleration, "a")
 
 
+@explained
 def operational_space(
     robot: Robot,
     q: ConfigurationVector,

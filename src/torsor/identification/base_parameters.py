@@ -9,6 +9,7 @@ from numbers import Real
 import numpy as np
 
 from torsor.arrays import as_numbers
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.errors import ModelError, ModelWarning, ShapeError, TorsorError
 from torsor.identification.groupings import Grouping, groupings, symbols
@@ -160,6 +161,7 @@ class BaseParameters:
         return f"{text} {self.robot.name!r}; found {how}."
 
 
+@explained
 def base_parameters(
     robot: Robot, method: str | None = None, *, tolerance: float = TOLERANCE, seed: int = 0
 ) -> BaseParameters:
@@ -254,4 +256,4 @@ def _close_values(kept: float, dropped: float, tolerance: float) -> list[tuple[f
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, ModelWarning, stacklevel=4)
+    warnings.warn(text, ModelWarning, stacklevel=5)

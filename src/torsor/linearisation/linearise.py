@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.checked import prepare
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.errors import TorsorError, unknown_name
@@ -54,6 +55,7 @@ class StateSpace(NamedTuple):
         return tuple(f"tau {name}" for name in self.freedoms)
 
 
+@explained
 def linearise(
     robot: Robot,
     q: ConfigurationVector,

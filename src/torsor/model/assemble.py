@@ -11,6 +11,7 @@ import numpy as np
 
 from torsor import lie
 from torsor.arrays import exact_constants, stack_vectors
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Vector3
 from torsor.errors import ModelError, unknown_name
 from torsor.model.inertia import Inertia
@@ -30,6 +31,7 @@ class Placement(NamedTuple):
     pose: Pose
 
 
+@explained
 @exact_constants()
 def assemble(
     joints: Iterable[Joint],

@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor import lie
 from torsor.arrays import exact_constants
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.errors import ModelError, ShapeError
 from torsor.lie import se3
@@ -19,6 +20,7 @@ from torsor.model.poses import check_pose, composed, pose_from
 from torsor.model.robot import Robot
 
 
+@explained
 @exact_constants()
 def serial_chain(
     screws: Twist,
@@ -68,6 +70,7 @@ class DHRow(NamedTuple):
     prismatic: bool = False
 
 
+@explained
 @exact_constants()
 def dh_chain(
     table: Sequence[DHRow | Sequence[float]],

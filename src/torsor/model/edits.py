@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from torsor.arrays import exact_constants, matmul, matvec
+from torsor.arrays.checked import plain_numbers
 from torsor.arrays.typing import Array
-from torsor.errors import ModelError, TorsorError, unknown_name
+from torsor.errors import ArgumentError, ModelError, TorsorError, unknown_name
 from torsor.lie import quaternion, se3
 from torsor.model.assemble import assemble, disassemble, frames_of
 from torsor.model.inertia import Inertia
@@ -21,9 +22,17 @@ from torsor.model.robot import Robot
 @exact_constants()
 def lock(robot: Robot, positions: Mapping[str, Array]) -> Robot:
     """``robot`` with the named joints held at positions (rad, m); their links' inertia joins the parent's."""
-    names = set(robot.coordinates)
+    if not isinstance(positions, Mapping):
+        some = positions if isinstance(positions, (list, tuple, set)) else [positions]
+        joints_at = (
+            ", ".join(f"{name!r}: 0.0" for name in some if isinstance(name, str)) or f"{robot.coordinates[0]!r}: 0.0"
+        )
+        raise ArgumentError(
+            f"lock: `positions` must say where each joint is held, as in robot.lock({{{joints_at}}}), got "
+            f"{type(positions).__name__} {positions!r:.60}."
+        )
     for name in positions:
-        if name not in names:
+        if name not in robot.coordinates:
             raise unknown_name(f"robot {robot.name!r}", "coordinate", name, robot.coordinates, "robot.coordinates")
     joints = []
     for joint in disassemble(_concrete("lock", robot)):
@@ -116,7 +125,7 @@ def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str]) -> Robot:
 
 def _position(robot: Robot, coordinate: str, value: Array) -> Array:
     width = robot.q_slice(coordinate).stop - robot.q_slice(coordinate).start
-    numbers = np.asarray(value, float)
+    numbers = plain_numbers("lock", f"positions[{coordinate!r}]", value)
     if numbers.size != width or not np.all(np.isfinite(numbers)):
         raise ModelError(
             f"lock: joint {coordinate!r} takes {width} finite number{'s' * (width > 1)}, got {numbers.tolist()}."

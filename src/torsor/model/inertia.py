@@ -21,9 +21,10 @@ from torsor.arrays import (
     stack,
     transpose,
 )
+from torsor.arrays.arguments import explained
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
-from torsor.errors import ModelError
+from torsor.errors import ModelError, ShapeError
 from torsor.lie import se3
 from torsor.lie.inertias import rotational as rotational_part
 from torsor.model import shapes
@@ -60,7 +61,7 @@ class Inertia:
 
     def __post_init__(self) -> None:
         for name, shape in (("mass", ()), ("com", (3,)), ("rotational", (3, 3))):
-            value = as_numbers(getattr(self, name))
+            value = _numbers(name, getattr(self, name))
             if tuple(value.shape) != shape:
                 raise ModelError(f"Inertia: `{name}` must have shape {shape}, got {tuple(value.shape)}.")
             if is_concrete(value) and not np.all(np.isfinite(value)):
@@ -132,6 +133,7 @@ class Inertia:
         return body
 
     @classmethod
+    @explained
     def from_matrix(cls, G: Matrix6) -> Inertia:
         """The body of a 6×6 spatial inertia (I, [h]; −[h], m 1) about the link frame [PBP95, (21)], kg, m."""
         G = as_numbers(G)
@@ -152,11 +154,13 @@ class Inertia:
     # Their axes are those of the link frame; use `moved` to turn them.
 
     @classmethod
+    @explained
     def point(cls, mass: float, position: Vector3 = _ORIGIN) -> Inertia:
         """A particle of ``mass`` (kg) at ``position`` (3,), m."""
         return cls(mass, position)
 
     @classmethod
+    @explained
     def particles(cls, masses: Array, positions: Array) -> Inertia:
         """Particles (k,), kg, held rigidly at ``positions`` (k, 3), m: I = Σ m (r² 1 − r rᵀ) [Sil81, (2.9)]."""
         masses, positions = np.asarray(masses, float), np.asarray(positions, float)
@@ -167,6 +171,7 @@ class Inertia:
         return _welded([cls(m, p) for m, p in zip(masses, positions, strict=True)])
 
     @classmethod
+    @explained
     def box(
         cls, size: Vector3, *, mass: float | None = None, density: float | None = None, com: Vector3 = _ORIGIN
     ) -> Inertia:
@@ -174,6 +179,7 @@ class Inertia:
         return cls._solid(shapes.box(size), mass, density, com)
 
     @classmethod
+    @explained
     def sphere(
         cls, radius: float, *, mass: float | None = None, density: float | None = None, com: Vector3 = _ORIGIN
     ) -> Inertia:
@@ -181,6 +187,7 @@ class Inertia:
         return cls._solid(shapes.sphere(radius), mass, density, com)
 
     @classmethod
+    @explained
     def ellipsoid(
         cls, semi_axes: Vector3, *, mass: float | None = None, density: float | None = None, com: Vector3 = _ORIGIN
     ) -> Inertia:
@@ -188,6 +195,7 @@ class Inertia:
         return cls._solid(shapes.ellipsoid(semi_axes), mass, density, com)
 
     @classmethod
+    @explained
     def cylinder(
         cls,
         radius: float,
@@ -202,6 +210,7 @@ class Inertia:
         return cls._solid(shapes.cylinder(radius, length, axis), mass, density, com)
 
     @classmethod
+    @explained
     def capsule(
         cls,
         radius: float,
@@ -222,6 +231,7 @@ class Inertia:
         m = density * solid.volume if mass is None else mass  # type: ignore[operator]
         return cls(m, com, m * np.diag(solid.moments))
 
+    @explained
     @exact_constants()
     def moved(self, T_ab: Pose) -> Inertia:
         """This body, given in frame b, as seen from frame a; ``T_ab`` (4, 4), m [PBP95, §4]."""
@@ -231,10 +241,12 @@ class Inertia:
         com = matvec(R, self.com) + se3.translation(as_numbers(T_ab))
         return Inertia(self.mass, com, matmul(R, matmul(self.rotational, transpose(R))))
 
+    @explained
     def __add__(self, other: Inertia) -> Inertia:
         """Both bodies welded together (both given in the same frame) [LP, §9.2.1]."""
         return _welded([self, other])
 
+    @explained
     def kinetic_energy(self, V: Twist) -> Array:
         """½ Vᵀ G V for the body twist V (..., 6) of the link frame, rad/s, m/s; returns (...), J [LP, (9.24)]."""
         V = as_numbers(V)
@@ -298,6 +310,15 @@ def _welded(parts: list[Inertia]) -> Inertia:
         d = part.com - com
         rotational = rotational + part.rotational + part.mass * (dot(d, d) * np.eye(3) - outer(d, d))
     return Inertia(mass, com, rotational)
+
+
+def _numbers(name: str, value: Array) -> Array:
+    try:
+        return as_numbers(value)
+    except ShapeError as error:  # what is masked
+        raise ModelError(f"Inertia: `{name}`: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"Inertia: `{name}` must be real numbers, got {value!r:.60}.") from error
 
 
 def _ten_numbers(where: str, row: InertiaRow) -> InertiaRow:

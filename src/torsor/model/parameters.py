@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.arrays import is_concrete
 from torsor.arrays.typing import Array
-from torsor.errors import ModelError
+from torsor.errors import ModelError, UnknownName, unknown_name
 
 
 class Parameters(NamedTuple):
@@ -45,6 +45,38 @@ class Parameters(NamedTuple):
             if is_concrete(leaf) and not np.all(np.isfinite(leaf)):
                 where = np.argwhere(~np.isfinite(leaf))[0].tolist()
                 raise ModelError(f"robot {owner!r}: `{name}` holds a NaN or infinite number at index {where}.")
+
+
+def unknown_group(where: str, name: object) -> UnknownName:
+    """The error for a group of a robot's numbers that does not exist."""
+    fields = Parameters._fields
+    return unknown_name(
+        where,
+        "group of parameters",
+        name,
+        fields,
+        ", ".join(fields),
+        plural="groups of parameters",
+        meant=meant_by(name),
+    )
+
+
+def meant_by(name: object) -> tuple[str, ...]:
+    """The groups of a robot's numbers that people mean by another word; none if the word is not known."""
+    return tuple(group for group, words in _MEANT.items() if str(name).lower() in words.split())
+
+
+_MEANT = {
+    "poses": "pose length lengths link_lengths geometry origin origins",
+    "screws": "screw axis axes joint_axes",
+    "inertias": "mass masses inertia com centre_of_mass center_of_mass pi payload link_inertias inertial_parameters",
+    "gravity": "g",
+    "armature": "motor_inertia rotor_inertia reflected_inertia",
+    "viscous_friction": "friction damping viscous",
+    "coulomb_friction": "friction coulomb frictionloss stiction",
+    "frame_poses": "frame frames tool tool_pose",
+    "base_inertia": "base base_mass",
+}
 
 
 def frozen(leaf: Array) -> Array:

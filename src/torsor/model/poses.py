@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.arrays import cos, cross, dot, exact_constants, matmul, sin
+from torsor.arrays.arguments import explained
 from torsor.arrays.exact import settled, settled_rotation
 from torsor.arrays.typing import Pose, Rotation, Vector3
 from torsor.errors import ModelError
@@ -52,6 +53,7 @@ def composed(*poses: Pose) -> Pose:
     return T
 
 
+@explained
 @exact_constants()
 def pose_from(xyz: Vector3 = (0.0, 0.0, 0.0), rpy: Vector3 = (0.0, 0.0, 0.0)) -> Pose:
     """The pose with translation ``xyz`` (3,), m, and roll, pitch, yaw ``rpy`` (3,), rad: R = R_z R_y R_x (fixed axes).

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from torsor import lie
 from torsor.arrays import as_numbers, identity, matmul, stack_matrices, stack_vectors
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Twist
 from torsor.errors import ModelError
 from torsor.lie import se3
@@ -134,6 +135,7 @@ class LinkForm(NamedTuple):
         return self.to_space().robot(_accumulated(self.steps), inertias, **options)
 
 
+@explained
 def link_form(robot: Robot, frame: str) -> LinkForm:
     """The product of exponentials of one frame of a robot, in link form: the joints from the base to it [PBP95, (23)].
 

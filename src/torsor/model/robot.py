@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.arrays import as_numbers, reshape, stack_vectors
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
 from torsor.errors import ModelError, ShapeError, TorsorError, unknown_name
+from torsor.model.bodies import refuse_no_inertia, refuse_unphysical
 from torsor.model.inertia import Inertia
-from torsor.model.parameters import Parameters
+from torsor.model.parameters import Parameters, unknown_group
 from torsor.model.poses import check_pose, composed
 from torsor.model.source import Source
 from torsor.model.structure import Frame, Limits, Structure
@@ -117,43 +119,39 @@ class Robot:
         """Whether all parameters are plain numbers (none is being traced or differentiated)."""
         return self.parameters.is_concrete
 
+    @explained
     def inertia(self, link: str) -> Inertia:
         """Inertia of a link, in its frame: also one that no body has, as a fit may; its `Inertia.violations` tell."""
         return Inertia.unchecked(self.parameters.inertias[self._moving_link(link)])
 
+    @explained
     def q_slice(self, joint: str) -> slice:
         """Where a joint's numbers are in q."""
         return self.structure.coordinate_of(self.structure.joint_index(joint)).q
 
+    @explained
     def v_slice(self, joint: str) -> slice:
         """Where a joint's numbers are in v, a and tau."""
         return self.structure.coordinate_of(self.structure.joint_index(joint)).v
 
-    def refuse_unphysical(self, where: str) -> None:
-        """Raise, naming the link, if some link has numbers that are no mass, centre and rotational inertia of anything."""
-        rows = (*self.parameters.inertias, self.parameters.base_inertia)
-        for link, row in zip((*self.links, self.structure.base), rows, strict=True):
-            if (body := Inertia.unchecked(row)).numbers is not None:
-                wrong = "; ".join(body.violations())
-                raise ModelError(
-                    f"{where}: robot {self.name!r}: link {link!r} has an inertia that no body has: {wrong}. "
-                    f"Give it another: robot.with_inertia({link!r}, torsor.Inertia(mass, com, rotational))."
-                )
-
     # States by name
 
+    @explained
     def q_to_dict(self, q: Array) -> dict[str, Array]:
         """Configuration (..., nq) as joint name → its numbers (a plain number's axis is dropped)."""
         return self._to_dict(q, "nq")
 
+    @explained
     def v_to_dict(self, v: Array) -> dict[str, Array]:
         """Velocity, acceleration or force (..., nv) as joint name → its numbers."""
         return self._to_dict(v, "nv")
 
+    @explained
     def q_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
         """Configuration (..., nq) from joint name → numbers; joints not named keep ``default`` (neutral if None)."""
         return self._from_dict(values, "nq", self.neutral if default is None else default)
 
+    @explained
     def v_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
         """Velocity, acceleration or force (..., nv) from joint name → numbers; others keep ``default`` (zero)."""
         return self._from_dict(values, "nv", np.zeros(self.nv) if default is None else default)
@@ -169,11 +167,12 @@ class Robot:
 
     # Variants
 
+    @explained
     def with_parameters(self, **changes: Array) -> Robot:
         """A robot with some of `parameters` replaced (screws, inertias, gravity, …); JAX values are welcome."""
         for name in changes:
             if name not in Parameters._fields:
-                raise unknown_name("Parameters", "field", name, Parameters._fields, "Parameters._fields")
+                raise unknown_group("with_parameters: a robot", name)
         shapes = {name: np.shape(getattr(self.parameters, name)) for name in changes}
         for name, value in changes.items():
             if np.shape(value) != shapes[name]:
@@ -184,14 +183,18 @@ class Robot:
         parameters.refuse_non_finite(self.name)
         return replace(self, parameters=parameters)
 
+    @explained
     def with_gravity(self, gravity: Vector3) -> Robot:
         """The same robot under another gravity (3,), m/s²."""
         return self.with_parameters(gravity=gravity if hasattr(gravity, "shape") else np.asarray(gravity, float))
 
+    @explained
     def with_inertia(self, link: str, inertia: Inertia) -> Robot:
         """The same robot with another inertia on one link (its mass may be a JAX value)."""
+        refuse_no_inertia("with_inertia", inertia)
         return self._with_row(self._moving_link(link), inertia.row)
 
+    @explained
     def with_inertial_parameters(self, pi: InertialVector) -> Robot:
         """The same robot with the inertias of all links from π (10 n,) or (n, 10), kg, m, as in `torsor.inertial_parameters`.
 
@@ -209,14 +212,17 @@ class Robot:
             )
         return self.with_parameters(inertias=reshape(pi, pi.ndim, self.n, 10))
 
+    @explained
     def with_payload(self, frame: str, inertia: Inertia) -> Robot:
         """The same robot carrying a body, given in the frame it is attached to (a tool, a payload)."""
+        refuse_no_inertia("with_payload", inertia)
         place = self.structure.frame(frame)
         if place.link < 0:
             raise ModelError(f"with_payload: frame {frame!r} is fixed to the base, a payload there moves with nothing.")
         carried = inertia if place.pose_row is None else inertia.moved(self.parameters.frame_poses[place.pose_row])
         return self._with_row(place.link, self.parameters.inertias[place.link] + carried.row)
 
+    @explained
     def with_frame(self, name: str, parent: str, pose: Pose) -> Robot:
         """The same robot with a named frame at ``pose`` (4, 4), m, of the frame ``parent``."""
         if name in self.frames:
@@ -230,6 +236,7 @@ class Robot:
         poses = np.concatenate([self.parameters.frame_poses, pose[None]])
         return replace(self, structure=structure, parameters=self.parameters._replace(frame_poses=poses).frozen())
 
+    @explained
     def with_coulomb_width(self, width: float) -> Robot:
         """The same robot with Coulomb friction smoothed as tanh(v/width), rad/s or m/s; 0 means sign(v)."""
         if not width >= 0:
@@ -240,24 +247,28 @@ class Robot:
         """The same robot, said to come from a file."""
         return replace(self, source=source)
 
+    @explained
     def lock(self, positions: Mapping[str, Array]) -> Robot:
         """The same robot with joints held at given positions (rad, m): their links become part of the parent's."""
         from torsor.model import edits
 
         return edits.lock(self, positions)
 
+    @explained
     def subtree(self, joint: str) -> Robot:
         """The part of the robot from ``joint`` outwards, on a base held where the joint's parent link is at neutral."""
         from torsor.model import edits
 
         return edits.subtree(self, joint)
 
+    @explained
     def rename(self, names: Mapping[str, str], *, robot: str | None = None) -> Robot:
         """The same robot with joints, links, frames (old name → new name) or itself renamed."""
         from torsor.model import edits
 
         return edits.rename(self, names, robot)
 
+    @explained
     def reorder(self, coordinates: Sequence[str]) -> Robot:
         """The same robot with q, v and tau in the order of these joint names."""
         from torsor.model import edits
@@ -272,7 +283,7 @@ class Robot:
         What URDF cannot say is refused unless named in ``drop``: "gravity", "armature", "coulomb width", "joint order",
         and the "friction" and "limits" of joints with several degrees of freedom.
         """
-        self.refuse_unphysical("to_urdf")
+        refuse_unphysical("to_urdf", self)
         return WRITERS["urdf"](self, path, drop=drop)
 
     def to_mjcf(self, path: str | PathLike[str] | None = None) -> str:
@@ -281,17 +292,17 @@ class Robot:
         Velocity limits, limits of spherical and free joints and the width of Coulomb friction have no place in it; what
         else it cannot say is refused. Planar joints become three of MuJoCo's.
         """
-        self.refuse_unphysical("to_mjcf")
+        refuse_unphysical("to_mjcf", self)
         return WRITERS["mjcf"](self, path)
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """The robot as torsor's own JSON (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
-        self.refuse_unphysical("to_json")
+        refuse_unphysical("to_json", self)
         return WRITERS["json"](self, path)
 
     def to_yaml(self, path: str | PathLike[str] | None = None) -> str:
         """The robot as torsor's own YAML (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
-        self.refuse_unphysical("to_yaml")
+        refuse_unphysical("to_yaml", self)
         return WRITERS["yaml"](self, path)
 
     # Identity

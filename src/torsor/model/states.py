@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
+from torsor.errors import ArgumentError
 from torsor.model.robot import Robot
 
 State = tuple[Array, Array, Array]
 
 
+@explained
 def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> Array:
     """Random configurations (*batch, nq), rad or m: uniform within the limits.
 
     Where there is no limit: uniform in (−π, π) for angles and (−1, 1) m for lengths; rotations of spherical and free
     joints uniform over SO(3).
     """
-    generator = np.random.default_rng(seed)
+    generator = generator_of("random_configuration", seed)
     s = robot.structure
     q = np.empty((*batch, robot.nq))
     for i, kind in enumerate(s.kinds):
@@ -35,12 +38,23 @@ def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch
     return q
 
 
+@explained
 def random_state(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> State:
     """A random q (*batch, nq) within the limits, and standard normal v and a (*batch, nv), rad, m, s."""
-    generator = np.random.default_rng(seed)
+    generator = generator_of("random_state", seed)
     q = random_configuration(robot, seed=generator, batch=batch)
     v, a = generator.normal(size=(2, *batch, robot.nv))
     return q, v, a
+
+
+def generator_of(where: str, seed: int | np.random.Generator) -> np.random.Generator:
+    """The generator of a seed, or the generator itself."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"{where}: `seed` must be a whole number, not negative, or a numpy.random.Generator, got {seed!r:.60}."
+        ) from error
 
 
 _HUGE = 1e100  # a limit beyond this is none

@@ -131,12 +131,14 @@ class Structure:
 
     def joint_index(self, name: str) -> int:
         """Position of a joint by name."""
-        if name not in self.joints:
+        if not isinstance(name, str) or name not in self.joints:
             raise unknown_name(f"robot {self.name!r}", "joint", name, self.joints, "robot.joints")
         return self.joints.index(name)
 
     def link_index(self, name: str) -> int:
         """Position of a link by name; −1 for the base."""
+        if not isinstance(name, str):
+            raise unknown_name(f"robot {self.name!r}", "link", name, (), "robot.links")
         if name == self.base:
             return -1
         if name not in self.links:
@@ -145,9 +147,10 @@ class Structure:
 
     def frame(self, name: str) -> Frame:
         """A frame by name: the base, a link, or a named frame on one of them."""
-        for frame in self.frames:
-            if frame.name == name:
-                return frame
+        if isinstance(name, str):
+            for frame in self.frames:
+                if frame.name == name:
+                    return frame
         raise unknown_name(f"robot {self.name!r}", "frame", name, (frame.name for frame in self.frames), "robot.frames")
 
 

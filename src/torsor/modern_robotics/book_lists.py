@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from torsor import lie
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Vector3
 from torsor.errors import ModelError, ShapeError
 from torsor.lie import se3
 from torsor.model import Inertia, Robot, link_form, serial_chain
 from torsor.model.assemble import EARTH
+from torsor.model.bodies import refuse_unphysical
 from torsor.model.joints import SCREW_KINDS
 from torsor.model.poses import check_pose
 from torsor.modern_robotics.arguments import as_floats, numbers
@@ -45,6 +47,7 @@ def chain(Mlist: Array, Glist: Array, Slist: Array, g: Vector3 = EARTH) -> Robot
     return robot_of("chain", Mlist, Glist, Slist, g)
 
 
+@explained
 def lists(robot: Robot, frame: str | None = None) -> tuple[Array, Array, Array]:
     """The book's (Mlist, Glist, Slist) of a serial chain, (n + 1, 4, 4), (n, 6, 6), (6, n), kg, m; the inverse of `chain`.
 
@@ -55,7 +58,7 @@ def lists(robot: Robot, frame: str | None = None) -> tuple[Array, Array, Array]:
     """
     _refuse_what_lists_cannot_say(robot)
     form = link_form(robot, _end_frame(robot, frame))
-    robot.refuse_unphysical("lists")
+    refuse_unphysical("lists", robot)
     bodies = [robot.inertia(link) for link in robot.links]
     T_ic = [se3.pose(np.eye(3), body.com) for body in bodies]
     steps = [

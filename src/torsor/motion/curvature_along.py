@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.errors import ShapeError
 from torsor.functions import curvature_norm, difference, mass_matrix, ricci_curvature, scalar_curvature
@@ -37,6 +38,7 @@ class Motion(Protocol):
         """Velocities (..., K, nv), rad/s or m/s."""
 
 
+@explained
 def curvature_along(
     robot: Robot, path: ConfigurationVector | Motion, velocities: JointVector | None = None
 ) -> CurvatureAlong:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
 from torsor.errors import ModelError, ShapeError, TorsorError
 from torsor.functions import christoffel_symbols_second_kind, mass_matrix
@@ -44,6 +45,7 @@ def factor_of(M: JointMatrix) -> JointMatrix:
     return np.swapaxes(np.linalg.cholesky(M), -1, -2)
 
 
+@explained
 def transport_factor(
     robot: Robot, path: ConfigurationVector, *, factor: JointMatrix | None = None, tolerance: float = 1e-10
 ) -> CarriedFactor:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.errors import ModelError, ShapeError
 from torsor.functions import friction_forces, gravity_forces
@@ -109,6 +110,7 @@ class FlatCoordinates:
         return numbers_of(who, name, value, (self.robot.nv,))
 
 
+@explained
 def flat_coordinates(robot: Robot, q0: ConfigurationVector, *, tolerance: float = 1e-10) -> FlatCoordinates:
     """The isometry φ of a flat robot to Euclidean space, in which it moves by q̃̈ = τ̃ [Alt04, (8)–(12), E004-3].
 

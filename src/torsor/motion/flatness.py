@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ModelError, TorsorError
 from torsor.geometry.christoffel import connection_derivative_of, connection_of
@@ -88,6 +89,7 @@ class FlatnessReport:
         return "\n".join(lines)
 
 
+@explained
 def is_flat(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 12, seed: int = 0) -> FlatnessReport:
     """Whether the curvature of the inertia metric vanishes, so that an isometry to Euclidean space exists [Alt04, §II.A, (9)].
 

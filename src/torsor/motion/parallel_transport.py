@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, JointVector
 from torsor.errors import ShapeError, TorsorError
 from torsor.functions import covariant_derivative, geodesic_acceleration, mass_matrix
@@ -44,6 +45,7 @@ class Carried(NamedTuple):
     w: Array
 
 
+@explained
 def parallel_transport(
     robot: Robot,
     path: Geodesic | TimedPath | Curve | Array,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from torsor import functions
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
 from torsor.functions import mass_matrix
@@ -43,6 +44,7 @@ _QUANTITIES: dict[str, tuple[Callable[[Robot, Array, JointPlane], Array], str]] 
 }
 
 
+@explained
 def curvature_map(
     robot: Robot,
     joints: Joints,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Vector3, Wrench
 from torsor.model import Robot
 from torsor.plot import solids
@@ -45,6 +46,7 @@ class _Arrow(NamedTuple):
     heads: int
 
 
+@explained
 def free_body_diagram(
     robot: Robot,
     q: ConfigurationVector | None = None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from torsor import lie
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, Matrix3, Vector3
 from torsor.errors import ModelError
 from torsor.functions import inverse_mass_matrix, mixed_jacobian
@@ -62,6 +63,7 @@ def equivalent_ellipsoid(robot: Robot, link: str) -> Ellipsoid:
     return Ellipsoid(np.sqrt(5.0 * np.maximum(moments, 0.0) / row[0]), directions)
 
 
+@explained
 def mobility_ellipsoid(
     robot: Robot, q: ConfigurationVector | None = None, frame: str | None = None, *, ax: Axes | None = None
 ) -> Axes:
@@ -141,6 +143,7 @@ def _origin(robot: Robot, skeleton: Skeleton, frame: str) -> Vector3:
     return skeleton.poses[robot.structure.frame(frame).link][:3, 3] if origin is None else origin
 
 
+@explained
 def link_inertia_ellipsoids(robot: Robot, q: ConfigurationVector | None = None, *, ax: Axes | None = None) -> Axes:
     """Each link as the solid ellipsoid with its mass, centre of mass and inertia, at ``q`` (nq,), rad or m [BSP93, §3.1].
 

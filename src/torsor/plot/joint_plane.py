@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -67,9 +68,14 @@ class JointPlane(NamedTuple):
 
 def joint_plane(where: str, robot: Robot, joints: Joints) -> JointPlane:
     """The plane of two joints, by name or by position in `robot.coordinates`, each with one degree of freedom."""
-    if isinstance(joints, str) or len(joints) != 2:
-        raise TorsorError(f"{where}: `joints` must be two joints, by name or position, got {joints!r}.")
-    across, up = (_direction(where, robot, joint) for joint in joints)
+    listed = list(joints) if isinstance(joints, Iterable) and not isinstance(joints, str) else []
+    if len(listed) != 2 or not all(isinstance(joint, (str, Integral)) for joint in listed):
+        names = ", ".join(map(repr, robot.coordinates[:2]))
+        raise TorsorError(
+            f"{where}: `joints` must be two joints, by name or position, as in ({names}) or (0, 1), got {joints!r:.60}. "
+            "A configuration is passed by name: q=."
+        )
+    across, up = (_direction(where, robot, joint) for joint in listed)
     if across.q == up.q:
         raise TorsorError(f"{where}: `joints` must be two different joints, got {across.name!r} twice.")
     return JointPlane(across, up)

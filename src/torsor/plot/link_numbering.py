@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.errors import ModelError
 from torsor.model import Robot
@@ -30,6 +31,7 @@ class Layout(NamedTuple):
     levels: int
 
 
+@explained
 def link_numbering(
     robot: Robot,
     *,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.errors import ShapeError
 from torsor.plot.canvas import BLUE, GREEN, ORANGE, PURPLE, VERMILION, flat_axes, legend
 from torsor.redundancy import LoopDrift
@@ -18,6 +19,7 @@ COLOURS = (VERMILION, BLUE, GREEN, ORANGE, PURPLE)
 MARKERS = ("o", "s", "^", "D", "v")
 
 
+@explained
 def loop_drift(
     drifts: LoopDrift | Sequence[LoopDrift], *, labels: Sequence[str] | None = None, ax: Axes | None = None
 ) -> Axes:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
 from torsor.functions import frame_pose
@@ -28,6 +29,7 @@ _SAID = {
 _JOINT_UNITS = {"velocity": {"rad": "rad/s", "m": "m/s"}, "force": {"rad": "N m", "m": "N"}}
 
 
+@explained
 def manipulability_ellipsoid(
     robot: Robot,
     q: ConfigurationVector | None = None,

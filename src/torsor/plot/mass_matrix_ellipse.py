@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector
 from torsor.errors import ModelError
 from torsor.functions import mass_matrix
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@explained
 def mass_matrix_ellipse(
     robot: Robot,
     joints: Joints,

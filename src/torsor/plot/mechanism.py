@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, Vector3
 from torsor.model import Robot
 from torsor.plot import solids
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D
 
 
+@explained
 def mechanism(
     robot: Robot,
     q: ConfigurationVector | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from torsor.arrays.arguments import explained
 from torsor.formulations import FORMULATIONS
 from torsor.operation_counts import count_table
 from torsor.plot.canvas import flat_axes
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "0.2", "0.55")  # told apart by everyone
 
 
+@explained
 def operation_counts(links: Iterable[int] = range(1, 11), *, level: str = "literal", ax: Axes | None = None) -> Axes:
     """Multiplications and additions together over the number of links, log–log, one line per formulation [Sil81, §1.2–§1.4].
 

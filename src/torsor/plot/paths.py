@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError
 from torsor.model import Robot
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@explained
 def paths(
     robot: Robot,
     curves: Any,

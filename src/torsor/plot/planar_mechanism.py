@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, Vector3
 from torsor.errors import ModelError, ShapeError
 from torsor.model import Robot
@@ -32,6 +33,7 @@ class _Plane(NamedTuple):
         return np.stack([points @ self.right, points @ self.up], axis=-1)
 
 
+@explained
 def planar_mechanism(
     robot: Robot,
     q: ConfigurationVector | None = None,

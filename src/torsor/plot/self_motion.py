@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError
 from torsor.model import Robot
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 STILL = 1e-6  # m: what a point that does not move may move by
 
 
+@explained
 def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax: Axes | None = None) -> Axes:
     """Skeletons of a robot at several configurations of a self-motion, and the ways of its joints [Alt04, §II.B].
 

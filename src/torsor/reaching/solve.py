@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import ModelError, ShapeError, TorsorError
+from torsor.errors import ArgumentError, ModelError, ShapeError, TorsorError
 from torsor.model import Robot
 from torsor.model.plain_numbers import refuse_strangers
 from torsor.model.remembered import remembered
@@ -24,6 +25,7 @@ from torsor.reaching.targets import checked_start, checked_targets
 WHO = "inverse_kinematics"
 
 
+@explained
 def inverse_kinematics(
     robot: Robot,
     frame: str,
@@ -67,6 +69,11 @@ def inverse_kinematics(
         q = found.q[found.success]
     """
     refuse_strangers(WHO, robot, targets, start)
+    if not isinstance(frame, str):
+        raise ArgumentError(
+            f"{WHO}: `frame` must be the name of a frame, got {type(frame).__name__}: the frame comes before its targets, as in "
+            f"torsor.{WHO}(robot, {robot.frames[-1]!r}, targets)."
+        )
     _refuse_bad_numbers(tolerance, restarts, iterations)
     source = _checked_seed(seed)
     if not isinstance(kind, str) or kind not in KINDS:

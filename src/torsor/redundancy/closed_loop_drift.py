@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
 from torsor.functions import difference, mass_matrix
@@ -69,6 +70,7 @@ class LoopDrift:
         )
 
 
+@explained
 def closed_loop_drift(
     robot: Robot,
     q: ConfigurationVector,

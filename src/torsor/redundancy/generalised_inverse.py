@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError
 from torsor.motion.border import refuse_bad_numbers
@@ -52,6 +53,7 @@ class GeneralisedInverse:
         return f"X is {self.name}" + (f"; {', '.join(failed)}" if failed else "")
 
 
+@explained
 def generalised_inverse_class(A: Array, X: Array, *, tolerance: float = 1e-9) -> GeneralisedInverse:
     """Which of A X A = A (I), X A X = X (II), A X (III) and X A (IV) symmetric hold of a matrix X [Alt04, App. A].
 
@@ -76,6 +78,7 @@ def generalised_inverse_class(A: Array, X: Array, *, tolerance: float = 1e-9) ->
     return GeneralisedInverse(tuple(c for c in CONDITIONS if defects[c] <= tolerance), defects, tolerance)
 
 
+@explained
 def is_partial_isometry(A: Array, *, tolerance: float = 1e-9) -> bool:
     """Whether A keeps lengths on the complement of its kernel: A Aᵀ A = A, that is A⁺ = Aᵀ [Alt04, Prop. A.1].
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.checked import plain_numbers
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError, TorsorError
@@ -98,9 +99,9 @@ def given_lift(who: str, robot: Robot, task: Task, lift: Any, q: Array, *, exact
         return GivenLift(
             name, None, lift, shape != (n, m) or (n == m and _looks_like_a_metric(robot, q, task, value)), exact
         )
-    if np.shape(lift) != (n, n):
-        raise ShapeError(f"{who}: a metric as `lift` has shape ({n}, {n}), got {np.shape(lift)}.")
-    metric = np.asarray(lift, float)
+    metric = plain_numbers(who, "lift", lift)
+    if metric.shape != (n, n):
+        raise ShapeError(f"{who}: a metric as `lift` has shape ({n}, {n}), got {metric.shape}.")
     _refuse_no_metric(f"{who}: the metric", metric)
     return GivenLift("given metric's", metric)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
 from torsor.functions import mass_matrix
@@ -55,6 +56,7 @@ class LiftAgreement:
         )
 
 
+@explained
 def lifts_agree(robot: Robot, q: ConfigurationVector, task: Task | str, *, tolerance: float = 1e-9) -> LiftAgreement:
     """Whether `horizontal_lift` and `pseudoinverse_lift` are the same, and by how much they are not [Alt04, (23), E004-12].
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.functions import difference, kinetic_energy, mass_matrix
 from torsor.model import Robot
@@ -57,6 +58,7 @@ class LiftedCurve:
         )
 
 
+@explained
 def lift_curve(
     robot: Robot,
     q0: ConfigurationVector,

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointVector, TaskVector
 from torsor.errors import ShapeError
 from torsor.functions import inverse_mass_matrix
@@ -22,6 +23,7 @@ class LiftedFunction(NamedTuple):
     gradient: JointVector
 
 
+@explained
 def lift_function(robot: Robot, q: ConfigurationVector, task: Task | str, eta: TaskVector) -> LiftedFunction:
     """d(θ∘ρ) = Jᵀ η and grad(θ∘ρ) = M⁻¹ Jᵀ η of a function θ of the task with differential η [Alt04, (24), E004-13].
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.functions import mass_matrix
 from torsor.model import Robot
@@ -69,6 +70,7 @@ class RepeatabilityReport:
         )
 
 
+@explained
 def is_repeatable(
     robot: Robot,
     task: Task | str,

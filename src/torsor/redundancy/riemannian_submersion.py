@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, TaskMatrix
 from torsor.errors import ShapeError, TorsorError
 from torsor.model import Robot
@@ -101,6 +102,7 @@ class SubmersionReport:
         )
 
 
+@explained
 def is_riemannian_submersion(
     robot: Robot,
     task: Task | str,

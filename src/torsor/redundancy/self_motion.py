@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
 from torsor.model import Robot
@@ -73,6 +74,7 @@ class SelfMotion:
         return f"self-motion of robot {self.robot!r}: {how}; {moved}"
 
 
+@explained
 def self_motion(
     robot: Robot,
     q: ConfigurationVector,

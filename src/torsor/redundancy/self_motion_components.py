@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
 from torsor.model import Robot
@@ -49,6 +50,7 @@ class SelfMotionComponents:
         return "\n".join([head, *lines])
 
 
+@explained
 def self_motion_components(
     robot: Robot,
     q: ConfigurationVector,

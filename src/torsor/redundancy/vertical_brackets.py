@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.namespace import is_concrete
 from torsor.arrays.typing import ConfigurationVector
 from torsor.errors import TorsorError
@@ -19,6 +20,7 @@ WHO = "vertical_brackets"
 COMPILED = 10_000  # products of ∂J and ∂M with K, more or less: ten joints and a pose; beyond, compiling takes too long
 
 
+@explained
 def vertical_brackets(robot: Robot, q: ConfigurationVector, task: Task | str, lift: Lift = "inertia") -> LiftBrackets:
     """B[:, a, b] = (1 − K J) [K_a, K_b]: where the robot has drifted to, per area, after a small loop of the task.
 
@@ -45,6 +47,7 @@ def vertical_brackets(robot: Robot, q: ConfigurationVector, task: Task | str, li
     return brackets_of(robot, q, task, given_lift(WHO, robot, found, lift, q), by)
 
 
+@explained
 def oneill_tensor(robot: Robot, q: ConfigurationVector, task: Task | str) -> LiftBrackets:
     """A[:, a, b] = ½ [K_a, K_b]^v, the vertical part of ∇_{K_a} K_b of a Riemannian submersion [ONe66; Alt04, E004-8].
 

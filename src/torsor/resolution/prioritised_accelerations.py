@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torsor import functions
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
 from torsor.model import Robot
 from torsor.resolution.acceleration_rows import acceleration_rows
@@ -26,6 +27,7 @@ from torsor.tasks import Task
 WHO = "prioritised_accelerations"
 
 
+@explained
 def prioritised_accelerations(
     robot: Robot,
     q: ConfigurationVector,

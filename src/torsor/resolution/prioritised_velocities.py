@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
 from torsor.errors import TorsorError
 from torsor.model import Robot
@@ -24,6 +25,7 @@ from torsor.tasks import Task
 WHO = "prioritised_velocities"
 
 
+@explained
 def prioritised_velocities(
     robot: Robot,
     q: ConfigurationVector,

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from torsor.arrays import exact_constants
+from torsor.arrays.arguments import explained
 from torsor.arrays.exact import coarse
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Mimic, Robot, assemble
+from torsor.model.states import generator_of
 
 ALL_KINDS = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
 
 
+@explained
 @exact_constants()
 def random_tree(
     n: int,
@@ -31,7 +34,7 @@ def random_tree(
     Every link has a physical inertia. ``serial`` makes a chain; ``mimic`` lets some joints follow others; ``fixed`` adds
     links on fixed joints (they become frames). A frame "tool" sits on the last link.
     """
-    rng = np.random.default_rng(seed)
+    rng = generator_of("random_tree", seed)
     joints: list[Joint] = []
     leaders: list[str] = []
     links = ["base"]

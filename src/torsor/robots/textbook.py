@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
+from torsor.errors import ModelError
 from torsor.lie import screw
 from torsor.model import Inertia, Robot, pose_from, serial_chain
 
@@ -13,18 +15,25 @@ _Z = np.array([0.0, 0.0, 1.0])
 _DOWN_THE_PAGE = (0.0, -9.81, 0.0)
 
 
+@explained
 def pendulum(*, mass: float = 1.0, length: float = 1.0) -> Robot:
     """A point mass (kg) on a rod (m), turning about z with gravity along −y; q = 0 points along x [LP, §9.1.1]."""
     return planar_chain([length], [mass], name="pendulum")
 
 
+@explained
 def planar2r(*, masses: Sequence[float] = (1.0, 1.0), lengths: Sequence[float] = (1.0, 1.0)) -> Robot:
     """The book's planar 2R chain: point masses (kg) at the ends of two links (m), gravity along −y [LP, §9.1.1]."""
     return planar_chain(lengths, masses, name="planar2r")
 
 
+@explained
 def planar_chain(lengths: Sequence[float], masses: Sequence[float], *, name: str = "planar_chain") -> Robot:
     """Revolute joints about z, links of ``lengths`` (m) along x with point ``masses`` (kg) at their ends [LP, §9.1.1]."""
+    if len(lengths) != len(masses) or not len(lengths):
+        raise ModelError(
+            f"{name}: as many lengths as masses, one for each link, got {len(lengths)} lengths and {len(masses)} masses."
+        )
     starts = np.concatenate([[0.0], np.cumsum(lengths)[:-1]])
     screws = [screw(_Z, [x, 0.0, 0.0]) for x in starts]
     homes = [pose_from((x, 0.0, 0.0)) for x in starts]
@@ -33,6 +42,7 @@ def planar_chain(lengths: Sequence[float], masses: Sequence[float], *, name: str
     return serial_chain(np.array(screws), np.array(homes), inertias, tip=tip, gravity=_DOWN_THE_PAGE, name=name)
 
 
+@explained
 def cart_pole(*, cart: float = 1.0, pole: float = 0.1, length: float = 0.5) -> Robot:
     """A cart (kg) sliding along x with a point mass (kg) on a pole (m) about z; gravity along −y, q2 = 0 hangs down."""
     screws = np.array([[0, 0, 0, 1.0, 0, 0], [0, 0, 1.0, 0, 0, 0]])
@@ -44,6 +54,7 @@ def cart_pole(*, cart: float = 1.0, pole: float = 0.1, length: float = 0.5) -> R
     )
 
 
+@explained
 def chain(n: int, *, mass: float = 1.0, length: float = 0.3, radius: float = 0.05) -> Robot:
     """N links in a row, cylinders along z with revolute joints about z, y, z, y, … (kg, m); gravity along −z."""
     heights = length * np.arange(n)

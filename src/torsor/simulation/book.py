@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from torsor.arrays import as_numbers, checked, factor, matvec, solve, stack_vectors, transpose
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Wrench
-from torsor.errors import ModelError
+from torsor.errors import ModelError, ShapeError
 from torsor.mechanics.inverse_dynamics import inverse_dynamics
 from torsor.mechanics.jacobians import body_jacobian
 from torsor.mechanics.mass_matrix import mass_matrix
@@ -33,6 +34,7 @@ def joint_acceleration(
     return solve(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)), rhs)
 
 
+@explained
 def euler_trajectory(
     robot: Robot,
     q: ConfigurationVector,
@@ -51,6 +53,8 @@ def euler_trajectory(
     if robot.nq != robot.nv:
         raise ModelError(f"euler_trajectory: robot {robot.name!r} has joints with quaternions; use simulate.")
     torques = as_numbers(torques)
+    if torques.ndim != 2 or torques.shape[-1] != robot.nv:
+        raise ShapeError(f"euler_trajectory: `torques` must have shape (N, {robot.nv}), got {tuple(torques.shape)}.")
     qs, vs = [as_numbers(q)], [as_numbers(v)]
     for k in range(len(torques)):
         F_tip = None if tip_wrenches is None else as_numbers(tip_wrenches)[k]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays import as_numbers, is_concrete, stack_vectors
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.errors import ShapeError, TorsorError
+from torsor.errors import ArgumentError, ShapeError, TorsorError
 from torsor.functions import forward_dynamics, kinetic_energy, potential_energy
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
@@ -40,6 +43,7 @@ class Trajectory(NamedTuple):
         return self.kinetic + self.potential
 
 
+@explained
 def simulate(
     robot: Robot,
     q: ConfigurationVector,
@@ -136,6 +140,8 @@ def _force(
 
 
 def _asked(robot: Robot, controller: Controller) -> Callable[[int, float, Array, Array], Array]:
+    _refuse_other_arguments(controller)
+
     def ask(k: int, t: float, q: Array, v: Array) -> Array:
         tau = controller(t, q, v)
         if tau is None or np.shape(tau)[-1:] != (robot.nv,):
@@ -146,3 +152,17 @@ def _asked(robot: Robot, controller: Controller) -> Callable[[int, float, Array,
         return as_numbers(tau)
 
     return ask
+
+
+def _refuse_other_arguments(controller: Controller) -> None:
+    """A controller is a function that can be called with t, q and v."""
+    if not callable(controller):
+        raise ArgumentError(f"simulate: `controller` must be a function (t, q, v) → tau, got {controller!r:.60}.")
+    with contextlib.suppress(ValueError):  # of some builtin functions nothing is known
+        signature = inspect.signature(controller)
+        try:
+            signature.bind(0.0, None, None)
+        except TypeError as error:
+            raise ArgumentError(
+                f"simulate: `controller` is called as controller(t, q, v), which {signature} does not take: {error}."
+            ) from None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays.arguments import explained
 from torsor.compiler.graph import Program
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
@@ -23,6 +24,7 @@ from torsor.symbolic.result import Equations
 MOST_FREEDOMS, MOST_SYMBOLS = 4, 48
 
 
+@explained
 def equations(
     robot: Robot,
     *,

@@ -10,6 +10,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.lie import se3
 from torsor.model import Inertia, Parameters, Robot, pose_from
+from torsor.model.bodies import refuse_unphysical
 from torsor.model.joints import SCREW_KINDS
 
 ROUNDING = 1e-12  # of 1 m, of a rotation, or of a link's largest moment: what should have been zero
@@ -120,7 +121,7 @@ class Anatomy:
         """Mass, centre of mass and rotational inertia of every link, as letters."""
         s, p = self.robot.structure, self.robot.parameters
         masses, coms, moments = [], [], []
-        self.robot.refuse_unphysical("equations")
+        refuse_unphysical("equations", self.robot)
         for i in range(s.n):
             body = Inertia.from_row(p.inertias[i])
             masses.append(self._letter("m", i, "", float(body.mass), "kg"))

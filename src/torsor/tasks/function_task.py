@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays import as_numbers, stack
+from torsor.arrays.arguments import explained
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import (
     Array,
@@ -43,6 +44,7 @@ Function = Callable[[Robot, Array], Array]
 KEPT = 64  # functions and robots whose programs are in memory
 
 
+@explained
 def function_task(function: Function, size: int) -> Task:
     """The task y = ``function(robot, q)``, (nq,) → (``size``,): any function built from torsor's and NumPy's, of any units.
 

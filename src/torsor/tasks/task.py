@@ -11,6 +11,7 @@ import numpy as np
 
 from torsor import functions
 from torsor.arrays import concat, constant, zeros
+from torsor.arrays.arguments import explained
 from torsor.arrays.typing import (
     Array,
     ConfigurationVector,
@@ -240,21 +241,25 @@ class StackedTask(Task):
 Rows = int | str | Sequence[int | str] | None
 
 
+@explained
 def pose_task(frame: str, rows: Rows = None) -> Task:
     """The six rows (ω, v) of a frame's body twist, rad/s and m/s, or some of them: ``pose_task("tool", ["wz", "vx"])``."""
     return _frame_task(frame, "pose", rows)
 
 
+@explained
 def position_task(frame: str, rows: Rows = None) -> Task:
     """The velocity of a frame's origin in base axes, three rows (vx, vy, vz), m/s, or some of them."""
     return _frame_task(frame, "position", rows)
 
 
+@explained
 def orientation_task(frame: str, rows: Rows = None) -> Task:
     """The angular velocity of a frame in its own axes, three rows (wx, wy, wz), rad/s, or some of them."""
     return _frame_task(frame, "orientation", rows)
 
 
+@explained
 def stack_tasks(*tasks: Task | str) -> Task:
     """Several tasks as one, row below row; a frame name means its pose. No priorities: all rows count alike."""
     if not tasks:
@@ -262,6 +267,7 @@ def stack_tasks(*tasks: Task | str) -> Task:
     return StackedTask(tuple(_task_of("stack_tasks", task) for task in tasks))
 
 
+@explained
 def as_task(robot: Robot, task: Task | str) -> Task:
     """A task as it is; a frame name as the frame's pose (body twist)."""
     if isinstance(task, str):
