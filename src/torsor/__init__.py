@@ -16,7 +16,7 @@ from torsor.compiler.kernel import Kernel as Kernel
 from torsor.compiler.scan import Scan as Scan
 from torsor.compiler.threads import get_threads as get_threads
 from torsor.compiler.threads import set_threads as set_threads
-from torsor.errors import ArgumentError as ArgumentError
+from torsor.errors import ArgumentTypeError as ArgumentTypeError
 from torsor.errors import FileError as FileError
 from torsor.errors import ModelError as ModelError
 from torsor.errors import ModelWarning as ModelWarning

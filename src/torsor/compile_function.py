@@ -16,7 +16,7 @@ from torsor.compiler.names import check_inputs, check_outputs
 from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import named_outputs, trace
-from torsor.errors import ArgumentError, TorsorError, unknown_name
+from torsor.errors import ArgumentTypeError, TorsorError, unknown_name
 from torsor.model import Parameters, Robot
 from torsor.model.parameters import unknown_group
 
@@ -199,7 +199,7 @@ def _refuse_wrong_signature(where: str, function: Callable[..., Any], names: Seq
     except TypeError as error:
         own = _name(function)
         right = f"lambda robot, {', '.join(names)}: …" if own == "<lambda>" else f"def {own}(robot, {', '.join(names)})"
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"{where}: {own}{signature} cannot be called with the robot first and then {', '.join(names) or 'nothing'} by name "
             f"({error}). Write {right}."
         ) from None

@@ -52,7 +52,7 @@ def warn_of_model(message: str) -> None:
     warnings.warn(message, ModelWarning, stacklevel=level)
 
 
-class ArgumentError(TorsorError, TypeError):
+class ArgumentTypeError(TorsorError, TypeError):
     """A call lacks an argument, has one too many, or has something else where one should be."""
 
 

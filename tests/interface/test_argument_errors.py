@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor import ArgumentError, Inertia, ModelError, ShapeError, TorsorError, UnknownName
+from torsor import ArgumentTypeError, Inertia, ModelError, ShapeError, TorsorError, UnknownName
 from torsor.arrays.arguments import explained
 
 ARM = torsor.robots.planar2r()
@@ -32,38 +32,38 @@ def added_to(robot, q):
 ROLLOUT = torsor.scan(lambda robot, q, v: {"q": q + 0.1 * v, "v": v}, ARM, {"q": 2, "v": 2})
 MISTAKES = {
     # names of arguments
-    "unknown keyword": (lambda: torsor.inverse_dynamics(ARM, Q, V, A, wrench=1), ArgumentError, f"inverse_dynamics: no argument is called `wrench`; did you mean `wrenches`? It is {CALLED}."),
-    "missing": (lambda: torsor.inverse_dynamics(ARM, Q), ArgumentError, f"inverse_dynamics: `v`, `a` are missing. It is {CALLED}."),
-    "given twice": (lambda: torsor.inverse_dynamics(ARM, Q, V, A, q=Q), ArgumentError, "inverse_dynamics: `q` is given twice, by position and by name."),
-    "one too many": (lambda: torsor.mass_matrix(ARM, Q, V), ArgumentError, "is one argument too many"),
-    "of a controller": (lambda: torsor.controllers.computed_torque(ARM, Q, V, Q, V, A, kp=1.0, kv=1.0), ArgumentError, "computed_torque: no argument is called `kv`; did you mean `kd`?"),
-    "gains": (lambda: torsor.controllers.computed_torque(ARM, Q, V, Q, V, A), ArgumentError, "computed_torque: `kp`, `kd` are missing."),
-    "of a task": (lambda: torsor.controllers.operational_space(ARM, Q, V), ArgumentError, "operational_space: `task`, `target`, `kp`, `kd` are missing."),
-    "of simulate": (lambda: torsor.simulate(ARM, Q, V, 1.0, 0.1), ArgumentError, "simulate: 1.0 is one argument too many; those after * are passed by name. It is simulate(robot, q, v, *,"),
-    "seed": (lambda: torsor.random_state(ARM), ArgumentError, "random_state: `seed` is missing. It is random_state(robot, *, seed, batch=())."),
-    "of a method": (lambda: ARM.with_payload("tip"), ArgumentError, "Robot.with_payload: `inertia` is missing. It is with_payload(frame, inertia)."),
+    "unknown keyword": (lambda: torsor.inverse_dynamics(ARM, Q, V, A, wrench=1), ArgumentTypeError, f"inverse_dynamics: no argument is called `wrench`; did you mean `wrenches`? It is {CALLED}."),
+    "missing": (lambda: torsor.inverse_dynamics(ARM, Q), ArgumentTypeError, f"inverse_dynamics: `v`, `a` are missing. It is {CALLED}."),
+    "given twice": (lambda: torsor.inverse_dynamics(ARM, Q, V, A, q=Q), ArgumentTypeError, "inverse_dynamics: `q` is given twice, by position and by name."),
+    "one too many": (lambda: torsor.mass_matrix(ARM, Q, V), ArgumentTypeError, "is one argument too many"),
+    "of a controller": (lambda: torsor.controllers.computed_torque(ARM, Q, V, Q, V, A, kp=1.0, kv=1.0), ArgumentTypeError, "computed_torque: no argument is called `kv`; did you mean `kd`?"),
+    "gains": (lambda: torsor.controllers.computed_torque(ARM, Q, V, Q, V, A), ArgumentTypeError, "computed_torque: `kp`, `kd` are missing."),
+    "of a task": (lambda: torsor.controllers.operational_space(ARM, Q, V), ArgumentTypeError, "operational_space: `task`, `target`, `kp`, `kd` are missing."),
+    "of simulate": (lambda: torsor.simulate(ARM, Q, V, 1.0, 0.1), ArgumentTypeError, "simulate: 1.0 is one argument too many; those after * are passed by name. It is simulate(robot, q, v, *,"),
+    "seed": (lambda: torsor.random_state(ARM), ArgumentTypeError, "random_state: `seed` is missing. It is random_state(robot, *, seed, batch=())."),
+    "of a method": (lambda: ARM.with_payload("tip"), ArgumentTypeError, "Robot.with_payload: `inertia` is missing. It is with_payload(frame, inertia)."),
     # what stands in their place
-    "a list of joints to lock": (lambda: PANDA.lock(["panda_joint3"]), ArgumentError, "lock: `positions` must say where each joint is held, as in robot.lock({'panda_joint3': 0.0})"),
-    "a joint to lock": (lambda: ARM.lock("joint_1"), ArgumentError, "robot.lock({'joint_1': 0.0})"),
+    "a list of joints to lock": (lambda: PANDA.lock(["panda_joint3"]), ArgumentTypeError, "lock: `positions` must say where each joint is held, as in robot.lock({'panda_joint3': 0.0})"),
+    "a joint to lock": (lambda: ARM.lock("joint_1"), ArgumentTypeError, "robot.lock({'joint_1': 0.0})"),
     "a position that is no number": (lambda: ARM.lock({"joint_1": "home"}), ShapeError, "lock: `positions['joint_1']` must be real numbers, got 'home'"),
-    "a mass for a payload": (lambda: ARM.with_payload("tip", 1.5), ArgumentError, "with_payload: `inertia` must be a torsor.Inertia, got float 1.5. A mass alone is torsor.Inertia.point(1.5)"),
-    "a mass for an inertia": (lambda: ARM.with_inertia("link_1", 2.0), ArgumentError, "with_inertia: `inertia` must be a torsor.Inertia, got float 2.0."),
-    "no mapping": (lambda: ARM.q_from_dict([0.1, 0.2]), ArgumentError, "Robot.q_from_dict: `values` must be a mapping, such as a dict, got list"),
+    "a mass for a payload": (lambda: ARM.with_payload("tip", 1.5), ArgumentTypeError, "with_payload: `inertia` must be a torsor.Inertia, got float 1.5. A mass alone is torsor.Inertia.point(1.5)"),
+    "a mass for an inertia": (lambda: ARM.with_inertia("link_1", 2.0), ArgumentTypeError, "with_inertia: `inertia` must be a torsor.Inertia, got float 2.0."),
+    "no mapping": (lambda: ARM.q_from_dict([0.1, 0.2]), ArgumentTypeError, "Robot.q_from_dict: `values` must be a mapping, such as a dict, got list"),
     "no number": (lambda: Inertia.sphere("large", mass=1.0), TorsorError, "`radius` must be"),
     "no numbers": (lambda: Inertia("heavy"), ModelError, "Inertia: `mass` must be real numbers, got 'heavy'"),
-    "the wrong shape": (lambda: Inertia.from_matrix(np.eye(3)), ArgumentError, "Inertia.from_matrix: `G` must be an array of numbers (..., 6, 6), got an array of shape (3, 3)."),
+    "the wrong shape": (lambda: Inertia.from_matrix(np.eye(3)), ArgumentTypeError, "Inertia.from_matrix: `G` must be an array of numbers (..., 6, 6), got an array of shape (3, 3)."),
     "an array for a name": (lambda: torsor.frame_pose(ARM, Q, Q), UnknownName, "robot 'planar2r' has no frame array("),
-    "a frame after its targets": (lambda: torsor.inverse_kinematics(PANDA, np.eye(4), "hand_tcp"), ArgumentError, "the frame comes before its targets, as in torsor.inverse_kinematics(robot, 'hand_tcp', targets)"),
+    "a frame after its targets": (lambda: torsor.inverse_kinematics(PANDA, np.eye(4), "hand_tcp"), ArgumentTypeError, "the frame comes before its targets, as in torsor.inverse_kinematics(robot, 'hand_tcp', targets)"),
     "a configuration for joints": (lambda: torsor.plot.mass_matrix_ellipse(ARM, [0.3, 0.8]), TorsorError, "mass_matrix_ellipse: `joints` must be two joints, by name or position, as in ('joint_1', 'joint_2') or (0, 1), got [0.3, 0.8]. A configuration is passed by name: q=."),
-    "half a link": (lambda: torsor.robots.chain(2.0), ArgumentError, "chain: `n` must be a whole number, got float 2.0."),
+    "half a link": (lambda: torsor.robots.chain(2.0), ArgumentTypeError, "chain: `n` must be a whole number, got float 2.0."),
     "a mass too few": (lambda: torsor.robots.planar_chain([0.5, 0.5], [1.0]), ModelError, "planar_chain: as many lengths as masses"),
-    "a negative seed": (lambda: torsor.random_state(ARM, seed=-1), ArgumentError, "random_state: `seed` must be a whole number, not negative, or a numpy.random.Generator, got -1."),
-    "a controller of q and v": (lambda: torsor.simulate(ARM, Q, V, duration=0.1, step=0.1, controller=lambda q, v: V), ArgumentError, "simulate: `controller` is called as controller(t, q, v), which (q, v) does not take: too many positional arguments."),
-    "no robot for an adapter": (lambda: torsor.adapters.MuJoCo("arm"), ArgumentError, "MuJoCo: `robot` must be a torsor.Robot, got str 'arm'."),
+    "a negative seed": (lambda: torsor.random_state(ARM, seed=-1), ArgumentTypeError, "random_state: `seed` must be a whole number, not negative, or a numpy.random.Generator, got -1."),
+    "a controller of q and v": (lambda: torsor.simulate(ARM, Q, V, duration=0.1, step=0.1, controller=lambda q, v: V), ArgumentTypeError, "simulate: `controller` is called as controller(t, q, v), which (q, v) does not take: too many positional arguments."),
+    "no robot for an adapter": (lambda: torsor.adapters.MuJoCo("arm"), ArgumentTypeError, "MuJoCo: `robot` must be a torsor.Robot, got str 'arm'."),
     "too many axes": (lambda: torsor.mass_matrix(ARM, np.zeros((1,) * 40 + (2,))), ShapeError, "mass_matrix: a batch has at most 28 axes, got 40"),
     # functions to be traced
-    "a function without robot": (lambda: torsor.compile(lambda q: q, ARM, {"q": 2}), ArgumentError, "compile: <lambda>(q) cannot be called with the robot first and then q by name (multiple values for argument 'q'). Write lambda robot, q: …."),
-    "a step without robot": (lambda: torsor.scan(written_into, ARM, {"x": 2}), ArgumentError, "scan: written_into(robot, q) cannot be called with the robot first and then x by name (missing a required argument: 'q'). Write def written_into(robot, x)."),
+    "a function without robot": (lambda: torsor.compile(lambda q: q, ARM, {"q": 2}), ArgumentTypeError, "compile: <lambda>(q) cannot be called with the robot first and then q by name (multiple values for argument 'q'). Write lambda robot, q: …."),
+    "a step without robot": (lambda: torsor.scan(written_into, ARM, {"x": 2}), ArgumentTypeError, "scan: written_into(robot, q) cannot be called with the robot first and then x by name (missing a required argument: 'q'). Write def written_into(robot, x)."),
     "no robot": (lambda: torsor.scan(written_into, {"q": 2}, ARM), TorsorError, "scan: the second argument must be a torsor.Robot, got dict"),
     "written into": (lambda: torsor.compile(written_into, ARM, {"q": 2}), TorsorError, "traced numbers cannot be written into a NumPy array; collect entries in a list and join them: np.stack([q[0], q[1]])"),
     "added to": (lambda: torsor.compile(added_to, ARM, {"q": 2}), TorsorError, "the result of np.add on traced numbers cannot be written into an array"),
@@ -72,7 +72,7 @@ MISTAKES = {
     "a state that is no number": (lambda: ROLLOUT(steps=1, q="home", v=V), ShapeError, "scan '<lambda> of planar2r': `q` must be an array of numbers, got 'home'."),
     "masked": (lambda: ROLLOUT(steps=1, q=np.ma.array(Q, mask=[True, False]), v=V), ShapeError, "`q`: 1 of 2 entries are masked"),
     "batches of a scan": (lambda: ROLLOUT(steps=1, q=np.zeros((2, 2)), v=np.zeros((3, 2))), ShapeError, "the batch axes do not broadcast: `q` (2,), `v` (3,)."),
-    "outputs as a list": (lambda: torsor.compile(torsor.mass_matrix, ARM).jacobian(["M"], "q"), ArgumentError, "Kernel.jacobian: `output` must be a name"),
+    "outputs as a list": (lambda: torsor.compile(torsor.mass_matrix, ARM).jacobian(["M"], "q"), ArgumentTypeError, "Kernel.jacobian: `output` must be a name"),
     # names of numbers
     "mass": (lambda: torsor.compile(torsor.gravity_forces, ARM, parameters=("mass",)), UnknownName, "compile: a robot has no group of parameters 'mass'; nearest: 'inertias'. All groups of parameters: poses, screws, inertias,"),
     "friction": (lambda: ARM.with_parameters(friction=0.1), UnknownName, "with_parameters: a robot has no group of parameters 'friction'; nearest: 'viscous_friction', 'coulomb_friction'."),
@@ -104,11 +104,11 @@ def test_a_number_of_threads_is_a_whole_number(count):
 def test_wrong_names_are_told_after_the_fast_entry_was_opened():
     for _ in range(3):
         torsor.gravity_forces(ARM, Q)
-    with pytest.raises(ArgumentError, match="gravity_forces: no argument is called `w`"):
+    with pytest.raises(ArgumentTypeError, match="gravity_forces: no argument is called `w`"):
         torsor.gravity_forces(ARM, Q, w=1)
-    with pytest.raises(ArgumentError, match="gravity_forces: `q` is missing"):
+    with pytest.raises(ArgumentTypeError, match="gravity_forces: `q` is missing"):
         torsor.gravity_forces(ARM)
-    with pytest.raises(ArgumentError, match="`q` is given twice"):
+    with pytest.raises(ArgumentTypeError, match="`q` is given twice"):
         torsor.gravity_forces(ARM, Q, q=Q)
 
 
@@ -128,7 +128,7 @@ def test_an_error_that_no_argument_explains_is_left_as_it_is():
     with pytest.raises(TypeError, match="list indices must be integers") as caught:
         doubled(ARM, [1.0])
     assert not isinstance(caught.value, TorsorError)
-    with pytest.raises(ArgumentError, match=r"doubled: `robot` must be a torsor\.Robot, got str 'arm'") as caught:
+    with pytest.raises(ArgumentTypeError, match=r"doubled: `robot` must be a torsor\.Robot, got str 'arm'") as caught:
         doubled("arm", [1.0])
     assert isinstance(caught.value.__cause__, TypeError)
 

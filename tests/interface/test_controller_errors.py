@@ -181,7 +181,7 @@ def test_arguments_are_checked_under_the_name_of_the_controller():
         controllers.pd_gravity(ARM, Q, V[:6], Q, 1.0, 1.0)
     with pytest.raises(torsor.ShapeError, match="computed_torque: the batch axes of the arguments do not broadcast"):
         controllers.computed_torque(ARM, np.zeros((2, 7)), np.zeros((3, 7)), Q, V, V, 1.0, 1.0)
-    with pytest.raises(torsor.ArgumentError, match=r"pd_gravity: `kd` is missing. It is pd_gravity\(robot, q, v,"):
+    with pytest.raises(torsor.ArgumentTypeError, match=r"pd_gravity: `kd` is missing. It is pd_gravity\(robot, q, v,"):
         controllers.pd_gravity(ARM, Q, V, Q, 1.0)
     with pytest.raises(torsor.ShapeError, match=r"operational_space: `posture` must have shape \(\.\.\., 7\)"):
         call("operational_space", posture=Q[:3], posture_kp=1.0)

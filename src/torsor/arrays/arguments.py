@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy
 
 from torsor.arrays.primitives import as_numbers
-from torsor.errors import ArgumentError, TorsorError
+from torsor.errors import ArgumentTypeError, TorsorError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,12 +43,12 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
 
 def explanation(
     error: Exception, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> ArgumentError | None:
+) -> ArgumentTypeError | None:
     """What is to be said instead of an error of one of the kinds `RAW`, if an argument explains it."""
     return None if isinstance(error, TorsorError) else mistake(function, args, kwargs)
 
 
-def mistake(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ArgumentError | None:
+def mistake(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ArgumentTypeError | None:
     """The first argument that does not fit the signature, as an error; None if all do."""
     signature = inspect.signature(function)
     if (wrong := wrong_names(function, args, kwargs)) is not None:
@@ -62,11 +62,13 @@ def mistake(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping
                 got = f"an array of shape {value.shape}" + (
                     f" of {value.dtype}" if value.dtype.kind not in "fiu" else ""
                 )
-            return ArgumentError(f"{_title(function, args)}: `{name}` must be {words}, got {got}.")
+            return ArgumentTypeError(f"{_title(function, args)}: `{name}` must be {words}, got {got}.")
     return None
 
 
-def wrong_names(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ArgumentError | None:
+def wrong_names(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> ArgumentTypeError | None:
     """The error for an argument that is missing, unknown, given twice or one too many; None if the call has what it takes."""
     where, signature = _title(function, args), inspect.signature(function)
     parameters = signature.parameters
@@ -79,19 +81,19 @@ def wrong_names(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Map
         if name not in parameters and inspect.Parameter.VAR_KEYWORD not in kinds:
             near = get_close_matches(name, [n for n in parameters if n not in given], n=1, cutoff=0.5)
             meant = f"; did you mean `{near[0]}`?" if near else "."
-            return ArgumentError(f"{where}: no argument is called `{name}`{meant} {call}")
+            return ArgumentTypeError(f"{where}: no argument is called `{name}`{meant} {call}")
         if name in positional[: len(args)]:
-            return ArgumentError(f"{where}: `{name}` is given twice, by position and by name. {call}")
+            return ArgumentTypeError(f"{where}: `{name}` is given twice, by position and by name. {call}")
     if len(args) > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         extra = args[len(positional)]
-        return ArgumentError(
+        return ArgumentTypeError(
             f"{where}: {extra!r:.60} is one argument too many; those after * are passed by name. {call}"
         )
     named = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     missing = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in named and n not in given]
     if missing:
         listed = ", ".join(f"`{name}`" for name in missing)
-        return ArgumentError(f"{where}: {listed} {'is' if len(missing) == 1 else 'are'} missing. {call}")
+        return ArgumentTypeError(f"{where}: {listed} {'is' if len(missing) == 1 else 'are'} missing. {call}")
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torsor.errors import ArgumentError, ModelError
+from torsor.errors import ArgumentTypeError, ModelError
 from torsor.model.inertia import Inertia
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def refuse_no_inertia(where: str, inertia: object) -> None:
     if isinstance(inertia, Inertia):
         return
     a_mass = f"torsor.Inertia.point({inertia!r})" if isinstance(inertia, (int, float)) else "torsor.Inertia.point(1.5)"
-    raise ArgumentError(
+    raise ArgumentTypeError(
         f"{where}: `inertia` must be a torsor.Inertia, got {type(inertia).__name__} {inertia!r:.60}. A mass alone is {a_mass}, a "
         "body with moments of inertia torsor.Inertia.box((0.1, 0.1, 0.2), mass=1.5), say."
     )

@@ -10,7 +10,7 @@ import numpy as np
 from torsor.arrays import exact_constants, matmul, matvec
 from torsor.arrays.checked import plain_numbers
 from torsor.arrays.typing import Array
-from torsor.errors import ArgumentError, ModelError, TorsorError, unknown_name
+from torsor.errors import ArgumentTypeError, ModelError, TorsorError, unknown_name
 from torsor.lie import quaternion, se3
 from torsor.model.assemble import assemble, disassemble, frames_of
 from torsor.model.inertia import Inertia
@@ -27,7 +27,7 @@ def lock(robot: Robot, positions: Mapping[str, Array]) -> Robot:
         joints_at = (
             ", ".join(f"{name!r}: 0.0" for name in some if isinstance(name, str)) or f"{robot.coordinates[0]!r}: 0.0"
         )
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"lock: `positions` must say where each joint is held, as in robot.lock({{{joints_at}}}), got "
             f"{type(positions).__name__} {positions!r:.60}."
         )

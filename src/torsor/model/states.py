@@ -6,7 +6,7 @@ import numpy as np
 
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
-from torsor.errors import ArgumentError
+from torsor.errors import ArgumentTypeError
 from torsor.model.robot import Robot
 
 State = tuple[Array, Array, Array]
@@ -52,7 +52,7 @@ def generator_of(where: str, seed: int | np.random.Generator) -> np.random.Gener
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"{where}: `seed` must be a whole number, not negative, or a numpy.random.Generator, got {seed!r:.60}."
         ) from error
 

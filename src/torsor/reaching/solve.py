@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import ArgumentError, ModelError, ShapeError, TorsorError
+from torsor.errors import ArgumentTypeError, ModelError, ShapeError, TorsorError
 from torsor.model import Robot
 from torsor.model.plain_numbers import refuse_strangers
 from torsor.model.remembered import remembered
@@ -70,7 +70,7 @@ def inverse_kinematics(
     """
     refuse_strangers(WHO, robot, targets, start)
     if not isinstance(frame, str):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"{WHO}: `frame` must be the name of a frame, got {type(frame).__name__}: the frame comes before its targets, as in "
             f"torsor.{WHO}(robot, {robot.frames[-1]!r}, targets)."
         )

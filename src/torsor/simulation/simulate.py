@@ -12,7 +12,7 @@ import numpy as np
 from torsor.arrays import as_numbers, is_concrete, stack_vectors
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.errors import ArgumentError, ShapeError, TorsorError
+from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import forward_dynamics, kinetic_energy, potential_energy
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
@@ -157,12 +157,12 @@ def _asked(robot: Robot, controller: Controller) -> Callable[[int, float, Array,
 def _refuse_other_arguments(controller: Controller) -> None:
     """A controller is a function that can be called with t, q and v."""
     if not callable(controller):
-        raise ArgumentError(f"simulate: `controller` must be a function (t, q, v) → tau, got {controller!r:.60}.")
+        raise ArgumentTypeError(f"simulate: `controller` must be a function (t, q, v) → tau, got {controller!r:.60}.")
     with contextlib.suppress(ValueError):  # of some builtin functions nothing is known
         signature = inspect.signature(controller)
         try:
             signature.bind(0.0, None, None)
         except TypeError as error:
-            raise ArgumentError(
+            raise ArgumentTypeError(
                 f"simulate: `controller` is called as controller(t, q, v), which {signature} does not take: {error}."
             ) from None
