@@ -19,7 +19,7 @@ demo: $(VENV)/.demo
 	$(BIN)/python examples/01_terms_of_one_state.py
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q
 
 # What touches every dependency; libraries of then warn of libraries of now.
 minimum: $(VENV)-minimum/.made

@@ -1,7 +1,15 @@
 """What all tests share: most evaluate with NumPy, for compiling every random robot would take longer than the test."""
 
+import contextlib
+import ctypes
 import gc
+import os
 import sys
+from pathlib import Path
+
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # threads that wait for each other beside two test runs only burn time
 
 import pytest
 
@@ -13,6 +21,7 @@ for name in torsor.later.LATER:
 
 # Kernels and traced programs are kept for the whole run: the collector would look through them again and again.
 gc.set_threshold(100_000, 20, 50)
+MOST_MEMORY, SOME_MEMORY = 1000 * 2**20, 100 * 2**20  # bytes
 
 
 @pytest.fixture(autouse=True)
@@ -24,10 +33,37 @@ def chosen_backend(request):
 
 @pytest.fixture(autouse=True, scope="session")
 def private_cache(tmp_path_factory):
-    """Kernels of the test run go to a place of their own."""
+    """Kernels of the test run go to a place of their own, which all processes of the run share: each is compiled once."""
+    here = tmp_path_factory.getbasetemp()
+    place = (here.parent if "PYTEST_XDIST_WORKER" in os.environ else here) / "kernels"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TORSOR_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
+        patch.setenv("TORSOR_CACHE_DIR", str(place))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def memory():
+    """When the memory of this process is to be given back."""
+    return {"most": MOST_MEMORY}
+
+
+@pytest.fixture(autouse=True)
+def bounded_memory(memory):
+    """What JAX has compiled is forgotten when it takes too much memory: 1.4 MB for every operation of every shape."""
+    yield
+    jax = sys.modules.get("jax")
+    if jax is not None and memory_in_use() > memory["most"]:
+        jax.clear_caches()
+        gc.collect()
+        with contextlib.suppress(AttributeError):  # a system whose memory is its own matter
+            ctypes.CDLL(None).malloc_trim(0)
+        memory["most"] = max(MOST_MEMORY, memory_in_use() + SOME_MEMORY)
+
+
+def memory_in_use():
+    """Bytes of this process that are in memory; 0 where the system does not say."""
+    statistics = Path("/proc/self/statm")
+    return int(statistics.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if statistics.exists() else 0
 
 
 @pytest.fixture

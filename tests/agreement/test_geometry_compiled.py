@@ -47,14 +47,14 @@ SMALL = {
 LARGER = {
     "hinge, plane and screw": tree("revolute", "planar", "helical", seed=0),
     "free body": tree("free", seed=0),
-    "ur5": torsor.robots.ur5(),
+    "four hinges": torsor.robots.chain(4),
 }
 ROBOTS = {**SMALL, **LARGER}
 CASES = [(name, robot) for robot in SMALL for name in RANKS]
 # Of the larger ones not all, for a second goes into compiling each.
 CASES += [(name, robot) for robot in LARGER for name in ("christoffel_symbols_by_brackets", "riemann_curvature")]
 CASES += [("christoffel_symbols_derivative", "hinge, plane and screw"), ("curvature_norm", "hinge, plane and screw")]
-CASES += [("christoffel_symbols", "ur5"), ("sectional_curvature", "ur5")]
+CASES += [("christoffel_symbols", "four hinges"), ("sectional_curvature", "four hinges")]
 
 
 @contextmanager

@@ -32,9 +32,7 @@ SIZES = {
         5, seed=9, kinds=ALL[:3], serial=True, armature=True, friction=True
     ),
     "branches": torsor.robots.random_tree(6, seed=3, kinds=ALL[:2]),
-    **{
-        name: ROBOTS[name] for name in ("cart_pole of points", "tree with mimic joints", "short tree", "hardware order")
-    },
+    **{name: ROBOTS[name] for name in ("cart_pole of points", "tree with mimic joints", "short tree")},
     "free body with an arm": torsor.robots.random_tree(3, seed=2, kinds=("free", "revolute", "planar"), serial=True),
 }
 BATCH = (3,)

@@ -60,7 +60,7 @@ def test_machine_code_computes_the_program(program, states):
             assert_same(result, evaluate(program, numbers))
 
 
-@FAST
+@settings(FAST, max_examples=15)  # six compilations each
 @given(programs(), STATES)
 def test_results_do_not_depend_on_width_batch_lane_or_cuts(program, states):
     states = np.array(states)

@@ -1,5 +1,6 @@
 """`torsor compare`: Silver's table, counted live; and the page that shows it."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ def test_the_page_shows_the_counts_of_today(comparison):
 def test_the_command_prints_measures_and_draws(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.setattr("torsor.formulation_comparison.BURST", 0.001)
+    monkeypatch.setattr(torsor.plot, "operation_counts", partial(torsor.plot.operation_counts, range(1, 4)))
     picture = tmp_path / "counts.png"
     assert main(["compare", "--links", "2", "--plot", str(picture)]) == 0
     out = capsys.readouterr().out
