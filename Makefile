@@ -2,7 +2,8 @@
 # make test   set up and run all tests
 # make minimum  set up another environment with the lowest versions of pyproject.toml and run a part of the tests in it
 # make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
-# make soak   set up and do what takes too long for the tests (half an hour); parts and options with SOAK="memory --seed 1"
+# make soak   set up and do what takes too long for the tests (most of an hour): Ctrl-C at many moments, thousands of robots, all
+#             programs as other machines round, properties with ever new examples; SOAK="properties --minutes 60 --seed 7"
 # make bench  set up and measure torsor beside its peers (minutes; not part of the tests); a part alone with
 #             BENCH=--derivatives or BENCH=--geometry
 PYTHON ?= python3
@@ -31,6 +32,9 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	$(BIN)/mypy
+
+soak: $(VENV)/.test
+	$(BIN)/python tests/soak/run.py $(SOAK)
 
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/fuzzing/run.py $(FUZZ)

@@ -96,7 +96,7 @@ def test_every_joint_kind_from_random_starts():
 
 
 @given(moving, seeds)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_from_nearby_every_robot_finds_the_way_back(case, seed):
     robot, frame = case.robot, moving_frame(case)
     T = torsor.frame_pose(robot, case.q, frame)
@@ -191,7 +191,7 @@ def test_out_of_reach_is_known_and_the_nearest_approach_found():
 
 
 @given(cases(robots(), batches=((5,),)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_configuration_is_out_of_reach(case):
     frame = moving_frame(case)
     reach = reach_of(case.robot, frame, True)
@@ -283,7 +283,7 @@ def test_what_does_not_move_the_frame_is_within_its_limits_too():
 
 
 @given(cases(robots(), batches=((),)), seeds, st.sampled_from(["pose", "position", "orientation"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_gradient_of_the_error_is_exact(case, seed, kind):
     robot, frame, rng = case.robot, moving_frame(case), np.random.default_rng(seed)
     T = pose_of(rng.normal(size=3), rng.normal(size=3))
@@ -302,7 +302,7 @@ def test_the_gradient_of_the_error_is_exact(case, seed, kind):
 
 
 @given(cases(robots(), batches=((),)))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_small_step_is_a_motion(case):
     """To first order a step in box coordinates moves the frame as its Jacobian says."""
     robot, frame = case.robot, moving_frame(case)

@@ -72,7 +72,7 @@ def test_the_nearest_for_every_joint_kind(seed, monkeypatch):
 
 
 @given(cases(robots(), batches=((), (3,))), seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_way_to_another_configuration_leads_there(case, seed):
     robot = case.robot
     frame = next(frame.name for frame in reversed(robot.structure.frames) if frame.link >= 0)

@@ -180,7 +180,7 @@ def test_an_edited_robot_is_written_anew(tmp_path):
     assert_same_dynamics(robot, again)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(st.integers(1, 12), st.integers(0, 10**6), st.booleans(), st.booleans(), st.booleans())
 def test_random_trees_come_back(n, seed, mimic, friction, fixed):
     one = mimic or friction  # of joints with more freedoms, URDF can say neither
@@ -194,7 +194,7 @@ def test_random_trees_come_back(n, seed, mimic, friction, fixed):
     assert_same_dynamics(robot, again.with_coulomb_width(robot.structure.coulomb_width))
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(st.tuples(*[st.floats(-4, 4)] * 3), st.sampled_from([None, np.pi / 2, -np.pi / 2]))
 def test_angles_give_the_rotation_back_also_when_it_points_straight_up(rpy, pitch):
     rpy = (rpy[0], rpy[1] if pitch is None else pitch, rpy[2])

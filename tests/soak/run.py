@@ -1,7 +1,7 @@
 """`make soak`: what takes too long for `make test`. Each part prints its figures and says what failed.
 
 python tests/soak/run.py                    all parts
-python tests/soak/run.py interrupts --times 10 --seed 7
+python tests/soak/run.py properties --minutes 60 --seed 7
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-PARTS = ("interrupts", "memory")  # modules of this folder; each has run(options), which gives a list of failures
+PARTS = ("interrupts", "memory", "properties")  # modules of this folder; each has run(options), which gives a list of failures
 
 
 def main() -> int:
@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", default=PARTS, metavar="part", help=f"of {', '.join(PARTS)}; all if none")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of what is drawn at random; printed")
     parser.add_argument("--times", type=int, help="how often, instead of a part's own number")
+    parser.add_argument("--minutes", type=float, help="how long the properties are tried, 10 if not given")
     options = parser.parse_args()
     print(f"seed {options.seed}")
     failures = []
