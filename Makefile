@@ -33,9 +33,6 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
-soak: $(VENV)/.test
-	$(BIN)/python tests/soak/run.py $(SOAK)
-
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/fuzzing/run.py $(FUZZ)
 

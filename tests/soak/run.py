@@ -14,7 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-PARTS = ("interrupts", "memory", "properties")  # modules of this folder; each has run(options), which gives a list of failures
+# Modules of this folder; each has run(options), which gives a list of failures
+PARTS = ("interrupts", "memory", "machines", "properties")
 
 
 def main() -> int:
