@@ -54,13 +54,15 @@ class Rewriter:
 
     def apply(self, op: Op, *args: int) -> int:
         """The node of an operation: by the first rule that applies, an equal one made before, or a new one."""
-        if op not in _BINARY or self._is_special(*args):
+        ops = self.ops
+        # The rules of x + y, x − y, x · y and x / y are about constants, negations and x = y.
+        if op not in _BINARY or args[0] == args[1] or ops[args[0]] in _SPECIAL or ops[args[1]] in _SPECIAL:
             if self._minus_zero in args:
                 args = tuple(self.zero if x == self._minus_zero else x for x in args)
             for rewrite in self._rewritings[op]:
                 if (node := rewrite(self, *args)) is not None:
                     return node
-        if len(self.ops) > self.most:
+        if len(ops) > self.most:
             raise TooLong
         if not self.full:
             return self.graph.apply(op, *args)
@@ -71,10 +73,6 @@ class Rewriter:
         if node is None:
             node = self._known[key] = self.graph.apply(op, *args)
         return node
-
-    def _is_special(self, x: int, y: int) -> bool:
-        """Whether a rule for x + y, x − y, x · y or x / y may apply: they are about constants, negations and x = y."""
-        return x == y or self.ops[x] in _SPECIAL or self.ops[y] in _SPECIAL
 
 
 _BINARY = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV})

@@ -222,11 +222,15 @@ def _elementwise(op: Op) -> Callable[..., TracedArray]:
     def apply(*values: Any) -> TracedArray:
         graph = _graph_of(values)
         ids: Sequence[np.ndarray] = [_ids(graph, value) for value in values]
-        if any(x.shape != ids[0].shape for x in ids):
-            ids = np.broadcast_arrays(*ids)
+        shape = ids[0].shape
+        for x in ids:
+            if x.shape != shape:
+                ids = np.broadcast_arrays(*ids)
+                shape = ids[0].shape
+                break
         node = graph.apply
-        flat = [node(op, *arguments) for arguments in zip(*(x.ravel().tolist() for x in ids), strict=True)]
-        return TracedArray(graph, np.array(flat, dtype=np.int64).reshape(ids[0].shape))
+        flat = [node(op, *arguments) for arguments in zip(*[x.ravel().tolist() for x in ids], strict=True)]
+        return TracedArray(graph, np.array(flat, dtype=np.int64).reshape(shape))
 
     return apply
 
@@ -255,10 +259,12 @@ def _matmul(A: Any, B: Any) -> TracedArray:
     graph = _graph_of((A, B))
     a, b = _ids(graph, A), _ids(graph, B)
     left, right = (a[None, :] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
-    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    left = np.broadcast_to(left, (*batch, *left.shape[-2:])).reshape(-1, *left.shape[-2:])
-    right = np.broadcast_to(right, (*batch, *right.shape[-2:])).reshape(-1, *right.shape[-2:])
-    rows, columns = left.shape[-2], right.shape[-1]
+    batch, rows, columns = left.shape[:-2], left.shape[-2], right.shape[-1]
+    if batch != right.shape[:-2]:
+        batch = np.broadcast_shapes(batch, right.shape[:-2])
+        left = np.broadcast_to(left, (*batch, *left.shape[-2:]))
+        right = np.broadcast_to(right, (*batch, *right.shape[-2:]))
+    left, right = left.reshape(-1, *left.shape[-2:]), right.reshape(-1, *right.shape[-2:])
     node, flat = graph.apply, []
     for one, other in zip(left.tolist(), np.swapaxes(right, -1, -2).tolist(), strict=True):
         for row in one:
