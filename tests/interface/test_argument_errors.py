@@ -60,6 +60,7 @@ MISTAKES = {
     "a negative seed": (lambda: torsor.random_state(ARM, seed=-1), ArgumentTypeError, "random_state: `seed` must be a whole number, not negative, or a numpy.random.Generator, got -1."),
     "a controller of q and v": (lambda: torsor.simulate(ARM, Q, V, duration=0.1, step=0.1, controller=lambda q, v: V), ArgumentTypeError, "simulate: `controller` is called as controller(t, q, v), which (q, v) does not take: too many positional arguments."),
     "no robot for an adapter": (lambda: torsor.adapters.MuJoCo("arm"), ArgumentTypeError, "MuJoCo: `robot` must be a torsor.Robot, got str 'arm'."),
+    "curves that are no numbers": (lambda: torsor.plot.paths(ARM, "home", joints=(0, 1)), ShapeError, "paths: `curves` must be real numbers, got 'home'."),
     "too many axes": (lambda: torsor.mass_matrix(ARM, np.zeros((1,) * 40 + (2,))), ShapeError, "mass_matrix: a batch has at most 28 axes, got 40"),
     # functions to be traced
     "a function without robot": (lambda: torsor.compile(lambda q: q, ARM, {"q": 2}), ArgumentTypeError, "compile: <lambda>(q) cannot be called with the robot first and then q by name (multiple values for argument 'q'). Write lambda robot, q: …."),

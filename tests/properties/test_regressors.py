@@ -258,8 +258,7 @@ def test_parameters_that_are_not_finite_are_refused_and_those_of_no_body_are_not
         arm.with_inertial_parameters(pi)
     pi[3], pi[0] = 0.0, -1.0
     strange = arm.with_inertial_parameters(pi)
-    with pytest.raises(torsor.ModelError, match="mass must not be negative"):
-        strange.inertia(strange.links[0])
+    assert strange.inertia(strange.links[0]).violations()[0] == "negative mass: -1 kg"
 
 
 # Other roads

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.arrays.arguments import explained
+from torsor.arrays.checked import plain_numbers
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError
 from torsor.model import Robot
@@ -92,9 +93,9 @@ def _jump(a: Array, b: Array, round_a: Array, round_b: Array) -> list[Array]:
 def _curves(robot: Robot, curves: Any) -> list[Array]:
     if hasattr(curves, "q"):
         curves = curves.q
-    if isinstance(curves, (list, tuple)) and (hasattr(curves[0], "q") or np.ndim(curves[0]) > 1):
+    if isinstance(curves, (list, tuple)) and curves and (hasattr(curves[0], "q") or np.ndim(curves[0]) > 1):
         return [line for curve in curves for line in _curves(robot, curve)]
-    array = np.asarray(curves, float)
+    array = plain_numbers("paths", "curves", curves)
     if array.ndim < 2 or array.shape[-1] != robot.nq or array.shape[-2] < 1:
         raise ShapeError(
             f"paths: a curve of robot {robot.name!r} has shape (k, {robot.nq}), k samples of q; got {array.shape}."
