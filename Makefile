@@ -10,9 +10,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests examples benchmarks .ci hatch_build.py
-MINIMUM ?= tests/interface/test_documentation.py tests/interface/test_plot.py tests/interface/test_cli.py \
+MINIMUM ?= tests/interface/test_documentation.py tests/interface/test_extras.py tests/interface/test_plot.py \
+	tests/interface/test_compare.py tests/interface/test_mjcf_rules.py tests/interface/test_redundancy_functions.py \
 	tests/compiler/test_front_door.py tests/compiler/test_kernel.py tests/compiler/test_jax_call.py \
-	tests/agreement/test_jax.py tests/agreement/test_equations.py tests/properties/test_screw_list_round_trip.py
+	tests/agreement/test_equations.py tests/properties/test_screw_list_round_trip.py
 
 .PHONY: demo test minimum lint types fuzz soak bench clean
 

@@ -231,9 +231,21 @@ SAID = {
 }  # fmt: skip
 
 
+def warnings_of_mujoco(text):
+    """What this release of MuJoCo itself warns of."""
+    import mujoco
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        mujoco.MjSpec.from_string(text).compile()
+    return told
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_it_is_accepted_and_said(name):
     text, rule, line = SAID[name]
+    if rule == "mjcf-warning" and not warnings_of_mujoco(text):
+        pytest.skip("this release of MuJoCo does not warn")
     found = findings(text)
     assert (rule, line) in [(finding.rule, finding.line) for finding in found]
     assert not any(finding.severity == "error" for finding in found)
