@@ -10,7 +10,7 @@ from torsor.compiler.apart import new_lock
 from torsor.compiler.native import Codes
 
 K = TypeVar("K")
-OVERHEAD = 64 * 1024  # bytes that go with a kernel of any size, in Python and in LLVM: measured
+OVERHEAD = 16 * 1024  # bytes of Python objects that go with a kernel: measured
 
 
 class Kept(Generic[K]):

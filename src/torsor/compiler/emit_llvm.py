@@ -31,7 +31,7 @@ class Module(NamedTuple):
 
 
 PARTS = ("one", "many")
-TOGETHER = 4  # pieces of a long program in a text: LLVM takes a tenth of a second for one, a loaded text four pages
+TOGETHER = 4  # pieces of a long program in a text: LLVM takes a tenth of a second for one, and memory for each text
 # Instructions as the processor has them, but in the order for any: as fast, and a third sooner where LLVM would otherwise
 # schedule once more after the registers are assigned.
 SCHEDULING = ' "tune-cpu"="generic"'

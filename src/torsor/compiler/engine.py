@@ -13,7 +13,7 @@ from typing import Any
 from torsor.compiler.apart import LLVM, NotWanted, Wanted, apart
 from torsor.compiler.printer import Target
 
-PAGES = 3 * 4096  # bytes: code, constants and unwinding tables of an object begin pages of their own
+AROUND = 72 * 1024  # bytes that LLVM needs for an object in memory, whatever its size: measured
 
 
 class Unusable(RuntimeError):
@@ -66,6 +66,7 @@ def why_missing() -> str | None:
     return None
 
 
+@cache
 def version() -> str:
     """Of llvmlite, which machine code on disk belongs to."""
     import llvmlite
@@ -138,7 +139,7 @@ def loaded(objects: Sequence[bytes], names: Sequence[str], functions: Sequence[S
                 start = _address(engines[0].get_global_value_address, f"{table}_table")
                 place = ctypes.c_uint64.from_address(start + 8 * int(name.removeprefix(table)))
                 place.value = _address(engine.get_function_address, name)
-    native = Native(addresses, sum(map(len, objects)) + PAGES * len(objects))
+    native = Native(addresses, sum(map(len, objects)) + AROUND * len(objects))
     remains = _Remains(native, _DEAD.append)
     remains.engines = engines
     _LIVING[id(remains)] = remains
