@@ -21,6 +21,14 @@ ANSWER = Module(("define i64 @answer() {\n  ret i64 42\n}\n",), 0)
 PATIENCE = 30.0  # s until a thread that waits for what never comes gives up, so that a test fails instead of hanging
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard():
+    """Also where the tests run in the background, whose processes ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     monkeypatch.setenv("TORSOR_CACHE_DIR", str(tmp_path / "kernels"))
@@ -145,7 +153,7 @@ def test_machine_code_is_freed_by_the_next_step_with_llvm(place):
 def test_a_process_that_was_interrupted_while_compiling_leaves_nothing_bad(place):
     code = (
         "import os, signal, sys, threading, numpy as np, torsor\n"
-        "arm = torsor.robots.planar2r()\n"
+        "arm = torsor.robots.planar2r()\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "if len(sys.argv) > 1: threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "while True:\n"
         "    try: print(float(torsor.inverse_dynamics(arm, *np.ones((3, 2))).sum())); break\n"

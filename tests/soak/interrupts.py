@@ -24,6 +24,7 @@ CHILD = """
 import json, os, signal, sys, threading, time
 import numpy as np, torsor
 moment = float(sys.argv[1])
+signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background ignore it
 {setup}
 sent = []
 def interrupt():
