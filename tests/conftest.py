@@ -7,9 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-os.environ.setdefault(
-    "OPENBLAS_NUM_THREADS", "1"
-)  # threads that wait for each other beside two test runs only burn time
+# Threads that wait for each other beside a second process of the run only burn time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 

@@ -218,11 +218,11 @@ def test_one_argument_in_doubles_makes_all_of_it_doubles(kind):
 @pytest.mark.parametrize("kind", FORMS)
 def test_calls_that_make_no_sense_are_refused_alike(kind):
     q, u, w = arguments("sectional_curvature", ROBOT, (3,)).values()
-    with pytest.raises(TypeError, match=r"missing .*argument: 'w'"):
+    with pytest.raises(TypeError, match="sectional_curvature: `w` is missing"):
         call(kind, "sectional_curvature", ROBOT, q, u)
-    with pytest.raises(TypeError, match=r"missing .*argument: 'q'"):
+    with pytest.raises(TypeError, match="christoffel_symbols: `q` is missing"):
         call(kind, "christoffel_symbols", ROBOT)
-    with pytest.raises(TypeError, match="too many positional arguments"):
+    with pytest.raises(TypeError, match="is one argument too many"):
         call(kind, "christoffel_symbols", ROBOT, q, u)
     with pytest.raises(ShapeError, match=r"`w` must have shape \(\.\.\., 4\)"):
         call(kind, "sectional_curvature", ROBOT, q, u, w[:, :3])

@@ -9,6 +9,7 @@ import pytest
 
 import torsor
 from torsor import ShapeError, TorsorError
+from torsor.compiler import threads
 
 pytestmark = pytest.mark.compiled
 ARM = torsor.robots.ur5()
@@ -40,6 +41,18 @@ def test_every_number_of_threads_gives_the_same_bits():
         np.testing.assert_array_equal(torsor.inverse_dynamics(ARM, q, v, a), expected)
     with pytest.raises(TorsorError, match="at least 1, got 0"):
         torsor.set_threads(0)
+
+
+@pytest.mark.parametrize("states", [1, 16, 47, 1000, 4097])
+@pytest.mark.parametrize("count", [1, 3])
+def test_slices_cover_a_batch_once_and_are_cut_between_vectors(states, count):
+    torsor.set_threads(count)
+    done: list[tuple[int, int]] = []
+    threads.in_slices(states, threads.WORTH_A_THREAD, lambda start, length: done.append((start, length)))
+    done.sort()
+    assert [start for start, _ in done] == [sum(length for _, length in done[:k]) for k in range(len(done))]
+    assert sum(length for _, length in done) == states
+    assert all(start % threads.LANES == 0 for start, _ in done)
 
 
 def test_any_strides():
