@@ -122,6 +122,6 @@ def test_a_handler_says_the_oldest_version_of_the_interface_that_it_fits():
     extension = words(0, 1, 0, ctypes.addressof(metadata))  # its size, the kind "metadata", the next, where to answer
     frame = words(0, ctypes.addressof(extension))
     code = torsor.compile(torsor.gravity_forces, torsor.robots.planar2r()).native(np.dtype(np.float64))
-    handler = engine.compile_ir(handler_ir(code))
+    handler = engine.compile_ir(handler_ir(code), "handler")
     assert ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(handler.address("handler"))(frame) is None
     assert list(metadata) == [-1] * 6 + [0, 1, 0, -1]

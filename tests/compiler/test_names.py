@@ -257,14 +257,14 @@ def test_made_names_are_new_and_resemble_what_was_asked_for():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", [b"bytes.c", 5, None])
+@pytest.mark.parametrize("path", [5, None])
 def test_what_is_no_path_is_refused(path):
-    with pytest.raises(torsor.TorsorError, match=r"to_c: the path must be text, such as 'controller.c', got "):
+    with pytest.raises(torsor.TorsorError, match=r"to_c: takes the path of a file to write, got "):
         torsor.compile(torsor.gravity_forces, ARM).to_c(path)
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     kernel = torsor.compile(torsor.gravity_forces, ARM)
     for path in (tmp_path / "missing" / "arm.c", f"{tmp_path}/nul\0/arm.c"):
-        with pytest.raises(torsor.TorsorError, match=r"to_c: .*arm.h' cannot be written: "):
+        with pytest.raises(torsor.TorsorError, match=r"to_c: (cannot write .*arm\.h: |.*arm\.h is not a path: )"):
             kernel.to_c(path)

@@ -128,7 +128,7 @@ def test_numbers_of_the_robot_can_stay_inputs():
 
 
 def test_what_is_not_there_is_named():
-    with pytest.raises(torsor.TorsorError, match="has no input or parameter 'inertia'; nearest: 'inertias'"):
+    with pytest.raises(torsor.TorsorError, match="has no input or group of parameters 'inertia'; nearest: 'inertias'"):
         torsor.derivative(torsor.inverse_dynamics, TREE, wrt="inertia")
     with pytest.raises(torsor.TorsorError, match="say what to differentiate inverse_dynamics by"):
         torsor.derivative(torsor.inverse_dynamics, TREE, wrt=())

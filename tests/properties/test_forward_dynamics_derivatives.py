@@ -76,5 +76,5 @@ def test_a_humanoid_goes_by_arrays_and_says_what_is_missing():
         torsor.inverse_dynamics_derivatives(robot, q, v, a),
     )
     assert_close(inverse.da @ found.dq, -inverse.dq, 1e-9, scale=largest(inverse.dq))
-    with pytest.raises(TypeError, match="missing a required argument: 'tau'"):
+    with pytest.raises(TypeError, match="forward_dynamics_derivatives: `tau` is missing"):
         torsor.forward_dynamics_derivatives(robot, q, v)

@@ -308,7 +308,7 @@ def test_a_tighter_tolerance_is_kept_too():
         (lambda: geodesic(sphere(), [0, np.nan], [1, 1], 1.0), "must be finite"),
         (lambda: geodesic(sphere(), [0, 0], [1, 1], 1.0, tolerance=1e-16), "pass tolerance="),
         (lambda: geodesic(sphere(), [0, 0], [1, 1], 1.0)(1.5), "lasts from 0 to 1 s; it was asked for t = 1.5"),
-        (lambda: geodesic(sphere(), [0, np.pi / 2], [1, 1], 1.0), r"cannot go on after 0 s .* longitude \+1"),
+        (lambda: geodesic(sphere(), [0, np.pi / 2], [1, 1], 1.0), r"cannot go on after \S+ s of 1 s.* longitude \+1"),
         (lambda: geodesic(sphere(), [[0, 0], [0, np.pi / 2]], [1, 1], 1.0), "state 1 of the batch"),
     ],
 )

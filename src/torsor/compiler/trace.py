@@ -52,9 +52,11 @@ def trace(
     try:
         with exact_constants():  # all plain numbers are constants of the program here
             named = named_outputs(function(**arrays))
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         if isinstance(error.__cause__, TorsorError):  # NumPy asked a traced number for its value, for an array
             raise TorsorError(f"traced numbers cannot be written into a NumPy array; {INSTEAD}") from error
+        if f"type {TracedArray.__name__} which has no callable" in str(error):  # of an array of objects
+            raise TorsorError(f"np.array makes no traced array of traced numbers; {INSTEAD}") from error
         raise
     outputs = {name: numbers(graph, value) for name, value in named.items()}
     if budget is not None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from torsor.compiler.graph import TRUTH_VALUED, Graph, Op
 from torsor.compiler.simplify import Rewriter
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentTypeError, TorsorError
 
 Recorder = Graph | Rewriter  # what operations are told to
 INSTEAD = "collect entries in a list and join them: np.stack([q[0], q[1]]) for numbers, np.concatenate for arrays."
@@ -69,10 +69,13 @@ class TracedArray:
         raise TorsorError(f"a traced array cannot be written into; {INSTEAD}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        raise TorsorError(
-            "traced numbers have no place in a NumPy array: it cannot be written into with them, nor made of them by np.array "
-            f"or np.asarray; {INSTEAD}"
-        )
+        """An array of objects, each a traced number: what ``np.array([q[0], q[1]])`` makes, and `_ids` takes."""
+        if dtype is not None and np.dtype(dtype).kind != "O":
+            raise ArgumentTypeError(f"traced numbers have no place in a NumPy array of {np.dtype(dtype)}; {INSTEAD}")
+        objects = np.empty(self.shape, dtype=object)
+        for place in np.ndindex(self.shape):
+            objects[place] = TracedArray(self.graph, np.asarray(self.ids[place]))
+        return objects
 
     def __bool__(self) -> bool:
         raise TorsorError(
@@ -211,7 +214,10 @@ def _ids(graph: Recorder, value: Any) -> np.ndarray:
             raise TorsorError("arrays of two different traces cannot be combined")
         return value.ids
     numbers = np.asarray(value)
-    if numbers.dtype == object or numbers.dtype.kind not in "fiub":
+    if numbers.dtype == object and all(isinstance(x, (TracedArray, float, int)) for x in numbers.ravel().tolist()):
+        flat = [int(_ids(graph, x)) for x in numbers.ravel().tolist()]
+        return np.array(flat, dtype=np.int64).reshape(numbers.shape)
+    if numbers.dtype.kind not in "fiub":
         raise TorsorError(f"cannot trace {value!r:.60}: neither a number nor a traced array")
     constant = graph.constant
     flat = [constant(number) for number in numbers.astype(np.float64).ravel().tolist()]
