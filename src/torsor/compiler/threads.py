@@ -19,7 +19,7 @@ from torsor.compiler.apart import LOOK, new_lock
 from torsor.errors import TorsorError
 
 WORTH_A_THREAD = 6_000_000  # operations in a slice, some tenths of a millisecond: what waking another thread costs
-AT_ONCE = 100_000_000  # operations without a look whether to go on, some hundredths of a second
+AT_ONCE = 50_000_000  # operations without a look whether to go on, some hundredths of a second
 LANES = 16  # slices are cut at multiples of the widest vector
 
 Work = Callable[
