@@ -185,7 +185,7 @@ def test_errors_say_what_to_do():
         torsor.compile(lambda robot, q: np.exp(q), ARM, {"q": 6})
     with pytest.raises(torsor.TorsorError, match="cannot be written into"):
         torsor.compile(lambda robot, q: q.__setitem__(0, 1.0), ARM, {"q": 6})
-    with pytest.raises(torsor.TorsorError, match=r"float\(\) and math functions need numbers"):
+    with pytest.raises(torsor.TorsorError, match=r"float\(\) and math need numbers"):
         torsor.compile(lambda robot, q: float(q[0]), ARM, {"q": 6})
 
 

@@ -84,9 +84,7 @@ class TracedArray:
         )
 
     def __float__(self) -> float:
-        raise TorsorError(
-            "the value of a traced array is not known while tracing: float() and math functions need numbers"
-        )
+        raise TorsorError("the value of a traced array is not known while tracing: float() and math need numbers")
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
         return NAMESPACE
@@ -214,13 +212,10 @@ def _ids(graph: Recorder, value: Any) -> np.ndarray:
             raise TorsorError("arrays of two different traces cannot be combined")
         return value.ids
     numbers = np.asarray(value)
-    if numbers.dtype == object and all(isinstance(x, (TracedArray, float, int)) for x in numbers.ravel().tolist()):
-        flat = [int(_ids(graph, x)) for x in numbers.ravel().tolist()]
-        return np.array(flat, dtype=np.int64).reshape(numbers.shape)
-    if numbers.dtype.kind not in "fiub":
+    entries = numbers.ravel().tolist()
+    if numbers.dtype.kind not in "fiub" and not all(isinstance(x, (TracedArray, float, int)) for x in entries):
         raise TorsorError(f"cannot trace {value!r:.60}: neither a number nor a traced array")
-    constant = graph.constant
-    flat = [constant(number) for number in numbers.astype(np.float64).ravel().tolist()]
+    flat = [int(_ids(graph, x)) if isinstance(x, TracedArray) else graph.constant(float(x)) for x in entries]
     return np.array(flat, dtype=np.int64).reshape(numbers.shape)
 
 
