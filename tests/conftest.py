@@ -20,7 +20,7 @@ for name in torsor.later.LATER:
 
 # Kernels and traced programs are kept for the whole run: the collector would look through them again and again.
 gc.set_threshold(100_000, 20, 50)
-MOST_MEMORY, SOME_MEMORY = 1000 * 2**20, 100 * 2**20  # bytes
+MOST_MEMORY, SOME_MEMORY = 1200 * 2**20, 100 * 2**20  # bytes
 
 
 @pytest.fixture(autouse=True)
