@@ -86,9 +86,9 @@ def test_code_without_the_function_asked_for_is_compiled_anew(place, monkeypatch
 
 def test_no_function_has_the_address_0():
     objects = apart.apart(lambda wanted: engine.objects_of(ANSWER.texts, wanted))
-    for wrong in (lambda: engine.loaded(objects, ["other"]), lambda: engine.loaded([b""], ["answer"])):
+    for code, name in ((objects, "other"), ([b""], "answer"), ([b"no machine code at all"], "answer")):
         with pytest.raises(engine.Unusable):
-            apart.apart(lambda _, wrong=wrong: wrong())
+            apart.apart(lambda _, code=code, name=name: engine.loaded(code, [name]))
 
 
 # Ctrl-C while compiling

@@ -149,8 +149,11 @@ def loaded(objects: Sequence[bytes], names: Sequence[str], functions: Sequence[S
 def _engine_of(code: bytes) -> Any:
     """One for each object: LLVM mixes up the tables of outside functions if an engine has several."""
     llvm = _llvm()
+    compiled = llvm.object_file.ObjectFileRef.from_data(code)
+    if not compiled._ptr:  # a null pointer, which LLVM would follow
+        raise Unusable("what is no machine code")
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
-    engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
+    engine.add_object_file(compiled)
     engine.finalize_object()
     return engine
 
