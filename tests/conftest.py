@@ -13,6 +13,19 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+import pytest
+
+import torsor
+import torsor.later
+
+for name in torsor.later.LATER:
+    getattr(torsor, name)  # loaded, so that tests which walk the registry of public functions see all of them
+
+# Kernels and traced programs are kept for the whole run: the collector would look through them again and again.
+gc.set_threshold(100_000, 20, 50)
+MOST_MEMORY, SOME_MEMORY = 1200 * 2**20, 100 * 2**20  # bytes
+
+
 def jax_knows(flag):
     """Whether the JAX that is installed has a flag of its compiler: one that it does not know would end the process."""
     found = importlib.util.find_spec("jaxlib")
@@ -26,18 +39,6 @@ def jax_knows(flag):
 # Most of what the tests ask of JAX it compiles for one evaluation: the way that compiles in half the time.
 if "XLA_FLAGS" not in os.environ and jax_knows("xla_cpu_use_fusion_emitters"):
     os.environ["XLA_FLAGS"] = "--xla_cpu_use_fusion_emitters=false"
-
-import pytest
-
-import torsor
-import torsor.later
-
-for name in torsor.later.LATER:
-    getattr(torsor, name)  # loaded, so that tests which walk the registry of public functions see all of them
-
-# Kernels and traced programs are kept for the whole run: the collector would look through them again and again.
-gc.set_threshold(100_000, 20, 50)
-MOST_MEMORY, SOME_MEMORY = 1200 * 2**20, 100 * 2**20  # bytes
 
 
 @pytest.fixture(autouse=True)
