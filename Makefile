@@ -3,7 +3,8 @@
 # make minimum  set up another environment with the lowest versions of pyproject.toml and run a part of the tests in it
 # make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
 # make soak   set up and do what takes too long for the tests (most of an hour): Ctrl-C at many moments, thousands of robots, all
-#             programs as other machines round, properties with ever new examples; SOAK="properties --minutes 60 --seed 7"
+#             programs as other machines round, robots at the edge of their reach, properties with ever new examples;
+#             SOAK="properties --minutes 60 --seed 7"
 # make bench  set up and measure torsor beside its peers (minutes; not part of the tests); a part alone with
 #             BENCH=--derivatives or BENCH=--geometry
 PYTHON ?= python3

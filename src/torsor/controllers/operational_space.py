@@ -15,6 +15,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVe
 from torsor.controllers import operational_space_law as laws
 from torsor.controllers.gains import Batch, gains
 from torsor.controllers.law import checked_vectors, law
+from torsor.controllers.nearest_target import within_reach
 from torsor.controllers.task_target import Target, flat_target
 from torsor.errors import TorsorError
 from torsor.model import Robot
@@ -44,6 +45,8 @@ def operational_space(
     posture_kd: Array = 0.0,
     limit: float = 1e-3,
     scales: Array | None = None,
+    nearest: bool = True,
+    within_effort: bool = False,
 ) -> JointVector:
     """τ = τ_0 + Jᵀ Λ (ÿ − J̇ v − J a_0): a task to its target, in what is left free the robot to a posture [Kha87].
 
@@ -65,6 +68,17 @@ def operational_space(
     far as bounded forces do, all others exactly, as `damped_task_space_dynamics` says, which also says what ``scales`` (m,)
     are: a robot whose numbers are inputs of a kernel needs them. The task may have more rows than the robot has freedoms. With
     ``limit=0.0`` the task is followed exactly, with fewer operations, and torques are NaN where the rows of J are dependent.
+    Motion along a direction that is damped is braked with K_d, as far as the task does not brake it; and along directions of a
+    mobility below 50 times the limit nothing pulls joints more than if they were half a turn from where they should be.
+
+    **A target out of reach** is replaced by the nearest that is not, as `nearest_target` finds it: followed to where it is lost,
+    it would ask for infinite joint velocities. Joint limits are not looked at. A target that comes again costs nothing, a new one
+    that is near a tenth of a millisecond. ``nearest=False`` takes targets as they are; so it is with targets that are inputs of
+    a kernel, or JAX arrays: pass `nearest_target` of them.
+
+    ``within_effort`` scales the acceleration ÿ of the task by one factor from 0 to 1, so that no torque is beyond the effort
+    limit of its joint: the task is led in the same direction, more slowly. Where what remains of the torques at the factor 0 is
+    beyond a limit, it is cut off there.
     """
     state = {"robot": robot, "q": q, "v": v}
     options = {"velocity": velocity, "acceleration": acceleration, "posture": posture}
@@ -76,11 +90,14 @@ def operational_space(
     kp, kd = (gains(WHERE, name, k, own.size, lambda: own.labels, batch) for name, k in (("kp", kp), ("kd", kd)))
     ydot_ref, yddot_ref = (_rows(name, given[name], own) for name in ("velocity", "acceleration"))
     q, v = given["q"], given["v"]
+    if nearest and isinstance(goal, np.ndarray) and robot.is_concrete:
+        where_it_is = q if isinstance(q, np.ndarray) else None
+        goal, (ydot_ref, yddot_ref) = within_reach(robot, own, goal, where_it_is, (ydot_ref, yddot_ref))
     a_0 = _wanted(robot, q, v, given["posture"], posture_kp, posture_kd, batch)
     if unit is None:
-        return _torques(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0)
+        return _torques(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, None, bool(within_effort))
     evaluate = _torques if own.size <= MOST_COMPILED else _long_torques
-    return evaluate(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, unit)
+    return evaluate(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, unit, bool(within_effort))
 
 
 def _common(batch: Batch, of_target: Batch) -> Batch:

@@ -5,20 +5,33 @@ Of all accelerations a with J a + J̇ v = ÿ the nearest to a_0, as the inertia 
     τ = M a_0 + C v + g + friction + Jᵀ Λ (ÿ − J̇ v − J a_0)         Λ = (J M⁻¹ Jᵀ)⁻¹
 
 With Λ damped along directions that the robot can hardly move in, as in `tasks.singular_directions`, a_0 is freed of all that the
-task feels before, damped or not: a posture pulls along no direction of the task.
+task feels before, damped or not: a posture pulls along no direction of the task. What the task gives up along them, −K_d v takes
+over, or nothing would brake joints there.
+
+An error along a direction that becomes weak asks joints for more and more: for ẏ = σ q̇ they must be the faster the smaller σ is,
+and a task that is to keep its speed as σ falls, J̇ v made up for, makes them so. So along weak directions what pulls joints, all
+but the braking, is no more than what would pull them from half a turn away, K_p π: then they are no faster than K_p π/K_d. Small
+errors and slow motions ask for less, and are followed exactly.
 """
 
 from __future__ import annotations
 
-from torsor.arrays import factor, matvec, solve, transpose
-from torsor.arrays.typing import ConfigurationVector, JointVector, TaskVector
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from torsor.arrays import absolute, dot, factor, matvec, solve, sqrt, stack, transpose, where
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
 from torsor.controllers.task_command import Reference, task_command
 from torsor.controllers.tracking_error import spring_force
 from torsor.functions import difference, inverse_dynamics
 from torsor.model import Robot
 from torsor.tasks import Task
-from torsor.tasks.singular_directions import directions
+from torsor.tasks.singular_directions import Directions, diagonal, directions
 from torsor.tasks.task_space_dynamics import independent_task, lifted
+
+WEAK = 50.0  # times the limit: directions with a mobility below are weak
+FARTHEST = math.pi  # rad, or m: no joint is farther from where it should be than half a turn
 
 
 def operational_space(
@@ -33,18 +46,67 @@ def operational_space(
     acceleration: TaskVector,
     a_0: JointVector,
     scales: TaskVector | None = None,
+    within_effort: bool = False,
 ) -> JointVector:
     """τ (..., nv): ``target`` (..., k) as of `flat_target`, ``scales`` (m,) as of `limit_scales`, none for the exact Λ."""
     reference = Reference(target, velocity, acceleration, kp, kd)
-    needed = task_command(robot, q, v, task, reference) - task.drift(robot, q, v)
+    command, drift = task_command(robot, q, v, task, reference), task.drift(robot, q, v)
     if scales is None:
         _, J, lift = independent_task(robot, q, task)
-        forces = solve(factor(lift.gram, guarded=True), needed - matvec(J, a_0))
+        forces: Callable[[TaskVector], TaskVector] = partial(solve, factor(lift.gram, guarded=True))
+        drift = drift + matvec(J, a_0)
     else:
         J, lift = lifted(robot, q, task)
         along = directions(J, lift, scales)
-        a_0, forces = along.unfelt(a_0), along.forces(needed)
-    return inverse_dynamics(robot, q, v, a_0) + matvec(transpose(J), forces)
+        forces = along.forces
+        own = transpose(along.left) * scales  # of unit length, a row for each direction
+        kp_along, kd_along = matvec(own * own, kp), matvec(own * own, kd)
+        a_0 = along.unfelt(a_0) - along.left_over(v, kd_along)
+        command = command - _too_much(along, command - drift + kd * matvec(J, v), kp_along, kd_along, scales)
+    held = inverse_dynamics(robot, q, v, a_0)
+    if not within_effort:
+        return held + matvec(transpose(J), forces(command - drift))
+    held = held - matvec(transpose(J), forces(drift))
+    return within(robot.structure.limits.effort, held, matvec(transpose(J), forces(command)))
+
+
+def _too_much(along: Directions, pull: TaskVector, kp: TaskVector, kd: TaskVector, scales: TaskVector) -> TaskVector:
+    """Of what pulls a task (..., m), the part along weak directions that pulls joints more than if they were half a turn away.
+
+    ``kp``, ``kd`` (..., m): of each direction. Where a direction is about to be no longer weak, more and more is allowed.
+    """
+    parts = matvec(transpose(along.left), pull)
+    joints = along.lifts * diagonal(along.gain)[..., :, None]
+    lengths = sqrt(dot(joints, joints))
+    over = []
+    for k in range(parts.shape[-1]):
+        critical = 0.25 * kd[..., k] * kd[..., k]  # the stiffness that the damping is made for, if there is no other
+        most = FARTHEST * where(kp[..., k] > critical, kp[..., k], critical)
+        asked = absolute(parts[..., k]) * lengths[..., k] * (1.0 - along.mobility[..., k] / WEAK)
+        given = where(asked > most, most / where(asked > most, asked, 1.0), 1.0)
+        over.append((1.0 - given) * parts[..., k])
+    return matvec(along.left * (scales * scales)[..., :, None], stack(over))  # (S⁻¹ U)⁻ᵀ = S U
+
+
+def within(limits: Sequence[float], held: JointVector, driving: JointVector) -> JointVector:
+    """held + s · driving (..., nv) with the largest s from 0 to 1 that keeps every entry within ±limits, or cut off at s = 0."""
+    s: Array = 0.0 * held[..., 0] + 1.0
+    for k, limit in enumerate(limits):
+        if limit < math.inf:
+            rest, push = held[..., k], driving[..., k]
+            room = where(push < 0.0, limit + rest, limit - rest)
+            most = where(absolute(push) > room, room / where(push == 0.0, 1.0, absolute(push)), 1.0)
+            s = where(most < s, most, s)
+    s = where(s < 0.0, 0.0, s)
+    tau = held + s[..., None] * driving
+    entries = [_cut(tau[..., k], limit) for k, limit in enumerate(limits)]
+    return stack(entries)
+
+
+def _cut(tau: Array, limit: float) -> Array:
+    if limit == math.inf:
+        return tau
+    return where(tau > limit, limit, where(tau < -limit, -limit, tau))
 
 
 def posture_acceleration(

@@ -65,10 +65,15 @@ def newton_step(robot: Robot, q: ConfigurationVector, damping: Scalar, target: A
     foreseen = e - matvec(J, u)
     gain = (E - E_next) / (E - 0.5 * dot(foreseen, foreseen) + 1e-300)
     better = (E_next < E)[..., None]  # not if it is NaN
-    mu = where(gain > GOOD, EASIER * damping, where(gain > POOR, damping, HARDER * damping))
-    mu = where(mu < LEAST, LEAST, where(mu > MOST, MOST, mu))
+    mu = next_damping(damping, gain)
     e_now = where(better, e_next, e)
     return {"q": where(better, q_next, q), "damping": mu, "error": e_now, "left": _left(aim, e_now)}
+
+
+def next_damping(damping: Scalar, gain: Scalar) -> Scalar:
+    """μ (...) after a step with which E fell by ``gain`` (...) times what was foreseen."""
+    mu = where(gain > GOOD, EASIER * damping, where(gain > POOR, damping, HARDER * damping))
+    return where(mu < LEAST, LEAST, where(mu > MOST, MOST, mu))
 
 
 def error(robot: Robot, q: ConfigurationVector, target: Array, aim: Aim) -> Array:
@@ -107,20 +112,20 @@ def constrained_step(box: Box, x: Array, J: Array, e: Array, damping: Array, rou
     sides = [(k, high, 1.0) for k, high in enumerate(box.upper) if high < np.inf]
     sides += [(k, low, -1.0) for k, low in enumerate(box.lower) if low > -np.inf]
     if not sides:
-        return _least_squares(J, e, damping)
+        return least_squares(J, e, damping)
     none, all_of_it = 0.0 * e[..., 0], 0.0 * e[..., 0] + 1.0
     free, held = [all_of_it] * box.size, [none] * box.size
     room = [side * (bound - x[..., k]) for k, bound, side in sides]
     g = matvec(transpose(J), e)
     for (k, _, side), rest in zip(sides, room, strict=True):
         free[k] = where((rest <= 0.0) & (side * g[..., k] > 0.0), 0.0, free[k])
-    u = _least_squares(_masked(J, free), e, damping)
+    u = least_squares(_masked(J, free), e, damping)
     for _ in range(rounds):
         for (k, _, side), rest in zip(sides, room, strict=True):
             over = side * u[..., k] > rest
             free[k], held[k] = where(over, 0.0, free[k]), where(over, side * rest, held[k])
         to_bounds = stack(held)
-        u = to_bounds + _least_squares(_masked(J, free), e - matvec(J, to_bounds), damping)
+        u = to_bounds + least_squares(_masked(J, free), e - matvec(J, to_bounds), damping)
     return u
 
 
@@ -128,7 +133,7 @@ def _masked(J: Array, free: list[Array]) -> Array:
     return J * stack(free)[..., None, :]
 
 
-def _least_squares(J: Array, e: Array, damping: Array) -> Array:
+def least_squares(J: Array, e: Array, damping: Array) -> Array:
     """(JᵀJ + λ)⁻¹ Jᵀ e = Jᵀ (J Jᵀ + λ)⁻¹ e, by the smaller of the two systems."""
     m, k = J.shape[-2:]
     shift = damping[..., None, None]

@@ -197,6 +197,8 @@ class Directions(NamedTuple):
     """Lᵀ J M⁻¹ (..., m, nv)."""
     weights: TaskMatrix
     """1/σ, undamped (..., m, m), and 0 for what does not move at all: diagonal, as the gain is."""
+    given_up: TaskMatrix
+    """(1 − achieved)/σ (..., m, m), and 0 for what does not move at all: diagonal, as the gain is."""
 
     def forces(self, acceleration: TaskVector) -> TaskVector:
         """Λ ÿ (..., m) with the damped Λ."""
@@ -206,6 +208,11 @@ class Directions(NamedTuple):
         """N x (..., nv): of a motion what the task does not feel, damped or not."""
         return motion - matvec(transpose(self.lifts), matvec(self.weights, matvec(self.rows, motion)))
 
+    def left_over(self, motion: JointVector, factors: TaskVector) -> JointVector:
+        """Of a motion (..., nv) the part along directions that are damped, as far as they are, times a factor of each."""
+        along = factors * matvec(self.rows, motion)
+        return matvec(transpose(self.lifts), matvec(self.given_up, along))
+
 
 def directions(J: TaskJacobian, lift: Lift, scales: TaskVector) -> Directions:
     """The directions of a task with rows measured by ``scales`` (m,): those of a mobility below 1 are damped."""
@@ -213,7 +220,7 @@ def directions(J: TaskJacobian, lift: Lift, scales: TaskVector) -> Directions:
     A = lift.gram * outer(unit, unit)
     U = symmetric_eigen(A).vectors
     B = matmul(transpose(U), matmul(A, U))
-    mobility = stack([B[..., k, k] for k in range(B.shape[-1])])
+    mobility = diagonal(B)
     mobility = where(mobility < 0.0, 0.0, mobility)
     damped = mobility < 1.0
     inverse = 1.0 / where(damped, 1.0, mobility)
@@ -223,6 +230,7 @@ def directions(J: TaskJacobian, lift: Lift, scales: TaskVector) -> Directions:
     C = matmul(rows, transpose(lifts))
     squares = [C[..., k, k] for k in range(C.shape[-1])]
     weights = [1.0 / where(square > ROUNDING * squares[0], square, math.inf) for square in squares]
+    given_up = [where(square < 1.0, weight - square, 0.0) for square, weight in zip(squares, weights, strict=True)]
     return Directions(
         mobility,
         _by_differences(where(damped, mobility, inverse), B, partial(_damped_difference, mobility, inverse)),
@@ -231,7 +239,13 @@ def directions(J: TaskJacobian, lift: Lift, scales: TaskVector) -> Directions:
         rows,
         lifts,
         _by_differences(stack(weights), C, lambda p, q: -weights[p] * weights[q]),
+        _by_differences(stack(given_up), C, partial(_given_up_difference, squares, weights, given_up)),
     )
+
+
+def diagonal(A: TaskMatrix) -> TaskVector:
+    """A_kk (..., m)."""
+    return stack([A[..., k, k] for k in range(A.shape[-1])])
 
 
 def _by_differences(values: TaskVector, B: TaskMatrix, difference: Callable[[int, int], Array]) -> TaskMatrix:
@@ -249,6 +263,14 @@ def _damped_difference(mobility: TaskVector, inverse: TaskVector, p: int, q: int
     mixed = (inverse[..., p] - smaller) / apart
     none_damped = -inverse[..., p] * inverse[..., q]
     return where(one_damped, mixed, where(larger < 1.0, 1.0, none_damped))
+
+
+def _given_up_difference(squares: list[Array], weights: list[Array], given_up: list[Array], p: int, q: int) -> Array:
+    """f[σ_p, σ_q] of f = 1/σ − σ below 1 and 0 above, for p before q."""
+    one_damped = (squares[p] >= 1.0) & (squares[q] < 1.0)
+    apart = where(one_damped, squares[p] - squares[q], 1.0)
+    both_damped = -weights[p] * weights[q] - 1.0
+    return where(one_damped, -given_up[q] / apart, where(squares[p] < 1.0, both_damped, 0.0))
 
 
 _damped_terms = public(damped_terms, DampedTerms, registered=False)
