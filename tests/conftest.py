@@ -83,6 +83,34 @@ def memory_in_use():
     return int(statistics.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if statistics.exists() else 0
 
 
+@contextlib.contextmanager
+def jax_set(**settings):
+    """JAX with some settings, and as it was afterwards."""
+    jax = pytest.importorskip("jax")
+    before = {name: jax.config.values[name] for name in settings}
+    for name, value in settings.items():
+        jax.config.update(name, value)
+    try:
+        yield jax
+    finally:
+        for name, value in before.items():
+            jax.config.update(name, value)
+
+
+@pytest.fixture
+def jax_in_doubles():
+    """JAX in doubles, and compiling fast rather than for speed."""
+    with jax_set(jax_enable_x64=True, jax_disable_most_optimizations=True) as jax:
+        yield jax
+
+
+@pytest.fixture
+def jax_in_singles():
+    """JAX in its usual precision."""
+    with jax_set(jax_enable_x64=False) as jax:
+        yield jax
+
+
 @pytest.fixture
 def calls():
     """``calls(function)``: how many functions it calls in all, and what it returns: work that no busy machine makes more."""

@@ -1,8 +1,8 @@
-"""What the agreement tests share: how to compare two numbers that should be the same one, and JAX in doubles."""
+"""What the agreement tests share: how to compare two numbers that should be the same one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -26,17 +26,3 @@ def same() -> Same:
         assert off <= within * size, f"off by {off:.3g}, which is {off / size if size else np.inf:.3g} of {size:.3g}"
 
     return check
-
-
-@pytest.fixture(scope="module")
-def jax_in_doubles() -> Iterator[None]:
-    """JAX in doubles, and compiling fast rather than for speed, while a module's tests run; as it was afterwards."""
-    import jax
-
-    settings = {"jax_enable_x64": True, "jax_disable_most_optimizations": True}
-    before = {name: jax.config.values[name] for name in settings}
-    for name, value in settings.items():
-        jax.config.update(name, value)
-    yield
-    for name, value in before.items():
-        jax.config.update(name, value)

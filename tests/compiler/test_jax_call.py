@@ -9,19 +9,9 @@ import torsor
 from torsor.compiler import engine
 from torsor.compiler.jax_handler_ir import handler_ir
 
-pytestmark = pytest.mark.compiled
+pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("jax_in_doubles")]
 ARM = torsor.robots.ur5()
 Q, V, A = torsor.random_state(ARM, seed=0, batch=(5,))
-
-
-@pytest.fixture(autouse=True)
-def doubles():
-    import jax
-
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", before)
 
 
 @pytest.fixture(scope="module")

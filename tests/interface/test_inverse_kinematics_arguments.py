@@ -38,12 +38,10 @@ def test_single_precision_targets_are_accepted(kind):
 
 
 @pytest.mark.compiled
-def test_arrays_of_jax_in_its_usual_precision():
-    jax = pytest.importorskip("jax")
-    with jax.enable_x64(False):
-        T = jax.numpy.asarray(poses(5))
-        assert T.dtype == np.float32
-        assert torsor.inverse_kinematics(ARM, "hand_tcp", T, start=jax.numpy.asarray(ARM.neutral))
+def test_arrays_of_jax_in_its_usual_precision(jax_in_singles):
+    T = jax_in_singles.numpy.asarray(poses(5))
+    assert T.dtype == np.float32
+    assert torsor.inverse_kinematics(ARM, "hand_tcp", T, start=jax_in_singles.numpy.asarray(ARM.neutral))
 
 
 @pytest.mark.compiled

@@ -344,17 +344,12 @@ def test_compiled_brackets_are_those_of_the_algorithm(lift):
         np.testing.assert_array_equal(found, -np.swapaxes(found, -1, -2))
 
 
-def test_brackets_run_inside_jax_and_kernels():
-    jax = pytest.importorskip("jax")
+def test_brackets_run_inside_jax_and_kernels(jax_in_doubles):
+    jax = jax_in_doubles
     expected = torsor.vertical_brackets(ARM, ARM_Q, XY)
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    try:
-        found = jax.jit(lambda q: torsor.vertical_brackets(ARM, q, XY))(jax.numpy.asarray(ARM_Q))
-        with pytest.raises(torsor.TorsorError, match="horizontal_lift, split_velocity"):
-            jax.jit(lambda q: torsor.lifts_agree(ARM, q, XY).commutator)(jax.numpy.asarray(ARM_Q))
-    finally:
-        jax.config.update("jax_enable_x64", before)
+    found = jax.jit(lambda q: torsor.vertical_brackets(ARM, q, XY))(jax.numpy.asarray(ARM_Q))
+    with pytest.raises(torsor.TorsorError, match="horizontal_lift, split_velocity"):
+        jax.jit(lambda q: torsor.lifts_agree(ARM, q, XY).commutator)(jax.numpy.asarray(ARM_Q))
     np.testing.assert_allclose(found, expected, atol=1e-10)
     kernel = torsor.compile(lambda robot, q: torsor.oneill_tensor(robot, q, XY), ARM, {"q": (3,)})
     np.testing.assert_allclose(kernel(q=ARM_Q), expected / 2, atol=1e-10)

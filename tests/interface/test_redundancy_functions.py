@@ -229,14 +229,9 @@ def test_functions_and_reports_can_be_pickled():
     assert motion.dimension == 4
 
 
-def test_lifts_run_inside_jax_and_kernels():
-    jax = pytest.importorskip("jax")
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    try:
-        K = jax.jit(lambda q: torsor.horizontal_lift(PANDA, q, "hand_tcp"))(jax.numpy.asarray(PANDA_Q))
-    finally:
-        jax.config.update("jax_enable_x64", before)
+def test_lifts_run_inside_jax_and_kernels(jax_in_doubles):
+    jax = jax_in_doubles
+    K = jax.jit(lambda q: torsor.horizontal_lift(PANDA, q, "hand_tcp"))(jax.numpy.asarray(PANDA_Q))
     expected = torsor.horizontal_lift(PANDA, PANDA_Q, "hand_tcp")
     np.testing.assert_allclose(K, expected, atol=1e-10)
     kernel = torsor.compile(

@@ -5,12 +5,11 @@ In a soak (`make soak`) they are many, and others every time.
 
 import os
 
-import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "properties",
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     derandomize=True,
     database=None,
@@ -18,15 +17,3 @@ settings.register_profile(
 )
 settings.register_profile("soak", settings.get_profile("properties"), max_examples=100, derandomize=False)
 settings.load_profile("soak" if os.environ.get("TORSOR_SOAK") else "properties")
-
-
-@pytest.fixture
-def jax_in_doubles():
-    """JAX in doubles for one test, and nothing left of what it traced in another precision."""
-    jax = pytest.importorskip("jax")
-    before = jax.config.jax_enable_x64
-    jax.clear_caches()
-    jax.config.update("jax_enable_x64", True)
-    yield jax
-    jax.config.update("jax_enable_x64", before)
-    jax.clear_caches()

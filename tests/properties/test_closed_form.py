@@ -238,16 +238,6 @@ def test_what_depends_on_q_has_its_batch_axes_and_what_does_not_has_none():
 # Other arrays
 
 
-@pytest.fixture
-def jax_in_doubles():
-    import jax
-
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield jax
-    jax.config.update("jax_enable_x64", before)
-
-
 @pytest.mark.parametrize("robot", [TREE, MIMIC], ids=["every kind", "mimic"])
 def test_jax_arrays_give_the_same_numbers(jax_in_doubles, robot):
     jax, (q, v, a) = jax_in_doubles, torsor.random_state(robot, seed=4)

@@ -389,14 +389,12 @@ def test_what_makes_no_sense_is_refused_in_words(arguments, kind, words):
 
 
 @pytest.mark.compiled
-def test_arrays_of_jax_are_numbers_but_not_while_it_traces():
-    jax = pytest.importorskip("jax")
-    robot = torsor.robots.panda()
-    with jax.enable_x64(True):
-        T = jax.numpy.asarray(torsor.frame_pose(robot, torsor.random_configuration(robot, seed=0), "flange"))
-        assert torsor.inverse_kinematics(robot, "flange", T)
-        with pytest.raises(torsor.TorsorError, match="cannot run inside jit"):
-            jax.jit(lambda T: torsor.inverse_kinematics(robot, "flange", T).q)(T)
+def test_arrays_of_jax_are_numbers_but_not_while_it_traces(jax_in_doubles):
+    jax, robot = jax_in_doubles, torsor.robots.panda()
+    T = jax.numpy.asarray(torsor.frame_pose(robot, torsor.random_configuration(robot, seed=0), "flange"))
+    assert torsor.inverse_kinematics(robot, "flange", T)
+    with pytest.raises(torsor.TorsorError, match="cannot run inside jit"):
+        jax.jit(lambda T: torsor.inverse_kinematics(robot, "flange", T).q)(T)
 
 
 def test_no_robot_and_no_traced_numbers():

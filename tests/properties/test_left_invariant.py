@@ -242,17 +242,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.fixture
-def jax():
-    """JAX in double precision."""
-    jax = pytest.importorskip("jax")
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield jax
-    jax.config.update("jax_enable_x64", before)
-
-
-def test_jax_and_traced_arrays_give_the_same(jax):
+def test_jax_and_traced_arrays_give_the_same(jax_in_doubles):
     """On SE(2), for XLA takes seconds for the curvature of SE(3)."""
     metric, X, Y = metric_of(1, 3), *np.random.default_rng(2).normal(size=(2, 3))
     expected = {name: f(metric, X, Y) for name, f in FUNCTIONS.items()}
@@ -262,7 +252,7 @@ def test_jax_and_traced_arrays_give_the_same(jax):
         Level.FULL,
     )
     traced = Kernel("everything", everything)(metric, X, Y)
-    in_jax = jax.jit(lambda *given: {name: f(*given) for name, f in FUNCTIONS.items()})(metric, X, Y)
+    in_jax = jax_in_doubles.jit(lambda *given: {name: f(*given) for name, f in FUNCTIONS.items()})(metric, X, Y)
     for name, value in expected.items():
         assert_close(traced[name], value, 1e-11)
         assert_close(in_jax[name], value, 1e-11)
