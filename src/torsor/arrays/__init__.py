@@ -3,6 +3,12 @@
 from torsor.arrays.checked import checked as checked
 from torsor.arrays.exact import exact_constants as exact_constants
 from torsor.arrays.namespace import is_concrete as is_concrete, namespace as namespace
+from torsor.arrays.orthonormal_rows import (
+    OrthonormalRows as OrthonormalRows,
+    Triangle as Triangle,
+    orthonormal_pairs as orthonormal_pairs,
+    orthonormal_rows as orthonormal_rows,
+)
 from torsor.arrays.primitives import (
     absolute as absolute,
     as_numbers as as_numbers,

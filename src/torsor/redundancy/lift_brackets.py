@@ -20,7 +20,6 @@ from torsor.arrays import (
     concat,
     constant,
     factor,
-    identity,
     matmul,
     permute,
     reshape,
@@ -36,7 +35,7 @@ from torsor.geometry.freedoms import structure_constants
 from torsor.model import Robot
 from torsor.model.degenerate import may_be_singular
 from torsor.tasks import Task, as_task
-from torsor.tasks.weighted_inverse import Raised, raised, raised_plainly
+from torsor.tasks.weighted_inverse import WeightedInverse, pseudoinverse, weighted_inverse
 
 LiftBrackets = Annotated[Array, "... nv * *"]
 
@@ -44,13 +43,13 @@ LiftBrackets = Annotated[Array, "... nv * *"]
 def inertia_brackets(robot: Robot, q: ConfigurationVector, task: Task | str) -> LiftBrackets:
     """P [K_a, K_b] (..., nv, m, m) of the horizontal lift of the inertia metric."""
     factors = factor(mass_matrix(robot, q), guarded=may_be_singular(robot))
-    up = raised(robot, q, task, None)
+    up = weighted_inverse(robot, q, task)
     return _brackets(robot, q, task, up, factors, mass_matrix_derivative(robot, q))
 
 
 def pseudoinverse_brackets(robot: Robot, q: ConfigurationVector, task: Task | str) -> LiftBrackets:
     """The same of the pseudoinverse: M = 1."""
-    return _brackets(robot, q, task, raised_plainly(robot, q, task), None, None)
+    return _brackets(robot, q, task, pseudoinverse(robot, q, task), None, None)
 
 
 def metric_brackets(
@@ -61,7 +60,7 @@ def metric_brackets(
     metric_derivative: JointTensor3 | None = None,
 ) -> LiftBrackets:
     """The same of a metric with its derivatives, index first; constant if there are none."""
-    up = raised(robot, q, task, metric)
+    up = weighted_inverse(robot, q, task, metric)
     return _brackets(robot, q, task, up, factor(metric, guarded=True), metric_derivative)
 
 
@@ -92,11 +91,11 @@ def frame_brackets(robot: Robot, K: Array) -> Array | None:
 
 
 def _brackets(
-    robot: Robot, q: Array, task: Task | str, up: Raised, factors: Factors | None, dM: Array | None
+    robot: Robot, q: Array, task: Task | str, up: WeightedInverse, factors: Factors | None, dM: Array | None
 ) -> LiftBrackets:
     found = as_task(robot, task)
     m = found.size
-    K, Lambda = up.lift(), solve_columns(up.gram, identity(m))
+    K, Lambda = up.lift(), up.inertia()
     none = where(absolute(K[..., :, :1]) > -1.0, 0.0, nan)  # [K_a, K_a] = 0, but NaN where there is no K
     if m == 1:
         return none[..., None]
@@ -106,10 +105,9 @@ def _brackets(
     a, b = (constant(index) for index in zip(*((a, b) for b in range(m) for a in range(b)), strict=True))  # pairs, once
     lowered = lowered[..., :, a, b] - lowered[..., :, b, a]
     change = lowered if factors is None else solve_columns(factors, lowered)
-    change = change - matmul(K, matmul(transpose(up.X), lowered))  # P M⁻¹ = M⁻¹ − K Xᵀ
     if (own := frame_brackets(robot, K)) is not None:
-        own = own[..., :, a, b]
-        change = change + own - matmul(K, matmul(up.J, own))
+        change = change + own[..., :, a, b]
+    change = change - matmul(up.projector(), change)
     last = m * (m - 1) // 2
     number = [[_pair(min(i, j), max(i, j)) if i != j else last for j in range(m)] for i in range(m)]
     sign = constant([[-1.0 if i > j else 1.0 for j in range(m)] for i in range(m)])

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.arrays import as_numbers, factor, identity, is_concrete, matvec, solve, solve_columns, transpose
-from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskJacobian, TaskVector
+from torsor.arrays import as_numbers, block, concat, identity, is_concrete, matvec, zeros
+from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Scalar, TaskJacobian, TaskVector
 from torsor.model import Robot
 from torsor.tasks import Task, as_task
-from torsor.tasks.task_space_dynamics import check_rows, symmetric_product
-from torsor.tasks.usual import refuse_dependent_rows, without_vanished_rows
-from torsor.tasks.weighted_inverse import metric_factors
+from torsor.tasks.task_space_dynamics import check_rows
+from torsor.tasks.usual import refuse_dependent_rows, vanished_rows
+from torsor.tasks.weighted_inverse import inverse_in_metric, symmetric_or_nan
 
 
 def resolved_rate(
@@ -80,11 +80,25 @@ def _nearest(
     metric: JointMatrix | None,
     damping: Scalar,
 ) -> JointVector:
+    n = J.shape[-1]
+    W = None if metric is None else symmetric_or_nan(metric)
+    vanished = vanished_rows(robot, task, J)
     if is_concrete(damping) and not np.any(damping):
         refuse_dependent_rows(task, robot)
-    X = J if metric is None else transpose(solve_columns(metric_factors(metric), transpose(J)))
-    d = as_numbers(damping)[..., None, None]
-    gram = without_vanished_rows(robot, task, J, symmetric_product(J, X)) + d * d * identity(J.shape[-2])
-    needed = y if null is None else y - matvec(J, null)
-    x = matvec(transpose(X), solve(factor(gram, guarded=True), needed))
+    else:
+        J, W, vanished = _damped(J, W, vanished, as_numbers(damping))
+    needed = y if null is None else y - matvec(J[..., :n], null)
+    x = inverse_in_metric(J, W, vanished, guarded=True).motion(needed)[..., :n]
     return x if null is None else null + x
+
+
+def _damped(
+    J: TaskJacobian, W: JointMatrix | None, vanished: list[Array] | None, d: Array
+) -> tuple[Array, Array | None, list[Array] | None]:
+    """(J, d 1) and the metric of W and 1: its inverse solves J v + d s = ẏ with the least |v|²_W + |s|², where d s is left."""
+    m, n = J.shape[-2:]
+    beside = d[..., None, None] * identity(m)
+    wide = concat([J, beside])
+    if W is not None:
+        W = block([[W, zeros(n, m)], [zeros(m, n), identity(m)]])
+    return wide, W, None if vanished is None else [lost & (d == 0.0) for lost in vanished]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, TaskLift
 from torsor.model import Robot
 from torsor.tasks.task import Task
-from torsor.tasks.weighted_inverse import raised, raised_plainly
+from torsor.tasks.weighted_inverse import pseudoinverse, weighted_inverse
 
 
 def horizontal_lift(
@@ -19,7 +19,7 @@ def horizontal_lift(
     symmetric and positive definite, in any unit: the mass matrix if None. Returns (..., nv, m), columns in rad/s or m/s per
     unit of ẏ; NaN where J loses rank, and where the metric is none.
     """
-    return raised(robot, q, task, metric).lift()
+    return weighted_inverse(robot, q, task, metric).lift()
 
 
 def pseudoinverse_lift(robot: Robot, q: ConfigurationVector, task: Task | str) -> TaskLift:
@@ -30,4 +30,4 @@ def pseudoinverse_lift(robot: Robot, q: ConfigurationVector, task: Task | str) -
     ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. Returns (..., nv, m), columns in
     rad/s or m/s per unit of ẏ; NaN where J loses rank.
     """
-    return raised_plainly(robot, q, task).lift()
+    return pseudoinverse(robot, q, task).lift()

@@ -6,20 +6,22 @@ The three differ in what is bounded, and so in the matrix W of J W Jᵀ:
     inertia_manipulability    vᵀ M v ≤ 1     W = M⁻¹      task velocities        of the robot alone
     dynamic_manipulability    |τ| ≤ 1        W = M⁻²      task accelerations     depends on the units of joints
 
-All depend on the units of the task.
+All depend on the units of the task. The volume of J = Rᵀ Q is that of Q times Π R_ii: near singularities as good as J is.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from math import nan
+from operator import mul
 
 from torsor import functions
-from torsor.arrays import factor, inverse, matmul, reshape, sqrt, where
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskMatrix
+from torsor.arrays import OrthonormalRows, dot, factor, matmul, orthonormal_rows, reshape, sqrt, where
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.model import Robot
 from torsor.tasks.task import Task, as_task
-from torsor.tasks.task_space_dynamics import symmetric_product
-from torsor.tasks.usual import refuse_dependent_rows, without_vanished_rows
+from torsor.tasks.usual import refuse_dependent_rows, vanished_rows
+from torsor.tasks.weighted_inverse import symmetric_product
 
 
 def manipulability(robot: Robot, q: ConfigurationVector, task: Task | str) -> Scalar:
@@ -28,7 +30,7 @@ def manipulability(robot: Robot, q: ConfigurationVector, task: Task | str) -> Sc
     ``q`` (..., nq), rad or m. Returns (...), units of the task; 0 where the rows of J are dependent.
     """
     J = as_task(robot, task).jacobian(robot, q)
-    return sqrt(semidefinite_determinant(symmetric_product(J, J)))
+    return _volume(J, orthonormal_rows(J, twice=False))
 
 
 def manipulability_gradient(robot: Robot, q: ConfigurationVector, task: Task | str) -> JointVector:
@@ -39,12 +41,12 @@ def manipulability_gradient(robot: Robot, q: ConfigurationVector, task: Task | s
     task = as_task(robot, task)
     refuse_dependent_rows(task, robot)
     J = task.jacobian(robot, q)
-    gram = without_vanished_rows(robot, task, J, symmetric_product(J, J))
-    transposed = matmul(inverse(factor(gram, guarded=True)), J)  # J⁺ᵀ (..., m, nv)
+    rows = orthonormal_rows(J, vanished_rows(robot, task, J), twice=True)
+    transposed = rows.R.solve_columns(rows.Q)  # J⁺ᵀ (..., m, nv)
     m, nv = J.shape[-2:]
     slopes = reshape(task.derivative(robot, q), 3, m * nv, nv)
     traces = matmul(reshape(transposed, 2, 1, m * nv), slopes)[..., 0, :]
-    return sqrt(semidefinite_determinant(gram))[..., None] * traces
+    return _volume(J, rows)[..., None] * traces
 
 
 def inertia_manipulability(robot: Robot, q: ConfigurationVector, task: Task | str) -> Scalar:
@@ -52,8 +54,10 @@ def inertia_manipulability(robot: Robot, q: ConfigurationVector, task: Task | st
 
     ``q`` (..., nq), rad or m. Returns (...), units of the task and kg; 0 where the rows of J are dependent.
     """
-    J = as_task(robot, task).jacobian(robot, q)
-    return sqrt(semidefinite_determinant(symmetric_product(J, matmul(J, functions.inverse_mass_matrix(robot, q)))))
+    J, M_inverse = as_task(robot, task).jacobian(robot, q), functions.inverse_mass_matrix(robot, q)
+    rows = orthonormal_rows(J, twice=False)
+    pivots = factor(symmetric_product(rows.Q, matmul(rows.Q, M_inverse)), guarded=False).inverses
+    return _volume(J, rows, 1.0 / sqrt(reduce(mul, pivots)))
 
 
 def dynamic_manipulability(robot: Robot, q: ConfigurationVector, task: Task | str) -> Scalar:
@@ -61,15 +65,12 @@ def dynamic_manipulability(robot: Robot, q: ConfigurationVector, task: Task | st
 
     ``q`` (..., nq), rad or m. Returns (...), units of the task, kg and s; 0 where the rows of J are dependent.
     """
-    J = as_task(robot, task).jacobian(robot, q)
-    X = matmul(J, functions.inverse_mass_matrix(robot, q))
-    return sqrt(semidefinite_determinant(symmetric_product(X, X)))
+    X = matmul(as_task(robot, task).jacobian(robot, q), functions.inverse_mass_matrix(robot, q))
+    return _volume(X, orthonormal_rows(X, twice=False))
 
 
-def semidefinite_determinant(A: TaskMatrix) -> Scalar:
-    """det A of a positive semidefinite matrix (..., m, m); 0 where some pivot is all rounding error, NaN where A is."""
-    determinant: Array = 1.0
-    for inverse_pivot in factor(A, guarded=True).inverses:
-        determinant = determinant * where(inverse_pivot > 0.0, 1.0 / inverse_pivot, 0.0)  # NaN is not greater
-    trace = sum(A[..., k, k] for k in range(A.shape[-1]))
-    return where(trace >= 0.0, determinant, nan)
+def _volume(A: Array, rows: OrthonormalRows, of_rows: Array = 1.0) -> Scalar:
+    """√det(A W Aᵀ) (...) of A = Rᵀ Q and √det(Q W Qᵀ); 0 where the rows of A are dependent, NaN where it is not finite."""
+    squares = sum(dot(A[..., k, :], A[..., k, :]) for k in range(A.shape[-2]))
+    volume = where(rows.dependent, 0.0, reduce(mul, rows.R.diagonal) * of_rows)
+    return where(squares >= 0.0, volume, nan)

@@ -15,14 +15,9 @@ from typing import NamedTuple
 from torsor import functions
 from torsor.arrays import (
     as_numbers,
-    dot,
     factor,
     identity,
-    inverse,
-    matmul,
-    matrix,
     matvec,
-    solve,
     solve_columns,
     transpose,
 )
@@ -41,6 +36,7 @@ from torsor.model import Robot
 from torsor.model.degenerate import may_be_singular
 from torsor.tasks.task import Task, as_task
 from torsor.tasks.usual import refuse_dependent_rows, without_vanished_rows
+from torsor.tasks.weighted_inverse import symmetric_product, weighted_inverse
 
 
 class TaskSpaceDynamics(NamedTuple):
@@ -81,15 +77,13 @@ def task_space_dynamics(robot: Robot, q: ConfigurationVector, v: JointVector, ta
     task: for a pose Λ in kg·m², kg·m and kg, η in N·m and N. NaN where the rows of J are dependent: see
     `damped_task_space_dynamics`.
     """
-    task, J, lift = independent_task(robot, q, task)
-    factors = factor(lift.gram, guarded=True)
-    inertia = inverse(factors)
+    task = as_task(robot, task)
+    up = weighted_inverse(robot, q, task)
     drift = task.drift(robot, q, v)
-    coriolis = matvec(inertia, matvec(lift.transposed, functions.coriolis_forces(robot, q, v)) - drift)
-    gravity = matvec(inertia, matvec(lift.transposed, functions.gravity_forces(robot, q)))
-    lifted = matmul(transpose(lift.transposed), inertia)
-    projector = identity(robot.nv) - matmul(lifted, J)
-    return TaskSpaceDynamics(inertia, coriolis + gravity, coriolis, gravity, J, drift, lifted, projector)
+    coriolis = up.forces(up.felt(functions.coriolis_forces(robot, q, v)) - up.weighed(drift))
+    gravity = up.forces(up.felt(functions.gravity_forces(robot, q)))
+    projector = identity(robot.nv) - up.projector()
+    return TaskSpaceDynamics(up.inertia(), coriolis + gravity, coriolis, gravity, up.J, drift, up.lift(), projector)
 
 
 def task_space_inverse_dynamics(
@@ -107,13 +101,14 @@ def task_space_inverse_dynamics(
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``acceleration`` (..., m), per s². Returns (..., nv), N·m or N; NaN
     where the rows of J are dependent.
     """
-    task, J, lift = independent_task(robot, q, task)
+    task = as_task(robot, task)
     check_rows("task_space_inverse_dynamics", "acceleration", acceleration, task)
+    up = weighted_inverse(robot, q, task)
     opposing = functions.bias_forces(robot, q, v)
     if null_torque is not None:
         opposing = opposing - null_torque
-    needed = acceleration - task.drift(robot, q, v) + matvec(lift.transposed, opposing)
-    tau = matvec(transpose(J), solve(factor(lift.gram, guarded=True), needed)) + functions.friction_forces(robot, v)
+    tau = up.torques(up.weighed(acceleration - task.drift(robot, q, v)) + up.felt(opposing))
+    tau = tau + functions.friction_forces(robot, v)
     return tau if null_torque is None else tau + null_torque
 
 
@@ -148,10 +143,10 @@ def task_forces_to_torques(
         task = as_task(robot, task)
         check_rows("task_forces_to_torques", "forces", forces, task)
         return matvec(transpose(task.jacobian(robot, q)), forces)
-    task, J, lift = independent_task(robot, q, task)
+    task = as_task(robot, task)
     check_rows("task_forces_to_torques", "forces", forces, task)
-    felt = solve(factor(lift.gram, guarded=True), matvec(lift.transposed, null_torque))
-    return null_torque + matvec(transpose(J), forces - felt)
+    up = weighted_inverse(robot, q, task)
+    return null_torque + matvec(transpose(up.J), forces) - up.torques(up.felt(null_torque))
 
 
 def torques_to_task_forces(robot: Robot, q: ConfigurationVector, task: Task | str, tau: JointVector) -> TaskVector:
@@ -159,8 +154,8 @@ def torques_to_task_forces(robot: Robot, q: ConfigurationVector, task: Task | st
 
     ``q`` (..., nq), rad or m; ``tau`` (..., nv), N·m or N. Returns (..., m), N·m or N for a pose.
     """
-    _, _, lift = independent_task(robot, q, task)
-    return solve(factor(lift.gram, guarded=True), matvec(lift.transposed, tau))
+    up = weighted_inverse(robot, q, task)
+    return up.forces(up.felt(tau))
 
 
 def workspace_acceleration(
@@ -177,7 +172,7 @@ def workspace_acceleration(
 
 
 class Lift(NamedTuple):
-    """What all of the above is made of: J M⁻¹ (..., m, nv) and J M⁻¹ Jᵀ (..., m, m)."""
+    """What damping by direction is made of: J M⁻¹ (..., m, nv) and J M⁻¹ Jᵀ (..., m, m)."""
 
     transposed: Array
     gram: Array
@@ -205,13 +200,6 @@ def lifted(robot: Robot, q: ConfigurationVector, task: Task) -> tuple[TaskJacobi
     M = factor(functions.mass_matrix(robot, q), guarded=may_be_singular(robot))
     X = transpose(solve_columns(M, transpose(J)))
     return J, Lift(X, symmetric_product(J, X))
-
-
-def symmetric_product(A: Array, B: Array) -> Array:
-    """A Bᵀ (..., m, m) if that is symmetric, each entry computed once."""
-    m = A.shape[-2]
-    entries = {(i, j): dot(A[..., i, :], B[..., j, :]) for i in range(m) for j in range(i, m)}
-    return matrix([[entries[min(i, j), max(i, j)] for j in range(m)] for i in range(m)])
 
 
 def check_rows(where: str, name: str, x: Array, task: Task) -> None:

@@ -75,6 +75,14 @@ def refuse_dependent_rows(task: Task, robot: Robot) -> None:
     )
 
 
+def vanished_rows(robot: Robot, task: Task, J: TaskJacobian) -> list[Array] | None:
+    """Which rows of J are all rounding error beside what they usually are (...); None where that is not known."""
+    if not robot.is_concrete:
+        return None
+    floors = (VANISHED * usual_rows(task, robot)) ** 2
+    return [~(dot(J[..., i, :], J[..., i, :]) > floors[i]) for i in range(task.size)]
+
+
 def without_vanished_rows(robot: Robot, task: Task, J: TaskJacobian, gram: TaskMatrix) -> TaskMatrix:
     """J W Jᵀ (..., m, m) with 0 on the diagonal where a row of J is all rounding error, so that none is taken for a number."""
     if not robot.is_concrete:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor.arrays import identity, matmul, matvec
+from torsor.arrays import identity
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.model import Robot
 from torsor.tasks.task import Task
-from torsor.tasks.weighted_inverse import raised
+from torsor.tasks.weighted_inverse import weighted_inverse
 
 
 class SplitVelocity(NamedTuple):
@@ -35,8 +35,7 @@ def split_velocity(
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. ``task``: a `Task`, or the name of a frame for its body twist.
     ``metric`` (..., nv, nv), in any unit: the mass matrix if None. Returns two arrays (..., nv); NaN where J loses rank.
     """
-    up = raised(robot, q, task, metric)
-    horizontal = matvec(up.X, up.coefficients(matvec(up.J, v)))
+    horizontal = weighted_inverse(robot, q, task, metric).horizontal(v)
     return SplitVelocity(horizontal, v - horizontal)
 
 
@@ -50,6 +49,5 @@ def velocity_projectors(
     ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``metric`` (..., nv, nv), in any
     unit: the mass matrix if None. Returns two arrays (..., nv, nv); NaN where J loses rank.
     """
-    up = raised(robot, q, task, metric)
-    horizontal = matmul(up.lift(), up.J)
+    horizontal = weighted_inverse(robot, q, task, metric).projector()
     return VelocityProjectors(horizontal, identity(robot.nv) - horizontal)
