@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
-from property_checks import DIFFERENTIATED, assert_close, derivative_along, largest, times, transposed
+from property_checks import DIFFERENTIATED, assert_close, derivative, derivative_along, largest, times, transposed
 from property_strategies import Case, cases, mass_condition, robots
 
 import torsor
@@ -91,6 +91,32 @@ def test_inverse_dynamics_of_a_task_gives_it_the_acceleration_asked_for(case):
         d = torsor.task_space_dynamics(robot, q, v, task)
         same = d.torques(wanted, *rest) + torsor.friction_forces(robot, v)
         assert_close(tau, same, 1e-13 * worst + 1e-11, scale=largest(d.inertia) * largest(wanted) + largest(d.bias))
+
+
+@pytest.mark.parametrize("robot, frame", [(torsor.robots.ur5(), "tool0"), (REDUNDANT, "tool")])
+def test_inertia_and_bias_in_other_axes_are_those_of_the_same_motion(robot, frame):
+    """Λ ÿ + η = F of forward dynamics in body, space and mixed axes; energy, torques and projectors do not know of axes."""
+    q, v, _ = torsor.random_state(robot, seed=4, batch=(3,))
+    T = torsor.frame_pose(robot, q, frame)
+    R, none = T[..., :3, :3], np.zeros((3, 3, 3))
+    turned = np.block([[R, none], [none, R]])
+    F, body = np.linspace(-1.0, 2.0, 6), torsor.task_space_dynamics(robot, q, v, frame)
+    for axes, X in (("space", torsor.lie.Ad(T)), ("mixed", turned)):
+        task = torsor.pose_task(frame, axes=axes)
+        d = torsor.task_space_dynamics(robot, q, v, task)
+        back = np.linalg.inv(X)
+        near = 1e-10 * largest(d.inertia)
+        assert_close(d.inertia, transposed(back) @ body.inertia @ back, near)
+        assert_close(d.gravity, times(transposed(back), body.gravity), near)
+        assert_close(d.projector, body.projector, 1e-9)
+        a = torsor.forward_dynamics(robot, q, v, times(transposed(d.jacobian), F) + torsor.friction_forces(robot, v))
+        rate = derivative(  # of the twist in these axes, by definition
+            lambda t, task=task, a=a: times(
+                task.jacobian(robot, torsor.integrate(robot, q, v * t + 0.5 * a * t**2)), v + a * t
+            )
+        )
+        assert_close(times(d.inertia, rate) + d.bias, np.broadcast_to(F, rate.shape), 1e-6, scale=d.inertia)
+        assert_close(torsor.task_space_forward_dynamics(robot, q, v, task, F), rate, 1e-6, scale=rate)
 
 
 @few

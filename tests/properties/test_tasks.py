@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from torsor.tasks import as_task
 
 few = settings(max_examples=10)
 KINDS = {"pose": torsor.pose_task, "position": torsor.position_task, "orientation": torsor.orientation_task}
+
+IN_AXES = {axes: partial(torsor.pose_task, axes=axes) for axes in ("body", "space", "mixed")}
 
 
 def position(robot, q):
@@ -48,12 +51,55 @@ def assert_is_task_of(task, case):
 @given(cases(robots(most=5), ((), (3,))))
 def test_a_task_of_a_frame_is_its_jacobian_with_its_derivatives(case):
     frame = case.frame()
-    for make in KINDS.values():
+    for make in (*KINDS.values(), *IN_AXES.values()):
         assert_is_task_of(make(frame), case)
     q = case.q
     assert_close(torsor.pose_task(frame).jacobian(case.robot, q), torsor.body_jacobian(case.robot, q, frame))
     mixed = torsor.mixed_jacobian(case.robot, q, frame)
     assert_close(torsor.position_task(frame).jacobian(case.robot, q), mixed[..., 3:, :])
+
+
+@few
+@given(cases(robots(most=5), ((), (3,))))
+def test_the_rows_of_a_pose_are_its_twist_in_the_axes_asked_for(case):
+    """T⁻¹ Ṫ, Ṫ T⁻¹, and angular velocity with the velocity of the origin, by differences of T."""
+    robot, q, frame = case.robot, case.q, case.frame()
+    T = torsor.frame_pose(robot, q, frame)
+    R = T[..., :3, :3]
+    rate = derivative_along(lambda robot, q: torsor.frame_pose(robot, q, frame), robot, q, case.v)
+    turned = torsor.lie.so3.vee(rate[..., :3, :3] @ np.swapaxes(R, -1, -2))
+    expected = {
+        "body": torsor.lie.se3.vee(torsor.lie.se3.inverse(T) @ rate),
+        "space": torsor.lie.se3.vee(rate @ torsor.lie.se3.inverse(T)),
+        "mixed": np.concatenate([turned, rate[..., :3, 3]], axis=-1),
+    }
+    for axes, twist in expected.items():
+        task = torsor.pose_task(frame, axes=axes)
+        assert_close(times(task.jacobian(robot, q), case.v), twist, DIFFERENTIATED)
+    some = torsor.pose_task(frame, ["vz", "wx"], axes="mixed")
+    assert some.labels == ("vz", "wx")
+    assert_close(some.jacobian(robot, q), torsor.mixed_jacobian(robot, q, frame)[..., [5, 0], :])
+
+
+def test_axes_are_part_of_what_a_task_is():
+    body, space = torsor.pose_task("tool0"), torsor.pose_task("tool0", axes="space")
+    assert torsor.pose_task("tool0", axes="body") == body != space
+    assert space.title == "tool0 pose in space axes"
+    assert torsor.stack_tasks(space, body).labels[5:7] == ("tool0 in space axes.vz", "tool0.wx")
+    assert pickle.loads(pickle.dumps(space)) == space
+    assert (
+        len({task.key_for(torsor.robots.ur5()) for task in (body, space, torsor.pose_task("tool0", axes="mixed"))}) == 3
+    )
+    with pytest.raises(torsor.TorsorError, match="pose_task: `axes` is one of 'body', 'space', 'mixed', got 'world'"):
+        torsor.pose_task("tool0", axes="world")
+    robot = torsor.robots.ur5()
+    q, goal = np.ones(6), np.eye(4)
+    for refused in (
+        lambda: torsor.controllers.operational_space(robot, q, 0 * q, space, goal, 1.0, 1.0),
+        lambda: torsor.closed_loop_drift(robot, q, space, np.zeros((3, 6))),
+    ):
+        with pytest.raises(torsor.TorsorError, match="'tool0 in space axes' says how fast it moves, not where it is"):
+            refused()
 
 
 @few

@@ -6,6 +6,7 @@ from torsor.tasks.task import (
     SelectedTask as SelectedTask,
     StackedTask as StackedTask,
     Task as Task,
+    TwistTask as TwistTask,
     as_task as as_task,
     orientation_task as orientation_task,
     pose_task as pose_task,

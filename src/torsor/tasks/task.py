@@ -109,16 +109,53 @@ class _Kind(NamedTuple):
 
 _LABELS: tuple[str, ...] = ("wx", "wy", "wz", "vx", "vy", "vz")
 _BODY = (functions.body_jacobian, functions.body_acceleration, functions.body_jacobian_derivative)
+_SPACE = (functions.space_jacobian, functions.space_acceleration, functions.space_jacobian_derivative)
 _MIXED = (functions.mixed_jacobian, functions.classical_acceleration, functions.mixed_jacobian_derivative)
 _KINDS = {
     "pose": _Kind(*_BODY, slice(0, 6)),
     "orientation": _Kind(*_BODY, slice(0, 3)),
     "position": _Kind(*_MIXED, slice(3, 6)),
 }
+_AXES = {"body": _KINDS["pose"], "space": _Kind(*_SPACE, slice(0, 6)), "mixed": _Kind(*_MIXED, slice(0, 6))}
+
+
+class _FrameRows(Task):
+    """Rows of a frame's motion: what `FrameTask` and `TwistTask` share."""
+
+    frame: str
+
+    @property
+    @abstractmethod
+    def _written(self) -> _Kind:
+        """How they are written."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of wx, wy, wz (angular) and vx, vy, vz (linear), those that there are."""
+        return _LABELS[self._written.rows]
+
+    def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
+        """Rows of the body, space or mixed Jacobian of the frame, rad and m per unit of v."""
+        kind = self._written
+        return kind.jacobian(robot, q, self.frame)[..., kind.rows, :]
+
+    def drift(self, robot: Robot, q: ConfigurationVector, v: JointVector) -> TaskVector:
+        """The frame's acceleration at zero joint acceleration, rad/s² and m/s²."""
+        kind = self._written
+        return kind.acceleration(robot, q, v, zeros(robot.nv), self.frame)[..., kind.rows]
+
+    def derivative(self, robot: Robot, q: ConfigurationVector) -> TaskJacobianDerivative:
+        """Rows of the kinematic Hessian."""
+        kind = self._written
+        return kind.derivative(robot, q, self.frame)[..., kind.rows, :, :]
+
+    def key_for(self, robot: Robot) -> str:
+        """Its fields say it all."""
+        return repr(self)
 
 
 @dataclass(frozen=True)
-class FrameTask(Task):
+class FrameTask(_FrameRows):
     """The motion of a frame: its body twist ("pose"), velocity of its origin in base axes ("position"), or angular velocity
     in its own axes ("orientation").
     """
@@ -127,9 +164,8 @@ class FrameTask(Task):
     kind: str
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """Of wx, wy, wz (angular) and vx, vy, vz (linear), those that there are."""
-        return _LABELS[_KINDS[self.kind].rows]
+    def _written(self) -> _Kind:
+        return _KINDS[self.kind]
 
     @property
     def name(self) -> str:
@@ -141,24 +177,29 @@ class FrameTask(Task):
         """The frame, and what of it."""
         return f"{self.frame} {self.kind}"
 
-    def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
-        """Rows of the body or mixed Jacobian of the frame, rad and m per unit of v."""
-        kind = _KINDS[self.kind]
-        return kind.jacobian(robot, q, self.frame)[..., kind.rows, :]
 
-    def drift(self, robot: Robot, q: ConfigurationVector, v: JointVector) -> TaskVector:
-        """The frame's acceleration at zero joint acceleration, rad/s² and m/s²."""
-        kind = _KINDS[self.kind]
-        return kind.acceleration(robot, q, v, zeros(robot.nv), self.frame)[..., kind.rows]
+@dataclass(frozen=True)
+class TwistTask(_FrameRows):
+    """The six rows of a frame's twist in axes that are not its own, "space" or "mixed": a velocity. Targets are poses, and those
+    belong to the body's axes: no function that takes one takes this.
+    """
 
-    def derivative(self, robot: Robot, q: ConfigurationVector) -> TaskJacobianDerivative:
-        """Rows of the kinematic Hessian."""
-        kind = _KINDS[self.kind]
-        return kind.derivative(robot, q, self.frame)[..., kind.rows, :, :]
+    frame: str
+    axes: str
 
-    def key_for(self, robot: Robot) -> str:
-        """Frame and kind say it all."""
-        return repr(self)
+    @property
+    def _written(self) -> _Kind:
+        return _AXES[self.axes]
+
+    @property
+    def name(self) -> str:
+        """The frame and the axes."""
+        return f"{self.frame} in {self.axes} axes"
+
+    @property
+    def title(self) -> str:
+        """The frame, what of it, and the axes."""
+        return f"{self.frame} pose in {self.axes} axes"
 
 
 @dataclass(frozen=True)
@@ -242,9 +283,17 @@ Rows = int | str | Sequence[int | str] | None
 
 
 @explained
-def pose_task(frame: str, rows: Rows = None) -> Task:
-    """The six rows (ω, v) of a frame's body twist, rad/s and m/s, or some of them: ``pose_task("tool", ["wz", "vx"])``."""
-    return _frame_task(frame, "pose", rows)
+def pose_task(frame: str, rows: Rows = None, *, axes: str = "body") -> Task:
+    """The six rows (ω, v) of a frame's twist, rad/s and m/s, or some of them: ``pose_task("tool", ["wz", "vx"])``.
+
+    ``axes``: "body", in the frame's own axes, about its origin; "space", in base axes, about the base origin; "mixed", in base
+    axes, about the frame's origin, so that v is the velocity of that point. ÿ is the rate of what they say: `body_acceleration`,
+    `space_acceleration`, `classical_acceleration`. Λ and η are another matrix and vector in each of them, of one and the same
+    motion [LP, §9.6]. What takes a pose as a target takes "body" alone: a pose is the same in all axes.
+    """
+    if axes not in _AXES:
+        raise TorsorError(f"pose_task: `axes` is one of {', '.join(map(repr, _AXES))}, got {axes!r:.60}.")
+    return _frame_task(frame, "pose", rows, axes)
 
 
 @explained
@@ -275,10 +324,10 @@ def as_task(robot: Robot, task: Task | str) -> Task:
     return _task_of(f"robot {robot.name!r}", task)
 
 
-def _frame_task(frame: str, kind: str, rows: Rows) -> Task:
+def _frame_task(frame: str, kind: str, rows: Rows, axes: str = "body") -> Task:
     if not isinstance(frame, str):
         raise TorsorError(f"{kind}_task: the frame must be a name, got {frame!r:.60}.")
-    task = FrameTask(frame, kind)
+    task: Task = FrameTask(frame, kind) if axes == "body" else TwistTask(frame, axes)
     return task if rows is None else task.select(rows)
 
 
