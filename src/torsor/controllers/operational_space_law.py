@@ -17,10 +17,9 @@ errors and slow motions ask for less, and are followed exactly.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
-from torsor.arrays import absolute, dot, factor, matvec, solve, sqrt, stack, transpose, where
+from torsor.arrays import absolute, dot, matvec, sqrt, stack, transpose, where
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
 from torsor.controllers.task_command import Reference, task_command
 from torsor.controllers.tracking_error import spring_force
@@ -28,7 +27,8 @@ from torsor.functions import difference, inverse_dynamics
 from torsor.model import Robot
 from torsor.tasks import Task
 from torsor.tasks.singular_directions import Directions, diagonal, directions
-from torsor.tasks.task_space_dynamics import independent_task, lifted
+from torsor.tasks.task_space_dynamics import lifted
+from torsor.tasks.weighted_inverse import weighted_inverse
 
 WEAK = 50.0  # times the limit: directions with a mobility below are weak
 FARTHEST = math.pi  # rad, or m: no joint is farther from where it should be than half a turn
@@ -52,22 +52,26 @@ def operational_space(
     reference = Reference(target, velocity, acceleration, kp, kd)
     command, drift = task_command(robot, q, v, task, reference), task.drift(robot, q, v)
     if scales is None:
-        _, J, lift = independent_task(robot, q, task)
-        forces: Callable[[TaskVector], TaskVector] = partial(solve, factor(lift.gram, guarded=True))
-        drift = drift + matvec(J, a_0)
+        up = weighted_inverse(robot, q, task)
+        drift = drift + matvec(up.J, a_0)
+
+        def pushed(y: TaskVector) -> JointVector:
+            return up.torques(up.weighed(y))
     else:
         J, lift = lifted(robot, q, task)
         along = directions(J, lift, scales)
-        forces = along.forces
         own = transpose(along.left) * scales  # of unit length, a row for each direction
         kp_along, kd_along = matvec(own * own, kp), matvec(own * own, kd)
         a_0 = along.unfelt(a_0) - along.left_over(v, kd_along)
         command = command - _too_much(along, command - drift + kd * matvec(J, v), kp_along, kd_along, scales)
+
+        def pushed(y: TaskVector) -> JointVector:
+            return matvec(transpose(J), along.forces(y))
+
     held = inverse_dynamics(robot, q, v, a_0)
     if not within_effort:
-        return held + matvec(transpose(J), forces(command - drift))
-    held = held - matvec(transpose(J), forces(drift))
-    return within(robot.structure.limits.effort, held, matvec(transpose(J), forces(command)))
+        return held + pushed(command - drift)
+    return within(robot.structure.limits.effort, held - pushed(drift), pushed(command))
 
 
 def _too_much(along: Directions, pull: TaskVector, kp: TaskVector, kd: TaskVector, scales: TaskVector) -> TaskVector:

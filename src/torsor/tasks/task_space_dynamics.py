@@ -35,7 +35,6 @@ from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.model.degenerate import may_be_singular
 from torsor.tasks.task import Task, as_task
-from torsor.tasks.usual import refuse_dependent_rows, without_vanished_rows
 from torsor.tasks.weighted_inverse import symmetric_product, weighted_inverse
 
 
@@ -176,22 +175,6 @@ class Lift(NamedTuple):
 
     transposed: Array
     gram: Array
-
-
-class IndependentTask(NamedTuple):
-    """A task whose rows can be independent, its Jacobian and what the mass matrix makes of it."""
-
-    task: Task
-    J: TaskJacobian
-    lift: Lift
-
-
-def independent_task(robot: Robot, q: ConfigurationVector, task: Task | str) -> IndependentTask:
-    """A task whose rows are usually independent, J, J M⁻¹ and J M⁻¹ Jᵀ."""
-    task = as_task(robot, task)
-    refuse_dependent_rows(task, robot)
-    J, lift = lifted(robot, q, task)
-    return IndependentTask(task, J, lift._replace(gram=without_vanished_rows(robot, task, J, lift.gram)))
 
 
 def lifted(robot: Robot, q: ConfigurationVector, task: Task) -> tuple[TaskJacobian, Lift]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from torsor import functions
-from torsor.arrays import dot, matrix, where
+from torsor.arrays import dot
 from torsor.arrays.exact import coarse
-from torsor.arrays.typing import Array, TaskJacobian, TaskMatrix
+from torsor.arrays.typing import Array, TaskJacobian
 from torsor.backend import backend
 from torsor.errors import TorsorError
 from torsor.model import Robot, random_configuration
@@ -81,23 +81,6 @@ def vanished_rows(robot: Robot, task: Task, J: TaskJacobian) -> list[Array] | No
         return None
     floors = (VANISHED * usual_rows(task, robot)) ** 2
     return [~(dot(J[..., i, :], J[..., i, :]) > floors[i]) for i in range(task.size)]
-
-
-def without_vanished_rows(robot: Robot, task: Task, J: TaskJacobian, gram: TaskMatrix) -> TaskMatrix:
-    """J W Jᵀ (..., m, m) with 0 on the diagonal where a row of J is all rounding error, so that none is taken for a number."""
-    if not robot.is_concrete:
-        return gram
-    floors = (VANISHED * usual_rows(task, robot)) ** 2
-    m = task.size
-    return matrix(
-        [
-            [
-                where(dot(J[..., i, :], J[..., i, :]) > floors[i], gram[..., i, i], 0.0) if i == j else gram[..., i, j]
-                for j in range(m)
-            ]
-            for i in range(m)
-        ]
-    )
 
 
 @remembered(16)
