@@ -28,7 +28,7 @@ from scipy.spatial.transform import Rotation
 
 from torsor import lie
 from torsor.lie import quaternion, se3, so3
-from torsor.lie.screws import helical_motion, prismatic_motion, revolute_motion
+from torsor.lie.unchecked.screws import helical_motion, prismatic_motion, revolute_motion
 
 far_poses = poses(all_angles, all_lengths)
 # Beyond |w| = 6 the inverse Jacobians approach their singularity at 2π.
@@ -262,6 +262,7 @@ def test_pitch_and_magnitude_do_not_depend_on_the_frame(axis, point, pitch, T):
 
 @given(directions, vectors3, st.floats(-2, 2), st.floats(-10, 10))
 def test_closed_form_motions_of_unit_screws_are_the_exponential(axis, point, pitch, x):
+    x = np.float64(x)
     sine, cosine = np.sin(x), np.cos(x)
     turning, climbing = lie.screw(axis, point), lie.screw(axis, point, pitch)
     assert_close(revolute_motion(turning, sine, cosine), se3.exp(turning * x))

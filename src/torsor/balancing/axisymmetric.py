@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Matrix3
 from torsor.balancing.conditions import axes_of, needs_of, skew_axes
@@ -31,7 +30,8 @@ from torsor.balancing.first_moments import Composites, axis_of, bring_onto_axis,
 from torsor.balancing.mass_matrix_balance import is_balanced
 from torsor.balancing.variation import ROUNDING
 from torsor.errors import ModelError
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.model import Robot
 
 

@@ -9,7 +9,7 @@ from torsor.balancing.axisymmetric import axisymmetric_counterweights
 from torsor.balancing.gravity import gravity_counterweights
 from torsor.balancing.variation import is_number
 from torsor.errors import ModelError
-from torsor.lie import screw
+from torsor.lie.unchecked import screw
 from torsor.model import Inertia, Robot, pose_from, serial_chain
 
 _THICKNESS = 0.1  # of a bar, as a share of its length

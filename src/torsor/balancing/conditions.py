@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.typing import Array
 from torsor.balancing.variation import sampled
 from torsor.errors import ModelError
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import joint_screws
 from torsor.mechanics.kinematics import poses_in_base
 from torsor.model import Robot

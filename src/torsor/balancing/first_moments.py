@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.typing import InertiaRow, Vector3
 from torsor.balancing.counterweights import Amounts, Counterweight, amount, check_amounts
 from torsor.balancing.variation import ROUNDING, check_robot
 from torsor.errors import ModelError, TorsorError
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import joint_pose
 from torsor.model import Inertia, Robot
 

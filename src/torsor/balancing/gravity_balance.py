@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.balancing.variation import ROUNDING, printed, sampled
+from torsor.lie import unchecked as lie
 from torsor.mechanics.bias_forces import gravity_forces
 from torsor.mechanics.energy import potential_energy
 from torsor.mechanics.joint_motion import gather_vector, joint_screws

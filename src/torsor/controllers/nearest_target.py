@@ -23,7 +23,7 @@ from torsor.compiler.apart import new_lock
 from torsor.controllers.task_descent import KEPT, descend, row_units
 from torsor.controllers.task_target import Target, flat_target, target_shape, target_size
 from torsor.functions import frame_pose
-from torsor.lie import se3, transform_twist
+from torsor.lie.unchecked import se3, transform_twist
 from torsor.model import Robot, random_configuration
 from torsor.model.plain_numbers import refuse_strangers
 from torsor.model.remembered import remembered

@@ -9,7 +9,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVe
 from torsor.controllers.task_target import target_shape, target_size
 from torsor.controllers.tracking_error import MOTIONS, NUMBERS, ROTATIONS, Group
 from torsor.functions import frame_pose
-from torsor.lie import se3, so3
+from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task
 

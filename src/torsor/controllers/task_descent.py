@@ -24,7 +24,7 @@ from torsor.compiler.scan import Scan
 from torsor.controllers.task_command import task_error
 from torsor.controllers.task_target import target_size
 from torsor.functions import frame_pose, integrate
-from torsor.lie import se3, so3
+from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
 from torsor.model.remembered import remembered
 from torsor.reaching.newton_step import FLOOR, START, least_squares, next_damping

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from torsor.arrays import concat, cross, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.functions import difference
-from torsor.lie import bracket, se3, so3, transform_twist
+from torsor.lie.unchecked import bracket, se3, so3, transform_twist
 from torsor.model import Robot
 from torsor.model.joints import SCREW_KINDS
 

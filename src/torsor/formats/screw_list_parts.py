@@ -13,7 +13,7 @@ from torsor.formats.check_joints import ONE_FREEDOM
 from torsor.formats.description import INFINITE, LARGEST, Description, ExactBody, JointPart, LinkPart
 from torsor.formats.node_fields import NodeFields
 from torsor.lie import se3
-from torsor.lie.inertias import rotational
+from torsor.lie.unchecked.inertias import rotational
 from torsor.model import Inertia, Joint
 from torsor.model.joints import KINDS, KindSize, unit_screw
 

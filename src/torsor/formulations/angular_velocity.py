@@ -14,7 +14,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Matrix
 from torsor.formulations.model import Model, along, joint_rates, refuse_other_joints, total
 from torsor.formulations.silver import Place, link_places, velocity_columns as columns_of_link
 from torsor.formulations.vector_links import lagrangian_model
-from torsor.lie import so3
+from torsor.lie.unchecked import so3
 from torsor.mechanics.joint_motion import gather_columns
 from torsor.model import Robot
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from torsor import lie
 from torsor.arrays import checked, cross, dot, matmul, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Scalar, Twist
 from torsor.formulations.model import Model, joint_forces, total
 from torsor.formulations.screw_links import screw_model
+from torsor.lie import unchecked as lie
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 

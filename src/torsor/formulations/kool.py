@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import checked, dot, matmul
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointVector, Pose, Scalar, Twist, Wrench
 from torsor.formulations.model import Model, along, joint_forces, joint_rates, refuse_other_joints
 from torsor.formulations.screw_links import ScrewLink, moving_screw_model
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import gather_vector
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot

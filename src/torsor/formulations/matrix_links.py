@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import concat, identity, matmul, zeros
 from torsor.arrays.typing import Algebra, Array, ConfigurationVector, Pose, Scalar
 from torsor.formulations.model import Model
 from torsor.formulations.vector_links import centre_of_mass
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.mechanics.joint_motion import joint_pose
 from torsor.model import Robot
 

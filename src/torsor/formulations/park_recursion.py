@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor import lie
 from torsor.arrays import checked, dot, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.formulations.model import Model, along, joint_forces
 from torsor.formulations.screw_links import DenseLink, ScrewLink, dense_model, moving_screw_model
+from torsor.lie import unchecked as lie
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import concat, zeros
 from torsor.arrays.typing import ConfigurationVector, InertiaRow, Matrix6, Pose, Twist
 from torsor.formulations.model import Model
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.mechanics.joint_motion import joint_pose
 from torsor.model import Robot
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import cross, dot, identity, matmul, matvec, transpose, where, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, Matrix3, Rotation, Scalar, Vector3
 from torsor.formulations.model import Model
-from torsor.lie import inertias, se3, so3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import inertias, se3, so3
 from torsor.mechanics.joint_motion import joint_pose
 from torsor.model import Robot
 

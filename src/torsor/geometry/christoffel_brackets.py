@@ -6,11 +6,11 @@ are the same three brackets sorted by the order of i, j, k.
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import constant, identity, matmul, permute, stack_vectors, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3
 from torsor.geometry.christoffel import twisted
 from torsor.geometry.freedoms import structure_constants
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import joint_poses, joint_screws
 from torsor.model import Robot
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.typing import Array
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import FREEDOMS
 from torsor.model import Structure
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from torsor import lie
 from torsor.arrays import concat, dot, identity, matmul, permute, stack_vectors, take, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMatrix, Pose, Screws
 from torsor.geometry.freedoms import Pairs, Places, freedoms_of, gathering, matrix_places, pairs_of
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import joint_poses, joint_screws
 from torsor.model import Robot
 

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from torsor import lie
 from torsor.arrays import (
     concat,
     cross,
@@ -50,6 +49,7 @@ from torsor.geometry.freedoms import (
 )
 from torsor.geometry.inertia_metric import spread
 from torsor.geometry.second_derivative_places import by_q_and_q_places, by_q_and_v_places
+from torsor.lie import unchecked as lie
 from torsor.mechanics.coriolis_action import CoriolisAction, coriolis_action, coriolis_action_moved
 from torsor.mechanics.driven_tree import driven_tree
 from torsor.mechanics.friction import friction_curvatures

@@ -25,7 +25,6 @@ from typing import Annotated
 
 import numpy
 
-from torsor import lie
 from torsor.arrays import (
     as_numbers,
     checked,
@@ -47,6 +46,7 @@ from torsor.arrays import (
 )
 from torsor.arrays.typing import Array, Coordinates, Scalar, Twist
 from torsor.errors import ModelError, ShapeError
+from torsor.lie import unchecked as lie
 
 Metric = Annotated[Array, "... * *"]  # symmetric positive definite (..., n, n)
 Tensor3 = Annotated[Array, "... * * *"]

@@ -31,9 +31,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.typing import Array
 from torsor.identification.subspaces import Gap, Subspaces
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import joint_screws
 from torsor.model import Robot
 

@@ -1,28 +1,32 @@
-"""Rigid motions: rotations (`so3`), poses (`se3`), and how twists, wrenches and inertias move between frames."""
+"""Rigid motions: rotations (`so3`), poses (`se3`), and how twists, wrenches and inertias move between frames.
 
-from torsor.lie import quaternion as quaternion, se3 as se3, so3 as so3
-from torsor.lie.adjoint import (
-    Ad as Ad,
-    ad as ad,
-    bracket as bracket,
-    bracket_dual as bracket_dual,
-    transform_twist as transform_twist,
-    transform_twist_inverse as transform_twist_inverse,
-    transform_wrench as transform_wrench,
-    transform_wrench_inverse as transform_wrench_inverse,
-)
-from torsor.lie.inertias import (
-    MassFlow as MassFlow,
-    apply_inertia as apply_inertia,
-    energy_row as energy_row,
-    inertia_matrix as inertia_matrix,
-    inertia_rate as inertia_rate,
-    inertia_row as inertia_row,
-    mass_flow as mass_flow,
-    pseudo_inertia as pseudo_inertia,
-    rotational_from_second_moment as rotational_from_second_moment,
-    second_moment as second_moment,
-    transform_inertia as transform_inertia,
-    work_row as work_row,
-)
-from torsor.lie.screws import Line as Line, line_coordinates as line_coordinates, screw as screw
+What users call: shapes are checked and lists become arrays. Inner code, which knows what it passes, calls `lie.unchecked`.
+"""
+
+from torsor.arrays import checked
+from torsor.lie import quaternion as quaternion, se3 as se3, so3 as so3, unchecked
+from torsor.lie.unchecked import Line as Line, MassFlow as MassFlow
+
+Ad = checked(unchecked.Ad)
+ad = checked(unchecked.ad)
+bracket = checked(unchecked.bracket)
+bracket_dual = checked(unchecked.bracket_dual)
+transform_twist = checked(unchecked.transform_twist)
+transform_twist_inverse = checked(unchecked.transform_twist_inverse)
+transform_wrench = checked(unchecked.transform_wrench)
+transform_wrench_inverse = checked(unchecked.transform_wrench_inverse)
+
+apply_inertia = checked(unchecked.apply_inertia)
+energy_row = checked(unchecked.energy_row)
+inertia_matrix = checked(unchecked.inertia_matrix)
+inertia_rate = checked(unchecked.inertia_rate)
+inertia_row = checked(unchecked.inertia_row)
+mass_flow = checked(unchecked.mass_flow)
+pseudo_inertia = checked(unchecked.pseudo_inertia)
+rotational_from_second_moment = checked(unchecked.rotational_from_second_moment)
+second_moment = checked(unchecked.second_moment)
+transform_inertia = checked(unchecked.transform_inertia)
+work_row = checked(unchecked.work_row)
+
+line_coordinates = checked(unchecked.line_coordinates)
+screw = checked(unchecked.screw)

@@ -14,12 +14,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays import matvec
 from torsor.arrays.typing import Array, JointMatrix, JointVector, Twist
 from torsor.compiler.kernel import Kernel
 from torsor.derivative_function import derivative
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.mechanics.joint_motion import FREEDOMS
 from torsor.model import Inertia, Joint, Robot, assemble
 

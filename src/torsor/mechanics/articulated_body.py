@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import (
     Factors,
     absolute,
@@ -23,9 +22,10 @@ from torsor.arrays import (
     zeros,
 )
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointVector, Matrix3, Pose, Twist, Wrench
-from torsor.lie import so3
-from torsor.lie.inertias import first_moment, mass, rotational
-from torsor.lie.se3 import rotation, translation
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import so3
+from torsor.lie.unchecked.inertias import first_moment, mass, rotational
+from torsor.lie.unchecked.se3 import rotation, translation
 from torsor.mechanics.friction import friction_forces
 from torsor.mechanics.joint_motion import gather_vector, joint_poses, joint_screws, joint_twist, project_on_joint
 from torsor.mechanics.newton_euler import BaseMotion

@@ -21,7 +21,7 @@ from torsor.arrays.typing import (
     PointJacobianDerivative,
     Vector3,
 )
-from torsor.lie.se3 import rotation
+from torsor.lie.unchecked.se3 import rotation
 from torsor.mechanics.first_moments import FirstMoments, beyond, first_moments, rotations_in_base, total_mass
 from torsor.mechanics.joint_motion import gather_columns, gather_matrix, joint_poses, joint_twist
 from torsor.model import Robot

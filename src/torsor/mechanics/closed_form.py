@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-from torsor import lie
 from torsor.arrays import checked, concat, identity, matmul, matvec, stack_matrices, transpose, zeros
 from torsor.arrays.checked import prepare, spread
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Wrench
 from torsor.errors import ShapeError
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.mechanics import stacked_form
 from torsor.mechanics.joint_motion import joint_poses, joint_screws
 from torsor.mechanics.kinematics import poses_in_base

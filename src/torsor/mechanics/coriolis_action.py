@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from torsor import lie
 from torsor.arrays import concat, cross, dot, identity, matmul, matvec, outer, transpose
 from torsor.arrays.typing import InertiaRow, Matrix3, Twist, Vector3, Wrench
-from torsor.lie import so3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import so3
 
 
 class CoriolisAction(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import gather_matrix
 from torsor.mechanics.moving_tree import moving_tree
 from torsor.model import Robot

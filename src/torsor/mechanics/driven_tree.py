@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import concat, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Twist, Wrench
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import gather_matrix, joint_poses
 from torsor.mechanics.moving_tree import MovingInertia, moving_tree
 from torsor.mechanics.root_axes import turned_to_root

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import dot, zeros
 from torsor.arrays.typing import ConfigurationVector, JointVector, Pose, Scalar, Twist, Vector3, Wrench
+from torsor.lie import unchecked as lie
 from torsor.mechanics.first_moments import centre, first_moment
 from torsor.mechanics.joint_motion import gather_vector, joint_poses, project_on_joint
 from torsor.mechanics.newton_euler import accumulate, link_motion

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import concat, dot, matvec, transpose, zeros
 from torsor.arrays.typing import ConfigurationVector, InertialVector, JointVector, Twist
-from torsor.lie.se3 import rotation, translation
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked.se3 import rotation, translation
 from torsor.mechanics.joint_motion import joint_poses
 from torsor.mechanics.kinematics import poses_in_base
 from torsor.mechanics.newton_euler import link_motion

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from operator import index
 
-from torsor import lie
 from torsor.arrays import checked, identity, matmul, matvec, zeros
 from torsor.arrays.typing import Coordinates, Matrix6, Screws, Twist
 from torsor.errors import TorsorError
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 
 
 @checked

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from torsor.arrays import cross, matmul, matvec, transpose, where, zeros
 from torsor.arrays.typing import Array, Pose, Rotation, Scalar, Vector3
-from torsor.lie.se3 import rotation, translation
+from torsor.lie.unchecked.se3 import rotation, translation
 from torsor.mechanics.joint_motion import joint_screws
 from torsor.mechanics.root_axes import roots
 from torsor.model import Robot

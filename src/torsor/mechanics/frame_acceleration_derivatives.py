@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import concat, cross, matvec, transpose, zeros
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointVector, Twist, Vector3
+from torsor.lie import unchecked as lie
 from torsor.mechanics.supporting_chain import body_screws, jacobian_of, mixed_screws, space_screws
 from torsor.model import Robot
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import concat, cross, matvec, zeros
 from torsor.arrays.typing import ConfigurationVector, JointVector, Pose, Twist, Vector3
-from torsor.lie.se3 import rotation, translation
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked.se3 import rotation, translation
 from torsor.mechanics.joint_motion import joint_pose, joint_twist
 from torsor.mechanics.kinematics import path_to, pose_on_link
 from torsor.model import Robot

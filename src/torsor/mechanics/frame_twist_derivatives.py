@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import concat, cross
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointVector
+from torsor.lie import unchecked as lie
 from torsor.mechanics.supporting_chain import body_screws, jacobian_of, link_twists, mixed_screws, space_screws
 from torsor.model import Robot
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import identity, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import gather_matrix
 from torsor.mechanics.moving_bodies import moving_bodies
 from torsor.mechanics.supporting_chain import rows

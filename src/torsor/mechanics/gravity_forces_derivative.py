@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torsor.arrays import cross, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
-from torsor.lie.se3 import rotation
+from torsor.lie.unchecked.se3 import rotation
 from torsor.mechanics.first_moments import first_moments
 from torsor.mechanics.joint_motion import gather_matrix, joint_poses
 from torsor.mechanics.root_axes import poses_in_root, turned_to_root

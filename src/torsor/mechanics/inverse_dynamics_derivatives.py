@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import identity, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
+from torsor.lie import unchecked as lie
 from torsor.mechanics.driven_tree import driven_tree, mass_matrix_of
 from torsor.mechanics.friction import friction_slopes
 from torsor.mechanics.joint_motion import gather_matrix

@@ -27,9 +27,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import concat, cross, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Twist, Vector3, Wrench
+from torsor.lie import unchecked as lie
 from torsor.mechanics.coriolis_action import CoriolisAction, coriolis_action
 from torsor.mechanics.driven_tree import DrivenTree, driven_tree
 from torsor.mechanics.friction import friction_curvatures

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import concat, cross, stack_matrices
 from torsor.arrays.typing import Array, ConfigurationVector, JacobianDerivative, Twist
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import gather_matrix
 from torsor.mechanics.supporting_chain import body_screws, mixed_screws, space_screws
 from torsor.model import Robot

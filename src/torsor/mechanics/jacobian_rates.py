@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import concat, cross, matvec, transpose, zeros
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointScrews, JointVector, Twist
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import joint_screws
 from torsor.mechanics.kinematics import poses_in_base
 from torsor.mechanics.supporting_chain import (

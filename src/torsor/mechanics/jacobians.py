@@ -7,9 +7,9 @@ mixed   angular velocity, and velocity of the frame's origin, both in base axes 
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import transpose
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointScrews
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import joint_screws
 from torsor.mechanics.kinematics import poses_in_base
 from torsor.mechanics.supporting_chain import body_screws, jacobian_of, mixed_screws, rows, space_screws

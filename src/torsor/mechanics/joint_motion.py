@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from torsor.arrays import block, concat, cos, identity, matmul, matvec, sin, stack, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Wrench
-from torsor.lie import quaternion, screws, se3, so3
+from torsor.lie.unchecked import quaternion, screws, se3, so3
 from torsor.model import Robot
 
 _UNIT = identity(6)

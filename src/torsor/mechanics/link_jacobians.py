@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor import lie
 from torsor.arrays import transpose
 from torsor.arrays.typing import JointScrews, Pose
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import gather_columns, joint_screws
 from torsor.mechanics.supporting_chain import rows
 from torsor.model import Robot

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import factor, identity, inverse, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMatrix, Pose
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import gather_matrix, joint_poses, joint_screws
 from torsor.mechanics.supporting_chain import rows
 from torsor.model import Robot

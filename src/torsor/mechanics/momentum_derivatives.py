@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import concat, cross, matvec, zeros
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointVector, Wrench
-from torsor.lie.se3 import rotation
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked.se3 import rotation
 from torsor.mechanics.first_moments import centre, total_mass
 from torsor.mechanics.kinematics import poses_in_base
 from torsor.mechanics.momentum_matrix import about

@@ -6,9 +6,9 @@ matrix [Fea08, §6.2]); carried to the base it is column k.
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import concat, cross
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointVector, Vector3, Wrench
+from torsor.lie import unchecked as lie
 from torsor.mechanics.energy import spatial_momentum
 from torsor.mechanics.first_moments import centre
 from torsor.mechanics.joint_motion import joint_poses, joint_screws

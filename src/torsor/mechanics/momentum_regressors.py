@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import concat, identity
 from torsor.arrays.typing import ConfigurationVector, JointVector, Regressor, SpatialRegressor, Twist
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import joint_poses
 from torsor.mechanics.kinematics import poses_in_base
 from torsor.mechanics.link_jacobians import link_jacobians

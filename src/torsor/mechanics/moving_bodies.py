@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays.typing import ConfigurationVector, InertiaRow, JointVector, Pose, Twist, Wrench
+from torsor.lie import unchecked as lie
 from torsor.mechanics.energy import link_momenta
 from torsor.mechanics.joint_motion import joint_poses, joint_screws, joint_twist
 from torsor.mechanics.mass_matrix import composite_inertias

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import matvec, transpose, zeros
 from torsor.arrays.typing import ConfigurationVector, InertiaRow, JointVector, Pose, Twist
+from torsor.lie import unchecked as lie
 from torsor.mechanics.coriolis_action import CoriolisAction, coriolis_action
 from torsor.mechanics.joint_motion import joint_poses, joint_screws
 from torsor.mechanics.root_axes import poses_in_root

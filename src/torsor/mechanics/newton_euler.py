@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor import lie
 from torsor.arrays import concat, zeros
 from torsor.arrays.typing import ConfigurationVector, JointVector, Pose, Twist, Wrench
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import joint_poses, joint_twist
 from torsor.mechanics.wrenches import Wrenches, wrenches_on_links
 from torsor.model import Robot

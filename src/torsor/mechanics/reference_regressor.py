@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import concat, zeros
 from torsor.arrays.typing import ConfigurationVector, JointVector, Regressor, Twist
+from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import joint_poses, joint_twist
 from torsor.mechanics.link_jacobians import link_jacobians
 from torsor.mechanics.newton_euler import link_motion

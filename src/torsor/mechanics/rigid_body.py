@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import block, checked, concat, cross, dot, identity, matmul, matvec, sqrt, transpose, zeros
 from torsor.arrays.typing import Algebra, Array, InertiaRow, Matrix3, Pose, Scalar, Twist, Vector3, Wrench
-from torsor.lie import se3
-from torsor.lie.inertias import rotational
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
+from torsor.lie.unchecked.inertias import rotational
 
 # Kinetic energy
 

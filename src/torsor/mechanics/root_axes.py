@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from torsor.arrays import identity, matmul, matvec, transpose
 from torsor.arrays.typing import Pose, Vector3
-from torsor.lie.se3 import rotation
+from torsor.lie.unchecked.se3 import rotation
 from torsor.model import Robot
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from torsor import lie
 from torsor.arrays import block, concat, matmul, stack_matrices, stack_vectors, transpose, zeros
 from torsor.arrays.typing import Array, Matrix6, Pose, Twist
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.mechanics.joint_motion import gather_columns
 from torsor.model import Robot, Structure
 

@@ -5,10 +5,10 @@ In the three ways of `jacobians`, each as rows (..., k, 6) per joint, in order f
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, Jacobian, JointVector, Pose, Twist
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.mechanics.joint_motion import gather_columns, joint_pose, joint_screws
 from torsor.mechanics.kinematics import path_to, pose_on_link
 from torsor.model import Robot

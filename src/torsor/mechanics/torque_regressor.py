@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import concat, cross, matmul
 from torsor.arrays.typing import ConfigurationVector, InertiaRow, JointScrews, JointVector, Regressor, Twist
-from torsor.lie import so3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import so3
 from torsor.mechanics.joint_motion import joint_poses
 from torsor.mechanics.link_jacobians import link_jacobians
 from torsor.mechanics.newton_euler import BaseMotion, link_motion

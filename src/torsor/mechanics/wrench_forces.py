@@ -6,10 +6,10 @@ reading, `wrenches` of inverse dynamics). mixed: in base axes, about the frame's
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import concat, matvec, transpose, zeros
 from torsor.arrays.typing import ConfigurationVector, JointVector, Wrench
-from torsor.lie.se3 import rotation
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked.se3 import rotation
 from torsor.mechanics.joint_motion import gather_vector, joint_pose, joint_poses, project_on_joint
 from torsor.mechanics.kinematics import path_to, pose_on_link
 from torsor.mechanics.wrenches import Wrenches, wrenches_on_links

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor import lie
 from torsor.arrays import cross, matmul, outer, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, Matrix3, Pose, Twist, Vector3
-from torsor.lie.se3 import translation
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked.se3 import translation
 from torsor.mechanics.joint_motion import gather_matrix, joint_poses, joint_screws
 from torsor.mechanics.kinematics import pose_on_link
 from torsor.mechanics.root_axes import poses_in_root, turned_to_root

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from torsor import lie
 from torsor.arrays.typing import Wrench
+from torsor.lie import unchecked as lie
 from torsor.model import Robot
 
 Wrenches = Mapping[str, Wrench]  # frame name → (..., 6): moment and force in that frame's axes, about its origin

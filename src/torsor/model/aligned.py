@@ -17,11 +17,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays import cross, exact_constants
 from torsor.arrays.exact import ROUNDING, settled, settled_rotation, unit
 from torsor.arrays.typing import Array, InertiaRow, Pose, Twist
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.model.degenerate import may_be_singular
 from torsor.model.poses import composed
 from torsor.model.remembered import remembered

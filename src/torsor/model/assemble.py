@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays import exact_constants, stack_vectors
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Vector3
 from torsor.errors import ModelError, unknown_name
+from torsor.lie import unchecked as lie
 from torsor.model.inertia import Inertia
 from torsor.model.joints import KINDS, SCREW_KINDS, Joint, Mimic, UnitScrew, unit_screw
 from torsor.model.parameters import Parameters

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays import exact_constants
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.errors import ModelError, ShapeError
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.model.assemble import EARTH, assemble
 from torsor.model.inertia import Inertia
 from torsor.model.joints import Joint

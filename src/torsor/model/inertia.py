@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays import (
     as_numbers,
     cross,
@@ -25,8 +24,9 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
 from torsor.errors import ModelError, ShapeError
-from torsor.lie import se3
-from torsor.lie.inertias import rotational as rotational_part
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
+from torsor.lie.unchecked.inertias import rotational as rotational_part
 from torsor.model import shapes
 
 _ORIGIN = (0.0, 0.0, 0.0)

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from torsor import lie
 from torsor.arrays import as_numbers, identity, matmul, stack_matrices, stack_vectors
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Twist
 from torsor.errors import ModelError
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.model.chains import serial_chain
 from torsor.model.inertia import Inertia
 from torsor.model.joints import SCREW_KINDS

@@ -12,8 +12,8 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, Matrix3, Vector3
 from torsor.errors import ModelError
 from torsor.functions import inverse_mass_matrix, mixed_jacobian
-from torsor.lie.inertias import rotational
 from torsor.lie.se3 import pose
+from torsor.lie.unchecked.inertias import rotational
 from torsor.model import Robot
 from torsor.plot import solids
 from torsor.plot.canvas import INK, LIGHT, ORANGE, PURPLE, SKY, arrow, finish_space, label, legend, space_axes

@@ -20,7 +20,7 @@ import numpy as np
 
 from torsor.arrays import concat, cos, dot, matmul, matrix, sin, sqrt, transpose, where, zeros
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.lie import quaternion
+from torsor.lie.unchecked import quaternion
 from torsor.mechanics.kinematics import path_to
 from torsor.model import Robot
 from torsor.model.structure import Coordinate

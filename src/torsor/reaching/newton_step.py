@@ -26,7 +26,7 @@ import numpy as np
 from torsor.arrays import concat, dot, factor, identity, matmul, matvec, solve, sqrt, stack, transpose, where
 from torsor.arrays.typing import Array, ConfigurationVector, Scalar
 from torsor.functions import frame_pose, mixed_jacobian
-from torsor.lie import se3, so3
+from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
 from torsor.reaching.box_coordinates import Box, columns, moved, numbers
 

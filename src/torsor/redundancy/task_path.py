@@ -18,7 +18,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError, TorsorError
 from torsor.functions import frame_pose
-from torsor.lie import se3, so3
+from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
 from torsor.redundancy.in_words import vector
 from torsor.tasks import FrameTask, StackedTask, Task, pose_task

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.typing import Array
 from torsor.errors import TorsorError
 from torsor.functions import body_jacobian
 from torsor.geometry.freedoms import structure_constants
+from torsor.lie import unchecked as lie
 from torsor.model import Robot, random_configuration
 from torsor.model.remembered import remembered
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task

@@ -9,7 +9,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.errors import TorsorError
 from torsor.functions import configuration_rate, mass_matrix
-from torsor.lie import se3
+from torsor.lie.unchecked import se3
 from torsor.model import Robot
 from torsor.motion.border import refuse_unknown
 from torsor.motion.integration import integrated

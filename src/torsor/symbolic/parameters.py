@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.lie import se3
+from torsor.lie.unchecked import se3
 from torsor.model import Inertia, Parameters, Robot, pose_from
 from torsor.model.bodies import refuse_unphysical
 from torsor.model.joints import SCREW_KINDS

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torsor import functions, lie
+from torsor import functions
 from torsor.arrays import matmul, matvec
 from torsor.arrays.typing import ConfigurationVector, JointVector, Twist
 from torsor.errors import ShapeError
+from torsor.lie import unchecked as lie
 from torsor.model import Robot
 from torsor.tasks.singular_directions import root_of
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor.arrays import as_numbers, checked, concat, cross, dot, identity, sqrt, where, zeros
+from torsor.arrays import as_numbers, concat, cross, dot, identity, sqrt, where, zeros
 from torsor.arrays.typing import Pose, Scalar, Twist, Vector3
-from torsor.lie import se3, so3
+from torsor.lie.unchecked import se3, so3
 
 
-@checked
 def screw(axis: Vector3, point: Vector3, pitch: Scalar = 0.0) -> Twist:
     """S = (a, −a × p + h a): the unit screw about ``axis`` through ``point`` [Kool04, (6)].
 
@@ -18,7 +17,6 @@ def screw(axis: Vector3, point: Vector3, pitch: Scalar = 0.0) -> Twist:
     return concat([axis, cross(point, axis) + as_numbers(pitch)[..., None] * axis])
 
 
-@checked
 def revolute_motion(S: Twist, sine: Scalar, cosine: Scalar) -> Pose:
     """exp(S φ) for a unit screw without pitch (|ω| = 1, ω·v = 0), from sin φ and cos φ [PBP95, (15)–(17)].
 
@@ -30,7 +28,6 @@ def revolute_motion(S: Twist, sine: Scalar, cosine: Scalar) -> Pose:
     return se3.pose(so3.rotation_about(w, sine, cosine), p)
 
 
-@checked
 def helical_motion(S: Twist, sine: Scalar, cosine: Scalar, angle: Scalar) -> Pose:
     """exp(S φ) for a unit screw with pitch h = ω·v: b = sin φ (v − h ω) + (1 − cos φ) ω × v + φ h ω [PBP95, (17)].
 
@@ -42,7 +39,6 @@ def helical_motion(S: Twist, sine: Scalar, cosine: Scalar, angle: Scalar) -> Pos
     return se3.pose(so3.rotation_about(w, sine, cosine), p)
 
 
-@checked
 def prismatic_motion(S: Twist, distance: Scalar) -> Pose:
     """exp(S x) for ω = 0: the translation x v [PBP95, (15), E001-13].
 
@@ -60,7 +56,6 @@ class Line(NamedTuple):
     magnitude: Scalar
 
 
-@checked
 def line_coordinates(S: Twist) -> Line:
     """Direction e, moment m, pitch h and length of a screw S = |S| (e, m + h e) [Kool04, (6), (7)].
 

@@ -6,13 +6,12 @@ forms need). Twists are (angular, linear), wrenches (moment, force); the power F
 
 from __future__ import annotations
 
-from torsor.arrays import block, checked, concat, cross, matmul, matvec, transpose, zeros
+from torsor.arrays import block, concat, cross, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Matrix6, Pose, Twist, Wrench
-from torsor.lie import so3
-from torsor.lie.se3 import rotation, translation
+from torsor.lie.unchecked import so3
+from torsor.lie.unchecked.se3 import rotation, translation
 
 
-@checked
 def transform_twist(T_ab: Pose, V_b: Twist) -> Twist:
     """V_a = Ad(T_ab) V_b = (R ω, p × R ω + R v) [PBP95, (2)].
 
@@ -23,7 +22,6 @@ def transform_twist(T_ab: Pose, V_b: Twist) -> Twist:
     return concat([w, cross(translation(T_ab), w) + matvec(R, V_b[..., 3:])])
 
 
-@checked
 def transform_twist_inverse(T_ab: Pose, V_a: Twist) -> Twist:
     """V_b = Ad(T_ab)⁻¹ V_a = (Rᵀ ω, Rᵀ (v − p × ω)), without forming the inverse pose [PBP95, (2)].
 
@@ -34,7 +32,6 @@ def transform_twist_inverse(T_ab: Pose, V_a: Twist) -> Twist:
     return concat([matvec(R_ba, w), matvec(R_ba, V_a[..., 3:] - cross(translation(T_ab), w))])
 
 
-@checked
 def transform_wrench(T_ab: Pose, F_a: Wrench) -> Wrench:
     """F_b = Ad(T_ab)ᵀ F_a = (Rᵀ (m − p × f), Rᵀ f) [PBP95, (4), (11)].
 
@@ -45,7 +42,6 @@ def transform_wrench(T_ab: Pose, F_a: Wrench) -> Wrench:
     return concat([matvec(R_ba, F_a[..., :3] - cross(translation(T_ab), f)), matvec(R_ba, f)])
 
 
-@checked
 def transform_wrench_inverse(T_ab: Pose, F_b: Wrench) -> Wrench:
     """F_a = Ad(T_ab)⁻ᵀ F_b = (R m + p × R f, R f), without forming the inverse pose [PBP95, (11)].
 
@@ -56,7 +52,6 @@ def transform_wrench_inverse(T_ab: Pose, F_b: Wrench) -> Wrench:
     return concat([matvec(R, F_b[..., :3]) + cross(translation(T_ab), f), f])
 
 
-@checked
 def bracket(V: Twist, W: Twist) -> Twist:
     """[V, W] = ad(V) W = (ω₁ × ω₂, ω₁ × v₂ − ω₂ × v₁) [PBP95, (1), (5)].
 
@@ -66,7 +61,6 @@ def bracket(V: Twist, W: Twist) -> Twist:
     return concat([cross(w1, w2), cross(w1, v2) + cross(v1, w2)])
 
 
-@checked
 def bracket_dual(V: Twist, F: Wrench) -> Wrench:
     """ad(V)ᵀ F = (−ω × m − v × f, −ω × f) [PBP95, (7); LP, (9.31)].
 
@@ -76,14 +70,12 @@ def bracket_dual(V: Twist, F: Wrench) -> Wrench:
     return concat([cross(m, w) + cross(f, v), cross(f, w)])
 
 
-@checked
 def Ad(T: Pose) -> Matrix6:
     """The 6×6 matrix (R, 0; [p] R, R) of the adjoint map [PBP95, (3)]. ``T`` (..., 4, 4), m; returns (..., 6, 6)."""
     R = rotation(T)
     return block([[R, zeros(3, 3)], [matmul(so3.hat(translation(T)), R), R]])
 
 
-@checked
 def ad(V: Twist) -> Matrix6:
     """The 6×6 matrix ([ω], 0; [v], [ω]) of the bracket [PBP95, (6); LP, (9.29)].
 

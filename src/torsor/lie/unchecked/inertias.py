@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from torsor.arrays import (
     block,
-    checked,
     concat,
     constant,
     cross,
@@ -25,31 +24,27 @@ from torsor.arrays import (
     transpose,
 )
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Scalar, Twist, Vector3, Wrench
-from torsor.lie import so3
-from torsor.lie.se3 import rotation, translation
+from torsor.lie.unchecked import so3
+from torsor.lie.unchecked.se3 import rotation, translation
 
 _SYMMETRIC = constant([[4, 5, 6], [5, 7, 8], [6, 8, 9]])
 
 
-@checked
 def mass(G: InertiaRow) -> Scalar:
     """m, the first entry [PBP95, (21)]. ``G`` (..., 10), kg; returns (...)."""
     return G[..., 0]
 
 
-@checked
 def first_moment(G: InertiaRow) -> Vector3:
     """h = m c [PBP95, (21)]. ``G`` (..., 10), kg, kg·m, kg·m²; returns (..., 3), kg·m."""
     return G[..., 1:4]
 
 
-@checked
 def rotational(G: InertiaRow) -> Matrix3:
     """I about the origin, symmetric [PBP95, (21)]. ``G`` (..., 10), kg, kg·m, kg·m²; returns (..., 3, 3)."""
     return take(G, _SYMMETRIC)
 
 
-@checked
 def inertia_row(m: Scalar, h: Vector3, I: Matrix3) -> InertiaRow:
     """Ten numbers from mass, first moment and rotational inertia about the origin [PBP95, (21)].
 
@@ -59,7 +54,6 @@ def inertia_row(m: Scalar, h: Vector3, I: Matrix3) -> InertiaRow:
     return concat([m[..., None], h, six])
 
 
-@checked
 def apply_inertia(G: InertiaRow, V: Twist) -> Wrench:
     """G V = (I ω + h × v, m v − h × ω), the momentum of the body moving with twist V [PBP95, (21); LP, (9.25)].
 
@@ -69,7 +63,6 @@ def apply_inertia(G: InertiaRow, V: Twist) -> Wrench:
     return concat([matvec(rotational(G), w) + cross(h, v), G[..., :1] * v - cross(h, w)])
 
 
-@checked
 def transform_inertia(T_ab: Pose, G_b: InertiaRow) -> InertiaRow:
     """The same body seen from frame a: Ad(T_ba)ᵀ G_b Ad(T_ba) in ten numbers [PBP95, §4; LP, (9.23)].
 
@@ -97,7 +90,6 @@ class MassFlow(NamedTuple):
         return inertia_row(0.0 * p[..., 0], p, 2.0 * _trace(Q) * identity(3) - Q - transpose(Q))
 
 
-@checked
 def mass_flow(G: InertiaRow, V: Twist) -> MassFlow:
     """The flow of a body with twist V, whose particles move with ẋ = v + ω × x: p = m v + ω × h, Q = v hᵀ + [ω] J.
 
@@ -109,7 +101,6 @@ def mass_flow(G: InertiaRow, V: Twist) -> MassFlow:
     return MassFlow(G[..., :1] * v + cross(w, h), Q)
 
 
-@checked
 def inertia_rate(G: InertiaRow, V: Twist) -> InertiaRow:
     """Ġ = −ad(V)ᵀ G − G ad(V) in ten numbers: how the inertia of a body that moves with twist V changes in axes at rest.
 
@@ -119,7 +110,6 @@ def inertia_rate(G: InertiaRow, V: Twist) -> InertiaRow:
     return mass_flow(G, V).inertia_rate()
 
 
-@checked
 def energy_row(V: Twist, W: Twist) -> InertiaRow:
     """φ with Vᵀ G W = φ · G for every inertia row G: (v₁·v₂, v₁ × ω₂ + v₂ × ω₁, symmetric products of ω₁ and ω₂).
 
@@ -132,7 +122,6 @@ def energy_row(V: Twist, W: Twist) -> InertiaRow:
     return concat([dot(v1, v2)[..., None], cross(v1, w2) + cross(v2, w1), stack(squares)])
 
 
-@checked
 def work_row(V: Twist, L: Vector3, Xi: Matrix3) -> InertiaRow:
     """φ with Σ m (v + ω × x)·(L + Ξ x) = φ · G over the particles x of every body G: the work of an affine field on V.
 
@@ -144,14 +133,12 @@ def work_row(V: Twist, L: Vector3, Xi: Matrix3) -> InertiaRow:
     return concat([dot(v, L)[..., None], matvec(transpose(Xi), v) + cross(L, w), matvec(_moments_of_inertias(Xi), w)])
 
 
-@checked
 def inertia_matrix(G: InertiaRow) -> Matrix6:
     """The 6×6 form (I, [h]; −[h], m 1) [PBP95, (21), (36)]. ``G`` (..., 10), kg, m; returns (..., 6, 6)."""
     H = so3.hat(first_moment(G))
     return block([[rotational(G), H], [-H, mass(G)[..., None, None] * identity(3)]])
 
 
-@checked
 def second_moment(I: Matrix3) -> Matrix3:
     """J = ½ tr(I) 1 − I = ∫ r rᵀ dm, the inertia that goes with Ẇ [Sil81, (2.7), (2.11)].
 
@@ -160,13 +147,11 @@ def second_moment(I: Matrix3) -> Matrix3:
     return _trace(0.5 * I) * identity(3) - I
 
 
-@checked
 def rotational_from_second_moment(J: Matrix3) -> Matrix3:
     """I = tr(J) 1 − J [Sil81, (2.9), (2.11)]. ``J`` (..., 3, 3), kg·m²; returns (..., 3, 3), kg·m²."""
     return _trace(J) * identity(3) - J
 
 
-@checked
 def pseudo_inertia(G: InertiaRow) -> Pose:
     """The 4×4 matrix (J, h; hᵀ, m) of (1.2), positive semi-definite for every real body [Sil81, (1.2)].
 
