@@ -443,7 +443,7 @@ def test_the_kernels_are_as_short_as_their_parts():
     """Multiplications and additions of a Panda's controllers, compiled: nothing is computed twice."""
     panda = torsor.robots.panda()
     most = {"pd_gravity": 150, "computed_torque": 900, "passivity_based": 3100, "adaptive": 3600}
-    most["operational_space"] = 5200  # a third of it makes the rows of J orthonormal, so that digits are kept near singularities
+    most["operational_space"] = 5200  # a third makes the rows of J orthonormal: digits are kept near singularities
     exact = calls(panda)["operational_space"]
     exact[1]["limit"] = 0.0
     for name, (inputs, fixed) in {**calls(panda), "operational_space": exact}.items():
