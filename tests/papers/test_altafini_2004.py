@@ -296,16 +296,89 @@ def test_iib_se3_has_curvature(rng):
     assert not is_flat(robot)
 
 
+def body_components(g, tangent):
+    """Body components of a tangent vector, a matrix (4, 4), at g."""
+    return vee(inv(g) @ tangent)
+
+
+def test_iib_the_minus_connection_makes_left_invariant_fields_parallel(rng):
+    """Alt04 proof of II.1, "absolute parallelism": along any curve, and those of a right-invariant field are not parallel."""
+    V, Y = rng.normal(size=(2, 6))
+
+    other = rng.normal(size=6)
+
+    def curve(t):
+        return motion(other, np.sin(t)) @ motion(V, t)
+
+    g0 = curve(0.3)
+    X = body_components(g0, by_hand.derivative(lambda t: curve(0.3 + t)))
+
+    def rate(field):
+        return by_hand.derivative(lambda t: body_components(curve(0.3 + t), field(curve(0.3 + t))))
+
+    left, right = (lambda g: g @ by_hand.hat(Y)), (lambda g: by_hand.hat(Y) @ g)
+    along = left_invariant.minus_connection
+    assert_close(along(X, Y, rate(left)), np.zeros(6), DIFFERENCED)
+    assert_close(along(X, Y), np.zeros(6))
+    Z = body_components(g0, right(g0))
+    # Of a right-invariant field, Ad(g⁻¹) Y in body components, it is −[X, Z].
+    assert_close(along(X, Z, rate(right)), -by_hand.bracket(X, Z), DIFFERENCED)
+    # Carried by left translation, a vector keeps its components, its length in every left-invariant metric, and its angles.
+    carried = (curve(1.0) @ inv(g0)) @ left(g0)
+    assert_close(body_components(curve(1.0), carried), Y)
+
+
 def test_iib_the_minus_connection_is_flat_and_has_torsion(rng):
-    """Alt04 §II.B: the (−) connection, ∇_X Y = 0 of left-invariant fields, has T(X, Y) = −[X, Y]; it keeps lengths too."""
-    X, Y = rng.normal(size=(2, 6))
-    along = np.zeros((6, 6, 6))  # ⟨∇_i e_j, e_k⟩
-    torsion = np.einsum("ijk,i,j->k", along - np.swapaxes(along, 0, 1), X, Y) - by_hand.bracket(X, Y)
-    assert_close(torsion, -by_hand.bracket(X, Y))
+    """Alt04 §II.B: the (−) connection has T(X, Y) = −[X, Y] and no curvature; it keeps lengths too. By fields that vary."""
+    X, Y, W = rng.normal(size=(3, 6))
+    g = motion(rng.normal(size=6), 1.0)
+    A, B = rng.normal(size=(2, 6, 4))
+
+    def x(g):  # components of three fields, functions of the pose
+        return X + A @ g[:, 3]
+
+    def y(g):
+        return Y + B @ g[:, 0]
+
+    def z(g):
+        return W * g[0, 1] + A @ g[:, 1]
+
+    def derivative(u, field, g):
+        """∇_u field: the rate of its components along the motion with body velocity u(g)."""
+        rate = by_hand.derivative(lambda t: field(g @ motion(u(g), t)))
+        return left_invariant.minus_connection(u(g), field(g), rate)
+
+    def lie_bracket(g):
+        """[x, y] of the fields, with that of their components."""
+        return derivative(x, y, g) - derivative(y, x, g) + by_hand.bracket(x(g), y(g))
+
+    torsion = derivative(x, y, g) - derivative(y, x, g) - lie_bracket(g)
+    assert_close(torsion, left_invariant.minus_torsion(x(g), y(g)), DIFFERENCED)
+    assert_close(left_invariant.minus_torsion(X, Y), -by_hand.bracket(X, Y))
+    twice = derivative(x, lambda g: derivative(y, z, g), g) - derivative(y, lambda g: derivative(x, z, g), g)
+    curvature = twice - derivative(lie_bracket, z, g)
+    assert_close(curvature, np.zeros(6), 1e-7)  # differences of differences of step 1e-3
+    assert_close(left_invariant.minus_torsion(X[:3], Y[:3], left_invariant.SO3), -np.cross(X[:3], Y[:3]))
     # The connection of the metric is the one without torsion, and that is the one with curvature.
     Gamma = left_invariant.connection(np.eye(6))
     assert_close(np.einsum("ijk,i,j->k", Gamma - np.swapaxes(Gamma, 0, 1), X, Y), by_hand.bracket(X, Y))
     assert_differs(left_invariant.riemann_curvature(np.eye(6)), np.zeros((6,) * 4))
+
+
+def test_ii_1_no_connection_makes_a_submersion(chain, state):
+    """Alt04 proof of II.1, E004-6: the (−) connection keeps lengths and is flat, and J M⁻¹ Jᵀ is what it was, not 1.
+
+    Nor does ρ take the flat connection of the joints to it: torsion then goes to torsion, and ∂_i J_j − ∂_j J_i ≠ 0.
+    """
+    J = torsor.body_jacobian(chain.robot, state.q, "tip")
+    dJ = by_hand.gradient(lambda q: torsor.body_jacobian(chain.robot, q, "tip"), state.q)  # [r, j, i] = ∂_i J_rj
+    torsion = np.array(
+        [[left_invariant.minus_torsion(J[:, i], J[:, j]) for j in range(chain.n)] for i in range(chain.n)]
+    )
+    assert_close(np.einsum("rji->ijr", dJ) - np.einsum("rij->ijr", dJ), torsion, DIFFERENCED)
+    assert_differs(torsion, np.zeros_like(torsion))
+    G = J @ inv(torsor.mass_matrix(chain.robot, state.q)) @ J.T
+    assert_differs(G, np.eye(6))
 
 
 def test_iib_the_equation_of_euler_and_poincare(body, rng):

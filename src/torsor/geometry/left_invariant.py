@@ -174,6 +174,39 @@ def double_geodesic_connection(X: Twist, Y: Twist) -> Twist:
     return concat([0.5 * cross(w, w_Y), cross(w, v_Y)])
 
 
+@checked
+def minus_connection(X: Coordinates, Y: Coordinates, Y_rate: Coordinates | None = None) -> Coordinates:
+    """∇_X Y = Ẏ in body components: Cartan's (−) connection, the absolute parallelism of the group [Alt04, proof of Prop. II.1].
+
+    A field is parallel along every curve if its body components are constant, that is if it is left-invariant. So transport
+    does not depend on the path, and there is no curvature, R(X, Y) Z = 0. In exchange there is torsion, `minus_torsion`. It keeps
+    the lengths of every left-invariant metric, as the metric's own connection does, which has curvature and no torsion. But
+    whether a map is a Riemannian submersion is a question about lengths, and no connection changes these [E004-6].
+
+    ``Y_rate`` (..., n) is the derivative of the components of Y along X, zero for a left-invariant field. ``X``, ``Y`` (..., n),
+    rad/s, m/s; of any group. Returns (..., n), rad/s², m/s².
+    """
+    still = 0.0 * (X + Y)  # of the common batch, and NaN where they are
+    return still if Y_rate is None else still + Y_rate
+
+
+@checked
+def minus_torsion(X: Coordinates, Y: Coordinates, structure: Array | None = None) -> Coordinates:
+    """T(X, Y) = ∇_X Y − ∇_Y X − [X, Y] = −[X, Y] of the (−) connection [Alt04, proof of Prop. II.1].
+
+    Of columns of the body Jacobian of a robot, X = J_i and Y = J_j, it is ∂_i J_j − ∂_j J_i. ``X``, ``Y`` (..., n), rad/s, m/s;
+    ``structure`` (n, n, n), by default `SE3` with n = 6. Returns (..., n), rad/s², m/s².
+    """
+    s = SE3 if structure is None else as_numbers(structure)
+    n = s.shape[-1]
+    if X.shape[-1] != n or Y.shape[-1] != n:
+        raise ShapeError(
+            f"minus_torsion: `X` and `Y` must have shape (..., {n}), got {tuple(X.shape)} and {tuple(Y.shape)}. Pass `structure` "
+            "(n, n, n) for another group."
+        )
+    return -matvec(reshape(permute(s, (2, 0, 1)), 2, n * n), reshape(outer(X, Y), 2, n * n))
+
+
 def _structure(who: str, metric: Array, structure: Array | None) -> Array:
     s = SE3 if structure is None else as_numbers(structure)
     n = s.shape[-1]
