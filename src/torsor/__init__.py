@@ -249,26 +249,33 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.motion import PathResult as PathResult
     from torsor.reaching import InverseKinematics as InverseKinematics
     from torsor.reaching import inverse_kinematics as inverse_kinematics
+    from torsor.redundancy import ExtendedJacobianLift as ExtendedJacobianLift
     from torsor.redundancy import GeneralisedInverse as GeneralisedInverse
     from torsor.redundancy import LiftAgreement as LiftAgreement
     from torsor.redundancy import LiftedCurve as LiftedCurve
     from torsor.redundancy import LiftedFunction as LiftedFunction
+    from torsor.redundancy import LocalTrivialisation as LocalTrivialisation
     from torsor.redundancy import LoopDrift as LoopDrift
     from torsor.redundancy import RepeatabilityReport as RepeatabilityReport
     from torsor.redundancy import SelfMotion as SelfMotion
     from torsor.redundancy import SelfMotionComponents as SelfMotionComponents
     from torsor.redundancy import SubmersionReport as SubmersionReport
     from torsor.redundancy.closed_loop_drift import closed_loop_drift as closed_loop_drift
+    from torsor.redundancy import extended_jacobian_lift as extended_jacobian_lift
     from torsor.redundancy import generalised_inverse_class as generalised_inverse_class
     from torsor.redundancy import is_partial_isometry as is_partial_isometry
     from torsor.redundancy import is_repeatable as is_repeatable
     from torsor.redundancy import is_riemannian_submersion as is_riemannian_submersion
+    from torsor.redundancy.lift_acceleration import lift_acceleration as lift_acceleration
     from torsor.redundancy.lift_curve import lift_curve as lift_curve
     from torsor.redundancy import lift_function as lift_function
     from torsor.redundancy import lifts_agree as lifts_agree
+    from torsor.redundancy.local_trivialisation import local_trivialisation as local_trivialisation
     from torsor.redundancy import oneill_tensor as oneill_tensor
+    from torsor.redundancy.section_lift import section_lift as section_lift
     from torsor.redundancy.self_motion import self_motion as self_motion
     from torsor.redundancy.self_motion_components import self_motion_components as self_motion_components
+    from torsor.redundancy.stationary_constraint import stationary_constraint as stationary_constraint
     from torsor.redundancy.vertical_brackets import vertical_brackets as vertical_brackets
     from torsor.resolution import JointLimit as JointLimit
     from torsor.resolution import LimitConflict as LimitConflict

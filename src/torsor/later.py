@@ -38,10 +38,11 @@ _NAMES = {
         path_energy path_energy_gradient path_length transport_factor
     """,
     "torsor.redundancy": """
-        GeneralisedInverse LiftAgreement LiftedCurve LiftedFunction LoopDrift RepeatabilityReport SelfMotion
-        SelfMotionComponents SubmersionReport closed_loop_drift generalised_inverse_class is_partial_isometry
-        is_repeatable is_riemannian_submersion lift_curve lift_function lifts_agree oneill_tensor self_motion
-        self_motion_components vertical_brackets
+        ExtendedJacobianLift GeneralisedInverse LiftAgreement LiftedCurve LiftedFunction LocalTrivialisation LoopDrift
+        RepeatabilityReport SelfMotion SelfMotionComponents SubmersionReport closed_loop_drift extended_jacobian_lift
+        generalised_inverse_class is_partial_isometry is_repeatable is_riemannian_submersion lift_acceleration lift_curve
+        lift_function lifts_agree local_trivialisation oneill_tensor section_lift self_motion self_motion_components
+        stationary_constraint vertical_brackets
     """,
     "torsor.resolution": """
         JointLimit LimitConflict PrioritisedAccelerations PrioritisedVelocities TaskOutcome limit_gradient

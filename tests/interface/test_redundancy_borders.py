@@ -301,6 +301,10 @@ def test_a_square_matrix_is_a_metric_unless_it_does_the_task():
         np.testing.assert_allclose(torsor.lift_curve(two, q, XY, SQUARE, samples=2, lift=lift).q[-1], known, atol=1e-8)
 
 
+def nowhere(robot, q):
+    return np.full((3, 2), np.nan)
+
+
 def test_a_repeatable_lift_of_ones_own_is_found_to_be_one():
     """It holds the first joint, and is no horizontal lift of the inertia metric."""
 
@@ -309,6 +313,8 @@ def test_a_repeatable_lift_of_ones_own_is_found_to_be_one():
 
     assert torsor.is_repeatable(ARM, XY, holding_the_first_joint)
     assert not torsor.is_repeatable(ARM, XY, "pseudoinverse")
+    with pytest.raises(torsor.TorsorError, match="the nowhere lift is singular at all 12 configurations"):
+        torsor.is_repeatable(ARM, XY, nowhere)
     with pytest.raises(torsor.ShapeError, match=r"K \(3, 2\), or a metric \(3, 3\)"):
         torsor.is_repeatable(ARM, XY, lambda robot, q: np.eye(2))
 

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 from property_checks import DIFFERENTIATED, assert_close, derivative, dot, largest, times, transposed
-from property_strategies import cases, mass_condition, robots
+from property_strategies import cases, mass_condition, robots, seeds
 
 import torsor
 from torsor.geometry.freedoms import structure_constants
+from torsor.redundancy.regular_configurations import LIMIT
+from torsor.redundancy.regularity import is_regular
 
 LIFTS = ("inertia", "pseudoinverse")
 REGULAR = 1e3  # condition of the Jacobian of a task that is taken
@@ -145,6 +147,28 @@ def test_brackets_of_a_batch_are_those_of_its_states(case, lift):
     for k, q in enumerate(case.q):
         alone = torsor.vertical_brackets(case.robot, q, task, lift)
         assert_close(together[k], alone, 1e-10, scale=largest(together))
+
+
+@given(some_cases, seeds)
+def test_holding_any_functions_makes_a_repeatable_lift_of_any_robot(case, seed):
+    """h = B q with B at random, of all joint kinds, trees and mimics: J K = 1, ∂h K = 0, and brackets stay among the columns."""
+    task, J = taken(case, redundant=True)
+    robot, n, m = case.robot, case.robot.nv, task.size
+    assume(n > m and np.all(is_regular(robot, case.q, J, LIMIT)))
+    B = np.random.default_rng(seed).normal(size=(n - m, robot.nq))
+    lift = torsor.extended_jacobian_lift(robot, task, lambda robot, q: B @ q)
+    H = B @ np.stack([torsor.configuration_rate(robot, case.q, e) for e in np.eye(n)], axis=-1)
+    E = np.concatenate([J, H], axis=-2)
+    assume(np.max(np.linalg.cond(E), initial=1.0) < REGULAR)
+    K = lift(robot, case.q)
+    near = 1e-13 * REGULAR
+    expected = np.concatenate([np.eye(m), np.zeros((n - m, m))])
+    assert_close(E @ K, np.broadcast_to(expected, (*case.batch, n, m)), near, scale=largest(E) * largest(K))
+    metric = lift.metric(robot, case.q)
+    assert_close(torsor.horizontal_lift(robot, case.q, task, metric), K, near * REGULAR, scale=largest(K))
+    assert torsor.is_repeatable(robot, task, lift, q=case.q)
+    brackets = torsor.vertical_brackets(robot, case.q, task, lift)
+    assert_close(brackets, np.zeros((*case.batch, n, m, m)), near * REGULAR, scale=largest(K) ** 3)
 
 
 @given(some_cases)

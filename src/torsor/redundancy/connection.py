@@ -14,6 +14,7 @@ from torsor.errors import TorsorError
 from torsor.model import Robot
 from torsor.model.plain_numbers import refuse_strangers
 from torsor.redundancy import lift_brackets
+from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.redundancy.given_lift import GivenLift
 from torsor.redundancy.lift_brackets import frame_brackets, lowered_by_metric, lowered_by_task
 from torsor.tasks import Task, as_task
@@ -68,9 +69,11 @@ def bracket_terms(there: Connection, q: Array, lift: GivenLift) -> list[Array]:
     if lift.is_metric:
         return there.bracket_terms()
     n, m = there.K.shape[-2:]
-    slopes = lift.derivative_at(there.robot, q, (n, m))  # ∂_k K_ib, [i, b, k]
-    change = np.swapaxes(slopes @ there.K[..., None, :, :], -1, -2)  # [i, a, b]
-    P = np.eye(n) - there.K @ there.J
+    if isinstance(lift.function, ExtendedJacobianLift):
+        slopes, P = lift.function.vertical_derivative(there.robot, q), lift.function.projector(there.robot, q)
+    else:
+        slopes, P = lift.derivative_at(there.robot, q, (n, m)), np.eye(n) - there.K @ there.J
+    change = np.swapaxes(slopes @ there.K[..., None, :, :], -1, -2)  # of ∂_k K_ib, [i, b, k], to [i, a, b]
     terms = _antisymmetric(there.robot, [change], there.K, np.eye(n))
     return [_applied(there.metric @ P, term) for term in terms]
 

@@ -14,11 +14,13 @@ from torsor.errors import ShapeError, TorsorError
 from torsor.functions import integrate, mass_matrix, mass_matrix_derivative
 from torsor.model import Robot
 from torsor.model.remembered import remembered
+from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.task_functions import horizontal_lift, pseudoinverse_lift
 from torsor.tasks import Task, function_task
 
 LIFTS = ("inertia", "pseudoinverse")
 SYMMETRIC = 1e-9  # of the largest entry: how far a metric may be from its transpose
+TRANSVERSAL = 1e-4  # sine of an angle: nearer to an algorithmic singularity, what is measured loses its digits
 STEP = 1e-3  # rad or m, of central differences of order 6
 Function = Callable[[Robot, Array], Array]  # (robot, q (nq,)) → a metric (nv, nv) or a lift K (nv, m)
 Lift = str | Array | Function  # what the argument ``lift`` takes
@@ -38,8 +40,27 @@ class GivenLift(NamedTuple):
         """Whether it is the horizontal lift of the inertia metric."""
         return self.name == "inertia" and self.metric is None and self.function is None
 
+    @property
+    def is_differenced(self) -> bool:
+        """Whether its derivatives are known by differences only."""
+        return self.function is not None and not self.exact and not isinstance(self.function, ExtendedJacobianLift)
+
+    def is_regular_at(self, robot: Robot, q: Array, task: Task) -> Array:
+        """Whether there is a lift (...) at q (..., nq) where J is regular, far from where it runs away."""
+        if isinstance(self.function, ExtendedJacobianLift):
+            return self.function.transversality(robot, q) > TRANSVERSAL
+        if self.function is not None and not self.is_metric:
+            return np.isfinite(evaluated(robot, self.function, q, (robot.nv, task.size))).all(axis=(-2, -1))
+        return np.ones(np.shape(q)[:-1], bool)
+
+    def why_singular(self, robot: Robot, q: Array) -> str:
+        """What is wrong with the lift at q (nq,) besides J, in words; nothing if all is right."""
+        return self.function.why_singular(robot, q) if isinstance(self.function, ExtendedJacobianLift) else ""
+
     def lift_at(self, robot: Robot, q: Array, task: Task) -> Array:
         """K (..., nv, m) at q (..., nq)."""
+        if isinstance(self.function, ExtendedJacobianLift):
+            return np.asarray(self.function(robot, q))
         if self.function is not None and not self.is_metric:
             return evaluated(robot, self.function, q, (robot.nv, task.size))
         if self.function is None and self.metric is None:
@@ -69,6 +90,8 @@ class GivenLift(NamedTuple):
     def derivative_at(self, robot: Robot, q: Array, shape: tuple[int, ...]) -> Array:
         """Of the function: (..., *shape, nv) along v."""
         assert self.function is not None
+        if isinstance(self.function, ExtendedJacobianLift):
+            return self.function.derivative(robot, q)
         size, hashable = int(np.prod(shape)), isinstance(self.function, Hashable)
         task = _traced(robot, self.function, size) if self.exact and hashable else None
         if task is None:
@@ -87,6 +110,18 @@ def given_lift(who: str, robot: Robot, task: Task, lift: Any, q: Array, *, exact
                 f"{who}: `lift` is one of {names}, a metric ({n}, {n}), or a function (robot, q) of either; got {lift!r}."
             )
         return GivenLift(lift)
+    if isinstance(lift, ExtendedJacobianLift):
+        if lift.task != task:
+            raise TorsorError(
+                f"{who}: this {lift.name} lift is one of the task {lift.task.title!r}, not of {task.title!r}. Make one for this "
+                "task."
+            )
+        if lift.task.size + lift.constraint.size != n:
+            raise TorsorError(
+                f"{who}: this {lift.name} lift is one for {lift.task.size + lift.constraint.size} degrees of freedom, and robot "
+                f"{robot.name!r} has {n}. Make one for this robot."
+            )
+        return GivenLift(lift.name, None, lift, False)
     if callable(lift):
         name = str(getattr(lift, "__name__", "given"))
         name = "given" if name == "<lambda>" else name

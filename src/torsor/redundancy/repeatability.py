@@ -8,15 +8,17 @@ import numpy as np
 
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import TorsorError
 from torsor.functions import mass_matrix
 from torsor.model import Robot
 from torsor.model.plain_numbers import refuse_strangers
 from torsor.motion.border import refuse_bad_numbers
-from torsor.redundancy.connection import Connection, bracket_terms, brackets_of, connection
+from torsor.redundancy.connection import bracket_terms, brackets_of, connection
+from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.redundancy.given_lift import GivenLift, Lift, given_lift
 from torsor.redundancy.in_words import tried, vector
-from torsor.redundancy.regular_configurations import regular_configurations
-from torsor.redundancy.task_values import WHY, has_value, is_integrable
+from torsor.redundancy.regular_configurations import Drawn, regular_configurations
+from torsor.redundancy.task_values import WHY, has_value, is_integrable, kernel_brackets
 from torsor.tasks import Task, as_task
 
 WHO = "is_repeatable"
@@ -92,21 +94,23 @@ def is_repeatable(
 
     ``task``: a `Task`, or the name of a frame for its body twist. ``lift``: "inertia", "pseudoinverse", a metric (nv, nv), or
     a function (robot, q) → metric (nv, nv) or K (nv, m). ``tolerance``: no unit; of a function at least 1e-8, for it is
-    differentiated by differences. Returns a report that is true or false and says why when printed.
+    differentiated by differences, unless it is an `extended_jacobian_lift`. Returns a report that is true or false and says why
+    when printed.
     """
     refuse_strangers(WHO, robot)
     refuse_bad_numbers(WHO, tolerance=tolerance)
     found = as_task(robot, task)
     drawn = regular_configurations(WHO, robot, task, q, configurations, seed)
     given = given_lift(WHO, robot, found, lift, drawn.q[0])
-    tolerance = tolerance if given.function is None else max(tolerance, DIFFERENCED)
+    drawn = _with_lift(robot, found, given, drawn)
+    tolerance = max(tolerance, DIFFERENCED) if given.is_differenced else tolerance
     count, valued = len(drawn.q), has_value(robot, found) or is_integrable(robot, found, drawn.q)
     if found.size == 1 or found.size == robot.nv:
         none = np.zeros(robot.nv)
         return RepeatabilityReport(
             robot.name, given.name, True, 0.0, tolerance, drawn.q[0], (), none, 0.0, count, drawn.skipped, valued
         )
-    relative = _relative_brackets(connection(robot, drawn.q, found, given), drawn.q, given)
+    relative = _relative_brackets(robot, drawn.q, found, given)
     worst = int(np.argmax(relative))
     B, M = brackets_of(robot, drawn.q[worst], found, given), mass_matrix(robot, drawn.q[worst])
     lengths = np.sqrt(np.maximum(np.einsum("iab,ij,jab->ab", B, M, B), 0.0))
@@ -128,8 +132,24 @@ def is_repeatable(
     )
 
 
-def _relative_brackets(there: Connection, q: Array, lift: GivenLift) -> Array:
+def _with_lift(robot: Robot, task: Task, given: GivenLift, drawn: Drawn) -> Drawn:
+    """Without configurations at which the lift itself is singular; raises if that is so of all."""
+    good = given.is_regular_at(robot, drawn.q, task)
+    if not good.any():
+        raise TorsorError(
+            f"{WHO}: the {given.name} lift is singular at all {len(good)} configurations of robot {robot.name!r}. "
+            f"{given.why_singular(robot, drawn.q[0])}"
+        )
+    return Drawn(drawn.q[good], drawn.skipped + int(np.sum(~good)))
+
+
+def _relative_brackets(robot: Robot, q: Array, task: Task, lift: GivenLift) -> Array:
     """The largest ⟨z, [k_a, k_b]⟩ of orthonormal lifted k and vertical z (B,), over the terms that cancel in it."""
+    if isinstance(
+        lift.function, ExtendedJacobianLift
+    ):  # span K = ker ∂h, and what leaves it is the bracket's part along ∂h
+        return kernel_brackets(robot, lift.function.constraint, q)
+    there = connection(robot, q, task, lift)
     L = np.linalg.cholesky(np.linalg.inv(np.swapaxes(there.K, -1, -2) @ there.metric @ there.K))
     Z, K = there.vertical_frame(), there.K @ L
     terms = [np.einsum("...iz,...icd,...ca,...db->...zab", Z, term, L, L) for term in bracket_terms(there, q, lift)]

@@ -49,6 +49,35 @@ def displacement(task: Task, start: tuple[Array, ...], end: tuple[Array, ...]) -
     return np.asarray(b - a)
 
 
+def displaced(task: Task, start: tuple[Array, ...], y: Array) -> tuple[Array, ...]:
+    """The place y (..., m) away from another, so that `displacement` from there to it is y; rows that are not selected stay."""
+    if isinstance(task, SelectedTask):
+        return displaced(task.task, start, spread(task, y))
+    if isinstance(task, StackedTask):
+        places: list[Array] = []
+        for one, own in zip(
+            task.tasks, np.split(y, np.cumsum([one.size for one in task.tasks])[:-1], axis=-1), strict=True
+        ):
+            places += displaced(one, start[len(places) : len(places) + _count(one)], own)
+        return tuple(places)
+    (a,) = start
+    if not isinstance(task, FrameTask):
+        return (a + y,)
+    if task.kind == "position":
+        moved = np.array(np.broadcast_to(a, (*y.shape[:-1], 4, 4)))
+        moved[..., :3, 3] += y
+        return (moved,)
+    twist = y if task.kind == "pose" else np.concatenate([y, np.zeros_like(y)], axis=-1)
+    return (np.asarray(a @ se3.exp(twist)),)
+
+
+def spread(task: SelectedTask, y: Array) -> Array:
+    """Numbers of the selected rows (..., m) among zeros for all others of the whole task."""
+    whole = np.zeros((*y.shape[:-1], task.task.size))
+    whole[..., list(task.rows)] = y
+    return whole
+
+
 def _count(task: Task) -> int:
     """How many parts `place` gives."""
     if isinstance(task, SelectedTask):

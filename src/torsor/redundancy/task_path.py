@@ -21,7 +21,8 @@ from torsor.functions import frame_pose
 from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
 from torsor.redundancy.in_words import vector
-from torsor.tasks import FrameTask, StackedTask, Task, pose_task
+from torsor.redundancy.task_displacement import spread
+from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task, pose_task
 
 FINE = 2001  # points of a curved leg, for its area
 AT_START = 1e-6  # rad or m: how near to the hand the first of some poses must be
@@ -169,6 +170,8 @@ def body_rates(task: Task, y: Array, y_rate: Array) -> Array:
         cuts = np.cumsum([one.size for one in task.tasks])[:-1]
         parts = zip(task.tasks, np.split(y, cuts), np.split(y_rate, cuts), strict=True)
         return np.concatenate([body_rates(*part) for part in parts])
+    if isinstance(task, SelectedTask):
+        return body_rates(task.task, spread(task, y), spread(task, y_rate))[list(task.rows)]
     if isinstance(task, FrameTask) and task.kind == "pose":
         return np.asarray(se3.right_jacobian(y) @ y_rate)
     if isinstance(task, FrameTask) and task.kind == "orientation":

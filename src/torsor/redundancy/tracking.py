@@ -131,10 +131,11 @@ class Tracker:
         report = task_rank(self.robot, q, self.task, tolerance=1e-3)
         condition = float(np.linalg.cond(mass_matrix(self.robot, q)))
         weight = f" Its mass matrix is nearly singular (condition {condition:.1e})." if condition > 1e5 else ""
+        choice = f" {why}" if (why := self.given.why_singular(self.robot, q)) else ""
         return TorsorError(
             f"{self.who}: robot {self.robot.name!r} cannot go on after t = {t:.6g} of this leg, at q = {where}: the lift runs "
-            f"away, as it does at singular configurations. J has {report}.{weight} Take a path that keeps away from it, or start "
-            "elsewhere on the self-motion (torsor.self_motion)."
+            f"away, as it does at singular configurations. J has {report}.{weight}{choice} Take a path that keeps away from it, "
+            "or start elsewhere on the self-motion (torsor.self_motion)."
         )
 
 
