@@ -38,17 +38,27 @@ def main() -> None:
 
     print("\nA planar arm with its mass in two points, which is flat, and a circle of 10 cm drawn twenty times:")
     arm, start, tip = two_point_masses(), np.array([0.5, 0.6, 1.6]), torsor.position_task("tip", ["vx", "vy"])
-    drifts = [torsor.closed_loop_drift(arm, start, tip, circle(tip, -0.1), lift=lift) for lift in LIFTS]
-    for name, drift in zip(LIFTS, drifts, strict=True):
-        print(f"  {torsor.is_repeatable(arm, tip, name)}")
+    held = torsor.extended_jacobian_lift(arm, tip, first_and_a_fifth_of_the_second)
+    lifts = (*LIFTS, held)
+    drifts = [torsor.closed_loop_drift(arm, start, tip, circle(tip, -0.1), lift=lift) for lift in lifts]
+    for lift, drift in zip(lifts, drifts, strict=True):
+        print(f"  {torsor.is_repeatable(arm, tip, lift)}")
         print(f"  {drift}{bad(drift.task_error[-1], 1e-7)}")
     print(
         f"  {'' if np.abs(drifts[1].drift[-1]).max() < 1e-7 else 'BAD '}the horizontal lift holds the first joint still"
+    )
+    print(
+        f"  what a lift of one's own choice holds comes back, and so do the joints{bad(np.abs(drifts[2].drift).max(), 1e-7)}"
     )
     draw(panda, around, drifts)
 
 
 LIFTS = ("pseudoinverse", "inertia")
+
+
+def first_and_a_fifth_of_the_second(robot: torsor.Robot, q: np.ndarray) -> np.ndarray:
+    """A function of the configuration for an extended Jacobian to hold."""
+    return q[0:1] + 0.2 * q[1:2]
 
 
 def bad(off: float, limit: float) -> str:
@@ -105,7 +115,7 @@ def draw(robot: torsor.Robot, motion: torsor.SelfMotion, drifts: list[torsor.Loo
     torsor.plot.self_motion(robot, motion, ax=left)
     left.set_title(f"{robot.name}: the hand holds still, {float(motion.length):.2f} m·√kg round")
     right = figure.add_subplot(1, 2, 2)
-    labels = ["pseudoinverse", "horizontal lift of the inertia metric"]
+    labels = ["pseudoinverse", "horizontal lift of the inertia metric", "extended Jacobian"]
     torsor.plot.loop_drift(drifts, labels=labels, ax=right)
     right.set_title("planar 3R, two point masses: a circle drawn twenty times")
     figure.savefig(folder / "redundancy.png", dpi=120)
