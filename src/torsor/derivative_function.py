@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from torsor import lie
-from torsor.arrays import concat, identity, matmul, reshape, transpose
+from torsor.arrays import concat, identity, matmul, reshape, transpose, zeros
 from torsor.arrays.arguments import explained
 from torsor.arrays.checked import signature_of
 from torsor.arrays.typing import Array, ConfigurationVector
@@ -22,6 +22,8 @@ from torsor.mechanics.manifold import configuration_rate
 from torsor.model import Parameters, Robot
 from torsor.model.parameters import meant_by
 from torsor.request import Algorithm, Outputs, Request, traced
+
+PITCHES = "pitches"  # of the screws: no group of numbers of their own
 
 
 @explained
@@ -46,8 +48,13 @@ def derivative(
       there is no difference;
     * the robot's numbers (`torsor.Parameters`): "inertias" (n, 10), "gravity" (3,), "armature", "viscous_friction",
       "coulomb_friction" (nv,);
-    * its geometry, as twists: "screws" (n, 6), the screw S_i of a joint displaced to Ad(exp δ) S_i in its link frame;
-      "poses" (n, 6), the home pose of a link displaced to T exp δ with all that hangs on it; "frame_poses" likewise.
+    * its joints, which move by exp(S_i q_i): "screws" (n, 6), number by number of S_i in its link frame. All directions are
+      there, also those in which the joint becomes another: ω × of a tilt, a pitch, a length that is not 1 (a gear), a rotation of
+      a prismatic joint. An axis displaced by a twist δ changes S_i by [δ, S_i]. "pitches" (n,), m per rad, is the direction
+      (0, ω_i): of a revolute joint the limit of a helical one, 0 for joints without a pitch and for prismatic ones, where it
+      is infinite;
+    * its poses, as twists: "poses" (n, 6), the home pose of a link displaced to T exp δ with all that hangs on it;
+      "frame_poses" likewise.
 
     Optional arguments such as wrenches are inputs only of a function of yours that declares them and passes them on. No joint
     force depends on "base_inertia", the link that does not move.
@@ -62,28 +69,28 @@ def derivative(
     names = _names("wrt", wrt)
     call = TracedCall.of("derivative", function, robot, inputs, parameters, fixed)
     on_manifold = _configurations(call, _names("configurations", configurations))
-    own = [group for group in names if group in Parameters._fields and group not in call.inputs]
+    own = [group for group in names if group in (*Parameters._fields, PITCHES) and group not in call.inputs]
     for group in names:
         if group not in call.inputs and group not in own:
-            known = (*call.inputs, *Parameters._fields)
+            known = (*call.inputs, *Parameters._fields, PITCHES)
             both, plural = "input or group of parameters", "inputs and groups of parameters"
             where, listing = f"derivative: {call.name}", ", ".join(known)
             raise unknown_name(where, both, group, known, listing, plural=plural, meant=meant_by(group))
     if not names:
         raise TorsorError(f"derivative: say what to differentiate {call.name} by, as wrt='q' or wrt='inertias'.")
-    call = call._replace(groups=call.groups | {group: getattr(robot.parameters, group).shape for group in own})
+    at = {group: zeros(robot.n) if group == PITCHES else getattr(robot.parameters, group) for group in own}
+    call = call._replace(groups=call.groups | {group: values.shape for group, values in at.items()})
     outputs: list[str] = []
     moved: list[str] = []
 
     def run(**given: Any) -> dict[str, Any]:
-        evaluated = call.evaluate(given)
+        evaluated = _by_screws(call, given).evaluate(given)
         directions = {name: D for name in names if (D := _directions(call, evaluated, name, on_manifold)) is not None}
         outputs[:], moved[:] = evaluated.outputs, directions
         return evaluated.outputs | {_label(name): D for name, D in directions.items()}
 
     program = trace(run, call.inputs, Level.FULL)
     along = {name: _label(name) for name in moved}
-    at = {group: getattr(robot.parameters, group) for group in own}
     return Kernel(f"∂ {call.name} of {robot.name}", derivatives(program, Wanted(outputs, names, along, at)))
 
 
@@ -111,9 +118,18 @@ def _directions(call: TracedCall, evaluated: Evaluated, name: str, on_manifold: 
         return tangent_map(call.robot, evaluated.given[name]) if name in on_manifold else None
     if name in ("poses", "frame_poses"):
         return _each(getattr(p, name), [matmul(getattr(p, name), E) for E in lie.se3.hat(identity(6))])
-    if name == "screws":
-        return _each(p.screws, [lie.bracket(E, p.screws) for E in identity(6)])
     return None
+
+
+def _by_screws(call: TracedCall, given: dict[str, Any]) -> TracedCall:
+    """The call in which changes of pitch, if they are among its inputs, have become changes (0, ω) of the screws."""
+    if PITCHES not in call.groups:
+        return call
+    change = given.pop(PITCHES)
+    screws: Array = given.get("screws", call.robot.parameters.screws)
+    given["screws"] = screws + change[:, None] * concat([zeros(1, 3), screws[:, :3]])
+    groups = {group: shape for group, shape in call.groups.items() if group != PITCHES}
+    return call._replace(groups=groups | {"screws": screws.shape})
 
 
 def tangent_map(robot: Robot, q: ConfigurationVector) -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import jax
@@ -19,6 +20,7 @@ import pytest
 
 import torsor
 from torsor import Inertia, Joint, Robot, TorsorError, compiled, lie
+from torsor.model.assemble import disassemble, frames_of
 
 pytestmark = pytest.mark.usefixtures("jax_in_doubles")
 
@@ -267,11 +269,49 @@ def test_the_gradient_by_a_whole_robot_is_a_robot_of_derivatives(same):
 
     gradient = jax.jit(jax.grad(power))(robot)
     assert isinstance(gradient, Robot)
-    for field, linear in {"inertias": True, "gravity": True, "armature": True, "screws": False, "poses": False}.items():
+    for field, linear in {"inertias": True, "gravity": True, "armature": True, "poses": False}.items():
         at = np.array(getattr(robot.parameters, field))
-        want = central(lambda leaf, f=field: power(robot.with_parameters(**{f: leaf})), at, 1.0 if linear else 1e-5)
+        varied = lambda leaf, f=field: Robot(robot.structure, robot.parameters._replace(**{f: leaf}))  # noqa: E731
+        want = central(lambda leaf, at=varied: power(at(leaf)), at, 1.0 if linear else 1e-5)
         assert np.any(want)
         same(getattr(gradient.parameters, field), want, ROUNDING if linear else DIFFERENCES)
+    want = central(lambda screws: power(moving_by(robot, screws)), np.array(robot.parameters.screws), 1e-5)
+    same(gradient.parameters.screws, want, DIFFERENCES)
+
+
+def moving_by(robot: Robot, screws: np.ndarray) -> Robot:
+    """The robot built anew with joints that move by exp(S q) of any screws, of whatever kinds they are."""
+    pairs = zip(disassemble(robot), screws, strict=True)
+    joints = [replace(joint, kind="helical", screw=S) for joint, S in pairs]
+    return torsor.assemble(joints, gravity=robot.gravity, frames=frames_of(robot))
+
+
+# What would be wrong in silence if a joint moved by the closed form of its kind: directions that leave the kind
+LEAVING = {
+    "a pitch on a revolute joint": (0, [0, 0, 0, 0.3, -0.2, 0.9]),
+    "an axis tilted, its moment kept": (0, [-0.5, 0.7, 0.1, 0, 0, 0]),
+    "a length that is not one": (2, [0.4, 0.1, 0.8, 0.3, 0.2, 0.1]),
+    "a prismatic joint that turns": (1, [0.3, -0.6, 0.2, 0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("case", LEAVING)
+def test_gradients_by_screws_are_right_in_directions_that_leave_the_kind_of_joint(case, same):
+    """JAX cannot refuse them: they are the derivatives of the mechanism with that other screw."""
+    robot = chain_of("revolute", "prismatic", "helical")
+    (i, direction), x = LEAVING[case], arguments(robot)
+    change = np.zeros((3, 6))
+    change[i] = direction
+
+    def outputs(robot: Robot) -> object:
+        return torsor.inverse_dynamics(robot, x["q"], x["v"], x["a"]), torsor.frame_pose(robot, x["q"], "tool")
+
+    at = robot.parameters.screws
+    _, slopes = jax.jvp(lambda screws: outputs(robot.with_parameters(screws=screws)), (at,), (change,))
+    for k, slope in enumerate(slopes):
+        f = {t: np.asarray(outputs(moving_by(robot, at + t * change))[k]) for t in (-2e-3, -1e-3, 1e-3, 2e-3)}
+        # fourth order: a prismatic joint that hardly turns has a pitch of a kilometre, and loses digits to smaller steps
+        same(slope, (8 * (f[1e-3] - f[-1e-3]) - (f[2e-3] - f[-2e-3])) / 12e-3, DIFFERENCES)
 
 
 def along(function: Callable, at: np.ndarray, d: np.ndarray) -> list[jax.Array]:

@@ -3,13 +3,17 @@
 Link i sits at T_pi = M_i e^{S_i q_i} of its parent p [PBP95, (23)]. The screws of a joint are rows (k, 6) of constants
 in its link frame for every kind (k = 1 for revolute, prismatic and helical; 3 for planar and spherical; 6 for free),
 so that V_i = Ad(T_ip) V_p + S_iᵀ v_i holds for all of them.
+
+Plain numbers are unit screws of their joint's kind, for which the motion has its shortest form. Screws that are inputs of a
+program, or being differentiated, may be any, and the motion is e^{S q} of that screw: its derivatives are then right in every
+direction, also in those that leave the joint's kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from torsor.arrays import block, concat, cos, identity, matmul, matvec, sin, stack, transpose, zeros
+from torsor.arrays import block, concat, cos, identity, is_concrete, matmul, matvec, sin, stack, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Wrench
 from torsor.lie.unchecked import quaternion, screws, se3, so3
 from torsor.model import Robot
@@ -100,6 +104,8 @@ def _motion(robot: Robot, i: int, q: ConfigurationVector) -> Pose:
     S, angle = robot.parameters.screws[i], part[..., 0]
     if ratio != 1.0 or offset != 0.0:
         angle = ratio * angle + offset
+    if not is_concrete(S):
+        return se3.exp(angle[..., None] * S) if kind == "prismatic" else screws.turning_motion(S, angle)
     if kind == "prismatic":
         return screws.prismatic_motion(S, angle)
     if kind == "revolute":

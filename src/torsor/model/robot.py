@@ -14,6 +14,7 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
 from torsor.errors import ModelError, ShapeError, TorsorError, unknown_name
 from torsor.model.bodies import refuse_no_inertia, refuse_unphysical
+from torsor.model.given_geometry import refuse_other_geometry
 from torsor.model.inertia import Inertia
 from torsor.model.parameters import Parameters, unknown_group
 from torsor.model.poses import check_pose, composed
@@ -169,7 +170,11 @@ class Robot:
 
     @explained
     def with_parameters(self, **changes: Array) -> Robot:
-        """A robot with some of `parameters` replaced (screws, inertias, gravity, …); JAX values are welcome."""
+        """A robot with some of `parameters` replaced (screws, inertias, gravity, …); JAX values are welcome.
+
+        Plain screws must be unit screws of their joints' kinds, poses rigid motions. Of JAX values nobody knows: joints then
+        move by exp(screw · q), whatever the screw.
+        """
         for name in changes:
             if name not in Parameters._fields:
                 raise unknown_group("with_parameters: a robot", name)
@@ -181,6 +186,7 @@ class Robot:
                 )
         parameters = self.parameters._replace(**changes).frozen()
         parameters.refuse_non_finite(self.name)
+        refuse_other_geometry(self.structure, parameters, changes)
         return replace(self, parameters=parameters)
 
     @explained

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor.arrays import as_numbers, concat, cross, dot, identity, sqrt, where, zeros
+from torsor.arrays import as_numbers, concat, cos, cross, dot, identity, sin, sqrt, where, zeros
 from torsor.arrays.typing import Pose, Scalar, Twist, Vector3
 from torsor.lie.unchecked import se3, so3
 
@@ -45,6 +45,16 @@ def prismatic_motion(S: Twist, distance: Scalar) -> Pose:
     ``S`` (..., 6); ``distance`` (...), m; returns (..., 4, 4).
     """
     return se3.pose(identity(3), distance[..., None] * S[..., 3:])
+
+
+def turning_motion(S: Twist, x: Scalar) -> Pose:
+    """exp(S x) for a screw of any length and pitch that turns, ω ≠ 0: that of the unit screw S/|ω| by |ω| x [PBP95, (15)–(17)].
+
+    The same as `se3.exp`, without its series for small rotations. ``S`` (..., 6), m; ``x`` (...), rad; returns (..., 4, 4).
+    """
+    rate = sqrt(dot(S[..., :3], S[..., :3]))
+    angle = rate * x
+    return helical_motion(S / rate[..., None], sin(angle), cos(angle), angle)
 
 
 class Line(NamedTuple):

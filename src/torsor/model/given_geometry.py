@@ -1,0 +1,73 @@
+"""What is refused when a robot is given other screws or poses: numbers that its joints, as they are, cannot have.
+
+Velocities use a screw as it is given, the joint's motion the closed form of a unit screw of the joint's kind. With any other
+screw the two would belong to different mechanisms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+import numpy as np
+
+from torsor.arrays import is_concrete
+from torsor.arrays.typing import Array, Twist
+from torsor.errors import ModelError
+from torsor.model.joints import SCREW_KINDS
+from torsor.model.parameters import Parameters
+from torsor.model.poses import check_pose
+from torsor.model.structure import Structure
+
+TOLERANCE = 1e-8  # what ten printed digits of a screw may be off, as for a pose
+
+
+def refuse_other_geometry(structure: Structure, parameters: Parameters, changed: Container[str]) -> None:
+    """Raise if a changed group holds what is no unit screw of its joint's kind, or no pose; JAX and traced values pass."""
+    s, p = structure, parameters
+    if "poses" in changed and is_concrete(p.poses):
+        for i, T in enumerate(p.poses):
+            check_pose(f"with_parameters: poses[{i}], of joint {s.joints[i]!r}", T)
+    if "frame_poses" in changed and is_concrete(p.frame_poses):
+        names = {frame.pose_row: frame.name for frame in s.frames}
+        for k, T in enumerate(p.frame_poses):
+            check_pose(f"with_parameters: frame_poses[{k}], of frame {names.get(k)!r}", T)
+    if "screws" in changed and is_concrete(p.screws):
+        longest = _longest(s, p)
+        for i, (S, kind) in enumerate(zip(p.screws, s.kinds, strict=True)):
+            if (wrong := _what_is_wrong(kind, S, longest)) is not None:
+                numbers = ", ".join(f"{x:g}" for x in S)
+                raise ModelError(
+                    f"with_parameters: screws[{i}] = ({numbers}) is no unit screw of joint {s.joints[i]!r}, which is {kind}: "
+                    f"{wrong}"
+                )
+
+
+def _what_is_wrong(kind: str, S: Twist, longest: float) -> str | None:
+    w, v = S[:3], S[3:]
+    turning, sliding = float(np.linalg.norm(w)), float(np.linalg.norm(v))
+    if kind not in SCREW_KINDS:
+        return "it has none, and the row must be zero; turn its pose instead." if np.any(S) else None
+    if kind == "prismatic":
+        if np.any(w):
+            return f"it slides and does not turn, so that the first three numbers must be 0. {_REBUILD}"
+        return None if abs(sliding - 1.0) <= TOLERANCE else f"|v| must be 1, and is {sliding:.9g}. {_REBUILD}"
+    if abs(turning - 1.0) > TOLERANCE:
+        return f"|ω| of its first three numbers must be 1, and is {turning:.9g}. {_REBUILD}"
+    pitch = float(np.dot(w, v))
+    if kind == "revolute" and abs(pitch) > TOLERANCE * longest:
+        return (
+            f"it has no pitch, so that ω·v must be 0, and is {pitch:.6g} m per rad. Take it out, v − (ω·v) ω, or make the "
+            f"joint helical. {_REBUILD}"
+        )
+    return None
+
+
+_REBUILD = "A joint that moves by any other screw is built anew: torsor.Joint(..., kind='helical', screw=...)."
+
+
+def _longest(structure: Structure, parameters: Parameters) -> float:
+    """The largest length, m, in the geometry of a robot: what the rounding of a moment is measured by."""
+    turning = [i for i, kind in enumerate(structure.kinds) if kind in ("revolute", "helical")]
+    groups: list[Array] = [parameters.screws[turning, 3:]]
+    groups += [T[:, :3, 3] for T in (parameters.poses, parameters.frame_poses) if is_concrete(T)]
+    return max((float(np.abs(group).max()) for group in groups if group.size), default=0.0)
