@@ -12,6 +12,7 @@ from torsor.arrays.typing import Coordinates, Matrix6, Screws, Twist
 from torsor.errors import TorsorError
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
+from torsor.lie.screw_lists import one_for_each
 
 
 @checked
@@ -20,7 +21,7 @@ def adjoint_between(screws: Screws, q: Coordinates, i: int, j: int) -> Matrix6:
 
     1 ≤ i ≤ n + 1, 0 ≤ j ≤ n. ``screws`` (n, 6), ``q`` (..., n), rad or m; returns (..., 6, 6).
     """
-    _check("adjoint_between", screws, i, j)
+    _check("adjoint_between", screws, q, i, j)
     T = identity(4)
     for k in range(i, j + 1):
         T = matmul(se3.exp(-screws[k - 1] * q[..., k - 1, None]), T)
@@ -33,7 +34,7 @@ def adjoint_between_derivative(screws: Screws, q: Coordinates, i: int, j: int, k
 
     ``B`` (..., 6), rad, m; returns (..., 6).
     """
-    _check("adjoint_between_derivative", screws, i, j, k=k)
+    _check("adjoint_between_derivative", screws, q, i, j, k=k)
     if not i <= k <= j:
         return zeros(6)
     inner = matvec(adjoint_between(screws, q, i, k - 1), B)
@@ -48,7 +49,7 @@ def adjoint_between_second_derivative(
 
     ``B`` (..., 6), rad, m; returns (..., 6).
     """
-    _check("adjoint_between_second_derivative", screws, i, j, k=k, l=l)
+    _check("adjoint_between_second_derivative", screws, q, i, j, k=k, l=l)
     first, last = min(k, l), max(k, l)
     if not i <= first <= last <= j:
         return zeros(6)
@@ -57,8 +58,9 @@ def adjoint_between_second_derivative(
     return matvec(adjoint_between(screws, q, last, j), twice)
 
 
-def _check(who: str, screws: Screws, i: int, j: int, **joints: int) -> None:
-    """Refuse indices that name no exponential: Python would count those below 1 from the end."""
+def _check(who: str, screws: Screws, q: Coordinates, i: int, j: int, **joints: int) -> None:
+    """Refuse coordinates that belong to no screw, and indices that name no exponential: Python would count from the end."""
+    one_for_each(who, screws, q=q)
     n = screws.shape[0]
     ranges = {"i": (i, 1, n + 1), "j": (j, 0, n), **{name: (k, 1, n) for name, k in joints.items()}}
     for name, (value, least, most) in ranges.items():

@@ -19,6 +19,7 @@ from torsor.arrays.typing import Array, Pose, Twist
 from torsor.errors import ModelError
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
+from torsor.lie.screw_lists import one_for_each, poses_for_each
 from torsor.model.chains import serial_chain
 from torsor.model.inertia import Inertia
 from torsor.model.joints import SCREW_KINDS
@@ -33,7 +34,7 @@ class SpaceForm(NamedTuple):
 
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
-        return matmul(_product(self.screws, as_numbers(q)), self.home)
+        return matmul(_product("SpaceForm.pose", self.screws, q), self.home)
 
     def to_body(self) -> BodyForm:
         """B_i = Ad(M⁻¹) A_i [PBP95, after (14)]."""
@@ -41,8 +42,9 @@ class SpaceForm(NamedTuple):
 
     def to_local(self, steps: Pose) -> LocalForm:
         """P_i = Ad((M_1 ⋯ M_{i−1})⁻¹) A_i for chosen steps M_i (n, 4, 4) whose product is M [PBP95, after (13)]."""
+        given, steps = poses_for_each("SpaceForm.to_local", self.screws, "steps", steps)
         screws, T = [], identity(4)
-        for A, M in zip(self.screws, steps, strict=True):
+        for A, M in zip(given, steps, strict=True):
             screws.append(lie.transform_twist_inverse(T, A))
             T = matmul(T, M)
         if abs(T - self.home).max() > 1e-9:
@@ -51,12 +53,14 @@ class SpaceForm(NamedTuple):
 
     def to_link(self, homes: Pose) -> LinkForm:
         """S_i = Ad(M_i⁻¹) A_i with M_i (n, 4, 4) the link frames at home [LP, (9.39), (9.40), E002-4]."""
+        screws, homes = poses_for_each("SpaceForm.to_link", self.screws, "homes", homes)
         steps, T = [], identity(4)
         for M in homes:
             steps.append(matmul(se3.inverse(T), M))
             T = M
-        screws = lie.transform_twist_inverse(as_numbers(homes), self.screws)
-        return LinkForm(screws, stack_matrices(steps), matmul(se3.inverse(T), self.home))
+        return LinkForm(
+            lie.transform_twist_inverse(homes, screws), stack_matrices(steps), matmul(se3.inverse(T), self.home)
+        )
 
     def robot(self, homes: Pose, inertias: Sequence[Inertia], **options: Any) -> Robot:
         """The serial chain with link frames ``homes`` (n, 4, 4), m, at home; options as in `serial_chain`."""
@@ -71,7 +75,7 @@ class BodyForm(NamedTuple):
 
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
-        return matmul(self.home, _product(self.screws, as_numbers(q)))
+        return matmul(self.home, _product("BodyForm.pose", self.screws, q))
 
     def to_space(self) -> SpaceForm:
         """A_i = Ad(M) B_i [PBP95, after (14)]."""
@@ -90,15 +94,17 @@ class LocalForm(NamedTuple):
 
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
-        q, T = as_numbers(q), identity(4)
-        for i, (P, M) in enumerate(zip(self.screws, self.steps, strict=True)):
+        screws, steps = poses_for_each("LocalForm.pose", self.screws, "steps", self.steps)
+        (q,), T = one_for_each("LocalForm.pose", screws, q=q), identity(4)
+        for i, (P, M) in enumerate(zip(screws, steps, strict=True)):
             T = matmul(matmul(T, se3.exp(P * q[..., i, None])), M)
         return T
 
     def to_space(self) -> SpaceForm:
         """A_1 = P_1, A_2 = Ad(M_1) P_2, A_3 = Ad(M_1 M_2) P_3, … [PBP95, after (13)]."""
+        given, steps = poses_for_each("LocalForm.to_space", self.screws, "steps", self.steps)
         screws, T = [], identity(4)
-        for P, M in zip(self.screws, self.steps, strict=True):
+        for P, M in zip(given, steps, strict=True):
             screws.append(lie.transform_twist(T, P))
             T = matmul(T, M)
         return SpaceForm(stack_vectors(screws), T)
@@ -117,15 +123,17 @@ class LinkForm(NamedTuple):
 
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
-        q, T = as_numbers(q), identity(4)
-        for i, (S, M) in enumerate(zip(self.screws, self.steps, strict=True)):
+        screws, steps = poses_for_each("LinkForm.pose", self.screws, "steps", self.steps)
+        (q,), T = one_for_each("LinkForm.pose", screws, q=q), identity(4)
+        for i, (S, M) in enumerate(zip(screws, steps, strict=True)):
             T = matmul(matmul(T, M), se3.exp(S * q[..., i, None]))
         return matmul(T, self.tip)
 
     def to_space(self) -> SpaceForm:
         """A_i = Ad(M_1 ⋯ M_i) S_i [PBP95, (50), E001-6]."""
+        given, steps = poses_for_each("LinkForm.to_space", self.screws, "steps", self.steps)
         screws, T = [], identity(4)
-        for S, M in zip(self.screws, self.steps, strict=True):
+        for S, M in zip(given, steps, strict=True):
             T = matmul(T, M)
             screws.append(lie.transform_twist(T, S))
         return SpaceForm(stack_vectors(screws), matmul(T, self.tip))
@@ -157,9 +165,9 @@ def link_form(robot: Robot, frame: str) -> LinkForm:
     return LinkForm(screws, stack_matrices([p.poses[i] for i in path]), tip)
 
 
-def _product(screws: Twist, q: Array) -> Pose:
-    T = identity(4)
-    for i, S in enumerate(screws):
+def _product(where: str, screws: Twist, q: Array) -> Pose:
+    (q,), T = one_for_each(where, screws, q=q), identity(4)
+    for i, S in enumerate(as_numbers(screws)):
         T = matmul(T, se3.exp(S * q[..., i, None]))
     return T
 

@@ -1,0 +1,99 @@
+"""The functions of the papers that take lists of screws: one number and one pose for each, or an error in words."""
+
+import numpy as np
+import pytest
+
+import torsor
+from torsor import lie, second_kind
+
+TWO, SIX = np.eye(6)[:2], np.eye(6)
+ROW = torsor.Inertia.box((1, 2, 3), mass=1).row
+STEPS = np.array([np.eye(4)] * 2)
+FORMS = {
+    "SpaceForm": torsor.SpaceForm(TWO, np.eye(4)),
+    "BodyForm": torsor.BodyForm(TWO, np.eye(4)),
+    "LocalForm": torsor.LocalForm(TWO, STEPS),
+    "LinkForm": torsor.LinkForm(TWO, STEPS, np.eye(4)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", [(3,), (1,), (2, 3), ()])
+def test_a_product_of_exponentials_takes_one_number_for_each_screw(form, shape):
+    with pytest.raises(
+        torsor.ShapeError, match=rf"{form}\.pose: `q` must have shape \(\.\.\., 2\), one number for each of 2"
+    ):
+        FORMS[form].pose(np.zeros(shape))
+    assert FORMS[form].pose(np.zeros((5, 2))).shape == (5, 4, 4)
+    assert FORMS[form].pose([0.0, 0.0]).shape == (4, 4)
+
+
+@pytest.mark.parametrize("name", ["pose", "columns", "twist", "twist_rate", "metric", "christoffel"])
+def test_coordinates_of_the_second_kind_are_as_many_as_the_screws(name):
+    function, more = getattr(second_kind, name), {"metric": (ROW,), "christoffel": (ROW,)}.get(name, ())
+    count = {"twist": 2, "twist_rate": 3}.get(name, 1)
+    function(SIX, *[np.zeros(6)] * count, *more)
+    for wrong in (5, 7):
+        with pytest.raises(
+            torsor.ShapeError, match=rf"second_kind\.{name}: `x` must have shape \(\.\.\., 6\), .*\({wrong},\)"
+        ):
+            function(SIX, *[np.zeros(wrong)] * count, *more)
+    if count > 1:
+        with pytest.raises(torsor.ShapeError, match=rf"second_kind\.{name}: `x_dot` must have shape \(\.\.\., 6\)"):
+            function(SIX, np.zeros(6), *[np.zeros(1)] * (count - 1))
+    with pytest.raises(torsor.ShapeError, match="`screws` must have shape"):
+        function(np.zeros((2, 6, 6)), *[np.zeros(6)] * count, *more)
+
+
+def test_adjoints_between_links_take_one_number_for_each_screw():
+    B = np.ones(6)
+    for call in (
+        lambda q: torsor.adjoint_between(TWO, q, 1, 2),
+        lambda q: torsor.adjoint_between_derivative(TWO, q, 1, 2, 1, B),
+        lambda q: torsor.adjoint_between_second_derivative(TWO, q, 1, 2, 1, 2, B),
+    ):
+        assert call(np.zeros((4, 2))).shape[0] == 4
+        for wrong in (1, 3):
+            with pytest.raises(torsor.ShapeError, match=r"adjoint_between.*: `q` must have shape \(\.\.\., 2\)"):
+                call(np.zeros(wrong))
+
+
+def test_one_pose_for_each_screw():
+    for call, text in (
+        (
+            lambda: torsor.LocalForm(SIX[:3], STEPS).to_space(),
+            r"LocalForm\.to_space: `steps` must have shape \(3, 4, 4\)",
+        ),
+        (
+            lambda: torsor.LocalForm(SIX[:3], STEPS).pose(np.zeros(3)),
+            r"LocalForm\.pose: `steps` must have shape \(3, 4, 4\)",
+        ),
+        (lambda: torsor.LinkForm(SIX[:3], STEPS, np.eye(4)).to_space(), r"LinkForm\.to_space: `steps` must have shape"),
+        (
+            lambda: torsor.SpaceForm(TWO, np.eye(4)).to_local(STEPS[:1]),
+            r"SpaceForm\.to_local: `steps` .* got \(1, 4, 4\)",
+        ),
+        (
+            lambda: torsor.SpaceForm(TWO, np.eye(4)).to_link(SIX),
+            r"SpaceForm\.to_link: `homes` .* one pose for each of 2 screws",
+        ),
+        (
+            lambda: torsor.SpaceForm("two", np.eye(4)).pose(np.zeros(2)),
+            r"SpaceForm\.pose: `screws` must be real numbers",
+        ),
+        (
+            lambda: torsor.BodyForm(np.ones(6), np.eye(4)).pose(np.zeros(1)),
+            r"BodyForm\.pose: `screws` must have shape \(k, 6\)",
+        ),
+    ):
+        with pytest.raises(torsor.ShapeError, match=text):
+            call()
+
+
+def test_lists_are_as_good_as_arrays():
+    listed = torsor.LocalForm(TWO.tolist(), STEPS.tolist())
+    assert np.allclose(listed.to_space().pose([0.1, 0.2]), FORMS["LocalForm"].pose(np.array([0.1, 0.2])))
+    assert np.allclose(
+        FORMS["SpaceForm"].to_link(STEPS.tolist()).pose([0.3, 0.2]),
+        lie.se3.exp(0.3 * TWO[0]) @ lie.se3.exp(0.2 * TWO[1]),
+    )
