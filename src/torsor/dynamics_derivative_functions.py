@@ -33,31 +33,29 @@ from torsor.mechanics import (
     inverse_dynamics_hessian as inverse_hessian,
     inverse_dynamics_hessian_product as inverse_product,
 )
-from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot, Structure
 
 HERE = __name__
 
 
 def _forward_derivatives_by_arrays(
-    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None
+    robot: Robot, q: Array, v: Array, tau: Array, **more: Any
 ) -> forward_derivatives.ForwardDynamicsDerivatives:
-    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices."""
-    return _first_by_arrays(robot, q, v, tau, () if wrenches is None else (wrenches,))[1]
+    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices; ``more``: wrenches and base motion."""
+    return _first_by_arrays(robot, q, v, tau, more)[1]
 
 
 def _fill_forward_derivatives(
-    robot: Robot, results: list[Array], room: Room, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None
+    robot: Robot, results: list[Array], room: Room, q: Array, v: Array, tau: Array, **more: Any
 ) -> None:
     """The same into given arrays (N, nv, nv), with products over what is not zero."""
     dq, dv, M_inverse = results
-    external = () if wrenches is None else (wrenches,)
     a = room("a", *v.shape)
     out: Any = {"out": forward_derivatives.AccelerationAndInverse(a, M_inverse)}
-    _acceleration_and_inverse(robot, q, v, tau, *external, **out)
+    _acceleration_and_inverse(robot, q, v, tau, **more, **out)
     slopes = inverse_derivatives.InverseDynamicsDerivatives(*(room(name, *dq.shape) for name in ("dq", "dv", "da")))
     out = {"out": slopes}
-    inverse_dynamics_derivatives(robot, q, v, a, *external, **out)
+    inverse_dynamics_derivatives(robot, q, v, a, **more, **out)
     less, ranges = np.negative(M_inverse, out=slopes.da), _branches(robot.structure)
     products(less, slopes.dq, dq, ranges=ranges)
     products(less, slopes.dv, dv, ranges=ranges)
@@ -73,27 +71,26 @@ def _branches(structure: Structure) -> Ranges | None:
 
 
 def _inverse_second_derivatives_by_arrays(
-    robot: Robot, q: Array, v: Array, a: Array, wrenches: Wrenches | None = None
+    robot: Robot, q: Array, v: Array, a: Array, **more: Any
 ) -> inverse_second.InverseDynamicsSecondDerivatives:
     """By a kernel for what belongs to single freedoms, and products of arrays."""
-    rows = _driven_rows(robot, q, v, a, *(() if wrenches is None else (wrenches,)))
+    rows = _driven_rows(robot, q, v, a, **more)
     return inverse_second.second_derivatives_of(robot, rows, v)
 
 
 def _forward_second_derivatives_by_arrays(
-    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None
+    robot: Robot, q: Array, v: Array, tau: Array, **more: Any
 ) -> forward_second.ForwardDynamicsSecondDerivatives:
     """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices and tensors."""
-    external = () if wrenches is None else (wrenches,)
-    a, first = _first_by_arrays(robot, q, v, tau, external)
-    return forward_second.second_through_inverse(first, inverse_dynamics_second_derivatives(robot, q, v, a, *external))
+    a, first = _first_by_arrays(robot, q, v, tau, more)
+    return forward_second.second_through_inverse(first, inverse_dynamics_second_derivatives(robot, q, v, a, **more))
 
 
 def _first_by_arrays(
-    robot: Robot, q: Array, v: Array, tau: Array, external: tuple[Wrenches, ...]
+    robot: Robot, q: Array, v: Array, tau: Array, more: dict[str, Any]
 ) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]:
-    a, M_inverse = _acceleration_and_inverse(robot, q, v, tau, *external)
-    slopes = inverse_dynamics_derivatives(robot, q, v, a, *external)
+    a, M_inverse = _acceleration_and_inverse(robot, q, v, tau, **more)
+    slopes = inverse_dynamics_derivatives(robot, q, v, a, **more)
     return a, forward_derivatives.through_inverse(M_inverse, slopes)
 
 

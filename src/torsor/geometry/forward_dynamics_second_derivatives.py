@@ -24,6 +24,7 @@ from torsor.mechanics.forward_dynamics_derivatives import (
     through_inverse,
 )
 from torsor.mechanics.inverse_dynamics_derivatives import inverse_dynamics_derivatives
+from torsor.mechanics.newton_euler import BaseMotion
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
@@ -38,19 +39,27 @@ class ForwardDynamicsSecondDerivatives(NamedTuple):
 
 
 def forward_dynamics_second_derivatives(
-    robot: Robot, q: ConfigurationVector, v: JointVector, tau: JointVector, wrenches: Wrenches | None = None
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    tau: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> ForwardDynamicsSecondDerivatives:
     """All second derivatives of forward dynamics a(q, v, τ) that do not vanish, exact [PBP95, §5; SRW22].
 
-    qq[i, j, k] = ∂_k (∂a_i/∂q_j), qv[i, j, k] = ∂²a_i/∂q_j∂v_k, vv[i, j, k] = ∂²a_i/∂v_j∂v_k and tauq[i, j, k] = ∂_k (M⁻¹)_ij,
-    with ∂/∂q along the tangent coordinates v on the body side; the order of j and k in qq, friction and wrenches as in
-    `inverse_dynamics_second_derivatives`. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N;
-    ``wrenches`` as in forward dynamics, N·m and N. Returns four tensors (..., nv, nv, nv), rad/s² or m/s² per two of rad, m,
-    their rates, N·m and N; NaN where the mass matrix is singular, but for entries that are 0 in every state.
+    qq[i, j, k] = ∂_k (∂a_i/∂q_j), qv[i, j, k] = ∂²a_i/∂q_j∂v_k, vv[i, j, k] = ∂²a_i/∂v_j∂v_k and tauq[i, j, k] = ∂_k
+    (M⁻¹)_ij, with ∂/∂q along the tangent coordinates v on the body side; the order of j and k in qq, friction and wrenches as
+    in `inverse_dynamics_second_derivatives`. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m
+    or N; ``wrenches``, N·m and N, and ``base_motion`` as in forward dynamics. Returns four tensors (..., nv, nv, nv), rad/s²
+    or m/s² per two of rad, m, their rates, N·m and N; NaN where the mass matrix is singular, but for entries that are 0 in
+    every state.
     """
-    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches)
-    first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches))
-    return second_through_inverse(first, inverse_dynamics_second_derivatives(robot, q, v, a, wrenches))
+    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
+    first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion))
+    second = inverse_dynamics_second_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)
+    return second_through_inverse(first, second)
 
 
 def second_through_inverse(

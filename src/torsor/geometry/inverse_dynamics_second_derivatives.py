@@ -53,6 +53,7 @@ from torsor.lie import unchecked as lie
 from torsor.mechanics.coriolis_action import CoriolisAction, coriolis_action, coriolis_action_moved
 from torsor.mechanics.driven_tree import driven_tree
 from torsor.mechanics.friction import friction_curvatures
+from torsor.mechanics.newton_euler import BaseMotion
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
@@ -70,7 +71,13 @@ class InverseDynamicsSecondDerivatives(NamedTuple):
 
 
 def inverse_dynamics_second_derivatives(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> InverseDynamicsSecondDerivatives:
     """All second derivatives of inverse dynamics τ(q, v, a) that do not vanish, exact, in O(n d²) [PBP95, §5; SRW22].
 
@@ -80,17 +87,24 @@ def inverse_dynamics_second_derivatives(
     qq[i, j, k] − qq[i, k, j] = Σ_r s_kj^r ∂τ_i/∂q_r with [e_k, e_j] = Σ_r s_kj^r e_r. Friction enters vv if it has a Coulomb
     width; external wrenches are held constant in their frames.
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches`` as in inverse dynamics, N·m and N. Returns four
+    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches``, N·m and N, and ``base_motion`` as in
+    inverse dynamics. Returns four
     tensors (..., nv, nv, nv), N·m or N per two of rad, m and their rates.
     """
-    return second_derivatives_of(robot, driven_rows(robot, q, v, a, wrenches), v)
+    return second_derivatives_of(robot, driven_rows(robot, q, v, a, wrenches, base_motion=base_motion), v)
 
 
 def driven_rows(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> DrivenRows:
     """Of each freedom J, Ψ̇, Ψ̈, Φ, F and G, 2 B of what it moves, (..., f, 52): all that second derivatives need."""
-    tree, f = driven_tree(robot, q, v, a, wrenches), freedoms_of(robot.structure)
+    tree, f = driven_tree(robot, q, v, a, wrenches, base_motion), freedoms_of(robot.structure)
     rows = []
     for i, k in zip(f.joints, f.rows, strict=True):
         G, B = tree.bodies[i]

@@ -24,6 +24,7 @@ from torsor.functions import body_twist_derivatives
 from torsor.linearisation.matrix_exponential import exponential_and_integral
 from torsor.linearisation.step_derivatives import DERIVATIVES, Drive, StepDerivatives
 from torsor.linearisation.tangent_maps import drift_of_displacement
+from torsor.mechanics.newton_euler import BaseMotion
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
@@ -66,11 +67,13 @@ def linearise(
     step: float | None = None,
     method: str | None = None,
     wrenches: Wrenches | None = None,
+    base_motion: BaseMotion | None = None,
 ) -> StateSpace:
     """The matrices A and B of the motion near states under forces, exact, for every joint kind [CM18; MK99].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches`` as in forward dynamics,
-    held in their frames. Without ``step``: continuous time, ẋ = A x + B δτ. With ``step``, s: x⁺ = A x + B δτ, by ``method``
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches`` as in forward
+    dynamics, held in their frames; ``base_motion`` as there, held in the axes of the base. Without ``step``: continuous time,
+    ẋ = A x + B δτ. With ``step``, s: x⁺ = A x + B δτ, by ``method``
 
     * "exact" (unless another is named): A and B of continuous time over a step with δτ held, by the matrix exponential; at
       an equilibrium the derivative of the motion itself;
@@ -86,17 +89,18 @@ def linearise(
     Works with plain numbers; within JAX, `torsor.forward_dynamics_derivatives` gives the blocks of continuous time.
     """
     _refuse_bad_settings(robot, frame, step, method)
-    given = {"q": q, "v": v, "tau": tau} | ({} if wrenches is None else {"wrenches": wrenches})
+    given = {"q": q, "v": v, "tau": tau, "wrenches": wrenches, "base_motion": base_motion}
     values, batch = prepare(linearise, (robot,), given)
     q, v, tau = (np.broadcast_to(_plain(values[x]), (*batch, n)) for x, n in _sizes(robot))
     external = None if wrenches is None else {name: _plain(F) for name, F in values["wrenches"].items()}
-    drive = Drive(robot, tau, external)
+    moving = None if base_motion is None else (_plain(values["base_motion"][0]), _plain(values["base_motion"][1]))
+    drive = Drive(robot, tau, external, moving)
     h = None if step is None else float(step)
     if h is None:
         A, B = _continuous(drive, q, v)
     else:
         A, B = (_held if method is None else _METHODS[method])(drive, q, v, h)
-    C = None if frame is None else _seen_at(robot, q, v, frame)
+    C = None if frame is None else _seen_at(drive, q, v, frame)
     return StateSpace(A, B, C, drive.accelerate(q, v), h, robot.structure.freedoms)
 
 
@@ -128,8 +132,8 @@ def _by_step(derivatives: StepDerivatives) -> StepDerivatives:
 _METHODS: dict[str, StepDerivatives] = {"exact": _held} | {name: _by_step(of) for name, of in DERIVATIVES.items()}
 
 
-def _seen_at(robot: Robot, q: Array, v: Array, frame: str) -> Array:
-    by_q, J = body_twist_derivatives(robot, q, v, frame)
+def _seen_at(drive: Drive, q: Array, v: Array, frame: str) -> Array:
+    by_q, J = body_twist_derivatives(drive.robot, q, v, frame, base_motion=drive.base_motion)
     return np.block([[J, np.zeros_like(J)], [by_q, J]])
 
 

@@ -7,7 +7,7 @@ tangent coordinates of where they are. Each function below has the lines of its 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,16 +21,18 @@ from torsor.linearisation.tangent_maps import (
     transport,
 )
 from torsor.mechanics.manifold import increment_rate
+from torsor.mechanics.newton_euler import BaseMotion
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
 
 class Drive(NamedTuple):
-    """A robot under torques (..., nv), N·m or N, and wrenches that are held over the step."""
+    """A robot under torques (..., nv), N·m or N, wrenches and a motion of its base that are held over the step."""
 
     robot: Robot
     tau: JointVector
     wrenches: Wrenches | None = None
+    base_motion: BaseMotion | None = None
 
     @property
     def start(self) -> tuple[Array, Array, Array]:
@@ -40,11 +42,11 @@ class Drive(NamedTuple):
 
     def accelerate(self, q: Array, v: Array) -> Array:
         """The acceleration a (..., nv)."""
-        return forward_dynamics(self.robot, q, v, self.tau, *self._external)
+        return forward_dynamics(self.robot, q, v, self.tau, **self._external)
 
     def by_state(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """∂a/∂q, ∂a/∂v and ∂a/∂τ (..., nv, nv)."""
-        return forward_dynamics_derivatives(self.robot, q, v, self.tau, *self._external)
+        return forward_dynamics_derivatives(self.robot, q, v, self.tau, **self._external)
 
     def along(self, q: Array, v: Array, dq: Array, dv: Array) -> Array:
         """da where q and v change by dq and dv."""
@@ -52,8 +54,9 @@ class Drive(NamedTuple):
         return by_q @ dq + by_v @ dv + by_tau @ self.start[2]
 
     @property
-    def _external(self) -> tuple[Wrenches, ...]:
-        return () if self.wrenches is None else (self.wrenches,)
+    def _external(self) -> dict[str, Any]:
+        given = {"wrenches": self.wrenches, "base_motion": self.base_motion}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 StepDerivatives = Callable[[Drive, ConfigurationVector, JointVector, float], tuple[Array, Array]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torsor.arrays.typing import ConfigurationVector, JointVector, Wrench
 from torsor.mechanics.joint_motion import gather_vector, project_on_joint
-from torsor.mechanics.newton_euler import newton_euler
+from torsor.mechanics.newton_euler import BaseMotion, newton_euler
 from torsor.model import Robot
 
 
@@ -24,12 +24,15 @@ def coriolis_forces(robot: Robot, q: ConfigurationVector, v: JointVector) -> Joi
     return _project(robot, newton_euler(robot, q, v, gravity=False))
 
 
-def bias_forces(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:
+def bias_forces(
+    robot: Robot, q: ConfigurationVector, v: JointVector, *, base_motion: BaseMotion | None = None
+) -> JointVector:
     """C(q, v) v + g(q): joint forces at zero acceleration, friction excluded [LP, (9.1), (9.89)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv), N·m or N.
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in inverse dynamics: what the motion of the
+    base asks of the joints is then part of it. Returns (..., nv), N·m or N.
     """
-    return _project(robot, newton_euler(robot, q, v))
+    return _project(robot, newton_euler(robot, q, v, base_motion=base_motion))
 
 
 def _project(robot: Robot, F: list[Wrench]) -> JointVector:

@@ -17,7 +17,8 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointV
 from torsor.lie import unchecked as lie
 from torsor.mechanics.joint_motion import gather_matrix, joint_poses
 from torsor.mechanics.moving_tree import MovingInertia, moving_tree
-from torsor.mechanics.root_axes import turned_to_root
+from torsor.mechanics.newton_euler import BaseMotion
+from torsor.mechanics.root_axes import moved_to_root, turned_to_root
 from torsor.mechanics.wrenches import Wrenches, wrenches_on_links
 from torsor.model import Robot
 
@@ -35,17 +36,29 @@ class DrivenTree(NamedTuple):
 
 
 def driven_tree(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    wrenches: Wrenches | None,
+    base_motion: BaseMotion | None = None,
 ) -> DrivenTree:
-    """A robot that moves with v and a, under external wrenches."""
-    moving, external = moving_tree(robot, q, v), wrenches_on_links(robot, wrenches)
-    lift = turned_to_root(robot, joint_poses(robot, q), -robot.parameters.gravity)  # gravity as what lifts the base
+    """A robot that moves with v and a, under external wrenches, on a base that may move."""
+    V_0, A_0 = (None, None) if base_motion is None else base_motion
+    moving, external = moving_tree(robot, q, v, V_0), wrenches_on_links(robot, wrenches)
+    T_pi = joint_poses(robot, q)
+    lift = turned_to_root(robot, T_pi, -robot.parameters.gravity)  # gravity as what lifts the base
+    A_base = [concat([zeros(3), x]) for x in lift]
+    V_base = [zeros(6)] * robot.n
+    if base_motion is not None:
+        V_base = moved_to_root(robot, T_pi, V_0)
+        A_base = [x + y for x, y in zip(A_base, moved_to_root(robot, T_pi, A_0), strict=True)]
     A: list[Twist] = []
     Psi_dot: list[Twist] = []
     F: list[Wrench] = []
     for i, p in enumerate(robot.structure.parents):
         J, c, (G, B) = moving.J[i], robot.structure.coordinate_of(i).v, moving.links[i]
-        V_p, A_p = (zeros(6), concat([zeros(3), lift[i]])) if p < 0 else (moving.V[p], A[p])
+        V_p, A_p = (V_base[i], A_base[i]) if p < 0 else (moving.V[p], A[p])
         Psi_dot.append(lie.bracket(A_p[..., None, :], J) + lie.bracket(V_p[..., None, :], moving.Psi[i]))
         A.append(A_p + matvec(transpose(J), a[..., c]) + matvec(transpose(moving.J_dot[i]), v[..., c]))
         F.append(lie.apply_inertia(G, A[i]) + B.on(0.5 * moving.V[i]))

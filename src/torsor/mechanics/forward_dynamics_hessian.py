@@ -15,6 +15,7 @@ from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.mechanics.forward_dynamics_derivatives import acceleration_and_inverse, through_inverse
 from torsor.mechanics.inverse_dynamics_derivatives import inverse_dynamics_derivatives
 from torsor.mechanics.inverse_dynamics_hessian import inverse_dynamics_hessian
+from torsor.mechanics.newton_euler import BaseMotion
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
@@ -35,18 +36,19 @@ def forward_dynamics_hessian(
     tau: JointVector,
     weights: JointVector,
     wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> ForwardDynamicsHessian:
     """Second derivatives of Σ_i weights_i a_i for forward dynamics a(q, v, τ), exact, without forming tensors [PBP95, §5; SRW22].
 
-    The tensors of `forward_dynamics_second_derivatives`, contracted with ``weights`` over their first index: what differential
-    dynamic programming needs, with the gradient of the value function as weights.
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``weights`` (..., nv), any unit;
-    ``wrenches`` as in forward dynamics, N·m and N. Returns four matrices (..., nv, nv), per two of rad, m, their rates, N·m
-    and N.
+    The tensors of `forward_dynamics_second_derivatives`, contracted with ``weights`` over their first index: what
+    differential dynamic programming needs, with the gradient of the value function as weights. ``q`` (..., nq), rad or m;
+    ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``weights`` (..., nv), any unit; ``wrenches``, N·m and N, and
+    ``base_motion`` as in forward dynamics. Returns four matrices (..., nv, nv), per two of rad, m, their rates, N·m and N.
     """
-    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches)
-    first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches))
-    H = inverse_dynamics_hessian(robot, q, v, a, matvec(M_inverse, weights), wrenches)
+    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
+    first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion))
+    H = inverse_dynamics_hessian(robot, q, v, a, matvec(M_inverse, weights), wrenches, base_motion=base_motion)
     crossed = matmul(transpose(H.aq), first.dq)
     return ForwardDynamicsHessian(
         -(H.qq + crossed + transpose(crossed)),

@@ -15,6 +15,7 @@ from torsor.arrays.typing import ConfigurationVector, JointVector
 from torsor.mechanics.forward_dynamics_derivatives import acceleration_and_inverse
 from torsor.mechanics.inverse_dynamics_derivatives import inverse_dynamics_derivatives
 from torsor.mechanics.inverse_dynamics_hessian_product import inverse_dynamics_hessian_product
+from torsor.mechanics.newton_euler import BaseMotion
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
@@ -37,18 +38,22 @@ def forward_dynamics_hessian_product(
     dv: JointVector,
     dtau: JointVector,
     wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> ForwardDynamicsHessianProduct:
     """The Hessian of Σ_i weights_i a_i of forward dynamics times (dq, dv, dτ), exact, without forming it [PBP95, §5; SRW22].
 
     by_q = qq dq + qv dv + tauqᵀ dτ, by_v = qvᵀ dq + vv dv and by_tau = tauq dq in the matrices of `forward_dynamics_hessian`.
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``weights`` (..., nv), any unit;
-    ``dq``, ``dv``, ``dtau`` (..., nv), along q, v and tau; ``wrenches`` as in forward dynamics, N·m and N. Returns three vectors
-    (..., nv).
+    ``dq``, ``dv``, ``dtau`` (..., nv), along q, v and tau; ``wrenches``, N·m and N, and ``base_motion`` as in forward
+    dynamics. Returns three vectors (..., nv).
     """
-    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches)
-    first = inverse_dynamics_derivatives(robot, q, v, a, wrenches)
+    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
+    first = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)
     da = matvec(M_inverse, dtau - matvec(first.dq, dq) - matvec(first.dv, dv))
-    product = inverse_dynamics_hessian_product(robot, q, v, a, matvec(M_inverse, weights), dq, dv, da, wrenches)
+    product = inverse_dynamics_hessian_product(
+        robot, q, v, a, matvec(M_inverse, weights), dq, dv, da, wrenches, base_motion=base_motion
+    )
     back = -matvec(M_inverse, product.by_a)
     return ForwardDynamicsHessianProduct(
         -product.by_q - matvec(transpose(first.dq), back),

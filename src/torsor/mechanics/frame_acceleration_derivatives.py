@@ -21,7 +21,15 @@ from typing import NamedTuple
 from torsor.arrays import concat, cross, matvec, transpose, zeros
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointVector, Twist, Vector3
 from torsor.lie import unchecked as lie
-from torsor.mechanics.supporting_chain import body_screws, jacobian_of, mixed_screws, space_screws
+from torsor.mechanics.newton_euler import BaseMotion
+from torsor.mechanics.supporting_chain import (
+    body_screws,
+    in_body_axes,
+    in_mixed_axes,
+    jacobian_of,
+    mixed_screws,
+    space_screws,
+)
 from torsor.model import Robot
 
 
@@ -34,15 +42,21 @@ class AccelerationDerivatives(NamedTuple):
 
 
 def space_acceleration_derivatives(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    frame: str,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> AccelerationDerivatives:
     """∂/∂q, ∂/∂v and ∂/∂a = J_s of a frame's spatial acceleration in base axes, V̇_s = J_s a + J̇_s v [SRW22, (22), (23)].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns three matrices (..., 6, nv), rad/s² and m/s² per
-    unit of v (times 1, s and s²).
+    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in `inverse_dynamics`. Returns three
+    matrices (..., 6, nv), rad/s² and m/s² per unit of v (times 1, s and s²).
     """
     screws = space_screws(robot, q, frame)
-    V_f, A_f, joints = _moving_chain(robot, screws, v, a)
+    V_f, A_f, joints = _moving_chain(robot, screws, v, a, base_motion or (zeros(6), zeros(6)))
     dq, dv = {}, {}
     for k, (J, V_p, A_p, V_k) in joints.items():
         dq[k] = lie.bracket(J, A_f - A_p) + lie.bracket(lie.bracket(V_p, J), V_f - V_p)
@@ -51,15 +65,21 @@ def space_acceleration_derivatives(
 
 
 def body_acceleration_derivatives(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    frame: str,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> AccelerationDerivatives:
     """∂/∂q, ∂/∂v and ∂/∂a = J_b of a frame's spatial acceleration in its own axes, V̇_b = J_b a + J̇_b v [SRW22, (22), (23)].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns three matrices (..., 6, nv), rad/s² and m/s² per
-    unit of v (times 1, s and s²).
+    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in `inverse_dynamics`. Returns three
+    matrices (..., 6, nv), rad/s² and m/s² per unit of v (times 1, s and s²).
     """
     screws = body_screws(robot, q, frame)
-    V_f, _, joints = _moving_chain(robot, screws, v, a)
+    V_f, _, joints = _moving_chain(robot, screws, v, a, in_body_axes(robot, q, frame, base_motion))
     dq, dv = {}, {}
     for k, (J, V_p, A_p, V_k) in joints.items():
         dq[k] = lie.bracket(A_p, J) + lie.bracket(lie.bracket(V_p, J), V_f - V_p)
@@ -68,15 +88,21 @@ def body_acceleration_derivatives(
 
 
 def classical_acceleration_derivatives(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, frame: str
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    frame: str,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> AccelerationDerivatives:
     """∂/∂q, ∂/∂v and ∂/∂a = J_m of (ω̇, p̈) of a frame in base axes, J_m a + J̇_m v [SRW22, (22), (23); PBP95, (76), (77)].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns three matrices (..., 6, nv), rad/s² and m/s² per
-    unit of v (times 1, s and s²).
+    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in `inverse_dynamics`. Returns three
+    matrices (..., 6, nv), rad/s² and m/s² per unit of v (times 1, s and s²).
     """
     screws = mixed_screws(robot, q, frame)
-    V_f, A_f, joints = _moving_chain(robot, screws, v, a)
+    V_f, A_f, joints = _moving_chain(robot, screws, v, a, in_mixed_axes(robot, q, frame, base_motion))
     (w_f, v_f), (alpha_f, a_f) = _parts(V_f), _parts(A_f)
     p_dot_dot = a_f + cross(w_f, v_f)
     dq, dv = {}, {}
@@ -100,10 +126,10 @@ class _Joint(NamedTuple):
 
 
 def _moving_chain(
-    robot: Robot, screws: dict[int, Twist], v: JointVector, a: JointVector
+    robot: Robot, screws: dict[int, Twist], v: JointVector, a: JointVector, base: BaseMotion
 ) -> tuple[Twist, Twist, dict[int, _Joint]]:
     """Twist and acceleration of the frame, and the joints that carry it: V = V_p + J v, A = A_p + J a + [V, J v]."""
-    V, A = zeros(1, 6), zeros(1, 6)
+    V, A = (x[..., None, :] for x in base)
     joints = {}
     for k, J in screws.items():
         place = robot.structure.coordinate_of(k).v

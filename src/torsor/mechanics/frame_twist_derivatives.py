@@ -16,7 +16,16 @@ from typing import NamedTuple
 from torsor.arrays import concat, cross
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointVector
 from torsor.lie import unchecked as lie
-from torsor.mechanics.supporting_chain import body_screws, jacobian_of, link_twists, mixed_screws, space_screws
+from torsor.mechanics.newton_euler import BaseMotion
+from torsor.mechanics.supporting_chain import (
+    body_screws,
+    in_body_axes,
+    in_mixed_axes,
+    jacobian_of,
+    link_twists,
+    mixed_screws,
+    space_screws,
+)
 from torsor.model import Robot
 
 
@@ -27,13 +36,16 @@ class TwistDerivatives(NamedTuple):
     dv: Jacobian
 
 
-def space_twist_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str) -> TwistDerivatives:
+def space_twist_derivatives(
+    robot: Robot, q: ConfigurationVector, v: JointVector, frame: str, *, base_motion: BaseMotion | None = None
+) -> TwistDerivatives:
     """∂V_s/∂q, ∂V_s/∂v = J_s of the space twist of a frame: ∂_k V_s = [J_k, V_f − V_p] [SRW22, (22); Kool04, EK-2].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns two matrices (..., 6, nv), rad/s and m/s per unit of v.
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in `inverse_dynamics`. Returns
+    two matrices (..., 6, nv), rad/s and m/s per unit of v.
     """
     screws = space_screws(robot, q, frame)
-    V = link_twists(robot, screws, v)
+    V = link_twists(robot, screws, v, None if base_motion is None else base_motion[0])
     V_f, dq = V[robot.structure.frame(frame).link], {}
     for k, J in screws.items():
         gained = V_f - V[robot.structure.parents[k]]
@@ -41,24 +53,30 @@ def space_twist_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector
     return TwistDerivatives(jacobian_of(robot, dq), jacobian_of(robot, screws))
 
 
-def body_twist_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str) -> TwistDerivatives:
+def body_twist_derivatives(
+    robot: Robot, q: ConfigurationVector, v: JointVector, frame: str, *, base_motion: BaseMotion | None = None
+) -> TwistDerivatives:
     """∂V_b/∂q, ∂V_b/∂v = J_b of the body twist of a frame: ∂_k V_b = [V_p, J_b,k] in the frame's axes [SRW22, (22); PBP95, (53)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns two matrices (..., 6, nv), rad/s and m/s per unit of v.
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in `inverse_dynamics`. Returns
+    two matrices (..., 6, nv), rad/s and m/s per unit of v.
     """
     screws = body_screws(robot, q, frame)
-    V = link_twists(robot, screws, v)
+    V = link_twists(robot, screws, v, in_body_axes(robot, q, frame, base_motion)[0])
     dq = {k: lie.bracket(V[robot.structure.parents[k]][..., None, :], J) for k, J in screws.items()}
     return TwistDerivatives(jacobian_of(robot, dq), jacobian_of(robot, screws))
 
 
-def mixed_twist_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str) -> TwistDerivatives:
+def mixed_twist_derivatives(
+    robot: Robot, q: ConfigurationVector, v: JointVector, frame: str, *, base_motion: BaseMotion | None = None
+) -> TwistDerivatives:
     """∂(ω, ṗ)/∂q and ∂(ω, ṗ)/∂v = J_m of a frame, in base axes [SRW22, (22); Sil81, (A.2), (A.3)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns two matrices (..., 6, nv), rad/s and m/s per unit of v.
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in `inverse_dynamics`. Returns
+    two matrices (..., 6, nv), rad/s and m/s per unit of v.
     """
     screws = mixed_screws(robot, q, frame)
-    V = link_twists(robot, screws, v)
+    V = link_twists(robot, screws, v, in_mixed_axes(robot, q, frame, base_motion)[0])
     V_f, dq = V[robot.structure.frame(frame).link], {}
     for k, J in screws.items():
         w_k, v_k = J[..., :3], J[..., 3:]

@@ -20,6 +20,7 @@ from torsor.lie import unchecked as lie
 from torsor.mechanics.driven_tree import driven_tree, mass_matrix_of
 from torsor.mechanics.friction import friction_slopes
 from torsor.mechanics.joint_motion import gather_matrix
+from torsor.mechanics.newton_euler import BaseMotion
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
@@ -33,16 +34,23 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 
 def inverse_dynamics_derivatives(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> InverseDynamicsDerivatives:
     """∂τ/∂q, ∂τ/∂v and ∂τ/∂a of inverse dynamics, exact, armature, friction and external wrenches included [PBP95, §5; SRW22].
 
     For every joint kind, ∂/∂q along the tangent coordinates v on the body side. A wrench is held constant in its frame. The
     sign of Coulomb friction without a width has no derivative and counts as none.
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches`` as in inverse dynamics, N·m and N.
+    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches``, N·m and N, and
+    ``base_motion`` as in inverse dynamics.
     Returns three matrices (..., nv, nv), N·m or N per rad, m and their rates.
     """
-    tree = driven_tree(robot, q, v, a, wrenches)
+    tree = driven_tree(robot, q, v, a, wrenches, base_motion)
     dq: dict[tuple[int, int], Array] = {}
     dv: dict[tuple[int, int], Array] = {}
     for i in range(robot.n):

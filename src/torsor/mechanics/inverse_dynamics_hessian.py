@@ -34,6 +34,7 @@ from torsor.mechanics.coriolis_action import CoriolisAction, coriolis_action
 from torsor.mechanics.driven_tree import DrivenTree, driven_tree
 from torsor.mechanics.friction import friction_curvatures
 from torsor.mechanics.joint_motion import gather_matrix
+from torsor.mechanics.newton_euler import BaseMotion
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
@@ -54,16 +55,18 @@ def inverse_dynamics_hessian(
     a: JointVector,
     weights: JointVector,
     wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> InverseDynamicsHessian:
     """Second derivatives of Σ_i weights_i τ_i for inverse dynamics τ(q, v, a), exact, in O(n d) [PBP95, §5; SRW22].
 
     The tensors of `inverse_dynamics_second_derivatives`, contracted with ``weights`` over their first index, without forming
     them: what Newton steps on constraints τ = … need. qq is symmetric for joints of one degree of freedom; vv always is.
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``weights`` (..., nv), any unit; ``wrenches`` as in inverse
-    dynamics, N·m and N. Returns four matrices (..., nv, nv).
+    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``weights`` (..., nv), any unit; ``wrenches``, N·m and N,
+    and ``base_motion`` as in inverse dynamics. Returns four matrices (..., nv, nv).
     """
-    tree, s = driven_tree(robot, q, v, a, wrenches), robot.structure
+    tree, s = driven_tree(robot, q, v, a, wrenches, base_motion), robot.structure
     virtual = virtual_rates(robot, tree, weights)
     qq: dict[tuple[int, int], Array] = {}
     qv: dict[tuple[int, int], Array] = {}

@@ -24,6 +24,7 @@ from torsor.mechanics.driven_tree import driven_tree
 from torsor.mechanics.friction import friction_curvatures
 from torsor.mechanics.inverse_dynamics_hessian import VirtualRates, virtual_rates
 from torsor.mechanics.joint_motion import gather_vector
+from torsor.mechanics.newton_euler import BaseMotion
 from torsor.mechanics.wrenches import Wrenches
 from torsor.model import Robot
 
@@ -46,15 +47,18 @@ def inverse_dynamics_hessian_product(
     dv: JointVector,
     da: JointVector,
     wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
 ) -> InverseDynamicsHessianProduct:
     """The Hessian of Σ_i weights_i τ_i of inverse dynamics times (dq, dv, da), exact, in O(n) [PBP95, §5; SRW22].
 
     With the matrices of `inverse_dynamics_hessian`: by_q = qq dq + qv dv + aqᵀ da, by_v = qvᵀ dq + vv dv, by_a = aq dq.
 
     ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``weights`` (..., nv), any unit; ``dq``, ``dv``, ``da``
-    (..., nv), along q, v and a; ``wrenches`` as in inverse dynamics, N·m and N. Returns three vectors (..., nv).
+    (..., nv), along q, v and a; ``wrenches``, N·m and N, and ``base_motion`` as in inverse dynamics. Returns three vectors
+    (..., nv).
     """
-    tree, s = driven_tree(robot, q, v, a, wrenches), robot.structure
+    tree, s = driven_tree(robot, q, v, a, wrenches, base_motion), robot.structure
     rates = virtual_rates(robot, tree, weights)
     steps = [tuple(x[..., s.coordinate_of(i).v] for x in (dq, dv, da)) for i in range(robot.n)]
     beyond = _beyond(robot, rates, steps)

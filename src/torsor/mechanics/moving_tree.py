@@ -12,7 +12,7 @@ from torsor.arrays.typing import ConfigurationVector, InertiaRow, JointVector, P
 from torsor.lie import unchecked as lie
 from torsor.mechanics.coriolis_action import CoriolisAction, coriolis_action
 from torsor.mechanics.joint_motion import joint_poses, joint_screws
-from torsor.mechanics.root_axes import poses_in_root
+from torsor.mechanics.root_axes import moved_to_root, poses_in_root
 from torsor.mechanics.supporting_chain import rows
 from torsor.model import Robot
 
@@ -40,11 +40,13 @@ class MovingTree(NamedTuple):
     bodies: list[MovingInertia]
 
 
-def moving_tree(robot: Robot, q: ConfigurationVector, v: JointVector) -> MovingTree:
-    """A robot that moves with v."""
-    tree = MovingTree(poses_in_root(robot, joint_poses(robot, q)), [], [], [], [], [], [])
+def moving_tree(robot: Robot, q: ConfigurationVector, v: JointVector, base_twist: Twist | None = None) -> MovingTree:
+    """A robot that moves with v, on a base that moves with a twist (..., 6) in base axes, or stands still."""
+    T_pi = joint_poses(robot, q)
+    V_0 = [zeros(6)] * robot.n if base_twist is None else moved_to_root(robot, T_pi, base_twist)
+    tree = MovingTree(poses_in_root(robot, T_pi), [], [], [], [], [], [])
     for i, (T, parent) in enumerate(zip(tree.T_ri, robot.structure.parents, strict=True)):
-        J, V_p = lie.transform_twist(rows(T), joint_screws(robot, i)), zeros(6) if parent < 0 else tree.V[parent]
+        J, V_p = lie.transform_twist(rows(T), joint_screws(robot, i)), V_0[i] if parent < 0 else tree.V[parent]
         own = matvec(transpose(J), v[..., robot.structure.coordinate_of(i).v])
         Psi = lie.bracket(V_p[..., None, :], J)
         tree.J.append(J)

@@ -4,9 +4,11 @@ joint less in every pose. Each root has axes of its own; links on different root
 
 from __future__ import annotations
 
+from torsor import lie
 from torsor.arrays import identity, matmul, matvec, transpose
 from torsor.arrays.typing import Pose, Vector3
 from torsor.lie.unchecked.se3 import rotation
+from torsor.arrays.typing import Pose, Twist, Vector3
 from torsor.model import Robot
 
 
@@ -29,3 +31,11 @@ def turned_to_root(robot: Robot, T_pi: list[Pose], x: Vector3) -> list[Vector3]:
     for i, parent in enumerate(robot.structure.parents):
         turned.append(matvec(transpose(rotation(T_pi[i])), x) if parent < 0 else turned[parent])
     return turned
+
+
+def moved_to_root(robot: Robot, T_pi: list[Pose], V: Twist) -> list[Twist]:
+    """A twist (..., 6) in base axes about the base origin, in the axes of every link's root about that root's origin."""
+    moved: list[Twist] = []
+    for i, parent in enumerate(robot.structure.parents):
+        moved.append(lie.transform_twist_inverse(T_pi[i], V) if parent < 0 else moved[parent])
+    return moved

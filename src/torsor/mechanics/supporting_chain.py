@@ -10,7 +10,8 @@ from torsor.arrays.typing import Array, ConfigurationVector, Jacobian, JointVect
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.mechanics.joint_motion import gather_columns, joint_pose, joint_screws
-from torsor.mechanics.kinematics import path_to, pose_on_link
+from torsor.mechanics.kinematics import frame_pose, path_to, pose_on_link
+from torsor.mechanics.newton_euler import BaseMotion
 from torsor.model import Robot
 
 
@@ -38,9 +39,26 @@ def mixed_screws(robot: Robot, q: ConfigurationVector, frame: str) -> dict[int, 
     return {i: lie.transform_twist(rows(T), joint_screws(robot, i)) for i, T in seen.items()}
 
 
-def link_twists(robot: Robot, screws: dict[int, Twist], v: JointVector) -> dict[int, Twist]:
-    """Twist V_i = V_p + J_i v_i of every link of a chain, written as its screws are; that of the base, −1, is zero."""
-    V: dict[int, Twist] = {-1: zeros(6)}
+def in_body_axes(robot: Robot, q: ConfigurationVector, frame: str, base_motion: BaseMotion | None) -> BaseMotion:
+    """The motion of the base, zero if there is none, as `body_screws` are written."""
+    if base_motion is None:
+        return zeros(6), zeros(6)
+    V_0, A_0 = (lie.transform_twist_inverse(frame_pose(robot, q, frame), x) for x in base_motion)
+    return V_0, A_0
+
+
+def in_mixed_axes(robot: Robot, q: ConfigurationVector, frame: str, base_motion: BaseMotion | None) -> BaseMotion:
+    """The motion of the base, zero if there is none, as `mixed_screws` are written."""
+    if base_motion is None:
+        return zeros(6), zeros(6)
+    from_frame = se3.pose(identity(3), -se3.translation(frame_pose(robot, q, frame)))
+    V_0, A_0 = (lie.transform_twist(from_frame, x) for x in base_motion)
+    return V_0, A_0
+
+
+def link_twists(robot: Robot, screws: dict[int, Twist], v: JointVector, V_0: Twist | None = None) -> dict[int, Twist]:
+    """Twist V_i = V_p + J_i v_i of every link of a chain, written as its screws are; −1 is the base, with V_0 or zero."""
+    V: dict[int, Twist] = {-1: zeros(6) if V_0 is None else V_0}
     for i, J in screws.items():
         V[i] = V[robot.structure.parents[i]] + matvec(transpose(J), v[..., robot.structure.coordinate_of(i).v])
     return V
