@@ -20,6 +20,7 @@ from torsor.arrays.primitives import (
     cross as cross,
     dot as dot,
     identity as identity,
+    known_numbers as known_numbers,
     matmul as matmul,
     matrix as matrix,
     matvec as matvec,

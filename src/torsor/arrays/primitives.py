@@ -191,14 +191,47 @@ def _with(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
 
 
 def as_numbers(value: Any) -> Array:
-    """``value`` as an array of floating-point numbers; arrays of other libraries pass unchanged. What is masked is no number."""
+    """``value`` as an array of floating-point numbers; arrays of other libraries pass unchanged. What is masked is no number.
+
+    Lists that hold numbers of other libraries (a length that is differentiated, say) become one array of that library.
+    """
     if namespace(value) is not numpy:
         return value
     if isinstance(value, numpy.ma.MaskedArray) and (masked := int(numpy.sum(value.mask))):
         raise ShapeError(
             f"{masked} of {value.size} entries are masked, and no numbers: fill them first, as in x.filled(0.0)."
         )
-    array = numpy.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"not real numbers: {array.dtype}")
+    try:
+        array = numpy.asarray(value)
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"not real numbers: {array.dtype}")
+    except TypeError:
+        if isinstance(value, (list, tuple)) and _is_foreign(value):
+            return _joined([as_numbers(part) for part in value])
+        raise
     return array if array.dtype.kind == "f" else array.astype(numpy.float64)
+
+
+def known_numbers(value: Any) -> Array:
+    """``value`` as a NumPy array of float64 wherever its numbers are known, also if it is JAX's; else as `as_numbers`."""
+    numbers = as_numbers(value)
+    try:
+        known = numpy.asarray(numbers)
+    except TypeError:  # JAX's word for numbers that it is differentiating, or has not yet
+        return numbers
+    return known.astype(numpy.float64) if known.dtype.kind in "fiub" else numbers
+
+
+def _is_foreign(value: Any) -> bool:
+    """Whether numbers of another library are somewhere in nested lists."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_foreign, value))
+    return namespace(value) is not numpy
+
+
+def _joined(parts: list[Array]) -> Array:
+    """Numbers, vectors or matrices of equal shape as the rows of one array."""
+    join = {0: stack, 1: stack_vectors, 2: stack_matrices}.get(len(parts[0].shape))
+    if join is None or len({tuple(part.shape) for part in parts}) > 1:
+        raise TypeError("not an array of numbers: its parts differ in shape")
+    return join(parts)

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays import exact_constants, stack_vectors
+from torsor.lie import unchecked as lie
+from torsor.arrays import concat, exact_constants, is_concrete, known_numbers, stack_matrices, stack_vectors
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Vector3
 from torsor.errors import ModelError, unknown_name
@@ -95,8 +97,8 @@ def assemble(
         coulomb_width=float(coulomb_width),
     )
     parameters = Parameters(
-        poses=np.array(poses),
-        screws=np.array([screw.screw for screw in screws]),
+        poses=stack_matrices(poses),
+        screws=stack_vectors([screw.screw for screw in screws]),
         inertias=stack_vectors(rows),
         gravity=_vector3(name, "gravity", gravity),
         armature=_per_freedom(moving, coordinates, "armature"),
@@ -241,7 +243,7 @@ def _frames(
             )
         frames.append(Frame(name, placed[link].link, len(poses)))
         poses.append(composed(placed[link].pose, check_pose(f"frame {name!r}: pose", pose)))
-    return tuple(frames), np.array(poses).reshape(-1, 4, 4)
+    return tuple(frames), stack_matrices(poses) if poses else np.zeros((0, 4, 4))
 
 
 def _limits(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limits:
@@ -292,12 +294,12 @@ def _bounds(joint: Joint, field: str, size: int, none: float) -> Array:
 
 def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field: str) -> Array:
     own = {joint.name: joint for joint in moving}
-    values = np.concatenate([_spread(own[c.name], field, c.nv) for c in coordinates])
-    if np.any(values < 0):
+    values = concat([_spread(own[c.name], field, c.nv) for c in coordinates])
+    if is_concrete(values) and np.any(values < 0):
         names = [c.name for c in coordinates if np.any(_spread(own[c.name], field, c.nv) < 0)]
         raise ModelError(f"joint {names[0]!r}: `{field}` must not be negative.")
     for joint in moving:
-        if joint.mimic is not None and np.any(np.asarray(getattr(joint, field)) != 0):
+        if joint.mimic is not None and not _is_zero(getattr(joint, field)):
             raise ModelError(
                 f"joint {joint.name!r} is a mimic joint: give `{field}` to its leader {joint.mimic.joint!r}."
             )
@@ -305,16 +307,26 @@ def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field
 
 
 def _spread(joint: Joint, field: str, size: int) -> Array:
-    value = np.asarray(getattr(joint, field), float)
-    if value.shape not in ((), (1,), (size,)):
+    try:
+        value = known_numbers(getattr(joint, field))
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got {getattr(joint, field)!r:.60}."
+        ) from error
+    if tuple(value.shape) not in ((), (1,), (size,)):
         raise ModelError(
             f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got shape {value.shape}."
         )
-    return np.broadcast_to(value, (size,))
+    return np.broadcast_to(value, (size,)) if is_concrete(value) else value * np.ones(size)
+
+
+def _is_zero(value: Array) -> bool:
+    numbers = known_numbers(value)
+    return is_concrete(numbers) and not np.any(numbers)
 
 
 def _vector3(owner: str, field: str, value: Vector3) -> Array:
-    vector = np.asarray(value, float)
-    if vector.shape != (3,):
+    vector = known_numbers(value)
+    if tuple(vector.shape) != (3,):
         raise ModelError(f"robot {owner!r}: `{field}` must have 3 numbers, got shape {vector.shape}.")
     return vector

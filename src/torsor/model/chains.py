@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays import exact_constants
+from torsor.lie import unchecked as lie
+from torsor.arrays import dot, exact_constants, is_concrete, known_numbers
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.errors import ModelError, ShapeError
@@ -15,9 +17,11 @@ from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.model.assemble import EARTH, assemble
 from torsor.model.inertia import Inertia
-from torsor.model.joints import Joint
+from torsor.model.joints import SCREW_KINDS, Joint
 from torsor.model.poses import check_pose, composed, pose_from
 from torsor.model.robot import Robot
+
+_ROUNDING = 1e-12  # of the lengths: a pitch that a revolute joint's screw may owe to the way it was computed
 
 
 @explained
@@ -31,26 +35,30 @@ def serial_chain(
     gravity: Vector3 = EARTH,
     names: Sequence[str] | None = None,
     name: str = "chain",
+    kinds: Sequence[str] | None = None,
 ) -> Robot:
     """The robot of the textbook's three lists [LP, (9.35)–(9.40), E002-4; BSP93, (4)].
 
     ``screws`` (n, 6): each joint's screw in the base frame at q = 0, (angular, linear), m; any length and pitch: the
     joint moves by exp(screw · q). ``homes`` (n, 4, 4): link frames at q = 0. ``inertias``: one per link, in its link
     frame. ``tip`` (4, 4): the end frame at q = 0, named "tip" (default: the last link frame). ``names``: of the joints.
+    ``kinds``: "revolute", "prismatic" or "helical" (any screw that turns) for each joint. They follow from the screws, but for
+    screws that JAX or `torsor.compile` traces, whose numbers are not known.
     """
     screws, homes = _lists("serial_chain", screws, homes, inertias)
     n = len(screws)
     names = _joint_names("serial_chain", names, n)
-    homes = np.array([check_pose(f"serial_chain: homes[{i}]", home) for i, home in enumerate(homes)])
-    previous = np.concatenate([np.eye(4)[None], homes[:-1]])
+    kinds = _kinds("serial_chain", kinds, screws)
+    homes = [check_pose(f"serial_chain: homes[{i}]", home) for i, home in enumerate(homes)]
+    previous = [np.eye(4), *homes[:-1]]
     joints = [
         Joint(
             name=names[i],
-            kind="helical",  # decided by the screw itself
+            kind=kinds[i],
             parent="base" if i == 0 else f"link_{i}",
             link=f"link_{i + 1}",
             pose=composed(se3.inverse(previous[i]), homes[i]),
-            screw=lie.transform_twist_inverse(homes[i], screws[i]),
+            screw=_without_rounding(kinds[i], lie.transform_twist_inverse(homes[i], screws[i]), screws[i], homes[i]),
             inertia=inertias[i],
         )
         for i in range(n)
@@ -101,7 +109,9 @@ def dh_chain(
         T = composed(T, turn, link) if convention == "standard" else composed(T, link, turn)
         homes.append(T)
     end = T if tip is None else composed(T, check_pose("dh_chain: tip", tip))
-    return serial_chain(np.array(screws), np.array(homes), inertias, tip=end, gravity=gravity, names=names, name=name)
+    # Of numbers that are known the screws tell the kinds.
+    kinds = None if is_concrete(*screws) else ["prismatic" if row.prismatic else "revolute" for row in rows]
+    return serial_chain(screws, homes, inertias, tip=end, gravity=gravity, names=names, name=name, kinds=kinds)
 
 
 def _dh_row(k: int, row: DHRow | Sequence[float]) -> DHRow:
@@ -113,14 +123,38 @@ def _dh_row(k: int, row: DHRow | Sequence[float]) -> DHRow:
 
 
 def _lists(where: str, screws: Array, homes: Array, inertias: Sequence[Inertia]) -> tuple[Array, Array]:
-    screws, homes = np.asarray(screws, float), np.asarray(homes, float)
+    screws, homes = known_numbers(screws), known_numbers(homes)
     n = len(inertias)
-    if screws.shape != (n, 6) or homes.shape != (n, 4, 4):
+    if tuple(screws.shape) != (n, 6) or tuple(homes.shape) != (n, 4, 4):
         raise ShapeError(
             f"{where}: for {n} inertias, `screws` must have shape ({n}, 6) and `homes` ({n}, 4, 4); "
             f"got {screws.shape} and {homes.shape}."
         )
     return screws, homes
+
+
+def _kinds(where: str, kinds: Sequence[str] | None, screws: Array) -> Sequence[str]:
+    n = len(screws)
+    if kinds is None:
+        if not is_concrete(screws):
+            example = ", ".join(["'revolute'"] * n)
+            raise ModelError(
+                f"{where}: `screws` are traced, so that their numbers do not tell what kinds of joints they are; say it: "
+                f"kinds=[{example}], each 'revolute', 'prismatic' or 'helical'."
+            )
+        return ["helical"] * n  # decided by the screw itself
+    if len(kinds) != n or any(kind not in SCREW_KINDS for kind in kinds):
+        raise ModelError(f"{where}: `kinds` must hold {n} of 'revolute', 'prismatic' and 'helical', got {kinds!r:.80}.")
+    return kinds
+
+
+def _without_rounding(kind: str, S: Twist, A: Twist, home: Pose) -> Twist:
+    """The screw in its link frame; of a joint said to be revolute, without a pitch that is rounding of A in the base frame."""
+    if kind != "revolute" or not is_concrete(S, A, home) or not np.any(S[:3]):
+        return S
+    pitch = dot(S[:3], S[3:]) / dot(S[:3], S[:3])
+    length = max(np.abs(A[3:]).max() / np.abs(A[:3]).max(), np.abs(home[:3, 3]).max())
+    return S - np.concatenate([np.zeros(3), pitch * S[:3]]) if abs(pitch) <= _ROUNDING * length else S
 
 
 def _joint_names(where: str, names: Sequence[str] | None, n: int) -> list[str]:

@@ -14,7 +14,9 @@ from torsor.arrays import (
     dot,
     exact_constants,
     is_concrete,
+    known_numbers,
     matmul,
+    matrix,
     matvec,
     outer,
     stack,
@@ -163,7 +165,7 @@ class Inertia:
     @explained
     def particles(cls, masses: Array, positions: Array) -> Inertia:
         """Particles (k,), kg, held rigidly at ``positions`` (k, 3), m: I = Σ m (r² 1 − r rᵀ) [Sil81, (2.9)]."""
-        masses, positions = np.asarray(masses, float), np.asarray(positions, float)
+        masses, positions = known_numbers(masses), known_numbers(positions)
         if masses.ndim != 1 or not len(masses) or positions.shape != (len(masses), 3):
             raise ModelError(
                 f"Inertia.particles: takes masses (k,) and positions (k, 3), k at least 1; got {masses.shape}, {positions.shape}."
@@ -228,8 +230,9 @@ class Inertia:
     def _solid(cls, solid: shapes.Solid, mass: float | None, density: float | None, com: Vector3) -> Inertia:
         if (mass is None) == (density is None):
             raise ModelError("Inertia: pass exactly one of mass= (kg) and density= (kg/m³).")
-        m = density * solid.volume if mass is None else mass  # type: ignore[operator]
-        return cls(m, com, m * np.diag(solid.moments))
+        m = density * solid.volume if mass is None else mass
+        x, y, z = solid.moments
+        return cls(m, com, m * matrix([[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]))
 
     @explained
     @exact_constants()

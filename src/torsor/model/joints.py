@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import dot, exact_constants
+from torsor.arrays import concat, dot, exact_constants, is_concrete, known_numbers, sqrt
 from torsor.arrays.exact import norm, unit
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.errors import ModelError
@@ -58,7 +58,8 @@ class Joint:
 
     ``pose`` (4, 4) is where the link's frame sits in the parent link's frame at q = 0. The joint moves the link along
     ``axis`` (3,) through the origin of the link's frame (with ``pitch``, m per rad, if helical), or along any
-    ``screw`` (6,) (angular, linear) written in the link's frame (kind "helical" takes every screw). Planar joints move in
+    ``screw`` (6,) (angular, linear) written in the link's frame (kind "helical" takes every screw; of numbers that JAX traces,
+    every one that turns, for the kind is then what the joint says). Planar joints move in
     the x-y plane of the pose. ``inertia`` is in the link's frame. Limits, armature (kg·m² or kg), viscous (N·m·s or N·s/m)
     and Coulomb friction (N·m or N) are numbers, or one per degree of freedom; ``lower`` and ``upper`` one per number of q.
     One number alone bounds x, y and z of a free joint, not its quaternion, and no spherical joint.
@@ -86,7 +87,7 @@ class Joint:
         check_name("joint", self.name)
         if self.kind not in DESCRIBED_KINDS:
             raise ModelError(f"joint {self.name!r}: unknown kind {self.kind!r}. Kinds: {', '.join(DESCRIBED_KINDS)}.")
-        if self.pitch and self.kind != "helical":
+        if self.kind != "helical" and not (is_concrete(self.pitch) and not self.pitch):
             raise ModelError(f"joint {self.name!r}: only helical joints have a pitch; this one is {self.kind}.")
         if self.kind not in (*SCREW_KINDS, "continuous") and (self.axis is not None or self.screw is not None):
             raise ModelError(
@@ -108,28 +109,45 @@ class UnitScrew(NamedTuple):
 def unit_screw(joint: Joint) -> UnitScrew:
     """Kind and unit screw of a one-degree-of-freedom joint: normalised, never assumed [PBP95, E001-13].
 
-    A screw with |ω·v| ≤ 8 ε |ω| |v| is revolute; its rounding error along the axis is taken out.
+    A screw with |ω·v| ≤ 8 ε |ω| |v| is revolute; its rounding error along the axis is taken out. The numbers of a screw that is
+    traced are not known: its kind is what the joint says, and its length stays in it.
     """
-    if joint.screw is not None:
-        S = np.asarray(joint.screw, float)
+    screw, axis = (None if x is None else known_numbers(x) for x in (joint.screw, joint.axis))
+    pitch = known_numbers(joint.pitch)
+    if not all(x is None or is_concrete(x) for x in (screw, axis, pitch)):
+        return _traced_screw(joint, screw, axis, pitch)
+    if screw is not None:
+        S = screw
         if S.shape != (6,) or not np.all(np.isfinite(S)) or not np.any(S):
             raise ModelError(f"joint {joint.name!r}: `screw` must be 6 finite numbers, not all zero, got {S.tolist()}.")
         found = _classify(S)
         if joint.kind != "helical" and found.kind != ("revolute" if joint.kind == "continuous" else joint.kind):
             raise ModelError(f"joint {joint.name!r} is {joint.kind}, but its screw {S.tolist()} is {found.kind}.")
         return found
-    if joint.axis is None:
+    if axis is None:
         raise ModelError(
             f"joint {joint.name!r} ({joint.kind}): give `axis=(x, y, z)` or `screw=(wx, wy, wz, vx, vy, vz)`."
         )
-    axis = np.asarray(joint.axis, float)
     if axis.shape != (3,) or not np.all(np.isfinite(axis)) or not np.any(axis):
         raise ModelError(f"joint {joint.name!r}: `axis` must be 3 finite numbers, not all zero, got {axis.tolist()}.")
     axis = unit(axis)
     if joint.kind == "prismatic":
         return UnitScrew("prismatic", np.concatenate([np.zeros(3), axis]), 1.0)
-    pitch = joint.pitch if joint.kind == "helical" else 0.0
+    pitch = pitch if joint.kind == "helical" else 0.0
     return UnitScrew("helical" if pitch else "revolute", np.concatenate([axis, pitch * axis]), 1.0)
+
+
+def _traced_screw(joint: Joint, screw: Twist | None, axis: Vector3 | None, pitch: Array) -> UnitScrew:
+    kind = "revolute" if joint.kind == "continuous" else joint.kind
+    wanted, numbers = ("axis", axis) if screw is None else ("screw", screw)
+    if numbers is None or tuple(numbers.shape) != ((3,) if screw is None else (6,)):
+        size = 3 if screw is None else 6
+        got = "nothing" if numbers is None else f"shape {tuple(numbers.shape)}"
+        raise ModelError(f"joint {joint.name!r}: `{wanted}` must be {size} numbers, got {got}.")
+    if screw is None:
+        direction = axis / sqrt(dot(axis, axis))
+        screw = concat([np.zeros(3), direction] if kind == "prismatic" else [direction, pitch * direction])
+    return UnitScrew(kind, screw, 1.0)
 
 
 def _classify(S: Twist) -> UnitScrew:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
-from torsor.arrays import cos, cross, dot, exact_constants, matmul, sin
+from torsor.arrays import cos, cross, dot, exact_constants, is_concrete, known_numbers, matmul, matrix, sin
 from torsor.arrays.arguments import explained
 from torsor.arrays.exact import settled, settled_rotation
 from torsor.arrays.typing import Pose, Rotation, Vector3
 from torsor.errors import ModelError
+from torsor.lie import se3
 
 _AT_REST = np.eye(4)
 _ROTATION_TOLERANCE = 1e-8  # what ten printed digits of a rotation matrix may be off
@@ -17,11 +20,16 @@ _ROTATION_TOLERANCE = 1e-8  # what ten printed digits of a rotation matrix may b
 def check_pose(what: str, T: Pose) -> Pose:
     """``T`` as a finite 4×4 rigid motion, or an error that says which condition fails by how much.
 
-    Entries of its rotation that are 0 or ±1 but for rounding are made so.
+    Entries of its rotation that are 0 or ±1 but for rounding are made so. Of JAX and traced values the shape alone is known.
     """
-    pose = np.asarray(T, dtype=np.float64)
-    if pose.shape != (4, 4):
+    try:
+        pose = known_numbers(T)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what}: must be a 4×4 matrix (R, p; 0, 1) of real numbers, got {T!r:.60}.") from error
+    if tuple(pose.shape) != (4, 4):
         raise ModelError(f"{what}: must be a 4×4 matrix (R, p; 0, 1), got shape {pose.shape}.")
+    if not is_concrete(pose):
+        return pose
     if not np.all(np.isfinite(pose)):
         raise ModelError(f"{what}: holds a NaN or infinite number.")
     if np.abs(pose[3] - (0, 0, 0, 1)).max() > _ROTATION_TOLERANCE:
@@ -42,6 +50,8 @@ def check_pose(what: str, T: Pose) -> Pose:
 @exact_constants()
 def composed(*poses: Pose) -> Pose:
     """The product of poses (4, 4), with what is 0 or ±1 in its rotation, or 0 in its translation, but for rounding made so."""
+    if not is_concrete(*poses):
+        return reduce(matmul, poses)
     T = np.array(poses[0])
     for pose in poses[1:]:
         if np.array_equal(pose, _AT_REST):
@@ -60,29 +70,29 @@ def pose_from(xyz: Vector3 = (0.0, 0.0, 0.0), rpy: Vector3 = (0.0, 0.0, 0.0)) ->
 
     This is how robot files give a pose.
     """
-    roll, pitch, yaw = np.asarray(rpy, float)
-    T = np.eye(4)
-    T[:3, :3] = settled_rotation(matmul(rotation_z(yaw), matmul(rotation_y(pitch), rotation_x(roll))))
-    T[:3, 3] = xyz
-    return T
+    roll, pitch, yaw = known_numbers(rpy)
+    R, p = matmul(rotation_z(yaw), matmul(rotation_y(pitch), rotation_x(roll))), known_numbers(xyz)
+    if tuple(p.shape) != (3,):
+        raise ModelError(f"pose_from: `xyz` must be 3 numbers, got shape {tuple(p.shape)}.")
+    return se3.pose(settled_rotation(R) if is_concrete(R) else R, p)
 
 
 @exact_constants()
 def rotation_x(angle: float) -> Rotation:
     """Rotation about x by ``angle``, rad; returns (3, 3)."""
-    c, s = cos(np.asarray(angle, float)), sin(np.asarray(angle, float))
-    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+    c, s = cos(known_numbers(angle)), sin(known_numbers(angle))
+    return matrix([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
 @exact_constants()
 def rotation_y(angle: float) -> Rotation:
     """Rotation about y by ``angle``, rad; returns (3, 3)."""
-    c, s = cos(np.asarray(angle, float)), sin(np.asarray(angle, float))
-    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    c, s = cos(known_numbers(angle)), sin(known_numbers(angle))
+    return matrix([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
 @exact_constants()
 def rotation_z(angle: float) -> Rotation:
     """Rotation about z by ``angle``, rad; returns (3, 3)."""
-    c, s = cos(np.asarray(angle, float)), sin(np.asarray(angle, float))
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    c, s = cos(known_numbers(angle)), sin(known_numbers(angle))
+    return matrix([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

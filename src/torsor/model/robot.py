@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.arrays import as_numbers, reshape, stack_vectors
+from torsor.arrays import as_numbers, reshape, stack_matrices, stack_vectors
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
 from torsor.errors import ModelError, ShapeError, TorsorError, unknown_name
@@ -239,7 +239,7 @@ class Robot:
             pose = composed(self.parameters.frame_poses[place.pose_row], pose)
         frames = (*self.structure.frames, Frame(name, place.link, len(self.parameters.frame_poses)))
         structure = replace(self.structure, frames=frames)
-        poses = np.concatenate([self.parameters.frame_poses, pose[None]])
+        poses = stack_matrices([*self.parameters.frame_poses, pose])
         return replace(self, structure=structure, parameters=self.parameters._replace(frame_poses=poses).frozen())
 
     @explained

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.arrays import is_concrete, known_numbers
 from torsor.arrays.typing import Array, Vector3
 from torsor.errors import ModelError
 
@@ -14,8 +15,8 @@ from torsor.errors import ModelError
 class Solid(NamedTuple):
     """Volume (m³) and principal moments per kilogram (3,) (m²) of a solid whose axes are the coordinate axes."""
 
-    volume: float
-    moments: tuple[float, float, float]
+    volume: Array
+    moments: tuple[Array, Array, Array]
 
 
 def box(size: Vector3) -> Solid:
@@ -53,18 +54,22 @@ def capsule(radius: float, length: float, axis: str) -> Solid:
     return _round("capsule", axis, volume, along=a * r * r / 2 + b * 0.4 * r * r, across=across)
 
 
-def _lengths(shape: str, count: int, **lengths: Array) -> list[float]:
-    numbers: list[float] = []
+def _lengths(shape: str, count: int, **lengths: Array) -> list[Array]:
+    numbers: list[Array] = []
     for name, value in lengths.items():
-        if np.size(value) != count:
+        given = known_numbers(value)
+        if given.size != count:
             raise ModelError(f"{shape}: `{name}` takes {count} number{'s' * (count > 1)} (m), got {value}.")
+        if not is_concrete(given):  # being differentiated: what it is worth is not known
+            numbers.extend([given.reshape(count)[k] for k in range(count)])
+            continue
         if not np.all(np.isfinite(value)) or np.any(np.asarray(value) <= 0):
             raise ModelError(f"{shape}: `{name}` must be finite and positive (m), got {value}.")
         numbers.extend(np.ravel(value).tolist())
     return numbers
 
 
-def _round(shape: str, axis: str, volume: float, *, along: float, across: float) -> Solid:
+def _round(shape: str, axis: str, volume: Array, *, along: Array, across: Array) -> Solid:
     if axis not in ("x", "y", "z"):
         raise ModelError(f"{shape}: axis must be 'x', 'y' or 'z', got {axis!r}.")
     x, y, z = (along if letter == axis else across for letter in "xyz")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -34,12 +35,12 @@ def planar_chain(lengths: Sequence[float], masses: Sequence[float], *, name: str
         raise ModelError(
             f"{name}: as many lengths as masses, one for each link, got {len(lengths)} lengths and {len(masses)} masses."
         )
-    starts = np.concatenate([[0.0], np.cumsum(lengths)[:-1]])
+    *starts, end = accumulate(lengths, initial=0.0)
     screws = [screw(_Z, [x, 0.0, 0.0]) for x in starts]
     homes = [pose_from((x, 0.0, 0.0)) for x in starts]
     inertias = [Inertia.point(m, (length, 0.0, 0.0)) for m, length in zip(masses, lengths, strict=True)]
-    tip = pose_from((float(np.sum(lengths)), 0.0, 0.0))
-    return serial_chain(np.array(screws), np.array(homes), inertias, tip=tip, gravity=_DOWN_THE_PAGE, name=name)
+    tip, kinds = pose_from((end, 0.0, 0.0)), ["revolute"] * len(starts)
+    return serial_chain(screws, homes, inertias, tip=tip, gravity=_DOWN_THE_PAGE, name=name, kinds=kinds)
 
 
 @explained
@@ -57,10 +58,10 @@ def cart_pole(*, cart: float = 1.0, pole: float = 0.1, length: float = 0.5) -> R
 @explained
 def chain(n: int, *, mass: float = 1.0, length: float = 0.3, radius: float = 0.05) -> Robot:
     """N links in a row, cylinders along z with revolute joints about z, y, z, y, … (kg, m); gravity along −z."""
-    heights = length * np.arange(n)
+    heights = [length * float(k) for k in range(n)]
     axes = [np.array([0.0, 0.0, 1.0]) if k % 2 == 0 else np.array([0.0, 1.0, 0.0]) for k in range(n)]
     screws = [screw(axis, [0.0, 0.0, z]) for axis, z in zip(axes, heights, strict=True)]
     link = Inertia.cylinder(radius, length, mass=mass, com=(0.0, 0.0, length / 2))
     homes = [pose_from((0.0, 0.0, z)) for z in heights]
     tip = pose_from((0.0, 0.0, n * length))
-    return serial_chain(np.array(screws), np.array(homes), [link] * n, tip=tip, name=f"chain{n}")
+    return serial_chain(screws, homes, [link] * n, tip=tip, name=f"chain{n}", kinds=["revolute"] * n)
