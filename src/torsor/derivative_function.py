@@ -49,10 +49,10 @@ def derivative(
     * the robot's numbers (`torsor.Parameters`): "inertias" (n, 10), "gravity" (3,), "armature", "viscous_friction",
       "coulomb_friction" (nv,);
     * its joints, which move by exp(S_i q_i): "screws" (n, 6), number by number of S_i in its link frame. All directions are
-      there, also those in which the joint becomes another: ω × of a tilt, a pitch, a length that is not 1 (a gear), a rotation of
-      a prismatic joint. An axis displaced by a twist δ changes S_i by [δ, S_i]. "pitches" (n,), m per rad, is the direction
-      (0, ω_i): of a revolute joint the limit of a helical one, 0 for joints without a pitch and for prismatic ones, where it
-      is infinite;
+      there, also those in which the joint becomes one of another kind: a pitch, a length that is not 1 (a gear), a rotation of a
+      prismatic joint. An axis displaced by a twist δ changes S_i by [δ, S_i]. "pitches" (n,), m per rad, is the direction
+      (0, ω_i): of a revolute joint the limit of a helical one; 0 for prismatic joints, whose pitch is infinite, and for those
+      without a screw;
     * its poses, as twists: "poses" (n, 6), the home pose of a link displaced to T exp δ with all that hangs on it;
       "frame_poses" likewise.
 

@@ -93,7 +93,7 @@ def joints(x):
             ),
         ],
         frames={"tip": ("screw_link", torsor.pose_from((x[0], x[1], 0.2)))},
-    )  # fmt: skip
+    ).with_frame("beyond", "tip", torsor.pose_from((0, x[3], 0)))  # fmt: skip
 
 
 ROBOTS = {

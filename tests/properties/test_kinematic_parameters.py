@@ -109,6 +109,22 @@ def test_by_the_numbers_of_the_screws_and_by_the_pitches(name):
     assert not np.any(by_pitch[..., KINDS.index("prismatic")])  # infinite
 
 
+def test_by_the_screw_of_a_joint_that_follows_another():
+    """It moves by exp(S (ratio q + offset)), and shares its coordinate with the leader."""
+    leader, follower = (replace(joint, screw=np.array([0, 0.6, 0.8, 0.1, 0, 0])) for joint in joints_of(chain())[::2])
+    mimic = torsor.Mimic("joint_0", -0.7, 0.4)
+
+    def robot(S):
+        joint = replace(follower, parent="link_0", kind="helical", screw=S, mimic=mimic, armature=0.0)
+        return torsor.assemble([leader, joint])
+
+    S, state = follower.screw, (np.array([0.8]), np.array([1.1]), np.array([-0.6]))
+    by = torsor.derivative(torsor.inverse_dynamics, robot(S), wrt="screws")(*state)
+    for k, unit in enumerate(np.eye(6)):
+        want = slope(lambda t, e=unit: torsor.inverse_dynamics(robot(S + t * e), *state))
+        assert_close(by[:, 1, k], want, DIFFERENCED, scale=largest(by))
+
+
 def test_joints_with_several_freedoms_have_no_screw_to_differentiate_by():
     robot = torsor.robots.random_tree(2, seed=3, kinds=("spherical", "free", "planar"))
     by = torsor.derivative(torsor.mass_matrix, robot, wrt=("screws", "pitches"))(robot.neutral)

@@ -14,8 +14,8 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
 from torsor.errors import ModelError, ShapeError, TorsorError, unknown_name
 from torsor.model.bodies import refuse_no_inertia, refuse_unphysical
-from torsor.model.given_geometry import refuse_other_geometry
 from torsor.model.inertia import Inertia
+from torsor.model.parameter_checks import refuse_impossible_geometry
 from torsor.model.parameters import Parameters, unknown_group
 from torsor.model.poses import check_pose, composed
 from torsor.model.source import Source
@@ -186,7 +186,7 @@ class Robot:
                 )
         parameters = self.parameters._replace(**changes).frozen()
         parameters.refuse_non_finite(self.name)
-        refuse_other_geometry(self.structure, parameters, changes)
+        refuse_impossible_geometry(self.structure, parameters, changes)
         return replace(self, parameters=parameters)
 
     @explained

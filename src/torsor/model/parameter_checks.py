@@ -21,7 +21,7 @@ from torsor.model.structure import Structure
 TOLERANCE = 1e-8  # what ten printed digits of a screw may be off, as for a pose
 
 
-def refuse_other_geometry(structure: Structure, parameters: Parameters, changed: Container[str]) -> None:
+def refuse_impossible_geometry(structure: Structure, parameters: Parameters, changed: Container[str]) -> None:
     """Raise if a changed group holds what is no unit screw of its joint's kind, or no pose; JAX and traced values pass."""
     s, p = structure, parameters
     if "poses" in changed and is_concrete(p.poses):
