@@ -6,6 +6,8 @@ some units, and 1e-16/1e-5 of rounding.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -172,6 +174,15 @@ def test_kinds_are_said_where_they_cannot_be_seen():
     )
     with pytest.raises(torsor.ModelError, match="joint 'a': `axis` must be 3 numbers, got shape"):
         jax.jit(lambda x: torsor.assemble([Joint(name="a", kind="revolute", axis=x)]).parameters.screws)(Q[:2])
+    with pytest.raises(torsor.ModelError, match="`upper` is traced, but limits are part of a robot's structure"):
+        jax.jit(lambda x: torsor.assemble([Joint(name="a", kind="revolute", axis=Q, upper=x)]).gravity)(1.0)
+    leader, follower = (Joint(name=name, kind="revolute", axis=Q, inertia=body(0)) for name in "ab")
+    with pytest.raises(torsor.ModelError, match=r"ratio and offset of a mimic joint .* cannot be traced"):
+        jax.jit(
+            lambda x: torsor.assemble([leader, replace(follower, mimic=torsor.Mimic("a", x), parent="a_link")]).gravity
+        )(1.0)
+    with pytest.raises(torsor.ModelError, match="joint 'a': `axis` must be real numbers, got 'z'"):
+        torsor.assemble([Joint(name="a", kind="revolute", axis="z")])
     with pytest.raises(torsor.ModelError, match="only helical joints have a pitch"):
         jax.jit(lambda h: Joint(name="a", kind="revolute", axis=(0, 0, 1), pitch=h).pitch)(0.1)
 

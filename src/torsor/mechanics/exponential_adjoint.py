@@ -11,8 +11,8 @@ from torsor.arrays import checked, identity, matmul, matvec, zeros
 from torsor.arrays.typing import Coordinates, Matrix6, Screws, Twist
 from torsor.errors import TorsorError
 from torsor.lie import unchecked as lie
-from torsor.lie.unchecked import se3
 from torsor.lie.screw_lists import one_for_each
+from torsor.lie.unchecked import se3
 
 
 @checked

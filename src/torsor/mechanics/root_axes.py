@@ -4,11 +4,10 @@ joint less in every pose. Each root has axes of its own; links on different root
 
 from __future__ import annotations
 
-from torsor import lie
 from torsor.arrays import identity, matmul, matvec, transpose
-from torsor.arrays.typing import Pose, Vector3
-from torsor.lie.unchecked.se3 import rotation
 from torsor.arrays.typing import Pose, Twist, Vector3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked.se3 import rotation
 from torsor.model import Robot
 
 

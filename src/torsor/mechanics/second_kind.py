@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from torsor.arrays import checked, dot, identity, matmul, matvec, stack, stack_matrices, stack_vectors, transpose, zeros
 from torsor.arrays.typing import Array, Coordinates, InertiaRow, Pose, Screws, Twist
-from torsor.lie import unchecked as lie
+from torsor.lie import screw_lists, unchecked as lie
 from torsor.lie.unchecked import se3
-from torsor.lie import screw_lists
 
 
 @checked

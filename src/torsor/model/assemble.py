@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import exact_constants, stack_vectors
-from torsor.lie import unchecked as lie
 from torsor.arrays import concat, exact_constants, is_concrete, known_numbers, stack_matrices, stack_vectors
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Vector3
@@ -24,6 +22,7 @@ from torsor.model.robot import Robot
 from torsor.model.structure import Coordinate, Coupling, Frame, Limits, Structure, coordinates_in_order
 
 EARTH = (0.0, 0.0, -9.81)
+_STRUCTURAL = ("lower", "upper", "velocity_limit", "effort_limit")
 
 
 class Placement(NamedTuple):
@@ -213,6 +212,10 @@ def _couplings(
             couplings.append(Coupling(index[joint.name], float(screw.ratio)))
             continue
         leader, ratio, offset = joint.mimic
+        if not is_concrete(ratio, offset):
+            raise ModelError(
+                f"joint {joint.name!r}: ratio and offset of a mimic joint are part of a robot's structure, and cannot be traced."
+            )
         if leader not in index or KINDS[kinds[leader]].nv != 1 or screw.kind not in SCREW_KINDS:
             raise ModelError(
                 f"joint {joint.name!r} mimics {leader!r}: both must be moving joints with one degree of freedom, "
@@ -317,7 +320,13 @@ def _spread(joint: Joint, field: str, size: int) -> Array:
         raise ModelError(
             f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got shape {value.shape}."
         )
-    return np.broadcast_to(value, (size,)) if is_concrete(value) else value * np.ones(size)
+    if is_concrete(value):
+        return np.broadcast_to(value, (size,))
+    if field in _STRUCTURAL:
+        raise ModelError(
+            f"joint {joint.name!r}: `{field}` is traced, but limits are part of a robot's structure: give plain numbers."
+        )
+    return value * np.ones(size)
 
 
 def _is_zero(value: Array) -> bool:

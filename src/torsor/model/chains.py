@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import exact_constants
-from torsor.lie import unchecked as lie
 from torsor.arrays import dot, exact_constants, is_concrete, known_numbers
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Twist, Vector3

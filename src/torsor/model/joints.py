@@ -112,8 +112,7 @@ def unit_screw(joint: Joint) -> UnitScrew:
     A screw with |ω·v| ≤ 8 ε |ω| |v| is revolute; its rounding error along the axis is taken out. The numbers of a screw that is
     traced are not known: its kind is what the joint says, and its length stays in it.
     """
-    screw, axis = (None if x is None else known_numbers(x) for x in (joint.screw, joint.axis))
-    pitch = known_numbers(joint.pitch)
+    screw, axis, pitch = (_numbers(joint, field) for field in ("screw", "axis", "pitch"))
     if not all(x is None or is_concrete(x) for x in (screw, axis, pitch)):
         return _traced_screw(joint, screw, axis, pitch)
     if screw is not None:
@@ -135,6 +134,15 @@ def unit_screw(joint: Joint) -> UnitScrew:
         return UnitScrew("prismatic", np.concatenate([np.zeros(3), axis]), 1.0)
     pitch = pitch if joint.kind == "helical" else 0.0
     return UnitScrew("helical" if pitch else "revolute", np.concatenate([axis, pitch * axis]), 1.0)
+
+
+def _numbers(joint: Joint, field: str) -> Array:
+    """A field of a joint as numbers, NumPy's where they are known; None if it was not given."""
+    value = getattr(joint, field)
+    try:
+        return None if value is None else known_numbers(value)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"joint {joint.name!r}: `{field}` must be real numbers, got {value!r:.60}.") from error
 
 
 def _traced_screw(joint: Joint, screw: Twist | None, axis: Vector3 | None, pitch: Array) -> UnitScrew:

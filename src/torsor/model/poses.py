@@ -11,7 +11,7 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.exact import settled, settled_rotation
 from torsor.arrays.typing import Pose, Rotation, Vector3
 from torsor.errors import ModelError
-from torsor.lie import se3
+from torsor.lie.unchecked import se3
 
 _AT_REST = np.eye(4)
 _ROTATION_TOLERANCE = 1e-8  # what ten printed digits of a rotation matrix may be off

@@ -18,8 +18,8 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Twist
 from torsor.errors import ModelError
 from torsor.lie import unchecked as lie
-from torsor.lie.unchecked import se3
 from torsor.lie.screw_lists import one_for_each, poses_for_each
+from torsor.lie.unchecked import se3
 from torsor.model.chains import serial_chain
 from torsor.model.inertia import Inertia
 from torsor.model.joints import SCREW_KINDS
