@@ -92,7 +92,7 @@ def assemble(
         couplings=_couplings(moving, screws, coordinates),
         coordinates=coordinates,
         frames=named_frames,
-        limits=_limits(moving, coordinates),
+        limits=limits_of(moving, coordinates),
         coulomb_width=float(coulomb_width),
     )
     parameters = Parameters(
@@ -249,7 +249,10 @@ def _frames(
     return tuple(frames), stack_matrices(poses) if poses else np.zeros((0, 4, 4))
 
 
-def _limits(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limits:
+def limits_of(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limits:
+    """Limits of all coordinates; those of a joint that follows another bind its leader."""
+    for joint in moving:
+        _refuse_bad_limits(joint)
     own = {joint.name: joint for joint in moving}
     lower = {c.name: _bounds(own[c.name], "lower", c.nq, -np.inf) for c in coordinates}
     upper = {c.name: _bounds(own[c.name], "upper", c.nq, np.inf) for c in coordinates}
@@ -273,6 +276,17 @@ def _limits(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limits:
     return Limits(
         *(tuple(float(x) for c in coordinates for x in limit[c.name]) for limit in (lower, upper, velocity, effort))
     )
+
+
+def _refuse_bad_limits(joint: Joint) -> None:
+    for field in ("lower", "upper", "velocity_limit", "effort_limit"):
+        value = np.asarray(getattr(joint, field), float)
+        if np.isnan(value).any():
+            raise ModelError(
+                f"joint {joint.name!r}: `{field}` must not be NaN; where there is no limit, it is infinite."
+            )
+        if field.endswith("_limit") and np.any(value < 0):
+            raise ModelError(f"joint {joint.name!r}: `{field}` must not be negative, got {value.tolist()}.")
 
 
 def _of_follower(joint: Joint, field: str) -> Array:

@@ -18,10 +18,15 @@ from torsor.model.joints import Joint
 from torsor.model.poses import composed, pose_from
 from torsor.model.robot import Robot
 
+SAME = 1e-9  # rad or m, or of the position: how far apart two positions of one joint may be to be the same
+
 
 @exact_constants()
 def lock(robot: Robot, positions: Mapping[str, Array]) -> Robot:
-    """``robot`` with the named joints held at positions (rad, m); their links' inertia joins the parent's."""
+    """``robot`` with the named joints held at positions (rad, m); their links' inertia joins the parent's.
+
+    A joint that follows another is held by holding its leader, and so is all that follows the same leader.
+    """
     if not isinstance(positions, Mapping):
         some = positions if isinstance(positions, (list, tuple, set)) else [positions]
         joints_at = (
@@ -31,9 +36,7 @@ def lock(robot: Robot, positions: Mapping[str, Array]) -> Robot:
             f"lock: `positions` must say where each joint is held, as in robot.lock({{{joints_at}}}), got "
             f"{type(positions).__name__} {positions!r:.60}."
         )
-    for name in positions:
-        if name not in robot.coordinates:
-            raise unknown_name(f"robot {robot.name!r}", "coordinate", name, robot.coordinates, "robot.coordinates")
+    positions = _of_leaders(robot, positions)
     joints = []
     for joint in disassemble(_concrete("lock", robot)):
         leader = joint.mimic.joint if joint.mimic else joint.name
@@ -121,6 +124,37 @@ def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str]) -> Robot:
         coulomb_width=s.coulomb_width,
         order=order,
     ).with_source(robot.source)
+
+
+def _of_leaders(robot: Robot, positions: Mapping[str, Array]) -> dict[str, Array]:
+    """Positions of coordinates, from those of joints: q = (q_f − offset) / ratio of the leader of a joint f that follows."""
+    s = robot.structure
+    for name in positions:
+        if name not in s.joints:
+            raise unknown_name(f"robot {robot.name!r}", "joint", name, s.joints, "robot.joints")
+    held = {name: value for name, value in positions.items() if name in robot.coordinates}
+    said = {name: f"joint {name!r}" for name in held}
+    for name in positions:
+        if name in robot.coordinates:
+            continue
+        i = s.joint_index(name)
+        leader, (_, ratio, offset) = s.coordinate_of(i).name, s.couplings[i]
+        wanted = _position(robot, name, positions[name])
+        if ratio == 0.0 and leader not in held:
+            raise ModelError(
+                f"lock: joint {name!r} follows {leader!r} with ratio 0, so it never leaves {offset:g}; lock {leader!r}, or leave "
+                f"{name!r} as it is."
+            )
+        if leader not in held:
+            held[leader], said[leader] = (wanted - offset) / ratio, f"joint {name!r} at {float(wanted):g}"
+            continue
+        follows = ratio * _position(robot, leader, held[leader]) + offset
+        if abs(follows - wanted) > SAME * max(1.0, abs(float(wanted))):
+            raise ModelError(
+                f"lock: joint {name!r} follows {leader!r} (ratio {ratio:g}, offset {offset:g}): holding {said[leader]} puts it "
+                f"at {float(follows):g}, and `positions` wants it at {float(wanted):g}. Name one of them alone."
+            )
+    return held
 
 
 def _position(robot: Robot, coordinate: str, value: Array) -> Array:

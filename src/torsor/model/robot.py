@@ -12,13 +12,14 @@ import numpy as np
 from torsor.arrays import as_numbers, reshape, stack_matrices, stack_vectors
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
-from torsor.errors import ModelError, ShapeError, TorsorError, unknown_name
+from torsor.errors import ModelError, ShapeError, TorsorError
 from torsor.model.bodies import refuse_no_inertia, refuse_unphysical
 from torsor.model.inertia import Inertia
 from torsor.model.parameter_checks import refuse_impossible_geometry
 from torsor.model.parameters import Parameters, unknown_group
 from torsor.model.poses import check_pose, composed
 from torsor.model.source import Source
+from torsor.model.states_by_name import from_dict, to_dict
 from torsor.model.structure import Frame, Limits, Structure
 from torsor.once import once
 
@@ -140,22 +141,22 @@ class Robot:
     @explained
     def q_to_dict(self, q: Array) -> dict[str, Array]:
         """Configuration (..., nq) as joint name → its numbers (a plain number's axis is dropped)."""
-        return self._to_dict(q, "nq")
+        return to_dict(self, q, "nq")
 
     @explained
     def v_to_dict(self, v: Array) -> dict[str, Array]:
         """Velocity, acceleration or force (..., nv) as joint name → its numbers."""
-        return self._to_dict(v, "nv")
+        return to_dict(self, v, "nv")
 
     @explained
     def q_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
         """Configuration (..., nq) from joint name → numbers; joints not named keep ``default`` (neutral if None)."""
-        return self._from_dict(values, "nq", self.neutral if default is None else default)
+        return from_dict(self, values, "nq", self.neutral if default is None else default)
 
     @explained
     def v_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
         """Velocity, acceleration or force (..., nv) from joint name → numbers; others keep ``default`` (zero)."""
-        return self._from_dict(values, "nv", np.zeros(self.nv) if default is None else default)
+        return from_dict(self, values, "nv", np.zeros(self.nv) if default is None else default)
 
     @property
     def neutral(self) -> Array:
@@ -249,13 +250,39 @@ class Robot:
             raise ModelError(f"with_coulomb_width: width must not be negative, got {width}.")
         return replace(self, structure=replace(self.structure, coulomb_width=float(width)))
 
+    @explained
+    def with_limits(self, position: Any = None, *, velocity: Any = None, effort: Any = None) -> Robot:
+        """The same robot with other limits of some joints, or of all.
+
+        Parameters
+        ----------
+        position : mapping or pair
+            Joint name → (lower, upper), or one such pair for all joints: numbers, rad or m, or (nq,).
+        velocity : mapping, number or (nv,)
+            Joint name → largest |v|, or that of all joints, rad/s or m/s.
+        effort : mapping, number or (nv,)
+            Joint name → largest |tau|, or that of all joints, N·m or N.
+
+        Returns
+        -------
+        Robot
+            Limits that are not given stay. None as the limit of a joint, or infinity, removes it. One pair alone bounds x, y
+            and z of a free joint, not its quaternion. Limits of a `Mimic` joint bind its leader: the narrowest counts.
+        """
+        from torsor.model import limits
+
+        return limits.with_limits(self, position, velocity, effort)
+
     def with_source(self, source: Source | None) -> Robot:
         """The same robot, said to come from a file."""
         return replace(self, source=source)
 
     @explained
     def lock(self, positions: Mapping[str, Array]) -> Robot:
-        """The same robot with joints held at given positions (rad, m): their links become part of the parent's."""
+        """The same robot with joints held at given positions (rad, m): their links become part of the parent's.
+
+        A `Mimic` joint is held where its leader is: holding one of them by name holds both, and all that follows.
+        """
         from torsor.model import edits
 
         return edits.lock(self, positions)
@@ -352,40 +379,6 @@ class Robot:
     def _with_row(self, link: int, row: Array) -> Robot:
         rows = [row if i == link else self.parameters.inertias[i] for i in range(self.n)]
         return self.with_parameters(inertias=stack_vectors(rows))
-
-    def _to_dict(self, values: Array, size: str) -> dict[str, Array]:
-        values = values if hasattr(values, "shape") else np.asarray(values, float)
-        self._check_last(values, size)
-        result = {}
-        for c in self.structure.coordinates:
-            block = values[..., c.q if size == "nq" else c.v]
-            result[c.name] = block[..., 0] if block.shape[-1] == 1 else block
-        return result
-
-    def _from_dict(self, values: Mapping[str, Array], size: str, default: Array) -> Array:
-        default = np.asarray(default, float)
-        self._check_last(default, size)
-        blocks = {c.name: (c.q if size == "nq" else c.v) for c in self.structure.coordinates}
-        parts = {}
-        for name, value in values.items():
-            if name not in blocks:
-                raise unknown_name(f"robot {self.name!r}", "coordinate", name, blocks, "robot.coordinates")
-            width = blocks[name].stop - blocks[name].start
-            part = np.asarray(value, float)
-            part = part[..., None] if width == 1 else part
-            if part.shape[-1:] != (width,):
-                raise ShapeError(f"robot {self.name!r}: joint {name!r} takes {width} numbers, got shape {part.shape}.")
-            parts[name] = part
-        batch = np.broadcast_shapes(default.shape[:-1], *(part.shape[:-1] for part in parts.values()))
-        result = np.array(np.broadcast_to(default, (*batch, default.shape[-1])))
-        for name, part in parts.items():
-            result[..., blocks[name]] = part
-        return result
-
-    def _check_last(self, values: Array, size: str) -> None:
-        want = getattr(self, size)
-        if not values.shape or values.shape[-1] != want:
-            raise ShapeError(f"robot {self.name!r}: expected shape (..., {want}), got {tuple(values.shape)}.")
 
 
 def _restore(structure: Structure, leaves: tuple[Array, ...], source: Source | None = None) -> Robot:
