@@ -19,6 +19,7 @@ from torsor.redundancy.local_trivialisation import (
     Trivialised as Trivialised,
     local_trivialisation as local_trivialisation,
 )
+from torsor.redundancy.pieces_met import PiecesMet as PiecesMet
 from torsor.redundancy.repeatability import (
     RepeatabilityReport as RepeatabilityReport,
     is_repeatable as is_repeatable,
@@ -34,6 +35,7 @@ from torsor.redundancy.self_motion_components import (
     self_motion_components as self_motion_components,
 )
 from torsor.redundancy.stationary_constraint import stationary_constraint as stationary_constraint
+from torsor.redundancy.singular_configuration import SingularConfiguration as SingularConfiguration
 from torsor.redundancy.task_path import Circle as Circle, circle as circle
 from torsor.redundancy.vertical_brackets import (
     oneill_tensor as oneill_tensor,

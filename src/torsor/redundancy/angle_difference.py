@@ -9,6 +9,9 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.functions import difference
 from torsor.model import Robot, Structure
+from torsor.model.structure import Coordinate
+
+SAME = 1e-6  # rad or m
 
 
 def angle_difference(robot: Robot, start: Array, end: Array) -> Array:
@@ -17,6 +20,23 @@ def angle_difference(robot: Robot, start: Array, end: Array) -> Array:
     turning = _turning(robot.structure)
     d[..., turning] = (d[..., turning] + np.pi) % (2 * np.pi) - np.pi
     return d
+
+
+def turned_inside(robot: Robot, q: Array) -> Array:
+    """The same q (..., nq), revolute joints that are beyond a limit by whole turns turned back within it."""
+    q = np.array(q)
+    turning = [c.q_start for c in _turning_alone(robot.structure)]
+    lower, upper = (np.array(bound)[turning] for bound in robot.limits[:2])
+    angle = q[..., turning]
+    back = np.ceil(np.maximum(angle - upper, 0.0) / (2 * np.pi))
+    forth = np.ceil(np.maximum(lower - angle, 0.0) / (2 * np.pi))
+    q[..., turning] = angle + 2 * np.pi * (forth - back)
+    return q
+
+
+def same_configuration(robot: Robot, one: Array, other: Array) -> bool:
+    """Whether two configurations (nq,) are the same up to whole turns and what Newton's method leaves."""
+    return bool(np.linalg.norm(angle_difference(robot, one, other)) < SAME)
 
 
 def turns_between(robot: Robot, start: Array, end: Array) -> Array:
@@ -30,8 +50,14 @@ def turns_between(robot: Robot, start: Array, end: Array) -> Array:
 @lru_cache(maxsize=256)
 def _turning(structure: Structure) -> Array:
     """Places in v of revolute joints that share their coordinate with no other."""
-    coordinates = [coupling.coordinate for coupling in structure.couplings]
-    alone = [
-        i for i, kind in enumerate(structure.kinds) if kind == "revolute" and coordinates.count(coordinates[i]) == 1
+    return np.array([c.v_start for c in _turning_alone(structure)], int)
+
+
+def _turning_alone(structure: Structure) -> list[Coordinate]:
+    """Coordinates of revolute joints that share them with no other."""
+    shared = [coupling.coordinate for coupling in structure.couplings]
+    return [
+        structure.coordinate_of(i)
+        for i, kind in enumerate(structure.kinds)
+        if kind == "revolute" and shared.count(shared[i]) == 1
     ]
-    return np.array([structure.coordinate_of(i).v_start for i in alone], int)

@@ -11,7 +11,11 @@ from torsor.model import Structure
 def vector(x: Array, precision: int = 4) -> str:
     """A vector in one line."""
     return np.array2string(
-        np.asarray(x) + 0.0, precision=precision, separator=", ", suppress_small=True, max_line_width=10_000
+        np.round(np.asarray(x), precision) + 0.0,
+        precision=precision,
+        separator=", ",
+        suppress_small=True,
+        max_line_width=10_000,
     )
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.errors import TorsorError
 from torsor.model import Robot
+from torsor.redundancy.zero_crossing import zero_crossing
+
+OUTSIDE = 1e-12  # rad or m: beyond a limit by rounding
+CLOSER = 16  # times that the interval is halved in which a curve is nearest to a limit
 
 
 def room(robot: Robot, q: Array) -> Array:
@@ -16,8 +23,55 @@ def room(robot: Robot, q: Array) -> Array:
 def nearest_limit(robot: Robot, q: Array) -> str:
     """The coordinate of q (nq,) that is nearest to a limit, or furthest outside, by its name."""
     k = int(np.argmin(_rooms(robot, q)))
-    owners = [name for name in robot.coordinates if robot.q_slice(name).start <= k]
-    return repr(owners[-1])
+    owners = [c.name for c in robot.structure.coordinates if c.q_start <= k < c.q_start + c.nq]
+    return repr(owners[0])
+
+
+def limit_in_words(robot: Robot, q: Array) -> str:
+    """The limit to which q (nq,) has come, or that it has passed furthest: which end, where, and of which joint."""
+    k = int(np.argmin(_rooms(robot, q)))
+    lower, upper = robot.limits.lower[k], robot.limits.upper[k]
+    side, bound = ("lower", lower) if q[k] - lower < upper - q[k] else ("upper", upper)
+    return f"the {side} limit of {nearest_limit(robot, q)}, {bound:.6g}"
+
+
+def refuse_outside(who: str, robot: Robot, q: Array) -> None:
+    """Raise if q (nq,), where something within the limits is to begin, is outside them."""
+    if room(robot, q) < 0.0:
+        raise TorsorError(
+            f"{who}: the start is already outside the limits of robot {robot.name!r}, beyond {limit_in_words(robot, q)}. Start "
+            "elsewhere, pass within_limits=False, or give it other limits (robot.with_limits)."
+        )
+
+
+def leaves_limits(robot: Robot, curve: Callable[[Array], Array], times: Array) -> float | None:
+    """When a smooth curve, times (K,) → q (K, nq), first leaves the limits; None if it does not.
+
+    Beyond what ``times`` show: where a curve comes near a limit and turns back between two of them, it is looked at more closely.
+    """
+    left = room(robot, curve(times))
+    for k in map(int, np.flatnonzero((left[1:-1] <= left[:-2]) & (left[1:-1] <= left[2:])) + 1):
+        turn, least = _least_room(robot, curve, times[k - 1 : k + 2])
+        if least < -OUTSIDE:
+            times, left = np.append(times, turn), np.append(left, least)
+    order = np.argsort(times)
+    times, outside = times[order], left[order] < -OUTSIDE
+    if not outside.any():
+        return None
+    k = int(np.argmax(outside))
+    if k == 0:
+        return float(times[0])
+    return zero_crossing(lambda t: float(room(robot, curve(np.array([t]))[0])) + OUTSIDE, times[k - 1], times[k])
+
+
+def _least_room(robot: Robot, curve: Callable[[Array], Array], around: Array) -> tuple[float, float]:
+    """Where between the first and the last of three times the room is least, and how much it is."""
+    for _ in range(CLOSER):
+        times = np.linspace(around[0], around[-1], 5)
+        left = room(robot, curve(times))
+        k = int(np.clip(np.argmin(left), 1, 3))
+        around = times[k - 1 : k + 2]
+    return float(around[1]), float(left[k])
 
 
 def _rooms(robot: Robot, q: Array) -> Array:

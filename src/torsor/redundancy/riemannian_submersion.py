@@ -30,7 +30,8 @@ from torsor.redundancy.in_words import tried, vector
 from torsor.redundancy.regular_configurations import LIMIT, regular_configurations
 from torsor.redundancy.same_task import solutions
 from torsor.redundancy.task_displacement import displacement, place
-from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task, as_task
+from torsor.redundancy.task_values import has_coordinates, is_frame
+from torsor.tasks import FrameTask, Task, as_task
 
 WHO = "is_riemannian_submersion"
 FIBRES = 3  # configurations whose fibres are looked at as a whole, and from how many random starts
@@ -172,7 +173,7 @@ def _largest(*tensors: Any) -> Array:
 def _compared(robot: Robot, task: Task, qs: Array, first: Array) -> tuple[int, float, Array]:
     """G at other configurations with the task where it is at qs: how many, the largest relative difference, and where."""
     count, spread, apart = 0, 0.0, np.stack([first, first])
-    if not _is_frame(task):
+    if not is_frame(task):
         return count, spread, apart
     for q in qs:
         some = solutions(robot, q, task, STARTS, 0, LIMIT)
@@ -189,27 +190,11 @@ def _factors_along(robot: Robot, task: Task, target: Any, qs: Array) -> Array:
     """W (B, m, m) of a target that is a function of where the task is."""
     parts = place(robot, qs, task)
     pose = isinstance(task, FrameTask) and task.kind != "position"
-    if not pose and not _has_coordinates(task):
+    if not pose and not has_coordinates(task):
         raise TorsorError(f"{WHO}: `target` as a function is known of functions, positions and poses of one frame.")
     y = parts[0] if pose else displacement(task, tuple(np.zeros_like(part) for part in parts), parts)
     y = np.broadcast_to(y, (len(qs), *y.shape[1:]))
     return np.stack([_factor_of(task, target(one)) for one in y])
-
-
-def _is_frame(task: Task) -> bool:
-    """Whether its rows are a frame of what it moves in, not some rows of a twist, which turn with it."""
-    if isinstance(task, StackedTask):
-        return all(map(_is_frame, task.tasks))
-    return isinstance(task, FrameTask) or _has_coordinates(task)
-
-
-def _has_coordinates(task: Task) -> bool:
-    """Whether its rows are those of numbers: of positions and functions."""
-    if isinstance(task, SelectedTask):
-        return _has_coordinates(task.task)
-    if isinstance(task, StackedTask):
-        return all(map(_has_coordinates, task.tasks))
-    return isinstance(task, FunctionTask) or (isinstance(task, FrameTask) and task.kind == "position")
 
 
 def _factor_of(task: Task, target: Any) -> Array:

@@ -7,6 +7,8 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.functions import integrate
 from torsor.model import Robot, random_configuration
+from torsor.redundancy.angle_difference import turned_inside
+from torsor.redundancy.joint_room import room
 from torsor.redundancy.regularity import LOST, is_regular
 from torsor.redundancy.task_displacement import displacement, place
 from torsor.task_functions import pseudoinverse_lift
@@ -16,8 +18,20 @@ STEPS = 60  # of Newton's method from each random start
 LARGEST = 0.5  # step of it, rad or m: longer ones are shortened
 
 
-def solutions(robot: Robot, q: Array, task: Task, starts: int, seed: int, limit: float = 1.0 / LOST) -> Array:
-    """Configurations (k, nq) that do to the task what q does, q first; regular with a condition up to ``limit``."""
+def solutions(
+    robot: Robot,
+    q: Array,
+    task: Task,
+    starts: int,
+    seed: int,
+    limit: float = 1.0 / LOST,
+    *,
+    within_limits: bool = False,
+) -> Array:
+    """Configurations (k, nq) that do to the task what q does, q first; regular with a condition up to ``limit``.
+
+    ``within_limits``: only those within the limits of positions, where a joint is the same after a whole turn.
+    """
     some = random_configuration(robot, seed=seed, batch=(starts,))
     target = tuple(np.broadcast_to(part, (starts, *part.shape)) for part in place(robot, q, task))
     for _ in range(STEPS):
@@ -27,4 +41,8 @@ def solutions(robot: Robot, q: Array, task: Task, starts: int, seed: int, limit:
         some = integrate(robot, some, dq * np.minimum(1.0, LARGEST / np.maximum(size, 1e-300)))
     arrived = np.linalg.norm(displacement(task, place(robot, some, task), target), axis=-1) < 1e-9
     J = np.broadcast_to(task.jacobian(robot, some), (starts, task.size, robot.nv))
-    return np.concatenate([q[None], some[arrived & is_regular(robot, some, J, limit)]])
+    good = arrived & is_regular(robot, some, J, limit)
+    if within_limits:
+        some = turned_inside(robot, some)
+        good &= room(robot, some) >= 0.0
+    return np.concatenate([q[None], some[good]])

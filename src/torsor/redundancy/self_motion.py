@@ -15,14 +15,15 @@ from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
 from torsor.model import Robot
 from torsor.motion.border import refuse_bad_count, refuse_bad_numbers
-from torsor.redundancy.angle_difference import turns_between
-from torsor.redundancy.joint_room import nearest_limit, room
+from torsor.redundancy.angle_difference import same_configuration, turns_between
+from torsor.redundancy.joint_room import refuse_outside
 from torsor.redundancy.regularity import LOST
 from torsor.redundancy.self_motion_curve import traced_curve
 from torsor.redundancy.self_motion_flows import sampled_flows
 from torsor.redundancy.single_configuration import single_configuration
+from torsor.redundancy.singular_configuration import SingularConfiguration, singular_nearby
 from torsor.redundancy.task_displacement import displacement, place
-from torsor.redundancy.task_values import has_value, refuse_no_manifold
+from torsor.redundancy.task_values import has_value, is_frame, refuse_no_manifold
 from torsor.task_functions import task_rank
 from torsor.tasks import Task, as_task
 
@@ -40,7 +41,9 @@ class SelfMotion:
     the flows; of a closed curve until it is back modulo whole turns of every revolute joint, though a joint that has turned be
     elsewhere with its cables. ``start``: the sample at which it began. ``ends``: why the curve ends, in words, backwards and
     forwards, or why each of the flows does; a flow that has ended stays where it is. ``task_error``: how far the task moved at
-    most, m and rad as numbers; NaN if it has no value to measure that by (`task_values`).
+    most, m and rad as numbers; NaN if it has no value to measure that by (`task_values`). ``singular``: the singular
+    configurations at the ends of a curve, each once. A curve that ends in some is the arc of the fibre between them:
+    `self_motion_components` has the other arcs that meet there.
     """
 
     robot: str
@@ -53,6 +56,7 @@ class SelfMotion:
     start: int
     ends: tuple[str, ...]
     task_error: float
+    singular: tuple[SingularConfiguration, ...] = ()
 
     def __str__(self) -> str:
         moved = f"the task moves by {self.task_error:.1g} at most"
@@ -70,8 +74,12 @@ class SelfMotion:
             turned = [f"{int(n):+d} of {name}" for name, n in zip(self.freedoms, self.turns, strict=True) if n]
             how += f", with whole turns {', '.join(turned)}" if turned else ""
         else:
-            how = f"an open curve of length {float(self.length):.4g} m·√kg, from {self.ends[0]} to {self.ends[1]}"
+            how = f"an open curve of length {float(self.length):.4g} m·√kg, from {self.ends[0]} to {self._last_end()}"
         return f"self-motion of robot {self.robot!r}: {how}; {moved}"
+
+    def _last_end(self) -> str:
+        found = all(end.startswith("the singular configuration") for end in self.ends)
+        return "the same configuration, from another side" if found and len(self.singular) == 1 else self.ends[1]
 
 
 @explained
@@ -101,13 +109,12 @@ def self_motion(
     dimension = robot.nv - found.size
     rank = task_rank(robot, q, found, tolerance=LOST)
     if dimension < 1 or not rank.is_onto:
-        why = f"it has {robot.nv} degrees of freedom for {found.size} rows" if dimension < 1 else f"J has {rank}"
-        raise TorsorError(f"{WHO}: robot {robot.name!r} has no regular self-motion here: {why}")
+        why = f"it has {robot.nv} degrees of freedom for {found.size} rows" if dimension < 1 else f"J has {rank}."
+        around = _around(robot, q, found) if dimension == 1 and is_frame(found) else ""
+        raise TorsorError(f"{WHO}: robot {robot.name!r} has no regular self-motion here: {why}{around}")
     refuse_no_manifold(WHO, robot, found, q)
-    if within_limits and room(robot, q) < 0.0:
-        raise TorsorError(
-            f"{WHO}: the start is already outside the limits of robot {robot.name!r}, at {nearest_limit(robot, q)}."
-        )
+    if within_limits:
+        refuse_outside(WHO, robot, q)
     names = robot.structure.freedoms
     if dimension > 1:
         some = sampled_flows(WHO, robot, q, found, step, longest, within_limits, flows, seed, tolerance)
@@ -123,7 +130,23 @@ def self_motion(
         qs, start = np.concatenate([back.q[::-1], q[None], ahead.q]), len(back.q)
         ends, length, turns = (back.end, ahead.end), back.length + ahead.length, np.zeros(robot.nv)
     error = _task_error(robot, q, qs, found)
-    return SelfMotion(robot.name, 1, names, qs, ahead.closed, np.asarray(length), turns, start, ends, error)
+    singular = _each_once(robot, [] if back is None else [back.singular, ahead.singular])
+    return SelfMotion(robot.name, 1, names, qs, ahead.closed, np.asarray(length), turns, start, ends, error, singular)
+
+
+def _each_once(robot: Robot, ends: list[SingularConfiguration | None]) -> tuple[SingularConfiguration, ...]:
+    some = [end for end in ends if end is not None]
+    return tuple(some[:1]) if len(some) == 2 and same_configuration(robot, some[0].q, some[1].q) else tuple(some)
+
+
+def _around(robot: Robot, q: Array, task: Task) -> str:
+    """What the fibre of a singular configuration is like there, in words."""
+    found = singular_nearby(robot, q, task, place(robot, q, task))
+    if found is None or not found.known:
+        return ""
+    if found.is_isolated:
+        return " The fibre is this configuration alone, at least nearby: no joint can move while the task stays."
+    return " Two curves of the self-motion cross here: torsor.self_motion_components(robot, q, task) follows all that lead away."
 
 
 def _task_error(robot: Robot, q: Array, qs: Array, task: Task) -> float:

@@ -2,41 +2,56 @@
 
 Its curvature is |J⁺ (∂_z J) z|. Where that is large the fibre may be a small loop, and steps must be smaller than it: it is
 tried first whether such steps come back.
+
+After each step of the integrator Newton's method takes q back onto the fibre, to rounding. Fibres beside a singular configuration
+turn from one of the curves that cross there to the other: a curve that has drifted off its fibre would turn either way, by luck.
+Near singular configurations q*, which `singular_nearby` finds, steps are a fraction of the distance to q*, so that none leads
+across it; the curve ends in q* if q* is on the fibre. Beyond it z would point back: it has the sign of the minors of J, which
+change theirs on each curve through q* [AG03, ch. 8].
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.functions import configuration_rate, kinetic_energy
+from torsor.functions import configuration_rate, integrate, kinetic_energy
 from torsor.model import Robot
-from torsor.motion.integration import Run, integrated
+from torsor.motion.integration import FINEST
+from torsor.motion.optional_scipy import scipy_module
 from torsor.motion.quaternions_along import with_unit_quaternions
 from torsor.redundancy.angle_difference import angle_difference
 from torsor.redundancy.in_words import vector
-from torsor.redundancy.joint_room import nearest_limit, room
+from torsor.redundancy.joint_room import leaves_limits, limit_in_words
+from torsor.redundancy.onto_fibre import onto_fibre
 from torsor.redundancy.self_motion_direction import self_motion_direction
+from torsor.redundancy.singular_configuration import SingularConfiguration, is_on_fibre, singular_nearby
+from torsor.redundancy.task_displacement import place
+from torsor.redundancy.task_values import is_frame
 from torsor.redundancy.zero_crossing import zero_crossing
 from torsor.task_functions import pseudoinverse_lift
 from torsor.tasks import Task
 
-SHORTEST = 1e-6  # step, as a fraction of a piece: shorter ones mean a singular configuration
-PIECE = 16  # samples integrated at once, before looking for the end
+LOOKS = 9  # times within a step of the integrator at which limits are looked at, besides samples: its curve is smooth
 FEW = 8  # samples of a closed curve: with fewer it is traced again in finer steps
 MEETS = 1e-6  # rad or m: how near a curve must come to its start to be closed, if steps are not small themselves
 TRIED = 64  # small steps after which a curve is no small loop
+NEAR = 0.02  # ratio of singular values of J below which singular configurations are looked for
+SHARE = 0.4  # of the distance to a singular configuration: how long a step may be
+AHEAD = 0.02  # of the distance between samples: how near a curve must come to a singular configuration to end there
+STRAIGHT = 0.99  # cosine between a curve and the way to the singular configuration at its end
 
 
 class Way(NamedTuple):
-    """One way from the start: q (K, nq) without it, the length, whether it came back, and why it ended."""
+    """One way from the start: q (K, nq) without it, the length, whether it came back, why it ended, and where if singular."""
 
     q: Array
     length: float
     closed: bool
     end: str
+    singular: SingularConfiguration | None = None
 
 
 class Curve(NamedTuple):
@@ -84,68 +99,119 @@ class Trace:
         self, who: str, robot: Robot, q: Array, task: Task, step: float, longest: float, limits: bool, tolerance: float
     ) -> None:
         self.who, self.robot, self.q, self.task, self.step, self.longest = who, robot, q, task, step, longest
-        self.limits, self.tolerance = limits, tolerance
+        self.limits, self.tolerance = limits, max(tolerance, FINEST)
         self.tangent = self_motion_direction(robot, q, task)
+        # Some rows of a twist turn with it: how far they are from where they were is known to first order nearby alone.
+        self.target = place(robot, q, task) if is_frame(task) else None
 
     def way(self, sign: float) -> Way:
         """One way, +1 or −1 times z, to its end."""
+        solver = self._solver(sign)
         found: list[Array] = []
-        state, travelled = np.append(self.q, 0.0), 0.0  # the last number is the length in the inertia metric
-        while travelled < self.longest:
-            span = PIECE * self.step
-            run = self._piece(state, sign, span)
-            if run.curve is None:
-                return Way(
-                    self._samples(found),
-                    float(run.y[-1]),
-                    False,
-                    f"a singular configuration near q = {vector(run.y[:-1])}",
-                )
-            s = np.linspace(0.0, span, PIECE + 1)[1:]
-            at = run.curve(s).T
-            if (end := self._end(run, sign, s, at, first=travelled == 0.0)) is not None:
+        before, count = 1.0, 1  # how far beyond the start, and the number of the next sample
+        while solver.t < self.longest:
+            last, nearby = solver.y, self._singular(solver.y[:-1])
+            if nearby is not None:
+                apart = angle_difference(self.robot, last[:-1], nearby.q)
+                distance = float(np.linalg.norm(apart))
+                if self._ends_in(nearby, last[:-1], apart, sign):
+                    length = float(last[-1]) + self._rest(last[:-1], apart)
+                    return Way(self._samples(found, nearby.q), length, False, str(nearby), nearby)
+                solver.max_step = max(SHARE * distance, 1e-12)
+            else:
+                solver.max_step = np.inf
+            with np.errstate(all="ignore"):  # what is not finite makes a step fail
+                solver.step()
+            if solver.status == "failed":
+                return self._stuck(last, found, nearby)
+            curve = solver.dense_output()
+            numbers = np.arange(count, int(solver.t / self.step) + 1)
+            s = np.unique(np.append(numbers * self.step, solver.t))
+            at = curve(s).T
+            if (end := self._end(curve, sign, s, at, before)) is not None:
                 when, closed, why = end
-                last = run.curve(np.array([when])).T
-                kept = np.concatenate([at[s < when - 1e-9 * span], last])
-                return Way(self._samples([*found, kept]), float(last[0, -1]), closed, why)
-            found.append(at)
-            state, travelled = run.y, travelled + span
-        return Way(self._samples(found), float(state[-1]), False, f"where {self.longest:g} rad or m were reached")
+                kept = at[(s < when - 1e-9 * self.step) & np.isin(s, numbers * self.step)]
+                stop = curve(when)
+                return Way(self._samples([*found, *kept, stop]), float(stop[-1]), closed, why)
+            found += list(at[np.isin(s, numbers * self.step)])
+            before, count = self._ahead(curve, solver.t, sign), count + len(numbers)
+            self._back_onto_fibre(solver)
+        why = f"where {self.longest:g} rad or m were reached"
+        return Way(self._samples(found), float(solver.y[-1]), False, why)
 
-    def _piece(self, state: Array, sign: float, span: float) -> Run:
+    def _solver(self, sign: float) -> Any:
+        """The integrator at its start; the last number of y is the length in the inertia metric."""
+
         def rate(s: float, y: Array) -> Array:
             z = sign * self_motion_direction(self.robot, y[:-1], self.task)
             speed = np.sqrt(2.0 * kinetic_energy(self.robot, y[:-1], z))
             return np.append(configuration_rate(self.robot, y[:-1], z), speed)
 
-        return integrated(self.who, rate, (0.0, span), state, self.tolerance, np.ones(len(state)), shortest=SHORTEST)
+        integrators: Any = scipy_module("integrate", self.who)
+        start, fine = np.append(self.q, 0.0), self.tolerance
+        first = min(1e-2 * self.step, self.longest)  # steps grow tenfold at once where that is too short
+        return integrators.DOP853(rate, 0.0, start, self.longest, rtol=fine, atol=fine, first_step=first)
 
-    def _end(self, run: Run, sign: float, s: Array, at: Array, *, first: bool) -> tuple[float, bool, str] | None:
-        """Where within a piece the curve comes to a limit or back to its start; None if nowhere."""
-        assert run.curve is not None
-        curve, ends = run.curve, []
-        if self.limits and (outside := np.flatnonzero(room(self.robot, at[:, :-1]) < 0.0)).size:
-            k = int(outside[0])
-            when = zero_crossing(
-                lambda x: float(room(self.robot, curve(np.array([x])).T[0, :-1])), s[k - 1] if k else 0.0, s[k]
-            )
-            ends.append((when, False, f"the limit of {nearest_limit(self.robot, curve(np.array([when])).T[0, :-1])}"))
+    def _back_onto_fibre(self, solver: Any) -> None:
+        if self.target is not None and solver.status == "running":
+            q = with_unit_quaternions(self.robot, solver.y[:-1])
+            solver.y = np.append(onto_fibre(self.robot, q, self.task, self.target), solver.y[-1])
+            solver.f = solver.fun(solver.t, solver.y)
+
+    def _singular(self, q: Array) -> SingularConfiguration | None:
+        """The singular configuration near q, if there may be one; also one that the fibre misses."""
+        if self.target is None:
+            return None
+        sigma = np.linalg.svd(self.task.jacobian(self.robot, q), compute_uv=False)
+        return None if sigma[-1] > NEAR * sigma[0] else singular_nearby(self.robot, q, self.task, self.target)
+
+    def _ends_in(self, singular: SingularConfiguration, q: Array, apart: Array, sign: float) -> bool:
+        """Whether the fibre contains it, close by and straight ahead."""
+        distance = float(np.linalg.norm(apart))
+        if distance > AHEAD * self.step or not is_on_fibre(singular, self.robot, self.task):
+            return False
+        z = self_motion_direction(self.robot, q, self.task)
+        return bool(sign * (z @ apart) > STRAIGHT * distance)
+
+    def _rest(self, q: Array, apart: Array) -> float:
+        """Length in the inertia metric of the straight way by ``apart`` from q, by Simpson's rule."""
+        moves = np.array([0.0, 0.5, 1.0])[:, None] * apart
+        on_way = integrate(self.robot, np.broadcast_to(q, (3, len(q))), moves)
+        speed = np.sqrt(2.0 * kinetic_energy(self.robot, on_way, np.broadcast_to(apart, moves.shape)))
+        return float(speed @ [1.0, 4.0, 1.0]) / 6.0
+
+    def _stuck(self, last: Array, found: list[Array], nearby: SingularConfiguration | None) -> Way:
+        """The way to where the integrator cannot go on, which is a singular configuration."""
+        why = f"a singular configuration near q = {vector(last[:-1])}"
+        return Way(self._samples(found, last[:-1]), float(last[-1]), False, why, nearby)
+
+    def _end(self, curve: Any, sign: float, s: Array, at: Array, before: float) -> tuple[float, bool, str] | None:
+        """Where within a step the curve comes to a limit or back to its start; None if nowhere."""
+        ends = []
+        starts = np.concatenate([[curve.t_old], s[:-1]])
+        if self.limits:
+            looks = np.union1d(np.linspace(curve.t_old, curve.t, LOOKS), s)
+            if (when := leaves_limits(self.robot, lambda t: curve(t)[:-1].T, looks)) is not None:
+                ends.append((when, False, limit_in_words(self.robot, curve(when)[:-1])))
         gap = angle_difference(self.robot, self.q, at[:, :-1])
         ahead, near = sign * (gap @ self.tangent), np.linalg.norm(gap, axis=-1) < 2.0 * self.step
-        before = np.concatenate([[1.0 if first else self._ahead(run, 0.0, sign)], ahead[:-1]])
-        for k in map(int, np.flatnonzero((before < 0.0) & (ahead >= 0.0) & near)):
-            when = zero_crossing(lambda x: self._ahead(run, x, sign), s[k - 1] if k else 0.0, s[k])
-            apart = angle_difference(self.robot, self.q, curve(np.array([when])).T[0, :-1])
+        earlier = np.concatenate([[before], ahead[:-1]])
+        for k in map(int, np.flatnonzero((earlier < 0.0) & (ahead >= 0.0) & near)):
+            when = zero_crossing(lambda x: self._ahead(curve, x, sign), starts[k], s[k])
+            apart = angle_difference(self.robot, self.q, curve(when)[:-1])
             if np.linalg.norm(apart) < min(MEETS, 0.05 * self.step):
                 ends.append((when, True, "its start"))
                 break
         return min(ends) if ends else None
 
-    def _ahead(self, run: Run, s: float, sign: float) -> float:
+    def _ahead(self, curve: Any, s: float, sign: float) -> float:
         """How far beyond the start the curve is, along its tangent there."""
-        assert run.curve is not None
-        return float(sign * (angle_difference(self.robot, self.q, run.curve(np.array([s])).T[0, :-1]) @ self.tangent))
+        return float(sign * (angle_difference(self.robot, self.q, curve(s)[:-1]) @ self.tangent))
 
-    def _samples(self, pieces: list[Array]) -> Array:
-        q = np.concatenate(pieces)[:, :-1] if pieces else np.zeros((0, self.robot.nq))
-        return with_unit_quaternions(self.robot, np.ascontiguousarray(q))
+    def _samples(self, found: list[Array], end: Array | None = None) -> Array:
+        """Samples (K, nq), on the fibre to rounding, and where the curve ends."""
+        q = np.array(found)[:, :-1] if found else np.zeros((0, self.robot.nq))
+        q = with_unit_quaternions(self.robot, np.ascontiguousarray(q))
+        if self.target is not None and len(q):
+            q = onto_fibre(self.robot, q, self.task, self.target)
+        return q if end is None else np.concatenate([q, with_unit_quaternions(self.robot, end)[None]])

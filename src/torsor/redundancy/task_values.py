@@ -53,6 +53,22 @@ def has_value(robot: Robot, task: Task) -> bool:
     return has_value(robot, whole)
 
 
+def is_frame(task: Task) -> bool:
+    """Whether its rows are a frame of what it moves in, not some rows of a twist, which turn with it."""
+    if isinstance(task, StackedTask):
+        return all(map(is_frame, task.tasks))
+    return isinstance(task, FrameTask) or has_coordinates(task)
+
+
+def has_coordinates(task: Task) -> bool:
+    """Whether its rows are those of numbers: of positions and functions."""
+    if isinstance(task, SelectedTask):
+        return has_coordinates(task.task)
+    if isinstance(task, StackedTask):
+        return all(map(has_coordinates, task.tasks))
+    return isinstance(task, FunctionTask) or (isinstance(task, FrameTask) and task.kind == "position")
+
+
 def is_integrable(robot: Robot, task: Task, q: Array) -> bool:
     """Whether ker J is integrable at q (..., nq) and at some random configurations."""
     if robot.nv - task.size < 2 or has_value(robot, task):
