@@ -44,11 +44,13 @@ def integrated(
     dense: bool = True,
     shortest: float = SHORTEST,
     effort: Effort | None = None,
+    stop: Callable[[Any], float | None] | None = None,
 ) -> Run:
     """ẏ = rate(t, y) over a ``span`` from y (n,); each step to ``tolerance`` of |y| + ``sizes`` (n,).
 
     It does not finish where a step gets shorter than the fraction ``shortest`` of the span, when the ``effort`` is spent, or if
-    the rate is not finite where it starts.
+    the rate is not finite where it starts. ``stop`` is given each step as a function t → y (n,), from its t_old to its t, and
+    tells when within it to end, if at all; then there is a curve up to there, if dense.
     """
     integrators: Any = scipy_module("integrate", who)
     finest, (start, end) = max(tolerance, FINEST), span
@@ -68,8 +70,10 @@ def integrated(
             if solver.status == "failed" or solver.step_size < shortest * (end - start) < end - solver.t:
                 return Run(solver.t, solver.y, False, None)
             times.append(solver.t)
-            if dense:
+            if dense or stop is not None:
                 pieces.append(solver.dense_output())
+            if stop is not None and (when := stop(pieces[-1])) is not None:
+                return Run(when, pieces[-1](when), False, integrators.OdeSolution(times, pieces) if dense else None)
     return Run(solver.t, solver.y, True, integrators.OdeSolution(times, pieces) if dense else None)
 
 

@@ -34,7 +34,9 @@ class LoopDrift:
     ``q`` (L + 1, nq), rad or m; ``drift`` (L + 1, nv): from the start to q, rad or m; ``length`` (L + 1,): the same in the
     inertia metric at the start, m·√kg; ``task_error`` (L + 1,): how far the task is from where it began, m and rad as numbers.
     ``area`` (m, m): ½ ∮ (y_a dy_b − y_b dy_a) of one loop; ``predicted`` (nv,): what `vertical_brackets` at the start predict
-    for the first loop, to the second order in its size, rad or m. ``units`` (nv,): "rad" or "m" of each freedom.
+    for the first loop, to the second order in its size, rad or m. ``units`` (nv,): "rad" or "m" of each freedom. ``limit``: the
+    first limit of positions that is passed, with joint, loop and t, in words; None if there is none. ``finished``: False if the
+    motion was to stay within the limits, and so has gone round fewer times than asked for.
     """
 
     robot: str
@@ -46,6 +48,8 @@ class LoopDrift:
     area: Array
     predicted: Array
     units: tuple[str, ...] = ()
+    limit: str | None = None
+    finished: bool = True
 
     @property
     def loops(self) -> int:
@@ -66,7 +70,16 @@ class LoopDrift:
         return (
             f"robot {self.robot!r}, {self.lift} lift: after {self.loops} loop{'s' if self.loops > 1 else ''} the joints are up "
             f"to {moved:.3g} from where they began ({self.per_loop:.3g} after the first; brackets predict {expected:.3g} for "
-            f"small loops), {back}"
+            f"small loops), {back}{self._limit()}"
+        )
+
+    def _limit(self) -> str:
+        if self.limit is None:
+            return ""
+        return (
+            f"; joints go beyond {self.limit}"
+            if self.finished
+            else f"; it cannot go on within the limits, for {self.limit}"
         )
 
 
@@ -81,6 +94,7 @@ def closed_loop_drift(
     lift: Lift = "inertia",
     feedback: float = 0.0,
     tolerance: float = 1e-10,
+    within_limits: bool = False,
 ) -> LoopDrift:
     """The joints after each of ``loops`` rounds of a closed path of the task, followed by q̇ = K(q) ẏ [Alt04, §III.B, E004-14].
 
@@ -92,24 +106,38 @@ def closed_loop_drift(
     for a pose also poses (k, 4, 4), in base axes, joined by screw motions, the first where the frame is; or a function t → ẏ
     (m,), t from 0 to 1, that comes back. ``lift``: "inertia", "pseudoinverse", a metric (nv, nv), or a function (robot, q) →
     metric (nv, nv) or K (nv, m). ``feedback``: how fast an error of the task is made good, per unit of t of a leg; with
-    ``tolerance``, that of each step of order 8, there is next to none without it. Raises at singular configurations, and where
-    the task has not come back after the first loop, as with some rows of a twist. Configurations are compared with
-    `torsor.difference`.
+    ``tolerance``, that of each step of order 8, there is next to none without it.
+    ``within_limits``: ends after the last loop in which no joint comes to a limit of its position, and raises if there is none;
+    if False it goes on beyond, and the result says where. Raises at singular configurations, and where the task has not
+    come back after the first loop, as with some rows of a twist. Configurations are compared with `torsor.difference`.
     """
     q = single_configuration(WHO, robot, q)
     found = as_task(robot, task)
     refuse_bad_numbers(WHO, tolerance=tolerance)
     refuse_bad_count(WHO, "loops", loops, 1, "`loops` must be positive")
-    tracker = Tracker(WHO, robot, q, found, lift, feedback, tolerance)
+    tracker = Tracker(WHO, robot, q, found, lift, feedback, tolerance, within_limits=within_limits)
     way = task_path(WHO, robot, q, found, path, closed=True)
-    here, reference, ends, began = q, tracker.reference.start, [q], place(robot, q, found)
-    for _ in range(loops):
-        for leg in way.legs:
-            here, reference, _ = tracker.follow(here, reference, leg, np.zeros(0))
+    here, reference, ends, limit = q, tracker.reference.start, [q], None
+    began = place(robot, q, found)
+    for loop in range(loops):
+        for number, leg in enumerate(way.legs):
+            end = tracker.follow(here, reference, leg, np.zeros(0))
+            here, reference = end.q, end.reference
+            if limit is None and end.limit is not None:
+                limit = f"{end.limit}, in loop {loop + 1} at t = {number + end.at:.6g} of {len(way.legs)}"
+            if end.end < 1.0:
+                break
+        if end.end < 1.0:
+            break
         if len(ends) == 1:
             off = displacement(found, began, place(robot, here, found))
             _refuse_open(robot, q, found, tracker.given, off, way, tolerance)
         ends.append(here)
+    if len(ends) == 1:
+        raise TorsorError(
+            f"{WHO}: robot {robot.name!r} cannot go round once within its limits: it comes to {limit}. Take a smaller path, "
+            "start elsewhere on the self-motion (torsor.self_motion), or pass within_limits=False."
+        )
     qs = np.array(ends)
     drift = difference(robot, np.broadcast_to(q, qs.shape), qs)
     length = np.sqrt(np.einsum("ki,ij,kj->k", drift, mass_matrix(robot, q), drift))
@@ -117,8 +145,9 @@ def closed_loop_drift(
     error = np.linalg.norm(displacement(found, began, place(robot, qs, found)), axis=-1)
     brackets = brackets_of(robot, q, found, tracker.given)
     predicted = 0.5 * np.einsum("iab,ab->i", brackets, way.area)
-    freedoms = units_of_freedoms(robot.structure)
-    return LoopDrift(robot.name, tracker.given.name, qs, drift, length, error, way.area, predicted, freedoms)
+    units, finished = units_of_freedoms(robot.structure), len(ends) == loops + 1
+    lift_name = tracker.given.name
+    return LoopDrift(robot.name, lift_name, qs, drift, length, error, way.area, predicted, units, limit, finished)
 
 
 def _refuse_open(

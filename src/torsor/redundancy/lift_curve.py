@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import TorsorError
 from torsor.functions import difference, kinetic_energy, mass_matrix
 from torsor.model import Robot
 from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_unknown
@@ -23,6 +24,7 @@ from torsor.task_functions import split_velocity
 from torsor.tasks import Task, as_task
 
 WHO = "lift_curve"
+AT_ONCE = 1e-9  # of a leg: what is shorter is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,8 @@ class LiftedCurve:
     a coordinate, ∫ ⟨z, v⟩ dt with the unit self-motion z, and goes back when the motion does. With more dimensions it is the
     length ∫ |v vertical| dt: ker J has no frame of its own, and coordinates in one carried along would depend on the way it was
     carried. Zero for the horizontal lift in either case. ``task_change`` (m,): from where the task began to where it is at the
-    end.
+    end. ``limit``: the first limit of positions that is passed, with joint and t, in words; None if there is none. ``finished``:
+    False if the motion was to stay within the limits, and so ends there, before the curve does.
     """
 
     robot: Robot
@@ -44,6 +47,8 @@ class LiftedCurve:
     v: Array
     fibre: Array
     task_change: Array
+    limit: str | None = None
+    finished: bool = True
 
     @property
     def holonomy(self) -> Array:
@@ -51,10 +56,11 @@ class LiftedCurve:
         return difference(self.robot, self.q[0], self.q[-1])
 
     def __str__(self) -> str:
+        limit = "" if self.limit is None else f"; it {'goes beyond' if self.finished else 'ends at'} {self.limit}"
         return (
             f"{self.lift} lift of a curve of {self.t[-1]:g} leg{'s' if self.t[-1] > 1 else ''} by robot {self.robot.name!r}: the "
             f"joints move by {np.linalg.norm(self.holonomy):.3g} from end to end, {abs(self.fibre[-1]):.2g} m·√kg of it along "
-            f"fibres; the task moves by {np.linalg.norm(self.task_change):.3g}"
+            f"fibres; the task moves by {np.linalg.norm(self.task_change):.3g}{limit}"
         )
 
 
@@ -69,6 +75,7 @@ def lift_curve(
     samples: int = 101,
     feedback: float = 0.0,
     tolerance: float = 1e-10,
+    within_limits: bool = False,
 ) -> LiftedCurve:
     """q(t) above a curve of the task with q̇ = K(q) ẏ, the only one from q0 that is always horizontal [Alt04, Cor. III.1].
 
@@ -77,34 +84,47 @@ def lift_curve(
     orientation they are exponential coordinates about where it starts, T = T₀ exp(y − y₀); for a pose also poses (k, 4, 4), in
     base axes, joined by screw motions, the first where the frame is. ``lift``: "inertia", "pseudoinverse", a metric (nv, nv),
     or a function (robot, q) → metric (nv, nv) or K (nv, m). ``samples`` of each leg, the ends included; ``feedback``: how fast
-    an error of the task is made good, per unit of t; ``tolerance`` of each step. Raises at singular configurations, with what
-    cannot be done there [E004-5]: the theorem's promise of a lift for all times does not hold across them.
+    an error of the task is made good, per unit of t; ``tolerance`` of each step. ``within_limits``: ends where a joint comes
+    to a limit of its position; if False it goes on beyond, and the result says where. Raises at singular configurations, with
+    what cannot be done there [E004-5]: the theorem's promise of a lift for all times does not hold across them.
     """
     q0 = single_configuration(WHO, robot, q0)
     found = as_task(robot, task)
     refuse_bad_numbers(WHO, tolerance=tolerance)
     refuse_bad_count(WHO, "samples", samples, 2, "needs at least 2 samples of a leg, the start and the end")
-    tracker = Tracker(WHO, robot, q0, found, lift, feedback, tolerance)
+    tracker = Tracker(WHO, robot, q0, found, lift, feedback, tolerance, within_limits=within_limits)
     legs = task_path(WHO, robot, q0, found, curve, closed=False).legs
-    times = np.linspace(0.0, 1.0, samples)
-    q, reference, qs, vs = q0, tracker.reference.start, [], []
-    for leg in legs:
-        end = tracker.follow(q, reference, leg, times)
-        qs.append(end.samples)
-        rates = np.array([leg(float(t)) for t in times], float)
-        vs.append(np.einsum("kia,ka->ki", tracker.given.lift_at(robot, end.samples, found), rates))
+    shares = np.linspace(0.0, 1.0, samples)
+    q, reference, limit, done = q0, tracker.reference.start, None, []
+    rates: list[Array] = []
+    for number, leg in enumerate(legs):
+        end = tracker.follow(q, reference, leg, shares)
+        if limit is None and end.limit is not None:
+            limit = f"{end.limit}, at t = {number + end.at:.6g}"
+        if end.end < AT_ONCE:
+            break
+        done.append(end)
+        y_rate = np.array([leg(float(t)) for t in end.times], float)
+        rates.append(np.einsum("kia,ka->ki", tracker.given.lift_at(robot, end.samples, found), y_rate))
         q, reference = end.q, end.reference
-    fibre = _fibre(robot, found, times, np.array(qs), np.array(vs))
-    t = (np.arange(len(legs))[:, None] + times).ravel()
+        if end.end < 1.0:
+            break
+    if not done:
+        raise TorsorError(f"{WHO}: robot {robot.name!r} would leave its limits at once: it begins at {limit}.")
+    qs, vs, times = np.array([leg.samples for leg in done]), np.array(rates), np.array([leg.times for leg in done])
+    fibre = _fibre(robot, found, times, qs, vs)
+    t = (np.arange(len(done))[:, None] + times).ravel()
     keep = np.concatenate([[True], np.diff(t) > 0.0])  # the end of a leg is the beginning of the next
     flat_q, flat_v = np.concatenate(qs), np.concatenate(vs)
     refuse_unknown(WHO, flat_q, "configurations on the way")
     change = displacement(found, place(robot, flat_q[0], found), place(robot, flat_q[-1], found))
-    return LiftedCurve(robot, tracker.given.name, t[keep], flat_q[keep], flat_v[keep], fibre.ravel()[keep], change)
+    finished = len(done) == len(legs) and done[-1].end == 1.0
+    way = fibre.ravel()[keep]
+    return LiftedCurve(robot, tracker.given.name, t[keep], flat_q[keep], flat_v[keep], way, change, limit, finished)
 
 
 def _fibre(robot: Robot, task: Task, times: Array, q: Array, v: Array) -> Array:
-    """The fibre coordinate at all samples (legs, K), from configurations (legs, K, nq) and velocities (legs, K, nv)."""
+    """The fibre coordinate at samples at times (legs, K), from configurations (legs, K, nq) and velocities (legs, K, nv)."""
     if robot.nv == task.size:
         return np.zeros(q.shape[:-1])
     if robot.nv == task.size + 1:
@@ -114,6 +134,9 @@ def _fibre(robot: Robot, task: Task, times: Array, q: Array, v: Array) -> Array:
     else:
         speed = np.sqrt(2.0 * np.maximum(kinetic_energy(robot, q, split_velocity(robot, q, v, task).vertical), 0.0))
     splines = scipy_module("interpolate", WHO)
-    parts = splines.make_interp_spline(times, speed.T, k=min(5, len(times) - 1)).antiderivative()(times).T
+    degree = min(5, times.shape[1] - 1)
+    parts = np.array(
+        [splines.make_interp_spline(t, x, k=degree).antiderivative()(t) for t, x in zip(times, speed, strict=True)]
+    )
     ends = np.concatenate([[0.0], np.cumsum(parts[:-1, -1])])
     return np.asarray(parts + ends[:, None])

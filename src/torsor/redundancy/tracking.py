@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,11 +17,13 @@ from torsor.motion.integration import integrated
 from torsor.motion.quaternions_along import with_unit_quaternions
 from torsor.redundancy.given_lift import given_lift
 from torsor.redundancy.in_words import vector
+from torsor.redundancy.joint_room import leaves_limits, limit_in_words, refuse_outside
 from torsor.redundancy.task_displacement import displacement, place
 from torsor.redundancy.task_path import Rate
 from torsor.task_functions import task_rank
 from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task
 
+LOOKS = 9  # times within a step of the integrator at which limits are looked at: its curve is smooth
 SHORTEST = 1e-7  # step, as a fraction of a leg: where steps get shorter than this, the joints run away
 
 
@@ -76,20 +79,39 @@ class _Pose:
 
 
 class Leg(NamedTuple):
-    """The end of a leg, q (nq,) and the numbers of the reference, and q (K, nq) at the times asked for."""
+    """The end of a leg, q (nq,) and the numbers of the reference, and when that is; ``samples`` q (K, nq) at ``times`` (K,).
+
+    ``limit``: the limit to which the leg came, and ``at`` which t, or None; it ended there if it was to stay within the limits.
+    """
 
     q: Array
     reference: Array
+    end: float
+    times: Array
     samples: Array
+    limit: str | None
+    at: float
 
 
 class Tracker:
     """Follows legs of a task from one configuration to the next."""
 
     def __init__(
-        self, who: str, robot: Robot, q: Array, task: Task, lift: Any, feedback: float, tolerance: float
+        self,
+        who: str,
+        robot: Robot,
+        q: Array,
+        task: Task,
+        lift: Any,
+        feedback: float,
+        tolerance: float,
+        *,
+        within_limits: bool = False,
     ) -> None:
         self.who, self.robot, self.task, self.tolerance, self.feedback = who, robot, task, tolerance, feedback
+        self.within_limits = within_limits
+        if within_limits:
+            refuse_outside(who, robot, q)
         if task.size > robot.nv:
             raise TorsorError(
                 f"{who}: robot {robot.name!r} has {robot.nv} degrees of freedom, fewer than the {task.size} rows of the task: no "
@@ -105,9 +127,9 @@ class Tracker:
         wanted = y_rate + self.feedback * self.reference.error(reference, q) if self.feedback else y_rate
         return np.asarray(self.given.lift_at(self.robot, q, self.task) @ wanted)
 
-    def follow(self, q: Array, reference: Array, leg: Rate, times: Array) -> Leg:
-        """One leg from q; raises where the task becomes singular."""
-        split = len(q)
+    def follow(self, q: Array, reference: Array, leg: Rate, shares: Array) -> Leg:
+        """One leg from q, sampled at these shares of it; ends at a limit if so asked, raises where the task becomes singular."""
+        split, limits = len(q), _Limits(self.robot)
 
         def rate(t: float, y: Array) -> Array:
             here, carried, y_rate = y[:split], y[split:], np.asarray(leg(t), float)
@@ -116,15 +138,25 @@ class Tracker:
             return np.concatenate([configuration_rate(self.robot, here, v), self.reference.rate(carried, y_rate)])
 
         start = np.concatenate([with_unit_quaternions(self.robot, q), reference])
-        dense = len(times) > 0
         run = integrated(
-            self.who, rate, (0.0, 1.0), start, self.tolerance, np.ones(len(start)), dense=dense, shortest=SHORTEST
+            self.who,
+            rate,
+            (0.0, 1.0),
+            start,
+            self.tolerance,
+            np.ones(len(start)),
+            dense=len(shares) > 0,
+            shortest=SHORTEST,
+            stop=partial(limits.passed, ends=self.within_limits) if limits.any else None,
         )
-        if not run.finished:
+        stopped = self.within_limits and limits.words is not None
+        if not run.finished and not stopped:
             raise self._stuck(run.t, run.y[:split])
+        times = shares * (run.t if stopped else 1.0)
         samples = np.zeros((0, split)) if run.curve is None else run.curve(times)[:split].T
         end = with_unit_quaternions(self.robot, run.y[:split])
-        return Leg(end, run.y[split:], with_unit_quaternions(self.robot, np.ascontiguousarray(samples)))
+        samples = with_unit_quaternions(self.robot, np.ascontiguousarray(samples))
+        return Leg(end, run.y[split:], run.t, times, samples, limits.words, limits.at)
 
     def _stuck(self, t: float, q: Array) -> TorsorError:
         where = vector(q, 6)
@@ -137,6 +169,26 @@ class Tracker:
             f"away, as it does at singular configurations. J has {report}.{weight}{choice} Take a path that keeps away from it, "
             "or start elsewhere on the self-motion (torsor.self_motion)."
         )
+
+
+class _Limits:
+    """Where a leg first comes to a limit of positions."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self.any = bool(np.isfinite([*robot.limits.lower, *robot.limits.upper]).any())
+        self.words: str | None = None
+        self.at = np.nan
+
+    def passed(self, step: Any, *, ends: bool) -> float | None:
+        """Looks at one step of the integrator; when within it a limit is come to, if that ends the leg."""
+        if self.words is None:
+            n = self.robot.nq
+            when = leaves_limits(self.robot, lambda t: step(t)[:n].T, np.linspace(step.t_old, step.t, LOOKS))
+            if when is not None:
+                self.at, self.words = when, limit_in_words(self.robot, step(when)[:n])
+                return when if ends else None
+        return None
 
 
 def _reference(who: str, robot: Robot, q: Array, task: Task) -> Reference:
