@@ -53,9 +53,7 @@ def test_an_unknown_frame_names_the_nearest(call):
 
 
 def test_unknown_joints_and_links_name_the_nearest():
-    assert "no joint 'panda_joint8'; nearest: 'panda_joint" in message(
-        UnknownName, ARM.lock, {"panda_joint8": 0.0}
-    )
+    assert "no joint 'panda_joint8'; nearest: 'panda_joint" in message(UnknownName, ARM.lock, {"panda_joint8": 0.0})
     assert "no joint 'joint1'; nearest: 'panda_joint" in message(UnknownName, ARM.q_slice, "joint1")
     assert "no link 'link7'; nearest: 'link_7'" in message(UnknownName, ARM.inertia, "link7")
     assert "no coordinate 'elbow'" in message(UnknownName, ARM.q_from_dict, {"elbow": 1.0})

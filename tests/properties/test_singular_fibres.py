@@ -5,6 +5,7 @@ import pytest
 
 import torsor
 from torsor.redundancy.angle_difference import angle_difference
+from torsor.redundancy.in_words import vector
 from torsor.redundancy.pieces_met import pieces_met
 from torsor.redundancy.singular_configuration import singular_nearby
 from torsor.redundancy.task_displacement import place
@@ -72,6 +73,9 @@ def test_beside_a_crossing_two_loops_become_one_or_part(distance, side, off):
         motion = torsor.self_motion(ARM, starts_at(distance + sign * off, [0.3])[0], XY)
         assert motion.closed
         assert not motion.singular
+        (beside,) = motion.missed
+        assert beside.off == pytest.approx(off, rel=1e-3)
+        assert f"beside the singular configuration q = {vector(beside.q)} with the task {off:.0g} away" in str(motion)
         # Corners of size √off are cut, on both sides of each of two passes at most.
         assert float(motion.length) == pytest.approx(loops * loop, abs=8 * np.sqrt(off))
 

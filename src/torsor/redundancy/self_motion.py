@@ -16,6 +16,7 @@ from torsor.errors import TorsorError
 from torsor.model import Robot
 from torsor.motion.border import refuse_bad_count, refuse_bad_numbers
 from torsor.redundancy.angle_difference import same_configuration, turns_between
+from torsor.redundancy.in_words import vector
 from torsor.redundancy.joint_room import refuse_outside
 from torsor.redundancy.regularity import LOST
 from torsor.redundancy.self_motion_curve import traced_curve
@@ -43,7 +44,8 @@ class SelfMotion:
     forwards, or why each of the flows does; a flow that has ended stays where it is. ``task_error``: how far the task moved at
     most, m and rad as numbers; NaN if it has no value to measure that by (`task_values`). ``singular``: the singular
     configurations at the ends of a curve, each once. A curve that ends in some is the arc of the fibre between them:
-    `self_motion_components` has the other arcs that meet there.
+    `self_motion_components` has the other arcs that meet there. ``missed``: singular configurations that the curve passes beside,
+    with the task less than 1e-6 of the largest singular value of J away; it bends sharply there.
     """
 
     robot: str
@@ -57,6 +59,7 @@ class SelfMotion:
     ends: tuple[str, ...]
     task_error: float
     singular: tuple[SingularConfiguration, ...] = ()
+    missed: tuple[SingularConfiguration, ...] = ()
 
     def __str__(self) -> str:
         moved = f"the task moves by {self.task_error:.1g} at most"
@@ -75,6 +78,10 @@ class SelfMotion:
             how += f", with whole turns {', '.join(turned)}" if turned else ""
         else:
             how = f"an open curve of length {float(self.length):.4g} m·√kg, from {self.ends[0]} to {self._last_end()}"
+        how += "".join(
+            f", beside the singular configuration q = {vector(one.q)} with the task {one.off:.1g} away"
+            for one in self.missed
+        )
         return f"self-motion of robot {self.robot!r}: {how}; {moved}"
 
     def _last_end(self) -> str:
@@ -97,10 +104,37 @@ def self_motion(
 ) -> SelfMotion:
     """The fibre through q: all that ker J leads to, the space of internal motions [Alt04, §II.B].
 
-    ``q`` (nq,), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``step``: √Σ dq² between samples, rad
-    or m; ``longest``: where to give up each way, the same unit. ``within_limits``: ends where a joint comes to a limit. With more
-    than one dimension, ``flows`` random ones, each of about 20 steps. ``tolerance`` of each integration step. Raises where there
-    is no self-motion manifold, for ker J is not integrable: that can only be of some rows of a body twist.
+    With nv − m = 1 it is a curve, which closes, or ends in a singular configuration, at a limit or after ``longest``. A singular
+    configuration is on the fibre if the task is the same there to 1e-13 of the largest singular value of J; the
+    curve is then the arc between such ends, the same from every start on it. Where the smallest singular value falls below 1e-7
+    of the largest, a curve cannot be followed any further and ends too. With more dimensions the fibre is sampled by flows.
+
+    Parameters
+    ----------
+    robot : Robot
+        With more degrees of freedom than the task has rows.
+    q : (nq,)
+        Where to start, rad or m; not a singular configuration.
+    task : Task or str
+        A `Task`, or the name of a frame for its body twist.
+    step : float
+        √Σ dq² between samples, rad or m.
+    longest : float
+        Where to give up each way, rad or m.
+    within_limits : bool
+        Ends where a joint comes to a limit of its position. Otherwise limits are not looked at.
+    flows : int
+        How many random flows of about 20 steps, with more than one dimension.
+    seed : int
+        Of the flows.
+    tolerance : float
+        Of each integration step.
+
+    Returns
+    -------
+    SelfMotion
+        Raises where there is no self-motion manifold, for ker J is not integrable: that can only be of some rows of a body
+        twist; and at singular configurations, with what the fibre is like there.
     """
     q = single_configuration(WHO, robot, q)
     found = as_task(robot, task)
@@ -122,7 +156,7 @@ def self_motion(
         none = np.zeros(robot.nv)
         return SelfMotion(robot.name, dimension, names, some.q, False, some.length, none, 0, some.ends, error)
     ends: tuple[str, ...] = ()
-    ahead, back = traced_curve(WHO, robot, q, found, step, longest, within_limits, tolerance)
+    ahead, back, missed = traced_curve(WHO, robot, q, found, step, longest, within_limits, tolerance)
     if back is None:
         qs, length, start = np.concatenate([q[None], ahead.q]), ahead.length, 0
         turns = turns_between(robot, qs[0], qs[-1])
@@ -130,8 +164,8 @@ def self_motion(
         qs, start = np.concatenate([back.q[::-1], q[None], ahead.q]), len(back.q)
         ends, length, turns = (back.end, ahead.end), back.length + ahead.length, np.zeros(robot.nv)
     error = _task_error(robot, q, qs, found)
-    singular = _each_once(robot, [] if back is None else [back.singular, ahead.singular])
-    return SelfMotion(robot.name, 1, names, qs, ahead.closed, np.asarray(length), turns, start, ends, error, singular)
+    singular, way = _each_once(robot, [] if back is None else [back.singular, ahead.singular]), np.asarray(length)
+    return SelfMotion(robot.name, 1, names, qs, ahead.closed, way, turns, start, ends, error, singular, missed)
 
 
 def _each_once(robot: Robot, ends: list[SingularConfiguration | None]) -> tuple[SingularConfiguration, ...]:

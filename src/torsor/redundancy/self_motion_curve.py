@@ -22,7 +22,7 @@ from torsor.model import Robot
 from torsor.motion.integration import FINEST
 from torsor.motion.optional_scipy import scipy_module
 from torsor.motion.quaternions_along import with_unit_quaternions
-from torsor.redundancy.angle_difference import angle_difference
+from torsor.redundancy.angle_difference import angle_difference, same_configuration
 from torsor.redundancy.in_words import vector
 from torsor.redundancy.joint_room import leaves_limits, limit_in_words
 from torsor.redundancy.onto_fibre import onto_fibre
@@ -41,6 +41,9 @@ TRIED = 64  # small steps after which a curve is no small loop
 NEAR = 0.02  # ratio of singular values of J below which singular configurations are looked for
 SHARE = 0.4  # of the distance to a singular configuration: how long a step may be
 AHEAD = 0.02  # of the distance between samples: how near a curve must come to a singular configuration to end there
+MISSED = (
+    1e-6  # of the largest singular value of J: by how much a singular configuration is missed that is worth telling
+)
 STRAIGHT = 0.99  # cosine between a curve and the way to the singular configuration at its end
 
 
@@ -55,10 +58,11 @@ class Way(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """The way ahead, and the way back unless it closes."""
+    """The way ahead, the way back unless it closes, and singular configurations that it passes and narrowly misses."""
 
     ahead: Way
     back: Way | None
+    missed: tuple[SingularConfiguration, ...]
 
 
 def traced_curve(
@@ -71,9 +75,10 @@ def traced_curve(
 
     small = 0.25 * radius_of_curvature(robot, q, task)
     while small < step:
-        ahead = trace(small, min(longest, TRIED * small)).way(1.0)
+        tracing = trace(small, min(longest, TRIED * small))
+        ahead = tracing.way(1.0)
         if ahead.closed:
-            return Curve(ahead, None)
+            return Curve(ahead, None, tuple(tracing.missed))
         small *= FEW
     tracing = trace(step, longest)
     ahead = tracing.way(1.0)
@@ -81,7 +86,8 @@ def traced_curve(
         step /= FEW
         tracing = trace(step, longest)
         ahead = tracing.way(1.0)
-    return Curve(ahead, None if ahead.closed else tracing.way(-1.0))
+    back = None if ahead.closed else tracing.way(-1.0)
+    return Curve(ahead, back, tuple(tracing.missed))
 
 
 def radius_of_curvature(robot: Robot, q: Array, task: Task) -> float:
@@ -103,6 +109,7 @@ class Trace:
         self.tangent = self_motion_direction(robot, q, task)
         # Some rows of a twist turn with it: how far they are from where they were is known to first order nearby alone.
         self.target = place(robot, q, task) if is_frame(task) else None
+        self.missed: list[SingularConfiguration] = []
 
     def way(self, sign: float) -> Way:
         """One way, +1 or −1 times z, to its end."""
@@ -117,6 +124,7 @@ class Trace:
                 if self._ends_in(nearby, last[:-1], apart, sign):
                     length = float(last[-1]) + self._rest(last[:-1], apart)
                     return Way(self._samples(found, nearby.q), length, False, str(nearby), nearby)
+                self._note(nearby)
                 solver.max_step = max(SHARE * distance, 1e-12)
             else:
                 solver.max_step = np.inf
@@ -164,6 +172,12 @@ class Trace:
             return None
         sigma = np.linalg.svd(self.task.jacobian(self.robot, q), compute_uv=False)
         return None if sigma[-1] > NEAR * sigma[0] else singular_nearby(self.robot, q, self.task, self.target)
+
+    def _note(self, nearby: SingularConfiguration) -> None:
+        """Keep a singular configuration that the fibre narrowly misses."""
+        misses = not is_on_fibre(nearby, self.robot, self.task) and is_on_fibre(nearby, self.robot, self.task, MISSED)
+        if misses and not any(same_configuration(self.robot, nearby.q, known.q) for known in self.missed):
+            self.missed.append(nearby)
 
     def _ends_in(self, singular: SingularConfiguration, q: Array, apart: Array, sign: float) -> bool:
         """Whether the fibre contains it, close by and straight ahead."""

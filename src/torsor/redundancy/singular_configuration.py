@@ -87,9 +87,9 @@ def singular_nearby(robot: Robot, q: Array, task: Task, target: tuple[Array, ...
     return _described(robot, np.asarray(here), task, lost, abs(mu)) if solved else None
 
 
-def is_on_fibre(found: SingularConfiguration, robot: Robot, task: Task) -> bool:
+def is_on_fibre(found: SingularConfiguration, robot: Robot, task: Task, within: float = ON_FIBRE) -> bool:
     """Whether the task at a singular configuration is where it is on the rest of the fibre, up to rounding."""
-    return found.off <= ON_FIBRE * float(np.linalg.norm(task.jacobian(robot, found.q), 2))
+    return found.off <= within * float(np.linalg.norm(task.jacobian(robot, found.q), 2))
 
 
 def _described(robot: Robot, q: Array, task: Task, lost: Array, off: float) -> SingularConfiguration:
