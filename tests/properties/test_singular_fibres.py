@@ -164,6 +164,17 @@ def test_arcs_of_the_panda_meet_four_at_each_crossing():
     assert len(again.singular) == len(arcs[1].singular)
 
 
+def test_flows_end_in_singular_configurations_and_the_others_go_on():
+    """From beside one of four links in a line, towards it: before, one flow that came there ended all of them."""
+    chain = torsor.robots.planar_chain([1.0] * 4, [1.0] * 4)
+    motion = torsor.self_motion(chain, [0, 0, 0.02, np.pi], XY, flows=64)
+    stopped = np.array(["singular configuration near q = " in end for end in motion.ends])
+    assert 0 < stopped.sum() < 64
+    assert np.abs(motion.q[stopped, -1] - [0, 0, 0, np.pi]).max() < 1e-4
+    assert f"{stopped.sum()} of them to a singular configuration" in str(motion)
+    assert motion.task_error < 1e-7
+
+
 # How many there are
 
 

@@ -25,7 +25,7 @@ class Effort:
 
 
 class Run(NamedTuple):
-    """An integrated motion: when and where (n,) it ended, whether that is the end, and t (K,) → y (n, K) if dense."""
+    """An integrated motion: when and where (n,) it ended, whether that is the end, and t (K,) → y (n, K) up to there if dense."""
 
     t: float
     y: Array
@@ -54,27 +54,33 @@ def integrated(
     """
     integrators: Any = scipy_module("integrate", who)
     finest, (start, end) = max(tolerance, FINEST), span
-    times, pieces = [start], []
+    times = [start]
+    pieces: list[Any] = []
+
+    def run(t: float, y: Array, *, finished: bool) -> Run:
+        return Run(t, y, finished, integrators.OdeSolution(times, pieces) if dense and pieces else None)
+
     with np.errstate(all="ignore"):  # what is not finite makes a step fail
         if not np.isfinite(rate(start, y)).all():  # else there is no first step, and no end to the search for it
-            return Run(start, y, False, None)
+            return run(start, y, finished=False)
         solver = integrators.DOP853(rate, start, y, end, rtol=finest, atol=finest * sizes)
         while solver.status == "running":
             if effort is not None:
                 effort.left -= 1
                 if effort.left < 0:
-                    return Run(solver.t, solver.y, False, None)
+                    return run(solver.t, solver.y, finished=False)
             if np.isnan(solver.h_abs):
-                return Run(solver.t, solver.y, False, None)
+                return run(solver.t, solver.y, finished=False)
+            last = solver.t, solver.y
             solver.step()
             if solver.status == "failed" or solver.step_size < shortest * (end - start) < end - solver.t:
-                return Run(solver.t, solver.y, False, None)
+                return run(*last, finished=False)
             times.append(solver.t)
             if dense or stop is not None:
                 pieces.append(solver.dense_output())
             if stop is not None and (when := stop(pieces[-1])) is not None:
-                return Run(when, pieces[-1](when), False, integrators.OdeSolution(times, pieces) if dense else None)
-    return Run(solver.t, solver.y, True, integrators.OdeSolution(times, pieces) if dense else None)
+                return run(when, pieces[-1](when), finished=False)
+    return run(solver.t, solver.y, finished=True)
 
 
 def held(tolerance: float, attempt: Callable[[float], tuple[T, float]]) -> tuple[T, float]:

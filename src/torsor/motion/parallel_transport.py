@@ -131,7 +131,7 @@ def _integrated(
 ) -> Array:
     """y (n, K) at all times."""
     run = integrated("parallel_transport", rate, (times[0], times[-1]), y, tolerance, sizes)
-    if run.curve is None:
+    if run.curve is None or not run.finished:
         raise TorsorError(
             f"parallel_transport: robot {robot.name!r} cannot go on after t = {run.t:.6g} s, where its mass matrix is singular "
             "or the path is not finite."

@@ -50,7 +50,8 @@ def leaves_limits(robot: Robot, curve: Callable[[Array], Array], times: Array) -
     Beyond what ``times`` show: where a curve comes near a limit and turns back between two of them, it is looked at more closely.
     """
     left = room(robot, curve(times))
-    for k in map(int, np.flatnonzero((left[1:-1] <= left[:-2]) & (left[1:-1] <= left[2:])) + 1):
+    down, up = left[:-2] - left[1:-1], left[2:] - left[1:-1]
+    for k in map(int, np.flatnonzero((down >= 0.0) & (up >= 0.0) & (left[1:-1] <= down + up)) + 1):
         turn, least = _least_room(robot, curve, times[k - 1 : k + 2])
         if least < -OUTSIDE:
             times, left = np.append(times, turn), np.append(left, least)

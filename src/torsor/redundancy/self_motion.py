@@ -68,9 +68,11 @@ class SelfMotion:
         )
         if self.dimension > 1:
             cut = sum("limit" in end for end in self.ends)
+            lost = sum("singular" in end for end in self.ends)
             return (
                 f"self-motion of robot {self.robot!r}: {self.dimension} dimensions, sampled along {len(self.q)} flows of "
-                f"{np.mean(self.length):.3g} m·√kg on average{f', {cut} of them to a limit' if cut else ''}; {moved}"
+                f"{np.mean(self.length):.3g} m·√kg on average{f', {cut} of them to a limit' if cut else ''}"
+                f"{f', {lost} of them to a singular configuration' if lost else ''}; {moved}"
             )
         if self.closed:
             how = f"a closed curve of length {float(self.length):.4g} m·√kg"

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import TorsorError
 from torsor.functions import configuration_rate, kinetic_energy
 from torsor.model import Robot
 from torsor.motion.integration import integrated
 from torsor.motion.quaternions_along import with_unit_quaternions
-from torsor.redundancy.joint_room import nearest_limit, room
+from torsor.redundancy.in_words import vector
+from torsor.redundancy.joint_room import leaves_limits, limit_in_words
 from torsor.redundancy.zero_crossing import zero_crossing
 from torsor.task_functions import pseudoinverse_lift
 from torsor.tasks import Task
 
 SHORTEST = 1e-6  # step, as a fraction of the whole: shorter ones mean a singular configuration
 STEPS = 20  # of each flow
+SINGULAR = 1e-5  # ratio of singular values of J at which flows end, where one of them cannot go on
 
 
 class Flows(NamedTuple):
@@ -28,6 +30,14 @@ class Flows(NamedTuple):
     q: Array
     length: Array
     ends: tuple[str, ...]
+
+
+class Along(NamedTuple):
+    """At times (K,): q (K, D, nq) of all flows, their lengths in the inertia metric (K, D) and √Σ dq² (K, D)."""
+
+    q: Array
+    length: Array
+    way: Array
 
 
 def sampled_flows(
@@ -42,14 +52,46 @@ def sampled_flows(
     seed: int,
     tolerance: float,
 ) -> Flows:
-    """Flows with unit speed √Σ v² at their start, all integrated together; those that end stay where they are."""
-    generator, shape = np.random.default_rng(seed), (flows, robot.nq)
+    """Flows with unit speed √Σ v² at their start; those that end stay where they are."""
+    s = np.linspace(0.0, STEPS * step, STEPS + 1)
+    along, ends = _integrated_flows(who, robot, q, task, float(s[-1]), flows, seed, tolerance)
+    samples = along(s)
+    qs, lengths = np.moveaxis(samples.q, 1, 0).copy(), samples.length[-1].copy()
+    for k in range(flows):
+
+        def configurations(t: Array, k: int = k) -> Array:
+            return along(t).q[:, k]
+
+        def left(t: float, k: int = k) -> float:
+            return longest - float(along(np.array([t])).way[0, k])
+
+        stops = []
+        if limits and (when := leaves_limits(robot, configurations, s)) is not None:
+            stops.append((when, limit_in_words(robot, configurations(np.array([when]))[0])))
+        if (beyond := np.flatnonzero(samples.way[:, k] > longest)).size:
+            last = max(int(beyond[0]), 1)
+            stops.append(
+                (zero_crossing(left, float(s[last - 1]), float(s[last])), f"where {longest:g} rad or m were reached")
+            )
+        if stops:
+            when, ends[k] = min(stops)
+            there = along(np.array([when]))
+            qs[k, s > when], lengths[k] = there.q[0, k], there.length[0, k]
+    return Flows(with_unit_quaternions(robot, np.ascontiguousarray(qs)), lengths, tuple(ends))
+
+
+def _integrated_flows(
+    who: str, robot: Robot, q: Array, task: Task, end: float, flows: int, seed: int, tolerance: float
+) -> tuple[Callable[[Array], Along], list[str]]:
+    """All flows together; where one comes to a singular configuration it stays, and the others go on."""
+    shape, moving, ends = (flows, robot.nq), np.full(flows, True), [f"{STEPS} steps"] * flows
 
     def projected(at: Array) -> Array:
         J = np.broadcast_to(task.jacobian(robot, at), (flows, task.size, robot.nv))
-        return np.asarray(w - np.einsum("fia,faj,fj->fi", pseudoinverse_lift(robot, at, task), J, w))
+        v = w - np.einsum("fia,faj,fj->fi", pseudoinverse_lift(robot, at, task), J, w)
+        return np.where(moving[:, None], v, 0.0)
 
-    w = generator.normal(size=(flows, robot.nv))
+    w = np.random.default_rng(seed).normal(size=(flows, robot.nv))
     starts = np.broadcast_to(q, shape)
     w = w / np.linalg.norm(projected(starts), axis=-1, keepdims=True)
 
@@ -59,47 +101,30 @@ def sampled_flows(
         lengths = [np.sqrt(2.0 * kinetic_energy(robot, at, v)), np.linalg.norm(v, axis=-1)]
         return np.concatenate([configuration_rate(robot, at, v).ravel(), *lengths])
 
-    s, start = np.linspace(0.0, STEPS * step, STEPS + 1), np.concatenate([starts.ravel(), np.zeros(2 * flows)])
-    run = integrated(who, rate, (0.0, float(s[-1])), start, tolerance, np.ones(len(start)), shortest=SHORTEST)
-    if run.curve is None:
-        raise TorsorError(
-            f"{who}: a flow of robot {robot.name!r} came to a singular configuration after {run.t:.3g}; pass a smaller `step`."
-        )
-    curve = run.curve
+    y = np.concatenate([starts.ravel(), np.zeros(2 * flows)])
+    curves: list[Callable[[Array], Array]] = []  # from one of these times to the next
+    times, finished = [0.0], False
+    while not finished:
+        run = integrated(who, rate, (times[-1], end), y, tolerance, np.ones(len(y)), shortest=SHORTEST)
+        if not run.finished:
+            at = run.y[: flows * robot.nq].reshape(shape)
+            for k in _most_singular(robot, task, at, moving):
+                moving[k], ends[k] = False, f"a singular configuration near q = {vector(at[k])}"
+        if run.curve is not None:
+            curves.append(run.curve)
+            times.append(run.t)
+        y, finished = run.y, run.finished
 
-    def parts(s: Array) -> tuple[Array, Array, Array]:
-        y = curve(np.asarray(s, float)).T
-        return y[:, : -2 * flows].reshape(len(y), *shape), y[:, -2 * flows : -flows], y[:, -flows:]
+    def along(s: Array) -> Along:
+        y = np.array([curves[bisect_left(times, x, 1, len(curves)) - 1](x) for x in s])
+        return Along(y[:, : -2 * flows].reshape(len(y), *shape), y[:, -2 * flows : -flows], y[:, -flows:])
 
-    samples, masses, ways = parts(s)
-    qs, lengths, ends = np.moveaxis(samples, 1, 0).copy(), masses[-1].copy(), [f"{STEPS} steps"] * flows
-    room_left = room(robot, samples) if limits else np.ones_like(ways)
-    for k in range(flows):
-
-        def left(x: float, k: int = k) -> tuple[float, float]:
-            at, _, way = parts(np.array([x]))
-            return float(room(robot, at[0, k])) if limits else np.inf, longest - float(way[0, k])
-
-        found = _end(s, (room_left[:, k], longest - ways[:, k]), left)
-        if found is not None:
-            last, at_limit = found
-            at, mass, _ = parts(np.array([last]))
-            qs[k, s > last], lengths[k] = at[0, k], mass[0, k]
-            limit = f"the limit of {nearest_limit(robot, at[0, k])}"
-            ends[k] = limit if at_limit else f"where {longest:g} rad or m were reached"
-    return Flows(with_unit_quaternions(robot, np.ascontiguousarray(qs)), lengths, tuple(ends))
+    return along, ends
 
 
-def _end(s: Array, left: tuple[Array, Array], at: Callable[[float], tuple[float, float]]) -> tuple[float, bool] | None:
-    """Where between samples the first of two numbers becomes negative, and whether it is the first; None if nowhere."""
-    ends = []
-    for which in (0, 1):
-        outside = np.flatnonzero(left[which] < 0.0)
-        if outside.size:
-            k = max(int(outside[0]), 1)
-
-            def margin(x: float, which: int = which) -> float:
-                return at(x)[which]
-
-            ends.append((zero_crossing(margin, float(s[k - 1]), float(s[k])), which == 0))
-    return min(ends) if ends else None
+def _most_singular(robot: Robot, task: Task, q: Array, moving: Array) -> Array:
+    """The numbers of the flows at q (D, nq) that are at singular configurations, of those that move; one at least."""
+    J = np.broadcast_to(task.jacobian(robot, q), (len(q), task.size, robot.nv))
+    sigma = np.linalg.svd(J, compute_uv=False)
+    ratio = np.where(moving, sigma[:, -1] / np.maximum(sigma[:, 0], 1e-300), np.inf)
+    return np.flatnonzero(ratio <= max(float(ratio.min()), SINGULAR))
