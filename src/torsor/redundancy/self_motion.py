@@ -167,6 +167,7 @@ def self_motion(
         ends, length, turns = (back.end, ahead.end), back.length + ahead.length, np.zeros(robot.nv)
     error = _task_error(robot, q, qs, found)
     singular, way = _each_once(robot, [] if back is None else [back.singular, ahead.singular]), np.asarray(length)
+    missed = tuple(one for one in missed if not any(same_configuration(robot, one.q, end.q) for end in singular))
     return SelfMotion(robot.name, 1, names, qs, ahead.closed, way, turns, start, ends, error, singular, missed)
 
 
