@@ -107,6 +107,11 @@ def test_limits_of_a_follower_bind_its_leader():
             "panda_joint2.*lower limit.*exceeds upper",
         ),
         (lambda: PANDA.with_limits({"panda_joint2": (np.nan, 1.0)}), ModelError, "`lower` must not be NaN"),
+        (
+            lambda: PANDA.with_limits({"panda_joint2": (np.inf, np.inf)}),
+            ModelError,
+            "no position is within the limit `lower`",
+        ),
         (lambda: PANDA.with_limits({"panda_joint2": 1.0}), ShapeError, r"a pair \(lower, upper\).*Got 1.0"),
         (lambda: PANDA.with_limits({"panda_joint2": "ab"}), ShapeError, "a pair"),
         (lambda: PANDA.with_limits({"panda_joint2": (0.0, "far")}), ShapeError, "must be real numbers, got 'far'"),

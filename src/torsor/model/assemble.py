@@ -285,6 +285,8 @@ def _refuse_bad_limits(joint: Joint) -> None:
             raise ModelError(
                 f"joint {joint.name!r}: `{field}` must not be NaN; where there is no limit, it is infinite."
             )
+        if (field == "lower" and np.any(value == np.inf)) or (field == "upper" and np.any(value == -np.inf)):
+            raise ModelError(f"joint {joint.name!r}: no position is within the limit `{field}` {value.tolist()}.")
         if field.endswith("_limit") and np.any(value < 0):
             raise ModelError(f"joint {joint.name!r}: `{field}` must not be negative, got {value.tolist()}.")
 

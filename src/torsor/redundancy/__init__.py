@@ -34,8 +34,8 @@ from torsor.redundancy.self_motion_components import (
     SelfMotionComponents as SelfMotionComponents,
     self_motion_components as self_motion_components,
 )
-from torsor.redundancy.stationary_constraint import stationary_constraint as stationary_constraint
 from torsor.redundancy.singular_configuration import SingularConfiguration as SingularConfiguration
+from torsor.redundancy.stationary_constraint import stationary_constraint as stationary_constraint
 from torsor.redundancy.task_path import Circle as Circle, circle as circle
 from torsor.redundancy.vertical_brackets import (
     oneill_tensor as oneill_tensor,
