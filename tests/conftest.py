@@ -41,6 +41,22 @@ if "XLA_FLAGS" not in os.environ and jax_knows("xla_cpu_use_fusion_emitters"):
     os.environ["XLA_FLAGS"] = "--xla_cpu_use_fusion_emitters=false"
 
 
+# The longest first, so that no process of the run ends long after the other. JAX before anything else has taken memory: what it
+# has compiled is forgotten when there is too much of it (`bounded_memory`), and compiling it again takes as long as the tests.
+FIRST = (
+    "test_jax.py",
+    "test_other_machines.py",
+    "test_documentation.py",
+    "test_compiled_in_jax.py",
+    "test_compiled.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Files in the order of FIRST, then the others as they were."""
+    items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
+
+
 @pytest.fixture(autouse=True)
 def chosen_backend(request):
     """NumPy as written, unless a test (or its module) is marked ``compiled``."""
