@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import typing
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
@@ -17,6 +18,8 @@ import numpy
 from torsor.arrays.arguments import RAW, explanation, wrong_names
 from torsor.arrays.namespace import namespace
 from torsor.arrays.primitives import as_numbers
+from torsor.arrays.rigid_motions import refuse_what_is_none
+from torsor.arrays.typing import POSE, ROTATION
 from torsor.errors import ShapeError
 
 MOST_BATCH_AXES = 28  # with those of the largest results, NumPy's iterators take no more
@@ -34,12 +37,16 @@ class Argument(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """Parameter names in order, which of them are arrays, the trailing axes of the result, and what cannot be left out."""
+    """Parameter names in order, which of them are arrays, the trailing axes of the result, and what cannot be left out.
+
+    ``groups``: of which group an argument must be an element, for rotations and poses.
+    """
 
     names: tuple[str, ...]
     arrays: dict[str, Argument]
     returned: tuple[str, ...] | None
     required: tuple[str, ...]
+    groups: dict[str, str]
 
 
 class Call(NamedTuple):
@@ -50,20 +57,26 @@ class Call(NamedTuple):
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """``function`` with every array argument checked against its annotated shape and converted to numbers."""
+    """``function`` with every array argument checked against its annotated shape and converted to numbers.
+
+    Rotations and poses are looked at as well if the call comes from outside torsor, whose own are what they should be.
+    """
 
     @functools.wraps(function)
     def border(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             values, batch = prepare(function, args, kwargs)
+            signature = signature_of(function)
+            if signature.groups and not sys._getframe(1).f_globals.get("__name__", "").startswith("torsor."):
+                for name, group in signature.groups.items():
+                    refuse_what_is_none(function.__name__, name, values.get(name), group)
             result = function(**values)  # type: ignore[call-arg]
         except RAW as error:
             if (wrong := explanation(error, function, args, kwargs)) is None:
                 raise
             raise wrong from error
-        returned = signature_of(function).returned
-        if returned is not None:
-            return spread(result, batch, len(returned))  # type: ignore[no-any-return]
+        if signature.returned is not None:
+            return spread(result, batch, len(signature.returned))  # type: ignore[no-any-return]
         if isinstance(result, tuple) and hasattr(result, "_fields"):
             parts = zip(result, axes_of_fields(type(result)), strict=True)
             return type(result)(*(x if axes is None else spread(x, batch, len(axes)) for x, axes in parts))
@@ -92,14 +105,15 @@ def signature_of(function: Callable[..., Any]) -> Signature:
             fixed = all(axis.isdigit() for axis in axes)
             arrays[name] = Argument(axes, tuple(map(int, axes)) if fixed else None, _container(hints[name]), required)
     needed = tuple(name for name in names if parameters[name].default is inspect.Parameter.empty)
-    return Signature(names, arrays, axes_of(hints.get("return")), needed)
+    groups = {name: group for name in names if (group := _group(hints.get(name))) is not None}
+    return Signature(names, arrays, axes_of(hints.get("return")), needed, groups)
 
 
 def prepare(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *, whole: bool = True
 ) -> Call:
     """Arguments by name, arrays checked and converted. Not ``whole``: some are left out, and none is missed."""
-    names, arrays, _, required = signature_of(function)
+    names, arrays, _, required, _ = signature_of(function)
     values = dict(zip(names, args, strict=False)) | dict(kwargs)
     misnamed = len(values) != len(args) + len(kwargs) or any(name not in names for name in kwargs)
     if (misnamed or (whole and any(name not in values for name in required))) and (
@@ -144,6 +158,12 @@ def axes_of(hint: Any) -> tuple[str, ...] | None:
         if (axes := axes_of(option)) is not None:
             return axes
     return None
+
+
+def _group(hint: Any) -> str | None:
+    """The group that an annotated array is an element of, if it is a rotation or a pose."""
+    words = typing.get_args(hint)[2:] if typing.get_origin(hint) is Annotated else ()
+    return next((word for word in words if word in (ROTATION, POSE)), None)
 
 
 def _container(hint: Any) -> type | None:

@@ -9,12 +9,14 @@ from typing import Annotated, Any
 
 Array = Any  # a NumPy array, a JAX array or a traced array: whatever answers to ``namespace``
 
+ROTATION, POSE = "SO(3)", "SE(3)"  # behind a shape: of which group the numbers must be an element
+
 Scalar = Annotated[Array, "..."]
 Vector3 = Annotated[Array, "... 3"]
 Matrix3 = Annotated[Array, "... 3 3"]
 Quaternion = Annotated[Array, "... 4"]  # (x, y, z, w)
-Rotation = Annotated[Array, "... 3 3"]  # element of SO(3)
-Pose = Annotated[Array, "... 4 4"]  # element of SE(3)
+Rotation = Annotated[Array, "... 3 3", ROTATION]
+Pose = Annotated[Array, "... 4 4", POSE]
 Algebra = Annotated[Array, "... 4 4"]  # element of se(3) as a matrix
 Twist = Annotated[Array, "... 6"]  # (angular, linear)
 Wrench = Annotated[Array, "... 6"]  # (moment, force)

@@ -8,11 +8,29 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor.arrays import block, checked, concat, cross, dot, identity, matmul, matvec, sqrt, transpose, zeros
+from torsor.arrays import (
+    absolute,
+    block,
+    checked,
+    concat,
+    cross,
+    dot,
+    identity,
+    is_concrete,
+    matmul,
+    matvec,
+    sqrt,
+    transpose,
+    zeros,
+)
+from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Algebra, Array, InertiaRow, Matrix3, Pose, Scalar, Twist, Vector3, Wrench
+from torsor.errors import ModelError
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.lie.unchecked.inertias import rotational
+
+ROUNDING = 64 * 2.0**-52  # of the moments that a moment was computed from: what should have been zero
 
 # Kinetic energy
 
@@ -60,10 +78,17 @@ class TraceForm(NamedTuple):
 def trace_form(mass: Scalar, I: Matrix3, T_pc: Pose) -> TraceForm:
     """G_p = T_cpᵀ T_cp, M_p = T_pc M T_pcᵀ, J_p = T_pc J T_pcᵀ for a body at its centre of mass c [BSP93, §3.1, E000-1].
 
-    J = √(det I / 2) diag(I⁻¹, 0), which exists only if all principal moments are positive.
+    J = √(det I / 2) diag(I⁻¹, 0), which exists only if all principal moments are positive: a rod and a point are refused, and
+    `kinetic_energy_by_pseudo_inertia` is for them.
     ``mass``, kg; ``I`` (3, 3), kg·m², about c; ``T_pc`` (4, 4), m, pose of the centre-of-mass frame in p.
     """
     adjugate, determinant = _adjugate(I)
+    _refuse_thin(
+        "trace_form: there is no √(det I / 2) I⁻¹ of a body",
+        I,
+        absolute(_trace(I)),
+        "`rigid_body.kinetic_energy_by_pseudo_inertia(G, V)` gives the energy of every body, with G = torsor.Inertia(…).row.",
+    )
     J3 = adjugate / sqrt(2.0 * determinant)  # √(det/2) I⁻¹
     M = block([[zeros(3, 3), zeros(3, 1)], [zeros(1, 3), mass * identity(1)]])
     J = block([[J3, zeros(3, 1)], [zeros(1, 3), zeros(1, 1)]])
@@ -135,14 +160,24 @@ def wrench_about_frame(mass: Scalar, com: Vector3, I: Matrix3, V: Twist, V_dot: 
 def free_acceleration(G: InertiaRow, V: Twist) -> Twist:
     """V̇ of a body left alone: G V̇ = ad(V)ᵀ G V, the Euler–Poincaré equation [BSP93, (3), E000-2].
 
-    ``G`` (..., 10), kg, m, of positive mass and moments; ``V`` (..., 6), rad/s, m/s; returns (..., 6), rad/s², m/s².
+    ``G`` (..., 10), kg, m, of positive mass and moments: a rod's spin about its own axis is not determined, and it is refused
+    like a point. ``V`` (..., 6), rad/s, m/s; returns (..., 6), rad/s², m/s².
     """
     P = lie.bracket_dual(V, lie.apply_inertia(G, V))
     m, h = G[..., :1], G[..., 1:4]
+    if is_concrete(m) and (m <= 0.0).any():
+        raise ModelError(f"free_acceleration: the mass must be positive, got {float(m.min()):.6g} kg.")
     # Eliminate v̇ = (f + h × ω̇)/m and solve 3×3 for ω̇ with the inertia about the centre of mass.
     com = h / m
     at_com = lie.transform_inertia(se3.pose(identity(3), -com), G)
     adjugate, determinant = _adjugate(rotational(at_com))
+    _refuse_thin(
+        "free_acceleration: G V̇ = ad(V)ᵀ G V does not determine V̇ of a body",
+        rotational(at_com),
+        absolute(_trace(rotational(G))),
+        "Give it its small moments, `torsor.Inertia.cylinder(radius, length, mass=…)`; `rigid_body.weak_residual` tests a "
+        "motion of any body, `rigid_body.kinetic_energy_by_pseudo_inertia` is its energy.",
+    )
     w_dot = matvec(adjugate, P[..., :3] - cross(com, P[..., 3:])) / determinant[..., None]
     return concat([w_dot, P[..., 3:] / m + cross(com, w_dot)])
 
@@ -182,6 +217,25 @@ def _trace(X: Array) -> Scalar:
     for k in range(1, X.shape[-1]):
         total = total + X[..., k, k]
     return total
+
+
+def _refuse_thin(what: str, I: Matrix3, scale: Scalar, instead: str) -> None:
+    """Refuse bodies whose inertia I (..., 3, 3), computed from moments of size ``scale``, has no inverse; NaN passes as NaN.
+
+    All principal moments are positive if and only if tr I, tr adj I and det I are. The least of them is between one and three
+    times det I / tr adj I.
+    """
+    if not is_concrete(I):
+        return
+    adjugate, determinant = _adjugate(I)
+    pairs = _trace(adjugate)
+    thin = (determinant <= ROUNDING * scale * pairs) | (pairs <= 0.0) | (_trace(I) <= 0.0)
+    if thin.any():
+        moments = ", ".join(f"{x:.3g}" for x in symmetric_eigen(I[thin][0])[0])
+        raise ModelError(
+            f"{what} whose principal moments about its centre of mass are {moments} kg·m², not all of them positive (a rod or a "
+            f"point has such). {instead}"
+        )
 
 
 def _adjugate(A: Matrix3) -> tuple[Matrix3, Scalar]:

@@ -52,7 +52,8 @@ class Inertia:
 
     The centre of mass is given in the link frame; the rotational inertia is about the centre of mass, in the axes of
     the link frame. Massless bodies and point masses are legal. What no body can have (negative or non-finite mass,
-    an asymmetric or indefinite inertia) is refused, except by `unchecked`; `violations` tells what a *real* body cannot have.
+    an asymmetric or indefinite inertia) is refused, except by `unchecked`. Moments that break the triangle inequality are
+    accepted, for every equation is defined with them: `violations` tells, and reading a file refuses them.
     ``numbers`` is None, or the ten numbers (10,) that were not checked and that no body has.
     """
 

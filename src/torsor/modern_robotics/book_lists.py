@@ -15,7 +15,7 @@ import numpy as np
 from torsor import lie
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Vector3
-from torsor.errors import ModelError, ShapeError
+from torsor.errors import ModelError, ShapeError, warn_of_model
 from torsor.lie import se3
 from torsor.model import Inertia, Robot, link_form, serial_chain
 from torsor.model.assemble import EARTH
@@ -26,6 +26,7 @@ from torsor.modern_robotics.arguments import as_floats, numbers
 
 KEPT = 256  # robots in memory; the least recently used go first
 TIP = "tip"  # the name of the end frame {n+1}
+WRITTEN_DIGITS = 1e-3  # of the largest principal moment: what three printed digits may be off
 _WEIGHTLESS = np.zeros(3)
 _POSES = (
     "the n + 1 home poses M01, M12, …: link frame {i} seen from {i−1}, and last the end frame seen from link n; "
@@ -43,6 +44,8 @@ def chain(Mlist: Array, Glist: Array, Slist: Array, g: Vector3 = EARTH) -> Robot
     ``Mlist`` (n + 1, 4, 4), m; ``Glist`` (n, 6, 6), kg, kg·m²; ``Slist`` (6, n), m; ``g`` (3,), m/s², the gravitational
     acceleration in the space frame. Joints are named joint_1 …, links link_1 …, the end frame "tip". Screws of any length and
     pitch: joint i moves by exp([S_i] θ_i). The same numbers give the same robot, so that what was compiled is found again.
+
+    Moments of inertia that no body has, beyond what three printed digits may be off, are used as they are, with a `ModelWarning`.
     """
     return robot_of("chain", Mlist, Glist, Slist, g)
 
@@ -77,9 +80,15 @@ def robot_of(where: str, Mlist: Any, Glist: Any, Slist: Any, g: Any = _WEIGHTLES
     G = numbers(where, "Glist", Glist, (n, 6, 6), _INERTIAS)
     g = numbers(where, "g", g, (3,), "the gravitational acceleration in the space frame, such as (0, 0, -9.8)")
     try:
-        return _robot(n, M.tobytes(), G.tobytes(), S.tobytes(), g.tobytes())
+        robot, doubts = _robot(n, M.tobytes(), G.tobytes(), S.tobytes(), g.tobytes())
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from None
+    if doubts:
+        warn_of_model(
+            f"{where}: no body has the inertia {doubts}. It is used as given, and accelerations may be those of no machine; "
+            "`torsor.Inertia.from_matrix(G).violations()` is empty for what a body can have."
+        )
+    return robot
 
 
 def arm_of(where: str, name: str, screws: Any, home: Any = None) -> Robot:
@@ -112,14 +121,16 @@ def joint_vector(where: str, name: str, value: Any, robot: Robot) -> Array:
 
 
 @lru_cache(maxsize=KEPT)
-def _robot(n: int, M: bytes, G: bytes, S: bytes, g: bytes) -> Robot:
+def _robot(n: int, M: bytes, G: bytes, S: bytes, g: bytes) -> tuple[Robot, str]:
+    """The robot, and what is wrong with its bodies."""
     steps = [_home(f"Mlist[{i}]", step) for i, step in enumerate(_unpacked(M, n + 1, 4, 4))]
     bodies = [_body(i, body) for i, body in enumerate(_unpacked(G, n, 6, 6))]
     homes = [steps[0]]
     for step in steps[1:]:
         homes.append(homes[-1] @ step)
     screws = _checked_screws("Slist", _unpacked(S, 6, n).T)
-    return serial_chain(screws, np.array(homes[:n]), bodies, tip=homes[n], gravity=_unpacked(g, 3))
+    robot = serial_chain(screws, np.array(homes[:n]), bodies, tip=homes[n], gravity=_unpacked(g, 3))
+    return robot, "; nor ".join(f"Glist[{i}]: {wrong}" for i, body in enumerate(bodies) if (wrong := _doubt(body)))
 
 
 @lru_cache(maxsize=KEPT)
@@ -148,6 +159,15 @@ def _body(i: int, G: Array) -> Inertia:
         return Inertia.from_matrix(G)
     except ModelError as error:
         raise ModelError(f"Glist[{i}] is no spatial inertia. {error}") from None
+
+
+def _doubt(body: Inertia) -> str:
+    """What no real body has, if it is more than the rounding of who wrote the moments down; else nothing."""
+    slack = WRITTEN_DIGITS * np.linalg.eigvalsh(body.rotational)[-1]
+    rounded = Inertia(
+        body.mass, body.com, body.rotational + slack * np.eye(3)
+    )  # the triangle inequality with that much room
+    return "; ".join(body.violations()) if rounded.violations() else ""
 
 
 def _checked_screws(name: str, screws: Array) -> Array:
