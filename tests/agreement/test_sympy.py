@@ -89,3 +89,43 @@ def test_simple_numbers_are_exact_and_others_the_decimals_they_are():
     assert _number(sympy, math.nan) is sympy.nan
     kernel = torsor.compile(lambda robot, q: {"y": 0.5 * q}, PLANAR, {"q": 2})
     assert [str(e) for e in kernel.to_sympy()["y"]] == ["q_0/2", "q_1/2"]
+
+
+# The curvature of a planar 2R, whose mass matrix is (a + 2 b cos q₂, c + b cos q₂; ·, c)
+
+
+def closed_form(a, b, c):
+    """R_1212 and K = R_1212 / det M of the planar 2R."""
+    cosine = sympy.cos(sympy.Symbol("q_1", real=True))
+    det, above = a * c - c**2 - b**2 * cosine**2, b * cosine * (a * c - b**2 - c**2)
+    return above / det, above / det**2
+
+
+def curvatures(robot):
+    found = {name: torsor.compile(getattr(torsor, name), robot).to_sympy() for name in CURVATURES}
+    R, K = found["riemann_curvature"]["R"], found["sectional_curvature"]["K"]
+    u, w = ([sympy.Symbol(f"{letter}_{k}", real=True) for k in (0, 1)] for letter in "uw")
+    plane = dict(zip([*u, *w], (2, 1, -1, 3), strict=True))  # two joints have one plane, whatever spans it
+    return R, K.subs(plane), found["scalar_curvature"]["scalar"]
+
+
+CURVATURES = ("riemann_curvature", "sectional_curvature", "scalar_curvature")
+
+
+def test_the_curvature_of_a_planar_2r_with_simple_numbers_is_its_closed_form():
+    R, K, scalar = curvatures(torsor.robots.planar2r(masses=(1.5, 0.5), lengths=(1.0, 0.5)))
+    b, c = sympy.Rational(1, 4), sympy.Rational(1, 8)  # m₂ L₁ L₂, m₂ L₂²
+    R_1212, wanted = closed_form(2 + c, b, c)
+    assert sympy.simplify(R[0, 1, 0, 1] - R_1212) == 0 and sympy.simplify(R[0, 1, 1, 0] + R_1212) == 0
+    assert sympy.simplify(K - wanted) == 0 and sympy.simplify(scalar - 2 * wanted) == 0
+    assert not any(x.atoms(sympy.Float) for x in (K, scalar, *sympy.flatten(R)))
+
+
+def test_the_curvature_of_a_planar_2r_with_decimals_is_its_closed_form():
+    m1, m2, L1, L2 = 1.0, 0.8, 0.5, 0.4
+    R, K, scalar = curvatures(torsor.robots.planar_chain([L1, L2], [m1, m2]))
+    R_1212, wanted = closed_form(m1 * L1**2 + m2 * (L1**2 + L2**2), m2 * L1 * L2, m2 * L2**2)
+    differences = [R[0, 1, 0, 1] - R_1212, K - wanted, scalar - 2 * wanted]
+    q = np.linspace(-3.0, 3.0, 25)
+    found = sympy.lambdify(sympy.Symbol("q_1", real=True), differences, "numpy")(q)
+    np.testing.assert_allclose(found, np.zeros((3, 25)), atol=1e-11)  # of numbers up to 30, by M⁻¹ of condition 100

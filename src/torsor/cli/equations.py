@@ -32,6 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--numbers", action="store_true", help="keep the robot's numbers instead of symbols")
     parser.add_argument("--force", action="store_true", help="also for robots whose equations nobody can read")
+    parser.add_argument(
+        "--geometry",
+        action="store_true",
+        help="the Christoffel symbols and the curvature of the mass matrix, instead of the equations of motion",
+    )
     parser.add_argument("--latex", action="store_true", help="print LaTeX instead of plain text")
     parser.add_argument("--html", metavar="PATH", help="write a page")
     parser.add_argument("--png", metavar="PATH", help="write a picture (needs matplotlib)")
@@ -46,13 +51,14 @@ def run(options: argparse.Namespace) -> int:
         )
     robot = robot_of(options) if builder is None else builder()
     names = options.coordinates.split(",")
-    found = equations(
+    written = equations(
         robot,
         symbols=dict(_renaming(pair) for pair in options.symbol),
         coordinates=names[0] if len(names) == 1 else names,
         numbers=options.numbers,
         force=options.force,
     )
+    found = written.geometry if options.geometry else written
     sys.stdout.write((found.latex() if options.latex else str(found)) + "\n")
     if options.html:
         sys.stdout.write(f"page: {printable(str(found.to_html(options.html)))}\n")

@@ -16,6 +16,7 @@ from torsor.mechanics.bias_forces import gravity_forces
 from torsor.mechanics.mass_matrix import mass_matrix
 from torsor.model import Robot
 from torsor.symbolic.fourier import Element, Ring, evaluate
+from torsor.symbolic.metric import Metric
 from torsor.symbolic.naming import Naming, choose, joint_symbols, sympy_module
 from torsor.symbolic.parameters import Anatomy, names_of, unsuitable
 from torsor.symbolic.readable import Writer
@@ -45,7 +46,8 @@ def equations(
     Symbols of SymPy do as names; those of one name are one symbol, whatever they assume.
     ``numbers=True`` keeps the robot's numbers. ``force=True`` also writes out robots of more than 4 degrees of freedom.
 
-    C is the Christoffel matrix [LP, (9.13), (9.87)], differentiated from M. Needs sympy: ``pip install 'torsor[sympy]'``.
+    C is the Christoffel matrix [LP, (9.13), (9.87)], differentiated from M. ``equations(robot).geometry`` has the Christoffel
+    symbols Γ_ijk and the curvature of M, worked out when it is asked for. Needs sympy: ``pip install 'torsor[sympy]'``.
     """
     sympy = sympy_module()
     _refuse(robot)
@@ -114,19 +116,17 @@ def _element(ring: Ring, start: int, image: dict[tuple[int, ...], float]) -> Ele
     return total
 
 
-def _coriolis(ring: Ring, M: list[list[Element]], v: list[Element]) -> list[list[Element]]:
-    """C_ij = Σ_k ½ (∂M_ij/∂q_k + ∂M_ik/∂q_j − ∂M_jk/∂q_i) v_k [LP, (9.13), (9.87)]."""
-    n = len(M)
-    d = [[[ring.derivative(M[i][j], k) for k in range(n)] for j in range(n)] for i in range(n)]
-    half, C = ring.constant(0.5), []
-    for i in range(n):
+def _coriolis(ring: Ring, Gamma: list[list[list[Element]]], v: list[Element]) -> list[list[Element]]:
+    """C_kj = Σ_i Γ_ijk v_i [LP, (9.13), (9.87)]."""
+    n = len(Gamma)
+    C = []
+    for k in range(n):
         row = []
         for j in range(n):
-            total, scale = ring.constant(0.0), 0.0
-            for k in range(n):
-                total = total + (d[i][j][k] + d[i][k][j] - d[j][k][i]) * half * v[k]
-                scale = max(scale, d[i][j][k].size, d[i][k][j].size, d[j][k][i].size)
-            row.append(total.without_noise(scale))
+            total = ring.constant(0.0)
+            for i in range(n):
+                total = total + Gamma[i][j][k] * v[i]
+            row.append(total.without_noise(max(Gamma[i][j][k].size for i in range(n))))
         C.append(row)
     return C
 
@@ -145,7 +145,10 @@ def _written(
     n, (q, v, a) = robot.nv, motion
     M = [found["M"][i * n : (i + 1) * n] for i in range(n)]
     rates = [ring.symbol(n + k) for k in range(n)]
-    C = _coriolis(ring, M, rates)
+    generators = [*q, *v, *naming.symbols]
+    inertial = {2 * n + k for k in naming.inertial}
+    metric = Metric(robot.name, ring, M, generators, inertial, numbers)
+    C = _coriolis(ring, metric.connection(), rates)
     c = []
     for row in C:
         total = ring.constant(0.0)
@@ -153,8 +156,6 @@ def _written(
             total = total + entry * rate
         c.append(total.without_noise(max(entry.size for entry in row)))
     order = [*naming.ordered, *q, *v, *a]
-    generators = [*q, *v, *naming.symbols]
-    inertial = {2 * n + k for k in naming.inertial}
     still = Writer(sympy, generators, n, inertial, set(), decimals=numbers)
     moving = Writer(sympy, generators, n, inertial, set(range(n, 2 * n)), decimals=numbers)
     upper = {(i, j): still.by_mass(ring.harmonics(M[i][j])) for i in range(n) for j in range(i, n)}
@@ -178,6 +179,7 @@ def _written(
         v=tuple(v),
         a=tuple(a),
         order=tuple(order),
+        metric=metric,
     )
 
 

@@ -139,6 +139,39 @@ class Ring:
                 total[key - unit] = total.get(key - unit, 0.0) + exponents[j] * c
         return Element({key: c for key, c in total.items() if c != 0.0})
 
+    def divided(self, x: Element, powers: Sequence[int]) -> Element:
+        """``x`` without these powers of the symbols, which all of its terms have."""
+        shift = sum(e << (WIDTH * k) for k, e in enumerate(powers))
+        return Element({key - shift: c for key, c in x.terms.items()})
+
+    def quotient(self, x: Element, y: Element) -> Element | None:
+        """``x / y`` if ``y`` divides it, else None: long division, for keys are ordered as their products are.
+
+        Least and greatest exponents of a product are sums of those of its factors, which leaves little room for a quotient.
+        """
+        (low, high), (y_low, y_high) = self._extent(x), self._extent(y)
+        room = [(a - c, b - d) for a, b, c, d in zip(low, high, y_low, y_high, strict=True)]
+        lead, rest, found = max(y.terms), dict(x.terms), {}
+        least = NEGLIGIBLE * x.size
+        while rest:
+            key = max(rest)
+            factor, c = key - lead, rest[key] / y.terms[lead]
+            if not all(a <= e <= b for e, (a, b) in zip(self.exponents(factor), room, strict=True)):
+                return None
+            found[factor] = c
+            for other, d in y.terms.items():
+                left = rest.get(factor + other, 0.0) - c * d
+                if other == lead or abs(left) <= least:
+                    rest.pop(factor + other, None)
+                else:
+                    rest[factor + other] = left
+        return Element(found)
+
+    def _extent(self, x: Element) -> tuple[list[int], list[int]]:
+        """The least and the greatest exponent of every symbol and angle."""
+        columns = list(zip(*map(self.exponents, x.terms), strict=True))
+        return [min(column) for column in columns], [max(column) for column in columns]
+
     def substituted(self, x: Element, start: int, images: Sequence[Element], other: Ring) -> Element:
         """``x`` with ``images``, of a ring ``other`` with the same angles, in place of the symbols from ``start`` on."""
         total = Element({})

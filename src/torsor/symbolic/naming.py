@@ -14,7 +14,7 @@ from torsor.errors import ShapeError, TorsorError, unknown_name
 from torsor.model import Robot
 from torsor.symbolic.notation import parts_of
 from torsor.symbolic.parameters import INERTIAL, Letter, friction_letters
-from torsor.symbolic.result import Quantity
+from torsor.symbolic.printed import Quantity
 
 AGREEMENT = 1e-9  # relative: how well a user's expression must give the robot's number
 _ORDER = ("m", "I", "J", "g", "L", "r", "h", "b", "f")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 BREAK, INNER = "\x1f", "\x1e"  # where a line may be broken: between terms, and inside brackets
+FRACTION = 120  # letters: longer quotients are written with a slash
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ACCENTS = {"ddot": "\u0308", "dot": "\u0307"}
@@ -63,6 +65,13 @@ class Text:
     def _term(self, e: Any) -> str:
         number, rest = e.as_coeff_Mul()
         factors = [] if rest == 1 else rest.args if rest.is_Mul else [rest]
+        below = [f for f in factors if f.as_base_exp()[1].is_negative]
+        if not below:
+            return self._product(number, factors)
+        above = self._product(number, [f for f in factors if f not in below])
+        return self.quotient(above, self._product(1, [1 / f for f in below]), len(below) > 1)
+
+    def _product(self, number: Any, factors: Sequence[Any]) -> str:
         printed = [text for _, text in sorted((self._rank_of_factor(f), self._factor(f)) for f in factors)]
         if number != 1 or not printed:
             printed.insert(0, self.number(number))
@@ -139,6 +148,10 @@ class Text:
         """A power; nothing is written for the exponent 1."""
         return base if exponent == 1 else base + str(exponent).translate(_SUPERSCRIPTS)
 
+    def quotient(self, above: str, below: str, several: bool) -> str:
+        """A product of powers over another, of ``several`` factors or of one."""
+        return f"{above}{INNER} / {self.brackets(below) if several else below}"
+
     def brackets(self, inside: str) -> str:
         """A sum as a factor."""
         return f"({inside})"
@@ -192,6 +205,12 @@ class Latex(Text):
         """A power."""
         return base if exponent == 1 else f"{base}^{{{exponent}}}"
 
+    def quotient(self, above: str, below: str, several: bool) -> str:
+        """A fraction, which is on one line; a long one with a slash."""
+        if self.width(above) + self.width(below) > FRACTION:
+            return super().quotient(above, below, several)
+        return f"\\frac{{{above}}}{{{below}}}".replace(INNER, "")
+
     def function(self, name: str, exponent: Any, argument: tuple[str, bool]) -> str:
         """Sine, cosine, …"""
         known = name in ("sin", "cos", "tanh")
@@ -233,6 +252,12 @@ class MathML(Text):
         if base.endswith(closing):
             return f"{base.removesuffix(closing)}<msup>{closing}<mn>{exponent}</mn></msup>"
         return f"<msup>{base}<mn>{exponent}</mn></msup>"
+
+    def quotient(self, above: str, below: str, several: bool) -> str:
+        """A fraction; a long one with a slash, so that lines can be broken."""
+        if self.width(above) + self.width(below) > FRACTION:
+            return f"{above}{INNER}<mo>/</mo>{self.brackets(below) if several else below}"
+        return f"<mfrac><mrow>{above}</mrow><mrow>{below}</mrow></mfrac>".replace(INNER, "")
 
     def brackets(self, inside: str) -> str:
         """A sum as a factor."""

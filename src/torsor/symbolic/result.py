@@ -4,34 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from torsor.arrays.typing import ConfigurationVector, JointVector
 from torsor.errors import ShapeError, printable
 from torsor.once import once
-from torsor.symbolic.notation import Latex, MathML, Text, lines
-from torsor.text_files import path_to_write, write_text
-
-WIDTH = 100  # letters per line
-
-
-class Quantity(NamedTuple):
-    """A symbol of the equations, its value for the robot, and the unit of that."""
-
-    symbol: Any
-    value: float
-    unit: str
+from torsor.symbolic.geometry import Geometry
+from torsor.symbolic.metric import Metric
+from torsor.symbolic.printed import Printed, Quantity
 
 
 @dataclass(frozen=True, eq=False)
-class Equations:
+class Equations(Printed):
     """τ = M(q) q̈ + C(q, q̇) q̇ + g(q) + friction, in SymPy expressions (rad, m, s, kg, N) [LP, (9.12)].
 
     ``M`` and ``C`` (nv, nv), ``c`` = C q̇, ``g``, ``friction`` and ``tau`` (nv, 1) are SymPy matrices; ``q``, ``v``, ``a``
     the symbols of q, q̇ and q̈; ``symbols`` maps each other name to (symbol, value, unit). ``print(equations)`` for text.
+    ``geometry`` has the Christoffel symbols and the curvature of M, worked out when asked for.
     """
 
     name: str
@@ -45,7 +36,15 @@ class Equations:
     q: tuple[Any, ...]
     v: tuple[Any, ...]
     a: tuple[Any, ...]
-    order: tuple[Any, ...] = ()
+    order: tuple[Any, ...]
+    metric: Metric
+
+    @once
+    def geometry(self) -> Geometry:
+        """Γ_ijk and R_ijkl of the inertia metric, and of two joints the curvature K, in closed form [PBP95, (52), (66)]."""
+        met = {s.name for s in self.M.free_symbols}
+        used = {name: x for name, x in self.symbols.items() if name in met}
+        return Geometry(self.name, self.metric, used, self.q, self.order)
 
     def evaluate(self, q: ConfigurationVector, v: JointVector, a: JointVector) -> JointVector:
         """τ for the robot's own numbers, which is `torsor.inverse_dynamics` again [LP, (9.12)].
@@ -97,88 +96,14 @@ class Equations:
             for i in range(n):
                 yield letter, (f"{i + 1}",), vector[i]
 
-    def __str__(self) -> str:
-        """The equations as plain text."""
-        text = Text(list(self.order))
+    def title(self) -> str:
+        """The equation that the letters stand in."""
         extra = " + friction" if any(self.friction) else ""
-        rows = [f"{printable(self.name)}: τ = M(q) q̈ + C(q, q̇) q̇ + g(q){extra}, c = C q̇"]
-        before = ""
-        for letter, indices, expression in self.entries():
-            if letter != before:
-                rows.append("")
-            before = letter
-            head = " = ".join(text.symbol(f"{letter}_{index}") for index in indices) + " = "
-            first, *others = lines(text, text.expression(expression), WIDTH - len(head))
-            rows += [head + first, *(" " * len(head) + other for other in others)]
-        values = [f"{text.symbol(name)} = {x.value:.6g} {x.unit}".rstrip() for name, x in self.symbols.items()]
-        if values:
-            rows += ["", *_filled("where ", values)]
-        return "\n".join(rows)
+        return f"{printable(self.name)}: τ = M(q) q̈ + C(q, q̇) q̇ + g(q){extra}, c = C q̇"
 
-    def latex(self) -> str:
-        """The equations as LaTeX, an ``aligned`` environment with one entry per line, long ones broken."""
-        rows = []
-        for head, parts in self._latex_lines():
-            rows += [f"{head} &= {parts[0]}", *(f"&\\quad {part}" for part in parts[1:])]
-        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
-
-    def _latex_lines(self, width: int = WIDTH) -> Iterator[tuple[str, list[str]]]:
-        notation = Latex(list(self.order))
-        for letter, indices, expression in self.entries():
-            head = " = ".join(notation.symbol(f"{letter}_{index}") for index in indices)
-            yield head, lines(notation, notation.expression(expression), width)
-
-    def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
-
-    def _repr_html_(self) -> str:
-        """The equations as MathML, which browsers show by themselves."""
-        notation = MathML(list(self.order))
-        rows = []
-        for letter, indices, expression in self.entries():
-            head = "<mo>=</mo>".join(notation.symbol(f"{letter}_{index}") for index in indices)
-            parts = lines(notation, notation.expression(expression), WIDTH)
-            for k, part in enumerate(parts):
-                left = f"{head}<mo>=</mo>" if k == 0 else ""
-                rows.append(
-                    f"<mtr><mtd style='text-align:right'>{left}</mtd><mtd style='text-align:left'>{part}</mtd></mtr>"
-                )
-        table = "".join(rows)
-        values = "; ".join(
-            f"<math>{notation.symbol(name)}</math> = {x.value:.6g} {x.unit}" for name, x in self.symbols.items()
-        )
-        return f"<math display='block'><mtable columnalign='right left'>{table}</mtable></math><p>{values}</p>"
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write a page (MathML, no script, nothing loaded from elsewhere); returns its path."""
-        from html import escape
-
-        title = escape(f"Equations of motion of {self.name}")
-        page = (
-            f"<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>{title}</title></head>\n"
-            f"<body style='font-family:serif;margin:2em'><h1>{title}</h1>\n{self._repr_html_()}\n</body></html>\n"
-        )
-        return write_text("to_html", path, page)
-
-    def to_png(self, path: str | Path, *, dpi: int = 150) -> Path:
-        """Write a picture (needs matplotlib, pip install 'torsor[plot]'); returns its path."""
-        from torsor.symbolic.picture import draw
-
-        rows = []
-        for head, parts in self._latex_lines(90):
-            rows += [(f"${head} =$", f"${parts[0]}$"), *(("", f"$\\quad {part}$") for part in parts[1:])]
-        return draw(rows, path_to_write("to_png", path), dpi)
+    def heading(self) -> str:
+        """The title of a page."""
+        return f"Equations of motion of {self.name}"
 
     def __repr__(self) -> str:
         return f"<Equations of {self.name!r}: {len(self.q)} degrees of freedom, {len(self.symbols)} symbols; print() shows them>"
-
-
-def _filled(head: str, words: list[str]) -> list[str]:
-    rows, row = [], head
-    for k, word in enumerate(words):
-        piece = word + ("" if k == len(words) - 1 else ", ")
-        if len(row) + len(piece) > WIDTH:
-            rows.append(row.rstrip())
-            row = " " * len(head)
-        row += piece
-    return [*rows, row]

@@ -1,0 +1,120 @@
+"""Named expressions in print: plain text, LaTeX, a page for browsers and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torsor.symbolic.notation import Latex, MathML, Text, lines
+from torsor.text_files import path_to_write, write_text
+
+WIDTH = 100  # letters per line
+
+
+class Quantity(NamedTuple):
+    """A symbol of the equations, its value for the robot, and the unit of that."""
+
+    symbol: Any
+    value: float
+    unit: str
+
+
+class Printed:
+    """What can be printed: entries with a letter and indices each, a title, and the values of the symbols in them."""
+
+    symbols: dict[str, Quantity]
+    order: tuple[Any, ...]
+
+    def entries(self) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+        """Every entry: its letter, its indices (several where a symmetric one has several), the expression."""
+        raise NotImplementedError
+
+    def title(self) -> str:
+        """One line on what is printed, in plain text."""
+        raise NotImplementedError
+
+    def heading(self) -> str:
+        """The title of a page."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """The equations as plain text."""
+        text = Text(list(self.order))
+        rows = [self.title()]
+        before = ""
+        for letter, indices, expression in self.entries():
+            if letter != before:
+                rows.append("")
+            before = letter
+            head = " = ".join(text.symbol(f"{letter}_{index}") for index in indices) + " = "
+            first, *others = lines(text, text.expression(expression), WIDTH - len(head))
+            rows += [head + first, *(" " * len(head) + other for other in others)]
+        values = [f"{text.symbol(name)} = {x.value:.6g} {x.unit}".rstrip() for name, x in self.symbols.items()]
+        if values:
+            rows += ["", *_filled("where ", values)]
+        return "\n".join(rows)
+
+    def latex(self) -> str:
+        """The equations as LaTeX, an ``aligned`` environment with one entry per line, long ones broken."""
+        rows = []
+        for head, parts in self._latex_lines():
+            rows += [f"{head} &= {parts[0]}", *(f"&\\quad {part}" for part in parts[1:])]
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    def _latex_lines(self, width: int = WIDTH) -> Iterator[tuple[str, list[str]]]:
+        notation = Latex(list(self.order))
+        for letter, indices, expression in self.entries():
+            head = " = ".join(notation.symbol(f"{letter}_{index}") for index in indices)
+            yield head, lines(notation, notation.expression(expression), width)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def _repr_html_(self) -> str:
+        """The equations as MathML, which browsers show by themselves."""
+        notation = MathML(list(self.order))
+        rows = []
+        for letter, indices, expression in self.entries():
+            head = "<mo>=</mo>".join(notation.symbol(f"{letter}_{index}") for index in indices)
+            parts = lines(notation, notation.expression(expression), WIDTH)
+            for k, part in enumerate(parts):
+                left = f"{head}<mo>=</mo>" if k == 0 else ""
+                rows.append(
+                    f"<mtr><mtd style='text-align:right'>{left}</mtd><mtd style='text-align:left'>{part}</mtd></mtr>"
+                )
+        table = "".join(rows)
+        values = "; ".join(
+            f"<math>{notation.symbol(name)}</math> = {x.value:.6g} {x.unit}" for name, x in self.symbols.items()
+        )
+        return f"<math display='block'><mtable columnalign='right left'>{table}</mtable></math><p>{values}</p>"
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write a page (MathML, no script, nothing loaded from elsewhere); returns its path."""
+        title = escape(self.heading())
+        page = (
+            f"<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>{title}</title></head>\n"
+            f"<body style='font-family:serif;margin:2em'><h1>{title}</h1>\n{self._repr_html_()}\n</body></html>\n"
+        )
+        return write_text("to_html", path, page)
+
+    def to_png(self, path: str | Path, *, dpi: int = 150) -> Path:
+        """Write a picture (needs matplotlib, pip install 'torsor[plot]'); returns its path."""
+        from torsor.symbolic.picture import draw
+
+        rows = []
+        for head, parts in self._latex_lines(90):
+            rows += [(f"${head} =$", f"${parts[0]}$"), *(("", f"$\\quad {part}$") for part in parts[1:])]
+        return draw(rows, path_to_write("to_png", path), dpi)
+
+
+def _filled(head: str, words: list[str]) -> list[str]:
+    rows, row = [], head
+    for k, word in enumerate(words):
+        piece = word + ("" if k == len(words) - 1 else ", ")
+        if len(row) + len(piece) > WIDTH:
+            rows.append(row.rstrip())
+            row = " " * len(head)
+        row += piece
+    return [*rows, row]
