@@ -48,7 +48,8 @@ class ArrayForm(NamedTuple):
 
     def is_better_for(self, robot: Robot) -> bool:
         """Whether the function is too long to be written out for a robot."""
-        return _operations(self, robot) > UNROLLED_MOST
+        count = _operations(self, robot) if robot.is_concrete else self.operations(robot)
+        return count > UNROLLED_MOST
 
 
 @remembered(256)

@@ -16,6 +16,7 @@ from weakref import ref
 
 import numpy as np
 
+from torsor import varied_in_jax
 from torsor.array_form import ArrayForm, InArrays
 from torsor.arrays import checked, exact_constants, matvec
 from torsor.arrays.checked import prepare, signature_of
@@ -23,7 +24,7 @@ from torsor.arrays.namespace import namespace
 from torsor.backend import compiles
 from torsor.compiler import jax_call, native
 from torsor.compiler.code_store import CodeStore, Kept
-from torsor.compiler.front_door import FrontDoor, Numbers, fast_function
+from torsor.compiler.front_door import FrontDoor, Numbers, fast_function, text_with_out
 from torsor.compiler.graph import Program, count
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.simplify import TooLong
@@ -80,6 +81,12 @@ class Public(NamedTuple):
             return None
         return self.arrays if self.arrays.is_better_for(robot) else None
 
+    def is_varied_in_jax(self, robot: Robot) -> bool:
+        """Whether JAX varies only inertias, and it is a tensor that is shorter as a kernel of these."""
+        if self.arrays is None or robot.is_concrete or not varied_in_jax.varied_groups(robot):
+            return False
+        return not self.arrays.is_better_for(robot) and jax_call.why_missing() is None
+
 
 PUBLIC: dict[str, Public] = {}  # by name
 _FUNCTIONS: dict[str, Algorithm] = {}
@@ -120,6 +127,9 @@ def public(
     called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
     latest: list[Latest | None] = [None]
 
+    def evaluated(robot: Robot, given: dict[str, Any]) -> Any:
+        return _uncompiled(about, plain, robot, (robot,), given)
+
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         robot = args[0] if args else kwargs.get("robot")
         if not isinstance(robot, Robot):
@@ -131,6 +141,10 @@ def public(
             return give(kernel([x for x in args[1:] if type(x) is np.ndarray], parts(out)))
         library = _library(args, kwargs)
         form = about.arrays_for(robot)
+        if library is not None and compiles() and about.is_varied_in_jax(robot):
+            request, arrays = request_of(algorithm, prepare(algorithm, args, kwargs)[0])
+            found = varied_in_jax.evaluate(algorithm, about.outputs, evaluated, request, arrays)
+            return _into(about.outputs, out, give(found))
         if library is None or not (compiles() and robot.is_concrete):
             return _into(about.outputs, out, _uncompiled(about, plain, robot, args, kwargs))
         values, _ = prepare(algorithm, args, kwargs)
@@ -153,10 +167,8 @@ def public(
                 latest[0] = Latest.of(about, args, request, made)
         return result
 
-    signature = _with_out(algorithm)
-    function, door = fast_function(
-        call, algorithm.__name__, module, _text_signature(signature), inspect.getdoc(algorithm) or ""
-    )
+    text = text_with_out(inspect.signature(algorithm))
+    function, door = fast_function(call, algorithm.__name__, module, text, inspect.getdoc(algorithm) or "")
     if registered:
         PUBLIC[algorithm.__name__], _FUNCTIONS[algorithm.__name__] = about, function
     _ABOUT[id(function)] = function, about
@@ -382,15 +394,3 @@ def _into(outputs: Outputs, out: Any, result: Any) -> Any:
             raise ShapeError(f"out: `{name}` must have shape {value.shape}, got {target.shape}.")
         target[...] = value
     return out
-
-
-def _with_out(algorithm: Algorithm) -> inspect.Signature:
-    signature = inspect.signature(algorithm)
-    out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=signature.return_annotation)
-    return signature.replace(parameters=[*signature.parameters.values(), out])
-
-
-def _text_signature(signature: inspect.Signature) -> str:
-    """The signature without annotations, which the text form of a builtin cannot carry."""
-    plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
-    return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))

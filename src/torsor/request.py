@@ -144,15 +144,20 @@ def traced(
     budget: Budget | None = None,
 ) -> Program:
     """The simplified program of what ``run`` makes of the arguments of an algorithm after the robot."""
+    shapes = shapes_of(algorithm, robot, request)
+    return trace(lambda **inputs: run(request.arguments(list(inputs.values()))), shapes, Level.FULL, budget)
+
+
+def shapes_of(algorithm: Algorithm, robot: Robot, request: Request) -> dict[str, tuple[int, ...]]:
+    """The shapes of a kernel's inputs, by name."""
     expected, known = signature_of(algorithm).arrays, dict(request.sizes)
-    shapes = {
+    return {
         key: known[name]
         if name in known
         else tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in expected[name].axes)
         for name, keys in request.keys().items()
         for key in keys
     }
-    return trace(lambda **inputs: run(request.arguments(list(inputs.values()))), shapes, Level.FULL, budget)
 
 
 @functools.cache

@@ -209,7 +209,7 @@ def test_pickles_pages_and_pictures(tmp_path):
     assert long.latex().count("{") == long.latex().count("}")
     ElementTree.fromstring(f"<p>{long._repr_html_()}</p>")
     pytest.importorskip("matplotlib")
-    assert found.to_png(tmp_path / "geometry.png", dpi=40).stat().st_size > 0
+    assert of(torsor.robots.planar2r()).to_png(tmp_path / "geometry.png", dpi=40).stat().st_size > 0
 
 
 def test_the_command(capsys):

@@ -135,7 +135,9 @@ ALLOWED = {
     "backend": {"compiler", "errors"},
     "request": {"compiler", "model", "arrays", "errors"},
     "array_form": {"request", "model", "arrays", "errors"},
+    "varied_in_jax": {"request", "compiler", "model", "arrays"},
     "compiled": {
+        "varied_in_jax",
         "request",
         "array_form",
         "backend",

@@ -12,6 +12,7 @@ import numpy as np
 from torsor.compiler.graph import Graph, Op, Port, Program, count, live_nodes
 from torsor.compiler.simplify import Level, Rewriter, compact
 
+FAR_LONGER = 2  # times the nodes of the program and of its derivative: few of those made are not used in the end
 Partial = tuple[int, int]  # which argument, and the node of the derivative by it
 
 
@@ -36,20 +37,33 @@ def jacobian(program: Program, output: str, *inputs: str) -> Program:
 def derivatives(program: Program, wanted: Wanted) -> Program:
     """A program of derivatives, each named "output_by_input", shape output + input (or + directions).
 
-    Forward and reverse mode give the same numbers to rounding; the one with fewer operations is kept.
+    Forward and reverse mode give the same numbers to rounding; the one with fewer operations is kept. The one with fewer sweeps
+    is made first, and the other given up when it is far longer: of one number by sixty, sixty sweeps forward are no rival.
     """
-    both = [differentiate(program, wanted) for differentiate in (forward, reverse)]
+    is_wide = sum(math.prod(_directions_shape(program, wanted, name)) for name in wanted.inputs) > sum(
+        len(_nodes(program, output)) for output in wanted.outputs
+    )
+    first, second = (reverse, forward) if is_wide else (forward, reverse)
+    found = first(program, wanted)
+    assert found is not None  # nothing limits it
+    other = second(program, wanted, FAR_LONGER * (len(program.graph) + len(found.graph)))
+    both = [x for x in ((other, found) if is_wide else (found, other)) if x is not None]
     return min(both, key=lambda candidate: sum(count(candidate).values()))
 
 
-def forward(program: Program, wanted: Wanted) -> Program:
-    """Derivatives carried along from each direction of the inputs to everything that depends on it."""
+def forward(program: Program, wanted: Wanted, most: int | None = None) -> Program | None:
+    """Derivatives carried along from each direction of the inputs to everything that depends on it.
+
+    None if that takes more than ``most`` nodes on the way.
+    """
     copy = _Copy(program, wanted)
     order = live_nodes(program.graph, copy.roots)
     columns: dict[str, list[list[int]]] = {}
     for name in wanted.inputs:
         columns[name] = []
         for direction in copy.directions[name]:
+            if most is not None and len(copy.work.graph) > most:
+                return None
             tangent = dict(direction)
             for node in order:
                 total = tangent.get(node)
@@ -63,12 +77,17 @@ def forward(program: Program, wanted: Wanted) -> Program:
     return copy.finish({name: list(zip(*columns[name], strict=True)) for name in wanted.inputs})
 
 
-def reverse(program: Program, wanted: Wanted) -> Program:
-    """Derivatives carried back from each output number to everything it depends on."""
+def reverse(program: Program, wanted: Wanted, most: int | None = None) -> Program | None:
+    """Derivatives carried back from each output number to everything it depends on.
+
+    None if that takes more than ``most`` nodes on the way.
+    """
     copy = _Copy(program, wanted)
     order = live_nodes(program.graph, copy.roots)
     rows: dict[str, list[tuple[int, ...]]] = {name: [] for name in wanted.inputs}
     for root in copy.roots:
+        if most is not None and len(copy.work.graph) > most:
+            return None
         adjoint = {root: copy.work.one}
         for node in reversed(order):
             if node not in adjoint:
@@ -124,18 +143,13 @@ class _Copy:
     def finish(self, rows: Mapping[str, Sequence[tuple[int, ...]]]) -> Program:
         """The program of the derivatives, given for each input as a row for each number of the outputs."""
         shapes = {port.name: port.shape for port in self._program.outputs}
-        inputs = {port.name: port.shape for port in self._program.graph.inputs}
         ports: list[Port] = []
         results: list[tuple[int, ...]] = []
         start = 0
         for output in self._wanted.outputs:
             size = math.prod(shapes[output])
             for name in self._wanted.inputs:
-                last = (
-                    shapes[self._wanted.along[name]][len(inputs[name]) :]
-                    if name in self._wanted.along
-                    else inputs[name]
-                )
+                last = _directions_shape(self._program, self._wanted, name)
                 ports.append(Port(f"{output}_by_{name}", (*shapes[output], *last)))
                 results.append(tuple(x for row in rows[name][start : start + size] for x in row))
             start += size
@@ -162,6 +176,14 @@ class _Copy:
             {place: change for place, change in zip(places, column, strict=True) if change != self.work.zero}
             for column in changes
         ]
+
+
+def _directions_shape(program: Program, wanted: Wanted, name: str) -> tuple[int, ...]:
+    """What the directions of an input are counted by: its own numbers, or the last axes of what it moves along."""
+    shape = next(port.shape for port in program.graph.inputs if port.name == name)
+    if name not in wanted.along:
+        return shape
+    return next(port.shape for port in program.outputs if port.name == wanted.along[name])[len(shape) :]
 
 
 def _nodes(program: Program, output: str) -> tuple[int, ...]:

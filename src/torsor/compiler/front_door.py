@@ -15,6 +15,7 @@ run on, the door stays shut and every call takes the general path.
 from __future__ import annotations
 
 import ctypes
+import inspect
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -204,6 +205,14 @@ def shut(times: int) -> None:
     """Send every call of every door to the general path, until as many times are taken back."""
     with _SHUT_LOCK:
         _SHUT.value += times
+
+
+def text_with_out(signature: inspect.Signature) -> str:
+    """A signature with ``out=None`` behind, without annotations, which the text form of a builtin cannot carry."""
+    empty = inspect.Parameter.empty
+    out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)
+    plain = [p.replace(annotation=empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=[*plain, out], return_annotation=inspect.Signature.empty))
 
 
 def fast_function(

@@ -87,12 +87,13 @@ def why_missing() -> str | None:
 
 
 def jax_outputs(
-    kernel: Callee, plain: Callable[..., Any] | None = None, push: Push | None = None
+    kernel: Callee, plain: Callable[..., Any] | None = None, push: Push | None = None, *, one_by_one: bool = False
 ) -> Callable[..., tuple[Array, ...]]:
     """The kernel as a differentiable function from arrays to a tuple of outputs.
 
     ``plain``, a JAX function of the same arrays to the same tuple, is differentiated instead of the kernel, where that would
-    be too large. ``push`` is asked first how the outputs change.
+    be too large. ``push`` is asked first how the outputs change. ``one_by_one``: a batch is a loop over states, without the code
+    for several at once, which takes longer to compile than the rest.
     """
     import jax
     import jax.numpy as jnp
@@ -102,7 +103,7 @@ def jax_outputs(
 
     @cache
     def slopes(output: str, moving: tuple[str, ...]) -> Callable[..., tuple[Array, ...]]:
-        return jax_outputs(kernel.jacobian(output, *moving))  # itself differentiable, when asked
+        return jax_outputs(kernel.jacobian(output, *moving), one_by_one=one_by_one)  # itself differentiable, when asked
 
     def evaluate(*arrays: Array) -> tuple[Array, ...]:
         arrays = tuple(jnp.asarray(array) for array in arrays)
@@ -111,7 +112,7 @@ def jax_outputs(
         batch = np.broadcast_shapes(*(array.shape[: array.ndim - len(shape)] for array, shape in each))
         full = [jnp.broadcast_to(array, (*batch, *shape)).astype(dtype) for array, shape in each]
         results = [jax.ShapeDtypeStruct((*batch, *shape), dtype) for shape in kernel.outputs.values()]
-        return tuple(jax.ffi.ffi_call(_target(kernel, dtype), results, vmap_method="broadcast_all")(*full))
+        return tuple(jax.ffi.ffi_call(_target(kernel, dtype, one_by_one), results, vmap_method="broadcast_all")(*full))
 
     call = jax.custom_jvp(evaluate)
 
@@ -154,18 +155,18 @@ def _pushed(plain: Callable[..., Any], at: dict[str, Array], moving: dict[str, A
     return tuple(jax.jvp(of_moving, tuple(at[name] for name in moving), tuple(moving.values()))[1])
 
 
-def _target(kernel: Callee, dtype: np.dtype[Any]) -> str:
+def _target(kernel: Callee, dtype: np.dtype[Any], one_by_one: bool) -> str:
     """Name under which XLA knows the kernel in one precision; registered on first use."""
     known: dict[str, str] = kernel.__dict__.setdefault("_jax_targets", {})
     if dtype.name not in known:
-        known[dtype.name] = _register(kernel.native(dtype))
+        known[dtype.name] = _register(kernel.native(dtype), one_by_one=one_by_one)
     return known[dtype.name]
 
 
-def _register(code: NativeFunction) -> str:
+def _register(code: NativeFunction, *, one_by_one: bool = False) -> str:
     import jax
 
-    handler = engine.compile_ir(handler_ir(code), "handler")
+    handler = engine.compile_ir(handler_ir(code, one_by_one=one_by_one), "handler")
     _ALIVE.extend((code.codes, handler))
     capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
         ("PyCapsule_New", ctypes.pythonapi)

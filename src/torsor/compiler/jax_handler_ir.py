@@ -1,4 +1,5 @@
-"""What XLA calls: a handler generated like the kernel itself, which reads XLA's call frame and calls ``kernel_many``.
+"""What XLA calls: a handler generated like the kernel itself, which reads XLA's call frame and calls ``kernel_many``, or
+``kernel_one`` for one state after the other.
 
 The layout of the frame belongs to the version of XLA's foreign-function interface. What is read here is the same in versions
 0.1 (JAX 0.5) to 0.3 (JAX 0.10). XLA asks for the version at registration, takes an older one than its own, and refuses a newer
@@ -20,11 +21,11 @@ _MAJOR_AT, _MINOR_AT, _TRAITS_AT = 24, 28, 32
 _IS_METADATA, _MAJOR, _MINOR = 1, 0, 1
 
 
-def handler_ir(code: NativeFunction) -> str:
-    """The handler: answer a request for metadata, else gather addresses and call ``kernel_many``."""
+def handler_ir(code: NativeFunction, *, one_by_one: bool = False) -> str:
+    """The handler: answer a request for metadata, else gather addresses and call the kernel."""
     ports, inputs = [*code.inputs, *code.outputs], len(code.inputs)
     lines = _addresses(ports, inputs, code.dtype.itemsize)
-    size = max(code.many.scratch, code.one.scratch) + ALIGNMENT
+    size = (code.one.scratch if one_by_one else max(code.many.scratch, code.one.scratch)) + ALIGNMENT
     first = inputs  # the first output tells the batch
     return f"""
 declare ptr @malloc(i64)
@@ -85,11 +86,36 @@ factor:
   %axis1 = add i64 %axis, 1
   br label %next
 go:
-  call void inttoptr (i64 {code.many.address} to ptr)(i64 %count, ptr %operands, ptr %strides)
+{chr(10).join(_each(code, len(ports)) if one_by_one else _all_at_once(code))}
   call void @free(ptr %room)
   ret ptr null
 }}
 """
+
+
+def _all_at_once(code: NativeFunction) -> list[str]:
+    return [f"  call void inttoptr (i64 {code.many.address} to ptr)(i64 %count, ptr %operands, ptr %strides)"]
+
+
+def _each(code: NativeFunction, ports: int) -> list[str]:
+    """Lines that call ``kernel_one`` for each state, and then move all operands on to the next."""
+    lines = [
+        "  br label %state",
+        "state:",
+        "  %done = phi i64 [0, %go], [%done1, %step]",
+        "  %left = icmp ult i64 %done, %count",
+        "  br i1 %left, label %step, label %end",
+        "step:",
+        f"  call void inttoptr (i64 {code.one.address} to ptr)(ptr %operands)",
+    ]
+    for k in range(ports):
+        lines += [
+            f"  %at{k} = load ptr, ptr %o{k}",
+            f"  %by{k} = load i64, ptr %s{k}",
+            f"  %to{k} = getelementptr i8, ptr %at{k}, i64 %by{k}",
+            f"  store ptr %to{k}, ptr %o{k}",
+        ]
+    return [*lines, "  %done1 = add i64 %done, 1", "  br label %state", "end:"]
 
 
 def _addresses(ports: Sequence[Port], inputs: int, itemsize: int) -> list[str]:
