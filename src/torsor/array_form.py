@@ -39,17 +39,19 @@ class Room:
 class ArrayForm(NamedTuple):
     """The same function by whole arrays, and the operations it would take one by one for a robot.
 
-    ``fill``, if given, writes the results where they belong: ``fill(robot, results, room, **arguments)``.
+    ``fill``, if given, writes the results where they belong: ``fill(robot, results, room, **arguments)``. ``share`` of
+    `UNROLLED_MOST` operations are written out: less than 1 for what takes longer to compile than others, and is rarer.
     """
 
     evaluate: Callable[..., Any]
     operations: Callable[[Robot], int]
     fill: Callable[..., None] | None = None
+    share: float = 1.0
 
     def is_better_for(self, robot: Robot) -> bool:
         """Whether the function is too long to be written out for a robot."""
         count = _operations(self, robot) if robot.is_concrete else self.operations(robot)
-        return count > UNROLLED_MOST
+        return count > self.share * UNROLLED_MOST
 
 
 @remembered(256)

@@ -64,6 +64,9 @@ from torsor.request import Algorithm
 
 P = ParamSpec("P")
 R = TypeVar("R")
+RARE = (
+    0.5  # of the operations that are written out otherwise: a compiled tensor that few ask for pays later than others
+)
 
 
 def _forward_algorithms(robot: Robot) -> list[Algorithm]:
@@ -251,21 +254,42 @@ def _tensor(
     *,
     scale: float = 0.5,
     inverse: bool = False,
+    of_curvature: bool = False,
+    share: float = 1.0,
 ) -> Callable[P, R]:
-    """A tensor of the metric. For large robots only the metric is compiled, and ``of`` makes the tensor by whole arrays."""
+    """A tensor of the metric. For large robots only the metric is compiled, and ``of`` makes the tensor by whole arrays.
+
+    ``of_curvature``: ``of`` makes it of the curvature tensor, which has a kernel for robots that are not so large; ``share`` as
+    in `ArrayForm`.
+    """
+    whole = ArrayForm(of, work)  # as if it were not for the share
 
     def evaluate(robot: Robot, q: Array, **rest: Array) -> Array:
+        if of_curvature and not whole.is_better_for(robot):
+            R, M, M_inverse = (f(robot, q) for f in (riemann_curvature, mass_matrix, inverse_mass_matrix))
+            return of(curvature.Curvature.of_tensor(R, M, M_inverse), *rest.values())
         return of(metric_from(robot, _metric_rows(robot, q), scale), *rest.values())
 
     rivals = with_inverse(algorithm) if inverse else None
-    return public(algorithm, result, joint_space=True, rivals=rivals, arrays=ArrayForm(evaluate, work))
+    arrays = ArrayForm(evaluate, work, share=share)
+    return public(algorithm, result, joint_space=True, rivals=rivals, arrays=arrays)
+
+
+def _contraction(algorithm: Callable[P, R], result: str, of: Algorithm, work: Callable[[Robot], int]) -> Callable[P, R]:
+    """A contraction of the curvature tensor: with the tensor's own kernel, where one for it alone would be long."""
+    return _tensor(algorithm, result, of, work, inverse=True, of_curvature=True, share=RARE)
 
 
 mass_matrix_derivative = _tensor(
     derivatives.mass_matrix_derivative, "dM", derivatives.derivative_of, for_rank(3), scale=1.0
 )
 mass_matrix_second_derivative = _tensor(
-    derivatives.mass_matrix_second_derivative, "ddM", derivatives.second_derivative_of, for_rank(4), scale=1.0
+    derivatives.mass_matrix_second_derivative,
+    "ddM",
+    derivatives.second_derivative_of,
+    for_rank(4),
+    scale=1.0,
+    share=RARE,
 )
 christoffel_symbols = _tensor(christoffel.christoffel_symbols, "Gamma", christoffel.connection_of, for_rank(3))
 christoffel_symbols_by_brackets = public(
@@ -279,7 +303,11 @@ christoffel_symbols_second_kind = _tensor(
     christoffel.christoffel_symbols_second_kind, "Gamma2", christoffel.second_kind_of, for_second_kind, inverse=True
 )
 christoffel_symbols_derivative = _tensor(
-    christoffel.christoffel_symbols_derivative, "dGamma", christoffel.connection_derivative_of, for_rank(4)
+    christoffel.christoffel_symbols_derivative,
+    "dGamma",
+    christoffel.connection_derivative_of,
+    for_rank(4),
+    share=RARE,
 )
 covariant_derivative = public(
     covariant.covariant_derivative,
@@ -289,9 +317,9 @@ covariant_derivative = public(
 )
 geodesic_acceleration = public(covariant.geodesic_acceleration, "a", joint_space=True, rivals=_geodesic_algorithms)
 riemann_curvature = _tensor(curvature.riemann_curvature, "R", curvature.riemann_of, for_curvature, inverse=True)
-ricci_curvature = _tensor(curvature.ricci_curvature, "Ricci", curvature.ricci_of, for_curvature, inverse=True)
-scalar_curvature = _tensor(curvature.scalar_curvature, "scalar", curvature.scalar_of, for_curvature, inverse=True)
-sectional_curvature = _tensor(curvature.sectional_curvature, "K", curvature.sectional_of, for_curvature, inverse=True)
-curvature_norm = _tensor(curvature.curvature_norm, "norm", curvature.norm_of, for_curvature_norm, inverse=True)
+ricci_curvature = _contraction(curvature.ricci_curvature, "Ricci", curvature.ricci_of, for_curvature)
+scalar_curvature = _contraction(curvature.scalar_curvature, "scalar", curvature.scalar_of, for_curvature)
+sectional_curvature = _contraction(curvature.sectional_curvature, "K", curvature.sectional_of, for_curvature)
+curvature_norm = _contraction(curvature.curvature_norm, "norm", curvature.norm_of, for_curvature_norm)
 
 mass_matrix_report = checked(diagnosis.mass_matrix_report)

@@ -21,6 +21,8 @@ import torsor
 from torsor import Robot, ShapeError, array_form
 from torsor.arrays.checked import signature_of
 from torsor.compiled import PUBLIC
+from torsor.geometry import curvature
+from torsor.geometry.work import for_curvature_norm
 
 pytestmark = pytest.mark.compiled
 
@@ -114,6 +116,38 @@ def test_both_forms_give_one_number_for_batches_of_every_shape(name, robot):
         assert_same(got, want, within)
         with torsor.backend("numpy"):
             assert_same(got, np.asarray(getattr(torsor, name)(robot, **given)), within)
+
+
+CONTRACTIONS = ("ricci_curvature", "scalar_curvature", "sectional_curvature", "curvature_norm")
+
+
+@pytest.mark.parametrize("robot", SMALL)
+def test_contractions_by_the_kernel_of_the_tensor_give_the_same_numbers(robot, monkeypatch):
+    """Where the curvature tensor is still compiled, and what is made of it no longer on its own."""
+    robot = SMALL[robot].rename({}, robot="contracted")
+    monkeypatch.setattr(array_form, "UNROLLED_MOST", for_curvature_norm(robot))
+    used = []
+    whole = curvature.Curvature.of_tensor
+    monkeypatch.setattr(curvature.Curvature, "of_tensor", lambda *parts: used.append(1) or whole(*parts))
+    for name in CONTRACTIONS:
+        assert PUBLIC[name].arrays_for(robot) is not None
+        for batch in ((), (3,)):
+            given = arguments(name, robot, batch)
+            got = getattr(torsor, name)(robot, **given)
+            with torsor.backend("numpy"):
+                assert_same(got, np.asarray(getattr(torsor, name)(robot, **given)), loss_of(robot, given["q"]))
+    assert len(used) == 2 * len(CONTRACTIONS)
+
+
+def test_which_tensors_of_long_chains_are_compiled():
+    """What takes longer than two or three seconds to compile is not, or shares what another has compiled."""
+    arm, nine, twelve = (torsor.robots.chain(n) for n in (7, 9, 12))
+    second = ("mass_matrix_second_derivative", "christoffel_symbols_derivative")
+    for name in (*second, *CONTRACTIONS, "riemann_curvature"):
+        assert PUBLIC[name].arrays_for(arm) is None
+        assert (PUBLIC[name].arrays_for(nine) is None) == (name not in CONTRACTIONS)
+        assert PUBLIC[name].arrays_for(twelve) is not None
+    assert PUBLIC["christoffel_symbols"].arrays_for(twelve) is None
 
 
 # How they are called: a tensor, a matrix's worth of numbers, and one number of three arguments

@@ -70,34 +70,37 @@ def riemann_of(half: InertiaMetric) -> JointTensor4:
     return tensor_of(curvature_of(half).entries, half.robot.nv)
 
 
-def ricci_of(half: InertiaMetric) -> JointMatrix:
+def ricci_of(half: Metric) -> JointMatrix:
     """Ric_jl = m^ik R_ijkl from half the metric."""
-    n, (entries, _, M_inverse) = half.robot.nv, curvature_of(half)
+    entries, _, M_inverse = curvature_of(half)
+    n = M_inverse.shape[-1]
     rows = reshape(permute(tensor_of(entries, n), (1, 3, 0, 2)), 4, n * n, n * n)
     return reshape(matvec(rows, reshape(M_inverse, 2, n * n)), 1, n, n)
 
 
-def scalar_of(half: InertiaMetric) -> Scalar:
+def scalar_of(half: Metric) -> Scalar:
     """m^ik m^jl R_ijkl = 2 Σ (m^ik m^jl − m^il m^jk) R_ijkl over planes, from half the metric."""
     entries, _, M_inverse = curvature_of(half)
-    return dot(2.0 * planes_of(half.robot.nv).weights * wedge_square(M_inverse), entries)
+    return dot(2.0 * planes_of(M_inverse.shape[-1]).weights * wedge_square(M_inverse), entries)
 
 
-def sectional_of(half: InertiaMetric, u: JointVector, w: JointVector) -> Scalar:
+def sectional_of(half: Metric, u: JointVector, w: JointVector) -> Scalar:
     """R(u, w, u, w) / |u ∧ w|² from half the metric."""
     entries, M, _ = curvature_of(half)
     plane = wedge(u, w)
     uu, uw, ww = dot(u, matvec(M, u)), dot(u, matvec(M, w)), dot(w, matvec(M, w))
     area = uu * ww - uw * uw
     area = where(area > PARALLEL * uu * ww, area, NAN)
-    if half.robot.nv == 1:
+    n = M.shape[-1]
+    if n == 1:
         return area  # no plane: NaN
-    return dot(plane, matvec(matrix_of(entries, half.robot.nv), plane)) / area
+    return dot(plane, matvec(matrix_of(entries, n), plane)) / area
 
 
-def norm_of(half: InertiaMetric) -> Scalar:
+def norm_of(half: Metric) -> Scalar:
     """√(R_ijkl R^ijkl) = 2 √tr((g⁻¹R)²), g the metric of planes, from half the metric."""
-    n, (entries, _, M_inverse) = half.robot.nv, curvature_of(half)
+    entries, _, M_inverse = curvature_of(half)
+    n = M_inverse.shape[-1]
     P = len(planes_of(n).first)
     mixed = matmul(matrix_of(wedge_square(M_inverse), n), matrix_of(entries, n))
     square = dot(reshape(mixed, 2, P * P), reshape(transpose(mixed), 2, P * P))
@@ -111,12 +114,24 @@ class Curvature(NamedTuple):
     M: JointMatrix
     M_inverse: JointMatrix
 
+    @classmethod
+    def of_tensor(cls, R: JointTensor4, M: JointMatrix, M_inverse: JointMatrix) -> Curvature:
+        """From the whole tensor."""
+        n = M.shape[-1]
+        i, j, k, l = planes_of(n).ijkl
+        return cls(take(reshape(R, 4, n**4), n * (n * (n * i + j) + k) + l), M, M_inverse)
 
-def curvature_of(half: InertiaMetric) -> Curvature:
+
+Metric = InertiaMetric | Curvature  # half the metric, or the curvature that came of it
+
+
+def curvature_of(half: Metric) -> Curvature:
     """R_ijkl from half the metric, for i < j, k < l, (i, j) ≤ (k, l), by (66), which in the frame of body velocities e_i reads::
 
     R_ijkl = ∂_k Γ_lji − ∂_l Γ_kji + ⟨∇_k e_j, ∇_l e_i⟩ − ⟨∇_l e_j, ∇_k e_i⟩ − Σ_r s_kl^r Γ_rji
     """
+    if isinstance(half, Curvature):
+        return half
     n, robot = half.robot.nv, half.robot
     M = 2.0 * half.mass_matrix()
     M_inverse = inverse_of(robot, M)
