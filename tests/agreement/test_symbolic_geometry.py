@@ -177,6 +177,34 @@ def test_cart_pole_is_flat_and_one_joint_has_no_plane():
         _ = pendulum.K
 
 
+def test_fractions_are_collected_and_coupled_joints_are_one():
+    same = equations(torsor.robots.planar2r(), symbols={"m_1": "m", "m_2": "m", "L_1": "L", "L_2": "L"}).geometry
+    assert text(same, same.K) == "4 cos q₂ / (m L² (3 − cos 2q₂)²)"
+    point = torsor.Inertia.point(1.0, (0.5, 0.0, 0.0))
+    robot = torsor.assemble([
+        torsor.Joint(name="a", kind="revolute", screw=(0, 0, 2.0, 0, 0, 0), inertia=point),
+        torsor.Joint(name="b", kind="revolute", parent="a_link", axis=Z, pose=torsor.pose_from((0.7, 0, 0)), inertia=point),
+        torsor.Joint(name="c", kind="revolute", parent="b_link", axis=Z, pose=torsor.pose_from((0.7, 0, 0)), inertia=point,
+                     mimic=torsor.Mimic("a", -1.0, 0.3)),
+    ])  # fmt: skip
+    found, q = of(robot), np.array([0.3, 0.7])
+    with torsor.backend("numpy"):
+        K = torsor.sectional_curvature(robot, q, X[:2], Y[:2])
+    np.testing.assert_allclose(numbers(found, sympy.Array([found.K]), q), [K], rtol=1e-10)
+
+
+def test_a_mass_matrix_that_is_singular_everywhere_has_no_curvature():
+    bodies = (torsor.Inertia.zero(), torsor.Inertia.point(1.0, (0.5, 0, 0)))
+    coaxial = torsor.assemble([
+        torsor.Joint(name="a", kind="revolute", axis=Z, inertia=bodies[0]),
+        torsor.Joint(name="b", kind="revolute", axis=Z, parent="a_link", inertia=bodies[1]),
+    ])  # fmt: skip
+    found = of(coaxial)
+    assert not any(sympy.flatten(found.Gamma))
+    with pytest.raises(torsor.TorsorError, match=r"singular wherever it is.*mass_matrix_report"):
+        _ = found.K
+
+
 def test_nothing_is_worked_out_before_it_is_asked_for(monkeypatch):
     def never(*_):
         raise AssertionError

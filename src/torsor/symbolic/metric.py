@@ -77,8 +77,14 @@ class Metric:
 
     def quotients(self, sympy: Any, above: Sequence[Element], below: Element, power: int = 1) -> list[Any]:
         """Each element over a power of one, as expressions: without the powers of symbols that both have, nor that one itself."""
+        if not below:
+            raise TorsorError(
+                f"equations: the mass matrix of robot {self.robot!r} is singular wherever it is, so its curvature is undefined. "
+                "`torsor.mass_matrix_report(robot, q)` says why; give links mass (robot.with_inertia), or joints an armature."
+            )
         ring, writer, (shared, divisor) = self.ring, self._writer(sympy), self._without_common_powers(below)
         monomial, bottom = self._power(sympy, shared), writer.expression(ring.harmonics(divisor))
+        number, bottom = bottom.as_content_primitive()
         found = []
         for x in above:
             if not x:
@@ -88,8 +94,10 @@ class Metric:
             left = power
             while left and len(rest.terms) * len(divisor.terms) <= DIVIDED and (less := ring.quotient(rest, divisor)):
                 rest, left = less, left - 1
-            top = writer.expression(ring.harmonics(rest))
-            found.append(sympy.Mul(self._power(sympy, powers), top, monomial**-power, bottom**-left))
+            own, top = writer.expression(ring.harmonics(rest)).as_content_primitive()
+            found.append(
+                sympy.Mul(own / number**left, self._power(sympy, powers), top, monomial**-power, bottom**-left)
+            )
         return found
 
     def _writer(self, sympy: Any) -> Writer:
