@@ -386,7 +386,7 @@ def test_what_cannot_be_meant_is_refused():
 
     refused("`dt` must be finite and positive", dt=0.0)
     refused("`recovery` must be finite and not negative", recovery=-1.0)
-    refused("`v` must be one vector of 7", torsor.ShapeError, v=v[:6])
+    refused(r"`v` must have shape \(\.\.\., 7\)", torsor.ShapeError, v=v[:6])
     refused("`acceleration` must have shape", torsor.ShapeError, tasks=[(HAND, np.zeros(6))])
     refused(r"pairs \(task, acceleration\)", tasks=[HAND])
     refused("must be a number or of shape", torsor.ShapeError, acceleration_limits=np.ones(3))

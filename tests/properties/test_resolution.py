@@ -402,6 +402,7 @@ def test_limits_in_the_way_are_those_that_alone_would_give_more(case, levels):
         task = (torsor.position_task, torsor.orientation_task)[rng.integers(2)](str(frame)).select(rows)
         tasks.append((task, 3.0 * rng.normal(size=task.size)))
     result = torsor.prioritised_velocities(robot, q, tasks, DT)
+    assume(not any(outcome.at_edge for outcome in result.tasks))  # there a task is given less, limits or not
     rows = velocity_rows(robot, q, DT, 0.1, position=True, velocity=True, change=None)
     K = np.eye(robot.nv)
     for (task, y), outcome in zip(tasks, result.tasks, strict=True):

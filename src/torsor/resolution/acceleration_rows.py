@@ -45,12 +45,12 @@ def acceleration_rows(
     most: Array,
 ) -> LimitRows:
     """All limits of accelerations over a step; ``most`` (nv,) are acceleration limits, infinite where there is none."""
-    named, nv, blocks = named_limits(robot.structure), robot.nv, []
+    named, nv, blocks = named_limits(robot), robot.nv, []
     if effort and len(named.tau):
         blocks.append(_efforts(robot, named, q, v))
     at = np.flatnonzero(np.isfinite(most))
     if len(at):
-        pairs = acceleration_limits_of(robot.structure, tuple(most.tolist()))
+        pairs = acceleration_limits_of(robot, tuple(most.tolist()))
         blocks.append(
             unit_rows(
                 nv, at, -most[at], most[at], tuple(pairs[k] for k in at), Rank.ACCELERATION, 1.0, np.zeros(len(at))
@@ -65,29 +65,29 @@ def acceleration_rows(
 
 def _efforts(robot: Robot, named: NamedLimits, q: Array, v: Array) -> LimitRows:
     at = named.tau
-    M = functions.mass_matrix(robot, q)[at]
-    h = functions.inverse_dynamics(robot, q, v, np.zeros(robot.nv))[at]
-    size = np.linalg.norm(M, axis=1)
+    M = functions.mass_matrix(robot, q)[..., at, :]
+    h = functions.inverse_dynamics(robot, q, v, np.zeros(robot.nv))[..., at]
+    size = np.linalg.norm(M, axis=-1)
     size = np.where(size > 0.0, size, 1.0)
-    most, c = np.array(robot.limits.effort)[at], len(at)
+    most, c = named.effort, len(at)
     units = tuple(upper.unit for _, upper in named.of_tau)
     return LimitRows(
-        M / size[:, None],
+        M / size[..., None],
         (-most - h) / size,
         (most - h) / size,
-        named.of_tau,
-        np.full(c, Rank.EFFORT),
-        np.full(c, -1),
         np.zeros((c, 2)),
         size,
         h,
+        np.full(c, Rank.EFFORT),
+        np.full(c, -1),
+        named.of_tau,
         units,
     )
 
 
 def _velocities(robot: Robot, named: NamedLimits, v: Array, dt: float, recovery: float, most: Array) -> LimitRows:
     at = named.v
-    speed, own, slowest = np.array(robot.limits.velocity)[at], v[at], -most[at]
+    speed, own, slowest = named.speed, v[..., at], -most[at]
 
     def towards(gap: Array) -> Array:
         beyond = np.maximum(gap / max(dt, recovery), slowest)
@@ -108,41 +108,49 @@ def _positions(
     most: Array,
     velocity: bool,
 ) -> LimitRows:
-    gaps = gaps_of(robot, named, q)
-    G, entry = rows_of_numbers(robot, named, q)
-    rates, drift = G @ v, _drift(robot, named, entry, q, v)
+    gaps, G = gaps_of(named, q), rows_of_numbers(robot, named, q)
+    rates, drift = np.einsum("...cv,...v->...c", G, v), _drift(robot, named, q, v)
     braking = braking_of_numbers(named, most)
     if np.isfinite(braking).any():
         braking = np.where(
             np.isfinite(braking), np.minimum(braking, _gentlest(robot, named, gaps, dt, velocity)), np.inf
         )
-    lower = -acceleration_towards(gaps[:, 0], -rates, dt, recovery, braking)
-    upper = acceleration_towards(gaps[:, 1], rates, dt, recovery, braking)
+    lower = -acceleration_towards(gaps[..., 0], -rates, dt, recovery, braking)
+    upper = acceleration_towards(gaps[..., 1], rates, dt, recovery, braking)
     lower, upper = no_further(lower, upper, gaps)
-    c, units = len(G), tuple(f"{upper.unit}/s²" for _, upper in named.of_q)
+    c, units = len(named.q), tuple(f"{upper.unit}/s²" for _, upper in named.of_q)
     return LimitRows(
-        G, lower - drift, upper - drift, named.of_q, np.full(c, Rank.POSITION), entry, gaps, np.ones(c), drift, units
+        G,
+        lower - drift,
+        upper - drift,
+        gaps,
+        np.ones(c),
+        drift,
+        np.full(c, Rank.POSITION),
+        named.entry,
+        named.of_q,
+        units,
     )
 
 
 def _gentlest(robot: Robot, named: NamedLimits, gaps: Array, dt: float, velocity: bool) -> Array:
-    """Bounds of b (c,) by which a turn at one limit is in no conflict with velocity limits and the other limit."""
-    b = gaps.sum(axis=1) * (2.0 / 3.0) / dt**2
+    """Bounds of b (..., c) by which a turn at one limit is in no conflict with velocity limits and the other limit."""
+    b = gaps.sum(axis=-1) * (2.0 / 3.0) / dt**2
     if velocity:
         b = np.minimum(b, braking_of_numbers(named, np.array(robot.limits.velocity)) / dt)
     return np.asarray(b)
 
 
-def _drift(robot: Robot, named: NamedLimits, entry: Array, q: Array, v: Array) -> Array:
-    """Ġ v (c,) of numbers of q with limits."""
-    if np.all(entry >= 0):
-        return np.zeros(len(entry))
-    turned = np.zeros(robot.nv)
+def _drift(robot: Robot, named: NamedLimits, q: Array, v: Array) -> Array:
+    """Ġ v (..., c) of numbers of q with limits."""
+    if named.are_entries:
+        return np.zeros(len(named.q))
+    turned = np.zeros(v.shape)
     for entries in set(named.moved_by):
+        place = list(entries)
         if len(entries) == 2:  # planar: (ω, x, y)
             x, y = entries
-            turned[[x, y]] = v[x - 1] * np.array([-v[y], v[x]])
+            turned[..., place] = v[..., x - 1, None] * np.stack([-v[..., y], v[..., x]], axis=-1)
         elif len(entries) == 3:  # free: (ω, p)
-            place = list(entries)
-            turned[place] = np.cross(v[place[0] - 3 : place[0]], v[place])
-    return np.asarray(functions.configuration_rate(robot, q, turned)[named.q])
+            turned[..., place] = np.cross(v[..., place[0] - 3 : place[0]], v[..., place])
+    return np.asarray(functions.configuration_rate(robot, q, turned)[..., named.q])

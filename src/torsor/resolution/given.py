@@ -1,4 +1,4 @@
-"""What is given to functions of priorities, checked: plain numbers, one state at a time."""
+"""What is given to functions of priorities, checked: plain numbers, of one state or of a batch of states."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _entries(values: Any) -> Iterator[Any]:
 
 
 def pairs_of(who: str, name: str, robot: Robot, tasks: Sequence[Any]) -> list[tuple[Task, Array]]:
-    """Pairs (task, what it wants (m,)), checked; ``name`` says what that is."""
+    """Pairs (task, what it wants (..., m)), checked; ``name`` says what that is."""
     return [_pair(who, name, robot, pair) for pair in tasks]
 
 
@@ -46,44 +46,55 @@ def _pair(who: str, name: str, robot: Robot, pair: Any) -> tuple[Task, Array]:
         raise TorsorError(f"{who}: `tasks` are pairs (task, {name}), highest priority first, got {pair!r:.60}.")
     task = as_task(robot, pair[0])
     y = _numbers(who, f"the {name} of task {task.title!r}", pair[1])
-    if y.ndim != 1:
-        raise ShapeError(f"{who}: the {name} of task {task.title!r} must be one vector ({task.size},), got {y.shape}.")
+    if not y.ndim:
+        raise ShapeError(f"{who}: the {name} of task {task.title!r} must have shape (..., {task.size}), got a number.")
     check_rows(who, name, y, task)
+    if not np.isfinite(y).all():
+        raise TorsorError(f"{who}: the {name} of task {task.title!r} has numbers that are not finite.")
     return task, y
 
 
-def nearness(who: str, robot: Robot, null: Any, metric: Any) -> tuple[Array, Array]:
-    """The last level: |Lᵀ (x − x_0)|² with L Lᵀ = W."""
-    wanted = np.zeros(robot.nv) if null is None else vector(who, "null", null, robot.nv)
+def metric_root(who: str, robot: Robot, metric: Any) -> Array | None:
+    """L (..., nv, nv) with Lᵀ L = W, of a metric W that is checked; None if there is none."""
     if metric is None:
-        return np.eye(robot.nv), wanted
-    W = _numbers(who, "`metric`", metric)
-    if W.shape != (robot.nv, robot.nv):
-        raise ShapeError(f"{who}: `metric` must have shape ({robot.nv}, {robot.nv}), got {W.shape}.")
+        return None
+    W, nv = _numbers(who, "`metric`", metric), robot.nv
+    if W.shape[-2:] != (nv, nv):
+        raise ShapeError(f"{who}: `metric` must have shape (..., {nv}, {nv}), got {W.shape}.")
     if not np.isfinite(W).all():
         raise TorsorError(f"{who}: `metric` has numbers that are not finite.")
-    off = float(np.abs(W - W.T).max())
-    if off > ASYMMETRIC * np.trace(np.abs(W)):
+    off = np.abs(W - np.swapaxes(W, -1, -2)).max(axis=(-1, -2))
+    if np.any(off > ASYMMETRIC * np.trace(np.abs(W), axis1=-2, axis2=-1)):
         raise TorsorError(
-            f"{who}: `metric` must be symmetric, and differs from its transpose by {off:.3g}. "
+            f"{who}: `metric` must be symmetric, and differs from its transpose by {off.max():.3g}. "
             "Pass 0.5 * (metric + metric.T) if that is what is meant."
         )
     try:
-        A = np.linalg.cholesky(W).T
+        return np.swapaxes(np.linalg.cholesky(W), -1, -2)
     except np.linalg.LinAlgError:
         least = float(np.linalg.eigvalsh(W).min())
         raise TorsorError(
             f"{who}: `metric` must be positive definite, and its least eigenvalue is {least:.3g}."
         ) from None
-    return A, A @ wanted
 
 
-def vector(who: str, name: str, value: Any, size: int) -> Array:
-    """One vector of finite numbers."""
+def vectors(who: str, name: str, value: Any, size: int) -> Array:
+    """Vectors (..., size) of finite numbers."""
     x = _numbers(who, f"`{name}`", value)
-    if x.shape != (size,) or not np.isfinite(x).all():
-        raise ShapeError(f"{who}: `{name}` must be one vector of {size} finite numbers, got shape {x.shape}.")
+    if x.ndim == 0 or x.shape[-1] != size:
+        raise ShapeError(f"{who}: `{name}` must have shape (..., {size}), got {x.shape}.")
+    if not np.isfinite(x).all():
+        raise TorsorError(f"{who}: `{name}` has numbers that are not finite.")
     return x
+
+
+def batch_of(who: str, **given: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch axes that arguments with such axes have together."""
+    try:
+        return np.broadcast_shapes(*given.values())
+    except ValueError:
+        listing = ", ".join(f"{name} {axes}" for name, axes in given.items() if axes)
+        raise ShapeError(f"{who}: batch axes must agree, or be 1; got {listing}.") from None
 
 
 def _numbers(who: str, what: str, value: Any) -> Array:

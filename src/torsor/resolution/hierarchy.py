@@ -13,11 +13,25 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.resolution.edge_of_reach import Edge, Kept, Split, kept_at_edge
 from torsor.resolution.limit_rows import LimitRows, TightRows
 from torsor.resolution.quadratic_program import FEASIBLE, least_squares_within
 
 RANK = 1e-9  # singular values below this, relative to a level, are zero
+FACES = 3  # times that a level is solved again because more limits are in its way
 PRESSED = 1e-7  # multipliers below this, in the scale of a level, are zero
+
+
+class Aim(NamedTuple):
+    """A level: the least |A x − b|² + d² |change of x|²."""
+
+    A: Array
+    b: Array
+    least: float = 0.0
+    """Of A nothing below this is taken for a number, whatever its other entries are."""
+    damping: float = 0.0
+    edge: Edge | None = None
+    """With it, what is out of reach leads to rest: the level has the rows of `edge_of_reach` too."""
 
 
 class Progress(NamedTuple):
@@ -32,12 +46,14 @@ class Progress(NamedTuple):
     """Whether limits kept the level just done from anything."""
     slope: Array
     """Of what is left of it, Aᵀ (b − A x) less damping (n,): a sum of limits that it is at and of levels before."""
+    at_edge: bool
+    """Whether part of the level just done is out of reach."""
 
 
 def at_start(x: Array) -> Progress:
     """Before the first level."""
     every = np.eye(len(x))
-    return Progress(x, every, every, False, np.zeros(len(x)))
+    return Progress(x, every, every, False, np.zeros(len(x)), False)
 
 
 def first_guess(rows: LimitRows, nv: int, who: str) -> tuple[Array, LimitRows, Array]:
@@ -94,40 +110,88 @@ def _within(rows: LimitRows, excess: Array, at: Array, x: Array, who: str) -> tu
     return x + found[:nv], np.where(np.abs(s) > far, s, 0.0)
 
 
-def next_level(
-    before: Progress, A: Array, b: Array, rows: TightRows, least: float, damping: float, who: str
-) -> Progress:
-    """One level further: the least |A x − b|² + d² |change of x|², by what is free and within limits.
+def next_level(before: Progress, aim: Aim, rows: TightRows | None, who: str) -> Progress:
+    """One level further, by what is free and, unless ``rows`` are None, within limits."""
+    found, blocked = _solved(before, aim, rows, None, who)
+    for _ in range(FACES):
+        if aim.edge is None or rows is None or not blocked.any():
+            break
+        found, others = _solved(before, aim, rows, blocked, who)
+        if not (others & ~blocked).any():
+            break
+        blocked |= others
+    return found
 
-    Of A nothing below ``least`` is taken for a number, whatever its other entries are.
-    """
+
+def _solved(
+    before: Progress, aim: Aim, rows: TightRows | None, blocked: Array | None, who: str
+) -> tuple[Progress, Array]:
+    """The level, its edge that of what limits ``blocked`` (t,) leave; and which limits of places are in its way (t,)."""
+    A, b, least, damping, edge = aim
     x, Z = before.x, before.Z
     nothing = max(RANK * float(np.linalg.norm(A)), least)
     U, sizes, Vt = np.linalg.svd(A @ Z)
-    rank = int(np.sum(sizes > nothing))
+    rank, lacking = _rank(sizes, nothing), b - A @ x
+    wanted, kept = U[:, :rank].T @ lacking, None  # what no motion can change is left out
+    if edge is not None:
+        kept = _kept(edge, lacking, Split(Z, U, sizes, Vt), rows, blocked)
+    if kept is not None:
+        U, sizes, Vt = np.linalg.svd(np.concatenate([sizes[:rank, None] * Vt[:rank], kept.S @ Z]))
+        wanted, rank = np.concatenate([wanted, kept.s - kept.S @ x]), _rank(sizes, nothing)
+        wanted = U[:, :rank].T @ wanted
     sizes, used = sizes[:rank], Vt[:rank]
-    wanted = U[:, :rank].T @ (b - A @ x)  # what no motion can change is left out
     w = used.T @ (sizes * wanted / (sizes**2 + damping**2))
-    C, values = rows.C @ Z, rows.C @ x
-    # x itself is within limits but for rounding: that must not leave the solver without any solution.
-    lower, upper = np.minimum(rows.lower - values, 0.0), np.maximum(rows.upper - values, 0.0)
-    moved, multipliers = C @ w, np.zeros(len(lower))
-    if np.any(moved > upper + FEASIBLE) or np.any(moved < lower - FEASIBLE):
-        stacked = np.concatenate([sizes[:, None] * used, damping * used]) if damping else sizes[:, None] * used
-        aims = np.concatenate([wanted, np.zeros(rank)]) if damping else wanted
-        w, multipliers = least_squares_within(stacked, aims, C, lower, upper, who)
+    multipliers = None
+    if rows is not None:
+        w, multipliers = _within_rows(sizes, used, wanted, w, before, rows, damping, who)
     x = x + Z @ w
     slope = A.T @ (b - A @ x) - damping**2 * Z @ (used.T @ (used @ w))
-    kernel = before.kernel @ _free(A @ before.kernel, nothing) if Z.shape != before.kernel.shape else Z @ Vt[rank:].T
-    Z = Z @ Vt[rank:].T
-    small = PRESSED * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
-    held = np.abs(multipliers) > small
+    left = Vt[rank:].T
+    if kept is not None:
+        slope = slope + kept.S.T @ (kept.s - kept.S @ x)
+        A = np.concatenate([A, kept.reserved])
+        left = _free(A @ Z, nothing)
+    kernel = before.kernel @ _free(A @ before.kernel, nothing) if Z.shape != before.kernel.shape else Z @ left
+    Z = Z @ left
+    if rows is None or multipliers is None or not multipliers.any():
+        return Progress(x, Z, kernel, False, slope, kept is not None), np.zeros(
+            0 if rows is None else len(rows.lower), bool
+        )
+    held = np.abs(multipliers) > PRESSED * max(1.0, float(np.abs(aim.A.T @ b).max(initial=0.0)))
     if held.any():
         Z = Z @ _free(rows.C[held] @ Z, RANK)
-    return Progress(x, Z, kernel, bool(multipliers.any()), slope)
+    return Progress(x, Z, kernel, True, slope, kept is not None), held & rows.of_places(multipliers)
+
+
+def _within_rows(
+    sizes: Array, used: Array, wanted: Array, w: Array, before: Progress, rows: TightRows, damping: float, who: str
+) -> tuple[Array, Array | None]:
+    """The w of a level within limits, and multipliers of those (t,) if there are any in its way."""
+    C, values = rows.C @ before.Z, rows.C @ before.x
+    # x itself is within limits but for rounding: that must not leave the solver without any solution.
+    lower, upper = np.minimum(rows.lower - values, 0.0), np.maximum(rows.upper - values, 0.0)
+    moved = C @ w
+    if not (np.any(moved > upper + FEASIBLE) or np.any(moved < lower - FEASIBLE)):
+        return w, None
+    stacked = np.concatenate([sizes[:, None] * used, damping * used]) if damping else sizes[:, None] * used
+    aims = np.concatenate([wanted, np.zeros(len(sizes))]) if damping else wanted
+    return least_squares_within(stacked, aims, C, lower, upper, who)
+
+
+def _kept(edge: Edge, left: Array, split: Split, rows: TightRows | None, blocked: Array | None) -> Kept | None:
+    free = None
+    if rows is not None and blocked is not None:
+        free = _free(rows.C[blocked], RANK)
+        Z = split.Z @ _free(rows.C[blocked] @ split.Z, RANK)
+        split = Split(Z, *np.linalg.svd(edge.A @ Z))
+    return kept_at_edge(edge, left, split, free)
+
+
+def _rank(sizes: Array, nothing: float) -> int:
+    return int(np.count_nonzero(sizes > nothing))
 
 
 def _free(A: Array, nothing: float) -> Array:
     """A basis (n, k) of what A (m, n) maps to nothing, or to less than that."""
     _, sizes, Vt = np.linalg.svd(A)
-    return np.asarray(Vt[int(np.sum(sizes > nothing)) :].T)
+    return np.asarray(Vt[_rank(sizes, nothing) :].T)

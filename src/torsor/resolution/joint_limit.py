@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.model import Structure
+from torsor.model import Robot, Structure
+from torsor.model.remembered import remembered
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,21 @@ class NamedLimits(NamedTuple):
     """For each number in ``q`` the entries of v that move it: one, or all those of a place."""
     entry: Array
     """That one entry (c,), −1 for numbers of a place."""
+    are_entries: bool
+    """Whether every number in ``q`` is moved by one entry alone."""
+    lower: Array
+    upper: Array
+    """Of those in ``q`` (c,)."""
+    speed: Array
+    """Of those in ``v``."""
+    effort: Array
+    """Of those in ``tau``."""
 
 
-@lru_cache(maxsize=64)
-def named_limits(s: Structure) -> NamedLimits:
+@remembered(64)
+def named_limits(robot: Robot) -> NamedLimits:
     """All finite limits; quaternions have none."""
+    s = robot.structure
     units_v, units_q = _units(s)
     names_q = [c.name if c.nq == 1 else f"{c.name}[{k}]" for c in s.coordinates for k in range(c.nq)]
     lower, upper, most, effort = (np.array(x) for x in s.limits)
@@ -75,12 +85,18 @@ def named_limits(s: Structure) -> NamedLimits:
         tuple(_pair(names_q[j], "position", lower[j], upper[j], units_q[j]) for j in q),
         tuple(moved[j] for j in q),
         np.array([moved[j][0] if len(moved[j]) == 1 else -1 for j in q], int),
+        all(len(moved[j]) == 1 for j in q),
+        lower[q],
+        upper[q],
+        most[v],
+        effort[tau],
     )
 
 
-@lru_cache(maxsize=64)
-def acceleration_limits_of(s: Structure, most: tuple[float, ...]) -> tuple[Pair, ...]:
+@remembered(64)
+def acceleration_limits_of(robot: Robot, most: tuple[float, ...]) -> tuple[Pair, ...]:
     """Limits |a| ≤ ``most`` (nv,) by name, all of them."""
+    s = robot.structure
     units, _ = _units(s)
     return tuple(_pair(s.freedoms[k], "acceleration", -x, x, f"{units[k]}/s²") for k, x in enumerate(most))
 

@@ -1,11 +1,12 @@
-"""Joint limits as they bind what is chosen for a step, velocities or accelerations x: l ≤ C x ≤ u, row by row.
+"""Limits as they bind what is chosen for a step, velocities or accelerations x: l ≤ C x ≤ u, row by row.
 
-Each row knows the limit it comes from and what it means, so that what stands in the way can be named. `velocity_rows` and
-`acceleration_rows` make them.
+Each row knows the limit it comes from and what it means, so that what stands in the way can be named. `velocity_rows`,
+`acceleration_rows` and `added_limits` make them, for one state or a batch of states.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from torsor.model import Robot
 from torsor.resolution.braking import ROUNDING
 from torsor.resolution.joint_limit import JointLimit, NamedLimits, Pair
 from torsor.resolution.objectives import rate_columns
+from torsor.resolution.quadratic_program import FEASIBLE
 
 AHEAD = 1e-6  # rad or m: a limit no further away than this is not ahead
 
@@ -36,25 +38,25 @@ class Rank(IntEnum):
 
 
 class LimitRows(NamedTuple):
-    """l ≤ C x ≤ u: ``C`` (c, nv), ``lower`` and ``upper`` (c,), finite or not, and the limits behind both sides."""
+    """l ≤ C x ≤ u: ``C`` (..., c, nv), ``lower`` and ``upper`` (..., c), finite or not, and the limits behind both sides."""
 
     C: Array
     lower: Array
     upper: Array
-    pairs: tuple[Pair, ...]
+    gaps: Array
+    """How far within both limits the robot is (..., c, 2), in units of the limits, as far as that is worth saying."""
+    scale: Array
+    offset: Array
+    """What a row means is ``scale`` C x + ``offset`` (..., c), in ``units``."""
     rank: Array
     """`Rank` of each row (c,)."""
     entry: Array
     """k of the rows that are x_k itself (c,), −1 of others."""
-    gaps: Array
-    """How far within both limits the robot is (c, 2), in units of the limits, as far as that is worth saying."""
-    scale: Array
-    offset: Array
-    """What a row means is ``scale`` C x + ``offset`` (c,), in ``units``."""
+    pairs: tuple[Pair, ...]
     units: tuple[str, ...]
 
     def limit(self, k: int, side: int) -> JointLimit:
-        """The limit behind a row, 0 the lower and 1 the upper one, with where the robot is."""
+        """The limit behind a row of one state, 0 the lower and 1 the upper one, with where the robot is."""
         limit, gap = self.pairs[k][side], float(self.gaps[k, side])
         if gap < -ROUNDING:
             return replace(limit, beyond=-gap)
@@ -64,6 +66,47 @@ class LimitRows(NamedTuple):
         """What a value of C x is, in ``units``."""
         return float(self.scale[k] * value + self.offset[k])
 
+    def allow(self, x: Array) -> bool:
+        """Whether x (..., nv) is within the limits of one state, rounding aside."""
+        values = x @ self.C.T
+        over = np.maximum(values - self.upper, self.lower - values)
+        return bool((over <= FEASIBLE * np.maximum(1.0, np.abs(values))).all())
+
+    def largest(self) -> Array:
+        """The largest |x| (nv,) of each entry that its own limits allow in one state, infinite where there are none."""
+        most, own = np.full(self.C.shape[1], np.inf), self.entry >= 0
+        np.minimum.at(most, self.entry[own], np.maximum(np.abs(self.lower), np.abs(self.upper))[own])
+        return most
+
+    def at(self, state: tuple[int, ...]) -> LimitRows:
+        """Those of one state of a batch; a row for each of two limits of one number that contradict each other."""
+        numbers = (
+            x if x.ndim == own else x[state]
+            for x, own in zip((self.C, self.lower, self.upper, self.gaps, self.scale, self.offset), _AXES, strict=True)
+        )
+        rows = LimitRows(*numbers, *self[6:])
+        contrary = np.flatnonzero(rows.lower > rows.upper)
+        if not len(contrary):
+            return rows
+        # As of a number too fast in a narrow range: two rows, so that both can yield.
+        split = rows.some(contrary)
+        lower = rows.lower.copy()
+        lower[contrary] = -np.inf
+        return all_rows(
+            rows.C.shape[1], [rows._replace(lower=lower), split._replace(upper=np.full(len(contrary), np.inf))]
+        )
+
+    def some(self, at: Array) -> LimitRows:
+        """Some rows of one state."""
+
+        def take(x: Any) -> Any:
+            return tuple(x[k] for k in at) if isinstance(x, tuple) else x[at]
+
+        return LimitRows(*(take(x) for x in self))
+
+
+_AXES = 2, 1, 1, 2, 1, 1  # of the numbers of one state, in the order of the fields
+
 
 class TightRows(NamedTuple):
     """The same bounds in as few rows: one for each entry of x, the tightest on both sides, and those that are no entry."""
@@ -71,26 +114,21 @@ class TightRows(NamedTuple):
     C: Array
     lower: Array
     upper: Array
-    of_lower: Array
-    of_upper: Array
-    """Which of all rows bounds each below and above (t,)."""
-    total: int
-    """How many rows there are in all."""
+    rank_below: Array
+    rank_above: Array
+    """`Rank` of the rows that bound each below and above (t,)."""
 
-    def of_all(self, multipliers: Array) -> Array:
-        """Multipliers (t,), negative at lower bounds, as those of all rows."""
-        found = np.zeros(self.total)
-        at = np.flatnonzero(multipliers)
-        found[np.where(multipliers > 0.0, self.of_upper, self.of_lower)[at]] = multipliers[at]
-        return found
+    def of_places(self, multipliers: Array) -> Array:
+        """Which rows (t,) are limits of places, at the sides that the signs of multipliers say."""
+        return np.asarray(np.where(multipliers > 0.0, self.rank_above, self.rank_below) == Rank.POSITION)
 
 
 def tight_rows(rows: LimitRows) -> TightRows:
     """Rows without those that others of the same entry make idle."""
-    C, lower, upper = rows.C, rows.lower, rows.upper
-    c, (others,) = len(lower), np.nonzero(rows.entry < 0)
-    if not c:
-        return TightRows(C, lower, upper, others, others, 0)
+    C, lower, upper, rank = rows.C, rows.lower, rows.upper, rows.rank
+    if not len(lower):
+        return TightRows(C, lower, upper, rank, rank)
+    (others,) = np.nonzero(rows.entry < 0)
     entries = np.unique(rows.entry[rows.entry >= 0])
     mine = rows.entry == entries[:, None]
     of_lower, of_upper = np.where(mine, lower, -np.inf), np.where(mine, upper, np.inf)
@@ -98,47 +136,32 @@ def tight_rows(rows: LimitRows) -> TightRows:
         np.concatenate([C[others], np.eye(C.shape[1])[entries]]),
         np.append(lower[others], of_lower.max(axis=1)),
         np.append(upper[others], of_upper.min(axis=1)),
-        np.append(others, of_lower.argmax(axis=1)),
-        np.append(others, of_upper.argmin(axis=1)),
-        c,
+        np.append(rank[others], rank[of_lower.argmax(axis=1)]),
+        np.append(rank[others], rank[of_upper.argmin(axis=1)]),
     )
 
 
 def no_limits(nv: int) -> LimitRows:
     """No rows at all."""
-    none = np.zeros(0)
-    return LimitRows(
-        np.zeros((0, nv)), none, none, (), np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2)), none, none, ()
-    )
+    none, nowhere = np.zeros(0), np.zeros(0, int)
+    return LimitRows(np.zeros((0, nv)), none, none, np.zeros((0, 2)), none, none, nowhere, nowhere, (), ())
 
 
-def all_rows(nv: int, blocks: list[LimitRows]) -> LimitRows:
-    """Those of all blocks."""
+def all_rows(nv: int, blocks: Sequence[LimitRows]) -> LimitRows:
+    """Those of all blocks, of one state or of batches."""
     if not blocks:
         return no_limits(nv)
-    rows = _joined(blocks)
-    contrary = np.flatnonzero(rows.lower > rows.upper)
-    if not len(contrary):
-        return rows
-    # Two limits of one number that contradict each other, as of one too fast in a narrow range: two rows, so that both can yield.
-    split = _some(rows, contrary)
-    lower, upper = rows.lower.copy(), np.full(len(contrary), np.inf)
-    lower[contrary] = -np.inf
-    return _joined([rows._replace(lower=lower), split._replace(upper=upper)])
-
-
-def _some(rows: LimitRows, at: Array) -> LimitRows:
-    def take(x: Any) -> Any:
-        return tuple(x[k] for k in at) if isinstance(x, tuple) else x[at]
-
-    return LimitRows(*(take(x) for x in rows))
-
-
-def _joined(blocks: list[LimitRows]) -> LimitRows:
-    def join(parts: tuple[Any, ...]) -> Any:
-        return tuple(x for part in parts for x in part) if isinstance(parts[0], tuple) else np.concatenate(parts)
-
-    return LimitRows(*(join(parts) for parts in zip(*blocks, strict=True)))
+    if len(blocks) == 1:
+        return blocks[0]
+    joined: list[Any] = []
+    for parts, own in zip(zip(*(block[:6] for block in blocks), strict=True), _AXES, strict=True):
+        if any(x.ndim > own for x in parts):
+            batch = np.broadcast_shapes(*(x.shape[: x.ndim - own] for x in parts))
+            parts = [np.broadcast_to(x, (*batch, *x.shape[x.ndim - own :])) for x in parts]
+        joined.append(np.concatenate(parts, axis=-own))
+    rank, entry = (np.concatenate([block[k] for block in blocks]) for k in (6, 7))
+    pairs = tuple(pair for block in blocks for pair in block.pairs)
+    return LimitRows(*joined, rank, entry, pairs, tuple(unit for block in blocks for unit in block.units))
 
 
 def unit_rows(
@@ -151,36 +174,34 @@ def unit_rows(
         np.eye(nv)[at],
         lower,
         upper,
-        pairs,
-        np.full(c, rank),
-        at,
         np.zeros((c, 2)),
         np.full(c, scale),
         offset,
+        np.full(c, rank),
+        at,
+        pairs,
         units,
     )
 
 
 def no_further(lower: Array, upper: Array, gaps: Array) -> tuple[Array, Array]:
-    """Bounds (c,) with which the way back from beyond one limit never leads past the other."""
-    below, above = gaps[:, 0] < -ROUNDING, gaps[:, 1] < -ROUNDING
+    """Bounds (..., c) with which the way back from beyond one limit never leads past the other."""
+    below, above = gaps[..., 0] < -ROUNDING, gaps[..., 1] < -ROUNDING
     return np.where(below, np.minimum(lower, upper), lower), np.where(above, np.maximum(lower, upper), upper)
 
 
-def gaps_of(robot: Robot, named: NamedLimits, q: Array) -> Array:
-    """How far above their lower and below their upper limits numbers of q are (c, 2)."""
-    at = named.q
-    lower, upper = np.array(robot.limits.lower)[at], np.array(robot.limits.upper)[at]
-    return np.stack([q[at] - lower, upper - q[at]], axis=-1)
+def gaps_of(named: NamedLimits, q: Array) -> Array:
+    """How far above their lower and below their upper limits numbers of q are (..., c, 2)."""
+    own = q[..., named.q]
+    return np.stack([own - named.lower, named.upper - own], axis=-1)
 
 
-def rows_of_numbers(robot: Robot, named: NamedLimits, q: Array) -> tuple[Array, Array]:
-    """G (c, nv) of the numbers of q that have limits, and the entry of v that each is the integral of (c,), or −1."""
-    entry = named.entry
-    if np.all(entry >= 0):
-        return np.eye(robot.nv)[entry], entry
-    G = np.broadcast_to(rate_columns(robot, q), (robot.nv, robot.nq)).T
-    return G[named.q], entry
+def rows_of_numbers(robot: Robot, named: NamedLimits, q: Array) -> Array:
+    """G (..., c, nv) of the numbers of q that have limits."""
+    if named.are_entries:
+        return np.asarray(np.eye(robot.nv)[named.entry])
+    G = np.broadcast_to(rate_columns(robot, q), (*q.shape[:-1], robot.nv, robot.nq))
+    return np.ascontiguousarray(np.swapaxes(G, -1, -2)[..., named.q, :])
 
 
 def braking_of_numbers(named: NamedLimits, most: Array) -> Array:
@@ -188,6 +209,6 @@ def braking_of_numbers(named: NamedLimits, most: Array) -> Array:
 
     That of its own entry; for a place whatever the axes, also if several of its numbers brake at once.
     """
-    if np.all(named.entry >= 0):
+    if named.are_entries:
         return np.asarray(most[named.entry])
     return np.array([float(most[list(entries)].min()) / np.sqrt(len(entries)) for entries in named.moved_by])

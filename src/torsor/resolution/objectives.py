@@ -19,7 +19,7 @@ def limit_gradient(robot: Robot, q: ConfigurationVector) -> JointVector:
     its limits. ``q`` (..., nq), rad or m. Returns (..., nv), per rad or per m.
     """
     lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
-    limited = named_limits(robot.structure).q
+    limited = named_limits(robot).q
     bounded = limited[(np.isfinite(lower) & np.isfinite(upper) & (upper > lower))[limited]]
     if not len(bounded):
         return 0.0 * difference(robot, q, q)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import TorsorError
-from torsor.model import Robot
-from torsor.resolution.hierarchy import PRESSED, Progress, at_start, first_guess, next_level
+from torsor.once import once
+from torsor.resolution.edge_of_reach import Bend, Edge
+from torsor.resolution.hierarchy import PRESSED, Aim, Progress, at_start, first_guess, next_level
 from torsor.resolution.in_the_way import InTheWay, in_the_way, limits_reached
 from torsor.resolution.joint_limit import JointLimit
-from torsor.resolution.limit_rows import LimitRows, no_limits, tight_rows
-from torsor.resolution.priority_result import NOTHING, LimitConflict, TaskOutcome
+from torsor.resolution.limit_rows import LimitRows, tight_rows
+from torsor.resolution.priority_result import NOTHING, LimitConflict, Said, TaskOutcome
 from torsor.tasks import Task
-from torsor.tasks.usual import VANISHED, usual_rows
 
 
 class Level(NamedTuple):
@@ -28,6 +27,10 @@ class Level(NamedTuple):
     b: Array
     least: float
     """What is rounding error in A, of what it usually is."""
+    usual: float
+    """The length of its rows, as it usually is."""
+    bend: Bend
+    """J̇(d) d (k, m) along directions d (k, nv)."""
 
     def is_done_by(self, x: Array) -> bool:
         """Whether x gives it all."""
@@ -35,100 +38,157 @@ class Level(NamedTuple):
         return left <= NOTHING * max(1.0, float(np.abs(self.b).max(initial=0.0)))
 
 
-class Resolved(NamedTuple):
-    """x (nv,), and what is said of it."""
+class Problem(NamedTuple):
+    """The levels of one state in order, its limits, and what is asked of what the levels leave free."""
+
+    levels: Sequence[Level]
+    wanted: Array
+    """x_0 (nv,), what x is to be near to in the end."""
+    metric: Array | None
+    """L (nv, nv): near is what has the least |L (x − x_0)|; None for 1."""
+    rows: LimitRows
+    damping: float
+    factor: float
+    at_rest: Array
+    """As `Edge` has it."""
+    who: str
+
+    def aims(self) -> list[Aim]:
+        """The levels as they are solved."""
+        levels = [(level.A, level.bend) for level in self.levels]
+        return [
+            Aim(
+                level.A,
+                level.b,
+                level.least,
+                self.damping,
+                Edge(level.A, level.bend, levels[:k], level.usual, self.factor, self.at_rest, self.rows.largest),
+            )
+            for k, level in enumerate(self.levels)
+        ]
+
+
+class Resolved:
+    """The x (nv,) of a problem, and what is said of it: worked out when it is first asked for.
+
+    The x without limits comes first: within them, it is the answer, for there is no better one. Else every level is solved
+    within limits. With damping, or at the edge of reach, a level depends on the x before it, which must then be within them too.
+    """
 
     x: Array
-    tasks: tuple[TaskOutcome, ...]
-    active_limits: tuple[JointLimit, ...]
-    conflicts: tuple[LimitConflict, ...]
 
+    def __init__(self, problem: Problem) -> None:
+        self._problem, self._aims = problem, problem.aims()
+        nv, rows, who = len(problem.wanted), problem.rows, problem.who
+        free = at_start(np.zeros(nv))
+        self._unlimited: list[Progress] = []
+        for aim in self._aims:
+            free = next_level(free, aim, None, who)
+            self._unlimited.append(free)
+        self.x = self._nearest(free)
+        each = problem.damping > 0.0 or any(level.at_edge for level in self._unlimited)
+        points = np.stack([np.zeros(nv), *(level.x for level in self._unlimited), self.x]) if each else self.x
+        self._limited: list[Progress] | None = None
+        self._excess = np.zeros(len(rows.lower))
+        if rows.allow(points):
+            return
+        start, self._eased, self._excess = first_guess(rows, nv, who)
+        tight, limited = tight_rows(self._eased), at_start(start)
+        self._limited = [limited]
+        for aim in self._aims:
+            limited = next_level(limited, aim, tight, who)
+            self._limited.append(limited)
+        root = np.eye(nv) if problem.metric is None else problem.metric
+        self.x = next_level(limited, Aim(root, root @ problem.wanted), tight, who).x
 
-class _Reached(NamedTuple):
-    """What is known of a level besides x: the limits in its way, and what it would be given without limits, and alone."""
+    def _nearest(self, free: Progress) -> Array:
+        """The x nearest to what is wanted, without limits."""
+        problem = self._problem
+        if not free.Z.shape[1]:
+            return free.x
+        if problem.metric is None:
+            return np.asarray(free.x + free.Z @ (free.Z.T @ (problem.wanted - free.x)))
+        return next_level(free, Aim(problem.metric, problem.metric @ problem.wanted), None, problem.who).x
 
-    way: InTheWay
-    unlimited: Array
-    alone: Array
+    @property
+    def feasible(self) -> bool:
+        """Whether all limits are kept."""
+        return not self._excess.any()
 
+    @property
+    def residuals(self) -> tuple[Array, ...]:
+        """What each task was not given (m,)."""
+        return tuple(level.b - level.A @ self.x for level in self._problem.levels)
 
-def resolve(levels: Sequence[Level], last: tuple[Array, Array], rows: LimitRows, damping: float, who: str) -> Resolved:
-    """The x of all levels in order, then of ``last`` (A, b) which has full rank, within limits."""
-    nv = rows.C.shape[1]
-    start, eased, excess = first_guess(rows, nv, who)
-    tight, none = tight_rows(eased), tight_rows(no_limits(nv))
-    fresh = at_start(np.zeros(nv))
-    limited, unlimited, bound = at_start(start), fresh, bool(start.any())
-    reached: list[_Reached] = []
-    for level in levels:
-        before, free = limited, unlimited if bound else limited
-        limited = next_level(limited, level.A, level.b, tight, level.least, damping, who)
-        bound = bound or limited.pressed
-        unlimited = next_level(free, level.A, level.b, none, level.least, damping, who) if bound else limited
-        by_itself = unlimited
-        if reached and not level.is_done_by(unlimited.x):
-            by_itself = next_level(fresh, level.A, level.b, none, level.least, damping, who)
-        way = _way(level, before, limited, eased, who) if bound else InTheWay((), ())
-        reached.append(_Reached(way, unlimited.x, by_itself.x))
-    x = next_level(limited, *last, tight, 0.0, 0.0, who).x
-    outcomes: list[TaskOutcome] = []
-    for level, result in zip(levels, reached, strict=True):
-        outcomes.append(_outcome(level, x, result, rows, outcomes, damping))
-    return Resolved(x, tuple(outcomes), _active(rows, excess, x), _conflicts(rows, excess, x))
+    @once
+    def tasks(self) -> tuple[TaskOutcome, ...]:
+        """What each task was given."""
+        problem, outcomes, fresh = self._problem, list[TaskOutcome](), at_start(np.zeros(len(self.x)))
+        bound = self._limited is not None and bool(self._limited[0].x.any())
+        for k, level in enumerate(problem.levels):
+            before, after = (self._limited[k : k + 2]) if self._limited is not None else (fresh, self._unlimited[k])
+            bound = bound or after.pressed
+            unlimited = self._unlimited[k].x if bound else after.x
+            alone = unlimited
+            if outcomes and not level.is_done_by(unlimited):
+                alone = next_level(fresh, self._aims[k], None, problem.who).x
+            way = self._way(level, before, after) if bound else InTheWay((), ())
+            outcomes.append(self._outcome(level, way, after.at_edge, unlimited, alone, outcomes))
+        return tuple(outcomes)
 
+    def _outcome(
+        self,
+        level: Level,
+        way: InTheWay,
+        at_edge: bool,
+        unlimited: Array,
+        alone: Array,
+        before: Sequence[TaskOutcome],
+    ) -> TaskOutcome:
+        A, b = level.A, level.b
+        own, together = (_named(self._problem.rows, limits) for limits in way)
+        held = [(k + 1, limit) for k, other in enumerate(before) for limit in (*other.limits, *other.limits_together)]
+        return TaskOutcome(
+            level.task.title,
+            level.task.labels,
+            level.wanted,
+            b - A @ self.x,
+            b - A @ unlimited,
+            b - A @ alone,
+            own,
+            tuple(limit for limit in together if limit not in [other for _, other in held]),
+            tuple((k, limit) for k, limit in held if limit not in own),
+            self._problem.damping > 0.0,
+            at_edge,
+        )
 
-def _outcome(
-    level: Level, x: Array, reached: _Reached, rows: LimitRows, before: Sequence[TaskOutcome], damping: float
-) -> TaskOutcome:
-    task, wanted, A, b, _ = level
-    alone, together = (_named(rows, limits) for limits in reached.way)
-    held = [(k + 1, limit) for k, other in enumerate(before) for limit in (*other.limits, *other.limits_together)]
-    return TaskOutcome(
-        task.title,
-        task.labels,
-        wanted,
-        b - A @ x,
-        b - A @ reached.unlimited,
-        b - A @ reached.alone,
-        alone,
-        tuple(limit for limit in together if limit not in [other for _, other in held]),
-        tuple((k, limit) for k, limit in held if limit not in alone),
-        damping > 0.0,
-    )
+    def _way(self, level: Level, before: Progress, after: Progress) -> InTheWay:
+        if level.is_done_by(after.x):
+            return InTheWay((), ())
+        small = PRESSED * max(1.0, float(np.abs(level.A.T @ level.b).max(initial=0.0)))
+        return in_the_way(after.slope, before.kernel, self._eased, after.x, small, self._problem.who)
 
+    @once
+    def active_limits(self) -> tuple[JointLimit, ...]:
+        """All limits that x is at."""
+        at = limits_reached(self._problem.rows, self.x) & (self._excess == 0.0)[:, None]
+        # The upper side first: where a row leaves no choice, both are named.
+        return _named(self._problem.rows, tuple((int(k), 1 - int(side)) for k, side in np.argwhere(at[:, ::-1])))
 
-def _way(level: Level, before: Progress, after: Progress, rows: LimitRows, who: str) -> InTheWay:
-    if level.is_done_by(after.x):
-        return InTheWay((), ())
-    small = PRESSED * max(1.0, float(np.abs(level.A.T @ level.b).max(initial=0.0)))
-    return in_the_way(after.slope, before.kernel, rows, after.x, small, who)
+    @once
+    def conflicts(self) -> tuple[LimitConflict, ...]:
+        """Limits that are not kept because others contradict them."""
+        found, rows = [], self._problem.rows
+        for k in map(int, np.flatnonzero(self._excess)):
+            side = 0 if self._excess[k] > 0.0 else 1
+            needed, given = (rows.lower, rows.upper)[side][k], rows.C[k] @ self.x
+            limit = rows.limit(k, side)
+            found.append(LimitConflict(limit, rows.meaning(k, needed), rows.meaning(k, given), rows.units[k]))
+        return tuple(found)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Said, (self.x, self.tasks, self.active_limits, self.conflicts, self.feasible, self.residuals)
 
 
 def _named(rows: LimitRows, limits: tuple[tuple[int, int], ...]) -> tuple[JointLimit, ...]:
     return tuple(dict.fromkeys(rows.limit(k, side) for k, side in limits))
-
-
-def _active(rows: LimitRows, excess: Array, x: Array) -> tuple[JointLimit, ...]:
-    at = limits_reached(rows, x) & (excess == 0.0)[:, None]
-    # The upper side first: where a row leaves no choice, both are named.
-    return _named(rows, tuple((int(k), 1 - int(side)) for k, side in np.argwhere(at[:, ::-1])))
-
-
-def _conflicts(rows: LimitRows, excess: Array, x: Array) -> tuple[LimitConflict, ...]:
-    found = []
-    for k in map(int, np.flatnonzero(excess)):
-        side = 0 if excess[k] > 0.0 else 1
-        needed, given = (rows.lower, rows.upper)[side][k], rows.C[k] @ x
-        limit = rows.limit(k, side)
-        found.append(LimitConflict(limit, rows.meaning(k, needed), rows.meaning(k, given), rows.units[k]))
-    return tuple(found)
-
-
-def level_of(who: str, robot: Robot, task: Task, wanted: Array, A: Array, b: Array) -> Level:
-    """A level of finite numbers; rows of A that are all rounding error, beside what they usually are, become 0."""
-    if not (np.isfinite(A).all() and np.isfinite(b).all()):
-        raise TorsorError(f"{who}: task {task.title!r} has numbers that are not finite.")
-    usual = usual_rows(task, robot)
-    never = usual <= VANISHED * max(1.0, float(usual.max(initial=0.0)))
-    vanished = never | (np.linalg.norm(A, axis=1) <= VANISHED * usual)
-    return Level(task, wanted, np.where(vanished[:, None], 0.0, A), b, VANISHED * float(np.linalg.norm(usual)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,19 +12,21 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
 from torsor.model import Robot
 from torsor.resolution.acceleration_rows import acceleration_rows
+from torsor.resolution.edge_of_reach import SHARE
 from torsor.resolution.given import (
     acceleration_limits_from,
     check_numbers,
-    nearness,
+    metric_root,
     pairs_of,
     plain_tasks,
-    vector,
+    vectors,
 )
-from torsor.resolution.priorities import level_of, resolve
 from torsor.resolution.priority_result import PrioritisedAccelerations
 from torsor.resolution.quadratic_program import piqp_module
+from torsor.resolution.states import Rest, in_batch, resolved_states, terms_of
 from torsor.tasks import Task
 
+RESTING = 2.0  # steps
 WHO = "prioritised_accelerations"
 
 
@@ -68,13 +71,23 @@ def prioritised_accelerations(
     """
     listed = plain_tasks(WHO, robot, tasks, (q, v, dt, null, metric, acceleration_limits, recovery, damping))
     piqp_module(WHO)
-    q, v = vector(WHO, "q", q, robot.nq), vector(WHO, "v", v, robot.nv)
+    nv = robot.nv
     check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
-    most = acceleration_limits_from(WHO, acceleration_limits, robot.nv)
-    pairs = pairs_of(WHO, "acceleration", robot, listed)
-    levels = [
-        level_of(WHO, robot, task, y, task.jacobian(robot, q), y - np.asarray(task.drift(robot, q, v)))
-        for task, y in pairs
+    most = acceleration_limits_from(WHO, acceleration_limits, nv)
+    pairs, root = pairs_of(WHO, "acceleration", robot, listed), metric_root(WHO, robot, metric)
+    state = in_batch(
+        WHO,
+        [
+            ("q", vectors(WHO, "q", q, robot.nq)),
+            ("v", vectors(WHO, "v", v, nv)),
+            ("null", np.zeros(nv) if null is None else vectors(WHO, "null", null, nv)),
+            *((f"acceleration of {task.title}", y) for task, y in pairs),
+        ],
+    )
+    q, v, null, *wanted = state
+    terms = [
+        terms_of(WHO, robot, task, y, task.jacobian(robot, q), y - np.asarray(task.drift(robot, q, v)))
+        for (task, _), y in zip(pairs, wanted, strict=True)
     ]
     rows = acceleration_rows(
         robot,
@@ -87,6 +100,8 @@ def prioritised_accelerations(
         effort=effort_limits,
         most=most,
     )
-    found = resolve(levels, nearness(WHO, robot, null, metric), rows, damping, WHO)
-    tau = functions.inverse_dynamics(robot, q, v, found.x)
-    return PrioritisedAccelerations(found.tasks, found.active_limits, found.conflicts, a=found.x, tau=tau)
+    T = max(RESTING * dt, 0.1 * recovery)
+    rest = Rest(SHARE * T**2, -2.0 / (math.sqrt(SHARE) * T) * v)
+    states, a = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
+    tau = functions.inverse_dynamics(robot, q, v, a)
+    return PrioritisedAccelerations(states, q.shape[:-1], a=a, tau=tau)

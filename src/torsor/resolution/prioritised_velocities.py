@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
 from torsor.errors import TorsorError
 from torsor.model import Robot
+from torsor.resolution.edge_of_reach import SHARE
 from torsor.resolution.given import (
     acceleration_limits_from,
     check_numbers,
-    nearness,
+    metric_root,
     pairs_of,
     plain_tasks,
-    vector,
+    vectors,
 )
-from torsor.resolution.priorities import level_of, resolve
 from torsor.resolution.priority_result import PrioritisedVelocities
 from torsor.resolution.quadratic_program import piqp_module
+from torsor.resolution.states import Rest, in_batch, resolved_states, terms_of
 from torsor.resolution.velocity_rows import velocity_rows
 from torsor.tasks import Task
 
@@ -65,16 +68,27 @@ def prioritised_velocities(
     """
     listed = plain_tasks(WHO, robot, tasks, (q, dt, null, metric, previous, acceleration_limits, recovery, damping))
     piqp_module(WHO)
-    q = vector(WHO, "q", q, robot.nq)
+    nv = robot.nv
     check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
-    change = None
     if (previous is None) != (acceleration_limits is None):
         raise TorsorError(f"{WHO}: `acceleration_limits` and `previous` go together; pass both or none.")
-    if previous is not None:
-        most = acceleration_limits_from(WHO, acceleration_limits, robot.nv)
-        change = vector(WHO, "previous", previous, robot.nv), most
-    pairs = pairs_of(WHO, "velocity", robot, listed)
-    levels = [level_of(WHO, robot, task, y, task.jacobian(robot, q), y) for task, y in pairs]
+    most = acceleration_limits_from(WHO, acceleration_limits, nv)
+    pairs, root = pairs_of(WHO, "velocity", robot, listed), metric_root(WHO, robot, metric)
+    state = in_batch(
+        WHO,
+        [
+            ("q", vectors(WHO, "q", q, robot.nq)),
+            ("null", np.zeros(nv) if null is None else vectors(WHO, "null", null, nv)),
+            ("previous", np.zeros(nv) if previous is None else vectors(WHO, "previous", previous, nv)),
+            *((f"velocity of {task.title}", y) for task, y in pairs),
+        ],
+    )
+    q, null, last, *wanted = state
+    terms = [
+        terms_of(WHO, robot, task, y, task.jacobian(robot, q), y) for (task, _), y in zip(pairs, wanted, strict=True)
+    ]
+    change = None if previous is None else (last, most)
     rows = velocity_rows(robot, q, dt, recovery, position=position_limits, velocity=velocity_limits, change=change)
-    found = resolve(levels, nearness(WHO, robot, null, metric), rows, damping, WHO)
-    return PrioritisedVelocities(found.tasks, found.active_limits, found.conflicts, v=found.x)
+    rest = Rest(SHARE * dt, np.zeros((*q.shape[:-1], nv)))
+    states, v = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
+    return PrioritisedVelocities(states, q.shape[:-1], v=v)

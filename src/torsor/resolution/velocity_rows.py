@@ -42,19 +42,19 @@ def velocity_rows(
     change: tuple[Array, Array] | None,
 ) -> LimitRows:
     """All limits of velocities over a step. ``change``: the velocities of the step before, and acceleration limits (nv,)."""
-    named, nv, blocks = named_limits(robot.structure), robot.nv, []
+    named, nv, blocks = named_limits(robot), robot.nv, []
     if change is not None:
         previous, most = change
         at = np.flatnonzero(np.isfinite(most))
-        pairs = acceleration_limits_of(robot.structure, tuple(most.tolist()))
-        own, reach = previous[at], most[at] * dt
+        pairs = acceleration_limits_of(robot, tuple(most.tolist()))
+        own, reach = previous[..., at], most[at] * dt
         blocks.append(
             unit_rows(
                 nv, at, own - reach, own + reach, tuple(pairs[k] for k in at), Rank.ACCELERATION, 1 / dt, -own / dt
             )
         )
     if velocity and len(named.v):
-        speed = np.array(robot.limits.velocity)[named.v]
+        speed = named.speed
         blocks.append(unit_rows(nv, named.v, -speed, speed, named.of_v, Rank.VELOCITY, 1.0, np.zeros(len(named.v))))
     if position and len(named.q):
         blocks.append(_positions(robot, named, q, dt, recovery, change))
@@ -64,17 +64,25 @@ def velocity_rows(
 def _positions(
     robot: Robot, named: NamedLimits, q: Array, dt: float, recovery: float, change: tuple[Array, Array] | None
 ) -> LimitRows:
-    gaps = gaps_of(robot, named, q)
-    G, entry = rows_of_numbers(robot, named, q)
-    braking, before = None, np.zeros(len(G))
+    gaps, G = gaps_of(named, q), rows_of_numbers(robot, named, q)
+    c = len(named.q)
+    braking, before = None, np.zeros(c)
     if change is not None:
-        braking, before = braking_of_numbers(named, change[1]), G @ change[0]
-    lower = -velocity_towards(gaps[:, 0], dt, recovery, braking, -before)
-    upper = velocity_towards(gaps[:, 1], dt, recovery, braking, before)
+        braking, before = braking_of_numbers(named, change[1]), np.einsum("...cv,...v->...c", G, change[0])
+    lower = -velocity_towards(gaps[..., 0], dt, recovery, braking, -before)
+    upper = velocity_towards(gaps[..., 1], dt, recovery, braking, before)
     lower, upper = no_further(lower, upper, gaps)
     said = gaps if braking is not None else np.minimum(gaps, 0.0)
     units = tuple(f"{upper.unit}/s" for _, upper in named.of_q)
-    c = len(G)
     return LimitRows(
-        G, lower, upper, named.of_q, np.full(c, Rank.POSITION), entry, said, np.ones(c), np.zeros(c), units
+        G,
+        lower,
+        upper,
+        said,
+        np.ones(c),
+        np.zeros(c),
+        np.full(c, Rank.POSITION),
+        named.entry,
+        named.of_q,
+        units,
     )

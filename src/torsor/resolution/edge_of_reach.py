@@ -1,0 +1,153 @@
+"""At the edge of what can be reached: what a level cannot have leads no joint past the place where its task turns back.
+
+Least squares know J alone. Along a direction u of the task that is out of reach, u·J = σ n becomes small at the edge, and the
+velocity u·ẏ/σ along n large. A step at that velocity passes the place where u·y is largest; beyond it σ has the other sign, and
+the next step comes back: the robot shakes for ever. What J leaves out is the second order of a step T::
+
+    u·y(q ⊕ v T) = u·y + T σ n·v + ½ T² v·H v,      H = u·∂J,   v·H v = u·J̇(v) v
+
+and the least |ẏ − J v|² with it has, besides JᵀJ, the second derivative −T Σ (what is not attained)_i ∂J_i [NW06, (10.5)].
+Directions in which the task turns back, −H > 0, are damped by just that::
+
+    |ẏ − J v|² + μ T v·|K| v          K = −Σ_i w_i u_i·∂J, over weak directions i, w_i = u_i·ẏ what is wanted        (1)
+
+With μ = 1 joints would be led in one step to where the task turns back; μ = 2 leads them half the way in each, and they come to
+rest. |K| has the absolute eigenvalues of K, none below a tenth of the largest, so that no motion is large only because it bends
+nothing. Along the n_i it is at least |w_i| |J̇(n_i) n_i|, which bounds what is asked of joints where the task bends on, or to the
+side: beside a straight arm that is to fold, or an axis that the hand is on. For accelerations it is the same with T², T a few
+steps, and the motion is braked, s = −(2/√μ T) v: critically damped.
+
+A direction is weak if a step T would lead past its turning point: σ² < θ, with θ = μ T λ and λ the largest eigenvalue; and if
+limits let it be so fast, σ |w| < θ |n·v|. The w_i, and the n_i, are weighted by 1 − σ_i²/θ, so that nothing jumps. Without weak
+directions nothing is changed, and directions that are not weak are as exact as ever. Lower levels may not move along positive
+eigenvalues of K: to second order that would take from this level. Levels before this one hold on the way, which bends it more:
+∂J − J J_<⁺ ∂J_< in place of ∂J.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+
+SHARE = 2.0  # μ: in each step 1/μ of the way to where the task turns back
+CURVED = 4.0  # times what is usual for a row, per rad: no curvature of a task is larger
+SEEN = 1e-7  # of what is usual for a row: less damping than its square is none
+FLAT = 1e-3  # of the largest curvature: less is no turning back
+UNLIMITED = 1e100  # rad/s or rad/s²
+LEAST = 0.1  # of the largest curvature: what the level itself moves along is damped by no less
+TINY = 1e-6  # of a motion of length 1: what a joint does less of, it does not do
+SOUND = 1e-3  # of the largest singular value: less than that of the levels before is not followed
+
+
+Bend = Callable[[Array], Array]
+
+
+class Edge(NamedTuple):
+    """What is known of a level with A x = b besides A and b, and of those before it."""
+
+    A: Array
+    bend: Bend
+    """J̇(d) d (k, m) along directions d (k, n)."""
+    before: Sequence[tuple[Array, Bend]]
+    """A and the same of the levels before."""
+    usual: float
+    """The length of the rows of A, as it usually is."""
+    factor: float
+    """μ T for velocities, μ T² for accelerations."""
+    aim: Array
+    """The x (n,) for what is out of reach: 0 for velocities, −(2/√μ T) v for accelerations."""
+    largest: Callable[[], Array]
+    """The largest |x| (n,) that limits allow."""
+
+
+class Split(NamedTuple):
+    """A (m, n) on a basis Z (n, k): A Z = U diag(sizes) Vt."""
+
+    Z: Array
+    U: Array
+    sizes: Array
+    Vt: Array
+
+
+class Kept(NamedTuple):
+    """What is added to a level: |S x − s|², with S (r, n) and s (r,)."""
+
+    S: Array
+    s: Array
+    reserved: Array
+    """Rows (·, n) that lower levels may not change: along them the task turns back."""
+
+
+def kept_at_edge(edge: Edge, wanted: Array, split: Split, free: Array | None) -> Kept | None:
+    """What to add to a level: the second term of (1). None if no direction is weak.
+
+    ``wanted`` (m,) is what is left to do; ``free`` (n, f) a basis of all motions that no limit is in the way of, None for all.
+    """
+    U, k = split.U, len(split.Vt)
+    parts, squares = U.T @ wanted, np.zeros(max(len(U), k))
+    squares[: len(split.sizes)] = split.sizes**2
+    weak = squares[: len(U)] < edge.factor * CURVED * edge.usual * np.abs(parts)
+    if not weak.any():
+        return None
+    moved = np.ones(k, bool)
+    moved[: min(len(U), k)] = weak[:k]
+    if not moved.any():
+        return None
+    N, U = split.Z @ split.Vt[moved].T, U[:, weak]
+    bent = _bent(edge, N, free)
+    own = np.linalg.norm(np.diagonal(bent, axis1=1, axis2=2), axis=0) * np.abs(_padded(parts, k)[moved])
+    most = max(float(np.abs(np.linalg.eigvalsh(np.tensordot(U @ parts[weak], bent, 1))).max()), float(own.max()))
+    limit = edge.factor * most
+    if limit <= (SEEN * edge.usual) ** 2:
+        return None
+    share = np.maximum(1.0 - squares / limit, 0.0)
+    reached = limit * _speeds(split, edge.largest()) < np.sqrt(squares[:k]) * float(np.linalg.norm(parts[weak]))
+    share[:k][reached] = 0.0
+    root = np.sqrt(share[:k][moved])
+    K = -np.tensordot(U @ (share[: len(weak)] * parts)[weak], bent * np.outer(root, root), 1)
+    values, vectors = np.linalg.eigh(K)
+    own = own * share[:k][moved]
+    most = max(float(np.abs(values).max()), float(own.max()))
+    if edge.factor * most <= (SEEN * edge.usual) ** 2:
+        return None
+    damped = np.maximum(np.abs(values), LEAST * most)
+    aside = np.maximum(own - (vectors**2) @ damped, 0.0)
+    M = np.concatenate([np.sqrt(damped)[:, None] * vectors.T, np.diag(np.sqrt(aside))[aside > 0.0]])
+    S = np.sqrt(edge.factor) * (M * root) @ N.T
+    return Kept(S, S @ edge.aim, (vectors.T[values > FLAT * most] * root) @ N.T)
+
+
+def _padded(x: Array, size: int) -> Array:
+    """The first numbers of x, or zeros after them."""
+    return np.concatenate([x, np.zeros(max(size - len(x), 0))])[:size]
+
+
+def _speeds(split: Split, largest: Array) -> Array:
+    """The largest |n·x| (k,) along motions n of Z that |x| ≤ ``largest`` (n,) allows."""
+    N = np.abs(split.Z @ split.Vt.T)
+    return np.asarray(np.minimum(largest, UNLIMITED) @ np.where(N > TINY, N, 0.0))
+
+
+def _bent(edge: Edge, N: Array, free: Array | None) -> Array:
+    """∂J (m, k, k) along the columns of N (n, k), symmetric in them, levels before held by ``free`` motions."""
+    k = N.shape[1]
+    first, second = np.triu_indices(k)
+    along = N[:, first].T + np.where(first == second, 0.0, N[:, second]).T
+    values = edge.bend(along)
+    if edge.before:
+        J = np.concatenate([A for A, _ in edge.before])
+        held = np.concatenate([bend(along) for _, bend in edge.before], axis=-1)
+        own = edge.A
+        if free is not None:
+            J, own = J @ free, own @ free
+        values = values - held @ (own @ np.linalg.pinv(J, rcond=SOUND)).T
+    bent = np.zeros((values.shape[1], k, k))
+    bent[:, first, second] = bent[:, second, first] = values.T
+    own = bent[:, range(k), range(k)]
+    both = 0.5 * (bent - own[:, :, None] - own[:, None, :])
+    both[:, range(k), range(k)] = own
+    return both

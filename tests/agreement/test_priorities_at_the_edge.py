@@ -1,0 +1,168 @@
+"""Prioritised velocities and accelerations at targets that cannot be reached, in closed loop: the robot comes to rest.
+
+Velocities are integrated by hand; torques of accelerations drive Pinocchio's dynamics, four stages of Runge and Kutta a step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from test_edge_of_reach import arm_of, edge
+
+import torsor
+
+pytestmark = pytest.mark.compiled
+
+AT_REST = 0.05  # rad/s
+HOME = np.array([0.0, -0.3, 0.0, -2.0, 0.0, 1.8, 0.5])
+
+
+def led_by_velocities(name, start, target, gain, dt, seconds, **options):
+    """The fastest joint of the last half second, the fastest of all, and where it ends; ``target`` a point or a pose."""
+    robot, frame, starts, _ = arm_of(name)
+    task = torsor.position_task(frame) if np.ndim(target) == 1 else torsor.pose_task(frame)
+    q, speeds = np.array(starts[start]), []
+    for _ in range(round(seconds / dt)):
+        v = torsor.prioritised_velocities(
+            robot, q, [(task, gain * error(robot, q, frame, target))], dt, **options_at(options, q)
+        ).v
+        q = q + dt * v
+        speeds.append(np.abs(v).max())
+    return max(speeds[-round(0.5 / dt) :]), max(speeds), q
+
+
+def error(robot, q, frame, target):
+    T = torsor.frame_pose(robot, q, frame)
+    return target - T[:3, 3] if np.ndim(target) == 1 else torsor.lie.se3.log(np.linalg.inv(T) @ target)
+
+
+def options_at(options, q):
+    return {name: x(q) if callable(x) else x for name, x in options.items()}
+
+
+FREE = {"position_limits": False, "velocity_limits": False}
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "direction", "beyond", "gain", "dt", "options"),
+    [
+        ("panda", "inside", (1, 0, 0.2), 0.5, 4.0, 0.004, {}),
+        ("panda", "inside", (1, 0, 0.2), 0.5, 10.0, 0.002, {}),
+        ("panda", "inside", (1, 0, 0.2), 0.05, 4.0, 0.004, {"null": lambda q: 2.0 * (HOME - q)}),
+        ("panda", "inside", (0, 1, 0.5), 0.5, 4.0, 0.004, FREE | {"null": lambda q: 4.0 * (HOME - q)}),
+        ("ur5", "straight", (0, 1, 0.3), 0.3, 10.0, 0.004, {}),
+        ("ur5", "wrist", (-1, 0, 0.3), 0.7, 4.0, 0.008, FREE),
+        ("planar2r", "inside", (1, 1, 0), 0.7, 4.0, 0.004, FREE),
+        ("planar2r", "straight", (-1, 1, 0), 0.05, 10.0, 0.01, FREE),
+    ],
+)
+def test_velocities_lead_to_rest_at_points_out_of_reach(name, start, direction, beyond, gain, dt, options):
+    robot, frame, *_ = arm_of(name)
+    point, u = edge(name, direction)
+    last, fastest, q = led_by_velocities(name, start, point + beyond * u, gain, dt, 2.0, **options)
+    assert last < AT_REST
+    assert fastest < (100.0 if options else 3.3)
+    if options or name != "panda":  # its elbow has a limit before it is straight
+        assert np.linalg.norm(torsor.frame_pose(robot, q, frame)[:3, 3] - point) < 2e-3
+
+
+@pytest.mark.parametrize(("name", "start"), [("ur5", "wrist"), ("panda", "inside")])
+def test_velocities_lead_to_rest_at_poses_out_of_reach(name, start):
+    robot, frame, starts, _ = arm_of(name)
+    target = torsor.frame_pose(robot, np.array(starts["inside"]), frame)
+    point, u = edge(name, (1, 0.4, 0.3))
+    target[:3, 3] = point + 0.3 * u
+    last, _, _ = led_by_velocities(name, start, target, 4.0, 0.006, 3.0)
+    assert last < AT_REST
+
+
+def led_by_torques(name, start, target, kp, dt, seconds, **options):
+    """The same by accelerations, whose torques are held for a step dt; the plant is Pinocchio's."""
+    robot, frame, starts, twin = arm_of(name)
+    data, K_inverse = twin.model.createData(), np.linalg.inv(twin.K)
+    task = torsor.position_task(frame) if np.ndim(target) == 1 else torsor.pose_task(frame)
+    q, v, kd, speeds = np.array(starts[start]), np.zeros(robot.nv), 2.0 * np.sqrt(kp), []
+
+    def accelerated(q, v, tau):
+        return K_inverse @ pin.aba(twin.model, data, twin.q(q), twin.K @ v, K_inverse.T @ tau)
+
+    for _ in range(round(seconds / dt)):
+        wanted = kp * error(robot, q, frame, target) - kd * task.jacobian(robot, q) @ v
+        tau = torsor.prioritised_accelerations(robot, q, v, [(task, wanted)], dt, null=-kd * v, **options).tau
+        a_1 = accelerated(q, v, tau)
+        v_2, q_2 = v + 0.5 * dt * a_1, q + 0.5 * dt * v
+        a_2 = accelerated(q_2, v_2, tau)
+        v_3, q_3 = v + 0.5 * dt * a_2, q + 0.5 * dt * v_2
+        a_3 = accelerated(q_3, v_3, tau)
+        v_4, q_4 = v + dt * a_3, q + dt * v_3
+        q = q + dt / 6.0 * (v + 2.0 * v_2 + 2.0 * v_3 + v_4)
+        v = v + dt / 6.0 * (a_1 + 2.0 * a_2 + 2.0 * a_3 + accelerated(q_4, v_4, tau))
+        speeds.append(np.abs(v).max())
+    return max(speeds[-round(0.3 / dt) :]), max(speeds), q
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "direction", "beyond", "kp", "dt", "free"),
+    [
+        ("panda", "inside", (1, 0, 0.2), 0.5, 100.0, 0.004, False),
+        ("panda", "inside", (1, 0, 0.2), 0.05, 400.0, 0.002, True),
+        ("ur5", "straight", (0, 1, 0.3), 0.3, 25.0, 0.004, False),
+        ("planar2r", "inside", (1, 1, 0), 0.7, 100.0, 0.004, True),
+        ("planar2r", "straight", (-1, 1, 0), 0.3, 25.0, 0.004, True),
+    ],
+)
+def test_accelerations_lead_to_rest_at_points_out_of_reach(name, start, direction, beyond, kp, dt, free):
+    point, u = edge(name, direction)
+    options = FREE | {"effort_limits": False} if free else {}
+    last, fastest, _ = led_by_torques(name, start, point + beyond * u, kp, dt, 10.0 / np.sqrt(kp) + 1.0, **options)
+    assert last < AT_REST
+    assert fastest < (60.0 if free else 3.3)
+
+
+def test_accelerations_lead_to_rest_at_a_pose_out_of_reach():
+    robot, frame, starts, _ = arm_of("ur5")
+    target = torsor.frame_pose(robot, np.array(starts["inside"]), frame)
+    point, u = edge("ur5", (1, 0, 0.3))
+    target[:3, 3] = point + 0.3 * u
+    last, _, _ = led_by_torques("ur5", "wrist", target, 25.0, 0.006, 3.0)
+    assert last < AT_REST
+
+
+def test_a_second_task_out_of_reach_of_what_the_first_leaves_comes_to_rest():
+    """The tip holds its place, the elbow is to rise higher than that allows: both levels rest, and the first is not touched."""
+    robot = torsor.robots.panda()
+    hand, elbow = torsor.position_task("hand_tcp"), torsor.position_task("link_4", ["vy"])
+    q, dt, speeds = HOME.copy(), 0.004, []
+    place = torsor.frame_pose(robot, q, "hand_tcp")[:3, 3]
+    for step in range(600):
+        first = (hand, 4.0 * (place - torsor.frame_pose(robot, q, "hand_tcp")[:3, 3]))
+        second = (elbow, 4.0 * (np.array([2.0]) - torsor.frame_pose(robot, q, "link_4")[1:2, 3]))
+        found = torsor.prioritised_velocities(robot, q, [first, second], dt)
+        if step % 20 == 0:
+            alone = torsor.prioritised_velocities(robot, q, [first], dt)
+            np.testing.assert_allclose(found.residuals[0], alone.residuals[0], atol=1e-9)
+        q = q + dt * found.v
+        speeds.append(np.abs(found.v).max())
+    assert max(speeds[-50:]) < AT_REST
+    assert np.linalg.norm(torsor.frame_pose(robot, q, "hand_tcp")[:3, 3] - place) < 2e-3
+    assert not found.tasks[1].done
+
+
+def test_at_the_edge_lower_levels_take_nothing_and_the_report_says_so():
+    """Along a way to a point out of reach: the first task is given the same, with a posture task and a second aim or without."""
+    robot, frame, starts, _ = arm_of("panda")
+    point, u = edge("panda", (1, 0, 0.2))
+    hand = torsor.position_task(frame)
+    posture = torsor.function_task(lambda robot, q: q, 7)
+    q, edges = np.array(starts["inside"]), 0
+    for _ in range(400):
+        first = (hand, 4.0 * error(robot, q, frame, point + 0.3 * u))
+        alone = torsor.prioritised_velocities(robot, q, [first], 0.004, **FREE)
+        both = torsor.prioritised_velocities(robot, q, [first, (posture, 4.0 * (HOME - q))], 0.004, null=HOME, **FREE)
+        np.testing.assert_allclose(both.residuals[0], alone.residuals[0], atol=1e-9)
+        edges += both.tasks[0].at_edge
+        q = q + 0.004 * both.v
+    assert edges > 100
+    assert np.abs(both.v).max() < AT_REST
+    assert "at the edge of what it can reach" in str(both.tasks[0])
