@@ -27,6 +27,7 @@ eigenvalues of K: to second order that would take from this level. Levels before
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,8 @@ from torsor.arrays.typing import Array
 
 SHARE = 2.0  # μ: in each step 1/μ of the way to where the task turns back
 CURVED = 4.0  # times what is usual for a row, per rad: no curvature of a task is larger
+ABOUT = 1.5  # times the curvature along its own motion: the largest of those that it is part of, or nearly
+BENT = 0.05  # of what is usual for a row: a curvature that directions near their edge have at least
 SEEN = 1e-7  # of what is usual for a row: less damping than its square is none
 FLAT = 1e-3  # of the largest curvature: less is no turning back
 UNLIMITED = 1e100  # rad/s or rad/s²
@@ -90,12 +93,20 @@ def kept_at_edge(edge: Edge, wanted: Array, split: Split, free: Array | None) ->
     U, k = split.U, len(split.Vt)
     parts, squares = U.T @ wanted, np.zeros(max(len(U), k))
     squares[: len(split.sizes)] = split.sizes**2
-    weak = squares[: len(U)] < edge.factor * CURVED * edge.usual * np.abs(parts)
+    most = edge.factor * CURVED * edge.usual
+    weak = squares[: len(U)] < most * np.abs(parts)
     if not weak.any():
         return None
+    speeds, sizes = _speeds(split, edge.largest()), np.sqrt(squares[:k])
+    weak[:k] &= sizes[: len(U)] < most * speeds[: len(U)]
+    for i in np.flatnonzero(weak[:k] & (sizes[: len(U)] > 0.0)) if not edge.before else ():
+        # How it bends along its own motion says in most cases that it does not turn back so soon.
+        own = float(np.linalg.norm(edge.bend((split.Z @ split.Vt[i])[None])))
+        most = edge.factor * max(ABOUT * own, BENT * edge.usual)
+        weak[i] = squares[i] < most * abs(parts[i]) and sizes[i] < most * speeds[i]
     moved = np.ones(k, bool)
     moved[: min(len(U), k)] = weak[:k]
-    if not moved.any():
+    if not (weak.any() and moved.any()):
         return None
     N, U = split.Z @ split.Vt[moved].T, U[:, weak]
     bent = _bent(edge, N, free)
@@ -105,8 +116,7 @@ def kept_at_edge(edge: Edge, wanted: Array, split: Split, free: Array | None) ->
     if limit <= (SEEN * edge.usual) ** 2:
         return None
     share = np.maximum(1.0 - squares / limit, 0.0)
-    reached = limit * _speeds(split, edge.largest()) < np.sqrt(squares[:k]) * float(np.linalg.norm(parts[weak]))
-    share[:k][reached] = 0.0
+    share[:k][limit * speeds < sizes * float(np.linalg.norm(parts[weak]))] = 0.0
     root = np.sqrt(share[:k][moved])
     K = -np.tensordot(U @ (share[: len(weak)] * parts)[weak], bent * np.outer(root, root), 1)
     values, vectors = np.linalg.eigh(K)
@@ -126,6 +136,11 @@ def _padded(x: Array, size: int) -> Array:
     return np.concatenate([x, np.zeros(max(size - len(x), 0))])[:size]
 
 
+@cache
+def _pairs(k: int) -> tuple[Array, Array]:
+    return np.triu_indices(k)  # type: ignore[return-value]
+
+
 def _speeds(split: Split, largest: Array) -> Array:
     """The largest |n·x| (k,) along motions n of Z that |x| ≤ ``largest`` (n,) allows."""
     N = np.abs(split.Z @ split.Vt.T)
@@ -135,7 +150,7 @@ def _speeds(split: Split, largest: Array) -> Array:
 def _bent(edge: Edge, N: Array, free: Array | None) -> Array:
     """∂J (m, k, k) along the columns of N (n, k), symmetric in them, levels before held by ``free`` motions."""
     k = N.shape[1]
-    first, second = np.triu_indices(k)
+    first, second = _pairs(k)
     along = N[:, first].T + np.where(first == second, 0.0, N[:, second]).T
     values = edge.bend(along)
     if edge.before:

@@ -8,6 +8,7 @@ over such limits is zero and no term of it can be positive: it is an equation fr
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,8 @@ PRESSED = 1e-7  # multipliers below this, in the scale of a level, are zero
 class Aim(NamedTuple):
     """A level: the least |A x − b|² + d² |change of x|²."""
 
-    A: Array
+    A: Array | None
+    """None for 1."""
     b: Array
     least: float = 0.0
     """Of A nothing below this is taken for a number, whatever its other entries are."""
@@ -61,7 +63,9 @@ def first_guess(rows: LimitRows, nv: int, who: str) -> tuple[Array, LimitRows, A
 
     Also the rows with which that is feasible, and how much each had to give way (c,).
     """
-    excess = np.zeros(len(rows.lower))
+    excess, x = np.zeros(len(rows.lower)), np.zeros(nv)
+    if rows.allow(x):
+        return x, rows, excess
     x = _nearest_to_nothing(rows, nv)
     if not _outside(rows, x).any():
         return x, rows, excess
@@ -129,7 +133,9 @@ def _solved(
     """The level, its edge that of what limits ``blocked`` (t,) leave; and which limits of places are in its way (t,)."""
     A, b, least, damping, edge = aim
     x, Z = before.x, before.Z
-    nothing = max(RANK * float(np.linalg.norm(A)), least)
+    if A is None:
+        return _near(before, b, rows, who)
+    nothing = max(RANK * math.sqrt(float(np.vdot(A, A))), least)
     U, sizes, Vt = np.linalg.svd(A @ Z)
     rank, lacking = _rank(sizes, nothing), b - A @ x
     wanted, kept = U[:, :rank].T @ lacking, None  # what no motion can change is left out
@@ -146,6 +152,7 @@ def _solved(
         w, multipliers = _within_rows(sizes, used, wanted, w, before, rows, damping, who)
     x = x + Z @ w
     slope = A.T @ (b - A @ x) - damping**2 * Z @ (used.T @ (used @ w))
+    small = PRESSED * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
     left = Vt[rank:].T
     if kept is not None:
         slope = slope + kept.S.T @ (kept.s - kept.S @ x)
@@ -157,10 +164,21 @@ def _solved(
         return Progress(x, Z, kernel, False, slope, kept is not None), np.zeros(
             0 if rows is None else len(rows.lower), bool
         )
-    held = np.abs(multipliers) > PRESSED * max(1.0, float(np.abs(aim.A.T @ b).max(initial=0.0)))
+    held = np.abs(multipliers) > small
     if held.any():
         Z = Z @ _free(rows.C[held] @ Z, RANK)
     return Progress(x, Z, kernel, True, slope, kept is not None), held & rows.of_places(multipliers)
+
+
+def _near(before: Progress, b: Array, rows: TightRows | None, who: str) -> tuple[Progress, Array]:
+    """The last level, |x − b|²: nothing is free after it."""
+    x, Z = before.x, before.Z
+    wanted = w = Z.T @ (b - x)
+    if rows is not None:
+        one = np.ones(len(w))
+        w, _ = _within_rows(one, np.eye(len(w)), wanted, w, before, rows, 0.0, who)
+    x = x + Z @ w
+    return Progress(x, Z[:, :0], Z[:, :0], False, b - x, False), np.zeros(0, bool)
 
 
 def _within_rows(
@@ -175,7 +193,7 @@ def _within_rows(
         return w, None
     stacked = np.concatenate([sizes[:, None] * used, damping * used]) if damping else sizes[:, None] * used
     aims = np.concatenate([wanted, np.zeros(len(sizes))]) if damping else wanted
-    return least_squares_within(stacked, aims, C, lower, upper, who)
+    return least_squares_within(stacked, aims, C, lower, upper, who, w)
 
 
 def _kept(edge: Edge, left: Array, split: Split, rows: TightRows | None, blocked: Array | None) -> Kept | None:

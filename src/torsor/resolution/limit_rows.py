@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,17 +129,22 @@ def tight_rows(rows: LimitRows) -> TightRows:
     C, lower, upper, rank = rows.C, rows.lower, rows.upper, rows.rank
     if not len(lower):
         return TightRows(C, lower, upper, rank, rank)
-    (others,) = np.nonzero(rows.entry < 0)
-    entries = np.unique(rows.entry[rows.entry >= 0])
-    mine = rows.entry == entries[:, None]
+    others, mine, units = _entries(tuple(rows.entry.tolist()), C.shape[1])
     of_lower, of_upper = np.where(mine, lower, -np.inf), np.where(mine, upper, np.inf)
-    return TightRows(
-        np.concatenate([C[others], np.eye(C.shape[1])[entries]]),
-        np.append(lower[others], of_lower.max(axis=1)),
-        np.append(upper[others], of_upper.min(axis=1)),
-        np.append(rank[others], rank[of_lower.argmax(axis=1)]),
-        np.append(rank[others], rank[of_upper.argmin(axis=1)]),
-    )
+    below, above = rank[of_lower.argmax(axis=1)], rank[of_upper.argmin(axis=1)]
+    tight = TightRows(units, of_lower.max(axis=1), of_upper.min(axis=1), below, above)
+    if not len(others):
+        return tight
+    rest = TightRows(C[others], lower[others], upper[others], rank[others], rank[others])
+    return TightRows(*(np.concatenate(parts) for parts in zip(rest, tight, strict=True)))
+
+
+@lru_cache(maxsize=64)
+def _entries(entry: tuple[int, ...], nv: int) -> tuple[Array, Array, Array]:
+    """Rows that are no entry of x; for each entry that has rows, which those are; and the rows x_k of these entries."""
+    own = np.array(entry)
+    (others,), entries = np.nonzero(own < 0), np.unique(own[own >= 0])
+    return others, own == entries[:, None], np.eye(nv)[entries]
 
 
 def no_limits(nv: int) -> LimitRows:
@@ -193,7 +199,10 @@ def no_further(lower: Array, upper: Array, gaps: Array) -> tuple[Array, Array]:
 def gaps_of(named: NamedLimits, q: Array) -> Array:
     """How far above their lower and below their upper limits numbers of q are (..., c, 2)."""
     own = q[..., named.q]
-    return np.stack([own - named.lower, named.upper - own], axis=-1)
+    gaps = np.empty((*own.shape, 2))
+    np.subtract(own, named.lower, out=gaps[..., 0])
+    np.subtract(named.upper, own, out=gaps[..., 1])
+    return gaps
 
 
 def rows_of_numbers(robot: Robot, named: NamedLimits, q: Array) -> Array:

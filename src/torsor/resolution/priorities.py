@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,13 +57,14 @@ class Problem(NamedTuple):
     def aims(self) -> list[Aim]:
         """The levels as they are solved."""
         levels = [(level.A, level.bend) for level in self.levels]
+        largest = cache(self.rows.largest)
         return [
             Aim(
                 level.A,
                 level.b,
                 level.least,
                 self.damping,
-                Edge(level.A, level.bend, levels[:k], level.usual, self.factor, self.at_rest, self.rows.largest),
+                Edge(level.A, level.bend, levels[:k], level.usual, self.factor, self.at_rest, largest),
             )
             for k, level in enumerate(self.levels)
         ]
@@ -98,17 +100,16 @@ class Resolved:
         for aim in self._aims:
             limited = next_level(limited, aim, tight, who)
             self._limited.append(limited)
-        root = np.eye(nv) if problem.metric is None else problem.metric
-        self.x = next_level(limited, Aim(root, root @ problem.wanted), tight, who).x
+        self.x = next_level(limited, self._last(), tight, who).x
+
+    def _last(self) -> Aim:
+        """What is left is to be near to what is wanted."""
+        wanted, L = self._problem.wanted, self._problem.metric
+        return Aim(None, wanted) if L is None else Aim(L, L @ wanted)
 
     def _nearest(self, free: Progress) -> Array:
         """The x nearest to what is wanted, without limits."""
-        problem = self._problem
-        if not free.Z.shape[1]:
-            return free.x
-        if problem.metric is None:
-            return np.asarray(free.x + free.Z @ (free.Z.T @ (problem.wanted - free.x)))
-        return next_level(free, Aim(problem.metric, problem.metric @ problem.wanted), None, problem.who).x
+        return next_level(free, self._last(), None, self._problem.who).x if free.Z.shape[1] else free.x
 
     @property
     def feasible(self) -> bool:

@@ -1,9 +1,10 @@
-"""Least squares within limits, min |A w − b|² with l ≤ C w ≤ u: by PIQP, then to the last digit on the limits it found.
+"""Least squares within limits, min |A w − b|² with l ≤ C w ≤ u: by a guess of which are active, or PIQP, to the last digit.
 
-PIQP [SJL23] is an interior-point method with proximal terms: it needs no full rank, neither of A nor of the active limits. Its
-answer says which limits are active; the least squares on those is then solved directly, and kept if it satisfies the conditions
-of an optimum: within all limits, and no multiplier of the wrong sign. Where that set was wrong and a few corrections do not mend
-it, the primal active-set method goes on from there, one limit at a time.
+On given limits the least squares is solved directly, and kept if it satisfies the conditions of an optimum: within all limits,
+and no multiplier of the wrong sign; a few corrections may mend a set of limits that was wrong. Those that the least squares
+without limits breaks are tried first. Where that fails, PIQP [SJL23], an interior-point method with proximal terms that needs no
+full rank, neither of A nor of the active limits, says which are active; where that fails too, the primal active-set method goes
+on from there, one limit at a time.
 """
 
 from __future__ import annotations
@@ -38,8 +39,19 @@ def piqp_module(who: str) -> Any:
         raise TorsorError(f"{who} needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
 
 
-def least_squares_within(A: Array, b: Array, C: Array, lower: Array, upper: Array, who: str) -> Solution:
-    """The least |A w − b|² with l ≤ C w ≤ u, which w = 0 satisfies: an optimal w, and multipliers of ½ |A w − b|²."""
+def least_squares_within(
+    A: Array, b: Array, C: Array, lower: Array, upper: Array, who: str, unlimited: Array | None = None
+) -> Solution:
+    """The least |A w − b|² with l ≤ C w ≤ u, which w = 0 satisfies: an optimal w, and multipliers of ½ |A w − b|².
+
+    ``unlimited`` (k,) is what w would be without limits: those that it breaks are tried first.
+    """
+    small = MULTIPLIER * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
+    if unlimited is not None:
+        values = C @ unlimited
+        broken = np.where(values > upper, 1.0, np.where(values < lower, -1.0, 0.0))
+        if (found := _mended(A, b, C, lower, upper, broken, small, unlimited)) is not None:
+            return found
     piqp = piqp_module(who)
     scale = max(float(np.abs(b).max(initial=0.0)), 1e-30)
     held = (np.isfinite(lower) | np.isfinite(upper)) & (np.linalg.norm(C, axis=1) > FEASIBLE)  # rows that w can change
@@ -56,27 +68,29 @@ def least_squares_within(A: Array, b: Array, C: Array, lower: Array, upper: Arra
     values = G @ w
     above, below = upper[held] / scale - values, values - lower[held] / scale
     multipliers[held] = np.where(up > above, up, 0.0) - np.where(down > below, down, 0.0)
-    found = Solution(scale * w, scale * multipliers)
-    return _polished(A, b, C, lower, upper, found)
+    polished = _mended(A, b, C, lower, upper, np.sign(multipliers), small, scale * w)
+    return polished or _one_at_a_time(A, b, C, lower, upper, scale * w, small)
 
 
-def _polished(A: Array, b: Array, C: Array, lower: Array, upper: Array, found: Solution) -> Solution:
-    """The least squares with the active limits as equations, mended a few times where those were the wrong ones."""
-    side, w = np.sign(found.multipliers), found.w
-    far = FEASIBLE + 1e-13 * float(np.abs(w).max(initial=0.0))  # the latter for rounding
-    small = MULTIPLIER * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
+def _mended(
+    A: Array, b: Array, C: Array, lower: Array, upper: Array, side: Array, small: float, w: Array
+) -> Solution | None:
+    """The least squares with limits as equations, at the sides 1 or −1, mended a few times where those were the wrong ones.
+
+    None if that does not lead to an optimum.
+    """
     for _ in range(MENDED):
         active = np.flatnonzero(side)
         multipliers = np.zeros(len(side))
         bounds = np.where(side > 0.0, upper, lower)[active]
         w, multipliers[active] = _on_limits(A, b, C[active], bounds, w)
-        values = C @ w
+        values, far = C @ w, FEASIBLE + 1e-13 * float(np.abs(w).max(initial=0.0))  # the latter for rounding
         above, below = values > upper + far, values < lower - far
         wrong = multipliers * side < -small
         if not (above.any() or below.any() or wrong.any()):
             return Solution(w, np.where(multipliers * side > 0.0, multipliers, 0.0))
         side = np.where(above, 1.0, np.where(below, -1.0, np.where(wrong, 0.0, side)))
-    return _one_at_a_time(A, b, C, lower, upper, found.w, small)
+    return None
 
 
 def _one_at_a_time(A: Array, b: Array, C: Array, lower: Array, upper: Array, w: Array, small: float) -> Solution:

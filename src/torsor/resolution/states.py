@@ -57,6 +57,8 @@ class _Bend(NamedTuple):
     q: Array
 
     def __call__(self, along: Array) -> Array:
+        if len(along) == 1:
+            return np.asarray(self.task.drift(self.robot, self.q, along[0]))[None]
         return np.asarray(self.task.drift(self.robot, np.broadcast_to(self.q, (len(along), len(self.q))), along))
 
 

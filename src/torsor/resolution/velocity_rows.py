@@ -17,6 +17,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.model import Robot
+from torsor.model.remembered import remembered
 from torsor.resolution.braking import velocity_towards
 from torsor.resolution.joint_limit import NamedLimits, acceleration_limits_of, named_limits
 from torsor.resolution.limit_rows import (
@@ -43,6 +44,8 @@ def velocity_rows(
 ) -> LimitRows:
     """All limits of velocities over a step. ``change``: the velocities of the step before, and acceleration limits (nv,)."""
     named, nv, blocks = named_limits(robot), robot.nv, []
+    if change is None and velocity and position and named.are_entries and len(named.v) and len(named.q):
+        return _usual_case(robot, named, q, dt, recovery)
     if change is not None:
         previous, most = change
         at = np.flatnonzero(np.isfinite(most))
@@ -54,24 +57,55 @@ def velocity_rows(
             )
         )
     if velocity and len(named.v):
-        speed = named.speed
-        blocks.append(unit_rows(nv, named.v, -speed, speed, named.of_v, Rank.VELOCITY, 1.0, np.zeros(len(named.v))))
+        blocks.append(_velocities(nv, named))
     if position and len(named.q):
         blocks.append(_positions(robot, named, q, dt, recovery, change))
     return all_rows(nv, blocks)
 
 
+def _usual_case(robot: Robot, named: NamedLimits, q: Array, dt: float, recovery: float) -> LimitRows:
+    """Limits of velocity and position of joints with one number: the same rows for every q, but for the bounds of positions."""
+    lower, upper, gaps = _bounds(named, q, dt, recovery, None, None)
+    speed, before = named.speed, len(named.v)
+    bounds = np.empty((2, *q.shape[:-1], before + len(named.q)))
+    bounds[0, ..., :before], bounds[1, ..., :before] = -speed, speed
+    bounds[0, ..., before:], bounds[1, ..., before:] = lower, upper
+    said = np.zeros((*q.shape[:-1], before + len(named.q), 2))
+    np.minimum(gaps, 0.0, out=said[..., before:, :])
+    return _usual_rows(robot)._replace(lower=bounds[0], upper=bounds[1], gaps=said)
+
+
+@remembered(64)
+def _usual_rows(robot: Robot) -> LimitRows:
+    named = named_limits(robot)
+    middle = np.zeros(robot.nq)
+    return all_rows(robot.nv, [_velocities(robot.nv, named), _positions(robot, named, middle, 1.0, 1.0, None)])
+
+
+def _velocities(nv: int, named: NamedLimits) -> LimitRows:
+    speed = named.speed
+    return unit_rows(nv, named.v, -speed, speed, named.of_v, Rank.VELOCITY, 1.0, np.zeros(len(named.v)))
+
+
+def _bounds(
+    named: NamedLimits, q: Array, dt: float, recovery: float, braking: Array | None, before: Array | None
+) -> tuple[Array, Array, Array]:
+    """Bounds of the rates of numbers of q (..., c), and their gaps (..., c, 2); ``before``: the rates of the step before."""
+    gaps = gaps_of(named, q)
+    before = np.zeros(len(named.q)) if before is None else before
+    lower = -velocity_towards(gaps[..., 0], dt, recovery, braking, -before)
+    upper = velocity_towards(gaps[..., 1], dt, recovery, braking, before)
+    return *no_further(lower, upper, gaps), gaps
+
+
 def _positions(
     robot: Robot, named: NamedLimits, q: Array, dt: float, recovery: float, change: tuple[Array, Array] | None
 ) -> LimitRows:
-    gaps, G = gaps_of(named, q), rows_of_numbers(robot, named, q)
-    c = len(named.q)
-    braking, before = None, np.zeros(c)
+    G, c = rows_of_numbers(robot, named, q), len(named.q)
+    braking, before = None, None
     if change is not None:
         braking, before = braking_of_numbers(named, change[1]), np.einsum("...cv,...v->...c", G, change[0])
-    lower = -velocity_towards(gaps[..., 0], dt, recovery, braking, -before)
-    upper = velocity_towards(gaps[..., 1], dt, recovery, braking, before)
-    lower, upper = no_further(lower, upper, gaps)
+    lower, upper, gaps = _bounds(named, q, dt, recovery, braking, before)
     said = gaps if braking is not None else np.minimum(gaps, 0.0)
     units = tuple(f"{upper.unit}/s" for _, upper in named.of_q)
     return LimitRows(
