@@ -278,9 +278,11 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.redundancy.stationary_constraint import stationary_constraint as stationary_constraint
     from torsor.redundancy.vertical_brackets import vertical_brackets as vertical_brackets
     from torsor.resolution import JointLimit as JointLimit
+    from torsor.resolution import Limit as Limit
     from torsor.resolution import LimitConflict as LimitConflict
     from torsor.resolution import PrioritisedAccelerations as PrioritisedAccelerations
     from torsor.resolution import PrioritisedVelocities as PrioritisedVelocities
+    from torsor.resolution import TaskLimit as TaskLimit
     from torsor.resolution import TaskOutcome as TaskOutcome
     from torsor.resolution import limit_gradient as limit_gradient
     from torsor.resolution import posture_gradient as posture_gradient
@@ -288,6 +290,7 @@ if TYPE_CHECKING:  # what follows is imported when it is first asked for
     from torsor.resolution.prioritised_velocities import prioritised_velocities as prioritised_velocities
     from torsor.resolution import resolved_acceleration as resolved_acceleration
     from torsor.resolution.compiled_functions import resolved_rate as resolved_rate
+    from torsor.resolution import task_limit as task_limit
     from torsor.symbolic import Equations as Equations
     from torsor.symbolic.equations import equations as equations
     from torsor.operation_counts import OperationCount as OperationCount

@@ -45,8 +45,8 @@ _NAMES = {
         stationary_constraint vertical_brackets
     """,
     "torsor.resolution": """
-        JointLimit LimitConflict PrioritisedAccelerations PrioritisedVelocities TaskOutcome limit_gradient
-        posture_gradient prioritised_accelerations prioritised_velocities resolved_acceleration resolved_rate
+        JointLimit Limit LimitConflict PrioritisedAccelerations PrioritisedVelocities TaskLimit TaskOutcome limit_gradient
+        posture_gradient prioritised_accelerations prioritised_velocities resolved_acceleration resolved_rate task_limit
     """,
     "torsor.symbolic": """
         Equations equations

@@ -1,5 +1,6 @@
 """Redundancy resolved at each instant: joint motions of a task, with a second aim, strict priorities and joint limits."""
 
+from torsor.resolution.added_limits import Limit as Limit, TaskLimit as TaskLimit, task_limit as task_limit
 from torsor.resolution.compiled_functions import (
     limit_gradient as limit_gradient,
     posture_gradient as posture_gradient,

@@ -138,7 +138,7 @@ def _padded(x: Array, size: int) -> Array:
 
 @cache
 def _pairs(k: int) -> tuple[Array, Array]:
-    return np.triu_indices(k)  # type: ignore[return-value]
+    return np.triu_indices(k)
 
 
 def _speeds(split: Split, largest: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,11 +15,14 @@ from torsor.model.remembered import remembered
 
 @dataclass(frozen=True)
 class JointLimit:
-    """One limit of a robot: ``side`` "lower" or "upper" of ``kind`` "position", "velocity", "acceleration" or "effort"."""
+    """One limit, of a robot or added to its own: ``side`` "lower" or "upper" of ``kind`` "position", "velocity", "acceleration"
+    or "effort".
+    """
 
     joint: str
-    """The joint, with the number in brackets for those with several: "panda_joint4", "base[1]"."""
+    """The joint, with the number in brackets for those with several: "panda_joint4", "base[1]". Of a task, its name and row."""
     kind: str
+    """Empty for a limit of a user's own, which has no one ``value``."""
     side: str
     value: float
     """The limit itself, in ``unit``."""
@@ -31,10 +35,15 @@ class JointLimit:
     def __str__(self) -> str:
         at = "at"
         if self.beyond:
-            at = f"{number(self.beyond)} {self.unit} beyond"
+            at = f"{self._of(self.beyond)} beyond"
         elif self.before:
-            at = f"{number(self.before)} {self.unit} before"
-        return f"{self.joint} {at} its {self.side} {self.kind} limit {number(self.value)} {self.unit}"
+            at = f"{self._of(self.before)} before"
+        kind = f"{self.kind} limit" if self.kind else "limit"
+        value = f" {self._of(self.value)}" if math.isfinite(self.value) else ""
+        return f"{self.joint} {at} its {self.side} {kind}{value}"
+
+    def _of(self, x: float) -> str:
+        return f"{number(x)} {self.unit}".rstrip()
 
 
 Pair = tuple[JointLimit, JointLimit]

@@ -81,11 +81,8 @@ class LimitRows(NamedTuple):
 
     def at(self, state: tuple[int, ...]) -> LimitRows:
         """Those of one state of a batch; a row for each of two limits of one number that contradict each other."""
-        numbers = (
-            x if x.ndim == own else x[state]
-            for x, own in zip((self.C, self.lower, self.upper, self.gaps, self.scale, self.offset), _AXES, strict=True)
-        )
-        rows = LimitRows(*numbers, *self[6:])
+        numbers: list[Any] = [x if x.ndim == own else x[state] for x, own in zip(self[:6], _AXES, strict=True)]
+        rows = LimitRows._make([*numbers, *self[6:]])
         contrary = np.flatnonzero(rows.lower > rows.upper)
         if not len(contrary):
             return rows
@@ -121,7 +118,8 @@ class TightRows(NamedTuple):
 
     def of_places(self, multipliers: Array) -> Array:
         """Which rows (t,) are limits of places, at the sides that the signs of multipliers say."""
-        return np.asarray(np.where(multipliers > 0.0, self.rank_above, self.rank_below) == Rank.POSITION)
+        rank: Array = np.where(multipliers > 0.0, self.rank_above, self.rank_below)
+        return np.asarray(rank == int(Rank.POSITION))
 
 
 def tight_rows(rows: LimitRows) -> TightRows:
@@ -160,14 +158,16 @@ def all_rows(nv: int, blocks: Sequence[LimitRows]) -> LimitRows:
     if len(blocks) == 1:
         return blocks[0]
     joined: list[Any] = []
-    for parts, own in zip(zip(*(block[:6] for block in blocks), strict=True), _AXES, strict=True):
+    for given, own in zip(zip(*(block[:6] for block in blocks), strict=True), _AXES, strict=True):
+        parts = list(given)
         if any(x.ndim > own for x in parts):
             batch = np.broadcast_shapes(*(x.shape[: x.ndim - own] for x in parts))
             parts = [np.broadcast_to(x, (*batch, *x.shape[x.ndim - own :])) for x in parts]
         joined.append(np.concatenate(parts, axis=-own))
     rank, entry = (np.concatenate([block[k] for block in blocks]) for k in (6, 7))
     pairs = tuple(pair for block in blocks for pair in block.pairs)
-    return LimitRows(*joined, rank, entry, pairs, tuple(unit for block in blocks for unit in block.units))
+    units = tuple(unit for block in blocks for unit in block.units)
+    return LimitRows._make([*joined, rank, entry, pairs, units])
 
 
 def unit_rows(

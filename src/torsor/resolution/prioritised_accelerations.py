@@ -1,4 +1,25 @@
-"""Joint accelerations and torques for several tasks in strict order of priority, within joint limits."""
+"""Joint accelerations and torques for several tasks in strict order of priority, within joint limits.
+
+Every task is least squares, |ÿ − J̇ v − J a|², among all a that do the tasks before it equally well. What all of them leave free
+goes to a_0: the least (a − a_0)ᵀ W (a − a_0) remains. Without limits in the way it is that of `resolved_acceleration` for one
+task.
+
+Limits are hard in every level: |a| of acceleration limits; |v + a dt| of the robot's velocity limits; |τ| of its effort limits,
+friction included; and of its position limits as much as leaves room to brake [Del18; `braking`]. With acceleration limits, a loop
+that starts at rest within limits stays within those of position, velocity and acceleration and never meets any that contradict
+each other, whatever its tasks. Without, a robot within its position limits stays there by whatever deceleration that takes, and
+comes to rest near them over the time ``recovery``. Both hold for joints with one number if a is constant over steps dt, or if
+v + a dt is; the place of planar and free ones keeps its limits to first order in dt. A motion that effort limits do not let brake
+passes a limit: acceleration limits should be such that they do.
+
+Where limits contradict each other, those of position give way, then velocity, then acceleration, and ``conflicts`` names them. A
+robot beyond a limit comes back over the time ``recovery``, by no more than its acceleration limits.
+
+A task that wants what cannot be reached leads the robot to rest at the edge, as with velocities: what is out of reach pulls
+joints
+to where the task turns back like a critically damped spring, in a time of a few steps, at least a tenth of ``recovery``
+[`edge_of_reach`].
+"""
 
 from __future__ import annotations
 
@@ -12,6 +33,7 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
 from torsor.model import Robot
 from torsor.resolution.acceleration_rows import acceleration_rows
+from torsor.resolution.added_limits import Limit, added_rows
 from torsor.resolution.edge_of_reach import SHARE
 from torsor.resolution.given import (
     acceleration_limits_from,
@@ -21,12 +43,14 @@ from torsor.resolution.given import (
     plain_tasks,
     vectors,
 )
+from torsor.resolution.limit_rows import all_rows
 from torsor.resolution.priority_result import PrioritisedAccelerations
 from torsor.resolution.quadratic_program import piqp_module
 from torsor.resolution.states import Rest, in_batch, resolved_states, terms_of
 from torsor.tasks import Task
 
-RESTING = 2.0  # steps
+RESTING = 2.0  # steps, at least, in which what is out of reach comes to rest
+OF_RECOVERY = 0.1  # and at least this part of the time in which robots come back from beyond limits
 WHO = "prioritised_accelerations"
 
 
@@ -44,30 +68,33 @@ def prioritised_accelerations(
     velocity_limits: bool = True,
     effort_limits: bool = True,
     acceleration_limits: JointVector | Scalar | None = None,
+    limits: Sequence[Limit] = (),
     recovery: float = 0.1,
     damping: float = 0.0,
 ) -> PrioritisedAccelerations:
     """The a within limits that does the first task as well as can be, then the second, and so on; and its torques [KLW11; EMW14].
 
-    Every task is least squares, |ÿ − J̇ v − J a|², among all a that do the tasks before it equally well. What all of them leave
-    free goes to ``null`` a_0: the least (a − a_0)ᵀ W (a − a_0) remains. Without limits in the way it is that of
-    `resolved_acceleration` for one task. **Damp in a_0, −k v for instance, what the tasks leave free, or that drifts on.**
+    **Damp in a_0, −k v for instance, what the tasks leave free, or that drifts on.** The module's text says what is solved.
 
-    Limits are hard in every level: |a| of ``acceleration_limits``; |v + a dt| of the robot's velocity limits; |τ| of its effort
-    limits, friction included; and of its position limits as much as leaves room to brake [Del18; `torsor.resolution.braking`].
-    With acceleration limits, a loop that starts at rest within limits stays within those of position, velocity and acceleration
-    and never meets any that contradict each other, whatever its tasks. Without, a robot within its position limits stays there
-    by whatever deceleration that takes, and comes to rest near them over the time ``recovery``. Both hold for joints with one
-    number if a is constant over steps ``dt``, or if v + a dt is; the place of planar and free ones keeps its limits to first
-    order in dt. A motion that effort limits do not let brake passes a limit: acceleration limits should be such that they do.
+    Parameters
+    ----------
+    robot, q, v, dt
+        States ``q`` (..., nq), rad or m, ``v`` (..., nv), rad/s or m/s, solved one after the other; the step, s.
+    tasks
+        Pairs (task, ÿ (..., m)), highest priority first; ÿ per s².
+    null, metric
+        a_0 (..., nv), rad/s² or m/s², zero if not given; W (..., nv, nv), symmetric and positive definite, 1 if not given.
+    position_limits, velocity_limits, effort_limits, acceleration_limits, limits
+        Whether those of the robot are kept; a number or (nv,), rad/s² or m/s²; and others, by `task_limit` or of your own.
+    recovery
+        The time in which what is beyond a limit comes back, s.
+    damping
+        d ≥ 0 in units of J adds d² |change of a|² to every task.
 
-    Where limits contradict each other, those of position give way, then velocity, then acceleration, and ``conflicts`` names
-    them. A robot beyond a limit comes back over the time ``recovery``, by no more than its acceleration limits.
-
-    One state at a time. ``q`` (nq,), rad or m; ``v`` (nv,), rad/s or m/s; ``tasks`` pairs (task, ÿ (m,)), highest priority first;
-    ``dt``, ``recovery``, s; ``null`` (nv,), zero if not given, and ``acceleration_limits``, a number or (nv,), rad/s² or m/s²;
-    ``metric`` W (nv, nv), 1 if not given; ``damping`` d ≥ 0 in units of J adds d² |change of a|² to every task. Needs the QP
-    solver of ``pip install 'torsor[qp]'``.
+    Returns
+    -------
+    PrioritisedAccelerations
+        ``a``, ``tau`` (..., nv), rad/s² and N·m, or m/s² and N. Needs the QP solver of ``pip install 'torsor[qp]'``.
     """
     listed = plain_tasks(WHO, robot, tasks, (q, v, dt, null, metric, acceleration_limits, recovery, damping))
     piqp_module(WHO)
@@ -89,18 +116,10 @@ def prioritised_accelerations(
         terms_of(WHO, robot, task, y, task.jacobian(robot, q), y - np.asarray(task.drift(robot, q, v)))
         for (task, _), y in zip(pairs, wanted, strict=True)
     ]
-    rows = acceleration_rows(
-        robot,
-        q,
-        v,
-        dt,
-        recovery,
-        position=position_limits,
-        velocity=velocity_limits,
-        effort=effort_limits,
-        most=most,
-    )
-    T = max(RESTING * dt, 0.1 * recovery)
+    kinds = {"position": position_limits, "velocity": velocity_limits, "effort": effort_limits}
+    rows = acceleration_rows(robot, q, v, dt, recovery, **kinds, most=most)
+    rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, v, dt, recovery)])
+    T = max(RESTING * dt, OF_RECOVERY * recovery)
     rest = Rest(SHARE * T**2, -2.0 / (math.sqrt(SHARE) * T) * v)
     states, a = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
     tau = functions.inverse_dynamics(robot, q, v, a)

@@ -1,4 +1,21 @@
-"""Joint velocities for several tasks in strict order of priority, within joint limits."""
+"""Joint velocities for several tasks in strict order of priority, within joint limits.
+
+Every task is least squares, |ẏ − J v|², among all v that do the tasks before it equally well: none takes anything from those
+before it. What all of them leave free goes to v_0: the least (v − v_0)ᵀ W (v − v_0) remains. Without limits in the way it is
+v_0 + K (ẏ − J v_0) of `resolved_rate` for one task, and the recursion of null spaces for several.
+
+Limits are hard in every level: |v| of the robot's velocity limits, and its position limits at the end of a step (exactly for
+joints with one number, to first order for the place of planar and free ones). A robot beyond a position limit comes back over
+the time ``recovery``; if velocity limits do not let it, it comes back as fast as they do and the result names the limits.
+
+With acceleration limits also |v − previous| ≤ a_max dt, and what positions allow is less: enough is left to brake. A loop that
+starts at rest within limits then never meets limits that contradict each other, whatever its tasks [`braking`]. Where they do,
+position limits give way, then velocity limits.
+
+A task that wants what cannot be reached leads the robot to rest at the edge: joints go no more than half the way in a step to
+where the task turns back, and lower levels do not move them away from there [`edge_of_reach`]. Where no step would pass such a
+place, the result is the least squares above, exactly.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +27,7 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
 from torsor.errors import TorsorError
 from torsor.model import Robot
+from torsor.resolution.added_limits import Limit, added_rows
 from torsor.resolution.edge_of_reach import SHARE
 from torsor.resolution.given import (
     acceleration_limits_from,
@@ -19,6 +37,7 @@ from torsor.resolution.given import (
     plain_tasks,
     vectors,
 )
+from torsor.resolution.limit_rows import all_rows
 from torsor.resolution.priority_result import PrioritisedVelocities
 from torsor.resolution.quadratic_program import piqp_module
 from torsor.resolution.states import Rest, in_batch, resolved_states, terms_of
@@ -41,30 +60,36 @@ def prioritised_velocities(
     velocity_limits: bool = True,
     previous: JointVector | None = None,
     acceleration_limits: JointVector | Scalar | None = None,
+    limits: Sequence[Limit] = (),
     recovery: float = 0.1,
     damping: float = 0.0,
 ) -> PrioritisedVelocities:
     """The v within limits that does the first task as well as can be, then the second, and so on [KLW11; EMW14].
 
-    Every task is least squares, |ẏ − J v|², among all v that do the tasks before it equally well: none takes anything from those
-    before it. What all of them leave free goes to ``null`` v_0: the least (v − v_0)ᵀ W (v − v_0) remains. Without limits in the
-    way it is v_0 + K (ẏ − J v_0) of `resolved_rate` for one task, and the recursion of null spaces for several.
+    Differential inverse kinematics by a hierarchy of quadratic programs; the module's text says what is solved. Tasks that
+    contradict each other, limits or the robot's abilities give up what they must: print the result.
 
-    Limits are hard in every level: |v| of the robot's velocity limits, and its position limits at the end of a step ``dt``
-    (exactly for joints with one number, to first order for the place of planar and free ones). A robot beyond a position
-    limit comes back over the time ``recovery``; if velocity limits do not let it, it comes back as fast as they do and the result
-    names the limits. Tasks that contradict each other, limits or the robot's abilities give up what they must: print the
-    result.
+    Parameters
+    ----------
+    robot, q, dt
+        Configurations ``q`` (..., nq), rad or m, and the step, s. States of a batch are solved one after the other.
+    tasks
+        Pairs (task, ẏ (..., m)), highest priority first; ẏ per s.
+    null, metric
+        v_0 (..., nv), rad/s or m/s, zero if not given; W (..., nv, nv), symmetric and positive definite, 1 if not given.
+    position_limits, velocity_limits, limits
+        Whether those of the robot are kept; and others, made by `task_limit` or of a class of your own.
+    previous, acceleration_limits
+        The v of the step before (..., nv), and a number or (nv,), rad/s² or m/s². They go together.
+    recovery
+        The time in which what is beyond a limit comes back, s.
+    damping
+        d ≥ 0 in units of J adds d² |change of v|² to every task, for motions that stay small near singularities.
 
-    With ``acceleration_limits`` and the v of the step before, ``previous``, also |v − previous| ≤ a_max dt, and what positions
-    allow is less: enough is left to brake. A loop that starts at rest within limits then never meets limits that contradict
-    each other, whatever its tasks [`torsor.resolution.braking`]. Where they do, position limits give way, then velocity limits.
-
-    One configuration at a time. ``q`` (nq,), rad or m; ``tasks`` pairs (task, ẏ (m,)), highest priority first; ``dt``,
-    ``recovery``, s; ``null`` and ``previous`` (nv,), rad/s or m/s, ``null`` zero if not given; ``acceleration_limits`` a number
-    or (nv,), rad/s² or m/s²; ``metric`` W (nv, nv), 1 if not given; ``damping`` d ≥ 0 in units of J adds d² |change of v|² to
-    every task, for motions that stay small near singularities where no velocity limit does it. Needs the QP solver of
-    ``pip install 'torsor[qp]'``.
+    Returns
+    -------
+    PrioritisedVelocities
+        With ``v`` (..., nv), rad/s or m/s. Needs the QP solver of ``pip install 'torsor[qp]'``.
     """
     listed = plain_tasks(WHO, robot, tasks, (q, dt, null, metric, previous, acceleration_limits, recovery, damping))
     piqp_module(WHO)
@@ -89,6 +114,7 @@ def prioritised_velocities(
     ]
     change = None if previous is None else (last, most)
     rows = velocity_rows(robot, q, dt, recovery, position=position_limits, velocity=velocity_limits, change=change)
+    rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, None, dt, recovery)])
     rest = Rest(SHARE * dt, np.zeros((*q.shape[:-1], nv)))
     states, v = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
     return PrioritisedVelocities(states, q.shape[:-1], v=v)

@@ -84,7 +84,7 @@ class LimitConflict:
     unit: str
 
     def __str__(self) -> str:
-        needed, given = f"{number(self.needed)} {self.unit}", f"{number(self.given)} {self.unit}"
+        needed, given = (f"{number(x)} {self.unit}".rstrip() for x in (self.needed, self.given))
         if self.limit.kind != "position":
             return f"{self.limit}: other limits allow no better than {given}"
         way = "come back" if self.limit.beyond else ("brake" if self.unit.endswith("²") else "move")

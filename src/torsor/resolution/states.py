@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +50,8 @@ class Usual(NamedTuple):
     floors: Array
 
 
-class _Bend(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Bend:
     """J̇(d) d of a task along directions d at one configuration."""
 
     task: Task
