@@ -25,7 +25,11 @@ def measure(rounds: int = 7) -> dict[str, float]:
     """Microseconds a step, the least of some rounds over all states, by contender and case."""
     robot = torsor.robots.panda()
     table: dict[str, float] = {}
-    for case, far in (("no limit in the way", 0.02), ("limits in the way", 0.8)):
+    for case, far in (
+        ("no limit in the way", 0.02),
+        ("some limits in the way", 0.1),
+        ("all joints at their limits", 0.8),
+    ):
         states = states_of(robot, far)
         contenders: dict[str, list[Callable[[], object]]] = {
             "torsor, posture as second aim": [lambda s=s: ours(robot, *s) for s in states],

@@ -95,7 +95,7 @@ def kept_at_edge(edge: Edge, wanted: Array, split: Split, free: Array | None) ->
     squares[: len(split.sizes)] = split.sizes**2
     most = edge.factor * CURVED * edge.usual
     weak = squares[: len(U)] < most * np.abs(parts)
-    if not weak.any():
+    if not weak.any() or (k <= len(U) and not weak[:k].any()):  # none, or none that joints can move
         return None
     speeds, sizes = _speeds(split, edge.largest()), np.sqrt(squares[:k])
     weak[:k] &= sizes[: len(U)] < most * speeds[: len(U)]

@@ -34,6 +34,8 @@ class Aim(NamedTuple):
     damping: float = 0.0
     edge: Edge | None = None
     """With it, what is out of reach leads to rest: the level has the rows of `edge_of_reach` too."""
+    known: dict[int, _Open] | None = None
+    """What it is without limits, by the identity of the `Progress` before it, if that is kept as long as this."""
 
 
 class Progress(NamedTuple):
@@ -131,43 +133,67 @@ def _solved(
     before: Progress, aim: Aim, rows: TightRows | None, blocked: Array | None, who: str
 ) -> tuple[Progress, Array]:
     """The level, its edge that of what limits ``blocked`` (t,) leave; and which limits of places are in its way (t,)."""
-    A, b, least, damping, edge = aim
-    x, Z = before.x, before.Z
+    A, b, damping = aim.A, aim.b, aim.damping
     if A is None:
         return _near(before, b, rows, who)
-    nothing = max(RANK * math.sqrt(float(np.vdot(A, A))), least)
-    U, sizes, Vt = np.linalg.svd(A @ Z)
-    rank, lacking = _rank(sizes, nothing), b - A @ x
-    wanted, kept = U[:, :rank].T @ lacking, None  # what no motion can change is left out
-    if edge is not None:
-        kept = _kept(edge, lacking, Split(Z, U, sizes, Vt), rows, blocked)
-    if kept is not None:
-        U, sizes, Vt = np.linalg.svd(np.concatenate([sizes[:rank, None] * Vt[:rank], kept.S @ Z]))
-        wanted, rank = np.concatenate([wanted, kept.s - kept.S @ x]), _rank(sizes, nothing)
-        wanted = U[:, :rank].T @ wanted
-    sizes, used = sizes[:rank], Vt[:rank]
-    w = used.T @ (sizes * wanted / (sizes**2 + damping**2))
-    multipliers = None
+    sizes, used, left, wanted, w, kept, nothing = _in_the_open(before, aim, rows, blocked)
+    x, Z, multipliers = before.x, before.Z, None
     if rows is not None:
         w, multipliers = _within_rows(sizes, used, wanted, w, before, rows, damping, who)
     x = x + Z @ w
     slope = A.T @ (b - A @ x) - damping**2 * Z @ (used.T @ (used @ w))
     small = PRESSED * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
-    left = Vt[rank:].T
     if kept is not None:
         slope = slope + kept.S.T @ (kept.s - kept.S @ x)
         A = np.concatenate([A, kept.reserved])
-        left = _free(A @ Z, nothing)
     kernel = before.kernel @ _free(A @ before.kernel, nothing) if Z.shape != before.kernel.shape else Z @ left
-    Z = Z @ left
+    Z, at_edge = Z @ left, kept is not None
     if rows is None or multipliers is None or not multipliers.any():
-        return Progress(x, Z, kernel, False, slope, kept is not None), np.zeros(
-            0 if rows is None else len(rows.lower), bool
-        )
+        none = np.zeros(0 if rows is None else len(rows.lower), bool)
+        return Progress(x, Z, kernel, False, slope, at_edge), none
     held = np.abs(multipliers) > small
     if held.any():
         Z = Z @ _free(rows.C[held] @ Z, RANK)
-    return Progress(x, Z, kernel, True, slope, kept is not None), held & rows.of_places(multipliers)
+    return Progress(x, Z, kernel, True, slope, at_edge), held & rows.of_places(multipliers)
+
+
+class _Open(NamedTuple):
+    """A level without limits: |diag(sizes) used w − wanted|², the least w of it, and the motions ``left`` that it leaves free."""
+
+    sizes: Array
+    used: Array
+    left: Array
+    wanted: Array
+    w: Array
+    kept: Kept | None
+    nothing: float
+    """Singular values below this are zero."""
+
+
+def _in_the_open(before: Progress, aim: Aim, rows: TightRows | None, blocked: Array | None) -> _Open:
+    A, b, least, damping, edge, known = aim
+    if blocked is None and known is not None and id(before) in known:
+        return known[id(before)]
+    x, Z = before.x, before.Z
+    assert A is not None
+    nothing = max(RANK * math.sqrt(float(np.vdot(A, A))), least)
+    U, sizes, Vt = np.linalg.svd(A @ Z)
+    rank, lacking = _rank(sizes, nothing), b - A @ x
+    wanted, kept = U[:, :rank].T @ lacking, None  # what no motion can change is left out
+    left = Vt[rank:].T
+    if edge is not None:
+        kept = _kept(edge, lacking, Split(Z, U, sizes, Vt), rows, blocked)
+    if kept is not None:
+        left = _free(np.concatenate([A, kept.reserved]) @ Z, nothing)
+        U, sizes, Vt = np.linalg.svd(np.concatenate([sizes[:rank, None] * Vt[:rank], kept.S @ Z]))
+        wanted, rank = np.concatenate([wanted, kept.s - kept.S @ x]), _rank(sizes, nothing)
+        wanted = U[:, :rank].T @ wanted
+    sizes, used = sizes[:rank], Vt[:rank]
+    w = used.T @ (sizes * wanted / (sizes**2 + damping**2))
+    found = _Open(sizes, used, left, wanted, w, kept, nothing)
+    if blocked is None and known is not None:
+        known[id(before)] = found
+    return found
 
 
 def _near(before: Progress, b: Array, rows: TightRows | None, who: str) -> tuple[Progress, Array]:

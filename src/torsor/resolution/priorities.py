@@ -65,6 +65,7 @@ class Problem(NamedTuple):
                 level.least,
                 self.damping,
                 Edge(level.A, level.bend, levels[:k], level.usual, self.factor, self.at_rest, largest),
+                {},
             )
             for k, level in enumerate(self.levels)
         ]
@@ -82,7 +83,7 @@ class Resolved:
     def __init__(self, problem: Problem) -> None:
         self._problem, self._aims = problem, problem.aims()
         nv, rows, who = len(problem.wanted), problem.rows, problem.who
-        free = at_start(np.zeros(nv))
+        self._start = free = at_start(np.zeros(nv))
         self._unlimited: list[Progress] = []
         for aim in self._aims:
             free = next_level(free, aim, None, who)
@@ -95,7 +96,7 @@ class Resolved:
         if rows.allow(points):
             return
         start, self._eased, self._excess = first_guess(rows, nv, who)
-        tight, limited = tight_rows(self._eased), at_start(start)
+        tight, limited = tight_rows(self._eased), at_start(start) if start.any() else self._start
         self._limited = [limited]
         for aim in self._aims:
             limited = next_level(limited, aim, tight, who)
@@ -124,7 +125,7 @@ class Resolved:
     @once
     def tasks(self) -> tuple[TaskOutcome, ...]:
         """What each task was given."""
-        problem, outcomes, fresh = self._problem, list[TaskOutcome](), at_start(np.zeros(len(self.x)))
+        problem, outcomes, fresh = self._problem, list[TaskOutcome](), self._start
         bound = self._limited is not None and bool(self._limited[0].x.any())
         for k, level in enumerate(problem.levels):
             before, after = (self._limited[k : k + 2]) if self._limited is not None else (fresh, self._unlimited[k])

@@ -16,8 +16,7 @@ Where limits contradict each other, those of position give way, then velocity, t
 robot beyond a limit comes back over the time ``recovery``, by no more than its acceleration limits.
 
 A task that wants what cannot be reached leads the robot to rest at the edge, as with velocities: what is out of reach pulls
-joints
-to where the task turns back like a critically damped spring, in a time of a few steps, at least a tenth of ``recovery``
+joints to where the task turns back like a critically damped spring, in a time of a few steps, at least a tenth of ``recovery``
 [`edge_of_reach`].
 """
 

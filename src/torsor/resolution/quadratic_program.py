@@ -129,9 +129,14 @@ def _how_far(moved: Array, lower: Array, upper: Array) -> tuple[float, int, floa
 
 def _on_limits(A: Array, b: Array, E: Array, bounds: Array, w: Array) -> tuple[Array, Array]:
     """The least |A w − b|² with E w = bounds (those that can be met), near w where it is not unique; and its multipliers."""
-    U, sizes, Vt = np.linalg.svd(E)
-    rank = int(np.sum(sizes > 1e-10 * sizes.max(initial=0.0)))
-    U, sizes, used, free = U[:, :rank], sizes[:rank], Vt[:rank], Vt[rank:].T
+    own = E.argmax(axis=1) if len(E) else np.zeros(0, int)
+    if len(set(own.tolist())) == len(E) and (E.sum(axis=1) == 1.0).all() and (np.count_nonzero(E, axis=1) == 1).all():
+        every = np.eye(E.shape[1])  # limits of different entries of w: no decomposition is needed
+        U, sizes, used, free = np.eye(len(E)), np.ones(len(E)), every[own], np.delete(every, own, axis=1)
+    else:
+        U, sizes, Vt = np.linalg.svd(E)
+        rank = int(np.sum(sizes > 1e-10 * sizes.max(initial=0.0)))
+        U, sizes, used, free = U[:, :rank], sizes[:rank], Vt[:rank], Vt[rank:].T
     w = w + used.T @ (U.T @ (bounds - E @ w) / sizes)
     if free.shape[1]:
         # What is zero is measured by A: the limits may leave nothing of it but rounding.
