@@ -79,11 +79,12 @@ def _mended(
 
     None if that does not lead to an optimum.
     """
+    entries = _entries(C)
     for _ in range(MENDED):
         active = np.flatnonzero(side)
         multipliers = np.zeros(len(side))
         bounds = np.where(side > 0.0, upper, lower)[active]
-        w, multipliers[active] = _on_limits(A, b, C[active], bounds, w)
+        w, multipliers[active] = _on_limits(A, b, C[active], bounds, w, entries[active])
         values, far = C @ w, FEASIBLE + 1e-13 * float(np.abs(w).max(initial=0.0))  # the latter for rounding
         above, below = values > upper + far, values < lower - far
         wrong = multipliers * side < -small
@@ -95,12 +96,12 @@ def _mended(
 
 def _one_at_a_time(A: Array, b: Array, C: Array, lower: Array, upper: Array, w: Array, small: float) -> Solution:
     """The primal active-set method, from as far towards w as limits allow: 0 is within them."""
-    side = np.zeros(len(lower))
+    side, entries = np.zeros(len(lower)), _entries(C)
     w = _how_far(C @ w, lower, upper)[0] * w
     for _ in range(STEPS):
         active = np.flatnonzero(side)
         multipliers = np.zeros(len(side))
-        aim, multipliers[active] = _on_limits(A, b, C[active], C[active] @ w, w)
+        aim, multipliers[active] = _on_limits(A, b, C[active], C[active] @ w, w, entries[active])
         values = C @ w
         moved = np.where(side != 0.0, 0.0, C @ (aim - w))
         share, first, towards = _how_far(moved, lower - values, upper - values)
@@ -127,20 +128,37 @@ def _how_far(moved: Array, lower: Array, upper: Array) -> tuple[float, int, floa
     return float(shares[first]), first, float(np.sign(moved[first]))
 
 
-def _on_limits(A: Array, b: Array, E: Array, bounds: Array, w: Array) -> tuple[Array, Array]:
-    """The least |A w − b|² with E w = bounds (those that can be met), near w where it is not unique; and its multipliers."""
-    own = E.argmax(axis=1) if len(E) else np.zeros(0, int)
-    if len(set(own.tolist())) == len(E) and (E.sum(axis=1) == 1.0).all() and (np.count_nonzero(E, axis=1) == 1).all():
-        every = np.eye(E.shape[1])  # limits of different entries of w: no decomposition is needed
-        U, sizes, used, free = np.eye(len(E)), np.ones(len(E)), every[own], np.delete(every, own, axis=1)
-    else:
-        U, sizes, Vt = np.linalg.svd(E)
-        rank = int(np.sum(sizes > 1e-10 * sizes.max(initial=0.0)))
-        U, sizes, used, free = U[:, :rank], sizes[:rank], Vt[:rank], Vt[rank:].T
+def _on_limits(A: Array, b: Array, E: Array, bounds: Array, w: Array, entries: Array) -> tuple[Array, Array]:
+    """The least |A w − b|² with E w = bounds (those that can be met), near w where it is not unique; and its multipliers.
+
+    ``entries``: k of the rows of E that are w_k itself, −1 of others.
+    """
+    if (
+        len(set(entries.tolist())) == len(E) and entries.min(initial=0) >= 0
+    ):  # entries of w, which need no decomposition
+        w, free = w.copy(), np.ones(len(w), bool)
+        w[entries], free[entries] = bounds, False
+        w[free] += _least(A, A[:, free], b - A @ w)
+        return w, (A.T @ (b - A @ w))[entries]
+    U, sizes, Vt = np.linalg.svd(E)
+    rank = int(np.sum(sizes > 1e-10 * sizes.max(initial=0.0)))
+    U, sizes, used, free = U[:, :rank], sizes[:rank], Vt[:rank], Vt[rank:].T
     w = w + used.T @ (U.T @ (bounds - E @ w) / sizes)
-    if free.shape[1]:
-        # What is zero is measured by A: the limits may leave nothing of it but rounding.
-        left, scales, right = np.linalg.svd(A @ free, full_matrices=False)
-        told = scales > 1e-11 * float(np.linalg.norm(A))
-        w = w + free @ (right[told].T @ (left[:, told].T @ (b - A @ w) / scales[told]))
+    w = w + free @ _least(A, A @ free, b - A @ w)
     return w, U @ (used @ (A.T @ (b - A @ w)) / sizes)
+
+
+def _least(A: Array, part: Array, b: Array) -> Array:
+    """The least |part x − b|², x itself as small as can be."""
+    if not part.shape[1]:
+        return np.zeros(0)
+    # What is zero is measured by A: the limits may leave nothing of it but rounding.
+    left, scales, right = np.linalg.svd(part, full_matrices=False)
+    told = scales > 1e-11 * float(np.linalg.norm(A))
+    return np.asarray(right[told].T @ (left[:, told].T @ b / scales[told]))
+
+
+def _entries(C: Array) -> Array:
+    """k of the rows of C that are w_k itself (c,), −1 of others."""
+    alone = (np.count_nonzero(C, axis=1) == 1) & (C.sum(axis=1) == 1.0)
+    return np.where(alone, C.argmax(axis=1), -1) if C.size else np.zeros(len(C), int)
