@@ -77,6 +77,22 @@ def test_velocities_lead_to_rest_at_poses_out_of_reach(name, start):
     assert last < AT_REST
 
 
+@pytest.mark.parametrize(("name", "most"), [("panda", 3.0), ("ur5", 10.0)])
+def test_velocities_that_may_change_slowly_alone_come_to_rest_too(name, most):
+    """|v − previous| ≤ a_max dt: what can hardly brake must slow down in time, or it goes to and fro."""
+    robot, frame, starts, _ = arm_of(name)
+    point, u = edge(name, (1, 0.3, 0.2))
+    task, q, v, dt, speeds = torsor.position_task(frame), np.array(starts["inside"]), np.zeros(robot.nv), 0.008, []
+    for _ in range(500):
+        y = 4.0 * error(robot, q, frame, point + 0.3 * u)
+        found = torsor.prioritised_velocities(robot, q, [(task, y)], dt, previous=v, acceleration_limits=most)
+        assert found.feasible
+        v = found.v
+        q = q + dt * v
+        speeds.append(np.abs(v).max())
+    assert max(speeds[-60:]) < AT_REST
+
+
 def led_by_torques(name, start, target, kp, dt, seconds, **options):
     """The same by accelerations, whose torques are held for a step dt; the plant is Pinocchio's."""
     robot, frame, starts, twin = arm_of(name)

@@ -14,8 +14,9 @@ Directions in which the task turns back, −H > 0, are damped by just that::
 With μ = 1 joints would be led in one step to where the task turns back; μ = 2 leads them half the way in each, and they come to
 rest. |K| has the absolute eigenvalues of K, none below a tenth of the largest, so that no motion is large only because it bends
 nothing. Along the n_i it is at least |w_i| |J̇(n_i) n_i|, which bounds what is asked of joints where the task bends on, or to the
-side: beside a straight arm that is to fold, or an axis that the hand is on. For accelerations it is the same with T², T a few
-steps, and the motion is braked, s = −(2/√μ T) v: critically damped.
+side: beside a straight arm that is to fold, or an axis that the hand is on. T is the step. For accelerations it is the same with
+T², T a few steps, and the motion is braked, s = −(2/√μ T) v: critically damped. Where there are acceleration limits, T is longer
+by the time |v|/a_max that it takes to stop: v = φ/μT at a distance φ is then v² ≈ ½ a_max φ, which can be braked.
 
 A direction is weak if a step T would lead past its turning point: σ² < θ, with θ = μ T λ and λ the largest eigenvalue; and if
 limits let it be so fast, σ |w| < θ |n·v|. The w_i, and the n_i, are weighted by 1 − σ_i²/θ, so that nothing jumps. Without weak

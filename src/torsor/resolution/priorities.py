@@ -133,7 +133,8 @@ class Resolved:
             unlimited = self._unlimited[k].x if bound else after.x
             alone = unlimited
             if outcomes and not level.is_done_by(unlimited):
-                alone = next_level(fresh, self._aims[k], None, problem.who).x
+                aim = self._aims[k] if after.at_edge else self._aims[k]._replace(edge=None, known=None)
+                alone = next_level(fresh, aim, None, problem.who).x
             way = self._way(level, before, after) if bound else InTheWay((), ())
             outcomes.append(self._outcome(level, way, after.at_edge, unlimited, alone, outcomes))
         return tuple(outcomes)

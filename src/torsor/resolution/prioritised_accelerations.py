@@ -22,7 +22,6 @@ joints to where the task turns back like a critically damped spring, in a time o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,7 +32,6 @@ from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, 
 from torsor.model import Robot
 from torsor.resolution.acceleration_rows import acceleration_rows
 from torsor.resolution.added_limits import Limit, added_rows
-from torsor.resolution.edge_of_reach import SHARE
 from torsor.resolution.given import (
     acceleration_limits_from,
     check_numbers,
@@ -118,8 +116,7 @@ def prioritised_accelerations(
     kinds = {"position": position_limits, "velocity": velocity_limits, "effort": effort_limits}
     rows = acceleration_rows(robot, q, v, dt, recovery, **kinds, most=most)
     rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, v, dt, recovery)])
-    T = max(RESTING * dt, OF_RECOVERY * recovery)
-    rest = Rest(SHARE * T**2, -2.0 / (math.sqrt(SHARE) * T) * v)
+    rest = Rest.of_accelerations(max(RESTING * dt, OF_RECOVERY * recovery), v, most)
     states, a = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
     tau = functions.inverse_dynamics(robot, q, v, a)
     return PrioritisedAccelerations(states, q.shape[:-1], a=a, tau=tau)

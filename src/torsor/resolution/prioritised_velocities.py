@@ -28,7 +28,6 @@ from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, 
 from torsor.errors import TorsorError
 from torsor.model import Robot
 from torsor.resolution.added_limits import Limit, added_rows
-from torsor.resolution.edge_of_reach import SHARE
 from torsor.resolution.given import (
     acceleration_limits_from,
     check_numbers,
@@ -115,6 +114,6 @@ def prioritised_velocities(
     change = None if previous is None else (last, most)
     rows = velocity_rows(robot, q, dt, recovery, position=position_limits, velocity=velocity_limits, change=change)
     rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, None, dt, recovery)])
-    rest = Rest(SHARE * dt, np.zeros((*q.shape[:-1], nv)))
+    rest = Rest.of_velocities(dt, last, most)
     states, v = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
     return PrioritisedVelocities(states, q.shape[:-1], v=v)

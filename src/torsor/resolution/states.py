@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from torsor.arrays.typing import Array
 from torsor.errors import TorsorError
 from torsor.model import Robot
 from torsor.model.remembered import remembered
+from torsor.resolution.edge_of_reach import SHARE
 from torsor.resolution.given import batch_of
 from torsor.resolution.limit_rows import LimitRows
 from torsor.resolution.priorities import Level, Problem, Resolved
@@ -22,9 +24,26 @@ from torsor.tasks.usual import VANISHED, usual_rows
 class Rest(NamedTuple):
     """What is out of reach comes to rest by this: as `edge_of_reach` has it."""
 
-    factor: float
+    factor: Array
+    """(...)."""
     aim: Array
     """(..., nv)."""
+
+    @classmethod
+    def of_velocities(cls, dt: float, v: Array, most: Array) -> Rest:
+        """For steps dt after one with velocities ``v`` (..., nv), with acceleration limits ``most`` (nv,)."""
+        return cls(SHARE * (dt + _braking_time(v, most)), np.zeros(v.shape))
+
+    @classmethod
+    def of_accelerations(cls, T: float, v: Array, most: Array) -> Rest:
+        """For a time T at least."""
+        times = T + _braking_time(v, most)
+        return cls(SHARE * times**2, -2.0 / (math.sqrt(SHARE) * times[..., None]) * v)
+
+
+def _braking_time(v: Array, most: Array) -> Array:
+    """How long it takes to stop (...), by acceleration limits (nv,): what is led to an edge must be able to."""
+    return np.asarray(np.max(np.abs(v) / most, axis=-1, initial=0.0))
 
 
 class Terms(NamedTuple):
@@ -82,7 +101,9 @@ def resolved_states(
         own = q[state]
         levels = [term.at(robot, own, state) for term in terms]
         metric = root if root is None or root.ndim == 2 else root[state]
-        problem = Problem(levels, wanted[state], metric, rows.at(state), damping, rest.factor, rest.aim[state], who)
+        problem = Problem(
+            levels, wanted[state], metric, rows.at(state), damping, float(rest.factor[state]), rest.aim[state], who
+        )
         states.append(Resolved(problem))
     if not batch:
         return states, states[0].x
