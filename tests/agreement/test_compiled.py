@@ -11,13 +11,13 @@ from torsor.compiled import PUBLIC
 from torsor.model.aligned import aligned
 
 ALL = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
-IN_ORDER = torsor.robots.random_tree(6, seed=21, kinds=ALL[:3], mimic=True)
+IN_ORDER = torsor.robots.random_tree(4, seed=1, kinds=ALL[:3], mimic=True)
 ROBOTS = {
     "panda": torsor.robots.panda().rename({"hand_tcp": "tool"}),
     "puma560 with friction": torsor.robots.puma560(friction=True).rename({"tip": "tool"}),
     "cart_pole of points": torsor.robots.cart_pole().rename({"tip": "tool"}),
     "tree of every kind": torsor.robots.random_tree(6, seed=55, kinds=ALL, armature=True, friction=True, fixed=True),
-    "tree with mimic joints": IN_ORDER.reorder(["joint_4", "joint_0", "joint_3", "joint_2"]).with_coulomb_width(0.1),
+    "tree with mimic joints": IN_ORDER.reorder(["joint_2", "joint_0", "joint_1"]).with_coulomb_width(0.1),
     "short tree": torsor.robots.random_tree(
         2, seed=1, kinds=("spherical", "helical"), armature=True, friction=True, fixed=True
     ),

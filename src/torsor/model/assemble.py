@@ -258,9 +258,8 @@ def limits_of(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limit
     upper = {c.name: _bounds(own[c.name], "upper", c.nq, np.inf) for c in coordinates}
     velocity = {c.name: _spread(own[c.name], "velocity_limit", c.nv) for c in coordinates}
     effort = {c.name: _spread(own[c.name], "effort_limit", c.nv) for c in coordinates}
-    for joint in (
-        moving
-    ):  # a follower's limits bind its leader: q_f = ratio q + offset, v_f = ratio v, and its force does ratio f
+    # A follower's limits bind its leader: q_f = ratio q + offset, v_f = ratio v, and its force does ratio f.
+    for joint in moving:
         if joint.mimic is not None and joint.mimic.ratio:
             leader, ratio = joint.mimic.joint, joint.mimic.ratio
             ends = (np.array([joint.lower, joint.upper], float).ravel() - joint.mimic.offset) / ratio
@@ -279,8 +278,9 @@ def limits_of(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limit
 
 
 def _refuse_bad_limits(joint: Joint) -> None:
+    size = KINDS["revolute" if joint.kind == "continuous" else joint.kind]
     for field in ("lower", "upper", "velocity_limit", "effort_limit"):
-        value = np.asarray(getattr(joint, field), float)
+        value = _spread(joint, field, size.nv if field.endswith("_limit") else size.nq)
         if np.isnan(value).any():
             raise ModelError(
                 f"joint {joint.name!r}: `{field}` must not be NaN; where there is no limit, it is infinite."
