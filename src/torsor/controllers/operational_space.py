@@ -24,8 +24,12 @@ from torsor.tasks.singular_directions import MOST_COMPILED, limit_scales
 from torsor.tasks.task_space_dynamics import check_rows
 
 WHERE = "operational_space"
-_torques = law(laws.operational_space, "tau")
-_long_torques: Callable[..., JointVector] = checked(laws.operational_space)  # too long to be written out
+# One for each way, chosen before the call: an argument that is no array would take calls off the fast entry.
+_TORQUES = {False: law(laws.operational_space, "tau"), True: law(laws.operational_space_within_effort, "tau")}
+_LONG_TORQUES: dict[bool, Callable[..., JointVector]] = {  # too long to be written out
+    False: checked(laws.operational_space),
+    True: checked(laws.operational_space_within_effort),
+}
 _posture_acceleration = law(laws.posture_acceleration, "a")
 
 
@@ -94,10 +98,9 @@ def operational_space(
         where_it_is = q if isinstance(q, np.ndarray) else None
         goal, (ydot_ref, yddot_ref) = within_reach(robot, own, goal, where_it_is, (ydot_ref, yddot_ref))
     a_0 = _wanted(robot, q, v, given["posture"], posture_kp, posture_kd, batch)
-    if unit is None:
-        return _torques(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, None, bool(within_effort))
-    evaluate = _torques if own.size <= MOST_COMPILED else _long_torques
-    return evaluate(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, unit, bool(within_effort))
+    ways = _TORQUES if unit is None or own.size <= MOST_COMPILED else _LONG_TORQUES
+    evaluate = ways[bool(within_effort)]
+    return evaluate(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, *(() if unit is None else (unit,)))
 
 
 def _common(batch: Batch, of_target: Batch) -> Batch:

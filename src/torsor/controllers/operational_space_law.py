@@ -17,7 +17,8 @@ errors and slow motions ask for less, and are followed exactly.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from torsor.arrays import absolute, dot, matvec, sqrt, stack, transpose, where
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
@@ -46,32 +47,66 @@ def operational_space(
     acceleration: TaskVector,
     a_0: JointVector,
     scales: TaskVector | None = None,
-    within_effort: bool = False,
 ) -> JointVector:
     """τ (..., nv): ``target`` (..., k) as of `flat_target`, ``scales`` (m,) as of `limit_scales`, none for the exact Λ."""
-    reference = Reference(target, velocity, acceleration, kp, kd)
+    held, pushed, command, drift = _parts(
+        robot, q, v, task, Reference(target, velocity, acceleration, kp, kd), a_0, scales
+    )
+    return held + pushed(command - drift)
+
+
+def operational_space_within_effort(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    task: Task,
+    target: TaskVector,
+    kp: TaskVector,
+    kd: TaskVector,
+    velocity: TaskVector,
+    acceleration: TaskVector,
+    a_0: JointVector,
+    scales: TaskVector | None = None,
+) -> JointVector:
+    """The same with the task's acceleration scaled, so that τ (..., nv) is within the effort limits."""
+    held, pushed, command, drift = _parts(
+        robot, q, v, task, Reference(target, velocity, acceleration, kp, kd), a_0, scales
+    )
+    return within(robot.structure.limits.effort, held - pushed(drift), pushed(command))
+
+
+class _Parts(NamedTuple):
+    """τ = held + pushed(command − drift)."""
+
+    held: JointVector
+    pushed: Callable[[TaskVector], JointVector]
+    command: TaskVector
+    drift: TaskVector
+
+
+def _parts(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    task: Task,
+    reference: Reference,
+    a_0: JointVector,
+    scales: TaskVector | None,
+) -> _Parts:
     command, drift = task_command(robot, q, v, task, reference), task.drift(robot, q, v)
     if scales is None:
         up = weighted_inverse(robot, q, task)
-        drift = drift + matvec(up.J, a_0)
-
-        def pushed(y: TaskVector) -> JointVector:
-            return up.torques(up.weighed(y))
-    else:
-        J, lift = lifted(robot, q, task)
-        along = directions(J, lift, scales)
-        own = transpose(along.left) * scales  # of unit length, a row for each direction
-        kp_along, kd_along = matvec(own * own, kp), matvec(own * own, kd)
-        a_0 = along.unfelt(a_0) - along.left_over(v, kd_along)
-        command = command - _too_much(along, command - drift + kd * matvec(J, v), kp_along, kd_along, scales)
-
-        def pushed(y: TaskVector) -> JointVector:
-            return matvec(transpose(J), along.forces(y))
-
+        held = inverse_dynamics(robot, q, v, a_0)
+        return _Parts(held, lambda y: up.torques(up.weighed(y)), command, drift + matvec(up.J, a_0))
+    J, lift = lifted(robot, q, task)
+    along = directions(J, lift, scales)
+    own = transpose(along.left) * scales  # of unit length, a row for each direction
+    kp_along, kd_along = matvec(own * own, reference.kp), matvec(own * own, reference.kd)
+    a_0 = along.unfelt(a_0) - along.left_over(v, kd_along)
+    pull = command - drift + reference.kd * matvec(J, v)
+    command = command - _too_much(along, pull, kp_along, kd_along, scales)
     held = inverse_dynamics(robot, q, v, a_0)
-    if not within_effort:
-        return held + pushed(command - drift)
-    return within(robot.structure.limits.effort, held - pushed(drift), pushed(command))
+    return _Parts(held, lambda y: matvec(transpose(J), along.forces(y)), command, drift)
 
 
 def _too_much(along: Directions, pull: TaskVector, kp: TaskVector, kd: TaskVector, scales: TaskVector) -> TaskVector:
