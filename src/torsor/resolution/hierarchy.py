@@ -9,14 +9,22 @@ over such limits is zero and no term of it can be positive: it is an equation fr
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.once import once
 from torsor.resolution.edge_of_reach import Edge, Kept, Split, kept_at_edge
-from torsor.resolution.limit_rows import LimitRows, TightRows
-from torsor.resolution.quadratic_program import FEASIBLE, least_squares_within
+from torsor.resolution.limit_rows import LimitRows, TightRows, Within
+from torsor.resolution.quadratic_program import (
+    FEASIBLE,
+    least_squares_along,
+    least_squares_in_box,
+    least_squares_within,
+)
 
 RANK = 1e-9  # singular values below this, relative to a level, are zero
 FACES = 3  # times that a level is solved again because more limits are in its way
@@ -38,26 +46,46 @@ class Aim(NamedTuple):
     """What it is without limits, by the identity of the `Progress` before it, if that is kept as long as this."""
 
 
-class Progress(NamedTuple):
-    """After some levels: the x (n,) reached, and what is still free."""
+class Progress:
+    """After some levels: the x (n,) reached, and what is still free. What only reports ask for is worked out when they do."""
 
-    x: Array
-    Z: Array
-    """A basis (n, k) of motions that change no level before and leave no limit that must stay active."""
-    kernel: Array
-    """The same whatever the limits (n, l)."""
-    pressed: bool
-    """Whether limits kept the level just done from anything."""
-    slope: Array
-    """Of what is left of it, Aᵀ (b − A x) less damping (n,): a sum of limits that it is at and of levels before."""
-    at_edge: bool
-    """Whether part of the level just done is out of reach."""
+    def __init__(
+        self, x: Array, Z: Array, pressed: bool, at_edge: bool, kernel: Callable[[], Array], slope: Callable[[], Array]
+    ) -> None:
+        self.x = x
+        self.Z = Z
+        """A basis (n, k) of motions that change no level before and leave no limit that must stay active."""
+        self.pressed = pressed
+        """Whether limits kept the level just done from anything."""
+        self.at_edge = at_edge
+        """Whether part of the level just done is out of reach."""
+        self._kernel, self._slope = kernel, slope
+
+    @once
+    def kernel(self) -> Array:
+        """A basis (n, l) of motions that change no level before, whatever the limits."""
+        return self._kernel()
+
+    @once
+    def slope(self) -> Array:
+        """Of what is left of the level just done, Aᵀ (b − A x) less damping (n,): a sum of limits that it is at and of levels
+        before.
+        """
+        return self._slope()
 
 
 def at_start(x: Array) -> Progress:
     """Before the first level."""
-    every = np.eye(len(x))
-    return Progress(x, every, every, False, np.zeros(len(x)), False)
+    every = _every(len(x))
+    return Progress(x, every, False, False, lambda: every, lambda: np.zeros(len(x)))
+
+
+@lru_cache(maxsize=64)
+def _every(n: int) -> Array:
+    """All motions, as a basis."""
+    every = np.eye(n)
+    every.flags.writeable = False
+    return every
 
 
 def first_guess(rows: LimitRows, nv: int, who: str) -> tuple[Array, LimitRows, Array]:
@@ -66,7 +94,7 @@ def first_guess(rows: LimitRows, nv: int, who: str) -> tuple[Array, LimitRows, A
     Also the rows with which that is feasible, and how much each had to give way (c,).
     """
     excess, x = np.zeros(len(rows.lower)), np.zeros(nv)
-    if rows.allow(x):
+    if rows.allow_nothing():
         return x, rows, excess
     x = _nearest_to_nothing(rows, nv)
     if not _outside(rows, x).any():
@@ -116,13 +144,13 @@ def _within(rows: LimitRows, excess: Array, at: Array, x: Array, who: str) -> tu
     return x + found[:nv], np.where(np.abs(s) > far, s, 0.0)
 
 
-def next_level(before: Progress, aim: Aim, rows: TightRows | None, who: str) -> Progress:
-    """One level further, by what is free and, unless ``rows`` are None, within limits."""
-    found, blocked = _solved(before, aim, rows, None, who)
+def next_level(before: Progress, aim: Aim, limits: Within | None, who: str) -> Progress:
+    """One level further, by what is free and, unless they are None, within limits."""
+    found, blocked = _solved(before, aim, limits, None, who)
     for _ in range(FACES):
-        if aim.edge is None or rows is None or not blocked.any():
+        if aim.edge is None or not blocked.any():
             break
-        found, others = _solved(before, aim, rows, blocked, who)
+        found, others = _solved(before, aim, limits, blocked, who)
         if not (others & ~blocked).any():
             break
         blocked |= others
@@ -130,31 +158,47 @@ def next_level(before: Progress, aim: Aim, rows: TightRows | None, who: str) -> 
 
 
 def _solved(
-    before: Progress, aim: Aim, rows: TightRows | None, blocked: Array | None, who: str
+    before: Progress, aim: Aim, limits: Within | None, blocked: Array | None, who: str
 ) -> tuple[Progress, Array]:
     """The level, its edge that of what limits ``blocked`` (t,) leave; and which limits of places are in its way (t,)."""
-    A, b, damping = aim.A, aim.b, aim.damping
-    if A is None:
-        return _near(before, b, rows, who)
-    sizes, used, left, wanted, w, kept, nothing = _in_the_open(before, aim, rows, blocked)
-    x, Z, multipliers = before.x, before.Z, None
-    if rows is not None:
-        w, multipliers = _within_rows(sizes, used, wanted, w, before, rows, damping, who)
-    x = x + Z @ w
-    slope = A.T @ (b - A @ x) - damping**2 * Z @ (used.T @ (used @ w))
-    small = PRESSED * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
-    if kept is not None:
-        slope = slope + kept.S.T @ (kept.s - kept.S @ x)
-        A = np.concatenate([A, kept.reserved])
-    kernel = before.kernel @ _free(A @ before.kernel, nothing) if Z.shape != before.kernel.shape else Z @ left
-    Z, at_edge = Z @ left, kept is not None
-    if rows is None or multipliers is None or not multipliers.any():
-        none = np.zeros(0 if rows is None else len(rows.lower), bool)
-        return Progress(x, Z, kernel, False, slope, at_edge), none
-    held = np.abs(multipliers) > small
-    if held.any():
+    none = np.zeros(0 if blocked is None else len(blocked), bool)
+    if aim.A is None:
+        return _near(before, aim.b, limits, who), none
+    if not before.Z.shape[1]:
+        return _level_done(before, aim, None, np.zeros(0), before.x, before.Z, False), none
+    found = _in_the_open(before, aim, limits, blocked)
+    w, multipliers = found.w, None
+    x, Z = before.x + before.Z @ w, before.Z @ found.left
+    if limits is not None and not limits.rows.allow(x):
+        w, multipliers = _within_rows(found.sizes, found.used, found.wanted, w, before, limits.tight, aim.damping, who)
+        x = before.x + before.Z @ w
+    if limits is None or multipliers is None or not multipliers.any():
+        return _level_done(before, aim, found, w, x, Z, False), none
+    rows = limits.tight
+    held = np.abs(multipliers) > PRESSED * max(1.0, float(np.abs(aim.A.T @ aim.b).max(initial=0.0)))
+    if Z.shape[1] and held.any():
         Z = Z @ _free(rows.C[held] @ Z, RANK)
-    return Progress(x, Z, kernel, True, slope, at_edge), held & rows.of_places(multipliers)
+    return _level_done(before, aim, found, w, x, Z, True), held & rows.of_places(multipliers)
+
+
+def _level_done(
+    before: Progress, aim: Aim, found: _Open | None, w: Array, x: Array, Z: Array, pressed: bool
+) -> Progress:
+    """What is reached by w (k,), the x and Z of which are given."""
+    A, kept = aim.A, None if found is None else found.kept
+    assert A is not None
+
+    def kernel() -> Array:
+        rows = A if kept is None else np.concatenate([A, kept.reserved])
+        return before.kernel @ _free(rows @ before.kernel, _nothing(A, aim.least))
+
+    def slope() -> Array:
+        f = A.T @ (aim.b - A @ x)
+        if found is not None and aim.damping:
+            f = f - aim.damping**2 * before.Z @ (found.used.T @ (found.used @ w))
+        return f if kept is None else f + kept.S.T @ (kept.s - kept.S @ x)
+
+    return Progress(x, Z, pressed, kept is not None, kernel, slope)
 
 
 class _Open(NamedTuple):
@@ -166,23 +210,26 @@ class _Open(NamedTuple):
     wanted: Array
     w: Array
     kept: Kept | None
-    nothing: float
-    """Singular values below this are zero."""
 
 
-def _in_the_open(before: Progress, aim: Aim, rows: TightRows | None, blocked: Array | None) -> _Open:
+def _nothing(A: Array, least: float) -> float:
+    """Singular values of a level below this are zero."""
+    return max(RANK * math.sqrt(float(np.vdot(A, A))), least)
+
+
+def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Array | None) -> _Open:
     A, b, least, damping, edge, known = aim
     if blocked is None and known is not None and id(before) in known:
         return known[id(before)]
     x, Z = before.x, before.Z
     assert A is not None
-    nothing = max(RANK * math.sqrt(float(np.vdot(A, A))), least)
+    nothing = _nothing(A, least)
     U, sizes, Vt = np.linalg.svd(A @ Z)
     rank, lacking = _rank(sizes, nothing), b - A @ x
     wanted, kept = U[:, :rank].T @ lacking, None  # what no motion can change is left out
     left = Vt[rank:].T
     if edge is not None:
-        kept = _kept(edge, lacking, Split(Z, U, sizes, Vt), rows, blocked)
+        kept = _kept(edge, lacking, Split(Z, U, sizes, Vt), limits, blocked)
     if kept is not None:
         left = _free(np.concatenate([A, kept.reserved]) @ Z, nothing)
         U, sizes, Vt = np.linalg.svd(np.concatenate([sizes[:rank, None] * Vt[:rank], kept.S @ Z]))
@@ -190,41 +237,49 @@ def _in_the_open(before: Progress, aim: Aim, rows: TightRows | None, blocked: Ar
         wanted = U[:, :rank].T @ wanted
     sizes, used = sizes[:rank], Vt[:rank]
     w = used.T @ (sizes * wanted / (sizes**2 + damping**2))
-    found = _Open(sizes, used, left, wanted, w, kept, nothing)
+    found = _Open(sizes, used, left, wanted, w, kept)
     if blocked is None and known is not None:
         known[id(before)] = found
     return found
 
 
-def _near(before: Progress, b: Array, rows: TightRows | None, who: str) -> tuple[Progress, Array]:
+def _near(before: Progress, b: Array, limits: Within | None, who: str) -> Progress:
     """The last level, |x − b|²: nothing is free after it."""
-    x, Z = before.x, before.Z
-    wanted = w = Z.T @ (b - x)
-    if rows is not None:
-        one = np.ones(len(w))
-        w, _ = _within_rows(one, np.eye(len(w)), wanted, w, before, rows, 0.0, who)
-    x = x + Z @ w
-    return Progress(x, Z[:, :0], Z[:, :0], False, b - x, False), np.zeros(0, bool)
+    Z, none = before.Z, before.Z[:, :0]
+    x = before.x
+    if Z.shape[1]:
+        w = Z.T @ (b - x)
+        x = before.x + Z @ w
+        if limits is not None and not limits.rows.allow(x):
+            one = np.ones(len(w))
+            x = before.x + Z @ _within_rows(one, np.eye(len(w)), w, w, before, limits.tight, 0.0, who)[0]
+    return Progress(x, none, False, False, lambda: none, lambda: b - x)
 
 
 def _within_rows(
     sizes: Array, used: Array, wanted: Array, w: Array, before: Progress, rows: TightRows, damping: float, who: str
-) -> tuple[Array, Array | None]:
-    """The w of a level within limits, and multipliers of those (t,) if there are any in its way."""
-    C, values = rows.C @ before.Z, rows.C @ before.x
+) -> tuple[Array, Array]:
+    """The w of a level within limits, which it breaks without them, and multipliers of these (t,)."""
+    values = rows.C @ before.x
     # x itself is within limits but for rounding: that must not leave the solver without any solution.
     lower, upper = np.minimum(rows.lower - values, 0.0), np.maximum(rows.upper - values, 0.0)
-    moved = C @ w
-    if not (np.any(moved > upper + FEASIBLE) or np.any(moved < lower - FEASIBLE)):
-        return w, None
-    stacked = np.concatenate([sizes[:, None] * used, damping * used]) if damping else sizes[:, None] * used
-    aims = np.concatenate([wanted, np.zeros(len(sizes))]) if damping else wanted
-    return least_squares_within(stacked, aims, C, lower, upper, who, w)
+    A = np.concatenate([sizes[:, None] * used, damping * used]) if damping else sizes[:, None] * used
+    b = np.concatenate([wanted, np.zeros(len(sizes))]) if damping else wanted
+    n, k = before.Z.shape
+    if k == 1:
+        return least_squares_along(A, b, rows.C @ before.Z[:, 0], lower, upper, w)
+    if rows.entries is None or before.Z is not _every(n):
+        return least_squares_within(A, b, rows.C @ before.Z, lower, upper, who)
+    low, high = np.full(n, -np.inf), np.full(n, np.inf)
+    low[rows.entries], high[rows.entries] = lower, upper
+    w, multipliers = least_squares_in_box(A, b, low, high, who)
+    return w, multipliers[rows.entries]
 
 
-def _kept(edge: Edge, left: Array, split: Split, rows: TightRows | None, blocked: Array | None) -> Kept | None:
+def _kept(edge: Edge, left: Array, split: Split, limits: Within | None, blocked: Array | None) -> Kept | None:
     free = None
-    if rows is not None and blocked is not None:
+    if limits is not None and blocked is not None:
+        rows = limits.tight
         free = _free(rows.C[blocked], RANK)
         Z = split.Z @ _free(rows.C[blocked] @ split.Z, RANK)
         split = Split(Z, *np.linalg.svd(edge.A @ Z))

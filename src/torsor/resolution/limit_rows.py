@@ -16,6 +16,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.model import Robot
+from torsor.once import once
 from torsor.resolution.braking import ROUNDING
 from torsor.resolution.joint_limit import JointLimit, NamedLimits, Pair
 from torsor.resolution.objectives import rate_columns
@@ -71,7 +72,11 @@ class LimitRows(NamedTuple):
         """Whether x (..., nv) is within the limits of one state, rounding aside."""
         values = x @ self.C.T
         over = np.maximum(values - self.upper, self.lower - values)
-        return bool((over <= FEASIBLE * np.maximum(1.0, np.abs(values))).all())
+        return bool((over <= FEASIBLE).all() or (over <= FEASIBLE * np.maximum(1.0, np.abs(values))).all())
+
+    def allow_nothing(self) -> bool:
+        """Whether x = 0 is within the limits of one state, rounding aside."""
+        return bool((np.maximum(self.lower, -self.upper) <= FEASIBLE).all())
 
     def largest(self) -> Array:
         """The largest |x| (nv,) of each entry that its own limits allow in one state, infinite where there are none."""
@@ -115,6 +120,8 @@ class TightRows(NamedTuple):
     rank_below: Array
     rank_above: Array
     """`Rank` of the rows that bound each below and above (t,)."""
+    entries: Array | None
+    """k of each row x_k (t,), rising; None if there are others."""
 
     def of_places(self, multipliers: Array) -> Array:
         """Which rows (t,) are limits of places, at the sides that the signs of multipliers say."""
@@ -122,27 +129,39 @@ class TightRows(NamedTuple):
         return np.asarray(rank == int(Rank.POSITION))
 
 
+class Within:
+    """The limits of one state that levels keep, which do not contradict each other."""
+
+    def __init__(self, rows: LimitRows) -> None:
+        self.rows = rows
+
+    @once
+    def tight(self) -> TightRows:
+        """The same in as few rows."""
+        return tight_rows(self.rows)
+
+
 def tight_rows(rows: LimitRows) -> TightRows:
     """Rows without those that others of the same entry make idle."""
     C, lower, upper, rank = rows.C, rows.lower, rows.upper, rows.rank
     if not len(lower):
-        return TightRows(C, lower, upper, rank, rank)
-    others, mine, units = _entries(tuple(rows.entry.tolist()), C.shape[1])
+        return TightRows(C, lower, upper, rank, rank, rank)
+    others, mine, units, entries = _entries(tuple(rows.entry.tolist()), C.shape[1])
     of_lower, of_upper = np.where(mine, lower, -np.inf), np.where(mine, upper, np.inf)
     below, above = rank[of_lower.argmax(axis=1)], rank[of_upper.argmin(axis=1)]
-    tight = TightRows(units, of_lower.max(axis=1), of_upper.min(axis=1), below, above)
+    tight = TightRows(units, of_lower.max(axis=1), of_upper.min(axis=1), below, above, entries)
     if not len(others):
         return tight
-    rest = TightRows(C[others], lower[others], upper[others], rank[others], rank[others])
-    return TightRows(*(np.concatenate(parts) for parts in zip(rest, tight, strict=True)))
+    rest = C[others], lower[others], upper[others], rank[others], rank[others]
+    return TightRows._make([*(np.concatenate(parts) for parts in zip(rest, tight[:5], strict=True)), None])
 
 
 @lru_cache(maxsize=64)
-def _entries(entry: tuple[int, ...], nv: int) -> tuple[Array, Array, Array]:
-    """Rows that are no entry of x; for each entry that has rows, which those are; and the rows x_k of these entries."""
+def _entries(entry: tuple[int, ...], nv: int) -> tuple[Array, Array, Array, Array]:
+    """Rows that are no entry of x; for each entry that has rows, which those are; the rows x_k of these entries; and k."""
     own = np.array(entry)
     (others,), entries = np.nonzero(own < 0), np.unique(own[own >= 0])
-    return others, own == entries[:, None], np.eye(nv)[entries]
+    return others, own == entries[:, None], np.eye(nv)[entries], entries
 
 
 def no_limits(nv: int) -> LimitRows:

@@ -14,7 +14,7 @@ from torsor.resolution.edge_of_reach import Bend, Edge
 from torsor.resolution.hierarchy import PRESSED, Aim, Progress, at_start, first_guess, next_level
 from torsor.resolution.in_the_way import InTheWay, in_the_way, limits_reached
 from torsor.resolution.joint_limit import JointLimit
-from torsor.resolution.limit_rows import LimitRows, tight_rows
+from torsor.resolution.limit_rows import LimitRows, Within
 from torsor.resolution.priority_result import NOTHING, LimitConflict, Said, TaskOutcome
 from torsor.tasks import Task
 
@@ -72,45 +72,35 @@ class Problem(NamedTuple):
 
 
 class Resolved:
-    """The x (nv,) of a problem, and what is said of it: worked out when it is first asked for.
-
-    The x without limits comes first: within them, it is the answer, for there is no better one. Else every level is solved
-    within limits. With damping, or at the edge of reach, a level depends on the x before it, which must then be within them too.
-    """
+    """The x (nv,) of a problem, and what is said of it: worked out when it is first asked for."""
 
     x: Array
 
     def __init__(self, problem: Problem) -> None:
         self._problem, self._aims = problem, problem.aims()
-        nv, rows, who = len(problem.wanted), problem.rows, problem.who
-        self._start = free = at_start(np.zeros(nv))
-        self._unlimited: list[Progress] = []
+        nv, who = len(problem.wanted), problem.who
+        self._fresh = at_start(np.zeros(nv))
+        start, self._eased, self._excess = first_guess(problem.rows, nv, who)
+        limits, reached = Within(self._eased), at_start(start) if start.any() else self._fresh
+        self._reached = [reached]
         for aim in self._aims:
-            free = next_level(free, aim, None, who)
-            self._unlimited.append(free)
-        self.x = self._nearest(free)
-        each = problem.damping > 0.0 or any(level.at_edge for level in self._unlimited)
-        points = np.stack([np.zeros(nv), *(level.x for level in self._unlimited), self.x]) if each else self.x
-        self._limited: list[Progress] | None = None
-        self._excess = np.zeros(len(rows.lower))
-        if rows.allow(points):
-            return
-        start, self._eased, self._excess = first_guess(rows, nv, who)
-        tight, limited = tight_rows(self._eased), at_start(start) if start.any() else self._start
-        self._limited = [limited]
-        for aim in self._aims:
-            limited = next_level(limited, aim, tight, who)
-            self._limited.append(limited)
-        self.x = next_level(limited, self._last(), tight, who).x
+            reached = next_level(reached, aim, limits, who)
+            self._reached.append(reached)
+        self.x = next_level(reached, self._last(), limits, who).x
 
     def _last(self) -> Aim:
         """What is left is to be near to what is wanted."""
         wanted, L = self._problem.wanted, self._problem.metric
         return Aim(None, wanted) if L is None else Aim(L, L @ wanted)
 
-    def _nearest(self, free: Progress) -> Array:
-        """The x nearest to what is wanted, without limits."""
-        return next_level(free, self._last(), None, self._problem.who).x if free.Z.shape[1] else free.x
+    @once
+    def _unlimited(self) -> list[Progress]:
+        """After each level, had there been no limits."""
+        free, found = self._fresh, []
+        for aim in self._aims:
+            free = next_level(free, aim, None, self._problem.who)
+            found.append(free)
+        return found
 
     @property
     def feasible(self) -> bool:
@@ -125,16 +115,16 @@ class Resolved:
     @once
     def tasks(self) -> tuple[TaskOutcome, ...]:
         """What each task was given."""
-        problem, outcomes, fresh = self._problem, list[TaskOutcome](), self._start
-        bound = self._limited is not None and bool(self._limited[0].x.any())
+        problem, outcomes = self._problem, list[TaskOutcome]()
+        bound = bool(self._reached[0].x.any())
         for k, level in enumerate(problem.levels):
-            before, after = (self._limited[k : k + 2]) if self._limited is not None else (fresh, self._unlimited[k])
+            before, after = self._reached[k : k + 2]
             bound = bound or after.pressed
             unlimited = self._unlimited[k].x if bound else after.x
             alone = unlimited
             if outcomes and not level.is_done_by(unlimited):
                 aim = self._aims[k] if after.at_edge else self._aims[k]._replace(edge=None, known=None)
-                alone = next_level(fresh, aim, None, problem.who).x
+                alone = next_level(self._fresh, aim, None, problem.who).x
             way = self._way(level, before, after) if bound else InTheWay((), ())
             outcomes.append(self._outcome(level, way, after.at_edge, unlimited, alone, outcomes))
         return tuple(outcomes)

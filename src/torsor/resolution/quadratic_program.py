@@ -1,15 +1,16 @@
-"""Least squares within limits, min |A w − b|² with l ≤ C w ≤ u: by a guess of which are active, or PIQP, to the last digit.
+"""Least squares within limits, min |A w − b|² with l ≤ C w ≤ u: PIQP says which limits are active, the rest is to the last digit.
 
-On given limits the least squares is solved directly, and kept if it satisfies the conditions of an optimum: within all limits,
-and no multiplier of the wrong sign; a few corrections may mend a set of limits that was wrong. Those that the least squares
-without limits breaks are tried first. Where that fails, PIQP [SJL23], an interior-point method with proximal terms that needs no
-full rank, neither of A nor of the active limits, says which are active; where that fails too, the primal active-set method goes
-on from there, one limit at a time.
+PIQP [SJL23] is an interior-point method with proximal terms that needs no full rank, neither of A nor of the active limits. On
+the limits that it says are active the least squares is solved directly, and kept if it satisfies the conditions of an optimum:
+within all limits, and no multiplier of the wrong sign; a few corrections may mend a set of limits that was wrong. Where that
+fails, the primal active-set method goes on from there, one limit at a time. Limits of entries of w, which most of them are, and a
+single freedom have shorter ways.
 """
 
 from __future__ import annotations
 
 import importlib
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,37 +40,67 @@ def piqp_module(who: str) -> Any:
         raise TorsorError(f"{who} needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
 
 
-def least_squares_within(
-    A: Array, b: Array, C: Array, lower: Array, upper: Array, who: str, unlimited: Array | None = None
-) -> Solution:
-    """The least |A w − b|² with l ≤ C w ≤ u, which w = 0 satisfies: an optimal w, and multipliers of ½ |A w − b|².
+def least_squares_within(A: Array, b: Array, C: Array, lower: Array, upper: Array, who: str) -> Solution:
+    """The least |A w − b|² with l ≤ C w ≤ u, which w = 0 satisfies: an optimal w, and multipliers of ½ |A w − b|²."""
+    held = (np.isfinite(lower) | np.isfinite(upper)) & (np.linalg.norm(C, axis=1) > FEASIBLE)  # rows that w can change
+    side, small = np.zeros(len(lower)), _small(A, b)
+    w, side[held] = _by_piqp(A, b, np.ascontiguousarray(C[held]), lower[held], upper[held], who)
+    polished = _mended(A, b, C, lower, upper, side, small, w)
+    return polished or _one_at_a_time(A, b, C, lower, upper, w, small)
 
-    ``unlimited`` (k,) is what w would be without limits: those that it breaks are tried first.
-    """
-    small = MULTIPLIER * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
-    if unlimited is not None:
-        values = C @ unlimited
-        broken = np.where(values > upper, 1.0, np.where(values < lower, -1.0, 0.0))
-        if (found := _mended(A, b, C, lower, upper, broken, small, unlimited)) is not None:
-            return found
+
+def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, who: str) -> Solution:
+    """The same with l ≤ w ≤ u (k,)."""
+    w, side = _by_piqp(A, b, None, lower, upper, who)
+    small, far = _small(A, b), FEASIBLE + 1e-13 * float(np.abs(w).max())
+    for _ in range(MENDED):
+        free = side == 0.0
+        w = np.where(free, w, np.where(side > 0.0, upper, lower))
+        w[free] += _least(A, A[:, free], b - A @ w)
+        slope = A.T @ (b - A @ w)
+        above, below, wrong = w > upper + far, w < lower - far, slope * side < -small
+        if not (above | below | wrong).any():
+            return Solution(w, np.where(slope * side > 0.0, slope, 0.0))
+        side = np.where(above, 1.0, np.where(below, -1.0, np.where(wrong, 0.0, side)))
+    return _one_at_a_time(A, b, np.eye(len(w)), lower, upper, w, small)
+
+
+def least_squares_along(A: Array, b: Array, c: Array, lower: Array, upper: Array, w: Array) -> Solution:
+    """The same with one freedom, l ≤ c w ≤ u (c,), where without limits it would be ``w`` (1,): as far as they allow."""
+    moved, shares = c * w, np.full(len(c), np.inf)
+    room = np.where(moved > 0.0, upper, lower)
+    np.divide(room, moved, out=shares, where=np.abs(moved) > FEASIBLE)
+    first, multipliers = int(shares.argmin()), np.zeros(len(c))
+    if shares[first] < 1.0:
+        w = shares[first] * w
+        multipliers[first] = (A[:, 0] @ (b - A @ w)) / c[first]
+    return Solution(w, multipliers)
+
+
+def _by_piqp(A: Array, b: Array, C: Array | None, lower: Array, upper: Array, who: str) -> tuple[Array, Array]:
+    """About the w (k,) of an optimum, and the sides 1 or −1 of limits that are active in it (c,); C is 1 if it is None."""
     piqp = piqp_module(who)
     scale = max(float(np.abs(b).max(initial=0.0)), 1e-30)
-    held = (np.isfinite(lower) | np.isfinite(upper)) & (np.linalg.norm(C, axis=1) > FEASIBLE)  # rows that w can change
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = PRECISION
-    H, f = A.T @ A, -A.T @ (b / scale)
-    G = np.ascontiguousarray(C[held])
-    solver.setup(H, f, None, None, G, lower[held] / scale, upper[held] / scale, None, None)
+    H, f, low, high = A.T @ A, A.T @ (b / -scale), lower / scale, upper / scale
+    if C is None:
+        solver.setup(H, f, None, None, None, None, None, low, high)
+    else:
+        solver.setup(H, f, None, None, C, low, high, None, None)
     status = solver.solve()
     if status not in (piqp.PIQP_SOLVED, piqp.PIQP_MAX_ITER_REACHED):
         raise TorsorError(f"{who}: the QP solver gave up ({status}); are all numbers finite?")
-    w, multipliers = np.array(solver.result.x), np.zeros(len(lower))
-    up, down = np.array(solver.result.z_u), np.array(solver.result.z_l)
-    values = G @ w
-    above, below = upper[held] / scale - values, values - lower[held] / scale
-    multipliers[held] = np.where(up > above, up, 0.0) - np.where(down > below, down, 0.0)
-    polished = _mended(A, b, C, lower, upper, np.sign(multipliers), small, scale * w)
-    return polished or _one_at_a_time(A, b, C, lower, upper, scale * w, small)
+    found = solver.result
+    w, (up, down) = np.array(found.x), (found.z_bu, found.z_bl) if C is None else (found.z_u, found.z_l)
+    values = w if C is None else C @ w
+    side = np.sign(np.where(up > high - values, up, 0.0) - np.where(down > values - low, down, 0.0))
+    return scale * w, side
+
+
+def _small(A: Array, b: Array) -> float:
+    """Multipliers below this are rounding."""
+    return MULTIPLIER * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
 
 
 def _mended(
@@ -154,7 +185,7 @@ def _least(A: Array, part: Array, b: Array) -> Array:
         return np.zeros(0)
     # What is zero is measured by A: the limits may leave nothing of it but rounding.
     left, scales, right = np.linalg.svd(part, full_matrices=False)
-    told = scales > 1e-11 * float(np.linalg.norm(A))
+    told = scales > 1e-11 * math.sqrt(float(np.vdot(A, A)))
     return np.asarray(right[told].T @ (left[:, told].T @ b / scales[told]))
 
 
