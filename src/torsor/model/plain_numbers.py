@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from torsor.arrays import is_concrete
 from torsor.errors import TorsorError
 from torsor.model.robot import Robot
+
+_PLAIN = frozenset({type(None), float, int, str, np.ndarray})  # most arguments, of which nothing more is asked
 
 
 def refuse_strangers(who: str, robot: Any, *values: Any, instead: str = "") -> None:
@@ -26,6 +30,6 @@ def refuse_strangers(who: str, robot: Any, *values: Any, instead: str = "") -> N
 
 def is_traced(value: Any) -> bool:
     """Whether JAX or torsor's compiler stands in for numbers not known yet; asked by name, for JAX is not imported here."""
-    if value is None or is_concrete(value):
+    if type(value) in _PLAIN or is_concrete(value):
         return False
     return any(kind.__name__ in ("Tracer", "TracedArray") for kind in type(value).__mro__)

@@ -100,11 +100,12 @@ def kept_at_edge(edge: Edge, wanted: Array, split: Split, free: Array | None) ->
         return None
     speeds, sizes = _speeds(split, edge.largest()), np.sqrt(squares[:k])
     weak[:k] &= sizes[: len(U)] < most * speeds[: len(U)]
-    for i in np.flatnonzero(weak[:k] & (sizes[: len(U)] > 0.0)) if not edge.before else ():
+    likely = np.flatnonzero(weak[:k] & (sizes[: len(U)] > 0.0)) if not edge.before else ()
+    if len(likely):
         # How it bends along its own motion says in most cases that it does not turn back so soon.
-        own = float(np.linalg.norm(edge.bend((split.Z @ split.Vt[i])[None])))
-        most = edge.factor * max(ABOUT * own, BENT * edge.usual)
-        weak[i] = squares[i] < most * abs(parts[i]) and sizes[i] < most * speeds[i]
+        own = np.linalg.norm(edge.bend(split.Vt[likely] @ split.Z.T), axis=1)
+        turns = edge.factor * np.maximum(ABOUT * own, BENT * edge.usual)
+        weak[likely] = (squares[likely] < turns * np.abs(parts[likely])) & (sizes[likely] < turns * speeds[likely])
     moved = np.ones(k, bool)
     moved[: min(len(U), k)] = weak[:k]
     if not (weak.any() and moved.any()):

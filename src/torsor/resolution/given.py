@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -119,6 +120,8 @@ def acceleration_limits_from(who: str, value: Any, nv: int) -> Array:
 def check_numbers(who: str, **given: tuple[Any, bool]) -> None:
     """Refuse what is not one number, not finite, negative, or 0 where it says positive."""
     for name, (x, positive) in given.items():
+        if type(x) is float and 0.0 < x < math.inf:
+            continue
         wanted = "positive" if positive else "not negative"
         try:
             sound = np.ndim(x) == 0 and np.isfinite(x) and (x > 0.0 or (x == 0.0 and not positive))

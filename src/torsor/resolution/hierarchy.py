@@ -269,10 +269,10 @@ def _within_rows(
     if k == 1:
         return least_squares_along(A, b, rows.C @ before.Z[:, 0], lower, upper, w)
     if rows.entries is None or before.Z is not _every(n):
-        return least_squares_within(A, b, rows.C @ before.Z, lower, upper, who)
+        return least_squares_within(A, b, rows.C @ before.Z, lower, upper, who, w)
     low, high = np.full(n, -np.inf), np.full(n, np.inf)
     low[rows.entries], high[rows.entries] = lower, upper
-    w, multipliers = least_squares_in_box(A, b, low, high, who)
+    w, multipliers = least_squares_in_box(A, b, low, high, who, w)
     return w, multipliers[rows.entries]
 
 
@@ -292,5 +292,7 @@ def _rank(sizes: Array, nothing: float) -> int:
 
 def _free(A: Array, nothing: float) -> Array:
     """A basis (n, k) of what A (m, n) maps to nothing, or to less than that."""
+    if A.shape[1] == 1:  # one motion is left or not, which needs no decomposition
+        return np.ones((1, int(math.sqrt(float(np.vdot(A, A))) <= nothing)))
     _, sizes, Vt = np.linalg.svd(A)
     return np.asarray(Vt[_rank(sizes, nothing) :].T)

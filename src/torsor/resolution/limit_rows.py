@@ -86,11 +86,13 @@ class LimitRows(NamedTuple):
 
     def at(self, state: tuple[int, ...]) -> LimitRows:
         """Those of one state of a batch; a row for each of two limits of one number that contradict each other."""
-        numbers: list[Any] = [x if x.ndim == own else x[state] for x, own in zip(self[:6], _AXES, strict=True)]
-        rows = LimitRows._make([*numbers, *self[6:]])
-        contrary = np.flatnonzero(rows.lower > rows.upper)
-        if not len(contrary):
+        rows = self
+        if state:
+            numbers: list[Any] = [x if x.ndim == own else x[state] for x, own in zip(self[:6], _AXES, strict=True)]
+            rows = LimitRows._make([*numbers, *self[6:]])
+        if not (rows.lower > rows.upper).any():
             return rows
+        contrary = np.flatnonzero(rows.lower > rows.upper)
         # As of a number too fast in a narrow range: two rows, so that both can yield.
         split = rows.some(contrary)
         lower = rows.lower.copy()
@@ -211,6 +213,8 @@ def unit_rows(
 
 def no_further(lower: Array, upper: Array, gaps: Array) -> tuple[Array, Array]:
     """Bounds (..., c) with which the way back from beyond one limit never leads past the other."""
+    if not (gaps < -ROUNDING).any():
+        return lower, upper
     below, above = gaps[..., 0] < -ROUNDING, gaps[..., 1] < -ROUNDING
     return np.where(below, np.minimum(lower, upper), lower), np.where(above, np.maximum(lower, upper), upper)
 

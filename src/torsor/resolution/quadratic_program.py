@@ -40,19 +40,35 @@ def piqp_module(who: str) -> Any:
         raise TorsorError(f"{who} needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
 
 
-def least_squares_within(A: Array, b: Array, C: Array, lower: Array, upper: Array, who: str) -> Solution:
-    """The least |A w − b|² with l ≤ C w ≤ u, which w = 0 satisfies: an optimal w, and multipliers of ½ |A w − b|²."""
+def least_squares_within(
+    A: Array, b: Array, C: Array, lower: Array, upper: Array, who: str, unlimited: Array | None = None
+) -> Solution:
+    """The least |A w − b|² with l ≤ C w ≤ u, which w = 0 satisfies: an optimal w, and multipliers of ½ |A w − b|².
+
+    ``unlimited`` (k,) is what w would be without limits: where an optimum is not unique, one near to it is taken.
+    """
     held = (np.isfinite(lower) | np.isfinite(upper)) & (np.linalg.norm(C, axis=1) > FEASIBLE)  # rows that w can change
     side, small = np.zeros(len(lower)), _small(A, b)
     w, side[held] = _by_piqp(A, b, np.ascontiguousarray(C[held]), lower[held], upper[held], who)
-    polished = _mended(A, b, C, lower, upper, side, small, w)
+    near = None if unlimited is None else _mended(A, b, C, lower, upper, side, small, unlimited)
+    polished = near or _mended(A, b, C, lower, upper, side, small, w)
     return polished or _one_at_a_time(A, b, C, lower, upper, w, small)
 
 
-def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, who: str) -> Solution:
+def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, who: str, unlimited: Array) -> Solution:
     """The same with l ≤ w ≤ u (k,)."""
     w, side = _by_piqp(A, b, None, lower, upper, who)
-    small, far = _small(A, b), FEASIBLE + 1e-13 * float(np.abs(w).max())
+    small = _small(A, b)
+    polished = _mended_in_box(A, b, lower, upper, side, small, unlimited)
+    polished = polished or _mended_in_box(A, b, lower, upper, side, small, w)
+    return polished or _one_at_a_time(A, b, np.eye(len(w)), lower, upper, w, small)
+
+
+def _mended_in_box(
+    A: Array, b: Array, lower: Array, upper: Array, side: Array, small: float, w: Array
+) -> Solution | None:
+    """As `_mended`, with l ≤ w ≤ u."""
+    far = FEASIBLE + 1e-13 * float(np.abs(w).max())  # the latter for rounding
     for _ in range(MENDED):
         free = side == 0.0
         w = np.where(free, w, np.where(side > 0.0, upper, lower))
@@ -62,7 +78,7 @@ def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, who: st
         if not (above | below | wrong).any():
             return Solution(w, np.where(slope * side > 0.0, slope, 0.0))
         side = np.where(above, 1.0, np.where(below, -1.0, np.where(wrong, 0.0, side)))
-    return _one_at_a_time(A, b, np.eye(len(w)), lower, upper, w, small)
+    return None
 
 
 def least_squares_along(A: Array, b: Array, c: Array, lower: Array, upper: Array, w: Array) -> Solution:

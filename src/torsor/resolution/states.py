@@ -43,6 +43,8 @@ class Rest(NamedTuple):
 
 def _braking_time(v: Array, most: Array) -> Array:
     """How long it takes to stop (...), by acceleration limits (nv,): what is led to an edge must be able to."""
+    if not v.any():
+        return np.zeros(v.shape[:-1])
     return np.asarray(np.max(np.abs(v) / most, axis=-1, initial=0.0))
 
 
@@ -80,7 +82,8 @@ class _Bend:
     def __call__(self, along: Array) -> Array:
         if len(along) == 1:
             return np.asarray(self.task.drift(self.robot, self.q, along[0]))[None]
-        return np.asarray(self.task.drift(self.robot, np.broadcast_to(self.q, (len(along), len(self.q))), along))
+        # A copy for each, side by side: kernels are called in the general way with arrays that repeat numbers in place.
+        return np.asarray(self.task.drift(self.robot, self.q[None].repeat(len(along), axis=0), along))
 
 
 def resolved_states(
@@ -97,7 +100,7 @@ def resolved_states(
     """What comes of each state, and x (..., nv) of all. All but ``root``, which may, have the batch axes of ``q`` (..., nq)."""
     batch = q.shape[:-1]
     states = []
-    for state in np.ndindex(batch):
+    for state in np.ndindex(batch) if batch else ((),):
         own = q[state]
         levels = [term.at(robot, own, state) for term in terms]
         metric = root if root is None or root.ndim == 2 else root[state]

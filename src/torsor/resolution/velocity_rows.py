@@ -92,7 +92,9 @@ def _bounds(
 ) -> tuple[Array, Array, Array]:
     """Bounds of the rates of numbers of q (..., c), and their gaps (..., c, 2); ``before``: the rates of the step before."""
     gaps = gaps_of(named, q)
-    before = np.zeros(len(named.q)) if before is None else before
+    if braking is None or before is None:
+        rates = velocity_towards(gaps, dt, recovery, None, np.zeros(2))
+        return *no_further(-rates[..., 0], rates[..., 1], gaps), gaps
     lower = -velocity_towards(gaps[..., 0], dt, recovery, braking, -before)
     upper = velocity_towards(gaps[..., 1], dt, recovery, braking, before)
     return *no_further(lower, upper, gaps), gaps
