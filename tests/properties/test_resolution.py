@@ -11,7 +11,7 @@ from property_strategies import ONE_NUMBER, Case, cases, joints_of, rebuilt, rob
 
 import torsor
 from torsor.model.joints import KINDS
-from torsor.resolution.quadratic_program import least_squares_within
+from torsor.resolution.quadratic_program import least_squares_along, least_squares_in_box, least_squares_within
 from torsor.resolution.velocity_rows import velocity_rows
 
 DT = 0.01
@@ -284,6 +284,31 @@ def test_least_squares_within_limits_satisfies_its_optimality_conditions(seed):
     assert_close(A.T @ (A @ w - b) + C.T @ multipliers, np.zeros(n), 1e-7, scale=size)
     slack = np.where(multipliers > 0, upper - values, values - lower)[multipliers != 0]
     assert np.all(np.abs(slack) <= 1e-7 * size)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_least_squares_in_a_box_and_along_one_freedom_are_those_within_rows(seed):
+    """The shorter ways for limits of entries and for a single freedom: the same optimum, whatever ranks and bounds."""
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(2, 9), rng.integers(1, 8)
+    A, b = rng.normal(size=(m, n)), rng.normal(size=m) * 10.0 ** rng.uniform(-2, 3)
+    A[-1] = A[0] if seed % 3 == 0 else A[-1]
+    lower, upper = -rng.uniform(0.0, 1.0, n), rng.uniform(0.0, 1.0, n)
+    lower[0], upper[-1] = (-np.inf, 0.0) if seed % 4 == 0 else (lower[0], upper[-1])
+    unlimited = np.linalg.pinv(A) @ b
+    w, multipliers = least_squares_in_box(A, b, lower, upper, "test", unlimited)
+    size = max(1.0, np.abs(b).max())
+    assert np.all((w <= upper + 1e-8) & (w >= lower - 1e-8))
+    assert_close(A.T @ (A @ w - b) + multipliers, np.zeros(n), 1e-9, scale=size)
+    assert_close(A @ w, A @ least_squares_within(A, b, np.eye(n), lower, upper, "test").w, 1e-9, scale=size)
+    at = np.where(multipliers > 0.0, upper, lower)[multipliers != 0.0]
+    assert_close(w[multipliers != 0.0], at, 1e-9)
+
+    column, c = A[:, :1], rng.normal(size=n) * (rng.uniform(size=n) < 0.7)  # rows that the freedom does not change, too
+    w, multipliers = least_squares_along(column, b, c, lower, upper, np.linalg.pinv(column) @ b)
+    expected = least_squares_within(column, b, c[:, None], lower, upper, "test")
+    assert_close(w, expected.w, 1e-9, scale=size)
+    assert_close(c @ multipliers, c @ expected.multipliers, 1e-9, scale=size)
 
 
 def test_one_huge_aim_costs_the_others_no_digits():
