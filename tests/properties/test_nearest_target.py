@@ -1,5 +1,7 @@
 """Targets out of reach become the nearest within reach, all others stay as they are to the last bit."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -139,3 +141,54 @@ def test_a_target_that_is_no_number_gives_none():
     task = TASKS["two rows"]
     tau = controllers.operational_space(ARM, np.full(3, 0.3), np.zeros(3), task, np.array([np.nan, 0.0, 0.0]), 1.0, 1.0)
     assert np.isnan(tau).any()
+
+
+def test_what_is_no_number_in_a_batch_changes_nothing_of_the_others():
+    task = TASKS["two rows"]
+    targets = np.array([[0.5, 0.2, 0.0], [2.0, 0.0, 0.0], [np.nan, 0.0, 0.0], [0.0, -2.0, 0.0]])
+    found = controllers.nearest_target(ARM, task, targets)
+    np.testing.assert_allclose(found[[1, 3], :2], [[1.2, 0.0], [0.0, -1.2]], atol=1e-6)
+    q = np.tile([0.3, 0.5, 0.4], (4, 1))
+    q[3] = np.nan
+    tau = controllers.operational_space(ARM, q, np.zeros((4, 3)), task, targets, 10.0, 6.0)
+    for k in range(2):
+        alone = controllers.operational_space(ARM, q[k], np.zeros(3), task, targets[k], 10.0, 6.0)
+        np.testing.assert_allclose(tau[k], alone, rtol=1e-9)
+    assert np.isnan(tau[2:]).all()
+
+
+def test_what_is_found_is_the_callers_own():
+    task, target = TASKS["position"], np.array([1.7, 0.0, 0.0])
+    found = controllers.nearest_target(ARM, task, target)
+    found[:] = 7.0
+    np.testing.assert_allclose(controllers.nearest_target(ARM, task, target), [1.2, 0.0, 0.0], atol=1e-6)
+    within = np.array([0.7, 0.1, 0.0])
+    controllers.nearest_target(ARM, task, within)[:] = 7.0
+    np.testing.assert_array_equal(within, [0.7, 0.1, 0.0])
+    single = controllers.nearest_target(ARM, task, target.astype(np.float32))
+    assert single.dtype == np.float32
+
+
+def test_states_may_have_batch_axes_that_targets_have_not():
+    q, targets = np.full((2, 3, 3), 0.3), np.array([[0.5, 0.2, 0.0], [2.0, 0.0, 0.0], [0.0, -2.0, 0.0]])
+    velocity = np.linspace(0.0, 1.0, 12).reshape(2, 3, 2)
+    tau = controllers.operational_space(ARM, q, 0 * q, TASKS["two rows"], targets, 10.0, 6.0, velocity=velocity)
+    for i, k in np.ndindex(2, 3):
+        one = controllers.operational_space(
+            ARM, q[i, k], 0 * q[i, k], TASKS["two rows"], targets[k], 10.0, 6.0, velocity=velocity[i, k]
+        )
+        np.testing.assert_allclose(tau[i, k], one, rtol=1e-9, atol=1e-9)
+
+
+def test_each_target_of_a_batch_is_searched_for_once(monkeypatch):
+    """More of them than are remembered, or the same for many states."""
+    module = sys.modules["torsor.controllers.nearest_target"]  # the function has the same name
+    searched = []
+    search = module.Known._searched
+    monkeypatch.setattr(module, "REMEMBERED", 8)
+    monkeypatch.setattr(module.Known, "_searched", lambda known, goal: (searched.append(goal), search(known, goal))[1])
+    angles = np.linspace(0.0, 6.0, 12)
+    far = 1.31 * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=-1)
+    found = controllers.nearest_target(ARM, TASKS["position"], np.concatenate([far, far]))
+    np.testing.assert_allclose(found, np.tile(far * (1.2 / 1.31), (2, 1)), atol=1e-6)
+    assert len(searched) == 12

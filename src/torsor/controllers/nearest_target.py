@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.arrays import matvec
 from torsor.arrays.typing import Array, ConfigurationVector, TaskVector
 from torsor.compiler.apart import new_lock
 from torsor.controllers.task_descent import KEPT, descend, row_units
@@ -55,7 +56,7 @@ def nearest_target(robot: Robot, task: Task | str, target: Target) -> Target:
     own = as_task(robot, task)
     goal = flat_target("nearest_target", own, target)
     found, _ = within_reach(robot, own, goal, None, ())
-    return _as_given(own, found)
+    return _as_given(own, np.array(found))  # the caller's own, for others are remembered
 
 
 def within_reach(
@@ -70,19 +71,17 @@ def within_reach(
         found = known.nearest(goal, q if q is not None and q.ndim == 1 else None)
         if found is None:
             return goal, list(motions)
-        return found.goal, [x @ found.motion.T for x in motions]
+        return found.goal.astype(goal.dtype), [x @ found.motion.T for x in motions]
     batch = goal.shape[:-1]
-    flat = goal.reshape(-1, goal.shape[-1])
+    flat = np.array(goal.reshape(-1, goal.shape[-1]))
     found_of = known.nearest_of(flat, _one_for_each(q, batch))
     if not found_of:
         return goal, list(motions)
-    flat = np.array(flat)
-    moved = [np.array(np.broadcast_to(x, (*batch, task.size))).reshape(-1, task.size) for x in motions]
+    changes = np.tile(np.eye(task.size), (len(flat), 1, 1))
     for k, found in found_of.items():
-        flat[k] = found.goal
-        for x in moved:
-            x[k] = found.motion @ x[k]
-    return flat.reshape(goal.shape), [x.reshape(*batch, task.size) for x in moved]
+        flat[k], changes[k] = found
+    changes = changes.reshape(*batch, task.size, task.size)
+    return flat.reshape(goal.shape), [matvec(changes, x) for x in motions]
 
 
 def _one_for_each(q: Array | None, batch: tuple[int, ...]) -> Array | None:
@@ -122,17 +121,19 @@ class Known:
         return found
 
     def nearest_of(self, goals: Array, q: Array | None) -> dict[int, Nearest]:
-        """Of goals (N, k), by number, those that are out of reach."""
-        if not len(goals) or not np.isfinite(goals).all():
-            return {}
-        new = np.array([k for k, goal in enumerate(goals) if goal.tobytes() not in self._kept], int)
-        there = np.zeros(len(new), bool)
-        if len(new):
-            there = self._reached(goals[new], None if q is None else q[new], NEAR)
-        for k, reached in zip(new, there, strict=True):
-            self._keep(goals[k].tobytes(), None if reached else self._searched(goals[k]))
-        found = {k: self.nearest(goal, None) for k, goal in enumerate(goals)}
-        return {k: nearest for k, nearest in found.items() if nearest is not None}
+        """Of goals (N, k), by number, those that are out of reach; each is searched for once, however often it comes."""
+        keys = [goal.tobytes() for goal in goals]
+        found = {key: self._kept[key] for key in keys if key in self._kept}
+        new = [k for k, key in enumerate(keys) if key not in found]
+        if new and q is not None:
+            there = self._reached(goals[new], q[new], NEAR)
+            found |= {keys[k]: None for k, reached in zip(new, there, strict=True) if reached}
+        for k in new:
+            if keys[k] not in found:
+                found[keys[k]] = self._searched(goals[k])
+            self._keep(keys[k], found[keys[k]])
+        every = ((k, found[key]) for k, key in enumerate(keys))
+        return {k: nearest for k, nearest in every if nearest is not None}
 
     def _keep(self, key: bytes, found: Nearest | None) -> None:
         with self._lock:
@@ -141,7 +142,8 @@ class Known:
                 self._kept.popitem(last=False)
 
     def _reached(self, goals: Array, q: Array | None, steps: int) -> Array:
-        if q is None or not np.isfinite(q).all() or not np.isfinite(goals).all():
+        """Whether descents from q (N, nq) come to goals (N, k): (N,); not where one of them is no number."""
+        if q is None:
             return np.zeros(len(goals), bool)
         reached: Array = descend(self._robot, self._task, q, goals, steps).left <= REACHED
         return reached
