@@ -1,10 +1,13 @@
 """Joint limits in lifted curves and closed paths: where they are passed is always said, and nothing passes them if so asked."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import torsor
 from torsor.redundancy import circle
+from torsor.redundancy.joint_room import leaves_limits
 
 pytestmark = pytest.mark.compiled  # thousands of calls for one state each
 FREE = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 0.8, 0.5])
@@ -65,6 +68,26 @@ def test_a_limit_between_two_samples_is_seen():
     assert ends.limit is not None
     stopped = torsor.lift_curve(limited(upper), Q, XY, there_and_back, samples=2, within_limits=True)
     assert stopped.q[-1, 1] == pytest.approx(upper, abs=1e-9)
+
+
+@pytest.mark.parametrize("place", [0.03, 0.47, 0.97])
+def test_a_limit_that_is_passed_for_a_moment_is_seen_wherever_that_is(place):
+    """A joint that goes 1e-6 beyond its limit and back, near either end of what is looked at too."""
+    robot, times = FREE.with_limits({"joint_2": (-np.inf, 1.0)}), np.linspace(0.0, 1.0, 9)
+
+    def curve(t):
+        t = np.asarray(t)
+        return np.stack([0.3 * t, 1.0 + 1e-6 - 2.0 * (t - place) ** 2, 0.0 * t], axis=-1)
+
+    when = leaves_limits(robot, curve, times)
+    assert when == pytest.approx(place - np.sqrt(0.5e-6), abs=1e-9)
+    assert leaves_limits(FREE.with_limits({"joint_2": (-np.inf, 1.0 + 2e-6)}), curve, times) is None
+
+
+def test_without_limits_there_is_nothing_to_warn_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torsor.self_motion(FREE, Q, XY, 0.2, within_limits=True).closed
 
 
 def test_closed_paths_go_round_as_often_as_limits_let_them():

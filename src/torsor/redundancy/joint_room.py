@@ -45,14 +45,21 @@ def refuse_outside(who: str, robot: Robot, q: Array) -> None:
 
 
 def leaves_limits(robot: Robot, curve: Callable[[Array], Array], times: Array) -> float | None:
-    """When a smooth curve, times (K,) → q (K, nq), first leaves the limits; None if it does not.
+    """When a smooth curve, times (K,) → q (K, nq), first leaves the limits; None if it does not. ``times`` have equal distances.
 
-    Beyond what ``times`` show: where a curve comes near a limit and turns back between two of them, it is looked at more closely.
+    Beyond what they show: a number with second differences D dips by D/8 between two of them, and where that may lead beyond a
+    limit it is looked at more closely, at the ends of the curve too.
     """
-    left = room(robot, curve(times))
-    down, up = left[:-2] - left[1:-1], left[2:] - left[1:-1]
-    for k in map(int, np.flatnonzero((down >= 0.0) & (up >= 0.0) & (left[1:-1] <= down + up)) + 1):
-        turn, least = _least_room(robot, curve, times[k - 1 : k + 2])
+    limited = np.isfinite(robot.limits.lower) | np.isfinite(robot.limits.upper)
+    if not limited.any():
+        return None
+    rooms = _rooms(robot, curve(times))[:, limited]
+    bent = np.diff(rooms, n=2, axis=0)
+    bent = np.maximum(np.concatenate([bent[:1], bent]), np.concatenate([bent, bent[-1:]]))  # in each interval
+    dips = (np.minimum(rooms[:-1], rooms[1:]) < bent) & (bent > OUTSIDE)  # 8 times more than it takes
+    left = np.min(rooms, axis=-1)
+    for k in map(int, np.flatnonzero(dips.any(axis=-1))):
+        turn, least = _least_room(robot, curve, times[k : k + 2])
         if least < -OUTSIDE:
             times, left = np.append(times, turn), np.append(left, least)
     order = np.argsort(times)
@@ -65,14 +72,14 @@ def leaves_limits(robot: Robot, curve: Callable[[Array], Array], times: Array) -
     return zero_crossing(lambda t: float(room(robot, curve(np.array([t]))[0])) + OUTSIDE, times[k - 1], times[k])
 
 
-def _least_room(robot: Robot, curve: Callable[[Array], Array], around: Array) -> tuple[float, float]:
-    """Where between the first and the last of three times the room is least, and how much it is."""
+def _least_room(robot: Robot, curve: Callable[[Array], Array], between: Array) -> tuple[float, float]:
+    """Where between two times the room is least, and how much it is."""
     for _ in range(CLOSER):
-        times = np.linspace(around[0], around[-1], 5)
+        times = np.linspace(between[0], between[-1], 5)
         left = room(robot, curve(times))
-        k = int(np.clip(np.argmin(left), 1, 3))
-        around = times[k - 1 : k + 2]
-    return float(around[1]), float(left[k])
+        k = int(np.argmin(left))
+        between = times[max(k - 1, 0) : k + 2]
+    return float(times[k]), float(left[k])
 
 
 def _rooms(robot: Robot, q: Array) -> Array:

@@ -34,7 +34,7 @@ from torsor.redundancy.zero_crossing import zero_crossing
 from torsor.task_functions import pseudoinverse_lift
 from torsor.tasks import Task
 
-LOOKS = 9  # times within a step of the integrator at which limits are looked at, besides samples: its curve is smooth
+LOOKS = 9  # times within a step of the integrator at which limits are looked at: its curve is smooth
 FEW = 8  # samples of a closed curve: with fewer it is traced again in finer steps
 MEETS = 1e-6  # rad or m: how near a curve must come to its start to be closed, if steps are not small themselves
 TRIED = 64  # small steps after which a curve is no small loop
@@ -204,7 +204,7 @@ class Trace:
         ends = []
         starts = np.concatenate([[curve.t_old], s[:-1]])
         if self.limits:
-            looks = np.union1d(np.linspace(curve.t_old, curve.t, LOOKS), s)
+            looks = np.linspace(curve.t_old, curve.t, LOOKS)
             if (when := leaves_limits(self.robot, lambda t: curve(t)[:-1].T, looks)) is not None:
                 ends.append((when, False, limit_in_words(self.robot, curve(when)[:-1])))
         gap = angle_difference(self.robot, self.q, at[:, :-1])
