@@ -68,6 +68,9 @@ def operational_space(
     ``q``, ``posture`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; gains are numbers or one for each row or entry of v:
     ``kp``, ``posture_kp``, 1/s², ``kd``, ``posture_kd``, 1/s. Returns (..., nv), N·m or N.
 
+    **With fewer rows than freedoms** pass ``posture_kd``, 2√kp say: at 0.0 nothing brakes what the task leaves free, which then
+    goes on when the task has arrived, and may become faster without bound.
+
     **Near singularities** torques stay bounded: along directions whose mobility is below ``limit`` the task is followed only as
     far as bounded forces do, all others exactly, as `damped_task_space_dynamics` says, which also says what ``scales`` (m,)
     are: a robot whose numbers are inputs of a kernel needs them. The task may have more rows than the robot has freedoms. With
