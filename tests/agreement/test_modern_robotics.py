@@ -710,6 +710,27 @@ def test_a_target_with_three_printed_digits_stands_for_the_pose_nearest_to_it():
     np.testing.assert_allclose(mr.FKinSpace(M, S, found), mr.ProjectToSE3(T), atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda R, T: mr.MatrixLog3(R),
+        lambda R, T: mr.RpToTrans(R, [1, 2, 3]),
+        lambda R, T: mr.TransInv(T),
+        lambda R, T: mr.Adjoint(T),
+        lambda R, T: mr.MatrixLog6(T),
+        lambda R, T: mr.ScrewTrajectory(T, np.eye(4), 1.0, 3, 3),
+        lambda R, T: mr.CartesianTrajectory(np.eye(4), T, 1.0, 3, 3),
+    ],
+)
+def test_rotations_with_two_printed_digits_pass(call):
+    """As the page says; `torsor.lie` itself is stricter."""
+    for seed in range(5):
+        T = np.round(lie.se3.exp(np.random.default_rng(seed).normal(size=6)), 2)
+        with pytest.raises(ModelError):
+            lie.Ad(T)
+        call(T[:3, :3], T)
+
+
 # The sign of Ftip, and inertias away from the centre of mass
 
 

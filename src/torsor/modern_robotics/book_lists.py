@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Vector3
 from torsor.errors import ModelError, ShapeError, warn_of_model
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.model import Inertia, Robot, link_form, serial_chain
 from torsor.model.assemble import EARTH
 from torsor.model.bodies import refuse_unphysical

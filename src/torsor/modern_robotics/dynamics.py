@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.typing import Array, Matrix6, Twist, Vector3, Wrench
 from torsor.functions import (
     body_jacobian,
@@ -24,6 +23,7 @@ from torsor.functions import (
     inverse_dynamics,
     mass_matrix,
 )
+from torsor.lie import unchecked as lie
 from torsor.model import Robot
 from torsor.modern_robotics.arguments import as_floats, numbers, positive, whole
 from torsor.modern_robotics.book_lists import TIP, joint_vector, robot_of

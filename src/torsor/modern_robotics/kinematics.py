@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.typing import Array, Pose, Twist
 from torsor.functions import body_jacobian, frame_pose, space_jacobian
-from torsor.lie import se3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.model import Robot
 from torsor.modern_robotics.arguments import pose, positive, whole
 from torsor.modern_robotics.book_lists import TIP, arm_of, joint_vector

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor import lie
 from torsor.arrays.typing import Algebra, Array, Matrix3, Matrix6, Pose, Rotation, Twist, Vector3
 from torsor.errors import ModelError
-from torsor.lie import se3, so3
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3, so3
 from torsor.modern_robotics.arguments import as_floats, numbers, pose, rotation, se3_matrix, so3_matrix
 
 NEAR_ZERO = 1e-6

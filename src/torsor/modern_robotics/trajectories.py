@@ -13,7 +13,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array, Pose
 from torsor.errors import ModelError
-from torsor.lie import se3, so3
+from torsor.lie.unchecked import se3, so3
 from torsor.modern_robotics.arguments import as_floats, numbers, pose, positive, whole
 
 _ROUNDING = 1e-9  # by this part of Tf may a time computed as k · dt lie outside 0 … Tf
