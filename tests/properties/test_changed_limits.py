@@ -125,6 +125,11 @@ def test_limits_of_a_follower_bind_its_leader():
         (lambda: PANDA.with_limits(effort=np.ones(3)), ShapeError, r"one number or 7 of them, got shape \(3,\)"),
         (lambda: torsor.assemble([Joint(name="a", kind="revolute", axis=(0, 0, 1), lower=np.nan)]), ModelError, "NaN"),
         (
+            lambda: torsor.assemble([Joint(name="a", kind="revolute", axis=(0, 0, 1), upper=None)]),
+            ModelError,
+            "`upper` must be real numbers, got None; where there is no limit, it is infinite",
+        ),
+        (
             lambda: torsor.assemble([Joint(name="a", kind="revolute", axis=(0, 0, 1), velocity_limit=-1.0)]),
             ModelError,
             "must not be negative",

@@ -278,9 +278,8 @@ def limits_of(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limit
 
 
 def _refuse_bad_limits(joint: Joint) -> None:
-    size = KINDS["revolute" if joint.kind == "continuous" else joint.kind]
-    for field in ("lower", "upper", "velocity_limit", "effort_limit"):
-        value = _spread(joint, field, size.nv if field.endswith("_limit") else size.nq)
+    for field in _STRUCTURAL:
+        value = _plain_limit(joint, field)
         if np.isnan(value).any():
             raise ModelError(
                 f"joint {joint.name!r}: `{field}` must not be NaN; where there is no limit, it is infinite."
@@ -289,6 +288,22 @@ def _refuse_bad_limits(joint: Joint) -> None:
             raise ModelError(f"joint {joint.name!r}: no position is within the limit `{field}` {value.tolist()}.")
         if field.endswith("_limit") and np.any(value < 0):
             raise ModelError(f"joint {joint.name!r}: `{field}` must not be negative, got {value.tolist()}.")
+
+
+def _plain_limit(joint: Joint, field: str) -> Array:
+    """A limit as plain numbers of any shape."""
+    try:
+        value = known_numbers(getattr(joint, field))
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"joint {joint.name!r}: `{field}` must be real numbers, got {getattr(joint, field)!r:.60}; where there is no limit, "
+            "it is infinite."
+        ) from error
+    if not is_concrete(value):
+        raise ModelError(
+            f"joint {joint.name!r}: `{field}` is traced, but limits are part of a robot's structure: give plain numbers."
+        )
+    return value
 
 
 def _of_follower(joint: Joint, field: str) -> Array:
@@ -336,13 +351,7 @@ def _spread(joint: Joint, field: str, size: int) -> Array:
         raise ModelError(
             f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got shape {value.shape}."
         )
-    if is_concrete(value):
-        return np.broadcast_to(value, (size,))
-    if field in _STRUCTURAL:
-        raise ModelError(
-            f"joint {joint.name!r}: `{field}` is traced, but limits are part of a robot's structure: give plain numbers."
-        )
-    return value * np.ones(size)
+    return np.broadcast_to(value, (size,)) if is_concrete(value) else value * np.ones(size)
 
 
 def _is_zero(value: Array) -> bool:
