@@ -66,6 +66,18 @@ def test_batches_of_configurations_and_of_inertias():
     assert scalar(numbers(), jnp.zeros((0, 2))).shape == (0,)
 
 
+@pytest.mark.parametrize("name", ["scalar_curvature", "curvature_norm", "ricci_curvature", "christoffel_symbols"])
+def test_one_joint_has_no_plane_and_no_curvature(name):
+    """Sums over no planes at all are 0, and so are their derivatives."""
+    robot = torsor.robots.pendulum()
+
+    def total(inertias):
+        return jnp.sum(getattr(torsor, name)(robot.with_parameters(inertias=inertias), [0.3]))
+
+    value, slope = jax.value_and_grad(total)(jnp.asarray(robot.parameters.inertias))
+    assert value == 0.0 and not np.any(slope)
+
+
 def test_armature_too():
     found = jax.grad(norm, argnums=(0, 1))(numbers(), jnp.zeros(2))
     wanted = torsor.derivative(torsor.curvature_norm, ARM, wrt=("inertias", "armature"))(Q)

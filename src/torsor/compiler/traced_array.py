@@ -8,6 +8,7 @@ user's controller works. The trace records operations as executed, or simplifies
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,8 +29,7 @@ class TracedArray:
     __array_priority__ = 100.0
 
     def __init__(self, graph: Recorder, ids: np.ndarray) -> None:
-        self.graph = graph
-        self.ids = ids
+        self.graph, self.ids = graph, ids
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -265,7 +265,7 @@ def _matmul(A: Any, B: Any) -> TracedArray:
         batch = np.broadcast_shapes(batch, right.shape[:-2])
         left = np.broadcast_to(left, (*batch, *left.shape[-2:]))
         right = np.broadcast_to(right, (*batch, *right.shape[-2:]))
-    left, right = left.reshape(-1, *left.shape[-2:]), right.reshape(-1, *right.shape[-2:])
+    left, right = (x.reshape(prod(batch), *x.shape[-2:]) for x in (left, right))  # not −1: some have no columns
     node, flat = graph.apply, []
     for one, other in zip(left.tolist(), np.swapaxes(right, -1, -2).tolist(), strict=True):
         for row in one:
@@ -296,7 +296,7 @@ def _vecdot(x: Any, y: Any) -> TracedArray:
 
 def _sum(x: TracedArray, axis: int | None = None) -> TracedArray:
     ids = x.ids.reshape(-1) if axis is None else np.moveaxis(x.ids, axis, -1)
-    flat = [_total(x.graph, row) for row in ids.reshape(-1, ids.shape[-1]).tolist()]
+    flat = [_total(x.graph, row) for row in ids.reshape(prod(ids.shape[:-1]), ids.shape[-1]).tolist()]
     return TracedArray(x.graph, np.array(flat, dtype=np.int64).reshape(ids.shape[:-1]))
 
 
