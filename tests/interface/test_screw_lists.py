@@ -97,3 +97,57 @@ def test_lists_are_as_good_as_arrays():
         FORMS["SpaceForm"].to_link(STEPS.tolist()).pose([0.3, 0.2]),
         lie.se3.exp(0.3 * TWO[0]) @ lie.se3.exp(0.2 * TWO[1]),
     )
+    for form in (torsor.SpaceForm(TWO.tolist(), np.eye(4).tolist()), torsor.BodyForm(TWO.tolist(), np.eye(4).tolist())):
+        other = form.to_body() if isinstance(form, torsor.SpaceForm) else form.to_space()
+        assert np.allclose(other.pose([0.1, 0.2]), form.pose([0.1, 0.2]))
+    bodies = [torsor.Inertia.box((1, 2, 3), mass=1)] * 2
+    assert listed.robot(bodies) == FORMS["LocalForm"].robot(bodies)
+
+
+WRONG_POSES = {
+    "(3, 4)": (np.eye(4)[:3], torsor.ShapeError, r"must have shape \(4, 4\), one pose, got \(3, 4\)"),
+    "(5, 5)": (np.eye(5), torsor.ShapeError, r"must have shape \(4, 4\), one pose, got \(5, 5\)"),
+    "None": (None, torsor.ShapeError, r"must be real numbers of shape \(4, 4\), got None"),
+    "scaled": (np.diag([2.0, 2.0, 2.0, 1.0]), torsor.ModelError, "must be a pose"),
+}
+ONE_POSE = {
+    "SpaceForm.pose: `home`": lambda T: torsor.SpaceForm(TWO, T).pose([0.1, 0.2]),
+    "SpaceForm.to_body: `home`": lambda T: torsor.SpaceForm(TWO, T).to_body(),
+    "SpaceForm.to_local: `home`": lambda T: torsor.SpaceForm(TWO, T).to_local(STEPS),
+    "SpaceForm.to_link: `home`": lambda T: torsor.SpaceForm(TWO, T).to_link(STEPS),
+    "BodyForm.pose: `home`": lambda T: torsor.BodyForm(TWO, T).pose([0.1, 0.2]),
+    "BodyForm.to_space: `home`": lambda T: torsor.BodyForm(TWO, T).to_space(),
+    "LinkForm.pose: `tip`": lambda T: torsor.LinkForm(TWO, STEPS, T).pose([0.1, 0.2]),
+    "LinkForm.to_space: `tip`": lambda T: torsor.LinkForm(TWO, STEPS, T).to_space(),
+    "Inertia.moved: `T_ab`": lambda T: torsor.Inertia.box((1, 2, 3), mass=1).moved(T),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_POSES)
+@pytest.mark.parametrize("where", ONE_POSE)
+def test_what_is_no_pose_is_refused_where_one_is_taken(where, wrong):
+    pose, error, text = WRONG_POSES[wrong]
+    with pytest.raises(error, match=where.replace(".", r"\.") + " " + text):
+        ONE_POSE[where](pose)
+    ONE_POSE[where](np.eye(4).tolist())
+
+
+def test_what_is_no_pose_is_refused_among_several():
+    bent = np.array([np.eye(4), np.diag([1.0, 1.0, -1.0, 1.0])])
+    with pytest.raises(torsor.ModelError, match=r"LocalForm\.pose: `steps`\[1\] must be a pose.*reflection"):
+        torsor.LocalForm(TWO, bent).pose([0.1, 0.2])
+    with pytest.raises(torsor.ModelError, match=r"SpaceForm\.to_link: `homes`\[1\] must be a pose"):
+        torsor.SpaceForm(TWO, np.eye(4)).to_link(bent)
+
+
+def test_an_inertia_of_any_numbers_is_moved_by_lists_too():
+    """One that no body has goes another way."""
+    odd, T = (
+        torsor.Inertia.unchecked([1, 0.1, 0, 0, -1, 0, 0, 1, 0, 1]),
+        torsor.pose_from((0.1, 0.2, 0.3), (0.1, 0.2, 0.3)),
+    )
+    assert np.array_equal(odd.moved(T.tolist()).row, odd.moved(T).row)
+    with pytest.raises(
+        torsor.ModelError, match=r"Inertia\.from_matrix: takes one matrix \(6, 6\), got shape \(2, 6, 6\)"
+    ):
+        torsor.Inertia.from_matrix([odd.matrix] * 2)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from torsor.arrays import as_numbers
-from torsor.arrays.typing import Array, Pose, Twist
+from torsor.arrays.rigid_motions import refuse_what_is_none
+from torsor.arrays.typing import POSE, Array, Pose, Twist
 from torsor.errors import ShapeError
 
 
@@ -30,14 +31,24 @@ def one_for_each(where: str, screws: Twist, **coordinates: Array) -> list[Array]
 
 
 def poses_for_each(where: str, screws: Twist, name: str, poses: Pose) -> tuple[Twist, Pose]:
-    """Screws (k, 6) and as many poses (k, 4, 4), as numbers, or a ShapeError."""
+    """Screws (k, 6) and as many poses (k, 4, 4), as numbers, or an error that says what is wrong with them."""
     screws = screw_list(where, screws)
     count, numbers = len(screws), _numbers(where, name, poses, "(k, 4, 4)")
     if tuple(numbers.shape) != (count, 4, 4):
         raise ShapeError(
             f"{where}: `{name}` must have shape ({count}, 4, 4), one pose for each of {count} screws, got {numbers.shape}."
         )
+    refuse_what_is_none(where, name, numbers, POSE)
     return screws, numbers
+
+
+def one_pose(where: str, name: str, pose: Pose) -> Pose:
+    """One pose (4, 4) as numbers, or an error that says what is wrong with it."""
+    numbers = _numbers(where, name, pose, "(4, 4)")
+    if tuple(numbers.shape) != (4, 4):
+        raise ShapeError(f"{where}: `{name}` must have shape (4, 4), one pose, got {tuple(numbers.shape)}.")
+    refuse_what_is_none(where, name, numbers, POSE)
+    return numbers
 
 
 def _numbers(where: str, name: str, value: Array, shape: str) -> Array:

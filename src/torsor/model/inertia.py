@@ -27,6 +27,7 @@ from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
 from torsor.errors import ModelError, ShapeError
 from torsor.lie import unchecked as lie
+from torsor.lie.screw_lists import one_pose
 from torsor.lie.unchecked import se3
 from torsor.lie.unchecked.inertias import rotational as rotational_part
 from torsor.model import shapes
@@ -140,6 +141,8 @@ class Inertia:
     def from_matrix(cls, G: Matrix6) -> Inertia:
         """The body of a 6×6 spatial inertia (I, [h]; −[h], m 1) about the link frame [PBP95, (21)], kg, m."""
         G = as_numbers(G)
+        if tuple(G.shape) != (6, 6):
+            raise ModelError(f"Inertia.from_matrix: takes one matrix (6, 6), got shape {tuple(G.shape)}.")
         rebuilt = lie.inertia_row(G[3, 3], lie.so3.vee(G[:3, 3:]), G[:3, :3])
         if is_concrete(G) and np.abs(lie.inertia_matrix(rebuilt) - G).max() > _ROUNDING * np.abs(G).max():
             raise ModelError(
@@ -239,10 +242,11 @@ class Inertia:
     @exact_constants()
     def moved(self, T_ab: Pose) -> Inertia:
         """This body, given in frame b, as seen from frame a; ``T_ab`` (4, 4), m [PBP95, §4]."""
+        T_ab = one_pose("Inertia.moved", "T_ab", T_ab)
         if self.numbers is not None:
             return Inertia.unchecked(lie.transform_inertia(T_ab, self.numbers))
-        R = se3.rotation(as_numbers(T_ab))
-        com = matvec(R, self.com) + se3.translation(as_numbers(T_ab))
+        R = se3.rotation(T_ab)
+        com = matvec(R, self.com) + se3.translation(T_ab)
         return Inertia(self.mass, com, matmul(R, matmul(self.rotational, transpose(R))))
 
     @explained

@@ -18,7 +18,7 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Twist
 from torsor.errors import ModelError
 from torsor.lie import unchecked as lie
-from torsor.lie.screw_lists import one_for_each, poses_for_each
+from torsor.lie.screw_lists import one_for_each, one_pose, poses_for_each, screw_list
 from torsor.lie.unchecked import se3
 from torsor.model.chains import serial_chain
 from torsor.model.inertia import Inertia
@@ -34,11 +34,12 @@ class SpaceForm(NamedTuple):
 
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
-        return matmul(_product("SpaceForm.pose", self.screws, q), self.home)
+        return matmul(_product("SpaceForm.pose", self.screws, q), one_pose("SpaceForm.pose", "home", self.home))
 
     def to_body(self) -> BodyForm:
         """B_i = Ad(M⁻¹) A_i [PBP95, after (14)]."""
-        return BodyForm(lie.transform_twist_inverse(self.home, self.screws), self.home)
+        home = one_pose("SpaceForm.to_body", "home", self.home)
+        return BodyForm(lie.transform_twist_inverse(home, screw_list("SpaceForm.to_body", self.screws)), home)
 
     def to_local(self, steps: Pose) -> LocalForm:
         """P_i = Ad((M_1 ⋯ M_{i−1})⁻¹) A_i for chosen steps M_i (n, 4, 4) whose product is M [PBP95, after (13)]."""
@@ -47,7 +48,7 @@ class SpaceForm(NamedTuple):
         for A, M in zip(given, steps, strict=True):
             screws.append(lie.transform_twist_inverse(T, A))
             T = matmul(T, M)
-        if abs(T - self.home).max() > 1e-9:
+        if abs(T - one_pose("SpaceForm.to_local", "home", self.home)).max() > 1e-9:
             raise ModelError("SpaceForm.to_local: the product of `steps` must be the home pose.")
         return LocalForm(stack_vectors(screws), steps)
 
@@ -58,9 +59,8 @@ class SpaceForm(NamedTuple):
         for M in homes:
             steps.append(matmul(se3.inverse(T), M))
             T = M
-        return LinkForm(
-            lie.transform_twist_inverse(homes, screws), stack_matrices(steps), matmul(se3.inverse(T), self.home)
-        )
+        tip = matmul(se3.inverse(T), one_pose("SpaceForm.to_link", "home", self.home))
+        return LinkForm(lie.transform_twist_inverse(homes, screws), stack_matrices(steps), tip)
 
     def robot(self, homes: Pose, inertias: Sequence[Inertia], **options: Any) -> Robot:
         """The serial chain with link frames ``homes`` (n, 4, 4), m, at home; options as in `serial_chain`."""
@@ -75,11 +75,12 @@ class BodyForm(NamedTuple):
 
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
-        return matmul(self.home, _product("BodyForm.pose", self.screws, q))
+        return matmul(one_pose("BodyForm.pose", "home", self.home), _product("BodyForm.pose", self.screws, q))
 
     def to_space(self) -> SpaceForm:
         """A_i = Ad(M) B_i [PBP95, after (14)]."""
-        return SpaceForm(lie.transform_twist(self.home, self.screws), self.home)
+        home = one_pose("BodyForm.to_space", "home", self.home)
+        return SpaceForm(lie.transform_twist(home, screw_list("BodyForm.to_space", self.screws)), home)
 
     def robot(self, homes: Pose, inertias: Sequence[Inertia], **options: Any) -> Robot:
         """The serial chain with link frames ``homes`` (n, 4, 4), m, at home; options as in `serial_chain`."""
@@ -127,7 +128,7 @@ class LinkForm(NamedTuple):
         (q,), T = one_for_each("LinkForm.pose", screws, q=q), identity(4)
         for i, (S, M) in enumerate(zip(screws, steps, strict=True)):
             T = matmul(matmul(T, M), se3.exp(S * q[..., i, None]))
-        return matmul(T, self.tip)
+        return matmul(T, one_pose("LinkForm.pose", "tip", self.tip))
 
     def to_space(self) -> SpaceForm:
         """A_i = Ad(M_1 ⋯ M_i) S_i [PBP95, (50), E001-6]."""
@@ -136,7 +137,7 @@ class LinkForm(NamedTuple):
         for S, M in zip(given, steps, strict=True):
             T = matmul(T, M)
             screws.append(lie.transform_twist(T, S))
-        return SpaceForm(stack_vectors(screws), matmul(T, self.tip))
+        return SpaceForm(stack_vectors(screws), matmul(T, one_pose("LinkForm.to_space", "tip", self.tip)))
 
     def robot(self, inertias: Sequence[Inertia], **options: Any) -> Robot:
         """The serial chain whose link frames are the M_1 ⋯ M_i at home; options as in `serial_chain`."""
@@ -174,7 +175,8 @@ def _product(where: str, screws: Twist, q: Array) -> Pose:
 
 def _accumulated(steps: Pose) -> Pose:
     """M_1, M_1 M_2, …"""
-    homes = [steps[0]]
-    for step in steps[1:]:
+    first, *others = as_numbers(steps)
+    homes = [first]
+    for step in others:
         homes.append(matmul(homes[-1], step))
     return stack_matrices(homes)
