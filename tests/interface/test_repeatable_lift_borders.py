@@ -223,3 +223,51 @@ def test_constraints_may_be_tasks_of_frames():
     there = chart.configuration([0.02, 0.01])
     here = torsor.frame_pose(FOUR, q, FOUR.links[2])[:3, 3]
     np.testing.assert_allclose(torsor.frame_pose(FOUR, there, FOUR.links[2])[:3, 3], here, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        # The configuration at q0 for every value, and one that comes back only half the way
+        (lambda: torsor.section_lift(ARM, XY, sectioned, Q), r"`section` is none: .* off by 1 of the difference"),
+        (
+            lambda: torsor.section_lift(ARM, XY, lambda robot, y: halfway(y), Q),
+            r"`section` is none: .* off by 0\.5 of the difference",
+        ),
+        (lambda: torsor.section_lift(ARM, XY, lambda robot, y: "q", Q), "what the section gives` must be real numbers"),
+        (
+            lambda: torsor.stationary_constraint(ARM, XY, lambda q: q[0], Q),
+            r"stationary_constraint: `objective` must take \(robot, q\)",
+        ),
+        (
+            lambda: LIFT(FOUR, np.ones(4)),
+            "this extended Jacobian lift is one for 3 degrees of freedom, and robot .* has 4",
+        ),
+        (lambda: LIFT.metric(FOUR, np.ones(4)), "is one for 3 degrees of freedom, and robot .* has 4"),
+        (
+            lambda: torsor.local_trivialisation(FOUR, XY, LIFT, np.ones(4)),
+            "local_trivialisation: this extended Jacobian lift is one for 3 degrees of freedom, and robot .* has 4",
+        ),
+    ],
+)
+def test_what_only_looks_like_a_section_or_a_lift_is_refused(call, message):
+    with pytest.raises(torsor.TorsorError, match=message):
+        call()
+
+
+def halfway(y):
+    """Configurations to first order, of half the way from the tip of Q to a point."""
+    start = torsor.frame_pose(ARM, Q, "tip")[:2, 3]
+    half = np.linalg.pinv(XY.jacobian(ARM, Q)) * 0.5
+    return Q + np.stack([row[0] * (y[0] - start[0]) + row[1] * (y[1] - start[1]) for row in half])
+
+
+def test_an_objective_that_is_a_plain_number_is_stationary_everywhere():
+    constant = torsor.stationary_constraint(ARM, XY, lambda robot, q: 2.0, Q)
+    assert constant.value(ARM, Q).tolist() == [0.0]
+    with pytest.raises(torsor.TorsorError, match="It is an algorithmic singularity"):
+        torsor.extended_jacobian_lift(ARM, XY, constant)
+
+
+def test_nothing_is_wrong_with_the_choice_where_the_configuration_is_not_known():
+    assert LIFT.why_singular(ARM, Q * np.nan) == ""

@@ -63,6 +63,7 @@ class ExtendedJacobianLift:
 
     def inverse(self, robot: Robot, q: ConfigurationVector) -> JointMatrix:
         """E⁻¹ (..., nv, nv): v from (ẏ, ḣ). NaN where E is singular."""
+        self.refuse_other_robot(f"this {self.name} lift", robot)
         return _compiled_inverse(robot, q, self.task, self.constraint)
 
     def derivative(self, robot: Robot, q: Array) -> Array:
@@ -91,6 +92,7 @@ class ExtendedJacobianLift:
 
     def metric(self, robot: Robot, q: ConfigurationVector) -> JointMatrix:
         """EᵀE (..., nv, nv), a metric in which this is the horizontal lift: for `split_velocity` and all that take a metric."""
+        self.refuse_other_robot(f"this {self.name} lift", robot)
         E = _compiled_jacobian(robot, q, self.task, self.constraint)
         return matmul(transpose(E), E)
 
@@ -116,9 +118,18 @@ class ExtendedJacobianLift:
         full = (of_J[..., -1] > LOST * of_J[..., 0]) & (of_H[..., -1] > LOST * of_H[..., 0])
         return np.asarray(np.where(full & known, sines[..., -1], 0.0))
 
+    def refuse_other_robot(self, who: str, robot: Robot) -> None:
+        """Raise for a robot of other degrees of freedom, for which E is not square."""
+        if (n := self.task.size + self.constraint.size) != robot.nv:
+            raise TorsorError(
+                f"{who} is one for {n} degrees of freedom, and robot {robot.name!r} has {robot.nv}. Make one for this robot."
+            )
+
     def why_singular(self, robot: Robot, q: Array) -> str:
         """What is wrong with E at q (nq,), in words; nothing where J itself loses rank, or nothing is wrong."""
         J, H = self.task.jacobian(robot, q), self.constraint.jacobian(robot, q)
+        if not np.isfinite(J).all():
+            return ""
         if not np.isfinite(H).all():
             return f"The functions h of {self.constraint.name!r} have no derivative there."
         _, sigma, rows = np.linalg.svd(J)

@@ -116,11 +116,7 @@ def given_lift(who: str, robot: Robot, task: Task, lift: Any, q: Array, *, exact
                 f"{who}: this {lift.name} lift is one of the task {lift.task.title!r}, not of {task.title!r}. Make one for this "
                 "task."
             )
-        if lift.task.size + lift.constraint.size != n:
-            raise TorsorError(
-                f"{who}: this {lift.name} lift is one for {lift.task.size + lift.constraint.size} degrees of freedom, and robot "
-                f"{robot.name!r} has {n}. Make one for this robot."
-            )
+        lift.refuse_other_robot(f"{who}: this {lift.name} lift", robot)
         return GivenLift(lift.name, None, lift, False)
     if callable(lift):
         name = str(getattr(lift, "__name__", "given"))

@@ -194,6 +194,7 @@ def local_trivialisation(
         lift = extended_jacobian_lift(robot, task, constraint)
     elif lift.task != (task if isinstance(task, Task) else FrameTask(task, "pose")):
         raise TorsorError(f"{WHO}: this lift is one of the task {lift.task.title!r}, and the task is another.")
+    lift.refuse_other_robot(f"{WHO}: this {lift.name} lift", robot)
     for one in (lift.task, lift.constraint):
         _refuse_no_coordinates(robot, one)
     if not float(lift.transversality(robot, q0)) > 0.0 or not np.isfinite(lift(robot, q0)).all():

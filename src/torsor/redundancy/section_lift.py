@@ -12,7 +12,6 @@ K = (J; ∂h)⁻¹ (1; 0) = dσ on the image, since h ∘ σ = 0.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ import numpy as np
 
 from torsor.arrays import as_numbers, constant, matvec, stack
 from torsor.arrays.arguments import explained
+from torsor.arrays.checked import plain_numbers
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ShapeError, TorsorError
 from torsor.functions import difference, frame_pose
@@ -31,6 +31,7 @@ from torsor.redundancy.in_words import vector
 from torsor.redundancy.single_configuration import single_configuration
 from torsor.redundancy.vertical_basis import vertical_basis
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task, as_task, function_task
+from torsor.tasks.function_task import refuse_other_arguments
 
 WHO = "section_lift"
 ON_SECTION = 1e-6  # rad or m: how near to what the section gives q0 must be
@@ -71,11 +72,8 @@ def section_lift(robot: Robot, task: Task | str, section: Section, q0: Configura
             f"{section!r:.60}."
         )
     at = value(robot, q0, found)
-    try:
-        inspect.signature(section).bind(robot, at)
-    except TypeError as error:
-        raise TorsorError(f"{WHO}: `section` must take (robot, value of the task): {error}.") from None
-    given = np.asarray(section(robot, at), float)
+    refuse_other_arguments(f"{WHO}: `section` must take (robot, value of the task)", section, robot, at)
+    given = plain_numbers(WHO, "what the section gives", section(robot, at))
     if given.shape != (robot.nq,):
         raise ShapeError(f"{WHO}: a section gives one configuration ({robot.nq},), got shape {given.shape}.")
     off = angle_difference(robot, given, q0)
@@ -87,7 +85,24 @@ def section_lift(robot: Robot, task: Task | str, section: Section, q0: Configura
     Z = vertical_basis(WHO, robot, found, q0)
     held = function_task(DisplacementFromSection(found, section, tuple(map(tuple, Z.tolist()))), len(Z))
     held.key_for(robot)  # traces it: what cannot be traced is refused here
+    _refuse_no_section(robot, found, section, q0)
     return ExtendedJacobianLift(found, held, "section")
+
+
+def _refuse_no_section(robot: Robot, task: Task, section: Section, q0: Array) -> None:
+    """Raise unless ρ(σ(y)) = y also beside q₀: J (1 − dσ J) = 0, for 1 − dσ J is the slope of q ⊖ σ(ρ(q))."""
+    whole = function_task(
+        DisplacementFromSection(task, section, tuple(map(tuple, np.eye(robot.nv).tolist()))), robot.nv
+    )
+    J = task.jacobian(robot, q0)
+    off = np.abs(J @ whole.jacobian(robot, q0)).max() / np.abs(J).max()
+    if np.isnan(off):
+        raise TorsorError(f"{WHO}: the section has no derivative at q0 = {vector(q0)}. Take another q0.")
+    if off > ON_SECTION:
+        raise TorsorError(
+            f"{WHO}: `section` is none: the configuration that it gives for a value beside that of q0 has not that value of the "
+            f"task, but one that is off by {off:.2g} of the difference. Is it made for this robot and this task?"
+        )
 
 
 @dataclass(frozen=True)

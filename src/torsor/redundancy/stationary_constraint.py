@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torsor.arrays import constant, matvec
+from torsor.arrays import as_numbers, constant, matvec
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.model import Robot
@@ -23,6 +23,7 @@ from torsor.redundancy.extended_jacobian import refuse_no_redundancy
 from torsor.redundancy.single_configuration import single_configuration
 from torsor.redundancy.vertical_basis import vertical_basis
 from torsor.tasks import Task, as_task, function_task
+from torsor.tasks.function_task import refuse_other_arguments
 from torsor.tasks.weighted_inverse import pseudoinverse
 
 WHO = "stationary_constraint"
@@ -58,6 +59,7 @@ def stationary_constraint(robot: Robot, task: Task | str, objective: Objective, 
     q0 = single_configuration(WHO, robot, q0)
     found = as_task(robot, task)
     refuse_no_redundancy(WHO, robot, found)
+    refuse_other_arguments(f"{WHO}: `objective` must take (robot, q)", objective, robot, q0)
     Z = vertical_basis(WHO, robot, found, q0)
     held = function_task(ProjectedSlope(found, _Number(objective), tuple(map(tuple, Z.tolist()))), len(Z))
     held.key_for(robot)  # traces it: what cannot be traced is refused here
@@ -93,5 +95,5 @@ class _Number:
         return str(getattr(self.objective, "__name__", "objective"))
 
     def __call__(self, robot: Robot, q: Array) -> Array:
-        value = self.objective(robot, q)
+        value = as_numbers(self.objective(robot, q))
         return value if np.shape(value) == (1,) else value[..., None]

@@ -162,12 +162,7 @@ class FunctionPrograms:
 
     def _checked(self, q: Array) -> Array:
         function = self._task.function
-        try:
-            inspect.signature(function).bind(self._robot, q)
-        except TypeError as error:
-            raise TorsorError(f"function_task: {self._task.name!r} must take (robot, q): {error}.") from None
-        except ValueError:
-            pass  # some functions written in C do not say what they take
+        refuse_other_arguments(f"function_task: {self._task.name!r} must take (robot, q)", function, self._robot, q)
         y = function(self._robot, q)
         if isinstance(y, (list, tuple)) or (
             isinstance(y, np.ndarray) and y.dtype.hasobject
@@ -179,6 +174,16 @@ class FunctionPrograms:
                 f"({self._task.rows},), got {np.shape(y)}."
             )
         return y
+
+
+def refuse_other_arguments(words: str, function: Callable[..., Any], *given: Any) -> None:
+    """Raise ``words`` unless a function of the user takes what it will be given."""
+    try:
+        inspect.signature(function).bind(*given)
+    except TypeError as error:
+        raise TorsorError(f"{words}: {error}.") from None
+    except ValueError:
+        pass  # some functions written in C do not say what they take
 
 
 class Evaluation:
