@@ -117,3 +117,15 @@ def test_jax_values_pass(jax_in_doubles):
     robot = ARM.with_parameters(screws=S)
     pose = lie.se3.exp(q[0] * SCREWS[0]) @ ARM.parameters.poses[1] @ lie.se3.exp(q[1] * np.asarray(S[1]))
     assert np.allclose(torsor.frame_pose(robot, q, "link_2"), pose, atol=1e-14)
+
+
+def test_single_precision_is_precise_enough():
+    """What comes from float32 is off by its rounding, and belongs to the same mechanism; ten times that does not."""
+    for group in ("screws", "poses", "frame_poses"):
+        numbers = np.asarray(getattr(TREE.parameters, group), np.float32)
+        given = getattr(TREE.with_parameters(**{group: numbers}).parameters, group)
+        assert given.dtype == np.float64 and np.array_equal(given, numbers)
+        with pytest.raises(torsor.ModelError):
+            TREE.with_parameters(**{group: numbers * np.float32(1 + 2e-6)})
+        with pytest.raises(torsor.ModelError):  # the same numbers, said to be doubles
+            TREE.with_parameters(**{group: numbers.astype(float)})

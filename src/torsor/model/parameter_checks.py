@@ -6,7 +6,7 @@ screw the two would belong to different mechanisms.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -15,26 +15,26 @@ from torsor.arrays.typing import Array, Twist
 from torsor.errors import ModelError
 from torsor.model.joints import SCREW_KINDS
 from torsor.model.parameters import Parameters
-from torsor.model.poses import check_pose
+from torsor.model.poses import check_pose, tolerance_of
 from torsor.model.structure import Structure
 
-TOLERANCE = 1e-8  # what ten printed digits of a screw may be off, as for a pose
 
-
-def refuse_impossible_geometry(structure: Structure, parameters: Parameters, changed: Container[str]) -> None:
+def refuse_impossible_geometry(structure: Structure, parameters: Parameters, changed: Mapping[str, Array]) -> None:
     """Raise if a changed group holds what is no unit screw of its joint's kind, or no pose; JAX and traced values pass."""
     s, p = structure, parameters
     if "poses" in changed and is_concrete(p.poses):
         for i, T in enumerate(p.poses):
-            check_pose(f"with_parameters: poses[{i}], of joint {s.joints[i]!r}", T)
+            check_pose(f"with_parameters: poses[{i}], of joint {s.joints[i]!r}", T, tolerance_of(changed["poses"]))
     if "frame_poses" in changed and is_concrete(p.frame_poses):
         names = {frame.pose_row: frame.name for frame in s.frames}
         for k, T in enumerate(p.frame_poses):
-            check_pose(f"with_parameters: frame_poses[{k}], of frame {names.get(k)!r}", T)
+            check_pose(
+                f"with_parameters: frame_poses[{k}], of frame {names.get(k)!r}", T, tolerance_of(changed["frame_poses"])
+            )
     if "screws" in changed and is_concrete(p.screws):
-        longest = _longest(s, p)
+        longest, tolerance = _longest(s, p), tolerance_of(changed["screws"])
         for i, (S, kind) in enumerate(zip(p.screws, s.kinds, strict=True)):
-            if (wrong := _what_is_wrong(kind, S, longest)) is not None:
+            if (wrong := _what_is_wrong(kind, S, longest, tolerance)) is not None:
                 numbers = ", ".join(f"{x:g}" for x in S)
                 raise ModelError(
                     f"with_parameters: screws[{i}] = ({numbers}) is no unit screw of joint {s.joints[i]!r}, which is {kind}: "
@@ -42,7 +42,7 @@ def refuse_impossible_geometry(structure: Structure, parameters: Parameters, cha
                 )
 
 
-def _what_is_wrong(kind: str, S: Twist, longest: float) -> str | None:
+def _what_is_wrong(kind: str, S: Twist, longest: float, tolerance: float) -> str | None:
     w, v = S[:3], S[3:]
     turning, sliding = float(np.linalg.norm(w)), float(np.linalg.norm(v))
     if kind not in SCREW_KINDS:
@@ -50,11 +50,11 @@ def _what_is_wrong(kind: str, S: Twist, longest: float) -> str | None:
     if kind == "prismatic":
         if np.any(w):
             return f"it slides and does not turn, so that the first three numbers must be 0. {_REBUILD}"
-        return None if abs(sliding - 1.0) <= TOLERANCE else f"|v| must be 1, and is {sliding:.9g}. {_REBUILD}"
-    if abs(turning - 1.0) > TOLERANCE:
+        return None if abs(sliding - 1.0) <= tolerance else f"|v| must be 1, and is {sliding:.9g}. {_REBUILD}"
+    if abs(turning - 1.0) > tolerance:
         return f"|ω| of its first three numbers must be 1, and is {turning:.9g}. {_REBUILD}"
     pitch = float(np.dot(w, v))
-    if kind == "revolute" and abs(pitch) > TOLERANCE * longest:
+    if kind == "revolute" and abs(pitch) > tolerance * longest:
         return (
             f"it has no pitch, so that ω·v must be 0, and is {pitch:.6g} m per rad. Take it out, v − (ω·v) ω, or make the "
             f"joint helical. {_REBUILD}"

@@ -9,18 +9,25 @@ import numpy as np
 from torsor.arrays import cos, cross, dot, exact_constants, is_concrete, known_numbers, matmul, matrix, sin
 from torsor.arrays.arguments import explained
 from torsor.arrays.exact import settled, settled_rotation
-from torsor.arrays.typing import Pose, Rotation, Vector3
+from torsor.arrays.typing import Array, Pose, Rotation, Vector3
 from torsor.errors import ModelError
 from torsor.lie.unchecked import se3
 
 _AT_REST = np.eye(4)
-_ROTATION_TOLERANCE = 1e-8  # what ten printed digits of a rotation matrix may be off
+_PRINTED = 1e-8  # what ten printed digits of a rotation matrix may be off
+_SINGLE = 1e-6  # what numbers in single precision may be off: some units of 2⁻²³
 
 
-def check_pose(what: str, T: Pose) -> Pose:
+def tolerance_of(given: Array) -> float:
+    """What unit vectors and rotations made of these numbers may be off: their last printed digit, or single precision."""
+    return _SINGLE if getattr(given, "dtype", None) == np.float32 else _PRINTED
+
+
+def check_pose(what: str, T: Pose, tolerance: float = _PRINTED) -> Pose:
     """``T`` as a finite 4×4 rigid motion, or an error that says which condition fails by how much.
 
     Entries of its rotation that are 0 or ±1 but for rounding are made so. Of JAX and traced values the shape alone is known.
+    ``tolerance``: what R Rᵀ − 1 may be off.
     """
     try:
         pose = known_numbers(T)
@@ -32,12 +39,12 @@ def check_pose(what: str, T: Pose) -> Pose:
         return pose
     if not np.all(np.isfinite(pose)):
         raise ModelError(f"{what}: holds a NaN or infinite number.")
-    if np.abs(pose[3] - (0, 0, 0, 1)).max() > _ROTATION_TOLERANCE:
+    if np.abs(pose[3] - (0, 0, 0, 1)).max() > tolerance:
         raise ModelError(f"{what}: bottom row must be (0, 0, 0, 1), got {pose[3].tolist()}.")
     pose = np.concatenate([pose[:3], [[0.0, 0.0, 0.0, 1.0]]])  # exactly, whatever the rounding of whoever made it
     R = pose[:3, :3]
     defect = np.abs(np.sum(R[:, None] * R, axis=-1) - np.eye(3)).max()
-    if defect > _ROTATION_TOLERANCE:
+    if defect > tolerance:
         raise ModelError(f"{what}: its 3×3 block is not a rotation: R Rᵀ differs from 1 by up to {defect:.3g}.")
     if dot(cross(R[0], R[1]), R[2]) < 0:
         raise ModelError(
