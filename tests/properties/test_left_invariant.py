@@ -313,3 +313,36 @@ def test_a_metric_of_another_group_asks_for_its_structure():
         left_invariant.connection(np.eye(3))
     with pytest.raises(torsor.ShapeError, match=r"\(\.\.\., 3, 3\) for these structure constants"):
         left_invariant.riemann_curvature(np.eye(6), left_invariant.SO3)
+
+
+THREE, SIX = np.ones(3), np.ones(6)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: left_invariant.minus_connection(SIX, THREE), r"minus_connection: `Y` must have shape \(\.\.\., 6\)"),
+        (
+            lambda: left_invariant.minus_connection(SIX, SIX, [1.0]),
+            r"minus_connection: `Y_rate` must have shape \(\.\.\., 6\)",
+        ),
+        (
+            lambda: left_invariant.minus_torsion(THREE, THREE),
+            r"minus_torsion: `X` must have shape \(\.\.\., 6\), .*got \(3,\)",
+        ),
+        (
+            lambda: left_invariant.minus_torsion(THREE, THREE, np.eye(3)),
+            r"`structure` must have shape \(n, n, n\), got \(3, 3\)",
+        ),
+        (
+            lambda: left_invariant.covariant_derivative(np.eye(6), THREE, SIX),
+            "covariant_derivative: `X` must have shape",
+        ),
+        (lambda: left_invariant.geodesic_acceleration(np.eye(6), THREE), "geodesic_acceleration: `V` must have shape"),
+        (lambda: left_invariant.sectional_curvature(np.eye(6), SIX, THREE), "sectional_curvature: `Y` must have shape"),
+        (lambda: left_invariant.sectional_curvature(np.eye(5), SIX, SIX), "`metric` must have shape"),
+    ],
+)
+def test_vectors_and_constants_of_other_sizes_are_refused(call, message):
+    with pytest.raises(torsor.ShapeError, match=message):
+        call()

@@ -87,6 +87,7 @@ def covariant_derivative(
     ``structure`` as in `connection`. Returns (..., n), rad/s², m/s².
     """
     n, Gamma = metric.shape[-1], connection(metric, structure)
+    _refuse_other_sizes("covariant_derivative", n, X=X, Y=Y, Y_rate=Y_rate)
     lowered = matvec(reshape(permute(Gamma, (2, 0, 1)), 2, n * n), reshape(outer(X, Y), 2, n * n))
     raised = solve(factor(metric, guarded=False), lowered)
     return raised if Y_rate is None else Y_rate + raised
@@ -100,6 +101,7 @@ def geodesic_acceleration(metric: Metric, V: Coordinates, structure: Array | Non
     rad/s², m/s².
     """
     s = _structure("geodesic_acceleration", metric, structure)
+    _refuse_other_sizes("geodesic_acceleration", s.shape[-1], V=V)
     momentum = matvec(metric, V)
     force = matvec(transpose(matvec(s, momentum[..., None, :])), V)  # (ad_Vᵀ p)_j = Σ V_i s_ij^r p_r
     return solve(factor(metric, guarded=False), force)
@@ -152,8 +154,9 @@ def sectional_curvature(metric: Metric, X: Coordinates, Y: Coordinates, structur
     1/(kg·m²); NaN where X and Y are parallel.
     """
     n = metric.shape[-1]
-    plane = reshape(outer(X, Y) - outer(Y, X), 2, n * n)
     R = reshape(riemann_curvature(metric, structure), 4, n * n, n * n)
+    _refuse_other_sizes("sectional_curvature", n, X=X, Y=Y)
+    plane = reshape(outer(X, Y) - outer(Y, X), 2, n * n)
     XX, XY, YY = dot(X, matvec(metric, X)), dot(X, matvec(metric, Y)), dot(Y, matvec(metric, Y))
     area = XX * YY - XY * XY  # of two parallel velocities, what rounding leaves
     area = where(area > PARALLEL * XX * YY, area, numpy.nan)
@@ -186,6 +189,7 @@ def minus_connection(X: Coordinates, Y: Coordinates, Y_rate: Coordinates | None 
     ``Y_rate`` (..., n) is the derivative of the components of Y along X, zero for a left-invariant field. ``X``, ``Y`` (..., n),
     rad/s, m/s; of any group. Returns (..., n), rad/s², m/s².
     """
+    _refuse_other_sizes("minus_connection", X.shape[-1], X=X, Y=Y, Y_rate=Y_rate)
     still = 0.0 * (X + Y)  # of the common batch, and NaN where they are
     return still if Y_rate is None else still + Y_rate
 
@@ -197,18 +201,14 @@ def minus_torsion(X: Coordinates, Y: Coordinates, structure: Array | None = None
     Of columns of the body Jacobian of a robot, X = J_i and Y = J_j, it is ∂_i J_j − ∂_j J_i. ``X``, ``Y`` (..., n), rad/s, m/s;
     ``structure`` (n, n, n), by default `SE3` with n = 6. Returns (..., n), rad/s², m/s².
     """
-    s = SE3 if structure is None else as_numbers(structure)
+    s = _constants("minus_torsion", structure)
     n = s.shape[-1]
-    if X.shape[-1] != n or Y.shape[-1] != n:
-        raise ShapeError(
-            f"minus_torsion: `X` and `Y` must have shape (..., {n}), got {tuple(X.shape)} and {tuple(Y.shape)}. Pass `structure` "
-            "(n, n, n) for another group."
-        )
+    _refuse_other_sizes("minus_torsion", n, X=X, Y=Y)
     return -matvec(reshape(permute(s, (2, 0, 1)), 2, n * n), reshape(outer(X, Y), 2, n * n))
 
 
 def _structure(who: str, metric: Array, structure: Array | None) -> Array:
-    s = SE3 if structure is None else as_numbers(structure)
+    s = _constants(who, structure)
     n = s.shape[-1]
     if tuple(metric.shape[-2:]) != (n, n):
         group = "SE(3)" if structure is None else "these structure constants"
@@ -219,6 +219,23 @@ def _structure(who: str, metric: Array, structure: Array | None) -> Array:
     if is_concrete(metric):
         _refuse_no_metric(who, numpy.asarray(metric, float))
     return s
+
+
+def _constants(who: str, structure: Array | None) -> Array:
+    """Structure constants (n, n, n) as they were given, those of SE(3) by default."""
+    s = SE3 if structure is None else as_numbers(structure)
+    if len(s.shape) != 3 or len(set(s.shape)) != 1:
+        raise ShapeError(f"{who}: `structure` must have shape (n, n, n), got {tuple(s.shape)}.")
+    return s
+
+
+def _refuse_other_sizes(who: str, n: int, **vectors: Array | None) -> None:
+    """Raise unless all vectors that are given are (..., n)."""
+    for name, x in vectors.items():
+        if x is not None and x.shape[-1] != n:
+            raise ShapeError(
+                f"{who}: `{name}` must have shape (..., {n}), one number for each dimension of the group, got {tuple(x.shape)}."
+            )
 
 
 def _refuse_no_metric(who: str, metric: Array) -> None:
