@@ -67,6 +67,22 @@ def test_the_wrong_one_of_a_batch_is_named():
         lie.Ad(batch)
 
 
+@pytest.mark.parametrize("large", [np.inf, 1e200])
+def test_what_is_not_finite_in_a_batch_is_refused_without_warnings(large):
+    batch = np.tile(T, (2, 1, 1))
+    batch[1, :3, :3] *= large
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ModelError, match=r"Ad: `T`\[1\] must be a pose"):
+            lie.Ad(batch)
+
+
+def test_a_transpose_is_advised_only_where_it_helps():
+    for matrix in (2.0 * np.eye(4), np.ones((4, 4))):
+        with pytest.raises(ModelError, match=r"its bottom row is \[.*\]\.$"):
+            lie.Ad(matrix)
+
+
 @pytest.mark.parametrize(("function", "groups"), functions_of_groups())
 def test_what_is_sound_rounded_or_not_a_number_passes(function, groups):
     for digits in (None, 3):

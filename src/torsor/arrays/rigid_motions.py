@@ -18,12 +18,21 @@ def refuse_what_is_none(where: str, name: str, value: Any, group: str) -> None:
     """Raise unless ``value`` (..., 3, 3) is a rotation, or (..., 4, 4) a pose; NaN, and what is not NumPy's, passes."""
     if type(value) is not numpy.ndarray:
         return
+    if value.ndim == 2:
+        _refuse(where, name, value, group)
+    else:
+        with numpy.errstate(all="ignore"):  # what is infinite, or nearly, is refused in words and not with warnings
+            _refuse(where, name, value, group)
+
+
+def _refuse(where: str, name: str, value: Array, group: str) -> None:
     rows, is_pose = _entries(value), group == POSE
     if is_pose and _some(wrong := _away_from(rows[3], (0.0, 0.0, 0.0, 1.0))):
         at, first = _first(value, wrong)
+        transposed = not _some(_away_from(first[:, 3].tolist(), (0.0, 0.0, 0.0, 1.0)))
         raise ModelError(
-            f"{where}: `{name}`{at} must be a pose, 4×4 (R, p; 0, 1), but its bottom row is {first[3].tolist()}. "
-            "A matrix for row vectors is transposed: pass `T.T`."
+            f"{where}: `{name}`{at} must be a pose, 4×4 (R, p; 0, 1), but its bottom row is {first[3].tolist()}."
+            + (" A matrix for row vectors is transposed: pass `T.T`." if transposed else "")
         )
     kind = "a pose, 4×4 (R, p; 0, 1)" if is_pose else "a rotation, 3×3"
     x, y, z = rows[:3]
