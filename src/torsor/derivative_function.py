@@ -76,6 +76,9 @@ def derivative(
             both, plural = "input or group of parameters", "inputs and groups of parameters"
             where, listing = f"derivative: {call.name}", ", ".join(known)
             raise unknown_name(where, both, group, known, listing, plural=plural, meant=meant_by(group))
+    for group in own:
+        if group != PITCHES and not getattr(robot.parameters, group).size:
+            raise TorsorError(f"derivative: robot {robot.name!r} has no {group} to differentiate {call.name} by.")
     if not names:
         raise TorsorError(f"derivative: say what to differentiate {call.name} by, as wrt='q' or wrt='inertias'.")
     at = {group: zeros(robot.n) if group == PITCHES else getattr(robot.parameters, group) for group in own}

@@ -129,3 +129,9 @@ def test_single_precision_is_precise_enough():
             TREE.with_parameters(**{group: numbers * np.float32(1 + 2e-6)})
         with pytest.raises(torsor.ModelError):  # the same numbers, said to be doubles
             TREE.with_parameters(**{group: numbers.astype(float)})
+
+
+@pytest.mark.parametrize("pitch", [None, [0.1, 0.2], np.nan, np.inf])
+def test_a_pitch_is_one_finite_number(pitch):
+    with pytest.raises(torsor.ModelError, match=r"joint 'a': `pitch` must be one finite number, m per rad, got "):
+        torsor.assemble([torsor.Joint(name="a", kind="helical", axis=(0, 0, 1), pitch=pitch)])

@@ -116,6 +116,12 @@ def test_configurations_are_checked():
         torsor.derivative(gap, TREE, shapes, wrt="q", configurations=5)
 
 
+def test_by_numbers_that_the_robot_has_none_of():
+    bare = torsor.assemble([torsor.Joint(name="a", kind="revolute", axis=(0, 0, 1), inertia=torsor.Inertia.point(1.0))])
+    with pytest.raises(torsor.TorsorError, match="has no frame_poses to differentiate mass_matrix by"):
+        torsor.derivative(torsor.mass_matrix, bare, wrt="frame_poses")
+
+
 def test_numbers_of_the_robot_can_stay_inputs():
     arm = torsor.robots.planar2r()
     slope = torsor.derivative(torsor.inverse_dynamics, arm, wrt="q", parameters=("gravity",))

@@ -132,6 +132,10 @@ def unit_screw(joint: Joint) -> UnitScrew:
     axis = unit(axis)
     if joint.kind == "prismatic":
         return UnitScrew("prismatic", np.concatenate([np.zeros(3), axis]), 1.0)
+    if joint.kind == "helical" and (pitch is None or pitch.shape or not np.isfinite(pitch)):
+        raise ModelError(
+            f"joint {joint.name!r}: `pitch` must be one finite number, m per rad, got {joint.pitch!r:.60}."
+        )
     pitch = pitch if joint.kind == "helical" else 0.0
     return UnitScrew("helical" if pitch else "revolute", np.concatenate([axis, pitch * axis]), 1.0)
 
