@@ -137,6 +137,7 @@ def test_what_cannot_be_meant_is_refused():
         ("`lower` must be a number, or 3", lambda: torsor.task_limit(HAND, lower=np.nan)),
         ("`upper` must be numbers", lambda: torsor.task_limit(HAND, upper="high")),
         ("`lower` must not be above `upper`", lambda: torsor.task_limit(HAND, lower=1.0, upper=0.0)),
+        ("no place is within lower=inf", lambda: torsor.task_limit(HAND, lower=np.inf)),
         ("must not be negative", lambda: torsor.task_limit(HAND, velocity=-1.0)),
         ("only its `velocity` can be limited", lambda: torsor.task_limit(torsor.pose_task("hand_tcp"), lower=0.0)),
         ("`limits` are a list", lambda: torsor.prioritised_velocities(PANDA, HOME, [], DT, limits=FLOOR)),

@@ -188,6 +188,8 @@ def task_limit(
         raise TorsorError("task_limit: there is nothing to limit; pass `lower`, `upper` or `velocity`.")
     if any(low > high for low, high in zip(bounds[0], bounds[1], strict=True)):
         raise TorsorError(f"task_limit: `lower` must not be above `upper`, got {lower!r} and {upper!r}.")
+    if max(bounds[0]) == np.inf or min(bounds[1]) == -np.inf:
+        raise TorsorError(f"task_limit: no place is within lower={lower!r} and upper={upper!r}; None is no limit.")
     if min(bounds[2]) < 0.0:
         raise TorsorError(f"task_limit: `velocity` must not be negative, got {velocity!r}.")
     if (lower is not None or upper is not None) and not _has_value(task):
