@@ -148,6 +148,7 @@ def test_an_inertia_of_any_numbers_is_moved_by_lists_too():
     )
     assert np.array_equal(odd.moved(T.tolist()).row, odd.moved(T).row)
     with pytest.raises(
-        torsor.ModelError, match=r"Inertia\.from_matrix: takes one matrix \(6, 6\), got shape \(2, 6, 6\)"
+        torsor.ModelError,
+        match=r"Inertia\.from_matrix: `G` must be one matrix of shape \(6, 6\), got shape \(2, 6, 6\)",
     ):
         torsor.Inertia.from_matrix([odd.matrix] * 2)

@@ -33,7 +33,9 @@ def run(_: argparse.Namespace) -> list[str]:
             for beyond in (0.0, 0.05, 0.3, 0.7):
                 case = f"{name} {start} {direction} {beyond} m, kp {kp:g}{', clamped' if clamped else ''}"
                 try:
-                    found = edges.led(name, start, task, point + beyond * u, kp, clamped=clamped)
+                    found = edges.led(
+                        name, start, task, point + beyond * u, kp, clamped=clamped, posture_kd=2.0 * np.sqrt(kp)
+                    )
                 except AssertionError:
                     failures.append(f"{case}: not finite")
                     continue

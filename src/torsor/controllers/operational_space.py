@@ -46,7 +46,7 @@ def operational_space(
     acceleration: TaskVector | None = None,
     posture: ConfigurationVector | None = None,
     posture_kp: Array | None = None,
-    posture_kd: Array = 0.0,
+    posture_kd: Array | None = None,
     limit: float = 1e-3,
     scales: Array | None = None,
     nearest: bool = True,
@@ -69,7 +69,8 @@ def operational_space(
     ``kp``, ``posture_kp``, 1/s², ``kd``, ``posture_kd``, 1/s. Returns (..., nv), N·m or N.
 
     **With fewer rows than freedoms** pass ``posture_kd``, 2√kp say: at 0.0 nothing brakes what the task leaves free, which then
-    goes on when the task has arrived, and may become faster without bound.
+    goes on when the task has arrived, and may become faster without bound. If it is not given, it is 0.0 for targets within
+    reach and the mean of ``kd`` for others, at which no robot would come to rest without.
 
     **Near singularities** torques stay bounded: along directions whose mobility is below ``limit`` the task is followed only as
     far as bounded forces do, all others exactly, as `damped_task_space_dynamics` says, which also says what ``scales`` (m,)
@@ -97,13 +98,24 @@ def operational_space(
     kp, kd = (gains(WHERE, name, k, own.size, lambda: own.labels, batch) for name, k in (("kp", kp), ("kd", kd)))
     ydot_ref, yddot_ref = (_rows(name, given[name], own) for name in ("velocity", "acceleration"))
     q, v = given["q"], given["v"]
+    asked = goal
     if nearest and isinstance(goal, np.ndarray) and robot.is_concrete:
         where_it_is = q if isinstance(q, np.ndarray) else None
         goal, (ydot_ref, yddot_ref) = within_reach(robot, own, goal, where_it_is, (ydot_ref, yddot_ref))
+    if posture_kd is None:
+        posture_kd = 0.0 if goal is asked else _brake(goal, asked, kd)
     a_0 = _wanted(robot, q, v, given["posture"], posture_kp, posture_kd, batch)
     ways = _TORQUES if unit is None or own.size <= MOST_COMPILED else _LONG_TORQUES
     evaluate = ways[bool(within_effort)]
     return evaluate(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, *(() if unit is None else (unit,)))
+
+
+def _brake(goal: Array, asked: Array, kd: Array) -> Array:
+    """Of what the task leaves free (..., 1) or a number, 1/s: the task's own mean gain where its target is out of reach."""
+    mean = np.mean(kd, axis=-1)
+    if goal.ndim == 1 and mean.ndim == 0:
+        return float(mean)
+    return np.where(np.any(goal != asked, axis=-1), mean, 0.0)[..., None]
 
 
 def _common(batch: Batch, of_target: Batch) -> Batch:

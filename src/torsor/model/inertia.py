@@ -142,7 +142,9 @@ class Inertia:
         """The body of a 6×6 spatial inertia (I, [h]; −[h], m 1) about the link frame [PBP95, (21)], kg, m."""
         G = as_numbers(G)
         if tuple(G.shape) != (6, 6):
-            raise ModelError(f"Inertia.from_matrix: takes one matrix (6, 6), got shape {tuple(G.shape)}.")
+            raise ModelError(
+                f"Inertia.from_matrix: `G` must be one matrix of shape (6, 6), got shape {tuple(G.shape)}."
+            )
         rebuilt = lie.inertia_row(G[3, 3], lie.so3.vee(G[:3, 3:]), G[:3, :3])
         if is_concrete(G) and np.abs(lie.inertia_matrix(rebuilt) - G).max() > _ROUNDING * np.abs(G).max():
             raise ModelError(
