@@ -353,3 +353,13 @@ def test_moving_on_the_manifold_has_its_derivatives_where_nothing_moves(same):
     assert len(found) == 3
     for got in found:
         same(got, d, ROUNDING)
+
+
+def test_screws_of_jax_are_not_refused_and_joints_move_by_their_exponential(same):
+    """Of traced values nobody knows whether they are unit screws of their joint's kind."""
+    robot, q = arm(), np.array([0.4, 0.8])
+    S, poses = np.array(robot.parameters.screws), robot.parameters.poses
+    S[0, 3:] += 0.3 * S[0, :3]  # a pitch on the revolute joint
+    want = poses[0] @ lie.se3.exp(S[0] * q[0]) @ poses[1] @ lie.se3.exp(S[1] * q[1])
+    got = jax.jit(lambda S: torsor.frame_pose(robot.with_parameters(screws=S), q, "link_1"))(jnp.asarray(S))
+    same(got, want, ROUNDING)

@@ -110,15 +110,6 @@ def test_the_other_groups_are_not_held_to_it():
     assert odd.with_parameters(gravity=np.zeros(3)).gravity.tolist() == [0, 0, 0]
 
 
-def test_jax_values_pass(jax_in_doubles):
-    """They cannot be refused; joints then move by exp(S q), whatever S is."""
-    jax = jax_in_doubles
-    S, q = jax.numpy.asarray(SCREWS).at[1, 5].add(0.3), np.array([0.4, 0.8])
-    found = jax.jit(lambda S: torsor.frame_pose(ARM.with_parameters(screws=S), q, "link_2"))(S)
-    pose = lie.se3.exp(q[0] * SCREWS[0]) @ ARM.parameters.poses[1] @ lie.se3.exp(q[1] * np.asarray(S[1]))
-    assert np.allclose(found, pose, atol=1e-14)
-
-
 def test_single_precision_is_precise_enough():
     """What comes from float32 is off by its rounding, and belongs to the same mechanism; ten times that does not."""
     for group in ("screws", "poses", "frame_poses"):
