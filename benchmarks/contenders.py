@@ -8,6 +8,7 @@ import numpy as np
 
 import torsor
 from robots import is_floating, path_of, torsor_robot
+from torsor.functions.dispatch import BY_NAME
 
 TASKS = {"inverse dynamics": "qva", "forward dynamics": "qvt", "mass matrix": "q"}  # name → arguments
 DERIVATIVES = {  # name → arguments, Pinocchio's name where it has the function
@@ -58,7 +59,7 @@ class Torsor:
         }
 
     def one(self, task, states):
-        function, robot = getattr(torsor, FUNCTIONS[task]), self.robot
+        function, robot = BY_NAME[FUNCTIONS[task]], self.robot
         arrays = [np.ascontiguousarray(states[key][0]) for key in ARGUMENTS[task]]
         if len(arrays) == 1:
             q = arrays[0]
@@ -67,7 +68,7 @@ class Torsor:
         return lambda: function(robot, q, v, x)
 
     def batch(self, task, states):
-        function, robot = getattr(torsor, FUNCTIONS[task]), self.robot
+        function, robot = BY_NAME[FUNCTIONS[task]], self.robot
         arrays = [states[key] for key in ARGUMENTS[task]]
         out = function(robot, *arrays)
         return lambda: function(robot, *arrays, out=out)

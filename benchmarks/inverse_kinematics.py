@@ -44,7 +44,7 @@ def measure(rounds: int = 5) -> dict[str, dict]:
     return table
 
 
-def ours(robot: torsor.Robot, frame: str, T: np.ndarray) -> torsor.InverseKinematics:
+def ours(robot: torsor.Robot, frame: str, T: np.ndarray) -> torsor.tasks.InverseKinematics:
     return torsor.inverse_kinematics(robot, frame, T, tolerance=TOLERANCE, restarts=STARTS - 1)
 
 

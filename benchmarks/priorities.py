@@ -62,14 +62,16 @@ def states_of(robot: torsor.Robot, far: float) -> list[tuple[np.ndarray, np.ndar
     return list(zip(q, error, 0.5 * (lower + upper) - q, strict=True))
 
 
-def ours(robot: torsor.Robot, q: np.ndarray, error: np.ndarray, posture: np.ndarray) -> torsor.PrioritisedVelocities:
+def ours(
+    robot: torsor.Robot, q: np.ndarray, error: np.ndarray, posture: np.ndarray
+) -> torsor.control.PrioritisedVelocities:
     hand = (torsor.pose_task(FRAME), GAIN / STEP * error)
-    return torsor.prioritised_velocities(robot, q, [hand], STEP, null=posture)
+    return torsor.control.prioritised_velocities(robot, q, [hand], STEP, null=posture)
 
 
 def two_tasks(robot: torsor.Robot, q: np.ndarray, error: np.ndarray, posture: np.ndarray) -> object:
     hand = (torsor.pose_task(FRAME), GAIN / STEP * error)
-    return torsor.prioritised_velocities(robot, q, [hand, (POSTURE, posture)], STEP)
+    return torsor.control.prioritised_velocities(robot, q, [hand, (POSTURE, posture)], STEP)
 
 
 def _itself(robot: torsor.Robot, q: np.ndarray) -> np.ndarray:

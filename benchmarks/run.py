@@ -21,7 +21,7 @@ from contenders import TASKS, MuJoCo, Pinocchio, Torsor, require_agreement
 from measure import best
 from robots import path_of, torsor_robot
 from starting import show_start, starting
-from torsor.compiler import engine
+from torsor.compiler.run import engine
 
 FULL = ["panda7", "ur5", "talos38_floating", "chain4", "chain8", "chain16", "chain32", "chain64"]
 BATCHES = (4096, 65536)

@@ -45,7 +45,7 @@ def main() -> None:
 
     pose = torsor.frame_pose(arm, q, "hand_tcp")
     print("\nhand_tcp is at", np.round(pose[:3, 3], 4), "m and moves with", end=" ")
-    print(np.round(torsor.mixed_twist(arm, q, v, "hand_tcp"), 4), "(rad/s, m/s, base axes)")
+    print(np.round(torsor.kinematics.mixed_twist(arm, q, v, "hand_tcp"), 4), "(rad/s, m/s, base axes)")
     energy = torsor.kinetic_energy(arm, q, v), torsor.potential_energy(arm, q)
     print(f"kinetic energy {energy[0]:.4f} J, potential energy {energy[1]:.4f} J")
 
@@ -72,20 +72,20 @@ def checks(arm, q, v, a, tau, wrenches):
     return {
         "τ recursive = M a + C v + g + friction − JᵀF": relative(tau, sum_of_terms),
         "forward dynamics of τ = a, articulated bodies": relative(
-            torsor.articulated_body_acceleration(arm, q, v, tau, wrenches), a
+            torsor.papers.articulated_body_acceleration(arm, q, v, tau, wrenches), a
         ),
         "forward dynamics of τ = a, factorised M": relative(
-            torsor.factorised_acceleration(arm, q, v, tau, wrenches), a
+            torsor.papers.factorised_acceleration(arm, q, v, tau, wrenches), a
         ),
         "kinetic energy = ½ vᵀ M v": relative(torsor.kinetic_energy(arm, q, v), v @ M @ v / 2),
-        "Ṁ = C + Cᵀ": relative(torsor.mass_matrix_rate(arm, q, v), C + C.T),
-        "Ṁ by differencing M along v": relative(torsor.mass_matrix_rate(arm, q, v), M_rate),
-        "C v by the matrix = C v by the recursion": relative(C @ v, torsor.coriolis_forces(arm, q, v)),
+        "Ṁ = C + Cᵀ": relative(torsor.dynamics.mass_matrix_rate(arm, q, v), C + C.T),
+        "Ṁ by differencing M along v": relative(torsor.dynamics.mass_matrix_rate(arm, q, v), M_rate),
+        "C v by the matrix = C v by the recursion": relative(C @ v, torsor.dynamics.coriolis_forces(arm, q, v)),
         "power against gravity = rate of potential energy": relative(torsor.gravity_forces(arm, q) @ v, fall),
         "velocity of the hand by Jacobian = by differencing its pose": relative(
             torsor.mixed_jacobian(arm, q, "hand_tcp")[3:] @ v, velocity
         ),
-        "M M⁻¹ = 1": relative(M @ torsor.inverse_mass_matrix(arm, q), np.eye(arm.nv)),
+        "M M⁻¹ = 1": relative(M @ torsor.dynamics.inverse_mass_matrix(arm, q), np.eye(arm.nv)),
     }
 
 

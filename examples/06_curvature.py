@@ -23,8 +23,8 @@ def main() -> None:
     elbow = np.linspace(-np.pi, np.pi, 9)
     q = np.stack([np.zeros_like(elbow), elbow], axis=-1)
     closed = b * np.cos(elbow) * (a * c - b**2 - c**2) / np.linalg.det(torsor.mass_matrix(arm, q))
-    R = torsor.riemann_curvature(arm, q)[:, 0, 1, 0, 1]
-    K = torsor.sectional_curvature(arm, q, [1.0, 0.0], [0.0, 1.0])
+    R = torsor.geometry.riemann_curvature(arm, q)[:, 0, 1, 0, 1]
+    K = torsor.geometry.sectional_curvature(arm, q, [1.0, 0.0], [0.0, 1.0])
     print("a planar 2R: R_1212 = b cos q2 (ac − b² − c²)/det M, and the curvature K of its one plane of motion\n")
     print("     q2 (rad)   R_1212 (kg·m²)   K (1/(kg·m²))")
     for row in zip(elbow, R, K, strict=True):
@@ -46,7 +46,7 @@ def main() -> None:
     e = np.eye(panda.nv)
     print(f"\n{panda.name} at a random configuration: curvature of the planes of two joints, 1/(kg·m²)\n")
     for i in range(1, panda.nv):
-        print("".join(f"{torsor.sectional_curvature(panda, q, e[i], e[j]):>z9.3f}" for j in range(i)))
+        print("".join(f"{torsor.geometry.sectional_curvature(panda, q, e[i], e[j]):>z9.3f}" for j in range(i)))
     draw(run, along, panda)
 
 

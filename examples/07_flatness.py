@@ -27,7 +27,7 @@ def main() -> None:
     check("N = ∂φ/∂q is a factor of the mass matrix, NᵀN = M", N.T @ N, M)
     check("φ has an inverse", flat.inverse(flat.phi(q)), q)
     a = torsor.forward_dynamics(cart_pole, q, v, tau)
-    N_rate = np.einsum("ar,kjr,k->aj", N, torsor.christoffel_symbols_second_kind(cart_pole, q), v)
+    N_rate = np.einsum("ar,kjr,k->aj", N, torsor.geometry.christoffel_symbols_second_kind(cart_pole, q), v)
     check(
         "the acceleration of φ is the force N⁻ᵀ (τ − g), nothing else",
         N @ a + N_rate @ v,

@@ -26,7 +26,7 @@ def main() -> None:
 
     q, v, _ = torsor.random_state(arm, seed=1)
     for name, robot in (("before", arm), ("after", found.robot)):
-        coriolis, gravity = torsor.coriolis_forces(robot, q, v), torsor.gravity_forces(robot, q)
+        coriolis, gravity = torsor.dynamics.coriolis_forces(robot, q, v), torsor.gravity_forces(robot, q)
         print(f"{name:<7} Coriolis forces {np.round(coriolis, 3) + 0.0}, gravity forces {np.round(gravity, 3) + 0.0}")
 
     print("\nAs much as 1 kg within 0.3 m of the link frames can do for the same arm:\n")

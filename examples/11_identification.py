@@ -21,7 +21,7 @@ ESSENTIAL = 3.0  # standard deviations that a parameter is away from zero
 
 def main() -> None:
     arm = torsor.robots.iiwa()
-    base = torsor.base_parameters(arm)
+    base = torsor.identification.base_parameters(arm)
     print(base, "\n")
     for name in ("link_1 m", "link_7 m"):
         print(fill(str(next(one for one in base.unidentifiable if one.name == name)), 120), "\n")
@@ -64,7 +64,7 @@ def fourier(arm: torsor.Robot, rng: np.random.Generator) -> tuple[np.ndarray, np
     return size * q, size * v, size * a
 
 
-def stacked(base: torsor.BaseParameters, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+def stacked(base: torsor.identification.BaseParameters, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     """The reduced regressor at all samples, one below the other: (N nv, count)."""
     return base.regressor(q, v, a).reshape(-1, base.count)
 

@@ -116,7 +116,7 @@ def swing_up(robot: torsor.Robot, most: int = 200) -> tuple[Motion, np.ndarray, 
         costs.append(float(found[best]))
 
 
-def backwards(near: torsor.StateSpace, plan: Motion) -> tuple[np.ndarray, np.ndarray]:
+def backwards(near: torsor.derivatives.StateSpace, plan: Motion) -> tuple[np.ndarray, np.ndarray]:
     """Changes of the force (K, 1) and gains (K, 1, 6): the best for the linear equations and the quadratic cost."""
     x = from_upright(plan.q, plan.v)
     change, gains = [], []

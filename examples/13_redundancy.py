@@ -18,31 +18,34 @@ from torsor.redundancy import circle
 def main() -> None:
     panda, q = torsor.robots.panda(), np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.9, 0.6])
     v = np.random.default_rng(0).normal(size=7)
-    split = torsor.split_velocity(panda, q, v, "hand_tcp")
+    split = torsor.redundancy.split_velocity(panda, q, v, "hand_tcp")
     energies = [torsor.kinetic_energy(panda, q, part) for part in (v, split.horizontal, split.vertical)]
     print("A velocity of the Panda is one that moves the hand, and one that does not; their energies add up:")
     print(
         f"  {energies[0]:.6f} J = {energies[1]:.6f} J + {energies[2]:.6f} J{bad(energies[0] - sum(energies[1:]), 1e-9)}"
     )
-    around = torsor.self_motion(panda, q, "hand_tcp")
+    around = torsor.redundancy.self_motion(panda, q, "hand_tcp")
     print(f"\nHand held still, the elbow goes round:\n  {around}{bad(around.task_error, 1e-8)}")
-    print(f"  {torsor.self_motion(panda, q, 'hand_tcp', within_limits=True)}")
+    print(f"  {torsor.redundancy.self_motion(panda, q, 'hand_tcp', within_limits=True)}")
 
     print(
         "\nIs the motion of least kinetic energy that of the pseudoinverse? Two slides in line say no [Alt04, E004-12]:"
     )
     slides, along = two_slides(), torsor.position_task("tip", "vx")
-    lift, plus = (f(slides, np.zeros(2), along)[:, 0] for f in (torsor.horizontal_lift, torsor.pseudoinverse_lift))
+    lift, plus = (
+        f(slides, np.zeros(2), along)[:, 0]
+        for f in (torsor.redundancy.horizontal_lift, torsor.redundancy.pseudoinverse_lift)
+    )
     print(f"  horizontal lift {lift + 0.0}, pseudoinverse {plus}")
-    print(f"  {torsor.lifts_agree(slides, np.zeros(2), along)}")
+    print(f"  {torsor.redundancy.lifts_agree(slides, np.zeros(2), along)}")
 
     print("\nA planar arm with its mass in two points, which is flat, and a circle of 10 cm drawn twenty times:")
     arm, start, tip = two_point_masses(), np.array([0.5, 0.6, 1.6]), torsor.position_task("tip", ["vx", "vy"])
-    held = torsor.extended_jacobian_lift(arm, tip, first_and_a_fifth_of_the_second)
+    held = torsor.redundancy.extended_jacobian_lift(arm, tip, first_and_a_fifth_of_the_second)
     lifts = (*LIFTS, held)
-    drifts = [torsor.closed_loop_drift(arm, start, tip, circle(tip, -0.1), lift=lift) for lift in lifts]
+    drifts = [torsor.redundancy.closed_loop_drift(arm, start, tip, circle(tip, -0.1), lift=lift) for lift in lifts]
     for lift, drift in zip(lifts, drifts, strict=True):
-        print(f"  {torsor.is_repeatable(arm, tip, lift)}")
+        print(f"  {torsor.redundancy.is_repeatable(arm, tip, lift)}")
         print(f"  {drift}{bad(drift.task_error[-1], 1e-7)}")
     print(
         f"  {'' if np.abs(drifts[1].drift[-1]).max() < 1e-7 else 'BAD '}the horizontal lift holds the first joint still"
@@ -102,7 +105,7 @@ def two_point_masses() -> torsor.Robot:
     )
 
 
-def draw(robot: torsor.Robot, motion: torsor.SelfMotion, drifts: list[torsor.LoopDrift]) -> None:
+def draw(robot: torsor.Robot, motion: torsor.redundancy.SelfMotion, drifts: list[torsor.redundancy.LoopDrift]) -> None:
     given = sys.argv[1:]
     folder = Path(given[0] if len(given) == 1 and Path(given[0]).is_dir() else tempfile.mkdtemp())
     try:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 import torsor
-from torsor import controllers
+from torsor import control as controllers
 
 STEP = 0.005  # s: a new torque 200 times a second
 PERIOD = 4.0  # s for the circle
@@ -107,7 +107,7 @@ def draw_circle(loop: torsor.Scan, circle: Circle, posture: np.ndarray) -> dict[
     return {"q": np.concatenate([start[None], path["q"]]), "tau": path["tau"]}
 
 
-def by_rates(robot: torsor.Robot) -> tuple[np.ndarray, np.ndarray, torsor.PrioritisedVelocities]:
+def by_rates(robot: torsor.Robot) -> tuple[np.ndarray, np.ndarray, torsor.control.PrioritisedVelocities]:
     """One round by resolved rates, one within limits, and what the latter says of a task that is too much."""
     circle = circle_from(torsor.frame_pose(robot, NEAR_A_LIMIT, HAND), rounds=1)
     hand, dt = torsor.position_task(HAND), 4 * STEP
@@ -116,11 +116,13 @@ def by_rates(robot: torsor.Robot) -> tuple[np.ndarray, np.ndarray, torsor.Priori
     for k in range(0, len(circle.pose) - 1, 4):
         now, goal = circle.pose[k, :3, 3], circle.pose[k + 4, :3, 3]
         wanted = [(goal - now) / dt + 5.0 * (now - hand_positions(robot, q)) for q in (free[-1], kept[-1])]
-        free.append(torsor.integrate(robot, free[-1], torsor.resolved_rate(robot, free[-1], hand, wanted[0]), dt))
-        result = torsor.prioritised_velocities(robot, kept[-1], [(hand, wanted[1])], dt)
+        free.append(
+            torsor.integrate(robot, free[-1], torsor.control.resolved_rate(robot, free[-1], hand, wanted[0]), dt)
+        )
+        result = torsor.control.prioritised_velocities(robot, kept[-1], [(hand, wanted[1])], dt)
         if said is None and result.active_limits:
             turn = (torsor.orientation_task(HAND), np.zeros(3))
-            said = torsor.prioritised_velocities(robot, kept[-1], [turn, (hand, wanted[1])], dt)
+            said = torsor.control.prioritised_velocities(robot, kept[-1], [turn, (hand, wanted[1])], dt)
         kept.append(torsor.integrate(robot, kept[-1], result.v, dt))
     return np.array(free), np.array(kept), said
 

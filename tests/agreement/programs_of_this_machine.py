@@ -14,10 +14,10 @@ import numpy as np
 
 import torsor
 from torsor.arrays.checked import prepare
-from torsor.compiled import PUBLIC, _shortest
 from torsor.compiler.graph import count
-from torsor.operation_counts import count_operations
-from torsor.request import request_of
+from torsor.functions.describe import request_of
+from torsor.functions.dispatch import PUBLIC, _shortest
+from torsor.papers.operation_counts import count_operations
 
 FILES = Path(__file__).parents[1] / "data" / "robots"
 R = torsor.robots

@@ -149,7 +149,7 @@ def test_frames_move_alike(pair, same):
         pair.put(q, v)
         for name in ("tool", *pair.robot.links):
             V = pair.plant.GetFrameByName(name).CalcSpatialVelocityInWorld(pair.context).get_coeffs()
-            want = torsor.mixed_twist(pair.robot, q, v, name)
+            want = torsor.kinematics.mixed_twist(pair.robot, q, v, name)
             same(pair.peer.from_twist(V), want, ROUNDING)
             same(pair.peer.to_twist(want), V, ROUNDING)
 
@@ -161,7 +161,7 @@ def test_frames_accelerate_alike(pair, same):
         found = pair.plant.CalcSpatialAccelerationsFromVdot(pair.context, pair.peer.to_a(q, v, a))
         for link in pair.robot.links:
             A = found[int(pair.plant.GetBodyByName(link).index())].get_coeffs()
-            same(pair.peer.from_twist(A), torsor.classical_acceleration(pair.robot, q, v, a, link), ROUNDING)
+            same(pair.peer.from_twist(A), torsor.kinematics.classical_acceleration(pair.robot, q, v, a, link), ROUNDING)
 
 
 def test_inverse_dynamics_agrees(pair, same):

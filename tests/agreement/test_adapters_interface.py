@@ -174,10 +174,10 @@ def test_adapters_compile_with_the_robot(there, same):
 
     def forces(robot, q_there, v_there):
         q = there.from_q(q_there)
-        return {"tau": there.to_tau(q, torsor.coriolis_forces(robot, q, there.from_v(q, v_there)))}
+        return {"tau": there.to_tau(q, torsor.dynamics.coriolis_forces(robot, q, there.from_v(q, v_there)))}
 
     kernel = torsor.compile(forces, there.robot, {"q_there": there.nq, "v_there": there.nv})
-    want = there.to_tau(q, torsor.coriolis_forces(there.robot, q, v))
+    want = there.to_tau(q, torsor.dynamics.coriolis_forces(there.robot, q, v))
     same(kernel(there.to_q(q), there.to_v(q, v)), want, 1e-12)
 
 

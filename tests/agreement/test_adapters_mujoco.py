@@ -18,7 +18,7 @@ from test_robot_files import ROBOTS, read
 import torsor
 from torsor import Inertia, Joint, Robot
 from torsor.adapters import MuJoCo
-from torsor.model.assemble import disassemble, frames_of
+from torsor.model._assemble import disassemble, frames_of
 
 ROUNDING = 1e-12
 INVERSE = 1e-11
@@ -198,7 +198,7 @@ def test_frames_move_alike(pair, same):
         for link in pair.robot.links:
             body, V = pair.model.body(link).id, np.zeros(6)
             mujoco.mj_objectVelocity(pair.model, pair.data, mujoco.mjtObj.mjOBJ_XBODY, body, V, 1)
-            want = torsor.body_twist(pair.robot, q, v, link)
+            want = torsor.kinematics.body_twist(pair.robot, q, v, link)
             same(pair.peer.from_twist(V), want, ROUNDING)
             same(pair.peer.to_twist(want), V, ROUNDING)
 
@@ -262,7 +262,7 @@ def test_centred_velocities_are_body_twists(pair, same):
         mujoco.mj_forward(pair.model, pair.data)
         for link in pair.robot.links:
             body, T = pair.model.body(link).id, torsor.frame_pose(pair.robot, q, link)
-            V, x = torsor.body_twist(pair.robot, q, v, link), pair.data.cvel[body]
+            V, x = torsor.kinematics.body_twist(pair.robot, q, v, link), pair.data.cvel[body]
             same(pair.peer.from_cvel(x, T, pair.centre(body)), V, ROUNDING)
             same(pair.peer.to_cvel(V, T, pair.centre(body)), x, ROUNDING)
 
@@ -272,7 +272,7 @@ def test_centred_forces_are_joint_wrenches(pair, same):
         pair.put(q, v)
         a = pair.forward(q, v, tau)
         mujoco.mj_rnePostConstraint(pair.model, pair.data)
-        wanted = torsor.joint_wrenches(pair.robot, q, v, a)
+        wanted = torsor.dynamics.joint_wrenches(pair.robot, q, v, a)
         for link, F in zip(pair.robot.links, wanted, strict=True):
             body, T = pair.model.body(link).id, torsor.frame_pose(pair.robot, q, link)
             x = pair.data.cfrc_int[body]

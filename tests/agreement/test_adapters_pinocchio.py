@@ -163,9 +163,9 @@ def test_frames_move_alike(pair, same):
         pin.forwardKinematics(pair.model, pair.data, peer.to_q(q), peer.to_v(q, v), peer.to_a(q, v, a))
         V = pin.getFrameVelocity(pair.model, pair.data, k, pin.ReferenceFrame.LOCAL)
         A = pin.getFrameAcceleration(pair.model, pair.data, k, pin.ReferenceFrame.LOCAL)
-        same(peer.from_twist(V.vector), torsor.body_twist(pair.robot, q, v, pair.frame), ROUNDING)
-        same(peer.to_twist(torsor.body_twist(pair.robot, q, v, pair.frame)), V.vector, ROUNDING)
-        same(peer.from_twist(A.vector), torsor.body_acceleration(pair.robot, q, v, a, pair.frame), ROUNDING)
+        same(peer.from_twist(V.vector), torsor.kinematics.body_twist(pair.robot, q, v, pair.frame), ROUNDING)
+        same(peer.to_twist(torsor.kinematics.body_twist(pair.robot, q, v, pair.frame)), V.vector, ROUNDING)
+        same(peer.from_twist(A.vector), torsor.kinematics.body_acceleration(pair.robot, q, v, a, pair.frame), ROUNDING)
 
 
 def test_inverse_dynamics_agrees(pair, same):

@@ -72,11 +72,11 @@ def test_a_wrench_does_the_power_of_its_twist_on_a_floating_robot(same):
     there = ROS(robot)
     tau = torsor.inverse_dynamics(robot, q, v, a)
     base = there.v_slice("root_joint")
-    F = torsor.joint_wrenches(robot, q, v, a)[0]  # (moment, force) through the free joint, in the child frame
+    F = torsor.dynamics.joint_wrenches(robot, q, v, a)[0]  # (moment, force) through the free joint, in the child frame
     same(there.to_tau(q, tau)[base], np.concatenate([F[3:], F[:3]]), 1e-12)
-    V = torsor.body_twist(robot, q, v, robot.links[0])
+    V = torsor.kinematics.body_twist(robot, q, v, robot.links[0])
     same(there.to_v(q, v)[base], np.concatenate([V[3:], V[:3]]), 1e-12)
-    A = torsor.body_acceleration(robot, q, v, a, robot.links[0])
+    A = torsor.kinematics.body_acceleration(robot, q, v, a, robot.links[0])
     same(there.to_a(q, v, a)[base], np.concatenate([A[3:], A[:3]]), 1e-12)
 
 

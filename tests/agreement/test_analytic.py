@@ -72,12 +72,12 @@ def test_the_planar_2r_chain_has_the_velocity_terms_of_the_textbook(same):
     q, v, _ = states(robot)
     h = m2 * l1 * l2 * np.sin(q[:, 1])
     v1, v2 = v.T
-    same(torsor.coriolis_forces(robot, q, v), np.array([-h * (2 * v1 * v2 + v2**2), h * v1**2]).T, ROUNDING)
+    same(torsor.dynamics.coriolis_forces(robot, q, v), np.array([-h * (2 * v1 * v2 + v2**2), h * v1**2]).T, ROUNDING)
     # Christoffel's choice among the matrices C with C v = c and Ṁ = C + Cᵀ
     C = np.moveaxis(np.array([[-h * v2, -h * (v1 + v2)], [h * v1, 0 * h]]), -1, 0)
     same(torsor.coriolis_matrix(robot, q, v), C, ROUNDING)
     rate = np.moveaxis(np.array([[-2 * h * v2, -h * v2], [-h * v2, 0 * h]]), -1, 0)
-    same(torsor.mass_matrix_rate(robot, q, v), rate, ROUNDING)
+    same(torsor.dynamics.mass_matrix_rate(robot, q, v), rate, ROUNDING)
 
 
 def test_the_planar_2r_chain_has_the_gravity_terms_of_the_textbook(same):
@@ -96,10 +96,10 @@ def test_the_tip_of_the_planar_2r_chain_moves_as_plane_geometry_says(same):
     w, alpha = v1 + v2, a1 + a2
     same(torsor.frame_pose(robot, q, "tip")[:, :2, 3], np.array([l1 * c1 + l2 * c12, l1 * s1 + l2 * s12]).T, ROUNDING)
     velocity = np.array([-l1 * s1 * v1 - l2 * s12 * w, l1 * c1 * v1 + l2 * c12 * w]).T
-    same(torsor.mixed_twist(robot, q, v, "tip")[:, 3:5], velocity, ROUNDING)
+    same(torsor.kinematics.mixed_twist(robot, q, v, "tip")[:, 3:5], velocity, ROUNDING)
     x = -l1 * (s1 * a1 + c1 * v1**2) - l2 * (s12 * alpha + c12 * w**2)
     y = l1 * (c1 * a1 - s1 * v1**2) + l2 * (c12 * alpha - s12 * w**2)
-    same(torsor.classical_acceleration(robot, q, v, a, "tip")[:, 3:5], np.array([x, y]).T, ROUNDING)
+    same(torsor.kinematics.classical_acceleration(robot, q, v, a, "tip")[:, 3:5], np.array([x, y]).T, ROUNDING)
 
 
 # The cart and pole: cart M at x, point mass m on a pole of length l, θ = 0 hanging down
@@ -156,7 +156,7 @@ def tumbling(step: float) -> tuple[Robot, torsor.Trajectory]:
 def drifts(step: float) -> tuple[float, float]:
     """How far energy and momentum go from where they started, relatively."""
     robot, flight = tumbling(step)
-    momentum = torsor.spatial_momentum(robot, flight.q, flight.v)
+    momentum = torsor.dynamics.spatial_momentum(robot, flight.q, flight.v)
     energy = np.abs(flight.energy / flight.energy[0] - 1).max()
     return float(energy), float(np.abs(momentum - momentum[0]).max() / np.abs(momentum[0]).max())
 
@@ -177,8 +177,8 @@ def test_the_drift_of_a_free_body_shrinks_with_the_fourth_power_of_the_step():
 
 def test_the_centre_of_mass_of_a_free_body_flies_straight(same):
     robot, flight = tumbling(0.01)
-    c = torsor.centre_of_mass(robot, flight.q)
-    velocity = torsor.spatial_momentum(robot, flight.q[0], flight.v[0])[3:] / 2.0
+    c = torsor.dynamics.centre_of_mass(robot, flight.q)
+    velocity = torsor.dynamics.spatial_momentum(robot, flight.q[0], flight.v[0])[3:] / 2.0
     same(c, c[0] + flight.time[:, None] * velocity, 1e-7)  # as above
 
 

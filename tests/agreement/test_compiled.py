@@ -7,7 +7,7 @@ import pytest
 
 import torsor
 from torsor.arrays.checked import signature_of
-from torsor.compiled import PUBLIC
+from torsor.functions.dispatch import BY_NAME, PUBLIC
 from torsor.model.aligned import aligned
 
 ALL = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
@@ -116,12 +116,12 @@ def test_compiled_and_numpy_agree(name, robot):
     given = arguments(robot, name, (5,))
     if name == "articulated_body_acceleration" and robot.structure.has_couplings:
         with pytest.raises(torsor.ModelError, match="has mimic joints, which share a coordinate; use forward_dynamics"):
-            getattr(torsor, name)(robot, **given)
+            BY_NAME[name](robot, **given)
         return
     with torsor.backend("numpy"):
-        want = getattr(torsor, name)(robot, **given)
+        want = BY_NAME[name](robot, **given)
     with torsor.backend("compiled"):
-        got = getattr(torsor, name)(robot, **given)
+        got = BY_NAME[name](robot, **given)
     for x, y in zip(parts(got), parts(want), strict=True):
         assert x.shape == y.shape
         assert_agree(x, y)

@@ -14,7 +14,7 @@ import pytest
 from pinocchio_model import Twin
 
 import torsor
-from torsor import controllers
+from torsor import control as controllers
 
 pytestmark = pytest.mark.compiled
 

@@ -81,7 +81,7 @@ def assert_agrees(found: Equations, robot: torsor.Robot) -> None:
     for matrix, wanted in (
         (found.M, torsor.mass_matrix(robot, q[0])),
         (found.C, torsor.coriolis_matrix(robot, q[0], v[0])),
-        (found.c, torsor.coriolis_forces(robot, q[0], v[0])[:, None]),
+        (found.c, torsor.dynamics.coriolis_forces(robot, q[0], v[0])[:, None]),
         (found.g, torsor.gravity_forces(robot, q[0])[:, None]),
     ):
         numbers = np.array(matrix.subs(at).evalf().tolist(), dtype=float)

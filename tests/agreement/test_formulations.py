@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import torsor
-from torsor import ModelError, formulations
-from torsor.formulations import FORMULATIONS
+from torsor import ModelError
+from torsor.papers import formulations
+from torsor.papers.formulations import FORMULATIONS
 
 TOLERANCE = 1e-11
 SCREWS = ("revolute", "prismatic", "helical")
@@ -129,7 +130,7 @@ def test_velocity_columns_are_those_of_the_mixed_jacobians(robot, batch, seed):
         marked = robot.with_frame("centre", link, torsor.pose_from(robot.inertia(link).com))
         for pair, expected in (
             (columns, torsor.mixed_jacobian(marked, q, "centre")),
-            (rates, torsor.mixed_jacobian_rate(marked, q, v, "centre")),
+            (rates, torsor.kinematics.mixed_jacobian_rate(marked, q, v, "centre")),
         ):
             both = np.concatenate([pair.angular[..., i, :, :], pair.linear[..., i, :, :]], axis=-2)
             assert_same(np.broadcast_to(both, expected.shape), expected)

@@ -13,7 +13,7 @@ import pytest
 
 import torsor
 from torsor import Inertia, Joint, Robot
-from torsor.model.assemble import disassemble
+from torsor.model._assemble import disassemble
 
 ROUNDING = 1e-12
 X, Y, Z = np.eye(3)
@@ -56,12 +56,12 @@ def assert_has_curvature(robot: Robot, q: np.ndarray, K: np.ndarray, same) -> No
     M = torsor.mass_matrix(robot, q)
     det, sizes = np.linalg.det(M), np.abs(M).max()
     scale = sizes * np.abs(np.linalg.inv(M)).max() ** 2
-    R = torsor.riemann_curvature(robot, q)
+    R = torsor.geometry.riemann_curvature(robot, q)
     same(R[:, 0, 1, 0, 1], K * det, ROUNDING, scale=sizes)
-    same(torsor.scalar_curvature(robot, q), 2 * K, ROUNDING, scale=scale)
-    same(torsor.curvature_norm(robot, q), 2 * np.abs(K), ROUNDING, scale=scale)
-    same(torsor.sectional_curvature(robot, q, [1.0, 0.2], [0.3, -1.0]), K, ROUNDING, scale=scale)
-    same(torsor.ricci_curvature(robot, q), K[:, None, None] * M, ROUNDING, scale=scale * sizes)
+    same(torsor.geometry.scalar_curvature(robot, q), 2 * K, ROUNDING, scale=scale)
+    same(torsor.geometry.curvature_norm(robot, q), 2 * np.abs(K), ROUNDING, scale=scale)
+    same(torsor.geometry.sectional_curvature(robot, q, [1.0, 0.2], [0.3, -1.0]), K, ROUNDING, scale=scale)
+    same(torsor.geometry.ricci_curvature(robot, q), K[:, None, None] * M, ROUNDING, scale=scale * sizes)
 
 
 # Surfaces on which a point mass is held
@@ -75,12 +75,12 @@ def test_a_point_on_a_gimbal_moves_on_a_sphere(same):
     c, s = np.cos(q[:, 1]), np.sin(q[:, 1])
     M = torsor.mass_matrix(robot, q)
     same(M[:, 0, 0], m * r**2 * c**2, ROUNDING)
-    Gamma = torsor.christoffel_symbols(robot, q)
+    Gamma = torsor.geometry.christoffel_symbols(robot, q)
     want = np.zeros((20, 2, 2, 2))
     want[:, 0, 0, 1] = m * r**2 * s * c
     want[:, 0, 1, 0] = want[:, 1, 0, 0] = -m * r**2 * s * c
     same(Gamma, want, ROUNDING)
-    second = torsor.christoffel_symbols_second_kind(robot, q)
+    second = torsor.geometry.christoffel_symbols_second_kind(robot, q)
     same(second[:, 0, 0, 1], s * c, ROUNDING)
     same(second[:, 0, 1, 0], -s / c, ROUNDING, scale=10.0)
     assert_has_curvature(robot, q, np.full(20, 1 / (m * r**2)), same)
@@ -105,7 +105,7 @@ def test_a_point_on_a_cylinder_or_a_cone_is_on_paper(same):
         robot = chain(("revolute", Z, Inertia.zero()), ("prismatic", axis, body))
         q = configurations(robot)
         assert_has_curvature(robot, q, np.zeros(20), same)
-        assert np.abs(torsor.christoffel_symbols(robot, q)).max() > 0.1 or axis is Z
+        assert np.abs(torsor.geometry.christoffel_symbols(robot, q)).max() > 0.1 or axis is Z
 
 
 def test_spherical_coordinates_are_those_of_flat_space(same):
@@ -115,16 +115,16 @@ def test_spherical_coordinates_are_those_of_flat_space(same):
     )
     q = configurations(robot) + np.array([0.0, 0.0, 2.0])
     r, c, s = q[:, 2], np.cos(q[:, 1]), np.sin(q[:, 1])
-    second = torsor.christoffel_symbols_second_kind(robot, q)
+    second = torsor.geometry.christoffel_symbols_second_kind(robot, q)
     want = np.zeros((20, 3, 3, 3))
     want[:, 0, 0, 2], want[:, 1, 1, 2], want[:, 0, 0, 1] = -r * c**2, -r, s * c
     want[:, 0, 1, 0] = want[:, 1, 0, 0] = -s / c
     for k in (0, 1):
         want[:, k, 2, k] = want[:, 2, k, k] = 1 / r
     same(second, want, ROUNDING, scale=1e2)  # cond M
-    M_inverse = np.abs(torsor.inverse_mass_matrix(robot, q)).max()
-    same(torsor.riemann_curvature(robot, q), np.zeros((20, 3, 3, 3, 3)), ROUNDING, scale=10.0)
-    same(torsor.scalar_curvature(robot, q), np.zeros(20), ROUNDING, scale=10.0 * M_inverse**2)
+    M_inverse = np.abs(torsor.dynamics.inverse_mass_matrix(robot, q)).max()
+    same(torsor.geometry.riemann_curvature(robot, q), np.zeros((20, 3, 3, 3, 3)), ROUNDING, scale=10.0)
+    same(torsor.geometry.scalar_curvature(robot, q), np.zeros(20), ROUNDING, scale=10.0 * M_inverse**2)
 
 
 # Arms of two joints
@@ -148,11 +148,11 @@ def test_the_planar_2r_arm_has_the_curvature_of_its_three_moments(same):
     Gamma = np.zeros((20, 2, 2, 2))
     Gamma[:, 0, 0, 1] = b * sin
     Gamma[:, 0, 1, 0] = Gamma[:, 1, 0, 0] = Gamma[:, 1, 1, 0] = -b * sin
-    same(torsor.christoffel_symbols(robot, q), Gamma, ROUNDING)
+    same(torsor.geometry.christoffel_symbols(robot, q), Gamma, ROUNDING)
     dGamma = np.zeros((20, 2, 2, 2, 2))
     dGamma[:, 1, 0, 0, 1] = b * cos
     dGamma[:, 1, 0, 1, 0] = dGamma[:, 1, 1, 0, 0] = dGamma[:, 1, 1, 1, 0] = -b * cos
-    same(torsor.christoffel_symbols_derivative(robot, q), dGamma, ROUNDING)
+    same(torsor.geometry.christoffel_symbols_derivative(robot, q), dGamma, ROUNDING)
     det = a * c - c**2 - b**2 * cos**2
     assert_has_curvature(robot, q, b * cos * (a * c - b**2 - c**2) / det**2, same)
 
@@ -174,7 +174,7 @@ def test_a_2r_arm_of_point_masses_is_flat_without_the_first(same):
 def test_the_cart_and_pole_are_flat_though_their_mass_matrix_is_not_constant(same):
     robot = torsor.robots.cart_pole(cart=1.4, pole=0.3, length=0.8)
     q = configurations(robot)
-    assert np.abs(torsor.mass_matrix_derivative(robot, q)).max() > 0.1
+    assert np.abs(torsor.geometry.mass_matrix_derivative(robot, q)).max() > 0.1
     assert_has_curvature(robot, q, np.zeros(20), same)
 
 
@@ -185,7 +185,7 @@ def test_the_polar_arm_has_negative_curvature(same):
     robot = chain(("revolute", Z, turn), ("prismatic", X, Inertia.point(m)))
     q = configurations(robot)
     r = q[:, 1]
-    same(torsor.riemann_curvature(robot, q)[:, 0, 1, 0, 1], -I0 * m / (I0 + m * r**2), ROUNDING)
+    same(torsor.geometry.riemann_curvature(robot, q)[:, 0, 1, 0, 1], -I0 * m / (I0 + m * r**2), ROUNDING)
     assert_has_curvature(robot, q, -I0 / (I0 + m * r**2) ** 2, same)
 
 
@@ -205,13 +205,15 @@ def test_the_rotations_of_a_ball_are_a_sphere_of_three_dimensions(kind, same):
         q = configurations(robot)
     K, M = 1 / (4 * I), torsor.mass_matrix(robot, q)
     terms = 30 / I  # within 1.3 rad the inverse of M is at most 14/I, and cond M below 30
-    same(torsor.scalar_curvature(robot, q), np.full(20, 6 * K), ROUNDING, scale=terms)
-    same(torsor.curvature_norm(robot, q), np.full(20, 2 * np.sqrt(3) * K), ROUNDING, scale=terms)
-    same(torsor.ricci_curvature(robot, q), 2 * K * M, ROUNDING, scale=terms)
+    same(torsor.geometry.scalar_curvature(robot, q), np.full(20, 6 * K), ROUNDING, scale=terms)
+    same(torsor.geometry.curvature_norm(robot, q), np.full(20, 2 * np.sqrt(3) * K), ROUNDING, scale=terms)
+    same(torsor.geometry.ricci_curvature(robot, q), 2 * K * M, ROUNDING, scale=terms)
     u, w = np.random.default_rng(1).normal(size=(2, 20, 3))
-    same(torsor.sectional_curvature(robot, q, u, w), np.full(20, K), ROUNDING, scale=100 * terms)  # thin planes
+    same(
+        torsor.geometry.sectional_curvature(robot, q, u, w), np.full(20, K), ROUNDING, scale=100 * terms
+    )  # thin planes
     R = K * (np.einsum("...ik,...jl->...ijkl", M, M) - np.einsum("...il,...jk->...ijkl", M, M))
-    same(torsor.riemann_curvature(robot, q), R, ROUNDING, scale=terms)
+    same(torsor.geometry.riemann_curvature(robot, q), R, ROUNDING, scale=terms)
 
 
 def test_two_robots_side_by_side_bend_no_plane_between_them(same):
@@ -229,12 +231,12 @@ def test_two_robots_side_by_side_bend_no_plane_between_them(same):
     parts = q[:, order[:2]], q[:, order[2:]]
     want = np.zeros((20, 4, 4, 4, 4))
     for robot, part, rows in ((one, parts[0], order[:2]), (other, parts[1], order[2:])):
-        want[(slice(None), *np.ix_(rows, rows, rows, rows))] = torsor.riemann_curvature(robot, part)
-    same(torsor.riemann_curvature(both, q), want, ROUNDING, scale=1.0 + np.abs(want).max())
-    scalars = [torsor.scalar_curvature(robot, part) for robot, part in zip((one, other), parts, strict=True)]
-    same(torsor.scalar_curvature(both, q), scalars[0] + scalars[1], ROUNDING, scale=100.0)
+        want[(slice(None), *np.ix_(rows, rows, rows, rows))] = torsor.geometry.riemann_curvature(robot, part)
+    same(torsor.geometry.riemann_curvature(both, q), want, ROUNDING, scale=1.0 + np.abs(want).max())
+    scalars = [torsor.geometry.scalar_curvature(robot, part) for robot, part in zip((one, other), parts, strict=True)]
+    same(torsor.geometry.scalar_curvature(both, q), scalars[0] + scalars[1], ROUNDING, scale=100.0)
     e = np.eye(4)
-    across = torsor.sectional_curvature(both, q, e[order[0]], e[order[2]])
+    across = torsor.geometry.sectional_curvature(both, q, e[order[0]], e[order[2]])
     same(across, np.zeros(20), ROUNDING, scale=100.0)
 
 
@@ -254,10 +256,10 @@ def test_sympy_finds_the_same_symbols_and_curvature(same):
     for q in configurations(robot, 3):
         numbers = [np.array(x, float) for x in evaluate(*q)]
         Gamma, R = from_derivatives(*numbers)
-        same(torsor.mass_matrix_derivative(robot, q), numbers[1], ROUNDING)
-        same(torsor.mass_matrix_second_derivative(robot, q), numbers[2], ROUNDING)
-        same(torsor.christoffel_symbols(robot, q), Gamma, ROUNDING)
-        same(torsor.riemann_curvature(robot, q), R, ROUNDING, scale=np.abs(numbers[0]).max())
+        same(torsor.geometry.mass_matrix_derivative(robot, q), numbers[1], ROUNDING)
+        same(torsor.geometry.mass_matrix_second_derivative(robot, q), numbers[2], ROUNDING)
+        same(torsor.geometry.christoffel_symbols(robot, q), Gamma, ROUNDING)
+        same(torsor.geometry.riemann_curvature(robot, q), R, ROUNDING, scale=np.abs(numbers[0]).max())
 
 
 @pytest.mark.usefixtures("jax_in_doubles")
@@ -269,7 +271,7 @@ def test_jax_finds_the_same_derivatives_and_curvature_of_the_panda(same):
     q = torsor.random_configuration(robot, seed=0)
 
     def with_value(q):
-        M = torsor.closed_form(robot, q).mass_matrix
+        M = torsor.papers.closed_form(robot, q).mass_matrix
         return M, M
 
     def with_both(q):
@@ -278,17 +280,17 @@ def test_jax_finds_the_same_derivatives_and_curvature_of_the_panda(same):
 
     d2M, (M, dM) = jax.jit(jax.jacfwd(with_both, has_aux=True))(q)  # compiled once for all three
     M, dM, d2M = np.asarray(M), np.moveaxis(np.asarray(dM), -1, 0), np.transpose(np.asarray(d2M), (3, 2, 0, 1))
-    same(torsor.mass_matrix_derivative(robot, q), dM, ROUNDING)
-    same(torsor.mass_matrix_second_derivative(robot, q), d2M, ROUNDING)
+    same(torsor.geometry.mass_matrix_derivative(robot, q), dM, ROUNDING)
+    same(torsor.geometry.mass_matrix_second_derivative(robot, q), d2M, ROUNDING)
     Gamma, R = from_derivatives(M, dM, d2M)
-    same(torsor.christoffel_symbols(robot, q), Gamma, ROUNDING)
+    same(torsor.geometry.christoffel_symbols(robot, q), Gamma, ROUNDING)
     inverse = np.linalg.inv(M)
     terms = np.abs(M).max() + np.abs(np.einsum("ijr,rs,kls->ijkl", *map(np.abs, (Gamma, inverse, Gamma)))).max()
-    same(torsor.riemann_curvature(robot, q), R, ROUNDING, scale=terms)
+    same(torsor.geometry.riemann_curvature(robot, q), R, ROUNDING, scale=terms)
     Ricci = np.einsum("ik,ijkl->jl", inverse, R)
-    same(torsor.ricci_curvature(robot, q), Ricci, ROUNDING, scale=terms * np.abs(inverse).max())
+    same(torsor.geometry.ricci_curvature(robot, q), Ricci, ROUNDING, scale=terms * np.abs(inverse).max())
     scalar = np.einsum("jl,jl->", inverse, Ricci)
-    same(torsor.scalar_curvature(robot, q), scalar, ROUNDING, scale=terms * np.abs(inverse).max() ** 2)
+    same(torsor.geometry.scalar_curvature(robot, q), scalar, ROUNDING, scale=terms * np.abs(inverse).max() ** 2)
 
 
 @pytest.mark.usefixtures("jax_in_doubles")
@@ -303,8 +305,8 @@ def test_jax_finds_the_same_derivatives_along_body_velocities(same):
 
     def tensors(x):
         there = torsor.integrate(robot, jnp.asarray(q), x, 1.0)
-        return torsor.mass_matrix(robot, there), torsor.mass_matrix_derivative(robot, there)
+        return torsor.mass_matrix(robot, there), torsor.geometry.mass_matrix_derivative(robot, there)
 
     dM, d2M = (np.moveaxis(np.asarray(x), -1, 0) for x in jax.jit(jax.jacfwd(tensors))(jnp.zeros(robot.nv)))
-    same(torsor.mass_matrix_derivative(robot, q), dM, ROUNDING)
-    same(torsor.mass_matrix_second_derivative(robot, q), d2M, ROUNDING)
+    same(torsor.geometry.mass_matrix_derivative(robot, q), dM, ROUNDING)
+    same(torsor.geometry.mass_matrix_second_derivative(robot, q), d2M, ROUNDING)

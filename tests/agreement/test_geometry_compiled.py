@@ -18,11 +18,12 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor import Robot, ShapeError, array_form
+from torsor import Robot, ShapeError
 from torsor.arrays.checked import signature_of
-from torsor.compiled import PUBLIC
+from torsor.functions import batched_arrays as array_form
+from torsor.functions.dispatch import BY_NAME, PUBLIC
 from torsor.geometry import curvature
-from torsor.geometry.work import for_curvature_norm
+from torsor.geometry.operation_estimates import for_curvature_norm
 
 pytestmark = pytest.mark.compiled
 
@@ -80,7 +81,7 @@ def call(kind: str, name: str, robot: Robot, *args: object, **kwargs: object) ->
     """A public function in one of its forms. Each form has a robot of its own: calls that repeat are not asked again."""
     robot = robot.rename({}, robot=f"{robot.name} {kind}")
     with form(kind) as used:
-        result = getattr(torsor, name)(robot, *args, **kwargs)
+        result = BY_NAME[name](robot, *args, **kwargs)
     assert (name in used) == (kind == "arrays")
     return result
 
@@ -115,7 +116,7 @@ def test_both_forms_give_one_number_for_batches_of_every_shape(name, robot):
         within = loss_of(robot, given["q"])
         assert_same(got, want, within)
         with torsor.backend("numpy"):
-            assert_same(got, np.asarray(getattr(torsor, name)(robot, **given)), within)
+            assert_same(got, np.asarray(BY_NAME[name](robot, **given)), within)
 
 
 CONTRACTIONS = ("ricci_curvature", "scalar_curvature", "sectional_curvature", "curvature_norm")
@@ -133,9 +134,9 @@ def test_contractions_by_the_kernel_of_the_tensor_give_the_same_numbers(robot, m
         assert PUBLIC[name].arrays_for(robot) is not None
         for batch in ((), (3,)):
             given = arguments(name, robot, batch)
-            got = getattr(torsor, name)(robot, **given)
+            got = BY_NAME[name](robot, **given)
             with torsor.backend("numpy"):
-                assert_same(got, np.asarray(getattr(torsor, name)(robot, **given)), loss_of(robot, given["q"]))
+                assert_same(got, np.asarray(BY_NAME[name](robot, **given)), loss_of(robot, given["q"]))
     assert len(used) == 2 * len(CONTRACTIONS)
 
 
@@ -296,9 +297,9 @@ def test_contractions_of_large_batches_do_not_hold_the_tensor_of_every_state(nam
     robot = torsor.robots.chain(12)
     q = torsor.random_configuration(robot, seed=0, batch=(300,))
     assert PUBLIC[name].arrays.is_better_for(robot)
-    getattr(torsor, name)(robot, q[:1])
+    BY_NAME[name](robot, q[:1])
     tracemalloc.start()
-    result = getattr(torsor, name)(robot, q)
+    result = BY_NAME[name](robot, q)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert result.shape[0] == 300
@@ -328,5 +329,5 @@ def test_the_derivatives_of_the_compiled_mass_matrix_are_the_tensors(same):
     q = torsor.random_configuration(robot, seed=0)
     first = torsor.compile(torsor.mass_matrix, robot).jacobian("M", "q")
     second = first.jacobian("M_by_q", "q")
-    same(torsor.mass_matrix_derivative(robot, q), np.moveaxis(first(q), -1, 0), 1e-13)
-    same(torsor.mass_matrix_second_derivative(robot, q), np.transpose(second(q), (3, 2, 0, 1)), 1e-13)
+    same(torsor.geometry.mass_matrix_derivative(robot, q), np.moveaxis(first(q), -1, 0), 1e-13)
+    same(torsor.geometry.mass_matrix_second_derivative(robot, q), np.transpose(second(q), (3, 2, 0, 1)), 1e-13)

@@ -102,26 +102,26 @@ QUANTITIES = {
     "J_body": Quantity(lambda r, q, v, a, F: torsor.body_jacobian(r, q, "tip")),
     "J_space": Quantity(lambda r, q, v, a, F: torsor.space_jacobian(r, q, "tip")),
     "J_tip_position": Quantity(lambda r, q, v, a, F: torsor.mixed_jacobian(r, q, "tip")[..., 3:, :]),
-    "Jdot_body": Quantity(lambda r, q, v, a, F: torsor.body_jacobian_rate(r, q, v, "tip")),
+    "Jdot_body": Quantity(lambda r, q, v, a, F: torsor.kinematics.body_jacobian_rate(r, q, v, "tip")),
     "M": Quantity(lambda r, q, v, a, F: torsor.mass_matrix(r, q)),
     "kinetic": Quantity(lambda r, q, v, a, F: torsor.kinetic_energy(r, q, v)),
     "potential": Quantity(lambda r, q, v, a, F: torsor.potential_energy(r, q), energy_terms),
     "gravity_torque": Quantity(lambda r, q, v, a, F: torsor.gravity_forces(r, q), force_terms),
     "C": Quantity(lambda r, q, v, a, F: torsor.coriolis_matrix(r, q, v), coriolis_terms),
-    "c": Quantity(lambda r, q, v, a, F: torsor.coriolis_forces(r, q, v), force_terms),
+    "c": Quantity(lambda r, q, v, a, F: torsor.dynamics.coriolis_forces(r, q, v), force_terms),
     "bias": Quantity(lambda r, q, v, a, F: torsor.bias_forces(r, q, v), force_terms),
     "tau": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics(r, q, v, a), force_terms),
     # The golden wrench is exerted by the tip: the environment does the opposite to the robot.
     "tau_with_tip_wrench": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics(r, q, v, a, {"tip": -F})),
     "dtau_dq": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics_derivatives(r, q, v, a).dq, force_terms),
     "dtau_dqd": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics_derivatives(r, q, v, a).dv, coriolis_terms),
-    "p": Quantity(lambda r, q, v, a, F: torsor.generalised_momentum(r, q, v)),
-    "dM": Quantity(lambda r, q, v, a, F: torsor.mass_matrix_derivative(r, q), metric_terms),
-    "Gamma": Quantity(lambda r, q, v, a, F: torsor.christoffel_symbols(r, q), metric_terms),
-    "dGamma": Quantity(lambda r, q, v, a, F: torsor.christoffel_symbols_derivative(r, q), metric_terms),
-    "R": Quantity(lambda r, q, v, a, F: torsor.riemann_curvature(r, q), curvature_terms),
-    "Ricci": Quantity(lambda r, q, v, a, F: torsor.ricci_curvature(r, q), ricci_terms),
-    "scalar_curvature": Quantity(lambda r, q, v, a, F: torsor.scalar_curvature(r, q), scalar_terms),
+    "p": Quantity(lambda r, q, v, a, F: torsor.dynamics.generalised_momentum(r, q, v)),
+    "dM": Quantity(lambda r, q, v, a, F: torsor.geometry.mass_matrix_derivative(r, q), metric_terms),
+    "Gamma": Quantity(lambda r, q, v, a, F: torsor.geometry.christoffel_symbols(r, q), metric_terms),
+    "dGamma": Quantity(lambda r, q, v, a, F: torsor.geometry.christoffel_symbols_derivative(r, q), metric_terms),
+    "R": Quantity(lambda r, q, v, a, F: torsor.geometry.riemann_curvature(r, q), curvature_terms),
+    "Ricci": Quantity(lambda r, q, v, a, F: torsor.geometry.ricci_curvature(r, q), ricci_terms),
+    "scalar_curvature": Quantity(lambda r, q, v, a, F: torsor.geometry.scalar_curvature(r, q), scalar_terms),
 }
 
 
@@ -154,13 +154,13 @@ def test_all_golden_states_of_a_robot_as_one_batch_give_the_same(name, same):
 def test_the_rate_of_the_mass_matrix_is_its_golden_derivative_along_the_motion(name, k, same):
     robot, s = robot_of(name), state_of(name, k)
     rate = np.einsum("kij,k->ij", s["dM"], s["qd"])  # dM[k] is the derivative by q_k
-    same(torsor.mass_matrix_rate(robot, s["q"], s["qd"]), rate, TOLERANCE, scale=coriolis_terms(robot, s))
+    same(torsor.dynamics.mass_matrix_rate(robot, s["q"], s["qd"]), rate, TOLERANCE, scale=coriolis_terms(robot, s))
 
 
 @pytest.mark.parametrize(("name", "k"), STATES)
 def test_the_christoffel_symbols_give_the_golden_coriolis_matrix_and_forces(name, k, same):
     robot, s = robot_of(name), state_of(name, k)
-    Gamma, v = torsor.christoffel_symbols(robot, s["q"]), s["qd"]
+    Gamma, v = torsor.geometry.christoffel_symbols(robot, s["q"]), s["qd"]
     same(np.einsum("ijk,i->kj", Gamma, v), s["C"], TOLERANCE, scale=coriolis_terms(robot, s))
     same(np.einsum("ijk,i,j->k", Gamma, v, v), s["c"], TOLERANCE, scale=force_terms(robot, s))
 
@@ -172,9 +172,9 @@ def test_the_second_kind_and_geodesics_are_the_golden_symbols_raised(name, k, sa
     raised = np.einsum("kh,ijh->ijk", M_inverse, s["Gamma"])
     # The condition of M multiplies the rounding of its inverse.
     scale = np.linalg.cond(s["M"]) * largest(raised) + largest(s["M"]) * largest(M_inverse)
-    same(torsor.christoffel_symbols_second_kind(robot, q), raised, TOLERANCE, scale=scale)
+    same(torsor.geometry.christoffel_symbols_second_kind(robot, q), raised, TOLERANCE, scale=scale)
     acceleration = -np.einsum("ijk,i,j->k", raised, v, v)
-    same(torsor.geodesic_acceleration(robot, q, v), acceleration, TOLERANCE, scale=scale * largest(v) ** 2)
+    same(torsor.geometry.geodesic_acceleration(robot, q, v), acceleration, TOLERANCE, scale=scale * largest(v) ** 2)
 
 
 @pytest.mark.parametrize(("name", "k"), STATES)
@@ -182,7 +182,7 @@ def test_the_second_derivative_of_the_mass_matrix_is_golden_where_christoffel_sy
     """∂_l ∂_k M_ij = ∂_l Γ_kij + ∂_l Γ_kji: the metric is constant along itself."""
     robot, s = robot_of(name), state_of(name, k)
     second = s["dGamma"] + np.swapaxes(s["dGamma"], -1, -2)
-    same(torsor.mass_matrix_second_derivative(robot, s["q"]), second, TOLERANCE, scale=metric_terms(robot, s))
+    same(torsor.geometry.mass_matrix_second_derivative(robot, s["q"]), second, TOLERANCE, scale=metric_terms(robot, s))
 
 
 @pytest.mark.parametrize(("name", "k"), STATES)
@@ -193,7 +193,7 @@ def test_the_golden_torques_produce_the_golden_accelerations(name, k, same):
     assert condition < 1e4  # so that the tolerance below still says something
     # An error of rounding in τ, of the size of its terms, is multiplied by the inverse of M.
     scale = condition * (largest(a) + force_terms(robot, s) / largest(s["M"]))
-    for algorithm in (torsor.forward_dynamics, torsor.factorised_acceleration):
+    for algorithm in (torsor.forward_dynamics, torsor.papers.factorised_acceleration):
         same(algorithm(robot, q, v, s["tau"]), a, 1e-15, scale=scale)
         same(algorithm(robot, q, v, s["tau_with_tip_wrench"], {"tip": -F}), a, 1e-15, scale=scale)
 

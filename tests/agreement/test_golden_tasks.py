@@ -18,7 +18,7 @@ def having(quantity: str) -> list[tuple[str, int]]:
     return [(name, k) for name, k in STATES if quantity in golden(name)["states"][k]]
 
 
-def task_of(name: str, k: int) -> torsor.Task:
+def task_of(name: str, k: int) -> torsor.tasks.Task:
     said = golden(name)["states"][k]["task"]
     return torsor.pose_task("tip") if said == "body" else torsor.position_task("tip", said["rows_of_J_tip_position"])
 
@@ -26,10 +26,10 @@ def task_of(name: str, k: int) -> torsor.Task:
 @pytest.mark.parametrize(("name", "k"), having("Lambda"))
 def test_inertia_and_bias_along_the_pose_are_golden(name, k, same):
     robot, s = robot_of(name), state_of(name, k)
-    found = torsor.task_space_dynamics(robot, s["q"], s["qd"], "tip")
+    found = torsor.tasks.task_space_dynamics(robot, s["q"], s["qd"], "tip")
     same(found.inertia, s["Lambda"], TOLERANCE)
     same(found.bias, s["eta"], TOLERANCE)
-    weightless = torsor.task_space_dynamics(robot.with_gravity((0.0, 0.0, 0.0)), s["q"], s["qd"], "tip")
+    weightless = torsor.tasks.task_space_dynamics(robot.with_gravity((0.0, 0.0, 0.0)), s["q"], s["qd"], "tip")
     same(weightless.bias, found.coriolis, TOLERANCE)
     same(s["eta"] - weightless.bias, found.gravity, TOLERANCE, scale=abs(s["eta"]).max())
 
@@ -38,6 +38,6 @@ def test_inertia_and_bias_along_the_pose_are_golden(name, k, same):
 def test_jacobian_inertia_and_inverse_of_a_task_are_golden(name, k, same):
     robot, s, task = robot_of(name), state_of(name, k), task_of(name, k)
     same(task.jacobian(robot, s["q"]), s["task_jacobian"], 3e-13)
-    found = torsor.task_space_dynamics(robot, s["q"], s["qd"], task)
+    found = torsor.tasks.task_space_dynamics(robot, s["q"], s["qd"], task)
     same(found.inertia, s["Lambda_task"], TOLERANCE)
     same(found.inverse, s["horizontal_lift"], TOLERANCE)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.varied_in_jax import varied_groups
+from torsor.functions.dispatch import BY_NAME
+from torsor.functions.varied_in_jax import varied_groups
 
 pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("jax_in_doubles")]
 ARM = torsor.robots.planar_chain([0.5, 0.4], [1.0, 0.8])
@@ -14,11 +15,11 @@ Q = np.array([0.3, 0.7])
 
 
 def scalar(inertias, q=Q, robot=ARM):
-    return torsor.scalar_curvature(robot.with_parameters(inertias=inertias), q)
+    return torsor.geometry.scalar_curvature(robot.with_parameters(inertias=inertias), q)
 
 
 def norm(inertias, armature):
-    return torsor.curvature_norm(ARM.with_parameters(inertias=inertias, armature=armature), Q)
+    return torsor.geometry.curvature_norm(ARM.with_parameters(inertias=inertias, armature=armature), Q)
 
 
 def numbers():
@@ -28,7 +29,7 @@ def numbers():
 def test_the_gradient_is_that_of_torsor_and_of_differences():
     found = jax.grad(scalar)(numbers())
     np.testing.assert_allclose(
-        found, torsor.derivative(torsor.scalar_curvature, ARM, wrt="inertias")(Q), rtol=1e-11, atol=1e-11
+        found, torsor.derivative(torsor.geometry.scalar_curvature, ARM, wrt="inertias")(Q), rtol=1e-11, atol=1e-11
     )
     step = 1e-6 * np.random.default_rng(0).normal(size=found.shape)
     with torsor.backend("numpy"):
@@ -56,12 +57,12 @@ def test_second_derivatives_mixed_ones_and_those_by_the_configuration():
 def test_batches_of_configurations_and_of_inertias():
     q = np.random.default_rng(2).normal(size=(3, 2))
     with torsor.backend("numpy"):
-        wanted = torsor.scalar_curvature(ARM, q)
+        wanted = torsor.geometry.scalar_curvature(ARM, q)
     np.testing.assert_allclose(scalar(numbers(), jnp.asarray(q)), wanted, rtol=1e-11)
     np.testing.assert_allclose(jax.vmap(lambda q: scalar(numbers(), q))(jnp.asarray(q)), wanted, rtol=1e-11)
     heavier = jnp.stack([numbers(), 2.0 * numbers(), 4.0 * numbers()])  # twice the metric has half the curvature
     np.testing.assert_allclose(
-        jax.vmap(scalar)(heavier), torsor.scalar_curvature(ARM, Q) / np.array([1.0, 2.0, 4.0]), rtol=1e-11
+        jax.vmap(scalar)(heavier), torsor.geometry.scalar_curvature(ARM, Q) / np.array([1.0, 2.0, 4.0]), rtol=1e-11
     )
     assert scalar(numbers(), jnp.zeros((0, 2))).shape == (0,)
 
@@ -72,7 +73,7 @@ def test_one_joint_has_no_plane_and_no_curvature(name):
     robot = torsor.robots.pendulum()
 
     def total(inertias):
-        return jnp.sum(getattr(torsor, name)(robot.with_parameters(inertias=inertias), [0.3]))
+        return jnp.sum(BY_NAME[name](robot.with_parameters(inertias=inertias), [0.3]))
 
     value, slope = jax.value_and_grad(total)(jnp.asarray(robot.parameters.inertias))
     assert value == 0.0 and not np.any(slope)
@@ -80,7 +81,7 @@ def test_one_joint_has_no_plane_and_no_curvature(name):
 
 def test_armature_too():
     found = jax.grad(norm, argnums=(0, 1))(numbers(), jnp.zeros(2))
-    wanted = torsor.derivative(torsor.curvature_norm, ARM, wrt=("inertias", "armature"))(Q)
+    wanted = torsor.derivative(torsor.geometry.curvature_norm, ARM, wrt=("inertias", "armature"))(Q)
     for x, y in zip(found, wanted.values(), strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-10)
 
@@ -90,9 +91,9 @@ def test_derivatives_of_long_results_are_left_to_jax(monkeypatch):
     robot = ARM.rename({}, robot="not seen before").with_gravity((0.0, 0.0, 1.0))
 
     def Gamma(I):
-        return torsor.christoffel_symbols(robot.with_parameters(inertias=I), Q)
+        return torsor.geometry.christoffel_symbols(robot.with_parameters(inertias=I), Q)
 
-    wanted = torsor.derivative(torsor.christoffel_symbols, robot, wrt="inertias")(Q)
+    wanted = torsor.derivative(torsor.geometry.christoffel_symbols, robot, wrt="inertias")(Q)
     np.testing.assert_allclose(jax.jit(jax.jacobian(Gamma))(numbers()), wanted, rtol=1e-12, atol=1e-12)
 
 
@@ -108,5 +109,5 @@ def test_only_inertias_are_taken_so():
 def test_single_precision(jax_in_singles):
     found = jax.grad(scalar)(jnp.asarray(ARM.parameters.inertias, jnp.float32), jnp.asarray(Q, jnp.float32))
     assert found.dtype == jnp.float32
-    wanted = torsor.derivative(torsor.scalar_curvature, ARM, wrt="inertias")(Q)
+    wanted = torsor.derivative(torsor.geometry.scalar_curvature, ARM, wrt="inertias")(Q)
     np.testing.assert_allclose(found, wanted, atol=2e-4 * np.abs(wanted).max())

@@ -19,14 +19,16 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor import Inertia, Joint, Robot, TorsorError, compiled, lie
-from torsor.model.assemble import disassemble, frames_of
+from torsor import Inertia, Joint, Robot, TorsorError, lie
+from torsor.functions import dispatch as compiled
+from torsor.functions.dispatch import BY_NAME
+from torsor.model._assemble import disassemble, frames_of
 
 pytestmark = pytest.mark.usefixtures("jax_in_doubles")
 
 ROUNDING = 1e-12
 DIFFERENCES = 1e-8
-PUBLIC = {name: getattr(torsor, name) for name in compiled.PUBLIC}
+PUBLIC = {name: BY_NAME[name] for name in compiled.PUBLIC}
 
 
 @cache
@@ -93,7 +95,7 @@ def given(function: Callable, values: dict) -> dict:
 
 
 def in_jax(values: object) -> object:
-    return jax.tree.map(lambda x: x if isinstance(x, str | torsor.Task) else jnp.asarray(x), values)
+    return jax.tree.map(lambda x: x if isinstance(x, str | torsor.tasks.Task) else jnp.asarray(x), values)
 
 
 def central(function: Callable, x: np.ndarray, step: float) -> np.ndarray:
@@ -135,7 +137,7 @@ def test_a_public_function_gives_the_same_in_numpy_and_jax(name, same):
 
 def test_the_report_on_a_mass_matrix_reads_jax_arrays():
     q = arguments(tree())["q"]
-    here, there = (torsor.mass_matrix_report(tree(), x) for x in (q, jnp.asarray(q)))
+    here, there = (torsor.dynamics.mass_matrix_report(tree(), x) for x in (q, jnp.asarray(q)))
     assert (there.rank, there.idle_joints) == (here.rank, here.idle_joints) == (tree().nv, ())
     assert there.condition == pytest.approx(here.condition, rel=1e-10)  # a ratio of eigenvalues, some 1e2 to 1e3
 
@@ -224,7 +226,7 @@ def test_accelerations_are_differentiated_by_torque_and_configuration_as_on_the_
         return torsor.forward_dynamics(arm(), q, x["v"], tau)
 
     by_torque, by_place = jax.jit(jax.jacfwd(accelerate, argnums=(0, 1)))(x["tau"], x["q"])
-    same(by_torque, torsor.inverse_mass_matrix(arm(), x["q"]), ROUNDING)
+    same(by_torque, torsor.dynamics.inverse_mass_matrix(arm(), x["q"]), ROUNDING)
     same(by_place, central(lambda q: accelerate(x["tau"], q), x["q"], 1e-5), DIFFERENCES)
 
 
@@ -242,7 +244,7 @@ def test_what_may_run_by_whole_arrays_is_differentiated_by_the_numbers_of_a_robo
     q, v, a = torsor.random_state(robot, seed=0)
 
     def value(gravity: object) -> object:
-        return getattr(getattr(torsor, name)(robot.with_parameters(gravity=gravity), q, v, a), part)
+        return getattr(BY_NAME[name](robot.with_parameters(gravity=gravity), q, v, a), part)
 
     gravity = jnp.array(robot.gravity)
     want = central(value, robot.gravity, 1.0)  # linear in gravity

@@ -32,12 +32,12 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_well_known_robots_have_the_published_number(name, method):
     robot, count = COUNTS[name]
-    assert torsor.base_parameters(robot, method).count == count
+    assert torsor.identification.base_parameters(robot, method).count == count
 
 
 def test_a_planar_arm_regroups_as_in_the_textbook():
     """The second mass acts on the first link as a point at the elbow."""
-    base = torsor.base_parameters(PLANAR)
+    base = torsor.identification.base_parameters(PLANAR)
     assert [str(g) for g in base.groupings] == [
         "mcx_1 + x_2 m_2",
         "mcy_1",
@@ -53,7 +53,7 @@ def test_a_planar_arm_regroups_as_in_the_textbook():
 
 def test_the_rules_for_a_revolute_joint_about_z():
     """Behind an elbow, XX − YY stays and YY, 2 r MZ and r² M join the link before, with MZ and M [GK90]."""
-    base = torsor.base_parameters(robots.iiwa())
+    base = torsor.identification.base_parameters(robots.iiwa())
     text = dict(zip(base.symbols, map(str, base.groupings), strict=True))
     assert text["Ixx_7"] == "Ixx_7 − Iyy_7"
     assert text["Izz_6"] == "Izz_6 + y_7² m_7 + 2 y_7 mcz_7 + Iyy_7"
@@ -66,7 +66,7 @@ def test_the_rules_for_a_revolute_joint_about_z():
 @pytest.mark.parametrize("name, floating, count", [("talos32", False, 206), ("talos38_floating", True, 234)])
 def test_a_humanoid_by_both_methods(name, floating, count):
     robot = torsor.load(FILES / f"{name}.urdf", base="floating" if floating else "fixed")
-    one, other = (torsor.base_parameters(robot, method) for method in ("structural", "numerical"))
+    one, other = (torsor.identification.base_parameters(robot, method) for method in ("structural", "numerical"))
     assert one.count == count
     assert one.columns.tolist() == other.columns.tolist()
     np.testing.assert_allclose(one.matrix, other.matrix, atol=1e-11)
@@ -92,13 +92,17 @@ def test_there_are_as_many_as_the_rank_of_pinocchios_regressor(seed):
     rows = pinocchio_rows(robot, 60)
     lengths = np.linalg.norm(rows, axis=0)
     rows = rows / np.maximum(lengths, 1e-3 * lengths.max())
-    assert torsor.base_parameters(robot).count == np.linalg.matrix_rank(rows, tol=1e-6)
+    assert torsor.identification.base_parameters(robot).count == np.linalg.matrix_rank(rows, tol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_pinocchio_feels_no_change_of_parameters_that_keeps_the_base_parameters(seed):
     robot = robots.random_tree(5, seed=seed, kinds=("revolute", "prismatic", "spherical", "free"))
-    base, own, rng = torsor.base_parameters(robot), torsor.inertial_parameters(robot), np.random.default_rng(seed)
+    base, own, rng = (
+        torsor.identification.base_parameters(robot),
+        torsor.identification.inertial_parameters(robot),
+        np.random.default_rng(seed),
+    )
     push = 0.01 * rng.normal(size=own.size)
     change = push - np.linalg.pinv(base.matrix) @ (base.matrix @ push)
     changed = robot.with_inertial_parameters(own + change)

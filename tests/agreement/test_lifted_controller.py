@@ -36,7 +36,7 @@ def arm(name):
 def lift_of(name, lift):
     robot, task = arm(name)[:2]
     if lift == "held elbow":
-        return torsor.extended_jacobian_lift(robot, task, held_elbow)
+        return torsor.redundancy.extended_jacobian_lift(robot, task, held_elbow)
     return lift
 
 
@@ -46,7 +46,7 @@ def robot_alone(name, lift, law, v, seconds, damping=0.0):
 
     def rate(t, x):
         q, v = np.split(x, 2)
-        a = torsor.lift_acceleration(
+        a = torsor.redundancy.lift_acceleration(
             robot, q, v, task, law(t, *sensed(name, q, v)), lift_of(name, lift), damping=damping
         )
         return np.concatenate([v, twin.forward_dynamics(q, v, torsor.inverse_dynamics(robot, q, v, a))])
@@ -97,7 +97,7 @@ def test_the_error_of_a_lifted_law_is_that_of_the_workspace(planar_alone, lift):
     found = np.array([np.concatenate(sensed("3R", q, v)) for q, v in zip(qs, vs, strict=True)])
     np.testing.assert_allclose(found, planar_alone(times).T, atol=SAME)
     own = lift_of("3R", lift)
-    curve = torsor.lift_curve(robot, q, task, lambda t: planar_alone(t)[2:], lift=own, samples=21)
+    curve = torsor.redundancy.lift_curve(robot, q, task, lambda t: planar_alone(t)[2:], lift=own, samples=21)
     np.testing.assert_allclose(qs, curve.q, atol=SAME)
 
 
@@ -108,11 +108,11 @@ def test_without_the_rate_of_the_lift_the_joints_leave_it(planar_alone):
     def rate(t, x):
         q, v = np.split(x, 2)
         u, M = following(t, *sensed("3R", q, v)), torsor.mass_matrix(robot, q)
-        return np.concatenate([v, torsor.resolved_acceleration(robot, q, v, task, u, metric=M)])
+        return np.concatenate([v, torsor.control.resolved_acceleration(robot, q, v, task, u, metric=M)])
 
     end = solve_ivp(rate, (0.0, 1.0), np.concatenate([q, np.zeros(3)]), **FINE).y[:, -1]
     np.testing.assert_allclose(sensed("3R", end[:3], end[3:])[0], planar_alone(1.0)[:2], atol=SAME)
-    curve = torsor.lift_curve(robot, q, task, lambda t: planar_alone(t)[2:], samples=2)
+    curve = torsor.redundancy.lift_curve(robot, q, task, lambda t: planar_alone(t)[2:], samples=2)
     assert np.abs(end[:3] - curve.q[-1]).max() > 1e-2
 
 
@@ -123,7 +123,7 @@ def test_self_motion_does_not_disturb_the_task_and_is_braked(planar_alone):
     times, (qs, vs) = robot_alone("3R", "inertia", following, 0.5 * z, 1.0, damping=8.0)
     found = np.array([np.concatenate(sensed("3R", q, v)) for q, v in zip(qs, vs, strict=True)])
     np.testing.assert_allclose(found, planar_alone(times).T, atol=SAME)
-    left = torsor.split_velocity(robot, qs, vs, task).vertical
+    left = torsor.redundancy.split_velocity(robot, qs, vs, task).vertical
     assert np.linalg.norm(left[-1]) < 5.0 * np.exp(-8.0) * np.linalg.norm(left[0])
 
 
@@ -132,7 +132,10 @@ def test_after_a_closed_path_the_joints_are_back_if_the_lift_is_repeatable(lift,
     """Two circles, on the reference and moving with it from the start."""
     robot, task, q, twin = arm("3R")
     speed = np.array([0.0, 0.04 * 2.0 * np.pi])
-    v = 1e3 * torsor.lift_curve(robot, q, task, lambda t: 1e-3 * speed, lift=lift_of("3R", lift), samples=2).v[0]
+    v = (
+        1e3
+        * torsor.redundancy.lift_curve(robot, q, task, lambda t: 1e-3 * speed, lift=lift_of("3R", lift), samples=2).v[0]
+    )
     _, (qs, _) = robot_alone("3R", lift, following, v, 2.0)
     away = np.abs(qs[-1] - q).max()
     assert (away < SAME) if returns else (away > 1e-4)

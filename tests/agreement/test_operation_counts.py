@@ -11,8 +11,8 @@ import pytest
 
 import torsor
 from torsor import TorsorError, UnknownName
-from torsor.formulations import FORMULATIONS
-from torsor.operation_counts import count_operations, count_polynomial, count_table
+from torsor.papers.formulations import FORMULATIONS
+from torsor.papers.operation_counts import count_operations, count_polynomial, count_table
 
 DATA = Path(__file__).parents[1] / "data"
 GOLDEN = json.loads((DATA / "opcounts.json").read_text())

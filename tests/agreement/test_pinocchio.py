@@ -19,6 +19,7 @@ from pinocchio_model import AXES, Twin, over_batch
 
 import torsor
 from torsor import Robot, lie
+from torsor.functions.dispatch import BY_NAME
 
 ROUNDING = 1e-12
 INVERSE = 1e-11
@@ -132,7 +133,7 @@ def test_jacobians_are_local_world_and_world_aligned(pair, same):
     for (q, _, _), frame in pair.places():
         for kind in AXES:
             want = over_batch(pair.twin.jacobian, q, frame=frame, kind=kind)
-            same(getattr(torsor, f"{kind}_jacobian")(pair.robot, q, frame), want, ROUNDING)
+            same(BY_NAME[f"{kind}_jacobian"](pair.robot, q, frame), want, ROUNDING)
             assert np.any(want) != (frame in ("base", "bench"))
 
 
@@ -143,23 +144,23 @@ def test_rates_of_jacobians_are_local_world_and_world_aligned(pair, same):
         terms = size(J, np.abs(J) @ np.abs(v)[..., None])
         for kind in AXES:
             want = over_batch(pair.twin.jacobian_rate, q, v, frame=frame, kind=kind)
-            same(getattr(torsor, f"{kind}_jacobian_rate")(pair.robot, q, v, frame), want, ROUNDING, scale=terms)
+            same(BY_NAME[f"{kind}_jacobian_rate"](pair.robot, q, v, frame), want, ROUNDING, scale=terms)
 
 
 def test_frames_move_with_the_same_twists(pair, same):
     for (q, v, _), frame in pair.places():
         for kind in AXES:
             want = over_batch(pair.twin.twist, q, v, frame=frame, kind=kind)
-            same(getattr(torsor, f"{kind}_twist")(pair.robot, q, v, frame), want, ROUNDING)
+            same(BY_NAME[f"{kind}_twist"](pair.robot, q, v, frame), want, ROUNDING)
 
 
 def test_frames_accelerate_alike_spatially_and_classically(pair, same):
     for (q, v, a), frame in pair.places():
         for kind in ("body", "space"):
             want = over_batch(pair.twin.acceleration, q, v, a, frame=frame, kind=kind)
-            same(getattr(torsor, f"{kind}_acceleration")(pair.robot, q, v, a, frame), want, ROUNDING)
+            same(BY_NAME[f"{kind}_acceleration"](pair.robot, q, v, a, frame), want, ROUNDING)
         want = over_batch(pair.twin.classical_acceleration, q, v, a, frame=frame)
-        same(torsor.classical_acceleration(pair.robot, q, v, a, frame), want, ROUNDING)
+        same(torsor.kinematics.classical_acceleration(pair.robot, q, v, a, frame), want, ROUNDING)
 
 
 def up_to_sign_of_quaternions(pair: Pair, q_pin: np.ndarray) -> np.ndarray:
@@ -215,7 +216,7 @@ def with_pushes(function, wrenches: dict[str, np.ndarray], *states: np.ndarray) 
 def test_inverse_dynamics_and_joint_wrenches_agree_with_external_wrenches_and_without(pair, same):
     for (q, v, a), wrenches in pair.pushed():
         through = with_pushes(pair.twin.joint_wrenches, wrenches, q, v, a)
-        same(torsor.joint_wrenches(pair.robot, q, v, a, wrenches), through, ROUNDING)
+        same(torsor.dynamics.joint_wrenches(pair.robot, q, v, a, wrenches), through, ROUNDING)
         tau = with_pushes(pair.twin.inverse_dynamics, wrenches, q, v, a)
         # The force of a light joint is a small part of the wrench through it.
         scale = max(size(tau), size(through))
@@ -234,14 +235,14 @@ def test_forward_dynamics_agrees_by_each_algorithm(pair, same):
     for (q, v, tau), wrenches in pair.pushed():
         want = with_pushes(pair.twin.forward_dynamics, wrenches, q, v, tau)
         for algorithm in algorithms_for(pair.robot):
-            got = getattr(torsor, algorithm)(pair.robot, q, v, tau, wrenches)
+            got = BY_NAME[algorithm](pair.robot, q, v, tau, wrenches)
             same(got, want, INVERSE)
 
 
 def test_the_articulated_body_recursion_refuses_mimic_joints():
     pair = make_pair("mimic 0")
     with pytest.raises(torsor.ModelError, match="mimic"):
-        torsor.articulated_body_acceleration(pair.robot, *pair.states[0])
+        torsor.papers.articulated_body_acceleration(pair.robot, *pair.states[0])
 
 
 def test_mass_matrices_are_conditioned_well_enough_for_the_tolerance_of_inverses(pair):
@@ -253,7 +254,7 @@ def test_mass_matrices_and_their_inverses_agree(pair, same):
     for q, _, _ in pair.states:
         same(torsor.mass_matrix(pair.robot, q), over_batch(pair.twin.mass_matrix, q), ROUNDING)
         want = over_batch(pair.twin.inverse_mass_matrix, q)
-        same(torsor.inverse_mass_matrix(pair.robot, q), want, INVERSE)
+        same(torsor.dynamics.inverse_mass_matrix(pair.robot, q), want, INVERSE)
 
 
 def test_coriolis_matrices_are_the_same_for_every_joint_kind(pair, same):
@@ -270,7 +271,7 @@ def test_gravity_coriolis_and_bias_forces_agree(pair, same):
         wrenches = size(over_batch(pair.twin.joint_wrenches, q, v, 0.0 * v))
         same(torsor.gravity_forces(pair.robot, q), gravity, ROUNDING, scale=wrenches)
         same(torsor.bias_forces(pair.robot, q, v), bias, ROUNDING, scale=wrenches)
-        same(torsor.coriolis_forces(pair.robot, q, v), bias - gravity, ROUNDING, scale=wrenches)
+        same(torsor.dynamics.coriolis_forces(pair.robot, q, v), bias - gravity, ROUNDING, scale=wrenches)
 
 
 def test_energies_agree(pair, same):
@@ -285,8 +286,8 @@ def test_energies_agree(pair, same):
 
 def test_centre_of_mass_and_momentum_about_the_base_origin_agree(pair, same):
     for q, v, _ in pair.states:
-        same(torsor.centre_of_mass(pair.robot, q), over_batch(pair.twin.centre_of_mass, q), ROUNDING)
-        same(torsor.spatial_momentum(pair.robot, q, v), over_batch(pair.twin.spatial_momentum, q, v), ROUNDING)
+        same(torsor.dynamics.centre_of_mass(pair.robot, q), over_batch(pair.twin.centre_of_mass, q), ROUNDING)
+        same(torsor.dynamics.spatial_momentum(pair.robot, q, v), over_batch(pair.twin.spatial_momentum, q, v), ROUNDING)
 
 
 # Parts that Pinocchio has no name for
@@ -305,7 +306,7 @@ def test_friction_adds_to_pinocchios_torques_and_takes_from_its_drive(seed, widt
     same(torsor.inverse_dynamics(robot, q, v, a), twin.inverse_dynamics(q, v, a) + friction, ROUNDING)
     want = twin.forward_dynamics(q, v, a - friction)
     for algorithm in ALGORITHMS:
-        same(getattr(torsor, algorithm)(robot, q, v, a), want, INVERSE)
+        same(BY_NAME[algorithm](robot, q, v, a), want, INVERSE)
 
 
 @pytest.mark.parametrize("case", WITHOUT_MIMIC[:12])
@@ -321,7 +322,7 @@ def test_a_moving_base_is_a_free_joint_whose_motion_is_given(case, same):
     wrenches = max(np.abs(force.vector).max() for force in twin.data.f)
     same(torsor.inverse_dynamics(robot, q, v, a, base_motion=(V, A)), tau, ROUNDING, scale=wrenches)
     for algorithm in ALGORITHMS:
-        same(getattr(torsor, algorithm)(robot, q, v, tau, base_motion=(V, A)), a, INVERSE)
+        same(BY_NAME[algorithm](robot, q, v, tau, base_motion=(V, A)), a, INVERSE)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -18,6 +18,7 @@ import pytest
 from pinocchio_model import AXES, Twin, over_batch
 
 import torsor
+from torsor.functions.dispatch import BY_NAME
 
 ROUNDING = 1e-12
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
@@ -139,7 +140,7 @@ def largest(*arrays: np.ndarray) -> float:
 @pytest.mark.parametrize("kind", ["body", "space"])
 def test_derivatives_of_twists_agree(kind, pair, same):
     for q, v, _ in pair.states:
-        found = getattr(torsor, f"{kind}_twist_derivatives")(pair.robot, q, v, pair.frame)
+        found = BY_NAME[f"{kind}_twist_derivatives"](pair.robot, q, v, pair.frame)
         want = pair.twin.twist(q, v, pair.frame, kind)
         for got, expected in zip(found, want, strict=True):
             same(got, expected, ROUNDING, scale=largest(*want))
@@ -148,7 +149,7 @@ def test_derivatives_of_twists_agree(kind, pair, same):
 def test_derivatives_of_mixed_twists_agree(pair, same):
     """The angular part is that of the space twist, the linear part that of the origin as a point."""
     for q, v, _ in pair.states:
-        found = torsor.mixed_twist_derivatives(pair.robot, q, v, pair.frame)
+        found = torsor.derivatives.mixed_twist_derivatives(pair.robot, q, v, pair.frame)
         linear = pair.twin.velocity_of_origin(q, v, pair.frame)
         angular = [part[:3] for part in pair.twin.twist(q, v, pair.frame, "space")]
         for got, top, bottom in zip(found, angular, linear, strict=True):
@@ -157,7 +158,7 @@ def test_derivatives_of_mixed_twists_agree(pair, same):
 
 def check_accelerations(pair, same, kind):
     for q, v, a in pair.states:
-        found = getattr(torsor, f"{kind}_acceleration_derivatives")(pair.robot, q, v, a, pair.frame)
+        found = BY_NAME[f"{kind}_acceleration_derivatives"](pair.robot, q, v, a, pair.frame)
         want = pair.twin.acceleration(q, v, a, pair.frame, kind)
         for got, expected in zip(found, want, strict=True):
             same(got, expected, ROUNDING, scale=largest(*want))
@@ -173,7 +174,7 @@ def test_derivatives_of_accelerations_in_base_axes_agree(plain_pair, same):
 
 def test_derivatives_of_the_acceleration_of_the_origin_agree(pair, same):
     for q, v, a in pair.states:
-        found = torsor.classical_acceleration_derivatives(pair.robot, q, v, a, pair.frame)
+        found = torsor.derivatives.classical_acceleration_derivatives(pair.robot, q, v, a, pair.frame)
         want = pair.twin.acceleration_of_origin(q, v, a, pair.frame)
         for got, expected in zip(found, want, strict=True):
             same(got[3:], expected, ROUNDING, scale=largest(*want))
@@ -182,7 +183,7 @@ def test_derivatives_of_the_acceleration_of_the_origin_agree(pair, same):
 def test_derivatives_of_angular_acceleration_agree(plain_pair, same):
     pair = plain_pair
     for q, v, a in pair.states:
-        found = torsor.classical_acceleration_derivatives(pair.robot, q, v, a, pair.frame)
+        found = torsor.derivatives.classical_acceleration_derivatives(pair.robot, q, v, a, pair.frame)
         want = pair.twin.acceleration(q, v, a, pair.frame, "space")
         for got, expected in zip(found, want, strict=True):
             same(got[:3], expected[:3], ROUNDING, scale=largest(*want))
@@ -190,7 +191,7 @@ def test_derivatives_of_angular_acceleration_agree(plain_pair, same):
 
 def check_hessians(pair, same, kind):
     q = pair.states[0][0]
-    H = getattr(torsor, f"{kind}_jacobian_derivative")(pair.robot, q, pair.frame)
+    H = BY_NAME[f"{kind}_jacobian_derivative"](pair.robot, q, pair.frame)
     same(H, pair.twin.hessian(q, pair.frame, kind), ROUNDING)
 
 
@@ -207,7 +208,7 @@ def test_the_stiffness_of_gravity_agrees(pair, same):
     for q, v, _ in pair.states:
         scale = largest(over_batch(pair.twin.joint_wrenches, q, 0 * v, 0 * v))
         same(
-            torsor.gravity_forces_derivative(pair.robot, q),
+            torsor.derivatives.gravity_forces_derivative(pair.robot, q),
             pair.twin.gravity_forces_derivative(q),
             ROUNDING,
             scale=scale,
@@ -218,22 +219,23 @@ def test_forces_of_wrenches_and_their_derivatives_agree(pair, same):
     for q, v, _ in pair.states:
         wrenches = pair.wrenches()
         scale = largest(over_batch(pair.twin.joint_wrenches, q, 0 * v, 0 * v))
-        held = torsor.gravity_forces(pair.robot, q) - torsor.body_wrench_forces(pair.robot, q, wrenches)
+        held = torsor.gravity_forces(pair.robot, q) - torsor.dynamics.body_wrench_forces(pair.robot, q, wrenches)
         same(held, pair.twin.static_forces(q, wrenches), ROUNDING, scale=scale)
-        slope = torsor.gravity_forces_derivative(pair.robot, q)
-        slope = slope - torsor.body_wrench_forces_derivative(pair.robot, q, wrenches)
+        slope = torsor.derivatives.gravity_forces_derivative(pair.robot, q)
+        slope = slope - torsor.derivatives.body_wrench_forces_derivative(pair.robot, q, wrenches)
         same(slope, pair.twin.static_forces_derivative(q, wrenches), ROUNDING, scale=scale)
 
 
 def test_momenta_about_the_centre_of_mass_and_their_derivatives_agree(pair, same):
     for q, v, _ in pair.states:
         h, A, dh_dq = pair.twin.centroidal(q, v)
-        found = torsor.centroidal_momentum_derivatives(pair.robot, q, v)
+        found = torsor.derivatives.centroidal_momentum_derivatives(pair.robot, q, v)
         scale = largest(
-            torsor.spatial_momentum(pair.robot, q, v), *torsor.spatial_momentum_derivatives(pair.robot, q, v)
+            torsor.dynamics.spatial_momentum(pair.robot, q, v),
+            *torsor.derivatives.spatial_momentum_derivatives(pair.robot, q, v),
         )
-        same(torsor.centroidal_momentum(pair.robot, q, v), h, ROUNDING, scale=scale)
-        same(torsor.centroidal_momentum_matrix(pair.robot, q), A, ROUNDING, scale=scale)
+        same(torsor.dynamics.centroidal_momentum(pair.robot, q, v), h, ROUNDING, scale=scale)
+        same(torsor.dynamics.centroidal_momentum_matrix(pair.robot, q), A, ROUNDING, scale=scale)
         same(found.dq, dh_dq, ROUNDING, scale=scale)
         same(found.dv, A, ROUNDING, scale=scale)
 
@@ -242,10 +244,10 @@ def test_the_centre_of_mass_moves_alike(pair, same):
     robot = pair.robot
     for q, v, a in pair.states:
         velocity, acceleration, J, J_rate, by_q = pair.twin.centre_of_mass_motion(q, v, a)
-        same(torsor.centre_of_mass_velocity(robot, q, v), velocity, ROUNDING, scale=largest(J) * largest(v))
+        same(torsor.dynamics.centre_of_mass_velocity(robot, q, v), velocity, ROUNDING, scale=largest(J) * largest(v))
         scale = largest(J_rate, J) * largest(v, a) * robot.nv
-        same(torsor.centre_of_mass_acceleration(robot, q, v, a), acceleration, ROUNDING, scale=scale)
-        same(torsor.centre_of_mass_jacobian(robot, q), J, ROUNDING)
-        same(torsor.centre_of_mass_jacobian_rate(robot, q, v), J_rate, ROUNDING, scale=scale)
-        H = torsor.centre_of_mass_jacobian_derivative(robot, q)
+        same(torsor.dynamics.centre_of_mass_acceleration(robot, q, v, a), acceleration, ROUNDING, scale=scale)
+        same(torsor.dynamics.centre_of_mass_jacobian(robot, q), J, ROUNDING)
+        same(torsor.dynamics.centre_of_mass_jacobian_rate(robot, q, v), J_rate, ROUNDING, scale=scale)
+        H = torsor.derivatives.centre_of_mass_jacobian_derivative(robot, q)
         same(np.einsum("ijk,j->ik", H, v), by_q, ROUNDING, scale=scale)

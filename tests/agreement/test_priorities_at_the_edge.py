@@ -24,7 +24,7 @@ def led_by_velocities(name, start, target, gain, dt, seconds, **options):
     task = torsor.position_task(frame) if np.ndim(target) == 1 else torsor.pose_task(frame)
     q, speeds = np.array(starts[start]), []
     for _ in range(round(seconds / dt)):
-        v = torsor.prioritised_velocities(
+        v = torsor.control.prioritised_velocities(
             robot, q, [(task, gain * error(robot, q, frame, target))], dt, **options_at(options, q)
         ).v
         q = q + dt * v
@@ -85,7 +85,7 @@ def test_velocities_that_may_change_slowly_alone_come_to_rest_too(name, most):
     task, q, v, dt, speeds = torsor.position_task(frame), np.array(starts["inside"]), np.zeros(robot.nv), 0.008, []
     for _ in range(500):
         y = 4.0 * error(robot, q, frame, point + 0.3 * u)
-        found = torsor.prioritised_velocities(robot, q, [(task, y)], dt, previous=v, acceleration_limits=most)
+        found = torsor.control.prioritised_velocities(robot, q, [(task, y)], dt, previous=v, acceleration_limits=most)
         assert found.feasible
         v = found.v
         q = q + dt * v
@@ -105,7 +105,7 @@ def led_by_torques(name, start, target, kp, dt, seconds, **options):
 
     for _ in range(round(seconds / dt)):
         wanted = kp * error(robot, q, frame, target) - kd * task.jacobian(robot, q) @ v
-        tau = torsor.prioritised_accelerations(robot, q, v, [(task, wanted)], dt, null=-kd * v, **options).tau
+        tau = torsor.control.prioritised_accelerations(robot, q, v, [(task, wanted)], dt, null=-kd * v, **options).tau
         a_1 = accelerated(q, v, tau)
         v_2, q_2 = v + 0.5 * dt * a_1, q + 0.5 * dt * v
         a_2 = accelerated(q_2, v_2, tau)
@@ -154,9 +154,9 @@ def test_a_second_task_out_of_reach_of_what_the_first_leaves_comes_to_rest():
     for step in range(600):
         first = (hand, 4.0 * (place - torsor.frame_pose(robot, q, "hand_tcp")[:3, 3]))
         second = (elbow, 4.0 * (np.array([2.0]) - torsor.frame_pose(robot, q, "link_4")[1:2, 3]))
-        found = torsor.prioritised_velocities(robot, q, [first, second], dt)
+        found = torsor.control.prioritised_velocities(robot, q, [first, second], dt)
         if step % 20 == 0:
-            alone = torsor.prioritised_velocities(robot, q, [first], dt)
+            alone = torsor.control.prioritised_velocities(robot, q, [first], dt)
             np.testing.assert_allclose(found.residuals[0], alone.residuals[0], atol=1e-9)
         q = q + dt * found.v
         speeds.append(np.abs(found.v).max())
@@ -174,8 +174,10 @@ def test_at_the_edge_lower_levels_take_nothing_and_the_report_says_so():
     q, edges = np.array(starts["inside"]), 0
     for _ in range(400):
         first = (hand, 4.0 * error(robot, q, frame, point + 0.3 * u))
-        alone = torsor.prioritised_velocities(robot, q, [first], 0.004, **FREE)
-        both = torsor.prioritised_velocities(robot, q, [first, (posture, 4.0 * (HOME - q))], 0.004, null=HOME, **FREE)
+        alone = torsor.control.prioritised_velocities(robot, q, [first], 0.004, **FREE)
+        both = torsor.control.prioritised_velocities(
+            robot, q, [first, (posture, 4.0 * (HOME - q))], 0.004, null=HOME, **FREE
+        )
         np.testing.assert_allclose(both.residuals[0], alone.residuals[0], atol=1e-9)
         edges += both.tasks[0].at_edge
         q = q + 0.004 * both.v

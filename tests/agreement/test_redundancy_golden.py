@@ -48,7 +48,8 @@ def test_the_jacobian_of_the_task(golden, same):
 
 
 @pytest.mark.parametrize(
-    ("key", "lift"), [("horizontal_lift", torsor.horizontal_lift), ("pinv", torsor.pseudoinverse_lift)]
+    ("key", "lift"),
+    [("horizontal_lift", torsor.redundancy.horizontal_lift), ("pinv", torsor.redundancy.pseudoinverse_lift)],
 )
 def test_the_lifts(golden, same, key, lift):
     robot, q, task, state = golden
@@ -59,9 +60,11 @@ def test_the_lifts(golden, same, key, lift):
 def test_the_lift_of_any_metric_is_that_of_the_golden_mass_matrix(golden, same):
     robot, q, task, state = golden
     scale = condition(state) * np.abs(state["horizontal_lift"]).max()
-    same(torsor.horizontal_lift(robot, q, task, state["M"]), state["horizontal_lift"], TOLERANCE, scale=scale)
+    same(
+        torsor.redundancy.horizontal_lift(robot, q, task, state["M"]), state["horizontal_lift"], TOLERANCE, scale=scale
+    )
     scale = condition(state) * np.abs(state["pinv"]).max()
-    same(torsor.horizontal_lift(robot, q, task, np.eye(robot.nv)), state["pinv"], TOLERANCE, scale=scale)
+    same(torsor.redundancy.horizontal_lift(robot, q, task, np.eye(robot.nv)), state["pinv"], TOLERANCE, scale=scale)
 
 
 def test_the_gram_matrix(golden, same):
@@ -69,9 +72,9 @@ def test_the_gram_matrix(golden, same):
     robot, q, task, state = golden
     gram = np.array(state["submersion_gram"])
     eta = np.eye(task.size)
-    gradients = torsor.lift_function(robot, q, task, eta).gradient
+    gradients = torsor.redundancy.lift_function(robot, q, task, eta).gradient
     same(gradients @ task.jacobian(robot, q).T, gram, TOLERANCE, scale=condition(state) * np.abs(gram).max())
-    report = torsor.is_riemannian_submersion(robot, task, np.linalg.inv(gram), q=q, tolerance=1e-8)
+    report = torsor.redundancy.is_riemannian_submersion(robot, task, np.linalg.inv(gram), q=q, tolerance=1e-8)
     assert report
     assert report.defect <= TOLERANCE * condition(state)
 
@@ -83,7 +86,7 @@ def test_the_vertical_brackets(golden, same, key, lift):
         assert task.size == 1
         return
     a, b = np.triu_indices(task.size, 1)
-    brackets = torsor.vertical_brackets(robot, q, task, lift)
+    brackets = torsor.redundancy.vertical_brackets(robot, q, task, lift)
     K = np.abs(state["horizontal_lift" if key == "lift" else "pinv"]).max()
     terms = K**2 * max(1.0, K)  # of products of derivatives and two lifts, which may cancel
     same(brackets[:, a, b].T, state[f"vertical_brackets_{key}"], TOLERANCE, scale=condition(state) * terms)
@@ -92,7 +95,7 @@ def test_the_vertical_brackets(golden, same, key, lift):
 
 def test_oneills_tensor_is_half_the_bracket_of_the_horizontal_lift(golden, same):
     robot, q, task, _ = golden
-    same(2 * torsor.oneill_tensor(robot, q, task), torsor.vertical_brackets(robot, q, task), 0.0)
+    same(2 * torsor.redundancy.oneill_tensor(robot, q, task), torsor.redundancy.vertical_brackets(robot, q, task), 0.0)
 
 
 @pytest.mark.parametrize("state", [("iiwa_like_7R", 0), ("planar3R_balanced", 1)], ids=lambda s: s[0])
@@ -100,6 +103,9 @@ def test_oneills_tensor_is_half_the_bracket_of_the_horizontal_lift(golden, same)
 def test_compiled_lifts_are_golden_too(state, same):
     robot, s = robot_of(state[0]), state_of(*state)
     q, task = np.array(s["q"]), task_of(s)
-    for key, lift in (("horizontal_lift", torsor.horizontal_lift), ("pinv", torsor.pseudoinverse_lift)):
+    for key, lift in (
+        ("horizontal_lift", torsor.redundancy.horizontal_lift),
+        ("pinv", torsor.redundancy.pseudoinverse_lift),
+    ):
         same(lift(robot, q, task), s[key], TOLERANCE, scale=condition(s) * np.abs(s[key]).max())
         same(lift(robot, np.stack([q, q]), task)[1], s[key], TOLERANCE, scale=condition(s) * np.abs(s[key]).max())

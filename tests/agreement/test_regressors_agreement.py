@@ -80,7 +80,7 @@ def test_the_torque_regressor_is_pinocchios(case, same):
 
     data = twin.bare.createData()
     q, v, a = torsor.random_state(twin.robot, seed=1, batch=(2,))
-    same(torsor.torque_regressor(twin.robot, q, v, a), over_batch(theirs, q, v, a), ROUNDING)
+    same(torsor.identification.torque_regressor(twin.robot, q, v, a), over_batch(theirs, q, v, a), ROUNDING)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -94,18 +94,18 @@ def test_the_energy_regressors_are_pinocchios(case, same):
         return in_link_frames(twin, pin.computePotentialEnergyRegressor(twin.bare, data, twin.q(q)))
 
     q, v, _ = torsor.random_state(twin.robot, seed=2, batch=(2,))
-    same(torsor.kinetic_energy_regressor(twin.robot, q, v), over_batch(kinetic, q, v), ROUNDING)
-    same(torsor.potential_energy_regressor(twin.robot, q), over_batch(potential, q), ROUNDING)
+    same(torsor.identification.kinetic_energy_regressor(twin.robot, q, v), over_batch(kinetic, q, v), ROUNDING)
+    same(torsor.identification.potential_energy_regressor(twin.robot, q), over_batch(potential, q), ROUNDING)
 
 
 @pytest.mark.parametrize(("name", "k"), STATES)
 def test_the_golden_regressor_and_its_parameters_are_met(name, k, same):
     robot, s = robot_of(name), state_of(name, k)
-    Y = torsor.torque_regressor(robot, s["q"], s["qd"], s["qdd"])
+    Y = torsor.identification.torque_regressor(robot, s["q"], s["qd"], s["qdd"])
     same(Y, s["regressor"], TOLERANCE, scale=max(largest(Y), largest(robot.gravity)))
-    same(torsor.inertial_parameters(robot), s["inertial_parameters"], TOLERANCE)
+    same(torsor.identification.inertial_parameters(robot), s["inertial_parameters"], TOLERANCE)
     same(
-        Y @ torsor.inertial_parameters(robot),
+        Y @ torsor.identification.inertial_parameters(robot),
         s["tau"],
         TOLERANCE,
         scale=largest(np.abs(Y) @ np.abs(s["inertial_parameters"])),

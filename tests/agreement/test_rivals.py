@@ -21,11 +21,11 @@ from test_compiled import ALL, ROBOTS, arguments, parts
 
 import torsor
 from torsor import Robot
-from torsor.array_form import Room
 from torsor.arrays.checked import prepare
-from torsor.compiled import PUBLIC, Public
-from torsor.compiler.emit_numpy import build
-from torsor.request import request_of
+from torsor.compiler.print.numpy import build
+from torsor.functions.batched_arrays import Room
+from torsor.functions.describe import request_of
+from torsor.functions.dispatch import BY_NAME, PUBLIC, Public
 
 SIZES = {
     "arm of hinges, slides and screws": torsor.robots.random_tree(
@@ -52,7 +52,7 @@ def ways(about: Public, robot: Robot) -> dict[str, Way]:
     if about.graph is not None and robot.nv <= GRAPH_SIZE:
         found["program differentiated"] = partial(differentiated, about, robot)
     if about.same_as is not None:
-        found[about.same_as] = partial(getattr(torsor, about.same_as), robot)
+        found[about.same_as] = partial(BY_NAME[about.same_as], robot)
     return found
 
 

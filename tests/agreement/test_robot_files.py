@@ -127,7 +127,7 @@ def test_inverse_dynamics_of_a_file_agrees(arm, same):
 def test_forward_dynamics_of_a_file_agrees(arm, same):
     for q, v, tau in arm.states:
         want = arm.K.T @ pin.aba(arm.model, arm.data, arm.q(q), arm.K @ v, arm.K @ tau)
-        for algorithm in (torsor.forward_dynamics, torsor.factorised_acceleration):
+        for algorithm in (torsor.forward_dynamics, torsor.papers.factorised_acceleration):
             same(algorithm(arm.robot, q, v, tau), want, 1e-10)
 
 

@@ -91,13 +91,13 @@ def test_closed_forms_have_the_numbers_of_the_algorithms(name):
     found = of(robot, **options)
     with torsor.backend("numpy"):
         for q in np.random.default_rng(3).normal(size=(3, robot.nv)):
-            Gamma, R = torsor.christoffel_symbols(robot, q), torsor.riemann_curvature(robot, q)
+            Gamma, R = torsor.geometry.christoffel_symbols(robot, q), torsor.geometry.riemann_curvature(robot, q)
             np.testing.assert_allclose(
                 numbers(found, found.Gamma, q), Gamma, rtol=0, atol=1e-12 * max(1, np.abs(Gamma).max())
             )
             np.testing.assert_allclose(numbers(found, found.R, q), R, rtol=0, atol=1e-10 * max(1, np.abs(R).max()))
             if robot.nv == 2:
-                K = torsor.sectional_curvature(robot, q, X[:2], Y[:2])
+                K = torsor.geometry.sectional_curvature(robot, q, X[:2], Y[:2])
                 np.testing.assert_allclose(numbers(found, sympy.Array([found.K]), q), [K], rtol=1e-10, atol=1e-12)
 
 
@@ -189,7 +189,7 @@ def test_fractions_are_collected_and_coupled_joints_are_one():
     ])  # fmt: skip
     found, q = of(robot), np.array([0.3, 0.7])
     with torsor.backend("numpy"):
-        K = torsor.sectional_curvature(robot, q, X[:2], Y[:2])
+        K = torsor.geometry.sectional_curvature(robot, q, X[:2], Y[:2])
     np.testing.assert_allclose(numbers(found, sympy.Array([found.K]), q), [K], rtol=1e-10)
 
 

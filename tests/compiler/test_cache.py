@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler import cache, native
 from torsor.compiler.graph import Graph, Op, Port, Program
+from torsor.compiler.run import cache, native
 
 ABOUT = {"kind": "test"}
 
@@ -153,7 +153,7 @@ def test_two_processes_may_fill_it_at_once(place):
 
 def test_other_code_makes_other_kernels(place, monkeypatch):
     """A kernel on disk is keyed by the library's own source, so that an update never runs old code."""
-    from torsor import compiled
+    from torsor.functions import dispatch as compiled
 
     arm = torsor.robots.pendulum()
     with torsor.backend("compiled"):

@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from random_programs import ORDINARY, describe, evaluate, programs
 
-from torsor.compiler import differentiate, emit_numpy, emit_sympy, engine
-from torsor.compiler.emit_llvm import emit
+from torsor.compiler import differentiate
 from torsor.compiler.graph import Graph, Op, Port, Program, count
 from torsor.compiler.kernel import Kernel
-from torsor.compiler.native import Codes, NativeFunction, compiled_module, describe as about
+from torsor.compiler.print import numpy as emit_numpy, sympy as emit_sympy
+from torsor.compiler.print.llvm import emit
+from torsor.compiler.run import engine
+from torsor.compiler.run.native import Codes, NativeFunction, compiled_module, describe as about
 
 NUMBERS = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -0.0, 1e300, -1e17, math.inf, -math.inf, math.nan]))
 STATES = st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=11)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler import front_door
+from torsor.compiler.run import fast_entry as front_door
+from torsor.functions.dispatch import BY_NAME
 
 pytestmark = pytest.mark.compiled
 ARMS = [torsor.robots.ur5(), torsor.robots.puma560(), torsor.robots.ur5().with_gravity((0, 0, 0))]
@@ -29,7 +30,7 @@ def test_the_door_is_open_on_this_python():
     "name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "kinetic_energy", "body_jacobian"]
 )
 def test_one_state_has_the_bits_of_a_batch(name):
-    arm, function = ARMS[0], getattr(torsor, name)
+    arm, function = ARMS[0], BY_NAME[name]
     q, v, a = state(arm)
     given = {"mass_matrix": (q,), "kinetic_energy": (q, v), "body_jacobian": (q, "tool0")}.get(name, (q, v, a))
     batch = [np.stack([x] * 5) if isinstance(x, np.ndarray) else x for x in given]
@@ -151,7 +152,7 @@ def test_the_numpy_backend_is_not_bypassed():
 def test_a_public_function_can_be_pickled_and_inspected():
     assert pickle.loads(pickle.dumps(torsor.mass_matrix)) is torsor.mass_matrix
     assert list(inspect.signature(torsor.mass_matrix).parameters) == ["robot", "q", "out"]
-    assert torsor.mass_matrix.__module__ == "torsor.functions"
+    assert torsor.mass_matrix.__module__ == "torsor.functions.public.dynamics"
 
 
 def test_several_results_come_as_their_named_tuple():
@@ -215,7 +216,7 @@ def general(function, *args):
 @pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "kinetic_energy", "body_jacobian"])
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 17, 100])
 def test_a_small_batch_goes_through_the_door_too(name, count):
-    arm, function = ARMS[0], getattr(torsor, name)
+    arm, function = ARMS[0], BY_NAME[name]
     q, v, a = torsor.random_state(arm, seed=1, batch=(count,))
     given = {"mass_matrix": (q,), "kinetic_energy": (q, v), "body_jacobian": (q, "tool0")}.get(name, (q, v, a))
     function(arm, *given)  # opens the door

@@ -206,8 +206,8 @@ def calls_of(arm):
     q, v, a = torsor.random_state(arm, seed=0)
     metric = torsor.mass_matrix(arm, q)
     return {
-        "a matrix": (torsor.horizontal_lift, (arm, q, "tool0", metric)),
-        "no matrix": (torsor.horizontal_lift, (arm, q, "tool0", None)),
+        "a matrix": (torsor.redundancy.horizontal_lift, (arm, q, "tool0", metric)),
+        "no matrix": (torsor.redundancy.horizontal_lift, (arm, q, "tool0", None)),
         "a number": (torsor.integrate, (arm, q, v, 0.01)),
         "a whole number": (torsor.integrate, (arm, q, v, 2)),
         "nothing": (torsor.inverse_dynamics, (arm, q, v, a, None)),

@@ -8,7 +8,7 @@ import pytest
 
 import torsor
 from torsor.cli.main import main
-from torsor.compiler import front_door
+from torsor.compiler.run import fast_entry as front_door
 
 pytestmark = pytest.mark.compiled
 

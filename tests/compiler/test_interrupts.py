@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler import apart, cache, engine, kept_code, scan, threads
-from torsor.compiler.emit_llvm import Module
-from torsor.compiler.kept_code import Source, machine_code
+from torsor.compiler import scan
+from torsor.compiler.print.llvm import Module
+from torsor.compiler.run import apart, cache, engine, kept_code, threads
+from torsor.compiler.run.kept_code import Source, machine_code
 
 pytestmark = pytest.mark.compiled
 ANSWER = Module(("define i64 @answer() {\n  ret i64 42\n}\n",), 0)

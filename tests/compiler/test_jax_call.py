@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler import engine
-from torsor.compiler.jax_handler_ir import handler_ir
+from torsor.compiler.run import engine
+from torsor.compiler.run.jax_handler_ir import handler_ir
 
 pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("jax_in_doubles")]
 ARM = torsor.robots.ur5()
@@ -68,7 +68,7 @@ def test_several_outputs_and_single_precision():
     result = jax.jit(function)(Q, V)
     np.testing.assert_array_equal(result["M"], torsor.mass_matrix(ARM, Q))
     slope = jax.grad(lambda v: function(Q[0], v)["T"])(V[0])
-    np.testing.assert_allclose(slope, torsor.generalised_momentum(ARM, Q[0], V[0]), atol=1e-12)
+    np.testing.assert_allclose(slope, torsor.dynamics.generalised_momentum(ARM, Q[0], V[0]), atol=1e-12)
     assert function(Q.astype(np.float32), V.astype(np.float32))["T"].dtype == np.float32
 
 
@@ -97,7 +97,7 @@ def test_a_kernel_takes_jax_arrays():
             np.testing.assert_array_equal(part, want[name])
     q, v, a = (x[0] for x in inside)
     second = jax.jacfwd(lambda a: kernel(q, v, a)["tau_by_q"])(a)
-    tensors = torsor.inverse_dynamics_second_derivatives(arm, *(x[0] for x in state))
+    tensors = torsor.derivatives.inverse_dynamics_second_derivatives(arm, *(x[0] for x in state))
     np.testing.assert_allclose(second, np.swapaxes(tensors.aq, -1, -2), atol=1e-12)
     with pytest.raises(torsor.ShapeError, match=r"`q` must have shape \(\.\.\., 2\), got \(3,\)"):
         jax.jit(kernel)(jnp.zeros(3), v, a)

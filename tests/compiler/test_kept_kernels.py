@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor import compiled
-from torsor.compiler.code_store import OVERHEAD, CodeStore
+from torsor.compiler.run.code_store import OVERHEAD, CodeStore
+from torsor.functions import dispatch as compiled
 
 pytestmark = pytest.mark.compiled
 
@@ -128,10 +128,10 @@ def test_a_robot_is_freed_with_its_last_reference():
     torsor.inverse_dynamics(robot, x[0], x[0], x[0])
     torsor.inverse_dynamics(robot, x, x, x, out=x.copy())
     torsor.forward_dynamics(robot, x, v=x, tau=x)
-    torsor.mass_matrix_report(robot, x[0])
+    torsor.dynamics.mass_matrix_report(robot, x[0])
     torsor.frame_pose(robot, x, robot.frames[-1])
     torsor.inverse_kinematics(robot, robot.frames[-1], torsor.frame_pose(robot, x, robot.frames[-1]))
-    torsor.task_space_dynamics(robot, x, x, torsor.function_task(lambda robot, q: q[:1], 1))
+    torsor.tasks.task_space_dynamics(robot, x, x, torsor.function_task(lambda robot, q: q[:1], 1))
     torsor.compile(torsor.mass_matrix, robot)(x)
     with torsor.backend("numpy"):
         torsor.inverse_dynamics(robot, x, x, x)
@@ -201,7 +201,12 @@ def test_a_kernel_that_grows_counts_as_much_as_it_takes():
 def test_kernels_of_all_functions_share_one_bound(monkeypatch):
     monkeypatch.setattr(compiled, "KERNELS", CodeStore(limit=400_000))
     x, robot = np.ones(2), fresh((0.0, -2.0, 0.0))
-    for function in (torsor.gravity_forces, torsor.mass_matrix, torsor.potential_energy, torsor.inverse_mass_matrix):
+    for function in (
+        torsor.gravity_forces,
+        torsor.mass_matrix,
+        torsor.potential_energy,
+        torsor.dynamics.inverse_mass_matrix,
+    ):
         want = function(robot, x)
         np.testing.assert_array_equal(function(robot, np.stack([x, x]))[1], want)
     assert 1 <= len(compiled.KERNELS) <= 2

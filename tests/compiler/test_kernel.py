@@ -130,7 +130,10 @@ def test_forward_dynamics_takes_the_cheaper_algorithm():
         return sum(torsor.compile(function, robot).count().values())
 
     for robot in (torsor.robots.panda(), torsor.robots.chain(24)):
-        both = [total(f, robot) for f in (torsor.articulated_body_acceleration, torsor.factorised_acceleration)]
+        both = [
+            total(f, robot)
+            for f in (torsor.papers.articulated_body_acceleration, torsor.papers.factorised_acceleration)
+        ]
         assert total(torsor.forward_dynamics, robot) == min(both)
     assert both[0] < both[1]  # for many joints the recursion of order n wins
 
@@ -162,7 +165,7 @@ def test_errors_say_what_to_do():
     with pytest.raises(
         torsor.TorsorError, match=r"compile: `wrenches` of body_wrench_forces .* say which frames"
     ) as told:
-        torsor.compile(torsor.body_wrench_forces, ARM)
+        torsor.compile(torsor.dynamics.body_wrench_forces, ARM)
     function, inputs = str(told.value).split("for instance ")[1].removesuffix(".").split(" with inputs=")
     kernel = torsor.compile(eval(function), ARM, eval(inputs))  # what it says to do
     assert kernel.inputs == {"q": (6,), "F": (6,)}
@@ -200,7 +203,7 @@ def test_a_function_of_the_users_own_may_have_the_name_of_one_of_ours():
 
 
 def test_many_variants_of_a_robot_are_answered_with_a_hint(monkeypatch):
-    from torsor import compiled
+    from torsor.functions import dispatch as compiled
 
     monkeypatch.setattr(compiled, "MANY_VARIANTS", 3)
     pendulum = torsor.robots.pendulum().rename({}, robot="varied")
@@ -217,7 +220,7 @@ def test_a_long_compilation_is_announced_and_wiped_out(monkeypatch):
     import sys
     import time
 
-    from torsor.compiler import notice
+    from torsor.compiler import progress_note as notice
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -255,7 +258,10 @@ def test_results_need_arrays_of_their_own():
     arm = torsor.robots.planar2r()
     state, one = torsor.random_state(arm, seed=0), np.zeros((2, 2))
     want = torsor.inverse_dynamics_derivatives(arm, *state)
-    for out in ((one, one, np.zeros((2, 2))), torsor.InverseDynamicsDerivatives(np.zeros((2, 2)), one, one)):
+    for out in (
+        (one, one, np.zeros((2, 2))),
+        torsor.derivatives.InverseDynamicsDerivatives(np.zeros((2, 2)), one, one),
+    ):
         with pytest.raises(torsor.ShapeError, match="share memory; each result needs an array of its own"):
             torsor.inverse_dynamics_derivatives(arm, *state, out=out)
     kernel = torsor.compile(torsor.inverse_dynamics_derivatives, arm)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler.matrix_products import products, ranges_of
+from torsor.compiler.run.matrix_products import products, ranges_of
 
 pytestmark = pytest.mark.compiled
 SIZES = [(4, 1, 8), (4, 3, 8), (5, 9, 9), (38, 38, 38), (7, 12, 23), (3, 4, 8), (8, 8, 7), (6, 0, 9)]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler import emit_numpy
 from torsor.compiler.graph import Graph, Op, Port, Program
 from torsor.compiler.kernel import Kernel
-from torsor.compiler.names import Names, c_function, identifier, is_free_in_c, is_python_argument
+from torsor.compiler.print import numpy as emit_numpy
+from torsor.compiler.print.names import Names, c_function, identifier, is_free_in_c, is_python_argument
 
 ARM = torsor.robots.planar2r()
 STRICT = ["cc", "-std=c99", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"]

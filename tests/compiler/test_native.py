@@ -9,7 +9,7 @@ import pytest
 
 import torsor
 from torsor import ShapeError, TorsorError
-from torsor.compiler import threads
+from torsor.compiler.run import threads
 
 pytestmark = pytest.mark.compiled
 ARM = torsor.robots.ur5()

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler import engine
-from torsor.compiler.emit_llvm import emit
 from torsor.compiler.graph import Graph, Op, Port, Program
-from torsor.compiler.printer import Printer
+from torsor.compiler.print.llvm import emit
+from torsor.compiler.print.printer import Printer
+from torsor.compiler.run import engine
 
 
 def rows(n):

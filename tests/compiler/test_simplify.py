@@ -11,7 +11,7 @@ import torsor
 from torsor.compiler.graph import Graph, Op, Port, Program, count
 from torsor.compiler.simplify import RULES, Level, TooLong, simplify
 from torsor.compiler.trace import Budget, trace
-from torsor.mechanics.inverse_dynamics import inverse_dynamics
+from torsor.mechanics.dynamics.inverse_dynamics import inverse_dynamics
 
 FINITE = st.floats(-1e3, 1e3, allow_nan=False)
 

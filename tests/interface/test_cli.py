@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import torsor
-from torsor import functions, verification
 from torsor.cli.main import COMMANDS, main
+from torsor.functions.public import dynamics
+from torsor.verification import _verify as verification
 
 
 def test_doctor_says_what_is_here(capsys):
@@ -169,8 +170,8 @@ def test_verify_holds_for_trees_of_every_kind(seed):
 
 
 def test_verify_would_notice(monkeypatch):
-    wrong = functions.coriolis_matrix
-    monkeypatch.setattr(functions, "coriolis_matrix", lambda *args: 1.01 * wrong(*args))
+    wrong = dynamics.coriolis_matrix
+    monkeypatch.setattr(dynamics, "coriolis_matrix", lambda *args: 1.01 * wrong(*args))
     rows = {row.name: row.holds for row in verification.verify(torsor.robots.ur5(), states=3)}
     assert not rows["C v = c"]
     assert not rows["Ṁ − 2C skew"]

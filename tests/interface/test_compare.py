@@ -7,14 +7,14 @@ import pytest
 
 import torsor
 from torsor.cli.main import main
-from torsor.formulations import FORMULATIONS
+from torsor.papers.formulations import FORMULATIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "papers" / "silver_1981.md").read_text()
 
 
 @pytest.fixture(scope="module")
 def comparison():
-    return torsor.compare_formulations(6, timings=False)
+    return torsor.papers.compare_formulations(6, timings=False)
 
 
 def test_the_table_names_every_formulation_with_its_counts(comparison):
@@ -49,7 +49,7 @@ def test_the_page_shows_the_counts_of_today(comparison):
 @pytest.mark.compiled
 def test_the_command_prints_measures_and_draws(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    monkeypatch.setattr("torsor.formulation_comparison.BURST", 0.001)
+    monkeypatch.setattr("torsor.papers.formulation_comparison.BURST", 0.001)
     monkeypatch.setattr(torsor.plot, "operation_counts", partial(torsor.plot.operation_counts, range(1, 4)))
     picture = tmp_path / "counts.png"
     assert main(["compare", "--links", "2", "--plot", str(picture)]) == 0

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor import controllers
+from torsor import control as controllers
 
 ARM = torsor.robots.panda()
 N, HAND = ARM.nv, "hand_tcp"
 Q, V, _ = torsor.random_state(ARM, seed=0)
 with torsor.backend("numpy"):
     GOAL = torsor.frame_pose(ARM, Q, HAND)
-PARAMETERS = torsor.inertial_parameters(ARM)
+PARAMETERS = torsor.identification.inertial_parameters(ARM)
 
 
 def call(name, q=Q, **gains):
@@ -68,7 +68,9 @@ def test_a_matrix_of_gains_is_refused_when_a_kernel_is_made_too():
 def test_gains_that_are_negative_or_no_numbers_are_refused_by_name(name, gain, wrong, words):
     size, many = SIZES[name, gain], np.ones(SIZES[name, gain])
     many[1] = wrong
-    labels = {N: ARM.structure.freedoms, 10 * N: torsor.inertial_parameter_names(ARM), 6: ("wx", "wy")}[size]
+    labels = {N: ARM.structure.freedoms, 10 * N: torsor.identification.inertial_parameter_names(ARM), 6: ("wx", "wy")}[
+        size
+    ]
     with pytest.raises(torsor.TorsorError, match=f"{name}: `{gain}` must be finite and not negative, got {words}"):
         call(name, **{gain: wrong})
     with pytest.raises(torsor.TorsorError) as found:

@@ -17,7 +17,7 @@ def test_an_arm_hangs_down():
         [Joint(name="j", kind="revolute", axis=(0, 1, 0), link="bob", inertia=Inertia.point(1.0, (1.0, 0, 0)))]
     ).with_frame("end", "bob", torsor.pose_from((1.0, 0, 0)))
     a = torsor.forward_dynamics(robot, [0.0], [0.0], [0.0])
-    assert torsor.classical_acceleration(robot, [0.0], [0.0], a, "end")[5] == -9.81
+    assert torsor.kinematics.classical_acceleration(robot, [0.0], [0.0], a, "end")[5] == -9.81
     assert torsor.gravity_forces(robot, [0.0])[0] < 0  # holding it up takes a moment about −y
 
 
@@ -30,7 +30,7 @@ def test_free_joint_layout():
     np.testing.assert_allclose(T[:3, :3], [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-15)
     twist = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     q = np.concatenate([[1, 2, 3], turn])
-    np.testing.assert_allclose(torsor.body_twist(robot, q, twist, "body"), twist, atol=1e-15)
+    np.testing.assert_allclose(torsor.kinematics.body_twist(robot, q, twist, "body"), twist, atol=1e-15)
 
 
 def test_planar_joint_layout():
@@ -39,7 +39,9 @@ def test_planar_joint_layout():
     T = torsor.frame_pose(robot, [1.0, 2.0, np.pi / 2], "body")
     np.testing.assert_allclose(T[:3, 3], [1, 2, 0])
     np.testing.assert_allclose(T[:3, 0], [0, 1, 0], atol=1e-15)
-    v = torsor.mixed_twist(robot, [1.0, 2.0, np.pi / 2], [5.0, 1.0, 0.0], "body")  # forward along the body's own x
+    v = torsor.kinematics.mixed_twist(
+        robot, [1.0, 2.0, np.pi / 2], [5.0, 1.0, 0.0], "body"
+    )  # forward along the body's own x
     np.testing.assert_allclose(v, [0, 0, 5, 0, 1, 0], atol=1e-15)
 
 
@@ -47,7 +49,7 @@ def test_spherical_joint_layout():
     robot = one("spherical")
     assert (robot.nq, robot.nv) == (4, 3)
     q = np.array([0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)])
-    v = torsor.mixed_twist(robot, q, [1.0, 0.0, 0.0], "body")  # about the body's own x, which points along y
+    v = torsor.kinematics.mixed_twist(robot, q, [1.0, 0.0, 0.0], "body")  # about the body's own x, which points along y
     np.testing.assert_allclose(v, [0, 1, 0, 0, 0, 0], atol=1e-15)
 
 
@@ -63,7 +65,9 @@ def test_an_external_wrench_is_done_to_the_robot():
     robot = one("prismatic", axis=(1, 0, 0)).with_gravity((0, 0, 0))
     assert torsor.inverse_dynamics(robot, [0.0], [0.0], [0.0], {"body": [0, 0, 0, 3, 0, 0]})[0] == -3.0
     assert torsor.forward_dynamics(robot, [0.0], [0.0], [0.0], {"body": [0, 0, 0, 3, 0, 0]})[0] == 1.5
-    a = torsor.joint_acceleration(robot.with_frame("tip", "body", np.eye(4)), [0.0], [0.0], [0.0], [0, 0, 0, 3, 0, 0])
+    a = torsor.papers.joint_acceleration(
+        robot.with_frame("tip", "body", np.eye(4)), [0.0], [0.0], [0.0], [0, 0, 0, 3, 0, 0]
+    )
     assert a[0] == -1.5  # the book's F_tip is what the tip does
 
 
@@ -87,7 +91,9 @@ def test_friction_and_armature_are_in_the_terms_that_name_them():
         torsor.mass_matrix(robot, q) - torsor.mass_matrix(bare, q), np.diag(armature), atol=1e-13
     )
     np.testing.assert_array_equal(torsor.bias_forces(robot, q, v), torsor.bias_forces(bare, q, v))
-    np.testing.assert_array_equal(torsor.joint_wrenches(robot, q, v, a), torsor.joint_wrenches(bare, q, v, a))
+    np.testing.assert_array_equal(
+        torsor.dynamics.joint_wrenches(robot, q, v, a), torsor.dynamics.joint_wrenches(bare, q, v, a)
+    )
     extra = torsor.inverse_dynamics(robot, q, v, a) - torsor.inverse_dynamics(bare, q, v, a)
     np.testing.assert_allclose(extra, armature * a + torsor.friction_forces(robot, v), atol=1e-12)
     smooth = robot.with_coulomb_width(0.01)

@@ -156,7 +156,11 @@ def test_a_joint_that_moves_no_inertia_is_named_at_the_first_forward_dynamics():
     ]
     robot = torsor.assemble(joints, name="gantry")
     np.testing.assert_allclose(torsor.inverse_dynamics(robot, [0, 0], [0, 0], [1, 0]), [10.81, 0])  # no inertia needed
-    for call in (torsor.forward_dynamics, torsor.factorised_acceleration, torsor.articulated_body_acceleration):
+    for call in (
+        torsor.forward_dynamics,
+        torsor.papers.factorised_acceleration,
+        torsor.papers.articulated_body_acceleration,
+    ):
         text = message(ModelError, call, robot, [0, 0], [0, 0], [0, 0])
         assert "robot 'gantry': joint 'wrist' moves no inertia" in text
         assert "robot.lock({'wrist': 0.0})" in text
@@ -194,13 +198,13 @@ def test_a_singular_configuration_gives_nan_and_a_report_says_why():
     robot = arm.with_inertia("link_1", Inertia.zero())  # only the far mass is left: M is singular when stretched
     for q2 in (0.0, np.pi):
         assert np.isnan(torsor.forward_dynamics(robot, [0.3, q2], [0, 0], [1, 1])).all()
-    report = torsor.mass_matrix_report(robot, [0.3, 0.0])
+    report = torsor.dynamics.mass_matrix_report(robot, [0.3, 0.0])
     assert report.rank == 1
     assert "rank 1 of 2" in str(report)
     assert "singular here, though not everywhere" in str(report)
     assert np.isfinite(torsor.forward_dynamics(robot, [0.3, 1.0], [0, 0], [1, 1])).all()
-    assert torsor.mass_matrix_report(robot, [0.3, 1.0]).rank == 2
-    assert "one configuration" in message(ShapeError, torsor.mass_matrix_report, robot, np.zeros((4, 2)))
+    assert torsor.dynamics.mass_matrix_report(robot, [0.3, 1.0]).rank == 2
+    assert "one configuration" in message(ShapeError, torsor.dynamics.mass_matrix_report, robot, np.zeros((4, 2)))
 
 
 def test_what_a_joint_kind_does_not_have_is_refused():
@@ -229,7 +233,7 @@ def test_arguments_of_the_wrong_kind_are_named():
     assert "row 0 takes (a, alpha, d, theta, prismatic), got 6 values" in message(
         ModelError, torsor.dh_chain, [(0,) * 6], [Inertia.point(1.0)], convention="standard"
     )
-    assert "is fixed to the base: no joint moves it" in message(ModelError, torsor.link_form, ARM, "base")
+    assert "is fixed to the base: no joint moves it" in message(ModelError, torsor.kinematics.link_form, ARM, "base")
     assert ball.nv == 3
 
 
@@ -259,7 +263,7 @@ def test_non_finite_states_give_no_warnings_either():
 
 def unphysical_fit():
     """The Panda with a link of negative moments, and one with a first moment but no mass."""
-    pi = np.array(torsor.inertial_parameters(ARM)).reshape(7, 10)
+    pi = np.array(torsor.identification.inertial_parameters(ARM)).reshape(7, 10)
     pi[2, 4], pi[4, 0] = -0.5, 0.0
     return ARM.with_inertial_parameters(pi)
 
@@ -293,6 +297,8 @@ def test_a_fit_that_is_no_body_is_written_to_no_file(writer, tmp_path):
 
 def test_numbers_of_no_body_are_named_where_bodies_are_needed():
     arm = torsor.robots.planar2r()
-    fit = arm.with_inertial_parameters(-torsor.inertial_parameters(arm))
-    assert "link 'link_1' has an inertia that no body has: negative mass" in message(ModelError, torsor.equations, fit)
+    fit = arm.with_inertial_parameters(-torsor.identification.inertial_parameters(arm))
+    assert "link 'link_1' has an inertia that no body has: negative mass" in message(
+        ModelError, torsor.symbolic.equations, fit
+    )
     assert "lists: robot 'planar2r': link 'link_1'" in message(ModelError, torsor.modern_robotics.lists, fit)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor import Inertia, ModelError, lie, modern_robotics as mr, rigid_body
+from torsor import Inertia, ModelError, lie, modern_robotics as mr
 from torsor.arrays.checked import signature_of
 from torsor.arrays.typing import POSE
 from torsor.lie import quaternion, se3, so3
+from torsor.papers import rigid_body
 
 T = se3.exp(np.array([0.3, -0.2, 0.5, 1.0, 2.0, -1.0]))
 V = np.array([0.1, 0.2, -0.3, 0.4, 0.5, -0.6])

@@ -92,7 +92,7 @@ def test_the_wheel_is_pure_python_and_light(built):
     assert wheel.stat().st_size < 2**20
     names = zipfile.ZipFile(wheel).namelist()
     assert "torsor/py.typed" in names
-    assert {Path(name).suffix for name in names if name.startswith("torsor/")} <= {".py", ".typed"}
+    assert {Path(name).suffix for name in names if name.startswith("torsor/")} <= {".py", ".pyi", ".typed"}
 
 
 def test_the_source_distribution_has_all_that_the_project_has(built):

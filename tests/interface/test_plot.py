@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose
 
 import torsor
 from torsor import Inertia, Joint, assemble, lie, plot, pose_from
+from torsor.functions.public import geometry
 from torsor.plot.canvas import GREY
 from torsor.plot.inertia_ellipsoids import equivalent_ellipsoid, mobility
 
@@ -138,7 +139,7 @@ def test_a_mechanism_shows_every_axis_where_it_is(robot):
     arrows = by_gid(ax, "axis of ")
     kinds = dict(zip(robot.joints, robot.structure.kinds, strict=True))
     assert set(arrows) == {name for name, kind in kinds.items() if kind in ("revolute", "helical", "prismatic")}
-    S = torsor.joint_axes(robot, q)
+    S = torsor.kinematics.joint_axes(robot, q)
     for name, line in arrows.items():
         if robot.structure.coordinate_of(robot.joints.index(name)).name != name or robot.structure.has_couplings:
             continue
@@ -267,7 +268,7 @@ def test_slides_in_the_plane_are_welcome_and_other_joints_refused():
 def momentum_rate(robot, q, v, a, link):
     """G V̇ − ad(V)ᵀ G V in the link's frame, from the motion alone [LP, (9.42)]."""
     G = robot.inertia(link).row
-    V, A = torsor.body_twist(robot, q, v, link), torsor.body_acceleration(robot, q, v, a, link)
+    V, A = torsor.kinematics.body_twist(robot, q, v, link), torsor.kinematics.body_acceleration(robot, q, v, a, link)
     return lie.apply_inertia(G, A) - lie.bracket_dual(V, lie.apply_inertia(G, V))
 
 
@@ -276,8 +277,8 @@ def test_the_wrenches_on_every_link_add_up_to_its_rate_of_momentum(robot):
     for i in (1, robot.n - 1):
         body = plot.free_body_diagram(robot, q, v, a, link=i)
         assert_allclose(body.total, momentum_rate(robot, q, v, a, robot.links[i - 1]), atol=1e-9)
-        assert_allclose(body.twist, torsor.body_twist(robot, q, v, robot.links[i - 1]))
-        assert_allclose(body.loads[0].wrench, torsor.joint_wrenches(robot, q, v, a)[i - 1])
+        assert_allclose(body.twist, torsor.kinematics.body_twist(robot, q, v, robot.links[i - 1]))
+        assert_allclose(body.loads[0].wrench, torsor.dynamics.joint_wrenches(robot, q, v, a)[i - 1])
     assert len(rendered(body.axes)) > 1000
 
 
@@ -305,7 +306,7 @@ def test_moments_have_two_heads_and_are_about_the_joint():
     q, v, a = torsor.random_state(PANDA, seed=2)
     body = plot.free_body_diagram(PANDA, q, v, a, link=4)
     T = torsor.link_poses(PANDA, q)
-    F = torsor.joint_wrenches(PANDA, q, v, a)
+    F = torsor.dynamics.joint_wrenches(PANDA, q, v, a)
     start, end = ends(by_gid(body.axes, "moment ")["$-m_{5}$"])
     about_joint = -T[4, :3, :3] @ F[4, :3]  # frame 5 sits in joint 5
     assert_allclose(np.cross(end - start, about_joint), 0.0, atol=1e-9)
@@ -383,7 +384,7 @@ def test_following_joints_names_and_further_vectors_are_shown():
 def test_the_surface_of_the_mobility_ellipsoid_is_where_it_should_be():
     ax = plot.mobility_ellipsoid(PANDA, PANDA_Q)
     J = torsor.mixed_jacobian(PANDA, PANDA_Q, "hand_tcp")[3:]
-    A = J @ torsor.inverse_mass_matrix(PANDA, PANDA_Q) @ J.T
+    A = J @ torsor.dynamics.inverse_mass_matrix(PANDA, PANDA_Q) @ J.T
     found = mobility(PANDA, PANDA_Q, "hand_tcp")
     points = (found.semi_axes * found.directions).T
     assert_allclose(np.einsum("ki,ij,kj->k", points, np.linalg.inv(A), points), 1.0)
@@ -409,7 +410,7 @@ def test_a_planar_robot_has_a_flat_mobility_ellipsoid_at_the_frame_asked_for():
 @pytest.mark.parametrize(("bounded", "unit"), [("velocity", "m/s"), ("energy", "m/s"), ("force", "m/s²")])
 def test_the_axes_of_a_manipulability_ellipsoid_are_those_computed(bounded, unit):
     ax = plot.manipulability_ellipsoid(PANDA, PANDA_Q, bounded=bounded)
-    found = torsor.manipulability_ellipsoid(PANDA, PANDA_Q, torsor.position_task("hand_tcp"), bounded)
+    found = torsor.tasks.manipulability_ellipsoid(PANDA, PANDA_Q, torsor.position_task("hand_tcp"), bounded)
     drawn = [np.subtract(*ends(by_gid(ax, "semi-axis ")[str(k + 1)])[::-1]) for k in range(3)]
     scale = np.linalg.norm(drawn[0]) / found.lengths[0]
     signs = np.sign(np.sum(np.transpose(drawn) * found.axes, axis=0))  # either half of an axis may carry its text
@@ -423,7 +424,7 @@ def test_a_singular_mass_matrix_has_no_ellipsoids():
     first = Joint(name="a", kind="revolute", axis=(0, 0, 1))
     second = Joint(name="b", kind="revolute", parent="a_link", axis=(0, 0, 1), inertia=rod)
     coaxial = assemble([first, second], name="coaxial")
-    report = torsor.mass_matrix_report(coaxial, [0.3, 0.4])
+    report = torsor.dynamics.mass_matrix_report(coaxial, [0.3, 0.4])
     assert report.always_singular
     assert "singular at every configuration tried" in str(report)
     assert "though not everywhere" not in str(report)
@@ -484,9 +485,9 @@ def test_a_curvature_map_shows_the_curvature(quantity):
     for row, column in ((0, 0), (2, 5), (6, 1)):
         q = np.array([ARM_Q[0], angles[column], angles[row]])
         direct = {
-            "sectional": lambda q=q: torsor.sectional_curvature(ARM, q, np.eye(3)[1], np.eye(3)[2]),
-            "scalar": lambda q=q: torsor.scalar_curvature(ARM, q),
-            "norm": lambda q=q: torsor.curvature_norm(ARM, q),
+            "sectional": lambda q=q: torsor.geometry.sectional_curvature(ARM, q, np.eye(3)[1], np.eye(3)[2]),
+            "scalar": lambda q=q: torsor.geometry.scalar_curvature(ARM, q),
+            "norm": lambda q=q: torsor.geometry.curvature_norm(ARM, q),
         }[quantity]()
         assert_allclose(shown[row, column], direct)
     low, high = image.get_clim()
@@ -504,7 +505,7 @@ def test_all_states_of_a_map_are_one_call(monkeypatch):
         seen.append(np.shape(q))
         return np.zeros(np.shape(q)[:-1])
 
-    monkeypatch.setattr(torsor.functions, "scalar_curvature", counted)
+    monkeypatch.setattr(geometry, "scalar_curvature", counted)
     plot.curvature_map(ARM, (0, 1), quantity="scalar", resolution=6)
     assert seen == [(6, 6, 3)]
 

@@ -2,13 +2,15 @@
 
 import inspect
 import re
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
 import torsor
 from torsor import lie
-from torsor.compiled import about_of
+from torsor._lazy import everywhere
+from torsor.functions.dispatch import about_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHAPE = re.compile(r"\((\.\.\.|\*batch|n|nq|nv|k|N|N \+ 1|3|4|6|10)(, [^)]*)?[,)]|\(\.\.\.\)")
@@ -16,7 +18,17 @@ UNIT = re.compile(r"\b(rad|m|kg|s|N|J|W|1/s|per s|per unit of v|no unit|any unit
 CITATION = re.compile(r"\[((?:[A-Z][A-Za-z]+\d{2}|LP)(?:, [^\]]*)?(?:; (?:[A-Z][A-Za-z]+\d{2}|LP)(?:, [^\]]*)?)*)\]")
 KEY = re.compile(r"\b(BSP93|PBP95|LP|Sil81|Alt04|Kool04|[A-Z][A-Za-z]+\d{2})\b(?=[,\]])")
 
-PUBLIC = {name: getattr(torsor, name) for name in dir(torsor) if not name.startswith("_")}
+# Namespaces whose functions are not of a robot's state
+OWN_RULES = ("adapters", "lie", "modern_robotics", "plot", "robots")
+EQUATIONS_AS_PRINTED = [
+    f"torsor.papers.{name}"
+    for name in ("_closed_form", "exponential_adjoint", "euler_integration", "christoffel_brackets")
+]
+PUBLIC = {  # by name; a name at the top is the very object of its namespace
+    name: attrgetter(place.removeprefix("torsor."))(torsor)
+    for name, (place, *_) in everywhere().items()
+    if place.split(".")[1] not in OWN_RULES
+}
 ALGORITHMS = {
     name: about.algorithm for name, f in PUBLIC.items() if (about := about_of(f))
 }  # behind the builtin functions
@@ -25,15 +37,24 @@ CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(valu
 ROBOT_FUNCTIONS = {
     name: value
     for name, value in FUNCTIONS.items()
-    if value.__module__.startswith(("torsor.mechanics", "torsor.diagnosis", "torsor.simulation", "torsor.geometry"))
+    if value.__module__.startswith(("torsor.mechanics", "torsor.simulation", "torsor.geometry"))
+    or value.__module__ in ("torsor.functions.singular_mass_matrix", *EQUATIONS_AS_PRINTED)
 }
 LIE = {
     f"{module.__name__}.{name}": value
-    for module in (lie, lie.so3, lie.se3, lie.quaternion, torsor.rigid_body, torsor.second_kind, torsor.left_invariant)
+    for module in (
+        lie,
+        lie.so3,
+        lie.se3,
+        lie.quaternion,
+        torsor.papers.rigid_body,
+        torsor.papers.second_kind,
+        torsor.geometry.left_invariant,
+    )
     for name, value in vars(module).items()
     if inspect.isfunction(value)
     and not name.startswith("_")
-    and value.__module__.startswith(("torsor.lie", "torsor.mechanics", "torsor.geometry"))
+    and value.__module__.startswith(("torsor.lie", "torsor.papers", "torsor.geometry"))
 }
 
 

@@ -45,21 +45,27 @@ def test_a_rate_that_is_not_finite_ends_an_integration_at_its_start():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: torsor.lift_curve(ARM, [0.3, 0, 0], XY, SQUARE), r"after t = 0 of this leg.*rank 1 of 2"),
-        (lambda: torsor.lift_curve(ARM, ARM_Q, "tip", np.eye(2, 6)), "3 degrees of freedom, fewer than the 6 rows"),
-        (lambda: torsor.lift_curve(ARM, ARM_Q, XY, SQUARE, feedback=np.nan), "`feedback` must be"),
-        (lambda: torsor.lift_curve(ARM, ARM_Q, XY, SQUARE, feedback=-1.0), "not negative"),
+        (lambda: torsor.redundancy.lift_curve(ARM, [0.3, 0, 0], XY, SQUARE), r"after t = 0 of this leg.*rank 1 of 2"),
         (
-            lambda: torsor.lift_curve(ARM, ARM_Q, XY, lambda t: [np.nan, 0]),
+            lambda: torsor.redundancy.lift_curve(ARM, ARM_Q, "tip", np.eye(2, 6)),
+            "3 degrees of freedom, fewer than the 6 rows",
+        ),
+        (lambda: torsor.redundancy.lift_curve(ARM, ARM_Q, XY, SQUARE, feedback=np.nan), "`feedback` must be"),
+        (lambda: torsor.redundancy.lift_curve(ARM, ARM_Q, XY, SQUARE, feedback=-1.0), "not negative"),
+        (
+            lambda: torsor.redundancy.lift_curve(ARM, ARM_Q, XY, lambda t: [np.nan, 0]),
             "velocities, here at t = 0 of a leg, must be finite",
         ),
         (
-            lambda: torsor.closed_loop_drift(ARM, ARM_Q, XY, lambda t: [np.nan if t > 0.3 else 0.1, 0]),
+            lambda: torsor.redundancy.closed_loop_drift(ARM, ARM_Q, XY, lambda t: [np.nan if t > 0.3 else 0.1, 0]),
             r"here at t = 0\.[3-9]",
         ),
-        (lambda: torsor.lift_curve(ARM, ARM_Q, XY, [[0, 0], [np.nan, 0], [1, 1]]), "finite numbers, got NaN"),
-        (lambda: torsor.lift_curve(ARM, ARM_Q, XY, [[0, 0.0]]), "two points or more, got 1"),
-        (lambda: torsor.self_motion(None, ARM_Q, XY), "must be a torsor.Robot"),
+        (
+            lambda: torsor.redundancy.lift_curve(ARM, ARM_Q, XY, [[0, 0], [np.nan, 0], [1, 1]]),
+            "finite numbers, got NaN",
+        ),
+        (lambda: torsor.redundancy.lift_curve(ARM, ARM_Q, XY, [[0, 0.0]]), "two points or more, got 1"),
+        (lambda: torsor.redundancy.self_motion(None, ARM_Q, XY), "must be a torsor.Robot"),
     ],
 )
 def test_what_cannot_be_followed_is_refused(call, message):
@@ -72,7 +78,7 @@ def test_what_cannot_be_followed_is_refused(call, message):
 
 @pytest.mark.parametrize("task", [TURN, torsor.pose_task("hand_tcp"), torsor.stack_tasks(TURN, PLACE)])
 def test_circles_of_rotations_close_and_drift_as_predicted(task):
-    found = torsor.closed_loop_drift(PANDA, PANDA_Q, task, circle(task, 0.02), loops=2, lift="pseudoinverse")
+    found = torsor.redundancy.closed_loop_drift(PANDA, PANDA_Q, task, circle(task, 0.02), loops=2, lift="pseudoinverse")
     assert found.task_error.max() < 1e-9
     assert abs(found.area[0, 1]) == pytest.approx(np.pi * 0.02**2, rel=1e-4)
     np.testing.assert_allclose(found.drift[1], found.predicted, atol=0.06 * np.abs(found.predicted).max())
@@ -80,11 +86,11 @@ def test_circles_of_rotations_close_and_drift_as_predicted(task):
 
 def test_points_of_a_pose_are_exponential_coordinates_about_its_start():
     points = np.array([np.zeros(6), [0.2, 0, 0, 0.05, 0, 0], [0.1, 0.3, 0, 0, 0.05, 0.02]])
-    found = torsor.lift_curve(PANDA, PANDA_Q, "hand_tcp", points + 1.0, samples=3)  # only differences count
+    found = torsor.redundancy.lift_curve(PANDA, PANDA_Q, "hand_tcp", points + 1.0, samples=3)  # only differences count
     began = torsor.frame_pose(PANDA, PANDA_Q, "hand_tcp")
     y = np.array([points[0], points[1] / 2, points[1], (points[1] + points[2]) / 2, points[2]])
     np.testing.assert_allclose(torsor.frame_pose(PANDA, found.q, "hand_tcp"), began @ torsor.lie.se3.exp(y), atol=1e-8)
-    drift = torsor.closed_loop_drift(PANDA, PANDA_Q, "hand_tcp", points, loops=1)
+    drift = torsor.redundancy.closed_loop_drift(PANDA, PANDA_Q, "hand_tcp", points, loops=1)
     assert drift.task_error[-1] < 1e-8
 
 
@@ -99,14 +105,14 @@ def test_points_of_a_pose_are_exponential_coordinates_about_its_start():
 )
 def test_open_loops_are_called_open(task, path):
     with pytest.raises(torsor.TorsorError, match=r"the path is open: after one round the task is 0\.0"):
-        torsor.closed_loop_drift(PANDA, PANDA_Q, task, circle(task, 0.1) if path is None else path)
+        torsor.redundancy.closed_loop_drift(PANDA, PANDA_Q, task, circle(task, 0.1) if path is None else path)
 
 
 def test_a_lift_that_does_not_do_the_task_is_not_blamed_on_the_path():
     def slow(robot, q):
-        return torsor.pseudoinverse_lift(robot, q, XY) @ np.array([[1.0, 0.3 * np.sin(q[0])], [0.0, 1.0]])
+        return torsor.redundancy.pseudoinverse_lift(robot, q, XY) @ np.array([[1.0, 0.3 * np.sin(q[0])], [0.0, 1.0]])
 
-    found = torsor.closed_loop_drift(ARM, ARM_Q, XY, SQUARE, loops=1, lift=slow)
+    found = torsor.redundancy.closed_loop_drift(ARM, ARM_Q, XY, SQUARE, loops=1, lift=slow)
     assert found.task_error[-1] > 1e-6
     assert "J K ≠ 1" in str(found)
 
@@ -114,12 +120,12 @@ def test_a_lift_that_does_not_do_the_task_is_not_blamed_on_the_path():
 def test_poses_begin_where_the_hand_is():
     moves = torsor.lie.se3.exp([np.zeros(6), [0, 0, 0, 0.05, 0, 0]])
     with pytest.raises(torsor.TorsorError, match=r"rad and 0\.\d+ m away.*Poses are absolute"):
-        torsor.lift_curve(PANDA, PANDA_Q, "hand_tcp", moves)
+        torsor.redundancy.lift_curve(PANDA, PANDA_Q, "hand_tcp", moves)
     began = torsor.frame_pose(PANDA, PANDA_Q, "hand_tcp")
-    found = torsor.lift_curve(PANDA, PANDA_Q, "hand_tcp", began @ moves, samples=2)
+    found = torsor.redundancy.lift_curve(PANDA, PANDA_Q, "hand_tcp", began @ moves, samples=2)
     np.testing.assert_allclose(torsor.frame_pose(PANDA, found.q[-1], "hand_tcp"), began @ moves[1], atol=1e-8)
     with pytest.raises(torsor.TorsorError, match="off by 3"):
-        torsor.lift_curve(PANDA, PANDA_Q, "hand_tcp", 2 * began * np.ones((2, 1, 1)))
+        torsor.redundancy.lift_curve(PANDA, PANDA_Q, "hand_tcp", 2 * began * np.ones((2, 1, 1)))
 
 
 def test_circles_know_their_rows():
@@ -131,7 +137,7 @@ def test_circles_know_their_rows():
         with pytest.raises(torsor.TorsorError, match="radius"):
             circle(XY, radius)
     with pytest.raises(torsor.ShapeError, match="for a task of 6 rows"):
-        torsor.closed_loop_drift(ARM, ARM_Q, XY, circle("tip", 0.1))
+        torsor.redundancy.closed_loop_drift(ARM, ARM_Q, XY, circle("tip", 0.1))
 
 
 # Rows that are the velocity of nothing
@@ -185,14 +191,14 @@ def test_a_ball_joint_has_kernels_whose_frames_do_not_commute():
 def test_no_self_motion_manifold_is_made_up():
     task = torsor.pose_task("hand_tcp", ["wz", "vx", "vy", "vz"])
     with pytest.raises(torsor.TorsorError, match=r"no self-motion manifold.*ker J is not integrable"):
-        torsor.self_motion(PANDA, PANDA_Q, task)
+        torsor.redundancy.self_motion(PANDA, PANDA_Q, task)
     with pytest.raises(torsor.TorsorError, match="not known of this task"):
-        torsor.self_motion_components(PANDA, PANDA_Q, task)
-    report = torsor.is_repeatable(PANDA, task, configurations=2)
+        torsor.redundancy.self_motion_components(PANDA, PANDA_Q, task)
+    report = torsor.redundancy.is_repeatable(PANDA, task, configurations=2)
     assert not report.has_value
     assert "no end to come back to" in str(report)
-    assert torsor.is_repeatable(PANDA, PLACE, configurations=2).has_value
-    held = torsor.self_motion(
+    assert torsor.redundancy.is_repeatable(PANDA, PLACE, configurations=2).has_value
+    held = torsor.redundancy.self_motion(
         PANDA, PANDA_Q, torsor.pose_task("hand_tcp", ["vx", "vy", "vz"]), flows=2
     )  # a position, in other axes
     assert held.task_error < 1e-8
@@ -207,9 +213,9 @@ def test_flows_stay_within_limits_and_end_where_they_are_told():
     def room(motion):
         return np.minimum(motion.q - lower, upper - motion.q).min(axis=-1)
 
-    free = torsor.self_motion(PANDA, PANDA_Q, PLACE, 0.2, flows=12)
+    free = torsor.redundancy.self_motion(PANDA, PANDA_Q, PLACE, 0.2, flows=12)
     assert room(free).min() < 0.0
-    motion = torsor.self_motion(PANDA, PANDA_Q, PLACE, 0.2, flows=12, within_limits=True)
+    motion = torsor.redundancy.self_motion(PANDA, PANDA_Q, PLACE, 0.2, flows=12, within_limits=True)
     assert room(motion).min() > -1e-9
     stopped = np.array(["limit of" in end for end in motion.ends])
     np.testing.assert_array_equal(stopped, room(free).min(axis=-1) < 0.0)
@@ -217,11 +223,11 @@ def test_flows_stay_within_limits_and_end_where_they_are_told():
     np.testing.assert_allclose(motion.q[~stopped], free.q[~stopped])
     assert np.all(motion.length[stopped] < free.length[stopped])
     assert f"{stopped.sum()} of them to a limit" in str(motion)
-    short = torsor.self_motion(PANDA, PANDA_Q, PLACE, 0.2, flows=4, longest=0.5)
+    short = torsor.redundancy.self_motion(PANDA, PANDA_Q, PLACE, 0.2, flows=4, longest=0.5)
     ways = np.linalg.norm(np.diff(short.q, axis=1), axis=-1).sum(axis=-1)
     np.testing.assert_allclose(ways, 0.5, rtol=1e-2)
     with pytest.raises(torsor.TorsorError, match="outside the limits"):
-        torsor.self_motion(PANDA, PANDA_Q + 4.0 * np.eye(7)[3], PLACE, within_limits=True)
+        torsor.redundancy.self_motion(PANDA, PANDA_Q + 4.0 * np.eye(7)[3], PLACE, within_limits=True)
 
 
 def test_tiny_fibres_are_traced():
@@ -229,7 +235,7 @@ def test_tiny_fibres_are_traced():
     chain = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0] * 3)
     lengths = []
     for bend in (1e-2, 1e-4):
-        motion = torsor.self_motion(chain, [0.3, bend, bend], XY)
+        motion = torsor.redundancy.self_motion(chain, [0.3, bend, bend], XY)
         assert motion.closed
         assert 8 <= len(motion.q) < 200
         lengths.append(float(motion.length) / bend)
@@ -244,7 +250,7 @@ def test_pieces_of_a_polygon_linkage_are_counted(lengths, far, pieces):
     assert (longest[0] + longest[1] > half) == (pieces == 2)
     chain = torsor.robots.planar_chain(lengths, [1.0] * 4)
     start = torsor.inverse_kinematics(chain, "tip", [far, 0, 0], kind="position").q
-    found = torsor.self_motion_components(chain, start, XY, starts=10)
+    found = torsor.redundancy.self_motion_components(chain, start, XY, starts=10)
     assert len(found) == pieces
     assert found.dimension == 2
     assert found.found.sum() == found.starts == sum(map(len, found.solutions))
@@ -262,10 +268,10 @@ def test_pieces_of_a_polygon_linkage_are_counted(lengths, far, pieces):
 )
 def test_what_is_no_metric_is_refused(metric, message):
     for call in (
-        lambda m: torsor.vertical_brackets(ARM, ARM_Q, XY, m),
-        lambda m: torsor.is_repeatable(ARM, XY, m),
-        lambda m: torsor.lift_curve(ARM, ARM_Q, XY, SQUARE, lift=m),
-        lambda m: torsor.vertical_brackets(ARM, ARM_Q, XY, lambda robot, q: m),
+        lambda m: torsor.redundancy.vertical_brackets(ARM, ARM_Q, XY, m),
+        lambda m: torsor.redundancy.is_repeatable(ARM, XY, m),
+        lambda m: torsor.redundancy.lift_curve(ARM, ARM_Q, XY, SQUARE, lift=m),
+        lambda m: torsor.redundancy.vertical_brackets(ARM, ARM_Q, XY, lambda robot, q: m),
     ):
         with pytest.raises(torsor.TorsorError, match=message):
             call(metric(3))
@@ -277,28 +283,34 @@ def in_plain_numbers(robot, q):
 
 
 def own_lift(robot, q):
-    return torsor.horizontal_lift(robot, q, XY)
+    return torsor.redundancy.horizontal_lift(robot, q, XY)
 
 
 @pytest.mark.parametrize(("lift", "near"), [(torsor.mass_matrix, 1e-12), (in_plain_numbers, 1e-8), (own_lift, 1e-12)])
 def test_metrics_and_lifts_may_be_functions(lift, near):
     q = ARM_Q + np.linspace(0, 0.3, 6).reshape(2, 3)
-    expected = torsor.vertical_brackets(ARM, q, XY)
-    np.testing.assert_allclose(torsor.vertical_brackets(ARM, q, XY, lift), expected, atol=near * np.abs(expected).max())
-    report, known = torsor.is_repeatable(ARM, XY, lift, q=q), torsor.is_repeatable(ARM, XY, q=q)
+    expected = torsor.redundancy.vertical_brackets(ARM, q, XY)
+    np.testing.assert_allclose(
+        torsor.redundancy.vertical_brackets(ARM, q, XY, lift), expected, atol=near * np.abs(expected).max()
+    )
+    report, known = torsor.redundancy.is_repeatable(ARM, XY, lift, q=q), torsor.redundancy.is_repeatable(ARM, XY, q=q)
     assert not report
     np.testing.assert_allclose(report.drift, known.drift, atol=1e-8 * np.abs(known.drift).max())
-    drift = torsor.closed_loop_drift(ARM, ARM_Q, XY, SQUARE, loops=1, lift=lift)
-    np.testing.assert_allclose(drift.q, torsor.closed_loop_drift(ARM, ARM_Q, XY, SQUARE, loops=1).q, atol=1e-8)
+    drift = torsor.redundancy.closed_loop_drift(ARM, ARM_Q, XY, SQUARE, loops=1, lift=lift)
+    np.testing.assert_allclose(
+        drift.q, torsor.redundancy.closed_loop_drift(ARM, ARM_Q, XY, SQUARE, loops=1).q, atol=1e-8
+    )
     assert lift.__name__ in str(drift)
 
 
 def test_a_square_matrix_is_a_metric_unless_it_does_the_task():
     """With as many rows as joints, metrics and lifts have one shape; every metric has the lift J⁻¹."""
     two, q = torsor.robots.planar_chain([0.5, 0.4], [1.0, 0.8]), np.array([0.3, 0.9])
-    known = torsor.lift_curve(two, q, XY, SQUARE, samples=2).q[-1]
+    known = torsor.redundancy.lift_curve(two, q, XY, SQUARE, samples=2).q[-1]
     for lift in (torsor.mass_matrix, lambda robot, q: np.linalg.inv(XY.jacobian(robot, q))):
-        np.testing.assert_allclose(torsor.lift_curve(two, q, XY, SQUARE, samples=2, lift=lift).q[-1], known, atol=1e-8)
+        np.testing.assert_allclose(
+            torsor.redundancy.lift_curve(two, q, XY, SQUARE, samples=2, lift=lift).q[-1], known, atol=1e-8
+        )
 
 
 def nowhere(robot, q):
@@ -311,12 +323,12 @@ def test_a_repeatable_lift_of_ones_own_is_found_to_be_one():
     def holding_the_first_joint(robot, q):
         return np.linalg.inv(np.vstack([XY.jacobian(robot, q), [1.0, 0.0, 0.0]]))[:, :2]
 
-    assert torsor.is_repeatable(ARM, XY, holding_the_first_joint)
-    assert not torsor.is_repeatable(ARM, XY, "pseudoinverse")
+    assert torsor.redundancy.is_repeatable(ARM, XY, holding_the_first_joint)
+    assert not torsor.redundancy.is_repeatable(ARM, XY, "pseudoinverse")
     with pytest.raises(torsor.TorsorError, match="the nowhere lift is singular at all 12 configurations"):
-        torsor.is_repeatable(ARM, XY, nowhere)
+        torsor.redundancy.is_repeatable(ARM, XY, nowhere)
     with pytest.raises(torsor.ShapeError, match=r"K \(3, 2\), or a metric \(3, 3\)"):
-        torsor.is_repeatable(ARM, XY, lambda robot, q: np.eye(2))
+        torsor.redundancy.is_repeatable(ARM, XY, lambda robot, q: np.eye(2))
 
 
 @pytest.mark.parametrize("lift", ["inertia", "pseudoinverse", np.diag([1.0, 2.0, 3.0, 4.0])])
@@ -342,9 +354,9 @@ def test_compiled_brackets_are_those_of_the_algorithm(lift):
         torsor.position_task("tip"),
         torsor.position_task("tip", "vx"),
     ):
-        found = torsor.vertical_brackets(robot, q, task, lift)
+        found = torsor.redundancy.vertical_brackets(robot, q, task, lift)
         with torsor.backend("numpy"):
-            expected = torsor.vertical_brackets(robot, q, task, lift)
+            expected = torsor.redundancy.vertical_brackets(robot, q, task, lift)
         assert found.shape == (2, 3, 4, task.size, task.size)
         np.testing.assert_allclose(found, expected, atol=1e-10 * max(1.0, np.abs(expected).max()))
         np.testing.assert_array_equal(found, -np.swapaxes(found, -1, -2))
@@ -352,15 +364,15 @@ def test_compiled_brackets_are_those_of_the_algorithm(lift):
 
 def test_brackets_run_inside_jax_and_kernels(jax_in_doubles):
     jax = jax_in_doubles
-    expected = torsor.vertical_brackets(ARM, ARM_Q, XY)
-    found = jax.jit(lambda q: torsor.vertical_brackets(ARM, q, XY))(jax.numpy.asarray(ARM_Q))
+    expected = torsor.redundancy.vertical_brackets(ARM, ARM_Q, XY)
+    found = jax.jit(lambda q: torsor.redundancy.vertical_brackets(ARM, q, XY))(jax.numpy.asarray(ARM_Q))
     with pytest.raises(torsor.TorsorError, match="horizontal_lift, split_velocity"):
-        jax.jit(lambda q: torsor.lifts_agree(ARM, q, XY).commutator)(jax.numpy.asarray(ARM_Q))
+        jax.jit(lambda q: torsor.redundancy.lifts_agree(ARM, q, XY).commutator)(jax.numpy.asarray(ARM_Q))
     np.testing.assert_allclose(found, expected, atol=1e-10)
-    kernel = torsor.compile(lambda robot, q: torsor.oneill_tensor(robot, q, XY), ARM, {"q": (3,)})
+    kernel = torsor.compile(lambda robot, q: torsor.redundancy.oneill_tensor(robot, q, XY), ARM, {"q": (3,)})
     np.testing.assert_allclose(kernel(q=ARM_Q), expected / 2, atol=1e-10)
     with pytest.raises(torsor.TorsorError, match="decides by numbers"):
-        torsor.compile(lambda robot, q: torsor.is_repeatable(robot, XY, q=q).drift, ARM, {"q": (3,)})
+        torsor.compile(lambda robot, q: torsor.redundancy.is_repeatable(robot, XY, q=q).drift, ARM, {"q": (3,)})
 
 
 # Submersions
@@ -368,7 +380,7 @@ def test_brackets_run_inside_jax_and_kernels(jax_in_doubles):
 
 def test_elbow_up_and_down_are_submersions_onto_different_metrics():
     two = torsor.robots.planar_chain([0.5, 0.4], [1.0, 0.8])
-    report = torsor.is_riemannian_submersion(two, XY)
+    report = torsor.redundancy.is_riemannian_submersion(two, XY)
     assert report.constant_along_fibres
     assert not report.same_on_components
     assert "locally, near each configuration" in str(report)
@@ -393,13 +405,13 @@ def test_a_point_mass_submerges_onto_polar_coordinates():
     slides = torsor.assemble(joints, name="slides", frames={"tip": ("b", torsor.pose_from((0, 0, 0)))})
     q = np.array([[1.0, 0.3], [-0.4, 0.8]])
     polar = torsor.function_task(lambda robot, q: np.stack([np.sqrt(q[0] ** 2 + q[1] ** 2), np.arctan2(q[1], q[0])]), 2)
-    report = torsor.is_riemannian_submersion(slides, polar, lambda y: np.diag([1.0, y[0] ** 2]), q=q)
+    report = torsor.redundancy.is_riemannian_submersion(slides, polar, lambda y: np.diag([1.0, y[0] ** 2]), q=q)
     assert report
     assert report.same_on_components
-    assert not torsor.is_riemannian_submersion(slides, polar, q=q)
-    assert torsor.is_riemannian_submersion(slides, XY, lambda y: np.eye(2) * (1.0 + 0.0 * y[1]), q=q)
+    assert not torsor.redundancy.is_riemannian_submersion(slides, polar, q=q)
+    assert torsor.redundancy.is_riemannian_submersion(slides, XY, lambda y: np.eye(2) * (1.0 + 0.0 * y[1]), q=q)
     with pytest.raises(torsor.TorsorError, match="differs from its transpose by 2"):
-        torsor.is_riemannian_submersion(slides, XY, [[1.0, 2.0], [0.0, 1.0]])
+        torsor.redundancy.is_riemannian_submersion(slides, XY, [[1.0, 2.0], [0.0, 1.0]])
 
 
 # Batches and nothing at all
@@ -408,12 +420,18 @@ def test_a_point_mass_submerges_onto_polar_coordinates():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: torsor.altafini_equation_report(PANDA, np.stack([PANDA_Q] * 2), "hand_tcp"), r"\(7,\), got \(2, 7\)"),
-        (lambda: torsor.lift_function(ARM, np.zeros((2, 3)), XY, np.zeros((3, 2))), r"\(2,\) and `eta` \(3,\)"),
-        (lambda: torsor.is_repeatable(ARM, XY, q=ARM_Q * np.nan), "finite numbers, got NaN"),
-        (lambda: torsor.is_repeatable(ARM, XY, q=np.zeros((0, 3))), "holds no configuration"),
-        (lambda: torsor.lifts_agree(ARM, np.zeros((0, 3)), XY), "no configurations"),
-        (lambda: torsor.lifts_agree(ARM, ARM_Q * np.nan, XY), "finite numbers, got NaN"),
+        (
+            lambda: torsor.papers.altafini_equation_report(PANDA, np.stack([PANDA_Q] * 2), "hand_tcp"),
+            r"\(7,\), got \(2, 7\)",
+        ),
+        (
+            lambda: torsor.redundancy.lift_function(ARM, np.zeros((2, 3)), XY, np.zeros((3, 2))),
+            r"\(2,\) and `eta` \(3,\)",
+        ),
+        (lambda: torsor.redundancy.is_repeatable(ARM, XY, q=ARM_Q * np.nan), "finite numbers, got NaN"),
+        (lambda: torsor.redundancy.is_repeatable(ARM, XY, q=np.zeros((0, 3))), "holds no configuration"),
+        (lambda: torsor.redundancy.lifts_agree(ARM, np.zeros((0, 3)), XY), "no configurations"),
+        (lambda: torsor.redundancy.lifts_agree(ARM, ARM_Q * np.nan, XY), "finite numbers, got NaN"),
     ],
 )
 def test_batches_and_nothing_are_refused_in_words(call, message):
@@ -424,11 +442,11 @@ def test_batches_and_nothing_are_refused_in_words(call, message):
 def test_the_defect_of_altafinis_equation_bounds_all_its_errors():
     """Its error is a quadratic form of v: over all of unit energy at most nv times that of the pairs of a basis."""
     arm = PANDA.with_gravity((0.0, 0.0, 0.0))
-    defect = torsor.altafini_equation_report(arm, PANDA_Q, "hand_tcp").velocity_defect
+    defect = torsor.papers.altafini_equation_report(arm, PANDA_Q, "hand_tcp").velocity_defect
     v = np.random.default_rng(0).normal(size=(200, 7))
     v /= np.sqrt(2 * torsor.kinetic_energy(arm, PANDA_Q, v))[:, None]
     none = np.zeros((200, 7))
-    printed = torsor.altafini_workspace_acceleration(arm, PANDA_Q, v, none, "hand_tcp")
-    friction = torsor.workspace_acceleration(arm, PANDA_Q, v, none + torsor.friction_forces(arm, v), "hand_tcp")
+    printed = torsor.papers.altafini_workspace_acceleration(arm, PANDA_Q, v, none, "hand_tcp")
+    friction = torsor.tasks.workspace_acceleration(arm, PANDA_Q, v, none + torsor.friction_forces(arm, v), "hand_tcp")
     errors = np.linalg.norm(friction - printed, axis=-1)
     assert 0.1 * defect < errors.max() < 7 * defect

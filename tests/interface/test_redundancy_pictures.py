@@ -42,7 +42,7 @@ def test_every_configuration_shown_is_a_skeleton_in_its_place():
 def drift(lift, loops):
     zero = np.zeros((loops + 1, 3))
     moved = np.arange(loops + 1)[:, None] * np.array([0.1, -0.3, 0.2])
-    return torsor.LoopDrift("arm", lift, zero, moved, zero[:, 0], zero[:, 0], np.zeros((2, 2)), zero[0])
+    return torsor.redundancy.LoopDrift("arm", lift, zero, moved, zero[:, 0], zero[:, 0], np.zeros((2, 2)), zero[0])
 
 
 def test_a_drift_is_a_line_over_its_loops():
@@ -60,16 +60,18 @@ def test_the_displacement_is_in_the_units_that_the_joints_have():
     labels = {}
     for units in (("rad",) * 3, ("m",) * 3, ("rad", "m", "rad")):
         zero = np.zeros((2, 3))
-        one = torsor.LoopDrift("arm", "inertia", zero, zero, zero[:, 0], zero[:, 0], np.eye(2), zero[0], units)
+        one = torsor.redundancy.LoopDrift(
+            "arm", "inertia", zero, zero, zero[:, 0], zero[:, 0], np.eye(2), zero[0], units
+        )
         labels[units[:2]] = torsor.plot.loop_drift(one).get_ylabel().rpartition(" (")[2]
     assert list(labels.values()) == ["rad)", "m)", "rad or m)"]
     task = torsor.position_task("tip", ["vx", "vy"])
-    found = torsor.closed_loop_drift(ARM, [0.3, 0.9, -1.2], task, [[0, 0], [0.01, 0], [0, 0.01]], loops=1)
+    found = torsor.redundancy.closed_loop_drift(ARM, [0.3, 0.9, -1.2], task, [[0, 0], [0.01, 0], [0, 0.01]], loops=1)
     assert found.units == ("rad",) * 3
 
 
 def test_a_self_motion_has_a_key_and_names_what_holds_still():
-    motion = torsor.self_motion(ARM, [0.3, 0.9, -1.2], torsor.position_task("tip", ["vx", "vy"]))
+    motion = torsor.redundancy.self_motion(ARM, [0.3, 0.9, -1.2], torsor.position_task("tip", ["vx", "vy"]))
     ax = torsor.plot.self_motion(ARM, motion, shown=4)
     key = [text.get_text() for text in ax.get_legend().get_texts()]
     assert key == ["first of 4 configurations", "last, before it closes", "ways of joints"]
@@ -101,7 +103,7 @@ def test_ellipsoids_of_tasks_lie_along_their_rows():
         axes = [np.diff(np.array(line.get_data_3d()), axis=1)[:, 0] for line in lines(ax, "semi-axis ")]
         assert len(axes) == 2
         np.testing.assert_allclose(np.array(axes) @ normal, 0.0, atol=1e-12)
-        lengths = torsor.manipulability_ellipsoid(panda, q, task).lengths
+        lengths = torsor.tasks.manipulability_ellipsoid(panda, q, task).lengths
         assert np.linalg.norm(axes[1]) / np.linalg.norm(axes[0]) == pytest.approx(lengths[1] / lengths[0])
     for task in (torsor.pose_task("hand_tcp"), torsor.orientation_task("hand_tcp")):
         with pytest.raises(torsor.TorsorError, match="one to three linear rows"):

@@ -30,72 +30,84 @@ def sectioned(robot, y):
 
 
 FOUR = torsor.robots.planar_chain([0.5, 0.4, 0.3, 0.2], [1.0, 0.8, 0.5, 0.3])
-LIFT = torsor.extended_jacobian_lift(ARM, XY, first)
-CHART = torsor.local_trivialisation(ARM, XY, LIFT, Q)
+LIFT = torsor.redundancy.extended_jacobian_lift(ARM, XY, first)
+CHART = torsor.redundancy.local_trivialisation(ARM, XY, LIFT, Q)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (
-            lambda: torsor.extended_jacobian_lift(ARM, XY, lambda robot, q: q[:2]),
+            lambda: torsor.redundancy.extended_jacobian_lift(ARM, XY, lambda robot, q: q[:2]),
             r"must return 1 numbers.*got \(2,\)",
         ),
-        (lambda: torsor.extended_jacobian_lift(ARM, XY, lambda robot, q: q[0]), r"shape \(1,\), got \(\)"),
+        (lambda: torsor.redundancy.extended_jacobian_lift(ARM, XY, lambda robot, q: q[0]), r"shape \(1,\), got \(\)"),
         (
-            lambda: torsor.extended_jacobian_lift(ARM, XY, torsor.position_task("tip")),
+            lambda: torsor.redundancy.extended_jacobian_lift(ARM, XY, torsor.position_task("tip")),
             "needs 1 rows, and 'tip position' has 3",
         ),
         (
-            lambda: torsor.extended_jacobian_lift(ARM, XY, 3.0),
+            lambda: torsor.redundancy.extended_jacobian_lift(ARM, XY, 3.0),
             r"`constraint` is a function \(robot, q\) → \(1,\), or a task",
         ),
-        (lambda: torsor.extended_jacobian_lift(ARM, XY, branching), "cannot be traced|np.where"),
-        (lambda: torsor.extended_jacobian_lift(ARM, XY, lambda q: q[:1]), r"must take \(robot, q\)"),
-        (lambda: torsor.extended_jacobian_lift("arm", XY, first), "Robot"),
+        (lambda: torsor.redundancy.extended_jacobian_lift(ARM, XY, branching), "cannot be traced|np.where"),
+        (lambda: torsor.redundancy.extended_jacobian_lift(ARM, XY, lambda q: q[:1]), r"must take \(robot, q\)"),
+        (lambda: torsor.redundancy.extended_jacobian_lift("arm", XY, first), "Robot"),
         (
-            lambda: torsor.extended_jacobian_lift(ARM, torsor.stack_tasks(XY, torsor.function_task(first, 1)), first),
+            lambda: torsor.redundancy.extended_jacobian_lift(
+                ARM, torsor.stack_tasks(XY, torsor.function_task(first, 1)), first
+            ),
             "J⁻¹ is its only lift, and there is nothing to choose",
         ),
-        (lambda: torsor.extended_jacobian_lift(ARM, "tip", first), "it has no lift"),
+        (lambda: torsor.redundancy.extended_jacobian_lift(ARM, "tip", first), "it has no lift"),
         (
-            lambda: torsor.is_repeatable(ARM, YX, LIFT),
+            lambda: torsor.redundancy.is_repeatable(ARM, YX, LIFT),
             "is one of the task .*vx, vy.*not of.*vy, vx",
         ),
         (
-            lambda: torsor.is_repeatable(FOUR, XY, LIFT),
+            lambda: torsor.redundancy.is_repeatable(FOUR, XY, LIFT),
             "for 3 degrees of freedom, and robot .* has 4",
         ),
-        (lambda: torsor.section_lift(ARM, XY, sectioned, Q + 0.1), "is not on the section, which gives"),
+        (lambda: torsor.redundancy.section_lift(ARM, XY, sectioned, Q + 0.1), "is not on the section, which gives"),
         (
-            lambda: torsor.section_lift(ARM, XY, lambda robot, y: y, Q),
+            lambda: torsor.redundancy.section_lift(ARM, XY, lambda robot, y: y, Q),
             r"gives one configuration \(3,\), got shape \(2,\)",
         ),
-        (lambda: torsor.section_lift(ARM, XY, 3, Q), "`section` is a function"),
-        (lambda: torsor.section_lift(ARM, XY, lambda y: y, Q), r"`section` must take \(robot, value of the task\)"),
+        (lambda: torsor.redundancy.section_lift(ARM, XY, 3, Q), "`section` is a function"),
+        (
+            lambda: torsor.redundancy.section_lift(ARM, XY, lambda y: y, Q),
+            r"`section` must take \(robot, value of the task\)",
+        ),
         (lambda: LIFT(ARM, Q[:2]), r"extended_inverse: `q` must have shape \(\.\.\., 3\)"),
         (
-            lambda: torsor.local_trivialisation(PANDA, "hand_tcp", third, PANDA_Q).configuration([3.5, 0, 0, 0, 0, 0]),
+            lambda: torsor.redundancy.local_trivialisation(PANDA, "hand_tcp", third, PANDA_Q).configuration(
+                [3.5, 0, 0, 0, 0, 0]
+            ),
             "below π",
         ),
         (
-            lambda: torsor.section_lift(PANDA, torsor.pose_task("hand_tcp", ["wx", "vx"]), sectioned, PANDA_Q),
+            lambda: torsor.redundancy.section_lift(
+                PANDA, torsor.pose_task("hand_tcp", ["wx", "vx"]), sectioned, PANDA_Q
+            ),
             "has no value that a section could take",
         ),
-        (lambda: torsor.stationary_constraint(ARM, XY, lambda robot, q: q[0], [0.0, 0.0, 0.0]), "is singular at q0"),
         (
-            lambda: torsor.local_trivialisation(ARM, XY, first, [0.4, 0.7, 0.0]),
+            lambda: torsor.redundancy.stationary_constraint(ARM, XY, lambda robot, q: q[0], [0.0, 0.0, 0.0]),
+            "is singular at q0",
+        ),
+        (
+            lambda: torsor.redundancy.local_trivialisation(ARM, XY, first, [0.4, 0.7, 0.0]),
             "singular at q0.*algorithmic singularity",
         ),
-        (lambda: torsor.local_trivialisation(ARM, XY, first, np.zeros(3)), "singular at q0.*J loses rank"),
+        (lambda: torsor.redundancy.local_trivialisation(ARM, XY, first, np.zeros(3)), "singular at q0.*J loses rank"),
         (
-            lambda: torsor.local_trivialisation(
+            lambda: torsor.redundancy.local_trivialisation(
                 PANDA, torsor.pose_task("hand_tcp", range(5)), lambda robot, q: q[:2], PANDA_Q
             ),
             "some rows of a twist have no coordinates",
         ),
         (
-            lambda: torsor.local_trivialisation(ARM, YX, LIFT, Q),
+            lambda: torsor.redundancy.local_trivialisation(ARM, YX, LIFT, Q),
             "and the task is another",
         ),
         (lambda: CHART.configuration([0.1]), r"`y`.*\(\.\.\., 2\)"),
@@ -104,13 +116,16 @@ CHART = torsor.local_trivialisation(ARM, XY, LIFT, Q)
             lambda: CHART.configuration(np.zeros((2, 2)), np.zeros((3, 1))),
             "do not go together",
         ),
-        (lambda: torsor.lift_acceleration(ARM, Q, np.zeros(3), XY, np.zeros(3)), r"acceleration.*\(\.\.\., 2\)"),
         (
-            lambda: torsor.lift_acceleration(ARM, Q, np.zeros(3), XY, np.zeros(2), damping=-1.0),
+            lambda: torsor.redundancy.lift_acceleration(ARM, Q, np.zeros(3), XY, np.zeros(3)),
+            r"acceleration.*\(\.\.\., 2\)",
+        ),
+        (
+            lambda: torsor.redundancy.lift_acceleration(ARM, Q, np.zeros(3), XY, np.zeros(2), damping=-1.0),
             "`damping` must be one number",
         ),
         (
-            lambda: torsor.lift_acceleration(ARM, np.zeros((2, 3)), np.zeros((3, 3)), XY, np.zeros(2)),
+            lambda: torsor.redundancy.lift_acceleration(ARM, np.zeros((2, 3)), np.zeros((3, 3)), XY, np.zeros(2)),
             "do not go together",
         ),
     ],
@@ -126,9 +141,9 @@ def test_an_algorithmic_singularity_is_called_one():
     message = r"algorithmic singularity: J has full rank, but .* leaves the functions h of 'first'"
     farther = [[0.0, 0.0], 0.5 * np.array([np.cos(1.0), np.sin(1.0)])]
     for call in (
-        lambda: torsor.lift_curve(ARM, Q, XY, farther, lift=LIFT),
-        lambda: torsor.local_trivialisation(ARM, XY, LIFT, Q).configuration(farther[1]),
-        lambda: torsor.is_repeatable(ARM, XY, LIFT, q=[0.3, 0.8, 0.0]),
+        lambda: torsor.redundancy.lift_curve(ARM, Q, XY, farther, lift=LIFT),
+        lambda: torsor.redundancy.local_trivialisation(ARM, XY, LIFT, Q).configuration(farther[1]),
+        lambda: torsor.redundancy.is_repeatable(ARM, XY, LIFT, q=[0.3, 0.8, 0.0]),
     ):
         with pytest.raises(
             torsor.TorsorError,
@@ -145,26 +160,28 @@ def test_an_algorithmic_singularity_is_called_one():
 def test_a_singularity_of_the_robot_is_not_blamed_on_the_choice():
     out = 2.0 * torsor.frame_pose(ARM, [0.4, 0.3, 0.2], "tip")[:2, 3]
     with pytest.raises(torsor.TorsorError, match="cannot go on") as error:
-        torsor.lift_curve(ARM, [0.4, 0.3, 0.2], XY, [np.zeros(2), out], lift="pseudoinverse")
+        torsor.redundancy.lift_curve(ARM, [0.4, 0.3, 0.2], XY, [np.zeros(2), out], lift="pseudoinverse")
     assert "algorithmic" not in str(error.value)
 
 
 def test_what_depends_on_the_task_alone_is_no_constraint():
     """h of the position of the hand: (J; ∂h) is singular everywhere, and that is said."""
     with pytest.raises(torsor.TorsorError, match=r"singular at 8 random configurations.*algorithmic"):
-        torsor.extended_jacobian_lift(ARM, XY, lambda robot, q: torsor.frame_pose(robot, q, "tip")[:1, 3] ** 2)
+        torsor.redundancy.extended_jacobian_lift(
+            ARM, XY, lambda robot, q: torsor.frame_pose(robot, q, "tip")[:1, 3] ** 2
+        )
     with pytest.raises(torsor.TorsorError, match="singular at 8 random configurations"):
-        torsor.extended_jacobian_lift(ARM, XY, lambda robot, q: 0.0 * q[:1])
+        torsor.redundancy.extended_jacobian_lift(ARM, XY, lambda robot, q: 0.0 * q[:1])
 
 
 def test_functions_without_a_derivative_are_called_that():
     """Where h is not a number at all."""
-    lift = torsor.extended_jacobian_lift(ARM, XY, lambda robot, q: np.sqrt(q[:1] - 5.0))
+    lift = torsor.redundancy.extended_jacobian_lift(ARM, XY, lambda robot, q: np.sqrt(q[:1] - 5.0))
     assert np.isnan(lift(ARM, Q)).all()
     for call in (
-        lambda: torsor.is_repeatable(ARM, XY, lift, q=Q),
-        lambda: torsor.lift_curve(ARM, Q, XY, [[0, 0], [0.1, 0]], lift=lift),
-        lambda: torsor.local_trivialisation(ARM, XY, lift, Q),
+        lambda: torsor.redundancy.is_repeatable(ARM, XY, lift, q=Q),
+        lambda: torsor.redundancy.lift_curve(ARM, Q, XY, [[0, 0], [0.1, 0]], lift=lift),
+        lambda: torsor.redundancy.local_trivialisation(ARM, XY, lift, Q),
     ):
         with pytest.raises(torsor.TorsorError, match="have no derivative there"):
             call()
@@ -172,7 +189,7 @@ def test_functions_without_a_derivative_are_called_that():
 
 def test_random_configurations_near_algorithmic_singularities_are_skipped():
     bad = np.array([0.3, 0.8, 1e-6])
-    report = torsor.is_repeatable(ARM, XY, LIFT, q=[bad, Q])
+    report = torsor.redundancy.is_repeatable(ARM, XY, LIFT, q=[bad, Q])
     assert report
     assert report.skipped == 1
 
@@ -183,7 +200,7 @@ def test_lifts_can_be_pickled_and_compared():
     assert hash(again) == hash(LIFT)
     assert "ExtendedJacobianLift" in repr(LIFT)
     np.testing.assert_array_equal(again(ARM, Q), LIFT(ARM, Q))
-    chart = torsor.local_trivialisation(ARM, XY, first, Q)
+    chart = torsor.redundancy.local_trivialisation(ARM, XY, first, Q)
     assert "2 coordinates y of the task, 1 of the fibre" in str(chart)
 
 
@@ -202,24 +219,24 @@ def test_lifts_run_inside_kernels_and_jax(jax_in_doubles):
 def test_many_joints_and_two():
     """Sixty joints with all but two held; two joints and one row."""
     long = torsor.robots.planar_chain([0.05] * 60, [0.1] * 60)
-    lift = torsor.extended_jacobian_lift(long, XY, lambda robot, q: q[:58])
+    lift = torsor.redundancy.extended_jacobian_lift(long, XY, lambda robot, q: q[:58])
     q = np.full(60, 0.03)
     K = lift(long, q)
     assert np.abs(K[:58]).max() < 1e-12
     np.testing.assert_allclose(XY.jacobian(long, q) @ K, np.eye(2), atol=1e-11)
     short, x = torsor.robots.planar_chain([0.5, 0.4], [1.0, 0.8]), torsor.position_task("tip", "vx")
-    lift = torsor.extended_jacobian_lift(short, x, first)
+    lift = torsor.redundancy.extended_jacobian_lift(short, x, first)
     assert lift(short, [0.3, 0.9]).shape == (2, 1)
-    assert torsor.is_repeatable(short, x, lift)
+    assert torsor.redundancy.is_repeatable(short, x, lift)
 
 
 def test_constraints_may_be_tasks_of_frames():
     """The place of a link in the middle beside the hand's, both in the plane."""
     elbow = torsor.position_task(FOUR.links[2], ["vx", "vy"])
-    lift, q = torsor.extended_jacobian_lift(FOUR, XY, elbow), np.array([0.4, 0.7, 0.9, 0.6])
-    assert torsor.is_repeatable(FOUR, XY, lift)
+    lift, q = torsor.redundancy.extended_jacobian_lift(FOUR, XY, elbow), np.array([0.4, 0.7, 0.9, 0.6])
+    assert torsor.redundancy.is_repeatable(FOUR, XY, lift)
     np.testing.assert_allclose(elbow.jacobian(FOUR, q) @ lift(FOUR, q), np.zeros((2, 2)), atol=1e-13)
-    chart = torsor.local_trivialisation(FOUR, XY, elbow, q)
+    chart = torsor.redundancy.local_trivialisation(FOUR, XY, elbow, q)
     there = chart.configuration([0.02, 0.01])
     here = torsor.frame_pose(FOUR, q, FOUR.links[2])[:3, 3]
     np.testing.assert_allclose(torsor.frame_pose(FOUR, there, FOUR.links[2])[:3, 3], here, atol=1e-12)
@@ -229,14 +246,20 @@ def test_constraints_may_be_tasks_of_frames():
     ("call", "message"),
     [
         # The configuration at q0 for every value, and one that comes back only half the way
-        (lambda: torsor.section_lift(ARM, XY, sectioned, Q), r"`section` is none: .* off by 1 of the difference"),
         (
-            lambda: torsor.section_lift(ARM, XY, lambda robot, y: halfway(y), Q),
+            lambda: torsor.redundancy.section_lift(ARM, XY, sectioned, Q),
+            r"`section` is none: .* off by 1 of the difference",
+        ),
+        (
+            lambda: torsor.redundancy.section_lift(ARM, XY, lambda robot, y: halfway(y), Q),
             r"`section` is none: .* off by 0\.5 of the difference",
         ),
-        (lambda: torsor.section_lift(ARM, XY, lambda robot, y: "q", Q), "what the section gives` must be real numbers"),
         (
-            lambda: torsor.stationary_constraint(ARM, XY, lambda q: q[0], Q),
+            lambda: torsor.redundancy.section_lift(ARM, XY, lambda robot, y: "q", Q),
+            "what the section gives` must be real numbers",
+        ),
+        (
+            lambda: torsor.redundancy.stationary_constraint(ARM, XY, lambda q: q[0], Q),
             r"stationary_constraint: `objective` must take \(robot, q\)",
         ),
         (
@@ -245,7 +268,7 @@ def test_constraints_may_be_tasks_of_frames():
         ),
         (lambda: LIFT.metric(FOUR, np.ones(4)), "is one for 3 degrees of freedom, and robot .* has 4"),
         (
-            lambda: torsor.local_trivialisation(FOUR, XY, LIFT, np.ones(4)),
+            lambda: torsor.redundancy.local_trivialisation(FOUR, XY, LIFT, np.ones(4)),
             "local_trivialisation: this extended Jacobian lift is one for 3 degrees of freedom, and robot .* has 4",
         ),
     ],
@@ -263,10 +286,10 @@ def halfway(y):
 
 
 def test_an_objective_that_is_a_plain_number_is_stationary_everywhere():
-    constant = torsor.stationary_constraint(ARM, XY, lambda robot, q: 2.0, Q)
+    constant = torsor.redundancy.stationary_constraint(ARM, XY, lambda robot, q: 2.0, Q)
     assert constant.value(ARM, Q).tolist() == [0.0]
     with pytest.raises(torsor.TorsorError, match="It is an algorithmic singularity"):
-        torsor.extended_jacobian_lift(ARM, XY, constant)
+        torsor.redundancy.extended_jacobian_lift(ARM, XY, constant)
 
 
 def test_nothing_is_wrong_with_the_choice_where_the_configuration_is_not_known():

@@ -218,7 +218,7 @@ def test_a_robot_can_be_built_from_every_form_of_its_product_of_exponentials():
     robot = torsor.robots.random_tree(4, seed=3, kinds=("revolute", "prismatic", "helical"), serial=True)
     inertias = [robot.inertia(link) for link in robot.links]
     homes = torsor.link_poses(robot, robot.neutral)
-    link = torsor.link_form(robot, "tool")
+    link = torsor.kinematics.link_form(robot, "tool")
     space = link.to_space()
     steps = np.concatenate([link.steps[:-1], (link.steps[-1] @ link.tip)[None]])
     local = space.to_local(steps)
@@ -245,8 +245,8 @@ def test_limits_of_free_joints_are_of_their_place_and_quaternions_have_none():
     nothing = (np.inf,) * 4
     assert robot.limits.upper == (0.5, 0.5, 0.5, *nothing)
     assert robot.limits.lower == (-0.5, -0.5, -0.5, *(-x for x in nothing))
-    assert torsor.prioritised_velocities(robot, robot.neutral, [], 0.01).feasible
-    slope = torsor.limit_gradient(robot, np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.6, 0.8]))
+    assert torsor.control.prioritised_velocities(robot, robot.neutral, [], 0.01).feasible
+    slope = torsor.control.limit_gradient(robot, np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.6, 0.8]))
     np.testing.assert_array_equal(slope[:3], 0.0)
     assert torsor.load(robot.to_json()).limits == robot.limits
     with pytest.raises(
@@ -256,5 +256,5 @@ def test_limits_of_free_joints_are_of_their_place_and_quaternions_have_none():
     given = dataclasses.replace(base, lower=-0.5 * np.ones(7), upper=0.5 * np.ones(7))  # said of each: kept, never used
     robot = torsor.assemble([given])
     assert robot.limits.upper == (0.5,) * 7
-    assert torsor.prioritised_velocities(robot, robot.neutral, [], 0.01).feasible
-    np.testing.assert_array_equal(torsor.limit_gradient(robot, robot.neutral), 0.0)
+    assert torsor.control.prioritised_velocities(robot, robot.neutral, [], 0.01).feasible
+    np.testing.assert_array_equal(torsor.control.limit_gradient(robot, robot.neutral), 0.0)

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor import lie, second_kind
+from torsor import lie
+from torsor.papers import second_kind
 
 TWO, SIX = np.eye(6)[:2], np.eye(6)
 ROW = torsor.Inertia.box((1, 2, 3), mass=1).row
 STEPS = np.array([np.eye(4)] * 2)
 FORMS = {
-    "SpaceForm": torsor.SpaceForm(TWO, np.eye(4)),
-    "BodyForm": torsor.BodyForm(TWO, np.eye(4)),
-    "LocalForm": torsor.LocalForm(TWO, STEPS),
-    "LinkForm": torsor.LinkForm(TWO, STEPS, np.eye(4)),
+    "SpaceForm": torsor.kinematics.SpaceForm(TWO, np.eye(4)),
+    "BodyForm": torsor.kinematics.BodyForm(TWO, np.eye(4)),
+    "LocalForm": torsor.kinematics.LocalForm(TWO, STEPS),
+    "LinkForm": torsor.kinematics.LinkForm(TWO, STEPS, np.eye(4)),
 }
 
 
@@ -48,9 +49,9 @@ def test_coordinates_of_the_second_kind_are_as_many_as_the_screws(name):
 def test_adjoints_between_links_take_one_number_for_each_screw():
     B = np.ones(6)
     for call in (
-        lambda q: torsor.adjoint_between(TWO, q, 1, 2),
-        lambda q: torsor.adjoint_between_derivative(TWO, q, 1, 2, 1, B),
-        lambda q: torsor.adjoint_between_second_derivative(TWO, q, 1, 2, 1, 2, B),
+        lambda q: torsor.papers.adjoint_between(TWO, q, 1, 2),
+        lambda q: torsor.papers.adjoint_between_derivative(TWO, q, 1, 2, 1, B),
+        lambda q: torsor.papers.adjoint_between_second_derivative(TWO, q, 1, 2, 1, 2, B),
     ):
         assert call(np.zeros((4, 2))).shape[0] == 4
         for wrong in (1, 3):
@@ -61,28 +62,31 @@ def test_adjoints_between_links_take_one_number_for_each_screw():
 def test_one_pose_for_each_screw():
     for call, text in (
         (
-            lambda: torsor.LocalForm(SIX[:3], STEPS).to_space(),
+            lambda: torsor.kinematics.LocalForm(SIX[:3], STEPS).to_space(),
             r"LocalForm\.to_space: `steps` must have shape \(3, 4, 4\)",
         ),
         (
-            lambda: torsor.LocalForm(SIX[:3], STEPS).pose(np.zeros(3)),
+            lambda: torsor.kinematics.LocalForm(SIX[:3], STEPS).pose(np.zeros(3)),
             r"LocalForm\.pose: `steps` must have shape \(3, 4, 4\)",
         ),
-        (lambda: torsor.LinkForm(SIX[:3], STEPS, np.eye(4)).to_space(), r"LinkForm\.to_space: `steps` must have shape"),
         (
-            lambda: torsor.SpaceForm(TWO, np.eye(4)).to_local(STEPS[:1]),
+            lambda: torsor.kinematics.LinkForm(SIX[:3], STEPS, np.eye(4)).to_space(),
+            r"LinkForm\.to_space: `steps` must have shape",
+        ),
+        (
+            lambda: torsor.kinematics.SpaceForm(TWO, np.eye(4)).to_local(STEPS[:1]),
             r"SpaceForm\.to_local: `steps` .* got \(1, 4, 4\)",
         ),
         (
-            lambda: torsor.SpaceForm(TWO, np.eye(4)).to_link(SIX),
+            lambda: torsor.kinematics.SpaceForm(TWO, np.eye(4)).to_link(SIX),
             r"SpaceForm\.to_link: `homes` .* one pose for each of 2 screws",
         ),
         (
-            lambda: torsor.SpaceForm("two", np.eye(4)).pose(np.zeros(2)),
+            lambda: torsor.kinematics.SpaceForm("two", np.eye(4)).pose(np.zeros(2)),
             r"SpaceForm\.pose: `screws` must be real numbers",
         ),
         (
-            lambda: torsor.BodyForm(np.ones(6), np.eye(4)).pose(np.zeros(1)),
+            lambda: torsor.kinematics.BodyForm(np.ones(6), np.eye(4)).pose(np.zeros(1)),
             r"BodyForm\.pose: `screws` must have shape \(k, 6\)",
         ),
     ):
@@ -91,14 +95,17 @@ def test_one_pose_for_each_screw():
 
 
 def test_lists_are_as_good_as_arrays():
-    listed = torsor.LocalForm(TWO.tolist(), STEPS.tolist())
+    listed = torsor.kinematics.LocalForm(TWO.tolist(), STEPS.tolist())
     assert np.allclose(listed.to_space().pose([0.1, 0.2]), FORMS["LocalForm"].pose(np.array([0.1, 0.2])))
     assert np.allclose(
         FORMS["SpaceForm"].to_link(STEPS.tolist()).pose([0.3, 0.2]),
         lie.se3.exp(0.3 * TWO[0]) @ lie.se3.exp(0.2 * TWO[1]),
     )
-    for form in (torsor.SpaceForm(TWO.tolist(), np.eye(4).tolist()), torsor.BodyForm(TWO.tolist(), np.eye(4).tolist())):
-        other = form.to_body() if isinstance(form, torsor.SpaceForm) else form.to_space()
+    for form in (
+        torsor.kinematics.SpaceForm(TWO.tolist(), np.eye(4).tolist()),
+        torsor.kinematics.BodyForm(TWO.tolist(), np.eye(4).tolist()),
+    ):
+        other = form.to_body() if isinstance(form, torsor.kinematics.SpaceForm) else form.to_space()
         assert np.allclose(other.pose([0.1, 0.2]), form.pose([0.1, 0.2]))
     bodies = [torsor.Inertia.box((1, 2, 3), mass=1)] * 2
     assert listed.robot(bodies) == FORMS["LocalForm"].robot(bodies)
@@ -111,14 +118,14 @@ WRONG_POSES = {
     "scaled": (np.diag([2.0, 2.0, 2.0, 1.0]), torsor.ModelError, "must be a pose"),
 }
 ONE_POSE = {
-    "SpaceForm.pose: `home`": lambda T: torsor.SpaceForm(TWO, T).pose([0.1, 0.2]),
-    "SpaceForm.to_body: `home`": lambda T: torsor.SpaceForm(TWO, T).to_body(),
-    "SpaceForm.to_local: `home`": lambda T: torsor.SpaceForm(TWO, T).to_local(STEPS),
-    "SpaceForm.to_link: `home`": lambda T: torsor.SpaceForm(TWO, T).to_link(STEPS),
-    "BodyForm.pose: `home`": lambda T: torsor.BodyForm(TWO, T).pose([0.1, 0.2]),
-    "BodyForm.to_space: `home`": lambda T: torsor.BodyForm(TWO, T).to_space(),
-    "LinkForm.pose: `tip`": lambda T: torsor.LinkForm(TWO, STEPS, T).pose([0.1, 0.2]),
-    "LinkForm.to_space: `tip`": lambda T: torsor.LinkForm(TWO, STEPS, T).to_space(),
+    "SpaceForm.pose: `home`": lambda T: torsor.kinematics.SpaceForm(TWO, T).pose([0.1, 0.2]),
+    "SpaceForm.to_body: `home`": lambda T: torsor.kinematics.SpaceForm(TWO, T).to_body(),
+    "SpaceForm.to_local: `home`": lambda T: torsor.kinematics.SpaceForm(TWO, T).to_local(STEPS),
+    "SpaceForm.to_link: `home`": lambda T: torsor.kinematics.SpaceForm(TWO, T).to_link(STEPS),
+    "BodyForm.pose: `home`": lambda T: torsor.kinematics.BodyForm(TWO, T).pose([0.1, 0.2]),
+    "BodyForm.to_space: `home`": lambda T: torsor.kinematics.BodyForm(TWO, T).to_space(),
+    "LinkForm.pose: `tip`": lambda T: torsor.kinematics.LinkForm(TWO, STEPS, T).pose([0.1, 0.2]),
+    "LinkForm.to_space: `tip`": lambda T: torsor.kinematics.LinkForm(TWO, STEPS, T).to_space(),
     "Inertia.moved: `T_ab`": lambda T: torsor.Inertia.box((1, 2, 3), mass=1).moved(T),
 }
 
@@ -135,9 +142,9 @@ def test_what_is_no_pose_is_refused_where_one_is_taken(where, wrong):
 def test_what_is_no_pose_is_refused_among_several():
     bent = np.array([np.eye(4), np.diag([1.0, 1.0, -1.0, 1.0])])
     with pytest.raises(torsor.ModelError, match=r"LocalForm\.pose: `steps`\[1\] must be a pose.*reflection"):
-        torsor.LocalForm(TWO, bent).pose([0.1, 0.2])
+        torsor.kinematics.LocalForm(TWO, bent).pose([0.1, 0.2])
     with pytest.raises(torsor.ModelError, match=r"SpaceForm\.to_link: `homes`\[1\] must be a pose"):
-        torsor.SpaceForm(TWO, np.eye(4)).to_link(bent)
+        torsor.kinematics.SpaceForm(TWO, np.eye(4)).to_link(bent)
 
 
 def test_an_inertia_of_any_numbers_is_moved_by_lists_too():

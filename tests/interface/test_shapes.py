@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiled import PUBLIC
+from torsor.functions.dispatch import BY_NAME, PUBLIC
 
-FUNCTIONS = {name: getattr(torsor, name) for name in PUBLIC}
+FUNCTIONS = {name: BY_NAME[name] for name in PUBLIC}
 TREE = torsor.robots.random_tree(6, seed=5, armature=True, friction=True, fixed=True)
 ROBOTS = {"tree": TREE, "pendulum": torsor.robots.pendulum().rename({"tip": "tool"})}
 TASK = torsor.position_task("tool", "vx")

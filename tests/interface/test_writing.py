@@ -26,7 +26,7 @@ def kernel():
 
 @pytest.fixture(scope="module")
 def equations():
-    return torsor.equations(torsor.robots.pendulum())
+    return torsor.symbolic.equations(torsor.robots.pendulum())
 
 
 @pytest.mark.parametrize("writer", [*WRITERS, "to_c", "to_html", "to_png"])

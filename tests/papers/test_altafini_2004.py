@@ -27,9 +27,9 @@ def end_screws(chain):
 def test_1_2_forward_kinematics(chain, state, end_screws):
     """Alt04 (1), (2): g(q) = g(0) e^{V_1 q¹} ⋯ e^{V_n qⁿ}."""
     g = chain.tip @ product(motion(V, x) for V, x in zip(end_screws, state.q, strict=True))
-    assert_close(torsor.BodyForm(end_screws, chain.tip).pose(state.q), g)
+    assert_close(torsor.kinematics.BodyForm(end_screws, chain.tip).pose(state.q), g)
     assert_close(torsor.frame_pose(chain.robot, state.q, "tip"), g)
-    assert_close(torsor.link_form(chain.robot, "tip").to_space().to_body().screws, end_screws)
+    assert_close(torsor.kinematics.link_form(chain.robot, "tip").to_space().to_body().screws, end_screws)
 
 
 def test_3_differential_forward_kinematics(chain, state):
@@ -39,7 +39,7 @@ def test_3_differential_forward_kinematics(chain, state):
     rates, _ = by_hand.product_rates(chain.screws, q)
     columns = [vee(inv(g) @ rate @ chain.tip) for rate in rates]
     assert_close(torsor.body_jacobian(chain.robot, q, "tip"), np.transpose(columns))
-    assert_close(torsor.body_twist(chain.robot, q, v, "tip"), np.transpose(columns) @ v)
+    assert_close(torsor.kinematics.body_twist(chain.robot, q, v, "tip"), np.transpose(columns) @ v)
 
 
 def test_4_columns_of_the_jacobian(chain, state, end_screws):
@@ -81,7 +81,7 @@ def test_5_kinetic_energy_is_half_the_square_of_the_velocity(chain, state):
 def test_5_coriolis_matrix_by_christoffel_symbols(chain, state):
     """Alt04 (5), E004-2: C_ij = M_ki Γ^k_jl q̇^l, without the printed ½."""
     q, v, _ = state
-    M, Gamma = torsor.mass_matrix(chain.robot, q), torsor.christoffel_symbols_second_kind(chain.robot, q)
+    M, Gamma = torsor.mass_matrix(chain.robot, q), torsor.geometry.christoffel_symbols_second_kind(chain.robot, q)
     C = np.einsum("ki,jlk,l->ij", M, Gamma, v)
     assert_close(C, np.einsum("lji,l->ij", chain.christoffel(q), v), 1e-11)
     assert_close(torsor.coriolis_matrix(chain.robot, q, v), C, 1e-11)
@@ -92,8 +92,8 @@ def test_6_equations_with_raised_index(chain, state):
     """Alt04 (6): q̈^k + Γ^k_ij q̇^i q̇^j = M^kj (τ_j − dV_j)."""
     q, v, a = state
     tau = chain.torques(q, v, a)
-    Gamma = torsor.christoffel_symbols_second_kind(chain.robot, q)
-    M_inverse, dV = torsor.inverse_mass_matrix(chain.robot, q), torsor.gravity_forces(chain.robot, q)
+    Gamma = torsor.geometry.christoffel_symbols_second_kind(chain.robot, q)
+    M_inverse, dV = torsor.dynamics.inverse_mass_matrix(chain.robot, q), torsor.gravity_forces(chain.robot, q)
     assert_close(a + np.einsum("ijk,i,j->k", Gamma, v, v), M_inverse @ (tau - dV), 1e-10)
 
 
@@ -101,11 +101,11 @@ def test_7_covariant_acceleration(chain, state):
     """Alt04 (7): ∇_q̇ q̇ = M⁻¹ (τ − dV), and 0 on a geodesic; ∇ has no torsion, Γ^k_ij = Γ^k_ji."""
     q, v, a = state
     tau = chain.torques(q, v, a)
-    forced = torsor.inverse_mass_matrix(chain.robot, q) @ (tau - torsor.gravity_forces(chain.robot, q))
-    assert_close(torsor.covariant_derivative(chain.robot, q, v, v, a), forced, 1e-10)
-    free = torsor.geodesic_acceleration(chain.robot, q, v)
-    assert_close(torsor.covariant_derivative(chain.robot, q, v, v, free), np.zeros(chain.n), 1e-10)
-    Gamma = torsor.christoffel_symbols_second_kind(chain.robot, q)
+    forced = torsor.dynamics.inverse_mass_matrix(chain.robot, q) @ (tau - torsor.gravity_forces(chain.robot, q))
+    assert_close(torsor.geometry.covariant_derivative(chain.robot, q, v, v, a), forced, 1e-10)
+    free = torsor.geometry.geodesic_acceleration(chain.robot, q, v)
+    assert_close(torsor.geometry.covariant_derivative(chain.robot, q, v, v, free), np.zeros(chain.n), 1e-10)
+    Gamma = torsor.geometry.christoffel_symbols_second_kind(chain.robot, q)
     assert_close(Gamma, np.swapaxes(Gamma, 0, 1), 1e-11)
 
 
@@ -169,7 +169,7 @@ def test_9_an_isometry_to_euclidean_space_exists_for_flat_chains(flat, at):
     N = flat.jacobian(q)
     assert_close(N.T @ N, torsor.mass_matrix(flat.robot, q), INTEGRATED)
     assert_close(by_hand.gradient(flat.phi, q), N, DIFFERENCED_PATH)
-    Gamma = torsor.christoffel_symbols_second_kind(flat.robot, q)
+    Gamma = torsor.geometry.christoffel_symbols_second_kind(flat.robot, q)
     dN = by_hand.gradient(flat.jacobian, q)  # [a, j, k]
     assert_close(dN - np.einsum("ar,kjr->ajk", N, Gamma), np.zeros((n, n, n)), DIFFERENCED_PATH)
 
@@ -223,7 +223,7 @@ def test_10_the_connection_pushed_forward(flat, at):
         return A @ np.sin(q)
 
     pushed = by_hand.derivative(lambda t: flat.velocity(q + t * X, field(q + t * X)))
-    along = torsor.covariant_derivative(flat.robot, q, X, field(q), A @ (np.cos(q) * X))
+    along = torsor.geometry.covariant_derivative(flat.robot, q, X, field(q), A @ (np.cos(q) * X))
     assert_close(pushed, flat.velocity(q, along), DIFFERENCED_PATH)
 
 
@@ -292,7 +292,7 @@ def test_iib_se3_has_curvature(rng):
     joint = torsor.Joint(name="joint", kind="free", parent="base", link="body", inertia=body)
     robot = torsor.assemble([joint])
     q = torsor.random_configuration(robot, seed=4)
-    assert_close(torsor.riemann_curvature(robot, q), left_invariant.riemann_curvature(e))
+    assert_close(torsor.geometry.riemann_curvature(robot, q), left_invariant.riemann_curvature(e))
     assert not is_flat(robot)
 
 

@@ -26,7 +26,7 @@ class Example(NamedTuple):
 
     robot: torsor.Robot
     q: np.ndarray
-    task: torsor.Task
+    task: torsor.tasks.Task
 
     @property
     def J(self):
@@ -38,11 +38,11 @@ class Example(NamedTuple):
 
     @property
     def K(self):
-        return torsor.horizontal_lift(self.robot, self.q, self.task)
+        return torsor.redundancy.horizontal_lift(self.robot, self.q, self.task)
 
     @property
     def J_plus(self):
-        return torsor.pseudoinverse_lift(self.robot, self.q, self.task)
+        return torsor.redundancy.pseudoinverse_lift(self.robot, self.q, self.task)
 
 
 def joint(k, kind, axis, inertia, place=(0, 0, 0)):
@@ -139,7 +139,7 @@ def example(request):
 
 def test_all_examples_are_flat(example):
     """Alt04 §II: "only flat redundant robotic chains are treated hereafter"; so are these."""
-    assert torsor.is_flat(example.robot)
+    assert torsor.motion.is_flat(example.robot)
 
 
 def test_13_14_the_lift_is_the_weighted_inverse(example):
@@ -159,7 +159,7 @@ def test_a1_and_a2_are_one():
     regular, singular = np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.9, 0.6]), np.zeros(7)
     for q, rank in ((regular, 6), (singular, 5)):
         J = torsor.body_jacobian(panda, q, "hand_tcp")
-        found = torsor.task_rank(panda, q, "hand_tcp")
+        found = torsor.tasks.task_rank(panda, q, "hand_tcp")
         assert int(found.rank) == rank == np.linalg.matrix_rank(J, tol=1e-9)
         assert int(found.null_dimension) == 7 - rank >= 7 - 6
 
@@ -172,15 +172,15 @@ def test_example_a_satisfies_every_hypothesis_and_breaks_the_theorem():
     a = example_a()
     assert_close(a.M, [[3.0, 1.0], [1.0, 1.0]])
     assert_close(a.J, [[1.0, 1.0]])
-    report = torsor.is_riemannian_submersion(a.robot, a.task)
+    report = torsor.redundancy.is_riemannian_submersion(a.robot, a.task)
     assert report
     assert report.defect < 1e-15
     assert report.constant_along_fibres
-    assert torsor.is_repeatable(a.robot, a.task)
-    assert torsor.is_repeatable(a.robot, a.task, "pseudoinverse")
+    assert torsor.redundancy.is_repeatable(a.robot, a.task)
+    assert torsor.redundancy.is_repeatable(a.robot, a.task, "pseudoinverse")
     assert_close(a.K, [[0.0], [1.0]])
     assert_close(a.J_plus, [[0.5], [0.5]])
-    found = torsor.lifts_agree(a.robot, a.q, a.task)
+    found = torsor.redundancy.lifts_agree(a.robot, a.q, a.task)
     assert not found
     assert_close(found.difference, np.sqrt(0.5))
     P = a.J_plus @ a.J
@@ -190,10 +190,10 @@ def test_example_a_satisfies_every_hypothesis_and_breaks_the_theorem():
 def test_example_b_is_an_exact_submersion_with_integrable_horizontals_and_breaks_the_theorem():
     """Alt04 (23), E004-12: M flat and not constant, J M⁻¹ Jᵀ = 1 exactly; |lift − J⁺| > 1, J⁺ is not repeatable."""
     b = example_b()
-    assert torsor.is_riemannian_submersion(b.robot, b.task, tolerance=1e-10)
-    assert torsor.is_repeatable(b.robot, b.task)
-    assert not torsor.is_repeatable(b.robot, b.task, "pseudoinverse")
-    found = torsor.lifts_agree(b.robot, b.q, b.task)
+    assert torsor.redundancy.is_riemannian_submersion(b.robot, b.task, tolerance=1e-10)
+    assert torsor.redundancy.is_repeatable(b.robot, b.task)
+    assert not torsor.redundancy.is_repeatable(b.robot, b.task, "pseudoinverse")
+    found = torsor.redundancy.lifts_agree(b.robot, b.q, b.task)
     assert not found
     assert found.difference > 1.0
     assert_close(found.difference, np.linalg.norm(b.K - pinv(b.J)), 1e-9)
@@ -202,23 +202,23 @@ def test_example_b_is_an_exact_submersion_with_integrable_horizontals_and_breaks
 def test_example_c_is_flat_of_rank_six_and_neither_a_submersion_nor_integrable():
     """Alt04 Prop. II.1, Cor. III.2, (23), E004-6, E004-7, E004-12: A1 and A2 hold, and nothing else."""
     c = example_c()
-    assert bool(torsor.task_rank(c.robot, c.q, c.task).is_onto)
-    report = torsor.is_riemannian_submersion(c.robot, c.task, q=c.q)
+    assert bool(torsor.tasks.task_rank(c.robot, c.q, c.task).is_onto)
+    report = torsor.redundancy.is_riemannian_submersion(c.robot, c.task, q=c.q)
     assert not report
     assert not report.constant_along_fibres
     assert_close(report.defect, np.abs(c.J @ inv(c.M) @ c.J.T - np.eye(6)).max(), 1e-9)
     assert report.defect > 2.0
-    assert not torsor.is_repeatable(c.robot, c.task)
-    assert torsor.lifts_agree(c.robot, c.q, c.task).difference > 1.0
+    assert not torsor.redundancy.is_repeatable(c.robot, c.task)
+    assert torsor.redundancy.lifts_agree(c.robot, c.q, c.task).difference > 1.0
 
 
 def test_example_d_is_one_of_which_everything_holds():
     """Alt04 Theorem III.2, the positive example: to rounding."""
     d = example_d()
-    assert torsor.is_riemannian_submersion(d.robot, d.task, tolerance=1e-14)
+    assert torsor.redundancy.is_riemannian_submersion(d.robot, d.task, tolerance=1e-14)
     for lift in ("inertia", "pseudoinverse"):
-        assert torsor.is_repeatable(d.robot, d.task, lift, tolerance=1e-14)
-    assert torsor.lifts_agree(d.robot, d.q, d.task, tolerance=1e-14)
+        assert torsor.redundancy.is_repeatable(d.robot, d.task, lift, tolerance=1e-14)
+    assert torsor.redundancy.lifts_agree(d.robot, d.q, d.task, tolerance=1e-14)
     assert_close(d.K, d.J_plus)
     # M = Jᵀ J + B with B Jᵀ = 0: equality for submersions onto the identity.
     B = d.M - d.J.T @ d.J
@@ -228,9 +228,9 @@ def test_example_d_is_one_of_which_everything_holds():
 def test_example_d2_moves_a_centre_of_mass_and_nothing_is_left():
     """Alt04 Theorem III.2, E004-6, E004-7, E004-12: still flat; K turns the last link by m s/(I + m s²) of its speed."""
     d = example_d(0.3)
-    assert not torsor.is_riemannian_submersion(d.robot, d.task)
-    assert not torsor.is_repeatable(d.robot, d.task)
-    found = torsor.lifts_agree(d.robot, d.q, d.task)
+    assert not torsor.redundancy.is_riemannian_submersion(d.robot, d.task)
+    assert not torsor.redundancy.is_repeatable(d.robot, d.task)
+    found = torsor.redundancy.lifts_agree(d.robot, d.q, d.task)
     assert not found
     assert_close(found.difference, 0.4 * 0.3 / (0.02 + 0.4 * 0.3**2), 1e-12)
 
@@ -239,33 +239,33 @@ def test_example_d2_moves_a_centre_of_mass_and_nothing_is_left():
 def test_the_balanced_arm_has_constant_inertia_and_drifts_with_either_lift(state):
     """Alt04 Cor. III.2, E004-7, E004-12: ordinary positive inertias; vertical brackets 114 and 62 at the golden states."""
     e = balanced(state)
-    assert_close(torsor.mass_matrix_derivative(e.robot, e.q), np.zeros((3, 3, 3)), 1e-14)
-    brackets = torsor.vertical_brackets(e.robot, e.q, e.task)[:, 0, 1]
+    assert_close(torsor.geometry.mass_matrix_derivative(e.robot, e.q), np.zeros((3, 3, 3)), 1e-14)
+    brackets = torsor.redundancy.vertical_brackets(e.robot, e.q, e.task)[:, 0, 1]
     assert np.abs(brackets).max() == pytest.approx([114.0, 62.0][state], rel=0.01)
     for lift in ("inertia", "pseudoinverse"):
-        assert not torsor.is_repeatable(e.robot, e.task, lift)
-    assert not torsor.is_riemannian_submersion(e.robot, e.task).constant_along_fibres
-    assert torsor.lifts_agree(e.robot, e.q, e.task).difference > 2.0
+        assert not torsor.redundancy.is_repeatable(e.robot, e.task, lift)
+    assert not torsor.redundancy.is_riemannian_submersion(e.robot, e.task).constant_along_fibres
+    assert torsor.redundancy.lifts_agree(e.robot, e.q, e.task).difference > 2.0
 
 
 def test_23_the_criterion(example):
     """Alt04 (23), E004-12: lift_M = J⁺ ⟺ [M, J⁺J] = 0 ⟺ M ker J ⊆ ker J, and (IV) is what decides."""
-    found = torsor.lifts_agree(example.robot, example.q, example.task)
+    found = torsor.redundancy.lifts_agree(example.robot, example.q, example.task)
     kernel = np.linalg.svd(example.J)[2][len(example.J) :].T
     stays = np.abs(example.J @ example.M @ kernel).max() < 1e-12
-    assert bool(found) == stays == ("IV" in torsor.generalised_inverse_class(example.J, example.K))
+    assert bool(found) == stays == ("IV" in torsor.redundancy.generalised_inverse_class(example.J, example.K))
     assert bool(found) == (found.difference < 1e-9)
 
 
 def test_a_generalised_inverses_of_the_examples(example):
     """Alt04 App. A: K is a {I, II, III} inverse of J always; J⁺ all four; Proposition A.1 for J N⁻¹ of exact submersions."""
-    assert torsor.generalised_inverse_class(example.J, example.K).holds[:3] == ("I", "II", "III")
-    assert torsor.generalised_inverse_class(example.J, example.J_plus).is_moore_penrose
+    assert torsor.redundancy.generalised_inverse_class(example.J, example.K).holds[:3] == ("I", "II", "III")
+    assert torsor.redundancy.generalised_inverse_class(example.J, example.J_plus).is_moore_penrose
     A = example.J @ inv(np.linalg.cholesky(example.M).T)
     exact = np.abs(example.J @ inv(example.M) @ example.J.T - np.eye(len(A))).max() < 1e-9
-    assert torsor.is_partial_isometry(A) == exact
+    assert torsor.redundancy.is_partial_isometry(A) == exact
     assert (np.abs(pinv(A) - A.T).max() < 1e-9) == exact
-    assert torsor.is_partial_isometry(A.T) == exact
+    assert torsor.redundancy.is_partial_isometry(A.T) == exact
 
 
 def test_a_the_classes_of_generalised_inverses(rng):
@@ -284,7 +284,7 @@ def test_a_the_classes_of_generalised_inverses(rng):
         ("II",): _outer_inverse(A, rng),
     }
     for holds, X in made.items():
-        assert torsor.generalised_inverse_class(A, X).holds == holds
+        assert torsor.redundancy.generalised_inverse_class(A, X).holds == holds
 
 
 def _outer_inverse(A, rng):
@@ -302,18 +302,20 @@ def test_iii_1_a_curve_has_one_horizontal_lift():
     e = balanced(1)
     q = np.array([0.4, 0.9, 0.8])
     path = circle(e.task, 0.05)
-    lifted = torsor.lift_curve(e.robot, q, e.task, path, samples=41, tolerance=1e-12)
+    lifted = torsor.redundancy.lift_curve(e.robot, q, e.task, path, samples=41, tolerance=1e-12)
     above = torsor.frame_pose(e.robot, lifted.q, "tip")[:, :2, 3]
     t = 2 * np.pi * lifted.t
     wanted = above[0] + 0.05 * np.stack([1 - np.cos(t), np.sin(t)], axis=-1)
     assert_close(above, wanted, 1e-10)
-    assert_close(torsor.split_velocity(e.robot, lifted.q, lifted.v, e.task).vertical, np.zeros((41, 3)), 1e-9)
+    assert_close(
+        torsor.redundancy.split_velocity(e.robot, lifted.q, lifted.v, e.task).vertical, np.zeros((41, 3)), 1e-9
+    )
     assert_close(lifted.fibre, np.zeros(41), 1e-9)
     # The velocity is that of the curve.
     moved = np.gradient(lifted.q, lifted.t, axis=0)[1:-1]
     assert np.abs(moved - lifted.v[1:-1]).max() < 0.02 * np.abs(lifted.v).max()
     # The pseudoinverse's curve is another one above the same, and moves along the fibres.
-    other = torsor.lift_curve(e.robot, q, e.task, path, samples=41, lift="pseudoinverse", tolerance=1e-12)
+    other = torsor.redundancy.lift_curve(e.robot, q, e.task, path, samples=41, lift="pseudoinverse", tolerance=1e-12)
     assert_close(torsor.frame_pose(e.robot, other.q, "tip")[:, :2, 3], wanted, 1e-10)
     assert np.abs(other.fibre).max() > 1e-3
     assert_differs(other.holonomy, lifted.holonomy)
@@ -325,7 +327,7 @@ def test_iii_b_repeatability_is_decided_by_brackets_and_not_by_flatness():
     b = example_b()
     loop = 0.05 * np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]])
     drift = {
-        lift: torsor.closed_loop_drift(b.robot, b.q, b.task, loop, loops=2, lift=lift, tolerance=1e-12)
+        lift: torsor.redundancy.closed_loop_drift(b.robot, b.q, b.task, loop, loops=2, lift=lift, tolerance=1e-12)
         for lift in ("inertia", "pseudoinverse")
     }
     assert np.abs(drift["inertia"].drift).max() < 1e-8
@@ -358,17 +360,17 @@ def test_oneills_relation(make):
     """Alt04 Prop. III.1, E004-8: K_base = K_Q + ¾ |[X, Y]^v|² = K_Q + 3 |A_X Y|²; the sphere of radius √a has 1/a."""
     top = make()
     if make is wrist:
-        report = torsor.is_riemannian_submersion(top.robot, top.task)
+        report = torsor.redundancy.is_riemannian_submersion(top.robot, top.task)
         assert not report  # the metric of the sphere is not 1 in these coordinates
     else:
-        report = torsor.is_riemannian_submersion(top.robot, top.task, 0.7 * np.eye(2))
+        report = torsor.redundancy.is_riemannian_submersion(top.robot, top.task, 0.7 * np.eye(2))
         assert report
     assert report.constant_along_fibres
-    assert not torsor.is_repeatable(top.robot, top.task)
+    assert not torsor.redundancy.is_repeatable(top.robot, top.task)
     X, Y = (top.K @ np.linalg.cholesky(top.J @ inv(top.M) @ top.J.T)).T  # orthonormal and horizontal
     assert_close(np.array([X, Y]) @ top.M @ np.array([X, Y]).T, np.eye(2), 1e-11)
-    A = np.einsum("iab,a,b->i", torsor.oneill_tensor(top.robot, top.q, top.task), top.J @ X, top.J @ Y)
-    K_Q = torsor.sectional_curvature(top.robot, top.q, X, Y)
+    A = np.einsum("iab,a,b->i", torsor.redundancy.oneill_tensor(top.robot, top.q, top.task), top.J @ X, top.J @ Y)
+    K_Q = torsor.geometry.sectional_curvature(top.robot, top.q, X, Y)
     assert_close(K_Q + 3 * A @ top.M @ A, 1 / 0.7, 1e-9)
     assert_differs(K_Q, 1 / 0.7)
 
@@ -377,17 +379,17 @@ def test_oneills_relation(make):
 def test_16_the_connection_has_a_vertical_part(make):
     """Alt04 (16), Prop. III.1, E004-8: ∇_X Y − (∇_X Y)^h = ½ [X, Y]^v of lifted fields, which does not vanish."""
     top = make()
-    K, A = top.K, torsor.oneill_tensor(top.robot, top.q, top.task)
-    vertical = torsor.velocity_projectors(top.robot, top.q, top.task).vertical
+    K, A = top.K, torsor.redundancy.oneill_tensor(top.robot, top.q, top.task)
+    vertical = torsor.redundancy.velocity_projectors(top.robot, top.q, top.task).vertical
     for a in range(2):
         for b in range(2):
 
             def field(t, a=a, b=b):
                 q = torsor.integrate(top.robot, top.q, K[:, a], t)
-                return torsor.horizontal_lift(top.robot, q, top.task)[:, b]
+                return torsor.redundancy.horizontal_lift(top.robot, q, top.task)[:, b]
 
             rate = by_hand.derivative(field)
-            along = torsor.covariant_derivative(top.robot, top.q, K[:, a], K[:, b], rate)
+            along = torsor.geometry.covariant_derivative(top.robot, top.q, K[:, a], K[:, b], rate)
             assert_close(vertical @ along, A[:, a, b], 1e-8)
     assert_differs(A, np.zeros_like(A))
 
@@ -407,7 +409,7 @@ def test_24_lift_of_functions(rng):
     T = torsor.frame_pose(robot, q, "tip")
     eta = np.concatenate([np.zeros(3), T[:3, :3].T @ (T[:3, 3] - goal)])  # the derivative along body twists
     slope = by_hand.gradient(distance, q)[0]
-    found = torsor.lift_function(robot, q, c.task, eta)
+    found = torsor.redundancy.lift_function(robot, q, c.task, eta)
     assert_close(found.differential, slope, 1e-9)
     assert_close(c.M @ found.gradient, slope, 1e-9)
     assert_differs(c.J_plus @ eta, slope)
@@ -415,4 +417,4 @@ def test_24_lift_of_functions(rng):
     # It is the lift of grad θ only where J M⁻¹ Jᵀ = 1.
     assert_differs(c.K @ eta, found.gradient)
     b, eta = example_b(), rng.normal(size=3)
-    assert_close(b.K @ eta, torsor.lift_function(b.robot, b.q, b.task, eta).gradient, 1e-9)
+    assert_close(b.K @ eta, torsor.redundancy.lift_function(b.robot, b.q, b.task, eta).gradient, 1e-9)

@@ -6,8 +6,9 @@ import pytest
 from by_hand import Ad, assert_close, assert_differs, bracket, commutator, hat, motion, pose, product, vee
 
 import torsor
-from torsor import balancing, lie, rigid_body, second_kind
+from torsor import balancing, lie
 from torsor.lie import se3
+from torsor.papers import rigid_body, second_kind
 
 
 @pytest.fixture(params=["RPHR", "HRRPRH"])
@@ -96,8 +97,8 @@ def test_body_and_spatial_velocity_of_a_link(chain, state):
     """BSP93 §2.1: the same two velocities of a robot's link."""
     q, v, _ = state
     T, T_dot = chain.poses(q)[-1], np.einsum("kab,k->ab", chain.rates(q)[0][-1], v)
-    assert_close(torsor.body_twist(chain.robot, q, v, chain.links[-1]), vee(np.linalg.inv(T) @ T_dot))
-    assert_close(torsor.space_twist(chain.robot, q, v, chain.links[-1]), vee(T_dot @ np.linalg.inv(T)))
+    assert_close(torsor.kinematics.body_twist(chain.robot, q, v, chain.links[-1]), vee(np.linalg.inv(T) @ T_dot))
+    assert_close(torsor.kinematics.space_twist(chain.robot, q, v, chain.links[-1]), vee(T_dot @ np.linalg.inv(T)))
 
 
 # §3.1 Kinetic energy
@@ -266,7 +267,7 @@ def test_5_velocity_of_a_link(chain, state):
     q, v, _ = state
     for i, N in enumerate(chain.homes):
         inner = sum(hat(C) * rate for C, rate in zip(screws_ahead(chain, q, i), v, strict=True))
-        assert_close(torsor.body_twist(chain.robot, q, v, chain.links[i]), vee(np.linalg.inv(N) @ inner @ N))
+        assert_close(torsor.kinematics.body_twist(chain.robot, q, v, chain.links[i]), vee(np.linalg.inv(N) @ inner @ N))
 
 
 def test_6_jacobian_of_a_link(chain, state):
@@ -285,7 +286,7 @@ def test_7_kinetic_energy_of_the_chain(chain, state):
     by_traces = 0.0
     for i, body in enumerate(chain.bodies):
         form = rigid_body.trace_form(body.mass, body.rotational, np.eye(4))
-        V = torsor.body_twist(chain.robot, q, v, chain.links[i])
+        V = torsor.kinematics.body_twist(chain.robot, q, v, chain.links[i])
         by_traces += 0.5 * rigid_body.trace_inner_product(form, V, V)
     assert_close(by_traces, chain.kinetic_energy(q, v))
     assert_close(torsor.kinetic_energy(chain.robot, q, v), by_traces)
@@ -319,7 +320,7 @@ def test_coriolis_term(chain, state):
     dg = by_hand.gradient(lambda x: torsor.mass_matrix(chain.robot, x), q)  # [i, j, k] = ∂g_ij/∂q_k
     gamma = 0.5 * (np.einsum("ikj->ijk", dg) + np.einsum("kji->ijk", dg) - dg)
     expected = np.einsum("ijk,i,j->k", gamma, v, v)
-    assert_close(torsor.coriolis_forces(chain.robot, q, v), expected, by_hand.DIFFERENCED)
+    assert_close(torsor.dynamics.coriolis_forces(chain.robot, q, v), expected, by_hand.DIFFERENCED)
 
 
 def test_proposition_christoffel_symbols_by_brackets(chain, state):
@@ -332,8 +333,8 @@ def test_proposition_christoffel_symbols_by_brackets(chain, state):
             low, high = min(i, j), max(i, j)
             twice = bracket(C[k], C[j]) @ G @ C[i] + bracket(C[k], C[i]) @ G @ C[j]
             gamma[i, j, k] += 0.5 * (twice + bracket(C[low], C[high]) @ G @ C[k])
-    assert_close(torsor.christoffel_symbols_by_brackets(chain.robot, q), gamma)
-    assert_close(torsor.christoffel_symbols(chain.robot, q), gamma)
+    assert_close(torsor.papers.christoffel_symbols_by_brackets(chain.robot, q), gamma)
+    assert_close(torsor.geometry.christoffel_symbols(chain.robot, q), gamma)
     for i, unit in enumerate(np.eye(n)):
         assert_close(torsor.coriolis_matrix(chain.robot, q, unit), gamma[i].T)
 
@@ -342,7 +343,7 @@ def test_derivative_of_the_moved_screws(chain, state):
     """BSP93 §4, E000-10: d/dq_k Ad_pj A_j = [Ad_pj A_j, Ad_pk A_k] for j < k ≤ p; k = p is not zero, as printed."""
     q, p = state.q, chain.n - 1
     Ad_N = Ad(chain.homes[p])
-    derivative = torsor.body_jacobian_derivative(chain.robot, q, chain.links[p])
+    derivative = torsor.derivatives.body_jacobian_derivative(chain.robot, q, chain.links[p])
     C = screws_ahead(chain, q, p)
     for j, k in np.ndindex(chain.n, chain.n):
         expected = bracket(C[j], C[k]) if j < k <= p else np.zeros(6)
@@ -358,7 +359,7 @@ def test_equations_of_motion_of_the_chain(chain, state):
     a = torsor.forward_dynamics(chain.robot.with_gravity(np.zeros(3)), q, v, np.zeros(chain.n))
     gamma = chain.christoffel(q)
     assert_close(chain.mass_matrix(q) @ a, -np.einsum("ijk,i,j->k", gamma, v, v), 1e-11)  # solves with M: cond < 1e2
-    assert_close(torsor.geodesic_acceleration(chain.robot, q, v), a, 1e-11)
+    assert_close(torsor.geometry.geodesic_acceleration(chain.robot, q, v), a, 1e-11)
     assert_differs(np.einsum("ijk,i,j->k", gamma, q, q), chain.mass_matrix(q) @ a)
 
 
@@ -439,7 +440,7 @@ def test_constant_diagonal_is_necessary_and_sufficient(rng):
     for k in range(4):
         moved = p + 0.05 * np.eye(4)[:, [k]]
         robot = by_hand.PlanarChain(moved).robot
-        dM = torsor.mass_matrix_derivative(robot, rng.normal(size=(20, 4)))
+        dM = torsor.geometry.mass_matrix_derivative(robot, rng.normal(size=(20, 4)))
         diagonal = np.abs(np.einsum("ckii->cki", dM)).max()
         assert (diagonal > 1e-3) == (np.abs(dM).max() > 1e-3) == (k > 0) == (not balancing.is_balanced(robot))
 
@@ -449,4 +450,4 @@ def test_dynamics_of_a_balanced_mechanism_take_a_simple_form(rng):
     for robot in (balancing.balanced_planar_chain(4), balancing.balanced_spatial_chain(4)):
         q, v = rng.normal(size=(2, 4))
         M = torsor.mass_matrix(robot, q)
-        assert_close(torsor.coriolis_forces(robot, q, v) / np.abs(M).max(), np.zeros(4))
+        assert_close(torsor.dynamics.coriolis_forces(robot, q, v) / np.abs(M).max(), np.zeros(4))

@@ -7,8 +7,9 @@ from by_hand import DIFFERENCED, Ad, ad, assert_close, assert_differs, bracket, 
 from scipy.linalg import block_diag, expm
 
 import torsor
-from torsor import lie, rigid_body
+from torsor import lie
 from torsor.lie import so3
+from torsor.papers import rigid_body
 
 inv = np.linalg.inv
 
@@ -29,7 +30,7 @@ def test_9_1_9_2_equations_of_motion(chain, state):
     b = torsor.bias_forces(chain.robot, q, v)
     assert_close(torsor.mass_matrix(chain.robot, q) @ a + b, tau)
     assert_close(b, chain.torques(q, v, 0.0 * a))
-    assert_close(torsor.inverse_mass_matrix(chain.robot, q), inv(chain.mass_matrix(q)), 1e-11)  # cond M < 1e2
+    assert_close(torsor.dynamics.inverse_mass_matrix(chain.robot, q), inv(chain.mass_matrix(q)), 1e-11)  # cond M < 1e2
     assert_close(torsor.forward_dynamics(chain.robot, q, v, tau), a, 1e-11)
 
 
@@ -75,9 +76,9 @@ def test_positions_and_velocities_of_the_2r_chain():
     assert_close(torsor.frame_pose(robot, arm.q, "tip")[:2, 3], tip)
     s1, c1, s12, c12 = np.sin(t1), np.cos(t1), np.sin(t1 + t2), np.cos(t1 + t2)
     rate = [[-arm.L1 * s1 - arm.L2 * s12, -arm.L2 * s12], [arm.L1 * c1 + arm.L2 * c12, arm.L2 * c12]]
-    assert_close(torsor.mixed_twist(robot, arm.q, arm.v, "elbow")[3:5], arm.L1 * w1 * np.array([-s1, c1]))
+    assert_close(torsor.kinematics.mixed_twist(robot, arm.q, arm.v, "elbow")[3:5], arm.L1 * w1 * np.array([-s1, c1]))
     assert_close(torsor.mixed_jacobian(robot, arm.q, "tip")[3:5], rate)
-    assert_close(torsor.mixed_twist(robot, arm.q, arm.v, "tip")[3:5], np.array(rate) @ [w1, w2])
+    assert_close(torsor.kinematics.mixed_twist(robot, arm.q, arm.v, "tip")[3:5], np.array(rate) @ [w1, w2])
 
 
 def test_9_7_energies_of_the_2r_chain():
@@ -125,7 +126,7 @@ def test_9_12_9_13_9_85_9_86_christoffel_form(chain, state):
     dm = by_hand.gradient(lambda q: torsor.mass_matrix(chain.robot, q), q)  # [i, j, k] = ∂m_ij/∂θ_k
     gamma = 0.5 * (dm + np.einsum("ikj->ijk", dm) - np.einsum("jki->ijk", dm))
     assert_close(gamma, np.einsum("jki->ijk", chain.christoffel(q)), DIFFERENCED)
-    assert_close(gamma, np.einsum("jki->ijk", torsor.christoffel_symbols(chain.robot, q)), DIFFERENCED)
+    assert_close(gamma, np.einsum("jki->ijk", torsor.geometry.christoffel_symbols(chain.robot, q)), DIFFERENCED)
     weight = by_hand.gradient(lambda q: torsor.potential_energy(chain.robot, q), q)
     tau = chain.mass_matrix(q) @ a + np.einsum("ijk,j,k->i", gamma, v, v) + weight
     assert_close(torsor.inverse_dynamics(chain.robot, q, v, a), tau, DIFFERENCED)
@@ -266,12 +267,12 @@ def test_9_35_to_9_38_forward_kinematics(chain, state):
 
 def test_9_39_9_40_9_51_screws_in_link_frames(chain):
     """LP (9.39), (9.40), (9.51), E002-4: A_i = Ad_{M_i⁻¹}(S_i); (9.51) prints M_{i−1}."""
-    form, M = torsor.link_form(chain.robot, "tip"), [np.eye(4), *chain.homes]
+    form, M = torsor.kinematics.link_form(chain.robot, "tip"), [np.eye(4), *chain.homes]
     for i, S in enumerate(chain.screws):
         assert_close(form.steps[i], inv(M[i]) @ M[i + 1])
         assert_close(form.screws[i], vee(inv(M[i + 1]) @ hat(S) @ M[i + 1]))
         assert_differs(vee(inv(M[i]) @ hat(S) @ M[i]), form.screws[i])
-    space = torsor.SpaceForm(chain.screws, chain.tip).to_link(chain.homes)
+    space = torsor.kinematics.SpaceForm(chain.screws, chain.tip).to_link(chain.homes)
     assert_close(space.screws, chain.link_screws)
 
 
@@ -285,7 +286,7 @@ def test_9_41_9_52_link_inertias(chain):
 def test_9_42_free_body_diagram(chain, state):
     """LP (9.42): G_i V̇_i = ad_{V_i}ᵀ(G_i V_i) + F_i − Ad_{T_{i+1,i}}ᵀ(F_{i+1})."""
     V, V_dot = chain.link_motion(*state)
-    F = torsor.joint_wrenches(chain.robot.with_gravity(np.zeros(3)), *state)
+    F = torsor.dynamics.joint_wrenches(chain.robot.with_gravity(np.zeros(3)), *state)
     T = chain.poses(state.q)
     for i, body in enumerate(chain.bodies):
         G = body.matrix
@@ -307,7 +308,7 @@ def test_9_44_9_45_9_46_9_54_velocity_recursion(chain, state):
     V, T = [np.zeros(6), *chain.link_motion(q, v, a)[0]], chain.steps(q)
     for i, link in enumerate(chain.links):
         expected = Ad(inv(T[i])) @ V[i] + chain.link_screws[i] * v[i]
-        assert_close(torsor.body_twist(chain.robot, q, v, link), expected)
+        assert_close(torsor.kinematics.body_twist(chain.robot, q, v, link), expected)
 
 
 def test_9_47_9_48_9_55_9_58_acceleration_recursion(chain, state):
@@ -316,7 +317,7 @@ def test_9_47_9_48_9_55_9_58_acceleration_recursion(chain, state):
     V, V_dot = ([np.zeros(6), *x] for x in chain.link_motion(q, v, a))
     T, A = chain.steps(q), chain.link_screws
     for i, link in enumerate(chain.links):
-        actual, back = torsor.body_acceleration(chain.robot, q, v, a, link), Ad(inv(T[i]))
+        actual, back = torsor.kinematics.body_acceleration(chain.robot, q, v, a, link), Ad(inv(T[i]))
         rest = A[i] * a[i] + back @ V_dot[i]
         assert_close(actual, rest + bracket(back @ V[i], A[i] * v[i]))  # (9.47), (9.58)
         assert_close(actual, rest + bracket(V[i + 1], A[i] * v[i]))  # (9.48), (9.55)

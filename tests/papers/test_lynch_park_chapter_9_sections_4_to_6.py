@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import block_diag
 
 import torsor
-from torsor.mechanics.closed_form import closed_form
+from torsor.papers._closed_form import closed_form
 
 inv = np.linalg.inv
 
@@ -171,7 +171,7 @@ def test_9_62_9_69_9_72_9_77_stacked_twists(form, stacked, chain, state, base):
     moving, _ = chain.link_motion(*state, base)
     assert_close(form.velocities(v, tuple(base)), moving.ravel())
     assert_close(form.velocities(v), stacked.L @ stacked.A @ v)
-    V = np.concatenate([torsor.body_twist(chain.robot, q, v, link) for link in chain.links])
+    V = np.concatenate([torsor.kinematics.body_twist(chain.robot, q, v, link) for link in chain.links])
     assert_close(V, stacked.L @ stacked.A @ v)
     assert_close(V, stacked.Gamma @ V + stacked.A @ v)
 
@@ -179,7 +179,7 @@ def test_9_62_9_69_9_72_9_77_stacked_twists(form, stacked, chain, state, base):
 def test_9_73_9_78_stacked_accelerations(form, stacked, chain, state, base):
     """LP (9.73), (9.78), E002-8: − [ad_{Aθ̇}] Γ V; printed with +. Those of the form are less gravity, as in the book."""
     q, v, a = state
-    V_dot = np.concatenate([torsor.body_acceleration(chain.robot, q, v, a, link) for link in chain.links])
+    V_dot = np.concatenate([torsor.kinematics.body_acceleration(chain.robot, q, v, a, link) for link in chain.links])
     V = stacked.L @ stacked.A @ v
     turning = stacked.ad_joints @ stacked.Gamma @ V
     assert_close(V_dot, stacked.Gamma @ V_dot + stacked.A @ a - turning)
@@ -206,7 +206,7 @@ def test_9_69_to_9_75_9_78_9_80_with_a_moving_base(form, stacked, chain, state, 
         V_dot = L @ (A @ a + sign * ad_joints @ (Gamma @ V + V_base) + V_dot_base)
         return L.T @ (G @ V_dot - moving_ads.T @ G @ V + tip)
 
-    F = torsor.joint_wrenches(chain.robot, q, v, a, {"tip": -F_tip}, base_motion=tuple(base))
+    F = torsor.dynamics.joint_wrenches(chain.robot, q, v, a, {"tip": -F_tip}, base_motion=tuple(base))
     assert_close(F.ravel(), wrenches(-1))
     assert_differs(wrenches(+1), F.ravel())
     tau = torsor.inverse_dynamics(chain.robot, q, v, a, {"tip": -F_tip}, base_motion=tuple(base))
@@ -218,7 +218,7 @@ def test_9_69_to_9_75_9_78_9_80_with_a_moving_base(form, stacked, chain, state, 
 def test_9_63_9_74_9_79_stacked_wrenches(form, stacked, chain, state, base):
     """LP (9.63), (9.74), (9.79): F = Γᵀ F + G V̇ − [ad_twists]ᵀ G V, so F = Lᵀ(…); without gravity and tip wrench."""
     V, V_dot = (x.ravel() for x in chain.link_motion(*state))
-    F = torsor.joint_wrenches(chain.robot.with_gravity(np.zeros(3)), *state).ravel()
+    F = torsor.dynamics.joint_wrenches(chain.robot.with_gravity(np.zeros(3)), *state).ravel()
     needed = stacked.G @ V_dot - stacked.ad_twists.T @ stacked.G @ V
     assert_close(F, stacked.Gamma.T @ F + needed)
     assert_close(F, stacked.L.T @ needed)
@@ -257,7 +257,7 @@ def test_9_82_mass_matrix(form, stacked, chain, state):
 def test_9_83_coriolis_forces(form, stacked, chain, state):
     """LP (9.83), E002-9: c = −AᵀLᵀ(G L [ad_{Aθ̇}] Γ + [ad_twists]ᵀ G) L A θ̇; printed with other signs."""
     A, G, ad_twists, ad_joints, Gamma, L = stacked
-    c = torsor.coriolis_forces(chain.robot, state.q, state.v)
+    c = torsor.dynamics.coriolis_forces(chain.robot, state.q, state.v)
     first, second = G @ L @ ad_joints @ Gamma, ad_twists.T @ G
     assert_close(c, -A.T @ L.T @ (first + second) @ L @ A @ state.v)
     assert_close(form.coriolis_forces(state.v), chain.torques(state.q, state.v, 0.0 * state.a, gravity=False))
@@ -281,7 +281,7 @@ def test_9_87_coriolis_matrix(chain, state):
     C = torsor.coriolis_matrix(chain.robot, q, v)
     assert_close(C, expected, DIFFERENCED)
     assert_close(C, np.einsum("jki,k->ij", chain.christoffel(q), v))
-    assert_close(C, np.einsum("jki,k->ij", torsor.christoffel_symbols(chain.robot, q), v))
+    assert_close(C, np.einsum("jki,k->ij", torsor.geometry.christoffel_symbols(chain.robot, q), v))
 
 
 def test_9_88_coriolis_forces(chain, state):
@@ -289,20 +289,20 @@ def test_9_88_coriolis_forces(chain, state):
     q, v, a = state
     c = chain.torques(q, v, 0.0 * a, gravity=False)
     assert_close(torsor.coriolis_matrix(chain.robot, q, v) @ v, c)
-    assert_close(torsor.coriolis_forces(chain.robot, q, -3.0 * v), 9.0 * c)
+    assert_close(torsor.dynamics.coriolis_forces(chain.robot, q, -3.0 * v), 9.0 * c)
 
 
 def test_proposition_9_1_passivity(stacked, chain, state):
     """LP Prop. 9.1: Ṁ − 2C is skew for the C of (9.87), not for a C read off (9.83), which also has C θ̇ = c."""
     q, v, _ = state
     M_dot = by_hand.derivative(lambda t: chain.mass_matrix(q + t * v))
-    assert_close(torsor.mass_matrix_rate(chain.robot, q, v), M_dot, DIFFERENCED)
-    N = torsor.mass_matrix_rate(chain.robot, q, v) - 2.0 * torsor.coriolis_matrix(chain.robot, q, v)
+    assert_close(torsor.dynamics.mass_matrix_rate(chain.robot, q, v), M_dot, DIFFERENCED)
+    N = torsor.dynamics.mass_matrix_rate(chain.robot, q, v) - 2.0 * torsor.coriolis_matrix(chain.robot, q, v)
     assert_close(N, -N.T)
     assert_differs(N, np.zeros_like(N))
     A, G, ad_twists, ad_joints, Gamma, L = stacked
     other = -A.T @ L.T @ (G @ L @ ad_joints @ Gamma + ad_twists.T @ G) @ L @ A
-    assert_close(other @ v, torsor.coriolis_forces(chain.robot, q, v))
+    assert_close(other @ v, torsor.dynamics.coriolis_forces(chain.robot, q, v))
     assert_differs(M_dot - 2.0 * other, -(M_dot - 2.0 * other).T)
 
 
@@ -316,7 +316,7 @@ def test_9_89_get_joint_accel(chain, state, rng):
     right = tau - chain.torques(q, v, 0.0 * a) - tip_jacobian(chain, q).T @ F_tip
     expected = np.linalg.solve(chain.mass_matrix(q), right)
     # 1e-11: solving multiplies rounding by the condition number of M, < 1e2
-    assert_close(torsor.joint_acceleration(chain.robot, q, v, tau, F_tip), expected, 1e-11)
+    assert_close(torsor.papers.joint_acceleration(chain.robot, q, v, tau, F_tip), expected, 1e-11)
     assert_close(torsor.forward_dynamics(chain.robot, q, v, tau, {"tip": -F_tip}), expected, 1e-11)
 
 
@@ -332,7 +332,7 @@ def test_euler_integration(chain, state, rng):
         a = acceleration(chain, q[k], v[k], torques[k])
         q.append(q[k] + h * v[k])
         v.append(v[k] + h * a)
-    qs, vs = torsor.euler_trajectory(chain.robot, state.q, state.v, torques, h)
+    qs, vs = torsor.papers.euler_trajectory(chain.robot, state.q, state.v, torques, h)
     assert_close(qs, q, 1e-11)  # errors of the solves, 1e-12, add up
     assert_close(vs, v, 1e-11)
     run = torsor.simulate(chain.robot, state.q, state.v, duration=0.06, step=h, torques=torques, method="euler")
@@ -352,7 +352,7 @@ def test_euler_integration_is_of_first_order():
     errors = []
     for steps in (100, 200):
         torques = np.tile(tau, (steps, 1))
-        qs, _ = torsor.euler_trajectory(arm.robot, start[:2], start[2:], torques, 0.2 / steps)
+        qs, _ = torsor.papers.euler_trajectory(arm.robot, start[:2], start[2:], torques, 0.2 / steps)
         errors.append(np.abs(qs[-1] - exact).max())
     assert errors[0] / errors[1] == pytest.approx(2.0, abs=0.05)  # 2 + O(h)
 
@@ -364,9 +364,9 @@ def test_9_91_9_92_twist_and_acceleration_of_the_tip(chain, state):
     """LP (9.91), (9.92): V = J θ̇ and V̇ = J̇ θ̇ + J θ̈, in the tip's own axes."""
     q, v, a = state
     J_dot = by_hand.derivative(lambda t: tip_jacobian(chain, q + t * v))
-    assert_close(torsor.body_twist(chain.robot, q, v, "tip"), tip_jacobian(chain, q) @ v)
-    assert_close(torsor.body_jacobian_rate(chain.robot, q, v, "tip"), J_dot, DIFFERENCED)
-    V_dot = torsor.body_acceleration(chain.robot, q, v, a, "tip")
+    assert_close(torsor.kinematics.body_twist(chain.robot, q, v, "tip"), tip_jacobian(chain, q) @ v)
+    assert_close(torsor.kinematics.body_jacobian_rate(chain.robot, q, v, "tip"), J_dot, DIFFERENCED)
+    V_dot = torsor.kinematics.body_acceleration(chain.robot, q, v, a, "tip")
     assert_close(V_dot, J_dot @ v + tip_jacobian(chain, q) @ a, DIFFERENCED)
 
 
@@ -375,8 +375,11 @@ def test_9_93_to_9_99_dynamics_in_task_space(rng):
     arm = by_hand.random_chain("RRPRHR", seed=6, frames="centre of mass")
     q, v, a = rng.normal(size=(3, 6))
     robot, tau = arm.robot, arm.torques(q, v, a)
-    J, J_dot = torsor.body_jacobian(robot, q, "tip"), torsor.body_jacobian_rate(robot, q, v, "tip")
-    V, V_dot = torsor.body_twist(robot, q, v, "tip"), torsor.body_acceleration(robot, q, v, a, "tip")
+    J, J_dot = torsor.body_jacobian(robot, q, "tip"), torsor.kinematics.body_jacobian_rate(robot, q, v, "tip")
+    V, V_dot = (
+        torsor.kinematics.body_twist(robot, q, v, "tip"),
+        torsor.kinematics.body_acceleration(robot, q, v, a, "tip"),
+    )
     M, b, K = torsor.mass_matrix(robot, q), torsor.bias_forces(robot, q, v), inv(J)
     # 1e-10: inverting J multiplies rounding by its condition number, ~ 1e3
     assert_close(K @ V, v, 1e-10)

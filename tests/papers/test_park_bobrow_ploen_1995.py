@@ -6,8 +6,9 @@ from by_hand import DIFFERENCED, Ad, assert_close, assert_differs, bracket, hat,
 from scipy.linalg import block_diag, expm
 
 import torsor
-from torsor import lie, rigid_body
+from torsor import lie
 from torsor.lie import se3, so3
+from torsor.papers import rigid_body
 
 inv = np.linalg.inv
 
@@ -119,12 +120,15 @@ def test_12_13_14_products_of_exponentials(chain, state):
     M = [*chain.homes[:-1], tip]  # each link's frame at its tip
     M = [M[0], *(inv(M[i - 1]) @ M[i] for i in range(1, chain.n))]
     P = [Ad(inv(product(M[:i]))) @ A for i, A in enumerate(chain.screws)]
-    local = torsor.LocalForm(np.array(P), np.array(M))
-    space, body = torsor.SpaceForm(chain.screws, tip), torsor.BodyForm(chain.screws @ Ad(inv(tip)).T, tip)
+    local = torsor.kinematics.LocalForm(np.array(P), np.array(M))
+    space, body = (
+        torsor.kinematics.SpaceForm(chain.screws, tip),
+        torsor.kinematics.BodyForm(chain.screws @ Ad(inv(tip)).T, tip),
+    )
     assert_close(local.pose(x), product(motion(S, t) @ step for S, t, step in zip(P, x, M, strict=True)))
     assert_close(space.pose(x), f)
     assert_close(body.pose(x), tip @ product(motion(B, t) for B, t in zip(body.screws, x, strict=True)))
-    for form in (local, body, torsor.link_form(chain.robot, "tip")):
+    for form in (local, body, torsor.kinematics.link_form(chain.robot, "tip")):
         assert_close(form.pose(x), f)
         assert_close(form.to_space().screws, chain.screws)
         assert_close(form.to_space().home, tip)
@@ -158,7 +162,7 @@ def test_15_joints_with_screws_of_any_length(chain, state, rng):
     scaled = torsor.serial_chain(chain.screws * lengths[:, None], chain.homes, inertias)
     assert_close(torsor.link_poses(scaled, state.q / lengths), chain.poses(state.q))
     assert_close(torsor.mass_matrix(scaled, state.q / lengths), chain.mass_matrix(state.q) * np.outer(lengths, lengths))
-    assert_close(torsor.link_form(scaled, "tip").to_space().screws, chain.screws * lengths[:, None])
+    assert_close(torsor.kinematics.link_form(scaled, "tip").to_space().screws, chain.screws * lengths[:, None])
 
 
 def test_18_19_20_velocity_of_the_tip(chain, state):
@@ -205,7 +209,7 @@ def test_22_24_70_velocity_recursion(chain, state):
     q, v, a = state
     V, S, f = [np.zeros(6), *chain.link_motion(q, v, a)[0]], chain.link_screws, chain.steps(q)
     for i, link in enumerate(chain.links):
-        V_i = torsor.body_twist(chain.robot, q, v, link)
+        V_i = torsor.kinematics.body_twist(chain.robot, q, v, link)
         assert_close(V_i, Ad(inv(f[i])) @ V[i] + S[i] * v[i])
     assert_differs(Ad(f[i]) @ V[i] + S[i] * v[i], V_i)
 
@@ -216,7 +220,7 @@ def test_25_71_73_acceleration_recursion(chain, state):
     (V, V_dot), S, f = chain.link_motion(q, v, a), chain.link_screws, chain.steps(q)
     V, V_dot = [np.zeros(6), *V], [np.zeros(6), *V_dot]
     for i, link in enumerate(chain.links):
-        A_i, back, own = torsor.body_acceleration(chain.robot, q, v, a, link), Ad(inv(f[i])), S[i] * v[i]
+        A_i, back, own = torsor.kinematics.body_acceleration(chain.robot, q, v, a, link), Ad(inv(f[i])), S[i] * v[i]
         assert_close(A_i, S[i] * a[i] + back @ V_dot[i] + bracket(back @ V[i], own))
     printed_25 = S[i] * a[i] + Ad(f[i]) @ V_dot[i] + bracket(Ad(f[i]) @ V[i], own)
     printed_73 = S[i] * a[i] + back @ V_dot[i] + bracket(back @ V[i + 1], own)
@@ -228,7 +232,7 @@ def test_26_80_force_recursion(chain, state):
     """PBP95 (26), (80), E001-3: F_i = Ad*_{f_{i,i+1}⁻¹}(F_{i+1}) + J_i V̇_i − ad*_{V_i}(J_i V_i); printed Ad*_f."""
     q, v, a = state
     robot = chain.robot.with_gravity(np.zeros(3))
-    F = torsor.joint_wrenches(robot, q, v, a)
+    F = torsor.dynamics.joint_wrenches(robot, q, v, a)
     assert_close(F, chain.joint_wrenches(q, v, a, gravity=False))
     (V, V_dot), f = chain.link_motion(q, v, a), chain.steps(q)
     beyond = [*F[1:], np.zeros(6)]

@@ -10,7 +10,7 @@ from by_hand import DIFFERENCED, Ad, assert_close, assert_differs, bracket, hat,
 from scipy.linalg import block_diag
 
 import torsor
-from torsor.mechanics.closed_form import closed_form
+from torsor.papers._closed_form import closed_form
 
 inv = np.linalg.inv
 
@@ -72,7 +72,7 @@ def test_33_34_38_velocity_of_a_centre_of_mass(chain, state, ahead):
     x, x_dot, _ = state
     for i, body in enumerate(chain.bodies):
         robot = chain.robot.with_frame("centre", chain.links[i], pose(p=body.com))
-        V = torsor.body_twist(robot, x, x_dot, "centre")
+        V = torsor.kinematics.body_twist(robot, x, x_dot, "centre")
         M = chain.homes[i] @ pose(p=body.com)
         Theta, b = M[:3, :3], M[:3, 3]
         printed_34 = np.block([[Theta.T, np.zeros((3, 3))], [-skew(Theta.T @ b) @ Theta.T, Theta.T]])
@@ -100,12 +100,12 @@ def test_35_36_44_inertia_about_the_inertial_frame(chain):
 def test_37_42_adjoint_operator(chain, state):
     """PBP95 (37), (42): Ad_j^i, the identity for i > j, so that Ad_j^{j+1}(A_j) = A_j."""
     for i, j in np.ndindex(chain.n, chain.n):
-        operator = torsor.adjoint_between(chain.screws, state.q, i + 1, j + 1)
+        operator = torsor.papers.adjoint_between(chain.screws, state.q, i + 1, j + 1)
         assert_close(operator, between(chain, state.q, i + 1, j + 1))
         if i > j:
             assert_close(operator, np.eye(6))
     for i, j in ((chain.n + 1, chain.n), (1, 0)):
-        assert_close(torsor.adjoint_between(chain.screws, state.q, i, j), np.eye(6))
+        assert_close(torsor.papers.adjoint_between(chain.screws, state.q, i, j), np.eye(6))
 
 
 def test_37_53_54_indices_count_from_one(chain, state):
@@ -118,15 +118,15 @@ def test_37_53_54_indices_count_from_one(chain, state):
         (1.5, 2, "got 1.5"),
     ):
         with pytest.raises(torsor.TorsorError, match=f"adjoint_between: .*{wrong}|{wrong}"):
-            torsor.adjoint_between(screws, q, i, j)
+            torsor.papers.adjoint_between(screws, q, i, j)
         with pytest.raises(torsor.TorsorError, match=wrong):
-            torsor.adjoint_between_derivative(screws, q, i, j, 1, B)
+            torsor.papers.adjoint_between_derivative(screws, q, i, j, 1, B)
         with pytest.raises(torsor.TorsorError, match=wrong):
-            torsor.adjoint_between_second_derivative(screws, q, i, j, 1, 1, B)
+            torsor.papers.adjoint_between_second_derivative(screws, q, i, j, 1, 1, B)
     with pytest.raises(torsor.TorsorError, match=f"`k` .* from 1 to {n} for {n} screws, .*got 0"):
-        torsor.adjoint_between_derivative(screws, q, 1, n, 0, B)
+        torsor.papers.adjoint_between_derivative(screws, q, 1, n, 0, B)
     with pytest.raises(torsor.TorsorError, match=f"`l` .* got {n + 1}"):
-        torsor.adjoint_between_second_derivative(screws, q, 1, n, 1, n + 1, B)
+        torsor.papers.adjoint_between_second_derivative(screws, q, 1, n, 1, n + 1, B)
 
 
 def test_39_kinetic_energy_of_a_link(chain, state):
@@ -135,7 +135,8 @@ def test_39_kinetic_energy_of_a_link(chain, state):
     T_dot = np.einsum("ikab,k->iab", chain.rates(x)[0], x_dot)
     for i, (body, D) in enumerate(zip(chain.bodies, forms(chain), strict=True)):
         parts = [
-            torsor.adjoint_between(chain.screws, x, j + 2, i + 1) @ chain.screws[j] * x_dot[j] for j in range(i + 1)
+            torsor.papers.adjoint_between(chain.screws, x, j + 2, i + 1) @ chain.screws[j] * x_dot[j]
+            for j in range(i + 1)
         ]
         assert_close(0.5 * sum(parts) @ D @ sum(parts), 0.5 * body.pairing(T_dot[i], T_dot[i]))
 
@@ -149,7 +150,9 @@ def test_40_mass_matrix_as_a_sum(chain, state, ahead):
 def test_41_screws_of_the_joints(form, chain):
     """PBP95 (41): A = Diag[A_1, …, A_n], constant, in the inertial frame."""
     assert_close(form.space_screws, block_diag(*chain.screws[:, :, None]))
-    assert_close(form.space_screws, block_diag(*torsor.link_form(chain.robot, "tip").to_space().screws[:, :, None]))
+    assert_close(
+        form.space_screws, block_diag(*torsor.kinematics.link_form(chain.robot, "tip").to_space().screws[:, :, None])
+    )
 
 
 def test_42_43_propagation(form, chain, state):
@@ -160,7 +163,7 @@ def test_42_43_propagation(form, chain, state):
     for i in range(n):
         for j in range(i + 1):
             block = form.space_propagation[6 * i : 6 * i + 6, 6 * j : 6 * j + 6]
-            assert_close(block, torsor.adjoint_between(chain.screws, x, j + 2, i + 1))
+            assert_close(block, torsor.papers.adjoint_between(chain.screws, x, j + 2, i + 1))
 
 
 def test_44_45_inertia_of_the_links(form, chain):
@@ -183,7 +186,7 @@ def test_46_factorisation_of_the_mass_matrix(form, chain, state):
 def test_47_screws_in_link_frames(form, chain):
     """PBP95 (47): S = Diag[S_1, …, S_n], each in its link's frame."""
     assert_close(form.link_screws, block_diag(*chain.link_screws[:, :, None]))
-    assert_close(torsor.link_form(chain.robot, "tip").screws, chain.link_screws)
+    assert_close(torsor.kinematics.link_form(chain.robot, "tip").screws, chain.link_screws)
 
 
 def test_48_inertia_in_link_frames(form, chain):
@@ -205,7 +208,7 @@ def test_50_from_link_frames_to_the_inertial_frame(form, chain):
     assert_close(Q @ form.link_screws, form.space_screws)
     assert_close(Q @ form.link_propagation @ inv(Q), form.space_propagation)
     assert_close(inv(Q).T @ form.link_inertia @ inv(Q), form.space_inertia)
-    steps = torsor.link_form(chain.robot, "tip").steps
+    steps = torsor.kinematics.link_form(chain.robot, "tip").steps
     assert_differs(block_diag(*(Ad(step) for step in steps)) @ form.link_screws, form.space_screws)
 
 
@@ -223,8 +226,8 @@ def test_52_christoffel_symbols(chain, state):
     actual = np.array([torsor.coriolis_matrix(chain.robot, state.q, unit).T for unit in units])
     assert_close(actual, gamma, DIFFERENCED)
     assert_close(actual, np.swapaxes(actual, 0, 1))
-    assert_close(torsor.christoffel_symbols(chain.robot, state.q), actual)
-    assert_close(np.moveaxis(torsor.mass_matrix_derivative(chain.robot, state.q), 0, -1), dm, DIFFERENCED)
+    assert_close(torsor.geometry.christoffel_symbols(chain.robot, state.q), actual)
+    assert_close(np.moveaxis(torsor.geometry.mass_matrix_derivative(chain.robot, state.q), 0, -1), dm, DIFFERENCED)
 
 
 def test_40_53_54_derivatives_of_the_mass_matrix(chain, state, ahead):
@@ -238,7 +241,7 @@ def test_40_53_54_derivatives_of_the_mass_matrix(chain, state, ahead):
             return np.zeros(6)
         if not by:
             return ahead[k, i]
-        derivatives = {1: torsor.adjoint_between_derivative, 2: torsor.adjoint_between_second_derivative}
+        derivatives = {1: torsor.papers.adjoint_between_derivative, 2: torsor.papers.adjoint_between_second_derivative}
         return derivatives[len(by)](chain.screws, x, i + 2, k + 1, *(b + 1 for b in by), chain.screws[i])
 
     once = {(k, i, b): moved(k, i, b) for k in joints for i in joints for b in joints}
@@ -248,10 +251,10 @@ def test_40_53_54_derivatives_of_the_mass_matrix(chain, state, ahead):
         for c in joints:
             ddm[c, b, i, j] += moved(k, i, b, c) @ D[k] @ ahead[k, j] + ahead[k, i] @ D[k] @ moved(k, j, b, c)
             ddm[c, b, i, j] += once[k, i, b] @ D[k] @ once[k, j, c] + once[k, i, c] @ D[k] @ once[k, j, b]
-    assert_close(torsor.mass_matrix_derivative(chain.robot, x), dm)
-    assert_close(torsor.mass_matrix_second_derivative(chain.robot, x), ddm)
+    assert_close(torsor.geometry.mass_matrix_derivative(chain.robot, x), dm)
+    assert_close(torsor.geometry.mass_matrix_second_derivative(chain.robot, x), ddm)
     gamma = 0.5 * (np.einsum("lijk->lijk", ddm) + np.einsum("ljik->lijk", ddm) - np.einsum("lkij->lijk", ddm))
-    assert_close(torsor.christoffel_symbols_derivative(chain.robot, x), gamma)
+    assert_close(torsor.geometry.christoffel_symbols_derivative(chain.robot, x), gamma)
 
 
 def moved_rates(chain, x, i, j, B):
@@ -273,7 +276,7 @@ def test_53_derivative_of_the_operator(chain, state, rng):
     first, _ = moved_rates(chain, state.q, i, j, B)
     for k in range(1, chain.n + 1):
         expected = vee(first[k - i]) if i <= k <= j else np.zeros(6)
-        assert_close(torsor.adjoint_between_derivative(chain.screws, state.q, i, j, k, B), expected)
+        assert_close(torsor.papers.adjoint_between_derivative(chain.screws, state.q, i, j, k, B), expected)
 
 
 def test_53_derivative_of_the_propagation(chain, state):
@@ -282,7 +285,7 @@ def test_53_derivative_of_the_propagation(chain, state):
     i, j = chain.n - 1, 0  # the block with every joint but the first in it
     for k, unit in np.ndindex(chain.n, 6):
         B = np.eye(6)[unit]
-        column = torsor.adjoint_between_derivative(chain.screws, state.q, j + 2, i + 1, k + 1, B)
+        column = torsor.papers.adjoint_between_derivative(chain.screws, state.q, j + 2, i + 1, k + 1, B)
         assert_close(dL[6 * i : 6 * i + 6, 6 * j + unit, k], column, DIFFERENCED)
 
 
@@ -291,9 +294,9 @@ def test_54_second_derivative_of_the_operator(chain, state, rng):
     B, i, j, x = rng.normal(size=6), 1, chain.n, state.q
     _, second = moved_rates(chain, x, i, j, B)
     for k, l in np.ndindex(chain.n, chain.n):
-        actual = torsor.adjoint_between_second_derivative(chain.screws, x, i, j, k + 1, l + 1, B)
+        actual = torsor.papers.adjoint_between_second_derivative(chain.screws, x, i, j, k + 1, l + 1, B)
         assert_close(actual, vee(second[k, l]))
-    outside = torsor.adjoint_between_second_derivative(chain.screws, x, 2, j, 1, 2, B)
+    outside = torsor.papers.adjoint_between_second_derivative(chain.screws, x, 2, j, 1, 2, B)
     assert_close(outside, np.zeros(6))
     k, l = 3, 1  # i ≤ l ≤ k ≤ j, where the paper prints its first line
     inner = bracket(between(chain, x, i, k - 1) @ B, chain.screws[k - 1])
@@ -321,8 +324,8 @@ def test_55_56_57_christoffel_symbols_by_brackets(chain, state):
 
     joints = range(1, n + 1)
     expected = [[[gamma(min(i, j), max(i, j), k) for k in joints] for j in joints] for i in joints]
-    assert_close(torsor.christoffel_symbols_by_brackets(chain.robot, x), expected)
-    assert_close(torsor.christoffel_symbols(chain.robot, x), expected)
+    assert_close(torsor.papers.christoffel_symbols_by_brackets(chain.robot, x), expected)
+    assert_close(torsor.geometry.christoffel_symbols(chain.robot, x), expected)
     for i in joints:
         assert_close(torsor.coriolis_matrix(chain.robot, x, np.eye(n)[i - 1]).T, expected[i - 1])
 

@@ -21,13 +21,13 @@ def tensor(chain, state):
 
 def test_66_curvature_tensor(chain, state, tensor):
     """PBP95 (66): R_ijkl from Γ, its derivatives and the inverse inertia matrix."""
-    assert_close(torsor.riemann_curvature(chain.robot, state.q), tensor, DIFFERENCED)
+    assert_close(torsor.geometry.riemann_curvature(chain.robot, state.q), tensor, DIFFERENCED)
 
 
 def test_66_raised_symbols(chain, state):
     """PBP95, below (66): Γ^k_ij = Σ m^kh Γ_ijh."""
     raised = np.einsum("ijh,hk->ijk", chain.christoffel(state.q), np.linalg.inv(chain.mass_matrix(state.q)))
-    assert_close(torsor.christoffel_symbols_second_kind(chain.robot, state.q), raised, 1e-11)  # cond(M) < 1e2
+    assert_close(torsor.geometry.christoffel_symbols_second_kind(chain.robot, state.q), raised, 1e-11)  # cond(M) < 1e2
 
 
 def test_66_contractions(chain, state, tensor):
@@ -36,12 +36,12 @@ def test_66_contractions(chain, state, tensor):
     inverse, M = np.linalg.inv(chain.mass_matrix(q)), chain.mass_matrix(q)
     ricci = np.einsum("ik,ijkl->jl", inverse, tensor)
     raised = np.einsum("ijkl,ia,jb,kc,ld->abcd", tensor, inverse, inverse, inverse, inverse, optimize=True)
-    assert_close(torsor.ricci_curvature(chain.robot, q), ricci, 1e-8)  # differenced, and cond(M) up to 1e2
-    assert_close(torsor.scalar_curvature(chain.robot, q), np.einsum("jl,jl->", inverse, ricci), 1e-8)
-    assert_close(torsor.curvature_norm(chain.robot, q), np.sqrt(np.sum(tensor * raised)), 1e-8)
+    assert_close(torsor.geometry.ricci_curvature(chain.robot, q), ricci, 1e-8)  # differenced, and cond(M) up to 1e2
+    assert_close(torsor.geometry.scalar_curvature(chain.robot, q), np.einsum("jl,jl->", inverse, ricci), 1e-8)
+    assert_close(torsor.geometry.curvature_norm(chain.robot, q), np.sqrt(np.sum(tensor * raised)), 1e-8)
     area = (u @ M @ u) * (w @ M @ w) - (u @ M @ w) ** 2
     K = np.einsum("ijkl,i,j,k,l->", tensor, u, w, u, w) / area
-    assert_close(torsor.sectional_curvature(chain.robot, q, u, w), K, 1e-8)
+    assert_close(torsor.geometry.sectional_curvature(chain.robot, q, u, w), K, 1e-8)
 
 
 def test_66_is_positive_on_a_sphere():
@@ -52,12 +52,12 @@ def test_66_is_positive_on_a_sphere():
     robot = torsor.serial_chain(axes, [np.eye(4), np.eye(4)], links)
     q = np.array([0.4, 0.3])
     det = np.linalg.det(torsor.mass_matrix(robot, q))
-    assert_close(torsor.riemann_curvature(robot, q)[0, 1, 0, 1], det / (m * r**2))
-    assert_close(torsor.sectional_curvature(robot, q, [1.0, 0.0], [0.0, 1.0]), 1 / (m * r**2))
+    assert_close(torsor.geometry.riemann_curvature(robot, q)[0, 1, 0, 1], det / (m * r**2))
+    assert_close(torsor.geometry.sectional_curvature(robot, q, [1.0, 0.0], [0.0, 1.0]), 1 / (m * r**2))
 
 
 def test_66_vanishing_curvature_gives_simple_coordinates(chain, state):
     """PBP95 §5, after Spong: with vanishing curvature coordinates exist in which the equations are simple; here there is some."""
-    assert not torsor.is_flat(chain.robot)
-    assert_differs(torsor.riemann_curvature(chain.robot, state.q), np.zeros((chain.n,) * 4))
-    assert torsor.is_flat(torsor.robots.cart_pole())
+    assert not torsor.motion.is_flat(chain.robot)
+    assert_differs(torsor.geometry.riemann_curvature(chain.robot, state.q), np.zeros((chain.n,) * 4))
+    assert torsor.motion.is_flat(torsor.robots.cart_pole())

@@ -9,9 +9,10 @@ import pytest
 from by_hand import DIFFERENCED, assert_close, assert_differs, motion, pose, skew
 
 import torsor
-from torsor import formulations, lie, rigid_body
-from torsor.formulations import angular_velocity
+from torsor import lie
 from torsor.lie import se3, so3
+from torsor.papers import formulations, rigid_body
+from torsor.papers.formulations import angular_velocity
 
 P = np.zeros((3, 3, 3))  # the permutation tensor of §2.2, written out
 for order in permutations(range(3)):
@@ -26,7 +27,7 @@ def test_1_1_lagrange_equation(chain, state):
         return chain.kinetic_energy(q, v) - chain.potential_energy(q)
 
     momentum_rate = by_hand.derivative(
-        lambda t: torsor.generalised_momentum(chain.robot, q + t * v + 0.5 * t * t * a, v + t * a)
+        lambda t: torsor.dynamics.generalised_momentum(chain.robot, q + t * v + 0.5 * t * t * a, v + t * a)
     )
     tau = torsor.inverse_dynamics(chain.robot, q, v, a)
     assert_close(tau, momentum_rate - by_hand.gradient(lagrangian, q), DIFFERENCED)
@@ -167,10 +168,13 @@ def links(chain, state):
     for link, body in zip(chain.links, chain.bodies, strict=True):
         robot = chain.robot.with_frame("centre", link, pose(p=body.com))
         twist, acceleration = (
-            torsor.mixed_twist(robot, q, v, "centre"),
-            torsor.classical_acceleration(robot, q, v, a, "centre"),
+            torsor.kinematics.mixed_twist(robot, q, v, "centre"),
+            torsor.kinematics.classical_acceleration(robot, q, v, a, "centre"),
         )
-        J, J_dot = torsor.mixed_jacobian(robot, q, "centre"), torsor.mixed_jacobian_rate(robot, q, v, "centre")
+        J, J_dot = (
+            torsor.mixed_jacobian(robot, q, "centre"),
+            torsor.kinematics.mixed_jacobian_rate(robot, q, v, "centre"),
+        )
         halves = [x[part] for x in (twist, acceleration, J, J_dot) for part in (slice(3, 6), slice(0, 3))]
         rows.append(halves)
     return Links(*(np.array(column) for column in zip(*rows, strict=True)))
@@ -233,7 +237,7 @@ def test_3_2_generalised_momentum(chain, state):
     q, v, _ = state
     p, L = momenta(chain, q, v)
     expected = dots(p, centre_columns(chain, q)[0]) + dots(L, angular_columns(chain, q))
-    assert_close(torsor.generalised_momentum(chain.robot, q, v), expected)
+    assert_close(torsor.dynamics.generalised_momentum(chain.robot, q, v), expected)
 
 
 def test_3_3_3_8_rate_of_the_generalised_momentum(chain, state, links):
@@ -244,7 +248,7 @@ def test_3_3_3_8_rate_of_the_generalised_momentum(chain, state, links):
     m = np.array([b.mass for b in chain.bodies])[:, None]
     moment = np.einsum("iab,ib->ia", I, links.w_dot)
     rate = by_hand.derivative(
-        lambda t: torsor.generalised_momentum(chain.robot, q + t * v + 0.5 * t * t * a, v + t * a)
+        lambda t: torsor.dynamics.generalised_momentum(chain.robot, q + t * v + 0.5 * t * t * a, v + t * a)
     )
     shared = dots(m * links.v_dot, links.dv) + dots(moment, links.dw)
     flow = dots(np.einsum("iab,ib->ia", I_dot, links.w), links.dw)
@@ -404,12 +408,12 @@ def test_a_2_rate_of_an_axis(chain, state):
     """Sil81 (A.2): dz_j/dt = ω_j × z_j, the axis being fixed in link j."""
     w = angular_columns(chain, state.q) @ state.v
     z = np.array([axis.z if axis.turns else np.zeros(3) for axis in axes(chain, state.q)])
-    assert_close(torsor.joint_axes_rate(chain.robot, state.q, state.v)[:, :3], np.cross(w, z))
+    assert_close(torsor.kinematics.joint_axes_rate(chain.robot, state.q, state.v)[:, :3], np.cross(w, z))
 
 
 def test_a_3_derivative_of_an_axis(chain, state):
     """Sil81 (A.3): ∂z_k/∂q_j = z_j × z_k for j ≤ k, z = 0 for translational joints."""
     z = np.array([axis.z if axis.turns else np.zeros(3) for axis in axes(chain, state.q)])
-    derivative = torsor.mixed_jacobian_derivative(chain.robot, state.q, chain.links[-1])
+    derivative = torsor.derivatives.mixed_jacobian_derivative(chain.robot, state.q, chain.links[-1])
     for k, j in np.ndindex(chain.n, chain.n):
         assert_close(derivative[:3, k, j], np.cross(z[j], z[k]) if j <= k else np.zeros(3))

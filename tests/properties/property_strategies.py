@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import torsor
-from torsor.model.assemble import disassemble, frames_of
+from torsor.model._assemble import disassemble, frames_of
 
 PI = np.pi
 ONE_NUMBER = ("revolute", "prismatic", "helical")

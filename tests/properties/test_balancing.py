@@ -138,7 +138,7 @@ def test_the_report_names_the_largest_derivative_and_where_it_is(robot):
     worst = report.entries[0]
     names = [c.name if c.nv == 1 else f"{c.name}[{k}]" for c in robot.structure.coordinates for k in range(c.nv)]
     k, i, j = (names.index(name) for name in worst[:3])
-    dM = torsor.mass_matrix_derivative(robot, report.where)
+    dM = torsor.geometry.mass_matrix_derivative(robot, report.where)
     assert_close(worst.value, dM[k, i, j], 1e-11)
     assert worst.relative == report.largest
     assert list(report.entries) == sorted(report.entries, key=lambda entry: -entry.relative)
@@ -149,7 +149,7 @@ def test_the_report_names_the_largest_derivative_and_where_it_is(robot):
 def test_one_configuration_is_not_enough():
     """The mass matrix of a planar 2R does not change at q2 = 0, where all configurations tried at first are."""
     robot = torsor.robots.planar2r()
-    assert largest(torsor.mass_matrix_derivative(robot, np.zeros(2))) < 1e-15
+    assert largest(torsor.geometry.mass_matrix_derivative(robot, np.zeros(2))) < 1e-15
     assert not is_balanced(robot, configurations=1)
 
 
@@ -210,13 +210,13 @@ def test_a_constant_mass_matrix_of_body_velocities_is_not_balanced_if_forces_are
     for term in report.gyroscopic:
         i, j, k = (names.index(name) for name in term[:3])
         forces[k] += term.value * v[i] * v[j]
-    assert_close(forces, torsor.coriolis_forces(robot, robot.neutral, v))
+    assert_close(forces, torsor.dynamics.coriolis_forces(robot, robot.neutral, v))
 
 
 def test_a_sphere_on_a_spherical_joint_is_balanced():
     robot = on_one_joint("spherical", Inertia.sphere(0.2, mass=1.0))
     assert is_balanced(robot)
-    assert largest(torsor.coriolis_forces(robot, robot.neutral, [1.0, 2.0, 3.0])) < 1e-15
+    assert largest(torsor.dynamics.coriolis_forces(robot, robot.neutral, [1.0, 2.0, 3.0])) < 1e-15
 
 
 def test_least_change_has_nothing_to_do_where_only_gyroscopic_forces_are_left():
@@ -230,7 +230,7 @@ def test_least_change_has_nothing_to_do_where_only_gyroscopic_forces_are_left():
 @given(robots(most=5))
 def test_balanced_robots_have_no_coriolis_forces(robot):
     q, v, _ = torsor.random_state(robot, seed=4)
-    M, forces = torsor.mass_matrix(robot, q), torsor.coriolis_forces(robot, q, v)
+    M, forces = torsor.mass_matrix(robot, q), torsor.dynamics.coriolis_forces(robot, q, v)
     if is_balanced(robot):
         assert largest(forces) <= 1e-9 * largest(M) * largest(v) ** 2 * robot.nv**2
 
@@ -474,7 +474,7 @@ def test_ready_made_balanced_chains(n):
     assert is_gravity_balanced(planar)
     assert is_balanced(spatial)
     q = torsor.random_configuration(spatial, seed=1)
-    assert largest(torsor.christoffel_symbols(spatial, q)) < 1e-12 * largest(torsor.mass_matrix(spatial, q))
+    assert largest(torsor.geometry.christoffel_symbols(spatial, q)) < 1e-12 * largest(torsor.mass_matrix(spatial, q))
 
 
 def test_gravity_counterweights_on_the_first_link_leave_a_balanced_robot_balanced():
@@ -590,7 +590,7 @@ def test_a_design_scan_is_the_measure_of_each_robot():
         robot = two_links(values[k])
         q = torsor.random_configuration(robot, seed=4, batch=(16,))
         size = np.trace(torsor.mass_matrix(robot, q), axis1=-2, axis2=-1).mean() / 2
-        measured = torsor.curvature_norm(robot, q) * size
+        measured = torsor.geometry.curvature_norm(robot, q) * size
         assert_close(scan.mean[k], measured.mean())
         assert_close(scan.rms[k], np.sqrt(np.mean(measured**2)))
         assert_close(scan.worst[k], measured.max())
@@ -621,7 +621,7 @@ def test_the_scaled_curvature_has_no_unit():
 @pytest.mark.compiled
 def test_other_measures_of_a_design():
     def height(robot, q):
-        return torsor.centre_of_mass(robot, q)[..., 1]
+        return torsor.dynamics.centre_of_mass(robot, q)[..., 1]
 
     values = list(np.linspace(0.2, 0.8, 40))
     scan = design_scan(two_links, values, measure=height)  # no kernel for each: that would warn, which fails the test

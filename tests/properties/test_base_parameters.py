@@ -14,7 +14,7 @@ from property_strategies import robots, seeds
 
 import torsor
 from torsor import Joint, Mimic, lie
-from torsor.identification.lengths import changed_lengths
+from torsor.identification.length_expressions import changed_lengths
 from torsor.identification.regrouping import IN_LINK
 from torsor.identification.structural_base import scales
 from torsor.identification.subspaces import Gap, Subspaces
@@ -28,7 +28,7 @@ RANK = 1e-7  # of the largest singular value of normalised columns: those kept a
 def stacked(robot, states=None, seed=7):
     """The regressor at many states, one below the other."""
     q, v, a = torsor.random_state(robot, seed=seed, batch=(states or 40 + 30 * robot.n // robot.nv,))
-    return torsor.torque_regressor(robot, q, v, a).reshape(-1, 10 * robot.n)
+    return torsor.identification.torque_regressor(robot, q, v, a).reshape(-1, 10 * robot.n)
 
 
 def rank(Y):
@@ -74,12 +74,15 @@ def geometries(draw):
 @settings(max_examples=60)
 @given(geometries())
 def test_there_are_as_many_as_the_rank_of_the_regressor(robot):
-    assert torsor.base_parameters(robot).count == rank(stacked(robot))
+    assert torsor.identification.base_parameters(robot).count == rank(stacked(robot))
 
 
 @given(geometries())
 def test_both_methods_find_the_same(robot):
-    one, other = torsor.base_parameters(robot, "structural"), torsor.base_parameters(robot, "numerical")
+    one, other = (
+        torsor.identification.base_parameters(robot, "structural"),
+        torsor.identification.base_parameters(robot, "numerical"),
+    )
     assert one.structural and not other.structural
     assert one.columns.tolist() == other.columns.tolist()
     per = scales(robot.n, 1.0)
@@ -90,7 +93,7 @@ def test_both_methods_find_the_same(robot):
 def test_the_reduced_regressor_gives_the_forces_of_all_parameters(robot):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", torsor.ModelWarning)  # a follower that hardly moves
-        base = torsor.base_parameters(robot)
+        base = torsor.identification.base_parameters(robot)
     q, v, a = torsor.random_state(robot, seed=3, batch=(2, 3))
     p = robot.parameters
     rigid = torsor.inverse_dynamics(robot, q, v, a) - p.armature * a - torsor.friction_forces(robot, v)
@@ -103,10 +106,10 @@ def test_the_reduced_regressor_gives_the_forces_of_all_parameters(robot):
 @pytest.mark.compiled
 @pytest.mark.parametrize("robot", [torsor.robots.panda(), torsor.robots.random_tree(4, seed=2)], ids=["panda", "tree"])
 def test_compiled_it_is_the_columns_of_the_torque_regressor(robot):
-    base = torsor.base_parameters(robot)
+    base = torsor.identification.base_parameters(robot)
     for batch in ((), (2, 3), (0,)):
         state = torsor.random_state(robot, seed=4, batch=batch)
-        assert_close(base.regressor(*state), torsor.torque_regressor(robot, *state)[..., base.columns])
+        assert_close(base.regressor(*state), torsor.identification.torque_regressor(robot, *state)[..., base.columns])
     with pytest.raises(torsor.ShapeError, match=r"regressor: `v` must have shape"):
         base.regressor(state[0], np.zeros(robot.nv + 1), state[2])
 
@@ -114,7 +117,7 @@ def test_compiled_it_is_the_columns_of_the_torque_regressor(robot):
 @given(geometries(), seeds)
 def test_only_what_they_are_made_of_changes_forces(robot, seed):
     """Parameters may change within the null space of the matrix, and in no other way."""
-    base, rng, Y = torsor.base_parameters(robot), np.random.default_rng(seed), stacked(robot)
+    base, rng, Y = torsor.identification.base_parameters(robot), np.random.default_rng(seed), stacked(robot)
     change = rng.normal(size=10 * robot.n)
     free = change - np.linalg.pinv(base.matrix) @ (base.matrix @ change)
     assert_close(Y @ free, 0 * Y[:, 0], SOLVED, scale=np.abs(Y) @ np.abs(free))
@@ -124,7 +127,7 @@ def test_only_what_they_are_made_of_changes_forces(robot, seed):
 
 @given(geometries())
 def test_kept_columns_have_the_unit_matrix_and_the_first_clear_ones_are_kept(robot):
-    base = torsor.base_parameters(robot)
+    base = torsor.identification.base_parameters(robot)
     assert np.array_equal(base.matrix[:, base.columns], np.eye(base.count))
     order = [10 * link + k for link in range(robot.n) for k in IN_LINK]
     place = {column: k for k, column in enumerate(order)}
@@ -141,7 +144,7 @@ def test_kept_columns_have_the_unit_matrix_and_the_first_clear_ones_are_kept(rob
 @given(robots(kinds=("revolute",), mimic=False, most=5), seeds)
 def test_behind_joints_that_turn_all_masses_join_other_links_wherever_link_frames_are(robot, seed):
     for arm in (robot, scattered(robot, seed)):
-        assert not any(symbol.startswith("m_") for symbol in torsor.base_parameters(arm).symbols)
+        assert not any(symbol.startswith("m_") for symbol in torsor.identification.base_parameters(arm).symbols)
 
 
 @given(geometries(), st.sampled_from([1e-3, 1e3]))
@@ -151,8 +154,8 @@ def test_the_size_of_the_robot_does_not_matter(robot, size):
     poses[:, :3, 3] *= size
     turning = np.any(screws[:, :3] != 0, axis=1)
     screws[turning, 3:] *= size
-    other = torsor.base_parameters(robot.with_parameters(poses=poses, screws=screws))
-    assert other.columns.tolist() == torsor.base_parameters(robot).columns.tolist()
+    other = torsor.identification.base_parameters(robot.with_parameters(poses=poses, screws=screws))
+    assert other.columns.tolist() == torsor.identification.base_parameters(robot).columns.tolist()
 
 
 # The way back
@@ -160,14 +163,14 @@ def test_the_size_of_the_robot_does_not_matter(robot, size):
 
 @given(geometries(), seeds)
 def test_parameters_for_given_values_have_them_and_change_least(robot, seed):
-    base, rng = torsor.base_parameters(robot), np.random.default_rng(seed)
-    own = torsor.inertial_parameters(robot)
+    base, rng = torsor.identification.base_parameters(robot), np.random.default_rng(seed)
+    own = torsor.identification.inertial_parameters(robot)
     assert_close(base.parameters_for(base.values), own)
     beta = base.values * (1 + 0.1 * rng.normal(size=(3, base.count)))
     found = base.parameters_for(beta)
     assert_close(found @ base.matrix.T, beta, SOLVED)
     again = robot.with_inertial_parameters(found[0])
-    assert_close(torsor.base_parameters(again).values, beta[0], SOLVED)
+    assert_close(torsor.identification.base_parameters(again).values, beta[0], SOLVED)
     unit = np.linalg.norm(robot.parameters.poses[:, :3, 3], axis=1)
     per = scales(robot.n, float(unit[unit > 0].mean()) if np.any(unit > 0) else 1.0)
     change = per * (found - own)
@@ -176,7 +179,7 @@ def test_parameters_for_given_values_have_them_and_change_least(robot, seed):
 
 
 def test_the_shape_of_the_values_is_checked():
-    base = torsor.base_parameters(torsor.robots.planar2r())
+    base = torsor.identification.base_parameters(torsor.robots.planar2r())
     with pytest.raises(torsor.ShapeError, match=r"must have shape \(\.\.\., 6\).*got \(5,\)"):
         base.parameters_for(np.zeros(5))
 
@@ -188,7 +191,11 @@ def evaluated(base, grouping):
     """A grouping as Python: the number that its text says."""
     robot = base.robot
     names = dict(
-        zip([f"{s}_{i}" for i in range(1, robot.n + 1) for s in SHORT], torsor.inertial_parameters(robot), strict=True)
+        zip(
+            [f"{s}_{i}" for i in range(1, robot.n + 1) for s in SHORT],
+            torsor.identification.inertial_parameters(robot),
+            strict=True,
+        )
     )
     names |= {
         f"{axis}_{i + 1}": robot.parameters.poses[i, k, 3] for i in range(robot.n) for k, axis in enumerate("xyz")
@@ -203,8 +210,8 @@ SHORT = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
 @given(geometries())
 def test_groupings_say_what_the_values_are(robot):
-    base = torsor.base_parameters(robot)
-    terms = np.abs(base.matrix) @ np.abs(torsor.inertial_parameters(robot))
+    base = torsor.identification.base_parameters(robot)
+    terms = np.abs(base.matrix) @ np.abs(torsor.identification.inertial_parameters(robot))
     for grouping, symbol, value, size in zip(base.groupings, base.symbols, base.values, terms, strict=True):
         assert grouping.terms[0] == symbol
         assert (
@@ -215,7 +222,7 @@ def test_groupings_say_what_the_values_are(robot):
 def test_lengths_are_named_though_others_are_equal():
     """Of links of one length, the right one: (x_2, not x_3) in what joins link 1."""
     arm = torsor.robots.planar_chain([0.5, 0.5, 0.5], [1.0, 2.0, 3.0])
-    base = torsor.base_parameters(arm)
+    base = torsor.identification.base_parameters(arm)
     assert [str(g) for g in base.groupings[:4]] == [
         "mcx_1 + x_2 (m_2 + m_3)",
         "mcy_1",
@@ -228,8 +235,8 @@ def test_lengths_are_named_though_others_are_equal():
 
 @given(geometries(), seeds)
 def test_parameters_without_effect_have_none_and_the_others_some(robot, seed):
-    base, Y = torsor.base_parameters(robot), stacked(robot)
-    names = torsor.inertial_parameter_names(robot)
+    base, Y = torsor.identification.base_parameters(robot), stacked(robot)
+    names = torsor.identification.inertial_parameter_names(robot)
     unknown = {one.name: one for one in base.unidentifiable}
     assert len(unknown) == len(base.unidentifiable)
     sizes = np.abs(Y).max(axis=0)
@@ -248,9 +255,9 @@ def test_parameters_without_effect_have_none_and_the_others_some(robot, seed):
 def test_reasons_are_true(robot):
     """What a sentence claims of a link's motion holds at random states."""
     q, v, _ = torsor.random_state(robot, seed=5, batch=(20,))
-    for one in torsor.base_parameters(robot).unidentifiable:
+    for one in torsor.identification.base_parameters(robot).unidentifiable:
         link = one.name.split(" ")[0]
-        w, linear = np.split(torsor.body_twist(robot, q, v, link), 2, axis=-1)
+        w, linear = np.split(torsor.kinematics.body_twist(robot, q, v, link), 2, axis=-1)
         if "never turns" in one.reason:
             assert_close(w, 0 * w)
         elif "about one direction only" in one.reason or "about a fixed axis" in one.reason:
@@ -264,7 +271,7 @@ def test_reasons_are_true(robot):
 
 def test_the_table_has_a_line_for_each_and_the_reasons():
     arm = torsor.robots.iiwa()
-    base = torsor.base_parameters(arm)
+    base = torsor.identification.base_parameters(arm)
     text = str(base)
     assert text.startswith("43 base parameters stand for the 70 inertial parameters of robot 'iiwa'")
     for k, grouping in enumerate(base.groupings, start=1):
@@ -272,7 +279,7 @@ def test_the_table_has_a_line_for_each_and_the_reasons():
     assert "link_1 only turns about a fixed axis (its z\naxis), along which gravity pulls" in text
     assert max(map(len, text.splitlines())) <= 120
     assert repr(base) == "<BaseParameters of robot 'iiwa': 43 of 70 inertial parameters, structural>"
-    numerical = str(torsor.base_parameters(arm, "numerical"))
+    numerical = str(torsor.identification.base_parameters(arm, "numerical"))
     assert "from the rank of the regressor at random states (singular values fall from" in numerical.replace("\n", " ")
 
 
@@ -301,12 +308,12 @@ def gripper():
 
 def test_mimic_joints_go_the_numerical_way():
     """Fingers that mirror each other: of their masses the sum counts, of their first moments the difference."""
-    base = torsor.base_parameters(gripper())
+    base = torsor.identification.base_parameters(gripper())
     assert not base.structural
     assert [str(g) for g in base.groupings] == ["Izz_1 + Izz_2 + Izz_3", "m_2 + m_3", "mcx_2 − mcx_3", "mcy_2 − mcy_3"]
     assert base.unidentifiable[0].reason == "it does no work in any motion of palm"
     with pytest.raises(torsor.ModelError, match=r"'right' of robot 'gripper' follow others.*method=\"numerical\""):
-        torsor.base_parameters(gripper(), "structural")
+        torsor.identification.base_parameters(gripper(), "structural")
 
 
 @settings(max_examples=10)
@@ -314,7 +321,7 @@ def test_mimic_joints_go_the_numerical_way():
 def test_with_mimic_joints_there_are_as_many_as_the_rank(robot):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", torsor.ModelWarning)
-        base = torsor.base_parameters(robot, tolerance=RANK)
+        base = torsor.identification.base_parameters(robot, tolerance=RANK)
     if base.gap.kept > 100 * RANK:
         assert base.count == rank(stacked(robot))
 
@@ -329,36 +336,38 @@ def leaning(angle):
 
 def test_angles_of_a_file_that_are_almost_right_are_taken_for_right():
     """1.5708 is π/2 to 3.7e-6."""
-    base = torsor.base_parameters(leaning(3.7e-6))
+    base = torsor.identification.base_parameters(leaning(3.7e-6))
     assert base.count == 43
-    assert base.columns.tolist() == torsor.base_parameters(leaning(0.0)).columns.tolist()
+    assert base.columns.tolist() == torsor.identification.base_parameters(leaning(0.0)).columns.tolist()
     assert "were taken for zero" in str(base)
     assert base.gap.ratio > 1e3
-    assert torsor.base_parameters(base.robot, "numerical").columns.tolist() == base.columns.tolist()
+    assert torsor.identification.base_parameters(base.robot, "numerical").columns.tolist() == base.columns.tolist()
     assert (
-        torsor.base_parameters(leaning(3.7e-6), tolerance=1e-9).count
-        == torsor.base_parameters(leaning(0.1)).count
+        torsor.identification.base_parameters(leaning(3.7e-6), tolerance=1e-9).count
+        == torsor.identification.base_parameters(leaning(0.1)).count
         == 45
     )
     q, v, a = torsor.random_state(base.robot, seed=1, batch=(10,))
-    full = torsor.torque_regressor(base.robot, q, v, a) @ torsor.inertial_parameters(base.robot)
+    full = torsor.identification.torque_regressor(base.robot, q, v, a) @ torsor.identification.inertial_parameters(
+        base.robot
+    )
     assert_close(base.regressor(q, v, a) @ base.values, full, 1e-4)
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [("structural", 2.5e-3), ("numerical", 1.3e-3)])
 def test_a_close_decision_is_warned_of(method, tolerance):
     with pytest.warns(torsor.ModelWarning, match="that is a close decision"):
-        torsor.base_parameters(leaning(8e-4), method, tolerance=tolerance)
+        torsor.identification.base_parameters(leaning(8e-4), method, tolerance=tolerance)
 
 
 @pytest.mark.parametrize("method", ["structural", "numerical"])
 @pytest.mark.parametrize(("angle", "counts"), [(1.02e-5, (45, 43)), (9.8e-6, (43, 45))])
 def test_a_value_near_the_tolerance_that_decides_is_warned_of(method, angle, counts):
     """Whichever side it is on, though all else is far away; and the tolerance that is advised decides otherwise."""
-    exact = torsor.base_parameters(leaning(angle), method, tolerance=1e-9)
+    exact = torsor.identification.base_parameters(leaning(angle), method, tolerance=1e-9)
     tolerance = 1e-5 * exact.gap.kept / angle  # the methods have measures of their own
     with pytest.warns(torsor.ModelWarning) as said:
-        base = torsor.base_parameters(leaning(angle), method, tolerance=tolerance)
+        base = torsor.identification.base_parameters(leaning(angle), method, tolerance=tolerance)
     (text,) = [str(one.message) for one in said]
     found = re.search(
         r"value at (\S+) times the tolerance .* between (\d+) base .* and (\d+): pass tolerance=(\S+) for", text
@@ -370,34 +379,36 @@ def test_a_value_near_the_tolerance_that_decides_is_warned_of(method, angle, cou
     assert int(found[2]) == base.count
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", torsor.ModelWarning)
-        assert torsor.base_parameters(leaning(angle), method, tolerance=float(found[4])).count == int(found[3])
+        assert torsor.identification.base_parameters(leaning(angle), method, tolerance=float(found[4])).count == int(
+            found[3]
+        )
 
 
 @given(geometries())
 def test_there_is_no_warning_where_all_is_clear(robot):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        base = torsor.base_parameters(robot)
+        base = torsor.identification.base_parameters(robot)
     assert base.gap.kept > 1e-4 and base.gap.dropped < 1e-9
 
 
 def test_it_is_called_exact_only_if_nothing_but_zeros_was_taken_for_zero():
-    assert "exactly" in str(torsor.base_parameters(leaning(0.0)))
-    text = " ".join(str(torsor.base_parameters(leaning(3.7e-6))).split())
+    assert "exactly" in str(torsor.identification.base_parameters(leaning(0.0)))
+    text = " ".join(str(torsor.identification.base_parameters(leaning(3.7e-6))).split())
     assert "exactly" not in text and "of up to 4e-06 were taken for zero" in text
 
 
 def test_what_is_called_exact_shows_small_coefficients():
     """A short link: the square of its length is 4e-6 of the robot's unit, below the tolerance of its angles and lengths."""
     arm = torsor.robots.planar_chain([0.5, 5e-4, 0.5], [1.0, 2.0, 3.0])
-    base = torsor.base_parameters(arm)
+    base = torsor.identification.base_parameters(arm)
     assert "exactly" in str(base)
     assert [str(g) for g in base.groupings[3:6]] == ["mcx_2 + x_3 m_3", "mcy_2", "Izz_2 + x_3² m_3"]
 
 
 def test_long_chains_are_printed_soon(calls):
     """By 440,000 calls of functions; it took 11 s, and more than 75 for twice as many joints, with all products written out."""
-    base = torsor.base_parameters(torsor.load(ROBOTS / "chain24.urdf"))
+    base = torsor.identification.base_parameters(torsor.load(ROBOTS / "chain24.urdf"))
     count, _ = calls(lambda: str(base))
     assert count < 1_000_000
 
@@ -405,7 +416,7 @@ def test_long_chains_are_printed_soon(calls):
 @pytest.mark.parametrize("joints", [24, 48])
 def test_long_chains_are_printed_shortly(joints):
     robot = torsor.load(ROBOTS / f"chain{joints}.urdf")
-    base = torsor.base_parameters(robot)
+    base = torsor.identification.base_parameters(robot)
     text = str(base)
     lines = text.splitlines()
     assert max(map(len, lines)) <= 120
@@ -419,7 +430,7 @@ def test_long_chains_are_printed_shortly(joints):
 @pytest.mark.compiled
 def test_the_reduced_regressor_fills_an_array():
     arm = torsor.robots.planar2r()
-    base = torsor.base_parameters(arm)
+    base = torsor.identification.base_parameters(arm)
     state = torsor.random_state(arm, seed=0, batch=(5,))
     out = np.full((5, 2, base.count), np.nan)
     assert base.regressor(*state, out=out) is out
@@ -440,33 +451,36 @@ def test_the_gap_is_between_what_counts_and_what_does_not():
 def test_wrong_arguments_are_named():
     arm = torsor.robots.planar2r()
     with pytest.raises(torsor.TorsorError, match="`method` must be"):
-        torsor.base_parameters(arm, "symbolic")
+        torsor.identification.base_parameters(arm, "symbolic")
     with pytest.raises(torsor.TorsorError, match="`tolerance` must be a number between 0 and 1, got 0"):
-        torsor.base_parameters(arm, tolerance=0.0)
+        torsor.identification.base_parameters(arm, tolerance=0.0)
     for wrong in ("a", None, [1e-5]):
         with pytest.raises(torsor.TorsorError, match="`tolerance` must be a number between 0 and 1, got "):
-            torsor.base_parameters(arm, tolerance=wrong)
+            torsor.identification.base_parameters(arm, tolerance=wrong)
     for nothing in (5, None):
         with pytest.raises(
             torsor.TorsorError, match=r"base_parameters: the first argument must be a torsor\.Robot, got "
         ):
-            torsor.base_parameters(nothing)
+            torsor.identification.base_parameters(nothing)
     for wrong in ("a", [[1.0], [1.0, 2.0]], None):
         with pytest.raises(torsor.ShapeError, match="parameters_for: `beta` must be real numbers"):
-            torsor.base_parameters(arm).parameters_for(wrong)
+            torsor.identification.base_parameters(arm).parameters_for(wrong)
 
 
 def test_traced_robots_are_refused(jax_in_doubles):
     def count(mass):
         arm = torsor.robots.planar2r()
-        return torsor.base_parameters(arm.with_parameters(inertias=mass * arm.parameters.inertias)).count * mass
+        return (
+            torsor.identification.base_parameters(arm.with_parameters(inertias=mass * arm.parameters.inertias)).count
+            * mass
+        )
 
     with pytest.raises(torsor.TorsorError, match="holds traced parameters"):
         jax_in_doubles.grad(count)(1.0)
 
 
 def test_the_result_cannot_be_changed():
-    base = torsor.base_parameters(torsor.robots.planar2r())
+    base = torsor.identification.base_parameters(torsor.robots.planar2r())
     with pytest.raises(ValueError, match="read-only"):
         base.matrix[0, 0] = 1.0
     with pytest.raises(AttributeError):

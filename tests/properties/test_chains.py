@@ -38,7 +38,7 @@ def some_steps(rng: np.random.Generator, home: np.ndarray, count: int) -> np.nda
 def test_every_product_of_exponentials_is_the_frame_pose(case):
     frame = str(case.rng.choice([name for name in case.robot.frames if name != "base"]))
     q, expected = on_the_way(case, frame), torsor.frame_pose(case.robot, case.q, frame)
-    link = torsor.link_form(case.robot, frame)
+    link = torsor.kinematics.link_form(case.robot, frame)
     space = link.to_space()
     local = space.to_local(some_steps(case.rng, space.home, len(space.screws)))
     forms = [link, space, space.to_body(), space.to_body().to_space(), local, local.to_space()]
@@ -54,15 +54,15 @@ def test_screws_of_the_space_form_are_the_joint_axes_at_home(case):
     robot = case.robot
     frame = robot.links[-1]
     path = robot.structure.path_from_base(robot.n - 1)
-    axes = torsor.joint_axes(robot, robot.neutral)
+    axes = torsor.kinematics.joint_axes(robot, robot.neutral)
     rows = [robot.v_slice(robot.joints[i]).start for i in path]
-    assert_close(torsor.link_form(robot, frame).to_space().screws, axes[rows])
+    assert_close(torsor.kinematics.link_form(robot, frame).to_space().screws, axes[rows])
 
 
 @given(cases(chains, batches=((),)))
 def test_a_frame_on_the_base_has_an_empty_product_or_is_refused_in_words(case):
     try:
-        form = torsor.link_form(case.robot, "base")
+        form = torsor.kinematics.link_form(case.robot, "base")
     except torsor.TorsorError as refusal:
         assert "base" in str(refusal)
     else:
@@ -73,12 +73,12 @@ def test_a_frame_on_the_base_has_an_empty_product_or_is_refused_in_words(case):
 @given(cases(robots(kinds=("planar", "spherical", "free")), batches=((),)))
 def test_joints_without_one_screw_have_no_product_of_exponentials(case):
     with pytest.raises(torsor.ModelError, match="revolute, prismatic or helical"):
-        torsor.link_form(case.robot, case.robot.links[-1])
+        torsor.kinematics.link_form(case.robot, case.robot.links[-1])
 
 
 @given(cases(chains, batches=((),)))
 def test_steps_that_miss_the_home_pose_are_refused(case):
-    space = torsor.link_form(case.robot, case.robot.links[-1]).to_space()
+    space = torsor.kinematics.link_form(case.robot, case.robot.links[-1]).to_space()
     steps = some_steps(case.rng, space.home, len(space.screws))
     steps[0, 0, 3] += 1.0
     with pytest.raises(torsor.ModelError, match="home pose"):

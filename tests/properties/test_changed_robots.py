@@ -248,7 +248,7 @@ def test_the_articulated_body_algorithm_refuses_coupled_joints_or_solves_them(ca
     robot, q, v, a, _ = case
     tau = torsor.inverse_dynamics(robot, q, v, a)
     try:
-        found = torsor.articulated_body_acceleration(robot, q, v, tau)
+        found = torsor.papers.articulated_body_acceleration(robot, q, v, tau)
     except torsor.TorsorError as refusal:
         assert robot.structure.has_couplings and "mimic" in str(refusal)
     else:

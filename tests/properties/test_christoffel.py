@@ -45,6 +45,7 @@ from property_strategies import (
 )
 
 import torsor
+from torsor.functions.dispatch import BY_NAME
 
 BODY_FREEDOMS = {
     "planar": [2, 3, 4],
@@ -150,7 +151,7 @@ def at_corners(test: Callable[..., None]) -> Callable[..., None]:
 @at_corners
 def test_the_derivative_of_the_mass_matrix_is_its_derivative(case):
     robot, q, _, _, _ = case
-    dM = torsor.mass_matrix_derivative(robot, q)
+    dM = torsor.geometry.mass_matrix_derivative(robot, q)
     assert_close(dM, derivatives(torsor.mass_matrix, robot, q), DIFFERENTIATED, scale=size_of(case))
 
 
@@ -159,8 +160,10 @@ def test_the_derivative_of_the_mass_matrix_is_its_derivative(case):
 def test_the_second_derivative_of_the_mass_matrix_is_the_derivative_of_the_first(case):
     """In this order: ∂_l (∂_k M_ij), of which that within one joint matters."""
     robot, q, _, _, _ = case
-    d2M = torsor.mass_matrix_second_derivative(robot, q)
-    assert_close(d2M, derivatives(torsor.mass_matrix_derivative, robot, q), DIFFERENTIATED, scale=size_of(case))
+    d2M = torsor.geometry.mass_matrix_second_derivative(robot, q)
+    assert_close(
+        d2M, derivatives(torsor.geometry.mass_matrix_derivative, robot, q), DIFFERENTIATED, scale=size_of(case)
+    )
 
 
 @given(any_states)
@@ -168,9 +171,9 @@ def test_the_second_derivative_of_the_mass_matrix_is_the_derivative_of_the_first
 @at_corners
 def test_the_rate_of_the_mass_matrix_is_its_derivative_along_the_velocity(case):
     robot, q, v, _, _ = case
-    rate = np.einsum("...kij,...k->...ij", torsor.mass_matrix_derivative(robot, q), v)
+    rate = np.einsum("...kij,...k->...ij", torsor.geometry.mass_matrix_derivative(robot, q), v)
     scale = size_of(case) * (1 + largest(v)) * robot.nv
-    assert_close(torsor.mass_matrix_rate(robot, q, v), rate, 1e-12, scale=scale)
+    assert_close(torsor.dynamics.mass_matrix_rate(robot, q, v), rate, 1e-12, scale=scale)
 
 
 @given(small_states)
@@ -179,7 +182,10 @@ def test_derivatives_of_the_mass_matrix_are_symmetric(case):
     robot, q, _, _, _ = case
     # Both halves are one number, added up in another order where joints share coordinates.
     tolerance = 1e-14 if robot.structure.has_couplings else 0.0
-    for dM in (torsor.mass_matrix_derivative(robot, q), torsor.mass_matrix_second_derivative(robot, q)):
+    for dM in (
+        torsor.geometry.mass_matrix_derivative(robot, q),
+        torsor.geometry.mass_matrix_second_derivative(robot, q),
+    ):
         assert_close(dM, transposed(dM), tolerance)
 
 
@@ -188,7 +194,7 @@ def test_derivatives_of_the_mass_matrix_are_symmetric(case):
 def test_two_derivatives_differ_by_the_one_along_their_bracket(case):
     """∂_l ∂_k − ∂_k ∂_l = Σ_r s_lk^r ∂_r, which is nothing for joints with a coordinate each."""
     robot, q, _, _, _ = case
-    dM, d2M = torsor.mass_matrix_derivative(robot, q), torsor.mass_matrix_second_derivative(robot, q)
+    dM, d2M = torsor.geometry.mass_matrix_derivative(robot, q), torsor.geometry.mass_matrix_second_derivative(robot, q)
     difference = d2M - np.swapaxes(d2M, -4, -3)
     along = np.einsum("lkr,...rij->...lkij", brackets(robot), dM)
     assert_close(difference, along, 1e-12, scale=size_of(case))
@@ -204,8 +210,10 @@ def test_two_derivatives_differ_by_the_one_along_their_bracket(case):
 def test_lengths_are_kept_by_the_connection(case):
     """∂_k M_ij = Γ_kij + Γ_kji."""
     robot, q, _, _, _ = case
-    Gamma = torsor.christoffel_symbols(robot, q)
-    assert_close(Gamma + transposed(Gamma), torsor.mass_matrix_derivative(robot, q), 1e-13, scale=size_of(case))
+    Gamma = torsor.geometry.christoffel_symbols(robot, q)
+    assert_close(
+        Gamma + transposed(Gamma), torsor.geometry.mass_matrix_derivative(robot, q), 1e-13, scale=size_of(case)
+    )
 
 
 @given(any_states)
@@ -214,7 +222,7 @@ def test_lengths_are_kept_by_the_connection(case):
 def test_the_connection_has_no_torsion(case):
     """Γ_ijk − Γ_jik = ⟨[e_i, e_j], e_k⟩, zero unless i and j belong to one planar, spherical or free joint."""
     robot, q, _, _, _ = case
-    Gamma, M = torsor.christoffel_symbols(robot, q), torsor.mass_matrix(robot, q)
+    Gamma, M = torsor.geometry.christoffel_symbols(robot, q), torsor.mass_matrix(robot, q)
     bracket = np.einsum("ijr,...rk->...ijk", brackets(robot), M)
     assert_close(Gamma - np.swapaxes(Gamma, -3, -2), bracket, 1e-13, scale=size_of(case))
 
@@ -223,7 +231,7 @@ def test_the_connection_has_no_torsion(case):
 @settings(max_examples=12)
 @example(sixty_joints())
 def test_symbols_of_joints_with_a_coordinate_each_are_symmetric(case):
-    Gamma = torsor.christoffel_symbols(case.robot, case.q)
+    Gamma = torsor.geometry.christoffel_symbols(case.robot, case.q)
     assert_close(Gamma, np.swapaxes(Gamma, -3, -2), 1e-14, scale=size_of(case))
 
 
@@ -234,16 +242,18 @@ def test_the_symbols_by_brackets_are_the_symbols(case):
     """The papers' sum over links of brackets of twists, and the derivatives of M: two roads."""
     robot, q, _, _, rng = case
     robot = with_uneven_armature(robot, rng)
-    by_brackets = torsor.christoffel_symbols_by_brackets(robot, q)
-    assert_close(by_brackets, torsor.christoffel_symbols(robot, q), 1e-13, scale=size_of(case))
+    by_brackets = torsor.papers.christoffel_symbols_by_brackets(robot, q)
+    assert_close(by_brackets, torsor.geometry.christoffel_symbols(robot, q), 1e-13, scale=size_of(case))
 
 
 @given(small_states)
 @at_corners
 def test_the_derivative_of_the_symbols_is_their_derivative(case):
     robot, q, _, _, _ = case
-    dGamma = torsor.christoffel_symbols_derivative(robot, q)
-    assert_close(dGamma, derivatives(torsor.christoffel_symbols, robot, q), DIFFERENTIATED, scale=size_of(case))
+    dGamma = torsor.geometry.christoffel_symbols_derivative(robot, q)
+    assert_close(
+        dGamma, derivatives(torsor.geometry.christoffel_symbols, robot, q), DIFFERENTIATED, scale=size_of(case)
+    )
 
 
 @given(small_states)
@@ -251,10 +261,13 @@ def test_the_derivative_of_the_symbols_is_their_derivative(case):
 @at_corners
 def test_the_derivative_of_the_symbols_keeps_lengths_and_torsion(case):
     robot, q, _, _, _ = case
-    dGamma, d2M = torsor.christoffel_symbols_derivative(robot, q), torsor.mass_matrix_second_derivative(robot, q)
+    dGamma, d2M = (
+        torsor.geometry.christoffel_symbols_derivative(robot, q),
+        torsor.geometry.mass_matrix_second_derivative(robot, q),
+    )
     scale = size_of(case)
     assert_close(dGamma + transposed(dGamma), d2M, 1e-13, scale=scale)
-    bracket = np.einsum("ijr,...lrk->...lijk", brackets(robot), torsor.mass_matrix_derivative(robot, q))
+    bracket = np.einsum("ijr,...lrk->...lijk", brackets(robot), torsor.geometry.mass_matrix_derivative(robot, q))
     assert_close(dGamma - np.swapaxes(dGamma, -3, -2), bracket, 1e-13, scale=scale)
 
 
@@ -263,8 +276,8 @@ def test_the_derivative_of_the_symbols_keeps_lengths_and_torsion(case):
 @at_corners
 def test_symbols_of_the_second_kind_are_those_of_the_first_raised(case):
     robot, q, _, _, _ = case
-    M, Gamma = torsor.mass_matrix(robot, q), torsor.christoffel_symbols(robot, q)
-    raised = torsor.christoffel_symbols_second_kind(robot, q)
+    M, Gamma = torsor.mass_matrix(robot, q), torsor.geometry.christoffel_symbols(robot, q)
+    raised = torsor.geometry.christoffel_symbols_second_kind(robot, q)
     expected = np.einsum("...kh,...ijh->...ijk", np.linalg.inv(M), Gamma)
     loss = 1e-15 * mass_condition(robot, q) * robot.nv  # digits lost in solving with M
     assert_close(raised, expected, 1e-13 + loss)
@@ -279,12 +292,12 @@ def test_the_coriolis_matrix_is_the_connection_along_the_velocity(case, uneven):
     """C_kj = Σ_i Γ_ijk v_i; the armature of joints with body velocities turns with them, which C leaves out."""
     robot, q, v, _, rng = case
     robot = with_uneven_armature(robot, rng) if uneven else robot
-    along = np.einsum("...ijk,...i->...kj", torsor.christoffel_symbols(robot, q), v)
+    along = np.einsum("...ijk,...i->...kj", torsor.geometry.christoffel_symbols(robot, q), v)
     turning = connection_of_constant(brackets(robot), np.diag(robot.parameters.armature))
     C = torsor.coriolis_matrix(robot, q, v) + np.einsum("ijk,...i->...kj", turning, v)
     scale = size_of(case) * (1 + largest(v)) * robot.nv
     assert_close(along, C, 1e-12, scale=scale)
-    forces = torsor.coriolis_forces(robot, q, v) + np.einsum("ijk,...i,...j->...k", turning, v, v)
+    forces = torsor.dynamics.coriolis_forces(robot, q, v) + np.einsum("ijk,...i,...j->...k", turning, v, v)
     assert_close(times(along, v), forces, 1e-11, scale=scale * (1 + largest(v)))
 
 
@@ -293,12 +306,12 @@ def test_the_coriolis_matrix_is_the_connection_along_the_velocity(case, uneven):
 def test_without_such_armature_the_coriolis_matrix_is_the_connection_itself(case):
     robot, q, v, _, _ = case
     robot = without_body_armature(robot)
-    Gamma = torsor.christoffel_symbols(robot, q)
+    Gamma = torsor.geometry.christoffel_symbols(robot, q)
     along = np.einsum("...ijk,...i->...kj", Gamma, v)
     scale = size_of(case) * (1 + largest(v)) * robot.nv
     assert_close(along, torsor.coriolis_matrix(robot, q, v), 1e-12, scale=scale)
     forces = np.einsum("...ijk,...i,...j->...k", Gamma, v, v)
-    assert_close(forces, torsor.coriolis_forces(robot, q, v), 1e-11, scale=scale * (1 + largest(v)))
+    assert_close(forces, torsor.dynamics.coriolis_forces(robot, q, v), 1e-11, scale=scale * (1 + largest(v)))
 
 
 @given(seeds)
@@ -310,11 +323,11 @@ def test_armature_of_a_spherical_joint_turns_with_it(seed):
     A = rng.uniform(0.1, 1.0, 3)
     robot = torsor.assemble([joint]).with_parameters(armature=A)
     q, v, _ = torsor.random_state(robot, seed=rng)
-    forces = np.einsum("ijk,i,j->k", torsor.christoffel_symbols(robot, q), v, v)
+    forces = np.einsum("ijk,i,j->k", torsor.geometry.christoffel_symbols(robot, q), v, v)
     assert_close(forces, np.cross(v, A * v))
-    assert_close(torsor.coriolis_forces(robot, q, v), np.zeros(3))
+    assert_close(torsor.dynamics.coriolis_forces(robot, q, v), np.zeros(3))
     M = np.diag(A) + torsor.Inertia.sphere(0.3, mass=2.0).matrix[:3, :3]
-    assert_close(torsor.geodesic_acceleration(robot, q, v), -np.linalg.solve(M, np.cross(v, A * v)))
+    assert_close(torsor.geometry.geodesic_acceleration(robot, q, v), -np.linalg.solve(M, np.cross(v, A * v)))
 
 
 # Covariant derivatives and geodesics
@@ -327,11 +340,11 @@ def test_the_covariant_derivative_is_the_rate_and_the_connection(case):
     robot, q, u, w, rng = case
     robot = with_uneven_armature(robot, rng)
     w_rate = rng.normal(size=w.shape)
-    second = torsor.christoffel_symbols_second_kind(robot, q)
+    second = torsor.geometry.christoffel_symbols_second_kind(robot, q)
     expected = w_rate + np.einsum("...ijk,...i,...j->...k", second, u, w)
     loss = 1e-15 * mass_condition(robot, q) * robot.nv**2
     scale = largest(second) * largest(u) * largest(w)
-    assert_close(torsor.covariant_derivative(robot, q, u, w, w_rate), expected, 1e-12 + loss, scale=scale)
+    assert_close(torsor.geometry.covariant_derivative(robot, q, u, w, w_rate), expected, 1e-12 + loss, scale=scale)
 
 
 @given(states)
@@ -343,12 +356,12 @@ def test_covariant_derivatives_keep_lengths_and_have_no_torsion(case):
     robot = with_uneven_armature(robot, rng)
     z, zero = rng.normal(size=w.shape), np.zeros_like(w)
     M = torsor.mass_matrix(robot, q)
-    along = torsor.covariant_derivative(robot, q, u, w, zero)
-    also = torsor.covariant_derivative(robot, q, u, z, zero)
+    along = torsor.geometry.covariant_derivative(robot, q, u, w, zero)
+    also = torsor.geometry.covariant_derivative(robot, q, u, z, zero)
     rate = derivative_along(lambda robot, q: dot(w, times(torsor.mass_matrix(robot, q), z)), robot, q, u)
     scale = largest(M) * (1 + largest(u)) * (1 + largest(w)) * (1 + largest(z)) * robot.nv
     assert_close(dot(along, times(M, z)) + dot(w, times(M, also)), rate, DIFFERENTIATED, scale=scale)
-    back = torsor.covariant_derivative(robot, q, w, u, zero)
+    back = torsor.geometry.covariant_derivative(robot, q, w, u, zero)
     bracket = np.einsum("ijr,...i,...j->...r", brackets(robot), u, w)
     loss = 1e-15 * mass_condition(robot, q) * robot.nv**2
     assert_close(along - back, bracket, 1e-12 + loss, scale=largest(along) + largest(back))
@@ -360,16 +373,16 @@ def test_covariant_derivatives_keep_lengths_and_have_no_torsion(case):
 def test_a_geodesic_has_no_covariant_acceleration_and_keeps_its_energy(case):
     robot, q, v, _, rng = case
     robot = with_uneven_armature(robot, rng)
-    a = torsor.geodesic_acceleration(robot, q, v)
-    second = torsor.christoffel_symbols_second_kind(robot, q)
+    a = torsor.geometry.geodesic_acceleration(robot, q, v)
+    second = torsor.geometry.christoffel_symbols_second_kind(robot, q)
     loss = 1e-15 * mass_condition(robot, q) * robot.nv**2
     scale = largest(second) * largest(v) ** 2
     assert_close(a, -np.einsum("...ijk,...i,...j->...k", second, v, v), 1e-12 + loss, scale=scale)
-    rest = torsor.covariant_derivative(robot, q, v, v, a)
+    rest = torsor.geometry.covariant_derivative(robot, q, v, v, a)
     assert_close(rest, np.zeros_like(v), 1e-12 + loss, scale=scale)
-    assert_close(a, -torsor.covariant_derivative(robot, q, v, v, np.zeros_like(v)), 1e-12 + loss, scale=scale)
+    assert_close(a, -torsor.geometry.covariant_derivative(robot, q, v, v, np.zeros_like(v)), 1e-12 + loss, scale=scale)
     # d/dt ½ vᵀ M v = vᵀ M a + ½ vᵀ Ṁ v
-    M, M_dot = torsor.mass_matrix(robot, q), torsor.mass_matrix_rate(robot, q, v)
+    M, M_dot = torsor.mass_matrix(robot, q), torsor.dynamics.mass_matrix_rate(robot, q, v)
     power, change = dot(v, times(M, a)), 0.5 * dot(v, times(M_dot, v))
     assert_close(power, -change, 1e-12 + loss, scale=largest(M) * largest(v) * (scale + largest(v) ** 2) * robot.nv)
 
@@ -379,7 +392,7 @@ def test_a_geodesic_has_no_covariant_acceleration_and_keeps_its_energy(case):
 def test_a_geodesic_is_the_motion_under_no_force_or_gravity(case):
     robot, q, v, _, _ = case
     robot = without_body_armature(robot).with_gravity((0, 0, 0))
-    a = torsor.geodesic_acceleration(robot, q, v)
+    a = torsor.geometry.geodesic_acceleration(robot, q, v)
     loss = 1e-15 * mass_condition(robot, q) * robot.nv**2
     assert_close(torsor.forward_dynamics(robot, q, v, np.zeros_like(v)), a, 1e-11 + loss)
 
@@ -401,13 +414,13 @@ def ways_of(robot: torsor.Robot) -> np.ndarray:
 @settings(max_examples=12)
 def test_nothing_depends_on_joints_at_the_base_nor_on_other_branches(case):
     robot, q, _, _, _ = case
-    dM, meet = torsor.mass_matrix_derivative(robot, q), ways_of(robot)
+    dM, meet = torsor.geometry.mass_matrix_derivative(robot, q), ways_of(robot)
     for joint, parent in zip(robot.joints, robot.structure.parents, strict=True):
         if parent < 0:
             assert not dM[..., robot.v_slice(joint), :, :].any()
     together = meet[:, :, None] & meet[:, None, :] & meet[None, :, :]
     assert not dM[..., ~together].any()
-    assert not torsor.christoffel_symbols(robot, q)[..., ~together].any()
+    assert not torsor.geometry.christoffel_symbols(robot, q)[..., ~together].any()
 
 
 @pytest.mark.parametrize("kind", ONE_NUMBER)
@@ -419,8 +432,8 @@ def test_one_joint_with_one_coordinate_has_no_derivative(kind, axis, seed, batch
     robot = torsor.assemble([torsor.Joint(name="only", kind=kind, axis=axis, pitch=pitch, inertia=body)])
     q, v, _ = torsor.random_state(robot, seed=seed, batch=batch)
     for function, rank in TENSORS.items():
-        assert_close(getattr(torsor, function)(robot, q), np.zeros((*batch, *(1,) * rank)), 0.0)
-    assert_close(torsor.geodesic_acceleration(robot, q, v), np.zeros_like(v), 1e-15, scale=largest(v) ** 2)
+        assert_close(BY_NAME[function](robot, q), np.zeros((*batch, *(1,) * rank)), 0.0)
+    assert_close(torsor.geometry.geodesic_acceleration(robot, q, v), np.zeros_like(v), 1e-15, scale=largest(v) ** 2)
 
 
 @given(small_states, poses(), directions)
@@ -434,10 +447,10 @@ def test_where_the_robot_stands_and_how_it_is_pulled_change_nothing(case, T, gra
     moved = robot.with_parameters(poses=places).with_gravity(gravity)
     loss, scale = loss_of(robot, q), size_of(case)
     for name in TENSORS:
-        tensor = getattr(torsor, name)(robot, q)
-        assert_close(getattr(torsor, name)(moved, q), tensor, loss[name], scale=scale)
-    a = torsor.geodesic_acceleration(robot, q, v)
-    assert_close(torsor.geodesic_acceleration(moved, q, v), a, loss["acceleration"])
+        tensor = BY_NAME[name](robot, q)
+        assert_close(BY_NAME[name](moved, q), tensor, loss[name], scale=scale)
+    a = torsor.geometry.geodesic_acceleration(robot, q, v)
+    assert_close(torsor.geometry.geodesic_acceleration(moved, q, v), a, loss["acceleration"])
 
 
 @given(small_states, sized(-3, 3))
@@ -448,10 +461,10 @@ def test_heavier_links_scale_the_symbols_and_leave_geodesics_as_they_are(case, f
     heavy = robot.with_parameters(inertias=factor * p.inertias, armature=factor * p.armature)
     loss, scale = loss_of(robot, q), size_of(case)
     for name in TENSORS:
-        tensor = getattr(torsor, name)(heavy, q) / (factor if name in LOWERED else 1.0)
-        assert_close(tensor, getattr(torsor, name)(robot, q), loss[name], scale=scale)
-    a = torsor.geodesic_acceleration(robot, q, v)
-    assert_close(torsor.geodesic_acceleration(heavy, q, v), a, loss["acceleration"])
+        tensor = BY_NAME[name](heavy, q) / (factor if name in LOWERED else 1.0)
+        assert_close(tensor, BY_NAME[name](robot, q), loss[name], scale=scale)
+    a = torsor.geometry.geodesic_acceleration(robot, q, v)
+    assert_close(torsor.geometry.geodesic_acceleration(heavy, q, v), a, loss["acceleration"])
 
 
 def indices(robot: torsor.Robot, names: list[str], which: str) -> list[int]:
@@ -475,10 +488,10 @@ def test_another_order_of_joints_permutes_the_tensors(case):
     other, in_q, in_v = robot.reorder(names), indices(robot, names, "q"), indices(robot, names, "v")
     loss, scale = loss_of(robot, q), size_of(case)
     for name, rank in TENSORS.items():
-        tensor = block(getattr(torsor, name)(robot, q), in_v, rank)
-        assert_close(getattr(torsor, name)(other, q[..., in_q]), tensor, loss[name], scale=scale)
-    a = torsor.geodesic_acceleration(robot, q, v)[..., in_v]
-    assert_close(torsor.geodesic_acceleration(other, q[..., in_q], v[..., in_v]), a, loss["acceleration"])
+        tensor = block(BY_NAME[name](robot, q), in_v, rank)
+        assert_close(BY_NAME[name](other, q[..., in_q]), tensor, loss[name], scale=scale)
+    a = torsor.geometry.geodesic_acceleration(robot, q, v)[..., in_v]
+    assert_close(torsor.geometry.geodesic_acceleration(other, q[..., in_q], v[..., in_v]), a, loss["acceleration"])
 
 
 @given(cases(robots(least=2, most=4), batches=((),)))
@@ -493,8 +506,8 @@ def test_a_locked_robot_has_the_symbols_of_the_joints_left(case):
     locked = robot.lock({name: q[robot.q_slice(name)] for name in held})
     in_q, in_v, scale = indices(robot, kept, "q"), indices(robot, kept, "v"), size_of(case)
     for name, rank in LOWERED.items():
-        tensor = block(getattr(torsor, name)(robot, q), in_v, rank)
-        assert_close(getattr(torsor, name)(locked, q[in_q]), tensor, 1e-12, scale=scale)
+        tensor = block(BY_NAME[name](robot, q), in_v, rank)
+        assert_close(BY_NAME[name](locked, q[in_q]), tensor, 1e-12, scale=scale)
 
 
 @given(cases(robots(mimic=True, least=3, most=4)))
@@ -512,17 +525,17 @@ def test_symbols_of_coupled_joints_are_a_projection_of_those_of_free_ones(case):
     scale = max(1.0, largest(K)) ** 4 * largest(torsor.mass_matrix(free, q_all)) * robot.n
     three, four = "...abc,ai,bj,ck->...ijk", "...abcd,ai,bj,ck,dl->...ijkl"
     for name, rank in LOWERED.items():
-        tensor = np.einsum(three if rank == 3 else four, getattr(torsor, name)(free, q_all), *[K] * rank, optimize=True)
-        assert_close(getattr(torsor, name)(robot, q), tensor, 1e-12, scale=scale)
+        tensor = np.einsum(three if rank == 3 else four, BY_NAME[name](free, q_all), *[K] * rank, optimize=True)
+        assert_close(BY_NAME[name](robot, q), tensor, 1e-12, scale=scale)
 
 
 @given(cases(batches=((),)), st.integers(-160_000, 160_000))
 @settings(max_examples=12)
 def test_whole_turns_change_nothing(case, turns):
     robot, q, _, _, _ = case
-    turned = torsor.christoffel_symbols(robot, q + whole_turns(robot, turns))
+    turned = torsor.geometry.christoffel_symbols(robot, q + whole_turns(robot, turns))
     # 2π times the turns is wrong by 1e-16 of itself, up to 1e-10 rad, for every joint on the way to a link.
-    assert_close(turned, torsor.christoffel_symbols(robot, q), 1e-9, scale=size_of(case))
+    assert_close(turned, torsor.geometry.christoffel_symbols(robot, q), 1e-9, scale=size_of(case))
 
 
 # Batches
@@ -534,15 +547,15 @@ def test_a_batch_of_states_gives_what_each_state_gives_alone(case):
     robot, q, v, a, _ = case
     loss, scale = loss_of(robot, q), size_of(case)
     for name, rank in TENSORS.items():
-        result = getattr(torsor, name)(robot, q)
+        result = BY_NAME[name](robot, q)
         assert result.shape == (*case.batch, *(robot.nv,) * rank)
         for index in np.ndindex(case.batch):
-            assert_close(result[index], getattr(torsor, name)(robot, q[index]), loss[name], scale=scale)
-    assert torsor.geodesic_acceleration(robot, q, v).shape == v.shape
-    assert torsor.covariant_derivative(robot, q, v, a, v - a).shape == v.shape
+            assert_close(result[index], BY_NAME[name](robot, q[index]), loss[name], scale=scale)
+    assert torsor.geometry.geodesic_acceleration(robot, q, v).shape == v.shape
+    assert torsor.geometry.covariant_derivative(robot, q, v, a, v - a).shape == v.shape
     # one vector for all states is a batch of the same vector
-    shared = torsor.covariant_derivative(robot, q, v, np.ones(robot.nv), np.zeros(robot.nv))
-    spread = torsor.covariant_derivative(robot, q, v, np.ones_like(v), np.zeros_like(v))
+    shared = torsor.geometry.covariant_derivative(robot, q, v, np.ones(robot.nv), np.zeros(robot.nv))
+    spread = torsor.geometry.covariant_derivative(robot, q, v, np.ones_like(v), np.zeros_like(v))
     assert_close(shared, spread, loss["acceleration"])
 
 
@@ -556,11 +569,14 @@ def test_where_the_mass_matrix_is_singular_symbols_exist_and_raised_ones_do_not(
     robot = torsor.robots.planar_chain([l1, l2], [0.0, 1.0])
     q, v = np.array([[q1, 0.0], [q1, 1.0]]), np.array([0.3, -0.2])
     h = l1 * l2 * np.sin(q[:, 1])
-    Gamma = torsor.christoffel_symbols(robot, q)
+    Gamma = torsor.geometry.christoffel_symbols(robot, q)
     assert_close(Gamma[:, 0, 0, 1], h)
     assert_close(Gamma[:, 1, 1, 0], -h)
-    second, a = torsor.christoffel_symbols_second_kind(robot, q), torsor.geodesic_acceleration(robot, q, v)
-    field = torsor.covariant_derivative(robot, q, v, v, v)
+    second, a = (
+        torsor.geometry.christoffel_symbols_second_kind(robot, q),
+        torsor.geometry.geodesic_acceleration(robot, q, v),
+    )
+    field = torsor.geometry.covariant_derivative(robot, q, v, v, v)
     assert np.isnan(second[0]).all() and np.isnan(a[0]).all() and np.isnan(field[0]).all()
     condition = mass_condition(robot, q[1])
     assert_close(
@@ -575,6 +591,6 @@ def test_where_the_mass_matrix_is_singular_symbols_exist_and_raised_ones_do_not(
 @given(cases(st.one_of(robots(most=4), lumped_robots()), batches=((3,),)))
 def test_a_nan_in_one_state_stays_there(name, case):
     robot, q, _, _, rng = case
-    clean, spoilt = getattr(torsor, name)(robot, q), q.copy()
+    clean, spoilt = BY_NAME[name](robot, q), q.copy()
     spoilt[1, rng.integers(robot.nq)] = np.nan
-    assert_close(getattr(torsor, name)(robot, spoilt)[[0, 2]], clean[[0, 2]])
+    assert_close(BY_NAME[name](robot, spoilt)[[0, 2]], clean[[0, 2]])

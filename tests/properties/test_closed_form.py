@@ -10,7 +10,7 @@ from property_strategies import ALL_KINDS, cases, sixty_joints
 
 import torsor
 from torsor import lie
-from torsor.mechanics.closed_form import ClosedForm, closed_form
+from torsor.papers._closed_form import ClosedForm, closed_form
 
 states = cases()
 TREE = torsor.robots.random_tree(6, seed=55, armature=True, friction=True, fixed=True)
@@ -129,7 +129,7 @@ def test_coriolis_and_gravity_forces_are_those_of_the_recursion(case):
     robot, q, v, _, _ = case
     form = closed_form(robot, q)
     scale = size_of_forces(form, v)
-    assert_close(form.coriolis_forces(v), torsor.coriolis_forces(robot, q, v), 1e-11, scale=scale)
+    assert_close(form.coriolis_forces(v), torsor.dynamics.coriolis_forces(robot, q, v), 1e-11, scale=scale)
     assert_close(form.gravity_forces, torsor.gravity_forces(robot, q), 1e-11, scale=scale)
 
 
@@ -142,8 +142,10 @@ def test_link_motions_are_those_of_the_links(case):
     assert V.shape == V_dot.shape == (*case.batch, 6 * robot.n)
     for i, link in enumerate(robot.links):
         part, scale = slice(6 * i, 6 * i + 6), size_of_forces(form, v, a)
-        assert_close(V[..., part], torsor.body_twist(robot, q, v, link), 1e-11, scale=largest(form.link_propagation))
-        A = torsor.body_acceleration(robot, q, v, a, link)
+        assert_close(
+            V[..., part], torsor.kinematics.body_twist(robot, q, v, link), 1e-11, scale=largest(form.link_propagation)
+        )
+        A = torsor.kinematics.body_acceleration(robot, q, v, a, link)
         fall = times(transposed(T[..., i, :3, :3]), robot.gravity)
         A[..., 3:] -= fall
         assert_close(V_dot[..., part], A, 1e-11, scale=scale)
@@ -163,7 +165,7 @@ def test_inverse_dynamics_is_that_of_the_recursion_less_friction(case):
     both[frame] = both.get(frame, 0.0) - F_tip
     scale = size_of_forces(form, v, a, *base, F_tip)
     tau = torsor.inverse_dynamics(robot, q, v, a, both, base_motion=base) - torsor.friction_forces(robot, v)
-    F = torsor.joint_wrenches(robot, q, v, a, both, base_motion=base).reshape(*case.batch, 6 * robot.n)
+    F = torsor.dynamics.joint_wrenches(robot, q, v, a, both, base_motion=base).reshape(*case.batch, 6 * robot.n)
     options = {"F_tip": F_tip, "frame": frame, "base_motion": base}
     assert_close(form.inverse_dynamics(v, a, external, **options), tau, 1e-11, scale=scale)
     assert_close(form.wrenches(v, a, external, **options), F, 1e-11, scale=scale)
@@ -260,7 +262,7 @@ def test_jax_differentiates_the_factors(jax_in_doubles):
     jax, robot = jax_in_doubles, torsor.robots.random_tree(4, seed=2, kinds=("revolute", "prismatic", "helical"))
     q, v, _ = torsor.random_state(robot, seed=4)
     _, rate = jax.jvp(lambda q: closed_form(robot, q).mass_matrix, (q,), (v,))
-    assert_close(rate, torsor.mass_matrix_rate(robot, q, v))
+    assert_close(rate, torsor.dynamics.mass_matrix_rate(robot, q, v))
     slope = jax.jacfwd(lambda g: closed_form(robot.with_gravity(g), q).gravity_forces)(jax.numpy.asarray(robot.gravity))
     assert_close(slope @ robot.gravity, torsor.gravity_forces(robot, q))
 

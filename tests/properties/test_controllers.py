@@ -11,7 +11,7 @@ from property_checks import DIFFERENTIATED, assert_close, derivative, dot, times
 from property_strategies import ONE_NUMBER, Case, cases, robots
 
 import torsor
-from torsor import controllers
+from torsor import control as controllers
 
 ONE_STATE = ((),)
 STATES = cases(robots(most=5, mimic=None), ONE_STATE)
@@ -143,7 +143,7 @@ def test_adaptive_control_lets_sliding_energy_and_parameter_error_fall(case):
     robot, (rate, kd) = case.robot, some_gains(case)
     assume(regular(robot))
     reference = reference_of(case)
-    true = torsor.inertial_parameters(robot)
+    true = torsor.identification.inertial_parameters(robot)
     wrong = true + case.rng.normal(size=true.shape)
     adaptation = case.rng.uniform(0.1, 1.0, true.shape)
     control = controllers.adaptive(robot, case.q, case.v, *reference, wrong, rate, kd, adaptation)
@@ -218,13 +218,13 @@ def test_a_selection_of_rows_and_stacked_tasks_are_driven_row_by_row():
     q, v, _ = torsor.random_state(panda, seed=4)
     p = torsor.frame_pose(panda, q, "hand_tcp")[:3, 3] + 0.1
     plane = torsor.position_task("hand_tcp", ["vx", "vz"])
-    height = torsor.function_task(lambda robot, q: torsor.centre_of_mass(robot, q)[2:], 1)
+    height = torsor.function_task(lambda robot, q: torsor.dynamics.centre_of_mass(robot, q)[2:], 1)
     both = torsor.stack_tasks(plane, height)
     target = (p, np.array([0.3]))
     tau = controllers.operational_space(panda, q, v, both, target, 4.0, [1.0, 2.0, 3.0])
     a = torsor.forward_dynamics(panda, q, v, tau)
     reached = both.jacobian(panda, q) @ a + both.drift(panda, q, v)
-    e = np.array([0.1, 0.1, 0.3 - torsor.centre_of_mass(panda, q)[2]])
+    e = np.array([0.1, 0.1, 0.3 - torsor.dynamics.centre_of_mass(panda, q)[2]])
     assert_close(reached, 4.0 * e - np.array([1.0, 2.0, 3.0]) * (both.jacobian(panda, q) @ v), 1e-9)
 
 
@@ -282,7 +282,7 @@ def test_bodies_with_several_freedoms_follow_moving_references(kind):
 def test_an_arm_that_does_not_know_its_masses_learns_to_follow():
     """V with the parameter error never grows, and the error vanishes."""
     arm = torsor.robots.planar2r(masses=(2.0, 1.0), lengths=(1.0, 0.6))
-    true = torsor.inertial_parameters(arm)
+    true = torsor.identification.inertial_parameters(arm)
     rate, kd, adaptation, dt = 5.0, 8.0, 20.0, 5e-3
 
     def slope(robot, x, q_ref, v_ref, a_ref):
@@ -320,7 +320,7 @@ def calls(robot, batch=(), task=None):
     """Every controller with arguments for a batch of states, the shapes of those, and what is fixed."""
     q, v, _ = torsor.random_state(robot, seed=1, batch=batch)
     q_ref, v_ref, a_ref = torsor.random_state(robot, seed=2, batch=batch)
-    frame, parameters = robot.frames[-1], torsor.inertial_parameters(robot)
+    frame, parameters = robot.frames[-1], torsor.identification.inertial_parameters(robot)
     gain = np.linspace(1.0, 2.0, robot.nv)
     state, point = {"q": q, "v": v}, {"q_ref": q_ref}
     path = {**state, **point, "v_ref": v_ref, "a_ref": a_ref}
@@ -339,11 +339,11 @@ def calls(robot, batch=(), task=None):
 
 
 PARTS = {  # a function that each of them calls, where it does
-    "pd_gravity": (import_module("torsor.controllers.pd_gravity"), "gravity_forces"),
-    "computed_torque": (import_module("torsor.controllers.computed_torque"), "inverse_dynamics"),
-    "passivity_based": (import_module("torsor.controllers.passivity_based"), "coriolis_matrix"),
-    "adaptive": (import_module("torsor.controllers.adaptive"), "reference_regressor"),
-    "operational_space": (import_module("torsor.controllers.operational_space_law"), "inverse_dynamics"),
+    "pd_gravity": (import_module("torsor.control.pd_gravity"), "gravity_forces"),
+    "computed_torque": (import_module("torsor.control.computed_torque"), "inverse_dynamics"),
+    "passivity_based": (import_module("torsor.control.passivity_based"), "coriolis_matrix"),
+    "adaptive": (import_module("torsor.control.adaptive"), "reference_regressor"),
+    "operational_space": (import_module("torsor.control.operational_space_law"), "inverse_dynamics"),
 }
 NAMES = tuple(PARTS)
 
@@ -386,7 +386,7 @@ def test_machine_code_is_that_of_the_task_target_and_limit_given():
     T = torsor.frame_pose(arm, q + 0.1, frame)
 
     def height(offset):
-        return torsor.function_task(lambda robot, q: torsor.centre_of_mass(robot, q)[1:2] + offset, 1)
+        return torsor.function_task(lambda robot, q: torsor.dynamics.centre_of_mass(robot, q)[1:2] + offset, 1)
 
     def turn():
         return torsor.orientation_task(frame, ["wz"])
@@ -456,10 +456,10 @@ def test_near_singularities_a_limit_bounds_the_torques_and_elsewhere_changes_not
     arm = torsor.robots.ur5()
     q = np.array([0.2, -1.1, 1.3, -0.4, 0.1, 0.5]) - np.linspace(0, 0.1, 101)[:, None] * np.eye(6)[4]
     task, v, kd = "tool0", np.full(6, 0.1), 20.0
-    lost = torsor.damped_task_space_dynamics(arm, q[-1], v, task).report.directions[:, -1]
+    lost = torsor.tasks.damped_task_space_dynamics(arm, q[-1], v, task).report.directions[:, -1]
     T = torsor.frame_pose(arm, q, task) @ torsor.lie.se3.exp(0.05 * lost)
     plain, bounded = (controllers.operational_space(arm, q, v, task, T, 100.0, kd, limit=x) for x in (0.0, 1e-3))
-    damped = torsor.damped_task_space_dynamics(arm, q, v, task).report.is_damped
+    damped = torsor.tasks.damped_task_space_dynamics(arm, q, v, task).report.is_damped
     assert 5 < damped.sum() < 50
     assert_close(bounded[~damped], plain[~damped], 1e-9)
     assert np.isnan(plain[-1]).all() and np.abs(plain[-2]).max() > 1e3
@@ -476,7 +476,7 @@ def test_a_ur5_is_led_through_its_wrist_singularity_with_bounded_torques():
     time = dt * np.arange(steps)[:, None]
     start, rate = np.array([0.2, -1.1, 1.3, -0.4, 0.6, 0.5]), np.array([0.1, 0.05, 0.0, 0.2, -0.6, 0.3])
     path = torsor.frame_pose(arm, start + rate * time, hand)
-    twists = torsor.body_twist(arm, start + rate * time, np.broadcast_to(rate, (steps, 6)), hand)
+    twists = torsor.kinematics.body_twist(arm, start + rate * time, np.broadcast_to(rate, (steps, 6)), hand)
 
     def step(robot, q, v, target, velocity):
         tau = controllers.operational_space(robot, q, v, hand, target, 100.0, 20.0, velocity, posture_kd=5.0)
@@ -512,7 +512,7 @@ def test_a_torque_of_the_null_space_is_not_felt_by_the_task():
     T = torsor.frame_pose(panda, torsor.random_configuration(panda, seed=2), "hand_tcp")
     control = partial(controllers.operational_space, panda, q, v, "hand_tcp", T, 10.0, 5.0, posture_kp=20.0)
     one, other = (control(posture=torsor.random_configuration(panda, seed=k)) for k in (3, 4))
-    a = torsor.inverse_mass_matrix(panda, q) @ (one - other)
+    a = torsor.dynamics.inverse_mass_matrix(panda, q) @ (one - other)
     J = torsor.body_jacobian(panda, q, "hand_tcp")
     assert np.linalg.norm(a) > 0.1
     assert_close(times(J, a), np.zeros(6), 1e-8, scale=a)

@@ -33,6 +33,7 @@ from test_christoffel import at_corners, block, brackets, derivatives, indices
 
 import torsor
 from torsor import lie
+from torsor.functions.dispatch import BY_NAME
 from torsor.geometry import left_invariant
 
 # Four free joints are 24 velocities and a tensor of 330 thousand entries: enough.
@@ -82,10 +83,10 @@ class Terms(NamedTuple):
 
 def terms_of(robot: torsor.Robot, q: np.ndarray) -> Terms:
     M, n = torsor.mass_matrix(robot, q), robot.nv
-    inverse, Gamma = np.abs(np.linalg.inv(M)), np.abs(torsor.christoffel_symbols(robot, q))
+    inverse, Gamma = np.abs(np.linalg.inv(M)), np.abs(torsor.geometry.christoffel_symbols(robot, q))
     fields = Gamma.reshape(*q.shape[:-1], n**2, n)  # |∇_i e_j|
     products = (fields @ inverse @ np.swapaxes(fields, -1, -2)).reshape(*q.shape[:-1], n, n, n, n)
-    dGamma = np.abs(torsor.christoffel_symbols_derivative(robot, q))
+    dGamma = np.abs(torsor.geometry.christoffel_symbols_derivative(robot, q))
     R = np.einsum("...klji->...ijkl", dGamma) + np.einsum("...kjli->...ijkl", products)
     R = R + np.einsum("...ijkl->...ijlk", R)
     return Terms(M, inverse, R, 1e-13 + 1e-15 * mass_condition(robot, q))
@@ -111,7 +112,7 @@ def areas(M: np.ndarray, u: np.ndarray, w: np.ndarray) -> np.ndarray:
 @at_corners
 def test_the_tensor_has_the_symmetries_of_a_curvature_exactly(case):
     """R_ijkl = −R_jikl = −R_ijlk = R_klij are one number and its negative."""
-    R = torsor.riemann_curvature(case.robot, case.q)
+    R = torsor.geometry.riemann_curvature(case.robot, case.q)
     assert R.shape == (*case.batch, *(case.robot.nv,) * 4)
     for order, sign in (("jikl", -1.0), ("ijlk", -1.0), ("klij", 1.0)):
         np.testing.assert_array_equal(R, sign * np.einsum(f"...ijkl->...{order}", R))
@@ -122,7 +123,7 @@ def test_the_tensor_has_the_symmetries_of_a_curvature_exactly(case):
 @at_corners
 def test_the_first_identity_of_bianchi_holds(case):
     """R_ijkl + R_iklj + R_iljk = 0, which is not built in."""
-    R, terms = torsor.riemann_curvature(case.robot, case.q), terms_of(case.robot, case.q)
+    R, terms = torsor.geometry.riemann_curvature(case.robot, case.q), terms_of(case.robot, case.q)
     around = R + np.einsum("...iklj->...ijkl", R) + np.einsum("...iljk->...ijkl", R)
     assert_close(around, np.zeros_like(R), terms.loss, scale=terms.of(4))
 
@@ -132,8 +133,8 @@ def test_the_first_identity_of_bianchi_holds(case):
 def test_the_second_identity_of_bianchi_holds(case):
     """∇_m R_ijkl + ∇_k R_ijlm + ∇_l R_ijmk = 0, ∇R by differences and the connection."""
     robot, q, _, _, _ = case
-    R, second = torsor.riemann_curvature(robot, q), torsor.christoffel_symbols_second_kind(robot, q)
-    nabla = derivatives(torsor.riemann_curvature, robot, q)  # [m, i, j, k, l]
+    R, second = torsor.geometry.riemann_curvature(robot, q), torsor.geometry.christoffel_symbols_second_kind(robot, q)
+    nabla = derivatives(torsor.geometry.riemann_curvature, robot, q)  # [m, i, j, k, l]
     for place in "ijkl":  # − Γ^r_mi R_rjkl, and so on for j, k, l
         nabla = nabla - np.einsum(f"...m{place}r,...{'ijkl'.replace(place, 'r')}->...mijkl", second, R)
     around = nabla + np.einsum("...kijlm->...mijkl", nabla) + np.einsum("...lijmk->...mijkl", nabla)
@@ -149,15 +150,18 @@ def test_the_second_identity_of_bianchi_holds(case):
 @settings(max_examples=15)
 def test_the_tensor_is_equation_66_for_joints_with_a_coordinate_each(case):
     robot, q, _, _, _ = case
-    Gamma, second = torsor.christoffel_symbols(robot, q), torsor.christoffel_symbols_second_kind(robot, q)
-    dGamma, terms = torsor.christoffel_symbols_derivative(robot, q), terms_of(robot, q)
+    Gamma, second = (
+        torsor.geometry.christoffel_symbols(robot, q),
+        torsor.geometry.christoffel_symbols_second_kind(robot, q),
+    )
+    dGamma, terms = torsor.geometry.christoffel_symbols_derivative(robot, q), terms_of(robot, q)
     R = (
         np.einsum("...kjli->...ijkl", dGamma)
         - np.einsum("...ljki->...ijkl", dGamma)
         + np.einsum("...ilr,...jkr->...ijkl", Gamma, second)
         - np.einsum("...ikr,...jlr->...ijkl", Gamma, second)
     )
-    assert_close(torsor.riemann_curvature(robot, q), R, terms.loss, scale=terms.of(4))
+    assert_close(torsor.geometry.riemann_curvature(robot, q), R, terms.loss, scale=terms.of(4))
 
 
 @given(any_states)
@@ -166,8 +170,11 @@ def test_the_tensor_is_equation_66_for_joints_with_a_coordinate_each(case):
 def test_the_tensor_is_what_the_connection_gives_in_the_frame_of_velocities(case):
     """R_ijkl = ∂_k Γ_lji − ∂_l Γ_kji + ⟨∇_k e_j, ∇_l e_i⟩ − ⟨∇_l e_j, ∇_k e_i⟩ − Σ_r s_kl^r Γ_rji."""
     robot, q, _, _, _ = case
-    Gamma, second = torsor.christoffel_symbols(robot, q), torsor.christoffel_symbols_second_kind(robot, q)
-    dGamma, terms = torsor.christoffel_symbols_derivative(robot, q), terms_of(robot, q)
+    Gamma, second = (
+        torsor.geometry.christoffel_symbols(robot, q),
+        torsor.geometry.christoffel_symbols_second_kind(robot, q),
+    )
+    dGamma, terms = torsor.geometry.christoffel_symbols_derivative(robot, q), terms_of(robot, q)
     products = np.einsum("...kjr,...lir->...ijkl", Gamma, second, optimize=True)
     R = (
         np.einsum("...klji->...ijkl", dGamma)
@@ -176,7 +183,7 @@ def test_the_tensor_is_what_the_connection_gives_in_the_frame_of_velocities(case
         - np.einsum("...ijlk->...ijkl", products)
         - np.einsum("klr,...rji->...ijkl", brackets(robot), Gamma, optimize=True)
     )
-    assert_close(torsor.riemann_curvature(robot, q), R, terms.loss, scale=terms.of(4))
+    assert_close(torsor.geometry.riemann_curvature(robot, q), R, terms.loss, scale=terms.of(4))
 
 
 @given(states)
@@ -187,16 +194,16 @@ def test_curvature_is_what_two_orders_of_differentiation_differ_by(case):
     z, x, zero = rng.normal(size=u.shape), rng.normal(size=u.shape), np.zeros_like(u)
 
     def along(q: np.ndarray, u: np.ndarray, w: np.ndarray) -> np.ndarray:
-        return torsor.covariant_derivative(robot, q, u, w, zero)
+        return torsor.geometry.covariant_derivative(robot, q, u, w, zero)
 
     def twice(u: np.ndarray, w: np.ndarray) -> np.ndarray:
         rate = derivative_along(lambda robot, q: along(q, w, z), robot, q, u)
-        return torsor.covariant_derivative(robot, q, u, along(q, w, z), rate)
+        return torsor.geometry.covariant_derivative(robot, q, u, along(q, w, z), rate)
 
     bracket = np.einsum("ijr,...i,...j->...r", brackets(robot), u, w)
     Rz = twice(u, w) - twice(w, u) - along(q, bracket, z)
     expected = np.einsum(
-        "...ijkl,...i,...j,...k,...l->...", torsor.riemann_curvature(robot, q), x, z, u, w, optimize=True
+        "...ijkl,...i,...j,...k,...l->...", torsor.geometry.riemann_curvature(robot, q), x, z, u, w, optimize=True
     )
     terms = terms_of(robot, q)
     sides = np.einsum("...ijkl,...i,...j,...k,...l->...", terms.R, *map(np.abs, (x, z, u, w)), optimize=True)
@@ -211,16 +218,16 @@ def test_curvature_is_what_two_orders_of_differentiation_differ_by(case):
 @at_corners
 def test_ricci_and_scalar_curvature_and_norm_are_contractions_of_the_tensor(case):
     robot, q, _, _, _ = case
-    R, terms = torsor.riemann_curvature(robot, q), terms_of(robot, q)
+    R, terms = torsor.geometry.riemann_curvature(robot, q), terms_of(robot, q)
     M_inverse, loss = np.linalg.inv(terms.M), terms.loss
-    Ricci, scalar = torsor.ricci_curvature(robot, q), torsor.scalar_curvature(robot, q)
+    Ricci, scalar = torsor.geometry.ricci_curvature(robot, q), torsor.geometry.scalar_curvature(robot, q)
     assert_close(Ricci, np.einsum("...ik,...ijkl->...jl", M_inverse, R), loss, scale=terms.of(2))
     assert_close(Ricci, np.swapaxes(Ricci, -1, -2), loss, scale=terms.of(2))
     assert scalar.shape == case.batch
     assert_close(scalar, np.einsum("...jl,...jl->...", M_inverse, Ricci), loss, scale=terms.of(0))
     mixed = np.einsum("...ijkl,...ia,...jb->...abkl", R, M_inverse, M_inverse, optimize=True)
     square = np.einsum("...abkl,...klab->...", mixed, mixed)  # R^ab_kl R^kl_ab
-    assert_close(torsor.curvature_norm(robot, q), np.sqrt(np.maximum(square, 0.0)), loss, scale=terms.of(0))
+    assert_close(torsor.geometry.curvature_norm(robot, q), np.sqrt(np.maximum(square, 0.0)), loss, scale=terms.of(0))
 
 
 @given(any_states)
@@ -232,11 +239,11 @@ def test_the_norm_bounds_all_other_curvatures(case):
     robot, q, u, w, _ = case
     assume(robot.nv > 1)
     terms, planes = terms_of(robot, q), robot.nv * (robot.nv - 1) / 2
-    norm, scalar = torsor.curvature_norm(robot, q), torsor.scalar_curvature(robot, q)
+    norm, scalar = torsor.geometry.curvature_norm(robot, q), torsor.geometry.scalar_curvature(robot, q)
     slack = terms.loss * terms.of(0)
     assert np.all(norm >= 0)
     assert np.all(norm >= np.abs(scalar) / np.sqrt(planes) - slack)
-    K = torsor.sectional_curvature(robot, q, u, w)
+    K = torsor.geometry.sectional_curvature(robot, q, u, w)
     assert np.all(norm >= 2 * np.abs(K) - slack - terms.loss * terms.of_plane(u, w))
 
 
@@ -247,14 +254,14 @@ def test_sectional_curvature_is_the_tensor_over_the_area_and_belongs_to_the_plan
     robot, q, u, w, _ = case
     assume(robot.nv > 1)
     a, b, c, d = np.random.default_rng(seed).normal(size=4)
-    terms, K = terms_of(robot, q), torsor.sectional_curvature(robot, q, u, w)
-    expected = contracted(torsor.riemann_curvature(robot, q), u, w) / areas(terms.M, u, w)
+    terms, K = terms_of(robot, q), torsor.geometry.sectional_curvature(robot, q, u, w)
+    expected = contracted(torsor.geometry.riemann_curvature(robot, q), u, w) / areas(terms.M, u, w)
     scale = terms.of_plane(u, w)
     assert K.shape == case.batch
     assert_close(K, expected, terms.loss, scale=scale)
-    assert_close(torsor.sectional_curvature(robot, q, w, u), K, terms.loss, scale=scale)
+    assert_close(torsor.geometry.sectional_curvature(robot, q, w, u), K, terms.loss, scale=scale)
     u, w = a * u + b * w, c * u + d * w
-    other = torsor.sectional_curvature(robot, q, u, w)
+    other = torsor.geometry.sectional_curvature(robot, q, u, w)
     assert_close(other, K, terms.loss, scale=scale + terms.of_plane(u, w))
 
 
@@ -269,8 +276,8 @@ def test_one_coordinate_has_no_curvature(kind, body, seed, batch):
     robot = torsor.assemble([torsor.Joint(name="only", kind=kind, axis=(1, 2, 2), pitch=pitch, inertia=body)])
     q, v, _ = torsor.random_state(robot, seed=seed, batch=batch)
     for name, rank in BY_Q.items():
-        assert_close(getattr(torsor, name)(robot, q), np.zeros((*batch, *(1,) * rank)), 0.0)
-    assert np.isnan(torsor.sectional_curvature(robot, q, v, v)).all()  # one velocity spans no plane
+        assert_close(BY_NAME[name](robot, q), np.zeros((*batch, *(1,) * rank)), 0.0)
+    assert np.isnan(torsor.geometry.sectional_curvature(robot, q, v, v)).all()  # one velocity spans no plane
 
 
 @given(cases(robots(least=2, most=2, kinds=ONE_NUMBER, mimic=False, serial=True), huge_angles=True))
@@ -278,13 +285,13 @@ def test_one_coordinate_has_no_curvature(kind, body, seed, batch):
 def test_two_coordinates_have_one_curvature(case):
     """R has one number, Gauss's: every plane is the plane, and K = scalar/2 = R_0101/det M, Ric = K M, norm = 2 |K|."""
     robot, q, u, w, _ = case
-    M, R, terms = torsor.mass_matrix(robot, q), torsor.riemann_curvature(robot, q), terms_of(robot, q)
+    M, R, terms = torsor.mass_matrix(robot, q), torsor.geometry.riemann_curvature(robot, q), terms_of(robot, q)
     K = R[..., 0, 1, 0, 1] / np.linalg.det(M)
-    assert_close(torsor.scalar_curvature(robot, q), 2 * K, terms.loss, scale=terms.of(0))
-    assert_close(torsor.curvature_norm(robot, q), 2 * np.abs(K), terms.loss, scale=terms.of(0))
+    assert_close(torsor.geometry.scalar_curvature(robot, q), 2 * K, terms.loss, scale=terms.of(0))
+    assert_close(torsor.geometry.curvature_norm(robot, q), 2 * np.abs(K), terms.loss, scale=terms.of(0))
     Ricci = K[..., None, None] * M
-    assert_close(torsor.ricci_curvature(robot, q), Ricci, terms.loss, scale=terms.of(2))
-    assert_close(torsor.sectional_curvature(robot, q, u, w), K, terms.loss, scale=terms.of_plane(u, w))
+    assert_close(torsor.geometry.ricci_curvature(robot, q), Ricci, terms.loss, scale=terms.of(2))
+    assert_close(torsor.geometry.sectional_curvature(robot, q, u, w), K, terms.loss, scale=terms.of_plane(u, w))
 
 
 @given(cases(robots(least=2, most=6, kinds=("prismatic",))))
@@ -292,7 +299,7 @@ def test_two_coordinates_have_one_curvature(case):
 def test_sliding_joints_alone_have_no_curvature(case):
     robot, q, _, _, _ = case
     for name, rank in BY_Q.items():
-        assert_close(getattr(torsor, name)(robot, q), np.zeros((*case.batch, *(robot.nv,) * rank)), 0.0)
+        assert_close(BY_NAME[name](robot, q), np.zeros((*case.batch, *(robot.nv,) * rank)), 0.0)
 
 
 @pytest.mark.parametrize("kind", GROUPS)
@@ -311,10 +318,10 @@ def test_a_body_has_the_curvature_of_its_group_with_its_inertia_as_metric(kind, 
     for name, rank in BY_Q.items():
         if name != "curvature_norm":
             expected = np.broadcast_to(getattr(left_invariant, name)(metric, group), (*batch, *(robot.nv,) * rank))
-            assert_close(getattr(torsor, name)(robot, q), expected, terms.loss, scale=terms.of(rank))
+            assert_close(BY_NAME[name](robot, q), expected, terms.loss, scale=terms.of(rank))
     K = left_invariant.sectional_curvature(metric, v, w, group)
     scale = terms_of(robot, q).of_plane(v, w)
-    assert_close(torsor.sectional_curvature(robot, q, v, w), K, terms.loss, scale=scale)
+    assert_close(torsor.geometry.sectional_curvature(robot, q, v, w), K, terms.loss, scale=scale)
 
 
 # Invariance
@@ -340,9 +347,9 @@ def test_moved_link_frames_and_gravity_change_nothing(case):
     robot, q, _, _, rng = case
     moved, terms = with_moved_links(robot, rng).with_gravity(rng.normal(size=3)), terms_of(robot, q)
     for name, rank in BY_Q.items():
-        tensor = getattr(torsor, name)(robot, q)
+        tensor = BY_NAME[name](robot, q)
         # Frames a few metres away add their squared distance to inertias of 0.1 m: two digits.
-        assert_close(getattr(torsor, name)(moved, q), tensor, 100 * terms.loss, scale=terms.of(rank))
+        assert_close(BY_NAME[name](moved, q), tensor, 100 * terms.loss, scale=terms.of(rank))
 
 
 @given(any_states, sized(-3, 3))
@@ -353,8 +360,8 @@ def test_heavier_links_bend_less(case, factor):
     p, terms = robot.parameters, terms_of(robot, q)
     heavy = robot.with_parameters(inertias=factor * p.inertias, armature=factor * p.armature)
     for name, rank in BY_Q.items():
-        scaled = getattr(torsor, name)(heavy, q) / factor ** (rank / 2 - 1)
-        assert_close(scaled, getattr(torsor, name)(robot, q), terms.loss, scale=terms.of(rank))
+        scaled = BY_NAME[name](heavy, q) / factor ** (rank / 2 - 1)
+        assert_close(scaled, BY_NAME[name](robot, q), terms.loss, scale=terms.of(rank))
 
 
 @given(any_states)
@@ -364,8 +371,8 @@ def test_another_order_of_joints_permutes_the_tensors(case):
     names, terms = [str(name) for name in rng.permutation(robot.coordinates)], terms_of(robot, q)
     other, in_q, in_v = robot.reorder(names), indices(robot, names, "q"), indices(robot, names, "v")
     for name, rank in BY_Q.items():
-        tensor = block(getattr(torsor, name)(robot, q), in_v, rank)
-        assert_close(getattr(torsor, name)(other, q[..., in_q]), tensor, terms.loss, scale=terms.of(rank))
+        tensor = block(BY_NAME[name](robot, q), in_v, rank)
+        assert_close(BY_NAME[name](other, q[..., in_q]), tensor, terms.loss, scale=terms.of(rank))
 
 
 def with_drivers(robot: torsor.Robot, ratios: np.ndarray, offsets: np.ndarray) -> torsor.Robot:
@@ -390,14 +397,14 @@ def test_other_units_of_the_coordinates_leave_curvature_as_it_is(case):
     driven, x, terms = with_drivers(robot, ratios, offsets), (q - offsets) / ratios, terms_of(robot, q)
     # Ratios of up to ten between units cost their squares in the condition of M.
     loss = 100 * terms.loss
-    R = torsor.riemann_curvature(driven, x) / np.einsum("i,j,k,l->ijkl", *[ratios] * 4)
-    assert_close(R, torsor.riemann_curvature(robot, q), loss, scale=terms.of(4))
-    Ricci = torsor.ricci_curvature(driven, x) / np.outer(ratios, ratios)
-    assert_close(Ricci, torsor.ricci_curvature(robot, q), loss, scale=terms.of(2))
+    R = torsor.geometry.riemann_curvature(driven, x) / np.einsum("i,j,k,l->ijkl", *[ratios] * 4)
+    assert_close(R, torsor.geometry.riemann_curvature(robot, q), loss, scale=terms.of(4))
+    Ricci = torsor.geometry.ricci_curvature(driven, x) / np.outer(ratios, ratios)
+    assert_close(Ricci, torsor.geometry.ricci_curvature(robot, q), loss, scale=terms.of(2))
     for name in ("scalar_curvature", "curvature_norm"):
-        assert_close(getattr(torsor, name)(driven, x), getattr(torsor, name)(robot, q), loss, scale=terms.of(0))
-    K = torsor.sectional_curvature(driven, x, u / ratios, w / ratios)
-    assert_close(K, torsor.sectional_curvature(robot, q, u, w), loss, scale=terms.of_plane(u, w))
+        assert_close(BY_NAME[name](driven, x), BY_NAME[name](robot, q), loss, scale=terms.of(0))
+    K = torsor.geometry.sectional_curvature(driven, x, u / ratios, w / ratios)
+    assert_close(K, torsor.geometry.sectional_curvature(robot, q, u, w), loss, scale=terms.of_plane(u, w))
 
 
 class Twins(NamedTuple):
@@ -468,15 +475,15 @@ def test_body_velocities_and_coordinates_describe_one_curvature(twin, seed):
     robot, q, split, x, K = twin
     terms = terms_of(split, x)
     assert_close(K.T @ torsor.mass_matrix(robot, q) @ K, terms.M, 1e-12)  # the two are one mechanism indeed
-    R = np.einsum("abcd,ai,bj,ck,dl->ijkl", torsor.riemann_curvature(robot, q), K, K, K, K, optimize=True)
-    assert_close(torsor.riemann_curvature(split, x), R, terms.loss, scale=terms.of(4))
-    Ricci = K.T @ torsor.ricci_curvature(robot, q) @ K
-    assert_close(torsor.ricci_curvature(split, x), Ricci, terms.loss, scale=terms.of(2))
+    R = np.einsum("abcd,ai,bj,ck,dl->ijkl", torsor.geometry.riemann_curvature(robot, q), K, K, K, K, optimize=True)
+    assert_close(torsor.geometry.riemann_curvature(split, x), R, terms.loss, scale=terms.of(4))
+    Ricci = K.T @ torsor.geometry.ricci_curvature(robot, q) @ K
+    assert_close(torsor.geometry.ricci_curvature(split, x), Ricci, terms.loss, scale=terms.of(2))
     for name in ("scalar_curvature", "curvature_norm"):
-        assert_close(getattr(torsor, name)(split, x), getattr(torsor, name)(robot, q), terms.loss, scale=terms.of(0))
+        assert_close(BY_NAME[name](split, x), BY_NAME[name](robot, q), terms.loss, scale=terms.of(0))
     u, w = np.random.default_rng(seed).normal(size=(2, split.nv))
-    curvature = torsor.sectional_curvature(robot, q, K @ u, K @ w)
-    assert_close(torsor.sectional_curvature(split, x, u, w), curvature, terms.loss, scale=terms.of_plane(u, w))
+    curvature = torsor.geometry.sectional_curvature(robot, q, K @ u, K @ w)
+    assert_close(torsor.geometry.sectional_curvature(split, x, u, w), curvature, terms.loss, scale=terms.of_plane(u, w))
 
 
 @given(twins(), seeds)
@@ -488,9 +495,9 @@ def test_body_velocities_and_coordinates_describe_the_same_geodesics(twin, seed)
     rate, step = np.zeros_like(K), 1e-6
     ahead, behind = (motion_of(robot.structure.kinds[1], (x + h * u)[1:-1])[1] for h in (step, -step))
     rate[1:-1, 1:-1] = (ahead - behind) / (2 * step)
-    acceleration = K @ torsor.geodesic_acceleration(split, x, u) + rate @ u
+    acceleration = K @ torsor.geometry.geodesic_acceleration(split, x, u) + rate @ u
     loss = DIFFERENTIATED + 1e-15 * mass_condition(split, x)
-    assert_close(torsor.geodesic_acceleration(robot, q, K @ u), acceleration, loss)
+    assert_close(torsor.geometry.geodesic_acceleration(robot, q, K @ u), acceleration, loss)
 
 
 # Batches, singular metrics, NaN
@@ -503,16 +510,16 @@ def test_a_batch_of_states_gives_what_each_state_gives_alone(case):
     assume(robot.nv > 1)
     terms = terms_of(robot, q)
     for name, rank in BY_Q.items():
-        f = getattr(torsor, name)
+        f = BY_NAME[name]
         result = f(robot, q)
         assert result.shape == (*case.batch, *(robot.nv,) * rank)
         for index in np.ndindex(case.batch):
             assert_close(result[index], f(robot, q[index]), terms.loss, scale=terms.of(rank))
     # one plane for all states is a batch of the same plane
     e, ones = np.eye(robot.nv)[0], np.ones(robot.nv)
-    K = torsor.sectional_curvature(robot, q, np.zeros_like(u) + e, np.ones_like(u))
+    K = torsor.geometry.sectional_curvature(robot, q, np.zeros_like(u) + e, np.ones_like(u))
     scale = terms.of_plane(np.zeros_like(u) + e, np.ones_like(u))
-    assert_close(torsor.sectional_curvature(robot, q, e, ones), K, terms.loss, scale=scale)
+    assert_close(torsor.geometry.sectional_curvature(robot, q, e, ones), K, terms.loss, scale=scale)
 
 
 exact_lengths = st.sampled_from([0.25, 0.5, 1.0, 2.0])
@@ -524,10 +531,10 @@ def test_where_the_mass_matrix_is_singular_there_is_no_curvature_and_elsewhere_t
     # Lengths whose squares are exact: else rounding may leave det M a little above zero, and an inverse of 1e14.
     robot = torsor.robots.planar_chain([l1, l2], [0.0, 1.0])
     q, plane = np.array([[q1, 0.0], [q1, 1.0], [q1, 0.0]]), ([1.0, 0.0], [0.0, 1.0])
-    results = {name: getattr(torsor, name)(robot, q) for name in BY_Q}
-    results["sectional_curvature"] = torsor.sectional_curvature(robot, q, *plane)
+    results = {name: BY_NAME[name](robot, q) for name in BY_Q}
+    results["sectional_curvature"] = torsor.geometry.sectional_curvature(robot, q, *plane)
     for name, result in results.items():
-        alone = getattr(torsor, name)(robot, q[1], *(plane if name == "sectional_curvature" else ()))
+        alone = BY_NAME[name](robot, q[1], *(plane if name == "sectional_curvature" else ()))
         assert np.isnan(result[[0, 2]]).reshape(2, -1).any(-1).all()
         assert_close(result[1], alone, 0.0)
         # One point in a plane: the coordinates are those of ℝ², which is flat. Here cond M is 1e4 at most.
@@ -546,9 +553,9 @@ def test_a_joint_that_moves_nothing_is_refused_by_name(seed):
     needing |= {"sectional_curvature": (u, w), "geodesic_acceleration": (u,), "covariant_derivative": (u, w, w)}
     for name, vectors in needing.items():
         with pytest.raises(torsor.ModelError, match=rf"'{robot.joints[-1]}' moves no inertia"):
-            getattr(torsor, name)(robot, q, *vectors)
+            BY_NAME[name](robot, q, *vectors)
     for name in ("mass_matrix_second_derivative", "christoffel_symbols", "christoffel_symbols_derivative"):
-        assert np.isfinite(getattr(torsor, name)(robot, q)).all()
+        assert np.isfinite(BY_NAME[name](robot, q)).all()
 
 
 @given(cases(robots(least=2, most=3)))
@@ -556,8 +563,8 @@ def test_a_joint_that_moves_nothing_is_refused_by_name(seed):
 def test_parallel_velocities_span_no_plane(case):
     robot, q, _, _, _ = case
     e = np.eye(robot.nv)[0]
-    assert np.isnan(torsor.sectional_curvature(robot, q, e, 2 * e)).all()
-    assert np.isnan(torsor.sectional_curvature(robot, q, e, 0 * e)).all()
+    assert np.isnan(torsor.geometry.sectional_curvature(robot, q, e, 2 * e)).all()
+    assert np.isnan(torsor.geometry.sectional_curvature(robot, q, e, 0 * e)).all()
 
 
 @pytest.mark.parametrize("name", BY_Q)
@@ -565,6 +572,6 @@ def test_parallel_velocities_span_no_plane(case):
 @given(cases(small_robots, batches=((3,),)))
 def test_a_nan_in_one_state_stays_there(name, case):
     robot, q, _, _, rng = case
-    clean, spoilt = getattr(torsor, name)(robot, q), q.copy()
+    clean, spoilt = BY_NAME[name](robot, q), q.copy()
     spoilt[1, rng.integers(robot.nq)] = np.nan
-    np.testing.assert_array_equal(getattr(torsor, name)(robot, spoilt)[[0, 2]], clean[[0, 2]])
+    np.testing.assert_array_equal(BY_NAME[name](robot, spoilt)[[0, 2]], clean[[0, 2]])

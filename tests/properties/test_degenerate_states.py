@@ -13,6 +13,7 @@ from property_strategies import Case, any_robots, cases, directions, robots, see
 
 import torsor
 from torsor.arrays import factor, solve
+from torsor.functions.dispatch import BY_NAME
 
 FUNCTIONS = {
     "link_poses": "q",
@@ -50,7 +51,7 @@ def test_a_stretched_arm_with_all_mass_at_its_end_has_no_definite_acceleration(l
     robot = end_loaded([l1, l2], mass)
     v, tau = np.array([0.3, -0.2]), np.array([1.0, 2.0])
     assert np.all(np.isnan(torsor.forward_dynamics(robot, [q1, 0.0], v, tau)))
-    assert np.any(np.isnan(torsor.inverse_mass_matrix(robot, [q1, 0.0])))
+    assert np.any(np.isnan(torsor.dynamics.inverse_mass_matrix(robot, [q1, 0.0])))
     # and beside a singular state the others of a batch are not disturbed
     batch = np.array([[q1, 0.0], [q1, 1.0]])
     a = torsor.forward_dynamics(robot, batch, v, tau)
@@ -89,7 +90,7 @@ def test_long_chains_of_point_masses_have_accelerations():
 
 @given(st.floats(0.1, 3), st.floats(0.1, 3), st.floats(-3, 3))
 def test_the_report_names_the_motion_that_meets_no_inertia(l1, l2, q1):
-    report = torsor.mass_matrix_report(end_loaded([l1, l2], 1.0), [q1, 0.0])
+    report = torsor.dynamics.mass_matrix_report(end_loaded([l1, l2], 1.0), [q1, 0.0])
     assert report.rank == 1
     assert report.condition > 1e14
     assert report.idle_joints == ()
@@ -102,7 +103,7 @@ def test_the_report_names_the_motion_that_meets_no_inertia(l1, l2, q1):
 @given(cases(robots(mimic=False), batches=((),)))
 def test_the_report_of_a_regular_robot_is_that_of_its_mass_matrix(case):
     robot, q, _, _, _ = case
-    report, M = torsor.mass_matrix_report(robot, q), torsor.mass_matrix(robot, q)
+    report, M = torsor.dynamics.mass_matrix_report(robot, q), torsor.mass_matrix(robot, q)
     assert report.rank == robot.nv
     assert abs(report.condition / np.linalg.cond(M) - 1) < 1e-15 * np.linalg.cond(M) * robot.nv + 1e-9
     weakest = np.array(list(report.weakest_motion.values()))
@@ -122,14 +123,14 @@ def test_a_joint_that_moves_no_inertia_is_refused_by_name(axis, point, kind, see
     q, v, tau = np.random.default_rng(seed).normal(size=(3, 2))
     for function in (
         torsor.forward_dynamics,
-        torsor.factorised_acceleration,
-        torsor.articulated_body_acceleration,
+        torsor.papers.factorised_acceleration,
+        torsor.papers.articulated_body_acceleration,
     ):
         with pytest.raises(torsor.ModelError, match="'idle' moves no inertia"):
             function(robot, q, v, tau)
     with pytest.raises(torsor.ModelError, match="'idle' moves no inertia"):
         torsor.simulate(robot, q, v, duration=0.1, step=0.1)
-    assert torsor.mass_matrix_report(robot, q).idle_joints == ("idle",)
+    assert torsor.dynamics.mass_matrix_report(robot, q).idle_joints == ("idle",)
     assert_close(torsor.inverse_dynamics(robot, q, v, v)[1], 0.0)  # what is asked of it costs nothing
     # what the refusal advises works
     held = robot.lock({"idle": 0.0})
@@ -140,7 +141,7 @@ def test_a_joint_that_moves_no_inertia_is_refused_by_name(axis, point, kind, see
 
 def test_a_negative_inertia_is_called_so():
     arm = torsor.robots.planar2r()
-    pi, rest = torsor.inertial_parameters(arm), np.zeros(2)
+    pi, rest = torsor.identification.inertial_parameters(arm), np.zeros(2)
     for wrong, links in ((-pi, "'link_1', 'link_2'"), (pi * np.repeat([1.0, -1.0], 10), "'link_2'")):
         robot = arm.with_inertial_parameters(wrong)
         for function in (torsor.forward_dynamics, torsor.forward_dynamics_derivatives):
@@ -148,7 +149,7 @@ def test_a_negative_inertia_is_called_so():
                 torsor.ModelError, match=f"moves a negative inertia, .* the inertia of {links} is negative"
             ):
                 function(robot, rest, rest, rest)
-        assert torsor.mass_matrix_report(robot, rest).idle_joints == ()
+        assert torsor.dynamics.mass_matrix_report(robot, rest).idle_joints == ()
 
 
 @given(seeds)
@@ -164,7 +165,7 @@ def test_a_robot_without_mass_has_no_centre_of_mass(seed):
     robot = torsor.assemble([torsor.Joint(name="motor", kind="revolute", axis=(0, 0, 1), armature=0.5)])
     q = np.random.default_rng(seed).normal(size=1)
     assert_close(torsor.potential_energy(robot, q), 0.0, 0.0)
-    com = torsor.centre_of_mass(robot, q)  # documented as NaN
+    com = torsor.dynamics.centre_of_mass(robot, q)  # documented as NaN
     assert com.shape == (3,) and np.all(np.isnan(com))
 
 
@@ -184,7 +185,7 @@ def spoilt(case: Case, letter: str, index: tuple[int, ...]) -> dict[str, np.ndar
 @given(cases(any_robots, batches=((3,),)))
 def test_a_nan_in_one_state_gives_nan_there_and_nowhere_else(name, case):
     letters = FUNCTIONS[name]
-    function = getattr(torsor, name)
+    function = BY_NAME[name]
     clean = function(case.robot, *({"q": case.q, "v": case.v, "a": case.a}[x] for x in letters))
     letter = str(case.rng.choice(list(letters)))
     arrays = spoilt(case, letter, (1,))

@@ -6,6 +6,7 @@ from property_checks import DIFFERENTIATED, assert_close, derivative, largest
 
 import torsor
 from torsor import lie
+from torsor.functions.dispatch import BY_NAME
 
 KINDS = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
 TREE = torsor.robots.random_tree(5, seed=3, kinds=KINDS, armature=True, friction=True, fixed=True).with_coulomb_width(
@@ -39,7 +40,7 @@ def test_by_the_numbers_of_the_robot(group):
 
 def test_by_the_inertias_it_is_the_regressor():
     slope = torsor.derivative(torsor.inverse_dynamics, TREE, wrt="inertias")(Q, V, A)
-    Y = torsor.torque_regressor(TREE, Q, V, A)
+    Y = torsor.identification.torque_regressor(TREE, Q, V, A)
     assert_close(slope.reshape(Y.shape), Y, 1e-12, scale=largest(Y))
 
 
@@ -95,7 +96,7 @@ def test_of_a_function_of_ones_own_only_q_and_those_named_are_configurations():
     shapes, (q, v, _) = {"q": robot.nq, "qd": robot.nv}, torsor.random_state(robot, seed=4)
     found = torsor.derivative(energy, robot, shapes, wrt=("q", "qd"))(q, v)
     assert_close(found["T_by_qd"], torsor.mass_matrix(robot, q) @ v, 1e-12, scale=largest(found["T_by_qd"]))
-    assert_close(found["T_by_q"], torsor.kinetic_energy_derivatives(robot, q, v).dq, 1e-11, scale=1.0)
+    assert_close(found["T_by_q"], torsor.derivatives.kinetic_energy_derivatives(robot, q, v).dq, 1e-11, scale=1.0)
     # and number by number where it is not named
     goal = torsor.derivative(lambda robot, q_goal: 2.0 * q_goal, TREE, {"q_goal": TREE.nq}, wrt="q_goal")
     assert_close(goal(Q), 2.0 * np.eye(TREE.nq))
@@ -167,7 +168,7 @@ def test_what_cannot_be_traced_is_refused_in_words(make):
         with pytest.raises(torsor.TorsorError, match=text):
             make(*args, **more)
     with pytest.raises(torsor.TorsorError, match="base parameters are a matter of its numbers"):
-        torsor.derivative(torsor.base_parameters, TREE, {}, wrt="inertias")
+        torsor.derivative(torsor.identification.base_parameters, TREE, {}, wrt="inertias")
 
 
 @pytest.mark.compiled
@@ -175,10 +176,10 @@ def test_what_cannot_be_traced_is_refused_in_words(make):
 @pytest.mark.parametrize("robot", [torsor.robots.planar2r(), torsor.robots.chain(3), torsor.robots.cart_pole()])
 def test_small_robots_get_the_shorter_program(name, robot):
     """By differentiating the program of the dynamics, or by recursion: the same numbers, and never more operations."""
-    from torsor import compiled
+    from torsor.functions import dispatch as compiled
 
     state = torsor.random_state(robot, seed=0, batch=(3,))
-    want = getattr(torsor, name)(robot, *state)
+    want = BY_NAME[name](robot, *state)
     about, last = compiled.PUBLIC[name], "a" if name.startswith("inverse") else "tau"
     request = compiled.Request(robot, "float64", (), tuple((key, None) for key in ("q", "v", last)))
     counts = []

@@ -20,6 +20,7 @@ from property_checks import (
 from property_strategies import ONE_NUMBER, any_robots, cases, mass_condition, robots, sixty_joints
 
 import torsor
+from torsor.functions.dispatch import BY_NAME
 
 states = cases()
 any_states = cases(huge_angles=True)
@@ -49,7 +50,7 @@ def test_the_mass_matrix_is_symmetric_and_positive_definite(case):
 def test_kinetic_energy_and_momentum_are_those_of_the_mass_matrix(case):
     robot, q, v, _, _ = case
     M = torsor.mass_matrix(robot, q)
-    momentum, energy = torsor.generalised_momentum(robot, q, v), torsor.kinetic_energy(robot, q, v)
+    momentum, energy = torsor.dynamics.generalised_momentum(robot, q, v), torsor.kinetic_energy(robot, q, v)
     assert energy.shape == case.batch
     assert_close(momentum, times(M, v), scale=largest(M))
     assert_close(energy, 0.5 * dot(v, times(M, v)), scale=largest(M))
@@ -70,7 +71,7 @@ def test_the_mass_matrix_is_the_sum_over_links_of_their_inertia(case):
 @example(sixty_joints())
 def test_the_inverse_mass_matrix_inverts(case):
     robot, q, _, _, _ = case
-    M, inverse = torsor.mass_matrix(robot, q), torsor.inverse_mass_matrix(robot, q)
+    M, inverse = torsor.mass_matrix(robot, q), torsor.dynamics.inverse_mass_matrix(robot, q)
     product = M @ inverse
     loss = 1e-14 * mass_condition(robot, q) * robot.nv
     assert_close(product, np.broadcast_to(np.eye(robot.nv), M.shape), 1e-13 + loss)
@@ -80,7 +81,7 @@ def test_the_inverse_mass_matrix_inverts(case):
 @example(sixty_joints())
 def test_the_mass_matrix_rate_is_the_derivative_and_the_sum_of_coriolis(case):
     robot, q, v, _, _ = case
-    M_dot, C = torsor.mass_matrix_rate(robot, q, v), torsor.coriolis_matrix(robot, q, v)
+    M_dot, C = torsor.dynamics.mass_matrix_rate(robot, q, v), torsor.coriolis_matrix(robot, q, v)
     M = torsor.mass_matrix(robot, q)
     assert_close(M_dot, C + transposed(C), scale=largest(M))
     assert_close(M_dot, transposed(M_dot), 1e-14)
@@ -95,7 +96,7 @@ def test_the_mass_matrix_rate_is_the_derivative_and_the_sum_of_coriolis(case):
 def test_the_coriolis_matrix_gives_the_coriolis_forces(case):
     robot, q, v, _, _ = case
     C = torsor.coriolis_matrix(robot, q, v)
-    assert_close(times(C, v), torsor.coriolis_forces(robot, q, v), 1e-11, scale=largest(C))
+    assert_close(times(C, v), torsor.dynamics.coriolis_forces(robot, q, v), 1e-11, scale=largest(C))
 
 
 @given(states)
@@ -104,7 +105,7 @@ def test_the_coriolis_matrix_is_linear_in_the_velocity_and_the_forces_quadratic(
     C = torsor.coriolis_matrix
     together = C(robot, q, 2.0 * v - a)
     assert_close(together, 2.0 * C(robot, q, v) - C(robot, q, a), 1e-11, scale=terms(robot, q, v, a))
-    c, tripled = torsor.coriolis_forces(robot, q, v), torsor.coriolis_forces(robot, q, -3.0 * v)
+    c, tripled = torsor.dynamics.coriolis_forces(robot, q, v), torsor.dynamics.coriolis_forces(robot, q, -3.0 * v)
     assert_close(tripled, 9.0 * c, 1e-11, scale=terms(robot, q, v, a))
 
 
@@ -116,9 +117,11 @@ def test_coriolis_forces_are_those_of_lagrange(case):
         derivative(lambda t, e=e: torsor.kinetic_energy(robot, torsor.integrate(robot, q, e, t), v))
         for e in np.eye(robot.nv)
     ]
-    lagrange = times(torsor.mass_matrix_rate(robot, q, v), v) - np.stack(gradient, axis=-1)
+    lagrange = times(torsor.dynamics.mass_matrix_rate(robot, q, v), v) - np.stack(gradient, axis=-1)
     scale = largest(torsor.mass_matrix(robot, q))
-    assert_close(torsor.coriolis_forces(robot, q, v), lagrange, DIFFERENTIATED, scale=scale * (1 + largest(v) ** 2))
+    assert_close(
+        torsor.dynamics.coriolis_forces(robot, q, v), lagrange, DIFFERENTIATED, scale=scale * (1 + largest(v) ** 2)
+    )
 
 
 @given(one_number_states)
@@ -146,10 +149,10 @@ def test_gravity_forces_are_the_gradient_of_potential_energy(case):
 def test_potential_energy_is_the_weight_at_the_centre_of_mass(case):
     robot, q, v, _, _ = case
     mass = robot.parameters.inertias[:, 0].sum()
-    com = torsor.centre_of_mass(robot, q)
+    com = torsor.dynamics.centre_of_mass(robot, q)
     assert_close(torsor.potential_energy(robot, q), -mass * com @ robot.gravity, scale=mass * largest(robot.gravity))
-    velocity = derivative_along(torsor.centre_of_mass, robot, q, v)
-    momentum = torsor.spatial_momentum(robot, q, v)
+    velocity = derivative_along(torsor.dynamics.centre_of_mass, robot, q, v)
+    momentum = torsor.dynamics.spatial_momentum(robot, q, v)
     assert_close(momentum[..., 3:], mass * velocity, DIFFERENTIATED, scale=mass * largest(com))
 
 
@@ -180,7 +183,7 @@ def test_inverse_dynamics_is_the_sum_of_its_terms(case):
         tau = tau - times(transposed(torsor.body_jacobian(robot, q, frame)), F)
     scale = terms(robot, q, v, a)
     assert_close(torsor.inverse_dynamics(robot, q, v, a, wrenches), tau, 1e-11, scale=scale)
-    bias = torsor.coriolis_forces(robot, q, v) + torsor.gravity_forces(robot, q)
+    bias = torsor.dynamics.coriolis_forces(robot, q, v) + torsor.gravity_forces(robot, q)
     assert_close(torsor.bias_forces(robot, q, v), bias, 1e-11, scale=scale)
 
 
@@ -201,8 +204,8 @@ def test_forward_dynamics_undoes_inverse_dynamics(algorithm, case):
     robot, q, v, a, _ = case
     function = {
         "forward": torsor.forward_dynamics,
-        "factorised": torsor.factorised_acceleration,
-        "articulated body": torsor.articulated_body_acceleration,
+        "factorised": torsor.papers.factorised_acceleration,
+        "articulated body": torsor.papers.articulated_body_acceleration,
     }[algorithm]
     wrenches = case.wrenches()
     tau = torsor.inverse_dynamics(robot, q, v, a, wrenches)
@@ -218,7 +221,7 @@ def test_forward_dynamics_undoes_inverse_dynamics_with_mimics_and_lumped_links(c
     # Rounding errors of the terms that cancel in tau come back through M⁻¹.
     loss = 1e-15 * mass_condition(robot, q) * robot.nv * (1 + terms(robot, q, v, a) / (1e-9 + largest(tau)))
     assert_close(torsor.forward_dynamics(robot, q, v, tau), a, 1e-11 + loss)
-    assert_close(torsor.factorised_acceleration(robot, q, v, tau), a, 1e-11 + loss)
+    assert_close(torsor.papers.factorised_acceleration(robot, q, v, tau), a, 1e-11 + loss)
 
 
 @given(cases(robots(mimic=False)))
@@ -243,7 +246,7 @@ def test_power_in_is_the_rate_of_energy(case):
         return torsor.kinetic_energy(robot, q, v) + torsor.potential_energy(robot, q)
 
     rate = rate_along(energy, robot, q, v, a)
-    given = sum(dot(F, torsor.body_twist(robot, q, v, frame)) for frame, F in wrenches.items())
+    given = sum(dot(F, torsor.kinematics.body_twist(robot, q, v, frame)) for frame, F in wrenches.items())
     power = dot(torsor.inverse_dynamics(robot, q, v, a, wrenches) - torsor.friction_forces(robot, v), v)
     assert_close(power, rate - given, DIFFERENTIATED, scale=largest(energy(robot, q, v)) + terms(robot, q, v, a))
 
@@ -252,7 +255,7 @@ def test_power_in_is_the_rate_of_energy(case):
 def test_momentum_changes_by_the_forces(case):
     """ṗ = τ − friction − g + Cᵀ v for p = M v, since Ṁ = C + Cᵀ."""
     robot, q, v, a, _ = case
-    rate = rate_along(torsor.generalised_momentum, robot, q, v, a)
+    rate = rate_along(torsor.dynamics.generalised_momentum, robot, q, v, a)
     C = torsor.coriolis_matrix(robot, q, v)
     tau = torsor.inverse_dynamics(robot, q, v, a) - torsor.friction_forces(robot, v)
     expected = tau - torsor.gravity_forces(robot, q) + times(transposed(C), v)
@@ -274,7 +277,7 @@ def test_a_batch_of_states_gives_what_each_state_gives_alone(case):
     arguments = (q,) if name in by_q else (q, v) if name in by_q_v else (q, v, a)
 
     def f(*state):
-        return getattr(torsor, name)(robot, *state)
+        return BY_NAME[name](robot, *state)
 
     loss = 1e-15 * mass_condition(robot, q) if name in ("forward_dynamics", "inverse_mass_matrix") else 0.0
     assert_close(f(*arguments), one_by_one(f, case.batch, *arguments), 1e-11 + loss)

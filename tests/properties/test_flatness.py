@@ -15,7 +15,12 @@ from property_checks import assert_close, dot, times, transposed
 from property_strategies import any_robots, seeds, solid_bodies
 
 import torsor
-from torsor.motion import curvature_along, flat_coordinates, is_flat, transport_factor
+from torsor.motion import (
+    curvature_along,
+    flat_coordinates,
+    is_flat,
+    transport_factor,
+)
 from torsor.motion.flatness import _is_regular, _relative_curvature
 
 DATA = Path(__file__).parents[1] / "data"
@@ -76,7 +81,7 @@ def test_real_arms_are_curved(robot):
 def test_one_configuration_is_not_enough():
     """A curved planar 2R has no curvature at q2 = π/2."""
     robot = CHAINS["curved_planar2R"]
-    at = torsor.riemann_curvature(robot, [[0.3, np.pi / 2], [0.3, 0.5]])
+    at = torsor.geometry.riemann_curvature(robot, [[0.3, np.pi / 2], [0.3, 0.5]])
     assert_close(at[0], np.zeros((2,) * 4))
     assert np.abs(at[1]).max() > 0.05
     _, relative = _relative_curvature(robot, np.array([[0.3, np.pi / 2]]))
@@ -181,7 +186,7 @@ def test_a_report_says_why():
     assert "R(joint_1, joint_2, joint_1, joint_2) = " in str(curved)
     assert "'cart_pole' is flat: at 12 random configurations" in str(flat)
     assert curved.where.shape == (2,)
-    R = torsor.riemann_curvature(torsor.robots.planar2r(), curved.where)
+    R = torsor.geometry.riemann_curvature(torsor.robots.planar2r(), curved.where)
     assert_close(curved.components[0].value, R[0, 1, 0, 1])
     assert is_flat(torsor.robots.planar2r(), configurations=3, seed=5).configurations == 3
 
@@ -271,10 +276,10 @@ def test_flat_coordinates_of_a_massless_2r_are_the_place_of_its_mass():
     """φ is √m times the Cartesian position of the mass, turned and shifted."""
     flat = flat_coordinates(TWO_R, [0.3, 0.9])
     q = flat.q0 + np.random.default_rng(0).uniform(-0.6, 0.6, size=(8, 2))
-    place = torsor.centre_of_mass(TWO_R, q)[:, :2] - torsor.centre_of_mass(TWO_R, flat.q0)[:2]
+    place = torsor.dynamics.centre_of_mass(TWO_R, q)[:, :2] - torsor.dynamics.centre_of_mass(TWO_R, flat.q0)[:2]
     h = 1e-5
-    J = np.transpose([torsor.centre_of_mass(TWO_R, flat.q0 + h * e)[:2] for e in np.eye(2)])
-    J = (J - np.transpose([torsor.centre_of_mass(TWO_R, flat.q0 - h * e)[:2] for e in np.eye(2)])) / (2 * h)
+    J = np.transpose([torsor.dynamics.centre_of_mass(TWO_R, flat.q0 + h * e)[:2] for e in np.eye(2)])
+    J = (J - np.transpose([torsor.dynamics.centre_of_mass(TWO_R, flat.q0 - h * e)[:2] for e in np.eye(2)])) / (2 * h)
     turn = flat.factor @ np.linalg.inv(J)  # √m times an orthogonal matrix; m = 1
     assert_close(turn @ turn.T, np.eye(2), 1e-8)
     assert_close(flat.phi(q), place @ turn.T, 1e-8)
@@ -334,7 +339,7 @@ def test_acceleration_in_flat_coordinates_is_force(robot, seed):
     q, v, a = torsor.random_state(robot, seed=seed)
     flat = flat_coordinates(robot, q + 0.3)
     N, tau = flat.jacobian(q), torsor.inverse_dynamics(robot, q, v, a)
-    N_rate = np.einsum("ar,kjr,k->aj", N, torsor.christoffel_symbols_second_kind(robot, q), v)
+    N_rate = np.einsum("ar,kjr,k->aj", N, torsor.geometry.christoffel_symbols_second_kind(robot, q), v)
     forced = flat.linearised_force(q, v, tau)
     condition = np.linalg.cond(torsor.mass_matrix(robot, q))
     assert_close(N @ a + N_rate @ v, forced, 1e-10 * condition, scale=N)
@@ -471,7 +476,7 @@ def test_the_turn_around_a_small_loop_is_the_curvature_times_its_area():
     robot, q0, h = CHAINS["curved_planar2R"], np.array([0.3, 0.6]), 0.02
     N = transport_factor(robot, loop_from(q0, h) - h / 2).N
     turn = N[-1] @ np.linalg.inv(N[0])
-    K = torsor.sectional_curvature(robot, q0, [1.0, 0.0], [0.0, 1.0])
+    K = torsor.geometry.sectional_curvature(robot, q0, [1.0, 0.0], [0.0, 1.0])
     area = np.sqrt(np.linalg.det(torsor.mass_matrix(robot, q0))) * h**2
     assert_close(abs(turn[0, 1]) / area, abs(K), 1e-3)
 
@@ -497,10 +502,10 @@ def test_curvature_along_a_path_is_that_of_its_samples(name):
     robot = CHAINS[name]
     q, v, _ = torsor.random_state(robot, seed=3, batch=(2, 5))
     found = curvature_along(robot, q, v)
-    assert_close(found.scalar, torsor.scalar_curvature(robot, q))
-    assert_close(found.norm, torsor.curvature_norm(robot, q))
+    assert_close(found.scalar, torsor.geometry.scalar_curvature(robot, q))
+    assert_close(found.norm, torsor.geometry.curvature_norm(robot, q))
     vv = dot(v, times(torsor.mass_matrix(robot, q), v))
-    assert_close(found.ricci, dot(v, times(torsor.ricci_curvature(robot, q), v)) / vv)
+    assert_close(found.ricci, dot(v, times(torsor.geometry.ricci_curvature(robot, q), v)) / vv)
     assert_close(curvature_along(robot, q, 3.0 * v).ricci, found.ricci)
     assert_close(curvature_along(robot, SimpleNamespace(q=q, v=v)).ricci, found.ricci)
 
@@ -511,7 +516,7 @@ def test_ricci_curvature_is_the_sum_over_planes_through_the_motion():
     N = np.linalg.cholesky(torsor.mass_matrix(robot, q)).T
     frame = np.linalg.qr(np.column_stack([N @ v, np.eye(3)]))[0][:, :3]  # orthonormal, the first along v
     others = np.linalg.solve(N, frame[:, 1:]).T
-    total = sum(torsor.sectional_curvature(robot, q, v, u) for u in others)
+    total = sum(torsor.geometry.sectional_curvature(robot, q, v, u) for u in others)
     assert_close(curvature_along(robot, q[None], v[None]).ricci[0], total, 1e-11)
 
 

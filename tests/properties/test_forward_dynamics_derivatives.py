@@ -9,7 +9,8 @@ from property_checks import DIFFERENTIATED, assert_close, derivative, largest
 from property_strategies import any_robots, cases
 
 import torsor
-from torsor import array_form
+from torsor.functions import batched_arrays as array_form
+from torsor.functions.dispatch import PUBLIC
 
 DATA = Path(__file__).parents[1] / "data" / "robots"
 PARTS = ("dq", "dv", "dtau")
@@ -68,7 +69,7 @@ def test_by_arrays_they_are_the_same(batch, pushed, monkeypatch):
 @pytest.mark.compiled
 def test_a_humanoid_goes_by_arrays_and_says_what_is_missing():
     robot = torsor.load(DATA / "talos38_floating.urdf", base="floating")
-    assert torsor.compiled.PUBLIC["forward_dynamics_derivatives"].arrays_for(robot) is not None
+    assert PUBLIC["forward_dynamics_derivatives"].arrays_for(robot) is not None
     q, v, a = torsor.random_state(robot, seed=4)
     tau = torsor.inverse_dynamics(robot, q, v, a)
     found, inverse = (

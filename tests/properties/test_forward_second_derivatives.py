@@ -5,7 +5,7 @@ import pytest
 from property_checks import assert_close, derivative, largest
 
 import torsor
-from torsor import array_form
+from torsor.functions import batched_arrays as array_form
 
 ROBOTS = {
     "panda": torsor.robots.panda(),
@@ -29,7 +29,7 @@ def setting(name, batch=()):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_they_are_the_derivatives_of_the_first(name):
     robot, q, v, tau, wrenches = setting(name)
-    found = torsor.forward_dynamics_second_derivatives(robot, q, v, tau, wrenches)
+    found = torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau, wrenches)
 
     def first(q, v):
         return torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches)
@@ -47,11 +47,11 @@ def test_they_are_the_derivatives_of_the_first(name):
 def test_hessian_and_product_are_contractions(name):
     robot, q, v, tau, wrenches = setting(name, batch=(3,))
     weights, dq, dv, dtau = np.random.default_rng(0).normal(size=(4, 3, robot.nv))
-    tensors = torsor.forward_dynamics_second_derivatives(robot, q, v, tau, wrenches)
-    H = torsor.forward_dynamics_hessian(robot, q, v, tau, weights, wrenches)
+    tensors = torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau, wrenches)
+    H = torsor.derivatives.forward_dynamics_hessian(robot, q, v, tau, weights, wrenches)
     for tensor, matrix in zip(tensors, H, strict=True):
         assert_close(matrix, np.einsum("...i,...ijk->...jk", weights, tensor), 1e-9, scale=largest(tensor))
-    product = torsor.forward_dynamics_hessian_product(robot, q, v, tau, weights, dq, dv, dtau, wrenches)
+    product = torsor.derivatives.forward_dynamics_hessian_product(robot, q, v, tau, weights, dq, dv, dtau, wrenches)
 
     def times(A, x):
         return np.einsum("...jk,...k->...j", A, x)
@@ -70,15 +70,15 @@ def test_hessian_and_product_are_contractions(name):
 def test_by_arrays_they_are_the_same(pushed, monkeypatch):
     robot, q, v, tau, wrenches = setting("tree with mimic joints", batch=(7,))
     given = (q, v, tau, *([wrenches] if pushed else []))
-    want = torsor.forward_dynamics_second_derivatives(robot, *given)
-    inverse = torsor.inverse_dynamics_second_derivatives(robot, *given)
+    want = torsor.derivatives.forward_dynamics_second_derivatives(robot, *given)
+    inverse = torsor.derivatives.inverse_dynamics_second_derivatives(robot, *given)
     monkeypatch.setattr(array_form, "UNROLLED_MOST", 0)
     monkeypatch.setattr(array_form, "SLICE", 20_000)  # bytes: several slices
     other = robot.rename({}, robot="by arrays")  # calls that repeat are not asked again
-    found = torsor.forward_dynamics_second_derivatives(other, *given)
+    found = torsor.derivatives.forward_dynamics_second_derivatives(other, *given)
     for x, y in zip(found, want, strict=True):
         assert_close(x, y, 1e-9, scale=largest(y))
-    for x, y in zip(torsor.inverse_dynamics_second_derivatives(other, *given), inverse, strict=True):
+    for x, y in zip(torsor.derivatives.inverse_dynamics_second_derivatives(other, *given), inverse, strict=True):
         assert_close(x, y, 1e-11, scale=largest(y))
 
 
@@ -89,9 +89,9 @@ def test_a_chain_too_long_to_write_out():
     tau = torsor.inverse_dynamics(robot, q, v, a)
     first, second = (
         torsor.forward_dynamics_derivatives(robot, q, v, tau),
-        torsor.forward_dynamics_second_derivatives(robot, q, v, tau),
+        torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau),
     )
-    by = torsor.inverse_dynamics_second_derivatives(robot, q, v, a)
+    by = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a)
     M = torsor.mass_matrix(robot, q)
     crossed = np.einsum("ilj,lk->ijk", by.aq, first.dq)
     rest = by.qq + crossed + np.swapaxes(crossed, -1, -2) + np.einsum("il,ljk->ijk", M, second.qq)

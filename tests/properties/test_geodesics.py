@@ -22,9 +22,14 @@ from scipy.integrate import DOP853
 from scipy.special import ellipeinc
 
 import torsor
-from torsor import configuration_rate, velocity_of_rate
-from torsor.motion import geodesic, geodesic_between, minimum_energy_path, parallel_transport
-from torsor.motion.geodesic_between import MOST_STEPS
+from torsor.kinematics import configuration_rate, velocity_of_rate
+from torsor.motion import (
+    geodesic,
+    geodesic_between,
+    minimum_energy_path,
+    parallel_transport,
+)
+from torsor.motion._geodesic_between import MOST_STEPS
 from torsor.motion.quaternions_along import with_nearby_quaternions
 
 pytestmark = pytest.mark.compiled  # thousands of evaluations for each motion
@@ -128,7 +133,7 @@ def test_the_covariant_acceleration_vanishes(name):
     ahead = [curve(t + k * h)[1] for k in (1, -1, 2, -2)]
     a = (8 * (ahead[0] - ahead[1]) - (ahead[2] - ahead[3])) / (12 * h)  # fourth order: 1e-12 of a fifth derivative
     q, v = curve(t)
-    bending = torsor.covariant_derivative(robot, q, v, v, a)
+    bending = torsor.geometry.covariant_derivative(robot, q, v, v, a)
     assert_close(bending, 0 * v, 1e-7, scale=a)
 
 
@@ -150,7 +155,7 @@ def test_it_is_what_runge_and_kutta_make_of_christoffel_symbols():
     q, v, _ = torsor.random_state(robot, seed=2)
 
     def rate(y):
-        Gamma = torsor.christoffel_symbols_second_kind(robot, y[:7])
+        Gamma = torsor.geometry.christoffel_symbols_second_kind(robot, y[:7])
         return np.concatenate([y[7:], -np.einsum("ijk,i,j->k", Gamma, y[7:], y[7:])])
 
     y, h = np.concatenate([q, v]), 1e-3
@@ -234,7 +239,7 @@ def test_a_lopsided_top_keeps_its_angular_momentum():
     robot = top(torsor.Inertia.box((0.3, 0.5, 0.9), mass=2.0))
     curve = geodesic(robot, robot.neutral, [0.1, 3.0, 0.2], 4.0)
     assert largest(np.ptp(curve.v, axis=0)) > 3.0  # it tumbles
-    L = torsor.spatial_momentum(robot, curve.q, curve.v)[:, :3]
+    L = torsor.dynamics.spatial_momentum(robot, curve.q, curve.v)[:, :3]
     assert_close(L, np.broadcast_to(L[0], L.shape), STATES)
     assert_close(np.linalg.norm(curve.q, axis=-1), np.ones(101))
 
@@ -244,7 +249,7 @@ def test_a_floating_robot_keeps_all_its_momentum():
     assert robot.structure.kinds[0] == "free"
     q, v, _ = torsor.random_state(robot, seed=1)
     curve = geodesic(robot, q, v, 0.3, samples=5)
-    P = torsor.spatial_momentum(robot, curve.q, curve.v)
+    P = torsor.dynamics.spatial_momentum(robot, curve.q, curve.v)
     assert_close(P, np.broadcast_to(P[0], P.shape), STATES)
 
 

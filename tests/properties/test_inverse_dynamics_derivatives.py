@@ -40,7 +40,7 @@ def test_they_are_consistent_with_the_terms(case):
         viscous_friction=np.zeros(case.robot.nv), coulomb_friction=np.zeros(case.robot.nv)
     )
     found = torsor.inverse_dynamics_derivatives(robot, case.q, case.v, case.a)
-    twice = 2 * torsor.coriolis_forces(robot, case.q, case.v)
+    twice = 2 * torsor.dynamics.coriolis_forces(robot, case.q, case.v)
     assert_close(np.einsum("...ij,...j->...i", found.dv, case.v), twice, 1e-11, scale=largest(found.dv))
 
 

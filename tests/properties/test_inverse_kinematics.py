@@ -13,10 +13,10 @@ from scipy.spatial.transform import Rotation
 
 import torsor
 from torsor.lie import se3
-from torsor.reaching.box_coordinates import box_of, columns, moved
-from torsor.reaching.newton_step import Aim, error, rows
-from torsor.reaching.reach import distance_beyond, reach_of
-from torsor.reaching.starts import unwound, within
+from torsor.tasks._inverse_kinematics.box_coordinates import box_of, columns, moved
+from torsor.tasks._inverse_kinematics.newton_step import Aim, error, rows
+from torsor.tasks._inverse_kinematics.reach import distance_beyond, reach_of
+from torsor.tasks._inverse_kinematics.starts import unwound, within
 
 ARMS = {"panda": "hand_tcp", "ur5": "tool0", "iiwa": "ee"}
 TOLERANCE = 1e-8
@@ -144,7 +144,7 @@ def platform() -> torsor.Robot:
     return torsor.assemble(joints, name="platform")
 
 
-def merit(robot: torsor.Robot, q: np.ndarray, T: np.ndarray, found: torsor.InverseKinematics) -> float:
+def merit(robot: torsor.Robot, q: np.ndarray, T: np.ndarray, found: torsor.tasks.InverseKinematics) -> float:
     """What is to be small, by its definition."""
     length = 0.5 * reach_of(robot, found.frame, True).size
     e = error(robot, q, T, Aim(found.frame, "pose", length, box_of(robot, found.frame, True)))

@@ -9,9 +9,9 @@ from property_checks import assert_close
 from property_strategies import cases, pose_of, robots, seeds
 
 import torsor
-from torsor.reaching import search
-from torsor.reaching.box_coordinates import box_of, columns, moved, numbers, towards
-from torsor.reaching.newton_step import Aim, rows
+from torsor.tasks._inverse_kinematics import search
+from torsor.tasks._inverse_kinematics.box_coordinates import box_of, columns, moved, numbers, towards
+from torsor.tasks._inverse_kinematics.newton_step import Aim, rows
 
 ARMS = [("panda", "hand_tcp", "pose"), ("iiwa", "ee", "pose"), ("panda", "hand_tcp", "position")]
 
@@ -31,7 +31,7 @@ def targets_of(robot: torsor.Robot, frame: str, kind: str, q: np.ndarray) -> np.
     return T[..., :3, 3] if kind == "position" else T
 
 
-def nearest_with_and_without_slides(monkeypatch, *arguments, **options) -> list[torsor.InverseKinematics]:
+def nearest_with_and_without_slides(monkeypatch, *arguments, **options) -> list[torsor.tasks.InverseKinematics]:
     found = [torsor.inverse_kinematics(*arguments, nearest=True, **options)]
     monkeypatch.setattr(search, "is_redundant", lambda robot, aim: False)
     return [*found, torsor.inverse_kinematics(*arguments, nearest=True, **options)]

@@ -32,14 +32,29 @@ from torsor import lie
 from torsor.lie import se3
 
 JACOBIANS = {
-    "body": (torsor.body_jacobian, torsor.body_jacobian_rate, torsor.body_jacobian_derivative, torsor.body_twist),
-    "space": (torsor.space_jacobian, torsor.space_jacobian_rate, torsor.space_jacobian_derivative, torsor.space_twist),
-    "mixed": (torsor.mixed_jacobian, torsor.mixed_jacobian_rate, torsor.mixed_jacobian_derivative, torsor.mixed_twist),
+    "body": (
+        torsor.body_jacobian,
+        torsor.kinematics.body_jacobian_rate,
+        torsor.derivatives.body_jacobian_derivative,
+        torsor.kinematics.body_twist,
+    ),
+    "space": (
+        torsor.space_jacobian,
+        torsor.kinematics.space_jacobian_rate,
+        torsor.derivatives.space_jacobian_derivative,
+        torsor.kinematics.space_twist,
+    ),
+    "mixed": (
+        torsor.mixed_jacobian,
+        torsor.kinematics.mixed_jacobian_rate,
+        torsor.derivatives.mixed_jacobian_derivative,
+        torsor.kinematics.mixed_twist,
+    ),
 }
 ACCELERATIONS = {
-    "body": torsor.body_acceleration,
-    "space": torsor.space_acceleration,
-    "mixed": torsor.classical_acceleration,
+    "body": torsor.kinematics.body_acceleration,
+    "space": torsor.kinematics.space_acceleration,
+    "mixed": torsor.kinematics.classical_acceleration,
 }
 
 
@@ -191,7 +206,7 @@ def test_accelerations_are_rates_of_twists(kind, case):
 @given(cases(robots(mimic=False)))
 def test_joint_axes_are_the_columns_of_the_space_jacobians(case):
     robot, q, _, _, _ = case
-    L = torsor.joint_axes(robot, q)
+    L = torsor.kinematics.joint_axes(robot, q)
     assert L.shape == (*case.batch, robot.nv, 6)
     for joint, link in zip(robot.joints, robot.links, strict=True):
         part = robot.v_slice(joint)
@@ -202,15 +217,15 @@ def test_joint_axes_are_the_columns_of_the_space_jacobians(case):
 @example(sixty_screws())
 def test_joint_axes_rate_is_the_derivative_of_the_axes(case):
     robot, q, v, _, _ = case
-    expected = derivative_along(torsor.joint_axes, robot, q, v)
-    scale = largest(torsor.joint_axes(robot, q))
-    assert_close(torsor.joint_axes_rate(robot, q, v), expected, DIFFERENTIATED, scale=scale)
+    expected = derivative_along(torsor.kinematics.joint_axes, robot, q, v)
+    scale = largest(torsor.kinematics.joint_axes(robot, q))
+    assert_close(torsor.kinematics.joint_axes_rate(robot, q, v), expected, DIFFERENTIATED, scale=scale)
 
 
 @given(cases(robots(kinds=("revolute",), mimic=False)))
 def test_axes_of_revolute_joints_are_lines_through_their_links(case):
     robot, q, _, _, _ = case
-    line = lie.line_coordinates(torsor.joint_axes(robot, q))
+    line = lie.line_coordinates(torsor.kinematics.joint_axes(robot, q))
     p = torsor.link_poses(robot, q)[..., :3, 3]  # random trees have their joints at the origins of the links
     order = [robot.v_slice(joint).start for joint in robot.joints]
     assert_close(line.moment[..., order, :], np.cross(p, line.direction[..., order, :]))
@@ -312,7 +327,7 @@ def test_a_batch_of_states_gives_what_each_state_gives_alone(case):
     other = torsor.random_configuration(robot, seed=case.rng, batch=batch)
     functions = {
         "link_poses": (lambda q: torsor.link_poses(robot, q), q),
-        "joint_axes_rate": (lambda q, v: torsor.joint_axes_rate(robot, q, v), q, v),
+        "joint_axes_rate": (lambda q, v: torsor.kinematics.joint_axes_rate(robot, q, v), q, v),
         "integrate": (lambda q, v: torsor.integrate(robot, q, v, 0.3), q, v),
         "difference": (lambda q, other: torsor.difference(robot, q, other), q, other),
     }
@@ -336,6 +351,6 @@ def test_one_configuration_serves_a_batch_of_velocities(robot, seed):
     q, _, _ = torsor.random_state(robot, seed=seed)
     v = np.random.default_rng(seed).normal(size=(4, robot.nv))
     frame = robot.frames[seed % len(robot.frames)]
-    V = torsor.body_twist(robot, q, v, frame)
+    V = torsor.kinematics.body_twist(robot, q, v, frame)
     assert V.shape == (4, 6)
     assert_close(V, times(torsor.body_jacobian(robot, q, frame), v), 1e-11)

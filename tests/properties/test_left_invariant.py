@@ -152,13 +152,13 @@ def test_a_robot_of_one_body_has_the_geometry_of_its_inertia(kind, freedoms, str
     q, v, _ = torsor.random_state(robot, seed=seed)
     condition = np.linalg.cond(metric)
     Gamma, R = left_invariant.connection(metric, structure), left_invariant.riemann_curvature(metric, structure)
-    assert_close(torsor.christoffel_symbols(robot, q), Gamma, 1e-13)
+    assert_close(torsor.geometry.christoffel_symbols(robot, q), Gamma, 1e-13)
     terms = np.einsum("ijr,rs,kls->ijkl", np.abs(Gamma), np.abs(np.linalg.inv(metric)), np.abs(Gamma))
-    assert_close(torsor.riemann_curvature(robot, q), R, 1e-15 * condition, scale=terms)
+    assert_close(torsor.geometry.riemann_curvature(robot, q), R, 1e-15 * condition, scale=terms)
     V_dot = left_invariant.geodesic_acceleration(metric, v, structure)
-    assert_close(torsor.geodesic_acceleration(robot, q, v), V_dot, 1e-15 * condition)
+    assert_close(torsor.geometry.geodesic_acceleration(robot, q, v), V_dot, 1e-15 * condition)
     if kind == "free":
-        assert_close(V_dot, torsor.rigid_body.free_acceleration(body.row, v), 1e-15 * condition)
+        assert_close(V_dot, torsor.papers.rigid_body.free_acceleration(body.row, v), 1e-15 * condition)
 
 
 # Metrics of SE(3)

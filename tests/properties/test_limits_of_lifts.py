@@ -7,7 +7,7 @@ import pytest
 
 import torsor
 from torsor.redundancy import circle
-from torsor.redundancy.joint_room import leaves_limits
+from torsor.redundancy.limit_margin import leaves_limits
 
 pytestmark = pytest.mark.compiled  # thousands of calls for one state each
 FREE = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 0.8, 0.5])
@@ -25,11 +25,11 @@ def highest_second_joint(lifted):
 
 
 def test_a_lifted_curve_ends_at_the_limit_that_it_comes_to():
-    free = torsor.lift_curve(FREE, Q, XY, CORNERS, samples=401)
+    free = torsor.redundancy.lift_curve(FREE, Q, XY, CORNERS, samples=401)
     assert free.limit is None
     assert free.finished
     upper = 0.5 * (Q[1] + highest_second_joint(free))
-    lifted = torsor.lift_curve(limited(upper), Q, XY, CORNERS, within_limits=True)
+    lifted = torsor.redundancy.lift_curve(limited(upper), Q, XY, CORNERS, within_limits=True)
     assert not lifted.finished
     assert lifted.q[-1, 1] == pytest.approx(upper, abs=1e-9)
     assert highest_second_joint(lifted) < upper + 1e-9
@@ -45,11 +45,11 @@ def test_a_lifted_curve_ends_at_the_limit_that_it_comes_to():
 
 def test_going_beyond_limits_is_said():
     upper = Q[1] + 1e-3
-    lifted = torsor.lift_curve(limited(upper), Q, XY, CORNERS, samples=3)
-    np.testing.assert_allclose(lifted.q, torsor.lift_curve(FREE, Q, XY, CORNERS, samples=3).q, atol=1e-12)
+    lifted = torsor.redundancy.lift_curve(limited(upper), Q, XY, CORNERS, samples=3)
+    np.testing.assert_allclose(lifted.q, torsor.redundancy.lift_curve(FREE, Q, XY, CORNERS, samples=3).q, atol=1e-12)
     assert lifted.finished
     assert "it goes beyond the upper limit of 'joint_2'" in str(lifted)
-    drift = torsor.closed_loop_drift(limited(upper), Q, XY, CORNERS, loops=1)
+    drift = torsor.redundancy.closed_loop_drift(limited(upper), Q, XY, CORNERS, loops=1)
     assert drift.finished
     assert "joints go beyond the upper limit of 'joint_2'" in str(drift)
     assert ", in loop 1 at t = " in drift.limit
@@ -61,12 +61,12 @@ def test_a_limit_between_two_samples_is_seen():
     def there_and_back(t):
         return np.array([-0.2 * np.pi * np.sin(2 * np.pi * t), 0.0])
 
-    free = torsor.lift_curve(FREE, Q, XY, there_and_back, samples=101)
+    free = torsor.redundancy.lift_curve(FREE, Q, XY, there_and_back, samples=101)
     upper = highest_second_joint(free) - 1e-6
-    ends = torsor.lift_curve(limited(upper), Q, XY, there_and_back, samples=2)
+    ends = torsor.redundancy.lift_curve(limited(upper), Q, XY, there_and_back, samples=2)
     assert highest_second_joint(ends) < upper
     assert ends.limit is not None
-    stopped = torsor.lift_curve(limited(upper), Q, XY, there_and_back, samples=2, within_limits=True)
+    stopped = torsor.redundancy.lift_curve(limited(upper), Q, XY, there_and_back, samples=2, within_limits=True)
     assert stopped.q[-1, 1] == pytest.approx(upper, abs=1e-9)
 
 
@@ -87,20 +87,20 @@ def test_a_limit_that_is_passed_for_a_moment_is_seen_wherever_that_is(place):
 def test_without_limits_there_is_nothing_to_warn_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert torsor.self_motion(FREE, Q, XY, 0.2, within_limits=True).closed
+        assert torsor.redundancy.self_motion(FREE, Q, XY, 0.2, within_limits=True).closed
 
 
 def test_closed_paths_go_round_as_often_as_limits_let_them():
     path = circle(XY, -0.1)
-    free = torsor.closed_loop_drift(FREE, Q, XY, path, loops=4, lift="pseudoinverse")
+    free = torsor.redundancy.closed_loop_drift(FREE, Q, XY, path, loops=4, lift="pseudoinverse")
     joint = int(np.argmax(np.abs(free.drift[-1])))
-    way = torsor.lift_curve(FREE, Q, XY, path, lift="pseudoinverse", samples=201)
+    way = torsor.redundancy.lift_curve(FREE, Q, XY, path, lift="pseudoinverse", samples=201)
     side = 1.0 if free.drift[-1, joint] > 0 else -1.0
     # As far as it goes in the first loop, and one and a half times the drift of a loop beyond.
     reach = np.max(side * way.q[:, joint]) + 1.5 * abs(free.drift[1, joint])
     bounds = (-np.inf, side * reach) if side > 0 else (side * reach, np.inf)
     robot = FREE.with_limits({f"joint_{joint + 1}": bounds})
-    found = torsor.closed_loop_drift(robot, Q, XY, path, loops=4, lift="pseudoinverse", within_limits=True)
+    found = torsor.redundancy.closed_loop_drift(robot, Q, XY, path, loops=4, lift="pseudoinverse", within_limits=True)
     assert 1 <= found.loops < 4
     assert not found.finished
     np.testing.assert_allclose(found.q, free.q[: found.loops + 1], atol=1e-9)
@@ -111,10 +111,10 @@ def test_closed_paths_go_round_as_often_as_limits_let_them():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda robot: torsor.lift_curve(robot, Q, XY, CORNERS, within_limits=True),
-        lambda robot: torsor.closed_loop_drift(robot, Q, XY, CORNERS, within_limits=True),
-        lambda robot: torsor.self_motion(robot, Q, XY, within_limits=True),
-        lambda robot: torsor.self_motion_components(robot, Q, XY, within_limits=True),
+        lambda robot: torsor.redundancy.lift_curve(robot, Q, XY, CORNERS, within_limits=True),
+        lambda robot: torsor.redundancy.closed_loop_drift(robot, Q, XY, CORNERS, within_limits=True),
+        lambda robot: torsor.redundancy.self_motion(robot, Q, XY, within_limits=True),
+        lambda robot: torsor.redundancy.self_motion_components(robot, Q, XY, within_limits=True),
     ],
 )
 def test_starts_outside_the_limits_are_refused(call):
@@ -124,39 +124,39 @@ def test_starts_outside_the_limits_are_refused(call):
 
 def test_no_motion_within_limits_is_said_in_words():
     with pytest.raises(torsor.TorsorError, match="cannot go round once within its limits: it comes to the upper limit"):
-        torsor.closed_loop_drift(limited(Q[1] + 1e-3), Q, XY, CORNERS, within_limits=True)
-    rates = torsor.lift_curve(FREE, Q, XY, CORNERS, samples=2).v[0]
+        torsor.redundancy.closed_loop_drift(limited(Q[1] + 1e-3), Q, XY, CORNERS, within_limits=True)
+    rates = torsor.redundancy.lift_curve(FREE, Q, XY, CORNERS, samples=2).v[0]
     joint = int(np.argmax(rates))
     robot = FREE.with_limits({f"joint_{joint + 1}": (-np.inf, Q[joint])})
     with pytest.raises(
         torsor.TorsorError, match="would leave its limits at once: it begins at the upper limit of 'joint_"
     ):
-        torsor.lift_curve(robot, Q, XY, CORNERS, within_limits=True)
+        torsor.redundancy.lift_curve(robot, Q, XY, CORNERS, within_limits=True)
 
 
 def test_pieces_within_limits_are_those_of_the_curves_between_them():
     """A closed curve on which the first joint swings between two ends: limits within them cut it into two."""
     q = np.array([0.3, 0.9, 0.5])
-    whole = torsor.self_motion(FREE, q, XY)
+    whole = torsor.redundancy.self_motion(FREE, q, XY)
     assert whole.closed
     low, high = whole.q[:, 0].min(), whole.q[:, 0].max()
     bounds = (0.5 * (q[0] + low), 0.5 * (q[0] + high))
     robot = FREE.with_limits({"joint_1": bounds})
-    found = torsor.self_motion_components(robot, q, XY, starts=30, within_limits=True)
+    found = torsor.redundancy.self_motion_components(robot, q, XY, starts=30, within_limits=True)
     inside = (whole.q[:, 0] > bounds[0]) & (whole.q[:, 0] < bounds[1])
     assert len(found) == np.sum(np.diff(np.concatenate([inside[-1:], inside]).astype(int)) == 1) == 2
     for curve in found.components:
         assert all("limit of 'joint_1'" in end for end in curve.ends)
         assert np.all((curve.q[:, 0] > bounds[0] - 1e-9) & (curve.q[:, 0] < bounds[1] + 1e-9))
-    assert len(torsor.self_motion_components(robot, q, XY, starts=10)) == 1
+    assert len(torsor.redundancy.self_motion_components(robot, q, XY, starts=10)) == 1
 
 
 def test_surfaces_within_limits_are_cut_by_them():
     """Of a planar 4R the last joint is kept off zero: bent one way and bent the other way are two pieces."""
     chain = torsor.robots.planar_chain([1.0, 0.5, 0.5, 0.5], [1.0] * 4)
     start = torsor.inverse_kinematics(chain, "tip", [1.0, 0, 0], kind="position").q
-    assert len(torsor.self_motion_components(chain, start, XY, starts=8)) == 1
+    assert len(torsor.redundancy.self_motion_components(chain, start, XY, starts=8)) == 1
     side = np.sign(start[3])
     robot = chain.with_limits({"joint_4": (0.0, np.inf) if side > 0 else (-np.inf, 0.0)})
-    found = torsor.self_motion_components(robot, start, XY, starts=8, within_limits=True)
+    found = torsor.redundancy.self_motion_components(robot, start, XY, starts=8, within_limits=True)
     assert all(np.all(side * piece[:, 3] >= 0.0) for piece in found.solutions)

@@ -12,10 +12,10 @@ from property_checks import DIFFERENTIATED, STEP, assert_close, largest
 from property_strategies import ALL_KINDS, ONE_NUMBER, cases, mass_condition, robots
 
 import torsor
-from torsor.compiler import emit_numpy
+from torsor.compiler.print import numpy as emit_numpy
 from torsor.linearisation.matrix_exponential import exponential_and_integral
 from torsor.linearisation.step_derivatives import DERIVATIVES, Drive
-from torsor.simulation.simulate import METHODS
+from torsor.simulation._simulate import METHODS
 
 METHOD_NAMES = tuple(METHODS)
 methods = st.sampled_from(METHOD_NAMES)
@@ -218,7 +218,7 @@ def test_a_frame_shows_its_displacement_and_the_change_of_its_twist(case):
     def shown(t):
         q_t, v_t = torsor.integrate(robot, q, x[: robot.nv], t), v + t * x[robot.nv :]
         moved = torsor.lie.se3.inverse(torsor.frame_pose(robot, q, frame)) @ torsor.frame_pose(robot, q_t, frame)
-        return np.concatenate([torsor.lie.se3.log(moved), torsor.body_twist(robot, q_t, v_t, frame)])
+        return np.concatenate([torsor.lie.se3.log(moved), torsor.kinematics.body_twist(robot, q_t, v_t, frame)])
 
     assert_close(C @ x, (shown(STEP) - shown(-STEP)) / (2 * STEP), DIFFERENTIATED)
 

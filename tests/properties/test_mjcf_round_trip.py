@@ -15,7 +15,7 @@ from property_strategies import seeds
 import torsor
 from torsor.adapters import MuJoCo
 from torsor.lie import quaternion
-from torsor.model.assemble import disassemble, frames_of
+from torsor.model._assemble import disassemble, frames_of
 
 ROUNDING = 1e-12
 KINDS = ("revolute", "prismatic", "planar", "spherical", "free")

@@ -21,26 +21,47 @@ from property_checks import (
 from property_strategies import ONE_NUMBER, any_robots, cases, robots, sixty_joints
 
 import torsor
+from torsor.functions.dispatch import BY_NAME
 
 TWISTS = {
-    "body": (torsor.body_twist, torsor.body_twist_derivatives, torsor.body_jacobian),
-    "space": (torsor.space_twist, torsor.space_twist_derivatives, torsor.space_jacobian),
-    "mixed": (torsor.mixed_twist, torsor.mixed_twist_derivatives, torsor.mixed_jacobian),
+    "body": (torsor.kinematics.body_twist, torsor.derivatives.body_twist_derivatives, torsor.body_jacobian),
+    "space": (torsor.kinematics.space_twist, torsor.derivatives.space_twist_derivatives, torsor.space_jacobian),
+    "mixed": (torsor.kinematics.mixed_twist, torsor.derivatives.mixed_twist_derivatives, torsor.mixed_jacobian),
 }
 ACCELERATIONS = {
-    "body": (torsor.body_acceleration, torsor.body_acceleration_derivatives, torsor.body_jacobian),
-    "space": (torsor.space_acceleration, torsor.space_acceleration_derivatives, torsor.space_jacobian),
-    "mixed": (torsor.classical_acceleration, torsor.classical_acceleration_derivatives, torsor.mixed_jacobian),
+    "body": (
+        torsor.kinematics.body_acceleration,
+        torsor.derivatives.body_acceleration_derivatives,
+        torsor.body_jacobian,
+    ),
+    "space": (
+        torsor.kinematics.space_acceleration,
+        torsor.derivatives.space_acceleration_derivatives,
+        torsor.space_jacobian,
+    ),
+    "mixed": (
+        torsor.kinematics.classical_acceleration,
+        torsor.derivatives.classical_acceleration_derivatives,
+        torsor.mixed_jacobian,
+    ),
 }
 WRENCHES = {
-    "body": (torsor.body_wrench_forces, torsor.body_wrench_forces_derivative, torsor.body_jacobian),
-    "mixed": (torsor.mixed_wrench_forces, torsor.mixed_wrench_forces_derivative, torsor.mixed_jacobian),
+    "body": (
+        torsor.dynamics.body_wrench_forces,
+        torsor.derivatives.body_wrench_forces_derivative,
+        torsor.body_jacobian,
+    ),
+    "mixed": (
+        torsor.dynamics.mixed_wrench_forces,
+        torsor.derivatives.mixed_wrench_forces_derivative,
+        torsor.mixed_jacobian,
+    ),
 }
 STATE_DERIVATIVES = {
-    "kinetic_energy": torsor.kinetic_energy_derivatives,
-    "generalised_momentum": torsor.generalised_momentum_derivatives,
-    "spatial_momentum": torsor.spatial_momentum_derivatives,
-    "centroidal_momentum": torsor.centroidal_momentum_derivatives,
+    "kinetic_energy": torsor.derivatives.kinetic_energy_derivatives,
+    "generalised_momentum": torsor.derivatives.generalised_momentum_derivatives,
+    "spatial_momentum": torsor.derivatives.spatial_momentum_derivatives,
+    "centroidal_momentum": torsor.derivatives.centroidal_momentum_derivatives,
 }
 few = settings(max_examples=12)  # each differentiates along every freedom of a robot
 heavy_robots = any_robots.filter(lambda robot: robot.parameters.inertias[:, 0].sum() > 0)
@@ -139,7 +160,7 @@ def test_wrenches_enter_inverse_dynamics_with_the_opposite_sign(case):
     wrenches = case.wrenches()
     with_and_without = [torsor.inverse_dynamics(robot, q, v, a, pushed) for pushed in (wrenches, None)]
     change = with_and_without[1] - with_and_without[0]
-    assert_close(torsor.body_wrench_forces(robot, q, wrenches), change, 1e-11, scale=largest(with_and_without))
+    assert_close(torsor.dynamics.body_wrench_forces(robot, q, wrenches), change, 1e-11, scale=largest(with_and_without))
 
 
 @pytest.mark.parametrize("kind", WRENCHES)
@@ -155,7 +176,7 @@ def test_no_wrenches_amount_to_nothing(kind):
 @given(cases(robots(kinds=ONE_NUMBER)))
 def test_pure_forces_in_base_axes_have_a_potential(case):
     pulls = {frame: F * [0, 0, 0, 1, 1, 1] for frame, F in case.wrenches().items()}
-    K = torsor.mixed_wrench_forces_derivative(case.robot, case.q, pulls)
+    K = torsor.derivatives.mixed_wrench_forces_derivative(case.robot, case.q, pulls)
     assert_close(K, transposed(K), 1e-11)
 
 
@@ -170,13 +191,13 @@ def test_gravity_is_the_derivative_of_potential_energy_and_has_a_derivative(case
     assert_close(
         g, by_q(torsor.potential_energy, robot, q), DIFFERENTIATED, scale=largest(torsor.potential_energy(robot, q))
     )
-    K = torsor.gravity_forces_derivative(robot, q)
+    K = torsor.derivatives.gravity_forces_derivative(robot, q)
     assert_close(K, by_q(torsor.gravity_forces, robot, q), DIFFERENTIATED, scale=largest(g))
 
 
 @given(cases(robots(kinds=ONE_NUMBER)))
 def test_the_stiffness_of_gravity_is_symmetric_where_coordinates_commute(case):
-    K = torsor.gravity_forces_derivative(case.robot, case.q)
+    K = torsor.derivatives.gravity_forces_derivative(case.robot, case.q)
     assert_close(K, transposed(K), 1e-11)
 
 
@@ -189,10 +210,10 @@ def test_weights_are_wrenches_in_base_axes(case):
         if row[0] > 0:
             robot = robot.with_frame(f"centre of {link}", link, torsor.pose_from(row[1:4] / row[0]))
             weights[f"centre of {link}"] = np.concatenate([np.zeros(3), row[0] * robot.gravity])
-    g, K = torsor.gravity_forces(robot, q), torsor.gravity_forces_derivative(robot, q)
-    scale = largest(torsor.joint_wrenches(robot, q, 0 * case.v, 0 * case.v))
-    assert_close(-torsor.mixed_wrench_forces(robot, q, weights), g, 1e-11, scale=scale)
-    assert_close(-torsor.mixed_wrench_forces_derivative(robot, q, weights), K, 1e-11, scale=scale)
+    g, K = torsor.gravity_forces(robot, q), torsor.derivatives.gravity_forces_derivative(robot, q)
+    scale = largest(torsor.dynamics.joint_wrenches(robot, q, 0 * case.v, 0 * case.v))
+    assert_close(-torsor.dynamics.mixed_wrench_forces(robot, q, weights), g, 1e-11, scale=scale)
+    assert_close(-torsor.derivatives.mixed_wrench_forces_derivative(robot, q, weights), K, 1e-11, scale=scale)
 
 
 @pytest.mark.parametrize("name", STATE_DERIVATIVES)
@@ -200,7 +221,7 @@ def test_weights_are_wrenches_in_base_axes(case):
 @few
 def test_energy_and_momentum_derivatives_are_the_derivatives(name, case):
     robot, q, v, _, _ = case
-    function, found = getattr(torsor, name), STATE_DERIVATIVES[name](robot, q, v)
+    function, found = BY_NAME[name], STATE_DERIVATIVES[name](robot, q, v)
     value = function(robot, q, v)
     expected = by_q(lambda robot, q: function(robot, q, v), robot, q)
     assert found.dq.shape == (*value.shape, robot.nv)
@@ -212,18 +233,23 @@ def test_energy_and_momentum_derivatives_are_the_derivatives(name, case):
 def test_lagranges_equations_are_those_of_motion(case):
     """d/dt ∂T/∂v − ∂T/∂q = M a + c for joints with one number each, whose tangent coordinates are coordinates."""
     robot, q, v, a, _ = case
-    p, T = torsor.generalised_momentum_derivatives(robot, q, v), torsor.kinetic_energy_derivatives(robot, q, v)
-    expected = times(torsor.mass_matrix(robot, q), a) + torsor.coriolis_forces(robot, q, v)
+    p, T = (
+        torsor.derivatives.generalised_momentum_derivatives(robot, q, v),
+        torsor.derivatives.kinetic_energy_derivatives(robot, q, v),
+    )
+    expected = times(torsor.mass_matrix(robot, q), a) + torsor.dynamics.coriolis_forces(robot, q, v)
     assert_close(times(p.dq, v) + times(p.dv, a) - T.dq, expected, 1e-11, scale=largest(p.dq) * largest(v))
 
 
 @given(cases())
 def test_the_momentum_changes_along_a_motion_by_the_rate_of_the_mass_matrix(case):
     robot, q, v, _, _ = case
-    found = torsor.generalised_momentum_derivatives(robot, q, v)
+    found = torsor.derivatives.generalised_momentum_derivatives(robot, q, v)
     assert_close(found.dv, torsor.mass_matrix(robot, q), 1e-11)
-    assert_close(times(found.dq, v), times(torsor.mass_matrix_rate(robot, q, v), v), 1e-11, scale=largest(found.dq))
-    energy = torsor.kinetic_energy_derivatives(robot, q, v)
+    assert_close(
+        times(found.dq, v), times(torsor.dynamics.mass_matrix_rate(robot, q, v), v), 1e-11, scale=largest(found.dq)
+    )
+    energy = torsor.derivatives.kinetic_energy_derivatives(robot, q, v)
     assert_close(2 * dot(energy.dq, v), dot(times(found.dq, v), v), 1e-10, scale=largest(found.dq) * largest(v) ** 2)
 
 
@@ -233,36 +259,42 @@ def test_the_momentum_changes_along_a_motion_by_the_rate_of_the_mass_matrix(case
 @given(cases(heavy_robots))
 def test_momentum_matrices_give_the_momenta(case):
     robot, q, v, _, _ = case
-    P, h = torsor.spatial_momentum(robot, q, v), torsor.centroidal_momentum(robot, q, v)
-    assert_close(times(torsor.momentum_matrix(robot, q), v), P, 1e-11)
-    assert_close(times(torsor.centroidal_momentum_matrix(robot, q), v), h, 1e-11, scale=largest(P))
-    c = torsor.centre_of_mass(robot, q)
+    P, h = torsor.dynamics.spatial_momentum(robot, q, v), torsor.dynamics.centroidal_momentum(robot, q, v)
+    assert_close(times(torsor.dynamics.momentum_matrix(robot, q), v), P, 1e-11)
+    assert_close(times(torsor.dynamics.centroidal_momentum_matrix(robot, q), v), h, 1e-11, scale=largest(P))
+    c = torsor.dynamics.centre_of_mass(robot, q)
     assert_close(h[..., :3] + np.cross(c, P[..., 3:]), P[..., :3], 1e-11)
 
 
 @given(cases(heavy_robots))
 def test_the_centre_of_mass_moves_as_its_jacobian_says(case):
     robot, q, v, a, _ = case
-    J, J_rate = torsor.centre_of_mass_jacobian(robot, q), torsor.centre_of_mass_jacobian_rate(robot, q, v)
-    H = torsor.centre_of_mass_jacobian_derivative(robot, q)
-    c_rate = torsor.centre_of_mass_velocity(robot, q, v)
+    J, J_rate = (
+        torsor.dynamics.centre_of_mass_jacobian(robot, q),
+        torsor.dynamics.centre_of_mass_jacobian_rate(robot, q, v),
+    )
+    H = torsor.derivatives.centre_of_mass_jacobian_derivative(robot, q)
+    c_rate = torsor.dynamics.centre_of_mass_velocity(robot, q, v)
     mass = robot.parameters.inertias[:, 0].sum()
-    assert_close(J, by_q(torsor.centre_of_mass, robot, q), DIFFERENTIATED)
-    assert_close(H, by_q(torsor.centre_of_mass_jacobian, robot, q), DIFFERENTIATED, scale=largest(J))
+    assert_close(J, by_q(torsor.dynamics.centre_of_mass, robot, q), DIFFERENTIATED)
+    assert_close(H, by_q(torsor.dynamics.centre_of_mass_jacobian, robot, q), DIFFERENTIATED, scale=largest(J))
     assert_close(np.einsum("...ijk,...k->...ij", H, v), J_rate, 1e-11, scale=largest(H))
     assert_close(times(J, v), c_rate, 1e-11)
-    assert_close(mass * c_rate, torsor.spatial_momentum(robot, q, v)[..., 3:], 1e-11)
-    c_acceleration = torsor.centre_of_mass_acceleration(robot, q, v, a)
+    assert_close(mass * c_rate, torsor.dynamics.spatial_momentum(robot, q, v)[..., 3:], 1e-11)
+    c_acceleration = torsor.dynamics.centre_of_mass_acceleration(robot, q, v, a)
     assert_close(times(J, a) + times(J_rate, v), c_acceleration, 1e-11, scale=largest(J_rate))
-    assert_close(c_acceleration, rate_along(torsor.centre_of_mass_velocity, robot, q, v, a), DIFFERENTIATED)
+    assert_close(c_acceleration, rate_along(torsor.dynamics.centre_of_mass_velocity, robot, q, v, a), DIFFERENTIATED)
 
 
 @given(cases(heavy_robots))
 def test_gravity_sees_the_mass_at_its_centre(case):
     robot, q = case.robot, case.q
     weight = robot.parameters.inertias[:, 0].sum() * robot.gravity
-    J, H = torsor.centre_of_mass_jacobian(robot, q), torsor.centre_of_mass_jacobian_derivative(robot, q)
-    g, K = torsor.gravity_forces(robot, q), torsor.gravity_forces_derivative(robot, q)
+    J, H = (
+        torsor.dynamics.centre_of_mass_jacobian(robot, q),
+        torsor.derivatives.centre_of_mass_jacobian_derivative(robot, q),
+    )
+    g, K = torsor.gravity_forces(robot, q), torsor.derivatives.gravity_forces_derivative(robot, q)
     scale = largest(weight) * largest(J)
     assert_close(-np.einsum("i,...ij->...j", weight, J), g, 1e-11, scale=scale)
     assert_close(-np.einsum("i,...ijk->...jk", weight, H), K, 1e-11, scale=scale)
@@ -273,21 +305,21 @@ def test_a_robot_without_mass_has_no_centre_but_everything_else():
     robot = robot.with_parameters(inertias=np.zeros((robot.n, 10)))
     q, v, a = torsor.random_state(robot, seed=1)
     for found in (
-        torsor.centre_of_mass_jacobian(robot, q),
-        torsor.centre_of_mass_velocity(robot, q, v),
-        torsor.centre_of_mass_acceleration(robot, q, v, a),
-        torsor.centre_of_mass_jacobian_rate(robot, q, v),
-        torsor.centre_of_mass_jacobian_derivative(robot, q),
-        torsor.centroidal_momentum_matrix(robot, q)[:3],
-        torsor.centroidal_momentum(robot, q, v)[:3],
+        torsor.dynamics.centre_of_mass_jacobian(robot, q),
+        torsor.dynamics.centre_of_mass_velocity(robot, q, v),
+        torsor.dynamics.centre_of_mass_acceleration(robot, q, v, a),
+        torsor.dynamics.centre_of_mass_jacobian_rate(robot, q, v),
+        torsor.derivatives.centre_of_mass_jacobian_derivative(robot, q),
+        torsor.dynamics.centroidal_momentum_matrix(robot, q)[:3],
+        torsor.dynamics.centroidal_momentum(robot, q, v)[:3],
     ):
         assert np.all(np.isnan(found))
     for zero in (
-        torsor.gravity_forces_derivative(robot, q),
-        torsor.momentum_matrix(robot, q),
-        *torsor.spatial_momentum_derivatives(robot, q, v),
-        torsor.kinetic_energy_derivatives(robot, q, v).dq,
-        torsor.generalised_momentum_derivatives(robot, q, v).dq,
+        torsor.derivatives.gravity_forces_derivative(robot, q),
+        torsor.dynamics.momentum_matrix(robot, q),
+        *torsor.derivatives.spatial_momentum_derivatives(robot, q, v),
+        torsor.derivatives.kinetic_energy_derivatives(robot, q, v).dq,
+        torsor.derivatives.generalised_momentum_derivatives(robot, q, v).dq,
     ):
         assert not np.any(zero)
 
@@ -314,7 +346,7 @@ def test_along_a_motion_they_make_up_the_acceleration(kind, case):
 def test_twist_derivatives_contract_the_kinematic_hessians(kind, case):
     robot, q, v, _, _ = case
     frame = case.frame()
-    H = getattr(torsor, f"{kind}_jacobian_derivative")(robot, q, frame)
+    H = BY_NAME[f"{kind}_jacobian_derivative"](robot, q, frame)
     assert_close(TWISTS[kind][1](robot, q, v, frame).dq, np.einsum("...ijk,...j->...ik", H, v), 1e-11, scale=largest(H))
 
 
@@ -340,9 +372,9 @@ def test_the_compiler_differentiates_to_the_same(name, rest):
     rest = [values[key] for key in rest]
 
     def moved(robot, u):
-        return {"moved": getattr(torsor, name)(robot, torsor.integrate(robot, q, u), *rest)}
+        return {"moved": BY_NAME[name](robot, torsor.integrate(robot, q, u), *rest)}
 
     slope = torsor.compile(moved, robot, {"u": robot.nv}).jacobian("moved", "u")
-    both = [getattr(torsor, name + end, None) for end in ("_derivative", "_derivatives")]
+    both = [BY_NAME.get(name + end) for end in ("_derivative", "_derivatives")]
     found = next(function for function in both if function is not None)(robot, q, *rest)
     assert_close(found.dq if isinstance(found, tuple) else found, slope(np.zeros(robot.nv)), 1e-11)

@@ -13,6 +13,7 @@ from property_checks import DIFFERENTIATED, STEP, assert_close, largest
 from property_strategies import Case, cases, joints_of, mass_condition, rebuilt, robots
 
 import torsor
+from torsor.functions.dispatch import BY_NAME
 
 smooth = robots(most=3).map(lambda robot: robot.with_coulomb_width(0.5))
 one_state, unlinked = cases(smooth, batches=((), (2,))), cases(robots(most=3, mimic=False), batches=((), (2,)))
@@ -56,16 +57,18 @@ def test_second_derivatives_and_hessians_are_those_on_a_prescribed_mount(case):
     base_motion, floating, state = on_its_mount(case)
     weights, dq, dv, da = case.rng.normal(size=(4, *case.batch, robot.nv))
     padded = [np.concatenate([np.zeros((*case.batch, 6)), x], axis=-1) for x in (weights, dq, dv, da)]
-    found = torsor.inverse_dynamics_second_derivatives(robot, q, v, a, base_motion=base_motion)
-    want = torsor.inverse_dynamics_second_derivatives(floating, *state)
+    found = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a, base_motion=base_motion)
+    want = torsor.derivatives.inverse_dynamics_second_derivatives(floating, *state)
     for one, other in zip(found, want, strict=True):
         assert_close(one, other[..., 6:, 6:, 6:], 1e-10, scale=largest(other))
-    found = torsor.inverse_dynamics_hessian(robot, q, v, a, weights, base_motion=base_motion)
-    want = torsor.inverse_dynamics_hessian(floating, *state, padded[0])
+    found = torsor.derivatives.inverse_dynamics_hessian(robot, q, v, a, weights, base_motion=base_motion)
+    want = torsor.derivatives.inverse_dynamics_hessian(floating, *state, padded[0])
     for one, other in zip(found, want, strict=True):
         assert_close(one, other[..., 6:, 6:], 1e-10, scale=largest(other))
-    found = torsor.inverse_dynamics_hessian_product(robot, q, v, a, weights, dq, dv, da, base_motion=base_motion)
-    want = torsor.inverse_dynamics_hessian_product(floating, *state, *padded)
+    found = torsor.derivatives.inverse_dynamics_hessian_product(
+        robot, q, v, a, weights, dq, dv, da, base_motion=base_motion
+    )
+    want = torsor.derivatives.inverse_dynamics_hessian_product(floating, *state, *padded)
     for one, other in zip(found, want, strict=True):
         assert_close(one, other[..., 6:], 1e-10, scale=largest(other))
 
@@ -110,7 +113,7 @@ def test_second_derivatives_of_forward_dynamics_are_differences_of_the_first(cas
     robot, q, v, a, rng = case
     base_motion = tuple(rng.normal(size=(2, *case.batch, 6)))
     tau = torsor.inverse_dynamics(robot, q, v, a, base_motion=base_motion)
-    found = torsor.forward_dynamics_second_derivatives(robot, q, v, tau, base_motion=base_motion)
+    found = torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau, base_motion=base_motion)
     slopes = differenced(
         robot, q, v, tau, lambda *x: torsor.forward_dynamics_derivatives(robot, *x, base_motion=base_motion).dq
     )
@@ -118,11 +121,13 @@ def test_second_derivatives_of_forward_dynamics_are_differences_of_the_first(cas
     assert_close(found.qq, slopes[0], error, scale=largest(found.qq))
     assert_close(found.qv, slopes[1], error, scale=largest(found.qq))
     weights, dq, dv, dtau = rng.normal(size=(4, *case.batch, robot.nv))
-    hessian = torsor.forward_dynamics_hessian(robot, q, v, tau, weights, base_motion=base_motion)
+    hessian = torsor.derivatives.forward_dynamics_hessian(robot, q, v, tau, weights, base_motion=base_motion)
     for one, tensor in zip(hessian, found, strict=True):
         want = np.einsum("...i,...ijk->...jk", weights, tensor)
         assert_close(one, want, 1e-10 * mass_condition(robot, q), scale=largest(tensor))
-    product = torsor.forward_dynamics_hessian_product(robot, q, v, tau, weights, dq, dv, dtau, base_motion=base_motion)
+    product = torsor.derivatives.forward_dynamics_hessian_product(
+        robot, q, v, tau, weights, dq, dv, dtau, base_motion=base_motion
+    )
     want = np.einsum("...kj,...k->...j", hessian.qv, dq) + np.einsum("...jk,...k->...j", hessian.vv, dv)
     assert_close(product.by_v, want, 1e-10 * mass_condition(robot, q), scale=size_of(hessian.qv, hessian.vv))
 
@@ -143,11 +148,11 @@ def test_motions_of_frames_are_those_on_a_prescribed_mount(way, case):
     base_motion, floating, state = on_its_mount(case)
     frame, acceleration = case.frame(), "classical" if way == "mixed" else way
     for name, given_state in ((f"{way}_twist", 2), (f"{acceleration}_acceleration", 3)):
-        found = getattr(torsor, name)(robot, *(q, v, a)[:given_state], frame, base_motion=base_motion)
-        want = getattr(torsor, name)(floating, *state[:given_state], frame)
+        found = BY_NAME[name](robot, *(q, v, a)[:given_state], frame, base_motion=base_motion)
+        want = BY_NAME[name](floating, *state[:given_state], frame)
         assert_close(found, want, 1e-11)
-        parts = getattr(torsor, f"{name}_derivatives")(robot, *(q, v, a)[:given_state], frame, base_motion=base_motion)
-        whole = getattr(torsor, f"{name}_derivatives")(floating, *state[:given_state], frame)
+        parts = BY_NAME[f"{name}_derivatives"](robot, *(q, v, a)[:given_state], frame, base_motion=base_motion)
+        whole = BY_NAME[f"{name}_derivatives"](floating, *state[:given_state], frame)
         for one, other in zip(parts, whole, strict=True):
             assert_close(one, other[..., 6:], 1e-11, scale=largest(other))
 
@@ -174,7 +179,7 @@ def test_linear_equations_on_a_moving_base():
     assert_close(near.acceleration, a, 1e-10)
     assert_close(near.A[nv:], np.concatenate([by.dq, by.dv], axis=-1))
     assert_close(near.B[nv:], by.dtau)
-    seen = torsor.body_twist_derivatives(robot, q, v, "tool", base_motion=base_motion)
+    seen = torsor.derivatives.body_twist_derivatives(robot, q, v, "tool", base_motion=base_motion)
     assert_close(near.C[6:], np.concatenate([seen.dq, seen.dv], axis=-1))
 
     def step(q, v, tau):
@@ -199,7 +204,7 @@ def test_compiled_alone_and_by_whole_arrays(whole_arrays, monkeypatch):
     q, v, tau = torsor.random_state(robot, seed=0, batch=(2,))
     base_motion = tuple(np.random.default_rng(0).normal(size=(2, 6)))
     for name in ("forward_dynamics_derivatives", "inverse_dynamics_second_derivatives"):
-        function = getattr(torsor, name)
+        function = BY_NAME[name]
         with torsor.backend("numpy"):
             want = function(robot, q, v, tau, base_motion=base_motion)
         for one, other in zip(function(robot, q, v, tau, base_motion=base_motion), want, strict=True):

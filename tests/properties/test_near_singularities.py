@@ -52,10 +52,10 @@ CASES = {
 def test_task_space_dynamics_keep_their_digits_near_singularities(case, epsilon):
     robot, task, place = CASES[case]
     q, v = place(epsilon), np.linspace(-1.0, 1.0, robot.nv)
-    found = torsor.task_space_dynamics(robot, q, v, task)
+    found = torsor.tasks.task_space_dynamics(robot, q, v, task)
     J, M = found.jacobian, torsor.mass_matrix(robot, q)
     assert np.linalg.cond(J) < 2e7
-    forces = torsor.coriolis_forces(robot, q, v), torsor.gravity_forces(robot, q)
+    forces = torsor.dynamics.coriolis_forces(robot, q, v), torsor.gravity_forces(robot, q)
 
     def truth(J, M, c, g, drift):
         M_inverse = M**-1
@@ -100,23 +100,23 @@ def test_all_that_goes_with_them_keeps_its_digits_too(case):
 
     friction = torsor.friction_forces(robot, v)
     found = [
-        torsor.horizontal_lift(robot, q, task),
-        torsor.horizontal_lift(robot, q, task, W),
-        torsor.pseudoinverse_lift(robot, q, task),
-        torsor.velocity_projectors(robot, q, task).horizontal,
-        torsor.torques_to_task_forces(robot, q, task, tau),
-        torsor.task_forces_to_torques(robot, q, task, epsilon, tau),
-        torsor.task_space_inverse_dynamics(robot, q, v, task, epsilon, tau) - friction,
-        torsor.resolved_rate(robot, q, task, epsilon),
-        torsor.resolved_rate(robot, q, task, epsilon, metric=W),
-        torsor.manipulability(robot, q, task),
-        torsor.inertia_manipulability(robot, q, task),
-        torsor.dynamic_manipulability(robot, q, task),
+        torsor.redundancy.horizontal_lift(robot, q, task),
+        torsor.redundancy.horizontal_lift(robot, q, task, W),
+        torsor.redundancy.pseudoinverse_lift(robot, q, task),
+        torsor.redundancy.velocity_projectors(robot, q, task).horizontal,
+        torsor.tasks.torques_to_task_forces(robot, q, task, tau),
+        torsor.tasks.task_forces_to_torques(robot, q, task, epsilon, tau),
+        torsor.tasks.task_space_inverse_dynamics(robot, q, v, task, epsilon, tau) - friction,
+        torsor.control.resolved_rate(robot, q, task, epsilon),
+        torsor.control.resolved_rate(robot, q, task, epsilon, metric=W),
+        torsor.tasks.manipulability(robot, q, task),
+        torsor.tasks.inertia_manipulability(robot, q, task),
+        torsor.tasks.dynamic_manipulability(robot, q, task),
     ]
     expected = exactly(truth, J, M, W, epsilon, tau, bias, task.drift(robot, q, v))
     for mine, exact in zip(found, expected, strict=True):
         assert_same(np.asarray(mine), exact)
-    part = torsor.split_velocity(robot, q, v, task).horizontal
+    part = torsor.redundancy.split_velocity(robot, q, v, task).horizontal
     assert_same(part, expected[3] @ v)
 
 
@@ -130,7 +130,7 @@ def test_damped_rates_keep_their_digits_where_damping_is_small(damping, weighed)
         d = mpmath.mpf(damping)
         return (W**-1 * J.T * ((J * W**-1 * J.T + d**2 * mpmath.eye(6)) ** -1 * y),)
 
-    v = torsor.resolved_rate(UR5, q, "tool0", y, metric=W if weighed else None, damping=damping)
+    v = torsor.control.resolved_rate(UR5, q, "tool0", y, metric=W if weighed else None, damping=damping)
     assert_same(v, *exactly(truth, J, W, y))
 
 
@@ -140,14 +140,14 @@ def test_machine_code_keeps_the_digits_and_tells_what_is_singular_in_both_precis
     task = torsor.pose_task("tool0")
     q = torsor.random_configuration(UR5, seed=1, batch=(64,))
     q[:, 4] = np.where(np.arange(64) % 2, 3e-6, -1e-4)
-    found = torsor.task_space_dynamics(UR5, q, 0 * q, task)
+    found = torsor.tasks.task_space_dynamics(UR5, q, 0 * q, task)
     for k in range(0, 64, 9):
         J, M = found.jacobian[k], torsor.mass_matrix(UR5, q[k])
         if np.linalg.cond(J) < 1e7:
             assert_same(found.inertia[k], *exactly(lambda J, M: ((J**-1).T * M * J**-1,), J, M))
     q[:, 4] = np.where(np.arange(64) % 2, np.pi, 0.0)
     for kind in (np.float64, np.float32):
-        lost = torsor.task_space_dynamics(UR5, q.astype(kind), 0 * q.astype(kind), task)
+        lost = torsor.tasks.task_space_dynamics(UR5, q.astype(kind), 0 * q.astype(kind), task)
         assert np.isnan(lost.inertia).all()
         assert np.isnan(lost.inverse).all()
         assert np.isnan(lost.projector).all()
@@ -160,10 +160,10 @@ def test_derivatives_near_singularities_are_those_of_the_inverse(jax_in_doubles)
     q = outstretched(1e-4)
 
     def inertia(robot, q):
-        return torsor.task_space_dynamics(robot, q, 0 * q, task).inertia
+        return torsor.tasks.task_space_dynamics(robot, q, 0 * q, task).inertia
 
     J, M = task.jacobian(FLAT, q), torsor.mass_matrix(FLAT, q)
-    dJ, dM = task.derivative(FLAT, q), torsor.mass_matrix_derivative(FLAT, q)
+    dJ, dM = task.derivative(FLAT, q), torsor.geometry.mass_matrix_derivative(FLAT, q)
 
     def truth(J, M, dJ, dM):
         W = M**-1

@@ -8,7 +8,7 @@ from hypothesis import given
 from property_strategies import cases, robots
 
 import torsor
-from torsor import controllers
+from torsor import control as controllers
 
 pytestmark = pytest.mark.compiled
 
@@ -182,7 +182,7 @@ def test_states_may_have_batch_axes_that_targets_have_not():
 
 def test_each_target_of_a_batch_is_searched_for_once(monkeypatch):
     """More of them than are remembered, or the same for many states."""
-    module = sys.modules["torsor.controllers.nearest_target"]  # the function has the same name
+    module = sys.modules["torsor.control.nearest_target"]  # the function has the same name
     searched = []
     search = module.Known._searched
     monkeypatch.setattr(module, "REMEMBERED", 8)

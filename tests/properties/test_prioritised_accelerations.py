@@ -11,10 +11,10 @@ from property_strategies import ONE_NUMBER, cases, joints_of, rebuilt, robots, s
 from scipy.optimize import nnls
 
 import torsor
+from torsor.control.priorities.acceleration_rows import acceleration_rows
+from torsor.control.priorities.limit_rows import Rank
+from torsor.control.priorities.quadratic_program import least_squares_within
 from torsor.model.joints import KINDS
-from torsor.resolution.acceleration_rows import acceleration_rows
-from torsor.resolution.limit_rows import Rank
-from torsor.resolution.quadratic_program import least_squares_within
 
 DT = 0.01
 PANDA = torsor.robots.panda()
@@ -37,14 +37,14 @@ def test_without_active_limits_it_is_the_resolved_acceleration(seed, by_inertia)
     q, v, one, two, rng = panda_state(seed)
     null = 0.3 * rng.normal(size=7)
     metric = torsor.mass_matrix(PANDA, q) if by_inertia else None
-    alone = torsor.prioritised_accelerations(PANDA, q, v, [one], DT, null=null, metric=metric)
+    alone = torsor.control.prioritised_accelerations(PANDA, q, v, [one], DT, null=null, metric=metric)
     assert alone.feasible
     assert not alone.active_limits
-    assert_close(alone.a, torsor.resolved_acceleration(PANDA, q, v, *one, null=null, metric=metric), SOLVED)
+    assert_close(alone.a, torsor.control.resolved_acceleration(PANDA, q, v, *one, null=null, metric=metric), SOLVED)
     assert_close(alone.tau, torsor.inverse_dynamics(PANDA, q, v, alone.a), 1e-14)
-    both = torsor.prioritised_accelerations(PANDA, q, v, [one, two], DT, null=null, metric=metric)
+    both = torsor.control.prioritised_accelerations(PANDA, q, v, [one, two], DT, null=null, metric=metric)
     if not both.active_limits:
-        stacked = torsor.resolved_acceleration(
+        stacked = torsor.control.resolved_acceleration(
             PANDA,
             q,
             v,
@@ -65,7 +65,7 @@ def test_no_other_acceleration_within_limits_is_better(seed):
     q, v, *_, rng = panda_state(seed, speed=0.5)
     tasks = [(HAND, 30.0 * rng.normal(size=3)), (ELBOW, 60.0 * rng.normal(size=3))]
     null, most = 10.0 * rng.normal(size=7), 12.0
-    found = torsor.prioritised_accelerations(
+    found = torsor.control.prioritised_accelerations(
         PANDA, q, v, tasks, DT, null=null, acceleration_limits=most, position_limits=False
     )
     M, h = torsor.mass_matrix(PANDA, q), torsor.inverse_dynamics(PANDA, q, v, np.zeros(7))
@@ -136,7 +136,7 @@ def test_lower_levels_take_nothing_from_higher_ones_and_limits_are_kept(case, si
     q, v = inside(robot, case.q), 0.1 * case.v
     frames = rng.choice(robot.frames, 2)
     tasks = [(torsor.position_task(str(f)), 10.0**size * rng.normal(size=3)) for f in frames]
-    results = [torsor.prioritised_accelerations(robot, q, v, tasks[: k + 1], DT) for k in range(2)]
+    results = [torsor.control.prioritised_accelerations(robot, q, v, tasks[: k + 1], DT) for k in range(2)]
     assert_close(results[1].residuals[0], results[0].residuals[0], 1e-8, scale=10.0**size + np.abs(v).max())
     for result in results:
         ranks = {conflict.limit.kind for conflict in result.conflicts}
@@ -162,7 +162,7 @@ def test_loops_within_acceleration_limits_keep_all_limits_and_meet_no_conflict(c
     for k in range(40):
         if k % 10 == 0:
             y, null = 30.0 * rng.normal(size=3), 30.0 * rng.normal(size=robot.nv)
-        result = torsor.prioritised_accelerations(
+        result = torsor.control.prioritised_accelerations(
             robot, q, v, [(task, y)], DT, null=null, acceleration_limits=most, effort_limits=False
         )
         assert result.feasible
@@ -183,7 +183,9 @@ def test_a_panda_that_is_driven_about_stays_within_all_its_limits(most):
         if k % 25 == 0:
             tasks = [(HAND, 20.0 * rng.normal(size=3)), (ELBOW, 40.0 * rng.normal(size=3))]
             null = 10.0 * rng.normal(size=7)
-        result = torsor.prioritised_accelerations(PANDA, q, v, tasks, 2 * DT, null=null - v, acceleration_limits=most)
+        result = torsor.control.prioritised_accelerations(
+            PANDA, q, v, tasks, 2 * DT, null=null - v, acceleration_limits=most
+        )
         assert result.feasible
         assert np.all(np.abs(result.tau) <= EFFORT + 1e-8)
         q, v = q + v * 2 * DT + 0.5 * result.a * (2 * DT) ** 2, v + result.a * 2 * DT
@@ -211,7 +213,9 @@ def test_rows_of_positions_are_second_derivatives_of_the_numbers_of_q(case):
     )
     at = np.flatnonzero(np.isfinite(np.array(robot.limits.upper)))
     expected = derivative(
-        lambda t: torsor.configuration_rate(robot, torsor.integrate(robot, q, v * t + 0.5 * a * t**2), v + a * t)[at]
+        lambda t: torsor.kinematics.configuration_rate(
+            robot, torsor.integrate(robot, q, v * t + 0.5 * a * t**2), v + a * t
+        )[at]
     )
     assert np.all(rows.rank == Rank.POSITION)
     assert_close(rows.C @ a + rows.offset, expected, DIFFERENTIATED, scale=np.abs(expected).max(initial=1.0))
@@ -232,7 +236,7 @@ def test_a_base_that_is_driven_about_keeps_to_its_place(kind):
     for k in range(160):
         if k % 40 == 0:
             push, spin = 20.0 * rng.normal(size=3), 5.0 * rng.normal(size=robot.nv)
-        result = torsor.prioritised_accelerations(
+        result = torsor.control.prioritised_accelerations(
             robot, q, v, [(torsor.position_task("body"), push)], dt, null=spin - v, acceleration_limits=30.0
         )
         q, v = torsor.integrate(robot, q, v * dt + 0.5 * result.a * dt**2), v + result.a * dt
@@ -244,7 +248,9 @@ def test_effort_limits_are_named_kept_and_told_from_others():
     """A fast upward pull that the motors cannot give: joint 2 of the Panda at 87 N m."""
     q, v = np.array([0.0, 0.6, 0.0, -1.2, 0.0, 1.8, 0.7]), np.zeros(7)
     up = (torsor.position_task("hand_tcp", ["vz"]), [60.0])
-    result = torsor.prioritised_accelerations(PANDA, q, v, [up], DT, velocity_limits=False, position_limits=False)
+    result = torsor.control.prioritised_accelerations(
+        PANDA, q, v, [up], DT, velocity_limits=False, position_limits=False
+    )
     assert result.feasible
     assert not result.tasks[0].done
     assert {limit.kind for limit in result.active_limits} == {"effort"}
@@ -252,7 +258,7 @@ def test_effort_limits_are_named_kept_and_told_from_others():
     assert names == [PANDA.joints[k] for k in np.flatnonzero(np.abs(result.tau) > EFFORT - 1e-6)]
     assert "panda_joint2 at its lower effort limit −87 N m" in str(result)
     assert str(result).startswith("1. hand_tcp position (vz): gets vz ")
-    free = torsor.prioritised_accelerations(
+    free = torsor.control.prioritised_accelerations(
         PANDA, q, v, [up], DT, velocity_limits=False, position_limits=False, effort_limits=False
     )
     assert free.tasks[0].done
@@ -265,7 +271,7 @@ def test_a_robot_too_fast_to_stop_brakes_as_it_can_and_says_so():
     q, v = 0.5 * (LOWER + UPPER), np.zeros(7)
     q[3], v[3] = UPPER[3] - 0.05, 1.5
     still = [(HAND, np.zeros(3))]
-    result = torsor.prioritised_accelerations(PANDA, q, v, still, DT, acceleration_limits=10.0)
+    result = torsor.control.prioritised_accelerations(PANDA, q, v, still, DT, acceleration_limits=10.0)
     (conflict,) = result.conflicts
     assert (conflict.limit.joint, conflict.limit.kind, conflict.limit.side) == ("panda_joint4", "position", "upper")
     assert (conflict.needed, conflict.given) == pytest.approx((-22.5, -10.0))
@@ -276,7 +282,9 @@ def test_a_robot_too_fast_to_stop_brakes_as_it_can_and_says_so():
     assert result.a[3] == pytest.approx(-10.0)
     beyond = []
     for _ in range(150):
-        result = torsor.prioritised_accelerations(PANDA, q, v, still, DT, null=-5.0 * v, acceleration_limits=10.0)
+        result = torsor.control.prioritised_accelerations(
+            PANDA, q, v, still, DT, null=-5.0 * v, acceleration_limits=10.0
+        )
         q, v = q + v * DT + 0.5 * result.a * DT**2, v + result.a * DT
         beyond.append(q[3] - UPPER[3])
     assert max(beyond) == pytest.approx(1.5**2 / 20 - 0.05, abs=2e-3)
@@ -289,12 +297,14 @@ def test_order_in_which_limits_give_way():
     weak = rebuilt(PANDA, [replace(joint, effort_limit=1.0) for joint in joints_of(PANDA)])
     q, v = np.array([0.0, 0.6, 0.0, UPPER[3] - 0.05, 0.0, 1.8, 0.7]), np.zeros(7)
     v[3] = 3.0  # more than 2.175 rad/s
-    result = torsor.prioritised_accelerations(weak, q, v, [], DT, acceleration_limits=0.1)
+    result = torsor.control.prioritised_accelerations(weak, q, v, [], DT, acceleration_limits=0.1)
     kinds = [conflict.limit.kind for conflict in result.conflicts]
     assert {"acceleration", "position"} <= set(kinds)
     assert "effort" not in kinds
     assert np.all(np.abs(result.tau) <= 1.0 + 1e-9)
-    strong = torsor.prioritised_accelerations(PANDA, q, v, [], DT, acceleration_limits=20.0, effort_limits=False)
+    strong = torsor.control.prioritised_accelerations(
+        PANDA, q, v, [], DT, acceleration_limits=20.0, effort_limits=False
+    )
     assert [conflict.limit.kind for conflict in strong.conflicts] == ["position"]  # the velocity is back within 0.1 s
     assert np.all(np.abs(strong.a) <= 20.0 + 1e-9)
     assert strong.a[3] == pytest.approx(-20.0)
@@ -306,7 +316,7 @@ def test_a_robot_beyond_its_limits_comes_back(most):
     q, v = 0.5 * (LOWER + UPPER), np.zeros(7)
     q[3], v[0] = UPPER[3] + 0.2, 3.0
     for k in range(120):
-        result = torsor.prioritised_accelerations(PANDA, q, v, [], DT, null=-v, acceleration_limits=most)
+        result = torsor.control.prioritised_accelerations(PANDA, q, v, [], DT, null=-v, acceleration_limits=most)
         if k == 0:
             assert result.feasible
             assert "panda_joint4 0.2 rad beyond its upper position limit −0.0698 rad" in str(result)
@@ -326,7 +336,9 @@ def test_velocities_under_acceleration_limits_never_meet_a_conflict():
         if k % 75 == 0:
             tasks = [(ELBOW, 6.0 * rng.normal(size=3))]
             null = 3.0 * rng.normal(size=7)
-        result = torsor.prioritised_velocities(PANDA, q, tasks, DT, null=null, previous=v, acceleration_limits=most)
+        result = torsor.control.prioritised_velocities(
+            PANDA, q, tasks, DT, null=null, previous=v, acceleration_limits=most
+        )
         assert result.feasible
         assert np.all(np.abs(result.v - v) <= most * DT + 1e-9)
         assert np.all(np.abs(result.v) <= SPEED + 1e-9)
@@ -340,13 +352,17 @@ def test_velocities_under_acceleration_limits_never_meet_a_conflict():
 def test_velocities_that_cannot_brake_in_time_say_so():
     q, v = 0.5 * (LOWER + UPPER), np.zeros(7)
     q[3], v[3] = UPPER[3] - 0.05, 1.5
-    result = torsor.prioritised_velocities(PANDA, q, [(HAND, np.zeros(3))], DT, previous=v, acceleration_limits=10.0)
+    result = torsor.control.prioritised_velocities(
+        PANDA, q, [(HAND, np.zeros(3))], DT, previous=v, acceleration_limits=10.0
+    )
     assert result.v[3] == pytest.approx(1.4)
     (conflict,) = result.conflicts
     assert "panda_joint4 0.05 rad before its upper position limit" in str(conflict)
     assert "other limits allow 1.4 rad/s" in str(conflict)
     q[3] = UPPER[3] - 1.0
-    near = torsor.prioritised_velocities(PANDA, q, [(HAND, np.zeros(3))], DT, previous=v, acceleration_limits=10.0)
+    near = torsor.control.prioritised_velocities(
+        PANDA, q, [(HAND, np.zeros(3))], DT, previous=v, acceleration_limits=10.0
+    )
     assert near.feasible
     assert "panda_joint4 at its lower acceleration limit −10 rad/s²" in str(near)
 
@@ -355,7 +371,9 @@ def test_velocities_too_fast_for_acceleration_limits_give_way_to_them():
     """3 rad/s where 2.175 are allowed, and 0.1 rad/s a step: 2.9 rad/s, and the velocity limit is named."""
     q, v = 0.5 * (LOWER + UPPER), np.zeros(7)
     v[0] = 3.0
-    result = torsor.prioritised_velocities(PANDA, q, [(HAND, np.zeros(3))], DT, previous=v, acceleration_limits=10.0)
+    result = torsor.control.prioritised_velocities(
+        PANDA, q, [(HAND, np.zeros(3))], DT, previous=v, acceleration_limits=10.0
+    )
     assert result.v[0] == pytest.approx(2.9)
     (conflict,) = result.conflicts
     assert (conflict.limit.kind, conflict.needed, conflict.given) == ("velocity", 2.175, pytest.approx(2.9))
@@ -367,7 +385,7 @@ def test_velocities_too_fast_for_acceleration_limits_give_way_to_them():
 def test_two_tasks_of_one_frame_are_told_apart():
     q, v, *_ = panda_state(0)
     tasks = [(HAND, np.zeros(3)), (torsor.orientation_task("hand_tcp", ["wx"]), np.zeros(1)), ("hand_tcp", np.zeros(6))]
-    names = [task.name for task in torsor.prioritised_accelerations(PANDA, q, v, tasks, DT).tasks]
+    names = [task.name for task in torsor.control.prioritised_accelerations(PANDA, q, v, tasks, DT).tasks]
     assert names == ["hand_tcp position", "hand_tcp orientation (wx)", "hand_tcp pose"]
 
 
@@ -375,7 +393,7 @@ def test_without_the_solver_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "piqp", None)
     q, v, one, *_ = panda_state(0)
     with pytest.raises(torsor.TorsorError, match="prioritised_accelerations needs the QP solver PIQP: pip install"):
-        torsor.prioritised_accelerations(PANDA, q, v, [one], DT)
+        torsor.control.prioritised_accelerations(PANDA, q, v, [one], DT)
 
 
 def test_what_cannot_be_meant_is_refused():
@@ -383,7 +401,7 @@ def test_what_cannot_be_meant_is_refused():
 
     def refused(match, error=torsor.TorsorError, tasks=(one,), dt=DT, v=v, **more):
         with pytest.raises(error, match=f"prioritised_accelerations: .*{match}"):
-            torsor.prioritised_accelerations(PANDA, q, v, tasks, dt, **more)
+            torsor.control.prioritised_accelerations(PANDA, q, v, tasks, dt, **more)
 
     refused("`dt` must be finite and positive", dt=0.0)
     refused("`recovery` must be finite and not negative", recovery=-1.0)
@@ -397,4 +415,4 @@ def test_what_cannot_be_meant_is_refused():
     refused("`metric` must be positive definite, and its least eigenvalue is -1", metric=-np.eye(7))
     for one_of_both in ({"previous": v}, {"acceleration_limits": 5.0}):
         with pytest.raises(torsor.TorsorError, match="`acceleration_limits` and `previous` go together"):
-            torsor.prioritised_velocities(PANDA, q, [one], DT, **one_of_both)
+            torsor.control.prioritised_velocities(PANDA, q, [one], DT, **one_of_both)

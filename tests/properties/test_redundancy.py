@@ -45,7 +45,7 @@ def tolerance(case, J):
 @given(some_cases)
 def test_the_horizontal_lift_does_the_task_and_is_orthogonal_to_self_motions(case):
     task, J = taken(case)
-    K, M = torsor.horizontal_lift(case.robot, case.q, task), torsor.mass_matrix(case.robot, case.q)
+    K, M = torsor.redundancy.horizontal_lift(case.robot, case.q, task), torsor.mass_matrix(case.robot, case.q)
     near = tolerance(case, J)
     assert_close(J @ K, np.broadcast_to(np.eye(task.size), (*case.batch, task.size, task.size)), near)
     kernel = transposed(np.linalg.svd(J)[2][..., task.size :, :])
@@ -65,15 +65,17 @@ def test_the_lift_is_the_pseudoinverse_in_isometric_coordinates(case, eigenvecto
         N = transposed(np.linalg.cholesky(M))
     inverse = np.linalg.inv(N)
     assert_close(
-        torsor.horizontal_lift(case.robot, case.q, task), inverse @ np.linalg.pinv(J @ inverse), tolerance(case, J)
+        torsor.redundancy.horizontal_lift(case.robot, case.q, task),
+        inverse @ np.linalg.pinv(J @ inverse),
+        tolerance(case, J),
     )
-    assert_close(torsor.pseudoinverse_lift(case.robot, case.q, task), np.linalg.pinv(J), tolerance(case, J))
+    assert_close(torsor.redundancy.pseudoinverse_lift(case.robot, case.q, task), np.linalg.pinv(J), tolerance(case, J))
 
 
 @given(some_cases)
 def test_projectors_are_projectors(case):
     task, J = taken(case)
-    H, V = torsor.velocity_projectors(case.robot, case.q, task)
+    H, V = torsor.redundancy.velocity_projectors(case.robot, case.q, task)
     M, near = torsor.mass_matrix(case.robot, case.q), tolerance(case, J)
     size = max(1.0, largest(H)) ** 2
     assert_close(H + V, np.broadcast_to(np.eye(case.robot.nv), H.shape), near, scale=size)
@@ -87,8 +89,8 @@ def test_projectors_are_projectors(case):
 @given(some_cases)
 def test_a_velocity_splits_into_parts_whose_energies_add_up(case):
     task, J = taken(case)
-    parts = torsor.split_velocity(case.robot, case.q, case.v, task)
-    H, V = torsor.velocity_projectors(case.robot, case.q, task)
+    parts = torsor.redundancy.split_velocity(case.robot, case.q, case.v, task)
+    H, V = torsor.redundancy.velocity_projectors(case.robot, case.q, task)
     near = tolerance(case, J)
     size = largest(case.v) * max(1.0, largest(H)) ** 2
     assert_close(parts.horizontal, times(H, case.v), near, scale=size)
@@ -102,19 +104,19 @@ def test_any_metric_has_its_lift(case, seed):
     task, J = taken(case)
     A = np.random.default_rng(seed).normal(size=(case.robot.nv,) * 2)
     metric = A @ A.T + np.eye(len(A))
-    K = torsor.horizontal_lift(case.robot, case.q, task, metric)
+    K = torsor.redundancy.horizontal_lift(case.robot, case.q, task, metric)
     near = tolerance(case, J) * np.linalg.cond(metric)
     assert_close(J @ K, np.broadcast_to(np.eye(task.size), (*case.batch, task.size, task.size)), near)
-    parts = torsor.split_velocity(case.robot, case.q, case.v, task, metric)
+    parts = torsor.redundancy.split_velocity(case.robot, case.q, case.v, task, metric)
     product = dot(times(metric, parts.horizontal), parts.vertical)
     assert_close(product, np.zeros(case.batch), near, scale=largest(parts) ** 2 * largest(metric))
     many = np.broadcast_to(metric, (*case.batch, *metric.shape))
-    assert_close(torsor.horizontal_lift(case.robot, case.q, task, many), K, near)
+    assert_close(torsor.redundancy.horizontal_lift(case.robot, case.q, task, many), K, near)
 
 
 def brackets_by_differences(robot, q, task, lift):
     """(1 − K J) [K_a, K_b] from its definition, one pair of columns after the other."""
-    K_of = torsor.horizontal_lift if lift == "inertia" else torsor.pseudoinverse_lift
+    K_of = torsor.redundancy.horizontal_lift if lift == "inertia" else torsor.redundancy.pseudoinverse_lift
     K, s = K_of(robot, q, task), structure_constants(robot.structure)
     found = np.zeros((robot.nv, task.size, task.size))
     along = [
@@ -133,19 +135,22 @@ def brackets_by_differences(robot, q, task, lift):
 def test_brackets_are_those_of_the_definition(case, lift):
     task, J = taken(case, redundant=True)
     assume(task.size >= 2 and np.linalg.cond(J) < 50 and mass_condition(case.robot, case.q) < 1e4)
-    assume(largest(torsor.horizontal_lift(case.robot, case.q, task)) < 50)
+    assume(largest(torsor.redundancy.horizontal_lift(case.robot, case.q, task)) < 50)
     expected, size = brackets_by_differences(case.robot, case.q, task, lift)
     assert_close(
-        torsor.vertical_brackets(case.robot, case.q, task, lift), expected, 10 * DIFFERENTIATED, scale=10 * size
+        torsor.redundancy.vertical_brackets(case.robot, case.q, task, lift),
+        expected,
+        10 * DIFFERENTIATED,
+        scale=10 * size,
     )
 
 
 @given(cases(robots(least=3, most=5, friction=False), batches=((3,),)), st.sampled_from(LIFTS))
 def test_brackets_of_a_batch_are_those_of_its_states(case, lift):
     task, _ = taken(case, redundant=True)
-    together = torsor.vertical_brackets(case.robot, case.q, task, lift)
+    together = torsor.redundancy.vertical_brackets(case.robot, case.q, task, lift)
     for k, q in enumerate(case.q):
-        alone = torsor.vertical_brackets(case.robot, q, task, lift)
+        alone = torsor.redundancy.vertical_brackets(case.robot, q, task, lift)
         assert_close(together[k], alone, 1e-10, scale=largest(together))
 
 
@@ -156,8 +161,8 @@ def test_holding_any_functions_makes_a_repeatable_lift_of_any_robot(case, seed):
     robot, n, m = case.robot, case.robot.nv, task.size
     assume(n > m and np.all(is_regular(robot, case.q, J, LIMIT)))
     B = np.random.default_rng(seed).normal(size=(n - m, robot.nq))
-    lift = torsor.extended_jacobian_lift(robot, task, lambda robot, q: B @ q)
-    H = B @ np.stack([torsor.configuration_rate(robot, case.q, e) for e in np.eye(n)], axis=-1)
+    lift = torsor.redundancy.extended_jacobian_lift(robot, task, lambda robot, q: B @ q)
+    H = B @ np.stack([torsor.kinematics.configuration_rate(robot, case.q, e) for e in np.eye(n)], axis=-1)
     E = np.concatenate([J, H], axis=-2)
     assume(np.max(np.linalg.cond(E), initial=1.0) < REGULAR)
     K = lift(robot, case.q)
@@ -165,9 +170,9 @@ def test_holding_any_functions_makes_a_repeatable_lift_of_any_robot(case, seed):
     expected = np.concatenate([np.eye(m), np.zeros((n - m, m))])
     assert_close(E @ K, np.broadcast_to(expected, (*case.batch, n, m)), near, scale=largest(E) * largest(K))
     metric = lift.metric(robot, case.q)
-    assert_close(torsor.horizontal_lift(robot, case.q, task, metric), K, near * REGULAR, scale=largest(K))
-    assert torsor.is_repeatable(robot, task, lift, q=case.q)
-    brackets = torsor.vertical_brackets(robot, case.q, task, lift)
+    assert_close(torsor.redundancy.horizontal_lift(robot, case.q, task, metric), K, near * REGULAR, scale=largest(K))
+    assert torsor.redundancy.is_repeatable(robot, task, lift, q=case.q)
+    brackets = torsor.redundancy.vertical_brackets(robot, case.q, task, lift)
     assert_close(brackets, np.zeros((*case.batch, n, m, m)), near * REGULAR, scale=largest(K) ** 3)
 
 
@@ -176,11 +181,11 @@ def test_functions_of_the_task_are_lifted_by_the_transpose(case):
     """d(θ∘ρ) is the derivative of θ along the motion of the task, and the gradient is horizontal."""
     task, J = taken(case)
     eta = case.rng.normal(size=(*case.batch, task.size))
-    found = torsor.lift_function(case.robot, case.q, task, eta)
+    found = torsor.redundancy.lift_function(case.robot, case.q, task, eta)
     assert_close(dot(found.differential, case.v), dot(eta, times(J, case.v)), 1e-11, scale=largest(found.differential))
-    parts = torsor.split_velocity(case.robot, case.q, found.gradient, task)
+    parts = torsor.redundancy.split_velocity(case.robot, case.q, found.gradient, task)
     near = tolerance(case, J)
-    H = torsor.velocity_projectors(case.robot, case.q, task).horizontal
+    H = torsor.redundancy.velocity_projectors(case.robot, case.q, task).horizontal
     size = largest(found.gradient) * max(1.0, largest(H)) ** 2
     assert_close(parts.vertical, np.zeros_like(parts.vertical), near, scale=size)
 
@@ -203,8 +208,8 @@ def test_the_criterion_for_equal_lifts_is_exact(m, more, seed):
     assert_close(lift(split), plus, 1e-9)
     assert_close(split @ P - P @ split, np.zeros((n, n)), 1e-12, scale=largest(M))
     assert (largest(lift(M) - plus) > 1e-9) == (largest(M @ P - P @ M) > 1e-9)
-    assert torsor.generalised_inverse_class(J, lift(split)).is_moore_penrose
-    assert torsor.generalised_inverse_class(J, lift(M)).holds[:3] == ("I", "II", "III")
+    assert torsor.redundancy.generalised_inverse_class(J, lift(split)).is_moore_penrose
+    assert torsor.redundancy.generalised_inverse_class(J, lift(M)).holds[:3] == ("I", "II", "III")
 
 
 def spherical_robot():
@@ -236,7 +241,7 @@ def test_small_loops_drift_as_brackets_predict(robot, lift):
     off = []
     for size in (0.02, 0.01):
         corners = size * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-        found = torsor.closed_loop_drift(robot, q, task, corners, loops=1, lift=lift, tolerance=1e-13)
+        found = torsor.redundancy.closed_loop_drift(robot, q, task, corners, loops=1, lift=lift, tolerance=1e-13)
         assert found.task_error[1] < 1e-11
         assert_close(found.area, size**2 * np.array([[0.0, 1.0], [-1.0, 0.0]]), 1e-15)
         off.append(largest(found.drift[1] - found.predicted) / size**2)

@@ -10,9 +10,9 @@ from property_checks import DIFFERENTIATED, assert_close, derivative, dot, times
 from property_strategies import ONE_NUMBER, Case, cases, joints_of, rebuilt, robots, seeds
 
 import torsor
+from torsor.control.priorities.quadratic_program import least_squares_along, least_squares_in_box, least_squares_within
+from torsor.control.priorities.velocity_rows import velocity_rows
 from torsor.model.joints import KINDS
-from torsor.resolution.quadratic_program import least_squares_along, least_squares_in_box, least_squares_within
-from torsor.resolution.velocity_rows import velocity_rows
 
 DT = 0.01
 # Rounding, where a pseudoinverse amplifies it by conditions up to 1e4
@@ -55,12 +55,12 @@ def test_resolved_rates_do_the_task_nearest_to_the_second_aim(case, by_inertia):
     assume(well_conditioned(*J.reshape(-1, *J.shape[-2:]), *M.reshape(-1, *M.shape[-2:])))
     y, null = case.rng.normal(size=(*case.batch, 3)), case.tau()
     metric = M if by_inertia else None
-    v = torsor.resolved_rate(robot, case.q, task, y, null=null, metric=metric)
+    v = torsor.control.resolved_rate(robot, case.q, task, y, null=null, metric=metric)
     assert_close(times(J, v), y, SOLVED, scale=v)
     P = np.eye(robot.nv) - np.linalg.pinv(J) @ J
     across = times(P, times(M, v - null) if by_inertia else v - null)
     assert_close(across, np.zeros_like(across), SOLVED, scale=np.abs(M).max() * np.abs(v).max())
-    a = torsor.resolved_acceleration(robot, case.q, case.v, task, y, null=null, metric=metric)
+    a = torsor.control.resolved_acceleration(robot, case.q, case.v, task, y, null=null, metric=metric)
     assert_close(times(J, a) + task.drift(robot, case.q, case.v), y, SOLVED, scale=np.abs(a).max() + np.abs(J).max())
 
 
@@ -71,7 +71,7 @@ def test_damped_rates_are_the_least_of_what_they_say(case):
     robot, frame = case.robot, case.robot.frames[-1]
     J = torsor.body_jacobian(robot, case.q, frame)
     y, null, d = case.rng.normal(size=6), case.tau(), 0.3
-    v = torsor.resolved_rate(robot, case.q, frame, y, null=null, damping=d)
+    v = torsor.control.resolved_rate(robot, case.q, frame, y, null=null, damping=d)
     assert_close(
         J.T @ (J @ v - y) + d**2 * (v - null), np.zeros(robot.nv), 1e-10, scale=np.abs(J).max() ** 2 * np.abs(v).max()
     )
@@ -95,7 +95,7 @@ def test_objectives_have_the_slopes_they_give(case):
         e = torsor.difference(robot, q, posture)
         return 0.5 * dot(e, weights * e)
 
-    slopes = torsor.limit_gradient(robot, q), torsor.posture_gradient(robot, q, posture, weights)
+    slopes = torsor.control.limit_gradient(robot, q), torsor.control.posture_gradient(robot, q, posture, weights)
     for H, slope in zip((of_limits, of_posture), slopes, strict=True):
         expected = derivative(lambda t, H=H: H(torsor.integrate(robot, q, v, t)))
         assert_close(slope @ v, expected, DIFFERENTIATED, scale=slope)
@@ -119,8 +119,8 @@ def test_without_active_limits_priorities_are_the_recursion_of_null_spaces(seed,
     null = 0.1 * rng.normal(size=7)
     (J1, y1), (J2, y2) = ((task.jacobian(panda, q), y) for task, y in (one, two))
     metric = W if by_inertia else None
-    alone = torsor.prioritised_velocities(panda, q, [one], DT, null=null, metric=metric)
-    assert_close(alone.v, torsor.resolved_rate(panda, q, *one, null=null, metric=metric), SOLVED)
+    alone = torsor.control.prioritised_velocities(panda, q, [one], DT, null=null, metric=metric)
+    assert_close(alone.v, torsor.control.resolved_rate(panda, q, *one, null=null, metric=metric), SOLVED)
     L = np.linalg.cholesky(W).T  # in coordinates L v the metric is 1
     A1, A2, x0 = J1 @ np.linalg.inv(L), J2 @ np.linalg.inv(L), L @ null
     x1 = np.linalg.pinv(A1) @ y1
@@ -128,7 +128,7 @@ def test_without_active_limits_priorities_are_the_recursion_of_null_spaces(seed,
     x2 = x1 + np.linalg.pinv(A2 @ N1, rcond=1e-9) @ (y2 - A2 @ x1)
     A = np.concatenate([A1, A2])
     x = x2 + (np.eye(7) - np.linalg.pinv(A, rcond=1e-9) @ A) @ x0
-    both = torsor.prioritised_velocities(panda, q, [one, two], DT, null=null, metric=metric)
+    both = torsor.control.prioritised_velocities(panda, q, [one, two], DT, null=null, metric=metric)
     assert both.feasible
     assert not both.active_limits
     assert_close(both.v, np.linalg.solve(L, x), SOLVED)
@@ -142,7 +142,7 @@ def test_lower_levels_take_nothing_from_higher_ones_and_limits_are_kept(case, si
     rng, frames = case.rng, case.rng.choice(robot.frames, 3)
     q = within(case)
     tasks = [(torsor.position_task(str(f)), 10.0**size * rng.normal(size=3)) for f in frames]
-    results = [torsor.prioritised_velocities(robot, q, tasks[: k + 1], DT) for k in range(3)]
+    results = [torsor.control.prioritised_velocities(robot, q, tasks[: k + 1], DT) for k in range(3)]
     for k, earlier in enumerate(results):
         for later in results[k:]:
             for task in range(k + 1):
@@ -161,7 +161,7 @@ def within(case: Case):
 
 def check_limits(robot, q, v):
     assert np.all(np.abs(v) <= np.array(robot.limits.velocity) + 1e-8)
-    later = q + DT * torsor.configuration_rate(robot, q, v)
+    later = q + DT * torsor.kinematics.configuration_rate(robot, q, v)
     assert np.all(later >= np.array(robot.limits.lower) - 1e-8)
     assert np.all(later <= np.array(robot.limits.upper) + 1e-8)
 
@@ -172,12 +172,12 @@ def test_a_limit_in_the_way_is_named_and_what_it_costs():
     q = np.array([0.3, 0.2, 0.1, panda.limits.upper[3] - 1e-4, 0.2, 1.5, 0.3])
     J = torsor.position_task("hand_tcp").jacobian(panda, q)
     stretch = 0.1 * J[:, 3] / np.linalg.norm(J[:, 3])
-    free = torsor.prioritised_velocities(
+    free = torsor.control.prioritised_velocities(
         panda, q, [(torsor.position_task("hand_tcp"), stretch)], DT, position_limits=False
     )
     assert free.v[3] > 0.01 + 1e-6  # more than the 1e-4 rad that are left
     wide_task = torsor.stack_tasks("hand_tcp", torsor.orientation_task("link_4"))
-    result = torsor.prioritised_velocities(
+    result = torsor.control.prioritised_velocities(
         panda, q, [(wide_task, np.append(free_twist(panda, q), [0.0, 0.0, 1.0]))], DT
     )
     names = [(limit.joint, limit.kind, limit.side) for limit in result.active_limits]
@@ -198,7 +198,7 @@ def free_twist(robot, q):
 def test_velocity_limits_are_named_and_kept():
     panda, q, one, _, _ = panda_state(1)
     fast = (one[0], np.array([30.0, 0.0, 0.0]))
-    result = torsor.prioritised_velocities(panda, q, [fast], DT)
+    result = torsor.control.prioritised_velocities(panda, q, [fast], DT)
     at = {limit.joint for limit in result.active_limits if limit.kind == "velocity"}
     names, most = np.array(panda.joints), np.array(panda.limits.velocity)
     assert at == set(names[np.isclose(np.abs(result.v), most, atol=1e-6)])
@@ -211,12 +211,14 @@ def test_velocity_limits_are_named_and_kept():
 
 def test_higher_priorities_and_singularities_are_told_from_limits():
     panda, q, one, _, _ = panda_state(2)
-    contrary = torsor.prioritised_velocities(panda, q, [one, (one[0], -one[1])], DT)
+    contrary = torsor.control.prioritised_velocities(panda, q, [one, (one[0], -one[1])], DT)
     assert contrary.tasks[0].done
     assert_close(contrary.residuals[1], -2.0 * one[1], SOLVED)
     assert "tasks of higher priority use the same freedoms" in str(contrary.tasks[1])
     arm = torsor.robots.planar2r()
-    up = torsor.prioritised_velocities(arm, [0.3, 0.4], [(torsor.position_task(arm.frames[-1]), [0.0, 0.0, 1.0])], DT)
+    up = torsor.control.prioritised_velocities(
+        arm, [0.3, 0.4], [(torsor.position_task(arm.frames[-1]), [0.0, 0.0, 1.0])], DT
+    )
     assert "cannot move that way here, whatever the limits" in str(up.tasks[0])
     assert_close(up.residuals[0], np.array([0.0, 0.0, 1.0]), SOLVED)
 
@@ -226,7 +228,7 @@ def test_a_robot_beyond_a_limit_comes_back_and_says_if_it_cannot_in_time(beyond,
     """Over 0.1 s, or as fast as its velocity limit allows; the position limit is then named."""
     panda, q, one, two, _ = panda_state(3)
     q[3] = panda.limits.upper[3] + beyond
-    result = torsor.prioritised_velocities(panda, q, [one, two], DT)
+    result = torsor.control.prioritised_velocities(panda, q, [one, two], DT)
     assert_close(result.v[3], -min(beyond / 0.1, 2.175), 1e-7)
     assert result.feasible != conflict
     assert np.all(np.abs(result.v) <= np.array(panda.limits.velocity) + 1e-8)
@@ -236,7 +238,7 @@ def test_a_robot_beyond_a_limit_comes_back_and_says_if_it_cannot_in_time(beyond,
         assert "panda_joint4 0.5 rad beyond its upper position limit −0.0698 rad" in str(result)
         assert "allow −2.175 rad/s" in str(result)
     for _ in range(12):
-        result = torsor.prioritised_velocities(panda, q, [], 5 * DT)
+        result = torsor.control.prioritised_velocities(panda, q, [], 5 * DT)
         q = q + 5 * DT * result.v
     assert q[3] <= panda.limits.upper[3] + 0.02 * beyond
     assert result.feasible
@@ -259,8 +261,8 @@ def test_bodies_with_several_freedoms_keep_to_their_place(kind):
     q = torsor.random_configuration(robot, seed=1)
     q[:2] = 0.999, -0.3
     goal = np.array([2.0, 1.0, 0.0]) if kind == "planar" else np.array([2.0, 1.0, 0.5])
-    result = torsor.prioritised_velocities(robot, q, [(torsor.position_task("body"), goal)], DT)
-    moved = torsor.configuration_rate(robot, q, result.v)
+    result = torsor.control.prioritised_velocities(robot, q, [(torsor.position_task("body"), goal)], DT)
+    moved = torsor.kinematics.configuration_rate(robot, q, result.v)
     assert_close(moved[:2], np.array([0.1, 1.0]), 1e-7)
     assert [(limit.joint, limit.side) for limit in result.active_limits] == [("base[0]", "upper")]
 
@@ -331,7 +333,7 @@ def test_without_the_solver_it_is_said_what_to_install(monkeypatch):
     with pytest.raises(
         torsor.TorsorError, match=r"prioritised_velocities needs the QP solver PIQP: pip install 'torsor\[qp\]'"
     ):
-        torsor.prioritised_velocities(panda, q, [one], DT)
+        torsor.control.prioritised_velocities(panda, q, [one], DT)
 
 
 def test_what_cannot_be_meant_is_refused():
@@ -339,7 +341,7 @@ def test_what_cannot_be_meant_is_refused():
 
     def refused(match, error=torsor.TorsorError, robot=panda, q=q, tasks=(one,), dt=DT, **more):
         with pytest.raises(error, match=f"prioritised_velocities: .*{match}"):
-            torsor.prioritised_velocities(robot, q, tasks, dt, **more)
+            torsor.control.prioritised_velocities(robot, q, tasks, dt, **more)
 
     refused("`dt` must be finite and positive", dt=0.0)
     refused("`dt` must be finite and positive, got 'a'", dt="a")
@@ -354,7 +356,7 @@ def test_what_cannot_be_meant_is_refused():
     refused("differs from its transpose by 0.5", metric=np.eye(7) + 0.5 * np.eye(7, k=1))
     refused("positive definite, and its least eigenvalue is -2", metric=np.diag([1.0, 1, 1, 1, 1, 1, -2]))
     with pytest.raises(torsor.ShapeError, match="`velocity` must have shape"):
-        torsor.resolved_rate(panda, q, "hand_tcp", np.zeros(3))
+        torsor.control.resolved_rate(panda, q, "hand_tcp", np.zeros(3))
 
 
 def test_what_is_traced_is_refused_in_words():
@@ -362,11 +364,11 @@ def test_what_is_traced_is_refused_in_words():
     panda, q, one, _, _ = panda_state(0)
     match = "prioritised_{} works with plain numbers, and cannot run inside jit"
     with pytest.raises(torsor.TorsorError, match=match.format("velocities")):
-        jax.jit(lambda q: torsor.prioritised_velocities(panda, q, [one], DT).v)(q)
+        jax.jit(lambda q: torsor.control.prioritised_velocities(panda, q, [one], DT).v)(q)
     with pytest.raises(torsor.TorsorError, match=match.format("accelerations")):
-        jax.jit(lambda y: torsor.prioritised_accelerations(panda, q, q, [(one[0], y)], DT).a)(one[1])
+        jax.jit(lambda y: torsor.control.prioritised_accelerations(panda, q, q, [(one[0], y)], DT).a)(one[1])
     with pytest.raises(torsor.TorsorError, match=match.format("velocities")):
-        torsor.compile(lambda robot, q: torsor.prioritised_velocities(robot, q, [one], DT).v, panda, {"q": 7})
+        torsor.compile(lambda robot, q: torsor.control.prioritised_velocities(robot, q, [one], DT).v, panda, {"q": 7})
 
 
 @pytest.mark.parametrize("how", ["numpy", "compiled"])
@@ -376,10 +378,10 @@ def test_metrics_that_are_none_give_nothing(how):
     skewed, indefinite = np.eye(7) + 0.25 * np.eye(7, k=1), np.diag([1.0, 1, 1, -1, 1, 1, 1])
     with torsor.backend(how):
         for metric in (skewed, skewed.T, indefinite):
-            assert np.isnan(torsor.resolved_rate(panda, q, *one, metric=metric)).all()
-            assert np.isnan(torsor.resolved_acceleration(panda, q, q, *one, metric=metric)).all()
-            assert np.isnan(torsor.horizontal_lift(panda, q, one[0], metric)).all()
-        assert np.isfinite(torsor.resolved_rate(panda, q, *one, metric=0.5 * (skewed + skewed.T))).all()
+            assert np.isnan(torsor.control.resolved_rate(panda, q, *one, metric=metric)).all()
+            assert np.isnan(torsor.control.resolved_acceleration(panda, q, q, *one, metric=metric)).all()
+            assert np.isnan(torsor.redundancy.horizontal_lift(panda, q, one[0], metric)).all()
+        assert np.isfinite(torsor.control.resolved_rate(panda, q, *one, metric=0.5 * (skewed + skewed.T))).all()
 
 
 def singular_cases():
@@ -395,12 +397,15 @@ def test_what_is_left_of_a_task_by_rounding_moves_nothing(robot, q, task):
     """All of J is rounding error: no v is made up of it, and nobody else is blamed."""
     J, y, still = task.jacobian(robot, q), np.ones(task.size), np.zeros(robot.nv)
     assert 0.0 < np.abs(J).max() < 1e-15
-    assert np.isnan(torsor.resolved_rate(robot, q, task, y)).any()
-    assert np.isnan(torsor.resolved_acceleration(robot, q, still, task, y)).any()
-    assert_close(torsor.resolved_rate(robot, q, task, y, damping=0.1), still, 1e-12)
+    assert np.isnan(torsor.control.resolved_rate(robot, q, task, y)).any()
+    assert np.isnan(torsor.control.resolved_acceleration(robot, q, still, task, y)).any()
+    assert_close(torsor.control.resolved_rate(robot, q, task, y, damping=0.1), still, 1e-12)
     for result, x in (
-        (found := torsor.prioritised_velocities(robot, q, [(task, y)], DT, position_limits=False), found.v),
-        (found := torsor.prioritised_accelerations(robot, q, still, [(task, y)], DT, effort_limits=False), found.a),
+        (found := torsor.control.prioritised_velocities(robot, q, [(task, y)], DT, position_limits=False), found.v),
+        (
+            found := torsor.control.prioritised_accelerations(robot, q, still, [(task, y)], DT, effort_limits=False),
+            found.a,
+        ),
     ):
         assert np.all(x == 0.0)
         assert not result.tasks[0].done
@@ -412,8 +417,8 @@ def test_rows_that_never_move_are_an_error_unless_damped():
     arm, q = torsor.robots.planar2r(), np.array([0.3, 0.4])
     task = torsor.position_task("tip", ["vx", "vz"])
     with pytest.raises(torsor.TorsorError, match="no joint moves vz"):
-        torsor.resolved_rate(arm, q, task, np.ones(2))
-    assert np.isfinite(torsor.resolved_rate(arm, q, task, np.ones(2), damping=0.1)).all()
+        torsor.control.resolved_rate(arm, q, task, np.ones(2))
+    assert np.isfinite(torsor.control.resolved_rate(arm, q, task, np.ones(2), damping=0.1)).all()
 
 
 @settings(max_examples=20)
@@ -426,7 +431,7 @@ def test_limits_in_the_way_are_those_that_alone_would_give_more(case, levels):
         rows = np.sort(rng.choice(3, rng.integers(1, 3), replace=False)).tolist()
         task = (torsor.position_task, torsor.orientation_task)[rng.integers(2)](str(frame)).select(rows)
         tasks.append((task, 3.0 * rng.normal(size=task.size)))
-    result = torsor.prioritised_velocities(robot, q, tasks, DT)
+    result = torsor.control.prioritised_velocities(robot, q, tasks, DT)
     assume(not any(outcome.at_edge for outcome in result.tasks))  # there a task is given less, limits or not
     rows = velocity_rows(robot, q, DT, 0.1, position=True, velocity=True, change=None)
     K = np.eye(robot.nv)
@@ -475,7 +480,7 @@ def test_limits_that_tasks_before_are_held_at_are_listed_apart():
     robot = slides({"velocity_limit": 1.0}, {"velocity_limit": 1.0})
     both = torsor.function_task(lambda robot, q: q[:1] + q[1:], 1)
     y = torsor.position_task("y_link", ["vy"])
-    result = torsor.prioritised_velocities(robot, np.zeros(2), [(both, [3.0]), (y, [0.5])], DT)
+    result = torsor.control.prioritised_velocities(robot, np.zeros(2), [(both, [3.0]), (y, [0.5])], DT)
     assert_close(result.v, np.ones(2), 1e-12)
     first, second = result.tasks
     assert [key(limit) for limit in first.limits] == [("x", "velocity", "upper"), ("y", "velocity", "upper")]
@@ -489,7 +494,9 @@ def test_limits_that_tasks_before_are_held_at_are_listed_apart():
 def test_limits_that_are_in_the_way_only_together_are_said_to_be():
     """1 m/s at most, and 0.01 m left for a step of 0.01 s: a wider one of both would change nothing."""
     robot = slides({"velocity_limit": 1.0, "upper": 0.01}, {})
-    result = torsor.prioritised_velocities(robot, np.zeros(2), [(torsor.position_task("y_link", ["vx"]), [2.0])], 0.01)
+    result = torsor.control.prioritised_velocities(
+        robot, np.zeros(2), [(torsor.position_task("y_link", ["vx"]), [2.0])], 0.01
+    )
     (outcome,) = result.tasks
     assert not outcome.limits
     assert {key(limit) for limit in outcome.limits_together} == {("x", "velocity", "upper"), ("x", "position", "upper")}
@@ -498,7 +505,7 @@ def test_limits_that_are_in_the_way_only_together_are_said_to_be():
 
 def test_damping_is_not_taken_for_a_singularity():
     panda, q, one, _, _ = panda_state(0)
-    text = str(torsor.prioritised_velocities(panda, q, [one], DT, damping=0.1).tasks[0])
+    text = str(torsor.control.prioritised_velocities(panda, q, [one], DT, damping=0.1).tasks[0])
     assert text.endswith(
-        "; damping, or the robot cannot move that way here, whatever the limits (see torsor.task_rank)"
+        "; damping, or the robot cannot move that way here, whatever the limits (see torsor.tasks.task_rank)"
     )

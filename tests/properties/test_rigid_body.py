@@ -8,8 +8,9 @@ from property_checks import DIFFERENTIATED, assert_close, derivative, largest
 from property_strategies import bodies, poses, seeds, solid_bodies, vectors6
 
 import torsor
-from torsor import lie, rigid_body, second_kind
+from torsor import lie
 from torsor.lie import se3, so3
+from torsor.papers import rigid_body, second_kind
 
 
 def at_centre(body: torsor.Inertia, V: np.ndarray) -> np.ndarray:
@@ -148,13 +149,13 @@ def test_adjoint_between_exponentials_is_differentiated_by_brackets(n, seed):
     i, j = min(i, j), max(i, j)
 
     def moved(q):
-        return torsor.adjoint_between(screws, q, i, j) @ B
+        return torsor.papers.adjoint_between(screws, q, i, j) @ B
 
     def slope(q):
-        return torsor.adjoint_between_derivative(screws, q, i, j, k, B)
+        return torsor.papers.adjoint_between_derivative(screws, q, i, j, k, B)
 
     e_k, e_l = np.eye(n)[k - 1], np.eye(n)[l - 1]
-    scale = largest(torsor.adjoint_between(screws, q, i, j)) * 10
+    scale = largest(torsor.papers.adjoint_between(screws, q, i, j)) * 10
     assert_close(slope(q), derivative(lambda t: moved(q + t * e_k)), DIFFERENTIATED, scale=scale)
-    curvature = torsor.adjoint_between_second_derivative(screws, q, i, j, k, l, B)
+    curvature = torsor.papers.adjoint_between_second_derivative(screws, q, i, j, k, l, B)
     assert_close(curvature, derivative(lambda t: slope(q + t * e_l)), DIFFERENTIATED, scale=scale)

@@ -11,7 +11,7 @@ from property_strategies import ALL_KINDS, lumped_robots, robots, seeds, twists
 import torsor
 from torsor import Inertia, Joint, Mimic
 from torsor.formats.write_screw_list import to_json, to_yaml
-from torsor.model.assemble import disassemble, frames_of
+from torsor.model._assemble import disassemble, frames_of
 from torsor.model.structure import Coupling
 
 WRITERS = {"json": to_json, "yaml": to_yaml}

@@ -43,7 +43,7 @@ def in_jax(jax, function, *given):
 def contracted(case, wrenches):
     """Some weights, and the tensors contracted with them."""
     weights = case.rng.normal(size=case.v.shape)
-    tensors = torsor.inverse_dynamics_second_derivatives(case.robot, case.q, case.v, case.a, wrenches)
+    tensors = torsor.derivatives.inverse_dynamics_second_derivatives(case.robot, case.q, case.v, case.a, wrenches)
     return weights, [np.einsum("...i,...ijk->...jk", weights, tensor) for tensor in tensors]
 
 
@@ -51,7 +51,7 @@ def contracted(case, wrenches):
 def test_they_are_the_derivatives_of_the_first(case):
     """Every joint kind, trees, mimic joints, armature, friction, external wrenches held in their frames."""
     wrenches = case.wrenches()
-    found = torsor.inverse_dynamics_second_derivatives(case.robot, case.q, case.v, case.a, wrenches)
+    found = torsor.derivatives.inverse_dynamics_second_derivatives(case.robot, case.q, case.v, case.a, wrenches)
     for tensor, want in zip(found, by_differences(case, wrenches), strict=True):
         assert_close(tensor, want, DIFFERENTIATED, scale=max(map(largest, found)))
 
@@ -67,7 +67,7 @@ def test_they_are_what_jax_finds(jax_in_doubles):
         return tuple(torsor.inverse_dynamics_derivatives(robot, torsor.integrate(robot, q, step), v, a, wrenches))
 
     (qq, qv), (_, vv), (aq, _) = in_jax(jax, jax.jacfwd(first, argnums=(0, 1)), np.zeros(robot.nv), v)
-    found = torsor.inverse_dynamics_second_derivatives(robot, q, v, a, wrenches)
+    found = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a, wrenches)
     for tensor, want in zip(found, (qq, qv, vv, aq), strict=True):
         assert_close(tensor, want, 1e-11, scale=max(map(largest, found)))
 
@@ -76,18 +76,18 @@ def test_they_are_what_jax_finds(jax_in_doubles):
 def test_they_are_consistent_with_the_terms(case):
     """Coriolis forces are the quadratic ½ vv v v (Euler's theorem), vv is made of Christoffel symbols, aq is ∂M."""
     robot, q, v, a, _ = case
-    found = torsor.inverse_dynamics_second_derivatives(robot, q, v, a)
+    found = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a)
     twice = np.einsum("...ijk,...j,...k->...i", found.vv, v, v)
-    assert_close(0.5 * twice, torsor.coriolis_forces(robot, q, v), 1e-11, scale=largest(found.vv))
+    assert_close(0.5 * twice, torsor.dynamics.coriolis_forces(robot, q, v), 1e-11, scale=largest(found.vv))
     weightless = robot.with_parameters(armature=np.zeros(robot.nv))  # armature has no Coriolis forces
-    Gamma = np.moveaxis(torsor.christoffel_symbols(weightless, q), -1, -3)
+    Gamma = np.moveaxis(torsor.geometry.christoffel_symbols(weightless, q), -1, -3)
     assert_close(found.vv, Gamma + transposed(Gamma), 1e-11, scale=largest(found.vv))
-    assert_close(found.aq, np.moveaxis(torsor.mass_matrix_derivative(robot, q), -3, -1), 1e-11)
+    assert_close(found.aq, np.moveaxis(torsor.geometry.mass_matrix_derivative(robot, q), -3, -1), 1e-11)
 
 
 @given(cases(robots(kinds=ONE_NUMBER)))
 def test_the_order_of_two_derivatives_does_not_matter_for_joints_with_one_number(case):
-    qq = torsor.inverse_dynamics_second_derivatives(case.robot, case.q, case.v, case.a, case.wrenches()).qq
+    qq = torsor.derivatives.inverse_dynamics_second_derivatives(case.robot, case.q, case.v, case.a, case.wrenches()).qq
     assert_close(qq, transposed(qq), 1e-11)
 
 
@@ -96,7 +96,7 @@ def test_the_order_within_a_joint_matters_as_its_velocities_do_not_commute(case)
     """∂_k ∂_j τ − ∂_j ∂_k τ is the derivative along [e_k, e_j]."""
     robot, q, v, a, _ = case
     s, wrenches = structure_constants(robot.structure), case.wrenches()
-    qq = torsor.inverse_dynamics_second_derivatives(robot, q, v, a, wrenches).qq
+    qq = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a, wrenches).qq
     dq = torsor.inverse_dynamics_derivatives(robot, q, v, a, wrenches).dq
     along = 0.0 * qq if s is None else np.einsum("kjr,...ir->...ijk", s, dq)
     assert_close(qq - transposed(qq), along, 1e-11, scale=largest(qq))
@@ -106,7 +106,7 @@ def test_the_order_within_a_joint_matters_as_its_velocities_do_not_commute(case)
 def test_the_hessian_is_the_contraction_of_the_tensors(case):
     wrenches = case.wrenches()
     weights, want = contracted(case, wrenches)
-    found = torsor.inverse_dynamics_hessian(case.robot, case.q, case.v, case.a, weights, wrenches)
+    found = torsor.derivatives.inverse_dynamics_hessian(case.robot, case.q, case.v, case.a, weights, wrenches)
     for matrix, expected in zip(found, want, strict=True):
         assert_close(matrix, expected, 1e-11, scale=max(map(largest, want)))
 
@@ -116,7 +116,9 @@ def test_the_product_is_the_hessian_along_a_direction(case):
     wrenches = case.wrenches()
     weights, (qq, qv, vv, aq) = contracted(case, wrenches)
     dq, dv, da = case.rng.normal(size=(3, *case.v.shape))
-    found = torsor.inverse_dynamics_hessian_product(case.robot, case.q, case.v, case.a, weights, dq, dv, da, wrenches)
+    found = torsor.derivatives.inverse_dynamics_hessian_product(
+        case.robot, case.q, case.v, case.a, weights, dq, dv, da, wrenches
+    )
     scale = max(map(largest, (qq, qv, vv, aq)))
     assert_close(found.by_q, times(qq, dq) + times(qv, dv) + times(transposed(aq), da), 1e-11, scale=scale)
     assert_close(found.by_v, times(transposed(qv), dq) + times(vv, dv), 1e-11, scale=scale)
@@ -127,7 +129,7 @@ def test_at_rest_they_are_the_third_derivatives_of_the_potential():
     """Without motion ∂τ/∂q is the Hessian of the potential energy: all orders of the three indices are the same."""
     arm = torsor.robots.panda()
     q = torsor.random_configuration(arm, seed=2)
-    qq = torsor.inverse_dynamics_second_derivatives(arm, q, np.zeros(7), np.zeros(7)).qq
+    qq = torsor.derivatives.inverse_dynamics_second_derivatives(arm, q, np.zeros(7), np.zeros(7)).qq
     assert largest(qq) > 1.0
     for order in ((1, 0, 2), (0, 2, 1), (2, 1, 0)):
         assert_close(qq, np.transpose(qq, order))
@@ -137,7 +139,7 @@ def test_sixty_joints():
     """Two algorithms for one number, far from the base."""
     case = sixty_joints()
     weights, want = contracted(case, None)
-    found = torsor.inverse_dynamics_hessian(case.robot, case.q, case.v, case.a, weights)
+    found = torsor.derivatives.inverse_dynamics_hessian(case.robot, case.q, case.v, case.a, weights)
     for matrix, expected in zip(found, want, strict=True):
         assert_close(matrix, expected, 1e-11, scale=max(map(largest, want)))
 
@@ -145,9 +147,9 @@ def test_sixty_joints():
 def everything(robot, q, v, a, weights, dq, dv, da):
     """All three functions, by the names of their results."""
     direction = (dq, dv, da)
-    tensors = torsor.inverse_dynamics_second_derivatives(robot, q, v, a)
-    hessian = torsor.inverse_dynamics_hessian(robot, q, v, a, weights)
-    product = torsor.inverse_dynamics_hessian_product(robot, q, v, a, weights, *direction)
+    tensors = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a)
+    hessian = torsor.derivatives.inverse_dynamics_hessian(robot, q, v, a, weights)
+    product = torsor.derivatives.inverse_dynamics_hessian_product(robot, q, v, a, weights, *direction)
     return {
         f"{what}_{name}": value
         for what, found in (("tensor", tensors), ("hessian", hessian), ("product", product))

@@ -143,7 +143,7 @@ def test_a_floating_robot_keeps_its_momentum(name):
     robot = ROBOTS[name].with_gravity((0, 0, 0))
     q, v, _ = start(robot)
     run = torsor.simulate(robot, q, v, duration=0.2, step=0.005, method="rk4")
-    momentum = torsor.spatial_momentum(robot, run.q, run.v)
+    momentum = torsor.dynamics.spatial_momentum(robot, run.q, run.v)
     # Fourth order: 40 steps of (0.005 · |ω|)⁵ with |ω| of a few rad/s.
     assert_close(momentum, np.broadcast_to(momentum[0], momentum.shape), 1e-7)
 
@@ -269,7 +269,7 @@ one_number = cases(robots(kinds=ONE_NUMBER, most=3, mimic=False), batches=((),))
 def test_the_books_trajectory_is_the_euler_method(case):
     robot, q, v, _, rng = case
     torques = rng.normal(size=(3, robot.nv))
-    qs, vs = torsor.euler_trajectory(robot, q, v, torques, 0.01)
+    qs, vs = torsor.papers.euler_trajectory(robot, q, v, torques, 0.01)
     run = torsor.simulate(robot, q, v, duration=0.03, step=0.01, torques=torques, method="euler")
     # Two algorithms solve with M; its condition number, up to 1e4 here, costs digits in each of three steps.
     assert_close(qs, run.q, 1e-10)
@@ -280,7 +280,7 @@ def test_the_books_trajectory_is_the_euler_method(case):
 def test_the_books_acceleration_has_the_tip_push_the_environment(case):
     robot, q, v, _, rng = case
     tau, F = case.tau(), rng.normal(size=(*case.batch, 6))
-    book = torsor.joint_acceleration(robot, q, v, tau, F, frame="tool")
-    ours = torsor.factorised_acceleration(robot, q, v, tau, {"tool": -F})
+    book = torsor.papers.joint_acceleration(robot, q, v, tau, F, frame="tool")
+    ours = torsor.papers.factorised_acceleration(robot, q, v, tau, {"tool": -F})
     # Accelerations of light links are large differences of larger terms: digits go with the condition of M.
     assert_close(book, ours, 1e-10)

@@ -5,8 +5,8 @@ import pytest
 
 import torsor
 from torsor.redundancy.angle_difference import angle_difference
-from torsor.redundancy.in_words import vector
 from torsor.redundancy.pieces_met import pieces_met
+from torsor.redundancy.report_text import vector
 from torsor.redundancy.singular_configuration import singular_nearby
 from torsor.redundancy.task_displacement import place
 
@@ -51,7 +51,7 @@ def same(robot, a, b, within=1e-9):
 )
 def test_every_start_on_a_fibre_with_a_crossing_gives_the_same_answer(distance, singular, firsts):
     """Two loops that meet in one configuration, mirror images of each other. Open, closed and endless were said before."""
-    motions = [torsor.self_motion(ARM, q, XY) for q in starts_at(distance, firsts)]
+    motions = [torsor.redundancy.self_motion(ARM, q, XY) for q in starts_at(distance, firsts)]
     assert len(motions) >= 4
     for motion in motions:
         assert not motion.closed
@@ -68,9 +68,9 @@ def test_every_start_on_a_fibre_with_a_crossing_gives_the_same_answer(distance, 
 @pytest.mark.parametrize(("distance", "side", "off"), [(0.6, 1, 1e-12), (0.4, -1, 1e-12), (0.2, 1, 1e-9)])
 def test_beside_a_crossing_two_loops_become_one_or_part(distance, side, off):
     """The fibre next to it turns from loop to loop: one curve as long as both on one side, two as long as one on the other."""
-    loop = float(torsor.self_motion(ARM, starts_at(distance, [0.3])[0], XY).length)
+    loop = float(torsor.redundancy.self_motion(ARM, starts_at(distance, [0.3])[0], XY).length)
     for sign, loops in ((side, 2), (-side, 1)):
-        motion = torsor.self_motion(ARM, starts_at(distance + sign * off, [0.3])[0], XY)
+        motion = torsor.redundancy.self_motion(ARM, starts_at(distance + sign * off, [0.3])[0], XY)
         assert motion.closed
         assert not motion.singular
         (beside,) = motion.missed
@@ -81,21 +81,21 @@ def test_beside_a_crossing_two_loops_become_one_or_part(distance, side, off):
 
 
 def test_a_crossing_joins_its_curves_to_one_piece():
-    found = torsor.self_motion_components(ARM, reaching(0.6, 0.3, 1), XY, starts=8)
+    found = torsor.redundancy.self_motion_components(ARM, reaching(0.6, 0.3, 1), XY, starts=8)
     assert len(found) == 1
     assert len(found.components) == 2
     np.testing.assert_array_equal(found.piece, [0, 0])
     assert same(ARM, found.singular[0].q, [0, 0, np.pi])
     assert found.found.sum() == found.starts
     assert "2 curves that meet in singular configurations" in str(found)
-    from_crossing = torsor.self_motion_components(ARM, [0, 0, np.pi], XY, starts=8)
+    from_crossing = torsor.redundancy.self_motion_components(ARM, [0, 0, np.pi], XY, starts=8)
     assert len(from_crossing) == 1
     lengths = [sorted(float(curve.length) for curve in one.components) for one in (found, from_crossing)]
     np.testing.assert_allclose(*lengths, rtol=1e-9)
 
 
 def test_curves_leave_a_crossing_in_the_directions_that_are_told():
-    found = torsor.self_motion_components(ARM, reaching(0.4, 0.3, 1), XY, starts=2)
+    found = torsor.redundancy.self_motion_components(ARM, reaching(0.4, 0.3, 1), XY, starts=2)
     (crossing,) = found.singular
     leaving = []
     for curve in found.components:
@@ -111,10 +111,10 @@ def test_starts_in_singular_configurations_are_answered_in_words():
     with pytest.raises(
         torsor.TorsorError, match=r"rank 1 of 2.*Two curves of the self-motion cross here: .*components"
     ):
-        torsor.self_motion(ARM, [0, 0, np.pi], XY)
+        torsor.redundancy.self_motion(ARM, [0, 0, np.pi], XY)
     with pytest.raises(torsor.TorsorError, match=r"rank 1 of 2.*this configuration alone"):
-        torsor.self_motion(ARM, [0.3, 0, 0], XY)
-    alone = torsor.self_motion_components(ARM, [0.3, 0, 0], XY, starts=5)
+        torsor.redundancy.self_motion(ARM, [0.3, 0, 0], XY)
+    alone = torsor.redundancy.self_motion_components(ARM, [0.3, 0, 0], XY, starts=5)
     assert len(alone) == 1
     assert not alone.components
     assert alone.singular[0].is_isolated
@@ -125,7 +125,7 @@ def test_starts_in_singular_configurations_are_answered_in_words():
 def test_fibres_beside_an_isolated_configuration_are_small_ellipses(off):
     lengths = []
     for factor in (1.0, 4.0):
-        motion = torsor.self_motion(ARM, starts_at(1.2 - factor * off, [0.0])[0], XY)
+        motion = torsor.redundancy.self_motion(ARM, starts_at(1.2 - factor * off, [0.0])[0], XY)
         assert motion.closed
         lengths.append(float(motion.length))
     # The tip itself is known to 1e-16, a fraction 1e-4 of the smaller offset.
@@ -135,12 +135,12 @@ def test_fibres_beside_an_isolated_configuration_are_small_ellipses(off):
 def test_a_curve_ends_in_a_crossing_or_at_a_limit_whichever_is_first():
     arm = ARM.with_limits({"joint_1": (-0.4, 0.4)})
     q = reaching(0.6, 0.3, 1)
-    free = torsor.self_motion(arm, q, XY)
-    motion = torsor.self_motion(arm, q, XY, within_limits=True)
+    free = torsor.redundancy.self_motion(arm, q, XY)
+    motion = torsor.redundancy.self_motion(arm, q, XY, within_limits=True)
     assert sum("limit of 'joint_1', 0.4" in end for end in motion.ends) == 1
     assert len(motion.singular) == 1
     assert float(motion.length) < float(free.length)
-    found = torsor.self_motion_components(arm, q, XY, starts=8, within_limits=True)
+    found = torsor.redundancy.self_motion_components(arm, q, XY, starts=8, within_limits=True)
     assert len(found) >= 1
     for curve in found.components:
         assert np.all(np.abs(curve.q[:, 0]) < 0.4 + 1e-9)
@@ -154,12 +154,12 @@ def test_arcs_of_the_panda_meet_four_at_each_crossing():
     beside = np.array([-0.0288, 0.0, 1.5488, -2.6329, 1.8574, 2.5256, 1.6785])
     crossing = singular_nearby(PANDA, beside, HAND, place(PANDA, beside, HAND))
     assert np.linalg.svd(HAND.jacobian(PANDA, crossing.q), compute_uv=False)[-1] < 1e-12
-    found = torsor.self_motion_components(PANDA, crossing.q, HAND, 0.1, starts=1)
+    found = torsor.redundancy.self_motion_components(PANDA, crossing.q, HAND, 0.1, starts=1)
     arcs = [curve for curve, piece in zip(found.components, found.piece, strict=True) if piece == 0]
     crossings = np.sum(found.piece_of_singular == 0)
     assert crossings >= 1
     assert len(arcs) == 2 * crossings
-    again = torsor.self_motion(PANDA, arcs[1].q[len(arcs[1].q) // 3], HAND, 0.1)
+    again = torsor.redundancy.self_motion(PANDA, arcs[1].q[len(arcs[1].q) // 3], HAND, 0.1)
     assert float(again.length) == pytest.approx(float(arcs[1].length), rel=1e-8)
     assert len(again.singular) == len(arcs[1].singular)
 
@@ -167,7 +167,7 @@ def test_arcs_of_the_panda_meet_four_at_each_crossing():
 def test_flows_end_in_singular_configurations_and_the_others_go_on():
     """From beside one of four links in a line, towards it: before, one flow that came there ended all of them."""
     chain = torsor.robots.planar_chain([1.0] * 4, [1.0] * 4)
-    motion = torsor.self_motion(chain, [0, 0, 0.02, np.pi], XY, flows=64)
+    motion = torsor.redundancy.self_motion(chain, [0, 0, 0.02, np.pi], XY, flows=64)
     stopped = np.array(["singular configuration near q = " in end for end in motion.ends])
     assert 0 < stopped.sum() < 64
     assert np.abs(motion.q[stopped, -1] - [0, 0, 0, np.pi]).max() < 1e-4

@@ -10,6 +10,7 @@ from property_strategies import Case, cases, mass_condition, robots
 
 import torsor
 from torsor.arrays.symmetric_eigen import jacobi_eigen
+from torsor.functions.dispatch import BY_NAME
 from torsor.tasks import Task
 
 few = settings(max_examples=15)
@@ -26,7 +27,7 @@ def task_of(case: Case) -> tuple[Task, float]:
     rows = rng.permutation(whole.size)[: int(rng.integers(1, min(whole.size, robot.nv) + 1))]
     task = whole.select([int(row) for row in rows])
     J = task.jacobian(robot, q)
-    gram = J @ torsor.inverse_mass_matrix(robot, q) @ transposed(J)
+    gram = J @ torsor.dynamics.inverse_mass_matrix(robot, q) @ transposed(J)
     worst = float(np.linalg.cond(gram).max(initial=1.0))
     assume(np.isfinite(worst) and worst < WELL)
     return task, worst * mass_condition(robot, q)
@@ -40,7 +41,7 @@ heavy = robots(most=6).filter(lambda robot: robot.parameters.inertias[:, 0].sum(
 def test_the_consistent_inverse_and_the_projector_are_what_they_are_called(case):
     robot, q, v = case.robot, case.q, case.v
     task, worst = task_of(case)
-    d = torsor.task_space_dynamics(robot, q, v, task)
+    d = torsor.tasks.task_space_dynamics(robot, q, v, task)
     M, N = torsor.mass_matrix(robot, q), d.projector
     near = 1e-14 * worst + 1e-12
     assert_close(d.jacobian @ d.inverse, np.broadcast_to(np.eye(task.size), d.inertia.shape), near)
@@ -49,9 +50,9 @@ def test_the_consistent_inverse_and_the_projector_are_what_they_are_called(case)
     assert_close(transposed(N) @ M, M @ N, near, scale=largest(M) * largest(N))
     assert_close(d.inertia, transposed(d.inertia), near)
     assert np.all(np.linalg.eigvalsh(d.inertia) > 0)
-    assert_close(d.inertia @ d.jacobian @ torsor.inverse_mass_matrix(robot, q), transposed(d.inverse), near)
+    assert_close(d.inertia @ d.jacobian @ torsor.dynamics.inverse_mass_matrix(robot, q), transposed(d.inverse), near)
     assert_close(d.coriolis + d.gravity, d.bias)
-    assert_close(torsor.task_space_dynamics(robot, q, np.zeros_like(v), task).bias, d.gravity, near, scale=d.bias)
+    assert_close(torsor.tasks.task_space_dynamics(robot, q, np.zeros_like(v), task).bias, d.gravity, near, scale=d.bias)
 
 
 @few
@@ -61,18 +62,18 @@ def test_forces_along_a_task_give_the_acceleration_of_the_whole_robot(case):
     robot, q, v = case.robot, case.q, case.v
     task, worst = task_of(case)
     near = 1e-13 * worst + 1e-11
-    d = torsor.task_space_dynamics(robot, q, v, task)
+    d = torsor.tasks.task_space_dynamics(robot, q, v, task)
     F, null = case.rng.normal(size=(*case.batch, task.size)), case.tau()
-    tau = torsor.task_forces_to_torques(robot, q, task, F, null) + torsor.friction_forces(robot, v)
+    tau = torsor.tasks.task_forces_to_torques(robot, q, task, F, null) + torsor.friction_forces(robot, v)
     a = torsor.forward_dynamics(robot, q, v, tau)
     y = times(d.jacobian, a) + d.drift
     size = largest(d.inertia) * (largest(y) + largest(d.drift)) + largest(d.bias)
     assert_close(times(d.inertia, y) + d.bias, F, near, scale=size)
-    assert_close(torsor.workspace_acceleration(robot, q, v, tau, task), y, near, scale=largest(a))
-    felt = torsor.torques_to_task_forces(robot, q, task, tau - torsor.friction_forces(robot, v))
+    assert_close(torsor.tasks.workspace_acceleration(robot, q, v, tau, task), y, near, scale=largest(a))
+    felt = torsor.tasks.torques_to_task_forces(robot, q, task, tau - torsor.friction_forces(robot, v))
     assert_close(felt, F, near, scale=largest(d.inverse) * largest(tau))
-    pushed = torsor.task_space_forward_dynamics(robot, q, v, task, F)
-    friction = times(d.jacobian, times(torsor.inverse_mass_matrix(robot, q), torsor.friction_forces(robot, v)))
+    pushed = torsor.tasks.task_space_forward_dynamics(robot, q, v, task, F)
+    friction = times(d.jacobian, times(torsor.dynamics.inverse_mass_matrix(robot, q), torsor.friction_forces(robot, v)))
     assert_close(pushed, y - friction, near, scale=largest(a) + largest(friction))
 
 
@@ -83,12 +84,12 @@ def test_inverse_dynamics_of_a_task_gives_it_the_acceleration_asked_for(case):
     task, worst = task_of(case)
     wanted, null = case.rng.normal(size=(*case.batch, task.size)), case.tau()
     for rest in ((), (null,)):
-        tau = torsor.task_space_inverse_dynamics(robot, q, v, task, wanted, *rest)
+        tau = torsor.tasks.task_space_inverse_dynamics(robot, q, v, task, wanted, *rest)
         a = torsor.forward_dynamics(robot, q, v, tau)
-        got = torsor.workspace_acceleration(robot, q, v, tau, task)
+        got = torsor.tasks.workspace_acceleration(robot, q, v, tau, task)
         scale = largest(task.jacobian(robot, q)) * largest(a) + largest(task.drift(robot, q, v))
         assert_close(got, wanted, 1e-13 * worst + 1e-11, scale=scale)
-        d = torsor.task_space_dynamics(robot, q, v, task)
+        d = torsor.tasks.task_space_dynamics(robot, q, v, task)
         same = d.torques(wanted, *rest) + torsor.friction_forces(robot, v)
         assert_close(tau, same, 1e-13 * worst + 1e-11, scale=largest(d.inertia) * largest(wanted) + largest(d.bias))
 
@@ -100,10 +101,10 @@ def test_inertia_and_bias_in_other_axes_are_those_of_the_same_motion(robot, fram
     T = torsor.frame_pose(robot, q, frame)
     R, none = T[..., :3, :3], np.zeros((3, 3, 3))
     turned = np.block([[R, none], [none, R]])
-    F, body = np.linspace(-1.0, 2.0, 6), torsor.task_space_dynamics(robot, q, v, frame)
+    F, body = np.linspace(-1.0, 2.0, 6), torsor.tasks.task_space_dynamics(robot, q, v, frame)
     for axes, X in (("space", torsor.lie.Ad(T)), ("mixed", turned)):
         task = torsor.pose_task(frame, axes=axes)
-        d = torsor.task_space_dynamics(robot, q, v, task)
+        d = torsor.tasks.task_space_dynamics(robot, q, v, task)
         back = np.linalg.inv(X)
         near = 1e-10 * largest(d.inertia)
         assert_close(d.inertia, transposed(back) @ body.inertia @ back, near)
@@ -116,7 +117,7 @@ def test_inertia_and_bias_in_other_axes_are_those_of_the_same_motion(robot, fram
             )
         )
         assert_close(times(d.inertia, rate) + d.bias, np.broadcast_to(F, rate.shape), 1e-6, scale=d.inertia)
-        assert_close(torsor.task_space_forward_dynamics(robot, q, v, task, F), rate, 1e-6, scale=rate)
+        assert_close(torsor.tasks.task_space_forward_dynamics(robot, q, v, task, F), rate, 1e-6, scale=rate)
 
 
 @few
@@ -125,29 +126,31 @@ def test_manipulability_is_the_volume_of_the_ellipsoid_and_its_gradient_the_deri
     robot, q = case.robot, case.q
     task, _ = task_of(case)
     measures = {
-        "velocity": torsor.manipulability,
-        "energy": torsor.inertia_manipulability,
-        "force": torsor.dynamic_manipulability,
+        "velocity": torsor.tasks.manipulability,
+        "energy": torsor.tasks.inertia_manipulability,
+        "force": torsor.tasks.dynamic_manipulability,
     }
     for bounded, measure in measures.items():
-        found = torsor.manipulability_ellipsoid(robot, q, task, bounded)
+        found = torsor.tasks.manipulability_ellipsoid(robot, q, task, bounded)
         assert_close(measure(robot, q, task) / found.volume, np.ones(case.batch), 1e-7)
     J = task.jacobian(robot, q)
     assume(np.linalg.cond(J).max() < 100)
-    slopes = [derivative_along(lambda r, x: torsor.manipulability(r, x, task), robot, q, e) for e in np.eye(robot.nv)]
-    assert_close(torsor.manipulability_gradient(robot, q, task), np.stack(slopes, axis=-1), 10 * DIFFERENTIATED)
+    slopes = [
+        derivative_along(lambda r, x: torsor.tasks.manipulability(r, x, task), robot, q, e) for e in np.eye(robot.nv)
+    ]
+    assert_close(torsor.tasks.manipulability_gradient(robot, q, task), np.stack(slopes, axis=-1), 10 * DIFFERENTIATED)
 
 
 def test_at_a_singularity_nothing_is_made_up():
     robot, task = torsor.robots.planar2r(), torsor.position_task("tip", ["vx", "vy"])
     q, v = np.array([[0.4, 0.0], [0.4, np.pi], [0.4, 1.0]]), np.ones(2)
-    found = torsor.task_space_dynamics(robot, q, v, task)
+    found = torsor.tasks.task_space_dynamics(robot, q, v, task)
     assert np.isnan(found.inertia[:2]).all()
-    assert np.isnan(torsor.task_space_inverse_dynamics(robot, q, v, task, [0.0, 0.0])[:2]).all()
+    assert np.isnan(torsor.tasks.task_space_inverse_dynamics(robot, q, v, task, [0.0, 0.0])[:2]).all()
     assert np.isfinite(found.inertia[2]).all()
-    np.testing.assert_array_equal(torsor.manipulability(robot, q, task)[:2], 0.0)
-    assert np.isnan(torsor.manipulability_gradient(robot, q, task)[:2]).all()
-    assert np.isfinite(torsor.task_space_forward_dynamics(robot, q, v, task, [1.0, 0.0])).all()
+    np.testing.assert_array_equal(torsor.tasks.manipulability(robot, q, task)[:2], 0.0)
+    assert np.isnan(torsor.tasks.manipulability_gradient(robot, q, task)[:2]).all()
+    assert np.isfinite(torsor.tasks.task_space_forward_dynamics(robot, q, v, task, [1.0, 0.0])).all()
 
 
 @pytest.mark.compiled
@@ -156,22 +159,22 @@ def test_at_singularities_of_a_large_arm_nothing_is_made_up(seed):
     """Stretched out, and with the wrist stretched: random otherwise."""
     q, v, _ = torsor.random_state(REDUNDANT, seed=seed)
     q[1:6] = 0.0
-    assert torsor.task_rank(REDUNDANT, q, "tool").is_singular
-    assert np.isnan(torsor.task_space_dynamics(REDUNDANT, q, v, "tool").inertia).any()
-    assert torsor.manipulability(REDUNDANT, q, "tool") == 0.0
+    assert torsor.tasks.task_rank(REDUNDANT, q, "tool").is_singular
+    assert np.isnan(torsor.tasks.task_space_dynamics(REDUNDANT, q, v, "tool").inertia).any()
+    assert torsor.tasks.manipulability(REDUNDANT, q, "tool") == 0.0
 
 
 FLAT = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 0.8, 0.5])
 OF_A_TASK = {
-    "task_space_dynamics": lambda robot, q, task: torsor.task_space_dynamics(robot, q, 0 * q, task).inertia,
-    "task_space_inverse_dynamics": lambda robot, q, task: torsor.task_space_inverse_dynamics(
+    "task_space_dynamics": lambda robot, q, task: torsor.tasks.task_space_dynamics(robot, q, 0 * q, task).inertia,
+    "task_space_inverse_dynamics": lambda robot, q, task: torsor.tasks.task_space_inverse_dynamics(
         robot, q, 0 * q, task, np.ones(task.size)
     ),
-    "torques_to_task_forces": lambda robot, q, task: torsor.torques_to_task_forces(robot, q, task, q),
-    "horizontal_lift": torsor.horizontal_lift,
-    "pseudoinverse_lift": torsor.pseudoinverse_lift,
-    "manipulability_gradient": torsor.manipulability_gradient,
-    "split_velocity": lambda robot, q, task: torsor.split_velocity(robot, q, q, task),
+    "torques_to_task_forces": lambda robot, q, task: torsor.tasks.torques_to_task_forces(robot, q, task, q),
+    "horizontal_lift": torsor.redundancy.horizontal_lift,
+    "pseudoinverse_lift": torsor.redundancy.pseudoinverse_lift,
+    "manipulability_gradient": torsor.tasks.manipulability_gradient,
+    "split_velocity": lambda robot, q, task: torsor.redundancy.split_velocity(robot, q, q, task),
 }
 
 
@@ -196,7 +199,7 @@ def test_rows_that_have_vanished_are_not_made_up_of_rounding_errors(name, backen
     with torsor.backend(backend):
         assert np.isnan(OF_A_TASK[name](FLAT, np.array([np.pi / 2, 0.0, 0.0]), up)).all()
         assert np.isfinite(OF_A_TASK[name](FLAT, np.array([np.pi / 2, 1e-6, 0.0]), up)).all()
-        rank = torsor.task_rank(FLAT, [np.pi / 2, 0.0, 0.0], up)
+        rank = torsor.tasks.task_rank(FLAT, [np.pi / 2, 0.0, 0.0], up)
     assert rank.rank == 0 and rank.usual_rank == 1 and rank.is_singular
 
 
@@ -208,7 +211,7 @@ def test_in_single_precision_rounding_errors_are_larger():
         q = wrist + offset * np.eye(6)[4]
         inertias = {}
         for kind, finite in ((np.float32, single), (np.float64, double)):
-            inertias[kind] = torsor.task_space_dynamics(arm, q.astype(kind), np.zeros(6, kind), "tool0").inertia
+            inertias[kind] = torsor.tasks.task_space_dynamics(arm, q.astype(kind), np.zeros(6, kind), "tool0").inertia
             assert inertias[kind].dtype == kind
             assert np.isfinite(inertias[kind]).all() == finite
         if single:  # what is told is true: ε of single precision times the condition of JM⁻¹Jᵀ, about 10⁴, leaves 10⁻³
@@ -221,14 +224,18 @@ def test_what_is_not_a_number_stays_so(backend):
     q[0] = np.nan
     task = torsor.position_task("tip", ["vx", "vy"])
     with torsor.backend(backend):
-        for function in (torsor.manipulability, torsor.inertia_manipulability, torsor.dynamic_manipulability):
+        for function in (
+            torsor.tasks.manipulability,
+            torsor.tasks.inertia_manipulability,
+            torsor.tasks.dynamic_manipulability,
+        ):
             assert np.array_equal(np.isnan(function(FLAT, q, task)), [True, False])
-        report = torsor.damped_task_space_dynamics(FLAT, q[0], q[0], task).report
-        rank = torsor.task_rank(FLAT, q, task)
+        report = torsor.tasks.damped_task_space_dynamics(FLAT, q[0], q[0], task).report
+        rank = torsor.tasks.task_rank(FLAT, q, task)
         assert rank.rank.tolist() == [0, 2] and np.isnan(rank.singular_values[0]).all()
-        assert "nothing is known" in str(torsor.task_rank(FLAT, q[0], task))
+        assert "nothing is known" in str(torsor.tasks.task_rank(FLAT, q[0], task))
         for bounded in ("velocity", "energy", "force"):
-            lengths = torsor.manipulability_ellipsoid(FLAT, q, task, bounded).lengths
+            lengths = torsor.tasks.manipulability_ellipsoid(FLAT, q, task, bounded).lengths
             assert np.isnan(lengths[0]).all() and (lengths[1] > 0.0).all()
     assert report.is_damped and "nothing is known" in str(report)
 
@@ -250,7 +257,9 @@ def test_damped_dynamics_have_derivatives_where_mobilities_are_equal_too(harder,
     scales = np.array(harder) / np.sqrt([2.0, 1.0])
 
     def inertia(robot, q):
-        return torsor.damped_task_space_dynamics(robot, q, 0 * q, task, scales=scales, limit=1e-2).dynamics.inertia
+        return torsor.tasks.damped_task_space_dynamics(
+            robot, q, 0 * q, task, scales=scales, limit=1e-2
+        ).dynamics.inertia
 
     q, dq = np.array([place, 0.0]), 1e-6
     slopes = [(inertia(robot, q + e) - inertia(robot, q - e)) / (2 * dq) for e in dq * np.eye(2)]
@@ -267,13 +276,13 @@ def test_damped_dynamics_have_derivatives_where_mobilities_are_equal_too(harder,
 def test_what_decides_by_numbers_says_so_inside_a_trace(jax_in_doubles):
     task = torsor.position_task("tip", ["vx", "vy"])
     for name in ("task_rank", "manipulability_ellipsoid"):
-        function = getattr(torsor, name)
+        function = BY_NAME[name]
         with pytest.raises(torsor.TorsorError, match=f"{name} works with plain numbers, and cannot run inside jit"):
             jax_in_doubles.jit(lambda q, f=function: f(FLAT, q, task)[2])(np.zeros(3))
         with pytest.raises(torsor.TorsorError, match=f"{name} works with plain numbers, and cannot run inside jit"):
             torsor.compile(lambda robot, q, f=function: f(robot, q, task)[1], FLAT, {"q": 3})
-    assert str(torsor.task_rank(FLAT, np.zeros(3), "base")) == "rank 0 of 6: no joint moves it"
-    dynamics = torsor.task_space_dynamics(FLAT, np.ones(3), np.zeros(3), task)
+    assert str(torsor.tasks.task_rank(FLAT, np.zeros(3), "base")) == "rank 0 of 6: no joint moves it"
+    dynamics = torsor.tasks.task_space_dynamics(FLAT, np.ones(3), np.zeros(3), task)
     with pytest.raises(torsor.ShapeError, match=r"`acceleration` must have shape \(\.\.\., 2\), got \(3,\)"):
         dynamics.torques([1.0, 0.0, 0.0])
 
@@ -281,11 +290,11 @@ def test_what_decides_by_numbers_says_so_inside_a_trace(jax_in_doubles):
 def test_more_rows_than_freedoms_are_refused():
     robot = torsor.robots.planar2r()
     with pytest.raises(torsor.TorsorError, match="of robot 'planar2r' has 6 rows and the robot 2 degrees of freedom"):
-        torsor.task_space_dynamics(robot, [0.1, 0.2], [0.0, 0.0], "tip")
+        torsor.tasks.task_space_dynamics(robot, [0.1, 0.2], [0.0, 0.0], "tip")
     with pytest.raises(
         torsor.ShapeError, match=r"`forces` must have shape \(\.\.\., 3\) for task 'tip' \(vx, vy, vz\)"
     ):
-        torsor.task_space_forward_dynamics(robot, [0.1, 0.2], [0.0, 0.0], torsor.position_task("tip"), [1.0])
+        torsor.tasks.task_space_forward_dynamics(robot, [0.1, 0.2], [0.0, 0.0], torsor.position_task("tip"), [1.0])
 
 
 def near_singular(size: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -299,14 +308,14 @@ def near_singular(size: int = 300) -> tuple[np.ndarray, np.ndarray]:
 def test_only_singular_directions_are_damped_and_the_report_says_what_is_given_up():
     q, v = near_singular()
     task, wanted = torsor.pose_task("tool"), np.linspace(-1.0, 1.0, 6)
-    found, report = torsor.damped_task_space_dynamics(REDUNDANT, q, v, task)
-    exact = torsor.task_space_dynamics(REDUNDANT, q, v, task)
+    found, report = torsor.tasks.damped_task_space_dynamics(REDUNDANT, q, v, task)
+    exact = torsor.tasks.task_space_dynamics(REDUNDANT, q, v, task)
     assert 0 < report.is_damped.sum() < report.is_damped.size
     sound = ~report.is_damped
     for x, y in zip(found, exact, strict=True):
         assert_close(x[sound], y[sound], 1e-10)
     tau = found.torques(wanted)
-    got = torsor.workspace_acceleration(REDUNDANT, q, v, tau, task)
+    got = torsor.tasks.workspace_acceleration(REDUNDANT, q, v, tau, task)
     assert_close(wanted - got, report.given_up(wanted), 1e-10, scale=largest(tau))
     assert_close(report.given_up(wanted)[sound], np.zeros((sound.sum(), 6)))
     # What is orthogonal to the damped directions (in units of what is usual) is met exactly.
@@ -322,7 +331,7 @@ def test_only_singular_directions_are_damped_and_the_report_says_what_is_given_u
 def test_the_damped_inertia_is_bounded_and_continuous_and_its_projector_exact():
     q, v = near_singular()
     task = torsor.pose_task("tool")
-    found, report = torsor.damped_task_space_dynamics(REDUNDANT, q, v, task, limit=1e-2)
+    found, report = torsor.tasks.damped_task_space_dynamics(REDUNDANT, q, v, task, limit=1e-2)
     scales = torsor.tasks.usual.usual_scales(task, REDUNDANT)
     weighed = scales[:, None] * found.inertia * scales
     assert np.linalg.eigvalsh(weighed).max() <= 1 / 1e-2 * (1 + 1e-9)
@@ -341,13 +350,13 @@ def test_damped_dynamics_are_the_same_in_numpy_in_jax_and_as_part_of_a_kernel(ja
     """Eigenvectors by LAPACK, by XLA, and by rotations written out: what is made of them is unique."""
     q, v = near_singular(60)
     task = torsor.pose_task("tool")
-    here = torsor.damped_task_space_dynamics(REDUNDANT, q, v, task)
+    here = torsor.tasks.damped_task_space_dynamics(REDUNDANT, q, v, task)
     with torsor.backend("numpy"):
-        plain = torsor.damped_task_space_dynamics(REDUNDANT, q, v, task)
-    there = torsor.damped_task_space_dynamics(REDUNDANT, *map(jax_in_doubles.numpy.asarray, (q, v)), task)
+        plain = torsor.tasks.damped_task_space_dynamics(REDUNDANT, q, v, task)
+    there = torsor.tasks.damped_task_space_dynamics(REDUNDANT, *map(jax_in_doubles.numpy.asarray, (q, v)), task)
 
     def inertia(robot, q, v):
-        return torsor.damped_task_space_dynamics(robot, q, v, task).dynamics.inertia
+        return torsor.tasks.damped_task_space_dynamics(robot, q, v, task).dynamics.inertia
 
     kernel = torsor.compile(inertia, REDUNDANT, {"q": REDUNDANT.nq, "v": REDUNDANT.nv})
     assert_close(kernel(q, v), plain.dynamics.inertia, 1e-9)
@@ -357,7 +366,7 @@ def test_damped_dynamics_are_the_same_in_numpy_in_jax_and_as_part_of_a_kernel(ja
         assert_close(found.report.mobility, plain.report.mobility, 1e-12)
         assert_close(found.report.lost, plain.report.lost, 1e-9)
     many = torsor.stack_tasks(task, torsor.position_task("link_4"), torsor.position_task("tool"))
-    by_lapack = torsor.damped_task_space_dynamics(REDUNDANT, q, v, many)
+    by_lapack = torsor.tasks.damped_task_space_dynamics(REDUNDANT, q, v, many)
     assert by_lapack.dynamics.inertia.shape == (60, 12, 12)
     assert np.isfinite(by_lapack.dynamics.inertia).all()
 
@@ -377,17 +386,19 @@ def test_eigenvectors_by_rotations_are_eigenvectors(m):
 
 def test_the_report_names_the_direction_that_is_lost():
     robot, task = torsor.robots.planar2r(), torsor.position_task("tip", ["vx", "vy"])
-    report = torsor.damped_task_space_dynamics(robot, [0.0, 0.0], [1.0, 0.0], task).report
+    report = torsor.tasks.damped_task_space_dynamics(robot, [0.0, 0.0], [1.0, 0.0], task).report
     assert str(report) == "along 1 vx: 100 % of the acceleration is given up (mobility 0 of the usual)"
     np.testing.assert_allclose(report.given_up([0.0, 1.0]), [2.0, 0.0], atol=1e-12)  # the tip turns at 1 rad/s, 2 m out
-    assert "nothing is damped" in str(torsor.damped_task_space_dynamics(robot, [0.0, 1.0], [0.0, 0.0], task).report)
-    many = torsor.damped_task_space_dynamics(robot, [[0.0, 0.0], [0.0, 1.0]], np.zeros(2), task).report
+    assert "nothing is damped" in str(
+        torsor.tasks.damped_task_space_dynamics(robot, [0.0, 1.0], [0.0, 0.0], task).report
+    )
+    many = torsor.tasks.damped_task_space_dynamics(robot, [[0.0, 0.0], [0.0, 1.0]], np.zeros(2), task).report
     assert str(many).startswith("1 of 2 states are damped")
 
 
 def test_a_task_with_dependent_rows_can_be_damped():
     robot = torsor.robots.planar2r()
-    found, report = torsor.damped_task_space_dynamics(robot, [0.3, 0.8], [1.0, -1.0], "tip")
+    found, report = torsor.tasks.damped_task_space_dynamics(robot, [0.3, 0.8], [1.0, -1.0], "tip")
     assert np.isfinite(np.concatenate([np.ravel(x) for x in found])).all()
     np.testing.assert_allclose(report.achieved, [1, 1, 0, 0, 0, 0], atol=1e-12)  # of singular values, to rounding
     np.testing.assert_allclose(found.projector, 0.0, atol=1e-12)
@@ -396,17 +407,17 @@ def test_a_task_with_dependent_rows_can_be_damped():
 def test_bad_limits_and_scales_are_refused():
     robot = torsor.robots.planar2r()
     with pytest.raises(torsor.TorsorError, match="`limit` must be positive"):
-        torsor.damped_task_space_dynamics(robot, [0, 0], [0, 0], "tip", limit=0.0)
+        torsor.tasks.damped_task_space_dynamics(robot, [0, 0], [0, 0], "tip", limit=0.0)
     with pytest.raises(torsor.ShapeError, match="`scales` must be 6 positive numbers"):
-        torsor.damped_task_space_dynamics(robot, [0, 0], [0, 0], "tip", scales=[1.0])
+        torsor.tasks.damped_task_space_dynamics(robot, [0, 0], [0, 0], "tip", scales=[1.0])
     with pytest.raises(torsor.UnknownName, match="no bound 'speed'"):
-        torsor.manipulability_ellipsoid(robot, [0, 0], "tip", "speed")
+        torsor.tasks.manipulability_ellipsoid(robot, [0, 0], "tip", "speed")
 
 
 def test_the_rank_of_a_task_says_what_is_lost():
     robot, task = torsor.robots.planar2r(), torsor.position_task("tip")
     q = np.array([[0.0, 0.0], [0.0, 1.0]])
-    found = torsor.task_rank(robot, q, task)
+    found = torsor.tasks.task_rank(robot, q, task)
     np.testing.assert_array_equal(found.rank, [1, 2])
     np.testing.assert_array_equal(found.null_dimension, [1, 0])
     np.testing.assert_array_equal(found.is_singular, [True, False])
@@ -415,7 +426,7 @@ def test_the_rank_of_a_task_says_what_is_lost():
     assert found.condition[0] == np.inf
     J = task.jacobian(robot, q[1])
     assert found.smallest[1] == pytest.approx(np.linalg.svd(J)[1][1], rel=1e-12)
-    assert str(torsor.task_rank(robot, q[0], task)) == "rank 1 of 3 (usually 2), condition inf; lost: 1 vx"
+    assert str(torsor.tasks.task_rank(robot, q[0], task)) == "rank 1 of 3 (usually 2), condition inf; lost: 1 vx"
     assert str(found) == "1 of 2 states are singular; usual rank 2"
 
 
@@ -428,20 +439,20 @@ def test_altafinis_equation_holds_for_a_free_body_of_unit_inertia_and_not_for_an
     ]
     robot = torsor.assemble(joints, gravity=(0.0, 0.0, 0.0))  # seven freedoms: redundant for the pose of the body
     q, v, tau = torsor.random_state(robot, seed=2)
-    assert torsor.altafini_equation_report(robot, q, "body").applies
-    printed = torsor.altafini_workspace_acceleration(robot, q, v, tau, "body")
-    np.testing.assert_allclose(printed, torsor.workspace_acceleration(robot, q, v, tau, "body"), atol=1e-12)
-    heavier = torsor.altafini_equation_report(robot.with_gravity((0.0, 0.0, -9.81)), q, "body")
+    assert torsor.papers.altafini_equation_report(robot, q, "body").applies
+    printed = torsor.papers.altafini_workspace_acceleration(robot, q, v, tau, "body")
+    np.testing.assert_allclose(printed, torsor.tasks.workspace_acceleration(robot, q, v, tau, "body"), atol=1e-12)
+    heavier = torsor.papers.altafini_equation_report(robot.with_gravity((0.0, 0.0, -9.81)), q, "body")
     assert not heavier.applies
     assert heavier.gravity_defect == pytest.approx(9.81)
     q, v, tau = torsor.random_state(REDUNDANT, seed=2)
-    report = torsor.altafini_equation_report(REDUNDANT.with_gravity((0.0, 0.0, 0.0)), q, "tool")
+    report = torsor.papers.altafini_equation_report(REDUNDANT.with_gravity((0.0, 0.0, 0.0)), q, "tool")
     assert not report.applies
     assert report.velocity_defect > 1.0
     assert report.submersion_defect > 1.0
     weightless = REDUNDANT.with_gravity((0.0, 0.0, 0.0))
-    off = torsor.altafini_workspace_acceleration(weightless, q, v, tau, "tool")
-    assert largest(off - torsor.workspace_acceleration(weightless, q, v, tau, "tool")) > 1.0
+    off = torsor.papers.altafini_workspace_acceleration(weightless, q, v, tau, "tool")
+    assert largest(off - torsor.tasks.workspace_acceleration(weightless, q, v, tau, "tool")) > 1.0
 
 
 @pytest.mark.compiled
@@ -449,18 +460,19 @@ def test_a_task_is_an_argument_of_compiled_functions_in_jax_too(jax_in_doubles):
     jnp = jax_in_doubles.numpy
     q, v, _ = torsor.random_state(REDUNDANT, seed=5, batch=(3,))
     task = torsor.stack_tasks(
-        torsor.position_task("tool"), torsor.function_task(lambda robot, q: torsor.centre_of_mass(robot, q)[:2], 2)
+        torsor.position_task("tool"),
+        torsor.function_task(lambda robot, q: torsor.dynamics.centre_of_mass(robot, q)[:2], 2),
     )
-    here = torsor.task_space_dynamics(REDUNDANT, q, v, task)
-    there = torsor.task_space_dynamics(REDUNDANT, jnp.asarray(q), jnp.asarray(v), task)
+    here = torsor.tasks.task_space_dynamics(REDUNDANT, q, v, task)
+    there = torsor.tasks.task_space_dynamics(REDUNDANT, jnp.asarray(q), jnp.asarray(v), task)
     with torsor.backend("numpy"):
-        plain = torsor.task_space_dynamics(REDUNDANT, q, v, task)
+        plain = torsor.tasks.task_space_dynamics(REDUNDANT, q, v, task)
     for x, y, z in zip(here, there, plain, strict=True):
         assert_close(x, z, 1e-9)
         assert_close(y, z, 1e-9)
-    gradient = jax_in_doubles.grad(lambda q: torsor.manipulability(REDUNDANT, q, task))(jnp.asarray(q[0]))
-    assert_close(gradient, torsor.manipulability_gradient(REDUNDANT, q[0], task), 1e-9)
-    kernel = torsor.compile(torsor.task_space_dynamics, REDUNDANT, task=task)
+    gradient = jax_in_doubles.grad(lambda q: torsor.tasks.manipulability(REDUNDANT, q, task))(jnp.asarray(q[0]))
+    assert_close(gradient, torsor.tasks.manipulability_gradient(REDUNDANT, q[0], task), 1e-9)
+    kernel = torsor.compile(torsor.tasks.task_space_dynamics, REDUNDANT, task=task)
     assert_close(kernel(q, v)["inertia"], here.inertia, 1e-10)
 
 
@@ -468,12 +480,12 @@ def test_a_task_is_an_argument_of_compiled_functions_in_jax_too(jax_in_doubles):
 def test_a_call_with_another_task_is_not_answered_with_the_one_before():
     q = torsor.random_configuration(REDUNDANT, seed=5)
     tasks = [torsor.position_task("tool", "vx"), torsor.position_task("tool", "vy"), torsor.position_task("tool", "vx")]
-    apart = [torsor.manipulability(REDUNDANT, q.copy(), task) for task in tasks]
+    apart = [torsor.tasks.manipulability(REDUNDANT, q.copy(), task) for task in tasks]
     for _ in range(2):
-        assert [torsor.manipulability(REDUNDANT, q, task) for task in tasks] == apart
+        assert [torsor.tasks.manipulability(REDUNDANT, q, task) for task in tasks] == apart
     assert apart[0] == apart[2] != apart[1]
     for task in (tasks[0], torsor.pose_task("tool"), tasks[0]):
         F = np.ones(task.size)
-        assert_close(torsor.task_forces_to_torques(REDUNDANT, q, task, F), task.jacobian(REDUNDANT, q).T @ F)
+        assert_close(torsor.tasks.task_forces_to_torques(REDUNDANT, q, task, F), task.jacobian(REDUNDANT, q).T @ F)
         with pytest.raises(torsor.ShapeError, match="`forces` must have shape"):  # nor is the kernel of another size
-            torsor.task_forces_to_torques(REDUNDANT, q, task, np.ones(2))
+            torsor.tasks.task_forces_to_torques(REDUNDANT, q, task, np.ones(2))

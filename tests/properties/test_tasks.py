@@ -31,7 +31,7 @@ def odd(robot, q):
     """Something that is no frame: height of the centre of mass, and a distance between two links."""
     T = torsor.link_poses(robot, q)
     gap = T[-1, :3, 3] - T[0, :3, 3]
-    return np.stack([torsor.centre_of_mass(robot, q)[2], gap @ gap, np.sin(q[0])])
+    return np.stack([torsor.dynamics.centre_of_mass(robot, q)[2], gap @ gap, np.sin(q[0])])
 
 
 def assert_is_task_of(task, case):
@@ -95,8 +95,8 @@ def test_axes_are_part_of_what_a_task_is():
     robot = torsor.robots.ur5()
     q, goal = np.ones(6), np.eye(4)
     for refused in (
-        lambda: torsor.controllers.operational_space(robot, q, 0 * q, space, goal, 1.0, 1.0),
-        lambda: torsor.closed_loop_drift(robot, q, space, np.zeros((3, 6))),
+        lambda: torsor.control.operational_space(robot, q, 0 * q, space, goal, 1.0, 1.0),
+        lambda: torsor.redundancy.closed_loop_drift(robot, q, space, np.zeros((3, 6))),
     ):
         with pytest.raises(torsor.TorsorError, match="'tool0 in space axes' says how fast it moves, not where it is"):
             refused()
@@ -233,7 +233,7 @@ def test_functions_that_look_alike_are_told_apart_on_disk():
         import sys, numpy as np, torsor
         robot, scale = torsor.robots.planar2r(), float(sys.argv[1])
         task = torsor.function_task(lambda robot, q: scale * torsor.frame_pose(robot, q, "tip")[:2, 3], 2)
-        print(torsor.manipulability(robot, np.array([0.3, 1.0]), task), task.key_for(robot))
+        print(torsor.tasks.manipulability(robot, np.array([0.3, 1.0]), task), task.key_for(robot))
     """
     found = [subprocess.run([sys.executable, "-c", code, x], capture_output=True, text=True) for x in ("1", "2", "1")]
     values, keys = zip(*(done.stdout.split(" ", 1) for done in found), strict=True)
@@ -243,7 +243,7 @@ def test_functions_that_look_alike_are_told_apart_on_disk():
 
 
 def test_a_task_of_ones_own_is_identified_by_what_it_computes():
-    class Double(torsor.Task):
+    class Double(torsor.tasks.Task):
         labels = ("twice",)
         factor = 2.0
 

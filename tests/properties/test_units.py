@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from property_checks import assert_close
 from property_strategies import ALL_KINDS, joints_of, lumped_robots, pose_of, robots, seeds, sized
+from torsor.functions.mass_matrix_report import idle_joints, idle_together, negative_joints
 
 import torsor
 from torsor import Inertia, Joint
-from torsor.diagnosis import idle_joints, idle_together, negative_joints
-from torsor.model.degenerate import definiteness, has_degenerate_links
+from torsor.model.inertia_rank import definiteness, has_degenerate_links
 
 TURNING = {"revolute", "helical", "spherical"}
 
@@ -139,7 +139,7 @@ def test_a_small_finger_on_a_large_station_is_not_taken_for_nothing():
     a = torsor.forward_dynamics(massless, q, v, tau)
     assert_close(a, torsor.forward_dynamics(light, q, v, tau), 1e-5)
     assert_close(torsor.inverse_dynamics(massless, q, v, a)[6:], tau[6:], 1e-9)
-    assert torsor.mass_matrix_report(massless, q).rank == massless.nv
+    assert torsor.dynamics.mass_matrix_report(massless, q).rank == massless.nv
 
 
 @pytest.mark.parametrize("length", [1e-9, 1e-7, 1e3, 1e6])
@@ -150,7 +150,7 @@ def test_an_arm_of_any_size_has_an_acceleration(length):
     rest = np.zeros(3)
     a = torsor.forward_dynamics(usual.with_gravity(rest), q, v, tau)
     assert_close(torsor.forward_dynamics(small.with_gravity(rest), q, v, tau * 1e-18 * length**2), a, 1e-10)
-    assert torsor.mass_matrix_report(small, q).rank == 4
+    assert torsor.dynamics.mass_matrix_report(small, q).rank == 4
 
 
 @given(st.sampled_from([(1.0, 1.0), (1e-7, 1e-18), (1e4, 1e9)]), st.sampled_from([10, 60]))
@@ -190,15 +190,15 @@ def test_a_floating_base_without_mass_is_named(kind, length, mass):
     q, v, tau = torsor.random_state(robot, seed=0)
     for function in (
         torsor.forward_dynamics,
-        torsor.factorised_acceleration,
-        torsor.articulated_body_acceleration,
+        torsor.papers.factorised_acceleration,
+        torsor.papers.articulated_body_acceleration,
         torsor.forward_dynamics_derivatives,
     ):
         with pytest.raises(torsor.ModelError, match=r"joints 'base', 'pan' can move together .* Give 'hull' mass"):
             function(robot, q, v, tau)
     with pytest.raises(torsor.ModelError, match="joints 'base', 'pan' can move together"):
-        torsor.inverse_mass_matrix(robot, q)
-    report = torsor.mass_matrix_report(robot, q)
+        torsor.dynamics.inverse_mass_matrix(robot, q)
+    report = torsor.dynamics.mass_matrix_report(robot, q)
     assert report.rank == robot.nv - 1 and report.always_singular
     # what the refusal advises works
     body = Inertia.box((0.1 * length,) * 3, mass=mass)

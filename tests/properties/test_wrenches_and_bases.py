@@ -30,7 +30,7 @@ def test_a_wrench_acts_through_the_jacobian_of_its_frame(case):
     expected = times(transposed(torsor.body_jacobian(robot, q, frame)), F)
     assert_close(less, expected, 1e-11, scale=size_of_terms(robot, q, v, a))
     # virtual work: the joint forces replace the power of the wrench
-    power = dot(F, torsor.body_twist(robot, q, v, frame))
+    power = dot(F, torsor.kinematics.body_twist(robot, q, v, frame))
     assert_close(dot(less, v), power, 1e-11, scale=size_of_terms(robot, q, v, a))
 
 
@@ -78,12 +78,15 @@ def test_weights_as_external_wrenches_replace_gravity(case):
 def test_joint_wrenches_balance_on_every_link(case):
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
-    F = torsor.joint_wrenches(robot, q, v, a, wrenches)
+    F = torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches)
     assert F.shape == (*case.batch, robot.n, 6)
     T = torsor.link_poses(robot, q)
     for i, link in enumerate(robot.links):
         G = lie.inertia_matrix(robot.parameters.inertias[i])
-        V, A = torsor.body_twist(robot, q, v, link), torsor.body_acceleration(robot, q, v, a, link)
+        V, A = (
+            torsor.kinematics.body_twist(robot, q, v, link),
+            torsor.kinematics.body_acceleration(robot, q, v, a, link),
+        )
         fall = times(transposed(T[..., i, :3, :3]), robot.gravity)
         needed = times(G, A) - lie.bracket_dual(V, times(G, V))
         received = F[..., i, :] + times(G, np.concatenate([np.zeros_like(fall), fall], axis=-1))
@@ -103,25 +106,25 @@ def test_joint_wrenches_balance_on_every_link(case):
 def test_the_base_gives_the_rate_of_momentum_less_weight_and_wrenches(case):
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
-    T, F = torsor.link_poses(robot, q), torsor.joint_wrenches(robot, q, v, a, wrenches)
+    T, F = torsor.link_poses(robot, q), torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches)
     roots = [i for i, parent in enumerate(robot.structure.parents) if parent < 0]
     total = sum(lie.transform_wrench_inverse(T[..., i, :, :], F[..., i, :]) for i in roots)
     weight = robot.parameters.inertias[:, 0].sum() * robot.gravity
-    com = torsor.centre_of_mass(robot, q)
+    com = torsor.dynamics.centre_of_mass(robot, q)
     total = total + np.concatenate([np.cross(com, weight), np.broadcast_to(weight, com.shape)], axis=-1)
     for name, F_ext in wrenches.items():
         if robot.structure.frame(name).link >= 0:  # a push on the base is the ground's affair
             total = total + lie.transform_wrench_inverse(torsor.frame_pose(robot, q, name), F_ext)
-    rate = rate_along(torsor.spatial_momentum, robot, q, v, a)
+    rate = rate_along(torsor.dynamics.spatial_momentum, robot, q, v, a)
     assert_close(total, rate, DIFFERENTIATED, scale=size_of_terms(robot, q, v, a))
 
 
 @given(cases(robots(mimic=False)))
 def test_joint_wrenches_hold_the_joint_forces_along_the_screws(case):
     robot, q, v, a, _ = case
-    F, tau = torsor.joint_wrenches(robot, q, v, a), torsor.inverse_dynamics(robot, q, v, a)
+    F, tau = torsor.dynamics.joint_wrenches(robot, q, v, a), torsor.inverse_dynamics(robot, q, v, a)
     inside = robot.parameters.armature * a + torsor.friction_forces(robot, v)
-    axes, T = torsor.joint_axes(robot, q), torsor.link_poses(robot, q)
+    axes, T = torsor.kinematics.joint_axes(robot, q), torsor.link_poses(robot, q)
     for i, joint in enumerate(robot.joints):
         part = robot.v_slice(joint)
         at_base = lie.transform_wrench_inverse(T[..., i, :, :], F[..., i, :])
@@ -140,7 +143,7 @@ def test_free_robots_keep_their_momentum(case):
     tau = np.zeros_like(v)
     tau[..., 6:] = case.tau()  # forces inside the robot
     a = torsor.forward_dynamics(floating, q, v, tau)
-    rate = rate_along(torsor.spatial_momentum, floating, q, v, a)
+    rate = rate_along(torsor.dynamics.spatial_momentum, floating, q, v, a)
     scale = size_of_terms(floating, q, v, a)
     assert_close(rate, np.zeros((*case.batch, 6)), DIFFERENTIATED, scale=scale)
 
@@ -171,14 +174,14 @@ def test_a_moving_base_is_a_massless_free_joint_below_the_robot(case):
     V_0, A_0 = rng.normal(size=(2, *case.batch, 6))
     wrenches = {name: F for name, F in case.wrenches().items() if name != "base"}
     tau = torsor.inverse_dynamics(robot, q, v, a, wrenches, base_motion=(V_0, A_0))
-    F = torsor.joint_wrenches(robot, q, v, a, wrenches, base_motion=(V_0, A_0))
+    F = torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches, base_motion=(V_0, A_0))
     floating = mounted(robot, torsor.Inertia.zero())
     home = np.broadcast_to([0, 0, 0, 0, 0, 0, 1.0], (*case.batch, 7))
     q_all, v_all, a_all = (np.concatenate(pair, axis=-1) for pair in ((home, q), (V_0, v), (A_0, a)))
     all_tau = torsor.inverse_dynamics(floating, q_all, v_all, a_all, wrenches)
     scale = size_of_terms(floating, q_all, v_all, a_all)
     assert_close(tau, all_tau[..., 6:], 1e-11, scale=scale)
-    all_F = torsor.joint_wrenches(floating, q_all, v_all, a_all, wrenches)
+    all_F = torsor.dynamics.joint_wrenches(floating, q_all, v_all, a_all, wrenches)
     order = [floating.joints.index(joint) for joint in robot.joints]
     assert_close(F, all_F[..., order, :], 1e-11, scale=scale)
 
@@ -189,7 +192,11 @@ def test_forward_dynamics_undoes_inverse_dynamics_on_a_moving_base(case):
     base_motion, wrenches = tuple(rng.normal(size=(2, *case.batch, 6))), case.wrenches()
     tau = torsor.inverse_dynamics(robot, q, v, a, wrenches, base_motion=base_motion)
     loss = 1e-15 * mass_condition(robot, q) * robot.nv  # digits lost in solving with M
-    for function in (torsor.forward_dynamics, torsor.factorised_acceleration, torsor.articulated_body_acceleration):
+    for function in (
+        torsor.forward_dynamics,
+        torsor.papers.factorised_acceleration,
+        torsor.papers.articulated_body_acceleration,
+    ):
         assert_close(function(robot, q, v, tau, wrenches, base_motion=base_motion), a, 1e-11 + loss)
 
 
@@ -210,7 +217,7 @@ def test_power_through_a_moving_base_and_the_joints_is_the_rate_of_kinetic_energ
     robot = robot.with_gravity((0, 0, 0))
     V_0, A_0 = rng.normal(size=(2, *case.batch, 6))
     tau = torsor.inverse_dynamics(robot, q, v, a, base_motion=(V_0, A_0)) - torsor.friction_forces(robot, v)
-    F, T = torsor.joint_wrenches(robot, q, v, a, base_motion=(V_0, A_0)), torsor.link_poses(robot, q)
+    F, T = torsor.dynamics.joint_wrenches(robot, q, v, a, base_motion=(V_0, A_0)), torsor.link_poses(robot, q)
     roots = [i for i, parent in enumerate(robot.structure.parents) if parent < 0]
     at_base = sum(lie.transform_wrench_inverse(T[..., i, :, :], F[..., i, :]) for i in roots)
 
@@ -219,7 +226,7 @@ def test_power_through_a_moving_base_and_the_joints_is_the_rate_of_kinetic_energ
         total = 0.5 * dot(robot.parameters.armature * v_t, v_t)
         for i, link in enumerate(robot.links):
             T_i = torsor.frame_pose(robot, q_t, link)
-            V = torsor.body_twist(robot, q_t, v_t, link) + lie.transform_twist_inverse(T_i, V_t)
+            V = torsor.kinematics.body_twist(robot, q_t, v_t, link) + lie.transform_twist_inverse(T_i, V_t)
             total = total + 0.5 * dot(V, lie.apply_inertia(robot.parameters.inertias[i], V))
         return total
 

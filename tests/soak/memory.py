@@ -36,7 +36,7 @@ def evaluate(name: str, robot: torsor.Robot, q: np.ndarray, v: np.ndarray, a: np
 def measure(variants: int, seed: int) -> int:
     """In a process of its own: 0 if memory stayed within the bound and all numbers were right."""
     warnings.simplefilter("ignore")
-    from torsor.compiled import KERNELS
+    from torsor.functions.dispatch import KERNELS
 
     generator, arm = np.random.default_rng(seed), torsor.robots.ur5()
     state = torsor.random_state(arm, seed=seed)

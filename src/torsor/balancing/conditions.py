@@ -25,8 +25,8 @@ from torsor.arrays.typing import Array
 from torsor.balancing.variation import sampled
 from torsor.errors import ModelError
 from torsor.lie import unchecked as lie
-from torsor.mechanics.joint_motion import joint_screws
-from torsor.mechanics.kinematics import poses_in_base
+from torsor.mechanics.kinematics.poses import poses_in_base
+from torsor.mechanics.recursions.joint_motion import joint_screws
 from torsor.model import Robot
 
 PARALLEL = 1e-5  # rad: files print π/2 as 1.5708; whether the result is good enough, the report after says

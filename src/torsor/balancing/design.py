@@ -9,12 +9,12 @@ import numpy as np
 
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
-from torsor.backend import backend, compiles
 from torsor.balancing.variation import is_number, variation
-from torsor.compile_function import compile
 from torsor.errors import ShapeError, TorsorError
+from torsor.functions.backend import backend, compiles
+from torsor.functions.compile import compile
 from torsor.geometry.curvature import curvature_norm
-from torsor.mechanics.mass_matrix import mass_matrix
+from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.model import Robot, random_configuration
 
 Measure = Callable[[Robot, Array], Array]
@@ -44,7 +44,7 @@ class DesignScan(NamedTuple):
         if np.all(np.isnan(self.rms)):
             raise TorsorError(
                 "design_scan: no value is best, for the measure is NaN for all of them: the mass matrices are singular "
-                "(torsor.mass_matrix_report tells why), or the measure given has no value."
+                "(torsor.dynamics.mass_matrix_report tells why), or the measure given has no value."
             )
         return self.values[int(np.nanargmin(self.rms))]
 

@@ -12,7 +12,7 @@ from torsor.balancing.counterweights import Amounts, Counterweight, amount, chec
 from torsor.balancing.variation import ROUNDING, check_robot
 from torsor.errors import ModelError, TorsorError
 from torsor.lie import unchecked as lie
-from torsor.mechanics.joint_motion import joint_pose
+from torsor.mechanics.recursions.joint_motion import joint_pose
 from torsor.model import Inertia, Robot
 
 

@@ -11,10 +11,10 @@ from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.balancing.variation import ROUNDING, printed, sampled
 from torsor.lie import unchecked as lie
-from torsor.mechanics.bias_forces import gravity_forces
-from torsor.mechanics.energy import potential_energy
-from torsor.mechanics.joint_motion import gather_vector, joint_screws
-from torsor.mechanics.kinematics import poses_in_base
+from torsor.mechanics.dynamics.bias_forces import gravity_forces
+from torsor.mechanics.dynamics.energy import potential_energy
+from torsor.mechanics.kinematics.poses import poses_in_base
+from torsor.mechanics.recursions.joint_motion import gather_vector, joint_screws
 from torsor.model import Robot
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from torsor.errors import TorsorError, printable
-from torsor.formulation_comparison import compare_formulations
+from torsor.papers.formulation_comparison import compare_formulations
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

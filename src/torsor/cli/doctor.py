@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 import torsor
-from torsor.compiler import cache, engine, front_door, jax_call
+from torsor.compiler.run import cache, engine, fast_entry as front_door, jax_call
 from torsor.errors import printable
 
 # What may be installed beside: the name it is installed and imported by, what for, and what to type.

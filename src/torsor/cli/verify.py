@@ -7,10 +7,10 @@ import importlib.util
 import sys
 from collections.abc import Callable
 
-from torsor import verification
 from torsor.cli.robot_argument import add_robot, robot_of
 from torsor.errors import TorsorError
-from torsor.verification import Residual
+from torsor.verification import _verify as verification
+from torsor.verification._verify import Residual
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

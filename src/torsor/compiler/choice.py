@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
 
-from torsor.compiler import engine, front_door
+from torsor.compiler.run import engine, fast_entry as front_door
 
 COMPILED, NUMPY = BACKENDS = ("compiled", "numpy")
 _chosen: ContextVar[str] = ContextVar("torsor_backend", default=COMPILED)

@@ -12,20 +12,22 @@ from typing import Any
 
 import numpy as np
 
+from torsor._once import once
+from torsor._text_files import path_to_write
 from torsor.arrays import as_numbers
 from torsor.arrays.arguments import explained
 from torsor.arrays.checked import MOST_BATCH_AXES
 from torsor.arrays.namespace import namespace
-from torsor.compiler import differentiate, emit_c, emit_numpy, emit_sympy, engine, native
+from torsor.compiler import differentiate
 from torsor.compiler.choice import compiles
-from torsor.compiler.emit_llvm import emit
 from torsor.compiler.evaluate import evaluate
-from torsor.compiler.front_door import Numbers, fast_function
 from torsor.compiler.graph import Port, Program, count
-from torsor.compiler.names import c_function
+from torsor.compiler.print import c as emit_c, numpy as emit_numpy, sympy as emit_sympy
+from torsor.compiler.print.llvm import emit
+from torsor.compiler.print.names import c_function
+from torsor.compiler.run import engine, native
+from torsor.compiler.run.fast_entry import Numbers, fast_function
 from torsor.errors import ShapeError, TorsorError, unknown_name
-from torsor.once import once
-from torsor.text_files import path_to_write
 
 Array = Any
 
@@ -128,7 +130,7 @@ class Kernel:
 
     def _in_jax(self) -> Callable[..., Sequence[Any]] | None:
         """What JAX arrays are given to: the machine code, the source if that is chosen, or None if JAX cannot take either."""
-        from torsor.compiler.jax_call import jax_outputs, why_missing
+        from torsor.compiler.run.jax_call import jax_outputs, why_missing
 
         if not compiles():
             return lambda *arrays: list(self._source("jax.numpy")(*arrays).values())
@@ -181,7 +183,7 @@ class Kernel:
         """The kernel as a JAX function on the CPU (needs jax): the same machine code inside `jit`, `vmap` a batch, and
         derivatives of any order by the kernel's own Jacobians.
         """
-        from torsor.compiler.jax_call import jax_function
+        from torsor.compiler.run.jax_call import jax_function
 
         _library("jax", "kernel.to_jax")
         return jax_function(self)

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays import as_numbers
-from torsor.compiler import emit_numpy, emit_scan, engine
-from torsor.compiler.apart import new_lock
 from torsor.compiler.choice import compiles
-from torsor.compiler.emit_scan import Roles
 from torsor.compiler.graph import Port, Program, count
-from torsor.compiler.kept_code import Source, machine_code
-from torsor.compiler.native import ALIGNMENT, ELEMENTS, address_of, regular
-from torsor.compiler.threads import AT_ONCE, in_slices
+from torsor.compiler.print import numpy as emit_numpy, scan as emit_scan
+from torsor.compiler.print.scan import Roles
+from torsor.compiler.run import engine
+from torsor.compiler.run.apart import new_lock
+from torsor.compiler.run.kept_code import Source, machine_code
+from torsor.compiler.run.native import ALIGNMENT, ELEMENTS, address_of, regular
+from torsor.compiler.run.threads import AT_ONCE, in_slices
 from torsor.errors import ShapeError, TorsorError, unknown_name
 
 Array = Any

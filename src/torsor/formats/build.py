@@ -11,10 +11,10 @@ from torsor.arrays import cross, exact_constants, matmul
 from torsor.arrays.exact import unit
 from torsor.arrays.typing import Array, Pose, Vector3
 from torsor.formats.description import INFINITE, Description, JointPart, LinkPart
-from torsor.formats.exact import with_exact_numbers
+from torsor.formats.exact_numbers import with_exact_numbers
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Robot, assemble
-from torsor.model.assemble import EARTH
+from torsor.model._assemble import EARTH
 from torsor.model.poses import composed
 
 FLOATING = "floating"

@@ -22,9 +22,9 @@ import numpy as np
 
 from torsor.formats import mjcf_model, safe_xml
 from torsor.formats.description import Description
-from torsor.formats.fields import is_blank
 from torsor.formats.findings import Report, unreadable
 from torsor.formats.mjcf_source import rigid_part
+from torsor.formats.xml_fields import is_blank
 
 # MuJoCo's own words for what torsor has a rule for.
 RULES_OF_MESSAGES = (

@@ -10,7 +10,7 @@ from torsor.formats import plain_json, plain_yaml
 from torsor.formats.check_joints import ONE_FREEDOM
 from torsor.formats.description import Description, Exact, ExactJoint, FramePart, JointPart, LinkPart
 from torsor.formats.findings import Report
-from torsor.formats.node_fields import NodeFields, shown
+from torsor.formats.mapping_fields import NodeFields, shown
 from torsor.formats.plain_data import REPORTED, Node
 from torsor.formats.rules import ACCEPTABLE, Severity
 from torsor.formats.screw_list_dh import read_table

@@ -6,7 +6,7 @@ import numpy as np
 
 from torsor.arrays.typing import Pose
 from torsor.formats.description import Description, ExactJoint, FramePart, JointPart, LinkPart
-from torsor.formats.node_fields import NodeFields
+from torsor.formats.mapping_fields import NodeFields
 from torsor.formats.screw_list_parts import MOTION, read_inertia, read_motion
 from torsor.model import DHRow, Inertia, dh_chain
 

@@ -11,7 +11,7 @@ from torsor.arrays.typing import InertiaRow, Twist, Vector3
 from torsor.errors import ModelError
 from torsor.formats.check_joints import ONE_FREEDOM
 from torsor.formats.description import INFINITE, LARGEST, Description, ExactBody, JointPart, LinkPart
-from torsor.formats.node_fields import NodeFields
+from torsor.formats.mapping_fields import NodeFields
 from torsor.lie import se3
 from torsor.lie.unchecked.inertias import rotational
 from torsor.model import Inertia, Joint

@@ -14,7 +14,7 @@ INERTIA_RULES = {"massless-with-inertia", "inertia-not-positive", "inertia-trian
 
 def with_inertias(robot: Robot) -> str | None:
     """The text of the robot's own file with its inertias; None if it came from elsewhere or more than inertias changed."""
-    from torsor.formats.load import read_again
+    from torsor.formats._load import read_again
 
     source = robot.source
     if source is None or source.format != "urdf" or source.text is None:

@@ -10,6 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from torsor._text_files import write_text
 from torsor.arrays import exact_constants
 from torsor.arrays.typing import Pose
 from torsor.errors import ModelError, warn_of_model
@@ -20,7 +21,6 @@ from torsor.formats.xml_names import check_names
 from torsor.lie import se3
 from torsor.model import Inertia, Robot
 from torsor.model.poses import composed
-from torsor.text_files import write_text
 
 WORLD = "world"  # what MuJoCo calls its base
 LEAST = 0.1 * NO_MASS  # kg, kg·m²: MuJoCo takes nothing below 1e-15 in a body that moves

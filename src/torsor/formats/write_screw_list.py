@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from torsor._text_files import write_text
 from torsor.arrays.typing import Array, Pose
 from torsor.errors import ModelError, TorsorError, warn_of_model
+from torsor.formats._load import check
 from torsor.formats.build import build
 from torsor.formats.findings import Report
-from torsor.formats.load import check
 from torsor.formats.plain_writer import json_text, yaml_text
 from torsor.formats.rules import ACCEPTABLE, Severity
 from torsor.formats.screw_list import VERSION, read_json
 from torsor.formats.screw_list_parts import screw_along
 from torsor.model import Robot
 from torsor.model.joints import SCREW_KINDS
-from torsor.text_files import write_text
 
 
 def to_json(robot: Robot, path: str | PathLike[str] | None = None) -> str:

@@ -8,6 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from torsor._text_files import write_text
 from torsor.arrays import atan2, cross, exact_constants, matmul
 from torsor.arrays.exact import norm
 from torsor.arrays.typing import Array, Pose
@@ -18,9 +19,8 @@ from torsor.formats.splice_urdf import with_inertias
 from torsor.formats.xml_names import check_names
 from torsor.lie import so3
 from torsor.model import Inertia, Robot
-from torsor.model.assemble import EARTH
+from torsor.model._assemble import EARTH
 from torsor.model.poses import composed
-from torsor.text_files import write_text
 
 LARGEST = 1.7976931348623157e308  # what stands for "no limit", which URDF cannot say
 TYPES = {"revolute": "revolute", "prismatic": "prismatic", "free": "floating", "planar": "planar"}

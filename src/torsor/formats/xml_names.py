@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from torsor.errors import ModelError
-from torsor.formats.fields import is_blank
+from torsor.formats.xml_fields import is_blank
 from torsor.model import Robot
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

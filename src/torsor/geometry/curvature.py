@@ -14,10 +14,10 @@ import numpy as np
 
 from torsor.arrays import dot, matmul, matvec, permute, reshape, sqrt, take, transpose, where
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointTensor4, JointVector, Scalar
+from torsor.geometry.bivectors import matrix_of, planes_of, tensor_of, wedge, wedge_square
 from torsor.geometry.christoffel import connection_derivative_entries, connection_of, inverse_of
 from torsor.geometry.freedoms import structure_constants
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
-from torsor.geometry.planes import matrix_of, planes_of, tensor_of, wedge, wedge_square
 from torsor.model import Robot
 
 PARALLEL = 1e-14  # |u ∧ w|² of |u|² |w|² that is all rounding

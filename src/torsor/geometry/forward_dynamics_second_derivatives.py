@@ -18,14 +18,14 @@ from torsor.geometry.inverse_dynamics_second_derivatives import (
     InverseDynamicsSecondDerivatives,
     inverse_dynamics_second_derivatives,
 )
-from torsor.mechanics.forward_dynamics_derivatives import (
+from torsor.mechanics.derivatives.forward_dynamics_derivatives import (
     ForwardDynamicsDerivatives,
     acceleration_and_inverse,
     through_inverse,
 )
-from torsor.mechanics.inverse_dynamics_derivatives import inverse_dynamics_derivatives
-from torsor.mechanics.newton_euler import BaseMotion
-from torsor.mechanics.wrenches import Wrenches
+from torsor.mechanics.derivatives.inverse_dynamics_derivatives import inverse_dynamics_derivatives
+from torsor.mechanics.recursions.newton_euler import BaseMotion
+from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
 
 

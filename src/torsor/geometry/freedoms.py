@@ -15,7 +15,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.lie import unchecked as lie
-from torsor.mechanics.joint_motion import FREEDOMS
+from torsor.mechanics.recursions.joint_motion import FREEDOMS
 from torsor.model import Structure
 
 Orders = Sequence[tuple[int, ...]]

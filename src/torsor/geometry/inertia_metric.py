@@ -14,7 +14,7 @@ from torsor.arrays import concat, dot, identity, matmul, permute, stack_vectors,
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMatrix, Pose, Screws
 from torsor.geometry.freedoms import Pairs, Places, freedoms_of, gathering, matrix_places, pairs_of
 from torsor.lie import unchecked as lie
-from torsor.mechanics.joint_motion import joint_poses, joint_screws
+from torsor.mechanics.recursions.joint_motion import joint_poses, joint_screws
 from torsor.model import Robot
 
 MetricRows = Annotated[Array, "... * 16"]

@@ -50,11 +50,11 @@ from torsor.geometry.freedoms import (
 from torsor.geometry.inertia_metric import spread
 from torsor.geometry.second_derivative_places import by_q_and_q_places, by_q_and_v_places
 from torsor.lie import unchecked as lie
-from torsor.mechanics.coriolis_action import CoriolisAction, coriolis_action, coriolis_action_moved
-from torsor.mechanics.driven_tree import driven_tree
-from torsor.mechanics.friction import friction_curvatures
-from torsor.mechanics.newton_euler import BaseMotion
-from torsor.mechanics.wrenches import Wrenches
+from torsor.mechanics.dynamics.friction import friction_curvatures
+from torsor.mechanics.recursions.acceleration_tree import driven_tree
+from torsor.mechanics.recursions.coriolis_action import CoriolisAction, coriolis_action, coriolis_action_moved
+from torsor.mechanics.recursions.newton_euler import BaseMotion
+from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
 
 DrivenRows = Annotated[Array, "... * 52"]

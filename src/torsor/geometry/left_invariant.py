@@ -2,7 +2,7 @@
 
 A left-invariant metric is one symmetric positive definite matrix (..., n, n): ⟨X, Y⟩ = Xᵀ metric Y for body velocities X, Y,
 at every element of the group. The kinetic energy of a free rigid body is one, ½⟨V, V⟩ with its 6×6 inertia, and what follows
-is then the geometry of its motion: the tensors of `torsor.riemann_curvature` for a robot with one free joint. The group
+is then the geometry of its motion: the tensors of `torsor.geometry.riemann_curvature` for a robot with one free joint. The group
 enters through its structure constants, [e_i, e_j] = Σ_r s_ij^r e_r, those of SE(3) with twists (angular, linear) by default.
 
 Some metrics of SE(3), with the sectional curvatures of the planes of the six unit twists (ω ω: two rotations, and so on):
@@ -109,7 +109,7 @@ def geodesic_acceleration(metric: Metric, V: Coordinates, structure: Array | Non
 
 @checked
 def riemann_curvature(metric: Metric, structure: Array | None = None) -> Tensor4:
-    """R[i, j, k, l] = ⟨∇_k e_j, ∇_l e_i⟩ − ⟨∇_l e_j, ∇_k e_i⟩ − Σ_r s_kl^r Γ_rji, as in `torsor.riemann_curvature` [PBP95, (66)].
+    """R[i, j, k, l] = ⟨∇_k e_j, ∇_l e_i⟩ − ⟨∇_l e_j, ∇_k e_i⟩ − Σ_r s_kl^r Γ_rji, as in `torsor.geometry.riemann_curvature` [PBP95, (66)].
 
     All indices lowered; a sphere's R_ijij is positive. ``metric`` (..., n, n), kg·m², kg·m, kg; ``structure`` as in
     `connection`. Returns (..., n, n, n, n), the same at every element of the group.

@@ -1,7 +1,5 @@
-"""Identification: which inertial parameters joint forces tell, and in which combinations."""
+"""Identification: regressors, and which inertial parameters joint forces tell, in which combinations (base parameters)."""
 
-from torsor.identification.base_parameters import BaseParameters as BaseParameters, base_parameters as base_parameters
-from torsor.identification.groupings import Grouping as Grouping
-from torsor.identification.lengths import Length as Length
-from torsor.identification.reasons import Unidentifiable as Unidentifiable
-from torsor.identification.subspaces import Gap as Gap
+from torsor._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__)

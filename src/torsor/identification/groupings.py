@@ -7,7 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.identification.lengths import Length, Products, changed_lengths, lengths_between, lengths_of_links
+from torsor.identification.length_expressions import (
+    Length,
+    Products,
+    changed_lengths,
+    lengths_between,
+    lengths_of_links,
+)
 from torsor.identification.regrouping import Regrouping
 from torsor.identification.structural_base import POWERS, length_unit, scales
 from torsor.model import Robot

@@ -6,15 +6,15 @@ from typing import Annotated
 
 from torsor.arrays import constant, take
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.compiled import public
-from torsor.mechanics.torque_regressor import torque_regressor
+from torsor.functions.dispatch import public
+from torsor.mechanics.regressors.torque_regressor import torque_regressor
 from torsor.model import Robot
 
 Columns = Annotated[Array, "... nv count"]
 
 
 def regressor(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, columns: str) -> Columns:
-    """Columns of `torsor.torque_regressor`, (..., nv, count), N·m or N per kg, kg·m and kg·m².
+    """Columns of `torsor.identification.torque_regressor`, (..., nv, count), N·m or N per kg, kg·m and kg·m².
 
     ``columns`` are their numbers as text, "9 11 12": what a kernel is made for is known by names. The others are not computed.
     """

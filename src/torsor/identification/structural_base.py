@@ -34,7 +34,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.identification.subspaces import Gap, Subspaces
 from torsor.lie import unchecked as lie
-from torsor.mechanics.joint_motion import joint_screws
+from torsor.mechanics.recursions.joint_motion import joint_screws
 from torsor.model import Robot
 
 _ROWS, _TWISTS = np.eye(10), np.eye(6)

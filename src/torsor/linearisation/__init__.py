@@ -1,3 +1,3 @@
 """The motion near a motion: linear equations in continuous time and from step to step."""
 
-from torsor.linearisation.linearise import StateSpace as StateSpace, linearise as linearise
+from torsor.linearisation._linearise import StateSpace as StateSpace, linearise as linearise

@@ -12,17 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.dynamics_derivative_functions import forward_dynamics_derivatives
-from torsor.functions import forward_dynamics, integrate
+from torsor.functions.public.derivatives import forward_dynamics_derivatives
+from torsor.functions.public.dynamics import forward_dynamics
+from torsor.functions.public.kinematics import integrate
 from torsor.linearisation.tangent_maps import (
     increment_jacobian,
     increment_jacobian_inverse,
     increment_rate_by_increment,
     transport,
 )
-from torsor.mechanics.manifold import increment_rate
-from torsor.mechanics.newton_euler import BaseMotion
-from torsor.mechanics.wrenches import Wrenches
+from torsor.mechanics.kinematics.manifold import increment_rate
+from torsor.mechanics.recursions.newton_euler import BaseMotion
+from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
 
 

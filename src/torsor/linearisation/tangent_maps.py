@@ -17,10 +17,10 @@ import numpy as np
 from torsor.arrays import matvec
 from torsor.arrays.typing import Array, JointMatrix, JointVector, Twist
 from torsor.compiler.kernel import Kernel
-from torsor.derivative_function import derivative
+from torsor.functions.derivative import derivative
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
-from torsor.mechanics.joint_motion import FREEDOMS
+from torsor.mechanics.recursions.joint_motion import FREEDOMS
 from torsor.model import Inertia, Joint, Robot, assemble
 
 

@@ -1,6 +1,6 @@
 """What a robot is: inertias, joints, trees, and the ways to build and change them."""
 
-from torsor.model.assemble import assemble as assemble
+from torsor.model._assemble import assemble as assemble
 from torsor.model.chains import DHRow as DHRow, dh_chain as dh_chain, serial_chain as serial_chain
 from torsor.model.inertia import Inertia as Inertia
 from torsor.model.inertial_parameters import (

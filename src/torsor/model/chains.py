@@ -13,7 +13,7 @@ from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.errors import ModelError, ShapeError
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
-from torsor.model.assemble import EARTH, assemble
+from torsor.model._assemble import EARTH, assemble
 from torsor.model.inertia import Inertia
 from torsor.model.joints import SCREW_KINDS, Joint
 from torsor.model.poses import check_pose, composed, pose_from

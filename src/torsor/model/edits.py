@@ -12,7 +12,7 @@ from torsor.arrays.checked import plain_numbers
 from torsor.arrays.typing import Array
 from torsor.errors import ArgumentTypeError, ModelError, TorsorError, unknown_name
 from torsor.lie.unchecked import quaternion, se3
-from torsor.model.assemble import assemble, disassemble, frames_of
+from torsor.model._assemble import assemble, disassemble, frames_of
 from torsor.model.inertia import Inertia
 from torsor.model.joints import Joint
 from torsor.model.poses import composed, pose_from

@@ -11,7 +11,7 @@ import numpy as np
 from torsor.arrays.checked import plain_numbers
 from torsor.arrays.typing import Array
 from torsor.errors import ModelError, ShapeError, unknown_name
-from torsor.model.assemble import limits_of
+from torsor.model._assemble import limits_of
 from torsor.model.joints import Joint, Mimic
 from torsor.model.robot import Robot
 from torsor.model.structure import Coordinate

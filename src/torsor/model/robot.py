@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor._lazy import no_such_attribute
+from torsor._once import once
 from torsor.arrays import as_numbers, reshape, stack_matrices, stack_vectors
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
@@ -21,13 +24,10 @@ from torsor.model.poses import check_pose, composed
 from torsor.model.source import Source
 from torsor.model.states_by_name import from_dict, to_dict
 from torsor.model.structure import Frame, Limits, Structure
-from torsor.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from os import PathLike
-
-WRITERS: dict[str, Callable[..., str]] = {}  # by format; torsor.formats, which knows robots, fills it
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Robot:
 
     @property
     def n_inertial_parameters(self) -> int:
-        """Numbers in `torsor.inertial_parameters`: ten per moving link."""
+        """Numbers in `torsor.identification.inertial_parameters`: ten per moving link."""
         return 10 * self.n
 
     @property
@@ -203,7 +203,7 @@ class Robot:
 
     @explained
     def with_inertial_parameters(self, pi: InertialVector) -> Robot:
-        """The same robot with the inertias of all links from π (10 n,) or (n, 10), kg, m, as in `torsor.inertial_parameters`.
+        """The same robot with the inertias of all links from π (10 n,) or (n, 10), kg, m, as in `torsor.identification.inertial_parameters`.
 
         π may be JAX values, and may come from an identification, so it need not be what a real body has: only that it is
         finite is checked. ``robot.inertia(link).violations()`` tells what is wrong; what no body has is written to no file.
@@ -317,7 +317,7 @@ class Robot:
         and the "friction" and "limits" of joints with several degrees of freedom.
         """
         refuse_unphysical("to_urdf", self)
-        return WRITERS["urdf"](self, path, drop=drop)
+        return _writer("write_urdf.to_urdf")(self, path, drop=drop)
 
     def to_mjcf(self, path: str | PathLike[str] | None = None) -> str:
         """The robot as MJCF text, MuJoCo's format, also written to ``path``.
@@ -326,17 +326,17 @@ class Robot:
         else it cannot say is refused. Planar joints become three of MuJoCo's.
         """
         refuse_unphysical("to_mjcf", self)
-        return WRITERS["mjcf"](self, path)
+        return _writer("write_mjcf.to_mjcf")(self, path)
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """The robot as torsor's own JSON (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
         refuse_unphysical("to_json", self)
-        return WRITERS["json"](self, path)
+        return _writer("write_screw_list.to_json")(self, path)
 
     def to_yaml(self, path: str | PathLike[str] | None = None) -> str:
         """The robot as torsor's own YAML (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
         refuse_unphysical("to_yaml", self)
-        return WRITERS["yaml"](self, path)
+        return _writer("write_screw_list.to_yaml")(self, path)
 
     # Identity
 
@@ -366,6 +366,9 @@ class Robot:
         effects = ", ".join(self.effects) or "none"
         return f"<Robot {self.name!r}: {self.n} moving links, nq {self.nq}, nv {self.nv}; effects: {effects}>"
 
+    def __getattr__(self, name: str) -> Any:
+        raise no_such_attribute(name, [known for known in dir(self) if not known.startswith("_")])
+
     # Helpers
 
     def _moving_link(self, link: str) -> int:
@@ -383,3 +386,10 @@ class Robot:
 
 def _restore(structure: Structure, leaves: tuple[Array, ...], source: Source | None = None) -> Robot:
     return Robot(structure, Parameters(*leaves).frozen(), source)
+
+
+def _writer(name: str) -> Callable[..., str]:
+    """A function of `torsor.formats`, which knows robots and is loaded when a file is first written."""
+    module, _, function = name.partition(".")
+    found: Callable[..., str] = getattr(import_module(f"torsor.formats.{module}"), function)
+    return found

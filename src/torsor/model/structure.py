@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from torsor._once import once
 from torsor.errors import unknown_name
 from torsor.model.joints import KINDS, check_name
-from torsor.once import once
 
 
 class Coupling(NamedTuple):

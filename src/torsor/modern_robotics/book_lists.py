@@ -18,7 +18,7 @@ from torsor.errors import ModelError, ShapeError, warn_of_model
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.model import Inertia, Robot, link_form, serial_chain
-from torsor.model.assemble import EARTH
+from torsor.model._assemble import EARTH
 from torsor.model.bodies import refuse_unphysical
 from torsor.model.joints import SCREW_KINDS
 from torsor.model.poses import check_pose

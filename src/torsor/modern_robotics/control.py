@@ -11,7 +11,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array, Vector3
 from torsor.errors import ShapeError
-from torsor.functions import inverse_dynamics
+from torsor.functions.public.dynamics import inverse_dynamics
 from torsor.model import Robot
 from torsor.modern_robotics.arguments import as_floats, positive, whole
 from torsor.modern_robotics.book_lists import joint_vector, robot_of

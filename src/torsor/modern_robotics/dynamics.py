@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays.typing import Array, Matrix6, Twist, Vector3, Wrench
-from torsor.functions import (
-    body_jacobian,
+from torsor.functions.public.dynamics import (
     coriolis_forces,
     forward_dynamics,
     gravity_forces,
     inverse_dynamics,
     mass_matrix,
 )
+from torsor.functions.public.kinematics import body_jacobian
 from torsor.lie import unchecked as lie
 from torsor.model import Robot
 from torsor.modern_robotics.arguments import as_floats, numbers, positive, whole

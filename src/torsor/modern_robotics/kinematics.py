@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from torsor.arrays.typing import Array, Pose, Twist
-from torsor.functions import body_jacobian, frame_pose, space_jacobian
+from torsor.functions.public.kinematics import body_jacobian, frame_pose, space_jacobian
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.model import Robot

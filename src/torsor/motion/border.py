@@ -14,7 +14,7 @@ from torsor.model import Robot, plain_numbers
 
 def refuse_strangers(who: str, robot: Any, *values: Any) -> None:
     """Raise unless the first argument is a robot of plain numbers, and none of the others is traced."""
-    inside = "torsor.geodesic_acceleration, torsor.covariant_derivative and torsor.path_energy run inside."
+    inside = "torsor.geometry.geodesic_acceleration, torsor.geometry.covariant_derivative and torsor.motion.path_energy run inside."
     plain_numbers.refuse_strangers(who, robot, *values, instead=inside)
 
 

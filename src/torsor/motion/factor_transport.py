@@ -19,7 +19,8 @@ import numpy as np
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
 from torsor.errors import ModelError, ShapeError, TorsorError
-from torsor.functions import christoffel_symbols_second_kind, mass_matrix
+from torsor.functions.public.dynamics import mass_matrix
+from torsor.functions.public.geometry import christoffel_symbols_second_kind
 from torsor.model import Robot
 from torsor.motion.border import numbers_of, refuse_bad_numbers, refuse_strangers
 from torsor.motion.integration import held, integrated
@@ -247,5 +248,5 @@ def _too_near(who: str, robot: Robot, how: str, q: Array) -> ModelError:
     }.get(who, "The line from q0 to q is straight: choose another q0 in flat_coordinates, from which it keeps away.")
     return ModelError(
         f"{who}: robot {robot.name!r}: the path {how} a configuration at which the mass matrix is singular, near q = {at}; "
-        f"torsor.mass_matrix_report(robot, q) tells why. {advice}"
+        f"torsor.dynamics.mass_matrix_report(robot, q) tells why. {advice}"
     )

@@ -23,12 +23,12 @@ import numpy as np
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ModelError, TorsorError
+from torsor.geometry.bivectors import planes_of
 from torsor.geometry.christoffel import connection_derivative_of, connection_of
 from torsor.geometry.curvature import riemann_curvature
 from torsor.geometry.freedoms import gathering, structure_constants
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
-from torsor.geometry.planes import planes_of
-from torsor.mechanics.mass_matrix import mass_matrix
+from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.model import Robot, random_configuration
 from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_strangers
 
@@ -78,7 +78,7 @@ class FlatnessReport:
             return (
                 f"robot {self.robot!r} is flat: at {tried} no component of the curvature exceeds {self.largest:.1g} of the terms "
                 f"that cancel in it (tolerance {self.tolerance:.0e}). In suitable coordinates its mass matrix is the identity: "
-                "torsor.flat_coordinates(robot, q0)."
+                "torsor.motion.flat_coordinates(robot, q0)."
             )
         q = np.array2string(self.where, precision=4, separator=", ", suppress_small=True)
         lines = [
@@ -135,7 +135,7 @@ def _regular_configurations(robot: Robot, wanted: int, generator: np.random.Gene
         if skipped >= DRAWS * (1 + len(q)):
             raise ModelError(
                 f"is_flat: the mass matrix of robot {robot.name!r} is singular at {skipped} of {skipped + len(q)} random "
-                "configurations: there is no metric to measure. torsor.mass_matrix_report(robot, q) tells which motion meets no "
+                "configurations: there is no metric to measure. torsor.dynamics.mass_matrix_report(robot, q) tells which motion meets no "
                 "inertia; give the link a mass (robot.with_inertia), the joint an armature, or lock it (robot.lock)."
             )
     return q, skipped

@@ -12,9 +12,9 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.errors import TorsorError
-from torsor.functions import difference, integrate
+from torsor.functions.public.kinematics import difference, integrate
 from torsor.model import Robot
-from torsor.motion.geodesic import flow
+from torsor.motion._geodesic import flow
 from torsor.motion.integration import Effort
 
 STEP = 1e-5  # of the starts, as a fraction of what the motion covers: differences are then good to 1e-10

@@ -10,7 +10,8 @@ import numpy as np
 from torsor import lie
 from torsor.arrays.typing import Array, Twist, Vector3, Wrench
 from torsor.errors import ModelError
-from torsor.functions import body_twist, joint_wrenches
+from torsor.functions.public.dynamics import joint_wrenches
+from torsor.functions.public.kinematics import body_twist
 from torsor.lie import se3
 from torsor.model import Robot
 from torsor.plot.canvas import BLUE, INK, ORANGE, VERMILION

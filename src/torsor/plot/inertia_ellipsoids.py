@@ -11,13 +11,14 @@ from torsor import lie
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, Matrix3, Vector3
 from torsor.errors import ModelError
-from torsor.functions import inverse_mass_matrix, mixed_jacobian
+from torsor.functions.public.dynamics import inverse_mass_matrix
+from torsor.functions.public.kinematics import mixed_jacobian
 from torsor.lie.se3 import pose
 from torsor.lie.unchecked.inertias import rotational
 from torsor.model import Robot
 from torsor.plot import solids
+from torsor.plot._mechanism import draw_bodies, draw_masses, mass_handle
 from torsor.plot.canvas import INK, LIGHT, ORANGE, PURPLE, SKY, arrow, finish_space, label, legend, space_axes
-from torsor.plot.mechanism import draw_bodies, draw_masses, mass_handle
 from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of, tip_frame
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def mobility(robot: Robot, q: ConfigurationVector, frame: str) -> Ellipsoid:
     if not np.all(np.isfinite(A)):
         raise ModelError(
             f"mobility_ellipsoid: the mass matrix of robot {robot.name!r} is singular at this q; give every link a mass "
-            "(torsor.mass_matrix_report says which joints move none)."
+            "(torsor.dynamics.mass_matrix_report says which joints move none)."
         )
     squares, directions = np.linalg.eigh(A)
     return Ellipsoid(np.sqrt(np.maximum(squares, 0.0)), directions)

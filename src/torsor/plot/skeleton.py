@@ -9,7 +9,7 @@ import numpy as np
 from torsor.arrays.checked import check
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Vector3
 from torsor.errors import ShapeError, TorsorError
-from torsor.functions import link_poses
+from torsor.functions.public.kinematics import link_poses
 from torsor.model import Robot
 
 TURNING = ("revolute", "helical")

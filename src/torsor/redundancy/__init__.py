@@ -1,53 +1,5 @@
 """Redundancy as Riemannian submersions: lifts, splittings, repeatability, self-motions [Alt04, with its errata]."""
 
-from torsor.redundancy.closed_loop_drift import LoopDrift as LoopDrift, closed_loop_drift as closed_loop_drift
-from torsor.redundancy.extended_jacobian import (
-    ExtendedJacobianLift as ExtendedJacobianLift,
-    extended_jacobian_lift as extended_jacobian_lift,
-)
-from torsor.redundancy.generalised_inverse import (
-    GeneralisedInverse as GeneralisedInverse,
-    generalised_inverse_class as generalised_inverse_class,
-    is_partial_isometry as is_partial_isometry,
-)
-from torsor.redundancy.lift_acceleration import lift_acceleration as lift_acceleration
-from torsor.redundancy.lift_agreement import LiftAgreement as LiftAgreement, lifts_agree as lifts_agree
-from torsor.redundancy.lift_curve import LiftedCurve as LiftedCurve, lift_curve as lift_curve
-from torsor.redundancy.lifted_function import LiftedFunction as LiftedFunction, lift_function as lift_function
-from torsor.redundancy.local_trivialisation import (
-    LocalTrivialisation as LocalTrivialisation,
-    Trivialised as Trivialised,
-    local_trivialisation as local_trivialisation,
-)
-from torsor.redundancy.pieces_met import PiecesMet as PiecesMet
-from torsor.redundancy.repeatability import (
-    RepeatabilityReport as RepeatabilityReport,
-    is_repeatable as is_repeatable,
-)
-from torsor.redundancy.riemannian_submersion import (
-    SubmersionReport as SubmersionReport,
-    is_riemannian_submersion as is_riemannian_submersion,
-)
-from torsor.redundancy.section_lift import section_lift as section_lift
-from torsor.redundancy.self_motion import SelfMotion as SelfMotion, self_motion as self_motion
-from torsor.redundancy.self_motion_components import (
-    SelfMotionComponents as SelfMotionComponents,
-    self_motion_components as self_motion_components,
-)
-from torsor.redundancy.singular_configuration import SingularConfiguration as SingularConfiguration
-from torsor.redundancy.stationary_constraint import stationary_constraint as stationary_constraint
-from torsor.redundancy.task_path import Circle as Circle, circle as circle
-from torsor.redundancy.vertical_brackets import (
-    oneill_tensor as oneill_tensor,
-    vertical_brackets as vertical_brackets,
-)
-from torsor.task_functions import (
-    horizontal_lift as horizontal_lift,
-    pseudoinverse_lift as pseudoinverse_lift,
-    split_velocity as split_velocity,
-    velocity_projectors as velocity_projectors,
-)
-from torsor.tasks.velocity_splitting import (
-    SplitVelocity as SplitVelocity,
-    VelocityProjectors as VelocityProjectors,
-)
+from torsor._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.functions import difference
+from torsor.functions.public.kinematics import difference
 from torsor.model import Robot, Structure
 from torsor.model.structure import Coordinate
 

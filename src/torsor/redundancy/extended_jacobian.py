@@ -26,13 +26,13 @@ import numpy as np
 from torsor.arrays import concat, matmul, transpose
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, TaskLift
-from torsor.compiled import public
 from torsor.errors import TorsorError
-from torsor.functions import mass_matrix
+from torsor.functions.dispatch import public
+from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot, random_configuration
 from torsor.model.plain_numbers import refuse_strangers
-from torsor.redundancy.in_words import vector
 from torsor.redundancy.regularity import LOST
+from torsor.redundancy.report_text import vector
 from torsor.redundancy.task_values import WHY, is_integrable
 from torsor.tasks import Task, as_task, function_task
 from torsor.tasks.weighted_inverse import inverse_in_metric
@@ -151,8 +151,8 @@ def extended_jacobian_lift(robot: Robot, task: Task | str, constraint: Constrain
     the joints, because they stay on the surface h(q) = h(q₀) [SY88; Alt04, §III.B]. The horizontal lift and J⁺ in general are
     not. It is accepted wherever a ``lift`` is, and its ``metric`` wherever a metric is. ::
 
-        elbow = torsor.extended_jacobian_lift(arm, "hand_tcp", lambda robot, q: q[2:3])      # the third joint stands still
-        torsor.closed_loop_drift(arm, q, "hand_tcp", path, lift=elbow)
+        elbow = torsor.redundancy.extended_jacobian_lift(arm, "hand_tcp", lambda robot, q: q[2:3])      # the third joint stands still
+        torsor.redundancy.closed_loop_drift(arm, q, "hand_tcp", path, lift=elbow)
 
     Parameters
     ----------
@@ -239,5 +239,5 @@ def extended_inverse(robot: Robot, q: ConfigurationVector, task: Task, constrain
     return inverse_in_metric(extended_jacobian(robot, q, task, constraint), None, None, guarded=False).lift()
 
 
-_compiled_jacobian = public(extended_jacobian, "E", registered=False, module=__name__)
-_compiled_inverse = public(extended_inverse, "E_inverse", registered=False, module=__name__)
+_compiled_jacobian = public(extended_jacobian, "E", registered=False)
+_compiled_inverse = public(extended_inverse, "E_inverse", registered=False)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.functions import integrate
+from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
+from torsor.redundancy._self_motion import SelfMotion, self_motion
 from torsor.redundancy.angle_difference import angle_difference, same_configuration
-from torsor.redundancy.joint_room import room
+from torsor.redundancy.limit_margin import room
 from torsor.redundancy.onto_fibre import onto_fibre
 from torsor.redundancy.regularity import is_regular
-from torsor.redundancy.self_motion import SelfMotion, self_motion
 from torsor.redundancy.self_motion_direction import self_motion_direction
 from torsor.redundancy.singular_configuration import SingularConfiguration, is_on_fibre, singular_nearby
 from torsor.redundancy.task_displacement import place

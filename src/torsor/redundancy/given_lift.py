@@ -11,12 +11,14 @@ from torsor.arrays.checked import plain_numbers
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError, TorsorError
-from torsor.functions import integrate, mass_matrix, mass_matrix_derivative
+from torsor.functions.public.dynamics import mass_matrix
+from torsor.functions.public.geometry import mass_matrix_derivative
+from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.model.remembered import remembered
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
-from torsor.task_functions import horizontal_lift, pseudoinverse_lift
 from torsor.tasks import Task, function_task
+from torsor.tasks.public import horizontal_lift, pseudoinverse_lift
 
 LIFTS = ("inertia", "pseudoinverse")
 SYMMETRIC = 1e-9  # of the largest entry: how far a metric may be from its transpose

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.functions import integrate
+from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.redundancy.angle_difference import angle_difference
-from torsor.redundancy.joint_room import room
+from torsor.redundancy.limit_margin import room
 from torsor.redundancy.task_displacement import displacement, place
-from torsor.task_functions import pseudoinverse_lift
 from torsor.tasks import Task
+from torsor.tasks.public import pseudoinverse_lift
 
 STEPS = 120
 LARGEST = 0.15  # step, rad or m

@@ -9,13 +9,13 @@ import numpy as np
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
-from torsor.functions import mass_matrix
+from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
 from torsor.motion.border import refuse_bad_numbers, refuse_unknown
 from torsor.redundancy.connection import configurations_of
-from torsor.redundancy.in_words import vector
-from torsor.task_functions import horizontal_lift, pseudoinverse_lift
+from torsor.redundancy.report_text import vector
 from torsor.tasks import Task, as_task
+from torsor.tasks.public import horizontal_lift, pseudoinverse_lift
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def lifts_agree(robot: Robot, q: ConfigurationVector, task: Task | str, *, toler
     if not (np.isfinite(K).all() and np.isfinite(J_plus).all()):
         raise TorsorError(
             f"lifts_agree: at some of the configurations of robot {robot.name!r} J loses rank or M is singular: there is no lift "
-            "to compare. torsor.task_rank(robot, q, task) tells where."
+            "to compare. torsor.tasks.task_rank(robot, q, task) tells where."
         )
     P = J_plus @ J
     commutator = _norm(M @ P - P @ M) / _norm(M)

@@ -30,10 +30,11 @@ from torsor.arrays import (
 )
 from torsor.arrays.symmetric import Factors
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointTensor3
-from torsor.functions import mass_matrix, mass_matrix_derivative
+from torsor.functions.public.dynamics import mass_matrix
+from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.geometry.freedoms import structure_constants
 from torsor.model import Robot
-from torsor.model.degenerate import may_be_singular
+from torsor.model.inertia_rank import may_be_singular
 from torsor.tasks import Task, as_task
 from torsor.tasks.weighted_inverse import WeightedInverse, pseudoinverse, weighted_inverse
 

@@ -9,7 +9,7 @@ import numpy as np
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointVector, TaskVector
 from torsor.errors import ShapeError
-from torsor.functions import inverse_mass_matrix
+from torsor.functions.public.dynamics import inverse_mass_matrix
 from torsor.model import Robot
 from torsor.motion.border import numbers_of
 from torsor.redundancy.connection import configurations_of

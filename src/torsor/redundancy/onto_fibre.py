@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.functions import integrate
+from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.redundancy.regularity import LOST
 from torsor.redundancy.task_displacement import displacement, place

@@ -53,8 +53,8 @@ def regular_configurations(who: str, robot: Robot, task: Task | str, q: Any, con
         if skipped >= DRAWS * (1 + len(drawn)):
             raise ModelError(
                 f"{who}: the task or the mass matrix of robot {robot.name!r} is singular at {skipped} of {skipped + len(drawn)} "
-                "random configurations. torsor.task_rank(robot, q, task) tells what cannot be done, "
-                "torsor.mass_matrix_report(robot, q) which motion meets no inertia."
+                "random configurations. torsor.tasks.task_rank(robot, q, task) tells what cannot be done, "
+                "torsor.dynamics.mass_matrix_report(robot, q) which motion meets no inertia."
             )
     return Drawn(drawn, skipped)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.functions import mass_matrix
+from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
 
 LOST = 1e-7  # ratio of singular values below which a direction of the task counts as lost

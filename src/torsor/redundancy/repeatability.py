@@ -9,15 +9,15 @@ import numpy as np
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import TorsorError
-from torsor.functions import mass_matrix
+from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
 from torsor.model.plain_numbers import refuse_strangers
 from torsor.motion.border import refuse_bad_numbers
 from torsor.redundancy.connection import bracket_terms, brackets_of, connection
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.redundancy.given_lift import GivenLift, Lift, given_lift
-from torsor.redundancy.in_words import tried, vector
 from torsor.redundancy.regular_configurations import Drawn, regular_configurations
+from torsor.redundancy.report_text import tried, vector
 from torsor.redundancy.task_values import WHY, has_value, is_integrable, kernel_brackets
 from torsor.tasks import Task, as_task
 

@@ -26,9 +26,9 @@ from torsor.model.plain_numbers import refuse_strangers
 from torsor.motion.border import refuse_bad_numbers, refuse_unknown
 from torsor.redundancy.connection import Connection, connection
 from torsor.redundancy.given_lift import GivenLift
-from torsor.redundancy.in_words import tried, vector
+from torsor.redundancy.other_solutions import solutions
 from torsor.redundancy.regular_configurations import LIMIT, regular_configurations
-from torsor.redundancy.same_task import solutions
+from torsor.redundancy.report_text import tried, vector
 from torsor.redundancy.task_displacement import displacement, place
 from torsor.redundancy.task_values import has_coordinates, is_frame
 from torsor.tasks import FrameTask, Task, as_task

@@ -17,22 +17,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.functions import configuration_rate, integrate, kinetic_energy
+from torsor.functions.public.dynamics import kinetic_energy
+from torsor.functions.public.kinematics import configuration_rate, integrate
 from torsor.model import Robot
 from torsor.motion.integration import FINEST
 from torsor.motion.optional_scipy import scipy_module
 from torsor.motion.quaternions_along import with_unit_quaternions
 from torsor.redundancy.angle_difference import angle_difference, same_configuration
-from torsor.redundancy.in_words import vector
-from torsor.redundancy.joint_room import leaves_limits, limit_in_words
+from torsor.redundancy.limit_margin import leaves_limits, limit_in_words
 from torsor.redundancy.onto_fibre import onto_fibre
+from torsor.redundancy.report_text import vector
 from torsor.redundancy.self_motion_direction import self_motion_direction
 from torsor.redundancy.singular_configuration import SingularConfiguration, is_on_fibre, singular_nearby
 from torsor.redundancy.task_displacement import place
 from torsor.redundancy.task_values import is_frame
 from torsor.redundancy.zero_crossing import zero_crossing
-from torsor.task_functions import pseudoinverse_lift
 from torsor.tasks import Task
+from torsor.tasks.public import pseudoinverse_lift
 
 LOOKS = 9  # times within a step of the integrator at which limits are looked at: its curve is smooth
 FEW = 8  # samples of a closed curve: with fewer it is traced again in finer steps

@@ -9,15 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.functions import configuration_rate, kinetic_energy
+from torsor.functions.public.dynamics import kinetic_energy
+from torsor.functions.public.kinematics import configuration_rate
 from torsor.model import Robot
 from torsor.motion.integration import integrated
 from torsor.motion.quaternions_along import with_unit_quaternions
-from torsor.redundancy.in_words import vector
-from torsor.redundancy.joint_room import leaves_limits, limit_in_words
+from torsor.redundancy.limit_margin import leaves_limits, limit_in_words
+from torsor.redundancy.report_text import vector
 from torsor.redundancy.zero_crossing import zero_crossing
-from torsor.task_functions import pseudoinverse_lift
 from torsor.tasks import Task
+from torsor.tasks.public import pseudoinverse_lift
 
 SHORTEST = 1e-6  # step, as a fraction of the whole: shorter ones mean a singular configuration
 STEPS = 20  # of each flow

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.functions import integrate
+from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
-from torsor.redundancy.in_words import vector
 from torsor.redundancy.regularity import LOST
+from torsor.redundancy.report_text import vector
 from torsor.redundancy.task_displacement import displacement, place
 from torsor.tasks import Task
 

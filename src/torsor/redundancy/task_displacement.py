@@ -6,7 +6,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.errors import TorsorError
-from torsor.functions import frame_pose
+from torsor.functions.public.kinematics import frame_pose
 from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task

@@ -17,10 +17,10 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError, TorsorError
-from torsor.functions import frame_pose
+from torsor.functions.public.kinematics import frame_pose
 from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
-from torsor.redundancy.in_words import vector
+from torsor.redundancy.report_text import vector
 from torsor.redundancy.task_displacement import spread
 from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task, pose_task
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.errors import TorsorError
-from torsor.functions import body_jacobian
+from torsor.functions.public.kinematics import body_jacobian
 from torsor.geometry.freedoms import structure_constants
 from torsor.lie import unchecked as lie
 from torsor.model import Robot, random_configuration

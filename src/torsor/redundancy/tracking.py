@@ -9,19 +9,20 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.errors import TorsorError
-from torsor.functions import configuration_rate, mass_matrix
+from torsor.functions.public.dynamics import mass_matrix
+from torsor.functions.public.kinematics import configuration_rate
 from torsor.lie.unchecked import se3
 from torsor.model import Robot
 from torsor.motion.border import refuse_unknown
 from torsor.motion.integration import integrated
 from torsor.motion.quaternions_along import with_unit_quaternions
 from torsor.redundancy.given_lift import given_lift
-from torsor.redundancy.in_words import vector
-from torsor.redundancy.joint_room import leaves_limits, limit_in_words, refuse_outside
+from torsor.redundancy.limit_margin import leaves_limits, limit_in_words, refuse_outside
+from torsor.redundancy.report_text import vector
 from torsor.redundancy.task_displacement import displacement, place
 from torsor.redundancy.task_path import Rate
-from torsor.task_functions import task_rank
 from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task
+from torsor.tasks.public import task_rank
 
 LOOKS = 9  # times within a step of the integrator at which limits are looked at: its curve is smooth
 SHORTEST = 1e-7  # step, as a fraction of a leg: where steps get shorter than this, the joints run away
@@ -167,7 +168,7 @@ class Tracker:
         return TorsorError(
             f"{self.who}: robot {self.robot.name!r} cannot go on after t = {t:.6g} of this leg, at q = {where}: the lift runs "
             f"away, as it does at singular configurations. J has {report}.{weight}{choice} Take a path that keeps away from it, "
-            "or start elsewhere on the self-motion (torsor.self_motion)."
+            "or start elsewhere on the self-motion (torsor.redundancy.self_motion)."
         )
 
 

@@ -7,10 +7,10 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.errors import TorsorError
 from torsor.model import Robot
-from torsor.redundancy.in_words import vector
 from torsor.redundancy.regularity import LOST
-from torsor.task_functions import task_rank
+from torsor.redundancy.report_text import vector
 from torsor.tasks import Task
+from torsor.tasks.public import task_rank
 
 
 def vertical_basis(who: str, robot: Robot, task: Task, q: Array) -> Array:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.functions import integrate
-from torsor.mechanics.manifold import increment_rate
+from torsor.functions.public.kinematics import integrate
+from torsor.mechanics.kinematics.manifold import increment_rate
 from torsor.model import Robot
 
 Accelerate = Callable[[float, ConfigurationVector, JointVector], JointVector]

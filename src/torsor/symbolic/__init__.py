@@ -1,4 +1,5 @@
 """The equations of motion of small robots in closed form, as a textbook prints them."""
 
-from torsor.symbolic.equations import equations as equations
-from torsor.symbolic.result import Equations as Equations
+from torsor._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from torsor._once import once
 from torsor.errors import TorsorError, printable
-from torsor.geometry.planes import planes_of
-from torsor.once import once
+from torsor.geometry.bivectors import planes_of
 from torsor.symbolic.metric import Metric
 from torsor.symbolic.naming import sympy_module
 from torsor.symbolic.printed import Printed, Quantity
@@ -19,7 +19,7 @@ class Geometry(Printed):
     """Γ_ijk and R_ijkl of the metric M(q), in SymPy expressions (rad, m, kg) [PBP95, (52), (66)].
 
     ``Gamma`` (nv, nv, nv), ``R`` (nv, nv, nv, nv) and, for two joints, ``K`` are worked out when asked for, and indices and signs
-    are those of `torsor.christoffel_symbols` (lowered index last) and `torsor.riemann_curvature` (positive on a sphere).
+    are those of `torsor.geometry.christoffel_symbols` (lowered index last) and `torsor.geometry.riemann_curvature` (positive on a sphere).
     ``symbols`` maps each name to (symbol, value, unit). ``print(geometry)`` for text: entries that vanish are left out.
     """
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.errors import TorsorError
-from torsor.geometry.planes import planes_of
+from torsor.geometry.bivectors import planes_of
 from torsor.symbolic.fourier import Element, Ring
 from torsor.symbolic.readable import Writer
 
@@ -80,7 +80,7 @@ class Metric:
         if not below:
             raise TorsorError(
                 f"equations: the mass matrix of robot {self.robot!r} is singular wherever it is, so its curvature is undefined. "
-                "`torsor.mass_matrix_report(robot, q)` says why; give links mass (robot.with_inertia), or joints an armature."
+                "`torsor.dynamics.mass_matrix_report(robot, q)` says why; give links mass (robot.with_inertia), or joints an armature."
             )
         ring, writer, (shared, divisor) = self.ring, self._writer(sympy), self._without_common_powers(below)
         monomial, bottom = self._power(sympy, shared), writer.expression(ring.harmonics(divisor))
@@ -127,8 +127,8 @@ class _Products:
         if self._count > MOST_PRODUCTS:
             raise TorsorError(
                 f"equations: the curvature of robot {self._metric.robot!r} in closed form is too long to be read by anyone. Keep "
-                "its numbers, torsor.equations(robot, numbers=True), lock joints with robot.lock, or evaluate it: "
-                "torsor.riemann_curvature(robot, q)."
+                "its numbers, torsor.symbolic.equations(robot, numbers=True), lock joints with robot.lock, or evaluate it: "
+                "torsor.geometry.riemann_curvature(robot, q)."
             )
         return a * b
 

@@ -7,8 +7,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from torsor._text_files import path_to_write, write_text
 from torsor.symbolic.notation import Latex, MathML, Text, lines
-from torsor.text_files import path_to_write, write_text
 
 WIDTH = 100  # letters per line
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from torsor._once import once
 from torsor.arrays.typing import ConfigurationVector, JointVector
 from torsor.errors import ShapeError, printable
-from torsor.once import once
 from torsor.symbolic.geometry import Geometry
 from torsor.symbolic.metric import Metric
 from torsor.symbolic.printed import Printed, Quantity

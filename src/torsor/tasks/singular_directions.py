@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor import functions
 from torsor.arrays import (
     as_numbers,
     checked,
@@ -45,12 +44,13 @@ from torsor.arrays.typing import (
     TaskMatrix,
     TaskVector,
 )
-from torsor.compiled import public
 from torsor.errors import ShapeError, TorsorError
+from torsor.functions.dispatch import public
+from torsor.functions.public import dynamics
 from torsor.model import Robot
+from torsor.tasks._task_space_dynamics import Lift, TaskSpaceDynamics, lifted
 from torsor.tasks.task import Task, as_task
-from torsor.tasks.task_space_dynamics import Lift, TaskSpaceDynamics, lifted
-from torsor.tasks.usual import usual_scales
+from torsor.tasks.typical_scales import usual_scales
 
 ROUNDING = 1e-18  # of the largest mobility: what is below counts as not moving at all
 MOST_COMPILED = 7  # rows; the eigenvectors of more take too many operations to write out
@@ -160,8 +160,8 @@ def damped_terms(robot: Robot, q: ConfigurationVector, v: JointVector, task: Tas
     along = directions(J, lift, scales)
     inertia = matmul(matmul(along.left, along.gain), transpose(along.left))
     drift = task.drift(robot, q, v)
-    from_velocity = matvec(lift.transposed, functions.coriolis_forces(robot, q, v)) - drift
-    from_weight = matvec(lift.transposed, functions.gravity_forces(robot, q))
+    from_velocity = matvec(lift.transposed, dynamics.coriolis_forces(robot, q, v)) - drift
+    from_weight = matvec(lift.transposed, dynamics.gravity_forces(robot, q))
     projector = identity(robot.nv) - matmul(matmul(transpose(along.lifts), along.weights), along.rows)
     right = along.left * (scales * scales)[..., :, None]
     return DampedTerms(

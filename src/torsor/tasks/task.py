@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor import functions
 from torsor.arrays import concat, constant, zeros
 from torsor.arrays.arguments import explained
 from torsor.arrays.typing import (
@@ -23,6 +22,7 @@ from torsor.arrays.typing import (
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.errors import TorsorError, unknown_name
+from torsor.functions.public import derivatives, kinematics
 from torsor.model import Robot
 
 
@@ -108,9 +108,9 @@ class _Kind(NamedTuple):
 
 
 _LABELS: tuple[str, ...] = ("wx", "wy", "wz", "vx", "vy", "vz")
-_BODY = (functions.body_jacobian, functions.body_acceleration, functions.body_jacobian_derivative)
-_SPACE = (functions.space_jacobian, functions.space_acceleration, functions.space_jacobian_derivative)
-_MIXED = (functions.mixed_jacobian, functions.classical_acceleration, functions.mixed_jacobian_derivative)
+_BODY = (kinematics.body_jacobian, kinematics.body_acceleration, derivatives.body_jacobian_derivative)
+_SPACE = (kinematics.space_jacobian, kinematics.space_acceleration, derivatives.space_jacobian_derivative)
+_MIXED = (kinematics.mixed_jacobian, kinematics.classical_acceleration, derivatives.mixed_jacobian_derivative)
 _KINDS = {
     "pose": _Kind(*_BODY, slice(0, 6)),
     "orientation": _Kind(*_BODY, slice(0, 3)),

@@ -43,11 +43,11 @@ from torsor.arrays import (
     where,
 )
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, TaskMatrix, TaskVector
-from torsor.functions import mass_matrix
+from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
-from torsor.model.degenerate import may_be_singular
+from torsor.model.inertia_rank import may_be_singular
 from torsor.tasks.task import Task, as_task
-from torsor.tasks.usual import refuse_dependent_rows, vanished_rows
+from torsor.tasks.typical_scales import refuse_dependent_rows, vanished_rows
 
 ASYMMETRIC = 1e-6  # of the trace: far more than rounding errors leave, in single precision too
 

@@ -1,0 +1,1 @@
+"""Printers: a graph as LLVM IR, C, NumPy or SymPy, and what they share."""

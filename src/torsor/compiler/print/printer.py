@@ -1,0 +1,280 @@
+"""Nodes as LLVM instructions, on scalars or on vectors, by the same code and in the same order: equal to the bit.
+
+Products that feed a sum are contracted here (`fma`), and nowhere else; no fast-math flag is used.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence, Set
+from typing import NamedTuple
+
+from torsor.compiler.graph import TRUTH_VALUED, Op, Program
+from torsor.compiler.print import sincos
+
+
+class Target(NamedTuple):
+    """What the machine offers: lanes of a vector register for doubles, fused multiply-add, vector register bits."""
+
+    bits: int
+    fma: bool
+
+    def lanes(self, element: str) -> int:
+        """How many numbers of a type fit into one vector."""
+        return self.bits // (64 if element == "double" else 32)
+
+
+class Printer:
+    """Prints the nodes of a program for one width; values are IR names."""
+
+    def __init__(self, program: Program, element: str, lanes: int, target: Target) -> None:
+        self.program = program
+        self.element = element
+        self.lanes = lanes
+        self.fma = target.fma
+        self.type = element if lanes == 1 else f"<{lanes} x {element}>"
+        self.truth = "i1" if lanes == 1 else f"<{lanes} x i1>"
+        self.suffix = _suffix(element, lanes)
+        self.tables = sincos.DOUBLE if element == "double" else sincos.SINGLE
+        self.lines: list[str] = []
+        self.declared: set[str] = set()
+        self._fresh = 0
+        self._sine_and_cosine: str | None = None  # the function that computes both, if there is one
+
+    # Pieces of IR
+
+    def line(self, text: str) -> str:
+        """A new value defined by ``text``."""
+        name = f"%t{self._fresh}"
+        self._fresh += 1
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def number(self, value: float) -> str:
+        """A constant of the working type."""
+        literal = hexadecimal(value, self.element)
+        return literal if self.lanes == 1 else f"splat ({self.element} {literal})"
+
+    def call(self, name: str, *args: str) -> str:
+        """A call of an intrinsic on values of the working type."""
+        full = f"@llvm.{name}.{self.suffix}"
+        self.declared.add(f"declare {self.type} {full}({', '.join([self.type] * len(args))})")
+        return self.line(f"call {self.type} {full}({', '.join(f'{self.type} {x}' for x in args)})")
+
+    def binary(self, operation: str, x: str, y: str) -> str:
+        """An arithmetic instruction."""
+        return self.line(f"{operation} {self.type} {x}, {y}")
+
+    def negate(self, x: str) -> str:
+        """−x."""
+        return self.line(f"fneg {self.type} {x}")
+
+    def multiply_add(self, x: str, y: str, z: str) -> str:
+        """x y + z, rounded once where the machine can."""
+        if self.fma:
+            return self.call("fma", x, y, z)
+        return self.binary("fadd", self.binary("fmul", x, y), z)
+
+    def compare(self, how: str, x: str, y: str) -> str:
+        """A comparison, false if an operand is NaN."""
+        return self.line(f"fcmp {how} {self.type} {x}, {y}")
+
+    def select(self, condition: str, x: str, y: str) -> str:
+        """x where the condition holds, else y."""
+        return self.line(f"select {self.truth} {condition}, {self.type} {x}, {self.type} {y}")
+
+    def library(self, name: str, *args: str) -> str:
+        """A function of the C library, lane by lane."""
+        function = name if self.element == "double" else f"{name}f"
+        signature = ", ".join([self.element] * len(args))
+        self.declared.add(f"declare {self.element} @{function}({signature})")
+        if self.lanes == 1:
+            return self.line(f"call {self.element} @{function}({', '.join(f'{self.element} {x}' for x in args)})")
+        result = "poison"
+        for lane in range(self.lanes):
+            parts = [self.line(f"extractelement {self.type} {x}, i32 {lane}") for x in args]
+            value = self.line(f"call {self.element} @{function}({', '.join(f'{self.element} {x}' for x in parts)})")
+            result = self.line(f"insertelement {self.type} {result}, {self.element} {value}, i32 {lane}")
+        return result
+
+    # Nodes
+
+    def nodes(self, nodes: Sequence[int], values: dict[int, str], folded: Set[int]) -> None:
+        """Print ``nodes`` in order; ``values`` holds the names of what they need and receives theirs.
+
+        ``folded`` products are printed with the sum they belong to.
+        """
+        graph = self.program.graph
+        trigonometry: dict[int, tuple[str, str]] = {}
+        for node in nodes:
+            op, args = graph.ops[node], graph.args[node]
+            if op is Op.CONSTANT:
+                values[node] = self.number(graph.values[node])  # type: ignore[arg-type]
+            elif op is Op.INPUT or node in folded:
+                continue
+            elif op in (Op.ADD, Op.SUB):
+                values[node] = self._sum(op, args[0], args[1], values, folded)
+            elif op in (Op.SIN, Op.COS):
+                if args[0] not in trigonometry:
+                    trigonometry[args[0]] = self.sine_and_cosine(values[args[0]])
+                values[node] = trigonometry[args[0]][op is Op.COS]
+            else:
+                values[node] = _PRINTERS[op](self, *[values[x] for x in args])
+
+    def _sum(self, op: Op, x: int, y: int, values: dict[int, str], folded: Set[int]) -> str:
+        args = self.program.graph.args
+        if y in folded:
+            a, b = (values[k] for k in args[y])
+            return self.multiply_add(self.negate(a) if op is Op.SUB else a, b, values[x])
+        if x in folded:
+            a, b = (values[k] for k in args[x])
+            return self.multiply_add(a, b, self.negate(values[y]) if op is Op.SUB else values[y])
+        return self.binary("fadd" if op is Op.ADD else "fsub", values[x], values[y])
+
+    def shared_sine_and_cosine(self, name: str, attributes: str) -> Iterator[str]:
+        """A function that computes both, which is called from now on: in long programs a call is compiled many times sooner."""
+        self.lines = ["entry:"]
+        sine, cosine = self.sine_and_cosine("%x")
+        pair = f"{{{self.type}, {self.type}}}"
+        one = self.line(f"insertvalue {pair} poison, {self.type} {sine}, 0")
+        both = self.line(f"insertvalue {pair} {one}, {self.type} {cosine}, 1")
+        self._sine_and_cosine = name
+        yield f"define internal {pair} @{name}({self.type} %x){attributes} {{"
+        yield from self.lines
+        yield f"  ret {pair} {both}"
+        yield "}"
+
+    def sine_and_cosine(self, x: str) -> tuple[str, str]:
+        """sin x and cos x."""
+        if self._sine_and_cosine is not None:
+            pair = f"{{{self.type}, {self.type}}}"
+            both = self.line(f"call {pair} @{self._sine_and_cosine}({self.type} {x})")
+            return self.line(f"extractvalue {pair} {both}, 0"), self.line(f"extractvalue {pair} {both}, 1")
+        t = self.tables
+        shift, width = self.number(t.shift), 64 if self.element == "double" else 32
+        shifted = self.multiply_add(x, self.number(0.6366197723675814), shift)
+        k = self.binary("fsub", shifted, shift)
+        minus_k = self.negate(k)
+        r = x
+        for part in t.half_pi:
+            r = self.multiply_add(minus_k, self.number(part), r)
+        z = self.binary("fmul", r, r)
+        s = self.multiply_add(self.binary("fmul", r, z), self._polynomial(z, t.sine), r)
+        c = self.multiply_add(
+            self.binary("fmul", z, z),
+            self._polynomial(z, t.cosine),
+            self.multiply_add(self.number(-0.5), z, self.number(1.0)),
+        )
+        integer = f"i{width}" if self.lanes == 1 else f"<{self.lanes} x i{width}>"
+        bits = self.line(f"bitcast {self.type} {shifted} to {integer}")
+        one, two = self._integer(1, width), self._integer(2, width)
+        odd_bit = self.line(f"and {integer} {bits}, {one}")
+        odd = self.line(f"icmp ne {integer} {odd_bit}, {self._integer(0, width)}")
+        sine, cosine = self.select(odd, c, s), self.select(odd, s, c)
+        sine = self._flip(sine, self.line(f"and {integer} {bits}, {two}"), integer, width)
+        after = self.line(f"add {integer} {bits}, {one}")
+        cosine = self._flip(cosine, self.line(f"and {integer} {after}, {two}"), integer, width)
+        return self._or_library(x, sine, cosine)
+
+    def _polynomial(self, z: str, coefficients: tuple[float, ...]) -> str:
+        total = self.number(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            total = self.multiply_add(total, z, self.number(coefficient))
+        return total
+
+    def _integer(self, value: int, width: int) -> str:
+        return str(value) if self.lanes == 1 else f"splat (i{width} {value})"
+
+    def _flip(self, x: str, bit: str, integer: str, width: int) -> str:
+        """x with its sign changed where bit 1 of ``bit`` is set."""
+        sign = self.line(f"shl {integer} {bit}, {self._integer(width - 2, width)}")
+        flipped = self.line(f"xor {integer} {self.line(f'bitcast {self.type} {x} to {integer}')}, {sign}")
+        return self.line(f"bitcast {integer} {flipped} to {self.type}")
+
+    def _or_library(self, x: str, sine: str, cosine: str) -> tuple[str, str]:
+        """The library's values if any lane is beyond the limit or not finite; else the ones given."""
+        size = self.call("fabs", x)
+        fine = self.compare("ole", size, self.number(self.tables.limit))
+        if self.lanes > 1:
+            name = f"@llvm.vector.reduce.and.v{self.lanes}i1"
+            self.declared.add(f"declare i1 {name}({self.truth})")
+            fine_everywhere = self.line(f"call i1 {name}({self.truth} {fine})")
+        else:
+            fine_everywhere = fine
+        mark = self._fresh
+        self._fresh += 1
+        here = f"here{mark}"
+        self.lines += [
+            f"  br label %{here}",
+            f"{here}:",
+            f"  br i1 {fine_everywhere}, label %go{mark}, label %far{mark}",
+        ]
+        self.lines.append(f"far{mark}:")
+        far_sine, far_cosine = self.library("sin", x), self.library("cos", x)
+        far_sine, far_cosine = self.select(fine, sine, far_sine), self.select(fine, cosine, far_cosine)
+        self.lines += [f"  br label %go{mark}", f"go{mark}:"]
+        both = [(sine, far_sine), (cosine, far_cosine)]
+        joined = [self.line(f"phi {self.type} [{near}, %{here}], [{far}, %far{mark}]") for near, far in both]
+        return joined[0], joined[1]
+
+
+def _sign(p: Printer, x: str) -> str:
+    zero = p.number(0.0)
+    below = p.select(p.compare("olt", x, zero), p.number(-1.0), x)
+    return p.select(p.compare("ogt", x, zero), p.number(1.0), below)
+
+
+_PRINTERS: dict[Op, Callable[..., str]] = {
+    Op.MUL: lambda p, x, y: p.binary("fmul", x, y),
+    Op.DIV: lambda p, x, y: p.binary("fdiv", x, y),
+    Op.NEG: lambda p, x: p.negate(x),
+    Op.SQRT: lambda p, x: p.call("sqrt", x),
+    Op.ABS: lambda p, x: p.call("fabs", x),
+    Op.MIN: lambda p, x, y: p.call("minimum", x, y),
+    Op.MAX: lambda p, x, y: p.call("maximum", x, y),
+    Op.SIGN: _sign,
+    Op.ATAN2: lambda p, y, x: p.library("atan2", y, x),
+    Op.TANH: lambda p, x: p.library("tanh", x),
+    Op.GREATER: lambda p, x, y: p.compare("ogt", x, y),
+    Op.GREATER_EQUAL: lambda p, x, y: p.compare("oge", x, y),
+    Op.EQUAL: lambda p, x, y: p.compare("oeq", x, y),
+    Op.NOT: lambda p, x: p.line(f"xor {p.truth} {x}, {'true' if p.lanes == 1 else 'splat (i1 true)'}"),
+    Op.AND: lambda p, x, y: p.line(f"and {p.truth} {x}, {y}"),
+    Op.OR: lambda p, x, y: p.line(f"or {p.truth} {x}, {y}"),
+    Op.SELECT: lambda p, c, x, y: p.select(c, x, y),
+}
+assert set(_PRINTERS) | {Op.CONSTANT, Op.INPUT, Op.ADD, Op.SUB, Op.SIN, Op.COS} == set(Op)
+assert set(_PRINTERS) >= TRUTH_VALUED
+
+
+def hexadecimal(value: float, element: str) -> str:
+    """A number as IR wants it: the bits of a double, which for a float is the double of the rounded value."""
+    if element == "float":
+        value = struct.unpack("<f", struct.pack("<f", value))[0] if abs(value) < 3.4e38 else value
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def _suffix(element: str, lanes: int) -> str:
+    short = "f64" if element == "double" else "f32"
+    return short if lanes == 1 else f"v{lanes}{short}"
+
+
+def folded_products(program: Program, live: Sequence[int], fma: bool) -> set[int]:
+    """Products used once, by a sum: they become its fused multiply-add. A sum takes at most one."""
+    graph = program.graph
+    folded: set[int] = set()
+    if not fma:
+        return folded
+    uses = [0] * len(graph)
+    for node in live:
+        for x in graph.args[node]:
+            uses[x] += 1
+    for node in program.roots():
+        uses[node] += 2  # an output is wanted as itself
+    for node in live:
+        if graph.ops[node] in (Op.ADD, Op.SUB):
+            for x in reversed(graph.args[node]):
+                if graph.ops[x] is Op.MUL and uses[x] == 1:
+                    folded.add(x)
+                    break
+    return folded

@@ -1,0 +1,1 @@
+"""Machine code: made, kept, called from Python and from JAX."""

@@ -1,0 +1,176 @@
+"""Kernels inside JAX on the CPU: the same machine code, called by XLA through its typed foreign-function interface."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from torsor.compiler.run import engine
+from torsor.compiler.run.jax_handler_ir import handler_ir
+from torsor.compiler.run.native import Codes, NativeFunction, compile_part
+from torsor.compiler.trace import trace
+
+Array = Any
+_ALIVE: list[object] = []  # XLA keeps the addresses for as long as the process lives
+_names = itertools.count()
+
+
+Push = Callable[
+    [tuple[Array, ...], dict[str, Array]], tuple[Array, ...] | None
+]  # how inputs that move move the outputs
+
+
+class Callee(Protocol):
+    """What is called: a `Kernel`, or what has the same parts of it."""
+
+    @property
+    def inputs(self) -> Mapping[str, tuple[int, ...]]:
+        """Shape of each input, by name, in order."""
+
+    @property
+    def outputs(self) -> Mapping[str, tuple[int, ...]]:
+        """Shape of each output, by name, in order."""
+
+    def native(self, dtype: np.dtype[Any]) -> NativeFunction:
+        """The machine code for one precision."""
+
+    def jacobian(self, output: str, *inputs: str) -> Callee:
+        """The derivatives of an output by inputs, in the order of ``inputs``."""
+
+
+def jax_function(kernel: Callee) -> Callable[..., Any]:
+    """A JAX function of the kernel's inputs, for `jit`, `vmap` (a batch) and derivatives (the kernel's own Jacobian).
+
+    One output is returned as an array, several as a dict; leading batch axes broadcast as in the kernel.
+    """
+    call = jax_outputs(kernel)
+    names = list(kernel.outputs)
+
+    def function(*arrays: Array) -> Any:
+        results = call(*arrays)
+        return results[0] if len(names) == 1 else dict(zip(names, results, strict=True))
+
+    return function
+
+
+@cache
+def why_missing() -> str | None:
+    """Why JAX cannot call kernels here, or None: a first call is made to see."""
+    import jax
+
+    if jax.default_backend() != "cpu":
+        return f"JAX computes on {jax.default_backend()}, kernels on the CPU"
+    program = trace(lambda x: 2.0 * x + 1.0, {"x": (3,)})
+    about = {"inputs": [["x", (3,)]], "outputs": [["result", (3,)]], "dtype": "float32", "operations": 6}
+    numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
+    try:
+        codes = Codes(about, lambda part, make: compile_part(make(), part, np.dtype(np.float32)))
+        handler = NativeFunction(codes, lambda: program)
+        call = jax.ffi.ffi_call(_register(handler), jax.ShapeDtypeStruct((2, 3), np.float32))
+        with jax.ensure_compile_time_eval():  # the caller may be tracing
+            reason = (
+                None if np.array_equal(call(numbers), 2.0 * numbers + 1.0) else "called a kernel and got wrong numbers"
+            )
+    except Exception as error:  # whatever another version of JAX answers
+        reason = f"did not take a kernel: {type(error).__name__}: {error}"
+    if reason is None:
+        return None
+    reason = f"JAX {jax.__version__} {reason}"
+    warnings.warn(f"torsor runs as jax.numpy inside JAX, slower: {reason}", RuntimeWarning, stacklevel=4)
+    return reason
+
+
+def jax_outputs(
+    kernel: Callee, plain: Callable[..., Any] | None = None, push: Push | None = None, *, one_by_one: bool = False
+) -> Callable[..., tuple[Array, ...]]:
+    """The kernel as a differentiable function from arrays to a tuple of outputs.
+
+    ``plain``, a JAX function of the same arrays to the same tuple, is differentiated instead of the kernel, where that would
+    be too large. ``push`` is asked first how the outputs change. ``one_by_one``: a batch is a loop over states, without the code
+    for several at once, which takes longer to compile than the rest.
+    """
+    import jax
+    import jax.numpy as jnp
+    from jax.custom_derivatives import SymbolicZero
+
+    shapes = kernel.inputs
+
+    @cache
+    def slopes(output: str, moving: tuple[str, ...]) -> Callable[..., tuple[Array, ...]]:
+        return jax_outputs(kernel.jacobian(output, *moving), one_by_one=one_by_one)  # itself differentiable, when asked
+
+    def evaluate(*arrays: Array) -> tuple[Array, ...]:
+        arrays = tuple(jnp.asarray(array) for array in arrays)
+        dtype = np.dtype(jnp.result_type(*arrays, jnp.float32))
+        each = list(zip(arrays, shapes.values(), strict=True))
+        batch = np.broadcast_shapes(*(array.shape[: array.ndim - len(shape)] for array, shape in each))
+        full = [jnp.broadcast_to(array, (*batch, *shape)).astype(dtype) for array, shape in each]
+        results = [jax.ShapeDtypeStruct((*batch, *shape), dtype) for shape in kernel.outputs.values()]
+        return tuple(jax.ffi.ffi_call(_target(kernel, dtype, one_by_one), results, vmap_method="broadcast_all")(*full))
+
+    call = jax.custom_jvp(evaluate)
+
+    def tangents(primals: tuple[Array, ...], changes: tuple[Array, ...]) -> tuple[Any, Any]:
+        values = call(*primals)
+        moving = {name: x for name, x in zip(shapes, changes, strict=True) if not isinstance(x, SymbolicZero)}
+        known = None if push is None or not moving else push(primals, moving)
+        if known is not None:
+            changed = zip(known, values, strict=True)
+            return values, tuple(jnp.broadcast_to(x, value.shape).astype(value.dtype) for x, value in changed)
+        if plain is not None:
+            return values, _pushed(plain, dict(zip(shapes, primals, strict=True)), moving)
+        moved = []
+        for (name, shape), value in zip(kernel.outputs.items(), values, strict=True):
+            batch = value.shape[: value.ndim - len(shape)]
+            size = int(np.prod(shape))
+            total = jnp.zeros_like(value)
+            if moving:
+                for J, (other, change) in zip(slopes(name, tuple(moving))(*primals), moving.items(), strict=True):
+                    inner = shapes[other]
+                    width = int(np.prod(inner))
+                    flat = J.reshape(*J.shape[: J.ndim - len(shape) - len(inner)], size, width)
+                    step = change.reshape(*change.shape[: change.ndim - len(inner)], width)
+                    product = jnp.einsum("...oi,...i->...o", flat, step)
+                    total = total + jnp.broadcast_to(product, (*batch, size)).reshape(value.shape)
+            moved.append(total)
+        return values, tuple(moved)
+
+    call.defjvp(tangents, symbolic_zeros=True)
+    return call  # type: ignore[no-any-return]
+
+
+def _pushed(plain: Callable[..., Any], at: dict[str, Array], moving: dict[str, Array]) -> tuple[Array, ...]:
+    """The change of ``plain`` for changes of some of its arrays."""
+    import jax
+
+    def of_moving(*arrays: Array) -> tuple[Array, ...]:
+        return tuple(plain(*{**at, **dict(zip(moving, arrays, strict=True))}.values()))
+
+    return tuple(jax.jvp(of_moving, tuple(at[name] for name in moving), tuple(moving.values()))[1])
+
+
+def _target(kernel: Callee, dtype: np.dtype[Any], one_by_one: bool) -> str:
+    """Name under which XLA knows the kernel in one precision; registered on first use."""
+    known: dict[str, str] = kernel.__dict__.setdefault("_jax_targets", {})
+    if dtype.name not in known:
+        known[dtype.name] = _register(kernel.native(dtype), one_by_one=one_by_one)
+    return known[dtype.name]
+
+
+def _register(code: NativeFunction, *, one_by_one: bool = False) -> str:
+    import jax
+
+    handler = engine.compile_ir(handler_ir(code, one_by_one=one_by_one), "handler")
+    _ALIVE.extend((code.codes, handler))
+    capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+        ("PyCapsule_New", ctypes.pythonapi)
+    )
+    name = f"torsor_kernel_{next(_names)}"
+    jax.ffi.register_ffi_target(name, capsule(handler.address("handler"), None, None), platform="cpu")
+    return name

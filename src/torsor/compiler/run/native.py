@@ -1,0 +1,240 @@
+"""A compiled program: called with NumPy arrays, for one state or a batch, on several threads."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.exceptions import TooHardError
+
+from torsor.compiler.graph import Port, Program, count
+from torsor.compiler.print.llvm import PARTS, Module, emit
+from torsor.compiler.run import engine
+from torsor.compiler.run.apart import apart, is_apart, new_lock
+from torsor.compiler.run.fast_entry import Many
+from torsor.compiler.run.kept_code import Source, about_kept, machine_code
+from torsor.compiler.run.threads import WORTH_A_THREAD, in_slices
+from torsor.errors import ShapeError
+
+Array = Any
+Make = Callable[[], Program]
+ELEMENTS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
+ALIGNMENT = 64  # bytes: of the widest vector
+OVERLAP_WORK = 10_000  # candidates tried, to tell whether views of one array overlap
+
+
+class Code(NamedTuple):
+    """One part of a compiled program: a function's address, the scratch it needs, and what keeps it in memory."""
+
+    address: int
+    scratch: int
+    native: engine.Native
+
+
+class Codes:
+    """The machine code of one program in one precision: for one state, and for many, each made when first needed.
+
+    It keeps neither the program nor what that was traced from: whoever needs a part that is not there yet says how to make it.
+    """
+
+    def __init__(self, about: dict[str, Any], get: Callable[[str, Make], Code]) -> None:
+        self.inputs = tuple(Port(name, tuple(shape)) for name, shape in about["inputs"])
+        self.outputs = tuple(Port(name, tuple(shape)) for name, shape in about["outputs"])
+        self.dtype = np.dtype(about["dtype"])
+        self.operations = int(about["operations"])
+        self.bytes = 0  # in memory
+        self.on_growth: Callable[[], None] | None = None
+        self._get, self._parts, self._lock = get, dict[str, Code](), new_lock()
+
+    @classmethod
+    def kept(cls, key: str, make: Make, dtype: np.dtype[Any]) -> Codes:
+        """Those kept on disk under a key, or to be compiled."""
+        dtype = np.dtype(dtype)
+        known = next((about for part in PARTS if (about := about_kept(f"{key}|{dtype.name}|{part}"))), None)
+        return cls(known or describe(make(), dtype), lambda part, make: _kept_part(key, make, part, dtype))
+
+    def part(self, name: str, make: Make) -> Code:
+        """One of `PARTS`; ``make`` gives the program, should it not be there yet."""
+        if (found := self._parts.get(name)) is not None:
+            return found
+        if is_apart():  # within a finaliser: whoever holds the lock may be waiting for this thread
+            return self._get(name, make)
+        with self._lock:
+            if (found := self._parts.get(name)) is not None:
+                return found
+            code = self._parts[name] = self._get(name, make)
+            self.bytes += code.native.size
+        if self.on_growth is not None:
+            self.on_growth()
+        return code
+
+    def has(self, name: str) -> bool:
+        """Whether a part is there."""
+        return name in self._parts
+
+
+class NativeFunction:
+    """Machine code that can be called. Inputs and outputs are arrays (*batch, *shape), one per port.
+
+    ``make`` gives its program, should a part of the code be needed that was not compiled so far.
+    """
+
+    def __init__(self, codes: Codes, make: Make) -> None:
+        self.codes, self._make = codes, make
+        self.inputs, self.outputs = codes.inputs, codes.outputs
+        self.dtype, self.operations = codes.dtype, codes.operations
+
+    @property
+    def one(self) -> Code:
+        """``kernel_one``: one state."""
+        return self.codes.part("one", self._make)
+
+    @property
+    def many(self) -> Code:
+        """``kernel_many``: a batch."""
+        return self.codes.part("many", self._make)
+
+    def for_door(self) -> Many | None:
+        """The code for many as the fast entry takes it, if it has been needed so far."""
+        if not self.codes.has("many"):
+            return None
+        most = WORTH_A_THREAD // max(1, self.operations)
+        return Many(self.many.address, max(self.many.scratch, self.one.scratch), most)
+
+    def __call__(self, arrays: Sequence[Array], out: Sequence[Array] | None = None) -> list[Array]:
+        """Evaluate for all states of the batch; ``out`` arrays are filled and returned, and may overlap inputs."""
+        arrays = [np.asarray(array, self.dtype) for array in arrays]
+        leads = [array.shape[: array.ndim - len(port.shape)] for array, port in zip(arrays, self.inputs, strict=True)]
+        batch = np.broadcast_shapes(*leads)
+        results = self._results(batch, out)
+        targets = [self._target(result, arrays) for result in results]
+        states = math.prod(batch)
+        if states:
+            operands, strides = [], []
+            for array, port, lead in zip(arrays, self.inputs, leads, strict=True):
+                array, stride = regular(array, port, lead, batch, self.dtype)
+                operands.append(array)
+                strides.append(stride)
+            strides += [port.size * self.dtype.itemsize for port in self.outputs]
+            self._run(states, [*operands, *targets], strides)
+        for result, target in zip(results, targets, strict=True):
+            if target is not result:
+                result[...] = target
+        return results
+
+    def _results(self, batch: tuple[int, ...], out: Sequence[Array] | None) -> list[Array]:
+        shapes = [(*batch, *port.shape) for port in self.outputs]
+        if out is None:
+            return [np.empty(shape, self.dtype) for shape in shapes]
+        for array, shape, port in zip(out, shapes, self.outputs, strict=True):
+            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != self.dtype:
+                found = f"{getattr(array, 'shape', None)} of {getattr(array, 'dtype', type(array).__name__)}"
+                raise ShapeError(f"out: `{port.name}` must be an array of shape {shape} of {self.dtype}, got {found}.")
+            if not array.flags.writeable:
+                raise ShapeError(f"out: `{port.name}` is read-only.")
+        return list(out)
+
+    def _target(self, result: Array, arrays: Sequence[Array]) -> Array:
+        """Where the machine code writes: the result itself, unless it is not contiguous or overlaps an input."""
+        if result.flags.c_contiguous and not any(np.may_share_memory(result, array) for array in arrays):
+            return result
+        return np.empty(result.shape, self.dtype)
+
+    def _run(self, states: int, operands: list[Array], strides: list[int]) -> None:
+        steps = (ctypes.c_int64 * len(strides))(*strides)
+        one = self.one
+        code = one if states == 1 else self.many
+        size = max(code.scratch, one.scratch)
+        addresses = [address_of(array) for array in operands]
+
+        def work(
+            start: int, length: int, _: list[Array] = operands
+        ) -> None:  # the arrays live as long as the work does
+            scratch = ctypes.create_string_buffer(size + ALIGNMENT) if size else None
+            area = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
+            moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
+            pointers = (ctypes.c_void_p * (len(moved) + 2))(*moved, area, one.address)
+            if states == 1:
+                engine.ONE(code.address)(pointers)
+            else:
+                engine.MANY(code.address)(length, pointers, steps)
+
+        in_slices(states, self.operations, work, sum(strides) // self.dtype.itemsize)
+
+
+def _kept_part(key: str, make: Make, part: str, dtype: np.dtype[Any]) -> Code:
+    """The machine code of one of `PARTS`, from the cache or compiled and kept there."""
+
+    def source() -> Source:
+        program = make()
+        module = emit(program, part, ELEMENTS[dtype], engine.host_target())
+        about = describe(program, dtype)
+        return Source(module, about, about["operations"])
+
+    found = machine_code(f"{key}|{dtype.name}|{part}", [f"kernel_{part}"], source)
+    return Code(found.native.address(f"kernel_{part}"), int(found.about["scratch"]), found.native)
+
+
+def refuse_overlap(names: Sequence[str], out: Sequence[Array]) -> None:
+    """Raise if two arrays that results are to be written to share memory: one of the results would be lost."""
+    for (one, a), (other, b) in combinations(zip(names, out, strict=False), 2):
+        if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)):
+            continue
+        try:
+            shared = np.shares_memory(a, b, max_work=OVERLAP_WORK)  # type: ignore[arg-type]  # any number will do
+        except TooHardError:
+            shared = True
+        if shared:
+            raise ShapeError(f"out: `{one}` and `{other}` share memory; each result needs an array of its own.")
+
+
+def regular(
+    array: Array, port: Port, lead: tuple[int, ...], batch: tuple[int, ...], dtype: np.dtype[Any]
+) -> tuple[Array, int]:
+    """The array and the bytes from one state to the next; copied only if its strides are not regular."""
+    if math.prod(lead) == 1:
+        return np.ascontiguousarray(array), 0
+    if lead != batch:
+        array = np.broadcast_to(array, (*batch, *port.shape))
+    if len(batch) == 1 and array[0].flags.c_contiguous:
+        return array, array.strides[0]
+    return np.ascontiguousarray(array), port.size * dtype.itemsize
+
+
+def address_of(array: Array) -> int:
+    """Where the numbers of an array are; ``array.ctypes`` makes several objects to find out."""
+    if array.flags.carray and array.size:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return int(array.ctypes.data)
+
+
+def build(key: str, make: Make, dtype: np.dtype[Any]) -> NativeFunction:
+    """The machine code kept under ``key`` for this kind of machine, or of the program that ``make`` gives."""
+    make = functools.cache(make)
+    return NativeFunction(Codes.kept(key, make, dtype), make)
+
+
+def compile_part(program: Program, part: str, dtype: np.dtype[Any]) -> Code:
+    """The machine code of one of `PARTS`, without the cache."""
+    return compiled_module(emit(program, part, ELEMENTS[dtype], engine.host_target()), f"kernel_{part}")
+
+
+def compiled_module(module: Module, name: str) -> Code:
+    """The machine code of a module and one of its functions, without the cache."""
+    native = apart(lambda wanted: engine.loaded(engine.objects_of(module.texts, wanted), [name], module.functions))
+    return Code(native.address(name), module.scratch, native)
+
+
+def describe(program: Program, dtype: np.dtype[Any]) -> dict[str, Any]:
+    """What a caller needs to know of a program, as it is kept on disk."""
+    return {
+        "inputs": [[port.name, port.shape] for port in program.graph.inputs],
+        "outputs": [[port.name, port.shape] for port in program.outputs],
+        "dtype": np.dtype(dtype).name,
+        "operations": sum(count(program).values()),
+    }

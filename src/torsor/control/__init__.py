@@ -1,0 +1,5 @@
+"""Control: laws for joint and task space, resolved rates (differential inverse kinematics), priorities within limits (hierarchical QP)."""
+
+from torsor._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -1,0 +1,233 @@
+"""Targets out of reach, and the nearest that are not: where a law should lead a robot instead.
+
+A law that gives a task the acceleration of a spring and a damper takes it to the edge of what the robot can reach as fast as to
+any other place. But there ẏ = σ q̇ with σ → 0 along the direction that is lost, and joints would have to be infinitely fast: what
+is out of reach cannot be followed for a while and then given up at the edge. So it is given up at once, for the nearest target
+within reach, which the law approaches as it does any other.
+
+Near is what E of `task_descent` measures: rad and m in proportion to what joints do to them. Joint limits are not looked at, for
+the laws do not look at them. A target is within reach if one descent comes to it: from where the robot is, or from one of a fixed
+set of random configurations, so that the nearest does not depend on where the robot is.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays import matvec
+from torsor.arrays.typing import Array, ConfigurationVector, TaskVector
+from torsor.compiler.run.apart import new_lock
+from torsor.control.laws.task_descent import KEPT, descend, row_units
+from torsor.control.laws.task_target import Target, flat_target, target_shape, target_size
+from torsor.functions.public.kinematics import frame_pose
+from torsor.lie.unchecked import se3, transform_twist
+from torsor.model import Robot, random_configuration
+from torsor.model.plain_numbers import refuse_strangers
+from torsor.model.remembered import remembered
+from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task, as_task
+
+REACHED = 1e-6  # of the largest entry of r, about rad: no law can tell it from 0
+NEAR, LAST = 10, 400  # steps from where the robot is, and to the nearest
+ROUNDS, STEPS, STARTS = 4, 15, 32  # of random configurations
+REMEMBERED = 4096  # targets of a robot and a task
+STAYS = 0.05  # about rad: how far a target may move to be looked for where the last one was
+LOST = 1e-3  # of the largest singular value: directions that do not move at the edge
+
+
+class Nearest(NamedTuple):
+    """A target within reach (k,), and what takes velocities (m,) of the target asked for to those of this one (m, m)."""
+
+    goal: TaskVector
+    motion: Array
+
+
+def nearest_target(robot: Robot, task: Task | str, target: Target) -> Target:
+    """The target itself if the robot can reach it, else the nearest that it can: what `operational_space` leads it to.
+
+    ``task``, ``target``: as for `operational_space`; rows are measured by how much joints usually move them, and joint limits
+    are not looked at. Returns what ``target`` is. A law whose target is an input of a kernel, or of JAX, is given what this
+    returns: there nothing can be searched for.
+    """
+    refuse_strangers("nearest_target", robot, target)
+    own = as_task(robot, task)
+    goal = flat_target("nearest_target", own, target)
+    found, _ = within_reach(robot, own, goal, None, ())
+    return _as_given(own, np.array(found))  # the caller's own, for others are remembered
+
+
+def within_reach(
+    robot: Robot, task: Task, goal: Array, q: ConfigurationVector | None, motions: Sequence[Array]
+) -> tuple[Array, list[Array]]:
+    """Goals (..., k) that can be reached, and motions (..., m) of the goals asked for as the ones of these.
+
+    ``q`` (..., nq): where robots are, if that is known, for whatever is in reach is mostly found from there.
+    """
+    known = _known(task, robot)
+    if goal.ndim == 1:
+        found = known.nearest(goal, q if q is not None and q.ndim == 1 else None)
+        if found is None:
+            return goal, list(motions)
+        return found.goal.astype(goal.dtype), [x @ found.motion.T for x in motions]
+    batch = goal.shape[:-1]
+    flat = np.array(goal.reshape(-1, goal.shape[-1]))
+    found_of = known.nearest_of(flat, _one_for_each(q, batch))
+    if not found_of:
+        return goal, list(motions)
+    changes = np.tile(np.eye(task.size), (len(flat), 1, 1))
+    for k, found in found_of.items():
+        flat[k], changes[k] = found
+    changes = changes.reshape(*batch, task.size, task.size)
+    return flat.reshape(goal.shape), [matvec(changes, x) for x in motions]
+
+
+def _one_for_each(q: Array | None, batch: tuple[int, ...]) -> Array | None:
+    """q (N, nq), if every goal has one."""
+    try:
+        if q is None or np.broadcast_shapes(q.shape[:-1], batch) != batch:
+            return None
+    except ValueError:
+        return None  # they do not go together, as the law will say
+    return np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1])
+
+
+@remembered(KEPT)
+def _known(task: Task, robot: Robot) -> Known:
+    return Known(task, robot)
+
+
+class Known:
+    """What is known of the targets of a task: None for those within reach."""
+
+    def __init__(self, task: Task, robot: Robot) -> None:
+        self._task, self._robot = task, robot
+        self._kept: OrderedDict[bytes, Nearest | None] = OrderedDict()
+        self._last: tuple[Array, Array] | None = None  # the last goal that was out of reach, and the q nearest to it
+        self._lock = new_lock()
+
+    def nearest(self, goal: Array, q: Array | None) -> Nearest | None:
+        """Of one goal (k,)."""
+        key = goal.tobytes()
+        try:
+            return self._kept[key]
+        except KeyError:
+            pass
+        starts = None if q is None else q[None]
+        found = None if self._reached(goal[None], starts, NEAR)[0] else self._searched(goal)
+        self._keep(key, found)
+        return found
+
+    def nearest_of(self, goals: Array, q: Array | None) -> dict[int, Nearest]:
+        """Of goals (N, k), by number, those that are out of reach; each is searched for once, however often it comes."""
+        keys = [goal.tobytes() for goal in goals]
+        found = {key: self._kept[key] for key in keys if key in self._kept}
+        new = [k for k, key in enumerate(keys) if key not in found]
+        if new and q is not None:
+            there = self._reached(goals[new], q[new], NEAR)
+            found |= {keys[k]: None for k, reached in zip(new, there, strict=True) if reached}
+        for k in new:
+            if keys[k] not in found:
+                found[keys[k]] = self._searched(goals[k])
+            self._keep(keys[k], found[keys[k]])
+        every = ((k, found[key]) for k, key in enumerate(keys))
+        return {k: nearest for k, nearest in every if nearest is not None}
+
+    def _keep(self, key: bytes, found: Nearest | None) -> None:
+        with self._lock:
+            self._kept[key] = found
+            while len(self._kept) > REMEMBERED:
+                self._kept.popitem(last=False)
+
+    def _reached(self, goals: Array, q: Array | None, steps: int) -> Array:
+        """Whether descents from q (N, nq) come to goals (N, k): (N,); not where one of them is no number."""
+        if q is None:
+            return np.zeros(len(goals), bool)
+        reached: Array = descend(self._robot, self._task, q, goals, steps).left <= REACHED
+        return reached
+
+    def _searched(self, goal: Array) -> Nearest | None:
+        if not np.isfinite(goal).all():
+            return None  # the law itself gives no number
+        if (found := self._beside_the_last(goal)) is not None:
+            return found
+        q, goals = (
+            random_configuration(self._robot, seed=0, batch=(STARTS,)),
+            np.broadcast_to(goal, (STARTS, len(goal))),
+        )
+        for _ in range(ROUNDS):
+            q, E, left = descend(self._robot, self._task, q, goals, STEPS)
+            if (left <= REACHED).any():
+                return None
+        return self._settled(goal, q[int(np.argmin(np.where(np.isnan(E), np.inf, E)))])
+
+    def _beside_the_last(self, goal: Array) -> Nearest | None:
+        """The nearest of a goal that has moved a little, where it was before."""
+        if self._last is None:
+            return None
+        before, q = self._last
+        if np.abs(goal - before).max() > STAYS * row_units(self._task, self._robot).min():
+            return None
+        return self._settled(goal, q)
+
+    def _settled(self, goal: Array, q: Array) -> Nearest | None:
+        """Where the descent ends."""
+        end = descend(self._robot, self._task, q[None], goal[None], LAST)
+        if end.left[0] <= REACHED:
+            return None
+        self._last = goal, end.q[0]
+        nearest = flat_value(self._robot, self._task, end.q[0])
+        return Nearest(nearest, self._motion(goal, nearest, end.q[0]))
+
+    def _motion(self, goal: Array, nearest: Array, q: Array) -> Array:
+        """Seen from the nearest goal, and without what the robot cannot follow there."""
+        unit = row_units(self._task, self._robot)
+        U, sizes, _ = np.linalg.svd(self._task.jacobian(self._robot, q) / unit[:, None], full_matrices=False)
+        U = U[:, sizes > LOST * sizes[0]]
+        P = unit[:, None] * (U @ U.T) / unit
+        motion: Array = P @ _seen(self._task, goal, nearest)
+        return motion
+
+
+def flat_value(robot: Robot, task: Task, q: Array) -> TaskVector:
+    """Where a task is (k,), as `flat_target` has it."""
+    if isinstance(task, StackedTask):
+        return np.concatenate([flat_value(robot, one, q) for one in task.tasks])
+    if isinstance(task, SelectedTask):
+        return flat_value(robot, task.task, q)
+    if isinstance(task, FunctionTask):
+        return np.asarray(task.value(robot, q), dtype=float)
+    assert isinstance(task, FrameTask), "target_shape knows of no others"
+    T = frame_pose(robot, q, task.frame)
+    return np.ravel({"pose": T, "orientation": T[:3, :3], "position": T[:3, 3]}[task.kind])
+
+
+def _seen(task: Task, goal: Array, nearest: Array) -> Array:
+    """What takes motions (m,) in axes of one goal to those of another (m, m)."""
+    if isinstance(task, SelectedTask):
+        return _seen(task.task, goal, nearest)[np.ix_(task.rows, task.rows)]
+    if isinstance(task, StackedTask):
+        whole, row, place = np.zeros((task.size, task.size)), 0, 0
+        for one in task.tasks:
+            rows, numbers = slice(row, row + one.size), slice(place, place + target_size(one))
+            whole[rows, rows] = _seen(one, goal[numbers], nearest[numbers])
+            row, place = rows.stop, numbers.stop
+        return whole
+    if target_shape(task) == (4, 4):
+        X = se3.compose(se3.inverse(nearest.reshape(4, 4)), goal.reshape(4, 4))
+        return np.asarray(transform_twist(X, np.eye(6))).T
+    if target_shape(task) == (3, 3):
+        return nearest.reshape(3, 3).T @ goal.reshape(3, 3)
+    return np.eye(task.size)
+
+
+def _as_given(task: Task, goal: Array) -> Target:
+    """As people give it: a tuple of stacked tasks, else an array."""
+    if isinstance(task, SelectedTask):
+        return _as_given(task.task, goal)
+    if isinstance(task, StackedTask):
+        ends = np.cumsum([target_size(one) for one in task.tasks])[:-1]
+        return tuple(_as_given(one, part) for one, part in zip(task.tasks, np.split(goal, ends, axis=-1), strict=True))
+    return goal.reshape(*goal.shape[:-1], *target_shape(task))

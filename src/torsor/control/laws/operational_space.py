@@ -1,0 +1,186 @@
+"""Operational-space control: a task driven to its target with the robot's own dynamics cancelled, the rest to a posture."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from torsor.arrays import checked, zeros
+from torsor.arrays.arguments import explained
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
+from torsor.control.laws import operational_space_law as laws
+from torsor.control.laws.controller_decorator import checked_vectors, law
+from torsor.control.laws.gains import Batch, gains
+from torsor.control.laws.nearest_target import within_reach
+from torsor.control.laws.task_target import Target, flat_target
+from torsor.errors import TorsorError
+from torsor.model import Robot
+from torsor.tasks import Task, as_task
+from torsor.tasks._task_space_dynamics import check_rows
+from torsor.tasks.singular_directions import MOST_COMPILED, limit_scales
+
+WHERE = "operational_space"
+# One for each way, chosen before the call: an argument that is no array would take calls off the fast entry.
+_TORQUES = {False: law(laws.operational_space, "tau"), True: law(laws.operational_space_within_effort, "tau")}
+_LONG_TORQUES: dict[bool, Callable[..., JointVector]] = {  # too long to be written out
+    False: checked(laws.operational_space),
+    True: checked(laws.operational_space_within_effort),
+}
+_posture_acceleration = law(laws.posture_acceleration, "a")
+
+
+@explained
+def operational_space(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    task: Task | str,
+    target: Target,
+    kp: Array,
+    kd: Array,
+    velocity: TaskVector | None = None,
+    acceleration: TaskVector | None = None,
+    posture: ConfigurationVector | None = None,
+    posture_kp: Array | None = None,
+    posture_kd: Array | None = None,
+    limit: float = 1e-3,
+    scales: Array | None = None,
+    nearest: bool = True,
+    within_effort: bool = False,
+) -> JointVector:
+    """τ = τ_0 + Jᵀ Λ (ÿ − J̇ v − J a_0): a task to its target, in what is left free the robot to a posture [Kha87].
+
+    τ_0 = M a_0 + C v + g + friction is what the posture alone would have, and of all accelerations with which the task does as
+    it should, the one that results is nearest to a_0 as the inertia measures it: Nᵀ τ_0 is what remains of it::
+
+        a_0 = J_l(e)⁻ᵀ K_p e − K_d v                         with e = posture ⊖ q and its gains
+        ÿ   = a_r + K_d (v_r − ẏ) + J_l(e)⁻ᵀ K_p e           with e from the task to its target
+
+    ``target``: the pose (..., 4, 4) of a frame in base axes, a rotation (..., 3, 3) or position (..., 3), by the kind of the
+    task; a vector for a function; of a selection of rows, that of the whole task; of stacked tasks, a tuple. The task moves
+    there with ``velocity`` and ``acceleration`` (..., m), in axes of the target (zero if not given). A task error obeys
+    ë + K_d ė + K_p e = 0, and on poses what `computed_torque` says of free joints.
+
+    ``q``, ``posture`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; gains are numbers or one for each row or entry of v:
+    ``kp``, ``posture_kp``, 1/s², ``kd``, ``posture_kd``, 1/s. Returns (..., nv), N·m or N.
+
+    **With fewer rows than freedoms** pass ``posture_kd``, 2√kp say: at 0.0 nothing brakes what the task leaves free, which then
+    goes on when the task has arrived, and may become faster without bound. If it is not given, it is 0.0 for targets within
+    reach and the mean of ``kd`` for others, at which no robot would come to rest without.
+
+    **Near singularities** torques stay bounded: along directions whose mobility is below ``limit`` the task is followed only as
+    far as bounded forces do, all others exactly, as `damped_task_space_dynamics` says, which also says what ``scales`` (m,)
+    are: a robot whose numbers are inputs of a kernel needs them. The task may have more rows than the robot has freedoms. With
+    ``limit=0.0`` the task is followed exactly, with fewer operations, and torques are NaN where the rows of J are dependent.
+    Motion along a direction that is damped is braked with K_d, as far as the task does not brake it; and along directions of a
+    mobility below 50 times the limit nothing pulls joints more than if they were half a turn from where they should be.
+
+    **A target out of reach** is replaced by the nearest that is not, as `nearest_target` finds it: followed to where it is lost,
+    it would ask for infinite joint velocities. Joint limits are not looked at. A target that comes again costs nothing, a new one
+    that is near a tenth of a millisecond. ``nearest=False`` takes targets as they are; so it is with targets that are inputs of
+    a kernel, or JAX arrays: pass `nearest_target` of them.
+
+    ``within_effort`` scales the acceleration ÿ of the task by one factor from 0 to 1, so that no torque is beyond the effort
+    limit of its joint: the task is led in the same direction, more slowly. Where what remains of the torques at the factor 0 is
+    beyond a limit, it is cut off there.
+    """
+    state = {"robot": robot, "q": q, "v": v}
+    options = {"velocity": velocity, "acceleration": acceleration, "posture": posture}
+    given, batch = checked_vectors(operational_space, {**state, **options})
+    own = _first_equal(as_task(robot, task))
+    unit = _unit(robot, own, limit, scales)
+    goal = flat_target(WHERE, own, target)
+    batch = _common(batch, tuple(goal.shape[:-1]))
+    kp, kd = (gains(WHERE, name, k, own.size, lambda: own.labels, batch) for name, k in (("kp", kp), ("kd", kd)))
+    ydot_ref, yddot_ref = (_rows(name, given[name], own) for name in ("velocity", "acceleration"))
+    q, v = given["q"], given["v"]
+    asked = goal
+    if nearest and isinstance(goal, np.ndarray) and robot.is_concrete:
+        where_it_is = q if isinstance(q, np.ndarray) else None
+        goal, (ydot_ref, yddot_ref) = within_reach(robot, own, goal, where_it_is, (ydot_ref, yddot_ref))
+    if posture_kd is None:
+        posture_kd = 0.0 if goal is asked else _brake(goal, asked, kd)
+    a_0 = _wanted(robot, q, v, given["posture"], posture_kp, posture_kd, batch)
+    ways = _TORQUES if unit is None or own.size <= MOST_COMPILED else _LONG_TORQUES
+    evaluate = ways[bool(within_effort)]
+    return evaluate(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, *(() if unit is None else (unit,)))
+
+
+def _brake(goal: Array, asked: Array, kd: Array) -> Array:
+    """Of what the task leaves free (..., 1) or a number, 1/s: the task's own mean gain where its target is out of reach."""
+    mean = np.mean(kd, axis=-1)
+    if goal.ndim == 1 and mean.ndim == 0:
+        return float(mean)
+    return np.where(np.any(goal != asked, axis=-1), mean, 0.0)[..., None]
+
+
+def _common(batch: Batch, of_target: Batch) -> Batch:
+    """The batch axes of both; if they do not go together, the law itself will say so."""
+    if batch == of_target:
+        return batch
+    with contextlib.suppress(ValueError):
+        return np.broadcast_shapes(batch, of_target)
+    return batch
+
+
+@lru_cache(maxsize=256)
+def _first_equal(task: Task) -> Task:
+    """The first of tasks that are equal: the way to machine code is shortest for the very task of the call before."""
+    return task
+
+
+def _unit(robot: Robot, task: Task, limit: float, scales: Array | None) -> Array | None:
+    """What rows are measured by, so that the limit is a mobility of 1; None if there is no limit."""
+    if (
+        isinstance(limit, bool)
+        or not isinstance(limit, (int, float, np.integer, np.floating))
+        or not 0.0 <= limit < math.inf
+    ):
+        raise TorsorError(f"{WHERE}: `limit` must be a plain number, positive or 0.0 for none, got {limit!r:.60}.")
+    if not limit:
+        return None
+    if scales is None and not robot.is_concrete:
+        raise TorsorError(
+            f"{WHERE}: what is little mobility is measured with the numbers of the robot, and those of {robot.name!r} are being "
+            "traced or differentiated: pass `scales`, as to damped_task_space_dynamics, or limit=0.0."
+        )
+    return limit_scales(task, robot, limit, scales)
+
+
+def _rows(name: str, x: TaskVector | None, task: Task) -> TaskVector:
+    if x is None:
+        return _zeros(task.size)
+    check_rows(WHERE, name, x, task)
+    return x
+
+
+@lru_cache(maxsize=64)
+def _zeros(size: int) -> Array:
+    return zeros(size)
+
+
+def _wanted(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    posture: ConfigurationVector | None,
+    kp: Array | None,
+    kd: Array,
+    batch: Batch,
+) -> JointVector:
+    """a_0, what the posture alone would have."""
+    if posture is None and kp is not None:
+        raise TorsorError(
+            f"{WHERE}: `posture_kp` pulls to a posture: pass it too, as `posture`; to damp, `posture_kd`."
+        )
+    if posture is not None and kp is None:
+        raise TorsorError(f"{WHERE}: nothing pulls to `posture`: pass its gain too, as `posture_kp`, 1/s².")
+    kd = gains(WHERE, "posture_kd", kd, robot.nv, lambda: robot.structure.freedoms, batch)
+    if posture is None:
+        return -kd * v
+    kp = gains(WHERE, "posture_kp", kp, robot.nv, lambda: robot.structure.freedoms, batch)
+    return _posture_acceleration(robot, q, v, posture, kp, kd)

@@ -1,0 +1,1 @@
+"""Strict priorities within limits, by quadratic programs."""

@@ -1,0 +1,131 @@
+"""What is given to functions of priorities, checked: plain numbers, of one state or of a batch of states."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.errors import ShapeError, TorsorError
+from torsor.model import Robot
+from torsor.model.plain_numbers import refuse_strangers
+from torsor.tasks import Task, as_task
+from torsor.tasks._task_space_dynamics import check_rows
+from torsor.tasks.weighted_inverse import ASYMMETRIC
+
+
+def plain_tasks(who: str, robot: Any, tasks: Any, given: tuple[Any, ...]) -> list[Any]:
+    """The list of tasks; an error unless the robot is one, and all are plain numbers: nothing that JAX or torsor traces."""
+    refuse_strangers(who, robot, *_entries(given))
+    try:
+        listed = list(tasks)
+    except TypeError:
+        raise TorsorError(f"{who}: `tasks` are a list of pairs, highest priority first, got {tasks!r:.60}.") from None
+    refuse_strangers(who, robot, *_entries(listed))
+    return listed
+
+
+def _entries(values: Any) -> Iterator[Any]:
+    """Of nested lists and tuples."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from _entries(value)
+        else:
+            yield value
+
+
+def pairs_of(who: str, name: str, robot: Robot, tasks: Sequence[Any]) -> list[tuple[Task, Array]]:
+    """Pairs (task, what it wants (..., m)), checked; ``name`` says what that is."""
+    return [_pair(who, name, robot, pair) for pair in tasks]
+
+
+def _pair(who: str, name: str, robot: Robot, pair: Any) -> tuple[Task, Array]:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise TorsorError(f"{who}: `tasks` are pairs (task, {name}), highest priority first, got {pair!r:.60}.")
+    task = as_task(robot, pair[0])
+    y = _numbers(who, f"the {name} of task {task.title!r}", pair[1])
+    if not y.ndim:
+        raise ShapeError(f"{who}: the {name} of task {task.title!r} must have shape (..., {task.size}), got a number.")
+    check_rows(who, name, y, task)
+    if not np.isfinite(y).all():
+        raise TorsorError(f"{who}: the {name} of task {task.title!r} has numbers that are not finite.")
+    return task, y
+
+
+def metric_root(who: str, robot: Robot, metric: Any) -> Array | None:
+    """L (..., nv, nv) with Lᵀ L = W, of a metric W that is checked; None if there is none."""
+    if metric is None:
+        return None
+    W, nv = _numbers(who, "`metric`", metric), robot.nv
+    if W.shape[-2:] != (nv, nv):
+        raise ShapeError(f"{who}: `metric` must have shape (..., {nv}, {nv}), got {W.shape}.")
+    if not np.isfinite(W).all():
+        raise TorsorError(f"{who}: `metric` has numbers that are not finite.")
+    off = np.abs(W - np.swapaxes(W, -1, -2)).max(axis=(-1, -2))
+    if np.any(off > ASYMMETRIC * np.trace(np.abs(W), axis1=-2, axis2=-1)):
+        raise TorsorError(
+            f"{who}: `metric` must be symmetric, and differs from its transpose by {off.max():.3g}. "
+            "Pass 0.5 * (metric + metric.T) if that is what is meant."
+        )
+    try:
+        return np.swapaxes(np.linalg.cholesky(W), -1, -2)
+    except np.linalg.LinAlgError:
+        least = float(np.linalg.eigvalsh(W).min())
+        raise TorsorError(
+            f"{who}: `metric` must be positive definite, and its least eigenvalue is {least:.3g}."
+        ) from None
+
+
+def vectors(who: str, name: str, value: Any, size: int) -> Array:
+    """Vectors (..., size) of finite numbers."""
+    x = _numbers(who, f"`{name}`", value)
+    if x.ndim == 0 or x.shape[-1] != size:
+        raise ShapeError(f"{who}: `{name}` must have shape (..., {size}), got {x.shape}.")
+    if not np.isfinite(x).all():
+        raise TorsorError(f"{who}: `{name}` has numbers that are not finite.")
+    return x
+
+
+def batch_of(who: str, **given: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch axes that arguments with such axes have together."""
+    try:
+        return np.broadcast_shapes(*given.values())
+    except ValueError:
+        listing = ", ".join(f"{name} {axes}" for name, axes in given.items() if axes)
+        raise ShapeError(f"{who}: batch axes must agree, or be 1; got {listing}.") from None
+
+
+def _numbers(who: str, what: str, value: Any) -> Array:
+    try:
+        return np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{who}: {what} must be numbers, got {value!r:.60}.") from None
+
+
+def acceleration_limits_from(who: str, value: Any, nv: int) -> Array:
+    """Acceleration limits (nv,) of a number or a vector; all infinite if None."""
+    if value is None:
+        return np.full(nv, np.inf)
+    x = _numbers(who, "`acceleration_limits`", value)
+    if x.shape not in ((), (nv,)):
+        raise ShapeError(f"{who}: `acceleration_limits` must be a number or of shape ({nv},), got {x.shape}.")
+    if not np.all(x > 0.0):
+        raise TorsorError(f"{who}: `acceleration_limits` must be positive (infinite for none), got {x.min()}.")
+    return np.array(np.broadcast_to(x, (nv,)))
+
+
+def check_numbers(who: str, **given: tuple[Any, bool]) -> None:
+    """Refuse what is not one number, not finite, negative, or 0 where it says positive."""
+    for name, (x, positive) in given.items():
+        if type(x) is float and 0.0 < x < math.inf:
+            continue
+        wanted = "positive" if positive else "not negative"
+        try:
+            sound = np.ndim(x) == 0 and np.isfinite(x) and (x > 0.0 or (x == 0.0 and not positive))
+        except TypeError:
+            sound = False
+        if not sound:
+            raise TorsorError(f"{who}: `{name}` must be finite and {wanted}, got {x!r:.60}.")

@@ -1,0 +1,298 @@
+"""Least squares in strict order, each level with the same limits: what a level leaves free is all that the next may use.
+
+Level k minimises |A_k x − b_k|² among the minimisers of all levels before it, always with l ≤ C x ≤ u [KLW11; EMW14]. All
+minimisers of a level have the same A_k x, so they are x + Z w with Z a basis of ker A_1 ∩ … ∩ ker A_k: what was reached before
+cannot change, whatever the solver does. A limit with a multiplier μ > 0 stays active in all of them, since the sum of μ C Z w
+over such limits is zero and no term of it can be positive: it is an equation from there on, and Z is reduced by it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor._once import once
+from torsor.arrays.typing import Array
+from torsor.control.priorities.edge_of_reach import Edge, Kept, Split, kept_at_edge
+from torsor.control.priorities.limit_rows import LimitRows, TightRows, Within
+from torsor.control.priorities.quadratic_program import (
+    FEASIBLE,
+    least_squares_along,
+    least_squares_in_box,
+    least_squares_within,
+)
+
+RANK = 1e-9  # singular values below this, relative to a level, are zero
+FACES = 3  # times that a level is solved again because more limits are in its way
+PRESSED = 1e-7  # multipliers below this, in the scale of a level, are zero
+
+
+class Aim(NamedTuple):
+    """A level: the least |A x − b|² + d² |change of x|²."""
+
+    A: Array | None
+    """None for 1."""
+    b: Array
+    least: float = 0.0
+    """Of A nothing below this is taken for a number, whatever its other entries are."""
+    damping: float = 0.0
+    edge: Edge | None = None
+    """With it, what is out of reach leads to rest: the level has the rows of `edge_of_reach` too."""
+    known: dict[int, _Open] | None = None
+    """What it is without limits, by the identity of the `Progress` before it, if that is kept as long as this."""
+
+
+class Progress:
+    """After some levels: the x (n,) reached, and what is still free. What only reports ask for is worked out when they do."""
+
+    def __init__(
+        self, x: Array, Z: Array, pressed: bool, at_edge: bool, kernel: Callable[[], Array], slope: Callable[[], Array]
+    ) -> None:
+        self.x = x
+        self.Z = Z
+        """A basis (n, k) of motions that change no level before and leave no limit that must stay active."""
+        self.pressed = pressed
+        """Whether limits kept the level just done from anything."""
+        self.at_edge = at_edge
+        """Whether part of the level just done is out of reach."""
+        self._kernel, self._slope = kernel, slope
+
+    @once
+    def kernel(self) -> Array:
+        """A basis (n, l) of motions that change no level before, whatever the limits."""
+        return self._kernel()
+
+    @once
+    def slope(self) -> Array:
+        """Of what is left of the level just done, Aᵀ (b − A x) less damping (n,): a sum of limits that it is at and of levels
+        before.
+        """
+        return self._slope()
+
+
+def at_start(x: Array) -> Progress:
+    """Before the first level."""
+    every = _every(len(x))
+    return Progress(x, every, False, False, lambda: every, lambda: np.zeros(len(x)))
+
+
+@lru_cache(maxsize=64)
+def _every(n: int) -> Array:
+    """All motions, as a basis."""
+    every = np.eye(n)
+    every.flags.writeable = False
+    return every
+
+
+def first_guess(rows: LimitRows, nv: int, who: str) -> tuple[Array, LimitRows, Array]:
+    """An x within limits; where they contradict each other, as near as can be to those that give way first.
+
+    Also the rows with which that is feasible, and how much each had to give way (c,).
+    """
+    excess, x = np.zeros(len(rows.lower)), np.zeros(nv)
+    if rows.allow_nothing():
+        return x, rows, excess
+    x = _nearest_to_nothing(rows, nv)
+    if not _outside(rows, x).any():
+        return x, rows, excess
+    for rank in np.unique(rows.rank):
+        at = np.flatnonzero(rows.rank == rank)
+        if _outside(rows, x)[at].any():
+            x, excess[at] = _within(rows, excess, at, x, who)
+    eased = rows._replace(lower=rows.lower - np.maximum(excess, 0.0), upper=rows.upper - np.minimum(excess, 0.0))
+    return x, eased, excess
+
+
+def _nearest_to_nothing(rows: LimitRows, nv: int) -> Array:
+    """The x nearest to 0 within all limits of its own entries, if each of them has such values: most often that is all."""
+    own = rows.entry >= 0
+    lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
+    np.maximum.at(lower, rows.entry[own], rows.lower[own])
+    np.minimum.at(upper, rows.entry[own], rows.upper[own])
+    return np.asarray(np.minimum(np.maximum(lower, 0.0), np.maximum(upper, lower)))
+
+
+def _outside(rows: LimitRows, x: Array) -> Array:
+    """Which rows x does not satisfy (c,), rounding aside."""
+    values = rows.C @ x
+    far = FEASIBLE * np.maximum(1.0, np.abs(values))
+    return np.asarray((values < rows.lower - far) | (values > rows.upper + far))
+
+
+def _within(rows: LimitRows, excess: Array, at: Array, x: Array, who: str) -> tuple[Array, Array]:
+    """An x within rows ``at``, or as near as those of lower rank (eased by ``excess``) allow; and how much those lack."""
+    nv, k = len(x), len(at)
+    before = np.flatnonzero(rows.rank < rows.rank[at[0]])
+    # Unknowns (w, s), x + w the result: rows ``at`` have l ≤ C (x + w) + s ≤ u and s is to be small; w = 0 is within limits.
+    lacking = np.clip(rows.C[at] @ x, rows.lower[at], rows.upper[at]) - rows.C[at] @ x
+    C = np.zeros((len(before) + k, nv + k))
+    C[:, :nv] = rows.C[np.concatenate([before, at])]
+    C[len(before) :, nv:] = np.eye(k)
+    both = np.concatenate([before, at])
+    eased = np.maximum(excess[both], 0.0), np.minimum(excess[both], 0.0)
+    offset = rows.C[both] @ x + np.concatenate([np.zeros(len(before)), lacking])
+    lower = np.minimum(rows.lower[both] - eased[0] - offset, 0.0)
+    upper = np.maximum(rows.upper[both] - eased[1] - offset, 0.0)
+    A = np.eye(nv + k)[nv:]
+    found = least_squares_within(A, -lacking, C, lower, upper, who).w
+    s = found[nv:] + lacking
+    far = FEASIBLE * max(1.0, float(np.abs(lacking).max(initial=0.0)))
+    return x + found[:nv], np.where(np.abs(s) > far, s, 0.0)
+
+
+def next_level(before: Progress, aim: Aim, limits: Within | None, who: str) -> Progress:
+    """One level further, by what is free and, unless they are None, within limits."""
+    found, blocked = _solved(before, aim, limits, None, who)
+    for _ in range(FACES):
+        if aim.edge is None or not blocked.any():
+            break
+        found, others = _solved(before, aim, limits, blocked, who)
+        if not (others & ~blocked).any():
+            break
+        blocked |= others
+    return found
+
+
+def _solved(
+    before: Progress, aim: Aim, limits: Within | None, blocked: Array | None, who: str
+) -> tuple[Progress, Array]:
+    """The level, its edge that of what limits ``blocked`` (t,) leave; and which limits of places are in its way (t,)."""
+    none = np.zeros(0 if blocked is None else len(blocked), bool)
+    if aim.A is None:
+        return _near(before, aim.b, limits, who), none
+    if not before.Z.shape[1]:
+        return _level_done(before, aim, None, np.zeros(0), before.x, before.Z, False), none
+    found = _in_the_open(before, aim, limits, blocked)
+    w, multipliers = found.w, None
+    x, Z = before.x + before.Z @ w, before.Z @ found.left
+    if limits is not None and not limits.rows.allow(x):
+        w, multipliers = _within_rows(found.sizes, found.used, found.wanted, w, before, limits.tight, aim.damping, who)
+        x = before.x + before.Z @ w
+    if limits is None or multipliers is None or not multipliers.any():
+        return _level_done(before, aim, found, w, x, Z, False), none
+    rows = limits.tight
+    held = np.abs(multipliers) > PRESSED * max(1.0, float(np.abs(aim.A.T @ aim.b).max(initial=0.0)))
+    if Z.shape[1] and held.any():
+        Z = Z @ _free(rows.C[held] @ Z, RANK)
+    return _level_done(before, aim, found, w, x, Z, True), held & rows.of_places(multipliers)
+
+
+def _level_done(
+    before: Progress, aim: Aim, found: _Open | None, w: Array, x: Array, Z: Array, pressed: bool
+) -> Progress:
+    """What is reached by w (k,), the x and Z of which are given."""
+    A, kept = aim.A, None if found is None else found.kept
+    assert A is not None
+
+    def kernel() -> Array:
+        rows = A if kept is None else np.concatenate([A, kept.reserved])
+        return before.kernel @ _free(rows @ before.kernel, _nothing(A, aim.least))
+
+    def slope() -> Array:
+        f = A.T @ (aim.b - A @ x)
+        if found is not None and aim.damping:
+            f = f - aim.damping**2 * before.Z @ (found.used.T @ (found.used @ w))
+        return f if kept is None else f + kept.S.T @ (kept.s - kept.S @ x)
+
+    return Progress(x, Z, pressed, kept is not None, kernel, slope)
+
+
+class _Open(NamedTuple):
+    """A level without limits: |diag(sizes) used w − wanted|², the least w of it, and the motions ``left`` that it leaves free."""
+
+    sizes: Array
+    used: Array
+    left: Array
+    wanted: Array
+    w: Array
+    kept: Kept | None
+
+
+def _nothing(A: Array, least: float) -> float:
+    """Singular values of a level below this are zero."""
+    return max(RANK * math.sqrt(float(np.vdot(A, A))), least)
+
+
+def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Array | None) -> _Open:
+    A, b, least, damping, edge, known = aim
+    if blocked is None and known is not None and id(before) in known:
+        return known[id(before)]
+    x, Z = before.x, before.Z
+    assert A is not None
+    nothing = _nothing(A, least)
+    U, sizes, Vt = np.linalg.svd(A @ Z)
+    rank, lacking = _rank(sizes, nothing), b - A @ x
+    wanted, kept = U[:, :rank].T @ lacking, None  # what no motion can change is left out
+    left = Vt[rank:].T
+    if edge is not None:
+        kept = _kept(edge, lacking, Split(Z, U, sizes, Vt), limits, blocked)
+    if kept is not None:
+        left = _free(np.concatenate([A, kept.reserved]) @ Z, nothing)
+        U, sizes, Vt = np.linalg.svd(np.concatenate([sizes[:rank, None] * Vt[:rank], kept.S @ Z]))
+        wanted, rank = np.concatenate([wanted, kept.s - kept.S @ x]), _rank(sizes, nothing)
+        wanted = U[:, :rank].T @ wanted
+    sizes, used = sizes[:rank], Vt[:rank]
+    w = used.T @ (sizes * wanted / (sizes**2 + damping**2))
+    found = _Open(sizes, used, left, wanted, w, kept)
+    if blocked is None and known is not None:
+        known[id(before)] = found
+    return found
+
+
+def _near(before: Progress, b: Array, limits: Within | None, who: str) -> Progress:
+    """The last level, |x − b|²: nothing is free after it."""
+    Z, none = before.Z, before.Z[:, :0]
+    x = before.x
+    if Z.shape[1]:
+        w = Z.T @ (b - x)
+        x = before.x + Z @ w
+        if limits is not None and not limits.rows.allow(x):
+            one = np.ones(len(w))
+            x = before.x + Z @ _within_rows(one, np.eye(len(w)), w, w, before, limits.tight, 0.0, who)[0]
+    return Progress(x, none, False, False, lambda: none, lambda: b - x)
+
+
+def _within_rows(
+    sizes: Array, used: Array, wanted: Array, w: Array, before: Progress, rows: TightRows, damping: float, who: str
+) -> tuple[Array, Array]:
+    """The w of a level within limits, which it breaks without them, and multipliers of these (t,)."""
+    values = rows.C @ before.x
+    # x itself is within limits but for rounding: that must not leave the solver without any solution.
+    lower, upper = np.minimum(rows.lower - values, 0.0), np.maximum(rows.upper - values, 0.0)
+    A = np.concatenate([sizes[:, None] * used, damping * used]) if damping else sizes[:, None] * used
+    b = np.concatenate([wanted, np.zeros(len(sizes))]) if damping else wanted
+    n, k = before.Z.shape
+    if k == 1:
+        return least_squares_along(A, b, rows.C @ before.Z[:, 0], lower, upper, w)
+    if rows.entries is None or before.Z is not _every(n):
+        return least_squares_within(A, b, rows.C @ before.Z, lower, upper, who, w)
+    low, high = np.full(n, -np.inf), np.full(n, np.inf)
+    low[rows.entries], high[rows.entries] = lower, upper
+    w, multipliers = least_squares_in_box(A, b, low, high, who, w)
+    return w, multipliers[rows.entries]
+
+
+def _kept(edge: Edge, left: Array, split: Split, limits: Within | None, blocked: Array | None) -> Kept | None:
+    free = None
+    if limits is not None and blocked is not None:
+        rows = limits.tight
+        free = _free(rows.C[blocked], RANK)
+        Z = split.Z @ _free(rows.C[blocked] @ split.Z, RANK)
+        split = Split(Z, *np.linalg.svd(edge.A @ Z))
+    return kept_at_edge(edge, left, split, free)
+
+
+def _rank(sizes: Array, nothing: float) -> int:
+    return int(np.count_nonzero(sizes > nothing))
+
+
+def _free(A: Array, nothing: float) -> Array:
+    """A basis (n, k) of what A (m, n) maps to nothing, or to less than that."""
+    if A.shape[1] == 1:  # one motion is left or not, which needs no decomposition
+        return np.ones((1, int(math.sqrt(float(np.vdot(A, A))) <= nothing)))
+    _, sizes, Vt = np.linalg.svd(A)
+    return np.asarray(Vt[_rank(sizes, nothing) :].T)

@@ -1,0 +1,122 @@
+"""Joint accelerations and torques for several tasks in strict order of priority, within joint limits.
+
+Every task is least squares, |ÿ − J̇ v − J a|², among all a that do the tasks before it equally well. What all of them leave free
+goes to a_0: the least (a − a_0)ᵀ W (a − a_0) remains. Without limits in the way it is that of `resolved_acceleration` for one
+task.
+
+Limits are hard in every level: |a| of acceleration limits; |v + a dt| of the robot's velocity limits; |τ| of its effort limits,
+friction included; and of its position limits as much as leaves room to brake [Del18; `braking`]. With acceleration limits, a loop
+that starts at rest within limits stays within those of position, velocity and acceleration and never meets any that contradict
+each other, whatever its tasks. Without, a robot within its position limits stays there by whatever deceleration that takes, and
+comes to rest near them over the time ``recovery``. Both hold for joints with one number if a is constant over steps dt, or if
+v + a dt is; the place of planar and free ones keeps its limits to first order in dt. A motion that effort limits do not let brake
+passes a limit: acceleration limits should be such that they do.
+
+Where limits contradict each other, those of position give way, then velocity, then acceleration, and ``conflicts`` names them. A
+robot beyond a limit comes back over the time ``recovery``, by no more than its acceleration limits.
+
+A task that wants what cannot be reached leads the robot to rest at the edge, as with velocities: what is out of reach pulls
+joints to where the task turns back like a critically damped spring, in a time of a few steps, at least a tenth of ``recovery``
+[`edge_of_reach`].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from torsor.arrays.arguments import explained
+from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
+from torsor.control.priorities.acceleration_rows import acceleration_rows
+from torsor.control.priorities.added_limits import Limit, added_rows
+from torsor.control.priorities.arguments import (
+    acceleration_limits_from,
+    check_numbers,
+    metric_root,
+    pairs_of,
+    plain_tasks,
+    vectors,
+)
+from torsor.control.priorities.limit_rows import all_rows
+from torsor.control.priorities.priority_result import PrioritisedAccelerations
+from torsor.control.priorities.quadratic_program import piqp_module
+from torsor.control.priorities.states import Rest, in_batch, resolved_states, terms_of
+from torsor.functions.public import dynamics
+from torsor.model import Robot
+from torsor.tasks import Task
+
+RESTING = 2.0  # steps, at least, in which what is out of reach comes to rest
+OF_RECOVERY = 0.1  # and at least this part of the time in which robots come back from beyond limits
+WHO = "prioritised_accelerations"
+
+
+@explained
+def prioritised_accelerations(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    tasks: Sequence[tuple[Task | str, TaskVector]],
+    dt: float,
+    *,
+    null: JointVector | None = None,
+    metric: JointMatrix | None = None,
+    position_limits: bool = True,
+    velocity_limits: bool = True,
+    effort_limits: bool = True,
+    acceleration_limits: JointVector | Scalar | None = None,
+    limits: Sequence[Limit] = (),
+    recovery: float = 0.1,
+    damping: float = 0.0,
+) -> PrioritisedAccelerations:
+    """The a within limits that does the first task as well as can be, then the second, and so on; and its torques [KLW11; EMW14].
+
+    **Damp in a_0, −k v for instance, what the tasks leave free, or that drifts on.** The module's text says what is solved.
+
+    Parameters
+    ----------
+    robot, q, v, dt
+        States ``q`` (..., nq), rad or m, ``v`` (..., nv), rad/s or m/s, solved one after the other; the step, s.
+    tasks
+        Pairs (task, ÿ (..., m)), highest priority first; ÿ per s².
+    null, metric
+        a_0 (..., nv), rad/s² or m/s², zero if not given; W (..., nv, nv), symmetric and positive definite, 1 if not given.
+    position_limits, velocity_limits, effort_limits, acceleration_limits, limits
+        Whether those of the robot are kept; a number or (nv,), rad/s² or m/s²; and others, by `task_limit` or of your own.
+    recovery
+        The time in which what is beyond a limit comes back, s.
+    damping
+        d ≥ 0 in units of J adds d² |change of a|² to every task.
+
+    Returns
+    -------
+    PrioritisedAccelerations
+        ``a``, ``tau`` (..., nv), rad/s² and N·m, or m/s² and N. Needs the QP solver of ``pip install 'torsor[qp]'``.
+    """
+    listed = plain_tasks(WHO, robot, tasks, (q, v, dt, null, metric, acceleration_limits, recovery, damping))
+    piqp_module(WHO)
+    nv = robot.nv
+    check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
+    most = acceleration_limits_from(WHO, acceleration_limits, nv)
+    pairs, root = pairs_of(WHO, "acceleration", robot, listed), metric_root(WHO, robot, metric)
+    state = in_batch(
+        WHO,
+        [
+            ("q", vectors(WHO, "q", q, robot.nq)),
+            ("v", vectors(WHO, "v", v, nv)),
+            ("null", np.zeros(nv) if null is None else vectors(WHO, "null", null, nv)),
+            *((f"acceleration of {task.title}", y) for task, y in pairs),
+        ],
+    )
+    q, v, null, *wanted = state
+    terms = [
+        terms_of(WHO, robot, task, y, task.jacobian(robot, q), y - np.asarray(task.drift(robot, q, v)))
+        for (task, _), y in zip(pairs, wanted, strict=True)
+    ]
+    kinds = {"position": position_limits, "velocity": velocity_limits, "effort": effort_limits}
+    rows = acceleration_rows(robot, q, v, dt, recovery, **kinds, most=most)
+    rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, v, dt, recovery)])
+    rest = Rest.of_accelerations(max(RESTING * dt, OF_RECOVERY * recovery), v, most)
+    states, a = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
+    tau = dynamics.inverse_dynamics(robot, q, v, a)
+    return PrioritisedAccelerations(states, q.shape[:-1], a=a, tau=tau)

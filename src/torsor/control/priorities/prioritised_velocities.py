@@ -1,0 +1,119 @@
+"""Joint velocities for several tasks in strict order of priority, within joint limits.
+
+Every task is least squares, |ẏ − J v|², among all v that do the tasks before it equally well: none takes anything from those
+before it. What all of them leave free goes to v_0: the least (v − v_0)ᵀ W (v − v_0) remains. Without limits in the way it is
+v_0 + K (ẏ − J v_0) of `resolved_rate` for one task, and the recursion of null spaces for several.
+
+Limits are hard in every level: |v| of the robot's velocity limits, and its position limits at the end of a step (exactly for
+joints with one number, to first order for the place of planar and free ones). A robot beyond a position limit comes back over
+the time ``recovery``; if velocity limits do not let it, it comes back as fast as they do and the result names the limits.
+
+With acceleration limits also |v − previous| ≤ a_max dt, and what positions allow is less: enough is left to brake. A loop that
+starts at rest within limits then never meets limits that contradict each other, whatever its tasks [`braking`]. Where they do,
+position limits give way, then velocity limits.
+
+A task that wants what cannot be reached leads the robot to rest at the edge: joints go no more than half the way in a step to
+where the task turns back, and lower levels do not move them away from there [`edge_of_reach`]. Where no step would pass such a
+place, the result is the least squares above, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from torsor.arrays.arguments import explained
+from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
+from torsor.control.priorities.added_limits import Limit, added_rows
+from torsor.control.priorities.arguments import (
+    acceleration_limits_from,
+    check_numbers,
+    metric_root,
+    pairs_of,
+    plain_tasks,
+    vectors,
+)
+from torsor.control.priorities.limit_rows import all_rows
+from torsor.control.priorities.priority_result import PrioritisedVelocities
+from torsor.control.priorities.quadratic_program import piqp_module
+from torsor.control.priorities.states import Rest, in_batch, resolved_states, terms_of
+from torsor.control.priorities.velocity_rows import velocity_rows
+from torsor.errors import TorsorError
+from torsor.model import Robot
+from torsor.tasks import Task
+
+WHO = "prioritised_velocities"
+
+
+@explained
+def prioritised_velocities(
+    robot: Robot,
+    q: ConfigurationVector,
+    tasks: Sequence[tuple[Task | str, TaskVector]],
+    dt: float,
+    *,
+    null: JointVector | None = None,
+    metric: JointMatrix | None = None,
+    position_limits: bool = True,
+    velocity_limits: bool = True,
+    previous: JointVector | None = None,
+    acceleration_limits: JointVector | Scalar | None = None,
+    limits: Sequence[Limit] = (),
+    recovery: float = 0.1,
+    damping: float = 0.0,
+) -> PrioritisedVelocities:
+    """The v within limits that does the first task as well as can be, then the second, and so on [KLW11; EMW14].
+
+    Differential inverse kinematics by a hierarchy of quadratic programs; the module's text says what is solved. Tasks that
+    contradict each other, limits or the robot's abilities give up what they must: print the result.
+
+    Parameters
+    ----------
+    robot, q, dt
+        Configurations ``q`` (..., nq), rad or m, and the step, s. States of a batch are solved one after the other.
+    tasks
+        Pairs (task, ẏ (..., m)), highest priority first; ẏ per s.
+    null, metric
+        v_0 (..., nv), rad/s or m/s, zero if not given; W (..., nv, nv), symmetric and positive definite, 1 if not given.
+    position_limits, velocity_limits, limits
+        Whether those of the robot are kept; and others, made by `task_limit` or of a class of your own.
+    previous, acceleration_limits
+        The v of the step before (..., nv), and a number or (nv,), rad/s² or m/s². They go together.
+    recovery
+        The time in which what is beyond a limit comes back, s.
+    damping
+        d ≥ 0 in units of J adds d² |change of v|² to every task, for motions that stay small near singularities.
+
+    Returns
+    -------
+    PrioritisedVelocities
+        With ``v`` (..., nv), rad/s or m/s. Needs the QP solver of ``pip install 'torsor[qp]'``.
+    """
+    listed = plain_tasks(WHO, robot, tasks, (q, dt, null, metric, previous, acceleration_limits, recovery, damping))
+    piqp_module(WHO)
+    nv = robot.nv
+    check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
+    if (previous is None) != (acceleration_limits is None):
+        raise TorsorError(f"{WHO}: `acceleration_limits` and `previous` go together; pass both or none.")
+    most = acceleration_limits_from(WHO, acceleration_limits, nv)
+    pairs, root = pairs_of(WHO, "velocity", robot, listed), metric_root(WHO, robot, metric)
+    state = in_batch(
+        WHO,
+        [
+            ("q", vectors(WHO, "q", q, robot.nq)),
+            ("null", np.zeros(nv) if null is None else vectors(WHO, "null", null, nv)),
+            ("previous", np.zeros(nv) if previous is None else vectors(WHO, "previous", previous, nv)),
+            *((f"velocity of {task.title}", y) for task, y in pairs),
+        ],
+    )
+    q, null, last, *wanted = state
+    terms = [
+        terms_of(WHO, robot, task, y, task.jacobian(robot, q), y) for (task, _), y in zip(pairs, wanted, strict=True)
+    ]
+    change = None if previous is None else (last, most)
+    rows = velocity_rows(robot, q, dt, recovery, position=position_limits, velocity=velocity_limits, change=change)
+    rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, None, dt, recovery)])
+    rest = Rest.of_velocities(dt, last, most)
+    states, v = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
+    return PrioritisedVelocities(states, q.shape[:-1], v=v)

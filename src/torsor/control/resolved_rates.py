@@ -1,0 +1,104 @@
+"""Resolved rates and accelerations: the joint motion of a task, the rest of it as near as can be to a second aim.
+
+Of all v with J v = ẏ the nearest to v_0 in a metric W is [Whi69; Lie77; NH86]::
+
+    v = v_0 + K (ẏ − J v_0)         K = W⁻¹ Jᵀ (J W⁻¹ Jᵀ + d² 1)⁻¹
+
+and of all a with J a + J̇ v = ÿ likewise [Luh80]. K v of W = 1 is the pseudoinverse, of W = M the motion of least kinetic energy.
+With damping d > 0 no motion is large near singularities: v is then the least of |ẏ − J v|² + d² |v − v_0|²_W.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torsor.arrays import as_numbers, block, concat, identity, is_concrete, matvec, zeros
+from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Scalar, TaskJacobian, TaskVector
+from torsor.model import Robot
+from torsor.tasks import Task, as_task
+from torsor.tasks._task_space_dynamics import check_rows
+from torsor.tasks.typical_scales import refuse_dependent_rows, vanished_rows
+from torsor.tasks.weighted_inverse import inverse_in_metric, symmetric_or_nan
+
+
+def resolved_rate(
+    robot: Robot,
+    q: ConfigurationVector,
+    task: Task | str,
+    velocity: TaskVector,
+    *,
+    null: JointVector | None = None,
+    metric: JointMatrix | None = None,
+    damping: Scalar = 0.0,
+) -> JointVector:
+    """v = v_0 + K (ẏ − J v_0): the joint velocities of a task, nearest to v_0 in a metric [Whi69; Lie77; NH86].
+
+    ``null`` v_0 (..., nv), rad/s or m/s, is what the robot would do if the task left it free: minus a gain times
+    `limit_gradient` or `posture_gradient`, plus one times `manipulability_gradient`; zero if not given, which makes v as small
+    as can be. What is small, ``metric`` (..., nv, nv) says: `mass_matrix` for the kinetic energy, none for |v|.
+
+    ``q`` (..., nq), rad or m; ``velocity`` ẏ (..., m), per s; ``damping`` d (...), in units of J W^−½. Returns (..., nv), rad/s
+    or m/s; undamped, NaN where the rows of J are dependent, and an error if they always are; NaN where the metric is not
+    symmetric and positive definite. Limits are not its concern: see `prioritised_velocities`.
+    """
+    task = as_task(robot, task)
+    check_rows("resolved_rate", "velocity", velocity, task)
+    return _nearest(robot, task, task.jacobian(robot, q), velocity, null, metric, damping)
+
+
+def resolved_acceleration(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    task: Task | str,
+    acceleration: TaskVector,
+    *,
+    null: JointVector | None = None,
+    metric: JointMatrix | None = None,
+    damping: Scalar = 0.0,
+) -> JointVector:
+    """a = a_0 + K (ÿ − J̇ v − J a_0): the joint accelerations of a task, nearest to a_0 in a metric [Luh80; HHS89].
+
+    ``null`` a_0 (..., nv), rad/s² or m/s²: damp in it, −k v for instance, what the task leaves free, or that drifts on.
+    ``metric`` and ``damping`` are those of `resolved_rate`.
+
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``acceleration`` ÿ (..., m), per s². Returns (..., nv), rad/s² or
+    m/s²; undamped, NaN where the rows of J are dependent, and an error if they always are.
+    """
+    task = as_task(robot, task)
+    check_rows("resolved_acceleration", "acceleration", acceleration, task)
+    needed = acceleration - task.drift(robot, q, v)
+    return _nearest(robot, task, task.jacobian(robot, q), needed, null, metric, damping)
+
+
+def _nearest(
+    robot: Robot,
+    task: Task,
+    J: TaskJacobian,
+    y: TaskVector,
+    null: JointVector | None,
+    metric: JointMatrix | None,
+    damping: Scalar,
+) -> JointVector:
+    n = J.shape[-1]
+    W = None if metric is None else symmetric_or_nan(metric)
+    vanished = vanished_rows(robot, task, J)
+    if is_concrete(damping) and not np.any(damping):
+        refuse_dependent_rows(task, robot)
+    else:
+        J, W, vanished = _damped(J, W, vanished, as_numbers(damping))
+    needed = y if null is None else y - matvec(J[..., :n], null)
+    x = inverse_in_metric(J, W, vanished, guarded=True).motion(needed)[..., :n]
+    return x if null is None else null + x
+
+
+def _damped(
+    J: TaskJacobian, W: JointMatrix | None, vanished: list[Array] | None, d: Array
+) -> tuple[Array, Array | None, list[Array] | None]:
+    """(J, d 1) and the metric of W and 1: its inverse solves J v + d s = ẏ with the least |v|²_W + |s|², where d s is left."""
+    m, n = J.shape[-2:]
+    beside = d[..., None, None] * identity(m)
+    wide = concat([J, beside])
+    if W is not None:
+        W = block([[W, zeros(n, m)], [zeros(m, n), identity(m)]])
+    return wide, W, None if vanished is None else [lost & (d == 0.0) for lost in vanished]

@@ -1,0 +1,1 @@
+"""From an algorithm to a public function: described, checked, compiled and called."""

@@ -1,0 +1,244 @@
+"""`torsor.compile` and `torsor.scan`: any function built from ours, as one kernel, or as a loop over time."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import index
+from typing import Any, NamedTuple
+
+from torsor._lazy import everywhere
+from torsor.arrays.arguments import explained
+from torsor.arrays.checked import signature_of
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.print.names import check_inputs, check_outputs
+from torsor.compiler.print.scan import Roles
+from torsor.compiler.scan import Scan
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import named_outputs, trace
+from torsor.errors import ArgumentTypeError, TorsorError, unknown_name
+from torsor.functions.dispatch import PUBLIC, Public, about_of
+from torsor.model import Parameters, Robot
+from torsor.model.parameters import unknown_group
+
+
+@explained
+def compile(
+    function: Callable[..., Any],
+    robot: Robot,
+    inputs: Mapping[str, tuple[int, ...] | int] | None = None,
+    *,
+    parameters: Sequence[str] = (),
+    **fixed: Any,
+) -> Kernel:
+    """The kernel of ``function(robot, **inputs, **fixed)``: traced once, compiled for this machine, differentiable, exportable.
+
+    ``function`` is one of torsor's or any of yours built from them and NumPy functions (a controller, say); it may return
+    one array, several, a dict or a named tuple, whose keys name the outputs. ``inputs`` maps the names of its array
+    arguments to shapes; for torsor's own functions it may be left out. ``parameters`` names groups of the robot's numbers
+    (inertias, gravity, screws, …: `torsor.model.Parameters`) that become inputs of the kernel instead of constants. ``fixed`` are
+    arguments that are no arrays, such as ``frame="tool"``.
+    """
+    call = TracedCall.of("compile", function, robot, inputs, parameters, fixed)
+    program = trace(lambda **given: call.evaluate(given).outputs, call.inputs, Level.FULL)
+    return Kernel(f"{call.name} of {robot.name}", program)
+
+
+class Evaluated(NamedTuple):
+    """One evaluation of a traced call: the robot and the inputs it was made with, and its outputs by name."""
+
+    robot: Robot
+    given: dict[str, Any]
+    outputs: dict[str, Any]
+
+
+class TracedCall(NamedTuple):
+    """A function to be traced for a robot: the shapes of its inputs, and of the groups of the robot's numbers that are inputs."""
+
+    function: Callable[..., Any]
+    robot: Robot
+    about: Public | None
+    shapes: dict[str, tuple[int, ...]]
+    groups: dict[str, tuple[int, ...]]
+    fixed: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        where: str,
+        function: Callable[..., Any],
+        robot: Robot,
+        inputs: Mapping[str, tuple[int, ...] | int] | None,
+        parameters: Iterable[str],
+        fixed: dict[str, Any],
+    ) -> TracedCall:
+        """What is asked for, checked."""
+        if not isinstance(robot, Robot):
+            raise TorsorError(
+                f"{where}: the second argument must be a torsor.Robot, got {type(robot).__name__} {robot!r:.60}."
+            )
+        if not callable(function):
+            hint = (
+                f": {everywhere()[function][0]}, without quotes"
+                if isinstance(function, str) and function in PUBLIC
+                else ""
+            )
+            raise TorsorError(
+                f"{where}: the first argument must be a function{hint}, got {type(function).__name__} {function!r:.60}."
+            )
+        about = about_of(function)
+        shapes = _shapes(where, _name(function), about, robot, inputs)
+        check_inputs(where, shapes, taken=("out",))
+        for name in shapes.keys() & fixed.keys():
+            raise TorsorError(f"{where}: {name!r} is given twice, as an input and as {name}={fixed[name]!r:.40}.")
+        groups: dict[str, tuple[int, ...]] = {}
+        for group in [parameters] if isinstance(parameters, str) else parameters:
+            if group not in Parameters._fields:
+                raise unknown_group(f"{where}: a robot", group)
+            if group in shapes:
+                raise TorsorError(f"{where}: {group!r} is both an input and a group of parameters.")
+            groups[group] = tuple(getattr(robot.parameters, group).shape)
+        if about is not None:
+            _refuse_wrong_arguments(where, about.algorithm, robot, {**shapes, **fixed})
+        else:
+            _refuse_wrong_signature(where, function, [*shapes, *fixed])
+        return cls(function, robot, about, shapes, groups, fixed)
+
+    @property
+    def name(self) -> str:
+        """Of the function."""
+        return _name(self.function)
+
+    @property
+    def inputs(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of all inputs of the program."""
+        return {**self.shapes, **self.groups}
+
+    def evaluate(self, given: dict[str, Any]) -> Evaluated:
+        """The function of traced arrays."""
+        own = {group: given.pop(group) for group in self.groups}
+        varied = Robot(self.robot.structure, self.robot.parameters._replace(**own)) if own else self.robot
+        result = self.function(varied, **given, **self.fixed)
+        if self.about is not None:
+            return Evaluated(varied, given, self.about.outputs.named(result))
+        outputs = named_outputs(result)
+        check_outputs(self.name, outputs)
+        return Evaluated(varied, given, outputs)
+
+
+@explained
+def scan(
+    step: Callable[..., Any],
+    robot: Robot,
+    state: Mapping[str, tuple[int, ...] | int],
+    *,
+    inputs: Mapping[str, tuple[int, ...] | int] | None = None,
+    constants: Mapping[str, tuple[int, ...] | int] | None = None,
+) -> Scan:
+    """A loop over time in machine code: ``step(robot, **state, **inputs, **constants)`` gives the next state, N times.
+
+    The step returns a dict: first the state, by the same names, then whatever else is to be saved. ``inputs`` change with
+    every step, ``constants`` do not. See `torsor.Scan` for how to run it. ::
+
+        rollout = torsor.scan(step, arm, {"q": arm.nq, "v": arm.nv}, constants={"target": arm.nq})
+        path = rollout(steps=1000, every=10, q=q0, v=v0, target=goals)   # path["q"]: (..., 100, nq)
+    """
+    if not isinstance(robot, Robot):
+        raise TorsorError(
+            f"scan: the second argument must be a torsor.Robot, got {type(robot).__name__} {robot!r:.60}."
+        )
+    if not callable(step):
+        raise TorsorError(f"scan: the first argument must be a function, got {type(step).__name__} {step!r:.60}.")
+    groups = [_tuples({} if group is None else group) for group in (state, inputs, constants)]
+    shapes: dict[str, tuple[int, ...]] = {}
+    for group in groups:
+        check_inputs("scan", group, taken=("steps", "every"))
+        for name in shapes.keys() & group.keys():
+            raise TorsorError(
+                f"scan: {name!r} is given twice; a name is of the state, of the inputs or of the constants."
+            )
+        shapes |= group
+    _refuse_wrong_signature("scan", step, list(shapes))
+
+    def run(**given: Any) -> dict[str, Any]:
+        outputs = named_outputs(step(robot, **given))
+        check_outputs("scan", outputs)
+        return outputs
+
+    program = trace(run, shapes, Level.FULL)
+    return Scan(f"{_name(step)} of {robot.name}", program, Roles(*(len(group) for group in groups)))
+
+
+def _tuples(shapes: Mapping[str, tuple[int, ...] | int]) -> dict[str, tuple[int, ...]]:
+    try:
+        return {key: (shape,) if isinstance(shape, int) else tuple(map(index, shape)) for key, shape in shapes.items()}
+    except (AttributeError, TypeError) as error:
+        raise TorsorError(
+            f"inputs must be a dict of names and shapes, such as {{'q': 7, 'T': (4, 4), 'gain': ()}}, got {shapes!r:.80}."
+        ) from error
+
+
+def _refuse_wrong_arguments(where: str, algorithm: Callable[..., Any], robot: Robot, given: Mapping[str, Any]) -> None:
+    """One of torsor's functions takes what is given to it, and is given what it takes."""
+    takes = list(inspect.signature(algorithm).parameters.values())[1:]
+    for name in given:
+        if name not in (known := [parameter.name for parameter in takes]):
+            raise unknown_name(f"{where}: {algorithm.__name__}", "argument", name, known, ", ".join(known))
+    missing = [p.name for p in takes if p.default is inspect.Parameter.empty and p.name not in given]
+    if missing:
+        example = f"{missing[0]}={robot.frames[-1]!r}" if missing[0] == "frame" else f"{missing[0]}=…"
+        raise TorsorError(
+            f"{where}: {algorithm.__name__} also needs {', '.join(missing)}; say which, as in "
+            f"torsor.{where}({everywhere()[algorithm.__name__][0]}, robot, …, {example})."
+        )
+
+
+def _refuse_wrong_signature(where: str, function: Callable[..., Any], names: Sequence[str]) -> None:
+    """A function of the user's can be called with a robot and what is given to it."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of some builtin functions nothing is known
+        return
+    try:
+        signature.bind(None, **dict.fromkeys(names))
+    except TypeError as error:
+        own = _name(function)
+        right = f"lambda robot, {', '.join(names)}: …" if own == "<lambda>" else f"def {own}(robot, {', '.join(names)})"
+        raise ArgumentTypeError(
+            f"{where}: {own}{signature} cannot be called with the robot first and then {', '.join(names) or 'nothing'} by name "
+            f"({error}). Write {right}."
+        ) from None
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _shapes(
+    where: str, name: str, about: Public | None, robot: Robot, inputs: Mapping[str, tuple[int, ...] | int] | None
+) -> dict[str, tuple[int, ...]]:
+    if inputs is not None:
+        return _tuples(inputs)
+    if about is None:
+        example = {"q": (robot.nq,), "v": (robot.nv,)}
+        raise TorsorError(f"{where}: say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}.")
+    return required_shapes(where, about.algorithm, robot)
+
+
+def required_shapes(where: str, algorithm: Callable[..., Any], robot: Robot) -> dict[str, tuple[int, ...]]:
+    """Shapes, for a robot, of the array arguments that an algorithm cannot do without."""
+    required = {name: argument for name, argument in signature_of(algorithm).arrays.items() if argument.required}
+    for name in (name for name, argument in required.items() if argument.container is not None):
+        own, frame = algorithm.__name__, robot.frames[-1]
+        raise TorsorError(
+            f"{where}: `{name}` of {own} maps frames to arrays; say which frames, by a function of your own, for instance "
+            f"lambda robot, q, F: {everywhere()[own][0]}(robot, q, {{{frame!r}: F}}) with inputs={{'q': {robot.nq}, 'F': 6}}."
+        )
+    for name in (name for name, argument in required.items() if "*" in argument.axes):
+        raise TorsorError(
+            f"{where}: {algorithm.__name__} takes `{name}` of any size; say of which, as inputs={{name: shape}}."
+        )
+    return {
+        name: tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in argument.axes)
+        for name, argument in required.items()
+    }

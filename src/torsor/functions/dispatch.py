@@ -1,0 +1,399 @@
+"""Where mechanics and compiler meet: a public function runs as machine code made for its robot.
+
+Called with NumPy arrays, a function is traced once for that robot (and precision, frames and optional inputs), simplified,
+compiled and kept: in memory for the next call, on disk for the next process. With JAX arrays on the CPU, XLA calls the same
+machine code. With anything else (traced arrays, a robot whose numbers are being differentiated), the algorithm itself runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+from weakref import ref
+
+import numpy as np
+
+from torsor.arrays import checked, exact_constants, matvec
+from torsor.arrays.checked import prepare, signature_of
+from torsor.arrays.namespace import namespace
+from torsor.compiler.graph import Program, count
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.run import jax_call, native
+from torsor.compiler.run.code_store import CodeStore, Kept
+from torsor.compiler.run.fast_entry import FrontDoor, Numbers, fast_function, text_with_out
+from torsor.compiler.simplify import TooLong
+from torsor.compiler.trace import Budget
+from torsor.compiler.traced_array import TracedArray
+from torsor.errors import ShapeError, TorsorError
+from torsor.functions import varied_in_jax
+from torsor.functions.backend import compiles
+from torsor.functions.batched_arrays import ArrayForm, InArrays
+from torsor.functions.describe import Algorithm, Outputs, Request, program_of, request_of, sources
+from torsor.model import Robot
+from torsor.model.aligned import aligned
+from torsor.model.joints import SCREW_KINDS
+from torsor.model.remembered import own, remembered
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Rivals = Callable[[Robot], Sequence[Algorithm]]
+GraphRival = Callable[[Robot, Request, Outputs], Program]
+KEPT = 512  # functions as JAX calls them
+KERNELS = CodeStore(256 * 2**20)  # bytes in memory, of all functions
+MANY_VARIANTS = 32
+JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differentiates the algorithm itself
+GRAPH_MOST = 600  # operations of a recursion; beyond, differentiating a program has never been shorter
+
+
+class Derivatives(NamedTuple):
+    """The public function of a function's derivatives by some of its inputs, the first a configuration, in the same order."""
+
+    name: str
+    inputs: tuple[str, ...]
+
+
+class Public(NamedTuple):
+    """What is known of a public function: its algorithm, whether aligned frames may be used, every rival for its numbers."""
+
+    algorithm: Algorithm
+    outputs: Outputs
+    joint_space: bool
+    rivals: Rivals | None
+    arrays: ArrayForm | None = None
+    graph: GraphRival | None = None
+    derivatives: Derivatives | None = None
+    same_as: str | None = None
+
+    def robot_for(self, robot: Robot) -> Robot:
+        """The robot to trace with."""
+        return aligned(robot) if self.joint_space else robot
+
+    def algorithms(self, robot: Robot) -> Sequence[Algorithm]:
+        """All algorithms that give the result for a robot."""
+        return [self.algorithm] if self.rivals is None else self.rivals(robot)
+
+    def arrays_for(self, robot: Robot) -> ArrayForm | None:
+        """The form by whole arrays, if that is how it is evaluated for a robot whose numbers are known."""
+        if self.arrays is None or not robot.is_concrete:
+            return None
+        return self.arrays if self.arrays.is_better_for(robot) else None
+
+    def is_varied_in_jax(self, robot: Robot) -> bool:
+        """Whether JAX varies only inertias, and it is a tensor that is shorter as a kernel of these."""
+        if self.arrays is None or robot.is_concrete or not varied_in_jax.varied_groups(robot):
+            return False
+        return not self.arrays.is_better_for(robot) and jax_call.why_missing() is None
+
+
+PUBLIC: dict[str, Public] = {}  # by name
+BY_NAME: dict[str, Algorithm] = {}
+_ABOUT: dict[int, tuple[Algorithm, Public]] = {}  # also of those that are not registered, by identity
+
+
+def about_of(function: Algorithm) -> Public | None:
+    """What is known of one of torsor's public functions; None for any other, whatever its name."""
+    return _ABOUT[id(function)][1] if _ABOUT.get(id(function), (None,))[0] is function else None
+
+
+def public(
+    algorithm: Callable[P, R],
+    result: str | type[R],
+    *,
+    joint_space: bool = False,
+    rivals: Rivals | None = None,
+    arrays: ArrayForm | None = None,
+    graph: GraphRival | None = None,
+    derivatives: Derivatives | None = None,
+    same_as: str | None = None,
+    registered: bool = True,
+    module: str | None = None,
+) -> Callable[P, R]:
+    """The public form of an algorithm of `mechanics`: checked, compiled, with ``out=``, and a fast entry for one state.
+
+    ``result`` names its output in a kernel, or is the class of named tuple that it returns. ``joint_space``: the result does
+    not depend on where link frames are, so that aligned ones may be used. ``rivals`` gives, for a robot, algorithms for the
+    same numbers (or refuses the robot); the one with the fewest operations is compiled. ``arrays`` is used instead for
+    robots for which it would be too long to compile; ``graph`` makes the program in another way for small robots.
+    ``derivatives`` says which public function JAX is to differentiate it by. ``same_as`` names another public function that
+    gives the same numbers by other algorithms; tests compare all that are known here with each other.
+    ``registered``: it is one of torsor's public functions, not a step of one. It is found in ``module`` by its name, the module
+    that calls this if None.
+    """
+    about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as)
+    give, parts = about.outputs.gather, about.outputs.parts
+    plain = checked(algorithm)
+    called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
+    latest: list[Latest | None] = [None]
+
+    def evaluated(robot: Robot, given: dict[str, Any]) -> Any:
+        return _uncompiled(about, plain, robot, (robot,), given)
+
+    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        robot = args[0] if args else kwargs.get("robot")
+        if not isinstance(robot, Robot):
+            got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
+            raise TorsorError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
+        before = latest[0]  # read once: another thread may change it
+        if before is not None and not kwargs and before.repeats(args) and compiles():
+            kernel = before.made_for(robot)
+            return give(kernel([x for x in args[1:] if type(x) is np.ndarray], parts(out)))
+        library = _library(args, kwargs)
+        form = about.arrays_for(robot)
+        if library is not None and compiles() and about.is_varied_in_jax(robot):
+            request, arrays = request_of(algorithm, prepare(algorithm, args, kwargs)[0])
+            found = varied_in_jax.evaluate(algorithm, about.outputs, evaluated, request, arrays)
+            return _into(about.outputs, out, give(found))
+        if library is None or not (compiles() and robot.is_concrete):
+            return _into(about.outputs, out, _uncompiled(about, plain, robot, args, kwargs))
+        values, _ = prepare(algorithm, args, kwargs)
+        request, arrays = request_of(algorithm, values)
+        if form is not None:
+            about.algorithms(robot)  # may refuse the robot
+            if library is not np:
+                return _into(about.outputs, out, give(_in_arrays(about, form, request).in_jax(plain, arrays)))
+        elif library is not np:
+            function = called_by_jax.get(request.identity(), lambda: InJax(about, request, plain).function)
+            return _into(about.outputs, out, give(function(*arrays)))
+        made = form or KERNELS.get((about, request.identity()), lambda: _build(about, request))
+        kernel = _callable(about, made, request)
+        result = give(kernel(arrays, parts(out)))
+        latest[0] = None
+        if not kwargs and request.dtype == "float64":
+            if isinstance(kernel, native.NativeFunction):
+                _open(door, args, about, request, kernel)  # now that it is known which of its codes is needed
+            if all(type(x) is np.ndarray or _is_named(x) for x in args[1:]):
+                latest[0] = Latest.of(about, args, request, made)
+        return result
+
+    text = text_with_out(inspect.signature(algorithm))
+    module = module or sys._getframe(1).f_globals["__name__"]
+    function, door = fast_function(call, algorithm.__name__, module, text, inspect.getdoc(algorithm) or "")
+    if registered:
+        PUBLIC[algorithm.__name__], BY_NAME[algorithm.__name__] = about, function
+    _ABOUT[id(function)] = function, about
+    return function  # type: ignore[no-any-return]
+
+
+def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The algorithm itself; while tracing, the cheapest one in aligned frames, as when it is compiled alone."""
+    if about.rivals is not None:
+        candidates = about.algorithms(robot)  # may refuse the robot
+        if robot.is_concrete and _is_traced(args, kwargs):
+            plain = checked(_cheapest(about, robot))
+        else:
+            plain = plain if about.algorithm in candidates else checked(candidates[0])
+    if about.joint_space and robot.is_concrete and _is_traced(args, kwargs):
+        robot = aligned(robot)
+        args, kwargs = ((robot, *args[1:]), kwargs) if args else (args, {**kwargs, "robot": robot})
+    # Plain numbers given to it are a state, not constants. What is not finite is answered with NaN, not with warnings.
+    with exact_constants(_is_traced(args, kwargs)), np.errstate(all="ignore"):
+        return plain(*args, **kwargs)
+
+
+@remembered(256)
+def _cheapest(about: Public, robot: Robot) -> Algorithm:
+    """The rival with the fewest operations for a robot, optional inputs apart."""
+    candidates = about.algorithms(robot)
+    if len(candidates) == 1:
+        return candidates[0]
+    hints = inspect.signature(about.algorithm).parameters
+    required = [n for n in signature_of(about.algorithm).arrays if hints[n].default is inspect.Parameter.empty]
+    request = Request(robot, "float64", (), tuple((name, None) for name in required))
+    return _shortest(about, request)[0]
+
+
+def _open(
+    door: FrontDoor, args: tuple[Any, ...], about: Public, request: Request, kernel: native.NativeFunction
+) -> None:
+    """Let the next call with the same robot and frame, and arrays of one state or a small batch, go straight to the kernel."""
+    shapes = {port.name: Numbers(port.shape) for port in kernel.inputs}
+    if list(shapes) != [name for name, _ in request.layout]:
+        return  # some are parts of a mapping or a pair
+    given = dict(zip(signature_of(about.algorithm).names, args, strict=False))
+    if all(name in shapes or isinstance(x, Robot) or x is None or _is_named(x) for name, x in given.items()):
+        arguments = [shapes.get(name, x) for name, x in given.items()]
+        results = [port.shape for port in kernel.outputs]
+        code, many = kernel.one, kernel.for_door()
+        door.open_for(arguments, results, code.address, code.scratch, kernel.codes, about.outputs.kind, many)
+
+
+def _is_named(x: Any) -> bool:
+    """Whether an argument is a name (of a frame) or a task: no numbers, and never changed."""
+    return type(x) is str or hasattr(x, "key_for")
+
+
+def _callable(about: Public, made: native.Codes | ArrayForm, request: Request) -> native.NativeFunction | InArrays:
+    """What evaluates a function for the robot of a request, which it holds and what it is made of does not."""
+    if isinstance(made, ArrayForm):
+        return _in_arrays(about, made, request)
+    return native.NativeFunction(made, lambda: _program(about, request))
+
+
+def _in_arrays(about: Public, form: ArrayForm, request: Request) -> InArrays:
+    return InArrays(form, about.algorithm, about.outputs, request)
+
+
+class Latest(NamedTuple):
+    """The call before, for one that repeats it: the same robot, names, and arrays of the same shapes, in doubles."""
+
+    robot: ref[Robot]
+    shapes: tuple[Any, ...]
+    kernel: native.NativeFunction | Callable[[Robot], InArrays]  # neither holds the robot
+
+    @classmethod
+    def of(cls, about: Public, args: tuple[Any, ...], request: Request, made: native.Codes | ArrayForm) -> Latest:
+        """From the arguments of a call, its request, and what answers it."""
+        robot, rest = ref(args[0]), request[1:]
+        shapes = tuple(x.shape if type(x) is np.ndarray else x for x in args[1:])
+        if isinstance(made, ArrayForm):
+            return cls(robot, shapes, lambda robot: _in_arrays(about, made, Request(robot, *rest)))
+
+        def program() -> Program:
+            living = robot()
+            assert living is not None  # it is being called with
+            return _program(about, Request(living, *rest))
+
+        return cls(robot, shapes, native.NativeFunction(made, program))
+
+    def repeats(self, args: tuple[Any, ...]) -> bool:
+        """Whether the kernel of the call before is the one for these arguments, and they need no check."""
+        if args[0] is not self.robot() or len(args) != len(self.shapes) + 1:
+            return False
+        for x, shape in zip(args[1:], self.shapes, strict=True):
+            if type(x) is np.ndarray:
+                if x.shape != shape or x.dtype != np.float64:
+                    return False
+            elif x is not shape and (type(x) is not str or x != shape):
+                return False
+        return True
+
+    def made_for(self, robot: Robot) -> native.NativeFunction | InArrays:
+        """What evaluates the function for the robot."""
+        return self.kernel if isinstance(self.kernel, native.NativeFunction) else self.kernel(robot)
+
+
+class InJax:
+    """A public function for one request, as JAX calls it: its machine code, and the Jacobian that differentiates it."""
+
+    def __init__(self, about: Public, request: Request, plain: Algorithm) -> None:
+        self._about, self._request, self._plain = about, request._replace(robot=own(request.robot)), plain
+        self._natives: dict[str, native.NativeFunction] = {}
+        some = self.native(np.dtype(request.dtype))
+        self.inputs = {port.name: port.shape for port in some.inputs}
+        self.outputs = {port.name: port.shape for port in some.outputs}
+        columns = min(sum(port.size for port in some.inputs), sum(port.size for port in some.outputs))
+        too_large = columns * some.operations > JACOBIAN_MOST
+        self.function = jax_call.jax_outputs(self, self._in_jax_numpy if too_large else None, self._push)
+
+    def native(self, dtype: np.dtype[Any]) -> native.NativeFunction:
+        """The machine code for one precision."""
+        if dtype.name not in self._natives:
+            request = self._request._replace(dtype=dtype.name)
+            self._natives[dtype.name] = native.NativeFunction(
+                _build(self._about, request), lambda: _program(self._about, request)
+            )
+        return self._natives[dtype.name]
+
+    def jacobian(self, output: str, *inputs: str) -> Kernel:
+        """The derivatives of the result by inputs."""
+        program = _shortest(self._about, self._request)[1]
+        return Kernel(self._about.algorithm.__name__, program).jacobian(output, *inputs)
+
+    def _push(self, arrays: tuple[Any, ...], moving: dict[str, Any]) -> tuple[Any, ...] | None:
+        """By the function's own derivatives, if the configuration moves: they are shorter than those of its program."""
+        known, robot = self._about.derivatives, self._request.robot
+        if known is None or known.inputs[0] not in moving or not set(moving) <= set(known.inputs):
+            return None
+        given = self._request.arguments(arrays)
+        if not set(given) <= set(signature_of(PUBLIC[known.name].algorithm).names):
+            return None
+        q = known.inputs[0]
+        plain = all(kind in SCREW_KINDS for kind in robot.structure.kinds)
+        changes = moving if plain else {**moving, q: PUBLIC["velocity_of_rate"].algorithm(robot, given[q], moving[q])}
+        slopes = zip(known.inputs, BY_NAME[known.name](robot, **given), strict=True)
+        return (sum(matvec(slope, changes[name]) for name, slope in slopes if name in changes),)
+
+    def _in_jax_numpy(self, *arrays: Any) -> tuple[Any, ...]:
+        robot = self._request.robot
+        result = _uncompiled(self._about, self._plain, robot, (robot,), self._request.arguments(arrays))
+        return tuple(self._about.outputs.named(result).values())
+
+
+def _build(about: Public, request: Request) -> native.Codes:
+    about.algorithms(request.robot)  # may refuse the robot, also one whose kernel is on disk
+    _note_variant(request.robot)
+
+    where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
+    key = "|".join([sources(), where, request.robot.digest, request.key()])
+    return native.Codes.kept(key, lambda: _program(about, request), np.dtype(request.dtype))
+
+
+def _program(about: Public, request: Request) -> Program:
+    """The program to be compiled; one for a batch after one for a state need not be traced again."""
+    key = about, request.robot.digest, *request[2:]
+    return PROGRAMS.get(key, lambda: _shortest(about, request)[1])
+
+
+PROGRAMS: Kept[Program] = Kept(4)
+_VARIANTS: Kept[set[str]] = Kept(256)
+
+
+def _note_variant(robot: Robot) -> None:
+    """After many robots that differ in numbers only, say once that numbers can be inputs."""
+    variants = _VARIANTS.get(robot.structure, set)
+    if len(variants) > MANY_VARIANTS:
+        return
+    variants.add(robot.digest)
+    if len(variants) == MANY_VARIANTS + 1:
+        warnings.warn(
+            f"{MANY_VARIANTS} variants of robot {robot.name!r} have been compiled, each anew. If only its numbers change, make "
+            "them inputs of one kernel: torsor.compile(function, robot, parameters=('inertias', ...)).",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def _shortest(about: Public, request: Request) -> tuple[Algorithm, Program]:
+    """Of all algorithms for the same numbers, the one with the fewest operations, and its program."""
+    robot, budget = about.robot_for(request.robot), Budget()
+    found = []
+    for algorithm in about.algorithms(request.robot):
+        with contextlib.suppress(TooLong):
+            found.append((algorithm, program_of(algorithm, robot, request, about.outputs, budget)))
+    shortest = min(found, key=lambda pair: sum(count(pair[1]).values()))
+    if about.graph is not None and sum(count(shortest[1]).values()) < GRAPH_MOST:
+        other = about.graph(robot, request, about.outputs)
+        shortest = min(shortest, (shortest[0], other), key=lambda pair: sum(count(pair[1]).values()))
+    return shortest
+
+
+def _library(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """NumPy, or ``jax.numpy`` where JAX can call kernels, if all arrays of a call are theirs; else None."""
+    found: Any = np
+    for value in (*args[1:], *kwargs.values()):
+        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else (value,)
+        for part in inner:
+            if type(part) is not np.ndarray and (own := namespace(part)) is not np:
+                if own.__name__ != "jax.numpy":
+                    return None
+                found = own
+    return found if found is np or jax_call.why_missing() is None else None
+
+
+def _is_traced(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, TracedArray) for value in (*args, *kwargs.values()))
+
+
+def _into(outputs: Outputs, out: Any, result: Any) -> Any:
+    targets = outputs.parts(out)
+    if targets is None:
+        return result
+    for (name, value), target in zip(outputs.named(result).items(), targets, strict=True):
+        if target.shape != value.shape:
+            raise ShapeError(f"out: `{name}` must have shape {value.shape}, got {target.shape}.")
+        target[...] = value
+    return out

@@ -1,0 +1,221 @@
+"""The public functions that differentiate the dynamics: checked at this border and compiled for each robot.
+
+For robots too large for one kernel, kernels of their own give M⁻¹ and what belongs to inverse dynamics, and products of whole
+arrays do the rest.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.compiler.run.matrix_products import Ranges, products, ranges_of
+from torsor.functions.batched_arrays import ArrayForm, Room
+from torsor.functions.derivative import by_differentiation
+from torsor.functions.dispatch import public
+from torsor.functions.public.dynamics import with_inverse
+from torsor.geometry import (
+    forward_dynamics_second_derivatives as forward_second,
+    inverse_dynamics_second_derivatives as inverse_second,
+)
+from torsor.geometry.freedoms import freedoms_of
+from torsor.geometry.operation_estimates import (
+    for_forward_derivatives,
+    for_forward_second_derivatives,
+    for_inverse_second_derivatives,
+)
+from torsor.mechanics.derivatives import (
+    energy_derivatives,
+    forward_dynamics_derivatives as forward_derivatives,
+    forward_dynamics_hessian as forward_hessian,
+    forward_dynamics_hessian_product as forward_product,
+    frame_acceleration_derivatives as acceleration_derivatives,
+    frame_twist_derivatives as twist_derivatives,
+    generalised_momentum_derivatives as joint_momentum,
+    gravity_forces_derivative as gravity_derivative,
+    inverse_dynamics_derivatives as inverse_derivatives,
+    inverse_dynamics_hessian as inverse_hessian,
+    inverse_dynamics_hessian_product as inverse_product,
+    jacobian_derivatives,
+    momentum_derivatives,
+    wrench_forces_derivatives,
+)
+from torsor.mechanics.dynamics import (
+    forward_dynamics as forward,
+    inverse_dynamics as inverse,
+)
+from torsor.mechanics.momentum import centre_of_mass_motion as centre
+from torsor.model import Robot, Structure
+
+
+def _forward_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, **more: Any
+) -> forward_derivatives.ForwardDynamicsDerivatives:
+    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices; ``more``: wrenches and base motion."""
+    return _first_by_arrays(robot, q, v, tau, more)[1]
+
+
+def _fill_forward_derivatives(
+    robot: Robot, results: list[Array], room: Room, q: Array, v: Array, tau: Array, **more: Any
+) -> None:
+    """The same into given arrays (N, nv, nv), with products over what is not zero."""
+    dq, dv, M_inverse = results
+    a = room("a", *v.shape)
+    out: Any = {"out": forward_derivatives.AccelerationAndInverse(a, M_inverse)}
+    _acceleration_and_inverse(robot, q, v, tau, **more, **out)
+    slopes = inverse_derivatives.InverseDynamicsDerivatives(*(room(name, *dq.shape) for name in ("dq", "dv", "da")))
+    out = {"out": slopes}
+    inverse_dynamics_derivatives(robot, q, v, a, **more, **out)
+    less, ranges = np.negative(M_inverse, out=slopes.da), _branches(robot.structure)
+    products(less, slopes.dq, dq, ranges=ranges)
+    products(less, slopes.dv, dv, ranges=ranges)
+
+
+@lru_cache(maxsize=256)
+def _branches(structure: Structure) -> Ranges | None:
+    """Where derivatives of inverse dynamics are not zero: one of two joints carries the other."""
+    if structure.has_couplings:
+        return None
+    reaches = freedoms_of(structure).reaches
+    return ranges_of(reaches | reaches.T)
+
+
+def _inverse_second_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, a: Array, **more: Any
+) -> inverse_second.InverseDynamicsSecondDerivatives:
+    """By a kernel for what belongs to single freedoms, and products of arrays."""
+    rows = _driven_rows(robot, q, v, a, **more)
+    return inverse_second.second_derivatives_of(robot, rows, v)
+
+
+def _forward_second_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, **more: Any
+) -> forward_second.ForwardDynamicsSecondDerivatives:
+    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices and tensors."""
+    a, first = _first_by_arrays(robot, q, v, tau, more)
+    return forward_second.second_through_inverse(first, inverse_dynamics_second_derivatives(robot, q, v, a, **more))
+
+
+def _first_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, more: dict[str, Any]
+) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]:
+    a, M_inverse = _acceleration_and_inverse(robot, q, v, tau, **more)
+    slopes = inverse_dynamics_derivatives(robot, q, v, a, **more)
+    return a, forward_derivatives.through_inverse(M_inverse, slopes)
+
+
+inverse_dynamics_derivatives = public(
+    inverse_derivatives.inverse_dynamics_derivatives,
+    inverse_derivatives.InverseDynamicsDerivatives,
+    joint_space=True,
+    graph=by_differentiation(inverse.inverse_dynamics, "q", "v", "a"),
+)
+_acceleration_and_inverse = public(
+    forward_derivatives.acceleration_and_inverse,
+    forward_derivatives.AccelerationAndInverse,
+    joint_space=True,
+    registered=False,
+)
+forward_dynamics_derivatives = public(
+    forward_derivatives.forward_dynamics_derivatives,
+    forward_derivatives.ForwardDynamicsDerivatives,
+    joint_space=True,
+    rivals=with_inverse(forward_derivatives.forward_dynamics_derivatives),
+    arrays=ArrayForm(_forward_derivatives_by_arrays, for_forward_derivatives, _fill_forward_derivatives),
+    graph=by_differentiation(forward.forward_dynamics, "q", "v", "tau"),
+)
+_driven_rows = public(
+    inverse_second.driven_rows,
+    "rows",
+    joint_space=True,
+    registered=False,
+)
+inverse_dynamics_second_derivatives = public(
+    inverse_second.inverse_dynamics_second_derivatives,
+    inverse_second.InverseDynamicsSecondDerivatives,
+    joint_space=True,
+    arrays=ArrayForm(_inverse_second_derivatives_by_arrays, for_inverse_second_derivatives),
+)
+inverse_dynamics_hessian = public(
+    inverse_hessian.inverse_dynamics_hessian,
+    inverse_hessian.InverseDynamicsHessian,
+    joint_space=True,
+)
+inverse_dynamics_hessian_product = public(
+    inverse_product.inverse_dynamics_hessian_product,
+    inverse_product.InverseDynamicsHessianProduct,
+    joint_space=True,
+)
+forward_dynamics_second_derivatives = public(
+    forward_second.forward_dynamics_second_derivatives,
+    forward_second.ForwardDynamicsSecondDerivatives,
+    joint_space=True,
+    rivals=with_inverse(forward_second.forward_dynamics_second_derivatives),
+    arrays=ArrayForm(_forward_second_derivatives_by_arrays, for_forward_second_derivatives),
+)
+forward_dynamics_hessian = public(
+    forward_hessian.forward_dynamics_hessian,
+    forward_hessian.ForwardDynamicsHessian,
+    joint_space=True,
+    rivals=with_inverse(forward_hessian.forward_dynamics_hessian),
+)
+forward_dynamics_hessian_product = public(
+    forward_product.forward_dynamics_hessian_product,
+    forward_product.ForwardDynamicsHessianProduct,
+    joint_space=True,
+    rivals=with_inverse(forward_product.forward_dynamics_hessian_product),
+)
+
+# Derivatives of motion, energy, momentum and forces. What a joint cannot feel has the same momentum on either side of it.
+body_jacobian_derivative = public(jacobian_derivatives.body_jacobian_derivative, "J_derivative", joint_space=True)
+space_jacobian_derivative = public(jacobian_derivatives.space_jacobian_derivative, "J_derivative", joint_space=True)
+mixed_jacobian_derivative = public(jacobian_derivatives.mixed_jacobian_derivative, "J_derivative", joint_space=True)
+centre_of_mass_jacobian_derivative = public(centre.centre_of_mass_jacobian_derivative, "J_derivative", joint_space=True)
+body_twist_derivatives = public(
+    twist_derivatives.body_twist_derivatives, twist_derivatives.TwistDerivatives, joint_space=True
+)
+space_twist_derivatives = public(
+    twist_derivatives.space_twist_derivatives, twist_derivatives.TwistDerivatives, joint_space=True
+)
+mixed_twist_derivatives = public(
+    twist_derivatives.mixed_twist_derivatives, twist_derivatives.TwistDerivatives, joint_space=True
+)
+body_acceleration_derivatives = public(
+    acceleration_derivatives.body_acceleration_derivatives,
+    acceleration_derivatives.AccelerationDerivatives,
+    joint_space=True,
+)
+space_acceleration_derivatives = public(
+    acceleration_derivatives.space_acceleration_derivatives,
+    acceleration_derivatives.AccelerationDerivatives,
+    joint_space=True,
+)
+classical_acceleration_derivatives = public(
+    acceleration_derivatives.classical_acceleration_derivatives,
+    acceleration_derivatives.AccelerationDerivatives,
+    joint_space=True,
+)
+kinetic_energy_derivatives = public(
+    energy_derivatives.kinetic_energy_derivatives, energy_derivatives.EnergyDerivatives, joint_space=True
+)
+generalised_momentum_derivatives = public(
+    joint_momentum.generalised_momentum_derivatives, joint_momentum.MomentumDerivatives, joint_space=True
+)
+spatial_momentum_derivatives = public(
+    momentum_derivatives.spatial_momentum_derivatives, momentum_derivatives.SpatialMomentumDerivatives, joint_space=True
+)
+centroidal_momentum_derivatives = public(
+    momentum_derivatives.centroidal_momentum_derivatives,
+    momentum_derivatives.SpatialMomentumDerivatives,
+    joint_space=True,
+)
+gravity_forces_derivative = public(gravity_derivative.gravity_forces_derivative, "tau_derivative", joint_space=True)
+body_wrench_forces_derivative = public(
+    wrench_forces_derivatives.body_wrench_forces_derivative, "tau_derivative", joint_space=True
+)
+mixed_wrench_forces_derivative = public(
+    wrench_forces_derivatives.mixed_wrench_forces_derivative, "tau_derivative", joint_space=True
+)

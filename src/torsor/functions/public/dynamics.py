@@ -1,0 +1,79 @@
+"""Public functions of forces, energy and momentum: the algorithms of `mechanics.dynamics` and `mechanics.momentum`."""
+
+from __future__ import annotations
+
+from torsor.arrays import checked
+from torsor.functions import singular_mass_matrix
+from torsor.functions.describe import Algorithm
+from torsor.functions.dispatch import Derivatives, Rivals, public
+from torsor.mechanics.dynamics import (
+    bias_forces as bias,
+    coriolis_matrix as coriolis,
+    energy,
+    forward_dynamics as forward,
+    friction,
+    inverse_dynamics as inverse,
+    mass_matrix as mass,
+    mass_matrix_rate as mass_rate,
+    wrench_forces,
+)
+from torsor.mechanics.momentum import centre_of_mass_motion as centre, momentum_matrix as momentum
+from torsor.model import Robot
+
+
+def _forward_algorithms(robot: Robot) -> list[Algorithm]:
+    """Both roads to the acceleration where both are sound; refuses a robot with a joint that moves nothing."""
+    singular_mass_matrix.refuse_idle_joints(robot)
+    return forward.sound_algorithms(robot)
+
+
+def with_inverse(algorithm: Algorithm) -> Rivals:
+    """The algorithm alone, for robots whose mass matrix has an inverse."""
+    what = algorithm.__name__.replace("_", " ")
+
+    def alone(robot: Robot) -> list[Algorithm]:
+        singular_mass_matrix.refuse_idle_joints(robot, what, "the inverse of its mass matrix is")
+        return [algorithm]
+
+    return alone
+
+
+inverse_dynamics = public(
+    inverse.inverse_dynamics,
+    "tau",
+    joint_space=True,
+    derivatives=Derivatives("inverse_dynamics_derivatives", ("q", "v", "a")),
+)
+joint_wrenches = public(inverse.joint_wrenches, "F")
+forward_dynamics = public(
+    forward.forward_dynamics,
+    "a",
+    joint_space=True,
+    rivals=_forward_algorithms,
+    derivatives=Derivatives("forward_dynamics_derivatives", ("q", "v", "tau")),
+)
+mass_matrix = public(mass.mass_matrix, "M", joint_space=True)
+inverse_mass_matrix = public(
+    mass.inverse_mass_matrix, "M_inverse", joint_space=True, rivals=with_inverse(mass.inverse_mass_matrix)
+)
+mass_matrix_rate = public(mass_rate.mass_matrix_rate, "M_rate", joint_space=True)
+coriolis_matrix = public(coriolis.coriolis_matrix, "C", joint_space=True)
+coriolis_forces = public(bias.coriolis_forces, "tau", joint_space=True)
+gravity_forces = public(bias.gravity_forces, "tau", joint_space=True)
+bias_forces = public(bias.bias_forces, "tau", joint_space=True)
+body_wrench_forces = public(wrench_forces.body_wrench_forces, "tau", joint_space=True)
+mixed_wrench_forces = public(wrench_forces.mixed_wrench_forces, "tau", joint_space=True)
+friction_forces = public(friction.friction_forces, "tau")
+kinetic_energy = public(energy.kinetic_energy, "energy", joint_space=True)
+potential_energy = public(energy.potential_energy, "energy", joint_space=True)
+generalised_momentum = public(energy.generalised_momentum, "p", joint_space=True)
+spatial_momentum = public(energy.spatial_momentum, "P", joint_space=True)
+momentum_matrix = public(momentum.momentum_matrix, "A", joint_space=True)
+centroidal_momentum = public(momentum.centroidal_momentum, "h", joint_space=True)
+centroidal_momentum_matrix = public(momentum.centroidal_momentum_matrix, "A", joint_space=True)
+centre_of_mass = public(energy.centre_of_mass, "c", joint_space=True)
+centre_of_mass_velocity = public(centre.centre_of_mass_velocity, "c_rate", joint_space=True)
+centre_of_mass_acceleration = public(centre.centre_of_mass_acceleration, "c_acceleration", joint_space=True)
+centre_of_mass_jacobian = public(centre.centre_of_mass_jacobian, "J", joint_space=True)
+centre_of_mass_jacobian_rate = public(centre.centre_of_mass_jacobian_rate, "J_rate", joint_space=True)
+mass_matrix_report = checked(singular_mass_matrix.mass_matrix_report)

@@ -1,0 +1,25 @@
+from torsor.lie import quaternion as quaternion, se3 as se3, so3 as so3
+from torsor.lie._checked import (
+    Ad as Ad,
+    ad as ad,
+    apply_inertia as apply_inertia,
+    bracket as bracket,
+    bracket_dual as bracket_dual,
+    energy_row as energy_row,
+    inertia_matrix as inertia_matrix,
+    inertia_rate as inertia_rate,
+    inertia_row as inertia_row,
+    line_coordinates as line_coordinates,
+    mass_flow as mass_flow,
+    pseudo_inertia as pseudo_inertia,
+    rotational_from_second_moment as rotational_from_second_moment,
+    screw as screw,
+    second_moment as second_moment,
+    transform_inertia as transform_inertia,
+    transform_twist as transform_twist,
+    transform_twist_inverse as transform_twist_inverse,
+    transform_wrench as transform_wrench,
+    transform_wrench_inverse as transform_wrench_inverse,
+    work_row as work_row,
+)
+from torsor.lie.unchecked import Line as Line, MassFlow as MassFlow

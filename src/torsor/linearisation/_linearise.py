@@ -1,0 +1,181 @@
+"""Linearisation: how a robot moves near a motion, as matrices of a state space.
+
+A displacement of the state is x = (δq, δv), with q ⊕ δq on the body side. With a = FD(q, v, τ)::
+
+    δq̇ = δv − ad(v) δq                              ad(v) of the groups of planar, spherical and free joints, 0 for others
+    δv̇ = ∂a/∂q δq + ∂a/∂v δv + ∂a/∂τ δτ
+
+The first line is the derivative of q̇ = v on a group: links that turn carry the axes of δq with them. From step to step the
+matrices are those of the linear equations with τ held, or the derivatives of an integrator's step.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torsor.arrays.arguments import explained
+from torsor.arrays.checked import prepare
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector
+from torsor.errors import TorsorError, unknown_name
+from torsor.functions.public.derivatives import body_twist_derivatives
+from torsor.linearisation.matrix_exponential import exponential_and_integral
+from torsor.linearisation.step_derivatives import DERIVATIVES, Drive, StepDerivatives
+from torsor.linearisation.tangent_maps import drift_of_displacement
+from torsor.mechanics.recursions.newton_euler import BaseMotion
+from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.model import Robot
+
+
+class StateSpace(NamedTuple):
+    """A robot near a motion: ẋ = A x + B δτ, or x⁺ = A x + B δτ from step to step, and y = C x; x = (δq, δv).
+
+    ``A`` (..., 2nv, 2nv), ``B`` (..., 2nv, nv) and, if a frame was named, ``C`` (..., 12, 2nv): y is the frame's displacement
+    as a body twist, rad and m, over the change of its body twist, rad/s and m/s. ``acceleration`` (..., nv) is a at the
+    state itself, rad/s² or m/s², zero at an equilibrium; ``step``, s, or None in continuous time; ``freedoms`` names the
+    numbers of v.
+    """
+
+    A: Array
+    B: Array
+    C: Array | None
+    acceleration: JointVector
+    step: float | None
+    freedoms: tuple[str, ...]
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """A name for each number of x: "q …" for displacements, "v …" for velocities."""
+        return tuple(f"{symbol} {name}" for symbol in "qv" for name in self.freedoms)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """A name for each number of δτ."""
+        return tuple(f"tau {name}" for name in self.freedoms)
+
+
+@explained
+def linearise(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    tau: JointVector,
+    *,
+    frame: str | None = None,
+    step: float | None = None,
+    method: str | None = None,
+    wrenches: Wrenches | None = None,
+    base_motion: BaseMotion | None = None,
+) -> StateSpace:
+    """The matrices A and B of the motion near states under forces, exact, for every joint kind [CM18; MK99].
+
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches`` as in forward
+    dynamics, held in their frames; ``base_motion`` as there, held in the axes of the base. Without ``step``: continuous time,
+    ẋ = A x + B δτ. With ``step``, s: x⁺ = A x + B δτ, by ``method``
+
+    * "exact" (unless another is named): A and B of continuous time over a step with δτ held, by the matrix exponential; at
+      an equilibrium the derivative of the motion itself;
+    * "semi_implicit_euler", "euler", "rk4": the derivative of that step of `torsor.simulate` with torques held, in tangent
+      coordinates of its start and its end.
+
+    ``frame`` adds C = (J_b, 0; ∂V_b/∂q, J_b), what a frame shows of it. NaN where the mass matrix is singular. Batch axes
+    first: a whole motion takes one call. ::
+
+        run = torsor.simulate(arm, q, v, duration=2.0, step=0.01, torques=tau, method="rk4")
+        near = torsor.linearise(arm, run.q[:-1], run.v[:-1], run.tau, step=run.time[1], method="rk4")  # near.A[k], near.B[k]
+
+    Works with plain numbers; within JAX, `torsor.forward_dynamics_derivatives` gives the blocks of continuous time.
+    """
+    _refuse_bad_settings(robot, frame, step, method)
+    given = {"q": q, "v": v, "tau": tau, "wrenches": wrenches, "base_motion": base_motion}
+    values, batch = prepare(linearise, (robot,), given)
+    q, v, tau = (np.broadcast_to(_plain(values[x]), (*batch, n)) for x, n in _sizes(robot))
+    external = None if wrenches is None else {name: _plain(F) for name, F in values["wrenches"].items()}
+    moving = None if base_motion is None else (_plain(values["base_motion"][0]), _plain(values["base_motion"][1]))
+    drive = Drive(robot, tau, external, moving)
+    h = None if step is None else float(step)
+    if h is None:
+        A, B = _continuous(drive, q, v)
+    else:
+        A, B = (_held if method is None else _METHODS[method])(drive, q, v, h)
+    C = None if frame is None else _seen_at(drive, q, v, frame)
+    return StateSpace(A, B, C, drive.accelerate(q, v), h, robot.structure.freedoms)
+
+
+def _continuous(drive: Drive, q: Array, v: Array) -> tuple[Array, Array]:
+    by_q, by_v, by_tau = drive.by_state(q, v)
+    one, turning = np.broadcast_to(np.eye(drive.robot.nv), by_q.shape), drift_of_displacement(drive.robot, v)
+    return np.block([[turning, one], [by_q, by_v]]), np.concatenate([np.zeros_like(by_tau), by_tau], axis=-2)
+
+
+def _held(drive: Drive, q: Array, v: Array, h: float) -> tuple[Array, Array]:
+    """The equations of continuous time over a step. Velocities are taken per step: that keeps the norm of A h small."""
+    A, B = _continuous(drive, q, v)
+    per_step = np.repeat([1.0, h], drive.robot.nv)
+    E, F = exponential_and_integral(h * A * (per_step[:, None] / per_step), h * B * per_step[:, None])
+    return E * (per_step / per_step[:, None]), F / per_step[:, None]
+
+
+def _by_step(derivatives: StepDerivatives) -> StepDerivatives:
+    """Matrices A and B from the derivatives of q and v after a step."""
+
+    def matrices(drive: Drive, q: Array, v: Array, h: float) -> tuple[Array, Array]:
+        dx = np.concatenate(derivatives(drive, q, v, h), axis=-2)
+        A, B = np.split(dx, [2 * drive.robot.nv], axis=-1)
+        return np.ascontiguousarray(A), np.ascontiguousarray(B)
+
+    return matrices
+
+
+_METHODS: dict[str, StepDerivatives] = {"exact": _held} | {name: _by_step(of) for name, of in DERIVATIVES.items()}
+
+
+def _seen_at(drive: Drive, q: Array, v: Array, frame: str) -> Array:
+    by_q, J = body_twist_derivatives(drive.robot, q, v, frame, base_motion=drive.base_motion)
+    return np.block([[J, np.zeros_like(J)], [by_q, J]])
+
+
+def _sizes(robot: Robot) -> tuple[tuple[str, int], ...]:
+    return ("q", robot.nq), ("v", robot.nv), ("tau", robot.nv)
+
+
+def _plain(x: Array) -> Array:
+    try:
+        return np.asarray(x, float)
+    except (TypeError, ValueError) as error:  # JAX, or a trace, stands in for numbers not known yet
+        raise _only_plain_numbers() from error
+
+
+def _only_plain_numbers() -> TorsorError:
+    return TorsorError(
+        "linearise: works with plain numbers, and cannot run inside jit, grad or vmap, nor be compiled or differentiated: "
+        "call it outside, or use torsor.forward_dynamics_derivatives, which runs inside."
+    )
+
+
+def _is_number(x: Any) -> bool:
+    """Whether it is one real number; an array of no axes is, a truth value is not."""
+    if isinstance(x, np.ndarray):
+        return x.ndim == 0 and x.dtype.kind in "fiu"
+    return isinstance(x, Real) and not isinstance(x, (bool, np.bool_))
+
+
+def _refuse_bad_settings(robot: Any, frame: Any, step: Any, method: Any) -> None:
+    if not isinstance(robot, Robot):
+        got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
+        raise TorsorError(f"linearise: the first argument must be a torsor.Robot, got {got}.")
+    if not robot.is_concrete:
+        raise _only_plain_numbers()
+    if method is not None and not (isinstance(method, str) and method in _METHODS):
+        raise TorsorError(f"linearise: unknown method {method!r}. Methods: {', '.join(_METHODS)}.")
+    if method is not None and step is None:
+        raise TorsorError(
+            f"linearise: method {method!r} goes from step to step: give its length in seconds, step=0.01 say, or no method "
+            "for continuous time."
+        )
+    if step is not None and not (_is_number(step) and 0.0 < float(step) < np.inf):
+        raise TorsorError(f"linearise: step must be a positive number of seconds, got {step!r:.60}.")
+    if frame is not None and frame not in robot.frames:
+        raise unknown_name(f"linearise: robot {robot.name!r}", "frame", frame, robot.frames, "robot.frames")

@@ -1,0 +1,1 @@
+"""Derivatives of motion, forces, energy and momentum."""

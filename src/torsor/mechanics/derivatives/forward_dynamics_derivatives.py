@@ -1,0 +1,83 @@
+"""Derivatives of forward dynamics by configuration, velocity and joint forces: those of inverse dynamics, through M⁻¹.
+
+Along a = FD(q, v, τ) the equation ID(q, v, a) = τ holds identically, so that M ∂a + ∂ID = ∂τ [CM18]::
+
+    ∂a/∂q = −M⁻¹ ∂ID/∂q,     ∂a/∂v = −M⁻¹ ∂ID/∂v,     ∂a/∂τ = M⁻¹
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torsor.arrays import factor, inverse, matmul, matvec, zeros
+from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
+from torsor.mechanics.derivatives.inverse_dynamics_derivatives import (
+    InverseDynamicsDerivatives,
+    inverse_dynamics_derivatives,
+)
+from torsor.mechanics.dynamics.friction import friction_forces
+from torsor.mechanics.recursions.acceleration_tree import driven_tree, mass_matrix_of
+from torsor.mechanics.recursions.joint_motion import gather_vector
+from torsor.mechanics.recursions.newton_euler import BaseMotion
+from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.model import Robot
+from torsor.model.inertia_rank import may_be_singular
+
+
+class ForwardDynamicsDerivatives(NamedTuple):
+    """∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
+
+    dq: JointMatrix
+    dv: JointMatrix
+    dtau: JointMatrix
+
+
+def forward_dynamics_derivatives(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    tau: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
+) -> ForwardDynamicsDerivatives:
+    """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, exact, armature, friction and external wrenches included [CM18; SRW22].
+
+    For every joint kind, ∂/∂q along the tangent coordinates v on the body side. A wrench is held constant in its frame. The
+    sign of Coulomb friction without a width has no derivative and counts as none. ``q`` (..., nq), rad or m; ``v`` (..., nv),
+    rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches``, N·m and N, and ``base_motion`` as in forward dynamics. Returns
+    three matrices (..., nv, nv), rad/s² or m/s² per rad, m, their rates, N·m or N. Where the mass matrix is singular they are
+    NaN, but for entries that do not go through its inverse and are 0 in every state of the robot.
+    """
+    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
+    by_inverse = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)
+    return through_inverse(M_inverse, by_inverse)
+
+
+class AccelerationAndInverse(NamedTuple):
+    """a (..., nv) of forward dynamics, and M⁻¹ (..., nv, nv)."""
+
+    a: JointVector
+    M_inverse: JointMatrix
+
+
+def acceleration_and_inverse(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    tau: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
+) -> AccelerationAndInverse:
+    """a of forward dynamics and M⁻¹, in the axes of the derivatives of inverse dynamics, which share their parts."""
+    at_rest = driven_tree(robot, q, v, zeros(robot.nv), wrenches, base_motion)
+    bias = gather_vector(robot, [matvec(J, F) for J, F in zip(at_rest.J, at_rest.F, strict=True)])
+    M_inverse = inverse(factor(mass_matrix_of(robot, at_rest), guarded=may_be_singular(robot)))
+    return AccelerationAndInverse(matvec(M_inverse, tau - bias - friction_forces(robot, v)), M_inverse)
+
+
+def through_inverse(M_inverse: JointMatrix, by_inverse: InverseDynamicsDerivatives) -> ForwardDynamicsDerivatives:
+    """From M⁻¹ and the derivatives of inverse dynamics at the acceleration of forward dynamics."""
+    less = -M_inverse
+    return ForwardDynamicsDerivatives(matmul(less, by_inverse.dq), matmul(less, by_inverse.dv), M_inverse)

@@ -1,0 +1,74 @@
+"""Derivatives of inverse dynamics by configuration, velocity and acceleration, in O(n d) for a tree of depth d.
+
+All quantities in the axes of the root link, taken at rest, about its origin. With V_p, A_p the twist and acceleration (less
+gravity) of joint j's parent, J_j its screws, G and B the inertia and body-level Coriolis matrix of all links that joint i
+moves, F_i the wrench through it [SRW22, (22)–(25)]::
+
+    Ψ̇_j = [V_p, J_j],     Ψ̈_j = [A_p, J_j] + [V_p, Ψ̇_j]
+    ∂τ_i/∂q_j = J_iᵀ (2 B_i Ψ̇_j + G_i Ψ̈_j)                              j carries i, or is it
+    ∂τ_j/∂q_i = J_jᵀ (2 B_i Ψ̇_i + G_i Ψ̈_i − ad(J_i)ᵀ F_i)               j carries i
+    ∂τ_i/∂v_j = J_iᵀ (2 B_i J_j + G_i (Ψ̇_j + J̇_j)),   ∂τ_j/∂v_i = J_jᵀ (2 B_i J_i + G_i (Ψ̇_i + J̇_i))
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torsor.arrays import identity, matmul, transpose
+from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
+from torsor.lie import unchecked as lie
+from torsor.mechanics.dynamics.friction import friction_slopes
+from torsor.mechanics.recursions.acceleration_tree import driven_tree, mass_matrix_of
+from torsor.mechanics.recursions.joint_motion import gather_matrix
+from torsor.mechanics.recursions.newton_euler import BaseMotion
+from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.model import Robot
+
+
+class InverseDynamicsDerivatives(NamedTuple):
+    """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
+
+    dq: JointMatrix
+    dv: JointMatrix
+    da: JointMatrix
+
+
+def inverse_dynamics_derivatives(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
+) -> InverseDynamicsDerivatives:
+    """∂τ/∂q, ∂τ/∂v and ∂τ/∂a of inverse dynamics, exact, armature, friction and external wrenches included [PBP95, §5; SRW22].
+
+    For every joint kind, ∂/∂q along the tangent coordinates v on the body side. A wrench is held constant in its frame. The
+    sign of Coulomb friction without a width has no derivative and counts as none.
+    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches``, N·m and N, and
+    ``base_motion`` as in inverse dynamics.
+    Returns three matrices (..., nv, nv), N·m or N per rad, m and their rates.
+    """
+    tree = driven_tree(robot, q, v, a, wrenches, base_motion)
+    dq: dict[tuple[int, int], Array] = {}
+    dv: dict[tuple[int, int], Array] = {}
+    for i in range(robot.n):
+        J, G, B = tree.J[i], tree.bodies[i].G[..., None, :], tree.bodies[i].B.rows(None)
+        momentum, back = lie.apply_inertia(G, J), B.transposed_on(J)
+        by_q = B.on(tree.Psi[i]) + lie.apply_inertia(G, tree.Psi_dot[i])
+        by_q = by_q - lie.bracket_dual(J, tree.F[i][..., None, :])
+        by_v = B.on(J) + lie.apply_inertia(G, tree.Phi[i])
+        j = i
+        while j >= 0:
+            dq[i, j] = matmul(back, transpose(tree.Psi[j][..., :3])) + matmul(momentum, transpose(tree.Psi_dot[j]))
+            dv[i, j] = matmul(back, transpose(tree.J[j][..., :3])) + matmul(momentum, transpose(tree.Phi[j]))
+            if j != i:
+                dq[j, i] = matmul(tree.J[j], transpose(by_q))
+                dv[j, i] = matmul(tree.J[j], transpose(by_v))
+            j = robot.structure.parents[j]
+    return InverseDynamicsDerivatives(
+        gather_matrix(robot, dq),
+        gather_matrix(robot, dv) + identity(robot.nv) * friction_slopes(robot, v)[..., None, :],
+        mass_matrix_of(robot, tree),
+    )

@@ -1,0 +1,1 @@
+"""Forces, accelerations and energy."""

@@ -1,0 +1,62 @@
+"""Forward dynamics: the accelerations that given joint forces produce."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torsor.arrays import factor, solve
+from torsor.arrays.typing import ConfigurationVector, JointVector
+from torsor.mechanics.dynamics.articulated_body import articulated_body_acceleration
+from torsor.mechanics.dynamics.friction import friction_forces
+from torsor.mechanics.dynamics.mass_matrix import mass_matrix
+from torsor.mechanics.recursions.joint_motion import gather_vector, project_on_joint
+from torsor.mechanics.recursions.newton_euler import BaseMotion, newton_euler
+from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.model import Robot
+from torsor.model.inertia_rank import has_degenerate_links, may_be_singular
+
+
+def forward_dynamics(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    tau: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
+) -> JointVector:
+    """Accelerations that joint forces ``tau`` produce: M a = τ − C v − g − friction + Σ JᵀF [LP, (9.2), (9.89)].
+
+    By the articulated-body recursion; by mass matrix and factorisation for robots with mimic joints, and for those
+    with massless or point-mass links, whose mass matrix can become singular.
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N. ``wrenches``: frame name →
+    (..., 6), N·m and N, what the environment does to the robot. ``base_motion``: twist and acceleration of the base,
+    (..., 6) each. Returns (..., nv), rad/s² or m/s²; NaN where the mass matrix is singular (see `mass_matrix_report`).
+    """
+    return sound_algorithms(robot)[0](robot, q, v, tau, wrenches, base_motion=base_motion)
+
+
+def sound_algorithms(robot: Robot) -> list[Callable[..., JointVector]]:
+    """The algorithms that give forward dynamics for a robot; mimic joints and possibly singular M leave only one."""
+    if robot.structure.has_couplings or has_degenerate_links(robot):
+        return [factorised_acceleration]
+    return [articulated_body_acceleration, factorised_acceleration]
+
+
+def factorised_acceleration(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    tau: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
+) -> JointVector:
+    """Joint accelerations from M a = τ − b, b by inverse dynamics at zero acceleration: GetJointAccel [LP, §9.5, (9.89)].
+
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches`` and
+    ``base_motion`` as in forward dynamics. Returns (..., nv), rad/s² or m/s².
+    """
+    F = newton_euler(robot, q, v, wrenches=wrenches, base_motion=base_motion)
+    bias = gather_vector(robot, [project_on_joint(robot, i, F_i) for i, F_i in enumerate(F)])
+    return solve(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)), tau - bias - friction_forces(robot, v))

@@ -1,0 +1,50 @@
+"""Inverse dynamics: the joint forces for a given motion, in O(n)."""
+
+from __future__ import annotations
+
+from torsor.arrays import stack_vectors
+from torsor.arrays.typing import ConfigurationVector, JointVector, LinkWrenches
+from torsor.mechanics.dynamics.friction import friction_forces
+from torsor.mechanics.recursions.joint_motion import gather_vector, project_on_joint
+from torsor.mechanics.recursions.newton_euler import BaseMotion, newton_euler
+from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.model import Robot
+
+
+def inverse_dynamics(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
+) -> JointVector:
+    """Joint forces that produce the acceleration ``a``: τ = M a + C v + g + friction − Σ JᵀF [PBP95, (22)–(27), E001-1…3].
+
+    The recursive Newton–Euler algorithm (RNEA), τ_i = S_iᵀ F_i (27), plus armature · a and friction(v).
+    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. ``wrenches``: frame name → (..., 6), N·m and N, what
+    the environment does to the robot there, in that frame's axes. ``base_motion``: twist and acceleration of the base,
+    (..., 6) each, if it moves. Returns (..., nv), N·m or N.
+    """
+    F = newton_euler(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
+    tau = gather_vector(robot, [project_on_joint(robot, i, F_i) for i, F_i in enumerate(F)])
+    return tau + robot.parameters.armature * a + friction_forces(robot, v)
+
+
+def joint_wrenches(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
+) -> LinkWrenches:
+    """Wrench F_i transmitted to link i through joint i, reaction and drive together [PBP95, (26), E001-3; LP, (9.42)].
+
+    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches`` and ``base_motion`` as in inverse dynamics.
+    Returns (..., n, 6), N·m and N, each in its link's frame. Its part along the joint's screw is the joint force
+    without armature and friction, which act inside the joint.
+    """
+    return stack_vectors(newton_euler(robot, q, v, a, wrenches=wrenches, base_motion=base_motion))

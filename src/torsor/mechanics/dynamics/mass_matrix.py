@@ -1,0 +1,53 @@
+"""The mass matrix by composite bodies, and its inverse."""
+
+from __future__ import annotations
+
+from torsor.arrays import factor, identity, inverse, matmul, transpose
+from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMatrix, Pose
+from torsor.lie import unchecked as lie
+from torsor.mechanics.recursions.joint_motion import gather_matrix, joint_poses, joint_screws
+from torsor.mechanics.recursions.supporting_chain import rows
+from torsor.model import Robot
+from torsor.model.inertia_rank import may_be_singular
+
+
+def mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
+    """M(q) with kinetic energy ½ vᵀ M v, armature included, by composite bodies (CRBA) [PBP95, (40); LP, (9.61)].
+
+    The composite inertia of link i is its own plus those of all links beyond it, moved to frame i. A unit of v_i gives
+    that composite the momentum F = G_i S_i, and carried towards the base F works on each joint j it passes:
+    M_ji = S_jᵀ F [Fea08, §6.2].
+
+    ``q`` (..., nq), rad or m. Returns (..., nv, nv), symmetric, kg·m², kg·m or kg.
+    """
+    T_pi = joint_poses(robot, q)
+    parents = robot.structure.parents
+    blocks: dict[tuple[int, int], Array] = {}
+    for i, G in enumerate(composite_inertias(robot, T_pi)):
+        F = lie.apply_inertia(G[..., None, :], joint_screws(robot, i))
+        j = i
+        while j >= 0:
+            M_ji = matmul(joint_screws(robot, j), transpose(F))
+            blocks[j, i] = M_ji
+            if j != i:
+                blocks[i, j] = transpose(M_ji)
+            F = lie.transform_wrench_inverse(rows(T_pi[j]), F)
+            j = parents[j]
+    return gather_matrix(robot, blocks) + identity(robot.nv) * robot.parameters.armature
+
+
+def composite_inertias(robot: Robot, T_pi: list[Pose]) -> list[InertiaRow]:
+    """Inertia row of each link with all links beyond it, in the link's frame: leaves to root."""
+    G: list[InertiaRow] = [robot.parameters.inertias[i] for i in range(robot.n)]
+    for i in range(robot.n - 1, -1, -1):
+        if (parent := robot.structure.parents[i]) >= 0:
+            G[parent] = G[parent] + lie.transform_inertia(T_pi[i], G[i])
+    return G
+
+
+def inverse_mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
+    """M(q)⁻¹, by the factorisation M = LᵀDL that keeps the zeros between branches [Fea08, §6.5; LP, (9.2)].
+
+    ``q`` (..., nq), rad or m. Returns (..., nv, nv), 1/(kg·m²), 1/(kg·m) or 1/kg; NaN where M is singular.
+    """
+    return inverse(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)))

@@ -1,0 +1,1 @@
+"""Where links and frames are, and how they move."""

@@ -1,0 +1,1 @@
+"""Momentum, and the motion of the centre of mass."""

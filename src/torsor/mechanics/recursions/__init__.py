@@ -1,0 +1,1 @@
+"""Sweeps over the tree that several algorithms share."""

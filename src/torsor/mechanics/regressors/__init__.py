@@ -1,0 +1,1 @@
+"""What is linear in the robot's parameters."""

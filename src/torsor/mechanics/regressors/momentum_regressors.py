@@ -1,0 +1,34 @@
+"""Generalised and spatial momentum, linear in the inertial parameters."""
+
+from __future__ import annotations
+
+from torsor.arrays import concat, identity
+from torsor.arrays.typing import ConfigurationVector, JointVector, Regressor, SpatialRegressor, Twist
+from torsor.lie import unchecked as lie
+from torsor.mechanics.kinematics.poses import poses_in_base
+from torsor.mechanics.recursions.joint_motion import joint_poses
+from torsor.mechanics.recursions.link_jacobians import link_jacobians
+from torsor.mechanics.recursions.newton_euler import link_motion
+from torsor.mechanics.recursions.supporting_chain import rows
+from torsor.model import Robot
+
+
+def momentum_regressor(robot: Robot, q: ConfigurationVector, v: JointVector) -> Regressor:
+    """The matrix with · π = Σ J_iᵀ G_i V_i, the `generalised_momentum` without armature [Kool04, (8); PBP95, (21)].
+
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, 10 n), momentum per kg, kg·m and kg·m².
+    """
+    T_pi = joint_poses(robot, q)
+    V: list[Twist] = link_motion(robot, T_pi, v, None, gravity=False, base_motion=None)[0]
+    J = link_jacobians(robot, T_pi)
+    return concat([lie.energy_row(J_i, V_i[..., None, :]) for J_i, V_i in zip(J, V, strict=True)])
+
+
+def spatial_momentum_regressor(robot: Robot, q: ConfigurationVector, v: JointVector) -> SpatialRegressor:
+    """The matrix with · π = `spatial_momentum`, its rows the work of unit twists of the base frame [LP, (9.25); Kool04, (8)].
+
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, 10 n), momentum per kg, kg·m and kg·m².
+    """
+    V: list[Twist] = link_motion(robot, joint_poses(robot, q), v, None, gravity=False, base_motion=None)[0]
+    units = [lie.transform_twist_inverse(rows(T_0i), identity(6)) for T_0i in poses_in_base(robot, q)]
+    return concat([lie.energy_row(unit, V_i[..., None, :]) for unit, V_i in zip(units, V, strict=True)])

@@ -1,0 +1,148 @@
+"""Coordinates in which a flat robot is a free particle: the isometry φ of its configurations to Euclidean space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays.arguments import explained
+from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
+from torsor.errors import ModelError, ShapeError
+from torsor.functions.public.dynamics import friction_forces, gravity_forces
+from torsor.model import Robot
+from torsor.motion.border import numbers_of, refuse_bad_numbers, refuse_strangers
+from torsor.motion.factor_transport import (
+    CarriedFactor,
+    carry_straight,
+    carry_to_phi,
+    require_plain_velocities,
+    transport_factor,
+)
+from torsor.motion.flatness import is_flat
+
+CORRECTIONS = 20  # Newton steps; one or two are usual
+
+
+class FlatState(NamedTuple):
+    """q̃ = φ(q), ṽ = N v, τ̃ = N⁻ᵀ τ, each (..., n), in √kg·m, √kg·m/s, √kg·m/s² [Alt04, §II.A]."""
+
+    q: Array
+    v: Array
+    tau: Array
+
+
+@dataclass(frozen=True, eq=False)
+class FlatCoordinates:
+    """q̃ = φ(q) of a flat robot, with the Jacobian N = ∂φ/∂q, NᵀN = M; made by `flat_coordinates`.
+
+    φ(q0) = 0 and N(q0) is ``factor`` (n, n), upper triangular. q̃ has the unit √kg·m for every joint, and its kinetic energy
+    is ½ |ṽ|². All methods take batches (..., n) and integrate along the straight line from ``q0`` (n,) to q, which must keep
+    away from configurations with singular M (ModelError).
+    """
+
+    robot: Robot
+    q0: Array
+    factor: Array
+    tolerance: float
+
+    def phi(self, q: ConfigurationVector) -> Array:
+        """q̃ = φ(q) = ∫ N dq from q0 [Alt04, (9), E004-3]. ``q`` (..., n), rad or m; returns (..., n), √kg·m."""
+        return self._at(q, "phi").phi
+
+    def jacobian(self, q: ConfigurationVector) -> JointMatrix:
+        """N = ∂φ/∂q with NᵀN = M(q) [Alt04, (11), E004-3]. ``q`` (..., n), rad or m; returns (..., n, n), √kg·m per rad or m."""
+        return self._at(q, "jacobian").N
+
+    def velocity(self, q: ConfigurationVector, v: JointVector) -> Array:
+        """ṽ = N(q) v, the rate of q̃ [Alt04, §II.A]. ``q``, ``v`` (..., n), rad, m, s; returns (..., n), √kg·m/s."""
+        return _times(self._at(q, "velocity").N, self._numbers("velocity", "v", v))
+
+    def force(self, q: ConfigurationVector, tau: JointVector) -> Array:
+        """τ̃ = N(q)⁻ᵀ τ, of the same power: τ̃ · ṽ = τ · v [Alt04, §II.A]. ``q``, ``tau`` (..., n); returns (..., n), √kg·m/s²."""
+        return _dual(self._at(q, "force").N, self._numbers("force", "tau", tau))
+
+    def state(self, q: ConfigurationVector, v: JointVector, tau: JointVector) -> FlatState:
+        """(q̃, ṽ, τ̃) = (φ(q), N v, N⁻ᵀ τ), with one integration [Alt04, §II.A]. All (..., n), in rad, m, s, N·m, N."""
+        v, tau = self._numbers("state", "v", v), self._numbers("state", "tau", tau)
+        _, phi, N = self._at(q, "state")
+        return FlatState(phi, _times(N, v), _dual(N, tau))
+
+    def linearised_force(self, q: ConfigurationVector, v: JointVector, tau: JointVector) -> Array:
+        """q̃̈ = N⁻ᵀ (τ − g(q) − friction(v)), the acceleration of q̃ under joint forces τ [Alt04, (12)].
+
+        Without gravity and friction it is `force`. ``q``, ``v``, ``tau`` (..., n); returns (..., n), √kg·m/s².
+        """
+        v, tau = self._numbers("linearised_force", "v", v), self._numbers("linearised_force", "tau", tau)
+        N = self._at(q, "linearised_force").N
+        return _dual(N, tau - gravity_forces(self.robot, q) - friction_forces(self.robot, v))
+
+    def inverse(self, q_tilde: Array, guess: ConfigurationVector | None = None) -> ConfigurationVector:
+        """q with φ(q) = q̃, on the branch of ``guess`` [Alt04, §II.A].
+
+        From the guess (q0 by default) along the geodesic on which q̃ goes straight, then Newton's steps q + N⁻¹ (q̃ − φ(q)).
+        φ need not reach all of Euclidean space: where the straight line leaves its image, M becomes singular (ModelError).
+        ``q_tilde`` (..., n), √kg·m; ``guess`` (..., n), rad or m; returns (..., n), rad or m.
+        """
+        wanted = self._numbers("inverse", "q_tilde", q_tilde)
+        start = self._at(self.q0 if guess is None else guess, "inverse")
+        here = carry_to_phi("inverse", self.robot, start, wanted, self.tolerance)
+        scale = max(1.0, float(np.abs(wanted).max(initial=0.0)))
+        for _ in range(CORRECTIONS):
+            here = self._at(here.q, "inverse")
+            missing = wanted - here.phi
+            if np.abs(missing).max(initial=0.0) <= 10 * self.tolerance * scale:
+                return here.q
+            here = here._replace(q=here.q + np.linalg.solve(here.N, missing[..., None])[..., 0])
+        raise ModelError(
+            f"inverse: φ(q) is {np.abs(missing).max():.1g} away from q̃ after {CORRECTIONS} steps: the straight lines from q0 and "
+            "from the guess pass on different sides of a singular configuration. Choose a guess nearer to the result."
+        )
+
+    def _at(self, q: ConfigurationVector, who: str) -> CarriedFactor:
+        q = self._numbers(who, "q", q)
+        start = CarriedFactor(self.q0, np.zeros(self.robot.nv), self.factor)
+        return carry_straight(who, self.robot, start, q, self.tolerance)
+
+    def _numbers(self, who: str, name: str, value: Array) -> Array:
+        refuse_strangers(who, self.robot, value)
+        return numbers_of(who, name, value, (self.robot.nv,))
+
+
+@explained
+def flat_coordinates(robot: Robot, q0: ConfigurationVector, *, tolerance: float = 1e-10) -> FlatCoordinates:
+    """The isometry φ of a flat robot to Euclidean space, in which it moves by q̃̈ = τ̃ [Alt04, (8)–(12), E004-3].
+
+    φ(q0) = 0 and N(q0) = Lᵀ is upper triangular, M = L Lᵀ (Cholesky); N(q) follows by dN_aj = Σ N_ar Γ^r_kj dq_k along the
+    straight line from q0, and φ = ∫ N dq. The printed spectral factor D₁P also has NᵀN = M, but is no Jacobian (E004-3).
+    Every other isometry is this one followed by a rigid motion of Euclidean space. Gravity enters as a force:
+    `FlatCoordinates.linearised_force`.
+
+    ``q0`` (n,), rad or m; ``tolerance`` of the integration, no unit. Curved robots (see `is_flat`) and planar, spherical and
+    free joints are refused. Needs SciPy.
+    """
+    refuse_strangers("flat_coordinates", robot, q0)
+    refuse_bad_numbers("flat_coordinates", tolerance=tolerance)
+    require_plain_velocities("flat_coordinates", robot)
+    q0 = numbers_of("flat_coordinates", "q0", q0, (robot.nq,))
+    if q0.shape != (robot.nq,):
+        raise ShapeError(
+            f"flat_coordinates: `q0` must have shape ({robot.nq},) for robot {robot.name!r}, got {q0.shape}."
+        )
+    if not (report := is_flat(robot)):
+        raise ModelError(
+            f"flat_coordinates: {report}\nAn isometry to Euclidean space, in which motion without force is straight, exists for "
+            "flat robots only: curvature is the same in all coordinates."
+        )
+    factor = transport_factor(robot, q0[None], tolerance=tolerance).N[0]  # refuses a singular M with the reason
+    return FlatCoordinates(robot, q0, factor, tolerance)
+
+
+def _times(N: Array, v: Array) -> Array:
+    return np.einsum("...aj,...j->...a", N, v)
+
+
+def _dual(N: Array, tau: Array) -> Array:
+    """N⁻ᵀ τ."""
+    return np.linalg.solve(np.swapaxes(N, -1, -2), tau[..., None])[..., 0]

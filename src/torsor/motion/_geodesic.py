@@ -1,0 +1,203 @@
+"""Geodesics of the inertia metric: how a robot moves when nothing pushes it, neither motors nor gravity nor friction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays import checked
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
+from torsor.errors import TorsorError
+from torsor.functions.public.dynamics import kinetic_energy, mass_matrix_report
+from torsor.functions.public.geometry import geodesic_acceleration
+from torsor.mechanics.kinematics.manifold import configuration_rate
+from torsor.model import Robot
+from torsor.motion.border import (
+    refuse_bad_count,
+    refuse_bad_numbers,
+    refuse_strangers,
+    refuse_unknown,
+    refuse_zero_quaternions,
+)
+from torsor.motion.integration import SHORTEST, Effort, held, integrated
+from torsor.motion.quaternions_along import with_unit_quaternions
+
+
+@dataclass(frozen=True, eq=False)
+class Geodesic:
+    """A free motion, known at every instant: ``q, v = curve(t)``; batch axes first.
+
+    ``time`` (K,), s; ``q`` (..., K, nq), rad or m, quaternions of length one; ``v`` (..., K, nv), rad/s or m/s; ``energy``
+    (..., K), the kinetic energy ½ vᵀ M v, J.
+    """
+
+    robot: Robot
+    time: Array
+    q: Array
+    v: Array
+    energy: Array
+    _state: States = field(repr=False)
+
+    def __str__(self) -> str:
+        many = "" if self.energy.ndim == 1 else f", {np.prod(self.energy.shape[:-1])} motions"
+        length, drift = float(self.length.max(initial=0.0)), float(self.energy_drift.max(initial=0.0))
+        return (
+            f"geodesic of robot {self.robot.name!r}{many}: {self.duration:g} s, length {length:.6g} m·√kg, the energy drifts by "
+            f"{drift:.1e} of itself"
+        )
+
+    @property
+    def duration(self) -> float:
+        """How long it takes, s."""
+        return float(self.time[-1])
+
+    @property
+    def length(self) -> Array:
+        """∫ √(vᵀ M v) dt (...), m·√kg; the speed does not change along the way."""
+        return np.sqrt(2.0 * self.energy[..., 0]) * self.duration
+
+    @property
+    def energy_drift(self) -> Array:
+        """The largest change of the energy over all samples (...), as a fraction of it: what integration has cost."""
+        return _drift(self.energy)
+
+    def __call__(self, t: Scalar) -> tuple[Array, Array]:
+        """q (..., *t, nq) and v (..., *t, nv) at the times ``t``, of any shape, from 0 to `duration`, s."""
+        t = np.asarray(t, float)
+        slack = 1e-12 * self.duration  # rounding of times that are computed
+        if t.size and not (t.min() >= -slack and t.max() <= self.duration + slack):
+            raise TorsorError(
+                f"this geodesic lasts from 0 to {self.duration:g} s; it was asked for t = {t.min():g} … {t.max():g} s."
+            )
+        q, v = self._state(t.ravel() / self.duration)
+        shape = (*q.shape[:-2], *t.shape)
+        return q.reshape(*shape, q.shape[-1]), v.reshape(*shape, v.shape[-1]) / self.duration
+
+
+@checked
+def geodesic(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    duration: float,
+    *,
+    samples: int = 101,
+    tolerance: float = 1e-10,
+) -> Geodesic:
+    """The motion with ∇_v v = 0, that is v̇_k = −Σ Γ^k_ij v_i v_j, from q and v [Alt04, (6), (7); BSP93, §4, E000-11].
+
+    Any joint kind; a batch is integrated together. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``duration`` s.
+    The kinetic energy stays within ``tolerance`` of itself at all ``samples`` instants (integrated again, finer, if it does
+    not); raises if that cannot be had, or where the mass matrix becomes singular on the way. Limits are not looked at.
+    """
+    refuse_strangers("geodesic", robot, q, v, duration)
+    refuse_bad_numbers("geodesic", duration=duration, tolerance=tolerance)
+    refuse_bad_count("geodesic", "samples", samples, 2, "needs at least 2 samples, the start and the end")
+    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    q, v = np.broadcast_to(np.asarray(q, float), (*batch, robot.nq)), np.asarray(v, float)
+    u = np.broadcast_to(v * duration, (*batch, robot.nv))
+    refuse_unknown("geodesic", np.concatenate([q, u], axis=-1), "`q` and `v`")
+    refuse_zero_quaternions("geodesic", robot, q)
+    s = np.linspace(0.0, 1.0, samples)
+
+    def attempt(finest: float) -> tuple[Geodesic, float]:
+        state = flow(robot, q, u, finest, duration).state
+        assert state is not None  # it is dense
+        qs, us = state(s)
+        energy = kinetic_energy(robot, qs, us) / duration**2
+        return Geodesic(robot, duration * s, qs, us / duration, energy, state), float(_drift(energy).max(initial=0.0))
+
+    curve, drift = held(tolerance, attempt)
+    if drift <= tolerance:
+        return curve
+    raise TorsorError(
+        f"geodesic: the energy of robot {robot.name!r} drifts by {drift:.1e} of itself in {duration:g} s, more than the "
+        f"tolerance {tolerance:.1e}, however fine the steps. Shorten the motion or pass tolerance={2 * drift:.1e}."
+    )
+
+
+class States(NamedTuple):
+    """The states of free motions at times s (K,) of one unit: q (..., K, nq) and u (..., K, nv). It can be pickled."""
+
+    robot: Robot
+    curve: Callable[[Array], Array]
+    q_shape: tuple[int, ...]
+    u_shape: tuple[int, ...]
+
+    def __call__(self, s: Array) -> tuple[Array, Array]:
+        """States at the times s (K,)."""
+        y, split = self.curve(s), int(np.prod(self.q_shape))
+        q, u = y[:split].reshape(*self.q_shape, len(s)), y[split:].reshape(*self.u_shape, len(s))
+        return with_unit_quaternions(self.robot, np.moveaxis(q, -1, -2)), np.ascontiguousarray(np.moveaxis(u, -1, -2))
+
+
+class Flow(NamedTuple):
+    """Free motions over one unit of time: the states at the end, and of a dense one at any times between."""
+
+    q: Array
+    u: Array
+    state: States | None
+
+
+def flow(
+    robot: Robot,
+    q: Array,
+    u: Array,
+    tolerance: float,
+    duration: float = 1.0,
+    *,
+    dense: bool = True,
+    shortest: float = SHORTEST,
+    effort: Effort | None = None,
+) -> Flow:
+    """Free motions from q (..., nq) with velocities u (..., nv) per unit of time, which ``duration`` s are (for messages).
+
+    In this unit the equation is the same for slow and fast motions, and u is the size of what happens.
+    """
+    q = with_unit_quaternions(robot, q)
+    split = q.size
+
+    def unpacked(y: Array) -> tuple[Array, Array]:
+        return y[:split].reshape(q.shape), y[split:].reshape(u.shape)
+
+    def rate(s: float, y: Array) -> Array:
+        q, u = unpacked(y)
+        return np.concatenate([configuration_rate(robot, q, u).ravel(), geodesic_acceleration(robot, q, u).ravel()])
+
+    if not np.isfinite(geodesic_acceleration(robot, q, u)).all():
+        raise _stuck(robot, q, u, 0.0, duration)
+    size = np.max(np.abs(u), axis=-1, keepdims=True)
+    size = np.where(size == 0.0, 1.0, size)
+    sizes = np.concatenate([np.broadcast_to(size, x.shape).ravel() for x in (q, u)])
+    start = np.concatenate([q.ravel(), u.ravel()])
+    run = integrated(
+        "geodesic", rate, (0.0, 1.0), start, tolerance, sizes, dense=dense, shortest=shortest, effort=effort
+    )
+    end = unpacked(run.y)
+    if not run.finished:
+        raise _stuck(robot, *end, run.t, duration)
+
+    state = None if run.curve is None else States(robot, run.curve, q.shape, u.shape)
+    return Flow(with_unit_quaternions(robot, end[0]), end[1], state)
+
+
+def _drift(energy: Array) -> Array:
+    start = energy[..., :1]
+    return np.max(np.abs(energy - start), axis=-1) / np.where(start > 0.0, start, 1.0)[..., 0]
+
+
+def _stuck(robot: Robot, q: Array, u: Array, s: float, duration: float) -> TorsorError:
+    """Why integration did not go on, with the state of the batch that fared worst."""
+    states = q.reshape(-1, robot.nq)
+    reports = [mass_matrix_report(robot, one) for one in states]
+    worst = max(range(len(reports)), key=lambda k: reports[k].condition)
+    where = np.array2string(states[worst], precision=6, separator=", ")
+    which = "" if len(states) == 1 else f" (state {worst} of the batch)"
+    report = str(reports[worst]).replace("\n", "; ")
+    return TorsorError(
+        f"geodesic: robot {robot.name!r} cannot go on after {s * duration:.6g} s of {duration:g} s, at q = {where}{which}, where "
+        f"its mass matrix is singular or nearly so. {report}. Take a shorter `duration`, or give its links inertia or armature."
+    )

@@ -1,0 +1,190 @@
+"""Paths of least energy between two configurations, within the joints' limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from torsor.arrays import checked
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import ModelError, ShapeError, TorsorError
+from torsor.functions.public.kinematics import difference, integrate
+from torsor.model import Robot
+from torsor.motion._path_energy import path_energy, path_length
+from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
+from torsor.motion.path_newton import PathProblem, minimise
+
+Waypoints = Mapping[int, Array] | Sequence[Array]
+HUGE = 1e100  # a limit beyond this is none
+
+
+@dataclass(frozen=True, eq=False)
+class PathResult:
+    """A path of least energy, and the straight one it started from.
+
+    ``path`` (points + 1, nq), rad or m, at ``time`` (points + 1,), s; ``energy`` and ``straight_energy``, J·s, as
+    `path_energy` has them; ``length``, m·√kg; ``gradient_norm``, the largest entry of the energy's gradient by what is free to
+    move, J·s per rad or m; ``active_limits``: for each joint that its limits hold back, the numbers of the points where.
+    """
+
+    robot: Robot
+    path: Array
+    time: Array
+    energy: float
+    straight_energy: float
+    length: float
+    gradient_norm: float
+    iterations: int
+    converged: bool
+    active_limits: dict[str, tuple[int, ...]]
+
+    @property
+    def q(self) -> Array:
+        """``path``, by the name that other motions have for it."""
+        return self.path
+
+    @property
+    def v(self) -> Array:
+        """Velocities (points + 1, nv), rad/s or m/s, by differences of second order."""
+        steps = difference(self.robot, self.path[:-1], self.path[1:])
+        turn = 0.5 * np.diff(steps, axis=0)  # by which the velocity changes over half a step
+        ends = [steps[:1] - turn[:1], steps[-1:] + turn[-1:]] if len(turn) else [steps, steps]
+        return np.concatenate([ends[0], steps[:-1] + turn, ends[1]]) * (len(steps) / self.time[-1])
+
+    def __str__(self) -> str:
+        how = "converged" if self.converged else "NOT converged"
+        return (
+            f"path of robot {self.robot.name!r}: {self.time[-1]:g} s, length {self.length:.6g} m·√kg, energy {self.energy:.6g} "
+            f"J·s (straight: {self.straight_energy:.6g}), {how} after {self.iterations} steps"
+        )
+
+
+@checked
+def minimum_energy_path(
+    robot: Robot,
+    q0: ConfigurationVector,
+    q1: ConfigurationVector,
+    duration: float = 1.0,
+    *,
+    points: int = 50,
+    within_limits: bool = True,
+    through: Waypoints | None = None,
+    tolerance: float = 1e-9,
+    iterations: int = 200,
+) -> PathResult:
+    """The path from q0 to q1 with the least ∫ Σ m_ij ẋ_i ẋ_j dt near the straight one, in ``points`` steps [PBP95, §5].
+
+    Newton's method with the exact gradient, until a step changes the path by less than ``tolerance`` of its length, in at most
+    ``iterations`` steps; look at ``converged``. Where no limit holds it back, the path is a geodesic to O(1/points²), though not
+    the only one. ``within_limits`` keeps joints with one number within robot.limits. ``through`` are configurations to pass: a
+    dict from the number of a point (0 < number < points) to q, or a list of q at even times.
+
+    ``q0``, ``q1`` (nq,), rad or m, of any joint kind; ``duration`` s, which the path does not depend on.
+    """
+    refuse_strangers("minimum_energy_path", robot, q0, q1, duration)
+    refuse_bad_numbers("minimum_energy_path", duration=duration, tolerance=tolerance)
+    refuse_bad_count("minimum_energy_path", "points", points, 1, "`points` counts the steps of the path, at least 1")
+    refuse_bad_count("minimum_energy_path", "iterations", iterations, 1, "`iterations` must be at least 1")
+    fixed = _fixed(robot, q0, q1, points, through)
+    start = straight_path(robot, fixed)
+    free = np.ones((points + 1, robot.nv), bool)
+    free[list(fixed)] = False
+    lower, upper = _bounds(robot, fixed) if within_limits else (np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf))
+    lower, upper = (np.broadcast_to(bound, free.shape) for bound in (lower, upper))
+    found = minimise(PathProblem(robot, free, lower, upper), start, tolerance, iterations)
+    return PathResult(
+        robot=robot,
+        path=found.path,
+        time=np.linspace(0.0, duration, points + 1),
+        energy=float(path_energy(robot, found.path, duration)),
+        straight_energy=float(path_energy(robot, start, duration)),
+        length=float(path_length(robot, found.path)),
+        gradient_norm=float(np.abs(found.gradient).max()) / duration,
+        iterations=found.iterations,
+        converged=found.converged,
+        active_limits=_active(robot, found.path, free, lower, upper),
+    )
+
+
+def _fixed(robot: Robot, q0: Array, q1: Array, points: int, through: Waypoints | None) -> dict[int, Array]:
+    """The configurations that do not move, by their number, in order."""
+    if through is None:
+        through = {}
+    if not isinstance(through, Mapping):
+        places = np.rint(points * np.arange(1, len(through) + 1) / (len(through) + 1)).astype(int)
+        through = dict(zip(places.tolist(), through, strict=True))
+        if len(through) < len(places) or 0 in through or points in through:
+            raise TorsorError(
+                f"minimum_energy_path: {len(places)} configurations to pass need more than {points} points."
+            )
+    given = {0: q0, **dict(sorted(through.items())), points: q1}
+    for number, q in given.items():
+        if not (isinstance(number, (int, np.integer)) and 0 <= number <= points):
+            raise TorsorError(
+                f"minimum_energy_path: `through` has point {number!r}; points are numbered 1 … {points - 1}."
+            )
+        if np.shape(q) != (robot.nq,) or not np.isfinite(q).all():
+            raise ShapeError(
+                f"minimum_energy_path: point {number} must be one finite configuration of shape ({robot.nq},), got "
+                f"{np.shape(q)}."
+            )
+        refuse_zero_quaternions(f"minimum_energy_path: point {number}", robot, np.asarray(q, float))
+    if through.keys() & {0, points}:
+        raise TorsorError(f"minimum_energy_path: points 0 and {points} are q0 and q1; leave them out of `through`.")
+    return {int(number): np.asarray(q, float) for number, q in given.items()}
+
+
+def straight_path(robot: Robot, fixed: Mapping[int, Array]) -> Array:
+    """The path of constant velocity from one fixed configuration to the next."""
+    parts = [fixed[0][None]]
+    for i, j in pairwise(fixed):
+        fractions = np.arange(1, j - i + 1)[:, None] / (j - i)
+        part = integrate(robot, fixed[i], fractions * difference(robot, fixed[i], fixed[j]))
+        part[-1] = fixed[j]
+        parts.append(part)
+    return np.concatenate(parts)
+
+
+def stationary_path(robot: Robot, q0: Array, q1: Array, points: int) -> Array:
+    """Where the straight path leads, limits apart: a path (points + 1, nq) that is nearly a geodesic, of least energy or not."""
+    start = straight_path(robot, {0: q0, points: q1})
+    free = np.ones((points + 1, robot.nv), bool)
+    free[[0, -1]] = False
+    far = np.full(free.shape, np.inf)
+    return minimise(PathProblem(robot, free, -far, far), start, 1e-6, 50, leave_saddles=False).path
+
+
+def _bounds(robot: Robot, fixed: Mapping[int, Array]) -> tuple[Array, Array]:
+    """Limits (nv,) of joints with one number; raises if a fixed configuration is beyond them, or if others have limits."""
+    lower, upper = np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf)
+    for c in robot.structure.coordinates:
+        low, high = np.array(robot.limits.lower[c.q]), np.array(robot.limits.upper[c.q])
+        if c.nq > 1:
+            if np.any((low > -HUGE) | (high < HUGE)):
+                raise ModelError(
+                    f"minimum_energy_path: the limits of joint {c.name!r}, which has {c.nq} numbers, cannot be kept here; "
+                    "pass within_limits=False and look at the result."
+                )
+            continue
+        for number, q in fixed.items():
+            if not low[0] <= q[c.q_start] <= high[0]:
+                raise TorsorError(
+                    f"minimum_energy_path: joint {c.name!r} is at {q[c.q_start]:g} in point {number}, beyond its limits "
+                    f"{low[0]:g} … {high[0]:g}; move it, or pass within_limits=False."
+                )
+        lower[c.v], upper[c.v] = low, high
+    return lower, upper
+
+
+def _active(robot: Robot, path: Array, free: Array, lower: Array, upper: Array) -> dict[str, tuple[int, ...]]:
+    active = {}
+    for c in robot.structure.coordinates:
+        if c.nq == 1:
+            q = path[:, c.q_start]
+            at = free[:, c.v_start] & ((q <= lower[:, c.v_start]) | (q >= upper[:, c.v_start]))
+            if at.any():
+                active[c.name] = tuple(np.flatnonzero(at).tolist())
+    return active

@@ -1,0 +1,82 @@
+"""Altafini's workspace equation Ẋ = ad*_X X + J M⁻¹ τ [Alt04, (18)], and when it holds: it is a special case [E004-9].
+
+The exact equation of the body twist X = J v is Ẋ = J M⁻¹ (τ − C v − g) + J̇ v (`workspace_acceleration`). Both agree for all
+velocities where J M⁻¹ (C v + g) − J̇ v = −ad*_X X; for one, on a Riemannian submersion onto SE(3) with the identity metric
+(J M⁻¹ Jᵀ = 1) and for horizontal velocities, without gravity and friction. No chain with a flat metric is one if it has fewer
+than three redundant freedoms, or integrable horizontals [E004-6].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torsor.arrays import matmul, matvec
+from torsor.arrays.typing import ConfigurationVector, JointVector, Twist
+from torsor.errors import ShapeError
+from torsor.functions.public import dynamics, kinematics
+from torsor.lie import unchecked as lie
+from torsor.model import Robot
+from torsor.tasks.singular_directions import root_of
+
+
+def altafini_workspace_acceleration(
+    robot: Robot, q: ConfigurationVector, v: JointVector, tau: JointVector, frame: str
+) -> Twist:
+    """Ẋ = ad*_X X + J M⁻¹ τ of a frame's body twist X, as printed [Alt04, (18), E004-9]: true in special cases only.
+
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N. Returns (..., 6), rad/s² and m/s². See
+    `altafini_equation_report` for when it is right, and `workspace_acceleration` for what always is.
+    """
+    J = kinematics.body_jacobian(robot, q, frame)
+    X = matvec(J, v)
+    return lie.bracket_dual(X, X) + matvec(matmul(J, dynamics.inverse_mass_matrix(robot, q)), tau)
+
+
+@dataclass(frozen=True)
+class AltafiniEquationReport:
+    """Whether Altafini's (18) holds at a configuration, and what it leaves out there."""
+
+    applies: bool
+    """It holds at this configuration for all velocities and joint forces."""
+    velocity_defect: float
+    """Largest error of Ẋ, a quadratic form of v, for pairs from one basis with vᵀ M v = 1; rad/s², m/s². It is 0 if and only if
+    there is none for any velocity; over all with vᵀ M v = 1 the error is nv times this at most."""
+    gravity_defect: float
+    """|J M⁻¹ g|, which (18) has no term for; rad/s², m/s²."""
+    friction: bool
+    """The robot has joint friction, which (18) has no term for."""
+    submersion_defect: float
+    """|J M⁻¹ Jᵀ − 1|: 0 for a Riemannian submersion onto SE(3) with the identity metric [E004-6]."""
+
+
+def altafini_equation_report(
+    robot: Robot, q: ConfigurationVector, frame: str, *, tolerance: float = 1e-9
+) -> AltafiniEquationReport:
+    """Does Altafini's workspace equation hold here, for all velocities? [Alt04, (18), E004-9].
+
+    The error of (18) does not depend on τ and is a quadratic form of v, so that n (n + 1)/2 velocities decide.
+    ``q`` (nq,), rad or m, one configuration. ``tolerance``: in rad/s² and m/s², for a basis of velocities with vᵀ M v = 1.
+    """
+    q = np.asarray(q, dtype=float)
+    if q.ndim != 1:
+        raise ShapeError(f"altafini_equation_report: one report is of one configuration ({robot.nq},), got {q.shape}.")
+    J, M_inverse = kinematics.body_jacobian(robot, q, frame), dynamics.inverse_mass_matrix(robot, q)
+    weightless = robot.with_gravity((0.0, 0.0, 0.0))
+
+    def error(v: JointVector) -> Twist:
+        X = v @ J.T
+        drift = kinematics.body_acceleration(robot, q, v, np.zeros(robot.nv), frame)
+        return drift - dynamics.bias_forces(weightless, q, v) @ (J @ M_inverse).T - lie.bracket_dual(X, X)
+
+    units = root_of(M_inverse)[0].T  # rows of unit energy
+    own = error(units)
+    pairs = 0.5 * (error(units[:, None] + units[None, :]) - own[:, None] - own[None, :])
+    velocity = float(np.linalg.norm(pairs, axis=-1).max())
+    gravity = float(np.linalg.norm(J @ M_inverse @ dynamics.gravity_forces(robot, q)))
+    p = robot.parameters
+    friction = bool(np.any(p.viscous_friction) or np.any(p.coulomb_friction))
+    submersion = float(np.abs(J @ M_inverse @ J.T - np.eye(6)).max())
+    applies = velocity <= tolerance and gravity <= tolerance and not friction
+    return AltafiniEquationReport(applies, velocity, gravity, friction, submersion)

@@ -1,0 +1,24 @@
+"""Inverse dynamics as it was computed through the years: one small file per formulation, all with the same result.
+
+Each is ``(robot, q, v, a, wrenches=None) -> tau`` as `torsor.inverse_dynamics`, for trees of revolute, prismatic and
+helical joints; `FORMULATIONS` lists them by name. `torsor.papers.count_operations` says what each costs.
+"""
+
+from torsor.papers.formulations import angular_velocity as angular_velocity
+from torsor.papers.formulations._euler_lagrange import euler_lagrange as euler_lagrange
+from torsor.papers.formulations._hollerbach_3x3 import hollerbach_3x3 as hollerbach_3x3
+from torsor.papers.formulations._hollerbach_4x4 import hollerbach_4x4 as hollerbach_4x4
+from torsor.papers.formulations._kool import kool as kool, kool_energy_gradient as kool_energy_gradient
+from torsor.papers.formulations._luh_walker_paul import luh_walker_paul as luh_walker_paul
+from torsor.papers.formulations._silver import silver as silver
+from torsor.papers.formulations._uicker_kahn import (
+    uicker_kahn as uicker_kahn,
+    uicker_kahn_accelerations as uicker_kahn_accelerations,
+    uicker_kahn_shared as uicker_kahn_shared,
+)
+from torsor.papers.formulations.park_recursion import park_dense as park_dense, park_structured as park_structured
+from torsor.papers.formulations.table import (
+    FORMULATIONS as FORMULATIONS,
+    Formulation as Formulation,
+    Published as Published,
+)

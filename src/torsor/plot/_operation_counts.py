@@ -1,0 +1,48 @@
+"""What each formulation of the dynamics costs, over the number of links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from torsor.arrays.arguments import explained
+from torsor.papers.formulations import FORMULATIONS
+from torsor.papers.operation_counts import count_table
+from torsor.plot.canvas import flat_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "0.2", "0.55")  # told apart by everyone
+
+
+@explained
+def operation_counts(links: Iterable[int] = range(1, 11), *, level: str = "literal", ax: Axes | None = None) -> Axes:
+    """Multiplications and additions together over the number of links, log–log, one line per formulation [Sil81, §1.2–§1.4].
+
+    ``links``: how many joints, (K,) numbers; ``level`` as in `torsor.papers.count_operations`. A line of slope 1 is O(n), of
+    slope 4 O(n⁴). Counts have no unit.
+    """
+    ax = flat_axes(ax)
+    links = tuple(links)
+    table = count_table(links=links, level=level)
+    order = sorted(table, key=lambda name: -sum(table[name][links[-1]][:2]))
+    for k, name in enumerate(order):
+        totals = [sum(table[name][n][:2]) for n in links]
+        style = ("-", "--", ":")[k % 3]
+        ax.plot(
+            links,
+            totals,
+            style,
+            color=COLOURS[k % len(COLOURS)],
+            marker="o",
+            markersize=3,
+            linewidth=1.4,
+            label=FORMULATIONS[name].title,
+        )
+    ax.set(xscale="log", yscale="log", xlabel="links n", ylabel="multiplications and additions")
+    ax.set_xticks(links, [str(n) for n in links])
+    ax.minorticks_off()
+    ax.grid(True, which="major", color="0.9")
+    ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax

@@ -1,0 +1,92 @@
+"""A self-motion: the robot moves and its task does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.arrays.arguments import explained
+from torsor.arrays.typing import Array
+from torsor.errors import ShapeError
+from torsor.model import Robot
+from torsor.plot.canvas import BLUE, GREY, INK, ORANGE, finish_space, label, legend, polyline, rgb, space_axes, triad
+from torsor.plot.skeleton import Skeleton, skeleton_of
+from torsor.redundancy import SelfMotion
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from mpl_toolkits.mplot3d import Axes3D
+
+STILL = 1e-6  # m: what a point that does not move may move by
+
+
+@explained
+def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax: Axes | None = None) -> Axes:
+    """Skeletons of a robot at several configurations of a self-motion, and the ways of its joints [Alt04, §II.B].
+
+    ``motion``: a `torsor.redundancy.SelfMotion`, or configurations (k, nq), rad or m. ``shown`` of them are drawn, evenly along the
+    samples, from blue at the first to orange at the last; thin lines are the ways of all joint centres. Triads are the named
+    frames at the first configuration, with names at those whose origin does not move. ``ax`` must be 3-D; a new one is made if
+    None. Returns the Axes, in m.
+    """
+    q = np.asarray(getattr(motion, "q", motion), float)
+    q = q.reshape(-1, q.shape[-1]) if q.ndim == 3 else q
+    if q.ndim != 2 or q.shape[-1] != robot.nq or len(q) < 1 or shown < 1:
+        raise ShapeError(
+            f"self_motion: configurations of robot {robot.name!r} have shape (k, {robot.nq}), got {q.shape}."
+        )
+    closed = bool(getattr(motion, "closed", False))
+    chosen = np.unique(np.linspace(0, len(q) - 1, shown + closed).round().astype(int))[: shown or None]
+    ax = space_axes("self_motion", ax, gravity=robot.gravity)
+    skeletons = [skeleton_of(robot, one) for one in q]
+    some = [skeletons[k] for k in chosen]
+    finish_space(ax, np.concatenate([skeleton.points() for skeleton in skeletons]), pad=0.05 * some[0].extent)
+    _ways(ax, skeletons)
+    for k, skeleton in enumerate(some):
+        share = k / max(len(some) - 1, 1)
+        _bars(ax, skeleton, tuple((1 - share) * rgb(BLUE) + share * rgb(ORANGE)), f"configuration {k}")
+    for name, pose in some[0].tips.items():
+        triad(ax, pose, 0.12 * some[0].extent, f"frame {name}")
+        if max(np.abs(skeleton.tips[name] - pose)[:3, 3].max() for skeleton in skeletons) < STILL:
+            label(ax, pose[:3, 3], name, offset=(-10, -12), ha="right", gid=f"name of {name}")
+    legend(ax, _key(some, closed=closed))
+    return ax
+
+
+def _key(some: list[Skeleton], *, closed: bool) -> list[Any]:
+    """What the colours mean."""
+    from matplotlib.lines import Line2D
+
+    if len(some) == 1:
+        return [Line2D([], [], color=BLUE, linewidth=2.2, label="the configuration")]
+    last = "last, before it closes" if closed else "last"
+    return [
+        Line2D([], [], color=BLUE, linewidth=2.2, label=f"first of {len(some)} configurations"),
+        Line2D([], [], color=ORANGE, linewidth=2.2, label=last),
+        Line2D([], [], color=GREY, linewidth=0.8, label="ways of joints"),
+    ]
+
+
+def _ways(ax: Axes3D, skeletons: list[Skeleton]) -> None:
+    """The ways of the joint centres, where they move at all."""
+    for i, joint in enumerate(skeletons[0].joints):
+        way = np.array([skeleton.joints[i].far for skeleton in skeletons])
+        if np.ptp(way, axis=0).max() > 1e-6:
+            polyline(ax, way, GREY, f"way of {joint.name}", linewidth=0.8, zorder=2, alpha=0.7)
+
+
+def _bars(ax: Axes3D, skeleton: Skeleton, colour: tuple[float, ...], gid: str) -> None:
+    for link in range(-1, len(skeleton.parents)):
+        for start, end in skeleton.bars(link):
+            (line,) = ax.plot(
+                *np.array([start, end]).T,
+                color=INK if link < 0 else colour,
+                linewidth=2.2,
+                alpha=0.85,
+                zorder=4,
+                solid_capstyle="round",
+            )
+            line.set_gid(gid)
+    places = np.array([joint.far for joint in skeleton.joints])
+    ax.plot(*places.T, linestyle="none", marker="o", markersize=3.5, color=colour, zorder=5)

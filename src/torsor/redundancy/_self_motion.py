@@ -1,0 +1,192 @@
+"""Self-motion manifolds: all that a robot can do without its task noticing, from one configuration.
+
+With nv − m = 1 the fibre is a curve (`self_motion_curve`), with more it is sampled by flows (`self_motion_flows`), if it exists:
+ker J of some rows of a twist need not be integrable (`task_values`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torsor.arrays.arguments import explained
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import TorsorError
+from torsor.model import Robot
+from torsor.motion.border import refuse_bad_count, refuse_bad_numbers
+from torsor.redundancy.angle_difference import same_configuration, turns_between
+from torsor.redundancy.limit_margin import refuse_outside
+from torsor.redundancy.regularity import LOST
+from torsor.redundancy.report_text import vector
+from torsor.redundancy.self_motion_curve import traced_curve
+from torsor.redundancy.self_motion_flows import sampled_flows
+from torsor.redundancy.single_configuration import single_configuration
+from torsor.redundancy.singular_configuration import SingularConfiguration, singular_nearby
+from torsor.redundancy.task_displacement import displacement, place
+from torsor.redundancy.task_values import has_value, is_frame, refuse_no_manifold
+from torsor.tasks import Task, as_task
+from torsor.tasks.public import task_rank
+
+WHO = "self_motion"
+MEASURED = 1e-6  # what a task of rows without a value may seem to move by
+
+
+@dataclass(frozen=True, eq=False)
+class SelfMotion:
+    """Configurations that do the same to the task.
+
+    ``freedoms``: the names of v. ``q``: (K, nq) along the curve where ``dimension`` = nv − m is 1, else (D, K, nq) along D flows
+    from the start; rad or m. ``closed``: the curve came back to its start (revolute joints modulo whole turns), and ``turns``
+    (nv,) counts the whole turns that joints made on the way. ``length``: of the curve in the inertia metric, m·√kg, or (D,) of
+    the flows; of a closed curve until it is back modulo whole turns of every revolute joint, though a joint that has turned be
+    elsewhere with its cables. ``start``: the sample at which it began. ``ends``: why the curve ends, in words, backwards and
+    forwards, or why each of the flows does; a flow that has ended stays where it is. ``task_error``: how far the task moved at
+    most, m and rad as numbers; NaN if it has no value to measure that by (`task_values`). ``singular``: the singular
+    configurations at the ends of a curve, each once. A curve that ends in some is the arc of the fibre between them:
+    `self_motion_components` has the other arcs that meet there. ``missed``: singular configurations that the curve passes beside,
+    with the task less than 1e-6 of the largest singular value of J away; it bends sharply there.
+    """
+
+    robot: str
+    dimension: int
+    freedoms: tuple[str, ...]
+    q: Array
+    closed: bool
+    length: Array
+    turns: Array
+    start: int
+    ends: tuple[str, ...]
+    task_error: float
+    singular: tuple[SingularConfiguration, ...] = ()
+    missed: tuple[SingularConfiguration, ...] = ()
+
+    def __str__(self) -> str:
+        moved = f"the task moves by {self.task_error:.1g} at most"
+        moved = (
+            moved if np.isfinite(self.task_error) else "the rows of the task stay zero, and have no value to measure"
+        )
+        if self.dimension > 1:
+            cut = sum("limit" in end for end in self.ends)
+            lost = sum("singular" in end for end in self.ends)
+            return (
+                f"self-motion of robot {self.robot!r}: {self.dimension} dimensions, sampled along {len(self.q)} flows of "
+                f"{np.mean(self.length):.3g} m·√kg on average{f', {cut} of them to a limit' if cut else ''}"
+                f"{f', {lost} of them to a singular configuration' if lost else ''}; {moved}"
+            )
+        if self.closed:
+            how = f"a closed curve of length {float(self.length):.4g} m·√kg"
+            turned = [f"{int(n):+d} of {name}" for name, n in zip(self.freedoms, self.turns, strict=True) if n]
+            how += f", with whole turns {', '.join(turned)}" if turned else ""
+        else:
+            how = f"an open curve of length {float(self.length):.4g} m·√kg, from {self.ends[0]} to {self._last_end()}"
+        how += "".join(
+            f", beside the singular configuration q = {vector(one.q)} with the task {one.off:.1g} away"
+            for one in self.missed
+        )
+        return f"self-motion of robot {self.robot!r}: {how}; {moved}"
+
+    def _last_end(self) -> str:
+        found = all(end.startswith("the singular configuration") for end in self.ends)
+        return "the same configuration, from another side" if found and len(self.singular) == 1 else self.ends[1]
+
+
+@explained
+def self_motion(
+    robot: Robot,
+    q: ConfigurationVector,
+    task: Task | str,
+    step: float = 0.05,
+    *,
+    longest: float = 100.0,
+    within_limits: bool = False,
+    flows: int = 16,
+    seed: int = 0,
+    tolerance: float = 1e-10,
+) -> SelfMotion:
+    """The fibre through q: all that ker J leads to, the space of internal motions [Alt04, §II.B].
+
+    With nv − m = 1 it is a curve, which closes, or ends in a singular configuration, at a limit or after ``longest``. A singular
+    configuration is on the fibre if the task is the same there to 1e-13 of the largest singular value of J; the
+    curve is then the arc between such ends, the same from every start on it. Where the smallest singular value falls below 1e-7
+    of the largest, a curve cannot be followed any further and ends too. With more dimensions the fibre is sampled by flows.
+
+    Parameters
+    ----------
+    robot : Robot
+        With more degrees of freedom than the task has rows.
+    q : (nq,)
+        Where to start, rad or m; not a singular configuration.
+    task : Task or str
+        A `Task`, or the name of a frame for its body twist.
+    step : float
+        √Σ dq² between samples, rad or m.
+    longest : float
+        Where to give up each way, rad or m.
+    within_limits : bool
+        Ends where a joint comes to a limit of its position. Otherwise limits are not looked at.
+    flows : int
+        How many random flows of about 20 steps, with more than one dimension.
+    seed : int
+        Of the flows.
+    tolerance : float
+        Of each integration step.
+
+    Returns
+    -------
+    SelfMotion
+        Raises where there is no self-motion manifold, for ker J is not integrable: that can only be of some rows of a body
+        twist; and at singular configurations, with what the fibre is like there.
+    """
+    q = single_configuration(WHO, robot, q)
+    found = as_task(robot, task)
+    refuse_bad_numbers(WHO, step=step, longest=longest, tolerance=tolerance)
+    refuse_bad_count(WHO, "flows", flows, 1, "`flows` must be positive")
+    dimension = robot.nv - found.size
+    rank = task_rank(robot, q, found, tolerance=LOST)
+    if dimension < 1 or not rank.is_onto:
+        why = f"it has {robot.nv} degrees of freedom for {found.size} rows" if dimension < 1 else f"J has {rank}."
+        around = _around(robot, q, found) if dimension == 1 and is_frame(found) else ""
+        raise TorsorError(f"{WHO}: robot {robot.name!r} has no regular self-motion here: {why}{around}")
+    refuse_no_manifold(WHO, robot, found, q)
+    if within_limits:
+        refuse_outside(WHO, robot, q)
+    names = robot.structure.freedoms
+    if dimension > 1:
+        some = sampled_flows(WHO, robot, q, found, step, longest, within_limits, flows, seed, tolerance)
+        error = _task_error(robot, q, some.q.reshape(-1, robot.nq), found)
+        none = np.zeros(robot.nv)
+        return SelfMotion(robot.name, dimension, names, some.q, False, some.length, none, 0, some.ends, error)
+    ends: tuple[str, ...] = ()
+    ahead, back, missed = traced_curve(WHO, robot, q, found, step, longest, within_limits, tolerance)
+    if back is None:
+        qs, length, start = np.concatenate([q[None], ahead.q]), ahead.length, 0
+        turns = turns_between(robot, qs[0], qs[-1])
+    else:
+        qs, start = np.concatenate([back.q[::-1], q[None], ahead.q]), len(back.q)
+        ends, length, turns = (back.end, ahead.end), back.length + ahead.length, np.zeros(robot.nv)
+    error = _task_error(robot, q, qs, found)
+    singular, way = _each_once(robot, [] if back is None else [back.singular, ahead.singular]), np.asarray(length)
+    missed = tuple(one for one in missed if not any(same_configuration(robot, one.q, end.q) for end in singular))
+    return SelfMotion(robot.name, 1, names, qs, ahead.closed, way, turns, start, ends, error, singular, missed)
+
+
+def _each_once(robot: Robot, ends: list[SingularConfiguration | None]) -> tuple[SingularConfiguration, ...]:
+    some = [end for end in ends if end is not None]
+    return tuple(some[:1]) if len(some) == 2 and same_configuration(robot, some[0].q, some[1].q) else tuple(some)
+
+
+def _around(robot: Robot, q: Array, task: Task) -> str:
+    """What the fibre of a singular configuration is like there, in words."""
+    found = singular_nearby(robot, q, task, place(robot, q, task))
+    if found is None or not found.known:
+        return ""
+    if found.is_isolated:
+        return " The fibre is this configuration alone, at least nearby: no joint can move while the task stays."
+    return " Two curves of the self-motion cross here: torsor.redundancy.self_motion_components(robot, q, task) follows all that lead away."
+
+
+def _task_error(robot: Robot, q: Array, qs: Array, task: Task) -> float:
+    began = tuple(np.broadcast_to(part, (len(qs), *part.shape)) for part in place(robot, q, task))
+    error = float(np.max(np.abs(displacement(task, began, place(robot, qs, task))), initial=0.0))
+    return error if error < MEASURED or has_value(robot, task) else np.nan

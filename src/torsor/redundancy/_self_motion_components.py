@@ -1,0 +1,181 @@
+"""How many pieces does a self-motion manifold have? Ways of doing one task that no self-motion leads from one to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torsor.arrays.arguments import explained
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import TorsorError
+from torsor.model import Robot
+from torsor.motion.border import refuse_bad_count, refuse_bad_numbers
+from torsor.redundancy._self_motion import SelfMotion
+from torsor.redundancy.fibre_arcs import FibreArcs
+from torsor.redundancy.joined_solutions import joined_groups
+from torsor.redundancy.limit_margin import refuse_outside
+from torsor.redundancy.other_solutions import solutions
+from torsor.redundancy.pieces_met import PiecesMet, pieces_met
+from torsor.redundancy.regularity import LOST
+from torsor.redundancy.single_configuration import single_configuration
+from torsor.redundancy.singular_configuration import SingularConfiguration, singular_nearby
+from torsor.redundancy.task_displacement import place
+from torsor.redundancy.task_values import WHY, has_value
+from torsor.tasks import Task, as_task
+from torsor.tasks.public import task_rank
+
+WHO = "self_motion_components"
+
+
+@dataclass(frozen=True, eq=False)
+class SelfMotionComponents:
+    """The pieces that were found, of ``dimension`` nv − m. Their number, len(…), is a lower bound: ``met`` tells how it grew.
+
+    ``solutions``: of each piece the configurations (k, nq) that led to it, rad or m, the first piece that of q; ``found``
+    (len,): how many these are, of ``starts`` in all. ``components``: all curves where ``dimension`` is 1, else none; ``piece``
+    (len(components),): of each curve the number of its piece. A piece is several curves if these meet in ``singular``
+    configurations, and no curve if it is one such configuration; ``piece_of_singular`` (len(singular),): its number for each.
+    """
+
+    robot: str
+    components: tuple[SelfMotion, ...]
+    found: Array
+    starts: int
+    dimension: int
+    solutions: tuple[Array, ...]
+    piece: Array
+    singular: tuple[SingularConfiguration, ...]
+    piece_of_singular: Array
+    met: PiecesMet
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __str__(self) -> str:
+        pieces = f"{len(self)} component{'' if len(self) == 1 else 's'}"
+        head = f"self-motion of robot {self.robot!r}: at least {pieces}, found from "
+        head += f"{self.starts} solution{'' if self.starts == 1 else 's'}"
+        if self.dimension > 1:
+            counts = ", ".join(str(int(n)) for n in self.found)
+            return f"{head}, of {self.dimension} dimensions, with {counts} of them\n  {self.met}"
+        lines = [line for number in range(len(self)) for line in self._lines(number)]
+        return "\n".join([head, *lines, f"  {self.met}"])
+
+    def _lines(self, number: int) -> list[str]:
+        curves = [str(self.components[k]).partition(": ")[2] for k in np.flatnonzero(self.piece == number)]
+        count = int(self.found[number])
+        if len(curves) == 1:
+            return [f"  {count} on {curves[0]}"]
+        if not curves:
+            return [f"  {count} at {self.singular[int(np.flatnonzero(self.piece_of_singular == number)[0])]}"]
+        return [
+            f"  {count} on {len(curves)} curves that meet in singular configurations",
+            *(f"    {c}" for c in curves),
+        ]
+
+
+@explained
+def self_motion_components(
+    robot: Robot,
+    q: ConfigurationVector,
+    task: Task | str,
+    step: float = 0.05,
+    *,
+    starts: int = 40,
+    seed: int = 0,
+    longest: float = 100.0,
+    within_limits: bool = False,
+) -> SelfMotionComponents:
+    """The pieces of ρ⁻¹(ρ(q)), sampled: self-motions that never meet, modulo whole turns of joints [Alt04, §II.B].
+
+    Random configurations are led to where the task is at ``q`` (nq,), rad or m, by Newton's method. Where nv − m = 1, each that
+    lies on no curve known so far starts a new one; curves that meet in a singular configuration, which may be q, are one piece.
+    Where it is more, those between which a self-motion is found are one piece: from each the null-space flow towards each other
+    one, q' = (1 − J⁺J) (q_other − q), is followed.
+
+    Parameters
+    ----------
+    robot : Robot
+        With more degrees of freedom than the task has rows.
+    q : (nq,)
+        A configuration, rad or m.
+    task : Task or str
+        A `Task`, or the name of a frame for its body twist.
+    step : float
+        √Σ dq² between samples of a curve, rad or m.
+    starts : int
+        How many random configurations, within the limits.
+    seed : int
+        Of the random configurations.
+    longest : float
+        Where to give up a curve each way, rad or m.
+    within_limits : bool
+        Pieces of what lies within the limits of positions: a curve that leaves them ends there, and counts as several if it
+        comes back. Otherwise limits are not looked at.
+
+    Returns
+    -------
+    SelfMotionComponents
+        A piece that no start was led to is not found: the number is a lower bound, and ``met`` estimates what is missing. With
+        more dimensions, two pieces may be one, if all flows between them got stuck (or left the limits).
+    """
+    q = single_configuration(WHO, robot, q)
+    found = as_task(robot, task)
+    refuse_bad_numbers(WHO, step=step, longest=longest)
+    refuse_bad_count(WHO, "starts", starts, 1, "`starts` must be positive")
+    dimension = robot.nv - found.size
+    if dimension < 1:
+        raise TorsorError(
+            f"{WHO}: robot {robot.name!r} has {robot.nv} degrees of freedom for {found.size} rows, and no self-motion."
+        )
+    if not has_value(robot, found):
+        raise TorsorError(f"{WHO}: which configurations do the same is not known of this task, for {WHY}.")
+    if within_limits:
+        refuse_outside(WHO, robot, q)
+    led = solutions(robot, q, found, starts, seed, within_limits=within_limits)
+    arcs = FibreArcs(robot, q, found, step, longest=longest, within_limits=within_limits)
+    number = _pieces_of_curves(arcs, led) if dimension == 1 else _pieces_of_flows(robot, found, led, within_limits)
+    pieces = tuple(led[number == piece] for piece in range(int(number.max()) + 1))
+    return SelfMotionComponents(
+        robot.name,
+        tuple(arcs.curves),
+        np.array([len(piece) for piece in pieces]),
+        len(led),
+        dimension,
+        pieces,
+        np.array(arcs.piece, int),
+        tuple(arcs.singular),
+        np.array(arcs.piece_of_singular, int),
+        pieces_met(number[1:]),
+    )
+
+
+def _pieces_of_curves(arcs: FibreArcs, led: Array) -> Array:
+    """The number of the piece of each configuration (k, nq), and all its curves in ``arcs``; the first may be singular."""
+    if task_rank(arcs.robot, led[0], arcs.task, tolerance=LOST).is_onto:
+        first = arcs.piece_of(led[0])
+    else:
+        first = arcs.piece_around(_singular_start(arcs.robot, led[0], arcs.task))
+    return np.array([first, *(arcs.piece_of(solution) for solution in led[1:])])
+
+
+def _pieces_of_flows(robot: Robot, task: Task, led: Array, within_limits: bool) -> Array:
+    """The number of the piece of each configuration (k, nq), by flows between them; the first must be regular."""
+    rank = task_rank(robot, led[0], task, tolerance=LOST)
+    if not rank.is_onto:
+        raise TorsorError(f"{WHO}: robot {robot.name!r} is at a singular configuration: J has {rank}.")
+    number = np.empty(len(led), int)
+    for piece, members in enumerate(joined_groups(robot, task, led, within_limits=within_limits)):
+        number[members] = piece
+    return number
+
+
+def _singular_start(robot: Robot, q: Array, task: Task) -> SingularConfiguration:
+    found = singular_nearby(robot, q, task, place(robot, q, task))
+    if found is None or not found.known:
+        raise TorsorError(
+            f"{WHO}: robot {robot.name!r} is at a singular configuration, and which curves of the self-motion leave it is not "
+            f"known to second order: J has {task_rank(robot, q, task, tolerance=LOST)}. Start elsewhere on the self-motion."
+        )
+    return found

@@ -1,0 +1,168 @@
+"""Drift of closed paths, measured: the task goes round and round, and the joints come back elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.arguments import explained
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import TorsorError
+from torsor.functions.public.dynamics import mass_matrix
+from torsor.functions.public.kinematics import difference
+from torsor.model import Robot
+from torsor.motion.border import refuse_bad_count, refuse_bad_numbers
+from torsor.redundancy.connection import brackets_of
+from torsor.redundancy.given_lift import GivenLift, Lift
+from torsor.redundancy.report_text import units_of_freedoms, vector
+from torsor.redundancy.single_configuration import single_configuration
+from torsor.redundancy.task_displacement import displacement, place
+from torsor.redundancy.task_path import TaskPath, task_path
+from torsor.redundancy.task_values import WHY, has_value
+from torsor.redundancy.tracking import Tracker
+from torsor.tasks import Task, as_task
+
+WHO = "closed_loop_drift"
+OPEN = 1e-6  # of the size of a loop: how far from its start a closed one may end
+
+
+@dataclass(frozen=True, eq=False)
+class LoopDrift:
+    """What `closed_loop_drift` has measured, at the start and after each loop (L + 1 rows).
+
+    ``q`` (L + 1, nq), rad or m; ``drift`` (L + 1, nv): from the start to q, rad or m; ``length`` (L + 1,): the same in the
+    inertia metric at the start, m·√kg; ``task_error`` (L + 1,): how far the task is from where it began, m and rad as numbers.
+    ``area`` (m, m): ½ ∮ (y_a dy_b − y_b dy_a) of one loop; ``predicted`` (nv,): what `vertical_brackets` at the start predict
+    for the first loop, to the second order in its size, rad or m. ``units`` (nv,): "rad" or "m" of each freedom. ``limit``: the
+    first limit of positions that is passed, with joint, loop and t, in words; None if there is none. ``finished``: False if the
+    motion was to stay within the limits, and so has gone round fewer times than asked for.
+    """
+
+    robot: str
+    lift: str
+    q: Array
+    drift: Array
+    length: Array
+    task_error: Array
+    area: Array
+    predicted: Array
+    units: tuple[str, ...] = ()
+    limit: str | None = None
+    finished: bool = True
+
+    @property
+    def loops(self) -> int:
+        """How many loops there were."""
+        return len(self.q) - 1
+
+    @property
+    def per_loop(self) -> float:
+        """The largest displacement of a joint in the first loop, rad or m."""
+        return float(np.max(np.abs(self.drift[1])))
+
+    def __str__(self) -> str:
+        expected = float(np.max(np.abs(self.predicted)))
+        off, moved = float(self.task_error[-1]), float(np.max(np.abs(self.drift[-1])))
+        back = f"while the task has come back to {off:.1g}"
+        if off > 1e-3 * moved and off > 1e-6:
+            back = f"and the task is {off:.2g} from where it began: this lift does not do it, J K ≠ 1"
+        return (
+            f"robot {self.robot!r}, {self.lift} lift: after {self.loops} loop{'s' if self.loops > 1 else ''} the joints are up "
+            f"to {moved:.3g} from where they began ({self.per_loop:.3g} after the first; brackets predict {expected:.3g} for "
+            f"small loops), {back}{self._limit()}"
+        )
+
+    def _limit(self) -> str:
+        if self.limit is None:
+            return ""
+        return (
+            f"; joints go beyond {self.limit}"
+            if self.finished
+            else f"; it cannot go on within the limits, for {self.limit}"
+        )
+
+
+@explained
+def closed_loop_drift(
+    robot: Robot,
+    q: ConfigurationVector,
+    task: Task | str,
+    path: Any,
+    *,
+    loops: int = 20,
+    lift: Lift = "inertia",
+    feedback: float = 0.0,
+    tolerance: float = 1e-10,
+    within_limits: bool = False,
+) -> LoopDrift:
+    """The joints after each of ``loops`` rounds of a closed path of the task, followed by q̇ = K(q) ẏ [Alt04, §III.B, E004-14].
+
+    What a lift that is not repeatable (`is_repeatable`) does to a robot: the hand repeats itself, the arm does not.
+
+    ``q`` (nq,), rad or m: where it begins. ``task``: a `Task`, or the name of a frame for its body twist. ``path``: a circle
+    (`torsor.redundancy.circle`); points (k, m) joined by straight legs and closed by one more, of which only the differences to
+    the first count, and which of a pose or orientation are exponential coordinates about where it starts, T = T₀ exp(y − y₀);
+    for a pose also poses (k, 4, 4), in base axes, joined by screw motions, the first where the frame is; or a function t → ẏ
+    (m,), t from 0 to 1, that comes back. ``lift``: "inertia", "pseudoinverse", a metric (nv, nv), or a function (robot, q) →
+    metric (nv, nv) or K (nv, m). ``feedback``: how fast an error of the task is made good, per unit of t of a leg; with
+    ``tolerance``, that of each step of order 8, there is next to none without it.
+    ``within_limits``: ends after the last loop in which no joint comes to a limit of its position, and raises if there is none;
+    if False it goes on beyond, and the result says where. Raises at singular configurations, and where the task has not
+    come back after the first loop, as with some rows of a twist. Configurations are compared with `torsor.difference`.
+    """
+    q = single_configuration(WHO, robot, q)
+    found = as_task(robot, task)
+    refuse_bad_numbers(WHO, tolerance=tolerance)
+    refuse_bad_count(WHO, "loops", loops, 1, "`loops` must be positive")
+    tracker = Tracker(WHO, robot, q, found, lift, feedback, tolerance, within_limits=within_limits)
+    way = task_path(WHO, robot, q, found, path, closed=True)
+    here, reference, ends, limit = q, tracker.reference.start, [q], None
+    began = place(robot, q, found)
+    for loop in range(loops):
+        for number, leg in enumerate(way.legs):
+            end = tracker.follow(here, reference, leg, np.zeros(0))
+            here, reference = end.q, end.reference
+            if limit is None and end.limit is not None:
+                limit = f"{end.limit}, in loop {loop + 1} at t = {number + end.at:.6g} of {len(way.legs)}"
+            if end.end < 1.0:
+                break
+        if end.end < 1.0:
+            break
+        if len(ends) == 1:
+            off = displacement(found, began, place(robot, here, found))
+            _refuse_open(robot, q, found, tracker.given, off, way, tolerance)
+        ends.append(here)
+    if len(ends) == 1:
+        raise TorsorError(
+            f"{WHO}: robot {robot.name!r} cannot go round once within its limits: it comes to {limit}. Take a smaller path, "
+            "start elsewhere on the self-motion (torsor.redundancy.self_motion), or pass within_limits=False."
+        )
+    qs = np.array(ends)
+    drift = difference(robot, np.broadcast_to(q, qs.shape), qs)
+    length = np.sqrt(np.einsum("ki,ij,kj->k", drift, mass_matrix(robot, q), drift))
+    began = tuple(np.broadcast_to(part, (len(qs), *part.shape)) for part in began)
+    error = np.linalg.norm(displacement(found, began, place(robot, qs, found)), axis=-1)
+    brackets = brackets_of(robot, q, found, tracker.given)
+    predicted = 0.5 * np.einsum("iab,ab->i", brackets, way.area)
+    units, finished = units_of_freedoms(robot.structure), len(ends) == loops + 1
+    lift_name = tracker.given.name
+    return LoopDrift(robot.name, lift_name, qs, drift, length, error, way.area, predicted, units, limit, finished)
+
+
+def _refuse_open(
+    robot: Robot, q: Array, task: Task, given: GivenLift, off: Array, way: TaskPath, tolerance: float
+) -> None:
+    """Raise if the task has not come back after one loop, unless that is the fault of a lift that is none."""
+    if np.linalg.norm(off) <= max(OPEN, 1e3 * tolerance) * max(way.size, OPEN):
+        return
+    K, J = given.lift_at(robot, q, task), task.jacobian(robot, q)
+    if given.function is not None and np.abs(J @ K - np.eye(task.size)).max() > OPEN:
+        return
+    why = f": {WHY}" if not has_value(robot, task) else ""
+    raise TorsorError(
+        f"{WHO}: the path is open: after one round the task is {np.linalg.norm(off):.3g} from where it began, by {vector(off)}"
+        f"{why}. A function t → ẏ must bring the task back, and body twists with ∮ ẏ dt = 0 do not; pass a circle, points or "
+        "poses (k, 4, 4) of a whole pose or orientation, or a task of positions."
+    )

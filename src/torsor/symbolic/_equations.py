@@ -1,0 +1,231 @@
+"""The equations of motion of a small robot in closed form: M, C, g and τ as SymPy expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.arguments import explained
+from torsor.compiler.graph import Program
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import trace
+from torsor.errors import ModelError, TorsorError
+from torsor.mechanics.dynamics.bias_forces import gravity_forces
+from torsor.mechanics.dynamics.mass_matrix import mass_matrix
+from torsor.model import Robot
+from torsor.symbolic.fourier import Element, Ring, evaluate
+from torsor.symbolic.metric import Metric
+from torsor.symbolic.naming import Naming, choose, joint_symbols, sympy_module
+from torsor.symbolic.parameters import Anatomy, names_of, unsuitable
+from torsor.symbolic.readable import Writer
+from torsor.symbolic.result import Equations
+
+MOST_FREEDOMS, MOST_SYMBOLS = 4, 48
+
+
+@explained
+def equations(
+    robot: Robot,
+    *,
+    symbols: Mapping[Any, Any] | None = None,
+    coordinates: str | Sequence[Any] = "q",
+    numbers: bool = False,
+    force: bool = False,
+) -> Equations:
+    """τ = M(q) q̈ + C(q, q̇) q̇ + g(q) of a small robot, written out as in a textbook [LP, (9.12); PBP95, (60)–(64)].
+
+    Axes, right angles and zeros stay what they are; every other number gets a symbol (SI units): masses ``m_1``, …,
+    distances between axes ``L_1``, …, centres of mass ``r_1``, …, rotational inertias about them ``I_1``, …, helical
+    pitches ``h_1``, armatures ``J_1``, friction ``b_1``, ``f_1``, and gravity ``g``; ``r_1x``, ``I_1xy``, … where several
+    occur, in axes of the link's frame. ``L_0`` is measured on the base. ``I_1xy`` is the entry of the inertia matrix.
+
+    ``symbols`` renames them: ``{"r_2": "l_c2"}``, or a SymPy expression, ``{"r_1": L_1 / 2}``, or the robot's own number;
+    what does not agree with the robot's numbers is refused. ``coordinates``: "theta" for θ_1, …, or a name for each.
+    Symbols of SymPy do as names; those of one name are one symbol, whatever they assume.
+    ``numbers=True`` keeps the robot's numbers. ``force=True`` also writes out robots of more than 4 degrees of freedom.
+
+    C is the Christoffel matrix [LP, (9.13), (9.87)], differentiated from M. ``equations(robot).geometry`` has the Christoffel
+    symbols Γ_ijk and the curvature of M, worked out when it is asked for. Needs sympy: ``pip install 'torsor[sympy]'``.
+    """
+    sympy = sympy_module()
+    _refuse(robot)
+    anatomy = Anatomy(robot)
+    if not force:
+        _refuse_large(robot, 0 if numbers else len(anatomy.letters))
+    program = _program(anatomy, numbers=numbers)
+    n, count = robot.nv, 0 if numbers else len(anatomy.letters)
+    ring = Ring(2 * n + count, n)
+    motion = [ring.symbol(k) for k in range(n)]
+    found = evaluate(program, ring, motion + [ring.symbol(2 * n + k) for k in range(count)])
+    found = _without_noise(robot, found, numbers=numbers)
+    used = {
+        k - 2 * n
+        for x in found["M"] + found["g"]
+        for e in ring.harmonics(x)
+        for k, p in enumerate(e)
+        if p and k >= 2 * n
+    }
+    q, v, a = joint_symbols(sympy, robot, coordinates)
+    names = names_of(anatomy.letters, used)
+    naming = choose(sympy, robot, anatomy.letters, names, symbols, [*q, *v, *a], numbers=numbers)
+    if naming.changed:
+        named = Ring(2 * n + len(naming.symbols), n)
+        named.angles = ring.angles
+        images = [_element(named, 2 * n, image) for image in naming.images]
+        found = {name: [ring.substituted(x, 2 * n, images, named) for x in entries] for name, entries in found.items()}
+        ring = named
+    return _written(sympy, robot, ring, found, naming, (q, v, a), numbers=numbers)
+
+
+def _program(anatomy: Anatomy, *, numbers: bool) -> Program:
+    """M and g as operations on q and, unless ``numbers``, on the letters."""
+    values = np.array(anatomy.values() or [0.0])
+
+    def run(q: Any, x: Any = values) -> dict[str, Any]:
+        robot = anatomy.robot_of(x)
+        return {"M": mass_matrix(robot, q), "g": gravity_forces(robot, q)}
+
+    inputs: dict[str, tuple[int, ...]] = {"q": (anatomy.robot.nq,)}
+    if not numbers and anatomy.letters:
+        inputs["x"] = (len(anatomy.letters),)
+    return trace(run, inputs, Level.FULL)
+
+
+def _without_noise(robot: Robot, found: dict[str, list[Element]], *, numbers: bool) -> dict[str, list[Element]]:
+    """M and g without what is only rounding. What multiplies letters is of size 1; M_ij² ≤ M_ii M_jj and
+    g_i² ≤ |gravity|² (Σ m) M_ii bound the rest.
+    """
+    n, p = robot.nv, robot.parameters
+    roots = [found["M"][i * n + i].size ** 0.5 for i in range(n)] if numbers else [1.0] * n
+    weight = float(np.linalg.norm(p.gravity) * np.abs(p.inertias[:, 0]).sum() ** 0.5) if numbers else 1.0
+    M = [x.without_noise(roots[k // n] * roots[k % n]) for k, x in enumerate(found["M"])]
+    return {"M": M, "g": [x.without_noise(weight * root) for x, root in zip(found["g"], roots, strict=True)]}
+
+
+def _element(ring: Ring, start: int, image: dict[tuple[int, ...], float]) -> Element:
+    """A polynomial in the symbols, from exponents → coefficient."""
+    total = ring.constant(0.0)
+    for exponents, c in image.items():
+        term = ring.constant(c)
+        for k, exponent in enumerate(exponents):
+            for _ in range(exponent):
+                term = term * ring.symbol(start + k)
+        total = total + term
+    return total
+
+
+def _coriolis(ring: Ring, Gamma: list[list[list[Element]]], v: list[Element]) -> list[list[Element]]:
+    """C_kj = Σ_i Γ_ijk v_i [LP, (9.13), (9.87)]."""
+    n = len(Gamma)
+    C = []
+    for k in range(n):
+        row = []
+        for j in range(n):
+            total = ring.constant(0.0)
+            for i in range(n):
+                total = total + Gamma[i][j][k] * v[i]
+            row.append(total.without_noise(max(Gamma[i][j][k].size for i in range(n))))
+        C.append(row)
+    return C
+
+
+def _written(
+    sympy: Any,
+    robot: Robot,
+    ring: Ring,
+    found: dict[str, list[Element]],
+    naming: Naming,
+    motion: tuple[list[Any], list[Any], list[Any]],
+    *,
+    numbers: bool,
+) -> Equations:
+    """Ring elements as expressions."""
+    n, (q, v, a) = robot.nv, motion
+    M = [found["M"][i * n : (i + 1) * n] for i in range(n)]
+    rates = [ring.symbol(n + k) for k in range(n)]
+    generators = [*q, *v, *naming.symbols]
+    inertial = {2 * n + k for k in naming.inertial}
+    metric = Metric(robot.name, ring, M, generators, inertial, numbers)
+    C = _coriolis(ring, metric.connection(), rates)
+    c = []
+    for row in C:
+        total = ring.constant(0.0)
+        for entry, rate in zip(row, rates, strict=True):
+            total = total + entry * rate
+        c.append(total.without_noise(max(entry.size for entry in row)))
+    order = [*naming.ordered, *q, *v, *a]
+    still = Writer(sympy, generators, n, inertial, set(), decimals=numbers)
+    moving = Writer(sympy, generators, n, inertial, set(range(n, 2 * n)), decimals=numbers)
+    upper = {(i, j): still.by_mass(ring.harmonics(M[i][j])) for i in range(n) for j in range(i, n)}
+    matrix = sympy.ImmutableMatrix
+    mass = matrix(n, n, lambda i, j: upper[min(i, j), max(i, j)])
+    coriolis = matrix(n, n, lambda i, j: moving.expression(ring.harmonics(C[i][j])))
+    forces = matrix(n, 1, lambda i, _: moving.expression(ring.harmonics(c[i])))
+    weight = matrix(n, 1, lambda i, _: still.expression(ring.harmonics(found["g"][i])))
+    friction = _friction(sympy, robot, v, naming)
+    tau = matrix(n, 1, lambda i, _: sum((mass[i, j] * a[j] for j in range(n)), forces[i] + weight[i] + friction[i]))
+    return Equations(
+        name=robot.name,
+        M=mass,
+        C=coriolis,
+        c=forces,
+        g=weight,
+        friction=friction,
+        tau=tau,
+        symbols=naming.quantities,
+        q=tuple(q),
+        v=tuple(v),
+        a=tuple(a),
+        order=tuple(order),
+        metric=metric,
+    )
+
+
+def _friction(sympy: Any, robot: Robot, v: list[Any], naming: Naming) -> Any:
+    """b v + f sign(v), or f tanh(v/width) [Sil81, §3.2]."""
+    p, width = robot.parameters, robot.structure.coulomb_width
+
+    def factor(stem: str, i: int, value: float) -> Any:
+        number = sympy.Float(value) if value else sympy.Integer(0)
+        return naming.friction.get(f"{stem}_{i + 1}", number)
+
+    rows = []
+    for i, rate in enumerate(v):
+        direction = sympy.tanh(rate / sympy.Float(width)) if width else sympy.sign(rate)
+        viscous = factor("b", i, float(p.viscous_friction[i])) * rate
+        rows.append([viscous + factor("f", i, float(p.coulomb_friction[i])) * direction])
+    return sympy.ImmutableMatrix(rows)
+
+
+def _refuse(robot: Any) -> None:
+    if not isinstance(robot, Robot):
+        raise TorsorError(
+            f"equations: `robot` must be a torsor.Robot, got {robot!r}; for instance torsor.robots.planar2r(), "
+            "or torsor.load(path)."
+        )
+    if not robot.is_concrete:
+        raise TorsorError(
+            "equations: the robot's parameters are being traced; call it outside of `jax.jit` and `jax.grad`."
+        )
+    if joints := unsuitable(robot):
+        raise ModelError(
+            f"equations: robot {robot.name!r} has joints whose velocity is not the rate of a coordinate: {', '.join(joints)}. "
+            "Closed forms are written for revolute, prismatic and helical joints; a planar joint can be two prismatic and "
+            "one revolute joint, a spherical one three revolute joints; `robot.lock` holds joints."
+        )
+
+
+def _refuse_large(robot: Robot, symbols: int) -> None:
+    if robot.nv > MOST_FREEDOMS:
+        held = ", ".join(f"{name!r}: 0" for name in robot.coordinates[MOST_FREEDOMS - 1 :])
+        raise TorsorError(
+            f"equations: robot {robot.name!r} has {robot.nv} degrees of freedom; beyond {MOST_FREEDOMS} equations fill books. "
+            f"Lock joints first, robot.lock({{{held}}}), or pass force=True; `torsor.compile` gives fast code for any robot."
+        )
+    if symbols > MOST_SYMBOLS:
+        raise TorsorError(
+            f"equations: robot {robot.name!r} needs {symbols} symbols, more than {MOST_SYMBOLS} make no readable equation. "
+            "Keep its numbers, numbers=True (CLI: --numbers), lock joints with robot.lock, or pass force=True."
+        )

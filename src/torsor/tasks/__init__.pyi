@@ -1,0 +1,37 @@
+from torsor.tasks._function_task import FunctionTask as FunctionTask, function_task as function_task
+from torsor.tasks._inverse_kinematics.result import InverseKinematics as InverseKinematics
+from torsor.tasks._inverse_kinematics.solve import inverse_kinematics as inverse_kinematics
+from torsor.tasks._manipulability_ellipsoid import ManipulabilityEllipsoid as ManipulabilityEllipsoid
+from torsor.tasks._task_rank import TaskRank as TaskRank
+from torsor.tasks._task_space_dynamics import TaskSpaceDynamics as TaskSpaceDynamics
+from torsor.tasks.public import (
+    damped_task_space_dynamics as damped_task_space_dynamics,
+    dynamic_manipulability as dynamic_manipulability,
+    inertia_manipulability as inertia_manipulability,
+    manipulability as manipulability,
+    manipulability_ellipsoid as manipulability_ellipsoid,
+    manipulability_gradient as manipulability_gradient,
+    task_forces_to_torques as task_forces_to_torques,
+    task_rank as task_rank,
+    task_space_dynamics as task_space_dynamics,
+    task_space_forward_dynamics as task_space_forward_dynamics,
+    task_space_inverse_dynamics as task_space_inverse_dynamics,
+    torques_to_task_forces as torques_to_task_forces,
+    workspace_acceleration as workspace_acceleration,
+)
+from torsor.tasks.singular_directions import (
+    DampedTaskSpaceDynamics as DampedTaskSpaceDynamics,
+    DampingReport as DampingReport,
+)
+from torsor.tasks.task import (
+    FrameTask as FrameTask,
+    SelectedTask as SelectedTask,
+    StackedTask as StackedTask,
+    Task as Task,
+    TwistTask as TwistTask,
+    as_task as as_task,
+    orientation_task as orientation_task,
+    pose_task as pose_task,
+    position_task as position_task,
+    stack_tasks as stack_tasks,
+)

@@ -1,0 +1,1 @@
+"""Inverse kinematics of any frame, batched, within limits."""

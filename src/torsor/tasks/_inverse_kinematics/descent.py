@@ -1,0 +1,120 @@
+"""Many Newton steps of many states: a kernel for each robot, frame and kind of target, and the loop that drops what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.functions.compile import scan
+from torsor.functions.public.kinematics import mixed_jacobian
+from torsor.model import Robot
+from torsor.model.remembered import remembered
+from torsor.tasks._inverse_kinematics.box_coordinates import columns, numbers
+from torsor.tasks._inverse_kinematics.newton_step import KINDS, START, Aim, error, newton_step, rows
+
+FIRST_LOOK = 10  # steps to the first look at what is done: from nearby, three to eight are enough
+BETWEEN, BETWEEN_FEW = 5, 10  # from each look to the next; of few states a look takes longer than a step
+FEW = 64
+SLOW, STUCK = 0.5, 0.999  # a state of whose E more is left from look to look is slow, or does not move at all
+
+Advance = Callable[[Array, Array, Array, int], tuple[Array, ...]]  # (q, μ, target, steps) → (q, μ, e, what is left)
+
+
+class Descent(NamedTuple):
+    """Where states came to: ``q`` (K, nq), error ``e`` (K, m), whether it is ``within`` the tolerance, steps taken."""
+
+    q: Array
+    e: Array
+    within: Array
+    steps: Array
+
+    @property
+    def merit(self) -> Array:
+        """E (K,)."""
+        return _merit(self.e)
+
+
+def _merit(e: Array) -> Array:
+    E: Array = 0.5 * np.vecdot(e, e)
+    return E
+
+
+def errors(aim: Aim, e: Array) -> tuple[Array, Array]:
+    """Angle, rad, and distance, m, of errors (..., m); zero for what is not asked for."""
+    turn, way = e[..., :3], e[..., -3:]
+    angle = np.sqrt(np.vecdot(turn, turn)) if aim.kind != "position" else np.zeros(e.shape[:-1])
+    distance = aim.length * np.sqrt(np.vecdot(way, way)) if aim.kind != "orientation" else np.zeros(e.shape[:-1])
+    return angle, distance
+
+
+def descend(
+    robot: Robot,
+    aim: Aim,
+    q: Array,
+    targets: Array,
+    tolerance: float,
+    most: int,
+    *,
+    owners: Array | None = None,
+    enough: float = SLOW,
+) -> Descent:
+    """At most ``most`` steps from each q (K, nq) towards its target.
+
+    States stop of whose E more than ``enough`` is left from look to look; so do those of whose owner, ``owners`` (K,),
+    another has arrived.
+    """
+    advance = _stepper(robot, aim)
+    taken = min(FIRST_LOOK, most)
+    q, mu, e, left = advance(q, np.full(len(q), START), targets, taken)
+    within, steps = left <= tolerance, np.full(len(q), taken)
+    if within.all():
+        return Descent(q, e, within, steps)
+    active, E = np.flatnonzero(_unfinished(within, owners)), _merit(e)
+    while active.size and taken < most:
+        count = min(BETWEEN_FEW if len(q) <= FEW else BETWEEN, most - taken)
+        q[active], mu[active], e[active], left = advance(q[active], mu[active], targets[active], count)
+        taken += count
+        steps[active] = taken
+        now, before = _merit(e[active]), E[active]
+        within[active], E[active] = left <= tolerance, now
+        going = _unfinished(left <= tolerance, None if owners is None else owners[active])
+        active = active[going & (now < enough * before)]
+    return Descent(q, e, within, steps)
+
+
+def _unfinished(arrived: Array, owners: Array | None) -> Array:
+    """Which states have not arrived, and no other of their owner's has."""
+    if owners is None or not arrived.any():
+        return ~arrived
+    done = np.zeros(owners.max() + 1, bool)
+    done[owners[arrived]] = True
+    unfinished: Array = ~done[owners]
+    return unfinished
+
+
+@remembered(64)
+def _stepper(robot: Robot, aim: Aim) -> Advance:
+    """Several steps of many states."""
+
+    def newton_steps(robot: Robot, q: Array, damping: Array, target: Array) -> dict[str, Array]:
+        return newton_step(robot, q, damping, target, aim=aim)
+
+    loop = scan(newton_steps, robot, {"q": robot.nq, "damping": ()}, constants={"target": KINDS[aim.kind]})
+
+    def advance(q: Array, damping: Array, targets: Array, steps: int) -> tuple[Array, ...]:
+        end = loop(steps=steps, every=steps, q=q, damping=damping, target=targets)
+        return tuple(x[:, 0] for x in end.values())
+
+    return advance
+
+
+def pressed(robot: Robot, aim: Aim, q: Array, targets: Array) -> Array:
+    """Which bounds the way to the target would cross: −1 lower, 1 upper, 0 none, for each entry of a step (K, k)."""
+    J = columns(aim.box, q, rows(aim, mixed_jacobian(robot, q, aim.frame)))
+    x, g = numbers(aim.box, q), np.einsum("...mk,...m->...k", J, error(robot, q, targets, aim))
+    above = (x >= np.array(aim.box.upper)) & (g > 0.0)
+    below = (x <= np.array(aim.box.lower)) & (g < 0.0)
+    return above.astype(int) - below.astype(int)

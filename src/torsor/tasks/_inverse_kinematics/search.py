@@ -1,0 +1,171 @@
+"""From start to start until every target is reached or the starts are used up, all targets at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.model import Robot
+from torsor.tasks._inverse_kinematics.box_coordinates import Box, towards
+from torsor.tasks._inverse_kinematics.descent import STUCK, Descent, descend
+from torsor.tasks._inverse_kinematics.newton_step import Aim
+from torsor.tasks._inverse_kinematics.reach import Reach, distance_beyond
+from torsor.tasks._inverse_kinematics.slide import is_redundant, slid
+from torsor.tasks._inverse_kinematics.starts import random_starts, unwound, within
+
+FIRST, LATER = 8, 64  # starts side by side in the first round, and in those after it, if there are fewer targets
+AT_HOPELESS = 8  # starts for a target that is known to be out of reach: enough for a good nearest approach
+PATIENCE = 5  # times as many steps from where the search begins, and to the nearest approach, as from a random start
+SLIDES, LAST_SLIDES = 8, 60  # steps along the self-motion of each solution, and of the nearest of a target
+
+
+class Effort(NamedTuple):
+    """How long to search: tolerance, rad and m; most steps of a start; most starts of a target; whether to use all of them."""
+
+    tolerance: float
+    steps: int
+    starts: int
+    all_starts: bool
+    seed: int | np.random.Generator
+
+
+class Found(NamedTuple):
+    """For N targets: the best ``q`` (N, nq) and its error ``e`` (N, m), whether reached, steps and starts used (N,).
+
+    ``beyond`` (N,), m: how far targets are out of reach, negative within; known only if one was not reached.
+    """
+
+    q: Array
+    e: Array
+    reached: Array
+    steps: Array
+    starts: Array
+    beyond: Array | None
+
+
+class Best:
+    """The best that was found so far for each of N targets: reached and nearest to where it began, else of least error."""
+
+    def __init__(self, count: int, nq: int, m: int) -> None:
+        self.q, self.e = np.zeros((count, nq)), np.full((count, m), np.inf)
+        self.reached = np.zeros(count, bool)
+        self.rank = np.full((count, 2), np.inf)  # (0, distance) if reached, else (1, E): the smaller, the better
+        self.steps, self.starts = np.zeros(count, int), np.zeros(count, int)
+
+    def update(self, owners: Array, q: Array, e: Array, reached: Array, rank: Array) -> None:
+        """Take what is better; ``owners`` (K,) says for which target each was found."""
+        if not owners.size:
+            return
+        order = np.lexsort((rank[:, 1], rank[:, 0], owners))
+        first = order[np.concatenate([[True], np.diff(owners[order]) > 0])]
+        own = owners[first]
+        old, new = self.rank[own], rank[first]
+        better = (new[:, 0] < old[:, 0]) | ((new[:, 0] == old[:, 0]) & (new[:, 1] < old[:, 1]))
+        own, first = own[better], first[better]
+        self.q[own], self.e[own], self.reached[own], self.rank[own] = q[first], e[first], reached[first], rank[first]
+
+
+def search(robot: Robot, aim: Aim, reach: Reach, targets: Array, home: Array, from_home: bool, effort: Effort) -> Found:
+    """Configurations for N targets, from ``home`` (N, nq) first if it is to be near there, then from random ones.
+
+    Of the coordinates that do not move the frame, home is where they stay.
+    """
+    home = within(aim.box, home)
+    if from_home:
+        owners, most = np.arange(len(targets)), PATIENCE * effort.steps
+        end = descend(robot, aim, home, targets, effort.tolerance, most, enough=STUCK)
+    else:
+        owners = _owners(FIRST, np.arange(len(targets)), effort.starts)
+        end = _random_round(robot, aim, targets, home, owners, effort.seed, False, effort)
+    if len(targets) == 1 and not effort.all_starts and end.within.any():  # the call of a control loop: done
+        first = slice(k := int(end.within.argmax()), k + 1)
+        steps, starts = end.steps.sum(keepdims=True), np.array([len(owners)])
+        return Found(unwound(robot, aim.box, end.q[first], home), end.e[first], end.within[first], steps, starts, None)
+
+    beyond = _beyond(aim, reach, targets)
+    allowed = np.where(beyond > effort.tolerance, min(AT_HOPELESS, effort.starts), effort.starts)
+    best = Best(len(targets), robot.nq, 6 if aim.kind == "pose" else 3)
+    generator = np.random.default_rng((effort.seed, 1) if isinstance(effort.seed, int) else effort.seed)
+    slides = effort.all_starts and is_redundant(robot, aim)
+    while True:
+        _take(best, robot, aim, end, owners, home, from_home)
+        if slides:
+            _slide(best, robot, aim, end.q[end.within], targets, home, owners[end.within], effort, SLIDES)
+        unfinished = best.starts < allowed if effort.all_starts else (best.starts < allowed) & ~best.reached
+        if not unfinished.any():
+            break
+        pending = np.flatnonzero(unfinished)
+        owners = _owners(LATER, pending, (allowed - best.starts)[pending])
+        end = _random_round(robot, aim, targets, home, owners, generator, from_home, effort)
+    if slides:
+        reached = np.flatnonzero(best.reached)
+        _slide(best, robot, aim, best.q[reached], targets, home, reached, effort, LAST_SLIDES)
+    lost = np.flatnonzero(~best.reached)
+    if lost.size:  # those that were given up on the way go on to where they come nearest
+        most = PATIENCE * effort.steps
+        end = descend(robot, aim, best.q[lost], targets[lost], effort.tolerance, most, enough=np.inf)
+        best.q[lost], best.e[lost], best.reached[lost] = end.q, end.e, end.within
+        best.steps[lost] += end.steps
+    return Found(best.q, best.e, best.reached, best.steps, best.starts, beyond)
+
+
+def _beyond(aim: Aim, reach: Reach, targets: Array) -> Array:
+    """How far targets are out of reach, m."""
+    if aim.kind == "orientation":
+        return np.full(len(targets), -np.inf)
+    return distance_beyond(reach, targets if aim.kind == "position" else targets[:, :3, 3])
+
+
+def _owners(together: int, pending: Array, left: int | Array) -> Array:
+    """The target of each start of a round: the fewer are pending, the more of each, as many as are ``left`` to it."""
+    return np.repeat(pending, np.minimum(max(1, together // max(1, len(pending))), left))
+
+
+def _random_round(
+    robot: Robot,
+    aim: Aim,
+    targets: Array,
+    home: Array,
+    owners: Array,
+    source: int | np.random.Generator,
+    near: bool,
+    effort: Effort,
+) -> Descent:
+    """From a random start for each of the owners (K,): all to their ends where one is to be near home, else until one
+    reaches.
+    """
+    q = random_starts(aim.box, home[owners], source)
+    one_is_enough = None if near else owners
+    return descend(robot, aim, q, targets[owners], effort.tolerance, effort.steps, owners=one_is_enough)
+
+
+def _take(best: Best, robot: Robot, aim: Aim, end: Descent, owners: Array, home: Array, near: bool) -> None:
+    """Where a round came to, if it is better."""
+    q = unwound(robot, aim.box, end.q, home[owners])
+    np.add.at(best.steps, owners, end.steps)
+    np.add.at(best.starts, owners, 1)
+    best.update(owners, q, end.e, end.within, _rank(aim.box, q, end.within, end.merit, home[owners], near))
+
+
+def _slide(
+    best: Best, robot: Robot, aim: Aim, q: Array, targets: Array, home: Array, owners: Array, effort: Effort, steps: int
+) -> None:
+    """Solutions q (K, nq), moved towards home as far as they still reach their targets, where that is better."""
+    if not owners.size:
+        return
+    q = slid(robot, aim, unwound(robot, aim.box, q, home[owners]), targets[owners], home[owners], steps)
+    end = descend(robot, aim, q, targets[owners], effort.tolerance, effort.steps)
+    reached = end.within
+    rank = _rank(aim.box, end.q, reached, end.merit, home[owners], near=True)
+    best.update(owners, end.q, end.e, reached, rank)
+
+
+def _rank(box: Box, q: Array, reached: Array, E: Array, home: Array, near: bool) -> Array:
+    """(0, distance from home) of what is reached, (1, E) of the rest; without a home to be near to, all distances are zero."""
+    value = np.array(E)
+    value[reached] = 0.0
+    if near and reached.any():
+        value[reached] = np.linalg.norm(towards(box, home[reached], q[reached]), axis=-1)
+    return np.stack([np.where(reached, 0.0, 1.0), value], axis=-1)

@@ -1,0 +1,169 @@
+"""Inverse kinematics: the configurations that bring a frame to targets, thousands at a time."""
+
+from __future__ import annotations
+
+from math import inf
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.arguments import explained
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import ArgumentTypeError, ModelError, ShapeError, TorsorError
+from torsor.model import Robot
+from torsor.model.plain_numbers import refuse_strangers
+from torsor.model.remembered import remembered
+from torsor.tasks._inverse_kinematics.box_coordinates import box_of
+from torsor.tasks._inverse_kinematics.descent import errors, pressed
+from torsor.tasks._inverse_kinematics.newton_step import KINDS, Aim
+from torsor.tasks._inverse_kinematics.reach import Reach, reach_of
+from torsor.tasks._inverse_kinematics.result import InverseKinematics
+from torsor.tasks._inverse_kinematics.search import Effort, Found, search
+from torsor.tasks._inverse_kinematics.targets import checked_start, checked_targets
+
+WHO = "inverse_kinematics"
+
+
+@explained
+def inverse_kinematics(
+    robot: Robot,
+    frame: str,
+    targets: Array,
+    *,
+    kind: str = "pose",
+    start: ConfigurationVector | None = None,
+    nearest: bool = False,
+    limits: bool = True,
+    tolerance: float = 1e-8,
+    restarts: int = 100,
+    iterations: int = 50,
+    seed: int | np.random.Generator = 0,
+) -> InverseKinematics:
+    """Configurations q that bring a frame to targets: Newton's method on the group, damped, within the joint limits
+    [Mar63; Sug11; Ber82].
+
+    ``targets``: poses (..., 4, 4), m, in the base frame; with ``kind="position"`` points (..., 3), m, for the frame's origin;
+    with ``kind="orientation"`` rotations (..., 3, 3). Where R Rᵀ differs from 1 by up to 1e-6, as in single precision, the
+    nearest rotation is meant; more is refused. A target is reached when angle (rad) and distance (m) to it are at most
+    ``tolerance``. The search begins at ``start`` (..., nq), rad or m, moved into the limits, if it is given, for as long as
+    that leads on (at most five times ``iterations`` steps), and then goes on from up to ``restarts`` random configurations,
+    with at most ``iterations`` steps each. A solution from a random one may be far from ``start``: where a robot must not
+    jump, pass ``restarts=0``, or look whether ``starts`` of the result is 1. Of solutions that are found together, the one
+    nearest to ``start`` is taken; angles are given by whole turns as near to those of ``start`` as the limits allow.
+    Coordinates that do not move the frame stay as in ``start``. Without a ``start``, read neutral for it in both. Without
+    ``limits``, joints may go anywhere.
+
+    With ``nearest``, all starts are used, solutions of a redundant robot slide along their self-motion towards ``start``,
+    and the nearest is taken, by the root of the sum of squares of rad and m: a local minimum of the distance, the least of
+    those found, to the accuracy of a descent of first order.
+
+    ``seed``: a whole number or a `numpy.random.Generator`, for the random configurations. Targets of a batch share them, so
+    which of its solutions a target gets may depend on the seed and on the batch it is in.
+
+    The result has, for every target, ``q`` (..., nq) that reaches it or comes nearest, all of it within the limits to the
+    last bit, ``success``, the errors, and the ``reason`` in words. ::
+
+        found = torsor.inverse_kinematics(arm, "hand_tcp", poses)       # poses (10000, 4, 4)
+        print(found)                                                    # how many, how well, and why not
+        q = found.q[found.success]
+    """
+    refuse_strangers(WHO, robot, targets, start)
+    if not isinstance(frame, str):
+        raise ArgumentTypeError(
+            f"{WHO}: `frame` must be the name of a frame, got {type(frame).__name__}: the frame comes before its targets, as in "
+            f"torsor.{WHO}(robot, {robot.frames[-1]!r}, targets)."
+        )
+    _refuse_bad_numbers(tolerance, restarts, iterations)
+    source = _checked_seed(seed)
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise TorsorError(f"{WHO}: unknown kind {kind!r:.60} of target. Kinds: {', '.join(KINDS)}.")
+    if robot.structure.frame(frame).link < 0:
+        raise ModelError(f"{WHO}: frame {frame!r} is fixed to the base of robot {robot.name!r}, and no joint moves it.")
+    if nearest and start is None:
+        raise TorsorError(f"{WHO}: nearest=True asks for the solution nearest to `start`; pass start=.")
+    goals = checked_targets(WHO, kind, targets)
+    begin = None if start is None else checked_start(WHO, robot, start)
+    batch = _common_batch(goals.shape[: goals.ndim - len(KINDS[kind])], begin)
+    flat = _flat(goals, batch, KINDS[kind])
+    home = _flat(robot.neutral if begin is None else begin, batch, (robot.nq,))
+
+    aim, reach = _aim(robot, frame, kind, bool(limits))
+    effort = Effort(float(tolerance), int(iterations), 1 + int(restarts), bool(nearest), source)
+    found = search(robot, aim, reach, flat, home, begin is not None, effort)
+
+    angle, position = errors(aim, found.e)
+    reason = _reasons(robot, aim, reach, flat, found)
+    shaped = [x.reshape(batch) for x in (found.reached, angle, position, reason, found.steps, found.starts)]
+    return InverseKinematics(robot.name, frame, found.q.reshape(*batch, robot.nq), *shaped)
+
+
+def _flat(values: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    """One for each of the batch, (N, *shape)."""
+    whole = values if values.shape == batch + shape else np.broadcast_to(values, batch + shape)
+    return whole.reshape(-1, *shape)
+
+
+@remembered(256)
+def _aim(robot: Robot, frame: str, kind: str, limits: bool) -> tuple[Aim, Reach]:
+    reach = reach_of(robot, frame, limits)
+    length = 0.5 * reach.size if reach.size > 1e-9 else 1.0  # a robot that only turns has none
+    return Aim(frame, kind, length, box_of(robot, frame, limits), far=reach.radius > reach.size), reach
+
+
+def _reasons(robot: Robot, aim: Aim, reach: Reach, targets: Array, found: Found) -> Array:
+    reason = np.full(len(targets), "reached", dtype=object)
+    if found.beyond is None or found.reached.all():
+        return reason
+    lost = np.flatnonzero(~found.reached)
+    angle, position = errors(aim, found.e[lost])
+    held = pressed(robot, aim, found.q[lost], targets[lost])
+    for j, k in enumerate(lost):
+        parts = [] if aim.kind == "orientation" else [f"{100 * position[j]:.3g} cm"]
+        parts += [] if aim.kind == "position" else [f"{np.degrees(angle[j]):.3g}°"]
+        near = f"nearest {', '.join(parts)}"
+        if found.beyond[k] > 0.0:
+            away = (
+                f"{reach.radius + found.beyond[k]:.4g} m from the first joint, at most {reach.radius:.4g} m is possible"
+            )
+            reason[k] = f"target out of reach: {away}; {near}"
+            continue
+        within = " within limits" if held[j].any() else ""  # elsewhere they are not what is in the way
+        starts = f"{found.starts[k]} start{'s' if found.starts[k] > 1 else ''}"
+        reason[k] = f"no solution{within} after {starts}; {near}"
+        if held[j].any():
+            sides = {n: "upper" if s > 0 else "lower" for n, s in zip(aim.box.names, held[j], strict=True) if s}
+            reason[k] += f"; stuck at a limit: {', '.join(f'{name} ({side})' for name, side in sides.items())}"
+    return reason
+
+
+def _refuse_bad_numbers(tolerance: float, restarts: int, iterations: int) -> None:
+    if not (isinstance(tolerance, (float, Real)) and 0.0 < tolerance < inf):
+        raise TorsorError(f"{WHO}: `tolerance` must be finite and positive, got {tolerance!r:.60}.")
+    for name, value, least in (("restarts", restarts, 0), ("iterations", iterations, 1)):
+        if not isinstance(value, (int, Integral)) or value < least:
+            raise TorsorError(f"{WHO}: `{name}` must be a whole number of at least {least}, got {value!r:.60}.")
+
+
+def _checked_seed(seed: Any) -> int | np.random.Generator:
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, (int, np.integer)) and seed >= 0:
+        return int(seed)
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise TorsorError(
+            f"{WHO}: `seed` must be a whole number of at least 0 or a numpy.random.Generator, got {seed!r:.60}."
+        ) from None
+
+
+def _common_batch(batch: tuple[int, ...], begin: Array | None) -> tuple[int, ...]:
+    if begin is None or begin.shape[:-1] == batch:
+        return batch
+    try:
+        return np.broadcast_shapes(batch, begin.shape[:-1])
+    except ValueError:
+        raise ShapeError(
+            f"{WHO}: the batch axes of the targets {batch} and of `start` {begin.shape[:-1]} do not broadcast."
+        ) from None

@@ -1,0 +1,121 @@
+"""Targets and starts as people give them: numbers of the right shape, and rotations that are ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array, Rotation
+from torsor.errors import ModelError, ShapeError
+from torsor.model import Robot
+from torsor.model.poses import check_pose
+from torsor.model.remembered import remembered
+from torsor.tasks._inverse_kinematics.newton_step import KINDS
+
+ROUNDING = 1e-12  # how far R Rᵀ of a rotation of doubles may be from 1
+SINGLE = 1e-6  # and one computed in single precision, several products deep
+
+
+def checked_targets(who: str, kind: str, targets: Any) -> Array:
+    """Finite numbers of the right shape; what is nearly a rotation is replaced by the nearest one, and what is not refused."""
+    shape = KINDS[kind]
+    goals = _numbers(who, f"targets of kind {kind!r}", targets, shape)
+    if goals.shape[goals.ndim - len(shape) :] != shape or goals.ndim < len(shape):
+        raise ShapeError(f"{who}: targets of kind {kind!r} must have shape {_shape(shape)}, got {goals.shape}.")
+    if kind == "position":
+        if not np.isfinite(goals).all():
+            raise ModelError(f"{who}: targets must be finite numbers, got NaN or infinity.")
+        return goals
+    if goals.ndim == 2:
+        sound = _is_sound(goals.tolist(), ROUNDING)  # Python's numbers are quicker than NumPy's where there are few
+    else:
+        with np.errstate(all="ignore"):
+            sound = _is_sound(np.moveaxis(goals, (-2, -1), (0, 1)), ROUNDING).all()
+    return goals if sound else _nearest_sound(who, goals)
+
+
+def _is_sound(rows: Any, tolerance: float) -> Any:
+    """Whether R Rᵀ differs from 1 by no more than the tolerance and R is no reflection; of poses, that all else is as it
+    should be too. Rows of numbers or of arrays; NaN is not sound.
+    """
+    (a, b, c, *x), (d, e, f, *y), (g, h, i, *z), *bottom = rows
+    sound = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0.0
+    for defect in (
+        a * a + b * b + c * c - 1.0,
+        d * d + e * e + f * f - 1.0,
+        g * g + h * h + i * i - 1.0,
+        a * d + b * e + c * f,
+        a * g + b * h + c * i,
+        d * g + e * h + f * i,
+    ):
+        sound = sound & (abs(defect) <= tolerance)
+    if bottom:
+        j, k, l, m = bottom[0]
+        finite = x[0] - x[0] + y[0] - y[0] + z[0] - z[0] == 0.0
+        sound = sound & finite & (j == 0.0) & (k == 0.0) & (l == 0.0) & (m == 1.0)
+    return sound
+
+
+def _nearest_sound(who: str, goals: Array) -> Array:
+    """The same with rotations in place of what differs from them by rounding in single precision; the rest is refused."""
+    poses = goals
+    if goals.shape[-1] == 3:
+        poses = np.zeros((*goals.shape[:-2], 4, 4))
+        poses[..., :3, :3], poses[..., 3, 3] = goals, 1.0
+    rows = np.moveaxis(poses, (-2, -1), (0, 1))
+    with np.errstate(all="ignore"):
+        exact, nearly = np.asarray(_is_sound(rows, ROUNDING)), np.asarray(_is_sound(rows, SINGLE))
+    for k in map(tuple, np.argwhere(~nearly)):
+        at = f" {list(map(int, k))}" if k else ""
+        check_pose(f"{who}: target{at}", poses[k])
+    goals = np.array(goals)
+    goals[~exact, :3, :3] = nearest_rotation(goals[~exact, :3, :3])
+    return goals
+
+
+def nearest_rotation(R: Array) -> Rotation:
+    """The rotation nearest to what is nearly one: the Newton–Schulz iteration for the orthogonal polar factor.
+
+    R ← ½ R (3 − Rᵀ R) squares the defect: twice is enough from 1e-6.
+    """
+    for _ in range(2):
+        R = 1.5 * R - 0.5 * R @ (R.mT @ R)
+    return R
+
+
+def checked_start(who: str, robot: Robot, start: Any) -> Array:
+    """Finite numbers (..., nq), with no quaternion of length zero."""
+    begin = _numbers(who, "`start`", start, (robot.nq,))
+    if begin.shape[-1:] != (robot.nq,):
+        raise ShapeError(
+            f"{who}: `start` must have shape (..., {robot.nq}) for robot {robot.name!r}, got {begin.shape}."
+        )
+    if not np.isfinite(begin).all():
+        raise ModelError(f"{who}: `start` must hold finite numbers, got NaN or infinity.")
+    for joint, place in _quaternions(robot):
+        if np.any(np.all(begin[..., place] == 0.0, axis=-1)):
+            raise ModelError(f"{who}: the quaternion of joint {joint!r} in `start` has length zero.")
+    return begin
+
+
+@remembered(256)
+def _quaternions(robot: Robot) -> list[tuple[str, slice]]:
+    s = robot.structure
+    ends = [(s.joints[i], s.coordinate_of(i).q.stop) for i, kind in enumerate(s.kinds) if kind in ("spherical", "free")]
+    return [(joint, slice(end - 4, end)) for joint, end in ends]
+
+
+def _numbers(who: str, what: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """As float64; texts, complex numbers, ragged lists and None are refused."""
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind not in "cOSUTMm":
+            return given.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        pass
+    raise ShapeError(f"{who}: {what} must be an array of numbers with shape {_shape(shape)}, got {value!r:.60}.")
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, ('...', *shape)))})"

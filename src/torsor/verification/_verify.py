@@ -1,0 +1,164 @@
+"""The identities of the theory, run on one robot; and the same numbers from other libraries, where they are installed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.functions.public import dynamics, kinematics, regressors
+from torsor.model import Robot, inertial_parameters, joint_parameters, random_state
+
+ROUNDING = 1e-9
+DIFFERENCES = 1e-5
+STEP = 1e-6
+
+
+class Residual(NamedTuple):
+    """One identity: the largest deviation over all states, relative to the size of its terms, and what is allowed."""
+
+    name: str
+    residual: float
+    allowed: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the deviation is within what rounding (or differencing) explains."""
+        return bool(self.residual <= self.allowed)
+
+
+def verify(robot: Robot, *, states: int = 20, seed: int = 0) -> tuple[Residual, ...]:
+    """Check the equations of motion of this very robot against the theory, at random states [PBP95, (27), (38)].
+
+    Forward ∘ inverse dynamics; M symmetric and positive; inverse dynamics from its terms; Ṁ − 2C skew; energy balance;
+    forces and energies linear in the inertial parameters; Jacobians, Ṁ and gravity by central differences.
+    Each residual is relative to the size of its terms.
+    """
+    q, v, a = random_state(robot, seed=seed, batch=(states,))
+    rows = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for name, allowed, check in _identities(robot):
+            difference, scale = check(q, v, a)
+            size = np.max(np.abs(scale), initial=0.0)
+            rows.append(Residual(name, float(np.max(np.abs(difference), initial=0.0) / (size or 1.0)), allowed))
+    return tuple(rows)
+
+
+Check = Callable[[Array, Array, Array], tuple[Array, Array]]
+
+
+def _identities(robot: Robot) -> Iterator[tuple[str, float, Check]]:
+    def matvec(A: Array, x: Array) -> Array:
+        return np.einsum("...ij,...j->...i", A, x)
+
+    def dot(x: Array, y: Array) -> Array:
+        return np.einsum("...i,...i->...", x, y)
+
+    def moved(q: Array, v: Array, sign: int) -> Array:
+        return kinematics.integrate(robot, q, sign * STEP * v)
+
+    def forward_inverse(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        tau = dynamics.inverse_dynamics(robot, q, v, a)
+        again = dynamics.inverse_dynamics(robot, q, v, dynamics.forward_dynamics(robot, q, v, tau))
+        return again - tau, tau
+
+    def symmetric(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        M = dynamics.mass_matrix(robot, q)
+        return M - np.swapaxes(M, -1, -2), M
+
+    def positive(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        M = dynamics.mass_matrix(robot, q)
+        return np.minimum(np.linalg.eigvalsh(M)[..., 0], 0.0), M
+
+    def terms(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        tau = dynamics.inverse_dynamics(robot, q, v, a)
+        rest = dynamics.coriolis_forces(robot, q, v) + dynamics.gravity_forces(robot, q)
+        return matvec(dynamics.mass_matrix(robot, q), a) + rest + dynamics.friction_forces(robot, v) - tau, tau
+
+    def coriolis(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        c = dynamics.coriolis_forces(robot, q, v)
+        return matvec(dynamics.coriolis_matrix(robot, q, v), v) - c, matvec(dynamics.mass_matrix(robot, q), a)
+
+    def skew(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        N = dynamics.mass_matrix_rate(robot, q, v) - 2 * dynamics.coriolis_matrix(robot, q, v)
+        return N + np.swapaxes(N, -1, -2), dynamics.mass_matrix(robot, q)
+
+    def power(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        tau = dynamics.inverse_dynamics(robot, q, v, a) - dynamics.friction_forces(robot, v)
+        rate = dot(v, matvec(dynamics.mass_matrix(robot, q), a))
+        rate = rate + 0.5 * dot(v, matvec(dynamics.mass_matrix_rate(robot, q, v), v))
+        return rate + dot(v, dynamics.gravity_forces(robot, q)) - dot(v, tau), dot(v, tau)
+
+    def mass_rate(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        ahead, behind = (dynamics.mass_matrix(robot, moved(q, v, sign)) for sign in (1, -1))
+        return (ahead - behind) / (2 * STEP) - dynamics.mass_matrix_rate(robot, q, v), ahead
+
+    def gravity(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        ahead, behind = (dynamics.potential_energy(robot, moved(q, v, sign)) for sign in (1, -1))
+        work = dot(dynamics.gravity_forces(robot, q), v)
+        return (ahead - behind) / (2 * STEP) - work, np.maximum(np.abs(work), np.abs(ahead))
+
+    frame = robot.frames[-1]
+
+    def jacobian(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        ahead, behind = (kinematics.frame_pose(robot, moved(q, v, sign), frame) for sign in (1, -1))
+        V = kinematics.mixed_twist(robot, q, v, frame)
+        return (ahead - behind)[..., :3, 3] / (2 * STEP) - V[..., 3:], np.maximum(1.0, np.abs(V[..., 3:]))
+
+    yield "inverse ∘ forward dynamics", ROUNDING, forward_inverse
+    yield "M symmetric", ROUNDING, symmetric
+    yield "M positive", ROUNDING, positive
+    yield "τ = M a + c + g + friction", ROUNDING, terms
+    yield "C v = c", ROUNDING, coriolis
+    yield "Ṁ − 2C skew", ROUNDING, skew
+    yield "energy: vᵀτ = d(T + U)/dt", ROUNDING, power
+    yield from _linear_in_parameters(robot)
+    yield "Ṁ by differences", DIFFERENCES, mass_rate
+    yield "gravity = ∂U/∂q by differences", DIFFERENCES, gravity
+    yield f"velocity of {frame!r} by differences", DIFFERENCES, jacobian
+
+
+def _linear_in_parameters(robot: Robot) -> Iterator[tuple[str, float, Check]]:
+    pi, of_joints = inertial_parameters(robot), joint_parameters(robot)
+
+    def forces(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        tau = dynamics.inverse_dynamics(robot, q, v, a)
+        own = regressors.joint_regressor(robot, v, a) @ of_joints
+        return regressors.torque_regressor(robot, q, v, a) @ pi + own - tau, tau
+
+    def kinetic(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        T = dynamics.kinetic_energy(robot, q, v)
+        return regressors.kinetic_energy_regressor(robot, q, v) @ pi + 0.5 * v**2 @ robot.parameters.armature - T, T
+
+    def potential(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        Y = regressors.potential_energy_regressor(robot, q)
+        return Y @ pi - dynamics.potential_energy(robot, q), np.abs(Y) @ np.abs(pi)  # heights may cancel
+
+    yield "τ = Y π + armature + friction", ROUNDING, forces
+    yield "kinetic energy = Y π + armature", ROUNDING, kinetic
+    yield "potential energy = Y π", ROUNDING, potential
+
+
+PEERS = ("pinocchio", "mujoco")
+
+
+def compare(robot: Robot, library: str, *, states: int = 20, seed: int = 0) -> tuple[Residual, ...]:
+    """The same terms from one of `PEERS`, in torsor's conventions; ImportError if it is not installed."""
+    from torsor.verification import peers
+
+    q, v, a = random_state(robot, seed=seed, batch=(states,))
+    answer = {"pinocchio": peers.pinocchio, "mujoco": peers.mujoco}[library](robot)
+    answers = [answer(*state) for state in zip(q, v, a, strict=True)]
+    M = dynamics.mass_matrix(robot, q)
+    mine = {
+        "inverse dynamics": dynamics.inverse_dynamics(robot, q, v, a) - dynamics.friction_forces(robot, v),
+        "M a": np.einsum("...ij,...j->...i", M, a),
+    }
+    return tuple(
+        Residual(f"{library}: {name}", float(np.abs(own - its).max() / np.abs(own).max()), ROUNDING)
+        for (name, own), its in zip(mine.items(), (np.array(x) for x in zip(*answers, strict=True)), strict=True)
+    )
