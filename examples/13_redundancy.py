@@ -43,7 +43,7 @@ def main() -> None:
     arm, start, tip = two_point_masses(), np.array([0.5, 0.6, 1.6]), torsor.position_task("tip", ["vx", "vy"])
     held = torsor.redundancy.extended_jacobian_lift(arm, tip, first_and_a_fifth_of_the_second)
     lifts = (*LIFTS, held)
-    drifts = [torsor.redundancy.closed_loop_drift(arm, start, tip, circle(tip, -0.1), lift=lift) for lift in lifts]
+    drifts = [torsor.redundancy.closed_path_drift(arm, start, tip, circle(tip, -0.1), lift=lift) for lift in lifts]
     for lift, drift in zip(lifts, drifts, strict=True):
         print(f"  {torsor.redundancy.is_repeatable(arm, tip, lift)}")
         print(f"  {drift}{bad(drift.task_error[-1], 1e-7)}")
@@ -105,7 +105,7 @@ def two_point_masses() -> torsor.Robot:
     )
 
 
-def draw(robot: torsor.Robot, motion: torsor.redundancy.SelfMotion, drifts: list[torsor.redundancy.LoopDrift]) -> None:
+def draw(robot: torsor.Robot, motion: torsor.redundancy.SelfMotion, drifts: list[torsor.redundancy.PathDrift]) -> None:
     given = sys.argv[1:]
     folder = Path(given[0] if len(given) == 1 and Path(given[0]).is_dir() else tempfile.mkdtemp())
     try:
@@ -119,7 +119,7 @@ def draw(robot: torsor.Robot, motion: torsor.redundancy.SelfMotion, drifts: list
     left.set_title(f"{robot.name}: the hand holds still, {float(motion.length):.2f} m·√kg round")
     right = figure.add_subplot(1, 2, 2)
     labels = ["pseudoinverse", "horizontal lift of the inertia metric", "extended Jacobian"]
-    torsor.plot.loop_drift(drifts, labels=labels, ax=right)
+    torsor.plot.path_drift(drifts, labels=labels, ax=right)
     right.set_title("planar 3R, two point masses: a circle drawn twenty times")
     figure.savefig(folder / "redundancy.png", dpi=120)
     plt.close(figure)

@@ -4,7 +4,6 @@ import contextlib
 import ctypes
 import gc
 import importlib.util
-import inspect
 import mmap
 import os
 import sys
@@ -17,10 +16,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 
 import torsor
+from torsor._lazy import load_everything
 
-for namespace in filter(inspect.ismodule, [getattr(torsor, name) for name in dir(torsor)]):
-    for name in dir(namespace):
-        getattr(namespace, name)  # loaded, so that tests which walk the registry of public functions see all of them
+load_everything()  # so that tests which walk the registry of public functions see all of them
 
 # Kernels and traced programs are kept for the whole run: the collector would look through them again and again.
 gc.set_threshold(100_000, 20, 50)

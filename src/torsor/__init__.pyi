@@ -21,8 +21,10 @@ from torsor.compiler.kernel import Kernel as Kernel
 from torsor.compiler.run.threads import get_threads as get_threads, set_threads as set_threads
 from torsor.compiler.scan import Scan as Scan
 from torsor.errors import (
+    ArgumentError as ArgumentError,
     ArgumentTypeError as ArgumentTypeError,
     FileError as FileError,
+    MissingDependency as MissingDependency,
     ModelError as ModelError,
     ModelWarning as ModelWarning,
     ShapeError as ShapeError,

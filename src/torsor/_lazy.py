@@ -11,6 +11,7 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 
@@ -55,6 +56,12 @@ def everywhere() -> dict[str, list[str]]:
         for name in dir(import_module(f"torsor.{namespace}")):
             places.setdefault(name, []).append(f"torsor.{namespace}.{name}")
     return places
+
+
+def load_everything() -> None:
+    """Import every public name, so that the registry of public functions (`torsor.functions.dispatch.PUBLIC`) has all of them."""
+    for place, *_ in everywhere().values():
+        attrgetter(place.removeprefix("torsor."))(sys.modules["torsor"])
 
 
 def _advice(namespace: str, name: str) -> str:

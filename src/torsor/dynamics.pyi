@@ -22,7 +22,7 @@ from torsor.functions.public.dynamics import (
     mass_matrix_rate as mass_matrix_rate,
     mass_matrix_report as mass_matrix_report,
     mixed_wrench_forces as mixed_wrench_forces,
-    momentum_matrix as momentum_matrix,
     potential_energy as potential_energy,
     spatial_momentum as spatial_momentum,
+    spatial_momentum_matrix as spatial_momentum_matrix,
 )

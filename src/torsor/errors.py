@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Self
+
+# "inverse_dynamics: `v` must have shape ...": who says it, and of which argument
+_WHERE = re.compile(r"([A-Za-z_][\w.]*): ")
+_ARGUMENT = re.compile(r"`(\w+)`")
 
 
 def printable(text: str) -> str:
@@ -15,21 +20,65 @@ def printable(text: str) -> str:
 
 
 class TorsorError(Exception):
-    """Base class of all errors raised by torsor. Lines of a message are plain text, whatever names are in it."""
+    """Base class of all errors raised by torsor; it is never raised itself.
 
-    def __init__(self, message: str = "") -> None:
-        super().__init__("\n".join(map(printable, message.split("\n"))))
+    Messages are written as "where: `argument` must be ..., got ...". Who refused which argument is read from the message, so that
+    words and data agree. Lines of a message are plain text, whatever names are in it.
+
+    Attributes
+    ----------
+    where : str or None
+        The public function, method or class that refused.
+    argument : str or None
+        The name of the argument that was refused.
+    value : object
+        What was given, if the error knows; None otherwise.
+    """
+
+    def __init__(self, message: str = "", *, value: object = None) -> None:
+        text = "\n".join(map(printable, message.split("\n")))
+        who, which = _WHERE.match(text), _ARGUMENT.search(text)
+        self.where = who[1] if who else None
+        self.argument = which[1] if which else None
+        self.value = value
+        super().__init__(text)
+
+    def at(self, where: str) -> Self:
+        """This error as said by a public function, if its message does not say yet who refused."""
+        if self.where is None:
+            self.where = where
+            self.args = (f"{where}: {self.args[0]}",)
+        return self
 
 
-class ShapeError(TorsorError, ValueError):
+class ArgumentError(TorsorError, ValueError):
+    """An argument has a value that cannot be: out of range, not finite, or against another argument."""
+
+
+class ShapeError(ArgumentError):
     """An array argument has the wrong shape or cannot be read as numbers."""
 
 
-class ModelError(TorsorError, ValueError):
+class ModelError(ArgumentError):
     """A robot, link, joint or inertia cannot be what was asked for."""
 
 
-class FileError(ModelError):
+class UnknownName(ArgumentError, KeyError):
+    """A joint, link, frame or option of that name does not exist."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of the message
+        return str(self.args[0])
+
+
+class ArgumentTypeError(TorsorError, TypeError):
+    """A call lacks an argument, has one too many, or has something else where one should be."""
+
+
+class MissingDependency(TorsorError, ImportError):
+    """A library that is needed here is not installed; the message says what to type."""
+
+
+class FileError(TorsorError, ValueError):
     """A robot file that cannot be what it says; ``findings`` are its errors, each with file, line and rule."""
 
     def __init__(self, message: str, findings: tuple[Any, ...] = ()) -> None:
@@ -52,17 +101,6 @@ def warn_of_model(message: str) -> None:
     warnings.warn(message, ModelWarning, stacklevel=level)
 
 
-class ArgumentTypeError(TorsorError, TypeError):
-    """A call lacks an argument, has one too many, or has something else where one should be."""
-
-
-class UnknownName(TorsorError, KeyError):
-    """A joint, link or frame of that name does not exist."""
-
-    def __str__(self) -> str:  # KeyError would print the repr of the message
-        return str(self.args[0])
-
-
 def unknown_name(
     where: str,
     kind: str,
@@ -80,4 +118,5 @@ def unknown_name(
     names = list(known)
     near = list(meant) or get_close_matches(str(name), names, n=3, cutoff=0.4)
     nearest = f"; nearest: {', '.join(map(repr, near))}" if near else ""
-    return UnknownName(f"{where} has no {kind} {name!r:.80}{nearest}. All {plural or kind + 's'}: {listing}.")
+    text = f"{where} has no {kind} {name!r:.80}{nearest}. All {plural or kind + 's'}: {listing}."
+    return UnknownName(text, value=name)

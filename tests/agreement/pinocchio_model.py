@@ -139,7 +139,7 @@ class Twin:
         A = pin.getFrameAcceleration(self.model, self.data, self.frame_id(frame), AXES[kind])
         return np.concatenate([A.angular, A.linear])
 
-    def classical_acceleration(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, frame: str) -> np.ndarray:
+    def mixed_acceleration(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, frame: str) -> np.ndarray:
         pin.forwardKinematics(self.model, self.data, self.q(q), self.v(v), self.v(a))
         A = pin.getFrameClassicalAcceleration(self.model, self.data, self.frame_id(frame), AXES["mixed"])
         return np.concatenate([A.angular, A.linear])

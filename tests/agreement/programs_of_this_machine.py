@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 
 import torsor
-from torsor.arrays.checked import prepare
+from torsor._lazy import load_everything
+from torsor.border.arrays import prepare
 from torsor.compiler.graph import count
 from torsor.functions.describe import request_of
 from torsor.functions.dispatch import PUBLIC, _shortest
 from torsor.papers.operation_counts import count_operations
 
+load_everything()
 FILES = Path(__file__).parents[1] / "data" / "robots"
 R = torsor.robots
 ARMS = {"panda": R.panda(), "ur5": R.ur5(), "iiwa": R.iiwa(), "puma560": R.puma560(friction=True)}

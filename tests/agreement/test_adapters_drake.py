@@ -161,7 +161,7 @@ def test_frames_accelerate_alike(pair, same):
         found = pair.plant.CalcSpatialAccelerationsFromVdot(pair.context, pair.peer.to_a(q, v, a))
         for link in pair.robot.links:
             A = found[int(pair.plant.GetBodyByName(link).index())].get_coeffs()
-            same(pair.peer.from_twist(A), torsor.kinematics.classical_acceleration(pair.robot, q, v, a, link), ROUNDING)
+            same(pair.peer.from_twist(A), torsor.kinematics.mixed_acceleration(pair.robot, q, v, a, link), ROUNDING)
 
 
 def test_inverse_dynamics_agrees(pair, same):

@@ -99,7 +99,7 @@ def test_the_tip_of_the_planar_2r_chain_moves_as_plane_geometry_says(same):
     same(torsor.kinematics.mixed_twist(robot, q, v, "tip")[:, 3:5], velocity, ROUNDING)
     x = -l1 * (s1 * a1 + c1 * v1**2) - l2 * (s12 * alpha + c12 * w**2)
     y = l1 * (c1 * a1 - s1 * v1**2) + l2 * (c12 * alpha - s12 * w**2)
-    same(torsor.kinematics.classical_acceleration(robot, q, v, a, "tip")[:, 3:5], np.array([x, y]).T, ROUNDING)
+    same(torsor.kinematics.mixed_acceleration(robot, q, v, a, "tip")[:, 3:5], np.array([x, y]).T, ROUNDING)
 
 
 # The cart and pole: cart M at x, point mass m on a pole of length l, θ = 0 hanging down

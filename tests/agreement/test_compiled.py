@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.arrays.checked import signature_of
+from torsor.border.arrays import signature_of
 from torsor.functions.dispatch import BY_NAME, PUBLIC
 from torsor.model.aligned import aligned
 
@@ -36,7 +36,7 @@ LONG = {
 EVERY_KIND = {
     "inverse_dynamics", "forward_dynamics", "articulated_body_acceleration", "mass_matrix", "inverse_mass_matrix",
     "coriolis_forces", "gravity_forces", "friction_forces", "kinetic_energy", "potential_energy", "frame_pose",
-    "body_jacobian", "mixed_jacobian", "space_jacobian", "body_acceleration", "classical_acceleration", "integrate",
+    "body_jacobian", "mixed_jacobian", "space_jacobian", "body_acceleration", "mixed_acceleration", "integrate",
     "difference", "configuration_rate", "centre_of_mass", "centroidal_momentum_matrix", "torque_regressor",
     "inverse_dynamics_derivatives", "mass_matrix_derivative", "task_space_dynamics",
 }  # fmt: skip

@@ -19,7 +19,7 @@ import pytest
 
 import torsor
 from torsor import Robot, ShapeError
-from torsor.arrays.checked import signature_of
+from torsor.border.arrays import signature_of
 from torsor.functions import batched_arrays as array_form
 from torsor.functions.dispatch import BY_NAME, PUBLIC
 from torsor.geometry import curvature

@@ -87,7 +87,7 @@ def test_armature_too():
 
 
 def test_derivatives_of_long_results_are_left_to_jax(monkeypatch):
-    monkeypatch.setattr("torsor.varied_in_jax.JACOBIAN_MOST", 0)
+    monkeypatch.setattr("torsor.functions.varied_in_jax.JACOBIAN_MOST", 0)
     robot = ARM.rename({}, robot="not seen before").with_gravity((0.0, 0.0, 1.0))
 
     def Gamma(I):

@@ -159,8 +159,8 @@ def test_frames_accelerate_alike_spatially_and_classically(pair, same):
         for kind in ("body", "space"):
             want = over_batch(pair.twin.acceleration, q, v, a, frame=frame, kind=kind)
             same(BY_NAME[f"{kind}_acceleration"](pair.robot, q, v, a, frame), want, ROUNDING)
-        want = over_batch(pair.twin.classical_acceleration, q, v, a, frame=frame)
-        same(torsor.kinematics.classical_acceleration(pair.robot, q, v, a, frame), want, ROUNDING)
+        want = over_batch(pair.twin.mixed_acceleration, q, v, a, frame=frame)
+        same(torsor.kinematics.mixed_acceleration(pair.robot, q, v, a, frame), want, ROUNDING)
 
 
 def up_to_sign_of_quaternions(pair: Pair, q_pin: np.ndarray) -> np.ndarray:

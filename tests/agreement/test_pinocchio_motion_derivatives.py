@@ -174,7 +174,7 @@ def test_derivatives_of_accelerations_in_base_axes_agree(plain_pair, same):
 
 def test_derivatives_of_the_acceleration_of_the_origin_agree(pair, same):
     for q, v, a in pair.states:
-        found = torsor.derivatives.classical_acceleration_derivatives(pair.robot, q, v, a, pair.frame)
+        found = torsor.derivatives.mixed_acceleration_derivatives(pair.robot, q, v, a, pair.frame)
         want = pair.twin.acceleration_of_origin(q, v, a, pair.frame)
         for got, expected in zip(found, want, strict=True):
             same(got[3:], expected, ROUNDING, scale=largest(*want))
@@ -183,7 +183,7 @@ def test_derivatives_of_the_acceleration_of_the_origin_agree(pair, same):
 def test_derivatives_of_angular_acceleration_agree(plain_pair, same):
     pair = plain_pair
     for q, v, a in pair.states:
-        found = torsor.derivatives.classical_acceleration_derivatives(pair.robot, q, v, a, pair.frame)
+        found = torsor.derivatives.mixed_acceleration_derivatives(pair.robot, q, v, a, pair.frame)
         want = pair.twin.acceleration(q, v, a, pair.frame, "space")
         for got, expected in zip(found, want, strict=True):
             same(got[:3], expected[:3], ROUNDING, scale=largest(*want))

@@ -21,7 +21,7 @@ from test_compiled import ALL, ROBOTS, arguments, parts
 
 import torsor
 from torsor import Robot
-from torsor.arrays.checked import prepare
+from torsor.border.arrays import prepare
 from torsor.compiler.print.numpy import build
 from torsor.functions.batched_arrays import Room
 from torsor.functions.describe import request_of

@@ -42,7 +42,7 @@ INVERTING = ["forward_dynamics", "inverse_mass_matrix", "geodesic_acceleration",
 
 def test_every_function_with_a_guarded_pivot_has_the_kernels_numbers():
     tried = []
-    for name in (name for name in PUBLIC if hasattr(torsor, name)):
+    for name in PUBLIC:
         try:
             kernel = torsor.compile(BY_NAME[name], PLANAR)
         except torsor.TorsorError:  # a frame or a task is to be named

@@ -203,9 +203,9 @@ def test_a_function_of_the_users_own_may_have_the_name_of_one_of_ours():
 
 
 def test_many_variants_of_a_robot_are_answered_with_a_hint(monkeypatch):
-    from torsor.functions import dispatch as compiled
+    from torsor.functions import describe
 
-    monkeypatch.setattr(compiled, "MANY_VARIANTS", 3)
+    monkeypatch.setattr(describe, "MANY_VARIANTS", 3)
     pendulum = torsor.robots.pendulum().rename({}, robot="varied")
     with pytest.warns(
         RuntimeWarning, match=r"3 variants of robot 'varied' .* parameters=\('inertias', ...\)"

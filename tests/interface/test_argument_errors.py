@@ -8,7 +8,7 @@ import pytest
 
 import torsor
 from torsor import ArgumentTypeError, Inertia, ModelError, ShapeError, TorsorError, UnknownName
-from torsor.arrays.arguments import explained
+from torsor.border.arguments import explained
 
 ARM = torsor.robots.planar2r()
 PANDA = torsor.robots.panda()

@@ -10,7 +10,16 @@ import pytest
 import torsor
 
 ROOT = Path(torsor.__file__).parent
-BASE = {"errors", "arrays", "lie", "model", "_once", "_text_files", "_lazy"}  # what every layer above them may use
+BASE = {
+    "errors",
+    "arrays",
+    "border",
+    "lie",
+    "model",
+    "_once",
+    "_text_files",
+    "_lazy",
+}  # what every layer above them may use
 EQUATIONS = BASE | {"mechanics", "geometry"}
 FUNCTIONS = EQUATIONS | {"compiler", "functions"}
 ALLOWED = {
@@ -20,12 +29,13 @@ ALLOWED = {
     "_lazy": {"_unknown_names"},
     "_text_files": {"errors"},
     "arrays": {"errors"},
-    "lie": {"arrays", "errors", "_lazy"},
-    "model": {"lie", "arrays", "errors", "_once", "_lazy"},
+    "border": {"arrays", "errors"},
+    "lie": {"border", "arrays", "errors", "_lazy"},
+    "model": {"border", "lie", "arrays", "errors", "_once", "_lazy"},
     # The equations are pure: they never meet the compiler, which knows no robots
-    "mechanics": {"model", "lie", "arrays", "errors"},
-    "geometry": {"_lazy", "mechanics", "model", "lie", "arrays", "errors"},
-    "compiler": {"_text_files", "_once", "arrays", "errors"},
+    "mechanics": {"border", "model", "lie", "arrays", "errors"},
+    "geometry": {"border", "_lazy", "mechanics", "model", "lie", "arrays", "errors"},
+    "compiler": {"border", "_text_files", "_once", "arrays", "errors"},
     # Where equations and compiler meet
     "functions": FUNCTIONS,
     "kinematics": {"_lazy"},

@@ -9,8 +9,8 @@ import pytest
 
 import torsor
 from torsor import Inertia, ModelError, lie, modern_robotics as mr
-from torsor.arrays.checked import signature_of
 from torsor.arrays.typing import POSE
+from torsor.border.arrays import signature_of
 from torsor.lie import quaternion, se3, so3
 from torsor.papers import rigid_body
 
@@ -107,7 +107,7 @@ def test_traced_values_and_those_of_jax_pass():
 def test_torsors_own_calls_are_not_looked_at(monkeypatch):
     """The robot's own poses are checked when it is made, and not in every recursion."""
     asked = []
-    border = sys.modules["torsor.arrays.checked"]
+    border = sys.modules["torsor.border.arrays"]
     monkeypatch.setattr(border, "refuse_what_is_none", lambda *given: asked.append(given))
     robot = torsor.robots.planar2r()
     with torsor.backend("numpy"):

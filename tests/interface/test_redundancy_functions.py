@@ -105,12 +105,12 @@ def test_a_loop_of_poses_closes():
     """Screw motions between poses, the last back to the first."""
     moves = np.array([np.zeros(6), [0, 0, 0.1, 0.05, 0, 0], [0.1, 0, 0.1, 0.05, 0.05, 0]])
     poses = torsor.frame_pose(PANDA, PANDA_Q, "hand_tcp") @ torsor.lie.se3.exp(moves)
-    found = torsor.redundancy.closed_loop_drift(PANDA, PANDA_Q, "hand_tcp", poses, loops=2, lift="pseudoinverse")
+    found = torsor.redundancy.closed_path_drift(PANDA, PANDA_Q, "hand_tcp", poses, loops=2, lift="pseudoinverse")
     assert found.task_error.max() < 1e-9
     assert found.per_loop > 1e-4
     ratio = found.length[2] / found.length[1]
     assert 1.5 < ratio < 2.5
-    again = torsor.redundancy.closed_loop_drift(
+    again = torsor.redundancy.closed_path_drift(
         PANDA, PANDA_Q, "hand_tcp", poses, loops=2, lift="pseudoinverse", feedback=5.0
     )
     np.testing.assert_allclose(again.q, found.q, atol=1e-7)
@@ -147,12 +147,12 @@ def test_a_lift_of_ones_own_is_followed():
         return np.linalg.inv(np.vstack([task.jacobian(robot, q), [1.0, 0.0, 0.0]]))[:, :2]
 
     q = reaching(1.7)
-    found = torsor.redundancy.closed_loop_drift(ARM, q, task, circle(task, 0.05), loops=3, lift=holding_the_first_joint)
+    found = torsor.redundancy.closed_path_drift(ARM, q, task, circle(task, 0.05), loops=3, lift=holding_the_first_joint)
     assert np.abs(found.drift).max() < 1e-8
     assert np.abs(found.predicted).max() < 1e-8  # differentiated by differences: np.linalg.inv cannot be traced
     assert "holding_the_first_joint" in str(found)
     metric = np.diag([1.0, 2.0, 3.0])
-    weighted = torsor.redundancy.closed_loop_drift(ARM, q, task, circle(task, 0.01), loops=1, lift=metric)
+    weighted = torsor.redundancy.closed_path_drift(ARM, q, task, circle(task, 0.01), loops=1, lift=metric)
     np.testing.assert_allclose(weighted.drift[1], weighted.predicted, atol=0.3 * np.abs(weighted.predicted).max())
 
 
@@ -191,11 +191,11 @@ def test_legs_of_a_curve_follow_each_other():
         (lambda: torsor.redundancy.is_riemannian_submersion(PANDA, "hand_tcp", -np.eye(6)), "positive definite"),
         (lambda: torsor.redundancy.lifts_agree(PANDA, np.zeros(7), "hand_tcp"), "loses rank"),
         (
-            lambda: torsor.redundancy.closed_loop_drift(PANDA, PANDA_Q, "hand_tcp", np.zeros((3, 2))),
+            lambda: torsor.redundancy.closed_path_drift(PANDA, PANDA_Q, "hand_tcp", np.zeros((3, 2))),
             r"points \(k, 6\) or poses",
         ),
         (
-            lambda: torsor.redundancy.closed_loop_drift(PANDA, PANDA_Q, "hand_tcp", lambda t: np.zeros(3)),
+            lambda: torsor.redundancy.closed_path_drift(PANDA, PANDA_Q, "hand_tcp", lambda t: np.zeros(3)),
             r"velocity \(6,\)",
         ),
         (

@@ -42,31 +42,31 @@ def test_every_configuration_shown_is_a_skeleton_in_its_place():
 def drift(lift, loops):
     zero = np.zeros((loops + 1, 3))
     moved = np.arange(loops + 1)[:, None] * np.array([0.1, -0.3, 0.2])
-    return torsor.redundancy.LoopDrift("arm", lift, zero, moved, zero[:, 0], zero[:, 0], np.zeros((2, 2)), zero[0])
+    return torsor.redundancy.PathDrift("arm", lift, zero, moved, zero[:, 0], zero[:, 0], np.zeros((2, 2)), zero[0])
 
 
 def test_a_drift_is_a_line_over_its_loops():
-    ax = torsor.plot.loop_drift([drift("inertia", 4), drift("pseudoinverse", 2)], labels=["one", "other"])
+    ax = torsor.plot.path_drift([drift("inertia", 4), drift("pseudoinverse", 2)], labels=["one", "other"])
     np.testing.assert_allclose(lines(ax, "drift 0")[0].get_ydata(), 0.3 * np.arange(5))
     np.testing.assert_allclose(lines(ax, "drift 1")[0].get_xdata(), [0, 1, 2])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "other"]
-    alone = torsor.plot.loop_drift(drift("inertia", 4), ax=plt.figure().add_subplot())
+    alone = torsor.plot.path_drift(drift("inertia", 4), ax=plt.figure().add_subplot())
     assert [text.get_text() for text in alone.get_legend().get_texts()] == ["inertia lift"]
     with pytest.raises(torsor.ShapeError, match="1 labels"):
-        torsor.plot.loop_drift([drift("inertia", 4), drift("pseudoinverse", 2)], labels=["one"])
+        torsor.plot.path_drift([drift("inertia", 4), drift("pseudoinverse", 2)], labels=["one"])
 
 
 def test_the_displacement_is_in_the_units_that_the_joints_have():
     labels = {}
     for units in (("rad",) * 3, ("m",) * 3, ("rad", "m", "rad")):
         zero = np.zeros((2, 3))
-        one = torsor.redundancy.LoopDrift(
+        one = torsor.redundancy.PathDrift(
             "arm", "inertia", zero, zero, zero[:, 0], zero[:, 0], np.eye(2), zero[0], units
         )
-        labels[units[:2]] = torsor.plot.loop_drift(one).get_ylabel().rpartition(" (")[2]
+        labels[units[:2]] = torsor.plot.path_drift(one).get_ylabel().rpartition(" (")[2]
     assert list(labels.values()) == ["rad)", "m)", "rad or m)"]
     task = torsor.position_task("tip", ["vx", "vy"])
-    found = torsor.redundancy.closed_loop_drift(ARM, [0.3, 0.9, -1.2], task, [[0, 0], [0.01, 0], [0, 0.01]], loops=1)
+    found = torsor.redundancy.closed_path_drift(ARM, [0.3, 0.9, -1.2], task, [[0, 0], [0.01, 0], [0, 0.01]], loops=1)
     assert found.units == ("rad",) * 3
 
 

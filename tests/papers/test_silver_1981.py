@@ -169,7 +169,7 @@ def links(chain, state):
         robot = chain.robot.with_frame("centre", link, pose(p=body.com))
         twist, acceleration = (
             torsor.kinematics.mixed_twist(robot, q, v, "centre"),
-            torsor.kinematics.classical_acceleration(robot, q, v, a, "centre"),
+            torsor.kinematics.mixed_acceleration(robot, q, v, a, "centre"),
         )
         J, J_dot = (
             torsor.mixed_jacobian(robot, q, "centre"),

@@ -54,7 +54,7 @@ JACOBIANS = {
 ACCELERATIONS = {
     "body": torsor.kinematics.body_acceleration,
     "space": torsor.kinematics.space_acceleration,
-    "mixed": torsor.kinematics.classical_acceleration,
+    "mixed": torsor.kinematics.mixed_acceleration,
 }
 
 

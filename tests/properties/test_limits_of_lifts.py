@@ -49,7 +49,7 @@ def test_going_beyond_limits_is_said():
     np.testing.assert_allclose(lifted.q, torsor.redundancy.lift_curve(FREE, Q, XY, CORNERS, samples=3).q, atol=1e-12)
     assert lifted.finished
     assert "it goes beyond the upper limit of 'joint_2'" in str(lifted)
-    drift = torsor.redundancy.closed_loop_drift(limited(upper), Q, XY, CORNERS, loops=1)
+    drift = torsor.redundancy.closed_path_drift(limited(upper), Q, XY, CORNERS, loops=1)
     assert drift.finished
     assert "joints go beyond the upper limit of 'joint_2'" in str(drift)
     assert ", in loop 1 at t = " in drift.limit
@@ -92,7 +92,7 @@ def test_without_limits_there_is_nothing_to_warn_of():
 
 def test_closed_paths_go_round_as_often_as_limits_let_them():
     path = circle(XY, -0.1)
-    free = torsor.redundancy.closed_loop_drift(FREE, Q, XY, path, loops=4, lift="pseudoinverse")
+    free = torsor.redundancy.closed_path_drift(FREE, Q, XY, path, loops=4, lift="pseudoinverse")
     joint = int(np.argmax(np.abs(free.drift[-1])))
     way = torsor.redundancy.lift_curve(FREE, Q, XY, path, lift="pseudoinverse", samples=201)
     side = 1.0 if free.drift[-1, joint] > 0 else -1.0
@@ -100,7 +100,7 @@ def test_closed_paths_go_round_as_often_as_limits_let_them():
     reach = np.max(side * way.q[:, joint]) + 1.5 * abs(free.drift[1, joint])
     bounds = (-np.inf, side * reach) if side > 0 else (side * reach, np.inf)
     robot = FREE.with_limits({f"joint_{joint + 1}": bounds})
-    found = torsor.redundancy.closed_loop_drift(robot, Q, XY, path, loops=4, lift="pseudoinverse", within_limits=True)
+    found = torsor.redundancy.closed_path_drift(robot, Q, XY, path, loops=4, lift="pseudoinverse", within_limits=True)
     assert 1 <= found.loops < 4
     assert not found.finished
     np.testing.assert_allclose(found.q, free.q[: found.loops + 1], atol=1e-9)
@@ -112,7 +112,7 @@ def test_closed_paths_go_round_as_often_as_limits_let_them():
     "call",
     [
         lambda robot: torsor.redundancy.lift_curve(robot, Q, XY, CORNERS, within_limits=True),
-        lambda robot: torsor.redundancy.closed_loop_drift(robot, Q, XY, CORNERS, within_limits=True),
+        lambda robot: torsor.redundancy.closed_path_drift(robot, Q, XY, CORNERS, within_limits=True),
         lambda robot: torsor.redundancy.self_motion(robot, Q, XY, within_limits=True),
         lambda robot: torsor.redundancy.self_motion_components(robot, Q, XY, within_limits=True),
     ],
@@ -124,7 +124,7 @@ def test_starts_outside_the_limits_are_refused(call):
 
 def test_no_motion_within_limits_is_said_in_words():
     with pytest.raises(torsor.TorsorError, match="cannot go round once within its limits: it comes to the upper limit"):
-        torsor.redundancy.closed_loop_drift(limited(Q[1] + 1e-3), Q, XY, CORNERS, within_limits=True)
+        torsor.redundancy.closed_path_drift(limited(Q[1] + 1e-3), Q, XY, CORNERS, within_limits=True)
     rates = torsor.redundancy.lift_curve(FREE, Q, XY, CORNERS, samples=2).v[0]
     joint = int(np.argmax(rates))
     robot = FREE.with_limits({f"joint_{joint + 1}": (-np.inf, Q[joint])})

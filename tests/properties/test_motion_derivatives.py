@@ -40,8 +40,8 @@ ACCELERATIONS = {
         torsor.space_jacobian,
     ),
     "mixed": (
-        torsor.kinematics.classical_acceleration,
-        torsor.derivatives.classical_acceleration_derivatives,
+        torsor.kinematics.mixed_acceleration,
+        torsor.derivatives.mixed_acceleration_derivatives,
         torsor.mixed_jacobian,
     ),
 }
@@ -260,7 +260,7 @@ def test_the_momentum_changes_along_a_motion_by_the_rate_of_the_mass_matrix(case
 def test_momentum_matrices_give_the_momenta(case):
     robot, q, v, _, _ = case
     P, h = torsor.dynamics.spatial_momentum(robot, q, v), torsor.dynamics.centroidal_momentum(robot, q, v)
-    assert_close(times(torsor.dynamics.momentum_matrix(robot, q), v), P, 1e-11)
+    assert_close(times(torsor.dynamics.spatial_momentum_matrix(robot, q), v), P, 1e-11)
     assert_close(times(torsor.dynamics.centroidal_momentum_matrix(robot, q), v), h, 1e-11, scale=largest(P))
     c = torsor.dynamics.centre_of_mass(robot, q)
     assert_close(h[..., :3] + np.cross(c, P[..., 3:]), P[..., :3], 1e-11)
@@ -316,7 +316,7 @@ def test_a_robot_without_mass_has_no_centre_but_everything_else():
         assert np.all(np.isnan(found))
     for zero in (
         torsor.derivatives.gravity_forces_derivative(robot, q),
-        torsor.dynamics.momentum_matrix(robot, q),
+        torsor.dynamics.spatial_momentum_matrix(robot, q),
         *torsor.derivatives.spatial_momentum_derivatives(robot, q, v),
         torsor.derivatives.kinetic_energy_derivatives(robot, q, v).dq,
         torsor.derivatives.generalised_momentum_derivatives(robot, q, v).dq,
@@ -355,7 +355,7 @@ def test_twist_derivatives_contract_the_kinematic_hessians(kind, case):
     ("name", "rest"),
     [
         ("mixed_twist", ["v", "frame"]),
-        ("classical_acceleration", ["v", "a", "frame"]),
+        ("mixed_acceleration", ["v", "a", "frame"]),
         ("generalised_momentum", ["v"]),
         ("centroidal_momentum", ["v"]),
         ("gravity_forces", []),

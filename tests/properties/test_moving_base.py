@@ -146,7 +146,7 @@ def test_bias_forces_are_inverse_dynamics_at_zero_acceleration(case):
 def test_motions_of_frames_are_those_on_a_prescribed_mount(way, case):
     robot, q, v, a, _ = case
     base_motion, floating, state = on_its_mount(case)
-    frame, acceleration = case.frame(), "classical" if way == "mixed" else way
+    frame, acceleration = case.frame(), way
     for name, given_state in ((f"{way}_twist", 2), (f"{acceleration}_acceleration", 3)):
         found = BY_NAME[name](robot, *(q, v, a)[:given_state], frame, base_motion=base_motion)
         want = BY_NAME[name](floating, *state[:given_state], frame)
@@ -199,7 +199,7 @@ def test_linear_equations_on_a_moving_base():
 def test_compiled_alone_and_by_whole_arrays(whole_arrays, monkeypatch):
     """One kernel for a batch, and as robots too large for one kernel are evaluated."""
     if whole_arrays:
-        monkeypatch.setattr(torsor.array_form, "UNROLLED_MOST", 0)
+        monkeypatch.setattr(torsor.functions.batched_arrays, "UNROLLED_MOST", 0)
     robot = torsor.robots.chain(2)
     q, v, tau = torsor.random_state(robot, seed=0, batch=(2,))
     base_motion = tuple(np.random.default_rng(0).normal(size=(2, 6)))

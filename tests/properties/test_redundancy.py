@@ -241,7 +241,7 @@ def test_small_loops_drift_as_brackets_predict(robot, lift):
     off = []
     for size in (0.02, 0.01):
         corners = size * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-        found = torsor.redundancy.closed_loop_drift(robot, q, task, corners, loops=1, lift=lift, tolerance=1e-13)
+        found = torsor.redundancy.closed_path_drift(robot, q, task, corners, loops=1, lift=lift, tolerance=1e-13)
         assert found.task_error[1] < 1e-11
         assert_close(found.area, size**2 * np.array([[0.0, 1.0], [-1.0, 0.0]]), 1e-15)
         off.append(largest(found.drift[1] - found.predicted) / size**2)

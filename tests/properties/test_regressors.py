@@ -150,7 +150,7 @@ def test_energies_and_momenta_are_their_regressors_times_the_parameters(case):
     for regressor, value, given_ in (
         (torsor.identification.kinetic_energy_regressor, torsor.kinetic_energy, (q, v)),
         (torsor.identification.potential_energy_regressor, torsor.potential_energy, (q,)),
-        (torsor.identification.momentum_regressor, torsor.dynamics.generalised_momentum, (q, v)),
+        (torsor.identification.generalised_momentum_regressor, torsor.dynamics.generalised_momentum, (q, v)),
         (torsor.identification.spatial_momentum_regressor, torsor.dynamics.spatial_momentum, (q, v)),
     ):
         Y = regressor(robot, *given_)
@@ -164,7 +164,7 @@ def test_momentum_is_the_derivative_of_kinetic_energy_by_velocity(case):
     slope = derivative(
         lambda t: torsor.identification.kinetic_energy_regressor(robot, q, v + t * u), 1.0
     )  # quadratic: no step is too long
-    along = (u[..., None, :] @ torsor.identification.momentum_regressor(robot, q, v))[..., 0, :]
+    along = (u[..., None, :] @ torsor.identification.generalised_momentum_regressor(robot, q, v))[..., 0, :]
     assert_close(along, slope, ROUNDING, scale=largest(torsor.identification.kinetic_energy_regressor(robot, q, v)))
 
 
@@ -186,7 +186,7 @@ def test_the_rate_of_momentum_makes_up_the_torque_with_the_transposed_coriolis_m
     """d/dt (M v) = M a + C v + Cᵀ v, so that filtered identification needs no acceleration."""
     robot, q, v, a, _ = case
     pi, base = torsor.identification.inertial_parameters(robot), without_joint_effects(robot).with_gravity(np.zeros(3))
-    rate = rate_along(torsor.identification.momentum_regressor, robot, q, v, a) @ pi
+    rate = rate_along(torsor.identification.generalised_momentum_regressor, robot, q, v, a) @ pi
     back = times(transposed(torsor.coriolis_matrix(base, q, v)), v)
     forces = torsor.identification.torque_regressor(base, q, v, a) @ pi
     assert_close(rate, forces + back, DIFFERENTIATED, scale=1e2 * largest(forces) + 1e2 * largest(back))
@@ -302,7 +302,7 @@ def test_compiled_regressors_are_those_of_numpy(batch):
     for regressor, given_ in (
         (torsor.identification.torque_regressor, (q, v, a)),
         (torsor.identification.reference_regressor, (q, v, a - v, a)),
-        (torsor.identification.momentum_regressor, (q, v)),
+        (torsor.identification.generalised_momentum_regressor, (q, v)),
         (torsor.identification.joint_regressor, (v, a)),
     ):
         compiled = regressor(robot, *given_)

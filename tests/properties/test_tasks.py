@@ -96,7 +96,7 @@ def test_axes_are_part_of_what_a_task_is():
     q, goal = np.ones(6), np.eye(4)
     for refused in (
         lambda: torsor.control.operational_space(robot, q, 0 * q, space, goal, 1.0, 1.0),
-        lambda: torsor.redundancy.closed_loop_drift(robot, q, space, np.zeros((3, 6))),
+        lambda: torsor.redundancy.closed_path_drift(robot, q, space, np.zeros((3, 6))),
     ):
         with pytest.raises(torsor.TorsorError, match="'tool0 in space axes' says how fast it moves, not where it is"):
             refused()

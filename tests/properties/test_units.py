@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from property_checks import assert_close
 from property_strategies import ALL_KINDS, joints_of, lumped_robots, pose_of, robots, seeds, sized
-from torsor.functions.mass_matrix_report import idle_joints, idle_together, negative_joints
 
 import torsor
 from torsor import Inertia, Joint
+from torsor.functions.singular_mass_matrix import idle_joints, idle_together, negative_joints
 from torsor.model.inertia_rank import definiteness, has_degenerate_links
 
 TURNING = {"revolute", "helical", "spherical"}

@@ -11,9 +11,9 @@ import numpy
 
 from torsor.adapters.joint_forms import IN_ORDER, ONE_NUMBER, XYZW, Form
 from torsor.arrays import concat, take, zeros
-from torsor.arrays.arguments import explained
-from torsor.arrays.checked import check, spread
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Quaternion, Twist, Wrench
+from torsor.border import explained
+from torsor.border.arrays import check, spread
 from torsor.errors import ModelError, ShapeError, unknown_name
 from torsor.lie import quaternion, se3
 from torsor.model import Robot

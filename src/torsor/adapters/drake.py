@@ -38,8 +38,8 @@ from torsor.adapters.joint_forms import (
     unit_wxyz,
 )
 from torsor.arrays import atan2, concat, cos, sin, stack, take
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Quaternion, Vector3
+from torsor.border import explained
 from torsor.lie import quaternion
 from torsor.model import Robot
 

@@ -38,8 +38,9 @@ from torsor.adapters.joint_forms import (
     to_parent_axes,
     unit_wxyz,
 )
-from torsor.arrays import checked, concat, cross, identity, is_concrete, matvec, take, transpose
+from torsor.arrays import concat, cross, identity, is_concrete, matvec, take, transpose
 from torsor.arrays.typing import Array, Pose, Quaternion, Twist, Vector3, Wrench
+from torsor.border import checked
 from torsor.errors import ModelError
 from torsor.lie import quaternion
 from torsor.lie.se3 import rotation, translation

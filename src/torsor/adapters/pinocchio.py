@@ -25,8 +25,8 @@ from typing import Final
 from torsor.adapters.adapter import Adapter, joints_of_kind
 from torsor.adapters.joint_forms import LINEAR_FIRST, ONE_NUMBER, Form, same, same_velocity, unit
 from torsor.arrays import atan2, concat, constant, cos, sin, stack, take
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
+from torsor.border import explained
 from torsor.model import Robot
 
 _PLANAR_ORDER, _PLANAR_BACK = constant([1, 2, 0]), constant([2, 0, 1])

@@ -1,6 +1,5 @@
 """Arrays of any library: which one is it, the primitives we allow ourselves, shapes with names."""
 
-from torsor.arrays.checked import checked as checked
 from torsor.arrays.exact import exact_constants as exact_constants
 from torsor.arrays.namespace import is_concrete as is_concrete, namespace as namespace
 from torsor.arrays.orthonormal_rows import (

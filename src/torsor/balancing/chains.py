@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.balancing.axisymmetric import axisymmetric_counterweights
 from torsor.balancing.gravity import gravity_counterweights
 from torsor.balancing.variation import is_number
+from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.lie.unchecked import screw
 from torsor.model import Inertia, Robot, pose_from, serial_chain

@@ -12,7 +12,7 @@ from torsor.arrays.typing import Vector3
 from torsor.balancing.gravity_balance import GravityReport
 from torsor.balancing.mass_matrix_balance import BalanceReport
 from torsor.balancing.variation import check_robot, is_real
-from torsor.errors import ModelError, TorsorError
+from torsor.errors import ArgumentError, ModelError
 from torsor.model import Inertia, Robot
 
 Amounts = Mapping[str, float] | float  # for each link by name, or one number for all
@@ -85,7 +85,7 @@ def check_amounts(who: str, robot: Robot, what: str, amounts: Amounts | None, *,
                 f"{who}: `{what}` names {link!r}, the base, which does not move. Moving links: robot.links."
             )
         if not is_real(value):
-            raise TorsorError(
+            raise ArgumentError(
                 f"{who}: `{what}` must be one number for all links, or a dict with a number for each link by name, such as "
                 f"{{{robot.links[-1]!r}: 1.0}}; got {amounts!r}."
             )

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.balancing.variation import is_number, variation
-from torsor.errors import ShapeError, TorsorError
+from torsor.border import explained
+from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.backend import backend, compiles
 from torsor.functions.compile import compile
 from torsor.geometry.curvature import curvature_norm
@@ -42,7 +42,7 @@ class DesignScan(NamedTuple):
     def best(self) -> Any:
         """The value with the least root mean square; an error if the measure is NaN for all of them."""
         if np.all(np.isnan(self.rms)):
-            raise TorsorError(
+            raise ArgumentError(
                 "design_scan: no value is best, for the measure is NaN for all of them: the mass matrices are singular "
                 "(torsor.dynamics.mass_matrix_report tells why), or the measure given has no value."
             )
@@ -83,12 +83,14 @@ def design_scan(
     """
     kept = tuple(values)
     if not kept or not is_number(configurations) or int(configurations) != configurations or configurations < 1:
-        raise TorsorError(
+        raise ArgumentError(
             f"design_scan: takes at least one value and a whole number of configurations, at least one, got {len(kept)} and "
             f"{configurations!r}."
         )
     if isinstance(measure, str) and measure not in MEASURES:
-        raise TorsorError(f"design_scan: unknown measure {measure!r}. Measures: {', '.join(MEASURES)}, or a function.")
+        raise ArgumentError(
+            f"design_scan: unknown measure {measure!r}. Measures: {', '.join(MEASURES)}, or a function."
+        )
     robots = [_robot(make_robot, value) for value in kept]
     q = [random_configuration(robot, seed=seed, batch=(configurations,)) for robot in robots]
     if measure == "curvature" and len(kept) * configurations >= WORTH_COMPILING and compiles() and _alike(robots):
@@ -161,7 +163,7 @@ def _stacked(rows: list[Array]) -> Array:
 def _robot(make_robot: Callable[[Any], Robot], value: Any) -> Robot:
     robot = make_robot(value)
     if not isinstance(robot, Robot):
-        raise TorsorError(f"design_scan: make_robot({value!r}) must give a torsor.Robot, got {type(robot).__name__}.")
+        raise ArgumentError(f"design_scan: make_robot({value!r}) must give a torsor.Robot, got {type(robot).__name__}.")
     if not robot.is_concrete:
-        raise TorsorError(f"design_scan: robot {robot.name!r} holds traced parameters; scan robots of plain numbers.")
+        raise ArgumentError(f"design_scan: robot {robot.name!r} holds traced parameters; scan robots of plain numbers.")
     return robot

@@ -10,7 +10,7 @@ import numpy as np
 from torsor.arrays.typing import InertiaRow, Vector3
 from torsor.balancing.counterweights import Amounts, Counterweight, amount, check_amounts
 from torsor.balancing.variation import ROUNDING, check_robot
-from torsor.errors import ModelError, TorsorError
+from torsor.errors import ArgumentError, ModelError
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import joint_pose
 from torsor.model import Inertia, Robot
@@ -65,7 +65,7 @@ def check_limits(who: str, robot: Robot, masses: Amounts | None, distances: Amou
     """Refuse masses and distances that are none, or of unknown links, or both of one link, or neither."""
     check_robot(who, robot)
     if masses is None and distances is None:
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: say how heavy the counterweights are (masses=, kg) or how far from the joint's axis they sit "
             "(distances=, m): one number for all links, or a dict by link name."
         )
@@ -73,7 +73,9 @@ def check_limits(who: str, robot: Robot, masses: Amounts | None, distances: Amou
     check_amounts(who, robot, "distances", distances, positive=True)
     for link in robot.links:
         if amount(masses, link) is not None and amount(distances, link) is not None:
-            raise TorsorError(f"{who}: link {link!r} is given both a mass and a distance; one follows from the other.")
+            raise ArgumentError(
+                f"{who}: link {link!r} is given both a mass and a distance; one follows from the other."
+            )
 
 
 def bring_onto_axis(

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.balancing.variation import ROUNDING, printed, sampled
+from torsor.border import explained
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.bias_forces import gravity_forces
 from torsor.mechanics.dynamics.energy import potential_energy

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.balancing.counterweight_search import ITERATIONS, LARGE, Problem, effort, starts
 from torsor.balancing.counterweights import Balancing, Counterweight, carrying
 from torsor.balancing.linear_variation import variation_map
 from torsor.balancing.mass_matrix_balance import report_of
 from torsor.balancing.variation import ROUNDING, check_robot, is_number, sampled, variation
-from torsor.errors import ModelError, TorsorError, unknown_name
+from torsor.border import explained
+from torsor.errors import ArgumentError, MissingDependency, ModelError, unknown_name
 from torsor.model import Robot
 
 PATIENCE = 1.0  # s, before a word on the terminal
@@ -79,7 +79,7 @@ def _search(who: str, robot: Robot, chosen: list[int], problem: Problem, seed: i
     try:
         optimize = importlib.import_module("scipy.optimize")
     except ImportError as error:
-        raise TorsorError(f"{who} needs SciPy: pip install 'torsor[motion]'.") from error
+        raise MissingDependency(f"{who} needs SciPy: pip install 'torsor[motion]'.") from error
     begun, told = time.monotonic(), False
     best, least = np.zeros(4 * problem.size), 1.0
     tried = starts(problem, seed) if problem.size else []
@@ -120,9 +120,9 @@ def _checked(
             f"{who}: added_mass must not be negative and reach must be positive, got {added_mass} kg and {reach} m."
         )
     if not (is_number(weight) and weight >= 0):
-        raise TorsorError(f"{who}: weight must not be negative, got {weight}.")
+        raise ArgumentError(f"{who}: weight must not be negative, got {weight}.")
     if links is not None and (isinstance(links, str) or not len(links)):
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: `links` must be a list of at least one link by name, got {links!r}. Leave it out for all: robot.links."
         )
     for link in robot.links if links is None else links:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.balancing.gyroscopic import GyroscopicTerm, gyroscopic_terms
 from torsor.balancing.variation import Variation, printed, sampled, variation
+from torsor.border import explained
 from torsor.model import Robot
 
 SHOWN = 5  # entries in a printed report

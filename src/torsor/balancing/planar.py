@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
 from torsor.balancing.conditions import axes_of, needs_of, not_parallel
 from torsor.balancing.counterweights import Amounts, Balancing, carrying
 from torsor.balancing.first_moments import Composites, bring_onto_axis, check_limits, refuse_idle_names
 from torsor.balancing.mass_matrix_balance import is_balanced
+from torsor.border import explained
 from torsor.errors import ModelError, ShapeError
 from torsor.model import Robot
 

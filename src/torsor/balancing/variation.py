@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError, ArgumentTypeError
 from torsor.geometry.freedoms import gathering
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.geometry.mass_matrix_derivatives import derivative_of
@@ -50,11 +50,11 @@ def sampled(who: str, robot: Robot, configurations: int, seed: int, tolerance: f
     """The neutral configuration and ``configurations`` random ones (1 + configurations, nq)."""
     check_robot(who, robot)
     if not (is_number(configurations) and int(configurations) == configurations and is_number(tolerance)):
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: takes a whole number of configurations and a tolerance, got {configurations!r}, {tolerance!r}."
         )
     if not (configurations >= 1 and tolerance >= 0):
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: at least one configuration and a tolerance that is not negative, got {configurations}, {tolerance}."
         )
     return np.concatenate([robot.neutral[None], random_configuration(robot, seed=seed, batch=(int(configurations),))])
@@ -63,9 +63,9 @@ def sampled(who: str, robot: Robot, configurations: int, seed: int, tolerance: f
 def check_robot(who: str, robot: Robot) -> None:
     """Refuse what is no robot, or one whose numbers are not known."""
     if not isinstance(robot, Robot):
-        raise TorsorError(f"{who}: the first argument must be a torsor.Robot, got {type(robot).__name__}.")
+        raise ArgumentTypeError(f"{who}: the first argument must be a torsor.Robot, got {type(robot).__name__}.")
     if not robot.is_concrete:
-        raise TorsorError(f"{who}: robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
+        raise ArgumentError(f"{who}: robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
 
 
 def is_real(value: Any) -> bool:

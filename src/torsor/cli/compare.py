@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from torsor.errors import TorsorError, printable
+from torsor.errors import ArgumentError, printable
 from torsor.papers.formulation_comparison import compare_formulations
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the table."""
     if options.plot and not Path(options.plot).absolute().parent.is_dir():
-        raise TorsorError(
+        raise ArgumentError(
             f"compare: there is no directory {Path(options.plot).absolute().parent} to put the picture in."
         )
     sys.stdout.write(str(compare_formulations(options.links, timings=not options.counts_only)))
@@ -31,6 +31,6 @@ def run(options: argparse.Namespace) -> int:
             try:
                 figure.savefig(options.plot, bbox_inches="tight")
             except (OSError, ValueError) as error:
-                raise TorsorError(f"compare: the picture cannot be written: {error}") from error
+                raise ArgumentError(f"compare: the picture cannot be written: {error}") from error
         sys.stdout.write(f"\npicture: {printable(options.plot)}\n")
     return 0

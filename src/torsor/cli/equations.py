@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the equations, and write them where asked."""
     builder = SMALL.get(options.robot)
     if builder is None and options.robot not in LARGER and not Path(options.robot).exists():
-        raise torsor.TorsorError(
+        raise torsor.ArgumentError(
             f"{options.robot}: there is no such file, nor a robot of that name: {', '.join(sorted([*SMALL, *LARGER]))}."
         )
     robot = robot_of(options) if builder is None else builder()
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
 def _renaming(pair: str) -> tuple[str, Any]:
     old, sign, new = pair.partition("=")
     if not sign:
-        raise torsor.TorsorError(f"--symbol takes OLD=NEW, got {pair!r}.")
+        raise torsor.ArgumentError(f"--symbol takes OLD=NEW, got {pair!r}.")
     new = new.strip()
     return old.strip(), new if new.isidentifier() or not new else parsed(sympy_module(), new)
 

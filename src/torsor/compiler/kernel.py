@@ -15,9 +15,9 @@ import numpy as np
 from torsor._once import once
 from torsor._text_files import path_to_write
 from torsor.arrays import as_numbers
-from torsor.arrays.arguments import explained
-from torsor.arrays.checked import MOST_BATCH_AXES
 from torsor.arrays.namespace import namespace
+from torsor.border import explained
+from torsor.border.arrays import MOST_BATCH_AXES
 from torsor.compiler import differentiate
 from torsor.compiler.choice import compiles
 from torsor.compiler.evaluate import evaluate
@@ -27,7 +27,7 @@ from torsor.compiler.print.llvm import emit
 from torsor.compiler.print.names import c_function
 from torsor.compiler.run import engine, native
 from torsor.compiler.run.fast_entry import Numbers, fast_function
-from torsor.errors import ShapeError, TorsorError, unknown_name
+from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_name
 
 Array = Any
 
@@ -49,7 +49,7 @@ class Kernel:
         self._names = [port.name for port in program.outputs]
         self._single = len(self._names) == 1
         if len(set(self._names)) < len(self._names):
-            raise TorsorError(
+            raise ArgumentError(
                 f"kernel {name!r}: two outputs have one name, among {', '.join(self._names)}; rename one."
             )
         self._fast, self._door = fast_function(self._general, "kernel", "torsor", "(*args)", "")
@@ -229,7 +229,7 @@ def _library(name: str, who: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise TorsorError(f"{who} needs {name}: pip install 'torsor[{name}]'.") from error
+        raise MissingDependency(f"{who} needs {name}: pip install 'torsor[{name}]'.") from error
 
 
 def _is_jax(value: Any) -> bool:
@@ -245,7 +245,7 @@ def _checked(name: str, port: Port, value: Array) -> Any:
         raise ShapeError(f"kernel {name!r}: `{port.name}`: {error}") from None
     except (TypeError, ValueError) as error:
         if _is_jax(value):
-            raise TorsorError(
+            raise ArgumentError(
                 f"kernel {name!r}: `{port.name}` has no numbers yet, within a function that JAX transforms. That needs a call "
                 "without out=, and JAX on the CPU with the compiler (torsor doctor)."
             ) from error

@@ -22,7 +22,7 @@ from torsor.compiler.run.apart import new_lock
 from torsor.compiler.run.kept_code import Source, machine_code
 from torsor.compiler.run.native import ALIGNMENT, ELEMENTS, address_of, regular
 from torsor.compiler.run.threads import AT_ONCE, in_slices
-from torsor.errors import ShapeError, TorsorError, unknown_name
+from torsor.errors import ArgumentError, ShapeError, unknown_name
 
 Array = Any
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -41,7 +41,7 @@ class Scan:
         self.name, self.program, self.roles = name, program, roles
         for given, made in zip(program.graph.inputs[: roles.state], program.outputs, strict=False):
             if given != made:
-                raise TorsorError(
+                raise ArgumentError(
                     f"scan: the step must return its state first, in the same order and shape: expected {given.name!r} "
                     f"{given.shape}, got {made.name!r} {made.shape}."
                 )
@@ -71,7 +71,7 @@ class Scan:
     def __call__(self, /, *, steps: int, every: int = 1, **given: Array) -> dict[str, Array]:
         """Run ``steps`` steps; see the class for shapes."""
         if not (isinstance(steps, Integral) and isinstance(every, Integral)) or steps < 0 or every < 1:
-            raise TorsorError(
+            raise ArgumentError(
                 f"scan {self.name!r}: steps must be a whole number, not negative, and every one of at least 1, got "
                 f"{steps!r:.40}, {every!r:.40}."
             )

@@ -13,7 +13,7 @@ from torsor.arrays.exact import exact_constants
 from torsor.compiler.graph import Graph, Port, Program
 from torsor.compiler.simplify import Level, Rewriter, compact
 from torsor.compiler.traced_array import INSTEAD, Recorder, TracedArray, numbers
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError, TorsorError
 
 
 @dataclass
@@ -54,9 +54,9 @@ def trace(
             named = named_outputs(function(**arrays))
     except (TypeError, ValueError) as error:
         if isinstance(error.__cause__, TorsorError):  # NumPy asked a traced number for its value, for an array
-            raise TorsorError(f"traced numbers cannot be written into a NumPy array; {INSTEAD}") from error
+            raise ArgumentError(f"traced numbers cannot be written into a NumPy array; {INSTEAD}") from error
         if f"type {TracedArray.__name__} which has no callable" in str(error):  # of an array of objects
-            raise TorsorError(f"np.array makes no traced array of traced numbers; {INSTEAD}") from error
+            raise ArgumentError(f"np.array makes no traced array of traced numbers; {INSTEAD}") from error
         raise
     outputs = {name: numbers(graph, value) for name, value in named.items()}
     if budget is not None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from torsor.compiler.graph import TRUTH_VALUED, Graph, Op
 from torsor.compiler.simplify import Rewriter
-from torsor.errors import ArgumentTypeError, TorsorError
+from torsor.errors import ArgumentError, ArgumentTypeError
 
 Recorder = Graph | Rewriter  # what operations are told to
 INSTEAD = "collect entries in a list and join them: np.stack([q[0], q[1]]) for numbers, np.concatenate for arrays."
@@ -66,7 +66,7 @@ class TracedArray:
         return TracedArray(self.graph, np.asarray(self.ids[index]))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        raise TorsorError(f"a traced array cannot be written into; {INSTEAD}")
+        raise ArgumentError(f"a traced array cannot be written into; {INSTEAD}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """An array of objects, each a traced number: what ``np.array([q[0], q[1]])`` makes, and `_ids` takes."""
@@ -78,20 +78,20 @@ class TracedArray:
         return objects
 
     def __bool__(self) -> bool:
-        raise TorsorError(
+        raise ArgumentError(
             "the value of a traced array is not known while tracing, so `if`, `while`, `and`, `or` cannot depend on it; "
             "use np.where(condition, yes, no)"
         )
 
     def __float__(self) -> float:
-        raise TorsorError("the value of a traced array is not known while tracing: float() and math need numbers")
+        raise ArgumentError("the value of a traced array is not known while tracing: float() and math need numbers")
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
         return NAMESPACE
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if kwargs.get("out") is not None:  # as in x += traced
-            raise TorsorError(
+            raise ArgumentError(
                 f"the result of np.{ufunc.__name__} on traced numbers cannot be written into an array; {INSTEAD}"
             )
         handler = _HANDLERS.get(ufunc.__name__)
@@ -193,28 +193,28 @@ def numbers(graph: Recorder, value: Any) -> np.ndarray:
     return ids
 
 
-def _unsupported(name: str) -> TorsorError:
+def _unsupported(name: str) -> ArgumentError:
     known = ", ".join(sorted(set(_HANDLERS)))
-    return TorsorError(f"{name} cannot be traced. What can be: + - * / @ [] comparisons, and {known}.")
+    return ArgumentError(f"{name} cannot be traced. What can be: + - * / @ [] comparisons, and {known}.")
 
 
 def _graph_of(values: Sequence[Any]) -> Recorder:
     for value in values:
         if isinstance(value, TracedArray):
             return value.graph
-    raise TorsorError("no traced array among the arguments")
+    raise ArgumentError("no traced array among the arguments")
 
 
 def _ids(graph: Recorder, value: Any) -> np.ndarray:
     """Nodes of a traced array, or of numbers taken as constants."""
     if isinstance(value, TracedArray):
         if value.graph is not graph:
-            raise TorsorError("arrays of two different traces cannot be combined")
+            raise ArgumentError("arrays of two different traces cannot be combined")
         return value.ids
     numbers = np.asarray(value)
     entries = numbers.ravel().tolist()
     if numbers.dtype.kind not in "fiub" and not all(isinstance(x, (TracedArray, float, int)) for x in entries):
-        raise TorsorError(f"cannot trace {value!r:.60}: neither a number nor a traced array")
+        raise ArgumentError(f"cannot trace {value!r:.60}: neither a number nor a traced array")
     flat = [int(_ids(graph, x)) if isinstance(x, TracedArray) else graph.constant(float(x)) for x in entries]
     return np.array(flat, dtype=np.int64).reshape(numbers.shape)
 
@@ -252,7 +252,7 @@ def _power(x: Any, exponent: Any) -> TracedArray:
         return x  # type: ignore[no-any-return]
     if exponent == -1:
         return _DIV(1.0, x)
-    raise TorsorError(f"x ** {exponent!r} cannot be traced; exponents 2, 3, …, 0.5, 1 and −1 can")
+    raise ArgumentError(f"x ** {exponent!r} cannot be traced; exponents 2, 3, …, 0.5, 1 and −1 can")
 
 
 def _matmul(A: Any, B: Any) -> TracedArray:
@@ -307,14 +307,14 @@ def _mean(x: TracedArray, axis: int | None = None) -> TracedArray:
 
 def _norm(x: TracedArray, ord: Any = None, axis: int | None = None) -> TracedArray:
     if ord not in (None, 2, "fro") or (ord == 2 and axis is None and x.ndim > 1):
-        raise TorsorError(f"np.linalg.norm of order {ord!r} cannot be traced; the square root of a sum of squares can.")
+        raise ArgumentError(f"np.linalg.norm of order {ord!r} cannot be traced; the root of a sum of squares can.")
     return _HANDLERS["sqrt"](_sum(_MUL(x, x), axis))
 
 
 def _cross(x: Any, y: Any) -> TracedArray:
     """Of vectors (..., 3)."""
     if x.shape[-1] != 3 or y.shape[-1] != 3:
-        raise TorsorError(f"np.cross can be traced for vectors (..., 3), got {x.shape} and {y.shape}.")
+        raise ArgumentError(f"np.cross can be traced for vectors (..., 3), got {x.shape} and {y.shape}.")
     after, before = [1, 2, 0], [2, 0, 1]
     return _SUB(_MUL(x[..., after], y[..., before]), _MUL(x[..., before], y[..., after]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 
 from torsor.compiler.choice import BACKENDS, chosen, compiles as compiles
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 
 
 def backend(name: str) -> AbstractContextManager[None]:
@@ -15,5 +15,5 @@ def backend(name: str) -> AbstractContextManager[None]:
     such a block, the others' calls are compiled as before, but take the general path, which is slower by microseconds.
     """
     if name not in BACKENDS:
-        raise TorsorError(f"backend: unknown backend {name!r}. Backends: {', '.join(BACKENDS)}.")
+        raise ArgumentError(f"backend: unknown backend {name!r}. Backends: {', '.join(BACKENDS)}.")
     return chosen(name)

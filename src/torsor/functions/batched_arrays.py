@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.checked import signature_of
+from torsor.border.arrays import signature_of
 from torsor.errors import ShapeError
 from torsor.functions.describe import Algorithm, Outputs, Request
 from torsor.model import Robot

@@ -8,15 +8,15 @@ from operator import index
 from typing import Any, NamedTuple
 
 from torsor._lazy import everywhere
-from torsor.arrays.arguments import explained
-from torsor.arrays.checked import signature_of
+from torsor.border import explained
+from torsor.border.arrays import signature_of
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.print.names import check_inputs, check_outputs
 from torsor.compiler.print.scan import Roles
 from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import named_outputs, trace
-from torsor.errors import ArgumentTypeError, TorsorError, unknown_name
+from torsor.errors import ArgumentError, ArgumentTypeError, unknown_name
 from torsor.functions.dispatch import PUBLIC, Public, about_of
 from torsor.model import Parameters, Robot
 from torsor.model.parameters import unknown_group
@@ -74,7 +74,7 @@ class TracedCall(NamedTuple):
     ) -> TracedCall:
         """What is asked for, checked."""
         if not isinstance(robot, Robot):
-            raise TorsorError(
+            raise ArgumentTypeError(
                 f"{where}: the second argument must be a torsor.Robot, got {type(robot).__name__} {robot!r:.60}."
             )
         if not callable(function):
@@ -83,20 +83,20 @@ class TracedCall(NamedTuple):
                 if isinstance(function, str) and function in PUBLIC
                 else ""
             )
-            raise TorsorError(
+            raise ArgumentTypeError(
                 f"{where}: the first argument must be a function{hint}, got {type(function).__name__} {function!r:.60}."
             )
         about = about_of(function)
         shapes = _shapes(where, _name(function), about, robot, inputs)
         check_inputs(where, shapes, taken=("out",))
         for name in shapes.keys() & fixed.keys():
-            raise TorsorError(f"{where}: {name!r} is given twice, as an input and as {name}={fixed[name]!r:.40}.")
+            raise ArgumentError(f"{where}: {name!r} is given twice, as an input and as {name}={fixed[name]!r:.40}.")
         groups: dict[str, tuple[int, ...]] = {}
         for group in [parameters] if isinstance(parameters, str) else parameters:
             if group not in Parameters._fields:
                 raise unknown_group(f"{where}: a robot", group)
             if group in shapes:
-                raise TorsorError(f"{where}: {group!r} is both an input and a group of parameters.")
+                raise ArgumentError(f"{where}: {group!r} is both an input and a group of parameters.")
             groups[group] = tuple(getattr(robot.parameters, group).shape)
         if about is not None:
             _refuse_wrong_arguments(where, about.algorithm, robot, {**shapes, **fixed})
@@ -144,17 +144,17 @@ def scan(
         path = rollout(steps=1000, every=10, q=q0, v=v0, target=goals)   # path["q"]: (..., 100, nq)
     """
     if not isinstance(robot, Robot):
-        raise TorsorError(
+        raise ArgumentTypeError(
             f"scan: the second argument must be a torsor.Robot, got {type(robot).__name__} {robot!r:.60}."
         )
     if not callable(step):
-        raise TorsorError(f"scan: the first argument must be a function, got {type(step).__name__} {step!r:.60}.")
+        raise ArgumentTypeError(f"scan: the first argument must be a function, got {type(step).__name__} {step!r:.60}.")
     groups = [_tuples({} if group is None else group) for group in (state, inputs, constants)]
     shapes: dict[str, tuple[int, ...]] = {}
     for group in groups:
         check_inputs("scan", group, taken=("steps", "every"))
         for name in shapes.keys() & group.keys():
-            raise TorsorError(
+            raise ArgumentError(
                 f"scan: {name!r} is given twice; a name is of the state, of the inputs or of the constants."
             )
         shapes |= group
@@ -173,7 +173,7 @@ def _tuples(shapes: Mapping[str, tuple[int, ...] | int]) -> dict[str, tuple[int,
     try:
         return {key: (shape,) if isinstance(shape, int) else tuple(map(index, shape)) for key, shape in shapes.items()}
     except (AttributeError, TypeError) as error:
-        raise TorsorError(
+        raise ArgumentError(
             f"inputs must be a dict of names and shapes, such as {{'q': 7, 'T': (4, 4), 'gain': ()}}, got {shapes!r:.80}."
         ) from error
 
@@ -187,7 +187,7 @@ def _refuse_wrong_arguments(where: str, algorithm: Callable[..., Any], robot: Ro
     missing = [p.name for p in takes if p.default is inspect.Parameter.empty and p.name not in given]
     if missing:
         example = f"{missing[0]}={robot.frames[-1]!r}" if missing[0] == "frame" else f"{missing[0]}=…"
-        raise TorsorError(
+        raise ArgumentError(
             f"{where}: {algorithm.__name__} also needs {', '.join(missing)}; say which, as in "
             f"torsor.{where}({everywhere()[algorithm.__name__][0]}, robot, …, {example})."
         )
@@ -221,7 +221,9 @@ def _shapes(
         return _tuples(inputs)
     if about is None:
         example = {"q": (robot.nq,), "v": (robot.nv,)}
-        raise TorsorError(f"{where}: say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}.")
+        raise ArgumentError(
+            f"{where}: say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}."
+        )
     return required_shapes(where, about.algorithm, robot)
 
 
@@ -230,12 +232,12 @@ def required_shapes(where: str, algorithm: Callable[..., Any], robot: Robot) -> 
     required = {name: argument for name, argument in signature_of(algorithm).arrays.items() if argument.required}
     for name in (name for name, argument in required.items() if argument.container is not None):
         own, frame = algorithm.__name__, robot.frames[-1]
-        raise TorsorError(
+        raise ArgumentError(
             f"{where}: `{name}` of {own} maps frames to arrays; say which frames, by a function of your own, for instance "
             f"lambda robot, q, F: {everywhere()[own][0]}(robot, q, {{{frame!r}: F}}) with inputs={{'q': {robot.nq}, 'F': 6}}."
         )
     for name in (name for name, argument in required.items() if "*" in argument.axes):
-        raise TorsorError(
+        raise ArgumentError(
             f"{where}: {algorithm.__name__} takes `{name}` of any size; say of which, as inputs={{name: shape}}."
         )
     return {

@@ -7,15 +7,15 @@ from typing import Any
 
 from torsor import lie
 from torsor.arrays import concat, identity, matmul, reshape, transpose, zeros
-from torsor.arrays.arguments import explained
-from torsor.arrays.checked import signature_of
 from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.border import explained
+from torsor.border.arrays import signature_of
 from torsor.compiler.differentiate import Wanted, derivatives
 from torsor.compiler.graph import Program
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
-from torsor.errors import ShapeError, TorsorError, unknown_name
+from torsor.errors import ArgumentError, ShapeError, unknown_name
 from torsor.functions.compile import Evaluated, TracedCall
 from torsor.functions.describe import Algorithm, Outputs, Request, traced
 from torsor.functions.dispatch import GraphRival
@@ -78,9 +78,9 @@ def derivative(
             raise unknown_name(where, both, group, known, listing, plural=plural, meant=meant_by(group))
     for group in own:
         if group != PITCHES and not getattr(robot.parameters, group).size:
-            raise TorsorError(f"derivative: robot {robot.name!r} has no {group} to differentiate {call.name} by.")
+            raise ArgumentError(f"derivative: robot {robot.name!r} has no {group} to differentiate {call.name} by.")
     if not names:
-        raise TorsorError(f"derivative: say what to differentiate {call.name} by, as wrt='q' or wrt='inertias'.")
+        raise ArgumentError(f"derivative: say what to differentiate {call.name} by, as wrt='q' or wrt='inertias'.")
     at = {group: zeros(robot.n) if group == PITCHES else getattr(robot.parameters, group) for group in own}
     call = call._replace(groups=call.groups | {group: values.shape for group, values in at.items()})
     outputs: list[str] = []
@@ -144,7 +144,7 @@ def _configurations(call: TracedCall, named: tuple[str, ...]) -> frozenset[str]:
     """The inputs that are configurations: by annotation for torsor's functions; for others "q" and those ``named``."""
     if call.about is not None:
         if named:
-            raise TorsorError(
+            raise ArgumentError(
                 f"derivative: torsor knows which inputs of {call.name} are configurations; `configurations` is for functions "
                 "of your own."
             )
@@ -167,7 +167,7 @@ def _names(argument: str, given: Any) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (None,)
     if not all(isinstance(name, str) for name in names):
         example = {"wrt": "wrt='q' or wrt=('q', 'inertias')", "configurations": "configurations=('q_goal',)"}[argument]
-        raise TorsorError(f"derivative: `{argument}` must be a name or several, as in {example}, got {given!r:.60}.")
+        raise ArgumentError(f"derivative: `{argument}` must be a name or several, as in {example}, got {given!r:.60}.")
     return names
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.checked import axes_of_fields, signature_of
+from torsor.border.arrays import axes_of_fields, signature_of
 from torsor.compiler.graph import Program
+from torsor.compiler.run.code_store import Kept
 from torsor.compiler.run.native import refuse_overlap
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import Budget, trace
@@ -167,3 +169,22 @@ def sources() -> str:
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         sha.update(path.read_bytes())
     return sha.hexdigest()
+
+
+MANY_VARIANTS = 32
+_VARIANTS: Kept[set[str]] = Kept(256)
+
+
+def note_variant(robot: Robot) -> None:
+    """After many robots that differ in numbers only, say once that numbers can be inputs."""
+    variants = _VARIANTS.get(robot.structure, set)
+    if len(variants) > MANY_VARIANTS:
+        return
+    variants.add(robot.digest)
+    if len(variants) == MANY_VARIANTS + 1:
+        warnings.warn(
+            f"{MANY_VARIANTS} variants of robot {robot.name!r} have been compiled, each anew. If only its numbers change, make "
+            "them inputs of one kernel: torsor.compile(function, robot, parameters=('inertias', ...)).",
+            RuntimeWarning,
+            stacklevel=4,
+        )

@@ -10,16 +10,16 @@ from __future__ import annotations
 import contextlib
 import inspect
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 from weakref import ref
 
 import numpy as np
 
-from torsor.arrays import checked, exact_constants, matvec
-from torsor.arrays.checked import prepare, signature_of
+from torsor.arrays import exact_constants, matvec
 from torsor.arrays.namespace import namespace
+from torsor.border import checked
+from torsor.border.arrays import prepare, signature_of
 from torsor.compiler.graph import Program, count
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
@@ -28,11 +28,11 @@ from torsor.compiler.run.fast_entry import FrontDoor, Numbers, fast_function, te
 from torsor.compiler.simplify import TooLong
 from torsor.compiler.trace import Budget
 from torsor.compiler.traced_array import TracedArray
-from torsor.errors import ShapeError, TorsorError
+from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
 from torsor.functions.backend import compiles
 from torsor.functions.batched_arrays import ArrayForm, InArrays
-from torsor.functions.describe import Algorithm, Outputs, Request, program_of, request_of, sources
+from torsor.functions.describe import Algorithm, Outputs, Request, note_variant, program_of, request_of, sources
 from torsor.model import Robot
 from torsor.model.aligned import aligned
 from torsor.model.joints import SCREW_KINDS
@@ -44,7 +44,6 @@ Rivals = Callable[[Robot], Sequence[Algorithm]]
 GraphRival = Callable[[Robot, Request, Outputs], Program]
 KEPT = 512  # functions as JAX calls them
 KERNELS = CodeStore(256 * 2**20)  # bytes in memory, of all functions
-MANY_VARIANTS = 32
 JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differentiates the algorithm itself
 GRAPH_MOST = 600  # operations of a recursion; beyond, differentiating a program has never been shorter
 
@@ -133,10 +132,16 @@ def public(
         return _uncompiled(about, plain, robot, (robot,), given)
 
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        try:
+            return answer(args, out, kwargs)
+        except TorsorError as error:
+            raise error.at(algorithm.__name__)  # noqa: B904 the same error, which now says who refused
+
+    def answer(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
         robot = args[0] if args else kwargs.get("robot")
         if not isinstance(robot, Robot):
             got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-            raise TorsorError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
+            raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
         before = latest[0]  # read once: another thread may change it
         if before is not None and not kwargs and before.repeats(args) and compiles():
             kernel = before.made_for(robot)
@@ -325,7 +330,7 @@ class InJax:
 
 def _build(about: Public, request: Request) -> native.Codes:
     about.algorithms(request.robot)  # may refuse the robot, also one whose kernel is on disk
-    _note_variant(request.robot)
+    note_variant(request.robot)
 
     where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
     key = "|".join([sources(), where, request.robot.digest, request.key()])
@@ -339,22 +344,6 @@ def _program(about: Public, request: Request) -> Program:
 
 
 PROGRAMS: Kept[Program] = Kept(4)
-_VARIANTS: Kept[set[str]] = Kept(256)
-
-
-def _note_variant(robot: Robot) -> None:
-    """After many robots that differ in numbers only, say once that numbers can be inputs."""
-    variants = _VARIANTS.get(robot.structure, set)
-    if len(variants) > MANY_VARIANTS:
-        return
-    variants.add(robot.digest)
-    if len(variants) == MANY_VARIANTS + 1:
-        warnings.warn(
-            f"{MANY_VARIANTS} variants of robot {robot.name!r} have been compiled, each anew. If only its numbers change, make "
-            "them inputs of one kernel: torsor.compile(function, robot, parameters=('inertias', ...)).",
-            RuntimeWarning,
-            stacklevel=4,
-        )
 
 
 def _shortest(about: Public, request: Request) -> tuple[Algorithm, Program]:

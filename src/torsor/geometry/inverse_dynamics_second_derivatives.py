@@ -1,6 +1,6 @@
 """Second derivatives of inverse dynamics, in O(n d²) for a tree of depth d.
 
-In the quantities of `driven_tree`, and for freedoms a ≤ b ≤ c on one way outwards (≤: the same joint or one further out), with
+In the quantities of `acceleration_tree`, and for freedoms a ≤ b ≤ c on one way outwards (≤: the same joint or one further out), with
 B the body-level Coriolis matrix of a composite body, the first derivatives are products of a row of c and a column of a,
 or of a screw and a wrench [SRW22, (22)–(25)]::
 
@@ -51,7 +51,7 @@ from torsor.geometry.inertia_metric import spread
 from torsor.geometry.second_derivative_places import by_q_and_q_places, by_q_and_v_places
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_curvatures
-from torsor.mechanics.recursions.acceleration_tree import driven_tree
+from torsor.mechanics.recursions.acceleration_tree import acceleration_tree
 from torsor.mechanics.recursions.coriolis_action import CoriolisAction, coriolis_action, coriolis_action_moved
 from torsor.mechanics.recursions.newton_euler import BaseMotion
 from torsor.mechanics.recursions.wrenches import Wrenches
@@ -104,7 +104,7 @@ def driven_rows(
     base_motion: BaseMotion | None = None,
 ) -> DrivenRows:
     """Of each freedom J, Ψ̇, Ψ̈, Φ, F and G, 2 B of what it moves, (..., f, 52): all that second derivatives need."""
-    tree, f = driven_tree(robot, q, v, a, wrenches, base_motion), freedoms_of(robot.structure)
+    tree, f = acceleration_tree(robot, q, v, a, wrenches, base_motion), freedoms_of(robot.structure)
     rows = []
     for i, k in zip(f.joints, f.rows, strict=True):
         G, B = tree.bodies[i]

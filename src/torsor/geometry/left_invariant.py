@@ -27,7 +27,6 @@ import numpy
 
 from torsor.arrays import (
     as_numbers,
-    checked,
     concat,
     cross,
     dot,
@@ -45,6 +44,7 @@ from torsor.arrays import (
     where,
 )
 from torsor.arrays.typing import Array, Coordinates, Scalar, Twist
+from torsor.border import checked
 from torsor.errors import ModelError, ShapeError
 from torsor.lie import unchecked as lie
 

@@ -1,7 +1,7 @@
 from torsor.functions.public.regressors import (
+    generalised_momentum_regressor as generalised_momentum_regressor,
     joint_regressor as joint_regressor,
     kinetic_energy_regressor as kinetic_energy_regressor,
-    momentum_regressor as momentum_regressor,
     potential_energy_regressor as potential_energy_regressor,
     reference_regressor as reference_regressor,
     spatial_momentum_regressor as spatial_momentum_regressor,

@@ -10,9 +10,9 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays import as_numbers
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.errors import ModelError, ModelWarning, ShapeError, TorsorError
+from torsor.border import explained
+from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, ShapeError
 from torsor.identification.groupings import Grouping, groupings, symbols
 from torsor.identification.length_expressions import changed_lengths
 from torsor.identification.numerical_base import numerical_row_space
@@ -206,13 +206,13 @@ def _row_space(robot: Robot, method: str, tolerance: float, seed: int = 0) -> Ro
 def _check(robot: Robot, method: str | None, tolerance: float) -> None:
     if not isinstance(robot, Robot):
         got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise TorsorError(f"base_parameters: the first argument must be a torsor.Robot, got {got}.")
+        raise ArgumentTypeError(f"base_parameters: the first argument must be a torsor.Robot, got {got}.")
     if method is not None and method not in METHODS:
-        raise TorsorError(f'base_parameters: `method` must be "structural" or "numerical", got {method!r}.')
+        raise ArgumentError(f'base_parameters: `method` must be "structural" or "numerical", got {method!r}.')
     if not isinstance(tolerance, Real) or not 0.0 < tolerance < 1.0:
-        raise TorsorError(f"base_parameters: `tolerance` must be a number between 0 and 1, got {tolerance!r:.60}.")
+        raise ArgumentError(f"base_parameters: `tolerance` must be a number between 0 and 1, got {tolerance!r:.60}.")
     if not robot.is_concrete:
-        raise TorsorError(
+        raise ArgumentError(
             f"base_parameters: robot {robot.name!r} holds traced parameters, but the base parameters are a matter of its "
             "numbers; find them outside of the traced function."
         )

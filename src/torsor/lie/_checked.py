@@ -1,6 +1,6 @@
 """The actions of `lie.unchecked` as users call them: shapes are checked and lists become arrays."""
 
-from torsor.arrays import checked
+from torsor.border import checked
 from torsor.lie import unchecked
 
 Ad = checked(unchecked.Ad)

@@ -1,6 +1,6 @@
 """Quaternions (x, y, z, w) for the configuration of spherical and free joints. Everything else uses matrices."""
 
-from torsor.arrays import checked
+from torsor.border import checked
 from torsor.lie.unchecked import quaternion as unchecked
 
 to_rotation = checked(unchecked.to_rotation)

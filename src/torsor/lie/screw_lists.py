@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from torsor.arrays import as_numbers
-from torsor.arrays.rigid_motions import refuse_what_is_none
 from torsor.arrays.typing import POSE, Array, Pose, Twist
+from torsor.border.rigid_motions import refuse_what_is_none
 from torsor.errors import ShapeError
 
 

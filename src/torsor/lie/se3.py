@@ -3,7 +3,7 @@
 Twists are (angular, linear); the inner letters of a product cancel, T_ab T_bc = T_ac.
 """
 
-from torsor.arrays import checked
+from torsor.border import checked
 from torsor.lie.unchecked import se3 as unchecked
 
 pose = checked(unchecked.pose)

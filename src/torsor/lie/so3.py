@@ -1,6 +1,6 @@
 """SO(3), the rotations: exp, log, their Jacobians, and angular velocity as a vector or as a matrix rate."""
 
-from torsor.arrays import checked
+from torsor.border import checked
 from torsor.lie.unchecked import so3 as unchecked
 
 hat = checked(unchecked.hat)

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
-from torsor.arrays.checked import prepare
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.errors import TorsorError, unknown_name
+from torsor.border import explained
+from torsor.border.arrays import prepare
+from torsor.errors import ArgumentError, ArgumentTypeError, TorsorError, unknown_name
 from torsor.functions.public.derivatives import body_twist_derivatives
 from torsor.linearisation.matrix_exponential import exponential_and_integral
 from torsor.linearisation.step_derivatives import DERIVATIVES, Drive, StepDerivatives
@@ -149,7 +149,7 @@ def _plain(x: Array) -> Array:
 
 
 def _only_plain_numbers() -> TorsorError:
-    return TorsorError(
+    return ArgumentError(
         "linearise: works with plain numbers, and cannot run inside jit, grad or vmap, nor be compiled or differentiated: "
         "call it outside, or use torsor.forward_dynamics_derivatives, which runs inside."
     )
@@ -165,17 +165,17 @@ def _is_number(x: Any) -> bool:
 def _refuse_bad_settings(robot: Any, frame: Any, step: Any, method: Any) -> None:
     if not isinstance(robot, Robot):
         got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise TorsorError(f"linearise: the first argument must be a torsor.Robot, got {got}.")
+        raise ArgumentTypeError(f"linearise: the first argument must be a torsor.Robot, got {got}.")
     if not robot.is_concrete:
         raise _only_plain_numbers()
     if method is not None and not (isinstance(method, str) and method in _METHODS):
-        raise TorsorError(f"linearise: unknown method {method!r}. Methods: {', '.join(_METHODS)}.")
+        raise ArgumentError(f"linearise: unknown method {method!r}. Methods: {', '.join(_METHODS)}.")
     if method is not None and step is None:
-        raise TorsorError(
+        raise ArgumentError(
             f"linearise: method {method!r} goes from step to step: give its length in seconds, step=0.01 say, or no method "
             "for continuous time."
         )
     if step is not None and not (_is_number(step) and 0.0 < float(step) < np.inf):
-        raise TorsorError(f"linearise: step must be a positive number of seconds, got {step!r:.60}.")
+        raise ArgumentError(f"linearise: step must be a positive number of seconds, got {step!r:.60}.")
     if frame is not None and frame not in robot.frames:
         raise unknown_name(f"linearise: robot {robot.name!r}", "frame", frame, robot.frames, "robot.frames")

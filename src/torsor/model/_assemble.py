@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays import concat, exact_constants, is_concrete, known_numbers, stack_matrices, stack_vectors
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Vector3
+from torsor.border import explained
 from torsor.errors import ModelError, unknown_name
 from torsor.lie import unchecked as lie
 from torsor.model.inertia import Inertia

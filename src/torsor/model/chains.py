@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays import dot, exact_constants, is_concrete, known_numbers
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
+from torsor.border import explained
 from torsor.errors import ModelError, ShapeError
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from torsor.arrays import exact_constants, matmul, matvec
-from torsor.arrays.checked import plain_numbers
 from torsor.arrays.typing import Array
-from torsor.errors import ArgumentTypeError, ModelError, TorsorError, unknown_name
+from torsor.border.arrays import plain_numbers
+from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, unknown_name
 from torsor.lie.unchecked import quaternion, se3
 from torsor.model._assemble import assemble, disassemble, frames_of
 from torsor.model.inertia import Inertia
@@ -190,5 +190,7 @@ def _motion(joint: Joint, value: Array) -> Array:
 
 def _concrete(what: str, robot: Robot) -> Robot:
     if not robot.parameters.is_concrete:
-        raise TorsorError(f"{what}: robot {robot.name!r} holds traced parameters; change its structure before tracing.")
+        raise ArgumentError(
+            f"{what}: robot {robot.name!r} holds traced parameters; change its structure before tracing."
+        )
     return robot

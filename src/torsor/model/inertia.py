@@ -22,9 +22,9 @@ from torsor.arrays import (
     stack,
     transpose,
 )
-from torsor.arrays.arguments import explained
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
+from torsor.border import explained
 from torsor.errors import ModelError, ShapeError
 from torsor.lie import unchecked as lie
 from torsor.lie.screw_lists import one_pose

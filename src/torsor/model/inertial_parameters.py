@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from torsor.arrays import concat, reshape
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import InertialVector, JointParameterVector
+from torsor.border import explained
 from torsor.model.inertia import TEN_NUMBERS
 from torsor.model.robot import Robot
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.checked import plain_numbers
 from torsor.arrays.typing import Array
+from torsor.border.arrays import plain_numbers
 from torsor.errors import ModelError, ShapeError, unknown_name
 from torsor.model._assemble import limits_of
 from torsor.model.joints import Joint, Mimic

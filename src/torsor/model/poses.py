@@ -7,9 +7,9 @@ from functools import reduce
 import numpy as np
 
 from torsor.arrays import cos, cross, dot, exact_constants, is_concrete, known_numbers, matmul, matrix, sin
-from torsor.arrays.arguments import explained
 from torsor.arrays.exact import settled, settled_rotation
 from torsor.arrays.typing import Array, Pose, Rotation, Vector3
+from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.lie.unchecked import se3
 

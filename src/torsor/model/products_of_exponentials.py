@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from torsor.arrays import as_numbers, identity, matmul, stack_matrices, stack_vectors
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Pose, Twist
+from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.lie import unchecked as lie
 from torsor.lie.screw_lists import one_for_each, one_pose, poses_for_each, screw_list

@@ -13,9 +13,9 @@ import numpy as np
 from torsor._lazy import no_such_attribute
 from torsor._once import once
 from torsor.arrays import as_numbers, reshape, stack_matrices, stack_vectors
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
-from torsor.errors import ModelError, ShapeError, TorsorError
+from torsor.border import explained
+from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.model.bodies import refuse_no_inertia, refuse_unphysical
 from torsor.model.inertia import Inertia
 from torsor.model.parameter_checks import refuse_impossible_geometry
@@ -344,7 +344,7 @@ class Robot:
     def digest(self) -> str:
         """What tells this robot from every other: a hash of its structure and numbers."""
         if not self.is_concrete:
-            raise TorsorError(
+            raise ArgumentError(
                 f"robot {self.name!r} holds traced parameters and cannot be hashed or compared; "
                 "pass it as an argument of the traced function instead of a static one."
             )

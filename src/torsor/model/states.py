@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
+from torsor.border import explained
 from torsor.errors import ArgumentTypeError
 from torsor.model.robot import Robot
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, Vector3
+from torsor.border import explained
 from torsor.errors import ModelError, ShapeError, warn_of_model
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3

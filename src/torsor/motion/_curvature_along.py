@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
+from torsor.border import explained
 from torsor.errors import ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.geometry import curvature_norm, ricci_curvature, scalar_curvature

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
+from torsor.border import explained
+from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strangers
 from torsor.errors import ModelError, ShapeError
 from torsor.functions.public.dynamics import friction_forces, gravity_forces
 from torsor.model import Robot
-from torsor.motion.border import numbers_of, refuse_bad_numbers, refuse_strangers
 from torsor.motion.factor_transport import (
     CarriedFactor,
     carry_straight,
@@ -21,6 +21,7 @@ from torsor.motion.factor_transport import (
     transport_factor,
 )
 from torsor.motion.flatness import is_flat
+from torsor.motion.integration import RUN_INSIDE
 
 CORRECTIONS = 20  # Newton steps; one or two are usual
 
@@ -106,7 +107,7 @@ class FlatCoordinates:
         return carry_straight(who, self.robot, start, q, self.tolerance)
 
     def _numbers(self, who: str, name: str, value: Array) -> Array:
-        refuse_strangers(who, self.robot, value)
+        refuse_strangers(who, self.robot, value, instead=RUN_INSIDE)
         return numbers_of(who, name, value, (self.robot.nv,))
 
 
@@ -122,7 +123,7 @@ def flat_coordinates(robot: Robot, q0: ConfigurationVector, *, tolerance: float 
     ``q0`` (n,), rad or m; ``tolerance`` of the integration, no unit. Curved robots (see `is_flat`) and planar, spherical and
     free joints are refused. Needs SciPy.
     """
-    refuse_strangers("flat_coordinates", robot, q0)
+    refuse_strangers("flat_coordinates", robot, q0, instead=RUN_INSIDE)
     refuse_bad_numbers("flat_coordinates", tolerance=tolerance)
     require_plain_velocities("flat_coordinates", robot)
     q0 = numbers_of("flat_coordinates", "q0", q0, (robot.nq,))

@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import checked
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
-from torsor.errors import TorsorError
-from torsor.functions.public.dynamics import kinetic_energy, mass_matrix_report
-from torsor.functions.public.geometry import geodesic_acceleration
-from torsor.mechanics.kinematics.manifold import configuration_rate
-from torsor.model import Robot
-from torsor.motion.border import (
+from torsor.border import checked
+from torsor.border.numbers import (
     refuse_bad_count,
     refuse_bad_numbers,
     refuse_strangers,
     refuse_unknown,
     refuse_zero_quaternions,
 )
-from torsor.motion.integration import SHORTEST, Effort, held, integrated
+from torsor.errors import ArgumentError, TorsorError
+from torsor.functions.public.dynamics import kinetic_energy, mass_matrix_report
+from torsor.functions.public.geometry import geodesic_acceleration
+from torsor.mechanics.kinematics.manifold import configuration_rate
+from torsor.model import Robot
+from torsor.motion.integration import RUN_INSIDE, SHORTEST, Effort, held, integrated
 from torsor.motion.quaternions_along import with_unit_quaternions
 
 
@@ -69,7 +69,7 @@ class Geodesic:
         t = np.asarray(t, float)
         slack = 1e-12 * self.duration  # rounding of times that are computed
         if t.size and not (t.min() >= -slack and t.max() <= self.duration + slack):
-            raise TorsorError(
+            raise ArgumentError(
                 f"this geodesic lasts from 0 to {self.duration:g} s; it was asked for t = {t.min():g} … {t.max():g} s."
             )
         q, v = self._state(t.ravel() / self.duration)
@@ -93,7 +93,7 @@ def geodesic(
     The kinetic energy stays within ``tolerance`` of itself at all ``samples`` instants (integrated again, finer, if it does
     not); raises if that cannot be had, or where the mass matrix becomes singular on the way. Limits are not looked at.
     """
-    refuse_strangers("geodesic", robot, q, v, duration)
+    refuse_strangers("geodesic", robot, q, v, duration, instead=RUN_INSIDE)
     refuse_bad_numbers("geodesic", duration=duration, tolerance=tolerance)
     refuse_bad_count("geodesic", "samples", samples, 2, "needs at least 2 samples, the start and the end")
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
@@ -113,7 +113,7 @@ def geodesic(
     curve, drift = held(tolerance, attempt)
     if drift <= tolerance:
         return curve
-    raise TorsorError(
+    raise ArgumentError(
         f"geodesic: the energy of robot {robot.name!r} drifts by {drift:.1e} of itself in {duration:g} s, more than the "
         f"tolerance {tolerance:.1e}, however fine the steps. Shorten the motion or pass tolerance={2 * drift:.1e}."
     )
@@ -197,7 +197,7 @@ def _stuck(robot: Robot, q: Array, u: Array, s: float, duration: float) -> Torso
     where = np.array2string(states[worst], precision=6, separator=", ")
     which = "" if len(states) == 1 else f" (state {worst} of the batch)"
     report = str(reports[worst]).replace("\n", "; ")
-    return TorsorError(
+    return ArgumentError(
         f"geodesic: robot {robot.name!r} cannot go on after {s * duration:.6g} s of {duration:g} s, at q = {where}{which}, where "
         f"its mass matrix is singular or nearly so. {report}. Take a shorter `duration`, or give its links inertia or armature."
     )

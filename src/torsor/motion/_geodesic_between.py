@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from torsor.arrays import checked
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import ShapeError, TorsorError
+from torsor.border import checked
+from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
+from torsor.errors import ArgumentError, ShapeError, TorsorError
 from torsor.functions.public.kinematics import difference, integrate
 from torsor.model import Robot
 from torsor.motion._geodesic import Geodesic, geodesic
 from torsor.motion._minimum_energy_path import stationary_path, straight_path
-from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
-from torsor.motion.integration import Effort
+from torsor.motion.integration import RUN_INSIDE, Effort
 from torsor.motion.multiple_shooting import Arcs, Shot, shoot
 from torsor.motion.optional_scipy import scipy_module
 
@@ -44,7 +44,7 @@ def geodesic_between(
 
     ``q0``, ``q1`` (nq,), rad or m, of any joint kind; ``duration`` s.
     """
-    refuse_strangers("geodesic_between", robot, q0, q1, duration, guess)
+    refuse_strangers("geodesic_between", robot, q0, q1, duration, guess, instead=RUN_INSIDE)
     refuse_bad_numbers("geodesic_between", duration=duration, tolerance=tolerance)
     refuse_bad_count("geodesic_between", "samples", samples, 2, "needs at least 2 samples, the start and the end")
     scipy_module("integrate", "geodesic_between")
@@ -126,7 +126,7 @@ def _lost(robot: Robot, shot: Shot, tolerance: float) -> TorsorError:
         if shot.condition > 1e10
         else ""
     )
-    return TorsorError(
+    return ArgumentError(
         f"geodesic_between: found no geodesic of robot {robot.name!r}; after {shot.iterations} steps of Newton's method gaps of "
         f"{shot.gap:.1e} rad or m are left, with a tolerance of {tolerance:.1e}.{conjugate} Pass guess= a path (K + 1, "
         f"{robot.nq}) or the velocity ({robot.nv},) at the start, or go there by way of a configuration between."

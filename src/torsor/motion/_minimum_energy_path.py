@@ -8,13 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from torsor.arrays import checked
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import ModelError, ShapeError, TorsorError
+from torsor.border import checked
+from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
+from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.functions.public.kinematics import difference, integrate
 from torsor.model import Robot
 from torsor.motion._path_energy import path_energy, path_length
-from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
+from torsor.motion.integration import RUN_INSIDE
 from torsor.motion.path_newton import PathProblem, minimise
 
 Waypoints = Mapping[int, Array] | Sequence[Array]
@@ -84,7 +85,7 @@ def minimum_energy_path(
 
     ``q0``, ``q1`` (nq,), rad or m, of any joint kind; ``duration`` s, which the path does not depend on.
     """
-    refuse_strangers("minimum_energy_path", robot, q0, q1, duration)
+    refuse_strangers("minimum_energy_path", robot, q0, q1, duration, instead=RUN_INSIDE)
     refuse_bad_numbers("minimum_energy_path", duration=duration, tolerance=tolerance)
     refuse_bad_count("minimum_energy_path", "points", points, 1, "`points` counts the steps of the path, at least 1")
     refuse_bad_count("minimum_energy_path", "iterations", iterations, 1, "`iterations` must be at least 1")
@@ -117,13 +118,13 @@ def _fixed(robot: Robot, q0: Array, q1: Array, points: int, through: Waypoints |
         places = np.rint(points * np.arange(1, len(through) + 1) / (len(through) + 1)).astype(int)
         through = dict(zip(places.tolist(), through, strict=True))
         if len(through) < len(places) or 0 in through or points in through:
-            raise TorsorError(
+            raise ArgumentError(
                 f"minimum_energy_path: {len(places)} configurations to pass need more than {points} points."
             )
     given = {0: q0, **dict(sorted(through.items())), points: q1}
     for number, q in given.items():
         if not (isinstance(number, (int, np.integer)) and 0 <= number <= points):
-            raise TorsorError(
+            raise ArgumentError(
                 f"minimum_energy_path: `through` has point {number!r}; points are numbered 1 … {points - 1}."
             )
         if np.shape(q) != (robot.nq,) or not np.isfinite(q).all():
@@ -133,7 +134,7 @@ def _fixed(robot: Robot, q0: Array, q1: Array, points: int, through: Waypoints |
             )
         refuse_zero_quaternions(f"minimum_energy_path: point {number}", robot, np.asarray(q, float))
     if through.keys() & {0, points}:
-        raise TorsorError(f"minimum_energy_path: points 0 and {points} are q0 and q1; leave them out of `through`.")
+        raise ArgumentError(f"minimum_energy_path: points 0 and {points} are q0 and q1; leave them out of `through`.")
     return {int(number): np.asarray(q, float) for number, q in given.items()}
 
 
@@ -171,7 +172,7 @@ def _bounds(robot: Robot, fixed: Mapping[int, Array]) -> tuple[Array, Array]:
             continue
         for number, q in fixed.items():
             if not low[0] <= q[c.q_start] <= high[0]:
-                raise TorsorError(
+                raise ArgumentError(
                     f"minimum_energy_path: joint {c.name!r} is at {q[c.q_start]:g} in point {number}, beyond its limits "
                     f"{low[0]:g} … {high[0]:g}; move it, or pass within_limits=False."
                 )

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, JointVector
-from torsor.errors import ShapeError, TorsorError
+from torsor.border import explained
+from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
+from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.geometry import covariant_derivative, geodesic_acceleration
 from torsor.mechanics.kinematics.manifold import configuration_rate, velocity_of_rate
 from torsor.model import Robot
 from torsor.motion._geodesic import Geodesic
-from torsor.motion.border import numbers_of, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
-from torsor.motion.integration import held, integrated
+from torsor.motion.integration import RUN_INSIDE, held, integrated
 from torsor.motion.optional_scipy import scipy_module
 from torsor.motion.quaternions_along import with_nearby_quaternions
 
@@ -66,7 +66,7 @@ def parallel_transport(
     (at the samples if None; a function needs it). ``w`` (..., nv), at the first of these times. Returns (..., K, nv), in the
     units of ``w``.
     """
-    refuse_strangers("parallel_transport", robot, path, w)
+    refuse_strangers("parallel_transport", robot, path, w, instead=RUN_INSIDE)
     refuse_bad_numbers("parallel_transport", tolerance=tolerance)
     w = numbers_of("parallel_transport", "w", w, (robot.nv,))
     curve, times = _curve(robot, path, time)
@@ -86,7 +86,7 @@ def parallel_transport(
     carried, drift = held(tolerance, attempt)
     if drift <= tolerance:
         return carried
-    raise TorsorError(
+    raise ArgumentError(
         f"parallel_transport: inner products change by {drift:.1e} of themselves, more than the tolerance {tolerance:.1e}. Is v "
         "the velocity of q in the function that was passed? For a longer path pass a larger tolerance."
         if callable(path) and not isinstance(path, Geodesic)
@@ -133,7 +133,7 @@ def _integrated(
     """y (n, K) at all times."""
     run = integrated("parallel_transport", rate, (times[0], times[-1]), y, tolerance, sizes)
     if run.curve is None or not run.finished:
-        raise TorsorError(
+        raise ArgumentError(
             f"parallel_transport: robot {robot.name!r} cannot go on after t = {run.t:.6g} s, where its mass matrix is singular "
             "or the path is not finite."
         )
@@ -167,14 +167,14 @@ def _curve(robot: Robot, path: Any, time: Array | None) -> tuple[Curve, Array]:
         passed = _times(path.time)
         times = passed if time is None else _times(time)
         if not passed[0] <= times[0] < times[-1] <= passed[-1]:
-            raise TorsorError(
+            raise ArgumentError(
                 f"parallel_transport: the path lasts from {passed[0]:g} to {passed[-1]:g} s; it was asked for t = "
                 f"{times[0]:g} … {times[-1]:g} s."
             )
         return _joined(robot, path.q, passed), times
     if callable(path):
         if time is None:
-            raise TorsorError(
+            raise ArgumentError(
                 "parallel_transport: say at which times (K,) `w` is wanted, as time=..., the start first; a function of time "
                 "does not tell where it begins and ends."
             )

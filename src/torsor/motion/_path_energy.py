@@ -12,15 +12,16 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from torsor.arrays import checked, concat, dot, matvec, namespace, sqrt
+from torsor.arrays import concat, dot, matvec, namespace, sqrt
 from torsor.arrays.typing import Array, JointMatrix, JointVector, Scalar
+from torsor.border import checked
+from torsor.border.numbers import refuse_bad_numbers
 from torsor.errors import ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.functions.public.kinematics import difference, integrate
 from torsor.mechanics.kinematics.manifold import increment_rate
 from torsor.model import Robot
-from torsor.motion.border import refuse_bad_numbers
 from torsor.motion.quaternions_along import has_plain_velocities
 
 Path = Annotated[Array, "... * nq"]  # configurations at equal times

@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
-from torsor.errors import ModelError, ShapeError, TorsorError
+from torsor.border import explained
+from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strangers
+from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.geometry import christoffel_symbols_second_kind
 from torsor.model import Robot
-from torsor.motion.border import numbers_of, refuse_bad_numbers, refuse_strangers
-from torsor.motion.integration import held, integrated
+from torsor.motion.integration import RUN_INSIDE, held, integrated
 from torsor.motion.quaternions_along import has_plain_velocities
 
 DRIFT = 1e-8  # of NᵀN from M, with unit diagonal: more is refused
@@ -59,7 +59,7 @@ def transport_factor(
 
     Returns ``q`` and ``phi`` (..., K, n), zero at the first corner, and ``N`` (..., K, n, n).
     """
-    refuse_strangers("transport_factor", robot, path, factor)
+    refuse_strangers("transport_factor", robot, path, factor, instead=RUN_INSIDE)
     refuse_bad_numbers("transport_factor", tolerance=tolerance)
     corners = _corners("transport_factor", robot, path)
     M = mass_matrix(robot, corners[..., 0, :])
@@ -129,7 +129,7 @@ def _first_factor(robot: Robot, q: Array, M: Array, factor: Array | None) -> Arr
             f"transport_factor: `factor` must have shape {M.shape}, one for each path, got {N.shape}."
         ) from None
     if _drift(N, M) > DRIFT:
-        raise TorsorError("transport_factor: `factor` must be N with NᵀN = M at the first corner of the path.")
+        raise ArgumentError("transport_factor: `factor` must be N with NᵀN = M at the first corner of the path.")
     return N
 
 
@@ -208,7 +208,7 @@ def _carried(paths: Paths, tolerance: float) -> Array:
     condition = _condition(mass_matrix(robot, np.ascontiguousarray(q)))
     if (worst := condition.max()) > NEAR:
         raise _too_near(paths.who, robot, f"comes close (condition number {worst:.1g}) to", q[[condition.argmax()]])
-    raise TorsorError(
+    raise ArgumentError(
         f"{paths.who}: on this path of robot {robot.name!r} NᵀN drifts from M by {GROWTH * drift:.1g}, however fine the steps: "
         f"it is too long. M is nowhere near singular on it. Pass tolerance={2 * drift:.1g} to "
         f"{'transport_factor' if paths.who == 'transport_factor' else 'flat_coordinates'}, or a start nearer to its end."

@@ -20,9 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import ModelError, TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
+from torsor.errors import ArgumentError, ModelError
 from torsor.geometry.bivectors import planes_of
 from torsor.geometry.christoffel import connection_derivative_of, connection_of
 from torsor.geometry.curvature import riemann_curvature
@@ -30,7 +31,7 @@ from torsor.geometry.freedoms import gathering, structure_constants
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.model import Robot, random_configuration
-from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_strangers
+from torsor.motion.integration import RUN_INSIDE
 
 SINGULAR = 1e5  # condition number of M with unit diagonal: the ratio's rounding was measured to be 2e-15 of it at most
 DRAWS = 20  # configurations drawn for one that is not singular, before giving up
@@ -119,8 +120,10 @@ def is_flat(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 12, 
 
 def _check(robot: Robot, tolerance: float, configurations: int) -> None:
     if isinstance(robot, Robot) and not robot.is_concrete:
-        raise TorsorError(f"is_flat: robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
-    refuse_strangers("is_flat", robot)
+        raise ArgumentError(
+            f"is_flat: robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers."
+        )
+    refuse_strangers("is_flat", robot, instead=RUN_INSIDE)
     refuse_bad_count("is_flat", "configurations", configurations, 1, "`configurations` must be positive")
     refuse_bad_numbers("is_flat", tolerance=tolerance)
 

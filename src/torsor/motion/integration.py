@@ -14,6 +14,9 @@ from torsor.motion.optional_scipy import scipy_module
 FINEST = 2.5e-14  # the smallest relative tolerance that rounding lets an integrator keep
 SHORTEST = 1e-9  # step, as a fraction of the whole: where steps get shorter than this, something runs away
 ATTEMPTS = 6
+RUN_INSIDE = (  # of what does not itself
+    "torsor.geometry.geodesic_acceleration, torsor.geometry.covariant_derivative and torsor.motion.path_energy run inside."
+)
 T = TypeVar("T")
 
 

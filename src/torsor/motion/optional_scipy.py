@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from torsor.errors import TorsorError
+from torsor.errors import MissingDependency
 
 
 def scipy_module(name: str, who: str) -> Any:
@@ -13,4 +13,4 @@ def scipy_module(name: str, who: str) -> Any:
     try:
         return importlib.import_module(f"scipy.{name}")
     except ImportError as error:
-        raise TorsorError(f"{who} needs SciPy: pip install 'torsor[motion]'.") from error
+        raise MissingDependency(f"{who} needs SciPy: pip install 'torsor[motion]'.") from error

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-from torsor.arrays import checked, concat, identity, matmul, matvec, stack_matrices, transpose, zeros
-from torsor.arrays.checked import prepare, spread
+from torsor.arrays import concat, identity, matmul, matvec, stack_matrices, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Wrench
+from torsor.border import checked
+from torsor.border.arrays import prepare, spread
 from torsor.errors import ShapeError
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torsor.arrays import as_numbers, checked, factor, matvec, solve, stack_vectors, transpose
-from torsor.arrays.arguments import explained
+from torsor.arrays import as_numbers, factor, matvec, solve, stack_vectors, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Wrench
+from torsor.border import checked, explained
 from torsor.errors import ModelError, ShapeError
 from torsor.mechanics.dynamics.inverse_dynamics import inverse_dynamics
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix

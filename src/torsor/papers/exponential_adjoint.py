@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from operator import index
 
-from torsor.arrays import checked, identity, matmul, matvec, zeros
+from torsor.arrays import identity, matmul, matvec, zeros
 from torsor.arrays.typing import Coordinates, Matrix6, Screws, Twist
-from torsor.errors import TorsorError
+from torsor.border import checked
+from torsor.errors import ArgumentError
 from torsor.lie import unchecked as lie
 from torsor.lie.screw_lists import one_for_each
 from torsor.lie.unchecked import se3
@@ -69,7 +70,7 @@ def _check(who: str, screws: Screws, q: Coordinates, i: int, j: int, **joints: i
         except TypeError:
             inside = False
         if not inside:
-            raise TorsorError(
+            raise ArgumentError(
                 f"{who}: `{name}` must be a whole number from {least} to {most} for {n} screws, which count from 1 as in the "
                 f"paper; got {value!r}."
             )

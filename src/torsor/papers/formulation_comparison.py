@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from torsor.arrays.arguments import explained
-from torsor.errors import TorsorError, unknown_name
+from torsor.border import explained
+from torsor.errors import ArgumentError, unknown_name
 from torsor.functions.backend import backend
 from torsor.functions.compile import compile
 from torsor.model import random_state
@@ -61,7 +61,7 @@ def compare_formulations(links: int = 6, *, timings: bool = True) -> Formulation
     1,024 in machine code on one thread.
     """
     if not (isinstance(links, int) and links >= 1):
-        raise TorsorError(
+        raise ArgumentError(
             f"compare_formulations: a chain has at least one link, and a whole number of them, got {links!r}."
         )
     return FormulationComparison(links, tuple(_cost(name, links, timings) for name in FORMULATIONS))

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.exact import coarse
+from torsor.border import explained
 from torsor.compiler.graph import Graph, Op, Port, Program
 from torsor.compiler.simplify import Level, Rewriter
 from torsor.compiler.trace import trace
 from torsor.compiler.traced_array import TracedArray
-from torsor.errors import TorsorError, unknown_name
+from torsor.errors import ArgumentError, unknown_name
 from torsor.model import Inertia, Parameters, Robot, dh_chain, random_configuration
 from torsor.model.remembered import remembered
 from torsor.papers.formulations import FORMULATIONS, Formulation
@@ -58,7 +58,7 @@ def count_operations(
     known = _known(formulation)
     if not isinstance(robot, Robot):
         if isinstance(robot, bool) or not isinstance(robot, (int, np.integer)) or robot < 1:
-            raise TorsorError(
+            raise ArgumentError(
                 f"count_operations: pass a torsor.Robot or a number of links, 1 or more, got {robot!r:.60}."
             )
         robot = general_chain(int(robot), "modified" if known is None else known.frames)
@@ -118,7 +118,7 @@ def count_polynomial(counts: Mapping[int, int]) -> Polynomial:
         found = _interpolate(points[:size])
         if all(found(n) == count for n, count in points[size:]):
             return found
-    raise TorsorError(
+    raise ArgumentError(
         f"count_polynomial: no polynomial of degree below {max(len(points) - 1, 0)} goes through all {len(points)} counts; "
         "give more counts, or leave out the first, where base and tip coincide."
     )
@@ -144,7 +144,7 @@ def _known(formulation: str | Callable[..., Any]) -> Formulation | None:
             raise unknown_name("count_operations: torsor", "formulation", formulation, FORMULATIONS, where)
         return FORMULATIONS[formulation]
     if not callable(formulation):
-        raise TorsorError(
+        raise ArgumentError(
             f"count_operations: pass the name of a formulation or a function of (robot, q, v, a), got {formulation!r:.60}."
         )
     return next((known for known in FORMULATIONS.values() if known.function is formulation), None)

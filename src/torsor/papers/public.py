@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torsor.arrays import checked
+from torsor.border import checked
 from torsor.errors import ModelError
 from torsor.functions import singular_mass_matrix
 from torsor.functions.batched_arrays import ArrayForm

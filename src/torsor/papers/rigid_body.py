@@ -11,7 +11,6 @@ from typing import NamedTuple
 from torsor.arrays import (
     absolute,
     block,
-    checked,
     concat,
     cross,
     dot,
@@ -25,6 +24,7 @@ from torsor.arrays import (
 )
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Algebra, Array, InertiaRow, Matrix3, Pose, Scalar, Twist, Vector3, Wrench
+from torsor.border import checked
 from torsor.errors import ModelError
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3

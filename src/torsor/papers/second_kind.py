@@ -6,8 +6,9 @@ of lengths in m and angles in rad, x is (..., k). ``G`` (10,) is the body's iner
 
 from __future__ import annotations
 
-from torsor.arrays import checked, dot, identity, matmul, matvec, stack, stack_matrices, stack_vectors, transpose, zeros
+from torsor.arrays import dot, identity, matmul, matvec, stack, stack_matrices, stack_vectors, transpose, zeros
 from torsor.arrays.typing import Array, Coordinates, InertiaRow, Pose, Screws, Twist
+from torsor.border import checked
 from torsor.lie import screw_lists, unchecked as lie
 from torsor.lie.unchecked import se3
 

@@ -5,7 +5,7 @@ from torsor.plot._manipulability_ellipsoid import manipulability_ellipsoid as ma
 from torsor.plot._mass_matrix_ellipse import mass_matrix_ellipse as mass_matrix_ellipse
 from torsor.plot._mechanism import mechanism as mechanism
 from torsor.plot._operation_counts import operation_counts as operation_counts
-from torsor.plot._path_drift import loop_drift as loop_drift
+from torsor.plot._path_drift import path_drift as path_drift
 from torsor.plot._paths import paths as paths
 from torsor.plot._planar_mechanism import planar_mechanism as planar_mechanism
 from torsor.plot._self_motion import self_motion as self_motion

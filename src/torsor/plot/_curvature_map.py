@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import TorsorError
+from torsor.border import explained
+from torsor.errors import ArgumentError
 from torsor.functions.public import geometry
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
@@ -65,7 +65,7 @@ def curvature_map(
     is then beyond the default ``limit``. One batched call evaluates resolution² states. Returns the Axes, rad or m.
     """
     if quantity not in _QUANTITIES:
-        raise TorsorError(
+        raise ArgumentError(
             f"curvature_map: unknown quantity {quantity!r}; quantities: {', '.join(map(repr, _QUANTITIES))}."
         )
     check_resolution("curvature_map", resolution)
@@ -77,7 +77,7 @@ def curvature_map(
         values = np.ma.masked_invalid(np.asarray(evaluate(robot, states, plane)))
     known = values.compressed()
     if not known.size:
-        raise TorsorError(
+        raise ArgumentError(
             f"curvature_map: the mass matrix of robot {robot.name!r} is singular everywhere on this map, and has no curvature; "
             "give every link a mass (see torsor.dynamics.mass_matrix_report)."
         )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Vector3, Wrench
+from torsor.border import explained
 from torsor.model import Robot
 from torsor.plot import solids
 from torsor.plot._mechanism import joint_solid

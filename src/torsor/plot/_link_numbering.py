@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
+from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.model import Robot
 from torsor.model.structure import Structure

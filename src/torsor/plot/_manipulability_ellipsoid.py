@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import TorsorError
+from torsor.border import explained
+from torsor.errors import ArgumentError
 from torsor.functions.public.kinematics import frame_pose
 from torsor.model import Robot
 from torsor.plot.inertia_ellipsoids import Ellipsoid, draw_at_frame
@@ -64,7 +64,7 @@ def _linear_rows(robot: Robot, q: ConfigurationVector, task: Task) -> tuple[str,
     if isinstance(whole, FrameTask) and all(whole.labels[row].startswith("v") for row in rows):
         axes = np.eye(3) if whole.kind == "position" else np.asarray(frame_pose(robot, q, whole.frame))[:3, :3]
         return whole.frame, axes[:, ["xyz".index(whole.labels[row][1]) for row in rows]]
-    raise TorsorError(
+    raise ArgumentError(
         f"manipulability_ellipsoid: drawn are velocities of a point, one to three linear rows (vx, vy, vz) of one frame; "
         f"this task has {', '.join(task.labels)}. torsor.tasks.manipulability_ellipsoid has the numbers of every task."
     )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector
+from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, Vector3
+from torsor.border import explained
 from torsor.model import Robot
 from torsor.plot import solids
 from torsor.plot.canvas import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torsor.arrays.arguments import explained
+from torsor.border import explained
 from torsor.papers.formulations import FORMULATIONS
 from torsor.papers.operation_counts import count_table
 from torsor.plot.canvas import flat_axes

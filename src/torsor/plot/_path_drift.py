@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
+from torsor.border import explained
 from torsor.errors import ShapeError
 from torsor.plot.canvas import BLUE, GREEN, ORANGE, PURPLE, VERMILION, flat_axes, legend
-from torsor.redundancy import LoopDrift
+from torsor.redundancy import PathDrift
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,18 +20,18 @@ MARKERS = ("o", "s", "^", "D", "v")
 
 
 @explained
-def loop_drift(
-    drifts: LoopDrift | Sequence[LoopDrift], *, labels: Sequence[str] | None = None, ax: Axes | None = None
+def path_drift(
+    drifts: PathDrift | Sequence[PathDrift], *, labels: Sequence[str] | None = None, ax: Axes | None = None
 ) -> Axes:
     """The largest displacement of a joint after each loop of a closed path, one line for each lift [Alt04, §III.B, E004-14].
 
-    ``drifts``: what `torsor.redundancy.closed_loop_drift` has measured, with displacements (k, nv), rad or m. ``labels``: one text for each
+    ``drifts``: what `torsor.redundancy.closed_path_drift` has measured, with displacements (k, nv), rad or m. ``labels``: one text for each
     (the name of the lift if None). A repeatable lift stays at zero. ``ax``: new if None. Returns the Axes, loops and rad or m.
     """
-    all_of_them = [drifts] if isinstance(drifts, LoopDrift) else list(drifts)
+    all_of_them = [drifts] if isinstance(drifts, PathDrift) else list(drifts)
     texts = [f"{drift.lift} lift" for drift in all_of_them] if labels is None else list(labels)
     if len(texts) != len(all_of_them):
-        raise ShapeError(f"loop_drift: {len(all_of_them)} drifts have {len(texts)} labels; pass one for each.")
+        raise ShapeError(f"path_drift: {len(all_of_them)} drifts have {len(texts)} labels; pass one for each.")
     ax = flat_axes(ax)
     handles = []
     for k, (drift, text) in enumerate(zip(all_of_them, texts, strict=True)):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
-from torsor.arrays.checked import plain_numbers
 from torsor.arrays.typing import Array
+from torsor.border import explained
+from torsor.border.arrays import plain_numbers
 from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.plot.canvas import INK, flat_axes, legend

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, Vector3
+from torsor.border import explained
 from torsor.errors import ModelError, ShapeError
 from torsor.model import Robot
 from torsor.plot import planar_symbols as symbols

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
+from torsor.border import explained
 from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.plot.canvas import BLUE, GREY, INK, ORANGE, finish_space, label, legend, polyline, rgb, space_axes, triad

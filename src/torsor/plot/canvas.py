@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.arrays.typing import Array, Pose, Vector3
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError, MissingDependency
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,9 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise TorsorError("torsor.plot draws with matplotlib, which is missing: pip install 'torsor[plot]'.") from error
+        raise MissingDependency(
+            "torsor.plot draws with matplotlib, which is missing: pip install 'torsor[plot]'."
+        ) from error
     return plt
 
 
@@ -53,7 +55,9 @@ def space_axes(where: str, ax: Axes | None, *, gravity: Vector3, size: tuple[flo
     plt = pyplot()
     if ax is not None:
         if ax.name != "3d":
-            raise TorsorError(f"{where}: `ax` must be a 3-D Axes; make it with `figure.add_subplot(projection='3d')`.")
+            raise ArgumentError(
+                f"{where}: `ax` must be a 3-D Axes; make it with `figure.add_subplot(projection='3d')`."
+            )
         given: Axes3D = ax
         given.computed_zorder = False  # what is drawn over what is decided here, not by mean depth
         return given

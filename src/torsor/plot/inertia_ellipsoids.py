@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from torsor import lie
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, Matrix3, Vector3
+from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.functions.public.dynamics import inverse_mass_matrix
 from torsor.functions.public.kinematics import mixed_jacobian

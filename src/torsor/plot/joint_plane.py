@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import ModelError, TorsorError
+from torsor.errors import ArgumentError, ModelError
 from torsor.model import Robot
 
 if TYPE_CHECKING:
@@ -71,27 +71,29 @@ def joint_plane(where: str, robot: Robot, joints: Joints) -> JointPlane:
     listed = list(joints) if isinstance(joints, Iterable) and not isinstance(joints, str) else []
     if len(listed) != 2 or not all(isinstance(joint, (str, Integral)) for joint in listed):
         names = ", ".join(map(repr, robot.coordinates[:2]))
-        raise TorsorError(
+        raise ArgumentError(
             f"{where}: `joints` must be two joints, by name or position, as in ({names}) or (0, 1), got {joints!r:.60}. "
             "A configuration is passed by name: q=."
         )
     across, up = (_direction(where, robot, joint) for joint in listed)
     if across.q == up.q:
-        raise TorsorError(f"{where}: `joints` must be two different joints, got {across.name!r} twice.")
+        raise ArgumentError(f"{where}: `joints` must be two different joints, got {across.name!r} twice.")
     return JointPlane(across, up)
 
 
 def check_resolution(where: str, resolution: int) -> None:
     """Refuse what is no number of points along an axis."""
     if not isinstance(resolution, (int, np.integer)) or resolution < 2:
-        raise TorsorError(f"{where}: `resolution` must be a whole number, at least 2, got {resolution!r}.")
+        raise ArgumentError(f"{where}: `resolution` must be a whole number, at least 2, got {resolution!r}.")
 
 
 def _direction(where: str, robot: Robot, joint: str | int) -> Direction:
     s = robot.structure
     if not isinstance(joint, str):
         if not -len(s.coordinates) <= joint < len(s.coordinates):
-            raise TorsorError(f"{where}: robot {robot.name!r} has {len(s.coordinates)} coordinates, got joint {joint}.")
+            raise ArgumentError(
+                f"{where}: robot {robot.name!r} has {len(s.coordinates)} coordinates, got joint {joint}."
+            )
         joint = s.coordinates[joint].name
     i = s.joint_index(joint)
     kind, block = s.kinds[i], s.coordinate_of(i)

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays.checked import check
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Vector3
-from torsor.errors import ShapeError, TorsorError
+from torsor.border.arrays import check
+from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.kinematics import link_poses
 from torsor.model import Robot
 
@@ -102,7 +102,7 @@ def _one(where: str, name: str, value: Array, axis: str, robot: Robot) -> Array:
             f"for example `{name}[{', '.join('0' * (value.ndim - 1))}]`."
         )
     if not np.all(np.isfinite(value)):
-        raise TorsorError(f"{where}: `{name}` must be finite, got {np.array2string(value, precision=4)}.")
+        raise ArgumentError(f"{where}: `{name}` must be finite, got {np.array2string(value, precision=4)}.")
     return value
 
 

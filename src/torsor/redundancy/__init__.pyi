@@ -24,7 +24,7 @@ from torsor.redundancy.generalised_inverse import (
 )
 from torsor.redundancy.lift_agreement import LiftAgreement as LiftAgreement, lifts_agree as lifts_agree
 from torsor.redundancy.lifted_function import LiftedFunction as LiftedFunction, lift_function as lift_function
-from torsor.redundancy.path_drift import LoopDrift as LoopDrift, closed_loop_drift as closed_loop_drift
+from torsor.redundancy.path_drift import PathDrift as PathDrift, closed_path_drift as closed_path_drift
 from torsor.redundancy.pieces_met import PiecesMet as PiecesMet
 from torsor.redundancy.repeatability import RepeatabilityReport as RepeatabilityReport, is_repeatable as is_repeatable
 from torsor.redundancy.riemannian_submersion import (

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
-from torsor.errors import ShapeError, TorsorError
+from torsor.border import explained
+from torsor.border.numbers import numbers_of
+from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
-from torsor.motion.border import numbers_of
 from torsor.redundancy.connection import configurations_of
 from torsor.redundancy.given_lift import GivenLift, Lift, given_lift
 from torsor.tasks import Task, as_task
@@ -74,7 +74,7 @@ def lift_acceleration(
     found = as_task(robot, task)
     v, wanted = numbers_of(WHO, "v", v, (robot.nv,)), numbers_of(WHO, "acceleration", acceleration, (found.size,))
     if not (np.ndim(damping) == 0 and np.isfinite(damping) and damping >= 0):
-        raise TorsorError(f"{WHO}: `damping` must be one number, finite and not negative, got {damping!r:.60}.")
+        raise ArgumentError(f"{WHO}: `damping` must be one number, finite and not negative, got {damping!r:.60}.")
     try:
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], wanted.shape[:-1])
     except ValueError as error:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_unknown
+from torsor.errors import ArgumentError
 from torsor.functions.public.dynamics import kinetic_energy, mass_matrix
 from torsor.functions.public.kinematics import difference
 from torsor.model import Robot
-from torsor.motion.border import refuse_bad_count, refuse_bad_numbers, refuse_unknown
 from torsor.motion.optional_scipy import scipy_module
 from torsor.redundancy.given_lift import Lift
 from torsor.redundancy.self_motion_direction import self_motion_direction
@@ -111,7 +111,7 @@ def lift_curve(
         if end.end < 1.0:
             break
     if not done:
-        raise TorsorError(f"{WHO}: robot {robot.name!r} would leave its limits at once: it begins at {limit}.")
+        raise ArgumentError(f"{WHO}: robot {robot.name!r} would leave its limits at once: it begins at {limit}.")
     qs, vs, times = np.array([leg.samples for leg in done]), np.array(rates), np.array([leg.times for leg in done])
     fibre = _fibre(robot, found, times, qs, vs)
     t = (np.arange(len(done))[:, None] + times).ravel()

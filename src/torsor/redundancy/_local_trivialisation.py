@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import ShapeError, TorsorError
+from torsor.border import explained
+from torsor.border.numbers import numbers_of, refuse_unknown
+from torsor.errors import ArgumentError, ShapeError, TorsorError
 from torsor.functions.public.kinematics import body_jacobian, integrate
 from torsor.model import Robot, random_configuration
-from torsor.motion.border import numbers_of, refuse_unknown
 from torsor.motion.quaternions_along import with_unit_quaternions
 from torsor.redundancy.connection import configurations_of
 from torsor.redundancy.extended_jacobian import Constraint, ExtendedJacobianLift, extended_jacobian_lift
@@ -113,7 +113,7 @@ class LocalTrivialisation:
         start = place(self.robot, self.q0, self._both)
         off = np.abs(displacement(self._both, start, displaced(self._both, start, x)) - x)
         if np.any(off > SAME * (1.0 + np.abs(x))):
-            raise TorsorError(
+            raise ArgumentError(
                 f"{WHO}: exponential coordinates of rotations are good below π: larger ones stand for another rotation's. "
                 "Take a q0 that is nearer, or nearer coordinates."
             )
@@ -156,7 +156,7 @@ class LocalTrivialisation:
             self.lift.why_singular(self.robot, q)
             or f"The task comes to a singular configuration, near q = {vector(q)}."
         )
-        return TorsorError(
+        return ArgumentError(
             f"{WHO}: the line from q0 to y = {vector(x[:m])}, s = {vector(x[m:])} cannot be followed beyond {done:.4g} of it, at "
             f"q = {vector(q)}. {why} Coordinates are good as far as (J; ∂h) is regular: take nearer ones, another q0 or h."
         )
@@ -193,13 +193,13 @@ def local_trivialisation(
     if not isinstance(lift, ExtendedJacobianLift):
         lift = extended_jacobian_lift(robot, task, constraint)
     elif lift.task != (task if isinstance(task, Task) else FrameTask(task, "pose")):
-        raise TorsorError(f"{WHO}: this lift is one of the task {lift.task.title!r}, and the task is another.")
+        raise ArgumentError(f"{WHO}: this lift is one of the task {lift.task.title!r}, and the task is another.")
     lift.refuse_other_robot(f"{WHO}: this {lift.name} lift", robot)
     for one in (lift.task, lift.constraint):
         _refuse_no_coordinates(robot, one)
     if not float(lift.transversality(robot, q0)) > 0.0 or not np.isfinite(lift(robot, q0)).all():
         why = lift.why_singular(robot, q0) or "J loses rank there."
-        raise TorsorError(f"{WHO}: (J; ∂h) is singular at q0 = {vector(q0)} of robot {robot.name!r}. {why}")
+        raise ArgumentError(f"{WHO}: (J; ∂h) is singular at q0 = {vector(q0)} of robot {robot.name!r}. {why}")
     return LocalTrivialisation(robot, q0, lift)
 
 
@@ -220,7 +220,7 @@ def _refuse_no_coordinates(robot: Robot, task: Any) -> None:
         J = np.asarray(body_jacobian(robot, random_configuration(robot, seed=0, batch=(SAMPLES,)), whole.frame))
         others = [row for row in range(whole.size) if row not in task.rows]
         if np.abs(J[..., others, :]).max(initial=0.0) > VANISHED * np.abs(J).max():
-            raise TorsorError(
+            raise ArgumentError(
                 f"{WHO}: some rows of a twist have no coordinates, and {task.title!r} is that: pass the whole pose or "
                 "orientation, a position (torsor.position_task) or a function of q (torsor.function_task)."
             )

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays import as_numbers, constant, matvec, stack
-from torsor.arrays.arguments import explained
-from torsor.arrays.checked import plain_numbers
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import ShapeError, TorsorError
+from torsor.border import explained
+from torsor.border.arrays import plain_numbers
+from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.kinematics import difference, frame_pose
 from torsor.model import Robot
 from torsor.redundancy.angle_difference import angle_difference
@@ -75,7 +75,7 @@ def section_lift(robot: Robot, task: Task | str, section: Section, q0: Configura
     found = as_task(robot, task)
     refuse_no_redundancy(WHO, robot, found)
     if not callable(section):
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: `section` is a function (robot, value of the task) → q ({robot.nq},), got {type(section).__name__} "
             f"{section!r:.60}."
         )
@@ -86,7 +86,7 @@ def section_lift(robot: Robot, task: Task | str, section: Section, q0: Configura
         raise ShapeError(f"{WHO}: a section gives one configuration ({robot.nq},), got shape {given.shape}.")
     off = angle_difference(robot, given, q0)
     if not np.abs(off).max() <= ON_SECTION:
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: q0 = {vector(q0)} is not on the section, which gives {vector(given)} for its value of the task. Pass that "
             "as q0, if the section is right."
         )
@@ -105,9 +105,9 @@ def _refuse_no_section(robot: Robot, task: Task, section: Section, q0: Array) ->
     J = task.jacobian(robot, q0)
     off = np.abs(J @ whole.jacobian(robot, q0)).max() / np.abs(J).max()
     if np.isnan(off):
-        raise TorsorError(f"{WHO}: the section has no derivative at q0 = {vector(q0)}. Take another q0.")
+        raise ArgumentError(f"{WHO}: the section has no derivative at q0 = {vector(q0)}. Take another q0.")
     if off > ON_SECTION:
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: `section` is none: the configuration that it gives for a value beside that of q0 has not that value of the "
             f"task, but one that is off by {off:.2g} of the difference. Is it made for this robot and this task?"
         )
@@ -146,7 +146,7 @@ def value(robot: Robot, q: Array, task: Task) -> Any:
         whole = value(robot, q, task.task)
         if len(np.shape(whole)) == 1:
             return whole[..., constant(task.rows)]
-    raise TorsorError(
+    raise ArgumentError(
         f"{WHO}: the task {task.title!r} has no value that a section could take: pass a whole pose or orientation, a position or "
         "rows of it, a function of q (torsor.function_task), or a stack of these."
     )

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers
+from torsor.errors import ArgumentError
 from torsor.model import Robot
-from torsor.motion.border import refuse_bad_count, refuse_bad_numbers
 from torsor.redundancy.angle_difference import same_configuration, turns_between
 from torsor.redundancy.limit_margin import refuse_outside
 from torsor.redundancy.regularity import LOST
@@ -147,7 +147,7 @@ def self_motion(
     if dimension < 1 or not rank.is_onto:
         why = f"it has {robot.nv} degrees of freedom for {found.size} rows" if dimension < 1 else f"J has {rank}."
         around = _around(robot, q, found) if dimension == 1 and is_frame(found) else ""
-        raise TorsorError(f"{WHO}: robot {robot.name!r} has no regular self-motion here: {why}{around}")
+        raise ArgumentError(f"{WHO}: robot {robot.name!r} has no regular self-motion here: {why}{around}")
     refuse_no_manifold(WHO, robot, found, q)
     if within_limits:
         refuse_outside(WHO, robot, q)

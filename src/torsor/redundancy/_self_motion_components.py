@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers
+from torsor.errors import ArgumentError
 from torsor.model import Robot
-from torsor.motion.border import refuse_bad_count, refuse_bad_numbers
 from torsor.redundancy._self_motion import SelfMotion
 from torsor.redundancy.fibre_arcs import FibreArcs
 from torsor.redundancy.joined_solutions import joined_groups
@@ -126,11 +126,11 @@ def self_motion_components(
     refuse_bad_count(WHO, "starts", starts, 1, "`starts` must be positive")
     dimension = robot.nv - found.size
     if dimension < 1:
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: robot {robot.name!r} has {robot.nv} degrees of freedom for {found.size} rows, and no self-motion."
         )
     if not has_value(robot, found):
-        raise TorsorError(f"{WHO}: which configurations do the same is not known of this task, for {WHY}.")
+        raise ArgumentError(f"{WHO}: which configurations do the same is not known of this task, for {WHY}.")
     if within_limits:
         refuse_outside(WHO, robot, q)
     led = solutions(robot, q, found, starts, seed, within_limits=within_limits)
@@ -164,7 +164,7 @@ def _pieces_of_flows(robot: Robot, task: Task, led: Array, within_limits: bool) 
     """The number of the piece of each configuration (k, nq), by flows between them; the first must be regular."""
     rank = task_rank(robot, led[0], task, tolerance=LOST)
     if not rank.is_onto:
-        raise TorsorError(f"{WHO}: robot {robot.name!r} is at a singular configuration: J has {rank}.")
+        raise ArgumentError(f"{WHO}: robot {robot.name!r} is at a singular configuration: J has {rank}.")
     number = np.empty(len(led), int)
     for piece, members in enumerate(joined_groups(robot, task, led, within_limits=within_limits)):
         number[members] = piece
@@ -174,7 +174,7 @@ def _pieces_of_flows(robot: Robot, task: Task, led: Array, within_limits: bool) 
 def _singular_start(robot: Robot, q: Array, task: Task) -> SingularConfiguration:
     found = singular_nearby(robot, q, task, place(robot, q, task))
     if found is None or not found.known:
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: robot {robot.name!r} is at a singular configuration, and which curves of the self-motion leave it is not "
             f"known to second order: J has {task_rank(robot, q, task, tolerance=LOST)}. Start elsewhere on the self-motion."
         )

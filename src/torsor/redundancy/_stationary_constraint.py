@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from torsor.arrays import as_numbers, constant, matvec
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.border import explained
 from torsor.model import Robot
 from torsor.redundancy.extended_jacobian import refuse_no_redundancy
 from torsor.redundancy.single_configuration import single_configuration

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.namespace import is_concrete
 from torsor.arrays.typing import ConfigurationVector
-from torsor.errors import TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_strangers
+from torsor.errors import ArgumentError
 from torsor.model import Robot
-from torsor.model.plain_numbers import refuse_strangers
 from torsor.redundancy import compiled_brackets as compiled_functions, lift_brackets
 from torsor.redundancy.connection import brackets_of, configurations_of
 from torsor.redundancy.given_lift import Lift, given_lift
@@ -43,7 +43,7 @@ def vertical_brackets(robot: Robot, q: ConfigurationVector, task: Task | str, li
         start = q.reshape(-1, robot.nq)[0] if q.size else np.zeros(robot.nq)
         return brackets_of(robot, q, task, given_lift(WHO, robot, found, lift, start, exact=True), by)
     if callable(lift):
-        raise TorsorError(f"{WHO}: a lift that is a function needs plain numbers, and q is being traced.")
+        raise ArgumentError(f"{WHO}: a lift that is a function needs plain numbers, and q is being traced.")
     return brackets_of(robot, q, task, given_lift(WHO, robot, found, lift, q), by)
 
 

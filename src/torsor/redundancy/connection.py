@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays import factor, solve_columns
-from torsor.arrays.checked import check
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
-from torsor.errors import TorsorError
+from torsor.border.arrays import check
+from torsor.border.numbers import refuse_strangers
+from torsor.errors import ArgumentError
 from torsor.model import Robot
-from torsor.model.plain_numbers import refuse_strangers
 from torsor.redundancy import lift_brackets
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.redundancy.given_lift import GivenLift
@@ -102,7 +102,7 @@ def configurations_of(who: str, robot: Robot, q: Any) -> Array:
     except Exception:  # each library has its own for values that are not there yet
         known = False
     if not (known and robot.is_concrete):
-        raise TorsorError(
+        raise ArgumentError(
             f"{who} decides by numbers, and cannot run inside jit, grad, vmap or torsor.compile, where they are not known yet: "
             "call it outside. torsor.redundancy.horizontal_lift, split_velocity, velocity_projectors and vertical_brackets run inside."
         )

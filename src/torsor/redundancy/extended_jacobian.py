@@ -24,13 +24,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from torsor.arrays import concat, matmul, transpose
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, TaskLift
-from torsor.errors import TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_strangers
+from torsor.errors import ArgumentError
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot, random_configuration
-from torsor.model.plain_numbers import refuse_strangers
 from torsor.redundancy.regularity import LOST
 from torsor.redundancy.report_text import vector
 from torsor.redundancy.task_values import WHY, is_integrable
@@ -121,7 +121,7 @@ class ExtendedJacobianLift:
     def refuse_other_robot(self, who: str, robot: Robot) -> None:
         """Raise for a robot of other degrees of freedom, for which E is not square."""
         if (n := self.task.size + self.constraint.size) != robot.nv:
-            raise TorsorError(
+            raise ArgumentError(
                 f"{who} is one for {n} degrees of freedom, and robot {robot.name!r} has {robot.nv}. Make one for this robot."
             )
 
@@ -152,7 +152,7 @@ def extended_jacobian_lift(robot: Robot, task: Task | str, constraint: Constrain
     not. It is accepted wherever a ``lift`` is, and its ``metric`` wherever a metric is. ::
 
         elbow = torsor.redundancy.extended_jacobian_lift(arm, "hand_tcp", lambda robot, q: q[2:3])      # the third joint stands still
-        torsor.redundancy.closed_loop_drift(arm, q, "hand_tcp", path, lift=elbow)
+        torsor.redundancy.closed_path_drift(arm, q, "hand_tcp", path, lift=elbow)
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def extended_jacobian_lift(robot: Robot, task: Task | str, constraint: Constrain
     """
     refuse_strangers(WHO, robot)
     if not robot.is_concrete:
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO} looks at numbers of the robot, and those of {robot.name!r} are being traced or differentiated: make the lift "
             "outside, and call it inside."
         )
@@ -180,19 +180,19 @@ def extended_jacobian_lift(robot: Robot, task: Task | str, constraint: Constrain
     refuse_no_redundancy(WHO, robot, found)
     held = _constraint(robot, constraint, rest)
     if held.size != rest:
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: robot {robot.name!r} has {robot.nv} degrees of freedom and the task {found.size} rows: the constraint needs "
             f"{rest} rows, and {held.title!r} has {held.size}."
         )
     if not is_integrable(robot, held, np.zeros((0, robot.nq))):
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: the constraint {held.title!r} is no function of the configuration: {WHY}. What holds it still does not stay "
             "on a surface, and the lift would not be repeatable. Pass functions (robot, q) → h, a position or a whole pose."
         )
     lift = ExtendedJacobianLift(found, held)
     some = random_configuration(robot, seed=0, batch=(SAMPLES,))
     if np.isfinite(held.jacobian(robot, some)).all() and np.all(lift.transversality(robot, some) < LOST):
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: (J; ∂h) is singular at {SAMPLES} random configurations of robot {robot.name!r}. "
             f"{lift.why_singular(robot, some[0])}"
         )
@@ -204,7 +204,7 @@ def refuse_no_redundancy(who: str, robot: Robot, task: Task) -> None:
     if robot.nv > task.size:
         return
     only = "J⁻¹ is its only lift" if robot.nv == task.size else "it has no lift"
-    raise TorsorError(
+    raise ArgumentError(
         f"{who}: robot {robot.name!r} has {robot.nv} degrees of freedom and the task {task.size} rows: {only}, and there is "
         "nothing to choose."
     )
@@ -214,7 +214,7 @@ def _constraint(robot: Robot, constraint: Constraint, size: int) -> Task:
     if isinstance(constraint, (Task, str)):
         return as_task(robot, constraint)
     if not callable(constraint):
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: `constraint` is a function (robot, q) → ({size},), or a task; got {type(constraint).__name__} "
             f"{constraint!r:.60}."
         )

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_numbers
 from torsor.errors import ShapeError
-from torsor.motion.border import refuse_bad_numbers
 
 CONDITIONS = ("I", "II", "III", "IV")
 MEANINGS = {"I": "A X A = A", "II": "X A X = X", "III": "A X symmetric", "IV": "X A symmetric"}

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.checked import plain_numbers
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
-from torsor.errors import ShapeError, TorsorError
+from torsor.border.arrays import plain_numbers
+from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.functions.public.kinematics import integrate
@@ -108,13 +108,13 @@ def given_lift(who: str, robot: Robot, task: Task, lift: Any, q: Array, *, exact
     if isinstance(lift, str):
         if lift not in LIFTS:
             names = ", ".join(map(repr, LIFTS))
-            raise TorsorError(
+            raise ArgumentError(
                 f"{who}: `lift` is one of {names}, a metric ({n}, {n}), or a function (robot, q) of either; got {lift!r}."
             )
         return GivenLift(lift)
     if isinstance(lift, ExtendedJacobianLift):
         if lift.task != task:
-            raise TorsorError(
+            raise ArgumentError(
                 f"{who}: this {lift.name} lift is one of the task {lift.task.title!r}, not of {task.title!r}. Make one for this "
                 "task."
             )
@@ -150,13 +150,13 @@ def _looks_like_a_metric(robot: Robot, q: Array, task: Task, value: Array) -> bo
 def _refuse_no_metric(what: str, metric: Array) -> None:
     """Raise unless matrices (..., n, n) are finite, symmetric and positive definite."""
     if not np.isfinite(metric).all():
-        raise TorsorError(f"{what} must be finite numbers, got NaN or infinity.")
+        raise ArgumentError(f"{what} must be finite numbers, got NaN or infinity.")
     off = np.abs(metric - np.swapaxes(metric, -1, -2)).max(initial=0.0)
     if off > SYMMETRIC * np.abs(metric).max(initial=0.0):
-        raise TorsorError(f"{what} must be symmetric, and differs from its transpose by {off:.3g}.")
+        raise ArgumentError(f"{what} must be symmetric, and differs from its transpose by {off:.3g}.")
     least = float(np.linalg.eigvalsh(metric).min(initial=np.inf))
     if not least > 0.0:
-        raise TorsorError(f"{what} must be positive definite, and its least eigenvalue is {least:.3g}.")
+        raise ArgumentError(f"{what} must be positive definite, and its least eigenvalue is {least:.3g}.")
 
 
 def evaluated(robot: Robot, function: Function, q: Array, shape: tuple[int, ...]) -> Array:

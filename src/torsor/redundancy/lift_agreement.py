@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_numbers, refuse_unknown
+from torsor.errors import ArgumentError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
-from torsor.motion.border import refuse_bad_numbers, refuse_unknown
 from torsor.redundancy.connection import configurations_of
 from torsor.redundancy.report_text import vector
 from torsor.tasks import Task, as_task
@@ -70,12 +70,12 @@ def lifts_agree(robot: Robot, q: ConfigurationVector, task: Task | str, *, toler
     q = configurations_of("lifts_agree", robot, q)
     refuse_bad_numbers("lifts_agree", tolerance=tolerance)
     if q.size == 0:
-        raise TorsorError(f"lifts_agree: there are no configurations to compare lifts at, `q` has shape {q.shape}.")
+        raise ArgumentError(f"lifts_agree: there are no configurations to compare lifts at, `q` has shape {q.shape}.")
     refuse_unknown("lifts_agree", q)
     J = as_task(robot, task).jacobian(robot, q)
     M, K, J_plus = mass_matrix(robot, q), horizontal_lift(robot, q, task), pseudoinverse_lift(robot, q, task)
     if not (np.isfinite(K).all() and np.isfinite(J_plus).all()):
-        raise TorsorError(
+        raise ArgumentError(
             f"lifts_agree: at some of the configurations of robot {robot.name!r} J loses rank or M is singular: there is no lift "
             "to compare. torsor.tasks.task_rank(robot, q, task) tells where."
         )

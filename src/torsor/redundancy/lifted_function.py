@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointVector, TaskVector
+from torsor.border import explained
+from torsor.border.numbers import numbers_of
 from torsor.errors import ShapeError
 from torsor.functions.public.dynamics import inverse_mass_matrix
 from torsor.model import Robot
-from torsor.motion.border import numbers_of
 from torsor.redundancy.connection import configurations_of
 from torsor.tasks import Task, as_task
 

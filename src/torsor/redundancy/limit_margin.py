@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 from torsor.model import Robot
 from torsor.redundancy.zero_crossing import zero_crossing
 
@@ -38,7 +38,7 @@ def limit_in_words(robot: Robot, q: Array) -> str:
 def refuse_outside(who: str, robot: Robot, q: Array) -> None:
     """Raise if q (nq,), where something within the limits is to begin, is outside them."""
     if room(robot, q) < 0.0:
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: the start is already outside the limits of robot {robot.name!r}, beyond {limit_in_words(robot, q)}. Start "
             "elsewhere, pass within_limits=False, or give it other limits (robot.with_limits)."
         )

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers
+from torsor.errors import ArgumentError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.kinematics import difference
 from torsor.model import Robot
-from torsor.motion.border import refuse_bad_count, refuse_bad_numbers
 from torsor.redundancy.connection import brackets_of
 from torsor.redundancy.given_lift import GivenLift, Lift
 from torsor.redundancy.report_text import units_of_freedoms, vector
@@ -24,13 +24,13 @@ from torsor.redundancy.task_values import WHY, has_value
 from torsor.redundancy.tracking import Tracker
 from torsor.tasks import Task, as_task
 
-WHO = "closed_loop_drift"
+WHO = "closed_path_drift"
 OPEN = 1e-6  # of the size of a loop: how far from its start a closed one may end
 
 
 @dataclass(frozen=True, eq=False)
-class LoopDrift:
-    """What `closed_loop_drift` has measured, at the start and after each loop (L + 1 rows).
+class PathDrift:
+    """What `closed_path_drift` has measured, at the start and after each loop (L + 1 rows).
 
     ``q`` (L + 1, nq), rad or m; ``drift`` (L + 1, nv): from the start to q, rad or m; ``length`` (L + 1,): the same in the
     inertia metric at the start, m·√kg; ``task_error`` (L + 1,): how far the task is from where it began, m and rad as numbers.
@@ -85,7 +85,7 @@ class LoopDrift:
 
 
 @explained
-def closed_loop_drift(
+def closed_path_drift(
     robot: Robot,
     q: ConfigurationVector,
     task: Task | str,
@@ -96,7 +96,7 @@ def closed_loop_drift(
     feedback: float = 0.0,
     tolerance: float = 1e-10,
     within_limits: bool = False,
-) -> LoopDrift:
+) -> PathDrift:
     """The joints after each of ``loops`` rounds of a closed path of the task, followed by q̇ = K(q) ẏ [Alt04, §III.B, E004-14].
 
     What a lift that is not repeatable (`is_repeatable`) does to a robot: the hand repeats itself, the arm does not.
@@ -135,7 +135,7 @@ def closed_loop_drift(
             _refuse_open(robot, q, found, tracker.given, off, way, tolerance)
         ends.append(here)
     if len(ends) == 1:
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: robot {robot.name!r} cannot go round once within its limits: it comes to {limit}. Take a smaller path, "
             "start elsewhere on the self-motion (torsor.redundancy.self_motion), or pass within_limits=False."
         )
@@ -148,7 +148,7 @@ def closed_loop_drift(
     predicted = 0.5 * np.einsum("iab,ab->i", brackets, way.area)
     units, finished = units_of_freedoms(robot.structure), len(ends) == loops + 1
     lift_name = tracker.given.name
-    return LoopDrift(robot.name, lift_name, qs, drift, length, error, way.area, predicted, units, limit, finished)
+    return PathDrift(robot.name, lift_name, qs, drift, length, error, way.area, predicted, units, limit, finished)
 
 
 def _refuse_open(
@@ -161,7 +161,7 @@ def _refuse_open(
     if given.function is not None and np.abs(J @ K - np.eye(task.size)).max() > OPEN:
         return
     why = f": {WHY}" if not has_value(robot, task) else ""
-    raise TorsorError(
+    raise ArgumentError(
         f"{WHO}: the path is open: after one round the task is {np.linalg.norm(off):.3g} from where it began, by {vector(off)}"
         f"{why}. A function t → ẏ must bring the task back, and body twists with ∮ ẏ dt = 0 do not; pass a circle, points or "
         "poses (k, 4, 4) of a whole pose or orientation, or a task of positions."

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import ModelError, TorsorError
+from torsor.border.numbers import refuse_bad_count, refuse_unknown
+from torsor.errors import ArgumentError, ModelError
 from torsor.model import Robot, random_configuration
-from torsor.motion.border import refuse_bad_count, refuse_unknown
 from torsor.redundancy.connection import configurations_of
 from torsor.redundancy.regularity import is_regular
 from torsor.tasks import Task, as_task
@@ -31,17 +31,17 @@ def regular_configurations(who: str, robot: Robot, task: Task | str, q: Any, con
     """Those of q (..., nq) at which the task is regular; if it is None, ``configurations`` random ones within the limits."""
     found = as_task(robot, task)
     if robot.nv < found.size:
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: robot {robot.name!r} has {robot.nv} degrees of freedom, fewer than the {found.size} rows of the task."
         )
     if q is not None:
         given = configurations_of(who, robot, q).reshape(-1, robot.nq)
         if len(given) == 0:
-            raise TorsorError(f"{who}: `q` holds no configuration; leave it out for random ones.")
+            raise ArgumentError(f"{who}: `q` holds no configuration; leave it out for random ones.")
         refuse_unknown(who, given)
         good = is_regular(robot, given, _jacobian(robot, found, given), LIMIT)
         if not good.any():
-            raise TorsorError(f"{who}: none of the configurations of robot {robot.name!r} is regular.")
+            raise ArgumentError(f"{who}: none of the configurations of robot {robot.name!r} is regular.")
         return Drawn(given[good], int(np.sum(~good)))
     refuse_bad_count(who, "configurations", configurations, 1, "`configurations` must be positive")
     generator = np.random.default_rng(seed)

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_numbers, refuse_strangers
+from torsor.errors import ArgumentError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
-from torsor.model.plain_numbers import refuse_strangers
-from torsor.motion.border import refuse_bad_numbers
 from torsor.redundancy.connection import bracket_terms, brackets_of, connection
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.redundancy.given_lift import GivenLift, Lift, given_lift
@@ -90,7 +89,7 @@ def is_repeatable(
 
     Neither flatness of the robot nor the use of a pseudoinverse makes it so [E004-7]. What `vertical_brackets` says at one
     configuration is asked at ``q`` (..., nq), rad or m, or at random ``configurations`` within the limits, and measured
-    against the terms that cancel. `closed_loop_drift` measures the drift of a loop itself.
+    against the terms that cancel. `closed_path_drift` measures the drift of a loop itself.
 
     ``task``: a `Task`, or the name of a frame for its body twist. ``lift``: "inertia", "pseudoinverse", a metric (nv, nv), or
     a function (robot, q) → metric (nv, nv) or K (nv, m). ``tolerance``: no unit; of a function at least 1e-8, for it is
@@ -136,7 +135,7 @@ def _with_lift(robot: Robot, task: Task, given: GivenLift, drawn: Drawn) -> Draw
     """Without configurations at which the lift itself is singular; raises if that is so of all."""
     good = given.is_regular_at(robot, drawn.q, task)
     if not good.any():
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: the {given.name} lift is singular at all {len(good)} configurations of robot {robot.name!r}. "
             f"{given.why_singular(robot, drawn.q[0])}"
         )

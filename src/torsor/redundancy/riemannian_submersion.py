@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, TaskMatrix
-from torsor.errors import ShapeError, TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_numbers, refuse_strangers, refuse_unknown
+from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
-from torsor.model.plain_numbers import refuse_strangers
-from torsor.motion.border import refuse_bad_numbers, refuse_unknown
 from torsor.redundancy.connection import Connection, connection
 from torsor.redundancy.given_lift import GivenLift
 from torsor.redundancy.other_solutions import solutions
@@ -191,7 +190,7 @@ def _factors_along(robot: Robot, task: Task, target: Any, qs: Array) -> Array:
     parts = place(robot, qs, task)
     pose = isinstance(task, FrameTask) and task.kind != "position"
     if not pose and not has_coordinates(task):
-        raise TorsorError(f"{WHO}: `target` as a function is known of functions, positions and poses of one frame.")
+        raise ArgumentError(f"{WHO}: `target` as a function is known of functions, positions and poses of one frame.")
     y = parts[0] if pose else displacement(task, tuple(np.zeros_like(part) for part in parts), parts)
     y = np.broadcast_to(y, (len(qs), *y.shape[1:]))
     return np.stack([_factor_of(task, target(one)) for one in y])
@@ -205,8 +204,8 @@ def _factor_of(task: Task, target: Any) -> Array:
         raise ShapeError(f"{WHO}: `target` must have shape ({m}, {m}) for this task, got {g.shape}.")
     refuse_unknown(WHO, g, "the numbers of `target`")
     if (off := float(np.abs(g - g.T).max())) > 1e-9 * np.abs(g).max():
-        raise TorsorError(f"{WHO}: `target` must be symmetric, and differs from its transpose by {off:.3g}.")
+        raise ArgumentError(f"{WHO}: `target` must be symmetric, and differs from its transpose by {off:.3g}.")
     try:
         return np.linalg.cholesky(g).T
     except np.linalg.LinAlgError as error:
-        raise TorsorError(f"{WHO}: `target` must be positive definite.") from error
+        raise ArgumentError(f"{WHO}: `target` must be positive definite.") from error

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.border.numbers import refuse_unknown, refuse_zero_quaternions
 from torsor.errors import ShapeError
 from torsor.model import Robot
-from torsor.motion.border import refuse_unknown, refuse_zero_quaternions
 from torsor.motion.quaternions_along import with_unit_quaternions
 from torsor.redundancy.connection import configurations_of
 

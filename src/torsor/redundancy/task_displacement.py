@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 from torsor.functions.public.kinematics import frame_pose
 from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
@@ -22,7 +22,7 @@ def place(robot: Robot, q: Array, task: Task) -> tuple[Array, ...]:
         return place(robot, q, task.task)
     if isinstance(task, StackedTask):
         return tuple(part for one in task.tasks for part in place(robot, q, one))
-    raise TorsorError(
+    raise ArgumentError(
         f"the task {task.name!r} says how fast it moves, not where it is: feedback and errors are known of tasks of frames and "
         "of functions."
     )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import ShapeError, TorsorError
+from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.kinematics import frame_pose
 from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
@@ -106,7 +106,7 @@ class OnGroup(NamedTuple):
 
 
 def circle(task: Task | str, radius: float, rows: Sequence[int | str] = (0, 1)) -> Circle:
-    """A closed path for `closed_loop_drift`: a circle of ``radius``, m or rad, in two ``rows`` of the task, by number or label.
+    """A closed path for `closed_path_drift`: a circle of ``radius``, m or rad, in two ``rows`` of the task, by number or label.
 
     It begins where the task is, in the direction of the second row, with the centre in the direction of the first. Of a pose
     or orientation the rows are exponential coordinates about where it begins. A name is the pose of that frame.
@@ -114,14 +114,14 @@ def circle(task: Task | str, radius: float, rows: Sequence[int | str] = (0, 1)) 
     task = task if isinstance(task, Task) else pose_task(task)
     given = (rows,) if isinstance(rows, (str, int)) else tuple(rows)
     if len(given) != 2:
-        raise TorsorError(f"circle: needs two rows of the task, got {list(given)!r}.")
+        raise ArgumentError(f"circle: needs two rows of the task, got {list(given)!r}.")
     a, b = (task.labels.index(row) if isinstance(row, str) and row in task.labels else row for row in given)
     if not all(isinstance(row, int) and 0 <= row < task.size for row in (a, b)) or a == b:
-        raise TorsorError(
+        raise ArgumentError(
             f"circle: rows are two of {', '.join(task.labels)}, or of 0 … {task.size - 1}, got {list(given)!r}."
         )
     if not (np.ndim(radius) == 0 and np.isfinite(radius) and radius != 0):
-        raise TorsorError(f"circle: `radius` must be one finite number other than zero, got {radius!r:.60}.")
+        raise ArgumentError(f"circle: `radius` must be one finite number other than zero, got {radius!r:.60}.")
     return Circle(task.size, float(radius), int(a), int(b))
 
 
@@ -148,7 +148,7 @@ def task_path(who: str, robot: Robot, q: Array, task: Task, path: Any, *, closed
     if len(points) < 2:
         raise ShapeError(f"{who}: a path has two points or more, got {len(points)}.")
     if not np.isfinite(points).all():
-        raise TorsorError(f"{who}: the points of a path must be finite numbers, got NaN or infinity.")
+        raise ArgumentError(f"{who}: the points of a path must be finite numbers, got NaN or infinity.")
     if poses:
         assert isinstance(task, FrameTask)
         _refuse_other_start(who, robot, q, task.frame, points)
@@ -189,10 +189,10 @@ def _refuse_other_start(who: str, robot: Robot, q: Array, frame: str, poses: Arr
     R = poses[:, :3, :3]
     off = max(np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(), np.abs(poses[:, 3] - [0, 0, 0, 1]).max())
     if off > AT_START:
-        raise TorsorError(f"{who}: poses are rotations and places, (R, p; 0, 1); these are off by {off:.2g}.")
+        raise ArgumentError(f"{who}: poses are rotations and places, (R, p; 0, 1); these are off by {off:.2g}.")
     apart = np.asarray(se3.log(se3.inverse(frame_pose(robot, q, frame)) @ poses[0]))
     if np.linalg.norm(apart) > AT_START:
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: the first pose is not where {frame!r} is at this q: it is {np.linalg.norm(apart[:3]):.3g} rad and "
             f"{np.linalg.norm(apart[3:]):.3g} m away, by {vector(apart)}. Poses are absolute: for moves relative to the frame "
             f"pass torsor.frame_pose(robot, q, {frame!r}) @ moves, the first of them the identity."

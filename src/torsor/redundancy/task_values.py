@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 from torsor.functions.public.kinematics import body_jacobian
 from torsor.geometry.freedoms import structure_constants
 from torsor.lie import unchecked as lie
@@ -80,7 +80,7 @@ def is_integrable(robot: Robot, task: Task, q: Array) -> bool:
 def refuse_no_manifold(who: str, robot: Robot, task: Task, q: Array) -> None:
     """Raise where ker J is not integrable: what holds the rows still leads out of every surface."""
     if not is_integrable(robot, task, q):
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: this task has no self-motion manifold, for {WHY}. Hold the whole pose or orientation, a position "
             "(torsor.position_task) or a function of q (torsor.function_task) instead."
         )

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import TorsorError
+from torsor.border.numbers import refuse_unknown
+from torsor.errors import ArgumentError, TorsorError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.kinematics import configuration_rate
 from torsor.lie.unchecked import se3
 from torsor.model import Robot
-from torsor.motion.border import refuse_unknown
 from torsor.motion.integration import integrated
 from torsor.motion.quaternions_along import with_unit_quaternions
 from torsor.redundancy.given_lift import given_lift
@@ -114,12 +114,12 @@ class Tracker:
         if within_limits:
             refuse_outside(who, robot, q)
         if task.size > robot.nv:
-            raise TorsorError(
+            raise ArgumentError(
                 f"{who}: robot {robot.name!r} has {robot.nv} degrees of freedom, fewer than the {task.size} rows of the task: no "
                 "joint motion does all of it."
             )
         if not (np.ndim(feedback) == 0 and np.isfinite(feedback) and feedback >= 0):
-            raise TorsorError(f"{who}: `feedback` must be one number, finite and not negative, got {feedback!r:.60}.")
+            raise ArgumentError(f"{who}: `feedback` must be one number, finite and not negative, got {feedback!r:.60}.")
         self.given = given_lift(who, robot, task, lift, q)
         self.reference: Reference = _reference(who, robot, q, task) if feedback else _Nowhere()
 
@@ -165,7 +165,7 @@ class Tracker:
         condition = float(np.linalg.cond(mass_matrix(self.robot, q)))
         weight = f" Its mass matrix is nearly singular (condition {condition:.1e})." if condition > 1e5 else ""
         choice = f" {why}" if (why := self.given.why_singular(self.robot, q)) else ""
-        return TorsorError(
+        return ArgumentError(
             f"{self.who}: robot {self.robot.name!r} cannot go on after t = {t:.6g} of this leg, at q = {where}: the lift runs "
             f"away, as it does at singular configurations. J has {report}.{weight}{choice} Take a path that keeps away from it, "
             "or start elsewhere on the self-motion (torsor.redundancy.self_motion)."
@@ -196,7 +196,7 @@ def _reference(who: str, robot: Robot, q: Array, task: Task) -> Reference:
     if isinstance(task, FrameTask) and task.kind in ("pose", "orientation"):
         return _Pose(robot, q, task)
     if _has_turning_rows(task):
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: feedback is known of a whole pose or orientation, of positions and functions, and of selections and stacks "
             "of the latter; pass feedback=0, or another task."
         )

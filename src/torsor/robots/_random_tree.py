@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from torsor.arrays import exact_constants
-from torsor.arrays.arguments import explained
 from torsor.arrays.exact import coarse
+from torsor.border import explained
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Mimic, Robot, assemble
 from torsor.model.states import generator_of

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
+from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.lie import screw
 from torsor.model import Inertia, Robot, pose_from, serial_chain

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays import as_numbers, is_concrete, stack_vectors
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
-from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
+from torsor.border import explained
+from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
 from torsor.functions.public.dynamics import forward_dynamics, kinetic_energy, potential_energy
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
@@ -64,16 +64,16 @@ def simulate(
     their frames.
     """
     if method not in METHODS:
-        raise TorsorError(f"simulate: unknown method {method!r}. Methods: {', '.join(METHODS)}.")
+        raise ArgumentError(f"simulate: unknown method {method!r}. Methods: {', '.join(METHODS)}.")
     if not (step > 0 and duration >= 0 and np.isfinite(duration)):
-        raise TorsorError(
+        raise ArgumentError(
             f"simulate: step must be positive and duration finite and not negative, got {step} s, {duration} s."
         )
     if torques is not None and controller is not None:
-        raise TorsorError("simulate: give `torques` or a `controller`, not both.")
+        raise ArgumentError("simulate: give `torques` or a `controller`, not both.")
     steps = round(duration / step)
     if abs(steps * step - duration) > 1e-6 * step:
-        raise TorsorError(
+        raise ArgumentError(
             f"simulate: a duration of {duration} s is not a whole number of steps of {step} s; nearest is {steps * step:g} s."
         )
     q, v = _start(robot, q, v)

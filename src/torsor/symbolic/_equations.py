@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
+from torsor.border import explained
 from torsor.compiler.graph import Program
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
-from torsor.errors import ModelError, TorsorError
+from torsor.errors import ArgumentError, ArgumentTypeError, ModelError
 from torsor.mechanics.dynamics.bias_forces import gravity_forces
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.model import Robot
@@ -201,12 +201,12 @@ def _friction(sympy: Any, robot: Robot, v: list[Any], naming: Naming) -> Any:
 
 def _refuse(robot: Any) -> None:
     if not isinstance(robot, Robot):
-        raise TorsorError(
+        raise ArgumentTypeError(
             f"equations: `robot` must be a torsor.Robot, got {robot!r}; for instance torsor.robots.planar2r(), "
             "or torsor.load(path)."
         )
     if not robot.is_concrete:
-        raise TorsorError(
+        raise ArgumentError(
             "equations: the robot's parameters are being traced; call it outside of `jax.jit` and `jax.grad`."
         )
     if joints := unsuitable(robot):
@@ -220,12 +220,12 @@ def _refuse(robot: Any) -> None:
 def _refuse_large(robot: Robot, symbols: int) -> None:
     if robot.nv > MOST_FREEDOMS:
         held = ", ".join(f"{name!r}: 0" for name in robot.coordinates[MOST_FREEDOMS - 1 :])
-        raise TorsorError(
+        raise ArgumentError(
             f"equations: robot {robot.name!r} has {robot.nv} degrees of freedom; beyond {MOST_FREEDOMS} equations fill books. "
             f"Lock joints first, robot.lock({{{held}}}), or pass force=True; `torsor.compile` gives fast code for any robot."
         )
     if symbols > MOST_SYMBOLS:
-        raise TorsorError(
+        raise ArgumentError(
             f"equations: robot {robot.name!r} needs {symbols} symbols, more than {MOST_SYMBOLS} make no readable equation. "
             "Keep its numbers, numbers=True (CLI: --numbers), lock joints with robot.lock, or pass force=True."
         )

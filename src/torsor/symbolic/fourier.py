@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from torsor.compiler.graph import Op, Program
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 
 WIDTH = 16  # bits per exponent
 _BASE, _HALF = 1 << WIDTH, 1 << (WIDTH - 1)
@@ -114,7 +114,7 @@ class Ring:
             elif key in units:
                 linear[units[key]] = c.real
             else:
-                raise TorsorError("equations: sine or cosine of something that is not linear in the coordinates.")
+                raise ArgumentError("equations: sine or cosine of something that is not linear in the coordinates.")
         key = 0
         if linear:
             sign = 1 if linear[min(linear)] > 0 else -1
@@ -235,6 +235,6 @@ def evaluate(program: Program, ring: Ring, inputs: Sequence[Element]) -> dict[st
             forward, backward = ring.exponential(args[0])
             values[node] = (forward + backward) * half if op is Op.COS else (forward - backward) * half_i
         else:
-            raise TorsorError(f"equations: cannot write {op.name.lower()} in closed form.")
+            raise ArgumentError(f"equations: cannot write {op.name.lower()} in closed form.")
     names = [port.name for port in program.outputs]
     return {name: [values[node] for node in nodes] for name, nodes in zip(names, program.results, strict=True)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor._once import once
-from torsor.errors import TorsorError, printable
+from torsor.errors import ArgumentError, printable
 from torsor.geometry.bivectors import planes_of
 from torsor.symbolic.metric import Metric
 from torsor.symbolic.naming import sympy_module
@@ -48,7 +48,7 @@ class Geometry(Printed):
     def K(self) -> Any:
         """R_1212 / det M of two joints: the Gauss curvature of the surface whose lengths M measures, 1/(kg·m²) [PBP95, (66)]."""
         if len(self.q) != 2:
-            raise TorsorError(
+            raise ArgumentError(
                 f"equations: robot {self.name!r} has {len(self.q)} degrees of freedom, and K is the curvature of two. Use `R`, "
                 "or lock joints: robot.lock({joint: value})."
             )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 from torsor.geometry.bivectors import planes_of
 from torsor.symbolic.fourier import Element, Ring
 from torsor.symbolic.readable import Writer
@@ -78,7 +78,7 @@ class Metric:
     def quotients(self, sympy: Any, above: Sequence[Element], below: Element, power: int = 1) -> list[Any]:
         """Each element over a power of one, as expressions: without the powers of symbols that both have, nor that one itself."""
         if not below:
-            raise TorsorError(
+            raise ArgumentError(
                 f"equations: the mass matrix of robot {self.robot!r} is singular wherever it is, so its curvature is undefined. "
                 "`torsor.dynamics.mass_matrix_report(robot, q)` says why; give links mass (robot.with_inertia), or joints an armature."
             )
@@ -125,7 +125,7 @@ class _Products:
     def of(self, a: Element, b: Element) -> Element:
         self._count += len(a.terms) * len(b.terms)
         if self._count > MOST_PRODUCTS:
-            raise TorsorError(
+            raise ArgumentError(
                 f"equations: the curvature of robot {self._metric.robot!r} in closed form is too long to be read by anyone. Keep "
                 "its numbers, torsor.symbolic.equations(robot, numbers=True), lock joints with robot.lock, or evaluate it: "
                 "torsor.geometry.riemann_curvature(robot, q)."

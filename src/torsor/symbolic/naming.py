@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from torsor.errors import ShapeError, TorsorError, unknown_name
+from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_name
 from torsor.model import Robot
 from torsor.symbolic.notation import parts_of
 from torsor.symbolic.parameters import INERTIAL, Letter, friction_letters
@@ -45,7 +45,7 @@ def sympy_module() -> Any:
     try:
         import sympy
     except ImportError as error:
-        raise TorsorError(
+        raise MissingDependency(
             "equations are SymPy expressions, and sympy is missing: pip install 'torsor[sympy]'."
         ) from error
     return sympy
@@ -61,7 +61,7 @@ def joint_symbols(sympy: Any, robot: Robot, coordinates: str | Sequence[Any]) ->
     elif isinstance(coordinates, Iterable):
         given = list(coordinates)
     else:
-        raise TorsorError(f'equations: `coordinates` must be a name, "theta", or one for each, got {coordinates!r}.')
+        raise ArgumentError(f'equations: `coordinates` must be a name, "theta", or one for each, got {coordinates!r}.')
     symbols = [_symbol(sympy, name) for name in given]
     names = [symbol.name for symbol in symbols]
     if len(names) != n or len(set(names)) != n:
@@ -72,7 +72,7 @@ def joint_symbols(sympy: Any, robot: Robot, coordinates: str | Sequence[Any]) ->
         dotted.append([sympy.Symbol(f"{letter}{accent}{mark}{index}") for letter, mark, index in parts])
         for name, rate in zip(names, dotted[-1], strict=True):
             if parts_of(rate.name)[1] != accent:
-                raise TorsorError(f"equations: the rate of {name!r} would read as another's; choose another name.")
+                raise ArgumentError(f"equations: the rate of {name!r} would read as another's; choose another name.")
     return dotted[0], dotted[1], dotted[2]
 
 
@@ -90,7 +90,7 @@ def choose(
     wishes = _wishes(sympy, wanted)
     if numbers:
         if wishes:
-            raise TorsorError("equations: `symbols` and numbers=True contradict each other; give one of them.")
+            raise ArgumentError("equations: `symbols` and numbers=True contradict each other; give one of them.")
         return Naming([], [], {}, set(), [], {}, False)
     count, letters = len(letters), letters + friction_letters(robot)
     names = names | {k: letters[k].name(alone=True) for k in range(count, len(letters))}
@@ -109,7 +109,7 @@ def choose(
     for k, image in sorted(images.items(), key=lambda item: not item[1].is_Symbol):  # plain names first, they are known
         other = owners.setdefault(image, k)
         if image.is_Symbol and letters[other].unit != letters[k].unit:
-            raise TorsorError(
+            raise ArgumentError(
                 f"equations: the name {image} would stand for {names[other]} ({letters[other].unit}) and for {names[k]} "
                 f"({letters[k].unit}); choose another name."
             )
@@ -121,7 +121,7 @@ def choose(
     occupied = {symbol.name for symbol in taken}
     for symbol in ordered:
         if symbol.name in occupied:
-            raise TorsorError(
+            raise ArgumentError(
                 f"equations: the name {symbol} is already that of a coordinate or of its rate; "
                 "choose others by `symbols` or `coordinates`."
             )
@@ -158,7 +158,7 @@ def parsed(sympy: Any, text: str) -> Any:
     try:
         return value(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise TorsorError(
+        raise ArgumentError(
             f"equations: {text!r} is neither a name, nor a number, nor an expression such as L_1/2 or m_1*k**2."
         ) from error
 
@@ -168,11 +168,11 @@ def _wishes(sympy: Any, wanted: Any) -> dict[str, Any]:
     if wanted is None:
         return {}
     if not isinstance(wanted, Mapping):
-        raise TorsorError(f'equations: `symbols` must be a dict from old to new, {{"m_1": "M"}}, got {wanted!r}.')
+        raise ArgumentError(f'equations: `symbols` must be a dict from old to new, {{"m_1": "M"}}, got {wanted!r}.')
     names = [key.name if isinstance(key, sympy.Symbol) else key for key in wanted]
     for name in names:
         if names.count(name) > 1:
-            raise TorsorError(f"equations: `symbols` says twice what {name} is to be.")
+            raise ArgumentError(f"equations: `symbols` says twice what {name} is to be.")
     return dict(zip(names, wanted.values(), strict=True))
 
 
@@ -180,12 +180,12 @@ def _symbol(sympy: Any, wanted: Any) -> Any:
     """A name, or a symbol with a name, that can be printed."""
     name = wanted.name if isinstance(wanted, sympy.Symbol) else wanted
     if not isinstance(name, str) or not (name.isidentifier() and _NAME.fullmatch(name)):
-        raise TorsorError(
+        raise ArgumentError(
             f"equations: {name!r} is not a name: letters, digits and single underscores, a letter first, as in m_1 or l_c2. "
             "An expression is given as SymPy's, for instance sympy.Symbol('L_1') / 2 (on the command line, L_1/2)."
         )
     if parts_of(name)[1]:
-        raise TorsorError(f"equations: {name!r} would be printed as a rate; names must not end in 'dot' or 'ddot'.")
+        raise ArgumentError(f"equations: {name!r} would be printed as a rate; names must not end in 'dot' or 'ddot'.")
     return wanted if isinstance(wanted, sympy.Symbol) and wanted.is_commutative else sympy.Symbol(name)
 
 
@@ -196,7 +196,7 @@ def _expression(sympy: Any, name: str, wanted: Any) -> Any:
     if isinstance(wanted, Real) and not isinstance(wanted, bool):
         wanted = sympy.sympify(wanted)
     if not isinstance(wanted, sympy.Expr):
-        raise TorsorError(
+        raise ArgumentError(
             f"equations: {name} can be a name, a SymPy expression or the robot's own number, not {wanted!r}."
         )
     return wanted.xreplace({s: _symbol(sympy, s) for s in wanted.free_symbols})
@@ -223,25 +223,25 @@ def _learn(sympy: Any, name: str, letter: Letter, image: Any, values: dict[Any, 
     unknown = [s for s in image.free_symbols if s not in values]
     known = image.subs({s: values[s] for s in image.free_symbols if s in values})
     if len(unknown) > 1:
-        raise TorsorError(
+        raise ArgumentError(
             f"equations: {name} = {image} has more than one symbol without a value: {', '.join(sorted(map(str, unknown)))}."
         )
     if unknown:
         roots = [letter.value] if image.is_Symbol else _roots(sympy, known - letter.value, unknown[0])
         numbers = [float(x) for x in roots]
         if not numbers:
-            raise TorsorError(
+            raise ArgumentError(
                 f"equations: no {unknown[0]} makes {image} the robot's {name} = {letter.value:g} {letter.unit}."
             )
         values[unknown[0]] = max(numbers)
         return
     number = known.evalf()
     if not number.is_Number or not number.is_finite:
-        raise TorsorError(
+        raise ArgumentError(
             f"equations: {name} is {letter.value:g} {letter.unit} for this robot, {image} is no such number."
         )
     if not abs(float(number) - letter.value) <= AGREEMENT * abs(letter.value):
-        raise TorsorError(
+        raise ArgumentError(
             f"equations: {name} is {letter.value:g} {letter.unit} for this robot, but {image} is {float(number):g}."
         )
 
@@ -264,5 +264,5 @@ def _polynomial(
     try:
         polynomial = sympy.Poly(images[k], *symbols)
     except sympy.PolynomialError as error:
-        raise TorsorError(f"equations: {names[k]} = {images[k]} is not a polynomial in its symbols.") from error
+        raise ArgumentError(f"equations: {names[k]} = {images[k]} is not a polynomial in its symbols.") from error
     return {tuple(int(e) for e in exponents): float(c) for exponents, c in polynomial.terms()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torsor.errors import TorsorError, printable
+from torsor.errors import ArgumentError, MissingDependency, printable
 
 SIZE = 12  # points
 LINE = 2.0  # of the size of letters
@@ -16,9 +16,11 @@ def draw(rows: list[tuple[str, str]], path: Path, dpi: int) -> Path:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise TorsorError("to_png typesets with matplotlib, which is missing: pip install 'torsor[plot]'.") from error
+        raise MissingDependency(
+            "to_png typesets with matplotlib, which is missing: pip install 'torsor[plot]'."
+        ) from error
     if path.suffix != ".png":
-        raise TorsorError(f"to_png writes PNG files; name it {path.with_suffix('.png')}, not {path}.")
+        raise ArgumentError(f"to_png writes PNG files; name it {path.with_suffix('.png')}, not {path}.")
     height = LINE * SIZE / 72 * (len(rows) + 1)
     figure = Figure(figsize=(1.0, height))
     canvas = FigureCanvasAgg(figure)
@@ -41,5 +43,5 @@ def draw(rows: list[tuple[str, str]], path: Path, dpi: int) -> Path:
         figure.savefig(path, dpi=dpi, facecolor="white", format="png")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise TorsorError(printable(f"to_png: cannot write {path}: {reason}.")) from error
+        raise ArgumentError(printable(f"to_png: cannot write {path}: {reason}.")) from error
     return path

@@ -15,7 +15,6 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays import as_numbers, stack
-from torsor.arrays.arguments import explained
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import (
     Array,
@@ -25,6 +24,7 @@ from torsor.arrays.typing import (
     TaskJacobianDerivative,
     TaskVector,
 )
+from torsor.border import explained
 from torsor.compiler.differentiate import Wanted, derivatives
 from torsor.compiler.graph import Program
 from torsor.compiler.inline import inline
@@ -34,7 +34,7 @@ from torsor.compiler.run import jax_call
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.compiler.traced_array import TracedArray
-from torsor.errors import ShapeError, TorsorError
+from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.derivative import tangent_map
 from torsor.mechanics.kinematics.manifold import configuration_rate
 from torsor.model import Robot
@@ -55,7 +55,7 @@ def function_task(function: Function, size: int) -> Task:
         height = torsor.function_task(lambda robot, q: torsor.dynamics.centre_of_mass(robot, q)[2:], 1)
     """
     if not callable(function) or isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-        raise TorsorError(
+        raise ArgumentError(
             f"function_task: needs a function of (robot, q) and the number of its rows, got {function!r:.60} and {size!r}."
         )
     return FunctionTask(function, int(size))
@@ -102,7 +102,7 @@ class FunctionTask(Task):
 def programs(task: FunctionTask, robot: Robot) -> FunctionPrograms:
     """The programs of a task for a robot."""
     if not robot.is_concrete:
-        raise TorsorError(
+        raise ArgumentError(
             f"task {task.name!r}: a function task needs a robot of plain numbers, and those of {robot.name!r} are being traced "
             "or differentiated. Tasks of frames have no such limit."
         )
@@ -182,7 +182,7 @@ def refuse_other_arguments(words: str, function: Callable[..., Any], *given: Any
     try:
         inspect.signature(function).bind(*given)
     except TypeError as error:
-        raise TorsorError(f"{words}: {error}.") from None
+        raise ArgumentError(f"{words}: {error}.") from None
     except ValueError:
         pass  # some functions written in C do not say what they take
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.border.numbers import refuse_strangers
 from torsor.errors import unknown_name
 from torsor.functions.public import dynamics
 from torsor.model import Robot
-from torsor.model.plain_numbers import refuse_strangers
 from torsor.tasks.singular_directions import half_axes, root_of
 from torsor.tasks.task import Task, as_task
 

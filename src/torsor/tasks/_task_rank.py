@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.border.numbers import refuse_strangers
 from torsor.model import Robot
-from torsor.model.plain_numbers import refuse_strangers
 from torsor.tasks.singular_directions import direction_in_words, half_axes
 from torsor.tasks.task import Task, as_task
 from torsor.tasks.typical_scales import VANISHED, usual_rank, usual_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from torsor.arrays import checked
+from torsor.border import checked
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import with_inverse
 from torsor.tasks import (

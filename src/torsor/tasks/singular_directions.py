@@ -19,20 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import (
-    as_numbers,
-    checked,
-    dot,
-    identity,
-    matmul,
-    matrix,
-    matvec,
-    outer,
-    sqrt,
-    stack,
-    transpose,
-    where,
-)
+from torsor.arrays import as_numbers, dot, identity, matmul, matrix, matvec, outer, sqrt, stack, transpose, where
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import (
     Array,
@@ -44,7 +31,8 @@ from torsor.arrays.typing import (
     TaskMatrix,
     TaskVector,
 )
-from torsor.errors import ShapeError, TorsorError
+from torsor.border import checked
+from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.dispatch import public
 from torsor.functions.public import dynamics
 from torsor.model import Robot
@@ -308,7 +296,7 @@ def root_of(M_inverse: Array) -> tuple[Array, Array]:
 def limit_scales(task: Task, robot: Robot, limit: float, scales: Array | None = None) -> Array:
     """What to measure rows by (m,) so that a mobility of ``limit`` in units of ``scales``, or of the usual ones, is 1."""
     if not limit > 0.0:
-        raise TorsorError(f"damping by direction: `limit` must be positive, got {limit!r}.")
+        raise ArgumentError(f"damping by direction: `limit` must be positive, got {limit!r}.")
     return (usual_scales(task, robot) if scales is None else _checked_scales(task, scales)) * math.sqrt(limit)
 
 

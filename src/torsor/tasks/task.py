@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays import concat, constant, zeros
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import (
     Array,
     ConfigurationVector,
@@ -19,9 +18,10 @@ from torsor.arrays.typing import (
     TaskJacobianDerivative,
     TaskVector,
 )
+from torsor.border import explained
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
-from torsor.errors import TorsorError, unknown_name
+from torsor.errors import ArgumentError, unknown_name
 from torsor.functions.public import derivatives, kinematics
 from torsor.model import Robot
 
@@ -70,7 +70,7 @@ class Task(ABC):
         wanted = tuple(rows) if isinstance(rows, (Sequence, np.ndarray)) and not isinstance(rows, str) else (rows,)
         chosen = tuple(self._row(row) for row in wanted)
         if not chosen or len(set(chosen)) < len(chosen):
-            raise TorsorError(
+            raise ArgumentError(
                 f"task {self.title!r}: select some of its rows ({', '.join(self.labels)}), each once, got {rows!r}."
             )
         return SelectedTask(self, chosen)
@@ -91,7 +91,7 @@ class Task(ABC):
                 return places[0]
             if places:
                 which = ", ".join(f"{self.labels[k]!r} is row {k}" for k in places)
-                raise TorsorError(f"task {self.title!r}: {row!r} names several rows, select by number: {which}.")
+                raise ArgumentError(f"task {self.title!r}: {row!r} names several rows, select by number: {which}.")
         elif isinstance(row, (int, np.integer)) and not isinstance(row, bool) and 0 <= row < self.size:
             return int(row)
         listing = ", ".join(self.labels)
@@ -110,7 +110,7 @@ class _Kind(NamedTuple):
 _LABELS: tuple[str, ...] = ("wx", "wy", "wz", "vx", "vy", "vz")
 _BODY = (kinematics.body_jacobian, kinematics.body_acceleration, derivatives.body_jacobian_derivative)
 _SPACE = (kinematics.space_jacobian, kinematics.space_acceleration, derivatives.space_jacobian_derivative)
-_MIXED = (kinematics.mixed_jacobian, kinematics.classical_acceleration, derivatives.mixed_jacobian_derivative)
+_MIXED = (kinematics.mixed_jacobian, kinematics.mixed_acceleration, derivatives.mixed_jacobian_derivative)
 _KINDS = {
     "pose": _Kind(*_BODY, slice(0, 6)),
     "orientation": _Kind(*_BODY, slice(0, 3)),
@@ -288,11 +288,11 @@ def pose_task(frame: str, rows: Rows = None, *, axes: str = "body") -> Task:
 
     ``axes``: "body", in the frame's own axes, about its origin; "space", in base axes, about the base origin; "mixed", in base
     axes, about the frame's origin, so that v is the velocity of that point. ÿ is the rate of what they say: `body_acceleration`,
-    `space_acceleration`, `classical_acceleration`. Λ and η are another matrix and vector in each of them, of one and the same
+    `space_acceleration`, `mixed_acceleration`. Λ and η are another matrix and vector in each of them, of one and the same
     motion [LP, §9.6]. What takes a pose as a target takes "body" alone: a pose is the same in all axes.
     """
     if axes not in _AXES:
-        raise TorsorError(f"pose_task: `axes` is one of {', '.join(map(repr, _AXES))}, got {axes!r:.60}.")
+        raise ArgumentError(f"pose_task: `axes` is one of {', '.join(map(repr, _AXES))}, got {axes!r:.60}.")
     return _frame_task(frame, "pose", rows, axes)
 
 
@@ -312,7 +312,7 @@ def orientation_task(frame: str, rows: Rows = None) -> Task:
 def stack_tasks(*tasks: Task | str) -> Task:
     """Several tasks as one, row below row; a frame name means its pose. No priorities: all rows count alike."""
     if not tasks:
-        raise TorsorError("stack_tasks: there is nothing to stack; pass at least one task.")
+        raise ArgumentError("stack_tasks: there is nothing to stack; pass at least one task.")
     return StackedTask(tuple(_task_of("stack_tasks", task) for task in tasks))
 
 
@@ -326,7 +326,7 @@ def as_task(robot: Robot, task: Task | str) -> Task:
 
 def _frame_task(frame: str, kind: str, rows: Rows, axes: str = "body") -> Task:
     if not isinstance(frame, str):
-        raise TorsorError(f"{kind}_task: the frame must be a name, got {frame!r:.60}.")
+        raise ArgumentError(f"{kind}_task: the frame must be a name, got {frame!r:.60}.")
     task: Task = FrameTask(frame, kind) if axes == "body" else TwistTask(frame, axes)
     return task if rows is None else task.select(rows)
 
@@ -335,7 +335,7 @@ def _task_of(where: str, task: Task | str) -> Task:
     if isinstance(task, str):
         return pose_task(task)
     if not isinstance(task, Task):
-        raise TorsorError(
+        raise ArgumentError(
             f"{where}: a task is a frame name or made by pose_task, position_task, orientation_task, function_task or "
             f"stack_tasks; got {type(task).__name__} {task!r:.60}."
         )

@@ -11,7 +11,7 @@ import numpy as np
 from torsor.arrays import dot
 from torsor.arrays.exact import coarse
 from torsor.arrays.typing import Array, TaskJacobian
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 from torsor.functions.backend import backend
 from torsor.functions.public import dynamics
 from torsor.model import Robot, random_configuration
@@ -56,20 +56,20 @@ def refuse_dependent_rows(task: Task, robot: Robot) -> None:
         return
     of_robot = f"task {task.title!r} of robot {robot.name!r}"
     if task.size > robot.nv:
-        raise TorsorError(
+        raise ArgumentError(
             f"{of_robot} has {task.size} rows and the robot {robot.nv} degrees of freedom, so the rows are never independent: "
             f"select {robot.nv} or fewer with task.select, or damp: damped_task_space_dynamics."
         )
     rows, labels = usual_rows(task, robot), np.array(task.labels, dtype=object)
     still = rows <= VANISHED * max(1.0, rows.max(initial=0.0))
     if still.all():
-        raise TorsorError(f"{of_robot}: no joint moves any of its rows ({', '.join(labels)}).")
+        raise ArgumentError(f"{of_robot}: no joint moves any of its rows ({', '.join(labels)}).")
     if still.any():
         moving = ", ".join(map(repr, labels[~still]))
-        raise TorsorError(
+        raise ArgumentError(
             f"{of_robot}: no joint moves {', '.join(labels[still])}. Select the others: task.select([{moving}])."
         )
-    raise TorsorError(
+    raise ArgumentError(
         f"{of_robot}: its {task.size} rows ({', '.join(labels)}) are dependent at every configuration, their rank is at most "
         f"{usual_rank(task, robot)}. Select that many with task.select, or damp: damped_task_space_dynamics."
     )

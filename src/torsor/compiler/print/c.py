@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from torsor._text_files import write_text
 from torsor.compiler.graph import TRUTH_VALUED, Op, Port, Program
 from torsor.compiler.print.names import Names, is_free_in_c
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 
 _TEMPLATES = {
     Op.ADD: "{} + {}",
@@ -49,7 +49,7 @@ class Sources(NamedTuple):
 def emit(program: Program, name: str, real: str, example: Sequence[Any], expected: Sequence[Any]) -> Sources:
     """C sources of a program; ``real`` is "double" or "float"; ``example`` and ``expected`` go into the self-test."""
     if real not in ("double", "float"):
-        raise TorsorError(f"to_c: real must be 'double' or 'float', got {real!r}.")
+        raise ArgumentError(f"to_c: real must be 'double' or 'float', got {real!r}.")
     names = _Named(program, name, real)
     guard = names.guard
     header = (

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from torsor.compiler.print.c_names import HEADERS, KEYWORDS, LIBRARY
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 
 
 def check_inputs(where: str, names: Iterable[Any], taken: Collection[str]) -> None:
@@ -22,11 +22,11 @@ def check_inputs(where: str, names: Iterable[Any], taken: Collection[str]) -> No
     for name in names:
         _check_identifier(where, "input", name)
         if not is_python_argument(name):
-            raise TorsorError(
+            raise ArgumentError(
                 f"{where}: an input cannot be named {name!r}, which is a keyword of Python; name it {name.strip('_')}_, say."
             )
         if name in taken:
-            raise TorsorError(
+            raise ArgumentError(
                 f"{where}: an input cannot be named {name!r}, which a call has as an argument of its own; name it {name}_, say."
             )
 
@@ -39,9 +39,9 @@ def check_outputs(where: str, names: Iterable[Any]) -> None:
 
 def _check_identifier(where: str, kind: str, name: Any) -> None:
     if not isinstance(name, str):
-        raise TorsorError(f"{where}: an {kind} needs a name in quotes, such as 'q', got {name!r:.60}.")
+        raise ArgumentError(f"{where}: an {kind} needs a name in quotes, such as 'q', got {name!r:.60}.")
     if not name.isidentifier() or unicodedata.normalize("NFKC", name) != name:
-        raise TorsorError(
+        raise ArgumentError(
             f"{where}: an {kind} cannot be named {name!r:.60}: a name has letters, digits and _, and no digit first; "
             f"name it {identifier(name)!r:.60}, say."
         )
@@ -70,7 +70,7 @@ def c_function(stem: str) -> str:
         reason = "is a name of the C library, or one that C keeps for itself"
     else:
         return stem
-    raise TorsorError(
+    raise ArgumentError(
         f"to_c: the file name gives the function its name; {stem!r:.60} {reason}. "
         f"Type another, for instance to_c('{identifier(stem)[:60]}_kernel.c')."
     )

@@ -16,7 +16,7 @@ from numbers import Real
 from queue import Empty, SimpleQueue
 
 from torsor.compiler.run.apart import LOOK, new_lock
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 
 WORTH_A_THREAD = 6_000_000  # operations in a slice, some tenths of a millisecond: what waking another thread costs
 AT_ONCE = 50_000_000  # operations without a look whether to go on, some hundredths of a second
@@ -133,7 +133,7 @@ if hasattr(os, "register_at_fork"):
 def set_threads(count: int) -> None:
     """How many threads a batch may use (default: one per processor); results do not depend on it."""
     if not isinstance(count, Real) or not 1 <= count < math.inf or int(count) != count:
-        raise TorsorError(
+        raise ArgumentError(
             f"set_threads: count must be a whole number of at least 1, got {count!r:.60}. For one per processor: "
             "torsor.set_threads(os.cpu_count())."
         )

@@ -12,11 +12,12 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from torsor.arrays import checked, namespace
-from torsor.arrays.arguments import wrong_names
-from torsor.arrays.checked import Call, prepare, signature_of
+from torsor.arrays import namespace
+from torsor.border import checked
+from torsor.border.arguments import wrong_names
+from torsor.border.arrays import Call, prepare, signature_of
 from torsor.control.laws.gains import gains
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentTypeError
 from torsor.functions.dispatch import public
 from torsor.model import Robot
 
@@ -46,7 +47,7 @@ def checked_vectors(algorithm: Callable[..., Any], given: dict[str, Any]) -> Cal
     robot = given["robot"]
     if not isinstance(robot, Robot):
         got = f"{type(robot).__name__} {robot!r:.60}"
-        raise TorsorError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
+        raise ArgumentTypeError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
     known = signature_of(algorithm).arrays
     vectors = {name: x for name, x in given.items() if name in known and (x is not None or known[name].required)}
     if all(_is_one_state(x, known[name].axes[0], robot) for name, x in vectors.items()):

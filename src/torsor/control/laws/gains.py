@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor.arrays import as_numbers, concat, is_concrete
 from torsor.arrays.typing import Array
-from torsor.errors import ShapeError, TorsorError
+from torsor.errors import ArgumentError, ShapeError
 
 FEW = 64
 Batch = tuple[int, ...]
@@ -71,7 +71,7 @@ def _refuse(where: str, name: str, k: Array, labels: Sequence[str]) -> None:
     place = next(place for place in np.ndindex(k.shape) if not 0.0 <= k[place] < math.inf)
     own = f" for {labels[place[-1]]}" if place and k.shape[-1] == len(labels) else ""
     state = f" in state {', '.join(map(str, place[:-1]))}" if len(place) > 1 else ""
-    raise TorsorError(f"{where}: `{name}` must be finite and not negative, got {float(k[place])}{own}{state}.")
+    raise ArgumentError(f"{where}: `{name}` must be finite and not negative, got {float(k[place])}{own}{state}.")
 
 
 def _one_for_each(k: Array, size: int) -> Array:

@@ -20,13 +20,13 @@ import numpy as np
 
 from torsor.arrays import matvec
 from torsor.arrays.typing import Array, ConfigurationVector, TaskVector
+from torsor.border.numbers import refuse_strangers
 from torsor.compiler.run.apart import new_lock
 from torsor.control.laws.task_descent import KEPT, descend, row_units
 from torsor.control.laws.task_target import Target, flat_target, target_shape, target_size
 from torsor.functions.public.kinematics import frame_pose
 from torsor.lie.unchecked import se3, transform_twist
 from torsor.model import Robot, random_configuration
-from torsor.model.plain_numbers import refuse_strangers
 from torsor.model.remembered import remembered
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task, as_task
 

@@ -9,15 +9,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from torsor.arrays import checked, zeros
-from torsor.arrays.arguments import explained
+from torsor.arrays import zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
+from torsor.border import checked, explained
 from torsor.control.laws import operational_space_law as laws
 from torsor.control.laws.controller_decorator import checked_vectors, law
 from torsor.control.laws.gains import Batch, gains
 from torsor.control.laws.nearest_target import within_reach
 from torsor.control.laws.task_target import Target, flat_target
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 from torsor.model import Robot
 from torsor.tasks import Task, as_task
 from torsor.tasks._task_space_dynamics import check_rows
@@ -140,11 +140,11 @@ def _unit(robot: Robot, task: Task, limit: float, scales: Array | None) -> Array
         or not isinstance(limit, (int, float, np.integer, np.floating))
         or not 0.0 <= limit < math.inf
     ):
-        raise TorsorError(f"{WHERE}: `limit` must be a plain number, positive or 0.0 for none, got {limit!r:.60}.")
+        raise ArgumentError(f"{WHERE}: `limit` must be a plain number, positive or 0.0 for none, got {limit!r:.60}.")
     if not limit:
         return None
     if scales is None and not robot.is_concrete:
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHERE}: what is little mobility is measured with the numbers of the robot, and those of {robot.name!r} are being "
             "traced or differentiated: pass `scales`, as to damped_task_space_dynamics, or limit=0.0."
         )
@@ -174,11 +174,11 @@ def _wanted(
 ) -> JointVector:
     """a_0, what the posture alone would have."""
     if posture is None and kp is not None:
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHERE}: `posture_kp` pulls to a posture: pass it too, as `posture`; to damp, `posture_kd`."
         )
     if posture is not None and kp is None:
-        raise TorsorError(f"{WHERE}: nothing pulls to `posture`: pass its gain too, as `posture_kp`, 1/s².")
+        raise ArgumentError(f"{WHERE}: nothing pulls to `posture`: pass its gain too, as `posture_kp`, 1/s².")
     kd = gains(WHERE, "posture_kd", kd, robot.nv, lambda: robot.structure.freedoms, batch)
     if posture is None:
         return -kd * v

@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.arrays import as_numbers, concat, is_concrete, reshape
 from torsor.arrays.typing import Array, TaskVector
-from torsor.errors import ModelError, ShapeError, TorsorError
+from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.model.poses import check_pose
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task
 
@@ -24,7 +24,7 @@ def target_shape(task: Task) -> tuple[int, ...]:
         return (task.size,)
     if isinstance(task, FrameTask):
         return _SHAPES[task.kind]
-    raise TorsorError(
+    raise ArgumentError(
         f"the task {task.name!r} says how fast it moves, not where it is: targets are known of tasks of frames and of "
         "functions."
     )
@@ -80,7 +80,7 @@ def _refuse_others(what: str, T: Array) -> None:
         try:
             check_pose(what + state, pose)  # says what is wrong with it
         except ModelError as error:
-            raise TorsorError(str(error)) from None
+            raise ArgumentError(str(error)) from None
 
 
 def _is_sound(T: Array) -> bool:

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskVector
+from torsor.border import explained
 from torsor.control.laws.task_command import task_error
 from torsor.control.priorities.braking import ROUNDING, acceleration_towards, velocity_towards
 from torsor.control.priorities.joint_limit import JointLimit, Pair
 from torsor.control.priorities.limit_rows import LimitRows, Rank, no_further
-from torsor.errors import ShapeError, TorsorError
+from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task
 
@@ -43,11 +43,11 @@ class Limit:
 
     def velocities(self, robot: Robot, q: ConfigurationVector, dt: float) -> Bounds:
         """C (..., c, nv), l and u (..., c), infinite where there is none, for the velocities of a step from ``q`` (..., nq)."""
-        raise TorsorError(f"limit {type(self).__name__}: it has no `velocities(robot, q, dt)`, so it limits none.")
+        raise ArgumentError(f"limit {type(self).__name__}: it has no `velocities(robot, q, dt)`, so it limits none.")
 
     def accelerations(self, robot: Robot, q: ConfigurationVector, v: JointVector, dt: float) -> Bounds:
         """The same for the accelerations of a step from ``q`` (..., nq) and ``v`` (..., nv)."""
-        raise TorsorError(
+        raise ArgumentError(
             f"limit {type(self).__name__}: it has no `accelerations(robot, q, v, dt)`, so it limits none."
         )
 
@@ -63,7 +63,7 @@ class Limit:
         try:
             C, lower, upper = (np.asarray(x, float) for x in given)
         except (TypeError, ValueError):
-            raise TorsorError(
+            raise ArgumentError(
                 f"{who}: it must give C, lower and upper as arrays of numbers, got {given!r:.60}."
             ) from None
         try:
@@ -75,9 +75,9 @@ class Limit:
                 f"{lower.shape} and {upper.shape}."
             ) from None
         if not np.isfinite(C).all() or np.isnan(lower).any() or np.isnan(upper).any():
-            raise TorsorError(f"{who}: C must be finite, and bounds numbers or infinite.")
+            raise ArgumentError(f"{who}: C must be finite, and bounds numbers or infinite.")
         if (lower == np.inf).any() or (upper == -np.inf).any() or (lower > upper).any():
-            raise TorsorError(f"{who}: lower bounds must not be above upper ones, got {lower} and {upper}.")
+            raise ArgumentError(f"{who}: lower bounds must not be above upper ones, got {lower} and {upper}.")
         return C, lower, upper
 
 
@@ -177,7 +177,7 @@ def task_limit(
         0.1 m.
     """
     if not isinstance(task, Task):
-        raise TorsorError(
+        raise ArgumentError(
             f"task_limit: `task` is made by position_task, function_task and others, got {type(task).__name__} {task!r:.60}."
         )
     bounds = [
@@ -185,15 +185,15 @@ def task_limit(
         for name, x, empty in (("lower", lower, -np.inf), ("upper", upper, np.inf), ("velocity", velocity, np.inf))
     ]
     if lower is None and upper is None and velocity is None:
-        raise TorsorError("task_limit: there is nothing to limit; pass `lower`, `upper` or `velocity`.")
+        raise ArgumentError("task_limit: there is nothing to limit; pass `lower`, `upper` or `velocity`.")
     if any(low > high for low, high in zip(bounds[0], bounds[1], strict=True)):
-        raise TorsorError(f"task_limit: `lower` must not be above `upper`, got {lower!r} and {upper!r}.")
+        raise ArgumentError(f"task_limit: `lower` must not be above `upper`, got {lower!r} and {upper!r}.")
     if max(bounds[0]) == np.inf or min(bounds[1]) == -np.inf:
-        raise TorsorError(f"task_limit: no place is within lower={lower!r} and upper={upper!r}; None is no limit.")
+        raise ArgumentError(f"task_limit: no place is within lower={lower!r} and upper={upper!r}; None is no limit.")
     if min(bounds[2]) < 0.0:
-        raise TorsorError(f"task_limit: `velocity` must not be negative, got {velocity!r}.")
+        raise ArgumentError(f"task_limit: `velocity` must not be negative, got {velocity!r}.")
     if (lower is not None or upper is not None) and not _has_value(task):
-        raise TorsorError(
+        raise ArgumentError(
             f"task_limit: the task {task.title!r} says how fast it moves, not where it is, so only its `velocity` can be "
             "limited. Places are known of position_task and function_task."
         )
@@ -205,11 +205,11 @@ def added_rows(
 ) -> list[LimitRows]:
     """The rows of all limits that a user adds."""
     if isinstance(limits, Limit) or not isinstance(limits, Sequence):
-        raise TorsorError(f"{who}: `limits` are a list of limits, got {limits!r:.60}.")
+        raise ArgumentError(f"{who}: `limits` are a list of limits, got {limits!r:.60}.")
     blocks = []
     for limit in limits:
         if not isinstance(limit, Limit):
-            raise TorsorError(
+            raise ArgumentError(
                 f"{who}: `limits` are made by task_limit, or of a class of your own derived from torsor.control.Limit, got "
                 f"{type(limit).__name__} {limit!r:.60}."
             )

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import ShapeError, TorsorError
+from torsor.border.numbers import refuse_strangers
+from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
-from torsor.model.plain_numbers import refuse_strangers
 from torsor.tasks import Task, as_task
 from torsor.tasks._task_space_dynamics import check_rows
 from torsor.tasks.weighted_inverse import ASYMMETRIC
@@ -23,7 +23,7 @@ def plain_tasks(who: str, robot: Any, tasks: Any, given: tuple[Any, ...]) -> lis
     try:
         listed = list(tasks)
     except TypeError:
-        raise TorsorError(f"{who}: `tasks` are a list of pairs, highest priority first, got {tasks!r:.60}.") from None
+        raise ArgumentError(f"{who}: `tasks` are a list of pairs, highest priority first, got {tasks!r:.60}.") from None
     refuse_strangers(who, robot, *_entries(listed))
     return listed
 
@@ -44,14 +44,14 @@ def pairs_of(who: str, name: str, robot: Robot, tasks: Sequence[Any]) -> list[tu
 
 def _pair(who: str, name: str, robot: Robot, pair: Any) -> tuple[Task, Array]:
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise TorsorError(f"{who}: `tasks` are pairs (task, {name}), highest priority first, got {pair!r:.60}.")
+        raise ArgumentError(f"{who}: `tasks` are pairs (task, {name}), highest priority first, got {pair!r:.60}.")
     task = as_task(robot, pair[0])
     y = _numbers(who, f"the {name} of task {task.title!r}", pair[1])
     if not y.ndim:
         raise ShapeError(f"{who}: the {name} of task {task.title!r} must have shape (..., {task.size}), got a number.")
     check_rows(who, name, y, task)
     if not np.isfinite(y).all():
-        raise TorsorError(f"{who}: the {name} of task {task.title!r} has numbers that are not finite.")
+        raise ArgumentError(f"{who}: the {name} of task {task.title!r} has numbers that are not finite.")
     return task, y
 
 
@@ -63,10 +63,10 @@ def metric_root(who: str, robot: Robot, metric: Any) -> Array | None:
     if W.shape[-2:] != (nv, nv):
         raise ShapeError(f"{who}: `metric` must have shape (..., {nv}, {nv}), got {W.shape}.")
     if not np.isfinite(W).all():
-        raise TorsorError(f"{who}: `metric` has numbers that are not finite.")
+        raise ArgumentError(f"{who}: `metric` has numbers that are not finite.")
     off = np.abs(W - np.swapaxes(W, -1, -2)).max(axis=(-1, -2))
     if np.any(off > ASYMMETRIC * np.trace(np.abs(W), axis1=-2, axis2=-1)):
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: `metric` must be symmetric, and differs from its transpose by {off.max():.3g}. "
             "Pass 0.5 * (metric + metric.T) if that is what is meant."
         )
@@ -74,7 +74,7 @@ def metric_root(who: str, robot: Robot, metric: Any) -> Array | None:
         return np.swapaxes(np.linalg.cholesky(W), -1, -2)
     except np.linalg.LinAlgError:
         least = float(np.linalg.eigvalsh(W).min())
-        raise TorsorError(
+        raise ArgumentError(
             f"{who}: `metric` must be positive definite, and its least eigenvalue is {least:.3g}."
         ) from None
 
@@ -85,7 +85,7 @@ def vectors(who: str, name: str, value: Any, size: int) -> Array:
     if x.ndim == 0 or x.shape[-1] != size:
         raise ShapeError(f"{who}: `{name}` must have shape (..., {size}), got {x.shape}.")
     if not np.isfinite(x).all():
-        raise TorsorError(f"{who}: `{name}` has numbers that are not finite.")
+        raise ArgumentError(f"{who}: `{name}` has numbers that are not finite.")
     return x
 
 
@@ -113,7 +113,7 @@ def acceleration_limits_from(who: str, value: Any, nv: int) -> Array:
     if x.shape not in ((), (nv,)):
         raise ShapeError(f"{who}: `acceleration_limits` must be a number or of shape ({nv},), got {x.shape}.")
     if not np.all(x > 0.0):
-        raise TorsorError(f"{who}: `acceleration_limits` must be positive (infinite for none), got {x.min()}.")
+        raise ArgumentError(f"{who}: `acceleration_limits` must be positive (infinite for none), got {x.min()}.")
     return np.array(np.broadcast_to(x, (nv,)))
 
 
@@ -128,4 +128,4 @@ def check_numbers(who: str, **given: tuple[Any, bool]) -> None:
         except TypeError:
             sound = False
         if not sound:
-            raise TorsorError(f"{who}: `{name}` must be finite and {wanted}, got {x!r:.60}.")
+            raise ArgumentError(f"{who}: `{name}` must be finite and {wanted}, got {x!r:.60}.")

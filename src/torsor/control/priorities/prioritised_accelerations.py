@@ -26,8 +26,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
+from torsor.border import explained
 from torsor.control.priorities.acceleration_rows import acceleration_rows
 from torsor.control.priorities.added_limits import Limit, added_rows
 from torsor.control.priorities.arguments import (

@@ -23,8 +23,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
+from torsor.border import explained
 from torsor.control.priorities.added_limits import Limit, added_rows
 from torsor.control.priorities.arguments import (
     acceleration_limits_from,
@@ -39,7 +39,7 @@ from torsor.control.priorities.priority_result import PrioritisedVelocities
 from torsor.control.priorities.quadratic_program import piqp_module
 from torsor.control.priorities.states import Rest, in_batch, resolved_states, terms_of
 from torsor.control.priorities.velocity_rows import velocity_rows
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 from torsor.model import Robot
 from torsor.tasks import Task
 
@@ -95,7 +95,7 @@ def prioritised_velocities(
     nv = robot.nv
     check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
     if (previous is None) != (acceleration_limits is None):
-        raise TorsorError(f"{WHO}: `acceleration_limits` and `previous` go together; pass both or none.")
+        raise ArgumentError(f"{WHO}: `acceleration_limits` and `previous` go together; pass both or none.")
     most = acceleration_limits_from(WHO, acceleration_limits, nv)
     pairs, root = pairs_of(WHO, "velocity", robot, listed), metric_root(WHO, robot, metric)
     state = in_batch(

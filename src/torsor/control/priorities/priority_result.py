@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.control.priorities.joint_limit import JointLimit, number
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 
 NOTHING = 1e-8  # of a residual, in units of its task
 
@@ -181,11 +181,11 @@ class _Prioritised:
     def __getitem__(self, state: Any) -> Self:
         """One state of a batch, or some of them, by index."""
         if not self._batch:
-            raise TorsorError(f"{type(self).__name__}: there is one state, and no [{state!r}] of it.")
+            raise ArgumentError(f"{type(self).__name__}: there is one state, and no [{state!r}] of it.")
         try:
             chosen = np.arange(len(self._states)).reshape(self._batch)[state]
         except (IndexError, TypeError) as error:
-            raise TorsorError(
+            raise ArgumentError(
                 f"{type(self).__name__}: there is no [{state!r}] of a batch of {self._batch}: {error}."
             ) from None
         arrays = {name: x[state] for name, x in self._arrays.items()}
@@ -217,7 +217,7 @@ class _Prioritised:
 
     def _one(self, name: str) -> Outcome:
         if self._batch:
-            raise TorsorError(
+            raise ArgumentError(
                 f"{type(self).__name__}: `{name}` belongs to one state, and this is a batch of {self._batch}: ask one of them, "
                 f"result[{', '.join('0' * len(self._batch))}].{name}."
             )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError, MissingDependency
 
 PRECISION = 1e-10  # asked of the interior-point method, in the scale of the problem
 MENDED = 4  # times the set of active limits is corrected as a whole
@@ -37,7 +37,7 @@ def piqp_module(who: str) -> Any:
     try:
         return importlib.import_module("piqp")
     except ImportError as error:
-        raise TorsorError(f"{who} needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
+        raise MissingDependency(f"{who} needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
 
 
 def least_squares_within(
@@ -106,7 +106,7 @@ def _by_piqp(A: Array, b: Array, C: Array | None, lower: Array, upper: Array, wh
         solver.setup(H, f, None, None, C, low, high, None, None)
     status = solver.solve()
     if status not in (piqp.PIQP_SOLVED, piqp.PIQP_MAX_ITER_REACHED):
-        raise TorsorError(f"{who}: the QP solver gave up ({status}); are all numbers finite?")
+        raise ArgumentError(f"{who}: the QP solver gave up ({status}); are all numbers finite?")
     found = solver.result
     w, (up, down) = np.array(found.x), (found.z_bu, found.z_bl) if C is None else (found.z_u, found.z_l)
     values = w if C is None else C @ w

@@ -14,7 +14,7 @@ from torsor.control.priorities.arguments import batch_of
 from torsor.control.priorities.edge_of_reach import SHARE
 from torsor.control.priorities.limit_rows import LimitRows
 from torsor.control.priorities.priorities import Level, Problem, Resolved
-from torsor.errors import TorsorError
+from torsor.errors import ArgumentError
 from torsor.model import Robot
 from torsor.model.remembered import remembered
 from torsor.tasks import Task
@@ -116,7 +116,7 @@ def resolved_states(
 def terms_of(who: str, robot: Robot, task: Task, wanted: Array, A: Array, b: Array) -> Terms:
     """A level in all states, of finite numbers; rows of A that are all rounding error, beside what is usual, become 0."""
     if not (np.isfinite(A).all() and np.isfinite(b).all()):
-        raise TorsorError(f"{who}: task {task.title!r} has numbers that are not finite.")
+        raise ArgumentError(f"{who}: task {task.title!r} has numbers that are not finite.")
     usual = usual_of(task, robot)
     lengths = np.einsum("...ij,...ij->...i", A, A)
     vanished = lengths <= usual.floors

@@ -193,8 +193,8 @@ space_acceleration_derivatives = public(
     acceleration_derivatives.AccelerationDerivatives,
     joint_space=True,
 )
-classical_acceleration_derivatives = public(
-    acceleration_derivatives.classical_acceleration_derivatives,
+mixed_acceleration_derivatives = public(
+    acceleration_derivatives.mixed_acceleration_derivatives,
     acceleration_derivatives.AccelerationDerivatives,
     joint_space=True,
 )

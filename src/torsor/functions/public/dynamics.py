@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torsor.arrays import checked
+from torsor.border import checked
 from torsor.functions import singular_mass_matrix
 from torsor.functions.describe import Algorithm
 from torsor.functions.dispatch import Derivatives, Rivals, public
@@ -17,7 +17,7 @@ from torsor.mechanics.dynamics import (
     mass_matrix_rate as mass_rate,
     wrench_forces,
 )
-from torsor.mechanics.momentum import centre_of_mass_motion as centre, momentum_matrix as momentum
+from torsor.mechanics.momentum import centre_of_mass_motion as centre, spatial_momentum_matrix as momentum
 from torsor.model import Robot
 
 
@@ -68,7 +68,7 @@ kinetic_energy = public(energy.kinetic_energy, "energy", joint_space=True)
 potential_energy = public(energy.potential_energy, "energy", joint_space=True)
 generalised_momentum = public(energy.generalised_momentum, "p", joint_space=True)
 spatial_momentum = public(energy.spatial_momentum, "P", joint_space=True)
-momentum_matrix = public(momentum.momentum_matrix, "A", joint_space=True)
+spatial_momentum_matrix = public(momentum.spatial_momentum_matrix, "A", joint_space=True)
 centroidal_momentum = public(momentum.centroidal_momentum, "h", joint_space=True)
 centroidal_momentum_matrix = public(momentum.centroidal_momentum_matrix, "A", joint_space=True)
 centre_of_mass = public(energy.centre_of_mass, "c", joint_space=True)

@@ -14,7 +14,7 @@ from torsor.mechanics.regressors import (
 torque_regressor = public(torque.torque_regressor, "Y")
 reference_regressor = public(reference.reference_regressor, "Y")
 joint_regressor = public(joint_parameters.joint_regressor, "Y")
-momentum_regressor = public(momentum_regressors.momentum_regressor, "Y")
+generalised_momentum_regressor = public(momentum_regressors.generalised_momentum_regressor, "Y")
 spatial_momentum_regressor = public(momentum_regressors.spatial_momentum_regressor, "Y")
 kinetic_energy_regressor = public(energy_regressors.kinetic_energy_regressor, "Y")
 potential_energy_regressor = public(energy_regressors.potential_energy_regressor, "Y")

@@ -16,7 +16,7 @@ from torsor.mechanics.derivatives.inverse_dynamics_derivatives import (
     inverse_dynamics_derivatives,
 )
 from torsor.mechanics.dynamics.friction import friction_forces
-from torsor.mechanics.recursions.acceleration_tree import driven_tree, mass_matrix_of
+from torsor.mechanics.recursions.acceleration_tree import acceleration_tree, mass_matrix_of
 from torsor.mechanics.recursions.joint_motion import gather_vector
 from torsor.mechanics.recursions.newton_euler import BaseMotion
 from torsor.mechanics.recursions.wrenches import Wrenches
@@ -71,7 +71,7 @@ def acceleration_and_inverse(
     base_motion: BaseMotion | None = None,
 ) -> AccelerationAndInverse:
     """a of forward dynamics and M⁻¹, in the axes of the derivatives of inverse dynamics, which share their parts."""
-    at_rest = driven_tree(robot, q, v, zeros(robot.nv), wrenches, base_motion)
+    at_rest = acceleration_tree(robot, q, v, zeros(robot.nv), wrenches, base_motion)
     bias = gather_vector(robot, [matvec(J, F) for J, F in zip(at_rest.J, at_rest.F, strict=True)])
     M_inverse = inverse(factor(mass_matrix_of(robot, at_rest), guarded=may_be_singular(robot)))
     return AccelerationAndInverse(matvec(M_inverse, tau - bias - friction_forces(robot, v)), M_inverse)

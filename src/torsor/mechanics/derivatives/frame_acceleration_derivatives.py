@@ -87,7 +87,7 @@ def body_acceleration_derivatives(
     return AccelerationDerivatives(*(jacobian_of(robot, part) for part in (dq, dv, screws)))
 
 
-def classical_acceleration_derivatives(
+def mixed_acceleration_derivatives(
     robot: Robot,
     q: ConfigurationVector,
     v: JointVector,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from torsor.arrays import identity, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.lie import unchecked as lie
-from torsor.mechanics.recursions.composite_bodies import moving_bodies
+from torsor.mechanics.recursions.composite_bodies import composite_bodies
 from torsor.mechanics.recursions.joint_motion import gather_matrix
 from torsor.mechanics.recursions.supporting_chain import rows
 from torsor.model import Robot
@@ -33,7 +33,7 @@ def generalised_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: Jo
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns two matrices (..., nv, nv), kg·m²/s, kg·m/s, … and kg·m²,
     kg·m or kg.
     """
-    bodies = moving_bodies(robot, q, v)
+    bodies = composite_bodies(robot, q, v)
     dq: dict[tuple[int, int], Array] = {}
     dv: dict[tuple[int, int], Array] = {}
     for i in range(robot.n):

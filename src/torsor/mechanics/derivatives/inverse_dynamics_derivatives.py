@@ -18,7 +18,7 @@ from torsor.arrays import identity, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_slopes
-from torsor.mechanics.recursions.acceleration_tree import driven_tree, mass_matrix_of
+from torsor.mechanics.recursions.acceleration_tree import acceleration_tree, mass_matrix_of
 from torsor.mechanics.recursions.joint_motion import gather_matrix
 from torsor.mechanics.recursions.newton_euler import BaseMotion
 from torsor.mechanics.recursions.wrenches import Wrenches
@@ -50,7 +50,7 @@ def inverse_dynamics_derivatives(
     ``base_motion`` as in inverse dynamics.
     Returns three matrices (..., nv, nv), N·m or N per rad, m and their rates.
     """
-    tree = driven_tree(robot, q, v, a, wrenches, base_motion)
+    tree = acceleration_tree(robot, q, v, a, wrenches, base_motion)
     dq: dict[tuple[int, int], Array] = {}
     dv: dict[tuple[int, int], Array] = {}
     for i in range(robot.n):

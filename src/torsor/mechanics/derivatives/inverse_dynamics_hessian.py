@@ -1,7 +1,7 @@
 """The second derivatives of a weighted sum of joint forces, in O(n d) for a tree of depth d.
 
 The weights λ move the robot virtually: link l has the virtual twist W_l = Σ J_i λ_i over the joints that carry it, and
-λᵀτ = Σ_l W_l · F_l over the wrenches F_l of single links. In the quantities of `driven_tree`, with W_p the virtual twist of
+λᵀτ = Σ_l W_l · F_l over the wrenches F_l of single links. In the quantities of `acceleration_tree`, with W_p the virtual twist of
 joint b's parent and sums over all links l that b moves::
 
     Ω_b = [W_p, J_b],     P_b = Σ G_l W_l,     β_b = Σ 2 B_lᵀ W_l,     B^W_b = Σ B of link l, if it moves with W_l
@@ -31,7 +31,7 @@ from torsor.arrays import concat, cross, identity, matmul, matvec, transpose, ze
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Twist, Vector3, Wrench
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_curvatures
-from torsor.mechanics.recursions.acceleration_tree import DrivenTree, driven_tree
+from torsor.mechanics.recursions.acceleration_tree import AccelerationTree, acceleration_tree
 from torsor.mechanics.recursions.coriolis_action import CoriolisAction, coriolis_action
 from torsor.mechanics.recursions.joint_motion import gather_matrix
 from torsor.mechanics.recursions.newton_euler import BaseMotion
@@ -66,7 +66,7 @@ def inverse_dynamics_hessian(
     ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``weights`` (..., nv), any unit; ``wrenches``, N·m and N,
     and ``base_motion`` as in inverse dynamics. Returns four matrices (..., nv, nv).
     """
-    tree, s = driven_tree(robot, q, v, a, wrenches, base_motion), robot.structure
+    tree, s = acceleration_tree(robot, q, v, a, wrenches, base_motion), robot.structure
     virtual = virtual_rates(robot, tree, weights)
     qq: dict[tuple[int, int], Array] = {}
     qv: dict[tuple[int, int], Array] = {}
@@ -111,7 +111,7 @@ class VirtualRates(NamedTuple):
     twist: Array
 
 
-def virtual_rates(robot: Robot, tree: DrivenTree, weights: JointVector) -> list[VirtualRates]:
+def virtual_rates(robot: Robot, tree: AccelerationTree, weights: JointVector) -> list[VirtualRates]:
     """What the second derivatives of a weighted sum are made of, for every joint."""
     parents = robot.structure.parents
     W: list[Twist] = []
@@ -134,7 +134,9 @@ def virtual_rates(robot: Robot, tree: DrivenTree, weights: JointVector) -> list[
     ]
 
 
-def _rates(tree: DrivenTree, i: int, W_p: Twist, P: Wrench, beta: Vector3, virtual: CoriolisAction) -> VirtualRates:
+def _rates(
+    tree: AccelerationTree, i: int, W_p: Twist, P: Wrench, beta: Vector3, virtual: CoriolisAction
+) -> VirtualRates:
     J, Psi, G = tree.J[i], tree.Psi[i], tree.bodies[i].G[..., None, :]
     B, B_W = tree.bodies[i].B.rows(None), virtual.rows(None)
     P, Omega = P[..., None, :], lie.bracket(W_p[..., None, :], J)

@@ -22,7 +22,7 @@ from torsor.arrays import matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Twist, Vector3, Wrench
 from torsor.mechanics.derivatives.inverse_dynamics_hessian import VirtualRates, virtual_rates
 from torsor.mechanics.dynamics.friction import friction_curvatures
-from torsor.mechanics.recursions.acceleration_tree import driven_tree
+from torsor.mechanics.recursions.acceleration_tree import acceleration_tree
 from torsor.mechanics.recursions.joint_motion import gather_vector
 from torsor.mechanics.recursions.newton_euler import BaseMotion
 from torsor.mechanics.recursions.wrenches import Wrenches
@@ -58,7 +58,7 @@ def inverse_dynamics_hessian_product(
     (..., nv), along q, v and a; ``wrenches``, N·m and N, and ``base_motion`` as in inverse dynamics. Returns three vectors
     (..., nv).
     """
-    tree, s = driven_tree(robot, q, v, a, wrenches, base_motion), robot.structure
+    tree, s = acceleration_tree(robot, q, v, a, wrenches, base_motion), robot.structure
     rates = virtual_rates(robot, tree, weights)
     steps = [tuple(x[..., s.coordinate_of(i).v] for x in (dq, dv, da)) for i in range(robot.n)]
     beyond = _beyond(robot, rates, steps)

@@ -1,6 +1,6 @@
 """Derivatives of the momentum of the whole robot by configuration and velocity, in O(n).
 
-Moving joint k changes the momentum of what is beyond it, and no other (`moving_bodies`): carried from frame k to the base,
+Moving joint k changes the momentum of what is beyond it, and no other (`composite_bodies`): carried from frame k to the base,
 ∂_k P = G_k Ψ̇_k − ad(S_k)ᵀ P_k and ∂P/∂v_k = G_k S_k. About the centre of mass c, with m the mass of the robot, p its linear
 momentum and p_k the linear part of ∂P/∂v_k, for which ∂_k c = p_k / m::
 
@@ -16,8 +16,8 @@ from torsor.arrays.typing import ConfigurationVector, Jacobian, JointVector, Wre
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked.se3 import rotation
 from torsor.mechanics.kinematics.poses import poses_in_base
-from torsor.mechanics.momentum.momentum_matrix import about
-from torsor.mechanics.recursions.composite_bodies import moving_bodies
+from torsor.mechanics.momentum.spatial_momentum_matrix import about
+from torsor.mechanics.recursions.composite_bodies import composite_bodies
 from torsor.mechanics.recursions.first_moments import centre, total_mass
 from torsor.mechanics.recursions.root_axes import roots
 from torsor.mechanics.recursions.supporting_chain import jacobian_of, rows
@@ -36,7 +36,7 @@ def spatial_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: JointV
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns two matrices (..., 6, nv), kg·m²/s, kg·m/s, … per unit of v.
     """
-    bodies = moving_bodies(robot, q, v)
+    bodies = composite_bodies(robot, q, v)
     dq: dict[int, Wrench] = {}
     dv: dict[int, Wrench] = {}
     for k, T_0k in enumerate(poses_in_base(robot, q)):
@@ -51,7 +51,7 @@ def centroidal_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: Joi
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns two matrices (..., 6, nv), kg·m²/s, kg·m/s, … per unit of v;
     NaN for a robot without mass.
     """
-    bodies, T_0i = moving_bodies(robot, q, v), poses_in_base(robot, q)
+    bodies, T_0i = composite_bodies(robot, q, v), poses_in_base(robot, q)
     c, velocity = centre(robot, bodies.T_pi)[..., None, :], zeros(1, 3)
     for r in roots(robot):
         velocity = velocity + matvec(rotation(T_0i[r]), bodies.P[r][..., 3:])[..., None, :] / total_mass(robot)

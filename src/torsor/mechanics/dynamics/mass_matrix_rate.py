@@ -6,7 +6,7 @@ from torsor.arrays import matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import gather_matrix
-from torsor.mechanics.recursions.velocity_tree import moving_tree
+from torsor.mechanics.recursions.velocity_tree import velocity_tree
 from torsor.model import Robot
 
 
@@ -15,7 +15,7 @@ def mass_matrix_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> Jo
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, nv), symmetric, kg·m²/s, kg·m/s or kg/s.
     """
-    tree = moving_tree(robot, q, v)
+    tree = velocity_tree(robot, q, v)
     J, J_dot = tree.J, tree.J_dot
     blocks: dict[tuple[int, int], Array] = {}
     for j in range(robot.n):

@@ -71,7 +71,7 @@ def space_acceleration(
 
     ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in `inverse_dynamics`. Returns
     (..., 6), rad/s² and m/s².
-    Not the acceleration of any point: for that use `classical_acceleration`.
+    Not the acceleration of any point: for that use `mixed_acceleration`.
     """
     return _space(robot, q, v, a, frame, base_motion).A
 
@@ -94,7 +94,7 @@ def body_acceleration(
     return _body(robot, q, v, a, frame, base_motion).A
 
 
-def classical_acceleration(
+def mixed_acceleration(
     robot: Robot,
     q: ConfigurationVector,
     v: JointVector,

@@ -18,12 +18,12 @@ from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import gather_matrix, joint_poses
 from torsor.mechanics.recursions.newton_euler import BaseMotion
 from torsor.mechanics.recursions.root_axes import moved_to_root, turned_to_root
-from torsor.mechanics.recursions.velocity_tree import MovingInertia, moving_tree
+from torsor.mechanics.recursions.velocity_tree import MovingInertia, velocity_tree
 from torsor.mechanics.recursions.wrenches import Wrenches, wrenches_on_links
 from torsor.model import Robot
 
 
-class DrivenTree(NamedTuple):
+class AccelerationTree(NamedTuple):
     """Per joint: screws J (..., k, 6), Ψ̇, Ψ̈, Φ; inertia and wrench F of all links it moves; the inertia of its own link alone."""
 
     J: list[Twist]
@@ -35,17 +35,17 @@ class DrivenTree(NamedTuple):
     links: list[MovingInertia]
 
 
-def driven_tree(
+def acceleration_tree(
     robot: Robot,
     q: ConfigurationVector,
     v: JointVector,
     a: JointVector,
     wrenches: Wrenches | None,
     base_motion: BaseMotion | None = None,
-) -> DrivenTree:
+) -> AccelerationTree:
     """A robot that moves with v and a, under external wrenches, on a base that may move."""
     V_0, A_0 = (None, None) if base_motion is None else base_motion
-    moving, external = moving_tree(robot, q, v, V_0), wrenches_on_links(robot, wrenches)
+    moving, external = velocity_tree(robot, q, v, V_0), wrenches_on_links(robot, wrenches)
     T_pi = joint_poses(robot, q)
     lift = turned_to_root(robot, T_pi, -robot.parameters.gravity)  # gravity as what lifts the base
     A_base = [concat([zeros(3), x]) for x in lift]
@@ -68,10 +68,10 @@ def driven_tree(
         if (p := robot.structure.parents[i]) >= 0:
             F[p] = F[p] + F[i]
     Phi = [Psi + J_dot for Psi, J_dot in zip(moving.Psi, moving.J_dot, strict=True)]
-    return DrivenTree(moving.J, moving.Psi, Psi_dot, Phi, moving.bodies, F, moving.links)
+    return AccelerationTree(moving.J, moving.Psi, Psi_dot, Phi, moving.bodies, F, moving.links)
 
 
-def mass_matrix_of(robot: Robot, tree: DrivenTree) -> JointMatrix:
+def mass_matrix_of(robot: Robot, tree: AccelerationTree) -> JointMatrix:
     """M, armature included, of quantities that derivatives of dynamics have anyway."""
     blocks: dict[tuple[int, int], Array] = {}
     for i in range(robot.n):

@@ -19,7 +19,7 @@ from torsor.mechanics.recursions.newton_euler import accumulate
 from torsor.model import Robot
 
 
-class MovingBodies(NamedTuple):
+class CompositeBodies(NamedTuple):
     """Per joint: pose in the parent; screws S and Ψ̇ (..., k, 6); inertia row G and momentum P of all links beyond it."""
 
     T_pi: list[Pose]
@@ -38,7 +38,7 @@ class MovingBodies(NamedTuple):
         return by_twist - lie.bracket_dual(self.S[k], self.P[k][..., None, :])
 
 
-def moving_bodies(robot: Robot, q: ConfigurationVector, v: JointVector) -> MovingBodies:
+def composite_bodies(robot: Robot, q: ConfigurationVector, v: JointVector) -> CompositeBodies:
     """All of a robot's composite bodies in motion."""
     T_pi = joint_poses(robot, q)
     V, P = link_momenta(robot, T_pi, v)
@@ -47,4 +47,4 @@ def moving_bodies(robot: Robot, q: ConfigurationVector, v: JointVector) -> Movin
     for i, V_i in enumerate(V):
         V_p = V_i if S[i].shape[0] == 1 else V_i - joint_twist(robot, i, v)  # one screw commutes with itself
         Psi.append(lie.bracket(V_p[..., None, :], S[i]))
-    return MovingBodies(T_pi, S, Psi, composite_inertias(robot, T_pi), accumulate(robot, T_pi, P))
+    return CompositeBodies(T_pi, S, Psi, composite_inertias(robot, T_pi), accumulate(robot, T_pi, P))

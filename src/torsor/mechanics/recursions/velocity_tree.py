@@ -28,7 +28,7 @@ class MovingInertia(NamedTuple):
         return MovingInertia(self.G + other.G, self.B.plus(other.B))
 
 
-class MovingTree(NamedTuple):
+class VelocityTree(NamedTuple):
     """Per joint: pose in the root; screws J, Ψ̇ = [V_p, J], J̇ (..., k, 6); twist of its link; its link alone, and all it moves."""
 
     T_ri: list[Pose]
@@ -40,11 +40,13 @@ class MovingTree(NamedTuple):
     bodies: list[MovingInertia]
 
 
-def moving_tree(robot: Robot, q: ConfigurationVector, v: JointVector, base_twist: Twist | None = None) -> MovingTree:
+def velocity_tree(
+    robot: Robot, q: ConfigurationVector, v: JointVector, base_twist: Twist | None = None
+) -> VelocityTree:
     """A robot that moves with v, on a base that moves with a twist (..., 6) in base axes, or stands still."""
     T_pi = joint_poses(robot, q)
     V_0 = [zeros(6)] * robot.n if base_twist is None else moved_to_root(robot, T_pi, base_twist)
-    tree = MovingTree(poses_in_root(robot, T_pi), [], [], [], [], [], [])
+    tree = VelocityTree(poses_in_root(robot, T_pi), [], [], [], [], [], [])
     for i, (T, parent) in enumerate(zip(tree.T_ri, robot.structure.parents, strict=True)):
         J, V_p = lie.transform_twist(rows(T), joint_screws(robot, i)), V_0[i] if parent < 0 else tree.V[parent]
         own = matvec(transpose(J), v[..., robot.structure.coordinate_of(i).v])

@@ -13,7 +13,7 @@ from torsor.mechanics.recursions.supporting_chain import rows
 from torsor.model import Robot
 
 
-def momentum_regressor(robot: Robot, q: ConfigurationVector, v: JointVector) -> Regressor:
+def generalised_momentum_regressor(robot: Robot, q: ConfigurationVector, v: JointVector) -> Regressor:
     """The matrix with · π = Σ J_iᵀ G_i V_i, the `generalised_momentum` without armature [Kool04, (8); PBP95, (21)].
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, 10 n), momentum per kg, kg·m and kg·m².

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from torsor.arrays import checked, cross, dot, matmul, matvec, transpose
+from torsor.arrays import cross, dot, matmul, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Scalar, Twist
+from torsor.border import checked
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot

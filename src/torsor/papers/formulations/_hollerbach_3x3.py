@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor.arrays import checked, dot, matmul, matvec, outer, transpose, zeros
+from torsor.arrays import dot, matmul, matvec, outer, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, Vector3
+from torsor.border import checked
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
 from torsor.papers.formulations.matrix_rates import MatrixRates, derivative_by_own_joint, matrix_rates, trace_of_product

@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from torsor.arrays import checked, dot, matmul
+from torsor.arrays import dot, matmul
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointVector, Pose, Scalar, Twist, Wrench
+from torsor.border import checked
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import gather_vector
 from torsor.mechanics.recursions.wrenches import Wrenches

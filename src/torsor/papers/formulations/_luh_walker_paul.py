@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor.arrays import checked, cross, dot, matvec, transpose
+from torsor.arrays import cross, dot, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, Vector3
+from torsor.border import checked
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
 from torsor.papers.formulations.model import Model, along, joint_forces

@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from torsor.arrays import checked, cross, dot, matmul, matvec, transpose, zeros
+from torsor.arrays import cross, dot, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Matrix3, Rotation, Scalar, Vector3
+from torsor.border import checked
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
 from torsor.papers.formulations.model import Model, along, joint_forces, total

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor.arrays import checked, dot, matmul, matvec, transpose
+from torsor.arrays import dot, matmul, matvec, transpose
 from torsor.arrays.typing import Algebra, Array, ConfigurationVector, JointVector, Scalar
+from torsor.border import checked
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
 from torsor.papers.formulations.matrix_links import MatrixLink, matrix_model

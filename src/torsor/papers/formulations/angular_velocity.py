@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from torsor.arrays import checked, constant, cross, matmul, matvec, stack_matrices
+from torsor.arrays import constant, cross, matmul, matvec, stack_matrices
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Matrix3, Vector3
+from torsor.border import checked
 from torsor.lie.unchecked import so3
 from torsor.mechanics.recursions.joint_motion import gather_columns
 from torsor.model import Robot

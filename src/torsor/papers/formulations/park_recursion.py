@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor.arrays import checked, dot, matvec, transpose
+from torsor.arrays import dot, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
+from torsor.border import checked
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.arguments import explained
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import ArgumentTypeError, ModelError, ShapeError, TorsorError
+from torsor.border import explained
+from torsor.border.numbers import refuse_strangers
+from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ShapeError
 from torsor.model import Robot
-from torsor.model.plain_numbers import refuse_strangers
 from torsor.model.remembered import remembered
 from torsor.tasks._inverse_kinematics.box_coordinates import box_of
 from torsor.tasks._inverse_kinematics.descent import errors, pressed
@@ -77,11 +77,11 @@ def inverse_kinematics(
     _refuse_bad_numbers(tolerance, restarts, iterations)
     source = _checked_seed(seed)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise TorsorError(f"{WHO}: unknown kind {kind!r:.60} of target. Kinds: {', '.join(KINDS)}.")
+        raise ArgumentError(f"{WHO}: unknown kind {kind!r:.60} of target. Kinds: {', '.join(KINDS)}.")
     if robot.structure.frame(frame).link < 0:
         raise ModelError(f"{WHO}: frame {frame!r} is fixed to the base of robot {robot.name!r}, and no joint moves it.")
     if nearest and start is None:
-        raise TorsorError(f"{WHO}: nearest=True asks for the solution nearest to `start`; pass start=.")
+        raise ArgumentError(f"{WHO}: nearest=True asks for the solution nearest to `start`; pass start=.")
     goals = checked_targets(WHO, kind, targets)
     begin = None if start is None else checked_start(WHO, robot, start)
     batch = _common_batch(goals.shape[: goals.ndim - len(KINDS[kind])], begin)
@@ -139,10 +139,10 @@ def _reasons(robot: Robot, aim: Aim, reach: Reach, targets: Array, found: Found)
 
 def _refuse_bad_numbers(tolerance: float, restarts: int, iterations: int) -> None:
     if not (isinstance(tolerance, (float, Real)) and 0.0 < tolerance < inf):
-        raise TorsorError(f"{WHO}: `tolerance` must be finite and positive, got {tolerance!r:.60}.")
+        raise ArgumentError(f"{WHO}: `tolerance` must be finite and positive, got {tolerance!r:.60}.")
     for name, value, least in (("restarts", restarts, 0), ("iterations", iterations, 1)):
         if not isinstance(value, (int, Integral)) or value < least:
-            raise TorsorError(f"{WHO}: `{name}` must be a whole number of at least {least}, got {value!r:.60}.")
+            raise ArgumentError(f"{WHO}: `{name}` must be a whole number of at least {least}, got {value!r:.60}.")
 
 
 def _checked_seed(seed: Any) -> int | np.random.Generator:
@@ -153,7 +153,7 @@ def _checked_seed(seed: Any) -> int | np.random.Generator:
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
-        raise TorsorError(
+        raise ArgumentError(
             f"{WHO}: `seed` must be a whole number of at least 0 or a numpy.random.Generator, got {seed!r:.60}."
         ) from None
 

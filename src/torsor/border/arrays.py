@@ -14,12 +14,12 @@ from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy
 
-from torsor.arrays.arguments import RAW, explanation, wrong_names
 from torsor.arrays.namespace import namespace
 from torsor.arrays.primitives import as_numbers
-from torsor.arrays.rigid_motions import refuse_what_is_none
 from torsor.arrays.typing import POSE, ROTATION
-from torsor.errors import ShapeError
+from torsor.border.arguments import RAW, mistake, wrong_names
+from torsor.border.rigid_motions import refuse_what_is_none
+from torsor.errors import ShapeError, TorsorError
 
 MOST_BATCH_AXES = 28  # with those of the largest results, NumPy's iterators take no more
 P = ParamSpec("P")
@@ -69,8 +69,10 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             for name, group in signature.groups.items():
                 refuse_what_is_none(function.__name__, name, values.get(name), group)
             result = function(**values)  # type: ignore[call-arg]
+        except TorsorError as error:
+            raise error.at(function.__name__)  # noqa: B904 the same error, which now says who refused
         except RAW as error:
-            if (wrong := explanation(error, function, args, kwargs)) is None:
+            if (wrong := mistake(function, args, kwargs)) is None:
                 raise
             raise wrong from error
         if signature.returned is not None:

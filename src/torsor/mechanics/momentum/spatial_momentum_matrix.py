@@ -18,7 +18,7 @@ from torsor.mechanics.recursions.supporting_chain import jacobian_of, rows
 from torsor.model import Robot
 
 
-def momentum_matrix(robot: Robot, q: ConfigurationVector) -> Jacobian:
+def spatial_momentum_matrix(robot: Robot, q: ConfigurationVector) -> Jacobian:
     """A with P = A v, P the momentum of all moving links about the base origin, spatial_momentum [LP, (9.25); Kool04, (8)].
 
     ``q`` (..., nq), rad or m. Returns (..., 6, nv), (angular, linear) in base axes, kg·m² or kg·m and kg·m or kg.

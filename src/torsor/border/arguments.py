@@ -1,6 +1,6 @@
 """What is wrong with the arguments of a call, in words; asked only after a call has failed, so that good calls pay nothing.
 
-What a function takes is read from its signature, as at the border of arrays (`torsor.arrays.checked`).
+What a function takes is read from its signature, as at the border of arrays (`torsor.border.arrays`).
 """
 
 from __future__ import annotations
@@ -33,19 +33,14 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
     def border(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
+        except TorsorError as error:
+            raise error.at(_title(function, args))  # noqa: B904 the same error, which now says who refused
         except RAW as error:
-            if (wrong := explanation(error, function, args, kwargs)) is None:
+            if (wrong := mistake(function, args, kwargs)) is None:
                 raise
             raise wrong from error
 
     return border
-
-
-def explanation(
-    error: Exception, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> ArgumentTypeError | None:
-    """What is to be said instead of an error of one of the kinds `RAW`, if an argument explains it."""
-    return None if isinstance(error, TorsorError) else mistake(function, args, kwargs)
 
 
 def mistake(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ArgumentTypeError | None:
