@@ -175,6 +175,45 @@ def test_a_process_that_was_interrupted_while_compiling_leaves_nothing_bad(place
         assert float(done.stdout) == pytest.approx(expected, rel=1e-12)
 
 
+def test_llvm_works_in_one_thread_whoever_calls_and_whatever_threads_come_and_go():
+    """Memory that was freed serves the thread that had it: a new thread for each kernel would take more and more."""
+    seen, done = [apart.apart(lambda _: threading.current_thread())], threading.Event()
+
+    def elsewhere():
+        seen.append(apart.apart(lambda _: threading.current_thread()))
+        done.wait(PATIENCE)  # so that this thread's own memory is not free
+
+    others = [threading.Thread(target=elsewhere) for _ in range(3)]
+    for other in others:
+        other.start()
+        seen.append(apart.apart(lambda _: threading.current_thread()))
+    until(lambda: len(seen) == 7)
+    done.set()
+    for other in others:
+        other.join()
+    with pytest.raises(KeyboardInterrupt):
+        apart.apart(lambda wanted: press_ctrl_c() or until(lambda: not wanted()))
+    seen.append(apart.apart(lambda _: threading.current_thread()))
+    assert set(seen) == {seen[0]}
+    assert seen[0] is not threading.current_thread()
+
+
+def test_a_process_ends_after_the_step_that_was_begun():
+    code = (
+        "import os, signal, time\nfrom torsor.compiler.apart import apart\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "def step(wanted):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    while wanted(): time.sleep(0.002)\n"
+        "    time.sleep(0.5)\n"
+        "    print('whole', flush=True)\n"
+        "try: apart(step)\n"
+        "except KeyboardInterrupt: print('left', flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.split() == ["left", "whole"]
+
+
 # Batches
 
 
