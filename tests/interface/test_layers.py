@@ -70,7 +70,7 @@ ALLOWED = {
         "arrays",
         "errors",
     },
-    "resolution": {"controllers", "tasks", "compiled", "functions", "model", "arrays", "errors", "once"},
+    "resolution": {"controllers", "tasks", "compiled", "compiler", "functions", "model", "arrays", "errors", "once"},
     "identification": {"compiled", "mechanics", "model", "lie", "arrays", "errors", "once"},
     "balancing": {
         "backend",

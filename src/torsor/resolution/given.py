@@ -24,7 +24,7 @@ def plain_tasks(who: str, robot: Any, tasks: Any, given: tuple[Any, ...]) -> lis
         listed = list(tasks)
     except TypeError:
         raise TorsorError(f"{who}: `tasks` are a list of pairs, highest priority first, got {tasks!r:.60}.") from None
-    refuse_strangers(who, robot, *_entries(listed))
+    refuse_strangers(who, robot, *(value for value in _entries(listed) if not isinstance(value, Task)))
     return listed
 
 
@@ -50,7 +50,7 @@ def _pair(who: str, name: str, robot: Robot, pair: Any) -> tuple[Task, Array]:
     if not y.ndim:
         raise ShapeError(f"{who}: the {name} of task {task.title!r} must have shape (..., {task.size}), got a number.")
     check_rows(who, name, y, task)
-    if not np.isfinite(y).all():
+    if not all_finite(y):
         raise TorsorError(f"{who}: the {name} of task {task.title!r} has numbers that are not finite.")
     return task, y
 
@@ -84,9 +84,14 @@ def vectors(who: str, name: str, value: Any, size: int) -> Array:
     x = _numbers(who, f"`{name}`", value)
     if x.ndim == 0 or x.shape[-1] != size:
         raise ShapeError(f"{who}: `{name}` must have shape (..., {size}), got {x.shape}.")
-    if not np.isfinite(x).all():
+    if not all_finite(x):
         raise TorsorError(f"{who}: `{name}` has numbers that are not finite.")
     return x
+
+
+def all_finite(x: Array) -> bool:
+    """Whether all numbers are finite; the sum of squares says so at once, unless it is too large itself."""
+    return math.isfinite(np.vdot(x, x)) or bool(np.isfinite(x).all())
 
 
 def batch_of(who: str, **given: tuple[int, ...]) -> tuple[int, ...]:
@@ -120,7 +125,7 @@ def acceleration_limits_from(who: str, value: Any, nv: int) -> Array:
 def check_numbers(who: str, **given: tuple[Any, bool]) -> None:
     """Refuse what is not one number, not finite, negative, or 0 where it says positive."""
     for name, (x, positive) in given.items():
-        if type(x) is float and 0.0 < x < math.inf:
+        if type(x) is float and (0.0 < x < math.inf or (x == 0.0 and not positive)):
             continue
         wanted = "positive" if positive else "not negative"
         try:

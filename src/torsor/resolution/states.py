@@ -14,7 +14,7 @@ from torsor.errors import TorsorError
 from torsor.model import Robot
 from torsor.model.remembered import remembered
 from torsor.resolution.edge_of_reach import SHARE
-from torsor.resolution.given import batch_of
+from torsor.resolution.given import all_finite, batch_of
 from torsor.resolution.limit_rows import LimitRows
 from torsor.resolution.priorities import Level, Problem, Resolved
 from torsor.tasks import Task
@@ -43,7 +43,7 @@ class Rest(NamedTuple):
 
 def _braking_time(v: Array, most: Array) -> Array:
     """How long it takes to stop (...), by acceleration limits (nv,): what is led to an edge must be able to."""
-    if not v.any():
+    if not np.vdot(v, v):
         return np.zeros(v.shape[:-1])
     return np.asarray(np.max(np.abs(v) / most, axis=-1, initial=0.0))
 
@@ -115,7 +115,7 @@ def resolved_states(
 
 def terms_of(who: str, robot: Robot, task: Task, wanted: Array, A: Array, b: Array) -> Terms:
     """A level in all states, of finite numbers; rows of A that are all rounding error, beside what is usual, become 0."""
-    if not (np.isfinite(A).all() and np.isfinite(b).all()):
+    if not (all_finite(A) and all_finite(b)):
         raise TorsorError(f"{who}: task {task.title!r} has numbers that are not finite.")
     usual = usual_of(task, robot)
     lengths = np.einsum("...ij,...ij->...i", A, A)
