@@ -9,17 +9,17 @@ from torsor.resolution import hierarchy
 DT = 0.01
 PANDA = torsor.robots.panda()
 LOWER, UPPER = np.array(PANDA.limits.lower), np.array(PANDA.limits.upper)
-TASKS = [torsor.position_task("hand_tcp", [row]) for row in ("vz", "vx", "vy")]
+TASKS = [torsor.position_task("link_4"), torsor.position_task("hand_tcp")]
 
 
 def problems(count):
-    """States near to limits, and what tasks of one row each want there."""
+    """States near to limits, and what two tasks want there."""
     rng = np.random.default_rng(5)
     for _ in range(count):
         q = LOWER + (UPPER - LOWER) * rng.uniform(0.0, 1.0, 7)
         near = rng.random(7) < 0.3
         q = np.where(near, np.where(rng.random(7) < 0.5, LOWER, UPPER), q).clip(LOWER + 1e-3, UPPER - 1e-3)
-        yield q, rng.normal(size=7), [(task, 10.0 ** rng.uniform(-0.5, 1.5) * rng.normal(size=1)) for task in TASKS]
+        yield q, rng.normal(size=7), [(task, 10.0 ** rng.uniform(-0.5, 1.5) * rng.normal(size=3)) for task in TASKS]
 
 
 def elsewhere(seed, changed):
@@ -58,4 +58,4 @@ def test_the_answer_is_the_same_whichever_optimum_a_level_goes_on_from(kind, dam
     monkeypatch.setattr(hierarchy, "_within_rows", elsewhere(7, changed))
     for x, y in zip(usual, answers(), strict=True):
         np.testing.assert_allclose(y, x, atol=1e-7 * max(1.0, np.abs(x).max()))
-    assert np.count_nonzero(np.array(changed) > 1e-3) > 5
+    assert max(changed) > 0.1

@@ -4,6 +4,10 @@ Level k minimises |A_k x − b_k|² among the minimisers of all levels before it
 minimisers of a level have the same A_k x, so they are x + Z w with Z a basis of ker A_1 ∩ … ∩ ker A_k: what was reached before
 cannot change, whatever the solver does. A limit with a multiplier μ > 0 stays active in all of them, since the sum of μ C Z w
 over such limits is zero and no term of it can be positive: it is an equation from there on, and Z is reduced by it.
+
+Where limits are in the way a solver finds one of many minimisers. Nothing may depend on which: damping, and what is out of reach,
+are measured from a reference, the x + Z w that is nearest to what the level would have without limits. All minimisers have the
+same, for they differ by Z w alone; it need not be within limits itself, and without limits in the way it is x.
 """
 
 from __future__ import annotations

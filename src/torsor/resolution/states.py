@@ -134,10 +134,13 @@ def usual_of(task: Task, robot: Robot) -> Usual:
     return Usual(size, VANISHED * size, np.where(never, np.inf, (VANISHED * usual) ** 2))
 
 
-def in_batch(who: str, own: Sequence[tuple[str, Array]]) -> tuple[Array, ...]:
-    """Arrays (..., k) by name, all with the batch axes that they have together."""
-    shapes = [x.shape[:-1] for _, x in own]
-    if not any(shapes):
-        return tuple(x for _, x in own)
-    batch = batch_of(who, **{name: x.shape[:-1] for name, x in own})
-    return tuple(np.broadcast_to(x, (*batch, x.shape[-1])) for _, x in own)
+def in_batch(
+    who: str, own: Sequence[tuple[str, Array]], what: str, wanted: Sequence[tuple[Task, Array]]
+) -> tuple[Array, ...]:
+    """Arrays (..., k) by name, and ``what`` is wanted of tasks (..., m), all with the batch axes that they have together."""
+    arrays = [x for _, x in own] + [y for _, y in wanted]
+    if max(x.ndim for x in arrays) == 1:
+        return tuple(arrays)
+    named = [*own, *((f"{what} of {task.title}", y) for task, y in wanted)]
+    batch = batch_of(who, **{name: x.shape[:-1] for name, x in named})
+    return tuple(np.broadcast_to(x, (*batch, x.shape[-1])) for x in arrays)
