@@ -166,14 +166,14 @@ class Within:
 
     def of_places(self, multipliers: Array, held: Array) -> Array:
         """Which of the tight rows ``held`` (t,) are limits of places, at the sides that the signs of multipliers say."""
-        rows = self.rows
+        rows, places = self.rows, np.zeros(len(held), bool)
         lower, upper, rank = rows.lower.tolist(), rows.upper.tolist(), rows.rank.tolist()
         sources, signs = _own_rows(tuple(rows.entry.tolist()), rows.C.shape[1]).sources, multipliers.tolist()
-        places = np.zeros(len(held), bool)
         for k in held.nonzero()[0].tolist():
             mine = sources[k]
             row = min(mine, key=upper.__getitem__) if signs[k] > 0.0 else max(mine, key=lower.__getitem__)
-            places[k] = rank[row] == _OF_PLACES
+            if rank[row] == _OF_PLACES:
+                places[k] = True
         return places
 
 
