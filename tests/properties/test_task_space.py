@@ -25,7 +25,9 @@ def task_of(case: Case) -> tuple[Task, float]:
     whole = make(str(rng.choice(robot.frames[1:])))
     rows = rng.permutation(whole.size)[: int(rng.integers(1, min(whole.size, robot.nv) + 1))]
     task = whole.select([int(row) for row in rows])
-    some = np.concatenate([q.reshape(-1, robot.nq), torsor.random_configuration(robot, seed=rng, batch=(1,))])  # a task of a batch of zero states must be one, too
+    some = np.concatenate(
+        [q.reshape(-1, robot.nq), torsor.random_configuration(robot, seed=rng, batch=(1,))]
+    )  # a task of a batch of zero states must be one, too
     J = task.jacobian(robot, some)
     gram = J @ torsor.dynamics.inverse_mass_matrix(robot, some) @ transposed(J)
     worst = float(np.linalg.cond(gram).max())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,13 +28,15 @@ def plain_tasks(who: str, robot: Any, tasks: Any, given: tuple[Any, ...]) -> lis
     return listed
 
 
-def _entries(values: Any) -> Iterator[Any]:
-    """Of nested lists and tuples."""
+def _entries(values: Any) -> list[Any]:
+    """Of nested lists and tuples, but for tasks, which are not made of numbers that could be traced."""
+    entries: list[Any] = []
     for value in values:
         if isinstance(value, (list, tuple)):
-            yield from _entries(value)
-        else:
-            yield value
+            entries += _entries(value)
+        elif not isinstance(value, Task):
+            entries.append(value)
+    return entries
 
 
 def pairs_of(who: str, name: str, robot: Robot, tasks: Sequence[Any]) -> list[tuple[Task, Array]]:
@@ -46,11 +48,11 @@ def _pair(who: str, name: str, robot: Robot, pair: Any) -> tuple[Task, Array]:
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise ArgumentError(f"{who}: `tasks` are pairs (task, {name}), highest priority first, got {pair!r:.60}.")
     task = as_task(robot, pair[0])
-    y = _numbers(who, f"the {name} of task {task.title!r}", pair[1])
+    y = pair[1] if _are_numbers(pair[1]) else _numbers(who, f"the {name} of task {task.title!r}", pair[1])
     if not y.ndim:
         raise ShapeError(f"{who}: the {name} of task {task.title!r} must have shape (..., {task.size}), got a number.")
     check_rows(who, name, y, task)
-    if not np.isfinite(y).all():
+    if not all_finite(y):
         raise ArgumentError(f"{who}: the {name} of task {task.title!r} has numbers that are not finite.")
     return task, y
 
@@ -81,12 +83,17 @@ def metric_root(who: str, robot: Robot, metric: Any) -> Array | None:
 
 def vectors(who: str, name: str, value: Any, size: int) -> Array:
     """Vectors (..., size) of finite numbers."""
-    x = _numbers(who, f"`{name}`", value)
+    x: Array = value if _are_numbers(value) else _numbers(who, f"`{name}`", value)
     if x.ndim == 0 or x.shape[-1] != size:
         raise ShapeError(f"{who}: `{name}` must have shape (..., {size}), got {x.shape}.")
-    if not np.isfinite(x).all():
+    if not all_finite(x):
         raise ArgumentError(f"{who}: `{name}` has numbers that are not finite.")
     return x
+
+
+def all_finite(x: Array) -> bool:
+    """Whether all numbers are finite; the sum of squares says so at once, unless it is too large itself."""
+    return math.isfinite(np.vdot(x, x)) or bool(np.isfinite(x).all())
 
 
 def batch_of(who: str, **given: tuple[int, ...]) -> tuple[int, ...]:
@@ -96,6 +103,11 @@ def batch_of(who: str, **given: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         listing = ", ".join(f"{name} {axes}" for name, axes in given.items() if axes)
         raise ShapeError(f"{who}: batch axes must agree, or be 1; got {listing}.") from None
+
+
+def _are_numbers(value: Any) -> bool:
+    """Whether it is an array as it must be, which most often it is."""
+    return type(value) is np.ndarray and value.dtype == float
 
 
 def _numbers(who: str, what: str, value: Any) -> Array:
@@ -120,7 +132,7 @@ def acceleration_limits_from(who: str, value: Any, nv: int) -> Array:
 def check_numbers(who: str, **given: tuple[Any, bool]) -> None:
     """Refuse what is not one number, not finite, negative, or 0 where it says positive."""
     for name, (x, positive) in given.items():
-        if type(x) is float and 0.0 < x < math.inf:
+        if type(x) is float and (0.0 < x < math.inf or (x == 0.0 and not positive)):
             continue
         wanted = "positive" if positive else "not negative"
         try:

@@ -69,12 +69,13 @@ class Edge(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A (m, n) on a basis Z (n, k): A Z = U diag(sizes) Vt."""
+    """A (m, n) along motions (k, n) at right angles: A motions_i = sizes_i U_i, 0 beyond the sizes (min(m, k),)."""
 
-    Z: Array
+    motions: Array
     U: Array
     sizes: Array
-    Vt: Array
+    parts: Array
+    """What is left to do (m,), along the U_i."""
 
 
 class Kept(NamedTuple):
@@ -86,31 +87,20 @@ class Kept(NamedTuple):
     """Rows (·, n) that lower levels may not change: along them the task turns back."""
 
 
-def kept_at_edge(edge: Edge, wanted: Array, split: Split, free: Array | None) -> Kept | None:
+def kept_at_edge(edge: Edge, split: Split, free: Array | None) -> Kept | None:
     """What to add to a level: the second term of (1). None if no direction is weak.
 
-    ``wanted`` (m,) is what is left to do; ``free`` (n, f) a basis of all motions that no limit is in the way of, None for all.
+    ``free`` (n, f) is a basis of all motions that no limit is in the way of, None for all.
     """
-    U, k = split.U, len(split.Vt)
-    parts, squares = U.T @ wanted, np.zeros(max(len(U), k))
-    squares[: len(split.sizes)] = split.sizes**2
-    most = edge.factor * CURVED * edge.usual
-    weak = squares[: len(U)] < most * np.abs(parts)
-    if not weak.any() or (k <= len(U) and not weak[:k].any()):  # none, or none that joints can move
+    motions, U, sizes, parts = split
+    if (moving := _weak(edge, split)) is None:
         return None
-    speeds, sizes = _speeds(split, edge.largest()), np.sqrt(squares[:k])
-    weak[:k] &= sizes[: len(U)] < most * speeds[: len(U)]
-    likely = np.flatnonzero(weak[:k] & (sizes[: len(U)] > 0.0)) if not edge.before else ()
-    if len(likely):
-        # How it bends along its own motion says in most cases that it does not turn back so soon.
-        own = np.linalg.norm(edge.bend(split.Vt[likely] @ split.Z.T), axis=1)
-        turns = edge.factor * np.maximum(ABOUT * own, BENT * edge.usual)
-        weak[likely] = (squares[likely] < turns * np.abs(parts[likely])) & (sizes[likely] < turns * speeds[likely])
-    moved = np.ones(k, bool)
-    moved[: min(len(U), k)] = weak[:k]
-    if not (weak.any() and moved.any()):
-        return None
-    N, U = split.Z @ split.Vt[moved].T, U[:, weak]
+    r, k = len(sizes), len(motions)
+    squares, speeds = _padded(sizes * sizes, max(len(U), k)), _speeds(edge, motions)
+    weak, moved = parts != 0.0, np.ones(k, bool)
+    weak[:r], moved[:r] = moving, moving
+    sizes = np.sqrt(squares[:k])
+    N, U = motions[moved].T, U[:, weak]
     bent = _bent(edge, N, free)
     own = np.linalg.norm(np.diagonal(bent, axis1=1, axis2=2), axis=0) * np.abs(_padded(parts, k)[moved])
     most = max(float(np.abs(np.linalg.eigvalsh(np.tensordot(U @ parts[weak], bent, 1))).max()), float(own.max()))
@@ -133,6 +123,27 @@ def kept_at_edge(edge: Edge, wanted: Array, split: Split, free: Array | None) ->
     return Kept(S, S @ edge.aim, (vectors.T[values > FLAT * most] * root) @ N.T)
 
 
+def _weak(edge: Edge, split: Split) -> Array | None:
+    """Which of the directions that joints move (min(m, k),) may be weak, None if none is: (1) is not needed, most often."""
+    motions, _, sizes, parts = split
+    r = len(sizes)
+    squares, pulls = sizes * sizes, np.abs(parts[:r])
+    turns: float | Array = edge.factor * CURVED * edge.usual
+    weak = squares < turns * pulls
+    if True not in weak.tolist():
+        return None
+    if not edge.before and len(likely := (weak & (sizes > 0.0)).nonzero()[0]):
+        # How it bends along its own motion says in most cases that it does not turn back so soon.
+        own = edge.bend(motions[likely])
+        turns = np.full(r, turns)
+        turns[likely] = edge.factor * np.maximum(ABOUT * np.sqrt(np.einsum("ij,ij->i", own, own)), BENT * edge.usual)
+        weak &= squares < turns * pulls
+        if True not in weak.tolist():
+            return None
+    weak &= sizes < turns * _speeds(edge, motions[:r])
+    return weak if True in weak.tolist() else None
+
+
 def _padded(x: Array, size: int) -> Array:
     """The first numbers of x, or zeros after them."""
     return np.concatenate([x, np.zeros(max(size - len(x), 0))])[:size]
@@ -143,10 +154,10 @@ def _pairs(k: int) -> tuple[Array, Array]:
     return np.triu_indices(k)
 
 
-def _speeds(split: Split, largest: Array) -> Array:
-    """The largest |n·x| (k,) along motions n of Z that |x| ≤ ``largest`` (n,) allows."""
-    N = np.abs(split.Z @ split.Vt.T)
-    return np.asarray(np.minimum(largest, UNLIMITED) @ np.where(N > TINY, N, 0.0))
+def _speeds(edge: Edge, motions: Array) -> Array:
+    """The largest |n·x| (k,) along motions n (k, n) that limits allow."""
+    N = np.abs(motions)
+    return np.asarray(np.where(N > TINY, N, 0.0).dot(np.minimum(edge.largest(), UNLIMITED)))
 
 
 def _bent(edge: Edge, N: Array, free: Array | None) -> Array:

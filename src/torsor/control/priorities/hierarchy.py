@@ -4,6 +4,10 @@ Level k minimises |A_k x − b_k|² among the minimisers of all levels before it
 minimisers of a level have the same A_k x, so they are x + Z w with Z a basis of ker A_1 ∩ … ∩ ker A_k: what was reached before
 cannot change, whatever the solver does. A limit with a multiplier μ > 0 stays active in all of them, since the sum of μ C Z w
 over such limits is zero and no term of it can be positive: it is an equation from there on, and Z is reduced by it.
+
+Where limits are in the way a solver finds one of many minimisers. Nothing may depend on which: damping, and what is out of reach,
+are measured from a reference, the x + Z w that is nearest to what the level would have without limits. All minimisers have the
+same, for they differ by Z w alone; it need not be within limits itself, and without limits in the way it is x.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays.typing import Array
+from torsor.control.priorities.decompositions import singular_values
 from torsor.control.priorities.edge_of_reach import Edge, Kept, Split, kept_at_edge
 from torsor.control.priorities.limit_rows import LimitRows, TightRows, Within
 from torsor.control.priorities.quadratic_program import (
@@ -50,9 +55,18 @@ class Progress:
     """After some levels: the x (n,) reached, and what is still free. What only reports ask for is worked out when they do."""
 
     def __init__(
-        self, x: Array, Z: Array, pressed: bool, at_edge: bool, kernel: Callable[[], Array], slope: Callable[[], Array]
+        self,
+        x: Array,
+        reference: Array,
+        Z: Array,
+        pressed: bool,
+        at_edge: bool,
+        kernel: Callable[[], Array],
+        slope: Callable[[], Array],
     ) -> None:
         self.x = x
+        self.reference = reference
+        """The one x (n,), within limits or not, that changes are measured from: whichever of the optima so far x is."""
         self.Z = Z
         """A basis (n, k) of motions that change no level before and leave no limit that must stay active."""
         self.pressed = pressed
@@ -60,6 +74,19 @@ class Progress:
         self.at_edge = at_edge
         """Whether part of the level just done is out of reach."""
         self._kernel, self._slope = kernel, slope
+
+    def moved_by(self, w: Array) -> Array:
+        """x + Z w (n,)."""
+        return self.x + self.along(w)
+
+    def along(self, w: Array) -> Array:
+        """Z w, of w (k,) or columns (k, ·)."""
+        return w if self.is_whole else self.Z.dot(w)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether Z is 1."""
+        return self.Z is _every(len(self.x))
 
     @once
     def kernel(self) -> Array:
@@ -77,7 +104,7 @@ class Progress:
 def at_start(x: Array) -> Progress:
     """Before the first level."""
     every = _every(len(x))
-    return Progress(x, every, False, False, lambda: every, lambda: np.zeros(len(x)))
+    return Progress(x, x, every, False, False, lambda: every, lambda: np.zeros(len(x)))
 
 
 @lru_cache(maxsize=64)
@@ -146,43 +173,49 @@ def _within(rows: LimitRows, excess: Array, at: Array, x: Array, who: str) -> tu
 
 def next_level(before: Progress, aim: Aim, limits: Within | None, who: str) -> Progress:
     """One level further, by what is free and, unless they are None, within limits."""
-    found, blocked = _solved(before, aim, limits, None, who)
+    if aim.A is None:
+        return _near(before, aim.b, limits, who)
+    if not before.Z.shape[1]:
+        return _level_done(before, aim, None, np.zeros(0), before.x, before.x, before.Z, False)
+    found, blocked = _solved(before, aim, _in_the_open(before, aim, limits, None), limits, who)
     for _ in range(FACES):
-        if aim.edge is None or not blocked.any():
+        if blocked is None or not blocked.any():
             break
-        found, others = _solved(before, aim, limits, blocked, who)
-        if not (others & ~blocked).any():
+        unlimited = _in_the_open(before, aim, limits, blocked)
+        if unlimited.kept is None and not found.at_edge:  # nothing else than before
+            break
+        found, others = _solved(before, aim, unlimited, limits, who)
+        if others is None or not (others & ~blocked).any():
             break
         blocked |= others
     return found
 
 
 def _solved(
-    before: Progress, aim: Aim, limits: Within | None, blocked: Array | None, who: str
-) -> tuple[Progress, Array]:
-    """The level, its edge that of what limits ``blocked`` (t,) leave; and which limits of places are in its way (t,)."""
-    none = np.zeros(0 if blocked is None else len(blocked), bool)
-    if aim.A is None:
-        return _near(before, aim.b, limits, who), none
-    if not before.Z.shape[1]:
-        return _level_done(before, aim, None, np.zeros(0), before.x, before.Z, False), none
-    found = _in_the_open(before, aim, limits, blocked)
-    w, multipliers = found.w, None
-    x, Z = before.x + before.Z @ w, before.Z @ found.left
-    if limits is not None and not limits.rows.allow(x):
-        w, multipliers = _within_rows(found.sizes, found.used, found.wanted, w, before, limits.tight, aim.damping, who)
-        x = before.x + before.Z @ w
-    if limits is None or multipliers is None or not multipliers.any():
-        return _level_done(before, aim, found, w, x, Z, False), none
-    rows = limits.tight
-    held = np.abs(multipliers) > PRESSED * max(1.0, float(np.abs(aim.A.T @ aim.b).max(initial=0.0)))
-    if Z.shape[1] and held.any():
-        Z = Z @ _free(rows.C[held] @ Z, RANK)
-    return _level_done(before, aim, found, w, x, Z, True), held & rows.of_places(multipliers)
+    before: Progress, aim: Aim, unlimited: _Open, limits: Within | None, who: str
+) -> tuple[Progress, Array | None]:
+    """The level within limits, and which of the tight ones are of places and in its way (t,), None for none at all.
+
+    The latter only if the level has an edge, which depends on them.
+    """
+    A, w, x = aim.A, unlimited.w, unlimited.x
+    assert A is not None
+    Z = before.along(unlimited.left)
+    if limits is None or limits.allow(x):
+        return _level_done(before, aim, unlimited, w, x, unlimited.reference, Z, False), None
+    w, multipliers = _within_rows(unlimited, before, limits.tight, aim.damping, who)
+    x = before.moved_by(w)
+    held = np.abs(multipliers) > PRESSED * max(1.0, *map(abs, aim.b.dot(A).tolist()))
+    any_held = True in held.tolist()
+    if any_held and Z.shape[1]:
+        Z = Z @ _free(limits.tight.values(Z)[held], RANK)
+    blocked = limits.of_places(multipliers, held) if any_held and aim.edge is not None else None
+    reference = x - Z.dot((x - unlimited.reference).dot(Z)) if Z.shape[1] else x
+    return _level_done(before, aim, unlimited, w, x, reference, Z, bool(multipliers.any())), blocked
 
 
 def _level_done(
-    before: Progress, aim: Aim, found: _Open | None, w: Array, x: Array, Z: Array, pressed: bool
+    before: Progress, aim: Aim, found: _Open | None, w: Array, x: Array, reference: Array, Z: Array, pressed: bool
 ) -> Progress:
     """What is reached by w (k,), the x and Z of which are given."""
     A, kept = aim.A, None if found is None else found.kept
@@ -195,21 +228,34 @@ def _level_done(
     def slope() -> Array:
         f = A.T @ (aim.b - A @ x)
         if found is not None and aim.damping:
-            f = f - aim.damping**2 * before.Z @ (found.used.T @ (found.used @ w))
+            f = f - aim.damping**2 * before.Z @ found.damped(w)
         return f if kept is None else f + kept.S.T @ (kept.s - kept.S @ x)
 
-    return Progress(x, Z, pressed, kept is not None, kernel, slope)
+    return Progress(x, reference, Z, pressed, kept is not None, kernel, slope)
 
 
 class _Open(NamedTuple):
-    """A level without limits: |diag(sizes) used w − wanted|², the least w of it, and the motions ``left`` that it leaves free."""
+    """A level without limits: the least |diag(sizes) used y − wanted|² + d² |used y|², with x = reference before it + Z y."""
 
     sizes: Array
     used: Array
     left: Array
+    """The motions that it leaves free."""
     wanted: Array
+    done: Array | None
+    """``used`` y of the x before the level, None for 0."""
     w: Array
+    """How y changes from there (k,), by no more than it must."""
+    x: Array
+    """What that leads to (n,)."""
+    reference: Array
+    """The one x (n,) of the least y."""
     kept: Kept | None
+
+    def damped(self, w: Array) -> Array:
+        """What is damped, usedᵀ used y (k,), with a change w."""
+        y = self.used @ w
+        return self.used.T @ (y if self.done is None else y + self.done)
 
 
 def _nothing(A: Array, least: float) -> float:
@@ -221,23 +267,29 @@ def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Arr
     A, b, least, damping, edge, known = aim
     if blocked is None and known is not None and id(before) in known:
         return known[id(before)]
-    x, Z = before.x, before.Z
+    start, Z = before.reference, before.Z
     assert A is not None
-    nothing = _nothing(A, least)
-    U, sizes, Vt = np.linalg.svd(A @ Z)
-    rank, lacking = _rank(sizes, nothing), b - A @ x
-    wanted, kept = U[:, :rank].T @ lacking, None  # what no motion can change is left out
-    left = Vt[rank:].T
+    nothing, AZ = _nothing(A, least), A if before.is_whole else A.dot(Z)
+    U, sizes, Vt = singular_values(AZ)
+    rank, lacking = _rank(sizes, nothing), b - A.dot(start)
+    parts, kept = lacking.dot(U), None
+    wanted, left = parts[:rank], Vt[rank:].T  # what no motion can change is left out
     if edge is not None:
-        kept = _kept(edge, lacking, Split(Z, U, sizes, Vt), limits, blocked)
+        kept = _kept(edge, lacking, Split(before.along(Vt.T).T, U, sizes, parts), before, limits, blocked)
     if kept is not None:
         left = _free(np.concatenate([A, kept.reserved]) @ Z, nothing)
-        U, sizes, Vt = np.linalg.svd(np.concatenate([sizes[:rank, None] * Vt[:rank], kept.S @ Z]))
-        wanted, rank = np.concatenate([wanted, kept.s - kept.S @ x]), _rank(sizes, nothing)
+        U, sizes, Vt = singular_values(np.concatenate([sizes[:rank, None] * Vt[:rank], kept.S @ Z]))
+        wanted, rank = np.concatenate([wanted, kept.s - kept.S @ start]), _rank(sizes, nothing)
         wanted = U[:, :rank].T @ wanted
     sizes, used = sizes[:rank], Vt[:rank]
-    w = used.T @ (sizes * wanted / (sizes**2 + damping**2))
-    found = _Open(sizes, used, left, wanted, w, kept)
+    done, along_used = None, sizes * wanted / (sizes * sizes + damping**2)
+    w = along_used.dot(used)
+    x = reference = start + before.along(w)
+    if start is not before.x:
+        done = used.dot((before.x - start).dot(Z))
+        w = (along_used - done).dot(used)
+        x = before.moved_by(w)
+    found = _Open(sizes, used, left, wanted, done, w, x, reference, kept)
     if blocked is None and known is not None:
         known[id(before)] = found
     return found
@@ -249,50 +301,53 @@ def _near(before: Progress, b: Array, limits: Within | None, who: str) -> Progre
     x = before.x
     if Z.shape[1]:
         w = Z.T @ (b - x)
-        x = before.x + Z @ w
-        if limits is not None and not limits.rows.allow(x):
-            one = np.ones(len(w))
-            x = before.x + Z @ _within_rows(one, np.eye(len(w)), w, w, before, limits.tight, 0.0, who)[0]
-    return Progress(x, none, False, False, lambda: none, lambda: b - x)
+        x = before.moved_by(w)
+        if limits is not None and not limits.allow(x):
+            every = _every(len(w))
+            unlimited = _Open(np.ones(len(w)), every, every[:, :0], w, None, w, x, x, None)
+            x = before.moved_by(_within_rows(unlimited, before, limits.tight, 0.0, who)[0])
+    return Progress(x, x, none, False, False, lambda: none, lambda: b - x)
 
 
-def _within_rows(
-    sizes: Array, used: Array, wanted: Array, w: Array, before: Progress, rows: TightRows, damping: float, who: str
-) -> tuple[Array, Array]:
+def _within_rows(unlimited: _Open, before: Progress, rows: TightRows, damping: float, who: str) -> tuple[Array, Array]:
     """The w of a level within limits, which it breaks without them, and multipliers of these (t,)."""
-    values = rows.C @ before.x
+    sizes, used, wanted, w = unlimited.sizes, unlimited.used, unlimited.wanted, unlimited.w
+    values = rows.values(before.x)
     # x itself is within limits but for rounding: that must not leave the solver without any solution.
     lower, upper = np.minimum(rows.lower - values, 0.0), np.maximum(rows.upper - values, 0.0)
-    A = np.concatenate([sizes[:, None] * used, damping * used]) if damping else sizes[:, None] * used
-    b = np.concatenate([wanted, np.zeros(len(sizes))]) if damping else wanted
-    n, k = before.Z.shape
-    if k == 1:
-        return least_squares_along(A, b, rows.C @ before.Z[:, 0], lower, upper, w)
-    if rows.entries is None or before.Z is not _every(n):
-        return least_squares_within(A, b, rows.C @ before.Z, lower, upper, who, w)
-    low, high = np.full(n, -np.inf), np.full(n, np.inf)
-    low[rows.entries], high[rows.entries] = lower, upper
-    w, multipliers = least_squares_in_box(A, b, low, high, who, w)
-    return w, multipliers[rows.entries]
+    A, b = sizes[:, None] * used, wanted
+    if damping:
+        A, b = np.concatenate([A, damping * used]), np.concatenate([b, np.zeros(len(sizes))])
+    if unlimited.done is not None:
+        b = b - A.dot(unlimited.done.dot(used))
+    if before.Z.shape[1] == 1:
+        return least_squares_along(A, b, rows.values(before.Z[:, 0]), lower, upper, w)
+    if rows.entries is None or not before.is_whole:
+        return least_squares_within(A, b, rows.values(before.Z), lower, upper, who, w)
+    w, multipliers = least_squares_in_box(A, b, *rows.bounds_of_entries(lower, upper), who, w)
+    return w, multipliers if rows.are_all else multipliers[rows.entries]
 
 
-def _kept(edge: Edge, left: Array, split: Split, limits: Within | None, blocked: Array | None) -> Kept | None:
+def _kept(
+    edge: Edge, left: Array, split: Split, before: Progress, limits: Within | None, blocked: Array | None
+) -> Kept | None:
     free = None
     if limits is not None and blocked is not None:
         rows = limits.tight
         free = _free(rows.C[blocked], RANK)
-        Z = split.Z @ _free(rows.C[blocked] @ split.Z, RANK)
-        split = Split(Z, *np.linalg.svd(edge.A @ Z))
-    return kept_at_edge(edge, left, split, free)
+        Z = before.along(_free(rows.values(before.Z)[blocked], RANK))
+        U, sizes, Vt = singular_values(edge.A @ Z)
+        split = Split(Vt @ Z.T, U, sizes, left.dot(U))
+    return kept_at_edge(edge, split, free)
 
 
 def _rank(sizes: Array, nothing: float) -> int:
-    return int(np.count_nonzero(sizes > nothing))
+    return sum(size > nothing for size in sizes.tolist())
 
 
 def _free(A: Array, nothing: float) -> Array:
     """A basis (n, k) of what A (m, n) maps to nothing, or to less than that."""
     if A.shape[1] == 1:  # one motion is left or not, which needs no decomposition
         return np.ones((1, int(math.sqrt(float(np.vdot(A, A))) <= nothing)))
-    _, sizes, Vt = np.linalg.svd(A)
+    _, sizes, Vt = singular_values(A)
     return np.asarray(Vt[_rank(sizes, nothing) :].T)

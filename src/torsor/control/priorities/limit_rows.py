@@ -39,6 +39,9 @@ class Rank(IntEnum):
     POSITION = 3
 
 
+_OF_PLACES = int(Rank.POSITION)
+
+
 class LimitRows(NamedTuple):
     """l ≤ C x ≤ u: ``C`` (..., c, nv), ``lower`` and ``upper`` (..., c), finite or not, and the limits behind both sides."""
 
@@ -68,21 +71,18 @@ class LimitRows(NamedTuple):
         """What a value of C x is, in ``units``."""
         return float(self.scale[k] * value + self.offset[k])
 
-    def allow(self, x: Array) -> bool:
-        """Whether x (..., nv) is within the limits of one state, rounding aside."""
-        values = x @ self.C.T
-        over = np.maximum(values - self.upper, self.lower - values)
-        return bool((over <= FEASIBLE).all() or (over <= FEASIBLE * np.maximum(1.0, np.abs(values))).all())
-
     def allow_nothing(self) -> bool:
         """Whether x = 0 is within the limits of one state, rounding aside."""
-        return bool((np.maximum(self.lower, -self.upper) <= FEASIBLE).all())
+        return max(np.maximum(self.lower, -self.upper).tolist(), default=0.0) <= FEASIBLE
 
     def largest(self) -> Array:
         """The largest |x| (nv,) of each entry that its own limits allow in one state, infinite where there are none."""
-        most, own = np.full(self.C.shape[1], np.inf), self.entry >= 0
-        np.minimum.at(most, self.entry[own], np.maximum(np.abs(self.lower), np.abs(self.upper))[own])
-        return most
+        nv = self.C.shape[1]
+        own = _own_rows(tuple(self.entry.tolist()), nv)
+        if not len(own.entries):
+            return np.full(nv, np.inf)
+        most: Array = np.minimum.reduceat(np.maximum(np.abs(self.lower), np.abs(self.upper))[own.rows], own.starts)
+        return most if own.are_all else _spread(most, own.entries, nv, np.inf)
 
     def at(self, state: tuple[int, ...]) -> LimitRows:
         """Those of one state of a batch; a row for each of two limits of one number that contradict each other."""
@@ -90,7 +90,7 @@ class LimitRows(NamedTuple):
         if state:
             numbers: list[Any] = [x if x.ndim == own else x[state] for x, own in zip(self[:6], _AXES, strict=True)]
             rows = LimitRows._make([*numbers, *self[6:]])
-        if not (rows.lower > rows.upper).any():
+        if True not in (rows.lower > rows.upper).tolist():
             return rows
         contrary = np.flatnonzero(rows.lower > rows.upper)
         # As of a number too fast in a narrow range: two rows, so that both can yield.
@@ -114,21 +114,33 @@ _AXES = 2, 1, 1, 2, 1, 1  # of the numbers of one state, in the order of the fie
 
 
 class TightRows(NamedTuple):
-    """The same bounds in as few rows: one for each entry of x, the tightest on both sides, and those that are no entry."""
+    """The same bounds in as few rows: those that are no entry, and one for each entry of x, the tightest on both sides."""
 
     C: Array
     lower: Array
     upper: Array
-    rank_below: Array
-    rank_above: Array
-    """`Rank` of the rows that bound each below and above (t,)."""
     entries: Array | None
     """k of each row x_k (t,), rising; None if there are others."""
+    are_all: bool
+    """Whether the rows are x itself, C = 1."""
 
-    def of_places(self, multipliers: Array) -> Array:
-        """Which rows (t,) are limits of places, at the sides that the signs of multipliers say."""
-        rank: Array = np.where(multipliers > 0.0, self.rank_above, self.rank_below)
-        return np.asarray(rank == int(Rank.POSITION))
+    def values(self, x: Array) -> Array:
+        """C x (t,)."""
+        return x if self.are_all else self.C.dot(x)
+
+    def bounds_of_entries(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Bounds of all entries of x (nv,), of those of the rows (t,) that have entries."""
+        if self.are_all or self.entries is None:
+            return lower, upper
+        nv = self.C.shape[1]
+        return _spread(lower, self.entries, nv, -np.inf), _spread(upper, self.entries, nv, np.inf)
+
+
+def _spread(x: Array, entries: Array, nv: int, empty: float) -> Array:
+    """Numbers of entries among all (nv,)."""
+    spread = np.full(nv, empty)
+    spread[entries] = x
+    return spread
 
 
 class Within:
@@ -142,28 +154,74 @@ class Within:
         """The same in as few rows."""
         return tight_rows(self.rows)
 
+    def allow(self, x: Array) -> bool:
+        """Whether x (nv,) is within them, rounding aside."""
+        tight = self.tight
+        values = tight.values(x)
+        over = np.maximum(values - tight.upper, tight.lower - values)
+        most = max(over.tolist(), default=0.0)
+        if most <= FEASIBLE or most > FEASIBLE * max(1.0, *map(abs, values.tolist())):
+            return most <= FEASIBLE
+        return bool((over <= FEASIBLE * np.maximum(1.0, np.abs(values))).all())
+
+    def of_places(self, multipliers: Array, held: Array) -> Array:
+        """Which of the tight rows ``held`` (t,) are limits of places, at the sides that the signs of multipliers say."""
+        rows, places = self.rows, np.zeros(len(held), bool)
+        lower, upper, rank = rows.lower.tolist(), rows.upper.tolist(), rows.rank.tolist()
+        sources, signs = _own_rows(tuple(rows.entry.tolist()), rows.C.shape[1]).sources, multipliers.tolist()
+        for k in held.nonzero()[0].tolist():
+            mine = sources[k]
+            row = min(mine, key=upper.__getitem__) if signs[k] > 0.0 else max(mine, key=lower.__getitem__)
+            if rank[row] == _OF_PLACES:
+                places[k] = True
+        return places
+
 
 def tight_rows(rows: LimitRows) -> TightRows:
     """Rows without those that others of the same entry make idle."""
-    C, lower, upper, rank = rows.C, rows.lower, rows.upper, rows.rank
-    if not len(lower):
-        return TightRows(C, lower, upper, rank, rank, rank)
-    others, mine, units, entries = _entries(tuple(rows.entry.tolist()), C.shape[1])
-    of_lower, of_upper = np.where(mine, lower, -np.inf), np.where(mine, upper, np.inf)
-    below, above = rank[of_lower.argmax(axis=1)], rank[of_upper.argmin(axis=1)]
-    tight = TightRows(units, of_lower.max(axis=1), of_upper.min(axis=1), below, above, entries)
-    if not len(others):
-        return tight
-    rest = C[others], lower[others], upper[others], rank[others], rank[others]
-    return TightRows._make([*(np.concatenate(parts) for parts in zip(rest, tight[:5], strict=True)), None])
+    C, lower, upper = rows.C, rows.lower, rows.upper
+    own = _own_rows(tuple(rows.entry.tolist()), C.shape[1])
+    if not len(own.entries):
+        return TightRows(C, lower, upper, None, False)
+    highest: Array = np.maximum.reduceat(lower[own.rows], own.starts)
+    lowest: Array = np.minimum.reduceat(upper[own.rows], own.starts)
+    if not len(own.others):
+        return TightRows(own.units, highest, lowest, own.entries, own.are_all)
+    C, lower, upper = (
+        np.concatenate([x[own.others], y]) for x, y in ((C, own.units), (lower, highest), (upper, lowest))
+    )
+    return TightRows(C, lower, upper, None, False)
+
+
+class _OwnRows(NamedTuple):
+    """Which rows are entries of x, and which are not."""
+
+    others: Array
+    """Those that are no entry."""
+    rows: Array
+    """Those that are, in the order of entries."""
+    starts: Array
+    """Where in ``rows`` those of each entry begin (t,)."""
+    entries: Array
+    """k of each entry that has rows (t,), rising."""
+    sources: tuple[list[int], ...]
+    """The rows that each tight row is made of: ``others``, one each, then those of ``entries``."""
+    units: Array
+    """The rows x_k of these entries (t, nv)."""
+    are_all: bool
+    """Whether all entries have rows, and there are no others."""
 
 
 @lru_cache(maxsize=64)
-def _entries(entry: tuple[int, ...], nv: int) -> tuple[Array, Array, Array, Array]:
-    """Rows that are no entry of x; for each entry that has rows, which those are; the rows x_k of these entries; and k."""
-    own = np.array(entry)
-    (others,), entries = np.nonzero(own < 0), np.unique(own[own >= 0])
-    return others, own == entries[:, None], np.eye(nv)[entries], entries
+def _own_rows(entry: tuple[int, ...], nv: int) -> _OwnRows:
+    """Of the entries k of rows, −1 of others."""
+    own = np.array(entry, int)
+    (others,), rows = np.nonzero(own < 0), np.argsort(own, kind="stable")
+    rows = rows[len(others) :]
+    entries, starts = np.unique(own[rows], return_index=True)
+    are_all = not len(others) and len(entries) == nv
+    sources = [[int(k)] for k in others] + [np.flatnonzero(own == entry).tolist() for entry in entries]
+    return _OwnRows(others, rows, starts, entries, tuple(sources), np.eye(nv)[entries], are_all)
 
 
 def no_limits(nv: int) -> LimitRows:

@@ -105,8 +105,9 @@ def prioritised_accelerations(
             ("q", vectors(WHO, "q", q, robot.nq)),
             ("v", vectors(WHO, "v", v, nv)),
             ("null", np.zeros(nv) if null is None else vectors(WHO, "null", null, nv)),
-            *((f"acceleration of {task.title}", y) for task, y in pairs),
         ],
+        "acceleration",
+        pairs,
     )
     q, v, null, *wanted = state
     terms = [

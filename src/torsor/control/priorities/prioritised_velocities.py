@@ -104,8 +104,9 @@ def prioritised_velocities(
             ("q", vectors(WHO, "q", q, robot.nq)),
             ("null", np.zeros(nv) if null is None else vectors(WHO, "null", null, nv)),
             ("previous", np.zeros(nv) if previous is None else vectors(WHO, "previous", previous, nv)),
-            *((f"velocity of {task.title}", y) for task, y in pairs),
         ],
+        "velocity",
+        pairs,
     )
     q, null, last, *wanted = state
     terms = [

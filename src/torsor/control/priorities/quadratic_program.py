@@ -1,10 +1,10 @@
-"""Least squares within limits, min |A w − b|² with l ≤ C w ≤ u: PIQP says which limits are active, the rest is to the last digit.
+"""Least squares within limits, min |A w − b|² with l ≤ C w ≤ u: what limits are active is guessed, the rest is to the last digit.
 
 PIQP [SJL23] is an interior-point method with proximal terms that needs no full rank, neither of A nor of the active limits. On
 the limits that it says are active the least squares is solved directly, and kept if it satisfies the conditions of an optimum:
 within all limits, and no multiplier of the wrong sign; a few corrections may mend a set of limits that was wrong. Where that
-fails, the primal active-set method goes on from there, one limit at a time. Limits of entries of w, which most of them are, and a
-single freedom have shorter ways.
+fails, the primal active-set method goes on from there, one limit at a time. Limits of entries of w, which most of them are, are
+first guessed by `sweeps`, for which PIQP is rarely needed, and a single freedom has a way of its own.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.control.priorities.decompositions import least_squares, singular_values
+from torsor.control.priorities.sweeps import SWEPT, active_sides
 from torsor.errors import ArgumentError, MissingDependency
 
 PRECISION = 1e-10  # asked of the interior-point method, in the scale of the problem
-MENDED = 4  # times the set of active limits is corrected as a whole
+MENDED = 8  # times the set of active limits is corrected as a whole
 STEPS = 100  # of the active-set method, which takes about as many as there are limits
 MULTIPLIER = 1e-13  # of |Aᵀ b|, which is as good as it is known: smaller ones of the wrong sign are none
 FEASIBLE = 1e-9  # what counts as within a limit, in units of velocities
@@ -48,8 +50,9 @@ def least_squares_within(
     ``unlimited`` (k,) is what w would be without limits: where an optimum is not unique, one near to it is taken.
     """
     held = (np.isfinite(lower) | np.isfinite(upper)) & (np.linalg.norm(C, axis=1) > FEASIBLE)  # rows that w can change
-    side, small = np.zeros(len(lower)), _small(A, b)
-    w, side[held] = _by_piqp(A, b, np.ascontiguousarray(C[held]), lower[held], upper[held], who)
+    side, slope = np.zeros(len(lower)), b.dot(A)
+    small = _small(slope)
+    w, side[held] = _by_piqp(A, slope, np.ascontiguousarray(C[held]), lower[held], upper[held], _size(b), who)
     near = None if unlimited is None else _mended(A, b, C, lower, upper, side, small, unlimited)
     polished = near or _mended(A, b, C, lower, upper, side, small, w)
     return polished or _one_at_a_time(A, b, C, lower, upper, w, small)
@@ -57,10 +60,15 @@ def least_squares_within(
 
 def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, who: str, unlimited: Array) -> Solution:
     """The same with l ≤ w ≤ u (k,)."""
-    w, side = _by_piqp(A, b, None, lower, upper, who)
-    small = _small(A, b)
-    polished = _mended_in_box(A, b, lower, upper, side, small, unlimited)
-    polished = polished or _mended_in_box(A, b, lower, upper, side, small, w)
+    slope = b.dot(A)
+    small = _small(slope)
+    if len(slope) <= SWEPT:
+        side = active_sides(A.T.dot(A), slope, lower, upper, unlimited)
+        found = _mended_in_box(A, b, lower, upper, side, small, unlimited)
+        if found is not None:
+            return found
+    w, side = _by_piqp(A, slope, None, lower, upper, _size(b), who)
+    polished = _mended_in_box(A, b, lower, upper, side, small, w)
     return polished or _one_at_a_time(A, b, np.eye(len(w)), lower, upper, w, small)
 
 
@@ -68,16 +76,18 @@ def _mended_in_box(
     A: Array, b: Array, lower: Array, upper: Array, side: Array, small: float, w: Array
 ) -> Solution | None:
     """As `_mended`, with l ≤ w ≤ u."""
-    far = FEASIBLE + 1e-13 * float(np.abs(w).max())  # the latter for rounding
+    far = FEASIBLE + 1e-13 * _size(w)  # the latter for rounding
+    highest, lowest, size = upper + far, lower - far, math.sqrt(np.vdot(A, A))
     for _ in range(MENDED):
         free = side == 0.0
         w = np.where(free, w, np.where(side > 0.0, upper, lower))
-        w[free] += _least(A, A[:, free], b - A @ w)
-        slope = A.T @ (b - A @ w)
-        above, below, wrong = w > upper + far, w < lower - far, slope * side < -small
-        if not (above | below | wrong).any():
-            return Solution(w, np.where(slope * side > 0.0, slope, 0.0))
-        side = np.where(above, 1.0, np.where(below, -1.0, np.where(wrong, 0.0, side)))
+        w = w + free * least_squares(A * free, b - A.dot(w), size)
+        slope = (b - A.dot(w)).dot(A)
+        above, below, pressed = w > highest, w < lowest, slope * side
+        broken, wrong = above | below, pressed < -small
+        if True not in (broken | wrong).tolist():
+            return Solution(w, slope * (pressed > 0.0))
+        side = side * ~(broken | wrong) + above - below
     return None
 
 
@@ -93,13 +103,18 @@ def least_squares_along(A: Array, b: Array, c: Array, lower: Array, upper: Array
     return Solution(w, multipliers)
 
 
-def _by_piqp(A: Array, b: Array, C: Array | None, lower: Array, upper: Array, who: str) -> tuple[Array, Array]:
-    """About the w (k,) of an optimum, and the sides 1 or −1 of limits that are active in it (c,); C is 1 if it is None."""
+def _by_piqp(
+    A: Array, slope: Array, C: Array | None, lower: Array, upper: Array, size: float, who: str
+) -> tuple[Array, Array]:
+    """About the w (k,) of an optimum, and the sides 1 or −1 of limits that are active in it (c,); C is 1 if it is None.
+
+    ``slope`` is Aᵀ b (k,), ``size`` the largest number of b.
+    """
     piqp = piqp_module(who)
-    scale = max(float(np.abs(b).max(initial=0.0)), 1e-30)
+    scale = max(size, 1e-30)
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = PRECISION
-    H, f, low, high = A.T @ A, A.T @ (b / -scale), lower / scale, upper / scale
+    H, f, low, high = A.T.dot(A), slope / -scale, lower / scale, upper / scale
     if C is None:
         solver.setup(H, f, None, None, None, None, None, low, high)
     else:
@@ -109,14 +124,19 @@ def _by_piqp(A: Array, b: Array, C: Array | None, lower: Array, upper: Array, wh
         raise ArgumentError(f"{who}: the QP solver gave up ({status}); are all numbers finite?")
     found = solver.result
     w, (up, down) = np.array(found.x), (found.z_bu, found.z_bl) if C is None else (found.z_u, found.z_l)
-    values = w if C is None else C @ w
-    side = np.sign(np.where(up > high - values, up, 0.0) - np.where(down > values - low, down, 0.0))
+    values = w if C is None else C.dot(w)
+    side = np.sign(up * (up > high - values) - down * (down > values - low))
     return scale * w, side
 
 
-def _small(A: Array, b: Array) -> float:
-    """Multipliers below this are rounding."""
-    return MULTIPLIER * max(1.0, float(np.abs(A.T @ b).max(initial=0.0)))
+def _small(slope: Array) -> float:
+    """Multipliers below this are rounding, with Aᵀ b the slope (k,)."""
+    return MULTIPLIER * max(1.0, _size(slope))
+
+
+def _size(x: Array) -> float:
+    """The largest |x_i|: of the few numbers of a robot, by Python."""
+    return max(map(abs, x.tolist()), default=0.0)
 
 
 def _mended(
@@ -185,24 +205,14 @@ def _on_limits(A: Array, b: Array, E: Array, bounds: Array, w: Array, entries: A
     ):  # entries of w, which need no decomposition
         w, free = w.copy(), np.ones(len(w), bool)
         w[entries], free[entries] = bounds, False
-        w[free] += _least(A, A[:, free], b - A @ w)
+        w[free] += least_squares(A[:, free], b - A @ w, math.sqrt(np.vdot(A, A)))
         return w, (A.T @ (b - A @ w))[entries]
-    U, sizes, Vt = np.linalg.svd(E)
-    rank = int(np.sum(sizes > 1e-10 * sizes.max(initial=0.0)))
+    U, sizes, Vt = singular_values(E)
+    rank = int(np.count_nonzero(sizes > 1e-10 * sizes.max(initial=0.0)))
     U, sizes, used, free = U[:, :rank], sizes[:rank], Vt[:rank], Vt[rank:].T
     w = w + used.T @ (U.T @ (bounds - E @ w) / sizes)
-    w = w + free @ _least(A, A @ free, b - A @ w)
+    w = w + free @ least_squares(A @ free, b - A @ w, math.sqrt(np.vdot(A, A)))
     return w, U @ (used @ (A.T @ (b - A @ w)) / sizes)
-
-
-def _least(A: Array, part: Array, b: Array) -> Array:
-    """The least |part x − b|², x itself as small as can be."""
-    if not part.shape[1]:
-        return np.zeros(0)
-    # What is zero is measured by A: the limits may leave nothing of it but rounding.
-    left, scales, right = np.linalg.svd(part, full_matrices=False)
-    told = scales > 1e-11 * math.sqrt(float(np.vdot(A, A)))
-    return np.asarray(right[told].T @ (left[:, told].T @ b / scales[told]))
 
 
 def _entries(C: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.control.priorities.arguments import batch_of
+from torsor.control.priorities.arguments import all_finite, batch_of
 from torsor.control.priorities.edge_of_reach import SHARE
 from torsor.control.priorities.limit_rows import LimitRows
 from torsor.control.priorities.priorities import Level, Problem, Resolved
@@ -43,7 +43,7 @@ class Rest(NamedTuple):
 
 def _braking_time(v: Array, most: Array) -> Array:
     """How long it takes to stop (...), by acceleration limits (nv,): what is led to an edge must be able to."""
-    if not v.any():
+    if not np.vdot(v, v):
         return np.zeros(v.shape[:-1])
     return np.asarray(np.max(np.abs(v) / most, axis=-1, initial=0.0))
 
@@ -115,7 +115,7 @@ def resolved_states(
 
 def terms_of(who: str, robot: Robot, task: Task, wanted: Array, A: Array, b: Array) -> Terms:
     """A level in all states, of finite numbers; rows of A that are all rounding error, beside what is usual, become 0."""
-    if not (np.isfinite(A).all() and np.isfinite(b).all()):
+    if not (all_finite(A) and all_finite(b)):
         raise ArgumentError(f"{who}: task {task.title!r} has numbers that are not finite.")
     usual = usual_of(task, robot)
     lengths = np.einsum("...ij,...ij->...i", A, A)
@@ -134,10 +134,13 @@ def usual_of(task: Task, robot: Robot) -> Usual:
     return Usual(size, VANISHED * size, np.where(never, np.inf, (VANISHED * usual) ** 2))
 
 
-def in_batch(who: str, own: Sequence[tuple[str, Array]]) -> tuple[Array, ...]:
-    """Arrays (..., k) by name, all with the batch axes that they have together."""
-    shapes = [x.shape[:-1] for _, x in own]
-    if not any(shapes):
-        return tuple(x for _, x in own)
-    batch = batch_of(who, **{name: x.shape[:-1] for name, x in own})
-    return tuple(np.broadcast_to(x, (*batch, x.shape[-1])) for _, x in own)
+def in_batch(
+    who: str, own: Sequence[tuple[str, Array]], what: str, wanted: Sequence[tuple[Task, Array]]
+) -> tuple[Array, ...]:
+    """Arrays (..., k) by name, and ``what`` is wanted of tasks (..., m), all with the batch axes that they have together."""
+    arrays = [x for _, x in own] + [y for _, y in wanted]
+    if max(x.ndim for x in arrays) == 1:
+        return tuple(arrays)
+    named = [*own, *((f"{what} of {task.title}", y) for task, y in wanted)]
+    batch = batch_of(who, **{name: x.shape[:-1] for name, x in named})
+    return tuple(np.broadcast_to(x, (*batch, x.shape[-1])) for x in arrays)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.control.priorities.braking import velocity_towards
+from torsor.control.priorities.braking import ROUNDING, velocity_towards
 from torsor.control.priorities.joint_limit import NamedLimits, acceleration_limits_of, named_limits
 from torsor.control.priorities.limit_rows import (
     LimitRows,
@@ -65,21 +65,30 @@ def velocity_rows(
 
 def _usual_case(robot: Robot, named: NamedLimits, q: Array, dt: float, recovery: float) -> LimitRows:
     """Limits of velocity and position of joints with one number: the same rows for every q, but for the bounds of positions."""
-    lower, upper, gaps = _bounds(named, q, dt, recovery, None, None)
-    speed, before = named.speed, len(named.v)
+    usual, speed, before = _usual_rows(robot), named.speed, len(named.v)
     bounds = np.empty((2, *q.shape[:-1], before + len(named.q)))
     bounds[0, ..., :before], bounds[1, ..., :before] = -speed, speed
-    bounds[0, ..., before:], bounds[1, ..., before:] = lower, upper
+    own = q[..., named.q]
+    gaps = np.empty((2, *own.shape))
+    np.subtract(own, named.lower, out=gaps[0])
+    np.subtract(named.upper, own, out=gaps[1])
+    if gaps.min(initial=0.0) >= -ROUNDING:
+        np.divide(np.maximum(gaps, 0.0, out=gaps), dt, out=bounds[..., before:])
+        np.negative(bounds[0, ..., before:], out=bounds[0, ..., before:])
+        return usual._replace(lower=bounds[0], upper=bounds[1])
+    bounds[0, ..., before:], bounds[1, ..., before:], gaps = _bounds(named, q, dt, recovery, None, None)
     said = np.zeros((*q.shape[:-1], before + len(named.q), 2))
     np.minimum(gaps, 0.0, out=said[..., before:, :])
-    return _usual_rows(robot)._replace(lower=bounds[0], upper=bounds[1], gaps=said)
+    return usual._replace(lower=bounds[0], upper=bounds[1], gaps=said)
 
 
 @remembered(64)
 def _usual_rows(robot: Robot) -> LimitRows:
     named = named_limits(robot)
-    middle = np.zeros(robot.nq)
-    return all_rows(robot.nv, [_velocities(robot.nv, named), _positions(robot, named, middle, 1.0, 1.0, None)])
+    rows = all_rows(
+        robot.nv, [_velocities(robot.nv, named), _positions(robot, named, np.zeros(robot.nq), 1.0, 1.0, None)]
+    )
+    return rows._replace(gaps=np.zeros(rows.gaps.shape))
 
 
 def _velocities(nv: int, named: NamedLimits) -> LimitRows:
