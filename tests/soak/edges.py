@@ -64,8 +64,8 @@ def _from_known_starts(name: str, kp: float, clamped: bool) -> list[str]:
 def _from_random_starts(name: str, kp: float, clamped: bool, options: argparse.Namespace) -> list[str]:
     """Starts at random, with a straight arm, at the singularity of the wrist; targets at random, behind the robot too.
 
-    Of motors that are too weak for gains of 100 and more nothing is demanded but rest: nothing bounds speeds then but they. One
-    loop in thousands arrives later than others, through the middle of the workspace, and has half as much time again.
+    Of motors that are too weak for gains of 100 and more nothing is demanded but rest: nothing bounds speeds then but they; those
+    of a Panda are too weak in one loop of a thousand at 25. One in some thousand arrives late, and has half as much time again.
     """
     import test_edge_of_reach as edges
 

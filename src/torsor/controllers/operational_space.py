@@ -88,10 +88,11 @@ def operational_space(
     a kernel, or JAX arrays: pass `nearest_target` of them.
 
     On the way there nothing pulls a joint more than if it were ``farthest`` (rad or m, π) from where it should be: all that pulls
-    is scaled by one factor, the braking is not, and no joint becomes faster than farthest · kp/kd by it. The factor also keeps
-    torques within the effort limits, as far as braking alone leaves room. Along damped directions nothing pulls any more when the
-    target is near: the robot rests where it is, within some millimetres of the nearest target. Targets within reach are
-    approached so if ``farthest`` is given, and those of a kernel.
+    is scaled by one factor, the braking is not, and no joint becomes faster than farthest · kp/kd (kd²/4 in place of kp, if that
+    is more). The factor also keeps torques within the effort limits, as far as braking alone leaves room. Along damped directions
+    nothing pulls any more when the target is near: the robot rests there, for points within some millimetres of the nearest; with
+    poses it may rest at another singularity. Targets within reach, and those of a kernel, are approached so if ``farthest`` is
+    given.
 
     ``within_effort`` scales the acceleration ÿ of the task by one factor from 0 to 1, so that no torque is beyond the effort
     limit of its joint: the task is led in the same direction, more slowly. Where what remains of the torques at the factor 0 is
