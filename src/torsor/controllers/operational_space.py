@@ -87,12 +87,10 @@ def operational_space(
     that is near a tenth of a millisecond. ``nearest=False`` takes targets as they are; so it is with targets that are inputs of
     a kernel, or JAX arrays: pass `nearest_target` of them.
 
-    On the way there nothing pulls a joint more than if it were ``farthest`` (rad or m, π) from where it should be: all that pulls
-    is scaled by one factor, the braking is not, and no joint becomes faster than farthest · kp/kd (kd²/4 in place of kp, if that
-    is more). The factor also keeps torques within the effort limits, as far as braking alone leaves room. Along damped directions
-    nothing pulls any more when the target is near: the robot rests there, for points within some millimetres of the nearest; with
-    poses it may rest at another singularity. Targets within reach, and those of a kernel, are approached so if ``farthest`` is
-    given.
+    On the way there a factor softens all but the braking, so that nothing pulls a joint more than if it were ``farthest`` (π rad
+    or m) from where it should be, and torques are within effort limits if braking alone leaves room: no joint becomes faster than
+    farthest · kp/kd (or kd²/4 for kp). Robots led to points come to rest within some millimetres of the nearest, to poses perhaps
+    at a singularity on the way. Targets within reach, and those of a kernel, are approached so if ``farthest`` is given.
 
     ``within_effort`` scales the acceleration ÿ of the task by one factor from 0 to 1, so that no torque is beyond the effort
     limit of its joint: the task is led in the same direction, more slowly. Where what remains of the torques at the factor 0 is
@@ -102,25 +100,20 @@ def operational_space(
     options = {"velocity": velocity, "acceleration": acceleration, "posture": posture}
     given, batch = checked_vectors(operational_space, {**state, **options})
     own = _first_equal(as_task(robot, task))
-    unit = _unit(robot, own, limit, scales)
-    goal = flat_target(WHERE, own, target)
+    unit, goal = _unit(robot, own, limit, scales), flat_target(WHERE, own, target)
     batch = _common(batch, tuple(goal.shape[:-1]))
     kp, kd = (gains(WHERE, name, k, own.size, lambda: own.labels, batch) for name, k in (("kp", kp), ("kd", kd)))
     ydot_ref, yddot_ref = (_rows(name, given[name], own) for name in ("velocity", "acceleration"))
-    q, v = given["q"], given["v"]
-    asked = goal
+    q, v, asked = given["q"], given["v"], goal
     if nearest and isinstance(goal, np.ndarray) and robot.is_concrete:
         where_it_is = q if isinstance(q, np.ndarray) else None
         goal, (ydot_ref, yddot_ref) = within_reach(robot, own, goal, where_it_is, (ydot_ref, yddot_ref))
     if posture_kd is None:
         posture_kd = 0.0 if goal is asked else _brake(goal, asked, kd)
-    nearness = _nearness(farthest, goal, asked)
     a_0 = _wanted(robot, q, v, given["posture"], posture_kp, posture_kd, batch)
     ways = _TORQUES if unit is None or own.size <= MOST_COMPILED else _LONG_TORQUES
-    evaluate = ways[bool(within_effort)]
-    return evaluate(
-        robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, nearness, *(() if unit is None else (unit,))
-    )
+    bounds = (_nearness(farthest, goal, asked), *(() if unit is None else (unit,)))
+    return ways[bool(within_effort)](robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, *bounds)
 
 
 def _brake(goal: Array, asked: Array, kd: Array) -> Array:
