@@ -63,7 +63,7 @@ def led(name, start, task, target, kp, *, seconds=None, clamped=False, **options
     """The closed loop from rest; what the task leaves free is braked as the law does by itself, unless options say otherwise."""
     robot, _, starts, twin = arm_of(name)
     data, effort = twin.model.createData(), np.asarray(robot.structure.limits.effort)
-    q, v = np.array(starts[start]), np.zeros(robot.nv)
+    q, v = np.array(starts[start] if isinstance(start, str) else start), np.zeros(robot.nv)
     kd, fastest, largest = 2.0 * np.sqrt(kp), 0.0, 0.0
     K_inverse = np.linalg.inv(twin.K)
 
@@ -105,6 +105,25 @@ def test_a_point_out_of_reach_is_approached_as_the_nearest_within_reach_is(name,
     short = led(name, start, task, point, kp, clamped=clamped, seconds=1.0, posture_kd=2.0 * np.sqrt(kp))
     assert run.fastest <= 1.01 * short.fastest + 1e-3
     assert run.fastest < 10.0 or kp > 25.0
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "target", "kp", "clamped"),
+    [
+        ("ur5", [0.0] * 6, (0.632, -1.478, 0.461), 25.0, False),  # straight; 15 rad/s once
+        ("panda", [0.0] * 7, (0.467, 0.614, -0.647), 25.0, False),  # 16 rad/s, and crept on at 0.04 rad/s
+        ("panda", [-0.172, -0.251, 0.453, -2.362, 0.33, 2.033, 0.966], (-1.161, -0.915, 1.057), 400.0, False),  # NaN
+        ("panda", [0.316, -1.536, 1.196, 0.0, 0.075, 1.706, 2.465], (-0.273, 0.234, 1.94), 25.0, True),  # 50 rad/s
+    ],
+)
+def test_joints_stay_slow_on_the_way_to_a_point_behind_the_robot(name, start, target, kp, clamped):
+    robot, frame, *_ = arm_of(name)
+    task = torsor.position_task(frame)
+    run = led(name, start, task, target, kp, clamped=clamped)
+    assert np.abs(run.v).max() < 1e-2  # rad/s: at rest
+    assert run.fastest < 1.01 * np.pi * np.sqrt(kp) / 2.0  # rad/s, π kp/kd; sampled
+    off = torsor.frame_pose(robot, run.q, frame)[:3, 3] - controllers.nearest_target(robot, task, target)
+    assert np.linalg.norm(off) < 5e-3  # m, at the edge
 
 
 def test_a_pose_out_of_reach_ends_at_rest_across_the_singularity_of_a_wrist():

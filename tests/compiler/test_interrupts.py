@@ -283,6 +283,23 @@ def test_work_of_several_steps_ends_between_them(three_threads):
     assert len(steps) < 30_000
 
 
+def test_work_of_several_steps_is_finished_by_helpers_after_the_caller_has_no_more(three_threads):
+    finished, helping = [], threading.Event()
+
+    def work(start, length):
+        if threading.current_thread() is threading.main_thread():
+            helping.wait(PATIENCE)
+        else:
+            helping.set()
+            for _ in range(20):
+                time.sleep(0.005)
+                yield
+        finished.append(start)
+
+    threads.in_slices(48, threads.AT_ONCE, work)
+    assert sorted(finished) == [0, 16, 32]
+
+
 def test_batches_in_threads_that_outlive_the_main_one_and_at_exit():
     code = (
         "import atexit, threading, time, numpy as np, torsor\n"

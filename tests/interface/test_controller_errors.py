@@ -106,6 +106,12 @@ def test_a_limit_is_a_plain_number_that_is_not_negative(limit):
         call("operational_space", limit=limit)
 
 
+@pytest.mark.parametrize("farthest", ["far", np.array([1.0]), -1.0, 0.0, np.nan, True])
+def test_how_far_joints_may_be_is_a_plain_positive_number(farthest):
+    with pytest.raises(torsor.TorsorError, match="operational_space: `farthest` must be a plain positive number"):
+        call("operational_space", farthest=farthest)
+
+
 def test_a_limit_is_no_input_of_a_kernel():
     inputs = {"q": 7, "v": 7, "target": (4, 4), "limit": ()}
     with pytest.raises(torsor.TorsorError, match="operational_space: `limit` must be a plain number"):

@@ -451,6 +451,40 @@ def test_the_kernels_are_as_short_as_their_parts():
         assert sum(kernel.count().values()) <= most[name], name
 
 
+def test_nothing_pulls_a_joint_more_than_from_as_far_as_is_said():
+    """|v̇ + K_d v| ≤ K_p d for every joint if `farthest` is d; what asks for less, near no singularity, is as without it."""
+    arm, kp, kd, d = torsor.robots.planar2r(), 25.0, 10.0, 1.5
+    task, rng = torsor.position_task(arm.frames[-1], ["vx", "vy"]), np.random.default_rng(0)
+    q, v = rng.uniform([-3, 0.5], [3, 2.5], (200, 2)), rng.normal(size=(200, 2))
+    target = torsor.frame_pose(arm, q + rng.normal(size=q.shape), arm.frames[-1])[:, :3, 3]
+    tau, free = (controllers.operational_space(arm, q, v, task, target, kp, kd, farthest=x) for x in (d, None))
+    pull, asked = (np.abs(torsor.forward_dynamics(arm, q, v, x) + kd * v).max(-1) for x in (tau, free))
+    assert (pull <= kp * d * (1 + 1e-9)).all()
+    few, many = asked < kp * d, asked > kp * d
+    assert few.sum() > 20 and many.sum() > 20
+    assert_close(tau[few], free[few], 1e-9)
+    assert_close(pull[many], np.full(many.sum(), kp * d), 1e-9)
+    inputs, fixed = {"q": 2, "v": 2, "target": 3}, {"task": task, "kp": kp, "kd": kd, "farthest": d}
+    kernel = torsor.compile(controllers.operational_space, arm, inputs, **fixed)
+    assert_close(kernel(q, v, target), tau, 1e-9)
+    slope = torsor.derivative(controllers.operational_space, arm, inputs, wrt="v", **fixed)(q, v, target)
+    for k, along in enumerate(np.eye(2)):
+        expected = derivative(lambda t, along=along: kernel(q, v + t * along, target), 1e-6)
+        assert_close(slope[..., k], expected, DIFFERENTIATED, scale=np.abs(expected).max())
+
+
+def test_of_a_batch_only_targets_out_of_reach_are_approached_slowly():
+    arm, kp, kd = torsor.robots.ur5(), 25.0, 10.0
+    q, v = np.tile([0.2, -1.1, 1.3, -0.4, 0.6, 0.5], (2, 1)), np.full((2, 6), 0.1)
+    task, near = torsor.position_task("tool0"), torsor.frame_pose(arm, q[0], "tool0")[:3, 3]
+    targets = np.array([-near, [-2.0, 0.3, 0.2]])  # behind the robot, both
+    tau = controllers.operational_space(arm, q, v, task, targets, kp, kd)
+    for k in range(2):
+        assert_close(tau[k], controllers.operational_space(arm, q[k], v[k], task, targets[k], kp, kd), 1e-9)
+    pull = np.abs(torsor.forward_dynamics(arm, q, v, tau) + kd * v).max(-1)
+    assert pull[0] > kp * np.pi and pull[1] < kp * np.pi * (1 + 1e-9)
+
+
 def test_near_singularities_a_limit_bounds_the_torques_and_elsewhere_changes_nothing():
     """A UR5 is led along the direction that its wrist is about to lose, nearer and nearer to the singularity."""
     arm = torsor.robots.ur5()

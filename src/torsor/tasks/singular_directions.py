@@ -192,6 +192,10 @@ class Directions(NamedTuple):
         """Λ ÿ (..., m) with the damped Λ."""
         return matvec(self.left, matvec(self.gain, matvec(transpose(self.left), acceleration)))
 
+    def motion(self, acceleration: TaskVector) -> JointVector:
+        """M⁻¹ Jᵀ Λ ÿ (..., nv) with the damped Λ: what joints do for it."""
+        return matvec(transpose(self.lifts), matvec(self.gain, matvec(transpose(self.left), acceleration)))
+
     def unfelt(self, motion: JointVector) -> JointVector:
         """N x (..., nv): of a motion what the task does not feel, damped or not."""
         return motion - matvec(transpose(self.lifts), matvec(self.weights, matvec(self.rows, motion)))

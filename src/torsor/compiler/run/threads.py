@@ -35,19 +35,19 @@ class _Batch:
         self._next, self._states, self._length = 0, states, length
         self._entered = self._left = 0  # helpers
         self._lock, self._leaving = threading.Lock(), SimpleQueue[None]()
-        self._ended = False
+        self._closed = self._given_up = False  # nobody may enter; nobody's work is wanted any more
         self._error: BaseException | None = None
 
     def help(self) -> None:
         """In a helper: take slices until there are no more."""
         with self._lock:
-            if self._ended:
+            if self._closed:
                 return
             self._entered += 1
         try:
             self.do_slices()
         except BaseException as error:
-            self._error, self._ended = error, True
+            self._error, self._given_up = error, True
         finally:
             with self._lock:
                 self._left += 1
@@ -58,15 +58,19 @@ class _Batch:
         work = self._work
         while work is not None and (start := self._taken()) is not None:
             for _ in work(start, min(self._length, self._states - start)) or ():
-                if self._ended:
+                if self._given_up:
                     return
 
     def _taken(self) -> int | None:
         with self._lock:
-            if self._ended or self._next >= self._states:
+            if self._given_up or self._next >= self._states:
                 return None
             start, self._next = self._next, self._next + self._length
             return start
+
+    def give_up(self) -> None:
+        """Slices that are at work end at their next step, unfinished."""
+        self._given_up = True
 
     def end(self) -> None:
         """In the caller: wait until no helper is at work, however impatient the user is, and raise what one has raised."""
@@ -74,12 +78,12 @@ class _Batch:
         while True:
             try:
                 with self._lock:
-                    self._ended = True
+                    self._closed = True
                 while self._left < self._entered:
                     self._wait()
                 break
-            except KeyboardInterrupt as error:  # a slice is short
-                interrupted = error
+            except KeyboardInterrupt as error:  # a step of a slice is short
+                interrupted, self._given_up = error, True
         self._work = None
         if interrupted is not None:
             raise interrupted
@@ -163,5 +167,8 @@ def in_slices(states: int, operations: int, work: Work, numbers: int = 0) -> Non
         if threads > 1:
             _HELPERS.call(batch, threads - 1)
         batch.do_slices()
+    except BaseException:
+        batch.give_up()
+        raise
     finally:
         batch.end()

@@ -24,6 +24,8 @@ from torsor.tasks._task_space_dynamics import check_rows
 from torsor.tasks.singular_directions import MOST_COMPILED, limit_scales
 
 WHERE = "operational_space"
+NUMBERS = (int, float, np.integer, np.floating)
+ANYWHERE, OUT_OF_REACH = np.array(0.0), np.array(1.0 / laws.FARTHEST)  # 1/rad or 1/m
 # One for each way, chosen before the call: an argument that is no array would take calls off the fast entry.
 _TORQUES = {False: law(laws.operational_space, "tau"), True: law(laws.operational_space_within_effort, "tau")}
 _LONG_TORQUES: dict[bool, Callable[..., JointVector]] = {  # too long to be written out
@@ -51,6 +53,7 @@ def operational_space(
     scales: Array | None = None,
     nearest: bool = True,
     within_effort: bool = False,
+    farthest: float | None = None,
 ) -> JointVector:
     """τ = τ_0 + Jᵀ Λ (ÿ − J̇ v − J a_0): a task to its target, in what is left free the robot to a posture [Kha87].
 
@@ -84,6 +87,11 @@ def operational_space(
     that is near a tenth of a millisecond. ``nearest=False`` takes targets as they are; so it is with targets that are inputs of
     a kernel, or JAX arrays: pass `nearest_target` of them.
 
+    On the way there a factor softens all but the braking, so that nothing pulls a joint more than if it were ``farthest`` (π rad
+    or m) from where it should be, and torques are within effort limits if braking alone leaves room: no joint becomes faster than
+    farthest · kp/kd (or kd²/4 for kp). Robots led to points come to rest within some millimetres of the nearest, to poses perhaps
+    at a singularity on the way. Targets within reach, and those of a kernel, are approached so if ``farthest`` is given.
+
     ``within_effort`` scales the acceleration ÿ of the task by one factor from 0 to 1, so that no torque is beyond the effort
     limit of its joint: the task is led in the same direction, more slowly. Where what remains of the torques at the factor 0 is
     beyond a limit, it is cut off there.
@@ -92,13 +100,11 @@ def operational_space(
     options = {"velocity": velocity, "acceleration": acceleration, "posture": posture}
     given, batch = checked_vectors(operational_space, {**state, **options})
     own = _first_equal(as_task(robot, task))
-    unit = _unit(robot, own, limit, scales)
-    goal = flat_target(WHERE, own, target)
+    unit, goal = _unit(robot, own, limit, scales), flat_target(WHERE, own, target)
     batch = _common(batch, tuple(goal.shape[:-1]))
     kp, kd = (gains(WHERE, name, k, own.size, lambda: own.labels, batch) for name, k in (("kp", kp), ("kd", kd)))
     ydot_ref, yddot_ref = (_rows(name, given[name], own) for name in ("velocity", "acceleration"))
-    q, v = given["q"], given["v"]
-    asked = goal
+    q, v, asked = given["q"], given["v"], goal
     if nearest and isinstance(goal, np.ndarray) and robot.is_concrete:
         where_it_is = q if isinstance(q, np.ndarray) else None
         goal, (ydot_ref, yddot_ref) = within_reach(robot, own, goal, where_it_is, (ydot_ref, yddot_ref))
@@ -106,8 +112,8 @@ def operational_space(
         posture_kd = 0.0 if goal is asked else _brake(goal, asked, kd)
     a_0 = _wanted(robot, q, v, given["posture"], posture_kp, posture_kd, batch)
     ways = _TORQUES if unit is None or own.size <= MOST_COMPILED else _LONG_TORQUES
-    evaluate = ways[bool(within_effort)]
-    return evaluate(robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, *(() if unit is None else (unit,)))
+    bounds = (_nearness(farthest, goal, asked), *(() if unit is None else (unit,)))
+    return ways[bool(within_effort)](robot, q, v, own, goal, kp, kd, ydot_ref, yddot_ref, a_0, *bounds)
 
 
 def _brake(goal: Array, asked: Array, kd: Array) -> Array:
@@ -116,6 +122,19 @@ def _brake(goal: Array, asked: Array, kd: Array) -> Array:
     if goal.ndim == 1 and mean.ndim == 0:
         return float(mean)
     return np.where(np.any(goal != asked, axis=-1), mean, 0.0)[..., None]
+
+
+def _nearness(farthest: float | None, goal: Array, asked: Array) -> Array | None:
+    """1/``farthest`` (...) or, if that is not given, that of targets out of reach and 0 elsewhere; None if none can be known."""
+    if farthest is not None:
+        if isinstance(farthest, bool) or not isinstance(farthest, NUMBERS) or not farthest > 0.0:
+            raise ArgumentError(f"{WHERE}: `farthest` must be a plain positive number, rad or m, got {farthest!r:.60}.")
+        return np.asarray(1.0 / farthest)
+    if goal is asked:
+        return ANYWHERE if isinstance(goal, np.ndarray) else None
+    if goal.ndim == 1:
+        return OUT_OF_REACH
+    return np.where(np.any(goal != asked, axis=-1), OUT_OF_REACH, ANYWHERE)
 
 
 def _common(batch: Batch, of_target: Batch) -> Batch:
@@ -135,11 +154,7 @@ def _first_equal(task: Task) -> Task:
 
 def _unit(robot: Robot, task: Task, limit: float, scales: Array | None) -> Array | None:
     """What rows are measured by, so that the limit is a mobility of 1; None if there is no limit."""
-    if (
-        isinstance(limit, bool)
-        or not isinstance(limit, (int, float, np.integer, np.floating))
-        or not 0.0 <= limit < math.inf
-    ):
+    if isinstance(limit, bool) or not isinstance(limit, NUMBERS) or not 0.0 <= limit < math.inf:
         raise ArgumentError(f"{WHERE}: `limit` must be a plain number, positive or 0.0 for none, got {limit!r:.60}.")
     if not limit:
         return None

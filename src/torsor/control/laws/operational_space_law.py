@@ -12,6 +12,19 @@ An error along a direction that becomes weak asks joints for more and more: for 
 and a task that is to keep its speed as σ falls, J̇ v made up for, makes them so. So along weak directions what pulls joints, all
 but the braking, is no more than what would pull them from half a turn away, K_p π: then they are no faster than K_p π/K_d. Small
 errors and slow motions ask for less, and are followed exactly.
+
+A motion across the workspace may ask for more without any weak direction: light joints do most of it, as those of a wrist whose
+tool is led to a place, or a self-motion that the rest throws about. So for targets out of reach the same is demanded of every
+joint. On the way from braking only, −K_d v, to the acceleration a that the task needs, d being half a turn::
+
+    a' = s a − (1 − s) K_d v          with the largest s ≤ 1 for which |a' + K_d v| ≤ K_p d for every joint
+
+Then d/dt |v_k| ≤ K_p d − K_d |v_k|, whatever else the robot does, and no joint becomes faster than d K_p/K_d. The spring of the
+task is softened by s, its damper is not. Where motors cannot do what is asked of them, nothing is cancelled as it should be: so s
+is also such that torques are within the effort limits, as far as braking alone leaves room for it.
+
+At the edge itself y = y* − c θ²/2, the pull along the direction that is damped falls as a high power of θ, and robots would creep
+on for minutes. So along damped directions nothing pulls to a target out of reach that is near.
 """
 
 from __future__ import annotations
@@ -20,11 +33,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from torsor.arrays import absolute, dot, matvec, sqrt, stack, transpose, where
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
+from torsor.arrays import absolute, constant, dot, matvec, sqrt, stack, transpose, where
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskVector
 from torsor.control.laws.task_command import Reference, task_command
 from torsor.control.laws.tracking_error import spring_force
-from torsor.functions.public.dynamics import inverse_dynamics
+from torsor.functions.public.dynamics import inverse_dynamics, mass_matrix
 from torsor.functions.public.kinematics import difference
 from torsor.model import Robot
 from torsor.tasks import Task
@@ -34,6 +47,9 @@ from torsor.tasks.weighted_inverse import weighted_inverse
 
 WEAK = 50.0  # times the limit: directions with a mobility below are weak
 FARTHEST = math.pi  # rad, or m: no joint is farther from where it should be than half a turn
+SETTLED = 0.9  # times the limit: along directions with a mobility below nothing pulls to a target out of reach and near
+NEAR = 0.5  # of FARTHEST: what pulls joints no more than that at a mobility of the limit is near
+ROOM = 0.25  # of the effort limit: what is left for the task where braking and weight leave less
 
 
 def operational_space(
@@ -47,13 +63,17 @@ def operational_space(
     velocity: TaskVector,
     acceleration: TaskVector,
     a_0: JointVector,
+    nearness: Scalar | None = None,
     scales: TaskVector | None = None,
 ) -> JointVector:
-    """τ (..., nv): ``target`` (..., k) as of `flat_target`, ``scales`` (m,) as of `limit_scales`, none for the exact Λ."""
-    held, pushed, command, drift = _parts(
-        robot, q, v, task, Reference(target, velocity, acceleration, kp, kd), a_0, scales
+    """τ (..., nv): ``target`` (..., k) as of `flat_target`, ``scales`` (m,) as of `limit_scales`, none for the exact Λ.
+
+    ``nearness`` (...), 1/rad or 1/m: the inverse of d for targets out of reach; 0, or none, for others.
+    """
+    held, pushed, command, drift, given = _parts(
+        robot, q, v, task, Reference(target, velocity, acceleration, kp, kd), a_0, nearness, scales
     )
-    return held + pushed(command - drift)
+    return held + given * pushed(command - drift)
 
 
 def operational_space_within_effort(
@@ -67,22 +87,33 @@ def operational_space_within_effort(
     velocity: TaskVector,
     acceleration: TaskVector,
     a_0: JointVector,
+    nearness: Scalar | None = None,
     scales: TaskVector | None = None,
 ) -> JointVector:
     """The same with the task's acceleration scaled, so that τ (..., nv) is within the effort limits."""
-    held, pushed, command, drift = _parts(
-        robot, q, v, task, Reference(target, velocity, acceleration, kp, kd), a_0, scales
+    held, pushed, command, drift, given = _parts(
+        robot, q, v, task, Reference(target, velocity, acceleration, kp, kd), a_0, nearness, scales
     )
-    return within(robot.structure.limits.effort, held - pushed(drift), pushed(command))
+    return within(robot.structure.limits.effort, held - given * pushed(drift), given * pushed(command))
+
+
+class _Task(NamedTuple):
+    """The torques pushed(command − drift) (..., nv) by which the task does as it should."""
+
+    pushed: Callable[[TaskVector], JointVector]
+    command: TaskVector
+    drift: TaskVector
 
 
 class _Parts(NamedTuple):
-    """τ = held + pushed(command − drift)."""
+    """τ = held + given · pushed(command − drift)."""
 
     held: JointVector
     pushed: Callable[[TaskVector], JointVector]
     command: TaskVector
     drift: TaskVector
+    given: Array
+    """s (..., 1)."""
 
 
 def _parts(
@@ -92,40 +123,124 @@ def _parts(
     task: Task,
     reference: Reference,
     a_0: JointVector,
+    nearness: Scalar | None,
     scales: TaskVector | None,
 ) -> _Parts:
     command, drift = task_command(robot, q, v, task, reference), task.drift(robot, q, v)
     if scales is None:
         up = weighted_inverse(robot, q, task)
-        held = inverse_dynamics(robot, q, v, a_0)
-        return _Parts(held, lambda y: up.torques(up.weighed(y)), command, drift + matvec(up.J, a_0))
+        drift = drift + matvec(up.J, a_0)
+        a = a_0 + up.motion(command - drift)
+        pushed = _Task(lambda y: up.torques(up.weighed(y)), command, drift)
+        return _bounded(robot, q, v, reference, a_0, a, nearness, pushed)
     J, lift = lifted(robot, q, task)
     along = directions(J, lift, scales)
     own = transpose(along.left) * scales  # of unit length, a row for each direction
     kp_along, kd_along = matvec(own * own, reference.kp), matvec(own * own, reference.kd)
     a_0 = along.unfelt(a_0) - along.left_over(v, kd_along)
     pull = command - drift + reference.kd * matvec(J, v)
-    command = command - _too_much(along, pull, kp_along, kd_along, scales)
-    held = inverse_dynamics(robot, q, v, a_0)
-    return _Parts(held, lambda y: matvec(transpose(J), along.forces(y)), command, drift)
+    command = command - _too_much(along, pull, _stiffness(kp_along, kd_along), scales, nearness)
+    a = a_0 + along.motion(command - drift)
+    pushed = _Task(lambda y: matvec(transpose(J), along.forces(y)), command, drift)
+    return _bounded(robot, q, v, reference, a_0, a, nearness, pushed)
 
 
-def _too_much(along: Directions, pull: TaskVector, kp: TaskVector, kd: TaskVector, scales: TaskVector) -> TaskVector:
+def _bounded(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    reference: Reference,
+    a_0: JointVector,
+    a: JointVector,
+    nearness: Scalar | None,
+    task: _Task,
+) -> _Parts:
+    """s, as large as it may be: 1 if the target is within reach; ``a`` (..., nv) is the acceleration at s = 1."""
+    if nearness is None:
+        return _Parts(inverse_dynamics(robot, q, v, a_0), *task, constant(1.0))
+    kp, kd = _mean(reference.kp), _mean(reference.kd)
+    braking = kd[..., None] * v
+    braked, rest = inverse_dynamics(robot, q, v, -braking), matvec(mass_matrix(robot, q), a_0 + braking)
+    stiffness = _stiffness(kp, kd)
+    times = _largest(absolute(a + braking)) * nearness / where(stiffness > 0.0, stiffness, 1.0)
+    given = 1.0 / where(times > 1.0, times, 1.0)
+    most = _within_room(robot.structure.limits.effort, braked, rest + task.pushed(task.command - task.drift))
+    most = where(nearness > 0.0, most, 1.0)
+    given = where(most < given, most, given)[..., None]
+    return _Parts(braked + given * rest, *task, given)
+
+
+def _mean(gains: TaskVector) -> Array:
+    rows = gains.shape[-1]
+    total = gains[..., 0]
+    for k in range(1, rows):
+        total = total + gains[..., k]
+    return total / rows
+
+
+def _largest(x: JointVector) -> Array:
+    most = x[..., 0]
+    for k in range(1, x.shape[-1]):
+        most = where(x[..., k] > most, x[..., k], most)
+    return most
+
+
+def _stiffness(kp: Array, kd: Array) -> Array:
+    """K_p, or what the damping is made for, K_d²/4, if that is more."""
+    critical = 0.25 * kd * kd
+    return where(kp > critical, kp, critical)
+
+
+def _within_room(limits: Sequence[float], held: JointVector, driving: JointVector) -> Array:
+    """The largest s (...) from 0 to 1 that keeps held + s · driving within ±limits, or takes no more than `ROOM` of them.
+
+    A limit of 0 is none: it is what people write who know of none.
+    """
+    s = constant(1.0)
+    for k, limit in enumerate(limits):
+        if 0.0 < limit < math.inf:
+            push = absolute(driving[..., k])
+            room = where(driving[..., k] < 0.0, limit + held[..., k], limit - held[..., k])
+            room = where(room > ROOM * limit, room, ROOM * limit)
+            most = room / where(push > room, push, room)
+            s = where(most < s, most, s)
+    return s
+
+
+def _too_much(
+    along: Directions, pull: TaskVector, stiffness: TaskVector, scales: TaskVector, nearness: Scalar | None
+) -> TaskVector:
     """Of what pulls a task (..., m), the part along weak directions that pulls joints more than if they were half a turn away.
 
-    ``kp``, ``kd`` (..., m): of each direction. Where a direction is about to be no longer weak, more and more is allowed.
+    ``stiffness`` (..., m): of each direction. Where a direction is about to be no longer weak, more and more is allowed. For
+    targets out of reach also the part along directions that are damped, if the target is near.
     """
-    parts = matvec(transpose(along.left), pull)
-    joints = along.lifts * diagonal(along.gain)[..., :, None]
-    lengths = sqrt(dot(joints, joints))
+    parts, gain = matvec(transpose(along.left), pull), diagonal(along.gain)
+    lengths = sqrt(dot(along.lifts, along.lifts))
     over = []
     for k in range(parts.shape[-1]):
-        critical = 0.25 * kd[..., k] * kd[..., k]  # the stiffness that the damping is made for, if there is no other
-        most = FARTHEST * where(kp[..., k] > critical, kp[..., k], critical)
-        asked = absolute(parts[..., k]) * lengths[..., k] * (1.0 - along.mobility[..., k] / WEAK)
+        mobility, most = along.mobility[..., k], FARTHEST * stiffness[..., k]
+        unit = absolute(parts[..., k]) * lengths[..., k]
+        asked = unit * gain[..., k] * (1.0 - mobility / WEAK)
         given = where(asked > most, most / where(asked > most, asked, 1.0), 1.0)
+        if nearness is not None:
+            given = given * where(nearness > 0.0, _unsettled(mobility, unit / where(most > 0.0, most, 1.0)), 1.0)
         over.append((1.0 - given) * parts[..., k])
     return matvec(along.left * (scales * scales)[..., :, None], stack(over))  # (S⁻¹ U)⁻ᵀ = S U
+
+
+def _unsettled(mobility: Array, asked: Array) -> Array:
+    """How much of a pull is left: 0 along damped directions, 1 along others, and for what is far at a mobility of the limit."""
+    damped = where(mobility < 1.0, mobility, 1.0)
+    far = _ramp(asked / sqrt(where(damped > 0.0, damped, 1.0)), NEAR, 2.0 * NEAR)  # it goes as the root of the mobility
+    strong = _ramp(mobility, SETTLED, 1.0)
+    return where(far > strong, far, strong)
+
+
+def _ramp(x: Array, low: float, high: float) -> Array:
+    """From 0 at ``low`` to 1 at ``high``."""
+    part = (x - low) / (high - low)
+    return where(part < 0.0, 0.0, where(part > 1.0, 1.0, part))
 
 
 def within(limits: Sequence[float], held: JointVector, driving: JointVector) -> JointVector:
