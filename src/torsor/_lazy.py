@@ -36,7 +36,7 @@ def attach(namespace: str) -> tuple[Callable[[str], Any], Callable[[], list[str]
 
 
 def names_in(namespace: str) -> dict[str, tuple[str, str]]:
-    """The names of a namespace: the module each is in, and its name there. A module of the namespace itself is in the namespace."""
+    """The names of a namespace: the module each is in, and its name there; for modules, the namespace itself."""
     spec = sys.modules[namespace].__spec__
     assert spec is not None and spec.origin is not None
     stub = spec.loader.get_data(spec.origin.removesuffix(".py") + ".pyi")  # type: ignore[union-attr]

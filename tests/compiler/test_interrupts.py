@@ -200,7 +200,7 @@ def test_llvm_works_in_one_thread_whoever_calls_and_whatever_threads_come_and_go
 
 def test_a_process_ends_after_the_step_that_was_begun():
     code = (
-        "import os, signal, time\nfrom torsor.compiler.apart import apart\n"
+        "import os, signal, time\nfrom torsor.compiler.run.apart import apart\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def step(wanted):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"

@@ -26,15 +26,16 @@ ALLOWED = {
     "errors": set(),
     "_once": set(),
     "_unknown_names": set(),
+    "_reports": set(),
     "_lazy": {"_unknown_names"},
     "_text_files": {"errors"},
     "arrays": {"errors"},
     "border": {"arrays", "errors"},
     "lie": {"border", "arrays", "errors", "_lazy"},
-    "model": {"border", "lie", "arrays", "errors", "_once", "_lazy"},
+    "model": {"_reports", "border", "lie", "arrays", "errors", "_once", "_lazy"},
     # The equations are pure: they never meet the compiler, which knows no robots
     "mechanics": {"border", "model", "lie", "arrays", "errors"},
-    "geometry": {"border", "_lazy", "mechanics", "model", "lie", "arrays", "errors"},
+    "geometry": {"border", "_lazy", "_reports", "mechanics", "model", "lie", "arrays", "errors"},
     "compiler": {"border", "_text_files", "_once", "arrays", "errors"},
     # Where equations and compiler meet
     "functions": FUNCTIONS,

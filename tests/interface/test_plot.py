@@ -23,7 +23,7 @@ from torsor.plot.inertia_ellipsoids import equivalent_ellipsoid, mobility
 
 PANDA = torsor.robots.panda()
 PANDA_Q = np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.9, 0.6])
-FIGURES = {name: value for name, value in vars(plot).items() if inspect.isfunction(value)}
+FIGURES = {name: value for name in dir(plot) if inspect.isfunction(value := getattr(plot, name))}
 
 
 def planar_arm():

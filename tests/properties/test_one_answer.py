@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.control import hierarchy
+from torsor.control.priorities import hierarchy
 
 DT = 0.01
 PANDA = torsor.robots.panda()

@@ -14,7 +14,8 @@
 
 A planar or spherical joint moves in some of the seven numbers only; the others are 0 on the way out and not read on the
 way back. Accelerations are rates of the twist's numbers, not what an accelerometer measures
-(`torsor.kinematics.mixed_acceleration`, in the frame's axes, less gravity). A world-frame twist is `torsor.kinematics.mixed_twist`.
+(`torsor.kinematics.mixed_acceleration`, in the frame's axes, less gravity). A world-frame twist is
+`torsor.kinematics.mixed_twist`.
 """
 
 from __future__ import annotations

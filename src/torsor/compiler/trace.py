@@ -52,6 +52,8 @@ def trace(
     try:
         with exact_constants():  # all plain numbers are constants of the program here
             named = named_outputs(function(**arrays))
+    except TorsorError:
+        raise
     except (TypeError, ValueError) as error:
         if isinstance(error.__cause__, TorsorError):  # NumPy asked a traced number for its value, for an array
             raise ArgumentError(f"traced numbers cannot be written into a NumPy array; {INSTEAD}") from error

@@ -1,4 +1,4 @@
-"""Control: laws for joint and task space, resolved rates (differential inverse kinematics), priorities within limits (hierarchical QP)."""
+"""Control: laws in joint and task space, resolved rates (differential IK), priorities within limits (hierarchical QP)."""
 
 from torsor._lazy import attach
 

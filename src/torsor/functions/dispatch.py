@@ -11,6 +11,7 @@ import contextlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 from weakref import ref
 
@@ -119,17 +120,13 @@ def public(
     robots for which it would be too long to compile; ``graph`` makes the program in another way for small robots.
     ``derivatives`` says which public function JAX is to differentiate it by. ``same_as`` names another public function that
     gives the same numbers by other algorithms; tests compare all that are known here with each other.
-    ``registered``: it is one of torsor's public functions, not a step of one. It is found in ``module`` by its name, the module
-    that calls this if None.
+    ``registered``: it is one of torsor's public functions, not a step of one. ``module``: the one that calls this, if None.
     """
     about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as)
     give, parts = about.outputs.gather, about.outputs.parts
     plain = checked(algorithm)
     called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
     latest: list[Latest | None] = [None]
-
-    def evaluated(robot: Robot, given: dict[str, Any]) -> Any:
-        return _uncompiled(about, plain, robot, (robot,), given)
 
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         try:
@@ -150,6 +147,7 @@ def public(
         form = about.arrays_for(robot)
         if library is not None and compiles() and about.is_varied_in_jax(robot):
             request, arrays = request_of(algorithm, prepare(algorithm, args, kwargs)[0])
+            evaluated = partial(_evaluated, about, plain)
             found = varied_in_jax.evaluate(algorithm, about.outputs, evaluated, request, arrays)
             return _into(about.outputs, out, give(found))
         if library is None or not (compiles() and robot.is_concrete):
@@ -181,6 +179,10 @@ def public(
         PUBLIC[algorithm.__name__], BY_NAME[algorithm.__name__] = about, function
     _ABOUT[id(function)] = function, about
     return function  # type: ignore[no-any-return]
+
+
+def _evaluated(about: Public, plain: Algorithm, robot: Robot, given: dict[str, Any]) -> Any:
+    return _uncompiled(about, plain, robot, (robot,), given)
 
 
 def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

@@ -1,6 +1,7 @@
 """Second derivatives of inverse dynamics, in O(n d²) for a tree of depth d.
 
-In the quantities of `acceleration_tree`, and for freedoms a ≤ b ≤ c on one way outwards (≤: the same joint or one further out), with
+In the quantities of `acceleration_tree`, and for freedoms a ≤ b ≤ c on one way outwards (≤: the same joint or
+one further out), with
 B the body-level Coriolis matrix of a composite body, the first derivatives are products of a row of c and a column of a,
 or of a screw and a wrench [SRW22, (22)–(25)]::
 

@@ -109,7 +109,7 @@ def geodesic_acceleration(metric: Metric, V: Coordinates, structure: Array | Non
 
 @checked
 def riemann_curvature(metric: Metric, structure: Array | None = None) -> Tensor4:
-    """R[i, j, k, l] = ⟨∇_k e_j, ∇_l e_i⟩ − ⟨∇_l e_j, ∇_k e_i⟩ − Σ_r s_kl^r Γ_rji, as in `torsor.geometry.riemann_curvature` [PBP95, (66)].
+    """R[i, j, k, l] = ⟨∇_k e_j, ∇_l e_i⟩ − ⟨∇_l e_j, ∇_k e_i⟩ − Σ_r s_kl^r Γ_rji, as in `riemann_curvature` [PBP95, (66)].
 
     All indices lowered; a sphere's R_ijij is positive. ``metric`` (..., n, n), kg·m², kg·m, kg; ``structure`` as in
     `connection`. Returns (..., n, n, n, n), the same at every element of the group.

@@ -35,7 +35,8 @@ TOLERANCE = 1e-5  # files print π/2 as 1.5708, and axes meant to be parallel ar
 class BaseParameters:
     """The base parameters β = matrix π of a robot, π its `torsor.identification.inertial_parameters`; printed, a table of them.
 
-    ``columns`` (count,) are the columns of `torsor.identification.torque_regressor` that are kept, one for each base parameter, and
+    ``columns`` (count,) are the columns of `torsor.identification.torque_regressor` that are kept, one for each base
+    parameter, and
     ``matrix`` (count, 10 n), kg, m, has the unit matrix there. ``method`` says how they were found, "structural" or
     "numerical", and ``gap`` how clearly what counts was told from what does not. ``tolerance`` is where the line was drawn:
     ``gap.dropped`` is the largest value below it that was taken for zero, and Y_b β the forces of π up to that much.
@@ -167,7 +168,8 @@ def base_parameters(
 ) -> BaseParameters:
     """The base parameters of a robot: the fewest combinations β of its inertial parameters that its motion depends on.
 
-    M a + C v + g = Y π for π the `torsor.identification.inertial_parameters`, but columns of Y are zero or depend on others: β = matrix π
+    M a + C v + g = Y π for π the `torsor.identification.inertial_parameters`, but columns of Y are zero or depend on
+    others: β = matrix π
     with the independent columns Y_b has Y_b β = Y π, and no smaller set has [GK90; MYO90]. Armature and friction, which
     are joints', are not among π.
 

@@ -203,7 +203,7 @@ class Robot:
 
     @explained
     def with_inertial_parameters(self, pi: InertialVector) -> Robot:
-        """The same robot with the inertias of all links from π (10 n,) or (n, 10), kg, m, as in `torsor.identification.inertial_parameters`.
+        """The same robot with the inertias of all links from π (10 n,) or (n, 10), kg, m, as `inertial_parameters`.
 
         π may be JAX values, and may come from an identification, so it need not be what a real body has: only that it is
         finite is checked. ``robot.inertia(link).violations()`` tells what is wrong; what no body has is written to no file.

@@ -138,7 +138,8 @@ def _regular_configurations(robot: Robot, wanted: int, generator: np.random.Gene
         if skipped >= DRAWS * (1 + len(q)):
             raise ModelError(
                 f"is_flat: the mass matrix of robot {robot.name!r} is singular at {skipped} of {skipped + len(q)} random "
-                "configurations: there is no metric to measure. torsor.dynamics.mass_matrix_report(robot, q) tells which motion meets no "
+                "configurations: there is no metric to measure. torsor.dynamics.mass_matrix_report(robot, q) tells which motion "
+                "meets no "
                 "inertia; give the link a mass (robot.with_inertia), the joint an armature, or lock it (robot.lock)."
             )
     return q, skipped

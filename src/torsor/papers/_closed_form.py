@@ -46,7 +46,7 @@ def _of_the_state(method: Callable[P, R]) -> Callable[P, R]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosedForm:
-    """M(q) a + c(q, v) + g(q) = τ − Σ JᵀF as products of block matrices; `torsor.papers.closed_form` makes it [PBP95, §4; LP, §9.4].
+    """M(q) a + c(q, v) + g(q) = τ − Σ JᵀF as products of block matrices; `closed_form` makes it [PBP95, §4; LP, §9.4].
 
     One block row per link; M = SᵀGᵀJGS = AᵀLᵀDLA in [PBP95], AᵀLᵀGLA in [LP], to which `mass_matrix` adds the armature. The
     sources give the same letter to different matrices, so here they have names (shapes with n links; SI units: kg, m, rad)::
@@ -138,7 +138,7 @@ class ClosedForm:
     def accelerations(self, v: JointVector, a: JointVector, base_motion: BaseMotion | None = None) -> Stack:
         """V̇ = L (A a − [ad_Av](Γ V + V_base) + V̇_base) (..., 6n), rad/s², m/s² [LP, (9.73), (9.78), E002-8].
 
-        Gravity is in V̇_base, as in the book: these are accelerations less gravity, not those of `torsor.kinematics.body_acceleration`.
+        Gravity is in V̇_base, as in the book: these are accelerations less gravity, not `body_acceleration`.
         ``v``, ``a`` (..., nv), rad, m, s; ``base_motion``: twist and acceleration of the base, (..., 6) each.
         """
         A, L, Gamma = self.link_screws, self.link_propagation, self.parent_propagation

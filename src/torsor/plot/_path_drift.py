@@ -25,7 +25,8 @@ def path_drift(
 ) -> Axes:
     """The largest displacement of a joint after each loop of a closed path, one line for each lift [Alt04, §III.B, E004-14].
 
-    ``drifts``: what `torsor.redundancy.closed_path_drift` has measured, with displacements (k, nv), rad or m. ``labels``: one text for each
+    ``drifts``: what `torsor.redundancy.closed_path_drift` has measured, with displacements (k, nv), rad or m.
+    ``labels``: one text for each
     (the name of the lift if None). A repeatable lift stays at zero. ``ax``: new if None. Returns the Axes, loops and rad or m.
     """
     all_of_them = [drifts] if isinstance(drifts, PathDrift) else list(drifts)

@@ -25,7 +25,8 @@ STILL = 1e-6  # m: what a point that does not move may move by
 def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax: Axes | None = None) -> Axes:
     """Skeletons of a robot at several configurations of a self-motion, and the ways of its joints [Alt04, §II.B].
 
-    ``motion``: a `torsor.redundancy.SelfMotion`, or configurations (k, nq), rad or m. ``shown`` of them are drawn, evenly along the
+    ``motion``: a `torsor.redundancy.SelfMotion`, or configurations (k, nq), rad or m. ``shown`` of them are drawn,
+    evenly along the
     samples, from blue at the first to orange at the last; thin lines are the ways of all joint centres. Triads are the named
     frames at the first configuration, with names at those whose origin does not move. ``ax`` must be 3-D; a new one is made if
     None. Returns the Axes, in m.

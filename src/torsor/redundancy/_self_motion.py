@@ -183,7 +183,10 @@ def _around(robot: Robot, q: Array, task: Task) -> str:
         return ""
     if found.is_isolated:
         return " The fibre is this configuration alone, at least nearby: no joint can move while the task stays."
-    return " Two curves of the self-motion cross here: torsor.redundancy.self_motion_components(robot, q, task) follows all that lead away."
+    return (
+        " Two curves of the self-motion cross here: torsor.redundancy.self_motion_components(robot, q, task) follows all that "
+        "lead away."
+    )
 
 
 def _task_error(robot: Robot, q: Array, qs: Array, task: Task) -> float:

@@ -104,7 +104,8 @@ def configurations_of(who: str, robot: Robot, q: Any) -> Array:
     if not (known and robot.is_concrete):
         raise ArgumentError(
             f"{who} decides by numbers, and cannot run inside jit, grad, vmap or torsor.compile, where they are not known yet: "
-            "call it outside. torsor.redundancy.horizontal_lift, split_velocity, velocity_projectors and vertical_brackets run inside."
+            "call it outside. torsor.redundancy.horizontal_lift, split_velocity, velocity_projectors and vertical_brackets run "
+            "inside."
         )
     return np.asarray(check(who, "q", q, ("nq",), robot), float)
 

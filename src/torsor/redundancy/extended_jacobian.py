@@ -151,7 +151,7 @@ def extended_jacobian_lift(robot: Robot, task: Task | str, constraint: Constrain
     the joints, because they stay on the surface h(q) = h(q₀) [SY88; Alt04, §III.B]. The horizontal lift and J⁺ in general are
     not. It is accepted wherever a ``lift`` is, and its ``metric`` wherever a metric is. ::
 
-        elbow = torsor.redundancy.extended_jacobian_lift(arm, "hand_tcp", lambda robot, q: q[2:3])      # the third joint stands still
+        elbow = torsor.redundancy.extended_jacobian_lift(arm, "hand_tcp", lambda robot, q: q[2:3])  # the third joint still
         torsor.redundancy.closed_path_drift(arm, q, "hand_tcp", path, lift=elbow)
 
     Parameters

@@ -19,7 +19,7 @@ class Geometry(Printed):
     """Γ_ijk and R_ijkl of the metric M(q), in SymPy expressions (rad, m, kg) [PBP95, (52), (66)].
 
     ``Gamma`` (nv, nv, nv), ``R`` (nv, nv, nv, nv) and, for two joints, ``K`` are worked out when asked for, and indices and signs
-    are those of `torsor.geometry.christoffel_symbols` (lowered index last) and `torsor.geometry.riemann_curvature` (positive on a sphere).
+    are those of `torsor.geometry.christoffel_symbols` (lowered index last) and `riemann_curvature` (positive on a sphere).
     ``symbols`` maps each name to (symbol, value, unit). ``print(geometry)`` for text: entries that vanish are left out.
     """
 

@@ -80,7 +80,8 @@ class Metric:
         if not below:
             raise ArgumentError(
                 f"equations: the mass matrix of robot {self.robot!r} is singular wherever it is, so its curvature is undefined. "
-                "`torsor.dynamics.mass_matrix_report(robot, q)` says why; give links mass (robot.with_inertia), or joints an armature."
+                "`torsor.dynamics.mass_matrix_report(robot, q)` says why; give links mass (robot.with_inertia), or joints an "
+                "armature."
             )
         ring, writer, (shared, divisor) = self.ring, self._writer(sympy), self._without_common_powers(below)
         monomial, bottom = self._power(sympy, shared), writer.expression(ring.harmonics(divisor))
