@@ -1,0 +1,105 @@
+"""The menu: few names at the top, everything in namespaces, no name hidden by another, and help for names that are not there."""
+
+import importlib
+import inspect
+import subprocess
+import sys
+from operator import attrgetter
+from pathlib import Path
+
+import pytest
+
+import torsor
+from torsor._lazy import everywhere
+from torsor._unknown_names import ELSEWHERE, OF_ROBOTS
+
+ROOT = Path(torsor.__file__).parent
+NAMESPACES = [name for name in dir(torsor) if inspect.ismodule(getattr(torsor, name))]
+ARM = torsor.robots.panda()
+
+
+def test_the_top_has_at_most_85_names():
+    assert len(dir(torsor)) <= 85
+    assert not [name for name in dir(torsor) if name.startswith("_")]
+    assert sorted(torsor.__all__) == dir(torsor)
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_a_namespace_shows_public_names_alone_and_says_what_it_is(namespace):
+    module = getattr(torsor, namespace)
+    assert module.__doc__
+    assert dir(module)
+    for name in dir(module):
+        assert not name.startswith("_")
+        value = getattr(module, name)
+        if inspect.ismodule(value):
+            assert value.__name__ == f"torsor.{namespace}.{name}"
+        else:
+            assert inspect.getdoc(value), name
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_no_function_hides_a_module(namespace):
+    """``import torsor.motion.geodesic`` would give a module, and the attribute a function, or the other way round."""
+    folder = ROOT / namespace
+    modules = (
+        {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()} if folder.is_dir() else set()
+    )
+    for name in modules & set(dir(getattr(torsor, namespace))):
+        assert inspect.ismodule(getattr(getattr(torsor, namespace), name)), name
+
+
+def test_a_name_at_the_top_is_the_object_of_its_namespace():
+    for name, places in everywhere().items():
+        found = {place.rpartition(".")[0]: attrgetter(place.removeprefix("torsor."))(torsor) for place in places}
+        if "torsor" in found:
+            top = found.pop("torsor")
+            assert all(
+                value is top for place, value in found.items() if place not in ("torsor.plot", "torsor.modern_robotics")
+            ), name
+
+
+def test_every_name_of_other_libraries_leads_somewhere():
+    for name, here in ELSEWHERE.items():
+        assert name not in dir(torsor), name
+        assert attrgetter(here)(torsor) is not None, name
+    for name, here in OF_ROBOTS.items():
+        assert not hasattr(type(ARM), name), name
+        assert eval(f"robot.{here}", {"robot": ARM}) is not None, name
+
+
+@pytest.mark.parametrize(
+    ("code", "answer"),
+    [
+        ("torsor.rnea", "what others call rnea is torsor.inverse_dynamics here"),
+        ("torsor.christoffel_symbols", "it is torsor.geometry.christoffel_symbols"),
+        ("torsor.motion.scalar_curvature", "it is torsor.geometry.scalar_curvature"),
+        ("torsor.inverse_dinamics", "Did you mean torsor.inverse_dynamics"),
+        ("torsor.kinematics.nothing_like_it", r"All names: dir\(torsor.kinematics\)"),
+        ("arm.dof", "what others call dof is robot.nv here"),
+        ("arm.joint_names", "what others call joint_names is robot.joints here"),
+        ("arm.mass_matrix", r"it is a function here, torsor.mass_matrix\(robot, ...\)"),
+        ("arm.jonts", "Did you mean robot.joints"),
+    ],
+)
+def test_a_name_that_is_not_there_is_answered(code, answer):
+    with pytest.raises(AttributeError, match=answer):
+        eval(code, {"torsor": torsor, "arm": ARM})
+
+
+def test_what_python_asks_for_by_itself_is_no_mistake():
+    assert not hasattr(torsor, "__wrapped__")
+    assert not hasattr(ARM, "__array__")
+
+
+def test_importing_torsor_loads_no_namespace():
+    code = "import sys, torsor; print(sorted(name for name in sys.modules if name.startswith('torsor.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['torsor._lazy']"
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_everything_of_a_namespace_can_be_imported_with_a_star(namespace):
+    found = {}
+    exec(f"from torsor.{namespace} import *", found)
+    assert set(dir(importlib.import_module(f"torsor.{namespace}"))) <= set(found)
