@@ -209,13 +209,13 @@ def test_nothing_is_worked_out_before_it_is_asked_for(monkeypatch):
     def never(*_):
         raise AssertionError
 
-    monkeypatch.setattr("torsor.symbolic.metric.Metric.curvature", never)
+    monkeypatch.setattr("torsor.symbolic.geometry.Metric.curvature", never)
     written = equations(torsor.robots.planar2r())
     assert str(written) and written.geometry.Gamma[0, 0, 1] != 0
 
 
 def test_what_is_too_long_is_refused_with_what_to_do(monkeypatch):
-    monkeypatch.setattr("torsor.symbolic.metric.MOST_PRODUCTS", 10)
+    monkeypatch.setattr("torsor.symbolic.geometry.MOST_PRODUCTS", 10)
     found = of(extended_2r())
     assert found.Gamma.shape == (2, 2, 2)
     with pytest.raises(

@@ -19,7 +19,7 @@ import torsor
 from torsor import Inertia, Joint, assemble, lie, plot, pose_from
 from torsor.functions.public import geometry
 from torsor.plot.canvas import GREY
-from torsor.plot.inertia_ellipsoids import equivalent_ellipsoid, mobility
+from torsor.plot.ellipsoids import equivalent_ellipsoid, mobility
 
 PANDA = torsor.robots.panda()
 PANDA_Q = np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.9, 0.6])

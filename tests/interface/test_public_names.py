@@ -20,10 +20,7 @@ KEY = re.compile(r"\b(BSP93|PBP95|LP|Sil81|Alt04|Kool04|[A-Z][A-Za-z]+\d{2})\b(?
 
 # Namespaces whose functions are not of a robot's state
 OWN_RULES = ("adapters", "lie", "modern_robotics", "plot", "robots")
-EQUATIONS_AS_PRINTED = [
-    f"torsor.papers.{name}"
-    for name in ("_closed_form", "exponential_adjoint", "euler_integration", "christoffel_brackets")
-]
+EQUATIONS_AS_PRINTED = [f"torsor.papers.{name}" for name in ("_closed_form", "accelerations", "brackets")]
 PUBLIC = {  # by name; a name at the top is the very object of its namespace
     name: attrgetter(place.removeprefix("torsor."))(torsor)
     for name, (place, *_) in everywhere().items()

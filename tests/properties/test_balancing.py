@@ -26,9 +26,8 @@ from torsor.balancing import (
     planar_centres_of_mass,
     planar_counterweights,
 )
-from torsor.balancing.counterweight_search import Problem, starts
-from torsor.balancing.linear_variation import VariationMap, variation_map
-from torsor.balancing.variation import variation
+from torsor.balancing.conditions import variation
+from torsor.balancing.least_change import Problem, VariationMap, starts, variation_map
 
 DATA = Path(__file__).parents[1] / "data"
 EXAMPLES = json.loads((DATA / "examples.json").read_text())
@@ -544,10 +543,8 @@ def test_least_change_leaves_what_it_cannot_better():
 
 
 def test_least_change_betters_a_seven_joint_arm(monkeypatch):
-    monkeypatch.setattr(
-        "torsor.balancing.counterweight_search.GREEDY", 2
-    )  # on busy cores, threads of the solver's BLAS
-    monkeypatch.setattr("torsor.balancing.counterweight_search.RANDOM", 0)  # wait for each other: a few starts will do
+    monkeypatch.setattr("torsor.balancing.least_change.GREEDY", 2)  # on busy cores, threads of the solver's BLAS
+    monkeypatch.setattr("torsor.balancing.least_change.RANDOM", 0)  # wait for each other: a few starts will do
     found = least_change_balancing(torsor.robots.panda(), added_mass=10.0, reach=0.5, configurations=12)
     assert found.after.rms < 0.97 * found.before.rms
     assert not found.after

@@ -6,19 +6,17 @@ from torsor.balancing.chains import (
 from torsor.balancing.counterweights import Balancing as Balancing, Counterweight as Counterweight
 from torsor.balancing.design import DesignScan as DesignScan, design_scan as design_scan
 from torsor.balancing.gravity import gravity_counterweights as gravity_counterweights
-from torsor.balancing.gravity_balance import (
-    GravityReport as GravityReport,
-    HeldJoint as HeldJoint,
-    is_gravity_balanced as is_gravity_balanced,
-)
-from torsor.balancing.gyroscopic import GyroscopicTerm as GyroscopicTerm
 from torsor.balancing.least_change import least_change_balancing as least_change_balancing
-from torsor.balancing.mass_matrix_balance import (
-    BalanceReport as BalanceReport,
-    VaryingEntry as VaryingEntry,
-    is_balanced as is_balanced,
-)
 from torsor.balancing.planar import (
     planar_centres_of_mass as planar_centres_of_mass,
     planar_counterweights as planar_counterweights,
+)
+from torsor.balancing.reports import (
+    BalanceReport as BalanceReport,
+    GravityReport as GravityReport,
+    GyroscopicTerm as GyroscopicTerm,
+    HeldJoint as HeldJoint,
+    VaryingEntry as VaryingEntry,
+    is_balanced as is_balanced,
+    is_gravity_balanced as is_gravity_balanced,
 )

@@ -23,11 +23,19 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.arrays.typing import Array, Matrix3
-from torsor.balancing.conditions import axes_of, needs_of, skew_axes
-from torsor.balancing.counterweights import Amounts, Balancing, amount, carrying, check_amounts
-from torsor.balancing.first_moments import Composites, axis_of, bring_onto_axis, refuse_idle_names
-from torsor.balancing.mass_matrix_balance import is_balanced
-from torsor.balancing.variation import ROUNDING
+from torsor.balancing.conditions import ROUNDING, axes_of, needs_of, skew_axes
+from torsor.balancing.counterweights import (
+    Amounts,
+    Balancing,
+    Composites,
+    amount,
+    axis_of,
+    bring_onto_axis,
+    carrying,
+    check_amounts,
+    refuse_idle_names,
+)
+from torsor.balancing.reports import is_balanced
 from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.lie import unchecked as lie

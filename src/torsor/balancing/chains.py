@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.balancing.axisymmetric import axisymmetric_counterweights
+from torsor.balancing.conditions import is_number
 from torsor.balancing.gravity import gravity_counterweights
-from torsor.balancing.variation import is_number
 from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.lie.unchecked import screw

@@ -1,18 +1,19 @@
-"""Point masses added to a robot's links, the robot that carries them, and how much they may weigh or where they may sit."""
+"""Point masses on links: the robot that carries them, how heavy or how far out they may be, and those that balance an axis."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays.typing import Vector3
-from torsor.balancing.gravity_balance import GravityReport
-from torsor.balancing.mass_matrix_balance import BalanceReport
-from torsor.balancing.variation import check_robot, is_real
+from torsor.arrays.typing import InertiaRow, Vector3
+from torsor.balancing.conditions import ROUNDING, check_robot, is_real
+from torsor.balancing.reports import BalanceReport, GravityReport
 from torsor.errors import ArgumentError, ModelError
+from torsor.lie import unchecked as lie
+from torsor.mechanics.recursions.joint_motion import joint_pose
 from torsor.model import Inertia, Robot
 
 Amounts = Mapping[str, float] | float  # for each link by name, or one number for all
@@ -100,3 +101,111 @@ def amount(amounts: Amounts | None, link: str) -> float | None:
     if isinstance(amounts, Mapping):
         return None if link not in amounts else float(amounts[link])
     return None if amounts is None else float(amounts)
+
+
+# Counterweights that bring the centre of mass of everything beyond a joint onto its axis, from the tips inwards.
+
+
+class Axis(NamedTuple):
+    """A line in a link's frame: a ``point`` (3,), m, on it and its unit ``direction`` (3,); zero for a joint about a point."""
+
+    point: Vector3
+    direction: Vector3
+
+
+def axis_of(robot: Robot, i: int) -> Axis:
+    """The axis of joint i in its link frame, with the point of it nearest to the frame's origin."""
+    S = robot.parameters.screws[i]
+    return Axis(np.cross(S[:3], S[3:]), S[:3])
+
+
+class Composites:
+    """The inertia of everything at and beyond each link, in the link's frame, gathered from the tips inwards.
+
+    At the neutral configuration; what is asked of it (moments about axes that outer joints no longer move) is the same at
+    every other one.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot = robot
+        self.rows: list[InertiaRow] = [np.array(row) for row in robot.parameters.inertias]
+        self.weights: list[Counterweight] = []
+
+    def add(self, i: int, mass: float, position: Vector3) -> None:
+        """Put a counterweight on link i."""
+        self.weights.append(Counterweight(self._robot.links[i], float(mass), np.asarray(position, float)))
+        self.rows[i] = self.rows[i] + Inertia.point(mass, position).row
+
+    def pass_inwards(self, i: int) -> None:
+        """Add all that lies at and beyond link i to its parent."""
+        if (p := self._robot.structure.parents[i]) >= 0:
+            T_pi = joint_pose(self._robot, i, self._robot.neutral)
+            self.rows[p] = self.rows[p] + lie.transform_inertia(T_pi, self.rows[i])
+
+    def moment(self, i: int, axis: Axis) -> Vector3:
+        """First moment across an axis (3,), kg·m, of everything at and beyond link i; zero if rounding can explain it."""
+        m, h, (p, a) = self.rows[i][0], self.rows[i][1:4], axis
+        about = h - m * p
+        across = about - (about @ a) * a
+        size = np.linalg.norm(h) + m * np.linalg.norm(p) + np.sqrt(m * np.abs(self.rows[i][4:]).max())
+        return across if np.linalg.norm(across) > ROUNDING * size else np.zeros(3)
+
+
+def check_limits(who: str, robot: Robot, masses: Amounts | None, distances: Amounts | None) -> None:
+    """Refuse masses and distances that are none, or of unknown links, or both of one link, or neither."""
+    check_robot(who, robot)
+    if masses is None and distances is None:
+        raise ArgumentError(
+            f"{who}: say how heavy the counterweights are (masses=, kg) or how far from the joint's axis they sit "
+            "(distances=, m): one number for all links, or a dict by link name."
+        )
+    check_amounts(who, robot, "masses", masses, positive=False)
+    check_amounts(who, robot, "distances", distances, positive=True)
+    for link in robot.links:
+        if amount(masses, link) is not None and amount(distances, link) is not None:
+            raise ArgumentError(
+                f"{who}: link {link!r} is given both a mass and a distance; one follows from the other."
+            )
+
+
+def bring_onto_axis(
+    who: str,
+    parts: Composites,
+    i: int,
+    robot: Robot,
+    masses: Amounts | None,
+    distances: Amounts | None,
+    *,
+    by_distance: bool = True,
+) -> None:
+    """One counterweight on link i, so that the first moment across its joint's axis vanishes: μ r = −h.
+
+    It sits at the height along the axis of the link's own centre of mass (of its frame, if the link has no mass).
+    """
+    axis = axis_of(robot, i)
+    h = parts.moment(i, axis)
+    needed = float(np.linalg.norm(h))
+    if needed == 0.0:
+        return
+    link, own = robot.links[i], robot.parameters.inertias[i]
+    mass, distance = amount(masses, link), amount(distances, link)
+    if mass is None and distance is not None:
+        mass = needed / distance
+    if not mass:
+        none = "" if mass is None else "; one of no mass has none"
+        other = f", or its distance from the axis, distances={{{link!r}: …}} (m)" if by_distance else ""
+        raise ModelError(
+            f"{who}: link {link!r} needs a counterweight with a moment of {needed:.4g} kg·m about its joint's axis{none}. "
+            f"Give its mass, masses={{{link!r}: …}} (kg){other}."
+        )
+    com = own[1:4] / own[0] if own[0] > 0 else np.zeros(3)
+    height = (com - axis.point) @ axis.direction
+    parts.add(i, mass, axis.point + height * axis.direction - h / mass)
+
+
+def refuse_idle_names(who: str, robot: Robot, used: Collection[int], *named: Amounts | None, why: str) -> None:
+    """Refuse a link named in a dict whose joint needs nothing: it would be left out without a word."""
+    for amounts in named:
+        for link in amounts if isinstance(amounts, Mapping) else ():
+            if robot.links.index(link) not in used:
+                raise ModelError(f"{who}: link {link!r} needs no counterweight: {why}.")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.balancing.variation import is_number, variation
+from torsor.balancing.conditions import is_number, variation
 from torsor.border import explained
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.backend import backend, compiles

@@ -6,9 +6,16 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.balancing.conditions import PARALLEL, Axes, all_parallel, axes_of
-from torsor.balancing.counterweights import Amounts, Balancing, carrying
-from torsor.balancing.first_moments import Composites, bring_onto_axis, check_limits, refuse_idle_names
-from torsor.balancing.gravity_balance import is_gravity_balanced
+from torsor.balancing.counterweights import (
+    Amounts,
+    Balancing,
+    Composites,
+    bring_onto_axis,
+    carrying,
+    check_limits,
+    refuse_idle_names,
+)
+from torsor.balancing.reports import is_gravity_balanced
 from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.model import Robot

@@ -6,16 +6,19 @@ import importlib
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.balancing.counterweight_search import ITERATIONS, LARGE, Problem, effort, starts
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.balancing.conditions import ROUNDING, check_robot, is_number, sampled, variation
 from torsor.balancing.counterweights import Balancing, Counterweight, carrying
-from torsor.balancing.linear_variation import variation_map
-from torsor.balancing.mass_matrix_balance import report_of
-from torsor.balancing.variation import ROUNDING, check_robot, is_number, sampled, variation
+from torsor.balancing.reports import report_of
 from torsor.border import explained
 from torsor.errors import ArgumentError, MissingDependency, ModelError, unknown_name
+from torsor.geometry.freedoms import first_derivative_places
+from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
+from torsor.geometry.mass_matrix_derivatives import derivative_of
 from torsor.model import Robot
 
 PATIENCE = 1.0  # s, before a word on the terminal
@@ -129,3 +132,195 @@ def _checked(
         if link not in robot.links:
             raise unknown_name(f"{who}: robot {robot.name!r}", "moving link", link, robot.links, "robot.links")
     return [i for i, link in enumerate(robot.links) if links is None or link in links]
+
+
+# The search for counterweights within limits: what is minimised, under which constraints, and from where it starts.
+
+GREEDY, RANDOM = 5, 5  # starts of each sort
+PLACES = 100  # where a greedy start may put a counterweight
+SWEEPS = 6  # over all links
+ITERATIONS = 300  # of each start
+LARGE = 12  # links from which on effort is saved: an iteration takes time that grows with the cube of their number
+
+
+class Problem(NamedTuple):
+    """Masses added_mass · μ_l and places reach · x_l of counterweights on L links, as one vector θ = (μ, x) (4 L,)."""
+
+    map: VariationMap
+    added_mass: float
+    reach: float
+    weight: float
+
+    @property
+    def size(self) -> int:
+        """Number of links, L."""
+        return int(self.map.slopes.shape[1])
+
+    def split(self, theta: Array) -> tuple[Array, Array]:
+        """Masses (L,), kg, and places (L, 3), m."""
+        return self.added_mass * theta[: self.size], self.reach * theta[self.size :].reshape(self.size, 3)
+
+    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """Mean square of the variation, 1 without counterweights, and what their mass costs."""
+        masses, places = self.split(theta)
+        residual = self.map.offset + np.einsum("rlt,lt->r", self.map.slopes, masses[:, None] * point_row(places))
+        by_row = 2.0 * np.einsum("r,rlt->lt", residual, self.map.slopes)
+        by_mass = self.added_mass * np.sum(by_row * point_row(places), axis=-1) + self.weight
+        by_place = self.reach * masses[:, None] * np.einsum("lt,ltx->lx", by_row, point_row_derivatives(places))
+        cost = self.weight * theta[: self.size].sum()
+        return float(residual @ residual + cost), np.concatenate([by_mass, by_place.ravel()])
+
+    def bounds(self) -> list[tuple[float, float]]:
+        """Of every number."""
+        return [(0.0, 1.0)] * self.size + [(-1.0, 1.0)] * (3 * self.size)
+
+    def constraints(self) -> list[dict[str, Any]]:
+        """All masses together, and every place, within the limits: what must not be negative, with its derivatives."""
+        L = self.size
+
+        def room(theta: Array) -> Array:
+            return np.concatenate([[1.0 - theta[:L].sum()], 1.0 - (theta[L:].reshape(L, 3) ** 2).sum(axis=-1)])
+
+        def slope(theta: Array) -> Array:
+            rows = np.zeros((L + 1, 4 * L))
+            rows[0, :L] = -1.0
+            for l in range(L):
+                rows[l + 1, L + 3 * l : L + 3 * l + 3] = -2.0 * theta[L + 3 * l : L + 3 * l + 3]
+            return rows
+
+        return [{"type": "ineq", "fun": room, "jac": slope}]
+
+    def within_limits(self, theta: Array) -> tuple[Array, Array]:
+        """Masses (L,) and places (L, 3), brought within the limits to the last digit."""
+        masses, places = self.split(theta)
+        masses = np.maximum(masses, 0.0)
+        masses = masses * min(1.0, self.added_mass / max(masses.sum(), 1e-300))
+        lengths = np.linalg.norm(places, axis=-1, keepdims=True)
+        return masses, places * np.minimum(1.0, self.reach / np.maximum(lengths, 1e-300))
+
+
+def starts(problem: Problem, seed: int) -> list[Array]:
+    """Vectors θ from which to search: many, for there are many local minima; fewer for large robots. Greedy ones first."""
+    generator, share = np.random.default_rng(seed), effort(problem)
+    greedy, scattered = max(min(GREEDY, 2), int(share * GREEDY)), int(share * RANDOM)
+    return [_greedy(problem, generator) for _ in range(greedy)] + [
+        _random(problem, generator) for _ in range(scattered)
+    ]
+
+
+def effort(problem: Problem) -> float:
+    """How much of the effort for a small robot one of many links gets, at most 1, so that thirty links take seconds."""
+    return min(1.0, (LARGE / problem.size) ** 2)
+
+
+def _greedy(problem: Problem, generator: np.random.Generator) -> Array:
+    """Link after link, in random order and several times over: the best of many places, with the best mass for it."""
+    L, offset = problem.size, problem.map.offset
+    places = generator.normal(size=(PLACES, 3))
+    places /= np.linalg.norm(places, axis=-1, keepdims=True)
+    places[PLACES // 2 :] *= generator.uniform(
+        0.0, 1.0, (PLACES - PLACES // 2, 1)
+    )  # one half at full reach, one within
+    effects = problem.added_mass * np.einsum("rlt,kt->lrk", problem.map.slopes, point_row(problem.reach * places))
+    squares = np.maximum((effects**2).sum(axis=1), 1e-300)
+    masses, chosen, parts = np.zeros(L), np.zeros(L, int), np.zeros((L, len(offset)))
+    for _ in range(SWEEPS):
+        for l in generator.permutation(L):
+            others = offset + parts.sum(axis=0) - parts[l]
+            room = 1.0 - (masses.sum() - masses[l])
+            best = np.clip(-(others @ effects[l] + 0.5 * problem.weight) / squares[l], 0.0, max(room, 0.0))
+            value = 2.0 * best * (others @ effects[l]) + best**2 * squares[l] + problem.weight * best
+            k = int(value.argmin())
+            masses[l], chosen[l], parts[l] = best[k], k, best[k] * effects[l][:, k]
+    return np.concatenate([masses, places[chosen].ravel()])
+
+
+def _random(problem: Problem, generator: np.random.Generator) -> Array:
+    """Any masses within the limit, anywhere within reach."""
+    places = generator.uniform(-1.0, 1.0, (problem.size, 3)) / np.sqrt(3.0)
+    return np.concatenate([generator.dirichlet(np.ones(problem.size + 1))[:-1], places.ravel()])
+
+
+# The variation of the mass matrix as a linear function of the inertia that is added to links.
+#
+# M and its derivatives are sums over links of products that hold the link's inertia once [PBP95, (40), (53)]: row ↦ ∂_k M_ij is
+# linear in the ten numbers (m, m c, I) of each link. Its matrix has a row for each entry at each configuration, thousands of
+# them, of which only lengths and products matter: the triangular factor of its QR decomposition has them all.
+
+AT_ONCE = 4_000_000  # numbers: how many configurations are evaluated together
+
+
+class VariationMap(NamedTuple):
+    """Residuals ``offset`` (r,) + ``slopes`` (r, L, 10) · rows (L, 10) added to L links; |residual|² = 1 with nothing added."""
+
+    offset: Array
+    slopes: Array
+
+
+def variation_map(robot: Robot, q: ConfigurationVector, diagonal: Array, links: list[int]) -> VariationMap:
+    """The map at ``q`` (c, nq), for derivatives over √(D_i D_j), D the ``diagonal`` (nv,), positive."""
+    L = len(links)
+    rows = np.zeros((10 * L + 1, robot.n, 10))
+    for l, link in enumerate(links):
+        rows[10 * l : 10 * l + 10, link] = np.eye(10)
+    rows[-1] = robot.parameters.inertias
+    # Inertias with batch axes, (n, 10 L + 1, 1, 10): one evaluation for all of them at all configurations.
+    varied = Robot(robot.structure, robot.parameters._replace(inertias=np.moveaxis(rows, 1, 0)[:, :, None]))
+    entry = k, i, j = _entries(robot)
+    scale = np.sqrt(
+        np.where(i == j, 1.0, 2.0) / (diagonal[i] * diagonal[j])
+    )  # entries above the diagonal stand for two
+    triangle: Array = np.zeros((0, 10 * L + 1))
+    step = max(1, AT_ONCE // (len(rows) * len(k)))
+    for start in range(0, len(q), step):
+        some = q[start : start + step]
+        dM = _upper(inertia_metric(varied, some), entry)
+        entries = np.broadcast_to(scale * dM, (len(rows), len(some), len(scale))).reshape(len(rows), -1)
+        entries = entries[:, np.any(entries != 0.0, axis=0)]  # joints on different branches never meet
+        triangle = np.linalg.qr(np.concatenate([triangle, entries.T]), mode="r")
+    size = np.linalg.norm(triangle[:, -1])
+    return VariationMap(triangle[:, -1] / size, (triangle[:, :-1] / size).reshape(-1, L, 10))
+
+
+def _entries(robot: Robot) -> tuple[Array, Array, Array]:
+    """The k, i ≤ j of all ∂_k M_ij that can differ from zero: of a tree, a small part."""
+    n = robot.nv
+    if robot.structure.has_couplings:
+        some = np.ones((n, n, n), bool)
+    else:
+        some = first_derivative_places(robot.structure).index > 0
+    k, i, j = np.nonzero(some & np.triu(np.ones((n, n), bool)))
+    return k, i, j
+
+
+def _upper(metric: InertiaMetric, entry: tuple[Array, Array, Array]) -> Array:
+    """∂_k M_ij (..., K) at these k, i, j (K,), as in `derivative_of`; without filling the whole tensor where it can be spared."""
+    structure = metric.robot.structure
+    if structure.has_couplings:
+        return derivative_of(metric)[(..., *entry)]
+    places, number = first_derivative_places(structure), metric.pairs.number
+    a, b, c = places.sorts[0]
+    inner = np.sum(metric.J[..., a, :] * metric.rate_momenta()[..., number[b, c], :], axis=-1)
+    a, b, c = places.sorts[1]
+    outer = np.sum(metric.J[..., a, :] * metric.turned_momenta()[..., number[b, c], :], axis=-1)
+    shape = np.broadcast_shapes(inner.shape[:-1], outer.shape[:-1])
+    values = [np.broadcast_to(x, (*shape, x.shape[-1])) for x in (inner, outer)]
+    return np.concatenate(values, axis=-1)[..., places.index[entry] - 1]
+
+
+def point_row(p: Array) -> Array:
+    """The ten numbers (L, 10) of a unit mass at ``p`` (L, 3), m: 1, p, |p|² 1 − p pᵀ [Sil81, (2.9)]."""
+    x, y, z = p.T
+    return np.stack(
+        [np.ones_like(x), x, y, z, y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y], axis=-1
+    )
+
+
+def point_row_derivatives(p: Array) -> Array:
+    """∂ of `point_row` by x, y, z (L, 10, 3)."""
+    x, y, z = p.T
+    o, e = np.zeros_like(x), np.ones_like(x)
+    by_x = [o, e, o, o, o, -y, -z, 2 * x, o, 2 * x]
+    by_y = [o, o, e, o, 2 * y, -x, o, o, -z, 2 * y]
+    by_z = [o, o, o, e, 2 * z, o, -x, 2 * z, -y, o]
+    return np.stack([np.stack(column, axis=-1) for column in (by_x, by_y, by_z)], axis=-1)

@@ -8,10 +8,9 @@ from torsor.functions.public.regressors import (
     torque_regressor as torque_regressor,
 )
 from torsor.identification._base_parameters import BaseParameters as BaseParameters, base_parameters as base_parameters
-from torsor.identification.groupings import Grouping as Grouping
-from torsor.identification.length_expressions import Length as Length
+from torsor.identification.groupings import Grouping as Grouping, Length as Length
 from torsor.identification.reasons import Unidentifiable as Unidentifiable
-from torsor.identification.subspaces import Gap as Gap
+from torsor.identification.row_spaces import Gap as Gap
 from torsor.model.inertial_parameters import (
     inertial_parameter_names as inertial_parameter_names,
     inertial_parameters as inertial_parameters,

@@ -5,23 +5,29 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from numbers import Real
+from typing import Annotated
 
 import numpy as np
 
 from torsor._once import once
-from torsor.arrays import as_numbers
+from torsor.arrays import as_numbers, constant, take
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, ShapeError
-from torsor.identification.groupings import Grouping, groupings, symbols
-from torsor.identification.length_expressions import changed_lengths
-from torsor.identification.numerical_base import numerical_row_space
+from torsor.functions.dispatch import public
+from torsor.identification.groupings import Grouping, changed_lengths, groupings, symbols
 from torsor.identification.reasons import Unidentifiable, unidentifiable
-from torsor.identification.reduced_regressor import reduced_regressor
 from torsor.identification.regrouping import Regrouping, regrouped
-from torsor.identification.structural_base import RowSpace, length_unit, scales, structural_row_space
-from torsor.identification.subspaces import Gap
+from torsor.identification.row_spaces import (
+    Gap,
+    RowSpace,
+    length_unit,
+    numerical_row_space,
+    scales,
+    structural_row_space,
+)
 from torsor.identification.table import table
+from torsor.mechanics.regressors.torque_regressor import torque_regressor
 from torsor.model import Robot, inertial_parameter_names, inertial_parameters
 
 METHODS = ("structural", "numerical")
@@ -259,3 +265,19 @@ def _close_values(kept: float, dropped: float, tolerance: float) -> list[tuple[f
 
 def _warn(text: str) -> None:
     warnings.warn(text, ModelWarning, stacklevel=5)
+
+
+# The regressor of base parameters: some columns of the torque regressor, and no work for the others.
+
+Columns = Annotated[Array, "... nv count"]
+
+
+def regressor(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, columns: str) -> Columns:
+    """Columns of `torsor.identification.torque_regressor`, (..., nv, count), N·m or N per kg, kg·m and kg·m².
+
+    ``columns`` are their numbers as text, "9 11 12": what a kernel is made for is known by names. The others are not computed.
+    """
+    return take(torque_regressor(robot, q, v, a), constant([int(k) for k in columns.split()]))
+
+
+reduced_regressor = public(regressor, "Y", registered=False)

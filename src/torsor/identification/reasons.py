@@ -9,7 +9,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.identification.groupings import Grouping, relative_matrix
 from torsor.identification.regrouping import Regrouping
-from torsor.identification.structural_base import annihilated, length_unit, links_of
+from torsor.identification.row_spaces import annihilated, length_unit, links_of
 from torsor.model import Robot, inertial_parameter_names
 
 NO_EFFECT, COMBINED = "no effect", "only in combination"

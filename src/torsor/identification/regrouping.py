@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.identification.structural_base import RowSpace, scales
+from torsor.identification.row_spaces import RowSpace, scales
 
 IN_LINK = (4, 5, 6, 7, 8, 9, 1, 2, 3, 0)
 CLEAR = (1e-2, 1e-4, 1e-6, 1e-9)  # how far from the span of those before: clearly independent columns go first

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from torsor.arrays.typing import Array
-from torsor.identification.groupings import Grouping, symbols
-from torsor.identification.length_expressions import Length
+from torsor.identification.groupings import Grouping, Length, symbols
 from torsor.identification.reasons import NO_EFFECT, Unidentifiable
 from torsor.model import Robot, inertial_parameter_names
 

@@ -1,11 +1,11 @@
 from torsor.papers import formulations as formulations, rigid_body as rigid_body, second_kind as second_kind
 from torsor.papers._closed_form import ClosedForm as ClosedForm, closed_form as closed_form
-from torsor.papers.altafini_workspace import AltafiniEquationReport as AltafiniEquationReport
-from torsor.papers.euler_integration import (
+from torsor.papers.accelerations import (
+    AltafiniEquationReport as AltafiniEquationReport,
     euler_trajectory as euler_trajectory,
     joint_acceleration as joint_acceleration,
 )
-from torsor.papers.exponential_adjoint import (
+from torsor.papers.brackets import (
     adjoint_between as adjoint_between,
     adjoint_between_derivative as adjoint_between_derivative,
     adjoint_between_second_derivative as adjoint_between_second_derivative,

@@ -9,15 +9,10 @@ from torsor.functions.batched_arrays import ArrayForm
 from torsor.functions.describe import Algorithm
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import with_inverse
-from torsor.geometry.operation_estimates import (
-    for_brackets,
-)
-from torsor.mechanics.dynamics import (
-    articulated_body,
-    forward_dynamics as forward,
-)
+from torsor.geometry.operation_estimates import for_brackets
+from torsor.mechanics.dynamics import articulated_body, forward_dynamics as forward
 from torsor.model import Robot
-from torsor.papers import altafini_workspace as altafini, christoffel_brackets as brackets
+from torsor.papers import accelerations, brackets
 
 
 def _only_factorised(robot: Robot) -> list[Algorithm]:
@@ -53,8 +48,8 @@ christoffel_symbols_by_brackets = public(
     same_as="christoffel_symbols",
 )
 altafini_workspace_acceleration = public(
-    altafini.altafini_workspace_acceleration,
+    accelerations.altafini_workspace_acceleration,
     "acceleration",
-    rivals=with_inverse(altafini.altafini_workspace_acceleration),
+    rivals=with_inverse(accelerations.altafini_workspace_acceleration),
 )
-altafini_equation_report = checked(altafini.altafini_equation_report)
+altafini_equation_report = checked(accelerations.altafini_equation_report)

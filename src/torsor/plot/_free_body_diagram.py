@@ -7,19 +7,38 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from torsor import lie
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Vector3, Wrench
 from torsor.border import explained
+from torsor.errors import ModelError
+from torsor.functions.public.dynamics import joint_wrenches
+from torsor.functions.public.kinematics import body_twist
+from torsor.lie import se3
 from torsor.model import Robot
 from torsor.plot import solids
 from torsor.plot._mechanism import joint_solid
-from torsor.plot.canvas import GREEN, GREY, INK, KIND_COLOURS, LIGHT, arrow, finish_space, label, space_axes, triad
-from torsor.plot.free_body import Load, Motion, cut_free, link_number
-from torsor.plot.labels import label_along
+from torsor.plot.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    KIND_COLOURS,
+    LIGHT,
+    ORANGE,
+    VERMILION,
+    arrow,
+    finish_space,
+    label,
+    label_along,
+    space_axes,
+    triad,
+)
 from torsor.plot.skeleton import Skeleton, one_configuration, one_velocity, skeleton_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from mpl_toolkits.mplot3d import Axes3D
+
 
 _NOTHING = 1e-9  # of the largest of its kind: what is smaller is not drawn
 _LENGTHS = {"force": 0.55, "moment": 0.38, "velocity": 0.33}  # the longest arrow of each kind, of the link's size
@@ -73,9 +92,9 @@ def free_body_diagram(
         one_velocity(where, "v", robot, v),
         one_velocity(where, "a", robot, a),
     )
-    i = link_number(where, robot, link)
+    i = _link_number(where, robot, link)
     skeleton = skeleton_of(robot, state[0])
-    motion = cut_free(robot, skeleton, i, state, wrenches or {})
+    motion = _cut_free(robot, skeleton, i, state, wrenches or {})
     ax = space_axes(where, ax, gravity=robot.gravity, size=(7.5, 7.0))
     points = _link_points(skeleton, i)
     size = max(float(np.ptp(points, axis=0).max()), 0.15 * skeleton.extent)
@@ -95,7 +114,7 @@ def free_body_diagram(
     return FreeBody(ax, motion.twist, motion.loads, motion.total)
 
 
-def _arrows(T: Pose, motion: Motion, i: int) -> list[_Arrow]:
+def _arrows(T: Pose, motion: _Motion, i: int) -> list[_Arrow]:
     """All vectors to draw, in base axes, each moment about the point where its force acts."""
     R, p = T[:3, :3], T[:3, 3]
     found = []
@@ -162,7 +181,7 @@ def _draw_link(ax: Axes3D, skeleton: Skeleton, i: int, r: float) -> None:
     scene.draw(ax, "link")
 
 
-def _draw_table(ax: Axes3D, motion: Motion, i: int) -> None:
+def _draw_table(ax: Axes3D, motion: _Motion, i: int) -> None:
     """The numbers under the picture."""
     wrenches = [load.wrench for load in motion.loads]
     values = [*wrenches, motion.total]
@@ -204,3 +223,69 @@ def _places(values: Array, digits: int = 4) -> int:
 def _numbers(values: Vector3, places: int) -> str:
     rounded = np.round(np.asarray(values), places) + 0.0  # without the minus of −0
     return ",  ".join(f"{x:.{places}f}".replace("-", "−") for x in rounded.tolist())
+
+
+# The wrenches on one link of a moving robot, as numbers.
+
+
+class Load(NamedTuple):
+    """A wrench on a link: symbol, meaning, the point (3,) where it acts in base axes, m, and its value.
+
+    ``wrench`` (6,), N·m and N, is about the origin and in the axes of the link's frame; ``colour`` is that of its arrows.
+    """
+
+    symbol: str
+    meaning: str
+    point: Vector3
+    wrench: Wrench
+    colour: str
+
+
+class _Motion(NamedTuple):
+    """A link cut free: its twist V_i (6,), rad/s, m/s, in its frame, and every wrench on it."""
+
+    twist: Twist
+    loads: tuple[Load, ...]
+
+    @property
+    def total(self) -> Wrench:
+        """The sum of all wrenches (6,), N·m and N."""
+        return np.sum([load.wrench for load in self.loads], axis=0)
+
+
+def _link_number(where: str, robot: Robot, link: str | int) -> int:
+    """Position of a link given by name or by number from 1."""
+    if isinstance(link, str):
+        i = robot.structure.link_index(link)
+        if i < 0:
+            raise ModelError(f"{where}: {link!r} is the base, which no joint moves; choose one of robot.links.")
+        return i
+    if not 1 <= link <= robot.n:
+        raise ModelError(f"{where}: robot {robot.name!r} has links 1 to {robot.n}, got {link}.")
+    return link - 1
+
+
+def _cut_free(
+    robot: Robot, skeleton: Skeleton, i: int, state: tuple[Array, Array, Array], wrenches: Mapping[str, Wrench]
+) -> _Motion:
+    """Link i in the state (q, v, a): F_i − Σ Ad(T_ci)ᵀ F_c + weight + wrenches from outside [LP, (9.42)]."""
+    q, v, a = state
+    F = np.asarray(joint_wrenches(robot, q, v, a, dict(wrenches) or None))
+    T = skeleton.poses
+    loads = [Load(f"$F_{{{i + 1}}}$", f"through {robot.joints[i]}", skeleton.joints[i].far, F[i], VERMILION)]
+    for c in skeleton.children(i):
+        T_ci = se3.inverse(T[c]) @ T[i]
+        F_c = -np.asarray(lie.transform_wrench(T_ci, F[c]))
+        loads.append(Load(f"$-F_{{{c + 1}}}$", f"through {robot.joints[c]}", skeleton.joints[c].near, F_c, BLUE))
+    if skeleton.masses[i] > 0 and np.any(robot.gravity != 0):
+        force = T[i, :3, :3].T @ (skeleton.masses[i] * np.asarray(robot.gravity))
+        arm = T[i, :3, :3].T @ (skeleton.coms[i] - T[i, :3, 3])
+        weight = np.concatenate([np.cross(arm, force), force])
+        loads.append(Load(f"$m_{{{i + 1}}} g$", "weight", skeleton.coms[i], weight, INK))
+    for name, wrench in wrenches.items():
+        frame = robot.structure.frame(name)
+        if frame.link == i:
+            T_if = np.eye(4) if frame.pose_row is None else np.asarray(robot.parameters.frame_poses[frame.pose_row])
+            outside = np.asarray(lie.transform_wrench_inverse(T_if, np.asarray(wrench, float)))
+            loads.append(Load(r"$F_\mathrm{ext}$", f"at {name}", (T[i] @ T_if)[:3, 3], outside, ORANGE))
+    return _Motion(np.asarray(body_twist(robot, q, v, robot.links[i])), tuple(loads))

@@ -12,8 +12,7 @@ from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.model import Robot
 from torsor.model.structure import Structure
-from torsor.plot.canvas import GREY, INK, KIND_COLOURS, LIGHT, VERMILION, flat_axes, halo, legend
-from torsor.plot.planar_symbols import quartered_disk
+from torsor.plot.canvas import GREY, INK, KIND_COLOURS, LIGHT, VERMILION, flat_axes, halo, legend, quartered_disk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

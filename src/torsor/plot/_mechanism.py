@@ -18,12 +18,12 @@ from torsor.plot.canvas import (
     arrow,
     finish_space,
     label,
+    label_apart,
     legend,
     polyline,
     space_axes,
     triad,
 )
-from torsor.plot.labels import label_apart
 from torsor.plot.skeleton import FLOATING, JointPlace, Skeleton, one_configuration, skeleton_of
 
 if TYPE_CHECKING:

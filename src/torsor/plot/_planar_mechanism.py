@@ -11,12 +11,12 @@ from torsor.arrays.typing import Array, ConfigurationVector, Vector3
 from torsor.border import explained
 from torsor.errors import ModelError, ShapeError
 from torsor.model import Robot
-from torsor.plot import planar_symbols as symbols
-from torsor.plot.canvas import BLUE, GREEN, GREY, INK, LIGHT, VERMILION, flat_axes, legend
+from torsor.plot.canvas import BLUE, GREEN, GREY, INK, LIGHT, VERMILION, flat_axes, halo, legend, quartered_disk
 from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 _PARALLEL = 1e-6  # sine of the angle up to which axes count as parallel
 Counterweight = tuple[str, float, Vector3]
@@ -127,7 +127,7 @@ def _draw_links(ax: Axes, skeleton: Skeleton, plane: _Plane, r: float) -> None:
             ends = np.stack([near, far]) + np.array([[-3 * r], [3 * r]]) * plane.project(joint.axis)
             ax.plot(*ends.T, color=GREY, linewidth=1.2, zorder=2, gid=f"rail {k}")
         elif skeleton.parents[k - 1] < 0 and joint.kind == "revolute":
-            symbols.foot(ax, near, r)
+            _foot(ax, near, r)
 
 
 def _draw_symbols(ax: Axes, skeleton: Skeleton, plane: _Plane, r: float) -> tuple[list[Any], list[Any]]:
@@ -136,9 +136,9 @@ def _draw_symbols(ax: Axes, skeleton: Skeleton, plane: _Plane, r: float) -> tupl
     for k, joint in enumerate(skeleton.joints, 1):
         far = plane.project(joint.far)
         slide = plane.project(joint.axis) if joint.kind == "prismatic" else None
-        joints.append(symbols.joint(ax, far, r, f"joint {k}", square=joint.kind == "planar", slide=slide))
+        joints.append(_joint_symbol(ax, far, r, f"joint {k}", square=joint.kind == "planar", slide=slide))
     coms = [
-        symbols.quartered_disk(ax, com, r, f"centre of mass {k}") if mass > 0 else None
+        quartered_disk(ax, com, r, f"centre of mass {k}") if mass > 0 else None
         for k, (com, mass) in enumerate(zip(plane.project(skeleton.coms), skeleton.masses, strict=True), 1)
     ]
     return joints, coms
@@ -151,13 +151,13 @@ def _draw_vectors(ax: Axes, skeleton: Skeleton, plane: _Plane, r: float, patches
         at, com = plane.project(np.stack([joint.far, skeleton.coms[k - 1]]))
         children = skeleton.children(k - 1)
         ends = [plane.project(skeleton.joints[c].near) for c in children]
-        beside = any(symbols.parallel(end - at, com - at) for end in ends)
+        beside = any(_parallel(end - at, com - at) for end in ends)
         for c, end in zip(children, ends, strict=True):
             name = f"$d_{{{k}}}$" if len(children) == 1 else f"$d_{{{k},{c + 1}}}$"
-            symbols.vector(ax, at, end, name, VERMILION, r, (joints[k - 1], joints[c]), side=-1.0, beside=beside)
+            _vector(ax, at, end, name, VERMILION, r, (joints[k - 1], joints[c]), side=-1.0, beside=beside)
         if coms[k - 1] is not None:
             name = rf"$p_{{\bar{{{k}}}{k}}}$"
-            symbols.vector(ax, at, com, name, BLUE, r, (joints[k - 1], coms[k - 1]), side=1.0, beside=beside)
+            _vector(ax, at, com, name, BLUE, r, (joints[k - 1], coms[k - 1]), side=1.0, beside=beside)
 
 
 def _draw_numbers(ax: Axes, skeleton: Skeleton, plane: _Plane, r: float) -> None:
@@ -165,7 +165,7 @@ def _draw_numbers(ax: Axes, skeleton: Skeleton, plane: _Plane, r: float) -> None
     coms = plane.project(skeleton.coms)
     for k, com in enumerate(coms, 1):
         if skeleton.masses[k - 1] > 0:
-            symbols.note(ax, com + np.array([0.0, 2.0 * r]), f"${k}$", f"frame {k}")
+            _note(ax, com + np.array([0.0, 2.0 * r]), f"${k}$", f"frame {k}")
     places = plane.project(np.array([joint.far for joint in skeleton.joints]))
     for k, place in enumerate(places, 1):
         together = [j for j, other in enumerate(places, 1) if np.linalg.norm(other - place) < r]
@@ -183,7 +183,7 @@ def _draw_numbers(ax: Axes, skeleton: Skeleton, plane: _Plane, r: float) -> None
                 meeting += [sign * plane.project(skeleton.joints[j - 1].axis) for sign in (-1.0, 1.0)]
         text = ", ".join(rf"$\bar{{{j}}}$" for j in together)
         away = (3.2 if any(skeleton.joints[j - 1].kind == "prismatic" for j in together) else 2.3) * r
-        symbols.note(ax, place + away * symbols.widest_gap(meeting, r), text, f"frame {k}-bar")
+        _note(ax, place + away * _widest_gap(meeting, r), text, f"frame {k}-bar")
 
 
 def _draw_counterweights(
@@ -230,3 +230,95 @@ def _legend(ax: Axes, skeleton: Skeleton, notation: bool, weights: bool) -> None
         found.append(entry("counterweight", marker="o", color=GREEN, markeredgecolor=INK))
     # Above the picture: an arm stretched along it leaves no room inside.
     legend(ax, found, loc="lower center", bbox_to_anchor=(0.5, 1.02), borderaxespad=0.0, ncols=2)
+
+
+# The signs of planar drawings: pivots, slides, ground, quartered disks, named vectors. Lengths in m, on the page.
+
+
+def _foot(ax: Axes, at: Array, r: float) -> None:
+    """The ground under a pivot at ``at`` (2,)."""
+    from matplotlib.patches import Polygon
+
+    stand = at + r * np.array([[0.0, 0.0], [-1.5, -2.6], [1.5, -2.6]])
+    ax.add_patch(Polygon(stand, facecolor="white", edgecolor=INK, linewidth=1.0, zorder=2))
+    ground = at + r * np.array([[-2.4, -3.4], [2.4, -3.4], [2.4, -2.6], [-2.4, -2.6]])
+    ax.add_patch(Polygon(ground, facecolor="none", edgecolor=GREY, hatch="/////", linewidth=0.0, zorder=2))
+    ax.plot(*ground[2:].T, color=INK, linewidth=1.2, zorder=2)
+
+
+def _joint_symbol(ax: Axes, at: Array, r: float, gid: str, *, square: bool = False, slide: Array | None = None) -> Any:
+    """A circle for a pivot, a square, or a box along ``slide`` (2,), the direction of a prismatic joint."""
+    from matplotlib.patches import Circle, Rectangle
+
+    style: dict[str, Any] = {"facecolor": "white", "edgecolor": INK, "linewidth": 1.4, "zorder": 4, "gid": gid}
+    patch: Any
+    if slide is not None:
+        angle = float(np.degrees(np.arctan2(slide[1], slide[0])))
+        corner = (float(at[0] - 2.0 * r), float(at[1] - 1.3 * r))
+        patch = Rectangle(corner, 4.0 * r, 2.6 * r, angle=angle, rotation_point="center", **{**style, "zorder": 3})
+    elif square:
+        patch = Rectangle((float(at[0] - r), float(at[1] - r)), 2 * r, 2 * r, **style)
+    else:
+        patch = Circle(at, 0.85 * r, **style)
+    return ax.add_patch(patch)
+
+
+def _vector(
+    ax: Axes,
+    start: Array,
+    end: Array,
+    name: str,
+    colour: str,
+    r: float,
+    patches: tuple[Any, Any],
+    *,
+    side: float,
+    beside: bool,
+) -> None:
+    """An arrow from ``start`` to ``end`` (2,) with its name on one ``side`` (±1), drawn between the edges of ``patches``.
+
+    ``beside`` shifts it off the line, so that two vectors along one link can both be seen.
+    """
+    along = end - start
+    length = float(np.linalg.norm(along))
+    if length < 1e-6 * r:
+        return
+    across = side * np.array([-along[1], along[0]]) / length
+    shift = 0.4 * r * across if beside else np.zeros(2)
+    style: dict[str, Any] = {
+        "arrowstyle": "-|>",
+        "color": colour,
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "linewidth": 1.4,
+        "mutation_scale": 11,
+    }
+    if length > 2 * r:
+        style |= {"patchA": patches[0], "patchB": patches[1]}
+    arrow = ax.annotate("", end + shift, start + shift, arrowprops=style, zorder=6)
+    arrow.set_gid(f"vector {name}")
+    _note(ax, start + 0.5 * along + 2.0 * r * across, name, f"name {name}", color=colour)
+
+
+def _note(ax: Axes, at: Array, text: str, gid: str, **style: Any) -> None:
+    """A short text centred at a point (2,)."""
+    x, y = at
+    ax.text(x, y, text, ha="center", va="center", fontsize=10, zorder=9, path_effects=halo(), gid=gid, **style)
+
+
+def _parallel(a: Array, b: Array) -> bool:
+    """Whether two vectors (2,) point the same way, to within a few degrees."""
+    scale = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return scale > 0 and float(a @ b) > 0.99 * scale
+
+
+def _widest_gap(directions: list[Array], r: float) -> Array:
+    """The unit vector (2,) in the middle of the widest gap between directions; those shorter than ``r`` do not count."""
+    unit = [np.arctan2(d[1], d[0]) for d in directions if np.linalg.norm(d) > min(r, 0.999)]
+    if not unit:
+        return np.array([-0.7, 0.7])
+    angles = np.sort(np.array(unit))
+    gaps = np.diff(np.append(angles, angles[0] + 2 * np.pi))
+    widest = int(np.argmax(gaps))
+    middle = angles[widest] + gaps[widest] / 2
+    return np.array([np.cos(middle), np.sin(middle)])

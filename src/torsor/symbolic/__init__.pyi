@@ -1,2 +1,1 @@
-from torsor.symbolic._equations import equations as equations
-from torsor.symbolic.result import Equations as Equations
+from torsor.symbolic._equations import Equations as Equations, equations as equations

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from torsor._once import once
 from torsor.errors import ArgumentError, printable
 from torsor.geometry.bivectors import planes_of
-from torsor.symbolic.metric import Metric
+from torsor.symbolic.fourier import Element, Ring
 from torsor.symbolic.naming import sympy_module
 from torsor.symbolic.printed import Printed, Quantity
+from torsor.symbolic.readable import Writer
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,3 +94,155 @@ class Geometry(Printed):
 
 def _index(*indices: int) -> str:
     return "".join(str(i + 1) for i in indices)
+
+
+# The mass matrix of a small robot as a metric in closed form: Christoffel symbols and curvature, exact.
+#
+# M has entries that are polynomials in symbols, sines and cosines, and so have det M and the adjugate. Curvature is then a
+# quotient of two of these: multiplied by det M, the formula of the paper has no division left.
+
+MOST_PRODUCTS = 3_000_000  # of terms: a few seconds
+DIVIDED = 200_000  # products of terms: longer quotients are left as they are
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """M (nv, nv) of a robot in a ring, and what is needed to write its elements as expressions: `Writer`'s arguments."""
+
+    robot: str
+    ring: Ring
+    M: list[list[Element]]
+    generators: list[Any]
+    inertial: set[int]
+    decimals: bool
+
+    def connection(self) -> list[list[list[Element]]]:
+        """Γ_ijk = ½ (∂_i M_kj + ∂_j M_ki − ∂_k M_ij), the lowered index last [PBP95, (52); LP, (9.87)]."""
+        ring, M, n = self.ring, self.M, len(self.M)
+        d = [[[ring.derivative(M[i][j], k) for k in range(n)] for j in range(n)] for i in range(n)]
+        half = ring.constant(0.5)
+
+        def entry(i: int, j: int, k: int) -> Element:
+            parts = d[k][j][i], d[k][i][j], -d[i][j][k]
+            return _sum([part * half for part in parts])
+
+        return [[[entry(i, j, k) for k in range(n)] for j in range(n)] for i in range(n)]
+
+    def determinant(self) -> Element:
+        """det M."""
+        everything = tuple(range(len(self.M)))
+        return _Products(self).minor(everything, everything)
+
+    def curvature(self) -> list[Element]:
+        """det M · R_ijkl, for the entries of `planes_of`, where the lowered tensor is [PBP95, (66)]::
+
+        R_ijkl = ∂_k Γ_jli − ∂_l Γ_jki + Σ_rs m^rs (Γ_ilr Γ_jks − Γ_ikr Γ_jls)
+        """
+        n, products, Gamma = len(self.M), _Products(self), self.connection()
+        everything = tuple(range(n))
+        det = products.minor(everything, everything)
+        adjugate = [[products.cofactor(r, s) for s in range(n)] for r in range(n)]
+        found = []
+        for i, j, k, l in planes_of(n).ijkl.T.tolist():
+            ring = self.ring
+            linear = _sum([ring.derivative(Gamma[j][l][i], k), -ring.derivative(Gamma[j][k][i], l)])
+            parts = [products.of(det, linear)]
+            for r in range(n):
+                for s in range(n):
+                    pair = _sum(
+                        [products.of(Gamma[i][l][r], Gamma[j][k][s]), -products.of(Gamma[i][k][r], Gamma[j][l][s])]
+                    )
+                    parts.append(products.of(adjugate[r][s], pair))
+            found.append(_sum(parts))
+        return found
+
+    def written(self, sympy: Any, elements: Sequence[Element]) -> list[Any]:
+        """Elements as expressions."""
+        writer = self._writer(sympy)
+        return [writer.expression(self.ring.harmonics(x)) for x in elements]
+
+    def quotients(self, sympy: Any, above: Sequence[Element], below: Element, power: int = 1) -> list[Any]:
+        """Each element over a power of one, as expressions: without the powers of symbols that both have, nor that one itself."""
+        if not below:
+            raise ArgumentError(
+                f"equations: the mass matrix of robot {self.robot!r} is singular wherever it is, so its curvature is undefined. "
+                "`torsor.dynamics.mass_matrix_report(robot, q)` says why; give links mass (robot.with_inertia), or joints an "
+                "armature."
+            )
+        ring, writer, (shared, divisor) = self.ring, self._writer(sympy), self._without_common_powers(below)
+        monomial, bottom = self._power(sympy, shared), writer.expression(ring.harmonics(divisor))
+        number, bottom = bottom.as_content_primitive()
+        found = []
+        for x in above:
+            if not x:
+                found.append(sympy.Integer(0))
+                continue
+            powers, rest = self._without_common_powers(x)
+            left = power
+            while left and len(rest.terms) * len(divisor.terms) <= DIVIDED and (less := ring.quotient(rest, divisor)):
+                rest, left = less, left - 1
+            own, top = writer.expression(ring.harmonics(rest)).as_content_primitive()
+            found.append(
+                sympy.Mul(own / number**left, self._power(sympy, powers), top, monomial**-power, bottom**-left)
+            )
+        return found
+
+    def _writer(self, sympy: Any) -> Writer:
+        n = len(self.M)
+        return Writer(sympy, self.generators, n, self.inertial, set(), decimals=self.decimals)
+
+    def _power(self, sympy: Any, exponents: Sequence[int]) -> Any:
+        return sympy.Mul(*(x**e for x, e in zip(self.generators, exponents, strict=True)))
+
+    def _without_common_powers(self, x: Element) -> tuple[list[int], Element]:
+        """The powers of the symbols that all terms share, and the element divided by them."""
+        ring = self.ring
+        exponents = [ring.exponents(key)[: ring.symbols] for key in x.terms]
+        least = [min(column) for column in zip(*exponents, strict=True)]
+        return least, ring.divided(x, least)
+
+
+class _Products:
+    """Products of elements, counted: what would fill books is refused before it takes minutes."""
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric, self._count = metric, 0
+        self._minors: dict[tuple[tuple[int, ...], tuple[int, ...]], Element] = {}
+
+    def of(self, a: Element, b: Element) -> Element:
+        self._count += len(a.terms) * len(b.terms)
+        if self._count > MOST_PRODUCTS:
+            raise ArgumentError(
+                f"equations: the curvature of robot {self._metric.robot!r} in closed form is too long to be read by anyone. Keep "
+                "its numbers, torsor.symbolic.equations(robot, numbers=True), lock joints with robot.lock, or evaluate it: "
+                "torsor.geometry.riemann_curvature(robot, q)."
+            )
+        return a * b
+
+    def minor(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> Element:
+        """The determinant of some rows and columns of M, by the first of these rows."""
+        if not rows:
+            return self._metric.ring.constant(1.0)
+        key = rows, columns
+        if key not in self._minors:
+            parts = []
+            for place, column in enumerate(columns):
+                left = columns[:place] + columns[place + 1 :]
+                part = self.of(self._metric.M[rows[0]][column], self.minor(rows[1:], left))
+                parts.append(-part if place % 2 else part)
+            self._minors[key] = _sum(parts)
+        return self._minors[key]
+
+    def cofactor(self, r: int, s: int) -> Element:
+        """Entry (r, s) of the adjugate of M, which is symmetric."""
+        n = len(self._metric.M)
+        minor = self.minor(tuple(i for i in range(n) if i != r), tuple(j for j in range(n) if j != s))
+        return -minor if (r + s) % 2 else minor
+
+
+def _sum(parts: Sequence[Element]) -> Element:
+    """The sum, without what is only rounding next to its parts."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total.without_noise(max(part.size for part in parts))

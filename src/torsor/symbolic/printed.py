@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from torsor._text_files import path_to_write, write_text
+from torsor.errors import ArgumentError, MissingDependency, printable
 from torsor.symbolic.notation import Latex, MathML, Text, lines
 
 WIDTH = 100  # letters per line
+SIZE = 12  # points: letters of a picture
+LINE = 2.0  # of the size of these letters
 
 
 class Quantity(NamedTuple):
@@ -101,12 +104,10 @@ class Printed:
 
     def to_png(self, path: str | Path, *, dpi: int = 150) -> Path:
         """Write a picture (needs matplotlib, pip install 'torsor[plot]'); returns its path."""
-        from torsor.symbolic.picture import draw
-
         rows = []
         for head, parts in self._latex_lines(90):
             rows += [(f"${head} =$", f"${parts[0]}$"), *(("", f"$\\quad {part}$") for part in parts[1:])]
-        return draw(rows, path_to_write("to_png", path), dpi)
+        return _draw(rows, path_to_write("to_png", path), dpi)
 
 
 def _filled(head: str, words: list[str]) -> list[str]:
@@ -118,3 +119,40 @@ def _filled(head: str, words: list[str]) -> list[str]:
             row = " " * len(head)
         row += piece
     return [*rows, row]
+
+
+def _draw(rows: list[tuple[str, str]], path: Path, dpi: int) -> Path:
+    """Write rows of (left side, right side) as a picture, typeset by matplotlib, aligned between the two; returns the path."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingDependency(
+            "to_png typesets with matplotlib, which is missing: pip install 'torsor[plot]'."
+        ) from error
+    if path.suffix != ".png":
+        raise ArgumentError(f"to_png writes PNG files; name it {path.with_suffix('.png')}, not {path}.")
+    height = LINE * SIZE / 72 * (len(rows) + 1)
+    figure = Figure(figsize=(1.0, height))
+    canvas = FigureCanvasAgg(figure)
+    texts = []
+    for k, row in enumerate(rows):
+        y = 1 - LINE * SIZE / 72 * (k + 1) / height
+        texts.append([
+            figure.text(0.0, y, side, size=SIZE, ha=align, va="baseline", math_fontfamily="cm")
+            for side, align in zip(row, ("right", "left"), strict=True)
+        ])  # fmt: skip
+    renderer = canvas.get_renderer()
+    left, right = (max(text[side].get_window_extent(renderer).width for text in texts) / figure.dpi for side in (0, 1))
+    margin = 0.25
+    width = left + right + 2 * margin + 0.1
+    figure.set_size_inches(width, height)
+    for text in texts:
+        text[0].set_x((margin + left) / width)
+        text[1].set_x((margin + left + 0.1) / width)
+    try:
+        figure.savefig(path, dpi=dpi, facecolor="white", format="png")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ArgumentError(printable(f"to_png: cannot write {path}: {reason}.")) from error
+    return path

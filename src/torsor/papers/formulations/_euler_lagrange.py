@@ -19,8 +19,7 @@ from torsor.border import checked
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
-from torsor.papers.formulations.model import Model, joint_forces, total
-from torsor.papers.formulations.screw_links import screw_model
+from torsor.papers.formulations.links import Model, joint_forces, screw_model, total
 
 Columns = dict[int, Twist]  # joint → column of a link's body Jacobian
 

@@ -24,9 +24,17 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.border import checked
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
-from torsor.papers.formulations.matrix_rates import MatrixRates, derivative_by_own_joint, matrix_rates, trace_of_product
-from torsor.papers.formulations.model import Model, along, joint_forces
-from torsor.papers.formulations.vector_links import VectorLink, lagrangian_model
+from torsor.papers.formulations.links import (
+    MatrixRates,
+    Model,
+    VectorLink,
+    along,
+    derivative_by_own_joint,
+    joint_forces,
+    lagrangian_model,
+    matrix_rates,
+    trace_of_product,
+)
 
 
 @checked

@@ -17,9 +17,14 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.border import checked
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
-from torsor.papers.formulations.matrix_links import matrix_model
-from torsor.papers.formulations.matrix_rates import derivative_by_own_joint, matrix_rates, trace_of_product
-from torsor.papers.formulations.model import Model, joint_forces
+from torsor.papers.formulations.links import (
+    Model,
+    derivative_by_own_joint,
+    joint_forces,
+    matrix_model,
+    matrix_rates,
+    trace_of_product,
+)
 
 
 @checked

@@ -23,8 +23,15 @@ from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import gather_vector
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
-from torsor.papers.formulations.model import Model, along, joint_forces, joint_rates, refuse_other_joints
-from torsor.papers.formulations.screw_links import ScrewLink, moving_screw_model
+from torsor.papers.formulations.links import (
+    Model,
+    ScrewLink,
+    along,
+    joint_forces,
+    joint_rates,
+    moving_screw_model,
+    refuse_other_joints,
+)
 
 
 class Line(NamedTuple):

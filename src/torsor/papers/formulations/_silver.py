@@ -21,8 +21,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Matrix
 from torsor.border import checked
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
-from torsor.papers.formulations.model import Model, along, joint_forces, total
-from torsor.papers.formulations.vector_links import VectorLink, newton_euler_model
+from torsor.papers.formulations.links import Model, VectorLink, along, joint_forces, newton_euler_model, total
 
 
 class Place(NamedTuple):

@@ -17,9 +17,15 @@ from torsor.arrays.typing import Algebra, Array, ConfigurationVector, JointVecto
 from torsor.border import checked
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
-from torsor.papers.formulations.matrix_links import MatrixLink, matrix_model
-from torsor.papers.formulations.matrix_rates import trace_of_product
-from torsor.papers.formulations.model import Model, joint_forces, scaled, total
+from torsor.papers.formulations.links import (
+    MatrixLink,
+    Model,
+    joint_forces,
+    matrix_model,
+    scaled,
+    total,
+    trace_of_product,
+)
 
 First = dict[int, Algebra]  # k → ∂W_j/∂q_k, for one link j
 Second = dict[tuple[int, int], Algebra]  # (k, l) → ∂²W_j/∂q_k∂q_l, with k before or equal to l

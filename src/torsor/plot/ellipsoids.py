@@ -10,16 +10,34 @@ import numpy as np
 from torsor import lie
 from torsor.arrays.typing import Array, ConfigurationVector, Matrix3, Vector3
 from torsor.border import explained
-from torsor.errors import ModelError
-from torsor.functions.public.dynamics import inverse_mass_matrix
-from torsor.functions.public.kinematics import mixed_jacobian
+from torsor.errors import ArgumentError, ModelError
+from torsor.functions.public.dynamics import inverse_mass_matrix, mass_matrix
+from torsor.functions.public.kinematics import frame_pose, mixed_jacobian
 from torsor.lie.se3 import pose
 from torsor.lie.unchecked.inertias import rotational
 from torsor.model import Robot
 from torsor.plot import solids
 from torsor.plot._mechanism import draw_bodies, draw_masses, mass_handle
-from torsor.plot.canvas import INK, LIGHT, ORANGE, PURPLE, SKY, arrow, finish_space, label, legend, space_axes
+from torsor.plot.canvas import (
+    BLUE,
+    GREY,
+    INK,
+    LIGHT,
+    ORANGE,
+    PURPLE,
+    SKY,
+    arrow,
+    finish_space,
+    flat_axes,
+    label,
+    legend,
+    space_axes,
+)
+from torsor.plot.joint_plane import Joints, check_resolution, joint_plane
 from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of, tip_frame
+from torsor.redundancy.report_text import units_of_freedoms
+from torsor.tasks import FrameTask, SelectedTask, Task, position_task
+from torsor.tasks.public import manipulability_ellipsoid as ellipsoid_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,4 +194,114 @@ def link_inertia_ellipsoids(robot: Robot, q: ConfigurationVector | None = None, 
     if impossible:
         handles.append(Patch(color=PURPLE, alpha=0.5, label="inertia that no real body has"))
     legend(ax, [Patch(color=LIGHT, label="link"), *handles, mass_handle()])
+    return ax
+
+
+# The ellipsoid of a frame's velocities or accelerations, on the mechanism
+
+_UNITS = {"velocity": "m/s", "energy": "m/s", "force": "m/s²"}
+_SAID = {
+    "velocity": r"velocities of {} for $|\dot q| \leq 1$ {}",
+    "energy": r"velocities of {} for $\dot q^T M \dot q \leq 1$ J",
+    "force": r"accelerations of {} for $|\tau| \leq 1$ {}",
+}
+_JOINT_UNITS = {"velocity": {"rad": "rad/s", "m": "m/s"}, "force": {"rad": "N m", "m": "N"}}
+
+
+@explained
+def manipulability_ellipsoid(
+    robot: Robot,
+    q: ConfigurationVector | None = None,
+    frame: str | Task | None = None,
+    *,
+    bounded: str = "velocity",
+    ax: Axes | None = None,
+) -> Axes:
+    """The manipulability ellipsoid of a frame's origin, on the mechanism: long where the robot moves it easily [Yos85].
+
+    ``q`` (nq,), rad or m (neutral if None); ``frame`` is the last named frame of the last link if None, and may be a task of one
+    to three linear rows of a frame: `position_task` with some rows is drawn as an ellipse or line along these. ``bounded`` as for
+    `torsor.tasks.manipulability_ellipsoid`: "velocity", "energy" or "force". At each axis stands its half length, m/s or m/s².
+    Scaled to be seen. Returns the Axes, in m.
+    """
+    q = one_configuration("manipulability_ellipsoid", robot, q)
+    frame = tip_frame(robot) if frame is None else frame
+    task = position_task(frame) if isinstance(frame, str) else frame
+    name, rows = _linear_rows(robot, q, task)
+    found = ellipsoid_of(robot, q, task, bounded)
+    lengths, directions = np.zeros(3), np.zeros((3, 3))
+    lengths[: task.size], directions[:, : task.size] = np.nan_to_num(found.lengths), rows @ found.axes
+    texts = [f"{length:.3g} {_UNITS[bounded]}" for length in lengths]
+    said = _SAID[bounded].format(name, _joint_units(robot, bounded))
+    drawn = Ellipsoid(lengths, directions)
+    return draw_at_frame("manipulability_ellipsoid", robot, q, name, drawn, texts, said, ax)
+
+
+def _linear_rows(robot: Robot, q: ConfigurationVector, task: Task) -> tuple[str, Array]:
+    """The frame of a task of linear rows, and the directions of these (3, m) in base axes."""
+    whole, rows = (task.task, task.rows) if isinstance(task, SelectedTask) else (task, tuple(range(task.size)))
+    if isinstance(whole, FrameTask) and all(whole.labels[row].startswith("v") for row in rows):
+        axes = np.eye(3) if whole.kind == "position" else np.asarray(frame_pose(robot, q, whole.frame))[:3, :3]
+        return whole.frame, axes[:, ["xyz".index(whole.labels[row][1]) for row in rows]]
+    raise ArgumentError(
+        f"manipulability_ellipsoid: drawn are velocities of a point, one to three linear rows (vx, vy, vz) of one frame; "
+        f"this task has {', '.join(task.labels)}. torsor.tasks.manipulability_ellipsoid has the numbers of every task."
+    )
+
+
+def _joint_units(robot: Robot, bounded: str) -> str:
+    """Of what is bounded, if all joints have the same."""
+    units = (
+        {_JOINT_UNITS[bounded][unit] for unit in units_of_freedoms(robot.structure)} if bounded != "energy" else set()
+    )
+    return units.pop() if len(units) == 1 else "in the unit of each joint"
+
+
+# The mass matrix as a metric on the plane of two joints: an ellipse at each point, as mapmakers draw them
+
+
+@explained
+def mass_matrix_ellipse(
+    robot: Robot,
+    joints: Joints,
+    *,
+    q: ConfigurationVector | None = None,
+    resolution: int = 9,
+    ax: Axes | None = None,
+    colour: str = BLUE,
+) -> Axes:
+    """Ellipses vᵀ M(q) v = 1 J over the plane of two joints, where v moves these two alone [BSP93, (8); PBP95, (65)].
+
+    ``joints``: two joints with one degree of freedom, by name or position in `robot.coordinates`; the others stay as in
+    ``q`` (nq,), rad or m (neutral if None). At ``resolution`` × ``resolution`` points, all to one scale: where ellipses are
+    large the robot is light, where they all are equal the metric M is flat in these coordinates. The title states how many
+    seconds of motion are drawn. Returns the Axes, rad or m.
+    """
+    plane = joint_plane("mass_matrix_ellipse", robot, joints)
+    check_resolution("mass_matrix_ellipse", resolution)
+    rest = one_configuration("mass_matrix_ellipse", robot, q)
+    states = plane.grid(rest, resolution, inset=0.5 / resolution)
+    pair = [plane.across.v, plane.up.v]
+    M = np.asarray(mass_matrix(robot, states))[..., pair, :][..., pair]
+    if np.any(np.linalg.eigvalsh(M)[..., 0] <= 0):
+        raise ModelError(
+            f"mass_matrix_ellipse: these joints of robot {robot.name!r} can move without moving any mass, so that the ellipse "
+            "has no end; give every link a mass (see torsor.dynamics.mass_matrix_report)."
+        )
+    angle = np.linspace(0.0, 2 * np.pi, 73)
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    # Every v with vᵀ M v = 1 is L⁻ᵀ u, where M = L Lᵀ and |u| = 1.
+    v = np.swapaxes(np.linalg.solve(np.swapaxes(np.linalg.cholesky(M), -1, -2), circle.T), -1, -2)
+    cell = np.array([d.high - d.low for d in plane]) / resolution
+    seconds = 0.46 * float(np.min(cell / np.abs(v).max(axis=(0, 1, 2))))
+    ax = flat_axes(ax)
+    centres = states[..., [plane.across.q, plane.up.q]]
+    for row in range(resolution):
+        for column in range(resolution):
+            ellipse = centres[row, column] + seconds * v[row, column]
+            ax.fill(*ellipse.T, facecolor=colour, alpha=0.18, edgecolor="none")
+            ax.plot(*ellipse.T, color=colour, linewidth=1.0, gid=f"ellipse {row},{column}")
+    ax.plot(*centres.reshape(-1, 2).T, linestyle="none", marker=".", markersize=2, color=GREY)
+    plane.label(ax)
+    ax.set_title(rf"$v^T M v = 1$ J, after {seconds:.2g} s", fontsize=9)
     return ax

@@ -1,7 +1,8 @@
-"""What joint forces can depend on, from the structure of a robot alone: the row space of its regressor, without any state.
+"""What joint forces can depend on, the row space of a robot's regressor: from its structure alone, or from random states.
 
-No joint force depends on a change of the parameters π if and only if the change makes no kinetic energy and no gradient of
-potential energy: M(q) ≡ 0 and ∂U(q) ≡ 0. Both are sums over the joints c of terms [PBP95, (40)]
+From the structure, without any state. No joint force depends on a change of the parameters π if and only if the change makes
+no kinetic energy and no gradient of potential energy: M(q) ≡ 0 and ∂U(q) ≡ 0. Both are sums over the joints c of terms
+[PBP95, (40)]
 
     M_kc = S_cᵀ G_c J_k,   ∂_c U = −S_cᵀ G_c (0, g),
 
@@ -27,15 +28,18 @@ number of base parameters is Σ dim Z_l. The question, and the recursion over at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.identification.subspaces import Gap, Subspaces
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import joint_screws
-from torsor.model import Robot
+from torsor.mechanics.regressors.torque_regressor import torque_regressor
+from torsor.model import Robot, random_state
+from torsor.model.structure import Limits
 
 _ROWS, _TWISTS = np.eye(10), np.eye(6)
 POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])  # of the metre in m, m c and I
@@ -139,3 +143,103 @@ def _composites(links: list[Link]) -> list[dict[int, Array]]:
             X = _transform(M)
             beyond[parent] |= {j: X @ X_j for j, X_j in beyond[i].items()}
     return beyond
+
+
+# Subspaces of ℝᵏ as orthonormal rows, grown by vectors and closed under linear maps, with a record of how clear it was.
+
+
+class Gap(NamedTuple):
+    """How clearly what counts and what does not are told apart: the smallest of the first, the largest of the second.
+
+    Both relative, 1 being a full effect; ``kept`` is infinite and ``dropped`` zero where there is none.
+    """
+
+    kept: float
+    dropped: float
+
+    @property
+    def ratio(self) -> float:
+        """Of the two; infinite if nothing was dropped but zeros."""
+        return self.kept / self.dropped if self.dropped else float("inf")
+
+
+class Subspaces:
+    """Operations on subspaces that take what is shorter than ``tolerance`` for zero, and remember how close that was."""
+
+    def __init__(self, tolerance: float) -> None:
+        self.tolerance = tolerance
+        self.gap = Gap(float("inf"), 0.0)
+
+    def sum(self, space: Array, vectors: Array) -> Array:
+        """Orthonormal rows of span(space, vectors): ``space`` (r, k) orthonormal, ``vectors`` (s, k) of length about 1."""
+        left = vectors - (vectors @ space.T) @ space
+        left = left - (left @ space.T) @ space  # twice is enough: the first leaves rounding errors of size 1 · ε
+        _, sizes, directions = np.linalg.svd(left, full_matrices=False)
+        fresh = sizes > self.tolerance
+        self._note(sizes[fresh], sizes[~fresh])
+        return np.concatenate([space, directions[fresh]])
+
+    def span(self, vectors: Array) -> Array:
+        """Orthonormal rows (r, k) of the span of ``vectors`` (s, k)."""
+        return self.sum(np.zeros((0, vectors.shape[1])), vectors)
+
+    def closure(self, vectors: Array, maps: Sequence[Array]) -> Array:
+        """Orthonormal rows of the smallest space with ``vectors`` (s, k) in it that the ``maps`` (k, k) map into itself."""
+        space, done = self.span(vectors), 0
+        while done < len(space):
+            fresh, done = space[done:], len(space)
+            space = self.sum(space, np.concatenate([fresh @ A.T for A in maps]))
+        return space
+
+    def _note(self, kept: Array, dropped: Array) -> None:
+        smallest, largest = (
+            (float(kept.min()) if kept.size else np.inf),
+            (float(dropped.max()) if dropped.size else 0.0),
+        )
+        self.gap = Gap(min(self.gap.kept, smallest), max(self.gap.dropped, largest))
+
+
+# What joint forces can depend on, from the numerical rank of a regressor stacked over random states [Gau91].
+
+LEAST = 64  # states: more than any one joint force can need for the parameters of its own link
+ROWS_PER_COLUMN = 3
+AT_ONCE = 2_000_000  # numbers of a regressor that are held together
+SHORT = 0.3  # of the longest column: shorter ones are weighted as if they were so long
+
+
+def numerical_row_space(robot: Robot, tolerance: float, seed: int) -> RowSpace:
+    """The row space of the regressor at enough random states: right singular vectors with values above ``tolerance``.
+
+    Columns are made about equally long, so that light and heavy, long and short count alike; but a column that is nearly
+    zero stays so. Joint limits are not heeded: the regressor is an analytic function, and what it depends on within the
+    limits it depends on everywhere.
+    """
+    unit = length_unit(robot)
+    triangle = stacked_regressor(robot, seed) / scales(robot.n, unit)
+    lengths = np.linalg.norm(triangle, axis=0)
+    lengths = np.maximum(lengths, SHORT * lengths.max())
+    _, sizes, directions = np.linalg.svd(triangle / lengths, full_matrices=False)
+    sizes = sizes / sizes[0]
+    rank = int(np.sum(sizes > tolerance))
+    rows = directions[:rank] * lengths
+    dropped = float(sizes[rank]) if rank < len(sizes) else 0.0
+    return RowSpace(np.linalg.qr(rows.T)[0].T, unit, Gap(float(sizes[rank - 1]), dropped))
+
+
+def stacked_regressor(robot: Robot, seed: int) -> Array:
+    """The triangular factor (≤ 10 n, 10 n) of the regressor at random states, one below the other."""
+    s, columns = robot.structure, robot.n_inertial_parameters
+    free = np.full(robot.nq, np.inf)
+    no_limits = Limits(tuple(-free), tuple(free), s.limits.velocity, s.limits.effort)
+    states = max(LEAST, -(-ROWS_PER_COLUMN * columns // robot.nv))
+    unlimited = Robot(replace(s, limits=no_limits), robot.parameters)
+    q, v, a = random_state(unlimited, seed=seed, batch=(states,))
+    triangle: Array = np.zeros((0, columns))
+    step = max(1, AT_ONCE // (columns * robot.nv))
+    for some in range(0, states, step):
+        part = slice(some, some + step)
+        Y = np.broadcast_to(
+            torque_regressor(robot, q[part], v[part], a[part]), (len(q[part]), robot.nv, columns)
+        ).reshape(-1, columns)
+        triangle = np.linalg.qr(np.concatenate([triangle, Y]), mode="r")
+    return triangle

@@ -20,8 +20,15 @@ from torsor.border import checked
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
-from torsor.papers.formulations.model import Model, along, joint_forces
-from torsor.papers.formulations.screw_links import DenseLink, ScrewLink, dense_model, moving_screw_model
+from torsor.papers.formulations.links import (
+    DenseLink,
+    Model,
+    ScrewLink,
+    along,
+    dense_model,
+    joint_forces,
+    moving_screw_model,
+)
 
 
 @checked
