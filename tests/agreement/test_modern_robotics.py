@@ -985,7 +985,7 @@ STATE = np.zeros(3)
             ModelError,
             "MassMatrix: column 1 of `Slist` must be a screw axis, finite and not all zero",
         ),
-        (lambda M, G, S: mr.FKinSpace(np.zeros((4, 4)), S, STATE), ModelError, "FKinSpace: M: bottom row"),
+        (lambda M, G, S: mr.FKinSpace(np.zeros((4, 4)), S, STATE), ModelError, "FKinSpace: `M`: bottom row"),
         (lambda M, G, S: mr.FKinSpace(M, S, STATE), ShapeError, r"`M` must be the home pose.*got shape \(4, 4, 4\)"),
         (
             lambda M, G, S: mr.IKinSpace(S, M[0], M[1], STATE, 0.0, 1e-3),

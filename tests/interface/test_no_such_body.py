@@ -183,12 +183,12 @@ SOUND = np.diag([0.01, 0.06, 0.06, 2.0, 2.0, 2.0])
 def test_a_list_of_inertias_that_no_body_has_is_said():
     impossible = np.diag([1.0, 1.0, 3.0, 2.0, 2.0, 2.0])
     with pytest.warns(
-        torsor.ModelWarning, match=r"chain: no body has the inertia Glist\[1\]: triangle inequality.*33\.3%"
+        torsor.ModelWarning, match=r"no body has the inertia Glist\[1\]: triangle inequality.*33\.3%"
     ) as seen:
         robot = mr.chain(**LISTS, Glist=[SOUND, impossible])
     assert seen[0].filename == __file__
     np.testing.assert_allclose(robot.inertia("link_2").rotational, np.diag([1.0, 1.0, 3.0]))  # and used as given
-    with pytest.warns(torsor.ModelWarning, match=r"MassMatrix: no body has the inertia Glist\[0\].*nor Glist\[1\]"):
+    with pytest.warns(torsor.ModelWarning, match=r"no body has the inertia Glist\[0\].*nor Glist\[1\]"):
         mr.MassMatrix([0.1, 0.2], LISTS["Mlist"], [impossible, impossible], LISTS["Slist"])
 
 

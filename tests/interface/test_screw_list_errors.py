@@ -532,7 +532,12 @@ def test_the_table_of_the_page_loads_and_moves():
 
 
 def test_the_page_names_every_key():
-    from torsor.formats import screw_list, screw_list_dh
+    from torsor.formats import screw_list, screw_list_parts
 
-    for key in (*screw_list.ROBOT_KEYS, *screw_list.JOINT_KEYS, *screw_list_dh.TABLE_KEYS, *screw_list_dh.ROW_KEYS):
+    for key in (
+        *screw_list.ROBOT_KEYS,
+        *screw_list.JOINT_KEYS,
+        *screw_list_parts.TABLE_KEYS,
+        *screw_list_parts.ROW_KEYS,
+    ):
         assert f"`{key}`" in PAGE, key

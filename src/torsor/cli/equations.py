@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torsor
-from torsor.cli.robot_argument import robot_of
+from torsor.cli.main import robot_of
 from torsor.errors import printable
 from torsor.symbolic import equations
 from torsor.symbolic.naming import parsed, sympy_module

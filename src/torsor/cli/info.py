@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import torsor
-from torsor.cli.robot_argument import add_robot, robot_of
+from torsor.cli.main import add_robot, robot_of
 from torsor.errors import printable
 
 

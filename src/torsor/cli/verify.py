@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Callable
 
-from torsor.cli.robot_argument import add_robot, robot_of
+from torsor.cli.main import add_robot, robot_of
 from torsor.errors import TorsorError
 from torsor.verification import _verify as verification
 from torsor.verification._verify import Residual

@@ -9,8 +9,9 @@ import numpy as np
 
 from torsor.arrays.typing import Array, Vector3
 from torsor.errors import FileError, ModelError, TorsorError, printable, warn_of_model
-from torsor.formats import check_inertia, check_joints, check_suspicious, check_tree, safe_xml, urdf
+from torsor.formats import check_inertia, check_suspicious, safe_xml, urdf
 from torsor.formats.build import FLOATING, build
+from torsor.formats.check_mechanism import check_joints, check_tree
 from torsor.formats.description import Description
 from torsor.formats.findings import Finding, Report
 from torsor.formats.rules import Severity
@@ -169,9 +170,9 @@ def _describe(content: bytes, kind: str, report: Report, *, floating: bool = Fal
         report.add("file-too-large", None, "", f"more than {MOST_LINKS:,} links or joints")
         return None
     before = report.errors
-    check_tree.check(described, report, floating=floating)
+    check_tree(described, report, floating=floating)
     is_tree = before == report.errors
-    check_joints.check(described, report)
+    check_joints(described, report)
     check_inertia.check(described, report, is_tree=is_tree, floating=floating)
     return described
 

@@ -1,4 +1,4 @@
-"""From a description that has been checked to a robot."""
+"""From a description that has been checked to a robot. Numbers of the file that building would only round are kept to the bit."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ import numpy as np
 
 from torsor.arrays import cross, exact_constants, matmul
 from torsor.arrays.exact import unit
-from torsor.arrays.typing import Array, Pose, Vector3
-from torsor.formats.description import INFINITE, Description, JointPart, LinkPart
-from torsor.formats.exact_numbers import with_exact_numbers
+from torsor.arrays.typing import Array, Pose, Twist, Vector3
+from torsor.formats.description import INFINITE, Description, Exact, JointPart, LinkPart
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Robot, assemble
 from torsor.model._assemble import EARTH
 from torsor.model.poses import composed
+from torsor.model.structure import Coupling
 
 FLOATING = "floating"
 WORLD = "world"
+# What making a screw a unit may change, of 1 in its direction and of its largest number in its moment.
+ROUNDING = 32 * float(np.finfo(float).eps)
 
 
 @exact_constants()
@@ -42,7 +44,7 @@ def build(described: Description, *, base: str = "fixed", gravity: Vector3 | Non
         coulomb_width=described.coulomb_width,
         order=_order(described.order, joints),
     )
-    return robot if described.exact is None else with_exact_numbers(robot, described, described.exact)
+    return robot if described.exact is None else _with_exact_numbers(robot, described, described.exact)
 
 
 @exact_constants()
@@ -139,3 +141,60 @@ def unused(name: str, taken: set[str]) -> str:
         name += "_"
     taken.add(name)
     return name
+
+
+def _with_exact_numbers(robot: Robot, described: Description, exact: Exact) -> Robot:
+    """``robot`` with the numbers of the file wherever building gave the same up to rounding; repaired ones stay."""
+    s, p = robot.structure, robot.parameters
+    poses, screws, couplings = p.poses.copy(), p.screws.copy(), list(s.couplings)
+    for i, name in enumerate(s.joints):
+        given = exact.joints.get(name)
+        if given is None:
+            continue
+        if np.array_equal(poses[i], given.pose):  # the sign of a zero is all that can differ
+            poses[i] = given.pose
+        if given.screw is not None and _same_screw(screws[i], given.screw):
+            screws[i] = given.screw
+            coordinate, ratio, offset = couplings[i]
+            if _same(ratio, given.ratio) and _same(offset, given.offset):
+                couplings[i] = Coupling(coordinate, given.ratio, given.offset)
+    frame_poses = p.frame_poses.copy()
+    given_frames = {frame.name: frame.pose for frame in described.frames}
+    for frame in s.frames:
+        if frame.name in given_frames and np.array_equal(frame_poses[frame.pose_row], given_frames[frame.name]):
+            frame_poses[frame.pose_row] = given_frames[frame.name]
+    rank = {name: k for k, name in enumerate(exact.frame_order or ())}
+    inertias, base_inertia = _inertias(robot, described, exact)
+    changed = robot.with_parameters(
+        poses=poses, screws=screws, inertias=inertias, base_inertia=base_inertia, frame_poses=frame_poses
+    )
+    frames = tuple(sorted(s.frames, key=lambda frame: rank.get(frame.name, -1)))
+    return replace(changed, structure=replace(s, couplings=tuple(couplings), frames=frames))
+
+
+def _inertias(robot: Robot, described: Description, exact: Exact) -> tuple[Array, Array]:
+    """Inertia rows (n, 10) and that of the base (10,), as given for links that carry nothing fixed and were not repaired."""
+    s = robot.structure
+    rows, base_row = robot.parameters.inertias.copy(), robot.parameters.base_inertia
+    index = {name: i for i, name in enumerate(s.links)}
+    carrying = {joint.parent for joint in described.joints if joint.kind == "fixed"}
+    for link in described.links:
+        given = exact.bodies.get(link.name)
+        if given is None or link.moments is not given.moments or link.name in carrying:
+            continue
+        if link.name == s.base:
+            base_row = given.row
+        elif link.name in index:
+            rows[index[link.name]] = given.row
+    return rows, base_row
+
+
+def _same_screw(made: Twist, given: Twist) -> bool:
+    change = np.abs(made - given)
+    return bool(
+        np.all(change[:3] <= ROUNDING) and np.all(change[3:] <= ROUNDING * max(1.0, float(np.abs(given[3:]).max())))
+    )
+
+
+def _same(made: float, given: float) -> bool:
+    return abs(made - given) <= ROUNDING * abs(given)

@@ -1,6 +1,6 @@
 """MJCF, read by MuJoCo itself: its defaults, classes, units and inertias of geoms are what MuJoCo makes of them.
 
-    file ─► safe_xml ─► mjcf_source: the rigid part ─► MjSpec, without meshes ─► MjModel ─► mjcf_model: a description
+    file ─► safe_xml ─► the rigid part ─► MjSpec, without meshes ─► MjModel ─► mjcf_model: a description
 
 MuJoCo comes with ``pip install "torsor[mjcf]"``. Meshes are never opened, and neither is any other file. What differs from
 MuJoCo's numbers: quaternions are (x, y, z, w) here, and the velocity of a free joint is its twist in the body
@@ -13,17 +13,21 @@ equality constraint ties to another by a straight line becomes a mimic joint, wh
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from torsor.formats import mjcf_model, safe_xml
 from torsor.formats.description import Description
 from torsor.formats.findings import Report, unreadable
-from torsor.formats.mjcf_source import rigid_part
+from torsor.formats.safe_xml import Element
 from torsor.formats.xml_fields import is_blank
 
 # MuJoCo's own words for what torsor has a rule for.
@@ -37,6 +41,28 @@ RULES_OF_MESSAGES = (
     ("mass and inertia of moving bodies", "massless-body"),
     ("axis too small", "axis-zero"),
 )
+MOST_ELEMENTS = 25_000  # MuJoCo's parser takes a second for so many, and a minute for five times as many
+MOST_COPYING = 4_000_000  # elements times copies of <replicate>: the same second
+ACTUATORS = {
+    "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "dcmotor", "pid",
+}  # fmt: skip
+SECTIONS = {"compiler", "option", "default", "worldbody", "equality", "actuator"}
+DEFAULTS = {"default", "joint", "geom", "site", "camera", "equality"}
+# Elements of the world that are no part of a tree of rigid bodies, and the rule that says so.
+REFUSED = {
+    "include": "external-file",
+    "attach": "external-file",
+    "plugin": "plugin",
+    "composite": "deformable",
+    "flexcomp": "deformable",
+    "flex": "deformable",
+}
+LEFT_OUT = {"light"}
+# Attributes that name what is not passed on: no geometry but that of primitives, and no looks.
+ATTRIBUTES_LEFT_OUT = {"geom": {"material"}, "site": {"material", "mesh"}}
+# Attributes that hold names, in which "nan" is a word like any other.
+NAMES = re.compile(r"(name|.*class|model|mesh|hfield|target|.*(joint|body|site|geom|tendon).*)\Z")
+NOT_FINITE = re.compile(r"[+-]?(nan|inf)", re.IGNORECASE)
 
 
 def read(content: bytes, report: Report) -> Description | None:
@@ -46,7 +72,7 @@ def read(content: bytes, report: Report) -> Description | None:
     except ImportError:
         raise unreadable(report.file, "reading MJCF takes MuJoCo", 'Install it: pip install "torsor[mjcf]".') from None
     root = safe_xml.parse(content, report)
-    text = None if root is None else rigid_part(root, report)
+    text = None if root is None else _rigid_part(root, report)
     if root is None or text is None:
         return None
     try:
@@ -157,3 +183,169 @@ def _written(body: Any) -> mjcf_model.Written:
 def _line(element: Any) -> int | None:
     found = re.search(r"line (\d+)", element.info)
     return None if found is None else int(found[1])
+
+
+def _rigid_part(root: Element, report: Report) -> str | None:
+    """The MJCF text of what torsor reads of a file, each element on its own line; None if the file is refused."""
+    if root.tag != "mujoco":
+        report.add("not-a-robot", root.line, "", f"the outermost element is <{root.tag[:40]}>, an MJCF has <mujoco>")
+        return None
+    _refuse(root, report)
+    if report.failed:
+        return None
+    _report_left_out(root, report)
+    _check_paths(root, report)
+    writer = _Writer(report, _actuators_count(root))
+    writer.write(root, ())
+    return None if report.failed else "".join(writer.parts)
+
+
+def _elements(root: Element) -> Iterator[Element]:
+    """An element and all below it, in the order of the file."""
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        yield element
+        waiting.extend(reversed(element.children))
+
+
+def _refuse(root: Element, report: Report) -> None:
+    for section in root.children:
+        if section.tag in ("extension", "sensor", "actuator", "asset"):
+            found = [element for element in _elements(section) if element.tag == "include"]
+        else:
+            found = [element for element in _elements(section) if element.tag in REFUSED]
+        for element in found:
+            name = element.attributes.get("file", element.attributes.get("name", element.attributes.get("model", "")))
+            shown = f"<{element.tag}> {name[:80]!r}" if name else f"<{element.tag}>"
+            report.add(REFUSED[element.tag], element.line, f"<{section.tag}>", f"{shown} is not read")
+    sizes = [_expanded(section) for section in root.children if section.tag in SECTIONS]
+    elements_made, copies = sum(size.elements for size in sizes), sum(size.copies for size in sizes)
+    if elements_made > MOST_ELEMENTS or elements_made * copies > MOST_COPYING:
+        count, of_copies = _rounded(elements_made), f", by {_rounded(copies)} copies" if copies else ""
+        message = f"it makes {count} elements{of_copies}; MuJoCo's parser takes more than linear time in both"
+        report.add("file-too-large", root.line, "", message)
+
+
+class _Size(NamedTuple):
+    """How many elements there are when every <replicate> has been carried out, and how many copies were made for that."""
+
+    elements: int
+    copies: int
+
+
+def _expanded(element: Element) -> _Size:
+    inner = [_expanded(child) for child in element.children]
+    elements_made, copies = 1 + sum(size.elements for size in inner), sum(size.copies for size in inner)
+    if element.tag != "replicate":
+        return _Size(elements_made, copies)
+    try:
+        count = max(math.ceil(float(element.attributes.get("count", "1"))), 1)
+    except (ValueError, OverflowError):  # no finite number, which MuJoCo refuses
+        count = 1
+    return _Size(count * elements_made, count * (1 + copies))
+
+
+def _rounded(count: int) -> str:
+    return f"{count:,}" if count < 10**9 else "more than 1,000,000,000"
+
+
+def _report_left_out(root: Element, report: Report) -> None:
+    """What changes the motion in MuJoCo but not here, each kind once; what does not (sensors, looks) in silence."""
+    groups: dict[tuple[str, str], list[Element]] = {}
+    for section in root.children:
+        for child in section.children:
+            if section.tag == "tendon":
+                groups.setdefault(("unsupported", "tendon"), []).append(child)
+            elif section.tag == "contact" and child.tag == "pair":
+                groups.setdefault(("unsupported", "contact pair"), []).append(child)
+            elif section.tag == "equality" and child.tag != "joint":
+                groups.setdefault(("unsupported", f"{child.tag[:40]} constraint"), []).append(child)
+            elif section.tag == "actuator":
+                groups.setdefault(("actuators", "actuator"), []).append(child)
+    for (rule, what), found in groups.items():
+        names = [element.attributes["name"] for element in found if element.attributes.get("name")]
+        listed = f" ({', '.join(map(repr, names[:4]))}{', …' * (len(names) > 4)})" if names else ""
+        count = (
+            f"{len(found)} {what}s are"
+            if len(found) > 1
+            else f"a {what} is"
+            if what[0] not in "aeiou"
+            else f"an {what} is"
+        )
+        report.add(rule, found[0].line, "<mujoco>", f"{count} left out{listed}")
+
+
+def _check_paths(root: Element, report: Report) -> None:
+    """Files are named, never opened; a name that leads elsewhere is worth saying, for MuJoCo follows it."""
+    for asset in root.all("asset"):
+        for element in asset.children:
+            name = element.attributes.get("file", "")
+            path = PurePosixPath(name.replace("\\", "/"))
+            if path.is_absolute() or ".." in path.parts:
+                where = f"<{element.tag[:40]}>"
+                report.add("path-outside", element.line, where, f"{name[:80]!r} lies outside the robot's files")
+
+
+def _actuators_count(root: Element) -> bool:
+    """Whether some actuator, or a default of actuators, adds armature or damping to a joint."""
+    tags = Counter(
+        element.tag
+        for section in root.children
+        if section.tag in ("actuator", "default")
+        for element in _elements(section)
+        if "armature" in element.attributes or "damping" in element.attributes
+    )
+    return any(tag in ACTUATORS for tag in tags)
+
+
+class _Writer:
+    """Writes elements so that MuJoCo's parser cannot read them in another way than ours has, and finds them on their lines."""
+
+    def __init__(self, report: Report, with_actuators: bool) -> None:
+        self.parts: list[str] = []
+        self._report, self._with_actuators = report, with_actuators
+        self._line = 1
+
+    def write(self, element: Element, path: tuple[str, ...]) -> None:
+        """One element, its attributes and those of its children that are passed on."""
+        if not self._is_passed_on(element, path):
+            return
+        if element.line > self._line:
+            self.parts.append("\n" * (element.line - self._line))
+            self._line = element.line
+        self.parts.append(f"<{element.tag}")
+        for key, value in self._attributes(element):
+            self.parts.append(f" {key}={quoteattr(value)}")
+        self.parts.append(">")
+        if not path and self._with_actuators:  # MuJoCo would simulate to find out how long its muscles get
+            self.parts.append('<compiler><lengthrange mode="none"/></compiler>')
+        for child in element.children:
+            self.write(child, (*path, element.tag))
+        self.parts.append(f"</{element.tag}>")
+
+    def _is_passed_on(self, element: Element, path: tuple[str, ...]) -> bool:
+        if len(path) < 2:
+            return not path or (element.tag in SECTIONS and (element.tag != "actuator" or self._with_actuators))
+        section = path[1]
+        if section == "default":
+            return element.tag in DEFAULTS or (element.tag in ACTUATORS and self._with_actuators)
+        if section == "equality":
+            return element.tag == "joint"
+        if section == "actuator":
+            return element.tag in ACTUATORS and not element.attributes.keys().isdisjoint(("joint", "jointinparent"))
+        return element.tag not in LEFT_OUT and element.tag != "lengthrange"
+
+    def _attributes(self, element: Element) -> Iterator[tuple[str, str]]:
+        left_out = ATTRIBUTES_LEFT_OUT.get(element.tag, set())
+        for key, value in element.attributes.items():
+            if key in left_out or (element.tag == "site" and key == "type" and value == "mesh"):
+                continue
+            if not NAMES.match(key):
+                bad = [word for word in value.split() if NOT_FINITE.match(word)]
+                if bad and not (key.endswith("range") and "nan" not in bad[0].lower()):
+                    shown = value if len(value) <= 60 else value[:60] + "…"
+                    where = f"{element.tag} {element.attributes['name']!r}" if "name" in element.attributes else ""
+                    message = f"{key}= of <{element.tag[:40]}> must be finite, found {bad[0][:40]!r} in {shown!r}"
+                    self._report.add("number-malformed", element.line, where, message)
+            yield key, value

@@ -6,15 +6,13 @@ from collections import Counter
 
 import numpy as np
 
-from torsor.formats import plain_json, plain_yaml
-from torsor.formats.check_joints import ONE_FREEDOM
+from torsor.formats.check_mechanism import ONE_FREEDOM
 from torsor.formats.description import Description, Exact, ExactJoint, FramePart, JointPart, LinkPart
 from torsor.formats.findings import Report
 from torsor.formats.mapping_fields import NodeFields, shown
-from torsor.formats.plain_data import REPORTED, Node
+from torsor.formats.plain_data import REPORTED, Node, parse_json, parse_yaml
 from torsor.formats.rules import ACCEPTABLE, Severity
-from torsor.formats.screw_list_dh import read_table
-from torsor.formats.screw_list_parts import MOTION, SCREW, read_inertia, read_motion, read_screw
+from torsor.formats.screw_list_parts import MOTION, SCREW, read_inertia, read_motion, read_screw, read_table
 from torsor.model import Mimic
 from torsor.model.joints import DESCRIBED_KINDS
 
@@ -29,12 +27,12 @@ JOINT_KEYS = {"name", "kind", "parent", "link", "pose", "inertia", "mimic", *SCR
 
 def read_json(content: bytes, report: Report) -> Description | None:
     """What a JSON file says of a robot; None if it cannot be read at all (the report says why)."""
-    return _read(plain_json.parse(content, report), report)
+    return _read(parse_json(content, report), report)
 
 
 def read_yaml(content: bytes, report: Report) -> Description | None:
     """What a YAML file says of a robot; None if it cannot be read at all (the report says why)."""
-    return _read(plain_yaml.parse(content, report), report)
+    return _read(parse_yaml(content, report), report)
 
 
 def _read(root: Node | None, report: Report) -> Description | None:

@@ -1,4 +1,4 @@
-"""What joints and rows of tables have in common in torsor's own format: inertia, screw, limits, friction."""
+"""Parts of torsor's own format: inertias, screws, limits and friction of joints, and Denavit–Hartenberg tables."""
 
 from __future__ import annotations
 
@@ -7,14 +7,23 @@ from contextlib import suppress
 import numpy as np
 
 from torsor import lie
-from torsor.arrays.typing import InertiaRow, Twist, Vector3
+from torsor.arrays.typing import InertiaRow, Pose, Twist, Vector3
 from torsor.errors import ModelError
-from torsor.formats.check_joints import ONE_FREEDOM
-from torsor.formats.description import INFINITE, LARGEST, Description, ExactBody, JointPart, LinkPart
+from torsor.formats.check_mechanism import ONE_FREEDOM
+from torsor.formats.description import (
+    INFINITE,
+    LARGEST,
+    Description,
+    ExactBody,
+    ExactJoint,
+    FramePart,
+    JointPart,
+    LinkPart,
+)
 from torsor.formats.mapping_fields import NodeFields
 from torsor.lie import se3
 from torsor.lie.unchecked.inertias import rotational
-from torsor.model import Inertia, Joint
+from torsor.model import DHRow, Inertia, Joint, dh_chain
 from torsor.model.joints import KINDS, KindSize, unit_screw
 
 SCREW = ("axis", "pitch", "screw", "ratio")
@@ -30,6 +39,9 @@ MOTION = {
 _UNBOUNDED = {"lower": -INFINITE, "upper": INFINITE, "velocity_limit": INFINITE, "effort_limit": INFINITE}
 _Z = (0.0, 0.0, 1.0)
 _STAND_IN = (1.0, np.array([0.4, 0.0, 0.0, 0.4, 0.0, 0.4]))
+CONVENTIONS = ("standard", "modified")
+TABLE_KEYS = {"convention", "rows", "inertias", "names", "tip"}
+ROW_KEYS = {"a", "alpha", "d", "theta", "prismatic", *MOTION}
 
 
 def read_motion(fields: NodeFields, joint: JointPart) -> None:
@@ -155,3 +167,72 @@ def _take_row(fields: NodeFields, row: InertiaRow, link: LinkPart, described: De
     link.set_matrix(about)
     assert described.exact is not None
     described.exact.bodies[link.name] = ExactBody(row, link.moments)
+
+
+def read_table(robot: NodeFields, described: Description) -> None:
+    """Joints joint_1 … (or ``names``), links link_1 … and the frame "tip", as `torsor.dh_chain` makes them."""
+    fields = robot.inner("dh")
+    if fields is None:
+        return
+    fields.known(TABLE_KEYS)
+    convention = fields.name("convention")
+    if convention is not None and convention not in CONVENTIONS:
+        line = fields.line_of("convention")
+        fields.add("value-malformed", line, f"'dh.convention' must be standard or modified, found {convention[:40]!r}")
+        convention = None
+    if fields.given("rows") is None:
+        fields.missing("rows")
+    rows = [fields.fields_of(item, path) for path, item in fields.items("rows")]
+    names = _names(fields, len(rows))
+    table: list[DHRow] = []
+    for k, row in enumerate(rows):
+        link = described.base if k == 0 else f"link_{k}"
+        joint = JointPart(names[k], "revolute", link, f"link_{k + 1}", fields.line if row is None else row.line)
+        if row is not None:
+            row.where, row.path = joint.where, ""
+            row.known(ROW_KEYS)
+            a, alpha, d, theta = (row.number(key, 0.0) or 0.0 for key in ("a", "alpha", "d", "theta"))
+            table.append(DHRow(a, alpha, d, theta, row.flag("prismatic")))
+            joint.kind = "prismatic" if table[-1].prismatic else "revolute"
+            read_motion(row, joint)
+        described.joints.append(joint)
+        described.links.append(LinkPart(joint.child, joint.line))
+    _read_inertias(fields, described)
+    tip = fields.pose("tip")
+    if table and len(table) == len(rows) and tip is not None:
+        _place(described, table, convention or "standard", tip, fields.line_of("tip"))
+    else:
+        for joint in described.joints:
+            joint.axis = np.array([0.0, 0.0, 1.0])
+
+
+def _place(described: Description, table: list[DHRow], convention: str, tip: Pose, line: int) -> None:
+    """Poses and screws of the joints, and the tip, from the table."""
+    made = dh_chain(table, [Inertia.zero()] * len(table), convention=convention, tip=tip)
+    s, p = made.structure, made.parameters
+    assert described.exact is not None
+    for i, joint in enumerate(described.joints):
+        ratio = s.couplings[i].ratio
+        joint.pose, joint.screw = p.poses[i], ratio * p.screws[i]
+        described.exact.joints[joint.name] = ExactJoint(p.poses[i], p.screws[i], ratio, 0.0)
+    described.frames.append(FramePart("tip", f"link_{len(table)}", p.frame_poses[-1], line))
+
+
+def _names(fields: NodeFields, count: int) -> list[str]:
+    names = fields.texts("names")
+    if names is not None and len(names) != count:
+        message = f"'dh.names' holds {len(names)} names for {count} rows"
+        fields.add("value-malformed", fields.line_of("names"), message)
+        names = None
+    return [f"joint_{k + 1}" for k in range(count)] if names is None else names
+
+
+def _read_inertias(fields: NodeFields, described: Description) -> None:
+    items = list(fields.items("inertias"))
+    links = described.links[1:]
+    if items and len(items) != len(links):
+        message = f"'dh.inertias' holds {len(items)} inertias for {len(links)} rows (null: none)"
+        fields.add("value-malformed", fields.line_of("inertias"), message)
+    for link, (path, item) in zip(links, items, strict=False):
+        if item.value is not None:
+            read_inertia(fields.fields_of(item, path), link, described)

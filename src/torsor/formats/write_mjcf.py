@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from torsor._text_files import write_text
-from torsor.arrays import exact_constants
-from torsor.arrays.typing import Pose
+from torsor.arrays import cross, exact_constants, matvec
+from torsor.arrays.typing import Array, Pose, Vector3
 from torsor.errors import ModelError, warn_of_model
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.mjcf_model import NO_MASS
-from torsor.formats.write_mjcf_joints import at, joint_lines, numbers
-from torsor.formats.xml_names import check_names
-from torsor.lie import se3
+from torsor.formats.xml_fields import check_names
+from torsor.lie import quaternion, se3
 from torsor.model import Inertia, Robot
 from torsor.model.poses import composed
 
@@ -91,7 +92,7 @@ class _Writer:
         for frame in s.frames:
             if frame.pose_row is not None:
                 self.sites.setdefault(frame.link, []).append((frame.name, self.p.frame_poses[frame.pose_row]))
-        self.joints = [joint_lines(robot, i) for i in range(s.n)]
+        self.joints = [_joint_lines(robot, i) for i in range(s.n)]
         for message in dict.fromkeys(line.warning for lines in self.joints for line in lines if line.warning):
             warn_of_model(f"to_mjcf: {message}")
 
@@ -99,7 +100,7 @@ class _Writer:
         """The file, line by line."""
         yield f"<mujoco model={quoteattr(self.robot.name)}>"
         yield '  <compiler angle="radian" autolimits="true"/>'
-        yield f'  <option gravity="{numbers(self.p.gravity)}"/>'
+        yield f'  <option gravity="{_numbers(self.p.gravity)}"/>'
         yield "  <worldbody>"
         yield from self._base()
         waiting: list[tuple[int, str]] = [(i, "    ") for i in reversed(self.children.get(-1, []))]
@@ -118,7 +119,7 @@ class _Writer:
             yield "  <equality>"
             for line in followers:
                 names = f"joint1={quoteattr(line.name)} joint2={quoteattr(line.leader)}"
-                yield f'    <joint {names} polycoef="{numbers([line.offset, line.ratio, 0, 0, 0])}"/>'
+                yield f'    <joint {names} polycoef="{_numbers([line.offset, line.ratio, 0, 0, 0])}"/>'
             yield "  </equality>"
         yield "</mujoco>"
 
@@ -130,24 +131,24 @@ class _Writer:
         row = self.p.base_inertia
         if np.any(row != 0):
             name, pose = frames.pop(0) if frames else (f"{WORLD}_body", np.eye(4))
-            yield f"    <body name={quoteattr(name)}{at(pose)}>"
+            yield f"    <body name={quoteattr(name)}{_at(pose)}>"
             yield f"      {_inertial(name, Inertia.from_row(row).moved(se3.inverse(pose)))}"
             yield "    </body>"
         for name, pose in frames:
-            yield f"    <site name={quoteattr(name)}{at(pose)}/>"
+            yield f"    <site name={quoteattr(name)}{_at(pose)}/>"
 
     def _body(self, i: int, chain: list[int], indent: str) -> Iterator[str]:
         """The body of link i, up to its children, with the joints of a chain of links that ends in i."""
         pose = np.eye(4)
         for k in chain:
             pose = composed(pose, self.p.poses[k])
-        yield f"{indent}<body name={quoteattr(self.s.links[i])}{at(pose)}>"
+        yield f"{indent}<body name={quoteattr(self.s.links[i])}{_at(pose)}>"
         yield f"{indent}  {_inertial(self.s.links[i], Inertia.from_row(self.p.inertias[i]))}"
         for k in chain:
             for line in self.joints[k]:
                 yield f"{indent}  {line.seen_from(self._to_last(k, chain))}"
         for name, place in self.sites.get(i, []):
-            yield f"{indent}  <site name={quoteattr(name)}{at(place)}/>"
+            yield f"{indent}  <site name={quoteattr(name)}{_at(place)}/>"
 
     def _to_last(self, i: int, chain: list[int]) -> Pose:
         """The pose (4, 4) of the last link of a chain in the frame of link i, at home."""
@@ -201,6 +202,167 @@ def _inertial(name: str, inertia: Inertia) -> str:
             f"link {name!r} has inertia and no mass: written with {LEAST:g} kg, which MuJoCo takes and torsor.load not"
         )
         warn_of_model(f"to_mjcf: {message}.")
-    mass = numbers([max(float(inertia.mass), LEAST)])
+    mass = _numbers([max(float(inertia.mass), LEAST)])
     pose = se3.pose(axes, inertia.com)
-    return f'<inertial{at(pose, always=True)} mass="{mass}" diaginertia="{numbers([low, middle, high])}"/>'
+    return f'<inertial{_at(pose, always=True)} mass="{mass}" diaginertia="{_numbers([low, middle, high])}"/>'
+
+
+@dataclass
+class _JointLine:
+    """One of MuJoCo's joints, in the frame of its link; a follower moves by ratio · leader + offset."""
+
+    name: str
+    kind: str
+    axis: Vector3 | None = None
+    pos: Vector3 = field(default_factory=lambda: np.zeros(3))
+    lower: float = -np.inf
+    upper: float = np.inf
+    effort: float = np.inf
+    armature: float = 0.0
+    damping: float = 0.0
+    frictionloss: float = 0.0
+    leader: str = ""
+    ratio: float = 1.0
+    offset: float = 0.0
+    warning: str = ""
+
+    def seen_from(self, T_lb: Pose) -> str:
+        """The element, in the frame b of a body that sits at ``T_lb`` (4, 4) in the link's frame."""
+        R = T_lb[:3, :3]
+        words = [f"<joint name={quoteattr(self.name)}", f'type="{self.kind}"']
+        if self.kind != "free":
+            pos = matvec(R.T, self.pos - T_lb[:3, 3])
+            words += [f'pos="{_numbers(pos)}"'] if np.any(pos) else []
+        if self.axis is not None:
+            words.append(f'axis="{_numbers(matvec(R.T, self.axis))}"')
+        if np.isfinite(self.lower) or np.isfinite(self.upper):
+            words.append(f'range="{_numbers([self.lower, self.upper])}"')
+        if np.isfinite(self.effort):
+            words.append(f'actuatorfrcrange="{_numbers([-self.effort, self.effort])}"')
+        for key in ("armature", "damping", "frictionloss"):
+            if getattr(self, key):
+                words.append(f'{key}="{_numbers([getattr(self, key)])}"')
+        return " ".join(words) + "/>"
+
+
+def _joint_lines(robot: Robot, i: int) -> list[_JointLine]:
+    """Joint i of a robot, as one to four joints of MuJoCo's."""
+    s, name, kind = robot.structure, robot.joints[i], robot.structure.kinds[i]
+    if kind == "helical":
+        raise ModelError(
+            f"to_mjcf: joint {name!r} of robot {robot.name!r} is helical, and MuJoCo has no such joint. "
+            f"Lock it, robot.lock({{{name!r}: 0.0}}), or write robot.to_json()."
+        )
+    if kind in ("revolute", "prismatic"):
+        return [_one_number(robot, i)]
+    axes: Array = np.eye(3)
+    if kind == "planar":
+        numbers_of = [(f"{name}_x", "slide", axes[0]), (f"{name}_y", "slide", axes[1]), (name, "hinge", axes[2])]
+        return _several(robot, i, numbers_of, [1, 2, 0])
+    if kind == "spherical" or s.parents[i] < 0:
+        return [_rotating(robot, i, "ball" if kind == "spherical" else "free", _effects(robot, i))]
+    slides = [(f"{name}_{letter}", "slide", axis) for letter, axis in zip("xyz", axes, strict=True)]
+    angular = {key: value[:3] for key, value in _effects(robot, i).items()}
+    return [*_several(robot, i, slides, [3, 4, 5]), _rotating(robot, i, "ball", angular)]
+
+
+def _one_number(robot: Robot, i: int) -> _JointLine:
+    """A hinge or slide: of a unit screw, so that its position is ratio · q, and forces along it tau / ratio."""
+    s, coupling, (w, v) = robot.structure, robot.structure.couplings[i], np.split(robot.parameters.screws[i], 2)
+    c, name = s.coordinate_of(i), robot.joints[i]
+    leader = next(k for k, joint in enumerate(s.joints) if joint == c.name)
+    scale = s.couplings[leader].ratio
+    if s.kinds[i] == "revolute":
+        line = _JointLine(name, "hinge", w, cross(w, v))  # the point of the axis next to the link's origin
+    else:
+        line = _JointLine(name, "slide", v)
+    if c.name != name:
+        line.leader, line.ratio, line.offset = c.name, coupling.ratio / scale, coupling.offset
+        return line
+    lower, upper = s.limits.lower[c.q_start] * scale, s.limits.upper[c.q_start] * scale
+    _set_range(robot, line, lower, upper)
+    line.effort = s.limits.effort[c.v_start] / scale
+    effects = {key: float(value[0]) for key, value in _effects(robot, i).items()}
+    line.armature, line.damping = effects["armature"] / scale**2, effects["damping"] / scale**2
+    line.frictionloss = effects["frictionloss"] / scale
+    return line
+
+
+def _several(robot: Robot, i: int, parts: list[tuple[str, str, Vector3]], places: list[int]) -> list[_JointLine]:
+    """Slides and hinges for a joint with several freedoms; ``places`` says where each is in our v."""
+    c, limits = robot.structure.coordinate_of(i), robot.structure.limits
+    effects = _effects(robot, i)
+    name, lines = robot.joints[i], []
+    for k, ((own, kind, axis), place) in enumerate(zip(parts, places, strict=True)):
+        if own != name and own in robot.joints:
+            raise ModelError(
+                f"to_mjcf: MuJoCo needs the name {own!r} for a part of joint {name!r}: rename the other joint."
+            )
+        line = _JointLine(own, kind, axis, effort=limits.effort[c.v_start + place])
+        line.armature, line.damping, line.frictionloss = (float(value[place]) for value in effects.values())
+        _set_range(robot, line, limits.lower[c.q_start + k], limits.upper[c.q_start + k])
+        lines.append(line)
+    slides = [line for line in lines if line.kind == "slide"]
+    for key in ("armature", "damping", "frictionloss"):
+        if len({getattr(line, key) for line in slides}) > 1:
+            raise ModelError(
+                f"to_mjcf: the {key} of joint {name!r} differs between directions that turn with its link; "
+                "in MuJoCo they stand still. Make it the same in all of them."
+            )
+    lines[0].warning = _drifting(name, slides[0])
+    return lines
+
+
+def _rotating(robot: Robot, i: int, kind: str, effects: dict[str, Array]) -> _JointLine:
+    line = _JointLine(robot.joints[i], kind)
+    for key, value in effects.items():
+        if np.any(value != value[0]):
+            raise ModelError(
+                f"to_mjcf: joint {line.name!r} has {key} {value.tolist()}; a {kind} joint of MuJoCo's has one number for all."
+            )
+        setattr(line, key, float(value[0]))
+    if kind == "free":
+        line.warning = _drifting(line.name, line)
+    return line
+
+
+def _drifting(name: str, line: _JointLine) -> str:
+    """Armature and friction of a translation: MuJoCo counts them along axes that stand still, torsor along the link's."""
+    if not line.armature and not line.frictionloss:
+        return ""
+    what = "armature" if line.armature else "Coulomb friction"
+    return (
+        f"the {what} of joint {name!r} acts along the axes of its link, in MuJoCo along those of its parent. "
+        "Forces differ where it turns and moves at once."
+    )
+
+
+def _effects(robot: Robot, i: int) -> dict[str, Array]:
+    v, p = robot.structure.coordinate_of(i).v, robot.parameters
+    return {
+        "armature": p.armature[v],
+        "damping": p.viscous_friction[v],
+        "frictionloss": p.coulomb_friction[v],
+    }
+
+
+def _set_range(robot: Robot, line: _JointLine, lower: float, upper: float) -> None:
+    if lower == upper:
+        raise ModelError(
+            f"to_mjcf: joint {line.name!r} cannot leave {lower:g}, and MuJoCo wants a range that is not empty. "
+            f"Lock it: robot.lock({{{line.name!r}: {lower:g}}})."
+        )
+    line.lower, line.upper = lower, upper
+
+
+def _at(pose: Pose, *, always: bool = False) -> str:
+    """The attributes pos and quat of a pose (4, 4), each left out where it says nothing (unless ``always``)."""
+    x, y, z, w = quaternion.from_rotation(se3.rotation(pose))
+    position, turn = se3.translation(pose), [w, x, y, z]
+    words = f' pos="{_numbers(position)}"' if always or np.any(position) else ""
+    return words + (f' quat="{_numbers(turn)}"' if np.any(np.array(turn) != (1, 0, 0, 0)) else "")
+
+
+def _numbers(values: Sequence[Any] | Array) -> str:
+    """Numbers as MJCF has them, to the last digit."""
+    return " ".join(repr(float(value)).removesuffix(".0") for value in values)

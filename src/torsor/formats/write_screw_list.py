@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
 from os import PathLike
 from typing import Any
 
@@ -13,12 +16,16 @@ from torsor.errors import ModelError, TorsorError, warn_of_model
 from torsor.formats._load import check
 from torsor.formats.build import build
 from torsor.formats.findings import Report
-from torsor.formats.plain_writer import json_text, yaml_text
 from torsor.formats.rules import ACCEPTABLE, Severity
 from torsor.formats.screw_list import VERSION, read_json
 from torsor.formats.screw_list_parts import screw_along
 from torsor.model import Robot
 from torsor.model.joints import SCREW_KINDS
+
+_WIDTH = 100
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z")
+# Words that one YAML or another takes for something else than a text.
+_NOT_TEXT = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 
 def to_json(robot: Robot, path: str | PathLike[str] | None = None) -> str:
@@ -31,7 +38,7 @@ def to_yaml(robot: Robot, path: str | PathLike[str] | None = None) -> str:
     """The robot as YAML text, also written to ``path``; `torsor.load` gives the same robot back, bit for bit."""
     document = _document("to_yaml", robot)
     _checked("to_yaml", robot, document)
-    return _written("to_yaml", yaml_text(document), path)
+    return _written("to_yaml", _yaml_text(document), path)
 
 
 def _written(where: str, text: str, path: str | PathLike[str] | None) -> str:
@@ -140,7 +147,7 @@ def _checked(where: str, robot: Robot, document: dict[str, Any]) -> str:
 
     A robot that no body of the real world can be says so in its file (``accept``).
     """
-    report, reason, text = Report(robot.name), "", json_text(document)
+    report, reason, text = Report(robot.name), "", _json_text(document)
     described = read_json(text.encode("utf-8", "surrogatepass"), report)
     if described is None or report.failed:
         reason = "; ".join(
@@ -156,7 +163,7 @@ def _checked(where: str, robot: Robot, document: dict[str, Any]) -> str:
     rules = {finding.rule for finding in check(text, format="json") if finding.severity is Severity.ERROR}
     if rules and rules <= set(ACCEPTABLE):
         document["accept"] = sorted(rules)  # the file says itself that no real body is so
-        return json_text(document)
+        return _json_text(document)
     if rules:
         message = (
             f"{where}: robot {robot.name!r} is written, but torsor.load will refuse it: {', '.join(sorted(rules))}."
@@ -175,3 +182,103 @@ def _difference(one: Robot, other: Robot) -> str:
             if (a != b) if part == "structure" else (_bits(a) != _bits(b)):
                 return f"`{part}.{field}` differs"
     return ""
+
+
+def _json_text(document: dict[str, Any]) -> str:
+    """A mapping as JSON; each of its own entries starts a line."""
+    return "\n".join(_json(document, "", "", broken=True)) + "\n"
+
+
+def _yaml_text(document: dict[str, Any]) -> str:
+    """A mapping as YAML, in blocks."""
+    return "\n".join(_yaml_members(document, "")) + "\n"
+
+
+def _number_text(number: float) -> str:
+    """A number that is read again as the same bits (and as a number by every YAML: with a point)."""
+    digits, e, exponent = repr(float(number)).partition("e")
+    return digits + ("" if "." in digits or not e else ".0") + e + exponent
+
+
+def _json(value: Any, indent: str, lead: str, broken: bool = False) -> Iterator[str]:
+    """Lines of a value that starts after ``lead`` (a key, or nothing); inner lines are indented further."""
+    line = _flow(value, json.dumps)
+    broken = broken or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
+    if not isinstance(value, (dict, list)) or (not broken and len(indent + lead + line) < _WIDTH):
+        yield indent + lead + line
+        return
+    ends, inner = ("{}" if isinstance(value, dict) else "[]"), indent + "  "
+    yield indent + lead + ends[0]
+    if isinstance(value, dict):
+        parts = [list(_json(item, inner, f"{json.dumps(key)}: ")) for key, item in value.items()]
+    elif all(isinstance(item, (float, type(None))) for item in value):
+        parts = [[line] for line in _filled(value, inner)]
+    else:
+        parts = [list(_json(item, inner, "")) for item in value]
+    for k, lines in enumerate(parts):
+        yield from lines[:-1]
+        yield lines[-1] + ("," if k < len(parts) - 1 else "")
+    yield indent + ends[1]
+
+
+def _yaml_members(value: dict[str, Any], indent: str) -> Iterator[str]:
+    for key, item in value.items():
+        yield from _yaml_member(f"{indent}{_yaml_word(key)}:", item, indent)
+
+
+def _yaml_member(lead: str, item: Any, indent: str) -> Iterator[str]:
+    line = f"{lead} {_flow(item, _yaml_word)}"
+    blocks = isinstance(item, list) and any(isinstance(part, dict) for part in item)
+    if not isinstance(item, (dict, list)) or (not blocks and len(line) < _WIDTH):
+        yield line
+    elif isinstance(item, dict):
+        yield lead
+        yield from _yaml_members(item, indent + "  ")
+    elif all(isinstance(part, (float, type(None))) for part in item):
+        yield f"{lead} ["
+        lines = list(_filled(item, indent + "  "))
+        yield from (line + "," for line in lines[:-1])
+        yield lines[-1] + "]"
+    else:
+        yield lead
+        for part in item:
+            if isinstance(part, dict):
+                first, *others = _yaml_members(part, indent + "    ")
+                yield f"{indent}  - {first.strip()}"
+                yield from others
+            else:
+                yield f"{indent}  - {_flow(part, _yaml_word)}"
+
+
+def _filled(numbers: list[float | None], indent: str) -> Iterator[str]:
+    """Numbers, three on a line (vectors, and the rows of an inertia after its mass); no comma ends a line."""
+    words = ["null" if number is None else _number_text(number) for number in numbers]
+    first = len(words) % 3
+    for start in ([0] if first else []) + list(range(first, len(words), 3)):
+        yield indent + ", ".join(words[start : first if start < first else start + 3])
+
+
+def _flow(value: Any, word: Any) -> str:
+    """A value on one line; ``word`` writes texts."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{word(key)}: {_flow(item, word)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_flow(item, word) for item in value) + "]"
+    if isinstance(value, float):
+        return _number_text(value)
+    return str(word(value)) if isinstance(value, str) else json.dumps(value)
+
+
+def _yaml_word(text: str) -> str:
+    if _PLAIN.match(text) and text.lower() not in _NOT_TEXT:
+        return text
+    return '"' + "".join(map(_yaml_letter, text)) + '"'
+
+
+def _yaml_letter(letter: str) -> str:
+    if letter in '"\\':
+        return "\\" + letter
+    if letter.isprintable():
+        return letter
+    code = ord(letter)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

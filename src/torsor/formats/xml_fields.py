@@ -1,4 +1,4 @@
-"""Numbers and names out of XML attributes, each problem reported at its line."""
+"""Names and numbers in XML attributes, each problem reported at its line; and names that XML can hold."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import re
 import numpy as np
 
 from torsor.arrays.typing import Array, Pose
+from torsor.errors import ModelError
 from torsor.formats.description import LARGEST
 from torsor.formats.findings import Report
 from torsor.formats.safe_xml import Element
-from torsor.model import pose_from
+from torsor.model import Robot, pose_from
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
 _SPACE = " \t\r\n"  # all that XML takes for space: others are told apart from nothing by few people
 _SHOWN = 60
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_number(word: str) -> float | None:
@@ -100,3 +102,12 @@ class Fields:
             return np.array([float(word) for word in words])
         self.report.add("number-malformed", element.line, self.where, message)
         return None
+
+
+def check_names(where: str, robot: Robot) -> None:
+    """Refuse a robot with a name that XML has no way to write, or that readers take for none."""
+    names = [("robot", robot.name), *(("joint", name) for name in robot.joints)]
+    for what, name in [*names, *(("link or frame", name) for name in robot.frames)]:
+        if is_blank(name) or _NOT_IN_XML.search(name):
+            change = 'robot.rename({}, robot="…")' if what == "robot" else f'robot.rename({{{name!r}: "…"}})'
+            raise ModelError(f"{where}: a {what} is called {name!r}, which XML cannot hold. Use {change}.")

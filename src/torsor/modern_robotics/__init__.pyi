@@ -1,4 +1,4 @@
-from torsor.modern_robotics.book_lists import chain as chain, lists as lists
+from torsor.modern_robotics.book_arguments import chain as chain, lists as lists
 from torsor.modern_robotics.control import ComputedTorque as ComputedTorque, SimulateControl as SimulateControl
 from torsor.modern_robotics.dynamics import (
     EndEffectorForces as EndEffectorForces,

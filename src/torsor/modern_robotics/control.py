@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays.typing import Array, Vector3
-from torsor.errors import ShapeError
+from torsor.border import explained
+from torsor.errors import ModelError, ShapeError
 from torsor.functions.public.dynamics import inverse_dynamics
 from torsor.model import Robot
-from torsor.modern_robotics.arguments import as_floats, positive, whole
-from torsor.modern_robotics.book_lists import joint_vector, robot_of
+from torsor.modern_robotics.book_arguments import as_floats, joint_vector, positive, robot_of, whole
 from torsor.modern_robotics.dynamics import euler, tip_wrenches, trajectory
 
 
+@explained
 def ComputedTorque(
     thetalist: Array,
     dthetalist: Array,
@@ -40,19 +41,19 @@ def ComputedTorque(
     and s; ``g`` (3,), m/s²; ``Mlist`` (n + 1, 4, 4), ``Glist`` (n, 6, 6), ``Slist`` (6, n), kg, m; gains ``Kp``, ``Ki`` and
     ``Kd``, 1/s² and 1/s, a number or one per joint. One inverse dynamics, no mass matrix.
     """
-    where = "ComputedTorque"
-    robot = robot_of(where, Mlist, Glist, Slist, g)
-    q = joint_vector(where, "thetalist", thetalist, robot)
-    v = joint_vector(where, "dthetalist", dthetalist, robot)
-    integral = joint_vector(where, "eint", eint, robot)
+    robot = robot_of(Mlist, Glist, Slist, g)
+    q = joint_vector("thetalist", thetalist, robot)
+    v = joint_vector("dthetalist", dthetalist, robot)
+    integral = joint_vector("eint", eint, robot)
     reference = (
-        joint_vector(where, "thetalistd", thetalistd, robot),
-        joint_vector(where, "dthetalistd", dthetalistd, robot),
-        joint_vector(where, "ddthetalistd", ddthetalistd, robot),
+        joint_vector("thetalistd", thetalistd, robot),
+        joint_vector("dthetalistd", dthetalistd, robot),
+        joint_vector("ddthetalistd", ddthetalistd, robot),
     )
-    return _computed_torque(robot, q, v, integral, reference, _gains(where, robot, Kp=Kp, Ki=Ki, Kd=Kd))
+    return _computed_torque(robot, q, v, integral, reference, _gains(robot, Kp=Kp, Ki=Ki, Kd=Kd))
 
 
+@explained
 def SimulateControl(
     thetalist: Array,
     dthetalist: Array,
@@ -81,18 +82,20 @@ def SimulateControl(
     the *end* of the step, as in the book's library. Reference ``thetamatd``, ``dthetamatd``, ``ddthetamatd`` (N, n), rad or m
     and s; start ``thetalist``, ``dthetalist`` (n,); gains as in `ComputedTorque`. Draws nothing: plot the results.
     """
-    where = "SimulateControl"
-    robot = robot_of(where, Mlist, Glist, Slist, g)
-    model = robot_of(f"{where} (the model: gtilde, Mtildelist, Gtildelist)", Mtildelist, Gtildelist, Slist, gtilde)
-    q = joint_vector(where, "thetalist", thetalist, robot)
-    v = joint_vector(where, "dthetalist", dthetalist, robot)
-    qd = trajectory(where, "thetamatd", thetamatd, robot)
-    vd = trajectory(where, "dthetamatd", dthetamatd, robot, len(qd))
-    ad = trajectory(where, "ddthetamatd", ddthetamatd, robot, len(qd))
-    F = tip_wrenches(where, Ftipmat, len(qd))
-    gains = _gains(where, robot, Kp=Kp, Ki=Ki, Kd=Kd)
-    dt = positive(where, "dt", dt, "the time between rows, s")
-    steps = whole(where, "intRes", intRes, 1, "the number of Euler steps between rows")
+    robot = robot_of(Mlist, Glist, Slist, g)
+    try:
+        model = robot_of(Mtildelist, Gtildelist, Slist, gtilde)
+    except (ModelError, ShapeError) as error:
+        raise type(error)(f"in the model (gtilde, Mtildelist, Gtildelist), {error}") from None
+    q = joint_vector("thetalist", thetalist, robot)
+    v = joint_vector("dthetalist", dthetalist, robot)
+    qd = trajectory("thetamatd", thetamatd, robot)
+    vd = trajectory("dthetamatd", dthetamatd, robot, len(qd))
+    ad = trajectory("ddthetamatd", ddthetamatd, robot, len(qd))
+    F = tip_wrenches(Ftipmat, len(qd))
+    gains = _gains(robot, Kp=Kp, Ki=Ki, Kd=Kd)
+    dt = positive("dt", dt, "the time between rows, s")
+    steps = whole("intRes", intRes, 1, "the number of Euler steps between rows")
     integral = np.zeros(robot.nv)
     taus, thetas = [], []
     for k in range(len(qd)):
@@ -118,13 +121,13 @@ def _computed_torque(
     return inverse_dynamics(robot, q, v, ad + Kp * error + Ki * (integral + error) + Kd * (vd - v))
 
 
-def _gains(where: str, robot: Robot, **gains: Any) -> tuple[Array, Array, Array]:
+def _gains(robot: Robot, **gains: Any) -> tuple[Array, Array, Array]:
     arrays = []
     for name, gain in gains.items():
-        array = as_floats(where, name, gain, "a gain, a number or one per joint")
+        array = as_floats(name, gain, "a gain, a number or one per joint")
         if array.shape not in ((), (robot.nv,)):
             raise ShapeError(
-                f"{where}: `{name}` must be a gain, one number or one per joint ({robot.nv},); got shape {array.shape}."
+                f"`{name}` must be a gain, one number or one per joint ({robot.nv},); got shape {array.shape}."
             )
         arrays.append(array)
     return arrays[0], arrays[1], arrays[2]

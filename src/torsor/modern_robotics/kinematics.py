@@ -11,55 +11,60 @@ from collections.abc import Callable
 import numpy as np
 
 from torsor.arrays.typing import Array, Pose, Twist
+from torsor.border import explained
 from torsor.functions.public.kinematics import body_jacobian, frame_pose, space_jacobian
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.model import Robot
-from torsor.modern_robotics.arguments import pose, positive, whole
-from torsor.modern_robotics.book_lists import TIP, arm_of, joint_vector
+from torsor.modern_robotics.book_arguments import TIP, arm_of, joint_vector, pose, positive, whole
 
 ITERATIONS = 20
 _LOST = 1e-12  # singular values of a Jacobian below this part of the largest are none
 
 
+@explained
 def FKinBody(M: Pose, Blist: Array, thetalist: Array) -> Pose:
     """T = M e^{[B₁]θ₁} ⋯ e^{[Bₙ]θₙ}, the pose (4, 4), m, of the end frame [LP, published §4.1.3; PBP95, (14)].
 
     ``M`` (4, 4), m, the end frame at home; ``Blist`` (6, n), m, screw axes in the end frame at home, as columns;
     ``thetalist`` (n,), rad or m.
     """
-    arm = arm_of("FKinBody", "Blist", Blist, M)
-    return frame_pose(arm, joint_vector("FKinBody", "thetalist", thetalist, arm), TIP)
+    arm = arm_of("Blist", Blist, M)
+    return frame_pose(arm, joint_vector("thetalist", thetalist, arm), TIP)
 
 
+@explained
 def FKinSpace(M: Pose, Slist: Array, thetalist: Array) -> Pose:
     """T = e^{[S₁]θ₁} ⋯ e^{[Sₙ]θₙ} M, the pose (4, 4), m, of the end frame [LP, published §4.1.1; PBP95, (13)].
 
     ``M`` (4, 4), m, the end frame at home; ``Slist`` (6, n), m, screw axes in the space frame at home, as columns;
     ``thetalist`` (n,), rad or m.
     """
-    arm = arm_of("FKinSpace", "Slist", Slist, M)
-    return frame_pose(arm, joint_vector("FKinSpace", "thetalist", thetalist, arm), TIP)
+    arm = arm_of("Slist", Slist, M)
+    return frame_pose(arm, joint_vector("thetalist", thetalist, arm), TIP)
 
 
+@explained
 def JacobianBody(Blist: Array, thetalist: Array) -> Array:
     """The body Jacobian J_b (6, n), rad and m per unit of θ̇: V_b = J_b θ̇ [LP, published §5.1.2].
 
     ``Blist`` (6, n), m, screw axes in the end frame at home, as columns; ``thetalist`` (n,), rad or m.
     """
-    arm = arm_of("JacobianBody", "Blist", Blist)
-    return body_jacobian(arm, joint_vector("JacobianBody", "thetalist", thetalist, arm), TIP)
+    arm = arm_of("Blist", Blist)
+    return body_jacobian(arm, joint_vector("thetalist", thetalist, arm), TIP)
 
 
+@explained
 def JacobianSpace(Slist: Array, thetalist: Array) -> Array:
     """The space Jacobian J_s (6, n), rad and m per unit of θ̇: V_s = J_s θ̇ [LP, published §5.1.1].
 
     ``Slist`` (6, n), m, screw axes in the space frame at home, as columns; ``thetalist`` (n,), rad or m.
     """
-    arm = arm_of("JacobianSpace", "Slist", Slist)
-    return space_jacobian(arm, joint_vector("JacobianSpace", "thetalist", thetalist, arm), TIP)
+    arm = arm_of("Slist", Slist)
+    return space_jacobian(arm, joint_vector("thetalist", thetalist, arm), TIP)
 
 
+@explained
 def IKinBody(
     Blist: Array, M: Pose, T: Pose, thetalist0: Array, eomg: float, ev: float, *, maxiterations: int = ITERATIONS
 ) -> tuple[Array, bool]:
@@ -70,14 +75,15 @@ def IKinBody(
     entries stands for the pose nearest to it. J_b⁺ leaves out directions in which the arm cannot move, to 1e-12: where the
     book's library keeps them (to 1e-15), a guess next to a singularity is thrown by millions of turns.
     """
-    arm = arm_of("IKinBody", "Blist", Blist, M)
+    arm = arm_of("Blist", Blist, M)
 
     def step(theta: Array, T_sb: Pose, V_b: Twist) -> tuple[Twist, Array]:
         return V_b, body_jacobian(arm, theta, TIP)
 
-    return _newton_raphson("IKinBody", arm, step, T, thetalist0, (eomg, ev), maxiterations)
+    return _newton_raphson(arm, step, T, thetalist0, (eomg, ev), maxiterations)
 
 
+@explained
 def IKinSpace(
     Slist: Array, M: Pose, T: Pose, thetalist0: Array, eomg: float, ev: float, *, maxiterations: int = ITERATIONS
 ) -> tuple[Array, bool]:
@@ -87,16 +93,15 @@ def IKinSpace(
     the origin of the *space* frame, so that a far end frame may be further from ``T`` than ``ev``. ``Slist`` (6, n),
     ``M`` and ``T`` (4, 4), m, ``thetalist0`` (n,), rad or m. Returns joint variables (n,) and success.
     """
-    arm = arm_of("IKinSpace", "Slist", Slist, M)
+    arm = arm_of("Slist", Slist, M)
 
     def step(theta: Array, T_sb: Pose, V_b: Twist) -> tuple[Twist, Array]:
         return lie.transform_twist(T_sb, V_b), space_jacobian(arm, theta, TIP)
 
-    return _newton_raphson("IKinSpace", arm, step, T, thetalist0, (eomg, ev), maxiterations)
+    return _newton_raphson(arm, step, T, thetalist0, (eomg, ev), maxiterations)
 
 
 def _newton_raphson(
-    where: str,
     arm: Robot,
     step: Callable[[Array, Pose, Twist], tuple[Twist, Array]],
     T: Pose,
@@ -104,11 +109,11 @@ def _newton_raphson(
     tolerances: tuple[float, float],
     maxiterations: int,
 ) -> tuple[Array, bool]:
-    T_sd = pose(where, "T", T)  # if rounded: the log vanishes at the nearest rotation, whose Rᵀ R_sd is symmetric
-    theta = joint_vector(where, "thetalist0", thetalist0, arm).copy()
-    eomg = positive(where, "eomg", tolerances[0], "the tolerance on the orientation, rad")
-    ev = positive(where, "ev", tolerances[1], "the tolerance on the position, m")
-    for left in range(whole(where, "maxiterations", maxiterations, 0, "the largest number of steps"), -1, -1):
+    T_sd = pose("T", T)  # if rounded: the log vanishes at the nearest rotation, whose Rᵀ R_sd is symmetric
+    theta = joint_vector("thetalist0", thetalist0, arm).copy()
+    eomg = positive("eomg", tolerances[0], "the tolerance on the orientation, rad")
+    ev = positive("ev", tolerances[1], "the tolerance on the position, m")
+    for left in range(whole("maxiterations", maxiterations, 0, "the largest number of steps"), -1, -1):
         T_sb = frame_pose(arm, theta, TIP)
         V, J = step(theta, T_sb, se3.log(se3.inverse(T_sb) @ T_sd))
         if np.linalg.norm(V[:3]) <= eomg and np.linalg.norm(V[3:]) <= ev:

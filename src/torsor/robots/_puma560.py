@@ -10,7 +10,7 @@ import numpy as np
 from torsor.arrays.typing import Vector3
 from torsor.model import DHRow, Inertia, Robot, assemble, dh_chain
 from torsor.model._assemble import disassemble, frames_of
-from torsor.robots.table import PI
+from torsor.robots.serial_arms import PI
 
 
 class _Link(NamedTuple):

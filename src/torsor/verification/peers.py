@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.adapters.linear_first import Pinocchio
 from torsor.adapters.mujoco import MuJoCo
-from torsor.adapters.pinocchio import Pinocchio
 from torsor.arrays.typing import Array
 from torsor.model import Robot
 

@@ -1,4 +1,5 @@
-"""The book's lists of an open chain, read and checked, and the robots made from them: each once, found by its numbers.
+"""What the book's functions take: numbers, rotations, poses and the lists of an open chain, read once and checked, with the
+book's words in the answer; and the robots made from the lists, each once, found by its numbers.
 
 Mlist   (n + 1, 4, 4)   link frame {i} seen from {i−1} at home, m; the last is the end frame {n+1} seen from {n}
 Glist   (n, 6, 6)       spatial inertia of link i in frame {i}, which the book puts at the centre of mass; kg, kg·m²
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.typing import Array, Vector3
+from torsor.arrays.typing import Algebra, Array, Matrix3, Pose, Rotation, Vector3
 from torsor.border import explained
 from torsor.errors import ModelError, ShapeError, warn_of_model
 from torsor.lie import unchecked as lie
@@ -22,7 +23,6 @@ from torsor.model._assemble import EARTH
 from torsor.model.bodies import refuse_unphysical
 from torsor.model.joints import SCREW_KINDS
 from torsor.model.poses import check_pose
-from torsor.modern_robotics.arguments import as_floats, numbers
 
 KEPT = 256  # robots in memory; the least recently used go first
 TIP = "tip"  # the name of the end frame {n+1}
@@ -36,8 +36,11 @@ _INERTIAS = (
     "the n spatial inertias G1, G2, … of the links, 6×6, (angular, linear), each in its own link frame at the centre "
     "of mass; n is the number of columns of `Slist`"
 )
+PRINTED = 0.02  # what two printed digits of a rotation matrix may leave in R Rᵀ − 1
+_SKEW = 1e-6  # of the largest entry: what a computed matrix of so(3) may have on its symmetric side
 
 
+@explained
 def chain(Mlist: Array, Glist: Array, Slist: Array, g: Vector3 = EARTH) -> Robot:
     """The `torsor.Robot` of the book's lists: from here, every function of torsor is open [LP, (9.35)–(9.40), E002-4].
 
@@ -47,7 +50,7 @@ def chain(Mlist: Array, Glist: Array, Slist: Array, g: Vector3 = EARTH) -> Robot
 
     Moments of inertia that no body has, beyond what three printed digits may be off, are used as they are, with a `ModelWarning`.
     """
-    return robot_of("chain", Mlist, Glist, Slist, g)
+    return robot_of(Mlist, Glist, Slist, g)
 
 
 @explained
@@ -72,52 +75,46 @@ def lists(robot: Robot, frame: str | None = None) -> tuple[Array, Array, Array]:
     return Mlist, Glist, np.ascontiguousarray(form.to_space().screws.T)
 
 
-def robot_of(where: str, Mlist: Any, Glist: Any, Slist: Any, g: Any = _WEIGHTLESS) -> Robot:
-    """The robot of the lists (without gravity by default), made once for the same numbers; ``where`` asks for it."""
-    S = screws_of(where, "Slist", Slist)
+def robot_of(Mlist: Any, Glist: Any, Slist: Any, g: Any = _WEIGHTLESS) -> Robot:
+    """The robot of the lists (without gravity by default), made once for the same numbers."""
+    S = screws_of("Slist", Slist)
     n = S.shape[1]
-    M = numbers(where, "Mlist", Mlist, (n + 1, 4, 4), _POSES)
-    G = numbers(where, "Glist", Glist, (n, 6, 6), _INERTIAS)
-    g = numbers(where, "g", g, (3,), "the gravitational acceleration in the space frame, such as (0, 0, -9.8)")
-    try:
-        robot, doubts = _robot(n, M.tobytes(), G.tobytes(), S.tobytes(), g.tobytes())
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from None
+    M = numbers("Mlist", Mlist, (n + 1, 4, 4), _POSES)
+    G = numbers("Glist", Glist, (n, 6, 6), _INERTIAS)
+    g = numbers("g", g, (3,), "the gravitational acceleration in the space frame, such as (0, 0, -9.8)")
+    robot, doubts = _robot(n, M.tobytes(), G.tobytes(), S.tobytes(), g.tobytes())
     if doubts:
         warn_of_model(
-            f"{where}: no body has the inertia {doubts}. It is used as given, and accelerations may be those of no machine; "
+            f"no body has the inertia {doubts}. It is used as given, and accelerations may be those of no machine; "
             "`torsor.Inertia.from_matrix(G).violations()` is empty for what a body can have."
         )
     return robot
 
 
-def arm_of(where: str, name: str, screws: Any, home: Any = None) -> Robot:
+def arm_of(name: str, screws: Any, home: Any = None) -> Robot:
     """The massless chain of screws ``name`` ("Slist" or "Blist") and a home pose, for kinematics; made once."""
-    S = screws_of(where, name, screws)
-    M = np.eye(4) if home is None else numbers(where, "M", home, (4, 4), "the home pose of the end frame, 4×4")
-    try:
-        return _arm(S.shape[1], S.tobytes(), M.tobytes(), name)
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from None
+    S = screws_of(name, screws)
+    M = np.eye(4) if home is None else numbers("M", home, (4, 4), "the home pose of the end frame, 4×4")
+    return _arm(S.shape[1], S.tobytes(), M.tobytes(), name)
 
 
-def screws_of(where: str, name: str, screws: Any) -> Array:
+def screws_of(name: str, screws: Any) -> Array:
     """Screw axes (6, n), one per column, n at least 1."""
     meaning = "6×n, one screw axis (ω, v) per column"
-    S = as_floats(where, name, screws, meaning)
+    S = as_floats(name, screws, meaning)
     if S.ndim != 2 or S.shape[0] != 6 or S.shape[1] == 0:
         advice = ""
         if S.ndim == 2 and S.shape[1] == 6:
             advice = f" Screws in rows: pass `{name}.T`."
         elif S.shape == (6,):
             advice = f" For one joint pass a column: `np.reshape({name}, (6, 1))`."
-        raise ShapeError(f"{where}: `{name}` must be {meaning}; got shape {S.shape}.{advice}")
+        raise ShapeError(f"`{name}` must be {meaning}; got shape {S.shape}.{advice}")
     return S
 
 
-def joint_vector(where: str, name: str, value: Any, robot: Robot) -> Array:
+def joint_vector(name: str, value: Any, robot: Robot) -> Array:
     """One number per joint (n,)."""
-    return numbers(where, name, value, (robot.nv,), "one number per joint, as many as the lists have screw axes")
+    return numbers(name, value, (robot.nv,), "one number per joint, as many as the lists have screw axes")
 
 
 @lru_cache(maxsize=KEPT)
@@ -136,7 +133,7 @@ def _robot(n: int, M: bytes, G: bytes, S: bytes, g: bytes) -> tuple[Robot, str]:
 @lru_cache(maxsize=KEPT)
 def _arm(n: int, screws: bytes, M: bytes, name: str) -> Robot:
     """All link frames sit in the space frame at home, so that their screws are the given ones."""
-    home = _home("M", _unpacked(M, 4, 4))
+    home = _home("`M`", _unpacked(M, 4, 4))
     S = _checked_screws(name, _unpacked(screws, 6, n).T)
     if name == "Blist":
         S = lie.transform_twist(home, S)
@@ -183,30 +180,114 @@ def _end_frame(robot: Robot, frame: str | None) -> str:
         named = next((f for f in robot.structure.frames if f.name == TIP), None)
         return TIP if named is not None and named.link == robot.n - 1 else last
     if robot.structure.frame(frame).link != robot.n - 1:
-        raise ModelError(f"lists: the end frame must sit on the last link {last!r}; {frame!r} does not.")
+        raise ModelError(f"the end frame must sit on the last link {last!r}; {frame!r} does not.")
     return frame
 
 
 def _refuse_what_lists_cannot_say(robot: Robot) -> None:
     s, p = robot.structure, robot.parameters
-    who = f"lists: robot {robot.name!r}"
+    this = f"robot {robot.name!r}"
     spine = s.path_from_base(robot.n - 1)
     if len(spine) != robot.n:
         beside = [s.joints[i] for i in range(robot.n) if i not in spine]
         raise ModelError(
-            f"{who} is a tree, and the book's lists describe one open chain, each link on the one before it. Hold the joints "
+            f"{this} is a tree, and the book's lists describe one open chain, each link on the one before it. Hold the joints "
             f"of the other branches first, robot.lock({{{beside[0]!r}: 0.0, ...}}): {', '.join(beside)}."
         )
     for joint, kind in zip(s.joints, s.kinds, strict=True):
         if kind not in SCREW_KINDS:
-            raise ModelError(f"{who}: joint {joint!r} is {kind}; the book's joints have one screw axis each.")
+            raise ModelError(f"{this}: joint {joint!r} is {kind}; the book's joints have one screw axis each.")
     if s.has_couplings:
-        raise ModelError(f"{who} has mimic joints; the book's joints each have a variable of their own.")
+        raise ModelError(f"{this} has mimic joints; the book's joints each have a variable of their own.")
     if robot.coordinates != robot.joints:
-        raise ModelError(f"{who} has q in another order than its joints: pass robot.reorder(robot.joints).")
+        raise ModelError(f"{this} has q in another order than its joints: pass robot.reorder(robot.joints).")
     for effect in ("armature", "viscous_friction", "coulomb_friction"):
         if np.any(getattr(p, effect)):
             raise ModelError(
-                f"{who} has {effect.replace('_', ' ')}, for which the book's lists have no place: leave it out with "
+                f"{this} has {effect.replace('_', ' ')}, for which the book's lists have no place: leave it out with "
                 f"robot.with_parameters({effect}=np.zeros({robot.nv}))."
             )
+
+
+def numbers(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> Array:
+    """``value`` as float64 of exactly ``shape``, or a ShapeError that says what ``name`` means in the book."""
+    array = as_floats(name, value, meaning)
+    if array.shape != shape:
+        wanted = f"shape {shape}" if shape else "one number"
+        raise ShapeError(f"`{name}` must be {meaning}: {wanted}; got shape {array.shape}.")
+    return array
+
+
+def as_floats(name: str, value: Any, meaning: str) -> Array:
+    """``value`` as an array of float64 of any shape."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(f"`{name}` must be {meaning}; got {value!r:.80}.") from None
+
+
+def rotation(name: str, value: Any) -> Rotation:
+    """A rotation matrix (3, 3); one that was rounded when it was printed is let through as it is."""
+    R = numbers(name, value, (3, 3), "a rotation matrix, 3×3")
+    _check_rotation(f"`{name}` must be a rotation matrix", R, "ProjectToSO3")
+    return R
+
+
+def pose(name: str, value: Any) -> Pose:
+    """A homogeneous transformation (4, 4), m; rounded entries are let through as they are."""
+    T = numbers(name, value, (4, 4), "a homogeneous transformation (R, p; 0, 1), 4×4")
+    what = f"`{name}` must be a homogeneous transformation (R, p; 0, 1)"
+    if np.any(np.abs(T[3] - (0.0, 0.0, 0.0, 1.0)) > PRINTED):
+        raise ModelError(f"{what}; its bottom row is {T[3].tolist()}.")
+    _check_rotation(what, T[:3, :3], "ProjectToSE3")
+    return T
+
+
+def so3_matrix(name: str, value: Any) -> Matrix3:
+    """A skew-symmetric matrix (3, 3)."""
+    W = numbers(name, value, (3, 3), "a matrix of so(3), skew-symmetric, 3×3")
+    _check_skew(f"`{name}` must be skew-symmetric, a matrix of so(3)", W, "MatrixLog3")
+    return W
+
+
+def se3_matrix(name: str, value: Any) -> Algebra:
+    """A matrix ([ω], v; 0, 0) of se(3), (4, 4)."""
+    X = numbers(name, value, (4, 4), "a matrix ([ω], v; 0, 0) of se(3), 4×4")
+    what = f"`{name}` must be a matrix ([ω], v; 0, 0) of se(3)"
+    if np.any(X[3] != 0.0):
+        raise ModelError(f"{what}; its bottom row is {X[3].tolist()}. A pose becomes one by MatrixLog6.")
+    _check_skew(what, X[:3, :3], "MatrixLog6")
+    return X
+
+
+def positive(name: str, value: Any, meaning: str) -> float:
+    """A positive finite number."""
+    number = float(numbers(name, value, (), meaning))
+    if not 0.0 < number < np.inf:
+        raise ModelError(f"`{name}` must be {meaning}, positive and finite; got {number:g}.")
+    return number
+
+
+def whole(name: str, value: Any, least: int, meaning: str) -> int:
+    """A whole number, at least ``least`` (4.0 will do)."""
+    number = float(numbers(name, value, (), meaning))
+    if not (np.isfinite(number) and number == int(number) and number >= least):
+        raise ModelError(f"`{name}` must be {meaning}, a whole number of at least {least}; got {number:g}.")
+    return int(number)
+
+
+def _check_rotation(what: str, R: Rotation, cure: str) -> None:
+    defect = np.abs(R @ R.T - np.eye(3)).max()
+    if defect > PRINTED:
+        raise ModelError(
+            f"{what}: R Rᵀ differs from 1 by up to {defect:.3g}. {cure} gives the nearest one, if this one is only rounded."
+        )
+    if np.linalg.det(R) < 0:
+        raise ModelError(f"{what}: this one is a reflection (determinant −1); one axis is flipped.")
+
+
+def _check_skew(what: str, W: Matrix3, source: str) -> None:
+    if np.abs(W + W.T).max() > _SKEW * np.abs(W).max():
+        raise ModelError(
+            f"{what}; W + Wᵀ has entries up to {np.abs(W + W.T).max():.3g}. A rotation becomes one by {source}."
+        )
