@@ -45,7 +45,7 @@ def measure(rounds: int = 5) -> dict[str, dict]:
 
 
 def ours(robot: torsor.Robot, frame: str, T: np.ndarray) -> torsor.tasks.InverseKinematics:
-    return torsor.inverse_kinematics(robot, frame, T, tolerance=TOLERANCE, restarts=STARTS - 1)
+    return torsor.inverse_kinematics(robot, frame, T, tolerance=TOLERANCE, starts=STARTS)
 
 
 def alone(robot: torsor.Robot, frame: str) -> Callable[[np.ndarray], np.ndarray]:
@@ -59,7 +59,7 @@ def following(robot: torsor.Robot, frame: str, T: np.ndarray) -> Callable[[np.nd
 
     def solve(pose: np.ndarray) -> np.ndarray:
         start = starts[pose.tobytes()]
-        return torsor.inverse_kinematics(robot, frame, pose, start=start, tolerance=TOLERANCE, restarts=STARTS - 1).q
+        return torsor.inverse_kinematics(robot, frame, pose, start=start, tolerance=TOLERANCE, starts=STARTS).q
 
     return solve
 

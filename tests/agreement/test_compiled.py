@@ -79,7 +79,6 @@ def arguments(robot, name, batch):
         "a_ref": v - a,
         "acceleration": np.ones((*batch, 1)),
         "forces": np.ones((*batch, 1)),
-        "null_torque": v + a,
         "velocity": np.ones((*batch, 1)),
         "null": v + a,
         "damping": np.full(batch, 0.3),

@@ -81,7 +81,7 @@ def arguments(robot: Robot, *, seed: int = 0, batch: tuple[int, ...] = ()) -> di
         "wrenches": {"tool": rng.normal(size=(*batch, 6)), robot.links[1]: rng.normal(size=(*batch, 6))},
         "base_motion": tuple(rng.normal(size=(2, *batch, 6))), "v_ref": v + a, "a_ref": v - a,
         "q_rate": q[..., ::-1], "weights": v + a, "dq": v, "dv": a, "da": v - a, "dtau": v - a,
-        "task": torsor.position_task("tool"), "acceleration": rng.normal(size=3), "forces": rng.normal(size=3), "null_torque": a,
+        "task": torsor.position_task("tool"), "acceleration": rng.normal(size=3), "forces": rng.normal(size=3),
         "metric": np.eye(robot.nv) + 0.1, "velocity": rng.normal(size=3), "null": a, "damping": np.array(0.3),
         "posture": torsor.random_configuration(robot, seed=rng, batch=batch),
     }  # fmt: skip

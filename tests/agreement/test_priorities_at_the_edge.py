@@ -41,7 +41,7 @@ def options_at(options, q):
     return {name: x(q) if callable(x) else x for name, x in options.items()}
 
 
-FREE = {"position_limits": False, "velocity_limits": False}
+FREE = {"within_limits": False}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def led_by_torques(name, start, target, kp, dt, seconds, **options):
 )
 def test_accelerations_lead_to_rest_at_points_out_of_reach(name, start, direction, beyond, kp, dt, free):
     point, u = edge(name, direction)
-    options = FREE | {"effort_limits": False} if free else {}
+    options = FREE if free else {}
     last, fastest, _ = led_by_torques(name, start, point + beyond * u, kp, dt, 10.0 / np.sqrt(kp) + 1.0, **options)
     assert last < AT_REST
     assert fastest < (60.0 if free else 3.3)

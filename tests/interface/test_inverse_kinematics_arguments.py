@@ -87,7 +87,7 @@ def test_the_nearest_rotation_is_the_polar_factor():
         ({"kind": None}, torsor.TorsorError, "unknown kind None"),
         ({"tolerance": np.nan}, torsor.TorsorError, "tolerance"),
         ({"tolerance": "small"}, torsor.TorsorError, "tolerance"),
-        ({"restarts": 1.5}, torsor.TorsorError, "restarts"),
+        ({"starts": 1.5}, torsor.TorsorError, "starts"),
         ({"frame": 5}, torsor.TorsorError, "frame"),
         ({"frame": ["hand_tcp"]}, torsor.TorsorError, "frame"),
     ],
@@ -104,9 +104,7 @@ def test_what_is_no_answer_to_the_question_is_refused_in_words(options, kind, wo
 def test_seeds_and_numbers_of_numpy():
     T = poses(3)
     for seed in (np.int64(3), np.random.default_rng(3), 3):
-        assert torsor.inverse_kinematics(
-            ARM, "hand_tcp", T, seed=seed, restarts=np.int32(50), tolerance=np.float32(1e-7)
-        )
+        assert torsor.inverse_kinematics(ARM, "hand_tcp", T, seed=seed, starts=np.int32(51), tolerance=np.float32(1e-7))
 
 
 def test_a_joint_that_follows_by_nothing_has_a_reach():

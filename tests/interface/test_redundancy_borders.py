@@ -447,6 +447,6 @@ def test_the_defect_of_altafinis_equation_bounds_all_its_errors():
     v /= np.sqrt(2 * torsor.kinetic_energy(arm, PANDA_Q, v))[:, None]
     none = np.zeros((200, 7))
     printed = torsor.papers.altafini_workspace_acceleration(arm, PANDA_Q, v, none, "hand_tcp")
-    friction = torsor.tasks.workspace_acceleration(arm, PANDA_Q, v, none + torsor.friction_forces(arm, v), "hand_tcp")
+    friction = torsor.tasks.workspace_acceleration(arm, PANDA_Q, v, "hand_tcp", none + torsor.friction_forces(arm, v))
     errors = np.linalg.norm(friction - printed, axis=-1)
     assert 0.1 * defect < errors.max() < 7 * defect

@@ -175,12 +175,14 @@ def test_operational_space_control_gives_the_task_its_acceleration_and_leaves_th
     T_ref = torsor.frame_pose(robot, torsor.integrate(robot, case.q, 0.3 * v_ref), frame)
     target = {"pose": T_ref, "position": T_ref[:3, 3], "orientation": T_ref[:3, :3]}[kind]
     options = {
+        "velocity": ydot,
+        "acceleration": yddot,
         "posture": posture,
         "posture_kp": posture_kp,
         "posture_kd": posture_kd,
         "limit": case.rng.choice([0.0, 1e-9]),
     }
-    tau = controllers.operational_space(robot, case.q, case.v, task, target, kp, kd, ydot, yddot, **options)
+    tau = controllers.operational_space(robot, case.q, case.v, task, target, kp, kd, **options)
     a = torsor.forward_dynamics(robot, case.q, case.v, tau)
     # What free, spherical and one-number joints with that error would be given
     alone = {"pose": "free", "orientation": "spherical", "position": None}[kind]
@@ -513,7 +515,7 @@ def test_a_ur5_is_led_through_its_wrist_singularity_with_bounded_torques():
     twists = torsor.kinematics.body_twist(arm, start + rate * time, np.broadcast_to(rate, (steps, 6)), hand)
 
     def step(robot, q, v, target, velocity):
-        tau = controllers.operational_space(robot, q, v, hand, target, 100.0, 20.0, velocity, posture_kd=5.0)
+        tau = controllers.operational_space(robot, q, v, hand, target, 100.0, 20.0, velocity=velocity, posture_kd=5.0)
         v = v + dt * torsor.forward_dynamics(robot, q, v, tau)
         return {"q": q + dt * v, "v": v, "tau": tau}
 

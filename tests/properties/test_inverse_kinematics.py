@@ -82,8 +82,8 @@ def test_without_limits_joints_go_anywhere():
     robot, frame = torsor.robots.panda(), "hand_tcp"
     q = np.array(robot.limits.upper) + 0.3  # all joints beyond
     T = torsor.frame_pose(robot, q, frame)
-    assert torsor.inverse_kinematics(robot, frame, T, start=q + 0.05, restarts=0, limits=False)
-    assert not torsor.inverse_kinematics(robot, frame, T, start=q + 0.05, restarts=0)
+    assert torsor.inverse_kinematics(robot, frame, T, start=q + 0.05, starts=1, within_limits=False)
+    assert not torsor.inverse_kinematics(robot, frame, T, start=q + 0.05, starts=1)
 
 
 @pytest.mark.compiled
@@ -101,7 +101,7 @@ def test_from_nearby_every_robot_finds_the_way_back(case, seed):
     robot, frame = case.robot, moving_frame(case)
     T = torsor.frame_pose(robot, case.q, frame)
     nudge = 0.02 * np.random.default_rng(seed).normal(size=case.v.shape)
-    found = torsor.inverse_kinematics(robot, frame, T, start=torsor.integrate(robot, case.q, nudge), restarts=0)
+    found = torsor.inverse_kinematics(robot, frame, T, start=torsor.integrate(robot, case.q, nudge), starts=1)
     angle, distance = errors(robot, frame, found.q, T)
     assert found, found
     assert max(largest(angle), largest(distance)) <= 1.01 * TOLERANCE + 1e-13 * largest(T)
@@ -115,7 +115,7 @@ def test_from_nearby_every_robot_finds_the_way_back(case, seed):
 def test_limits_of_planar_and_free_joints_are_kept_too(seed):
     robot, frame, rng = platform(), "turn_link", np.random.default_rng(seed)
     T = pose_of(rng.normal(size=3), 0.6 * rng.normal(size=3))
-    found = torsor.inverse_kinematics(robot, frame, T, restarts=4)
+    found = torsor.inverse_kinematics(robot, frame, T, starts=5)
     assert respects(robot, found.q)
     assert bool(found) == (found.residual <= TOLERANCE)
     if not found:  # no small step that the limits allow makes it better
@@ -231,7 +231,7 @@ def test_the_nearest_of_all_solutions_on_request():
     start = torsor.random_configuration(robot, seed=8, batch=(50,))
     T = torsor.frame_pose(robot, q, frame)
     some = torsor.inverse_kinematics(robot, frame, T, start=start)
-    best = torsor.inverse_kinematics(robot, frame, T, start=start, nearest=True, restarts=60)
+    best = torsor.inverse_kinematics(robot, frame, T, start=start, nearest=True, starts=61)
     both = some.success & best.success
     assert both.mean() > 0.95
     far, near = (np.linalg.norm(x.q - start, axis=-1)[both] for x in (some, best))
@@ -248,7 +248,7 @@ def test_whole_turns_go_back_towards_the_start():
     q = np.array([5.0, -1.0, 1.2, 4.5, -5.5, 5.9])
     T = torsor.frame_pose(robot, q, frame)
     found = torsor.inverse_kinematics(robot, frame, T, start=q - 2 * np.pi * np.array([1, 0, 0, 1, -1, 1]))
-    again = torsor.inverse_kinematics(robot, frame, T, start=q, nearest=True, restarts=20)
+    again = torsor.inverse_kinematics(robot, frame, T, start=q, nearest=True, starts=21)
     assert found
     assert_close(again.q, q, 1e-6)
     assert not np.allclose(found.q, q)
@@ -348,9 +348,9 @@ def test_compiled_and_not_agree():
     robot, frame = torsor.robots.panda(), "hand_tcp"
     T = torsor.frame_pose(robot, torsor.random_configuration(robot, seed=4, batch=(20,)), frame)
     start = within(box_of(robot, frame, True), torsor.random_configuration(robot, seed=5, batch=(20,)))
-    numpy = torsor.inverse_kinematics(robot, frame, T, start=start, restarts=0, iterations=20)
+    numpy = torsor.inverse_kinematics(robot, frame, T, start=start, starts=1, iterations=20)
     with torsor.backend("compiled"):
-        compiled = torsor.inverse_kinematics(robot, frame, T, start=start, restarts=0, iterations=20)
+        compiled = torsor.inverse_kinematics(robot, frame, T, start=start, starts=1, iterations=20)
     assert np.array_equal(numpy.success, compiled.success)
     assert 0.3 < numpy.success.mean() < 1.0
     assert_close(numpy.q[numpy.success], compiled.q[numpy.success], 1e-5)
@@ -378,7 +378,7 @@ EYE = np.eye(4)
         (("hand_tcp", EYE, {"start": np.full(7, np.nan)}), torsor.ModelError, "NaN"),
         (("hand_tcp", np.stack([EYE] * 3), {"start": np.zeros((2, 7))}), torsor.ShapeError, "do not broadcast"),
         (("hand_tcp", EYE, {"tolerance": 0.0}), torsor.TorsorError, "tolerance"),
-        (("hand_tcp", EYE, {"restarts": -1}), torsor.TorsorError, "restarts"),
+        (("hand_tcp", EYE, {"starts": 0}), torsor.TorsorError, "starts"),
         (("hand_tcp", EYE, {"iterations": 0}), torsor.TorsorError, "iterations"),
     ],
 )

@@ -43,7 +43,7 @@ def test_the_nearest_solution_cannot_be_made_nearer_by_self_motion(name, frame, 
     robot = getattr(torsor.robots, name)()
     made_from, start = torsor.random_configuration(robot, seed=1, batch=(2, 50))
     targets = targets_of(robot, frame, kind, made_from)
-    options = {"kind": kind, "start": start, "restarts": 20}
+    options = {"kind": kind, "start": start, "starts": 21}
     slid, plain = nearest_with_and_without_slides(monkeypatch, robot, frame, targets, **options)
     assert slid
     assert np.all((slid.q >= np.array(robot.limits.lower)) & (slid.q <= np.array(robot.limits.upper)))
@@ -62,7 +62,7 @@ def test_the_nearest_for_every_joint_kind(seed, monkeypatch):
     robot = torsor.robots.random_tree(7, seed=seed, serial=True, mimic=seed % 2 == 1)
     made_from, start = torsor.random_configuration(robot, seed=seed, batch=(2, 10))
     targets = torsor.frame_pose(robot, made_from, "tool")
-    slid, plain = nearest_with_and_without_slides(monkeypatch, robot, "tool", targets, start=start, restarts=20)
+    slid, plain = nearest_with_and_without_slides(monkeypatch, robot, "tool", targets, start=start, starts=21)
     assert slid
     box = box_of(robot, "tool", True)
     near, far = (np.linalg.norm(towards(box, x.q, start), axis=-1) for x in (slid, plain))
@@ -90,7 +90,7 @@ def test_a_start_from_which_the_target_is_reached_is_not_abandoned(name, frame):
     q = torsor.random_configuration(robot, seed=1, batch=(3000,))
     T = torsor.frame_pose(robot, q, frame)
     start = q + 0.5 * np.random.default_rng(0).normal(size=q.shape) / np.sqrt(robot.nq)
-    alone = torsor.inverse_kinematics(robot, frame, T, start=start, restarts=0)
+    alone = torsor.inverse_kinematics(robot, frame, T, start=start, starts=1)
     usual = torsor.inverse_kinematics(robot, frame, T, start=start)
     assert alone.success.mean() > 0.99
     assert np.sum(alone.success & (usual.starts > 1)) <= 1
@@ -107,7 +107,7 @@ def test_the_start_is_moved_into_all_limits():
     assert found
     assert np.all((found.q >= np.array(robot.limits.lower)) & (found.q <= np.array(robot.limits.upper)))
     assert np.all(found.q[:, 3:] == np.array(robot.limits.upper)[3:])
-    anywhere = torsor.inverse_kinematics(robot, frame, T, start=start, limits=False)
+    anywhere = torsor.inverse_kinematics(robot, frame, T, start=start, within_limits=False)
     assert np.all(anywhere.q[:, 3:] == start[3:])
 
 
@@ -157,7 +157,7 @@ def test_far_targets_of_long_slides_are_reached(name, away):
 def test_limits_that_are_not_in_the_way_are_not_blamed():
     robot = far_robots()["rail"]
     T = pose_of([0.5, 0.0, 0.0], [3.0, 0.0, 0.3])  # turned out of the plane of the only turning joint
-    found = torsor.inverse_kinematics(robot, "turn_0_link", T, restarts=3)
+    found = torsor.inverse_kinematics(robot, "turn_0_link", T, starts=4)
     assert not found
     assert "no solution after 4 starts" in found.reason.item()
     assert "limit" not in found.reason.item()

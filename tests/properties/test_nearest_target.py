@@ -73,7 +73,7 @@ def test_of_a_pose_an_angle_and_a_distance_are_weighed():
     target = np.eye(4)
     target[:3, 3] = 0.0, 1.5, 0.0
     T = controllers.nearest_target(ARM, TIP, target)
-    q = torsor.inverse_kinematics(ARM, TIP, T, limits=False)
+    q = torsor.inverse_kinematics(ARM, TIP, T, within_limits=False)
     assert q.residual < 1e-6
 
     def measured(T):

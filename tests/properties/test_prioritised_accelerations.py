@@ -66,7 +66,7 @@ def test_no_other_acceleration_within_limits_is_better(seed):
     tasks = [(HAND, 30.0 * rng.normal(size=3)), (ELBOW, 60.0 * rng.normal(size=3))]
     null, most = 10.0 * rng.normal(size=7), 12.0
     found = torsor.control.prioritised_accelerations(
-        PANDA, q, v, tasks, DT, null=null, acceleration_limits=most, position_limits=False
+        PANDA, q, v, tasks, DT, null=null, acceleration_limits=most, within_limits=("velocity", "effort")
     )
     M, h = torsor.mass_matrix(PANDA, q), torsor.inverse_dynamics(PANDA, q, v, np.zeros(7))
     C = np.concatenate([np.eye(7), np.eye(7), M])
@@ -163,7 +163,7 @@ def test_loops_within_acceleration_limits_keep_all_limits_and_meet_no_conflict(c
         if k % 10 == 0:
             y, null = 30.0 * rng.normal(size=3), 30.0 * rng.normal(size=robot.nv)
         result = torsor.control.prioritised_accelerations(
-            robot, q, v, [(task, y)], DT, null=null, acceleration_limits=most, effort_limits=False
+            robot, q, v, [(task, y)], DT, null=null, acceleration_limits=most, within_limits=("position", "velocity")
         )
         assert result.feasible
         assert np.all(np.abs(result.a) <= most + 1e-9)
@@ -248,9 +248,7 @@ def test_effort_limits_are_named_kept_and_told_from_others():
     """A fast upward pull that the motors cannot give: joint 2 of the Panda at 87 N m."""
     q, v = np.array([0.0, 0.6, 0.0, -1.2, 0.0, 1.8, 0.7]), np.zeros(7)
     up = (torsor.position_task("hand_tcp", ["vz"]), [60.0])
-    result = torsor.control.prioritised_accelerations(
-        PANDA, q, v, [up], DT, velocity_limits=False, position_limits=False
-    )
+    result = torsor.control.prioritised_accelerations(PANDA, q, v, [up], DT, within_limits=["effort"])
     assert result.feasible
     assert not result.tasks[0].done
     assert {limit.kind for limit in result.active_limits} == {"effort"}
@@ -258,9 +256,7 @@ def test_effort_limits_are_named_kept_and_told_from_others():
     assert names == [PANDA.joints[k] for k in np.flatnonzero(np.abs(result.tau) > EFFORT - 1e-6)]
     assert "panda_joint2 at its lower effort limit −87 N m" in str(result)
     assert str(result).startswith("1. hand_tcp position (vz): gets vz ")
-    free = torsor.control.prioritised_accelerations(
-        PANDA, q, v, [up], DT, velocity_limits=False, position_limits=False, effort_limits=False
-    )
+    free = torsor.control.prioritised_accelerations(PANDA, q, v, [up], DT, within_limits=False)
     assert free.tasks[0].done
     assert np.any(np.abs(free.tau) > EFFORT)
 
@@ -303,7 +299,7 @@ def test_order_in_which_limits_give_way():
     assert "effort" not in kinds
     assert np.all(np.abs(result.tau) <= 1.0 + 1e-9)
     strong = torsor.control.prioritised_accelerations(
-        PANDA, q, v, [], DT, acceleration_limits=20.0, effort_limits=False
+        PANDA, q, v, [], DT, acceleration_limits=20.0, within_limits=("position", "velocity")
     )
     assert [conflict.limit.kind for conflict in strong.conflicts] == ["position"]  # the velocity is back within 0.1 s
     assert np.all(np.abs(strong.a) <= 20.0 + 1e-9)
@@ -410,6 +406,8 @@ def test_what_cannot_be_meant_is_refused():
     refused(r"pairs \(task, acceleration\)", tasks=[HAND])
     refused("must be a number or of shape", torsor.ShapeError, acceleration_limits=np.ones(3))
     refused("must be positive", acceleration_limits=-1.0)
+    for wrong in ("efort", ["position", "speed"], None, 1):
+        refused("`within_limits` must be True, False, or some of 'position', 'velocity', 'effort'", within_limits=wrong)
     refused("must be positive", acceleration_limits=np.nan)
     refused("numbers that are not finite", tasks=[(HAND, [np.nan, 0.0, 0.0])])
     refused("`metric` must be positive definite, and its least eigenvalue is -1", metric=-np.eye(7))

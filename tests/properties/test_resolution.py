@@ -95,7 +95,10 @@ def test_objectives_have_the_slopes_they_give(case):
         e = torsor.difference(robot, q, posture)
         return 0.5 * dot(e, weights * e)
 
-    slopes = torsor.control.limit_gradient(robot, q), torsor.control.posture_gradient(robot, q, posture, weights)
+    slopes = (
+        torsor.control.limit_gradient(robot, q),
+        torsor.control.posture_gradient(robot, q, posture, weights=weights),
+    )
     for H, slope in zip((of_limits, of_posture), slopes, strict=True):
         expected = derivative(lambda t, H=H: H(torsor.integrate(robot, q, v, t)))
         assert_close(slope @ v, expected, DIFFERENTIATED, scale=slope)
@@ -173,7 +176,7 @@ def test_a_limit_in_the_way_is_named_and_what_it_costs():
     J = torsor.position_task("hand_tcp").jacobian(panda, q)
     stretch = 0.1 * J[:, 3] / np.linalg.norm(J[:, 3])
     free = torsor.control.prioritised_velocities(
-        panda, q, [(torsor.position_task("hand_tcp"), stretch)], DT, position_limits=False
+        panda, q, [(torsor.position_task("hand_tcp"), stretch)], DT, within_limits="velocity"
     )
     assert free.v[3] > 0.01 + 1e-6  # more than the 1e-4 rad that are left
     wide_task = torsor.stack_tasks("hand_tcp", torsor.orientation_task("link_4"))
@@ -401,9 +404,11 @@ def test_what_is_left_of_a_task_by_rounding_moves_nothing(robot, q, task):
     assert np.isnan(torsor.control.resolved_acceleration(robot, q, still, task, y)).any()
     assert_close(torsor.control.resolved_rate(robot, q, task, y, damping=0.1), still, 1e-12)
     for result, x in (
-        (found := torsor.control.prioritised_velocities(robot, q, [(task, y)], DT, position_limits=False), found.v),
+        (found := torsor.control.prioritised_velocities(robot, q, [(task, y)], DT, within_limits="velocity"), found.v),
         (
-            found := torsor.control.prioritised_accelerations(robot, q, still, [(task, y)], DT, effort_limits=False),
+            found := torsor.control.prioritised_accelerations(
+                robot, q, still, [(task, y)], DT, within_limits=("position", "velocity")
+            ),
             found.a,
         ),
     ):

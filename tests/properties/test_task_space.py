@@ -66,17 +66,25 @@ def test_forces_along_a_task_give_the_acceleration_of_the_whole_robot(case):
     near = 1e-13 * worst + 1e-11
     d = torsor.tasks.task_space_dynamics(robot, q, v, task)
     F, null = case.rng.normal(size=(*case.batch, task.size)), case.tau()
-    tau = torsor.tasks.task_forces_to_torques(robot, q, task, F, null) + torsor.friction_forces(robot, v)
+    tau = torsor.tasks.task_forces_to_torques(robot, q, task, F, null=null) + torsor.friction_forces(robot, v)
     a = torsor.forward_dynamics(robot, q, v, tau)
     y = times(d.jacobian, a) + d.drift
     size = largest(d.inertia) * (largest(y) + largest(d.drift)) + largest(d.bias)
     assert_close(times(d.inertia, y) + d.bias, F, near, scale=size)
-    assert_close(torsor.tasks.workspace_acceleration(robot, q, v, tau, task), y, near, scale=largest(a))
+    assert_close(torsor.tasks.workspace_acceleration(robot, q, v, task, tau), y, near, scale=largest(a))
     felt = torsor.tasks.torques_to_task_forces(robot, q, task, tau - torsor.friction_forces(robot, v))
     assert_close(felt, F, near, scale=largest(d.inverse) * largest(tau))
     pushed = torsor.tasks.task_space_forward_dynamics(robot, q, v, task, F)
     friction = times(d.jacobian, times(torsor.dynamics.inverse_mass_matrix(robot, q), torsor.friction_forces(robot, v)))
     assert_close(pushed, y - friction, near, scale=largest(a) + largest(friction))
+
+
+def test_workspace_accelerations_refuse_the_order_forces_then_task():
+    """Tasks come before quantities: the other order is refused, for a frame name as for a task."""
+    q, v, tau = torsor.random_state(REDUNDANT, seed=1)
+    for task in ("tool", torsor.position_task("tool")):
+        with pytest.raises(torsor.ShapeError, match="workspace_acceleration: `tau` must be an array of numbers"):
+            torsor.tasks.workspace_acceleration(REDUNDANT, q, v, tau, task)
 
 
 @few
@@ -85,14 +93,14 @@ def test_inverse_dynamics_of_a_task_gives_it_the_acceleration_asked_for(case):
     robot, q, v = case.robot, case.q, case.v
     task, worst = task_of(case)
     wanted, null = case.rng.normal(size=(*case.batch, task.size)), case.tau()
-    for rest in ((), (null,)):
-        tau = torsor.tasks.task_space_inverse_dynamics(robot, q, v, task, wanted, *rest)
+    for rest in ({}, {"null": null}):
+        tau = torsor.tasks.task_space_inverse_dynamics(robot, q, v, task, wanted, **rest)
         a = torsor.forward_dynamics(robot, q, v, tau)
-        got = torsor.tasks.workspace_acceleration(robot, q, v, tau, task)
+        got = torsor.tasks.workspace_acceleration(robot, q, v, task, tau)
         scale = largest(task.jacobian(robot, q)) * largest(a) + largest(task.drift(robot, q, v))
         assert_close(got, wanted, 1e-13 * worst + 1e-11, scale=scale)
         d = torsor.tasks.task_space_dynamics(robot, q, v, task)
-        same = d.torques(wanted, *rest) + torsor.friction_forces(robot, v)
+        same = d.torques(wanted, **rest) + torsor.friction_forces(robot, v)
         assert_close(tau, same, 1e-13 * worst + 1e-11, scale=largest(d.inertia) * largest(wanted) + largest(d.bias))
 
 
@@ -317,7 +325,7 @@ def test_only_singular_directions_are_damped_and_the_report_says_what_is_given_u
     for x, y in zip(found, exact, strict=True):
         assert_close(x[sound], y[sound], 1e-10)
     tau = found.torques(wanted)
-    got = torsor.tasks.workspace_acceleration(REDUNDANT, q, v, tau, task)
+    got = torsor.tasks.workspace_acceleration(REDUNDANT, q, v, task, tau)
     assert_close(wanted - got, report.given_up(wanted), 1e-10, scale=largest(tau))
     assert_close(report.given_up(wanted)[sound], np.zeros((sound.sum(), 6)))
     # What is orthogonal to the damped directions (in units of what is usual) is met exactly.
@@ -443,7 +451,7 @@ def test_altafinis_equation_holds_for_a_free_body_of_unit_inertia_and_not_for_an
     q, v, tau = torsor.random_state(robot, seed=2)
     assert torsor.papers.altafini_equation_report(robot, q, "body").applies
     printed = torsor.papers.altafini_workspace_acceleration(robot, q, v, tau, "body")
-    np.testing.assert_allclose(printed, torsor.tasks.workspace_acceleration(robot, q, v, tau, "body"), atol=1e-12)
+    np.testing.assert_allclose(printed, torsor.tasks.workspace_acceleration(robot, q, v, "body", tau), atol=1e-12)
     heavier = torsor.papers.altafini_equation_report(robot.with_gravity((0.0, 0.0, -9.81)), q, "body")
     assert not heavier.applies
     assert heavier.gravity_defect == pytest.approx(9.81)
@@ -454,7 +462,7 @@ def test_altafinis_equation_holds_for_a_free_body_of_unit_inertia_and_not_for_an
     assert report.submersion_defect > 1.0
     weightless = REDUNDANT.with_gravity((0.0, 0.0, 0.0))
     off = torsor.papers.altafini_workspace_acceleration(weightless, q, v, tau, "tool")
-    assert largest(off - torsor.tasks.workspace_acceleration(weightless, q, v, tau, "tool")) > 1.0
+    assert largest(off - torsor.tasks.workspace_acceleration(weightless, q, v, "tool", tau)) > 1.0
 
 
 @pytest.mark.compiled

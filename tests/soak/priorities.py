@@ -16,7 +16,7 @@ DIRECTIONS = {
     "ur5": [(1, 0, 0.3), (0, 1, 0.3)],
     "panda": [(1, 0, 0.3), (0, 1, 0.5)],
 }
-FREE = {"position_limits": False, "velocity_limits": False}
+FREE = {"within_limits": False}
 
 
 def run(_: argparse.Namespace) -> list[str]:
@@ -55,8 +55,9 @@ def run(_: argparse.Namespace) -> list[str]:
                     seconds,
                     **options,
                 )
-            more = options | {"effort_limits": False} if free else {}
             for kp, dt in ((4.0, 0.004), (25.0, 0.002), (100.0, 0.004), (400.0, 0.001)):
                 seconds = max(3.0, 20.0 / np.sqrt(kp))
-                tried(f"{case}, kp {kp:g}, {dt} s", loops.led_by_torques, name, start, target, kp, dt, seconds, **more)
+                tried(
+                    f"{case}, kp {kp:g}, {dt} s", loops.led_by_torques, name, start, target, kp, dt, seconds, **options
+                )
     return failures

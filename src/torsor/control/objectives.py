@@ -30,7 +30,7 @@ def limit_gradient(robot: Robot, q: ConfigurationVector) -> JointVector:
 
 
 def posture_gradient(
-    robot: Robot, q: ConfigurationVector, posture: ConfigurationVector, weights: JointVector | None = None
+    robot: Robot, q: ConfigurationVector, posture: ConfigurationVector, *, weights: JointVector | None = None
 ) -> JointVector:
     """∂H of H = ½ eᵀ W e with e = posture ⊖ q, along tangent coordinates: −∂H leads a robot to a posture [Lie77; BL05, §11].
 

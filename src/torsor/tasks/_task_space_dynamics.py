@@ -58,7 +58,7 @@ class TaskSpaceDynamics(NamedTuple):
     projector: JointMatrix
     """N (..., nv, nv) on the motions without effect on the task; torques that are not felt by it are Nᵀ τ₀."""
 
-    def torques(self, acceleration: TaskVector, null_torque: JointVector | None = None) -> JointVector:
+    def torques(self, acceleration: TaskVector, *, null: JointVector | None = None) -> JointVector:
         """τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ (..., nv), N·m or N, for an acceleration (..., m) of the task; friction excluded."""
         acceleration = as_numbers(acceleration)
         if acceleration.shape[-1:] != self.bias.shape[-1:]:
@@ -66,7 +66,7 @@ class TaskSpaceDynamics(NamedTuple):
                 f"torques: `acceleration` must have shape (..., {self.bias.shape[-1]}), got {acceleration.shape}."
             )
         tau = matvec(transpose(self.jacobian), matvec(self.inertia, acceleration) + self.bias)
-        return tau if null_torque is None else tau + matvec(transpose(self.projector), null_torque)
+        return tau if null is None else tau + matvec(transpose(self.projector), null)
 
 
 def task_space_dynamics(robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str) -> TaskSpaceDynamics:
@@ -91,11 +91,12 @@ def task_space_inverse_dynamics(
     v: JointVector,
     task: Task | str,
     acceleration: TaskVector,
-    null_torque: JointVector | None = None,
+    *,
+    null: JointVector | None = None,
 ) -> JointVector:
     """Joint forces that give a task an acceleration: τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ + friction [Kha87].
 
-    Joint friction is made up for in full, as by `inverse_dynamics`. ``null_torque`` τ₀ (..., nv) moves a redundant robot within
+    Joint friction is made up for in full, as by `inverse_dynamics`. ``null`` τ₀ (..., nv) moves a redundant robot within
     what the task leaves free; without it, nothing holds that motion, not even against gravity.
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``acceleration`` (..., m), per s². Returns (..., nv), N·m or N; NaN
     where the rows of J are dependent.
@@ -104,11 +105,11 @@ def task_space_inverse_dynamics(
     check_rows("task_space_inverse_dynamics", "acceleration", acceleration, task)
     up = weighted_inverse(robot, q, task)
     opposing = dynamics.bias_forces(robot, q, v)
-    if null_torque is not None:
-        opposing = opposing - null_torque
+    if null is not None:
+        opposing = opposing - null
     tau = up.torques(up.weighed(acceleration - task.drift(robot, q, v)) + up.felt(opposing))
     tau = tau + dynamics.friction_forces(robot, v)
-    return tau if null_torque is None else tau + null_torque
+    return tau if null is None else tau + null
 
 
 def task_space_forward_dynamics(
@@ -131,21 +132,22 @@ def task_forces_to_torques(
     q: ConfigurationVector,
     task: Task | str,
     forces: TaskVector,
-    null_torque: JointVector | None = None,
+    *,
+    null: JointVector | None = None,
 ) -> JointVector:
     """Joint forces of forces along a task: τ = Jᵀ F + Nᵀ τ₀ [LP, (9.96); Kha87].
 
-    ``q`` (..., nq), rad or m; ``forces`` (..., m), N·m or N for a pose; ``null_torque`` τ₀ (..., nv): its part that the task
+    ``q`` (..., nq), rad or m; ``forces`` (..., m), N·m or N for a pose; ``null`` τ₀ (..., nv): its part that the task
     feels is taken out. Returns (..., nv), N·m or N.
     """
-    if null_torque is None:
+    if null is None:
         task = as_task(robot, task)
         check_rows("task_forces_to_torques", "forces", forces, task)
         return matvec(transpose(task.jacobian(robot, q)), forces)
     task = as_task(robot, task)
     check_rows("task_forces_to_torques", "forces", forces, task)
     up = weighted_inverse(robot, q, task)
-    return null_torque + matvec(transpose(up.J), forces) - up.torques(up.felt(null_torque))
+    return null + matvec(transpose(up.J), forces) - up.torques(up.felt(null))
 
 
 def torques_to_task_forces(robot: Robot, q: ConfigurationVector, task: Task | str, tau: JointVector) -> TaskVector:
@@ -158,7 +160,7 @@ def torques_to_task_forces(robot: Robot, q: ConfigurationVector, task: Task | st
 
 
 def workspace_acceleration(
-    robot: Robot, q: ConfigurationVector, v: JointVector, tau: JointVector, task: Task | str
+    robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str, tau: JointVector
 ) -> TaskVector:
     """ÿ = J M⁻¹ (τ − C v − g − friction) + J̇ v: the exact equation of a chain, redundant or not [Alt04, (18), E004-9].
 

@@ -44,6 +44,7 @@ def operational_space(
     target: Target,
     kp: Array,
     kd: Array,
+    *,
     velocity: TaskVector | None = None,
     acceleration: TaskVector | None = None,
     posture: ConfigurationVector | None = None,

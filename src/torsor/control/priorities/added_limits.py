@@ -154,9 +154,9 @@ class TaskLimit(Limit):
 @explained
 def task_limit(
     task: Task,
+    *,
     lower: TaskVector | Scalar | None = None,
     upper: TaskVector | Scalar | None = None,
-    *,
     velocity: TaskVector | Scalar | None = None,
 ) -> TaskLimit:
     """A limit of a task, for ``limits`` of `prioritised_velocities` and `prioritised_accelerations`.

@@ -129,6 +129,22 @@ def acceleration_limits_from(who: str, value: Any, nv: int) -> Array:
     return np.array(np.broadcast_to(x, (nv,)))
 
 
+def kinds_kept(who: str, within_limits: Any, kinds: tuple[str, ...]) -> dict[str, bool]:
+    """Which kinds of limits of the robot are kept: all if True, none if False, or those that are listed."""
+    if isinstance(within_limits, (bool, np.bool_)):
+        return dict.fromkeys(kinds, bool(within_limits))
+    try:
+        listed = [within_limits] if isinstance(within_limits, str) else list(within_limits)
+    except TypeError:
+        listed = [None]
+    if any(word not in kinds for word in listed):
+        known = ", ".join(map(repr, kinds))
+        raise ArgumentError(
+            f"{who}: `within_limits` must be True, False, or some of {known}, got {within_limits!r:.60}."
+        )
+    return {kind: kind in listed for kind in kinds}
+
+
 def check_numbers(who: str, **given: tuple[Any, bool]) -> None:
     """Refuse what is not one number, not finite, negative, or 0 where it says positive."""
     for name, (x, positive) in given.items():

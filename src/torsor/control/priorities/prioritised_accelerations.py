@@ -33,6 +33,7 @@ from torsor.control.priorities.added_limits import Limit, added_rows
 from torsor.control.priorities.arguments import (
     acceleration_limits_from,
     check_numbers,
+    kinds_kept,
     metric_root,
     pairs_of,
     plain_tasks,
@@ -61,9 +62,7 @@ def prioritised_accelerations(
     *,
     null: JointVector | None = None,
     metric: JointMatrix | None = None,
-    position_limits: bool = True,
-    velocity_limits: bool = True,
-    effort_limits: bool = True,
+    within_limits: bool | Sequence[str] = True,
     acceleration_limits: JointVector | Scalar | None = None,
     limits: Sequence[Limit] = (),
     recovery: float = 0.1,
@@ -81,8 +80,11 @@ def prioritised_accelerations(
         Pairs (task, ÿ (..., m)), highest priority first; ÿ per s².
     null, metric
         a_0 (..., nv), rad/s² or m/s², zero if not given; W (..., nv, nv), symmetric and positive definite, 1 if not given.
-    position_limits, velocity_limits, effort_limits, acceleration_limits, limits
-        Whether those of the robot are kept; a number or (nv,), rad/s² or m/s²; and others, by `task_limit` or of your own.
+    within_limits, limits
+        Whether the robot's limits are kept: True, False, or which, of "position", "velocity" and "effort"; and other limits,
+        made by `task_limit` or of a class of your own.
+    acceleration_limits
+        A number or (nv,), rad/s² or m/s²; none if not given.
     recovery
         The time in which what is beyond a limit comes back, s.
     damping
@@ -96,6 +98,7 @@ def prioritised_accelerations(
     listed = plain_tasks(WHO, robot, tasks, (q, v, dt, null, metric, acceleration_limits, recovery, damping))
     piqp_module(WHO)
     nv = robot.nv
+    kinds = kinds_kept(WHO, within_limits, ("position", "velocity", "effort"))
     check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
     most = acceleration_limits_from(WHO, acceleration_limits, nv)
     pairs, root = pairs_of(WHO, "acceleration", robot, listed), metric_root(WHO, robot, metric)
@@ -114,7 +117,6 @@ def prioritised_accelerations(
         terms_of(WHO, robot, task, y, task.jacobian(robot, q), y - np.asarray(task.drift(robot, q, v)))
         for (task, _), y in zip(pairs, wanted, strict=True)
     ]
-    kinds = {"position": position_limits, "velocity": velocity_limits, "effort": effort_limits}
     rows = acceleration_rows(robot, q, v, dt, recovery, **kinds, most=most)
     rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, v, dt, recovery)])
     rest = Rest.of_accelerations(max(RESTING * dt, OF_RECOVERY * recovery), v, most)

@@ -29,6 +29,7 @@ from torsor.control.priorities.added_limits import Limit, added_rows
 from torsor.control.priorities.arguments import (
     acceleration_limits_from,
     check_numbers,
+    kinds_kept,
     metric_root,
     pairs_of,
     plain_tasks,
@@ -55,8 +56,7 @@ def prioritised_velocities(
     *,
     null: JointVector | None = None,
     metric: JointMatrix | None = None,
-    position_limits: bool = True,
-    velocity_limits: bool = True,
+    within_limits: bool | Sequence[str] = True,
     previous: JointVector | None = None,
     acceleration_limits: JointVector | Scalar | None = None,
     limits: Sequence[Limit] = (),
@@ -76,8 +76,9 @@ def prioritised_velocities(
         Pairs (task, ẏ (..., m)), highest priority first; ẏ per s.
     null, metric
         v_0 (..., nv), rad/s or m/s, zero if not given; W (..., nv, nv), symmetric and positive definite, 1 if not given.
-    position_limits, velocity_limits, limits
-        Whether those of the robot are kept; and others, made by `task_limit` or of a class of your own.
+    within_limits, limits
+        Whether the robot's limits are kept: True, False, or which, of "position" and "velocity"; and other limits, made by
+        `task_limit` or of a class of your own.
     previous, acceleration_limits
         The v of the step before (..., nv), and a number or (nv,), rad/s² or m/s². They go together.
     recovery
@@ -93,6 +94,7 @@ def prioritised_velocities(
     listed = plain_tasks(WHO, robot, tasks, (q, dt, null, metric, previous, acceleration_limits, recovery, damping))
     piqp_module(WHO)
     nv = robot.nv
+    kinds = kinds_kept(WHO, within_limits, ("position", "velocity"))
     check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
     if (previous is None) != (acceleration_limits is None):
         raise ArgumentError(f"{WHO}: `acceleration_limits` and `previous` go together; pass both or none.")
@@ -113,7 +115,7 @@ def prioritised_velocities(
         terms_of(WHO, robot, task, y, task.jacobian(robot, q), y) for (task, _), y in zip(pairs, wanted, strict=True)
     ]
     change = None if previous is None else (last, most)
-    rows = velocity_rows(robot, q, dt, recovery, position=position_limits, velocity=velocity_limits, change=change)
+    rows = velocity_rows(robot, q, dt, recovery, **kinds, change=change)
     rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, None, dt, recovery)])
     rest = Rest.of_velocities(dt, last, most)
     states, v = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)

@@ -34,39 +34,56 @@ def inverse_kinematics(
     kind: str = "pose",
     start: ConfigurationVector | None = None,
     nearest: bool = False,
-    limits: bool = True,
+    within_limits: bool = True,
     tolerance: float = 1e-8,
-    restarts: int = 100,
+    starts: int = 101,
     iterations: int = 50,
     seed: int | np.random.Generator = 0,
 ) -> InverseKinematics:
-    """Configurations q that bring a frame to targets: Newton's method on the group, damped, within the joint limits
-    [Mar63; Sug11; Ber82].
+    """Configurations that bring a frame to targets, and how well (inverse kinematics, IK): thousands at a time.
 
-    ``targets``: poses (..., 4, 4), m, in the base frame; with ``kind="position"`` points (..., 3), m, for the frame's origin;
-    with ``kind="orientation"`` rotations (..., 3, 3). Where R Rᵀ differs from 1 by up to 1e-6, as in single precision, the
-    nearest rotation is meant; more is refused. A target is reached when angle (rad) and distance (m) to it are at most
-    ``tolerance``. The search begins at ``start`` (..., nq), rad or m, moved into the limits, if it is given, for as long as
-    that leads on (at most five times ``iterations`` steps), and then goes on from up to ``restarts`` random configurations,
-    with at most ``iterations`` steps each. A solution from a random one may be far from ``start``: where a robot must not
-    jump, pass ``restarts=0``, or look whether ``starts`` of the result is 1. Of solutions that are found together, the one
-    nearest to ``start`` is taken; angles are given by whole turns as near to those of ``start`` as the limits allow.
-    Coordinates that do not move the frame stay as in ``start``. Without a ``start``, read neutral for it in both. Without
-    ``limits``, joints may go anywhere.
-
-    With ``nearest``, all starts are used, solutions of a redundant robot slide along their self-motion towards ``start``,
-    and the nearest is taken, by the root of the sum of squares of rad and m: a local minimum of the distance, the least of
-    those found, to the accuracy of a descent of first order.
-
-    ``seed``: a whole number or a `numpy.random.Generator`, for the random configurations. Targets of a batch share them, so
-    which of its solutions a target gets may depend on the seed and on the batch it is in.
-
-    The result has, for every target, ``q`` (..., nq) that reaches it or comes nearest, all of it within the limits to the
-    last bit, ``success``, the errors, and the ``reason`` in words. ::
+    Newton's method on the group, damped, within the joint limits [Mar63; Sug11; Ber82]. ::
 
         found = torsor.inverse_kinematics(arm, "hand_tcp", poses)       # poses (10000, 4, 4)
         print(found)                                                    # how many, how well, and why not
         q = found.q[found.success]
+
+    Parameters
+    ----------
+    robot : Robot
+    frame : str
+        The name of the frame.
+    targets : (..., 4, 4), (..., 3) or (..., 3, 3) array
+        Poses in the base frame, m; points for the frame's origin, m, if ``kind`` is "position"; rotations if it is
+        "orientation". Where R Rᵀ differs from 1 by up to 1e-6, as in single precision, the nearest rotation is meant; more is
+        refused.
+    kind : {"pose", "position", "orientation"}
+    start : (..., nq) array, optional
+        Where the search begins, rad or m, moved into the limits; the neutral configuration if not given. Of solutions that are
+        found together, the one nearest to it is taken; angles are given by whole turns as near to it as the limits allow, and
+        coordinates that do not move the frame stay as they are in it.
+    nearest : bool
+        Use all starts, let solutions of a redundant robot slide along their self-motion towards ``start``, and take the
+        nearest, by the root of the sum of squares of rad and m: a local minimum of the distance, the least of those found, to
+        the accuracy of a descent of first order.
+    within_limits : bool
+        Keep the joint limits, to the last bit; joints may go anywhere if False.
+    tolerance : float
+        A target is reached when angle (rad) and distance (m) to it are at most this.
+    starts : int
+        How many configurations the search begins from at most: ``start``, then random ones. A solution from a random one may be
+        far from ``start``: where a robot must not jump, pass 1, or look whether ``starts`` of the result is 1.
+    iterations : int
+        How many steps are made from each start at most; from a ``start`` that is given five times as many, while they lead on.
+    seed : int or numpy.random.Generator
+        For the random configurations. Targets of a batch share them, so which of its solutions a target gets may depend on the
+        seed and on the batch it is in.
+
+    Returns
+    -------
+    InverseKinematics
+        For every target the configuration ``q`` (..., nq) that reaches it or comes nearest, ``success``, the errors, and the
+        ``reason`` in words.
     """
     refuse_strangers(WHO, robot, targets, start)
     if not isinstance(frame, str):
@@ -74,7 +91,7 @@ def inverse_kinematics(
             f"{WHO}: `frame` must be the name of a frame, got {type(frame).__name__}: the frame comes before its targets, as in "
             f"torsor.{WHO}(robot, {robot.frames[-1]!r}, targets)."
         )
-    _refuse_bad_numbers(tolerance, restarts, iterations)
+    _refuse_bad_numbers(tolerance, starts, iterations)
     source = _checked_seed(seed)
     if not isinstance(kind, str) or kind not in KINDS:
         raise ArgumentError(f"{WHO}: unknown kind {kind!r:.60} of target. Kinds: {', '.join(KINDS)}.")
@@ -88,8 +105,8 @@ def inverse_kinematics(
     flat = _flat(goals, batch, KINDS[kind])
     home = _flat(robot.neutral if begin is None else begin, batch, (robot.nq,))
 
-    aim, reach = _aim(robot, frame, kind, bool(limits))
-    effort = Effort(float(tolerance), int(iterations), 1 + int(restarts), bool(nearest), source)
+    aim, reach = _aim(robot, frame, kind, bool(within_limits))
+    effort = Effort(float(tolerance), int(iterations), int(starts), bool(nearest), source)
     found = search(robot, aim, reach, flat, home, begin is not None, effort)
 
     angle, position = errors(aim, found.e)
@@ -137,12 +154,12 @@ def _reasons(robot: Robot, aim: Aim, reach: Reach, targets: Array, found: Found)
     return reason
 
 
-def _refuse_bad_numbers(tolerance: float, restarts: int, iterations: int) -> None:
+def _refuse_bad_numbers(tolerance: float, starts: int, iterations: int) -> None:
     if not (isinstance(tolerance, (float, Real)) and 0.0 < tolerance < inf):
         raise ArgumentError(f"{WHO}: `tolerance` must be finite and positive, got {tolerance!r:.60}.")
-    for name, value, least in (("restarts", restarts, 0), ("iterations", iterations, 1)):
-        if not isinstance(value, (int, Integral)) or value < least:
-            raise ArgumentError(f"{WHO}: `{name}` must be a whole number of at least {least}, got {value!r:.60}.")
+    for name, value in (("starts", starts), ("iterations", iterations)):
+        if not isinstance(value, (int, Integral)) or value < 1:
+            raise ArgumentError(f"{WHO}: `{name}` must be a whole number of at least 1, got {value!r:.60}.")
 
 
 def _checked_seed(seed: Any) -> int | np.random.Generator:
