@@ -11,6 +11,6 @@ import torsor
 
 pendulum = torsor.robots.pendulum(mass=1.0, length=1.0)
 for method in ("euler", "semi_implicit_euler", "rk4"):
-    run = torsor.simulate(pendulum, [0.0], [0.0], duration=5.0, step=0.01, method=method)
+    run = torsor.simulate(pendulum, [0.0], [0.0], duration=5.0, dt=0.01, method=method)
     drift = np.max(np.abs(run.energy - run.energy[0]))
     print(f"{method:<20} energy off by at most {drift:.1e} J")

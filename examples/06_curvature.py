@@ -33,7 +33,7 @@ def main() -> None:
     print(f"\ndiffers from the closed form by {off:.0e}{'' if off < 1e-12 else '  BAD'}")
     print("K > 0: motions that start side by side draw together; K < 0: they part\n")
 
-    run = torsor.simulate(arm, [0.5, 2.0], [0.0, 0.0], duration=4.0, step=2e-3, method="rk4")
+    run = torsor.simulate(arm, [0.5, 2.0], [0.0, 0.0], duration=4.0, dt=2e-3, method="rk4")
     along = motion.curvature_along(arm, run)
     print(
         f"falling from rest it meets scalar curvatures from {along.scalar.min():.3f} to {along.scalar.max():.3f} 1/(kg·m²)"

@@ -38,7 +38,7 @@ def main() -> None:
     angles = np.linspace(-np.pi, np.pi, 13)[:-1]
     q0 = np.zeros((len(angles), 2))
     v0 = np.linalg.solve(flat.factor, np.stack([np.cos(angles), np.sin(angles)]))  # of unit length, 30° apart
-    runs = torsor.simulate(weightless, q0, v0.T, duration=1.5, step=5e-3, method="rk4")
+    runs = torsor.simulate(weightless, q0, v0.T, duration=1.5, dt=5e-3, method="rk4")
     phi = flat.phi(runs.q)
     straight = phi[:, -1:] * (runs.time / runs.time[-1])[:, None]
     check("without gravity, motion is a straight line in φ", phi, straight)

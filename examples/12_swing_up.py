@@ -77,8 +77,8 @@ def closed_loop(robot: torsor.Robot, substeps: int = 1) -> torsor.Scan:
         x = np.concatenate([q - q_plan, v - v_plan])
         force = force + length * change + gain @ x
         tau = np.concatenate([force, 0.0 * v[1:]])
-        timing = {"duration": STEP, "step": STEP / substeps, "method": "rk4"}
-        run = torsor.simulate(robot, q, v, torques=tau, wrenches={"tip": push}, **timing)
+        timing = {"duration": STEP, "dt": STEP / substeps, "method": "rk4"}
+        run = torsor.simulate(robot, q, v, tau=tau, wrenches={"tip": push}, **timing)
         return {"q": run.q[-1], "v": run.v[-1], "force": force}
 
     inputs = {"q_plan": 3, "v_plan": 3, "force": 1, "change": 1, "gain": (1, 6), "push": 6}
@@ -104,7 +104,7 @@ def swing_up(robot: torsor.Robot, most: int = 200) -> tuple[Motion, np.ndarray, 
     costs = [float(cost_of(plan))]
     while True:
         tau = plan.force * [1.0, 0.0, 0.0]
-        near = torsor.linearise(robot, plan.q[:-1], plan.v[:-1], tau, step=STEP, method="rk4")
+        near = torsor.linearise(robot, plan.q[:-1], plan.v[:-1], tau, dt=STEP, method="rk4")
         change, gains = backwards(near, plan)
         trials = rollout(loop, plan, length=LENGTHS[:, None], change=change, gain=gains, push=calm)
         with np.errstate(all="ignore"):  # a trial may run away
@@ -133,7 +133,7 @@ def backwards(near: torsor.derivatives.StateSpace, plan: Motion) -> tuple[np.nda
 
 def balance(robot: torsor.Robot) -> tuple[np.ndarray, np.ndarray]:
     """LQR: the gains (1, 6) at which the same recursion arrives for the upright state, and |λ| (6,) of the closed loop."""
-    near = torsor.linearise(robot, UP, np.zeros(3), np.zeros(3), step=STEP)
+    near = torsor.linearise(robot, UP, np.zeros(3), np.zeros(3), dt=STEP)
     A, B, P = near.A, near.B[:, DRIVEN], RUNNING
     for _ in range(2000):
         K = -np.linalg.solve(FORCE + B.T @ P @ B, B.T @ P @ A)

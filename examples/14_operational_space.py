@@ -88,7 +88,7 @@ def control_loop(robot: torsor.Robot) -> torsor.Scan:
         tau = controllers.operational_space(
             robot, q, v, HAND, target, velocity=velocity, acceleration=acceleration, posture=posture, **gains
         )
-        run = torsor.simulate(robot, q, v, torques=tau, duration=STEP, step=STEP, method="rk4")
+        run = torsor.simulate(robot, q, v, tau=tau, duration=STEP, dt=STEP, method="rk4")
         return {"q": run.q[-1], "v": run.v[-1], "tau": tau}
 
     shapes = {"target": (4, 4), "velocity": 6, "acceleration": 6}

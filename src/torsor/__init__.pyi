@@ -17,6 +17,7 @@ from torsor import (
     symbolic as symbolic,
     tasks as tasks,
 )
+from torsor.compiler.backend import backend as backend
 from torsor.compiler.kernel import Kernel as Kernel
 from torsor.compiler.run.threads import get_threads as get_threads, set_threads as set_threads
 from torsor.compiler.scan import Scan as Scan
@@ -33,7 +34,6 @@ from torsor.errors import (
 )
 from torsor.formats._load import check as check, load as load
 from torsor.formats.findings import Finding as Finding
-from torsor.functions.backend import backend as backend
 from torsor.functions.compile import compile as compile, scan as scan
 from torsor.functions.derivative import derivative as derivative
 from torsor.functions.public.derivatives import (

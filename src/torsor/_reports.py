@@ -27,6 +27,12 @@ class Report:
         return f"<pre>{escape(str(self))}</pre>"
 
 
+def one_line(result: Any) -> str:
+    """The ``repr`` of a named tuple: its fields, arrays by their shapes."""
+    parts = [f"{name}={short(value)}" for name, value in zip(result._fields, result, strict=True)]
+    return f"{type(result).__name__}({', '.join(parts)})"
+
+
 def short(value: Any) -> str:
     """A value on one line: arrays by shape, long sequences by length, robots by name."""
     if isinstance(value, np.ndarray) and value.ndim:

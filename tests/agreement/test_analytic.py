@@ -43,7 +43,7 @@ def test_a_small_swing_of_the_pendulum_takes_its_period():
     l = 0.4
     robot = torsor.robots.pendulum(length=l)
     period = 2 * np.pi * np.sqrt(l / G)
-    swing = torsor.simulate(robot, [-np.pi / 2 + 1e-3], [0.0], duration=period, step=period / 200, method="rk4")
+    swing = torsor.simulate(robot, [-np.pi / 2 + 1e-3], [0.0], duration=period, dt=period / 200, method="rk4")
     angle = swing.q[[0, 50, 100, 150, 200], 0] + np.pi / 2
     assert angle == pytest.approx(1e-3 * np.array([1, 0, -1, 0, 1]), abs=1e-9)
 
@@ -150,7 +150,7 @@ def tumbling(step: float) -> tuple[Robot, torsor.Trajectory]:
     body = Inertia(2.0, (0.1, -0.2, 0.3), np.diag([0.3, 0.5, 0.7]))
     robot = torsor.assemble([Joint(name="flight", kind="free", link="body", inertia=body)], gravity=(0.0, 0.0, 0.0))
     v = [1.0, 2.0, 1.5, 0.3, -0.4, 0.5]
-    return robot, torsor.simulate(robot, robot.neutral, v, duration=2.0, step=step, method="rk4")
+    return robot, torsor.simulate(robot, robot.neutral, v, duration=2.0, dt=step, method="rk4")
 
 
 def drifts(step: float) -> tuple[float, float]:
@@ -185,7 +185,7 @@ def test_the_centre_of_mass_of_a_free_body_flies_straight(same):
 def test_a_free_body_falls_as_galileo_says(same):
     robot, _ = tumbling(1.0)
     robot = robot.with_gravity((0.0, 0.0, -G))
-    fall = torsor.simulate(robot, robot.neutral, np.zeros(6), duration=1.0, step=0.1, method="rk4")
+    fall = torsor.simulate(robot, robot.neutral, np.zeros(6), duration=1.0, dt=0.1, method="rk4")
     # From rest nothing turns, and a parabola is integrated exactly.
     want = np.zeros((11, 3))
     want[:, 2] = -0.5 * G * fall.time**2

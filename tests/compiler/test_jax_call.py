@@ -7,7 +7,7 @@ import pytest
 
 import torsor
 from torsor.compiler.run import engine
-from torsor.compiler.run.jax_handler_ir import handler_ir
+from torsor.compiler.run.jax_call import handler_ir
 
 pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("jax_in_doubles")]
 ARM = torsor.robots.ur5()

@@ -39,7 +39,7 @@ MISTAKES = {
     "of a controller": (lambda: torsor.control.computed_torque(ARM, Q, V, Q, V, A, kp=1.0, kv=1.0), ArgumentTypeError, "computed_torque: no argument is called `kv`; did you mean `kd`?"),
     "gains": (lambda: torsor.control.computed_torque(ARM, Q, V, Q, V, A), ArgumentTypeError, "computed_torque: `kp`, `kd` are missing."),
     "of a task": (lambda: torsor.control.operational_space(ARM, Q, V), ArgumentTypeError, "operational_space: `task`, `target`, `kp`, `kd` are missing."),
-    "of simulate": (lambda: torsor.simulate(ARM, Q, V, 1.0, 0.1), ArgumentTypeError, "simulate: 1.0 is one argument too many; those after * are passed by name. It is simulate(robot, q, v, *,"),
+    "of simulate": (lambda: torsor.simulate(ARM, Q, V, 1.0, 0.1), ArgumentTypeError, "simulate: 1.0 is one argument too many; those after * are passed by name. It is simulate(robot, q0, v0, *,"),
     "seed": (lambda: torsor.random_state(ARM), ArgumentTypeError, "random_state: `seed` is missing. It is random_state(robot, *, seed, batch=())."),
     "of a method": (lambda: ARM.with_payload("tip"), ArgumentTypeError, "Robot.with_payload: `inertia` is missing. It is with_payload(frame, inertia)."),
     # what stands in their place
@@ -58,7 +58,7 @@ MISTAKES = {
     "half a link": (lambda: torsor.robots.chain(2.0), ArgumentTypeError, "chain: `n` must be a whole number, got float 2.0."),
     "a mass too few": (lambda: torsor.robots.planar_chain([0.5, 0.5], [1.0]), ModelError, "planar_chain: as many lengths as masses"),
     "a negative seed": (lambda: torsor.random_state(ARM, seed=-1), ArgumentTypeError, "random_state: `seed` must be a whole number, not negative, or a numpy.random.Generator, got -1."),
-    "a controller of q and v": (lambda: torsor.simulate(ARM, Q, V, duration=0.1, step=0.1, controller=lambda q, v: V), ArgumentTypeError, "simulate: `controller` is called as controller(t, q, v), which (q, v) does not take: too many positional arguments."),
+    "a controller of q and v": (lambda: torsor.simulate(ARM, Q, V, duration=0.1, dt=0.1, controller=lambda q, v: V), ArgumentTypeError, "simulate: `controller` is called as controller(t, q, v), which (q, v) does not take: too many positional arguments."),
     "no robot for an adapter": (lambda: torsor.adapters.MuJoCo("arm"), ArgumentTypeError, "MuJoCo: `robot` must be a torsor.Robot, got str 'arm'."),
     "curves that are no numbers": (lambda: torsor.plot.paths(ARM, "home", joints=(0, 1)), ShapeError, "paths: `curves` must be real numbers, got 'home'."),
     "too many axes": (lambda: torsor.mass_matrix(ARM, np.zeros((1,) * 40 + (2,))), ShapeError, "mass_matrix: a batch has at most 28 axes, got 40"),
@@ -140,9 +140,9 @@ def test_the_error_of_a_users_function_reaches_the_user():
         raise KeyError("my own")
 
     with pytest.raises(KeyError, match="my own"):
-        torsor.simulate(ARM, Q, V, duration=0.1, step=0.1, controller=controller)
+        torsor.simulate(ARM, Q, V, duration=0.1, dt=0.1, controller=controller)
 
 
 def test_explained_functions_keep_their_signatures():
-    assert list(inspect.signature(torsor.simulate).parameters)[:3] == ["robot", "q", "v"]
+    assert list(inspect.signature(torsor.simulate).parameters)[:3] == ["robot", "q0", "v0"]
     assert torsor.simulate.__doc__ and ARM.lock.__doc__

@@ -171,15 +171,15 @@ def test_a_joint_that_moves_no_inertia_is_named_at_the_first_forward_dynamics():
 
 def test_simulate_says_what_it_takes():
     assert "unknown method 'heun'. Methods: semi_implicit_euler, euler, rk4" in message(
-        TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, step=0.1, method="heun"
+        TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, dt=0.1, method="heun"
     )
     assert "not both" in message(
-        TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, step=0.1, torques=V, controller=lambda t, q, v: v
+        TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, dt=0.1, tau=V, controller=lambda t, q, v: v
     )
     assert "has 3 rows for 10 steps" in message(
-        ShapeError, torsor.simulate, ARM, Q, V, duration=1.0, step=0.1, torques=np.zeros((3, 7))
+        ShapeError, torsor.simulate, ARM, Q, V, duration=1.0, dt=0.1, tau=np.zeros((3, 7))
     )
-    assert "step must be positive" in message(TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, step=0.0)
+    assert "`dt` must be positive" in message(TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, dt=0.0)
 
 
 def test_lie_functions_check_their_arguments():
@@ -244,13 +244,13 @@ def test_simulate_refuses_what_it_cannot_do():
         return None
 
     assert "must return joint forces of shape (..., 7), got None" in message(
-        ShapeError, torsor.simulate, ARM, Q, V, duration=0.1, step=0.1, controller=no_answer
+        ShapeError, torsor.simulate, ARM, Q, V, duration=0.1, dt=0.1, controller=no_answer
     )
     assert "is not a whole number of steps of 0.3 s; nearest is 0.9 s" in message(
-        TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, step=0.3
+        TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, dt=0.3
     )
     assert "do not broadcast" in message(
-        ShapeError, torsor.simulate, ARM, np.zeros((2, 7)), np.zeros((3, 7)), duration=0.1, step=0.1
+        ShapeError, torsor.simulate, ARM, np.zeros((2, 7)), np.zeros((3, 7)), duration=0.1, dt=0.1
     )
 
 

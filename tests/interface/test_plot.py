@@ -622,7 +622,7 @@ def test_a_path_of_a_turning_joint_is_cut_at_the_edge_of_the_map():
 
 
 def test_paths_come_as_arrays_batches_and_trajectories():
-    motion = torsor.simulate(ARM, ARM_Q, np.zeros(3), duration=0.1, step=0.02)
+    motion = torsor.simulate(ARM, ARM_Q, np.zeros(3), duration=0.1, dt=0.02)
     assert len(by_gid(plot.paths(ARM, motion, (1, 2)), "path ")) == 1
     assert len(by_gid(plot.paths(ARM, [motion, motion.q, np.zeros((2, 3))], (1, 2)), "path ")) == 3
     assert len(by_gid(plot.paths(ARM, np.zeros((4, 5, 3)), (1, 2)), "path ")) == 4

@@ -335,7 +335,7 @@ def test_euler_integration(chain, state, rng):
     qs, vs = torsor.papers.euler_trajectory(chain.robot, state.q, state.v, torques, h)
     assert_close(qs, q, 1e-11)  # errors of the solves, 1e-12, add up
     assert_close(vs, v, 1e-11)
-    run = torsor.simulate(chain.robot, state.q, state.v, duration=0.06, step=h, torques=torques, method="euler")
+    run = torsor.simulate(chain.robot, state.q, state.v, duration=0.06, dt=h, tau=torques, method="euler")
     assert_close(run.q, q, 1e-11)
     assert_close(run.v, v, 1e-11)
 

@@ -247,7 +247,7 @@ def test_pd_with_gravity_comes_to_rest_at_the_set_point_and_its_energy_never_gro
     inertia = np.diag(torsor.mass_matrix(arm, q_ref))  # light wrists need soft gains
     kp, kd = 100.0 * inertia, 16.0 * inertia
     kernel = torsor.compile(controllers.pd_gravity, arm, {"q": 6, "v": 6}, q_ref=q_ref, kp=kp, kd=kd)
-    run = torsor.simulate(arm, q, v, duration=4.0, step=4e-3, method="rk4", controller=lambda t, q, v: kernel(q=q, v=v))
+    run = torsor.simulate(arm, q, v, duration=4.0, dt=4e-3, method="rk4", controller=lambda t, q, v: kernel(q=q, v=v))
     V = run.kinetic + 0.5 * (kp * (run.q - q_ref) ** 2).sum(-1)
     assert np.diff(V).max() < 1e-9 * V[0]  # of the integration error
     assert V[-1] < 1e-6 * V[0]
@@ -270,7 +270,7 @@ def test_bodies_with_several_freedoms_follow_moving_references(kind):
     def controller(t, q, v):
         return controllers.passivity_based(robot, q, v, where(t), v_ref, np.zeros(n), 3.0, 5.0)
 
-    run = torsor.simulate(robot, q, v, duration=3.0, step=2e-2, method="rk4", controller=controller)
+    run = torsor.simulate(robot, q, v, duration=3.0, dt=2e-2, method="rk4", controller=controller)
     targets = np.array([where(t) for t in run.time])
     s = np.array(
         [sliding(robot, 3.0, *state) for state in zip(run.q, run.v, targets, [v_ref] * len(run.time), strict=True)]

@@ -129,7 +129,7 @@ def test_a_joint_that_moves_no_inertia_is_refused_by_name(axis, point, kind, see
         with pytest.raises(torsor.ModelError, match="'idle' moves no inertia"):
             function(robot, q, v, tau)
     with pytest.raises(torsor.ModelError, match="'idle' moves no inertia"):
-        torsor.simulate(robot, q, v, duration=0.1, step=0.1)
+        torsor.simulate(robot, q, v, duration=0.1, dt=0.1)
     assert torsor.dynamics.mass_matrix_report(robot, q).idle_joints == ("idle",)
     assert_close(torsor.inverse_dynamics(robot, q, v, v)[1], 0.0)  # what is asked of it costs nothing
     # what the refusal advises works

@@ -13,7 +13,7 @@ import torsor
 from torsor import arrays
 from torsor.arrays import correctly_rounded, exact, exact_constants
 from torsor.arrays.symmetric_eigen import symmetric_eigen
-from torsor.compiler.evaluate import evaluate
+from torsor.compiler.simplify import evaluate
 from torsor.lie import so3
 from torsor.model.poses import composed
 

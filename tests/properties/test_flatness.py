@@ -308,7 +308,7 @@ def test_a_simulated_motion_obeys_the_linear_equation(name):
     flat = flat_coordinates(robot, q0)
     step, tau = 2e-3, np.random.default_rng(4).normal(size=robot.nv)
     v0 = 0.3 * np.random.default_rng(5).normal(size=robot.nv)
-    run = torsor.simulate(robot, q0, v0, duration=8 * step, step=step, torques=tau, method="rk4")
+    run = torsor.simulate(robot, q0, v0, duration=8 * step, dt=step, tau=tau, method="rk4")
     phi, middle = flat.phi(run.q), slice(2, -2)
     # Fourth-order second differences: h⁴ of a sixth derivative, and 1e-11/h² of integration.
     second = (-phi[4:] + 16 * phi[3:-1] - 30 * phi[2:-2] + 16 * phi[1:-3] - phi[:-4]) / (12 * step**2)
@@ -326,7 +326,7 @@ def test_motion_without_force_is_a_straight_line(name):
     q0 = regular(CHAINS[name])
     flat = flat_coordinates(CHAINS[name], q0)  # gravity is a force, not a part of the metric
     v0 = 0.3 * np.random.default_rng(6).normal(size=robot.nv)
-    run = torsor.simulate(robot, q0, v0, duration=0.4, step=1e-2, method="rk4")
+    run = torsor.simulate(robot, q0, v0, duration=0.4, dt=1e-2, method="rk4")
     straight = run.time[:, None] * flat.velocity(q0, v0)
     assert_close(flat.phi(run.q)[::10], straight[::10], 1e-6)  # the simulation's error
     assert np.abs(run.q - q0 - run.time[:, None] * v0).max() > 1e-3  # in q it is curved
@@ -522,7 +522,7 @@ def test_ricci_curvature_is_the_sum_over_planes_through_the_motion():
 
 def test_a_trajectory_brings_its_velocities_and_a_path_has_directions():
     robot = CHAINS["curved_planar2R"]
-    run = torsor.simulate(robot, [0.2, 0.7], [0.5, -0.4], duration=0.05, step=1e-3, method="rk4")
+    run = torsor.simulate(robot, [0.2, 0.7], [0.5, -0.4], duration=0.05, dt=1e-3, method="rk4")
     along = curvature_along(robot, run)
     assert along.scalar.shape == along.norm.shape == along.ricci.shape == (51,)
     by_differences = curvature_along(robot, run.q)

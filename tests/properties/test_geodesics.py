@@ -144,7 +144,7 @@ def test_it_is_the_simulated_motion_without_gravity(name):
     curve = geodesic(robot, q, v, 0.2, samples=2)
     errors = []
     for steps in (20, 40):
-        run = torsor.simulate(robot, q, v, duration=0.2, step=0.2 / steps, method="rk4")
+        run = torsor.simulate(robot, q, v, duration=0.2, dt=0.2 / steps, method="rk4")
         errors.append(max(largest(torsor.difference(robot, run.q[-1], curve.q[-1])), largest(run.v[-1] - curve.v[-1])))
     assert errors[1] < max(errors[0] / 11, 1e-10)  # rk4 comes nearer at fourth order, by about 16
     assert errors[1] < 1e-4
@@ -465,7 +465,7 @@ def test_simulated_motions_and_paths_of_least_energy_carry_too():
     robot = torsor.robots.planar2r().with_gravity((0, 0, 0))
     q, v, w = np.array([0.3, 1.0]), np.array([1.0, -0.5]), np.array([0.2, 0.7])
     expected = parallel_transport(robot, geodesic(robot, q, v, 0.5, samples=51), w)
-    run = torsor.simulate(robot, q, v, duration=0.5, step=0.01, method="rk4")
+    run = torsor.simulate(robot, q, v, duration=0.5, dt=0.01, method="rk4")
     assert_close(parallel_transport(robot, run, w), expected, 1e-7)  # h⁴ and the spline
     assert_close(parallel_transport(robot, run, w, time=[0.0, 0.5])[-1], expected[-1], 1e-7)
     least = minimum_energy_path(robot, q, run.q[-1], 0.5, points=50)

@@ -32,7 +32,7 @@ def chain_of(*kinds, **effects):
 
 def stepped(robot, q, v, tau, h, method, wrenches=None):
     """Where one step of `simulate` leads."""
-    run = torsor.simulate(robot, q, v, duration=h, step=h, torques=tau, method=method, wrenches=wrenches)
+    run = torsor.simulate(robot, q, v, duration=h, dt=h, tau=tau, method=method, wrenches=wrenches)
     return run.q[..., -1, :], run.v[..., -1, :]
 
 
@@ -65,7 +65,7 @@ def test_the_matrices_of_a_method_are_the_derivatives_of_its_step(case, method):
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
     tau = torsor.inverse_dynamics(robot, q, v, a, wrenches)
-    near = torsor.linearise(robot, q, v, tau, step=H, method=method, wrenches=wrenches)
+    near = torsor.linearise(robot, q, v, tau, dt=H, method=method, wrenches=wrenches)
     assert_is_derivative(robot, near, lambda q, v, tau: stepped(robot, q, v, tau, H, method, wrenches), q, v, tau)
 
 
@@ -76,7 +76,7 @@ def test_large_rotations_in_one_step_are_carried_exactly(method):
     q, v, a = torsor.random_state(robot, seed=2)
     tau = torsor.inverse_dynamics(robot, q, v, a)
     h = 1.5 / largest(v)
-    near = torsor.linearise(robot, q, v, tau, step=h, method=method)
+    near = torsor.linearise(robot, q, v, tau, dt=h, method=method)
     assert_is_derivative(robot, near, lambda q, v, tau: stepped(robot, q, v, tau, h, method), q, v, tau)
 
 
@@ -96,7 +96,7 @@ def test_to_rounding_they_are_those_of_the_traced_step(kinds, method):
     kernel = torsor.derivative(step, robot, inputs, wrt=("q", "v", "tau"))
     parts = emit_numpy.build(kernel.program)(q, v, tau)  # compiling it for one state would take longer
     want = np.block([[parts[f"{row}_by_{x}"] for x in ("q", "v", "tau")] for row in ("q_new", "v_new")])
-    near = torsor.linearise(robot, q, v, tau, step=H, method=method)
+    near = torsor.linearise(robot, q, v, tau, dt=H, method=method)
     assert_close(np.concatenate([near.A, near.B], axis=-1), want, 1e-11)
 
 
@@ -105,9 +105,9 @@ def test_one_call_along_a_motion_gives_the_derivative_of_its_end(method):
     """The product of the matrices of all steps, against motions from displaced starts."""
     robot = chain_of("free", "revolute", "planar", armature=True)
     q, v, tau = torsor.random_state(robot, seed=3)
-    settings = {"duration": 20 * H, "step": H, "method": method}
-    run = torsor.simulate(robot, q, v, torques=tau, **settings)
-    near = torsor.linearise(robot, run.q[:-1], run.v[:-1], run.tau, step=run.time[1], method=method)
+    settings = {"duration": 20 * H, "dt": H, "method": method}
+    run = torsor.simulate(robot, q, v, tau=tau, **settings)
+    near = torsor.linearise(robot, run.q[:-1], run.v[:-1], run.tau, dt=run.time[1], method=method)
     assert near.A.shape == (20, 2 * robot.nv, 2 * robot.nv)
     dx = np.eye(2 * robot.nv, 3 * robot.nv)
     for A, B in zip(near.A, near.B, strict=True):
@@ -115,7 +115,7 @@ def test_one_call_along_a_motion_gives_the_derivative_of_its_end(method):
         dx[:, 2 * robot.nv :] += B
 
     def flow(q, v, tau):
-        run = torsor.simulate(robot, q, v, torques=tau, **settings)
+        run = torsor.simulate(robot, q, v, tau=tau, **settings)
         return run.q[..., -1, :], run.v[..., -1, :]
 
     want = differenced(robot, flow, q, v, tau)
@@ -128,10 +128,10 @@ def test_exact_steps_at_rest_are_those_of_the_motion(case):
     robot, q, _, _, _ = case
     rest = np.zeros(robot.nv)
     tau = torsor.gravity_forces(robot, q)
-    near = torsor.linearise(robot, q, rest, tau, step=H)
+    near = torsor.linearise(robot, q, rest, tau, dt=H)
     assert_close(near.acceleration, rest, 1e-13 * mass_condition(robot, q) * (1 + largest(tau)))
     pieces = 16
-    fine = torsor.linearise(robot, q, rest, tau, step=H / pieces, method="rk4")
+    fine = torsor.linearise(robot, q, rest, tau, dt=H / pieces, method="rk4")
     A, B = np.eye(2 * robot.nv), np.zeros_like(fine.B)
     for _ in range(pieces):
         A, B = fine.A @ A, fine.A @ B + fine.B
@@ -179,7 +179,7 @@ def test_displacements_of_a_turning_body_turn_against_it(kind):
     def displacement(h):  # central in the displacement, so that its square drops out
         ends = [q, torsor.integrate(robot, q, x[: robot.nv]), torsor.integrate(robot, q, -x[: robot.nv])]
         starts = v + np.outer([0.0, 1.0, -1.0], x[robot.nv :])
-        run = torsor.simulate(robot, np.array(ends), starts, duration=h, step=h, torques=tau, method="rk4")
+        run = torsor.simulate(robot, np.array(ends), starts, duration=h, dt=h, tau=tau, method="rk4")
         d = torsor.difference(robot, run.q[0, -1], run.q[1:, -1])
         return np.concatenate([d[0] - d[1], run.v[1, -1] - run.v[2, -1]]) / 2
 
@@ -200,7 +200,7 @@ def test_the_blocks_are_those_of_forward_dynamics(case):
     assert_close(near.acceleration, torsor.forward_dynamics(robot, q, v, tau), 0.0)
     if set(robot.structure.kinds) <= set(ONE_NUMBER):
         assert not near.A[:nv, :nv].any()
-    assert near.step is None and near.C is None
+    assert near.dt is None and near.C is None
     assert near.freedoms == robot.structure.freedoms
     assert len(near.states) == 2 * nv and len(near.inputs) == nv
 
@@ -232,7 +232,7 @@ def test_a_frame_shows_its_displacement_and_the_change_of_its_twist(case):
 def test_a_batch_is_its_states_one_by_one(batch, method, backend):
     robot = torsor.robots.random_tree(3, seed=9, kinds=ALL_KINDS, mimic=True, armature=True)
     q, v, tau = torsor.random_state(robot, seed=1, batch=batch)
-    settings = {"frame": "tool", "step": None if method is None else H, "method": method}
+    settings = {"frame": "tool", "dt": None if method is None else H, "method": method}
     wrenches, nv = {"tool": np.arange(6.0)}, robot.nv
     near = torsor.linearise(robot, q, v, tau, wrenches=wrenches, **settings)
     alone = {i: torsor.linearise(robot, q[i], v[i], tau[i], wrenches=wrenches, **settings) for i in np.ndindex(batch)}
@@ -248,7 +248,7 @@ def test_batch_axes_broadcast_those_of_wrenches_too(method):
     robot = chain_of("spherical", "revolute")
     q, v, tau = torsor.random_state(robot, seed=1, batch=(4,))
     F = np.random.default_rng(0).normal(size=(2, 1, 6))
-    settings = {"step": None if method is None else H, "method": method}
+    settings = {"dt": None if method is None else H, "method": method}
     near = torsor.linearise(robot, q, v[0], tau[1], wrenches={"tool": F}, **settings)
     assert near.A.shape == (2, 4, 2 * robot.nv, 2 * robot.nv)
     one = torsor.linearise(robot, q[3], v[0], tau[1], wrenches={"tool": F[1, 0]}, **settings)
@@ -295,17 +295,17 @@ def test_what_is_missing_or_unknown_is_said():
     robot = torsor.robots.cart_pole()
     state = (robot, [0.0, 0.1], [0.0, 0.0], [0.0, 0.0])
     for wrong, text in (
-        ({"method": "rk4"}, r"linearise: method 'rk4' goes from step to step: give its length in seconds, step=0.01"),
+        ({"method": "rk4"}, r"linearise: method 'rk4' goes from step to step: give its length in seconds, dt=0.01"),
         (
-            {"step": 0.01, "method": "rk5"},
+            {"dt": 0.01, "method": "rk5"},
             r"linearise: unknown method 'rk5'. Methods: exact, semi_implicit_euler, euler, rk4",
         ),
-        ({"step": 0.0}, r"linearise: step must be a positive number of seconds, got 0.0"),
-        ({"step": np.nan}, r"positive number of seconds, got nan"),
-        ({"step": 0.01, "method": ["x"]}, r"linearise: unknown method \['x'\]"),
-        ({"step": True}, r"positive number of seconds, got True"),
-        ({"step": np.array([0.1])}, r"positive number of seconds, got array"),
-        ({"step": "fast"}, r"positive number of seconds, got 'fast'"),
+        ({"dt": 0.0}, r"linearise: `dt` must be a positive number of seconds, got 0.0"),
+        ({"dt": np.nan}, r"positive number of seconds, got nan"),
+        ({"dt": 0.01, "method": ["x"]}, r"linearise: unknown method \['x'\]"),
+        ({"dt": True}, r"positive number of seconds, got True"),
+        ({"dt": np.array([0.1])}, r"positive number of seconds, got array"),
+        ({"dt": "fast"}, r"positive number of seconds, got 'fast'"),
         ({"frame": "tpi"}, r"linearise: robot 'cart_pole' has no frame 'tpi'; nearest: 'tip'"),
         ({"wrenches": {"tpi": np.zeros(6)}}, r"no frame 'tpi'"),
     ):
@@ -319,9 +319,9 @@ def test_what_is_missing_or_unknown_is_said():
 
 def test_the_step_may_be_an_array_without_axes():
     robot, rest = torsor.robots.cart_pole(), [0.0, 0.0]
-    found = torsor.linearise(robot, rest, rest, rest, step=np.array(0.01))
-    assert found.step == 0.01 and type(found.step) is float
-    np.testing.assert_array_equal(found.A, torsor.linearise(robot, rest, rest, rest, step=0.01).A)
+    found = torsor.linearise(robot, rest, rest, rest, dt=np.array(0.01))
+    assert found.dt == 0.01 and type(found.dt) is float
+    np.testing.assert_array_equal(found.A, torsor.linearise(robot, rest, rest, rest, dt=0.01).A)
 
 
 def test_a_joint_that_moves_nothing_is_named():

@@ -187,7 +187,7 @@ def test_linear_equations_on_a_moving_base():
         return np.concatenate([torsor.difference(robot, end, torsor.integrate(robot, q, h * v_new)), v_new])
 
     end = torsor.integrate(robot, q, h * (v + h * a))
-    stepped = torsor.linearise(robot, q, v, tau, step=h, method="semi_implicit_euler", base_motion=base_motion)
+    stepped = torsor.linearise(robot, q, v, tau, dt=h, method="semi_implicit_euler", base_motion=base_motion)
     want = np.concatenate(differenced(robot, q, v, tau, step), axis=-1)
     assert_close(np.concatenate([stepped.A, stepped.B], axis=-1), want, DIFFERENTIATED)
     with pytest.raises(torsor.ShapeError, match="`base_motion` must be a pair of arrays"):

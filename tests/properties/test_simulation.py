@@ -56,7 +56,7 @@ def reference(name: str, duration: float) -> torsor.Trajectory:
     """The motion under constant torques, a hundred thousand times more exactly than what it is held against."""
     robot = ROBOTS[name]
     q, v, tau = start(robot)
-    return torsor.simulate(robot, q, v, duration=duration, step=duration / 100, torques=tau, method="rk4")
+    return torsor.simulate(robot, q, v, duration=duration, dt=duration / 100, tau=tau, method="rk4")
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -69,7 +69,7 @@ def test_halving_the_step_divides_the_error_by_two_to_the_order(name, method, or
     duration = 0.2
 
     def run(steps):
-        return torsor.simulate(robot, q, v, duration=duration, step=duration / steps, torques=tau, method=method)
+        return torsor.simulate(robot, q, v, duration=duration, dt=duration / steps, tau=tau, method=method)
 
     exact = reference(name, duration)
     ratio = error(robot, run(steps), exact) / error(robot, run(2 * steps), exact)
@@ -87,7 +87,7 @@ def test_rk4_asks_a_controller_at_every_stage_and_keeps_its_order(name):
         return force * np.cos(3 * t) - 0.05 * v
 
     def run(steps):
-        return torsor.simulate(robot, q, v, duration=0.2, step=0.2 / steps, controller=controller, method="rk4")
+        return torsor.simulate(robot, q, v, duration=0.2, dt=0.2 / steps, controller=controller, method="rk4")
 
     exact = run(80)
     assert 11.0 < error(robot, run(5), exact) / error(robot, run(10), exact) < 24.0
@@ -102,7 +102,7 @@ def test_rk4_keeps_the_energy_without_friction_and_force(name):
     q, v, _ = start(robot)
     drifts = []
     for steps in (10, 20):
-        energy = torsor.simulate(robot, q, v, duration=0.2, step=0.2 / steps, method="rk4").energy
+        energy = torsor.simulate(robot, q, v, duration=0.2, dt=0.2 / steps, method="rk4").energy
         drifts.append(largest(energy - energy[0]) / largest(energy))
     assert drifts[0] < 1e-4
     assert drifts[1] < max(drifts[0] / 10, 1e-12)  # fourth order: by 16
@@ -114,7 +114,7 @@ def test_friction_takes_energy_away(case):
     robot, q, v, _, _ = case
     # Viscous friction alone: Coulomb's jumps where a joint stops, and no step size resolves a jump.
     robot = robot.with_parameters(coulomb_friction=0.0 * robot.parameters.coulomb_friction)
-    run = torsor.simulate(robot, q, v, duration=0.02, step=0.002, method="rk4")
+    run = torsor.simulate(robot, q, v, duration=0.02, dt=0.002, method="rk4")
     loss = torsor.friction_forces(robot, run.v) * run.v
     assert np.all(loss.sum(-1) >= 0)
     # Simpson's rule over pairs of steps: what friction took is what the energy lost, to fourth order.
@@ -131,7 +131,7 @@ def test_work_of_the_torques_and_friction_is_the_change_of_energy(case):
     robot, q, v, _, _ = case
     robot = robot.with_coulomb_width(10.0)  # smooth, so that the work integral is too
     tau, step = case.tau(), 0.002
-    run = torsor.simulate(robot, q, v, duration=5 * 2 * step, step=step, torques=tau, method="rk4")
+    run = torsor.simulate(robot, q, v, duration=5 * 2 * step, dt=step, tau=tau, method="rk4")
     power = ((tau - torsor.friction_forces(robot, run.v)) * run.v).sum(-1)
     work = (power[0:-2:2] + 4 * power[1:-1:2] + power[2::2]).sum() * step / 3
     # Both are of fourth order in 0.002 s times accelerations of up to a hundred: (0.2)⁴ of a small work.
@@ -142,7 +142,7 @@ def test_work_of_the_torques_and_friction_is_the_change_of_energy(case):
 def test_a_floating_robot_keeps_its_momentum(name):
     robot = ROBOTS[name].with_gravity((0, 0, 0))
     q, v, _ = start(robot)
-    run = torsor.simulate(robot, q, v, duration=0.2, step=0.005, method="rk4")
+    run = torsor.simulate(robot, q, v, duration=0.2, dt=0.005, method="rk4")
     momentum = torsor.dynamics.spatial_momentum(robot, run.q, run.v)
     # Fourth order: 40 steps of (0.005 · |ω|)⁵ with |ω| of a few rad/s.
     assert_close(momentum, np.broadcast_to(momentum[0], momentum.shape), 1e-7)
@@ -155,7 +155,7 @@ def test_a_floating_robot_keeps_its_momentum(name):
 def test_a_trajectory_records_its_states_forces_and_energies(case, method, steps):
     robot, q, v, _, _ = case
     tau, step = case.tau(), 0.01
-    run = torsor.simulate(robot, q, v, duration=steps * step, step=step, torques=tau, method=method)
+    run = torsor.simulate(robot, q, v, duration=steps * step, dt=step, tau=tau, method=method)
     assert_close(run.time, step * np.arange(steps + 1))
     assert run.q.shape == (steps + 1, robot.nq) and run.v.shape == (steps + 1, robot.nv)
     assert_close(run.q[0], q, 0.0)
@@ -169,7 +169,7 @@ def test_a_trajectory_records_its_states_forces_and_energies(case, method, steps
 @given(one_state, methods)
 def test_no_time_means_no_motion(case, method):
     robot, q, v, _, _ = case
-    run = torsor.simulate(robot, q, v, duration=0.0, step=0.01, method=method)
+    run = torsor.simulate(robot, q, v, duration=0.0, dt=0.01, method=method)
     assert_close(run.time, [0.0], 0.0)
     assert_close(run.q, q[None], 0.0)
     assert_close(run.v, v[None], 0.0)
@@ -182,7 +182,7 @@ def test_one_step_is_what_its_method_says(case):
     tau, h = case.tau(), 0.01
     a = torsor.forward_dynamics(robot, q, v, tau)
     for method, mean in (("euler", v), ("semi_implicit_euler", v + h * a)):
-        run = torsor.simulate(robot, q, v, duration=h, step=h, torques=tau, method=method)
+        run = torsor.simulate(robot, q, v, duration=h, dt=h, tau=tau, method=method)
         assert_close(run.v[1], v + h * a)
         assert_close(run.q[1], torsor.integrate(robot, q, mean, h))
 
@@ -193,10 +193,10 @@ def test_constant_torques_may_be_given_in_three_ways(case, method):
     tau, steps, step = case.tau(), 3, 0.01
 
     def run(**drive):
-        return torsor.simulate(robot, q, v, duration=steps * step, step=step, method=method, **drive)
+        return torsor.simulate(robot, q, v, duration=steps * step, dt=step, method=method, **drive)
 
-    constant = run(torques=tau)
-    for other in (run(torques=np.tile(tau, (steps, 1))), run(controller=lambda t, q, v: tau)):
+    constant = run(tau=tau)
+    for other in (run(tau=np.tile(tau, (steps, 1))), run(controller=lambda t, q, v: tau)):
         for mine, its in zip(constant, other, strict=True):
             assert_close(its, mine, 0.0)
 
@@ -205,7 +205,7 @@ def test_constant_torques_may_be_given_in_three_ways(case, method):
 def test_no_torques_are_torques_of_zero(case, method):
     robot, q, v, _, _ = case
     runs = [
-        torsor.simulate(robot, q, v, duration=0.03, step=0.01, method=method, torques=torques)
+        torsor.simulate(robot, q, v, duration=0.03, dt=0.01, method=method, tau=torques)
         for torques in (None, np.zeros(robot.nv))
     ]
     for one, other in zip(*runs, strict=True):
@@ -216,9 +216,9 @@ def test_no_torques_are_torques_of_zero(case, method):
 def test_torques_per_step_are_one_simulation_after_another(case, method):
     robot, q, v, _, rng = case
     tau, step = rng.normal(size=(3, robot.nv)), 0.01
-    whole = torsor.simulate(robot, q, v, duration=0.03, step=step, torques=tau, method=method)
+    whole = torsor.simulate(robot, q, v, duration=0.03, dt=step, tau=tau, method=method)
     for k in range(3):
-        part = torsor.simulate(robot, whole.q[k], whole.v[k], duration=step, step=step, torques=tau[k], method=method)
+        part = torsor.simulate(robot, whole.q[k], whole.v[k], duration=step, dt=step, tau=tau[k], method=method)
         assert_close(part.q[1], whole.q[k + 1], 0.0)
         assert_close(part.v[1], whole.v[k + 1], 0.0)
 
@@ -229,24 +229,24 @@ def test_a_batch_of_motions_is_each_motion_alone(case, method):
     steps, step = 2, 0.01
     wrenches = {"tool": rng.normal(size=(*case.batch, 6))}
     tau = rng.normal(size=(*case.batch, steps, robot.nv))
-    settings = {"duration": steps * step, "step": step, "method": method}
-    together = torsor.simulate(robot, q, v, torques=tau, wrenches=wrenches, **settings)
+    settings = {"duration": steps * step, "dt": step, "method": method}
+    together = torsor.simulate(robot, q, v, tau=tau, wrenches=wrenches, **settings)
     assert together.q.shape == (*case.batch, steps + 1, robot.nq)
     assert together.tau.shape == (*case.batch, steps, robot.nv)
     assert together.energy.shape == (*case.batch, steps + 1)
     for i in np.ndindex(case.batch):
         push = {"tool": wrenches["tool"][i]}
-        alone = torsor.simulate(robot, q[i], v[i], torques=tau[i], wrenches=push, **settings)
+        alone = torsor.simulate(robot, q[i], v[i], tau=tau[i], wrenches=push, **settings)
         for mine, its in ((alone.q, together.q), (alone.v, together.v), (alone.energy, together.energy)):
             assert_close(its[i], mine, 1e-9)  # light links lose digits in the order of summation
 
 
 @given(cases(small_robots, batches=((3,),)), methods)
 def test_constant_torques_may_differ_over_a_batch(case, method):
-    """As documented: ``torques`` (..., nv) constant."""
+    """As documented: ``tau`` (..., nv) constant."""
     robot, q, v, _, _ = case
     tau = case.tau()
-    run = torsor.simulate(robot, q, v, duration=0.02, step=0.01, torques=tau, method=method)
+    run = torsor.simulate(robot, q, v, duration=0.02, dt=0.01, tau=tau, method=method)
     assert_close(run.tau, np.stack([tau, tau], axis=-2), 0.0)
 
 
@@ -255,8 +255,8 @@ def test_wrenches_act_as_their_joint_forces_do_at_the_start(case):
     robot, q, v, _, rng = case
     F = rng.normal(size=6)
     tau = times(transposed(torsor.body_jacobian(robot, q, "tool")), F)
-    pushed = torsor.simulate(robot, q, v, duration=0.01, step=0.01, wrenches={"tool": F})
-    driven = torsor.simulate(robot, q, v, duration=0.01, step=0.01, torques=tau)
+    pushed = torsor.simulate(robot, q, v, duration=0.01, dt=0.01, wrenches={"tool": F})
+    driven = torsor.simulate(robot, q, v, duration=0.01, dt=0.01, tau=tau)
     assert_close(pushed.v, driven.v, 1e-9)  # digits lost in solving with M, as above
 
 
@@ -270,7 +270,7 @@ def test_the_books_trajectory_is_the_euler_method(case):
     robot, q, v, _, rng = case
     torques = rng.normal(size=(3, robot.nv))
     qs, vs = torsor.papers.euler_trajectory(robot, q, v, torques, 0.01)
-    run = torsor.simulate(robot, q, v, duration=0.03, step=0.01, torques=torques, method="euler")
+    run = torsor.simulate(robot, q, v, duration=0.03, dt=0.01, tau=torques, method="euler")
     # Two algorithms solve with M; its condition number, up to 1e4 here, costs digits in each of three steps.
     assert_close(qs, run.q, 1e-10)
     assert_close(vs, run.v, 1e-10)

@@ -10,8 +10,8 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.balancing.conditions import is_number, variation
 from torsor.border import explained
+from torsor.compiler.backend import backend, compiles
 from torsor.errors import ArgumentError, ShapeError
-from torsor.functions.backend import backend, compiles
 from torsor.functions.compile import compile
 from torsor.geometry.curvature import curvature_norm
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix

@@ -19,14 +19,14 @@ from torsor.arrays.namespace import namespace
 from torsor.border import explained
 from torsor.border.arrays import MOST_BATCH_AXES
 from torsor.compiler import differentiate
-from torsor.compiler.choice import compiles
-from torsor.compiler.evaluate import evaluate
+from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.print import c as emit_c, numpy as emit_numpy, sympy as emit_sympy
 from torsor.compiler.print.llvm import emit
 from torsor.compiler.print.names import c_function
 from torsor.compiler.run import engine, native
 from torsor.compiler.run.fast_entry import Numbers, fast_function
+from torsor.compiler.simplify import evaluate
 from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_name
 
 Array = Any

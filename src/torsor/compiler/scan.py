@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays import as_numbers
-from torsor.compiler.choice import compiles
+from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.print import numpy as emit_numpy, scan as emit_scan
 from torsor.compiler.print.scan import Roles

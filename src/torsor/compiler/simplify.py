@@ -6,9 +6,11 @@ Every rule is exact in floating point for finite inputs, up to the sign of zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple
+
+import numpy as np
 
 from torsor.arrays import correctly_rounded
 from torsor.compiler.graph import COMMUTATIVE, TRUTH_VALUED, Graph, Op, Program, live_nodes
@@ -336,3 +338,25 @@ RULES: dict[Op, tuple[Rule, ...]] = {
         Rule("select(not c, x, y) = select(c, y, x)", _select_not),
     ),
 }
+
+
+def evaluate(program: Program, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The outputs of a program for one set of inputs, each of its shape, in plain numbers.
+
+    It is slow, and the same to the last digit on every machine: operations are rounded once, sines and arc functions included.
+    """
+    graph = program.graph
+    given = [x for array in inputs for x in np.asarray(array, dtype=float).ravel().tolist()]
+    values: dict[int, float] = {}
+    for node in program.live():
+        op, value = graph.ops[node], graph.values[node]
+        if op is Op.INPUT:
+            values[node] = given[value]  # type: ignore[index]
+        elif op is Op.CONSTANT:
+            values[node] = value  # type: ignore[assignment]
+        else:
+            values[node] = compute(op, *(values[x] for x in graph.args[node]))
+    return [
+        np.array([values[node] for node in nodes]).reshape(port.shape)
+        for port, nodes in zip(program.outputs, program.results, strict=True)
+    ]

@@ -21,6 +21,7 @@ from torsor.arrays import exact_constants, matvec
 from torsor.arrays.namespace import namespace
 from torsor.border import checked
 from torsor.border.arrays import prepare, signature_of
+from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Program, count
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
@@ -31,7 +32,6 @@ from torsor.compiler.trace import Budget
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
-from torsor.functions.backend import compiles
 from torsor.functions.batched_arrays import ArrayForm, InArrays
 from torsor.functions.describe import Algorithm, Outputs, Request, note_variant, program_of, request_of, sources
 from torsor.model import Robot

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor._reports import one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.border.arrays import prepare
 from torsor.errors import ArgumentError, ArgumentTypeError, TorsorError, unknown_name
 from torsor.functions.public.derivatives import body_twist_derivatives
 from torsor.linearisation.matrix_exponential import exponential_and_integral
-from torsor.linearisation.step_derivatives import DERIVATIVES, Drive, StepDerivatives
-from torsor.linearisation.tangent_maps import drift_of_displacement
+from torsor.linearisation.step_derivatives import DERIVATIVES, Drive, StepDerivatives, drift_of_displacement
 from torsor.mechanics.recursions.newton_euler import BaseMotion
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
@@ -34,7 +34,7 @@ class StateSpace(NamedTuple):
 
     ``A`` (..., 2nv, 2nv), ``B`` (..., 2nv, nv) and, if a frame was named, ``C`` (..., 12, 2nv): y is the frame's displacement
     as a body twist, rad and m, over the change of its body twist, rad/s and m/s. ``acceleration`` (..., nv) is a at the
-    state itself, rad/s² or m/s², zero at an equilibrium; ``step``, s, or None in continuous time; ``freedoms`` names the
+    state itself, rad/s² or m/s², zero at an equilibrium; ``dt``, s, or None in continuous time; ``freedoms`` names the
     numbers of v.
     """
 
@@ -42,13 +42,17 @@ class StateSpace(NamedTuple):
     B: Array
     C: Array | None
     acceleration: JointVector
-    step: float | None
+    dt: float | None
     freedoms: tuple[str, ...]
 
     @property
     def states(self) -> tuple[str, ...]:
         """A name for each number of x: "q …" for displacements, "v …" for velocities."""
         return tuple(f"{symbol} {name}" for symbol in "qv" for name in self.freedoms)
+
+    def __repr__(self) -> str:
+        """One line: the arrays by their shapes."""
+        return one_line(self)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -64,38 +68,59 @@ def linearise(
     tau: JointVector,
     *,
     frame: str | None = None,
-    step: float | None = None,
+    dt: float | None = None,
     method: str | None = None,
     wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> StateSpace:
-    """The matrices A and B of the motion near states under forces, exact, for every joint kind [CM18; MK99].
+    """Matrices A and B of the motion near states under forces, exact, for every joint kind [CM18; MK99].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches`` as in forward
-    dynamics, held in their frames; ``base_motion`` as there, held in the axes of the base. Without ``step``: continuous time,
-    ẋ = A x + B δτ. With ``step``, s: x⁺ = A x + B δτ, by ``method``
+    Without ``dt``: continuous time, ẋ = A x + B δτ. With it: x⁺ = A x + B δτ. NaN where the mass matrix is singular.
 
-    * "exact" (unless another is named): A and B of continuous time over a step with δτ held, by the matrix exponential; at
-      an equilibrium the derivative of the motion itself;
-    * "semi_implicit_euler", "euler", "rk4": the derivative of that step of `torsor.simulate` with torques held, in tangent
-      coordinates of its start and its end.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+    frame : str, optional
+        A frame; adds C = (J_b, 0; ∂V_b/∂q, J_b), what the frame shows of the motion.
+    dt : float, optional
+        Time step, s.
+    method : str, optional
+        With ``dt``: "exact" (if None), A and B of continuous time over a step with δτ held, by the matrix exponential, at an
+        equilibrium the derivative of the motion itself; or "semi_implicit_euler", "euler", "rk4", the derivative of that
+        step of `torsor.simulate` with joint forces held, in tangent coordinates of its start and its end.
+    wrenches : mapping of frame names to (..., 6) arrays, optional
+        As in `torsor.forward_dynamics`, held in their frames.
+    base_motion : pair of (..., 6) arrays, optional
+        As in `torsor.forward_dynamics`, held in the axes of the base.
 
-    ``frame`` adds C = (J_b, 0; ∂V_b/∂q, J_b), what a frame shows of it. NaN where the mass matrix is singular. Batch axes
-    first: a whole motion takes one call. ::
+    Returns
+    -------
+    StateSpace
+        A, B and C, the acceleration at the state, and names of states and inputs.
 
-        run = torsor.simulate(arm, q, v, duration=2.0, step=0.01, torques=tau, method="rk4")
-        near = torsor.linearise(arm, run.q[:-1], run.v[:-1], run.tau, step=run.time[1], method="rk4")  # near.A[k], near.B[k]
+    Notes
+    -----
+    Batch axes come first: a whole motion takes one call. ::
 
-    Works with plain numbers; within JAX, `torsor.forward_dynamics_derivatives` gives the blocks of continuous time.
+        run = torsor.simulate(arm, q, v, duration=2.0, dt=0.01, tau=tau, method="rk4")
+        near = torsor.linearise(arm, run.q[:-1], run.v[:-1], run.tau, dt=run.time[1], method="rk4")  # near.A[k], near.B[k]
+
+    It works with plain numbers; within JAX, `torsor.forward_dynamics_derivatives` gives the blocks of continuous time.
     """
-    _refuse_bad_settings(robot, frame, step, method)
+    _refuse_bad_settings(robot, frame, dt, method)
     given = {"q": q, "v": v, "tau": tau, "wrenches": wrenches, "base_motion": base_motion}
     values, batch = prepare(linearise, (robot,), given)
     q, v, tau = (np.broadcast_to(_plain(values[x]), (*batch, n)) for x, n in _sizes(robot))
     external = None if wrenches is None else {name: _plain(F) for name, F in values["wrenches"].items()}
     moving = None if base_motion is None else (_plain(values["base_motion"][0]), _plain(values["base_motion"][1]))
     drive = Drive(robot, tau, external, moving)
-    h = None if step is None else float(step)
+    h = None if dt is None else float(dt)
     if h is None:
         A, B = _continuous(drive, q, v)
     else:
@@ -150,7 +175,7 @@ def _plain(x: Array) -> Array:
 
 def _only_plain_numbers() -> TorsorError:
     return ArgumentError(
-        "linearise: works with plain numbers, and cannot run inside jit, grad or vmap, nor be compiled or differentiated: "
+        "works with plain numbers, and cannot run inside jit, grad or vmap, nor be compiled or differentiated: "
         "call it outside, or use torsor.forward_dynamics_derivatives, which runs inside."
     )
 
@@ -162,20 +187,20 @@ def _is_number(x: Any) -> bool:
     return isinstance(x, Real) and not isinstance(x, (bool, np.bool_))
 
 
-def _refuse_bad_settings(robot: Any, frame: Any, step: Any, method: Any) -> None:
+def _refuse_bad_settings(robot: Any, frame: Any, dt: Any, method: Any) -> None:
     if not isinstance(robot, Robot):
         got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise ArgumentTypeError(f"linearise: the first argument must be a torsor.Robot, got {got}.")
+        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
     if not robot.is_concrete:
         raise _only_plain_numbers()
     if method is not None and not (isinstance(method, str) and method in _METHODS):
-        raise ArgumentError(f"linearise: unknown method {method!r}. Methods: {', '.join(_METHODS)}.")
-    if method is not None and step is None:
+        raise ArgumentError(f"unknown method {method!r}. Methods: {', '.join(_METHODS)}.")
+    if method is not None and dt is None:
         raise ArgumentError(
-            f"linearise: method {method!r} goes from step to step: give its length in seconds, step=0.01 say, or no method "
+            f"method {method!r} goes from step to step: give its length in seconds, dt=0.01 say, or no method "
             "for continuous time."
         )
-    if step is not None and not (_is_number(step) and 0.0 < float(step) < np.inf):
-        raise ArgumentError(f"linearise: step must be a positive number of seconds, got {step!r:.60}.")
+    if dt is not None and not (_is_number(dt) and 0.0 < float(dt) < np.inf):
+        raise ArgumentError(f"`dt` must be a positive number of seconds, got {dt!r:.60}.")
     if frame is not None and frame not in robot.frames:
-        raise unknown_name(f"linearise: robot {robot.name!r}", "frame", frame, robot.frames, "robot.frames")
+        raise unknown_name(f"robot {robot.name!r}", "frame", frame, robot.frames, "robot.frames")

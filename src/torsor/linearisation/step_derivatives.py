@@ -1,5 +1,12 @@
 """Derivatives of one step of time, the same steps as `torsor.simulate` takes, by the chain rule through their stages.
 
+Displacements of a configuration are body-side, q ⊕ δ. The velocities of planar, spherical and free joints span a subalgebra of
+the twists, with screws S as basis; on it the maps of SE(3) act, X restricted as S X Sᵀ. For all other joints they are 1, or 0
+where said::
+
+    (q ⊕ δ) ⊕ (u + δu) = (q ⊕ u) ⊕ (Ad(e^−u) δ + J_r(u) δu)      to first order [Bar17, (7.87)]
+    δ̇ = δv − ad(v) δ                                             for q ⊕ δ with the velocity v + δv
+
 A value x has beside it its derivative dx (..., nv, 3 nv) by (δq, δv, δτ) at the start of the step; configurations in the
 tangent coordinates of where they are. Each function below has the lines of its namesake in `simulation.steps`.
 """
@@ -7,24 +14,25 @@ tangent coordinates of where they are. Each function below has the lines of its 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector
+from torsor.arrays import matvec
+from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Twist
+from torsor.compiler.kernel import Kernel
+from torsor.functions.derivative import derivative
 from torsor.functions.public.derivatives import forward_dynamics_derivatives
 from torsor.functions.public.dynamics import forward_dynamics
 from torsor.functions.public.kinematics import integrate
-from torsor.linearisation.tangent_maps import (
-    increment_jacobian,
-    increment_jacobian_inverse,
-    increment_rate_by_increment,
-    transport,
-)
+from torsor.lie import unchecked as lie
+from torsor.lie.unchecked import se3
 from torsor.mechanics.kinematics.manifold import increment_rate
+from torsor.mechanics.recursions.joint_motion import FREEDOMS
 from torsor.mechanics.recursions.newton_euler import BaseMotion
 from torsor.mechanics.recursions.wrenches import Wrenches
-from torsor.model import Robot
+from torsor.model import Inertia, Joint, Robot, assemble
 
 
 class Drive(NamedTuple):
@@ -98,9 +106,63 @@ DERIVATIVES: dict[str, StepDerivatives] = {"semi_implicit_euler": semi_implicit_
 
 def _moved(robot: Robot, u: Array, dq: Array, du: Array) -> Array:
     """The derivative of q ⊕ u, in the tangent coordinates there."""
-    return transport(robot, u) @ dq + increment_jacobian(robot, u) @ du
+    return _transport(robot, u) @ dq + _increment_jacobian(robot, u) @ du
 
 
 def _rate(robot: Robot, u: Array, v: Array, du: Array, dv: Array) -> Array:
     """The derivative of J_r(u)⁻¹ v."""
-    return increment_rate_by_increment(robot, u, v) @ du + increment_jacobian_inverse(robot, u) @ dv
+    return _increment_rate_by_increment(robot, u, v) @ du + _increment_jacobian_inverse(robot, u) @ dv
+
+
+def drift_of_displacement(robot: Robot, v: JointVector) -> JointMatrix:
+    """−ad(v), how a displacement that moves along turns in the axes of the moving links; 0 for joints with one number.
+
+    ``v`` (..., nv), rad/s or m/s. Returns (..., nv, nv), 1/s.
+    """
+    return _joint_by_joint(robot, np.zeros((robot.nv, robot.nv)), lambda V: -lie.ad(V), v)
+
+
+def _transport(robot: Robot, u: JointVector) -> JointMatrix:
+    """Ad(e^−u), ∂(q ⊕ u)/∂q. ``u`` (..., nv), rad or m. Returns (..., nv, nv)."""
+    return _joint_by_joint(robot, np.eye(robot.nv), lambda U: lie.Ad(se3.exp(-U)), u)
+
+
+def _increment_jacobian(robot: Robot, u: JointVector) -> JointMatrix:
+    """J_r(u), ∂(q ⊕ u)/∂u. ``u`` (..., nv), rad or m. Returns (..., nv, nv)."""
+    return _joint_by_joint(robot, np.eye(robot.nv), se3.right_jacobian, u)
+
+
+def _increment_jacobian_inverse(robot: Robot, u: JointVector) -> JointMatrix:
+    """J_r(u)⁻¹, ∂/∂v of `increment_rate`. ``u`` (..., nv), rad or m. Returns (..., nv, nv)."""
+    return _joint_by_joint(robot, np.eye(robot.nv), se3.right_jacobian_inverse, u)
+
+
+def _increment_rate_by_increment(robot: Robot, u: JointVector, v: JointVector) -> JointMatrix:
+    """∂(J_r(u)⁻¹ v)/∂u, 0 for joints with one number.
+
+    ``u`` (..., nv), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, nv), 1/s.
+    """
+    zero = np.zeros((robot.nv, robot.nv))
+    return _joint_by_joint(robot, zero, lambda U, V: _rate_by_increment()(U, V), u, v)
+
+
+def _joint_by_joint(robot: Robot, others: Array, on_twists: Callable[..., Array], *vectors: JointVector) -> JointMatrix:
+    """Block diagonal S X Sᵀ with X = on_twists(Sᵀ u, …); ``others`` (nv, nv) where joints have one number."""
+    s = robot.structure
+    result = np.array(np.broadcast_to(others, (*np.broadcast_shapes(*(x.shape for x in vectors)), robot.nv)))
+    for i, kind in enumerate(s.kinds):
+        if (S := FREEDOMS.get(kind)) is not None:
+            at = s.coordinate_of(i).v
+            result[..., at, at] = S @ on_twists(*(x[..., at] @ S for x in vectors)) @ S.T
+    return result
+
+
+@lru_cache(maxsize=1)
+def _rate_by_increment() -> Kernel:
+    """The kernel of ∂(J_r(U)⁻¹ V)/∂U on twists, which knows every smaller group too."""
+    body = assemble([Joint(name="float", kind="free", inertia=Inertia.sphere(1.0, mass=1.0))], name="one body")
+    return derivative(_twist_rate, body, {"U": (6,), "V": (6,)}, wrt="U")
+
+
+def _twist_rate(robot: Robot, U: Twist, V: Twist) -> Twist:
+    return matvec(se3.right_jacobian_inverse(U), V)

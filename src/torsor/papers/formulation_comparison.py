@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from torsor.border import explained
+from torsor.compiler.backend import backend
 from torsor.errors import ArgumentError, unknown_name
-from torsor.functions.backend import backend
 from torsor.functions.compile import compile
 from torsor.model import random_state
 from torsor.papers.formulations import FORMULATIONS, Formulation

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import inspect
-from collections.abc import Callable
-from typing import NamedTuple
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from torsor._reports import one_line
 from torsor.arrays import as_numbers, is_concrete, stack_vectors
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
@@ -16,9 +19,9 @@ from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
 from torsor.functions.public.dynamics import forward_dynamics, kinetic_energy, potential_energy
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Robot
-from torsor.simulation.progress import progress
 from torsor.simulation.steps import Step, euler, rk4, semi_implicit_euler
 
+T = TypeVar("T")
 Controller = Callable[[float, Array, Array], Array]  # (time s, q (..., nq), v (..., nv)) → tau (..., nv)
 METHODS: dict[str, Step] = {"semi_implicit_euler": semi_implicit_euler, "euler": euler, "rk4": rk4}
 
@@ -42,46 +45,71 @@ class Trajectory(NamedTuple):
         """Kinetic plus potential energy (..., N + 1), J."""
         return self.kinetic + self.potential
 
+    def __repr__(self) -> str:
+        """One line: the arrays by their shapes."""
+        return one_line(self)
+
 
 @explained
 def simulate(
     robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
+    q0: ConfigurationVector,
+    v0: JointVector,
     *,
     duration: float,
-    step: float,
-    torques: JointVector | None = None,
+    dt: float,
+    tau: JointVector | None = None,
     controller: Controller | None = None,
     method: str = "semi_implicit_euler",
     wrenches: Wrenches | None = None,
 ) -> Trajectory:
-    """Motion from the state q (..., nq), v (..., nv) for ``duration`` s in steps of ``step`` s [LP, §9.5, (9.89)].
+    """Motion from a state under joint forces, under a controller, or left to itself [LP, §9.5, (9.89)].
 
-    Driven by ``torques``: (..., nv) constant or (..., N, nv) one per step (with all batch axes), N·m or N; or by
-    ``controller``, a function (t, q, v) → tau; or by nothing. ``method`` is "semi_implicit_euler", "euler" (the book's) or
-    "rk4", which holds the given torques over a step and asks a controller at every stage. ``wrenches`` act throughout, in
-    their frames.
+    Parameters
+    ----------
+    robot : Robot
+    q0 : (..., nq) array
+        Configuration at the start, rad or m.
+    v0 : (..., nv) array
+        Velocity at the start, rad/s or m/s.
+    duration : float
+        How long the motion lasts, s; a whole number N of steps.
+    dt : float
+        Time step, s.
+    tau : (..., nv) or (..., N, nv) array, optional
+        Joint forces, N·m or N: constant, or one per step (then with all batch axes).
+    controller : function (t, q, v) → tau, optional
+        Gives the joint forces (..., nv) in place of ``tau``.
+    method : str
+        "semi_implicit_euler", "euler" (the book's) or "rk4", which holds the given ``tau`` over a step and asks a controller
+        at every stage.
+    wrenches : mapping of frame names to (..., 6) arrays, optional
+        External wrenches, in the axes of their frames, N·m and N. They act throughout.
+
+    Returns
+    -------
+    Trajectory
+        Time, configurations, velocities, joint forces and energies of all samples.
     """
     if method not in METHODS:
-        raise ArgumentError(f"simulate: unknown method {method!r}. Methods: {', '.join(METHODS)}.")
-    if not (step > 0 and duration >= 0 and np.isfinite(duration)):
+        raise ArgumentError(f"unknown method {method!r}. Methods: {', '.join(METHODS)}.")
+    if not (dt > 0 and duration >= 0 and np.isfinite(duration)):
         raise ArgumentError(
-            f"simulate: step must be positive and duration finite and not negative, got {step} s, {duration} s."
+            f"`dt` must be positive and `duration` finite and not negative, got {dt} s and {duration} s."
         )
-    if torques is not None and controller is not None:
-        raise ArgumentError("simulate: give `torques` or a `controller`, not both.")
-    steps = round(duration / step)
-    if abs(steps * step - duration) > 1e-6 * step:
+    if tau is not None and controller is not None:
+        raise ArgumentError("give `tau` or a `controller`, not both.")
+    steps = round(duration / dt)
+    if abs(steps * dt - duration) > 1e-6 * dt:
         raise ArgumentError(
-            f"simulate: a duration of {duration} s is not a whole number of steps of {step} s; nearest is {steps * step:g} s."
+            f"a duration of {duration} s is not a whole number of steps of {dt} s; nearest is {steps * dt:g} s."
         )
-    q, v = _start(robot, q, v)
-    force = _force(robot, torques, controller, steps, len(v.shape) - 1)
+    q, v = _start(robot, q0, v0)
+    force = _force(robot, tau, controller, steps, len(v.shape) - 1)
 
     qs, vs, taus = [q], [v], []
-    for k in progress(range(steps), f"simulating {robot.name}"):
-        taus.append(force(k, k * step, q, v) + 0.0 * v)
+    for k in _progress(range(steps), f"simulating {robot.name}"):
+        taus.append(force(k, k * dt, q, v) + 0.0 * v)
 
         def accelerate(t: float, q: Array, v: Array, k: int = k) -> Array:
             tau = force(k, t, q, v)
@@ -89,52 +117,50 @@ def simulate(
                 forward_dynamics(robot, q, v, tau) if wrenches is None else forward_dynamics(robot, q, v, tau, wrenches)
             )
 
-        q, v = METHODS[method](robot, accelerate, k * step, q, v, step)
+        q, v = METHODS[method](robot, accelerate, k * dt, q, v, dt)
         qs.append(q)
         vs.append(v)
     q_all, v_all = stack_vectors(qs), stack_vectors(vs)
     tau_all = stack_vectors(taus) if taus else np.zeros((*v.shape[:-1], 0, robot.nv))
-    time = step * np.arange(steps + 1)
+    time = dt * np.arange(steps + 1)
     kinetic, potential = kinetic_energy(robot, q_all, v_all), potential_energy(robot, q_all)
     return Trajectory(time, q_all, v_all, tau_all, kinetic, potential)
 
 
 def _start(robot: Robot, q: Array, v: Array) -> tuple[Array, Array]:
+    """The first state as arrays of one batch shape."""
     q, v = as_numbers(q), as_numbers(v)
-    for name, value, size in (("q", q, robot.nq), ("v", v, robot.nv)):
+    for name, value, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
         if not value.shape or value.shape[-1] != size:
-            raise ShapeError(
-                f"simulate: `{name}` must have shape (..., {size}) for robot {robot.name!r}, got {value.shape}."
-            )
+            raise ShapeError(f"`{name}` must have shape (..., {size}) for robot {robot.name!r}, got {value.shape}.")
     if is_concrete(q, v):
         try:
             batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
         except ValueError:
             raise ShapeError(
-                f"simulate: the batch axes of q {q.shape[:-1]} and v {v.shape[:-1]} do not broadcast."
+                f"the batch axes of `q0` {q.shape[:-1]} and `v0` {v.shape[:-1]} do not broadcast."
             ) from None
         q, v = np.broadcast_to(q, (*batch, robot.nq)), np.broadcast_to(v, (*batch, robot.nv))
     return q, v
 
 
 def _force(
-    robot: Robot, torques: Array | None, controller: Controller | None, steps: int, batch_rank: int
+    robot: Robot, tau: Array | None, controller: Controller | None, steps: int, batch_rank: int
 ) -> Callable[[int, float, Array, Array], Array]:
+    """The joint forces as a function of the number of the step, the time and the state."""
     if controller is not None:
         return _asked(robot, controller)
-    if torques is None:
+    if tau is None:
         return lambda k, t, q, v: 0.0 * v
-    given = as_numbers(torques)
+    given = as_numbers(tau)
     if given.shape[-1:] != (robot.nv,):
-        raise ShapeError(
-            f"simulate: `torques` must have shape (..., {robot.nv}) or (..., {steps}, {robot.nv}), got {given.shape}."
-        )
+        raise ShapeError(f"`tau` must have shape (..., {robot.nv}) or (..., {steps}, {robot.nv}), got {given.shape}.")
     if given.ndim <= batch_rank + 1:
         return lambda k, t, q, v: given
     if given.shape[-2] == steps and given.ndim == batch_rank + 2:
         return lambda k, t, q, v: given[..., k, :]
     raise ShapeError(
-        f"simulate: `torques` of shape {given.shape} has {given.shape[-2]} rows for {steps} steps; "
+        f"`tau` of shape {given.shape} has {given.shape[-2]} rows for {steps} steps; "
         f"pass (..., {robot.nv}) for a constant force or (..., {steps}, {robot.nv}), with all batch axes, for one per step."
     )
 
@@ -146,9 +172,7 @@ def _asked(robot: Robot, controller: Controller) -> Callable[[int, float, Array,
         tau = controller(t, q, v)
         if tau is None or np.shape(tau)[-1:] != (robot.nv,):
             got = "None" if tau is None else f"shape {np.shape(tau)}"
-            raise ShapeError(
-                f"simulate: the controller must return joint forces of shape (..., {robot.nv}), got {got}."
-            )
+            raise ShapeError(f"the controller must return joint forces of shape (..., {robot.nv}), got {got}.")
         return as_numbers(tau)
 
     return ask
@@ -157,12 +181,21 @@ def _asked(robot: Robot, controller: Controller) -> Callable[[int, float, Array,
 def _refuse_other_arguments(controller: Controller) -> None:
     """A controller is a function that can be called with t, q and v."""
     if not callable(controller):
-        raise ArgumentTypeError(f"simulate: `controller` must be a function (t, q, v) → tau, got {controller!r:.60}.")
+        raise ArgumentTypeError(f"`controller` must be a function (t, q, v) → tau, got {controller!r:.60}.")
     with contextlib.suppress(ValueError):  # of some builtin functions nothing is known
         signature = inspect.signature(controller)
         try:
             signature.bind(0.0, None, None)
         except TypeError as error:
             raise ArgumentTypeError(
-                f"simulate: `controller` is called as controller(t, q, v), which {signature} does not take: {error}."
+                f"`controller` is called as controller(t, q, v), which {signature} does not take: {error}."
             ) from None
+
+
+def _progress(items: Iterable[T], label: str) -> Iterator[T]:
+    """``items``, with a bar on a terminal once a second has passed, if tqdm is installed."""
+    if sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None:
+        from tqdm import tqdm
+
+        return iter(tqdm(items, desc=label, delay=1.0, leave=False))
+    return iter(items)

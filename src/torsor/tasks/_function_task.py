@@ -27,12 +27,11 @@ from torsor.arrays.typing import (
 from torsor.border import explained
 from torsor.compiler.differentiate import Wanted, derivatives
 from torsor.compiler.graph import Program
-from torsor.compiler.inline import inline
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.print import numpy as emit_numpy
 from torsor.compiler.run import jax_call
 from torsor.compiler.simplify import Level
-from torsor.compiler.trace import trace
+from torsor.compiler.trace import inline, trace
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.derivative import tangent_map

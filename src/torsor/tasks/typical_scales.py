@@ -11,8 +11,8 @@ import numpy as np
 from torsor.arrays import dot
 from torsor.arrays.exact import coarse
 from torsor.arrays.typing import Array, TaskJacobian
+from torsor.compiler.backend import backend
 from torsor.errors import ArgumentError
-from torsor.functions.backend import backend
 from torsor.functions.public import dynamics
 from torsor.model import Robot, random_configuration
 from torsor.model.remembered import remembered

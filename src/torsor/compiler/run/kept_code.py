@@ -1,14 +1,18 @@
-"""Machine code by key: loaded from disk, or compiled and kept there, whole or not at all."""
+"""Machine code by key: loaded from disk, or compiled and kept there, whole or not at all, with a word if it takes long."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from torsor.compiler.print.llvm import Module
-from torsor.compiler.progress_note import notice
 from torsor.compiler.run import cache, engine
 from torsor.compiler.run.apart import Wanted, apart
+
+PATIENCE = 1.0  # s, before a word on the terminal says that something is being compiled
 
 
 class Source(NamedTuple):
@@ -51,3 +55,28 @@ def about_kept(key: str) -> dict[str, Any] | None:
     """What is known about the machine code that is kept under a key, if there is some."""
     entry = cache.load("|".join([key, *engine.host(), engine.version()]))
     return None if entry is None else entry.about
+
+
+@contextlib.contextmanager
+def notice(text: str) -> Iterator[None]:
+    """Write ``text`` to the terminal if what follows is not done within a second, and wipe it out afterwards."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    shown = threading.Event()
+
+    def show() -> None:
+        shown.set()
+        sys.stderr.write(f"{text} …")
+        sys.stderr.flush()
+
+    timer = threading.Timer(PATIENCE, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if shown.is_set():
+            sys.stderr.write("\r" + " " * (len(text) + 2) + "\r")
+            sys.stderr.flush()
