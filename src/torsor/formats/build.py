@@ -10,6 +10,7 @@ import numpy as np
 from torsor.arrays import cross, exact_constants, matmul
 from torsor.arrays.exact import unit
 from torsor.arrays.typing import Array, Pose, Vector3
+from torsor.formats.check_joints import ONE_FREEDOM
 from torsor.formats.description import INFINITE, Description, JointPart, LinkPart
 from torsor.formats.exact_numbers import with_exact_numbers
 from torsor.lie import se3
@@ -64,7 +65,7 @@ def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
         "coulomb_friction": joint.friction,
         "mimic": joint.mimic,
     }
-    one_freedom = joint.kind in ("revolute", "continuous", "prismatic", "helical")
+    one_freedom = joint.kind in ONE_FREEDOM
     one = Joint(
         name=joint.name,
         kind=joint.kind,

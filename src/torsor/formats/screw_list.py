@@ -16,7 +16,7 @@ from torsor.formats.rules import ACCEPTABLE, Severity
 from torsor.formats.screw_list_dh import read_table
 from torsor.formats.screw_list_parts import MOTION, SCREW, read_inertia, read_motion, read_screw
 from torsor.model import Mimic
-from torsor.model.joints import DESCRIBED_KINDS
+from torsor.model.joint_kinds import DESCRIBED_KINDS
 
 VERSION = 1
 BASE = "base"
