@@ -14,7 +14,7 @@ import torsor
 from torsor.control.priorities.acceleration_rows import acceleration_rows
 from torsor.control.priorities.limit_rows import Rank
 from torsor.control.priorities.quadratic_program import least_squares_within
-from torsor.model.joints import KINDS
+from torsor.model.joint_kinds import KINDS
 
 DT = 0.01
 PANDA = torsor.robots.panda()
@@ -111,7 +111,7 @@ def limited(draw, kinds=None, least=3, most=5):
     robot, rng = draw(robots(least=least, most=most, kinds=kinds)), np.random.default_rng(draw(seeds))
 
     def bounds(joint):
-        nq, nv = KINDS[joint.kind]
+        nq, nv = KINDS[joint.kind].nq, KINDS[joint.kind].nv
         places = {"spherical": 0, "free": 3}.get(joint.kind, nq)  # numbers that are no quaternion
         side = np.where((rng.uniform(size=nq) < 0.8) & (np.arange(nq) < places), rng.uniform(0.2, 1.5, nq), np.inf)
         speed, effort = (

@@ -12,7 +12,7 @@ from property_strategies import ONE_NUMBER, Case, cases, joints_of, rebuilt, rob
 import torsor
 from torsor.control.priorities.quadratic_program import least_squares_along, least_squares_in_box, least_squares_within
 from torsor.control.priorities.velocity_rows import velocity_rows
-from torsor.model.joints import KINDS
+from torsor.model.joint_kinds import KINDS
 
 DT = 0.01
 # Rounding, where a pseudoinverse amplifies it by conditions up to 1e4
@@ -30,7 +30,7 @@ def limited(draw, least=3, most=5, kinds=None, serial=None):
     rng = np.random.default_rng(draw(seeds))
 
     def bounds(joint):
-        nq, nv = KINDS[joint.kind]
+        nq, nv = KINDS[joint.kind].nq, KINDS[joint.kind].nv
         places = {"spherical": 0, "free": 3}.get(joint.kind, nq)  # numbers that are no quaternion
         sides = [np.where(rng.uniform(size=nq) < 0.7, rng.uniform(0.2, 1.5, nq), np.inf) for _ in range(2)]
         for side in sides:

@@ -56,7 +56,7 @@ def gravity_counterweights(
 
 
 def _turned_by_gravity(robot: Robot, axes: Axes, i: int) -> bool:
-    if robot.structure.kinds[i] not in ("revolute", "helical", "spherical"):
+    if "m" in robot.structure.kind_of(i).v_units:
         return False
     down = _down(robot)
     return down is not None and not all_parallel(axes.turning[i], down)
@@ -64,10 +64,10 @@ def _turned_by_gravity(robot: Robot, axes: Axes, i: int) -> bool:
 
 def _beyond_help(robot: Robot, axes: Axes, i: int) -> str:
     """Why gravity moves joint i whatever its link carries; empty if it need not."""
-    down, kind = _down(robot), robot.structure.kinds[i]
-    if down is None or kind in ("revolute", "spherical"):
+    down, kind = _down(robot), robot.structure.kind_of(i)
+    if down is None or kind.has_fixed_point:
         return ""
-    along = axes.turning[i] if kind == "helical" else axes.sliding[i]
+    along = axes.turning[i] if kind.turns_about_axis else axes.sliding[i]
     return "moves its link up and down" if np.any(np.abs(np.sum(along * down, axis=-1)) > PARALLEL) else ""
 
 

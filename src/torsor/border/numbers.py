@@ -66,15 +66,11 @@ def refuse_unknown(who: str, values: Array, what: str = "configurations") -> Non
 
 def refuse_zero_quaternions(who: str, robot: Any, q: Array) -> None:
     """Raise if a quaternion in q (..., nq) has length zero: it is no rotation."""
-    s = robot.structure
-    for i, kind in enumerate(s.kinds):
-        if kind in ("spherical", "free"):
-            last = s.coordinate_of(i).q.stop
-            if np.any(np.all(q[..., last - 4 : last] == 0.0, axis=-1)):
-                raise ModelError(
-                    f"{who}: the quaternion of joint {s.joints[i]!r} has length zero, which is no rotation; (0, 0, 0, 1) is no "
-                    "turn."
-                )
+    for joint, place in robot.structure.quaternions:
+        if np.any(np.all(q[..., place] == 0.0, axis=-1)):
+            raise ModelError(
+                f"{who}: the quaternion of joint {joint!r} has length zero, which is no rotation; (0, 0, 0, 1) is no turn."
+            )
 
 
 def numbers_of(who: str, name: str, value: Any, trailing: tuple[int, ...]) -> Array:

@@ -66,7 +66,7 @@ def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
         "coulomb_friction": joint.friction,
         "mimic": joint.mimic,
     }
-    one_freedom = joint.kind in ("revolute", "continuous", "prismatic", "helical")
+    one_freedom = joint.kind in ONE_FREEDOM
     one = Joint(
         name=joint.name,
         kind=joint.kind,

@@ -10,9 +10,10 @@ import numpy as np
 from torsor.formats.description import INFINITE, LARGEST, Description, JointPart
 from torsor.formats.findings import Report
 from torsor.model import Mimic
+from torsor.model.joint_kinds import SCREW_KINDS
 
 NEARLY_ONE = 1e-6  # files give unit axes with six digits
-ONE_FREEDOM = ("revolute", "continuous", "prismatic", "helical")
+ONE_FREEDOM = (*SCREW_KINDS, "continuous")
 MOST_POWER = 300  # of 2: squares of numbers between 2**-300 and 2**300 lose nothing
 
 

@@ -14,7 +14,7 @@ from torsor.formats.plain_data import REPORTED, Node, parse_json, parse_yaml
 from torsor.formats.rules import ACCEPTABLE, Severity
 from torsor.formats.screw_list_parts import MOTION, SCREW, read_inertia, read_motion, read_screw, read_table
 from torsor.model import Mimic
-from torsor.model.joints import DESCRIBED_KINDS
+from torsor.model.joint_kinds import DESCRIBED_KINDS
 
 VERSION = 1
 BASE = "base"

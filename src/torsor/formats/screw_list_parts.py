@@ -24,7 +24,8 @@ from torsor.formats.mapping_fields import NodeFields
 from torsor.lie import se3
 from torsor.lie.unchecked.inertias import rotational
 from torsor.model import DHRow, Inertia, Joint, dh_chain
-from torsor.model.joints import KINDS, KindSize, unit_screw
+from torsor.model.joint_kinds import KINDS
+from torsor.model.joints import unit_screw
 
 SCREW = ("axis", "pitch", "screw", "ratio")
 MOTION = {
@@ -46,9 +47,9 @@ ROW_KEYS = {"a", "alpha", "d", "theta", "prismatic", *MOTION}
 
 def read_motion(fields: NodeFields, joint: JointPart) -> None:
     """Limits, armature and friction: numbers, or one per number of q (limits of q) or v (all others)."""
-    nq, nv = KINDS.get(joint.kind, KindSize(1, 1))
+    kind = KINDS.get(joint.kind, KINDS["revolute"])
     for key, attribute in MOTION.items():
-        size = nq if key in ("lower", "upper") else nv
+        size = kind.nq if key in ("lower", "upper") else kind.nv
         value = fields.spread(key, size, _UNBOUNDED.get(key, 0.0), bounded=key not in _UNBOUNDED)
         if joint.kind == "continuous" and key in ("lower", "upper"):
             fields.means_nothing((key,), "a continuous joint")
@@ -88,7 +89,7 @@ def read_screw(fields: NodeFields, joint: JointPart) -> tuple[Twist | None, floa
 def screw_along(kind: str, axis: Vector3, pitch: float = 0.0) -> Twist:
     """The screw (6,) that `axis` and `pitch` mean; not a finite one, if the axis is too long."""
     with np.errstate(over="ignore"):
-        return np.concatenate([np.zeros(3), axis] if kind == "prismatic" else [axis, pitch * axis])
+        return KINDS["revolute" if kind == "continuous" else kind].screw_along(axis, pitch)
 
 
 def _ratio(fields: NodeFields) -> float:

@@ -20,7 +20,7 @@ from torsor.formats.rules import ACCEPTABLE, Severity
 from torsor.formats.screw_list import VERSION, read_json
 from torsor.formats.screw_list_parts import screw_along
 from torsor.model import Robot
-from torsor.model.joints import SCREW_KINDS
+from torsor.model.joint_kinds import KINDS
 
 _WIDTH = 100
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z")
@@ -80,7 +80,7 @@ def _joint(robot: Robot, i: int) -> dict[str, Any]:
     joint |= {"parent": _link(robot, s.parents[i]), "link": s.links[i]}
     joint |= _pose(p.poses[i])
     ratio = float(coupling.ratio) if owner else 1.0
-    if s.kinds[i] in SCREW_KINDS:
+    if s.kind_of(i).has_screw:
         joint |= _screw(s.kinds[i], p.screws[i], ratio)
     if np.any(p.inertias[i]) or np.any(np.signbit(p.inertias[i])):
         joint["inertia"] = {"parameters": _numbers(p.inertias[i])}
@@ -120,7 +120,7 @@ def _pose(pose: Pose) -> dict[str, Any]:
 
 
 def _screw(kind: str, screw: Array, ratio: float) -> dict[str, Any]:
-    axis = screw[3:] if kind == "prismatic" else screw[:3]
+    axis = KINDS[kind].axis_of(screw)
     if ratio == 1.0 and kind != "helical" and _bits(screw_along(kind, axis)) == _bits(screw):
         return {"axis": _numbers(axis)}
     return {"screw": _numbers(screw)} | ({} if ratio == 1.0 else {"ratio": ratio})

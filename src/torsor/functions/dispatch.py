@@ -36,7 +36,6 @@ from torsor.functions.batched_arrays import ArrayForm, InArrays
 from torsor.functions.describe import Algorithm, Outputs, Request, note_variant, program_of, request_of, sources
 from torsor.model import Robot
 from torsor.model.aligned import aligned
-from torsor.model.joints import SCREW_KINDS
 from torsor.model.remembered import own, remembered
 
 P = ParamSpec("P")
@@ -319,7 +318,7 @@ class InJax:
         if not set(given) <= set(signature_of(PUBLIC[known.name].algorithm).names):
             return None
         q = known.inputs[0]
-        plain = all(kind in SCREW_KINDS for kind in robot.structure.kinds)
+        plain = robot.structure.has_plain_velocities
         changes = moving if plain else {**moving, q: PUBLIC["velocity_of_rate"].algorithm(robot, given[q], moving[q])}
         slopes = zip(known.inputs, BY_NAME[known.name](robot, **given), strict=True)
         return (sum(matvec(slope, changes[name]) for name, slope in slopes if name in changes),)

@@ -113,20 +113,17 @@ def _configurations(robot: Robot) -> Array:
     lengths = np.maximum(
         np.linalg.norm(p.poses[:, :3, 3], axis=-1), np.where(np.isfinite(bodies), bodies, 0.0).max(axis=0)
     )
-    for i, kind in enumerate(s.kinds):
-        c = s.coordinate_of(i)
-        if kind in _LENGTHS and c.name == s.joints[i]:
+    for i in range(s.n):
+        c, lengths_of = s.coordinate_of(i), s.kind_of(i).lengths
+        if c.name == s.joints[i]:
             size = (lengths[i] or lengths.max() or 1.0) / s.couplings[i].ratio
-            q[:, c.q][:, _LENGTHS[kind]] = size * shares[:, c.q][:, _LENGTHS[kind]]
+            q[:, c.q][:, lengths_of] = size * shares[:, c.q][:, lengths_of]
     return q
 
 
 def _gyration(rows: Array) -> Array:
     """Radii of gyration about the link frames, of a kind: √(tr I / m)."""
     return np.sqrt(np.abs(rows[:, 4] + rows[:, 7] + rows[:, 9]) / np.abs(rows[:, 0]))
-
-
-_LENGTHS = {"prismatic": slice(0, 1), "planar": slice(0, 2), "free": slice(0, 3)}  # which numbers of q are lengths
 
 
 def _sizes(robot: Robot, q: Array) -> Array:
@@ -155,12 +152,12 @@ def _sizes(robot: Robot, q: Array) -> Array:
 def _lever(robot: Robot, i: int, q: Array) -> Array:
     """How far (...) link i's frame is from its parent's at most, for what its joint may add or take away."""
     s, S = robot.structure, robot.parameters.screws[i]
-    kind, c, (_, ratio, offset) = s.kinds[i], s.coordinate_of(i), s.couplings[i]
+    kind, c, (_, ratio, offset) = s.kind_of(i), s.coordinate_of(i), s.couplings[i]
     moved = 2 * np.linalg.norm(S[3:])
-    if kind in ("prismatic", "helical"):
+    if kind.has_screw and not kind.has_fixed_point:
         moved = np.linalg.norm(S[3:]) * (2 + np.abs(ratio * q[..., c.q_start] + offset))
-    elif kind in _LENGTHS:
-        moved = np.linalg.norm(q[..., c.q][..., _LENGTHS[kind]], axis=-1)
+    elif not kind.has_fixed_point:
+        moved = np.linalg.norm(q[..., c.q][..., kind.lengths], axis=-1)
     return np.asarray(np.linalg.norm(robot.parameters.poses[i, :3, 3]) + moved)
 
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.lie import unchecked as lie
-from torsor.mechanics.recursions.joint_motion import FREEDOMS
 from torsor.model import Structure
 
 Orders = Sequence[tuple[int, ...]]
@@ -186,11 +185,11 @@ def structure_constants(structure: Structure) -> Array | None:
     Velocities of planar, spherical and free joints are body twists, whose directions do not commute: s are the constants of
     their groups. All other joints have coordinates for velocities, and none.
     """
-    if not any(kind in FREEDOMS for kind in structure.kinds):
+    if structure.has_plain_velocities:
         return None
     s = np.zeros((structure.nv,) * 3)
-    for i, kind in enumerate(structure.kinds):
-        if (S := FREEDOMS.get(kind)) is not None:
-            v = structure.coordinate_of(i).v
+    for c, kind in structure.blocks:
+        if (S := kind.rows) is not None:
+            v = c.v
             s[v, v, v] = lie.bracket(S[:, None, :], S[None, :, :]) @ S.T
     return s

@@ -29,7 +29,6 @@ from torsor.functions.public.kinematics import integrate
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.mechanics.kinematics.manifold import increment_rate
-from torsor.mechanics.recursions.joint_motion import FREEDOMS
 from torsor.mechanics.recursions.newton_euler import BaseMotion
 from torsor.mechanics.recursions.wrenches import Wrenches
 from torsor.model import Inertia, Joint, Robot, assemble
@@ -148,11 +147,10 @@ def _increment_rate_by_increment(robot: Robot, u: JointVector, v: JointVector) -
 
 def _joint_by_joint(robot: Robot, others: Array, on_twists: Callable[..., Array], *vectors: JointVector) -> JointMatrix:
     """Block diagonal S X Sᵀ with X = on_twists(Sᵀ u, …); ``others`` (nv, nv) where joints have one number."""
-    s = robot.structure
     result = np.array(np.broadcast_to(others, (*np.broadcast_shapes(*(x.shape for x in vectors)), robot.nv)))
-    for i, kind in enumerate(s.kinds):
-        if (S := FREEDOMS.get(kind)) is not None:
-            at = s.coordinate_of(i).v
+    for c, kind in robot.structure.blocks:
+        if (S := kind.rows) is not None:
+            at = c.v
             result[..., at, at] = S @ on_twists(*(x[..., at] @ S for x in vectors)) @ S.T
     return result
 

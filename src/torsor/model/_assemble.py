@@ -15,7 +15,8 @@ from torsor.border import explained
 from torsor.errors import ModelError, unknown_name
 from torsor.lie import unchecked as lie
 from torsor.model.inertia import Inertia
-from torsor.model.joints import KINDS, SCREW_KINDS, Joint, Mimic, UnitScrew, unit_screw
+from torsor.model.joint_kinds import KINDS
+from torsor.model.joints import Joint, Mimic, UnitScrew, unit_screw
 from torsor.model.parameters import Parameters
 from torsor.model.poses import check_pose, composed
 from torsor.model.robot import Robot
@@ -124,7 +125,7 @@ def disassemble(robot: Robot) -> list[Joint]:
             parent=s.base if s.parents[i] < 0 else s.links[s.parents[i]],
             link=s.links[i],
             pose=p.poses[i],
-            screw=p.screws[i] if s.kinds[i] in SCREW_KINDS else None,
+            screw=p.screws[i] if s.kind_of(i).has_screw else None,
             inertia=Inertia.unchecked(p.inertias[i]),
         )
         if own:
@@ -186,7 +187,7 @@ def _depth_first(joints: list[Joint], base: str) -> list[Joint]:
 
 
 def _motion(joint: Joint) -> UnitScrew:
-    if joint.kind in ("planar", "spherical", "free"):
+    if joint.kind in KINDS and not KINDS[joint.kind].has_screw:
         return UnitScrew(joint.kind, np.zeros(6), 1.0)
     return unit_screw(joint)
 
@@ -216,7 +217,7 @@ def _couplings(
             raise ModelError(
                 f"joint {joint.name!r}: ratio and offset of a mimic joint are part of a robot's structure, and cannot be traced."
             )
-        if leader not in index or KINDS[kinds[leader]].nv != 1 or screw.kind not in SCREW_KINDS:
+        if leader not in index or KINDS[kinds[leader]].nv != 1 or not KINDS[screw.kind].has_screw:
             raise ModelError(
                 f"joint {joint.name!r} mimics {leader!r}: both must be moving joints with one degree of freedom, "
                 "and the leader must not itself be a mimic joint."
@@ -315,15 +316,15 @@ def _of_follower(joint: Joint, field: str) -> Array:
 def _bounds(joint: Joint, field: str, size: int, none: float) -> Array:
     """Bounds (nq,) of one joint's numbers. One number for all of them bounds no quaternion: of a free joint its place alone."""
     bounds = _spread(joint, field, size)
-    if joint.kind not in ("spherical", "free") or np.size(getattr(joint, field)) > 1:
+    place = KINDS[joint.kind].bounded if joint.kind in KINDS else size
+    if place == size or np.size(getattr(joint, field)) > 1:
         return bounds
-    place = size - 4
     if not place and np.isfinite(bounds[0]):
         raise ModelError(
             f"joint {joint.name!r}: `{field}` {bounds[0]:g} cannot bound a spherical joint, whose numbers are a quaternion; "
             "ranges of angles need joints with one number each: three revolute ones, say."
         )
-    return np.append(bounds[:place], np.full(4, none))
+    return np.append(bounds[:place], np.full(size - place, none))
 
 
 def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field: str) -> Array:

@@ -23,6 +23,7 @@ from torsor.arrays.typing import Array, InertiaRow, Pose, Twist
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.model.inertia_rank import may_be_singular
+from torsor.model.joint_kinds import KINDS
 from torsor.model.poses import composed
 from torsor.model.remembered import remembered
 from torsor.model.robot import Robot
@@ -71,11 +72,11 @@ def _frame_moves(robot: Robot) -> list[Pose]:
     for i, kind in enumerate(robot.structure.kinds):
         S = robot.parameters.screws[i]
         T = np.eye(4)
-        if kind in ("revolute", "helical"):
+        if KINDS[kind].turns_about_axis:
             axis = S[:3]
             T[:3, 3] = settled(cross(axis, S[3:]), np.abs(S[3:]).max())  # the point of the axis nearest to the origin
             T[:3, :3] = _turned(axis)
-        elif kind == "prismatic":
+        elif KINDS[kind].has_screw:
             T[:3, :3] = _turned(S[3:])
         moves.append(T)
     return moves

@@ -15,7 +15,8 @@ from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.model._assemble import EARTH, assemble
 from torsor.model.inertia import Inertia
-from torsor.model.joints import SCREW_KINDS, Joint
+from torsor.model.joint_kinds import SCREW_KINDS
+from torsor.model.joints import Joint
 from torsor.model.poses import check_pose, composed, pose_from
 from torsor.model.robot import Robot
 

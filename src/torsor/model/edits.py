@@ -11,11 +11,12 @@ from torsor.arrays import exact_constants, matmul, matvec
 from torsor.arrays.typing import Array
 from torsor.border.arrays import plain_numbers
 from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, unknown_name
-from torsor.lie.unchecked import quaternion, se3
+from torsor.lie.unchecked import se3
 from torsor.model._assemble import assemble, disassemble, frames_of
 from torsor.model.inertia import Inertia
+from torsor.model.joint_kinds import KINDS
 from torsor.model.joints import Joint
-from torsor.model.poses import composed, pose_from
+from torsor.model.poses import composed
 from torsor.model.robot import Robot
 
 SAME = 1e-9  # rad or m, or of the position: how far apart two positions of one joint may be to be the same
@@ -180,12 +181,7 @@ def _motion(joint: Joint, value: Array) -> Array:
     """Pose (4, 4) of a joint away from home, for a configuration of that joint."""
     if joint.screw is not None:
         return se3.exp(np.asarray(joint.screw) * value)
-    if joint.kind == "planar":
-        x, y, angle = value
-        return pose_from((x, y, 0.0), (0.0, 0.0, angle))
-    if joint.kind == "spherical":
-        return se3.pose(quaternion.to_rotation(value), np.zeros(3))
-    return se3.pose(quaternion.to_rotation(value[3:]), value[:3])
+    return KINDS[joint.kind].motion(np.zeros(6), value)
 
 
 def _concrete(what: str, robot: Robot) -> Robot:

@@ -1,4 +1,4 @@
-"""Joint kinds, and a joint as people describe it: how a link is held by its parent, and what it carries."""
+"""A joint as people describe it: how a link is held by its parent, and what it carries."""
 
 from __future__ import annotations
 
@@ -7,30 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import concat, dot, exact_constants, is_concrete, known_numbers, sqrt
+from torsor.arrays import dot, exact_constants, is_concrete, known_numbers, sqrt
 from torsor.arrays.exact import norm, unit
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.errors import ModelError
 from torsor.model.inertia import Inertia
-
-
-class KindSize(NamedTuple):
-    """How many numbers a joint kind has in q and in v."""
-
-    nq: int
-    nv: int
-
-
-KINDS: dict[str, KindSize] = {
-    "revolute": KindSize(1, 1),
-    "prismatic": KindSize(1, 1),
-    "helical": KindSize(1, 1),
-    "planar": KindSize(3, 3),  # q = (x, y, angle), v = (ω, v_x, v_y) in the child frame
-    "spherical": KindSize(4, 3),  # q = quaternion (x, y, z, w), v = angular velocity in the child frame
-    "free": KindSize(7, 6),  # q = position, quaternion; v = body twist (angular, linear)
-}
-SCREW_KINDS = ("revolute", "prismatic", "helical")
-DESCRIBED_KINDS = (*KINDS, "continuous", "fixed")
+from torsor.model.joint_kinds import DESCRIBED_KINDS, KINDS, SCREW_KINDS
 
 
 def check_name(what: str, name: object) -> None:
@@ -131,13 +113,13 @@ def unit_screw(joint: Joint) -> UnitScrew:
         raise ModelError(f"joint {joint.name!r}: `axis` must be 3 finite numbers, not all zero, got {axis.tolist()}.")
     axis = unit(axis)
     if joint.kind == "prismatic":
-        return UnitScrew("prismatic", np.concatenate([np.zeros(3), axis]), 1.0)
+        return UnitScrew("prismatic", KINDS["prismatic"].screw_along(axis), 1.0)
     if joint.kind == "helical" and (pitch is None or pitch.shape or not np.isfinite(pitch)):
         raise ModelError(
             f"joint {joint.name!r}: `pitch` must be one finite number, m per rad, got {joint.pitch!r:.60}."
         )
     pitch = pitch if joint.kind == "helical" else 0.0
-    return UnitScrew("helical" if pitch else "revolute", np.concatenate([axis, pitch * axis]), 1.0)
+    return UnitScrew("helical" if pitch else "revolute", KINDS["helical"].screw_along(axis, pitch), 1.0)
 
 
 def _numbers(joint: Joint, field: str) -> Array:
@@ -158,7 +140,7 @@ def _traced_screw(joint: Joint, screw: Twist | None, axis: Vector3 | None, pitch
         raise ModelError(f"joint {joint.name!r}: `{wanted}` must be {size} numbers, got {got}.")
     if screw is None:
         direction = axis / sqrt(dot(axis, axis))
-        screw = concat([np.zeros(3), direction] if kind == "prismatic" else [direction, pitch * direction])
+        screw = KINDS[kind].screw_along(direction, pitch)
     return UnitScrew(kind, screw, 1.0)
 
 

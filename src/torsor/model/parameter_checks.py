@@ -13,7 +13,7 @@ import numpy as np
 from torsor.arrays import is_concrete
 from torsor.arrays.typing import Array, Twist
 from torsor.errors import ModelError
-from torsor.model.joints import SCREW_KINDS
+from torsor.model.joint_kinds import KINDS
 from torsor.model.parameters import Parameters
 from torsor.model.poses import check_pose, tolerance_of
 from torsor.model.structure import Structure
@@ -45,16 +45,16 @@ def refuse_impossible_geometry(structure: Structure, parameters: Parameters, cha
 def _what_is_wrong(kind: str, S: Twist, longest: float, tolerance: float) -> str | None:
     w, v = S[:3], S[3:]
     turning, sliding = float(np.linalg.norm(w)), float(np.linalg.norm(v))
-    if kind not in SCREW_KINDS:
+    if not KINDS[kind].has_screw:
         return "it has none, and the row must be zero; turn its pose instead." if np.any(S) else None
-    if kind == "prismatic":
+    if not KINDS[kind].turns_about_axis:
         if np.any(w):
             return f"it slides and does not turn, so that the first three numbers must be 0. {_REBUILD}"
         return None if abs(sliding - 1.0) <= tolerance else f"|v| must be 1, and is {sliding:.9g}. {_REBUILD}"
     if abs(turning - 1.0) > tolerance:
         return f"|ω| of its first three numbers must be 1, and is {turning:.9g}. {_REBUILD}"
     pitch = float(np.dot(w, v))
-    if kind == "revolute" and abs(pitch) > tolerance * longest:
+    if KINDS[kind].has_fixed_point and abs(pitch) > tolerance * longest:
         return (
             f"it has no pitch, so that ω·v must be 0, and is {pitch:.6g} m per rad. Take it out, v − (ω·v) ω, or make the "
             f"joint helical. {_REBUILD}"
@@ -67,7 +67,7 @@ _REBUILD = "A joint that moves by any other screw is built anew: torsor.Joint(..
 
 def _longest(structure: Structure, parameters: Parameters) -> float:
     """The largest length, m, in the geometry of a robot: what the rounding of a moment is measured by."""
-    turning = [i for i, kind in enumerate(structure.kinds) if kind in ("revolute", "helical")]
+    turning = [i for i, kind in enumerate(structure.kinds) if KINDS[kind].turns_about_axis]
     groups: list[Array] = [parameters.screws[turning, 3:]]
     groups += [T[:, :3, 3] for T in (parameters.poses, parameters.frame_poses) if is_concrete(T)]
     return max((float(np.abs(group).max()) for group in groups if group.size), default=0.0)

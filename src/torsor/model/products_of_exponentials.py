@@ -22,7 +22,6 @@ from torsor.lie.screw_lists import one_for_each, one_pose, poses_for_each, screw
 from torsor.lie.unchecked import se3
 from torsor.model.chains import serial_chain
 from torsor.model.inertia import Inertia
-from torsor.model.joints import SCREW_KINDS
 from torsor.model.robot import Robot
 
 
@@ -156,7 +155,7 @@ def link_form(robot: Robot, frame: str) -> LinkForm:
     if not path:
         raise ModelError(f"link_form: frame {frame!r} is fixed to the base: no joint moves it.")
     for i in path:
-        if s.kinds[i] not in SCREW_KINDS or s.coordinate_of(i).name != s.joints[i]:
+        if not s.kind_of(i).has_screw or s.coordinate_of(i).name != s.joints[i]:
             raise ModelError(
                 f"link_form: joint {s.joints[i]!r} ({s.kinds[i]}) has no coordinate of its own with one screw; "
                 "a product of exponentials needs revolute, prismatic or helical joints."

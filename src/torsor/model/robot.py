@@ -161,11 +161,7 @@ class Robot:
     @property
     def neutral(self) -> Array:
         """The configuration (nq,) at which every joint sits in its home pose."""
-        q = np.zeros(self.nq)
-        for i, kind in enumerate(self.structure.kinds):
-            if kind in ("spherical", "free"):
-                q[self.structure.coordinate_of(i).q.stop - 1] = 1.0
-        return q
+        return np.concatenate([np.zeros(0), *(kind.home for _, kind in self.structure.blocks)])
 
     # Variants
 

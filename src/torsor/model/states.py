@@ -22,19 +22,11 @@ def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch
     generator = generator_of("random_configuration", seed)
     s = robot.structure
     q = np.empty((*batch, robot.nq))
-    for i, kind in enumerate(s.kinds):
+    for i in range(s.n):
         c = s.coordinate_of(i)
-        if c.name != s.joints[i]:
-            continue
-        free = np.array(_UNLIMITED[kind])
-        lower, upper = np.array(s.limits.lower[c.q]), np.array(s.limits.upper[c.q])
-        open_below, open_above = lower < -_HUGE, upper > _HUGE
-        low = np.where(open_below, np.where(open_above, -free, upper - 2 * free), lower)
-        high = np.where(open_above, np.where(open_below, free, lower + 2 * free), upper)
-        q[..., c.q] = low + generator.uniform(0.0, 1.0, (*batch, c.nq)) * (high - low)
-        if kind in ("spherical", "free"):
-            quat = generator.normal(size=(*batch, 4))
-            q[..., c.q.stop - 4 : c.q.stop] = quat / np.linalg.norm(quat, axis=-1, keepdims=True)
+        if c.name == s.joints[i]:
+            lower, upper = np.array(s.limits.lower[c.q]), np.array(s.limits.upper[c.q])
+            q[..., c.q] = s.kind_of(i).sample(generator, batch, lower, upper)
     return q
 
 
@@ -55,14 +47,3 @@ def generator_of(where: str, seed: int | np.random.Generator) -> np.random.Gener
         raise ArgumentTypeError(
             f"{where}: `seed` must be a whole number, not negative, or a numpy.random.Generator, got {seed!r:.60}."
         ) from error
-
-
-_HUGE = 1e100  # a limit beyond this is none
-_UNLIMITED = {
-    "revolute": [np.pi],
-    "prismatic": [1.0],
-    "helical": [np.pi],
-    "planar": [1.0, 1.0, np.pi],
-    "spherical": [1.0] * 4,
-    "free": [1.0] * 7,
-}

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from torsor._once import once
 from torsor.errors import unknown_name
-from torsor.model.joints import KINDS, check_name
+from torsor.model.joint_kinds import KINDS, JointKind
+from torsor.model.joints import check_name
 
 
 class Coupling(NamedTuple):
@@ -121,6 +122,25 @@ class Structure:
         }
         return tuple(kinds[k] for k in range(len(self.coordinates)))
 
+    def kind_of(self, i: int) -> JointKind:
+        """What the kind of joint i is."""
+        return KINDS[self.kinds[i]]
+
+    @once
+    def blocks(self) -> tuple[tuple[Coordinate, JointKind], ...]:
+        """Each block of q and v, with the kind of the joint that it is named after."""
+        return tuple(zip(self.coordinates, (KINDS[kind] for kind in self.coordinate_kinds), strict=True))
+
+    @once
+    def quaternions(self) -> tuple[tuple[str, slice], ...]:
+        """The quaternions in q: the joint of each, and where it is."""
+        return tuple((c.name, slice(c.q.stop - 4, c.q.stop)) for c, kind in self.blocks if kind.quaternion is not None)
+
+    @once
+    def has_plain_velocities(self) -> bool:
+        """Whether v = q̇ and q ⊕ v = q + v: every joint has one number."""
+        return all(KINDS[kind].has_screw for kind in self.kinds)
+
     def path_from_base(self, link: int) -> list[int]:
         """The links from the base (excluded) out to ``link`` (included)."""
         path = []
@@ -158,7 +178,7 @@ def coordinates_in_order(named_kinds: list[tuple[str, str]]) -> tuple[Coordinate
     """Consecutive blocks of q and v for joints given as (name, kind)."""
     blocks, q_start, v_start = [], 0, 0
     for name, kind in named_kinds:
-        nq, nv = KINDS[kind]
-        blocks.append(Coordinate(name, q_start, nq, v_start, nv))
-        q_start, v_start = q_start + nq, v_start + nv
+        size = KINDS[kind]
+        blocks.append(Coordinate(name, q_start, size.nq, v_start, size.nv))
+        q_start, v_start = q_start + size.nq, v_start + size.nv
     return tuple(blocks)

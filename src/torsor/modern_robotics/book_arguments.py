@@ -21,7 +21,7 @@ from torsor.lie.unchecked import se3
 from torsor.model import Inertia, Robot, link_form, serial_chain
 from torsor.model._assemble import EARTH
 from torsor.model.bodies import refuse_unphysical
-from torsor.model.joints import SCREW_KINDS
+from torsor.model.joint_kinds import KINDS
 from torsor.model.poses import check_pose
 
 KEPT = 256  # robots in memory; the least recently used go first
@@ -195,7 +195,7 @@ def _refuse_what_lists_cannot_say(robot: Robot) -> None:
             f"of the other branches first, robot.lock({{{beside[0]!r}: 0.0, ...}}): {', '.join(beside)}."
         )
     for joint, kind in zip(s.joints, s.kinds, strict=True):
-        if kind not in SCREW_KINDS:
+        if not KINDS[kind].has_screw:
             raise ModelError(f"{this}: joint {joint!r} is {kind}; the book's joints have one screw axis each.")
     if s.has_couplings:
         raise ModelError(f"{this} has mimic joints; the book's joints each have a variable of their own.")

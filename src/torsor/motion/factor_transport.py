@@ -92,7 +92,7 @@ def require_plain_velocities(who: str, robot: Robot) -> None:
     if not has_plain_velocities(robot):
         s = robot.structure
         name, kind = next(
-            (n, k) for n, k in zip(s.joints, s.kinds, strict=True) if k in ("planar", "spherical", "free")
+            (n, k) for i, (n, k) in enumerate(zip(s.joints, s.kinds, strict=True)) if not s.kind_of(i).has_screw
         )
         advice = (
             "; write it as two prismatic joints and a revolute one"

@@ -11,6 +11,7 @@ from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.model import Robot
+from torsor.model.joint_kinds import KINDS
 from torsor.model.structure import Structure
 from torsor.plot.canvas import GREY, INK, KIND_COLOURS, LIGHT, VERMILION, flat_axes, halo, legend, quartered_disk
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = {"revolute": "o", "helical": "h", "prismatic": "s", "planar": "D", "spherical": "8", "free": "P"}
-_WITH_AXIS = ("revolute", "helical", "prismatic")
 
 
 class Layout(NamedTuple):
@@ -143,7 +143,7 @@ def _draw_joint(ax: Axes, s: Structure, layout: Layout, i: int, names: bool) -> 
         _note(
             ax, at - np.array([0.0, below]), words, f"names {i + 1}", va="top", color=GREY, fontsize=6, style="italic"
         )
-    if kind in _WITH_AXIS:
+    if KINDS[kind].has_screw:
         end = at + np.array([0.0, 0.38])
         _arrow(ax, at, end, KIND_COLOURS[kind], f"axis {i + 1}", "-|>")
         name = rf"$\hat{{z}}_{{{i + 1}}}$"

@@ -11,11 +11,11 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.errors import ArgumentError, ModelError
 from torsor.model import Robot
+from torsor.model.joint_kinds import HUGE, KINDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_HUGE = 1e100  # a limit beyond this is none
 Joints = Sequence[str | int]
 
 
@@ -104,11 +104,11 @@ def _direction(where: str, robot: Robot, joint: str | int) -> Direction:
             f"{where}: joint {joint!r} is {kind}, with {block.nv} degrees of freedom; a map needs joints with one: "
             f"{', '.join(repr(c.name) for c in s.coordinates if c.nq == 1) or 'this robot has none'}."
         )
-    turns = kind in ("revolute", "helical")
-    free = np.pi if turns else 1.0
+    turns = KINDS[kind].turns_about_axis
+    free = float(KINDS[kind].half_ranges[0])
     low, high = s.limits.lower[block.q_start], s.limits.upper[block.q_start]
-    if low < -_HUGE:
-        low = -free if high > _HUGE else high - 2 * free
-    if high > _HUGE:
+    if low < -HUGE:
+        low = -free if high > HUGE else high - 2 * free
+    if high > HUGE:
         high = low + 2 * free
-    return Direction(joint, block.q_start, block.v_start, float(low), float(high), turns, "rad" if turns else "m")
+    return Direction(joint, block.q_start, block.v_start, float(low), float(high), turns, KINDS[kind].q_units[0])

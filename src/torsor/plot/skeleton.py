@@ -11,9 +11,11 @@ from torsor.border.arrays import check
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.kinematics import link_poses
 from torsor.model import Robot
+from torsor.model.joint_kinds import KINDS
 
-TURNING = ("revolute", "helical")
-FLOATING = ("planar", "free")  # nothing holds the link: no bar joins it to its parent
+FLOATING = tuple(
+    name for name, kind in KINDS.items() if not kind.has_screw and not kind.has_fixed_point
+)  # nothing holds the link: no bar joins it to its parent
 
 
 class JointPlace(NamedTuple):

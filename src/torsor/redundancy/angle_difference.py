@@ -56,8 +56,5 @@ def _turning(structure: Structure) -> Array:
 def _turning_alone(structure: Structure) -> list[Coordinate]:
     """Coordinates of revolute joints that share them with no other."""
     shared = [coupling.coordinate for coupling in structure.couplings]
-    return [
-        structure.coordinate_of(i)
-        for i, kind in enumerate(structure.kinds)
-        if kind == "revolute" and shared.count(shared[i]) == 1
-    ]
+    own = enumerate(structure.blocks)
+    return [c for k, (c, kind) in own if kind.nq == 1 and kind.whole_turns and shared.count(k) == 1]

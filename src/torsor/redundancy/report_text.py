@@ -27,17 +27,4 @@ def tried(configurations: int, skipped: int) -> str:
 
 def units_of_freedoms(structure: Structure) -> tuple[str, ...]:
     """For each of v (nv,), "rad" or "m"."""
-    units = [""] * structure.nv
-    for i, kind in enumerate(structure.kinds):
-        own = _UNITS.get(kind, ("rad",))
-        start = structure.coordinate_of(i).v_start
-        units[start : start + len(own)] = own
-    return tuple(units)
-
-
-_UNITS = {
-    "prismatic": ("m",),
-    "planar": ("rad", "m", "m"),
-    "spherical": ("rad",) * 3,
-    "free": (*("rad",) * 3, *("m",) * 3),
-}
+    return tuple(unit for _, kind in structure.blocks for unit in kind.v_units)

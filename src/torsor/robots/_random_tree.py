@@ -11,9 +11,8 @@ from torsor.arrays.exact import coarse
 from torsor.border import explained
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Mimic, Robot, assemble
+from torsor.model.joint_kinds import KINDS, SCREW_KINDS
 from torsor.model.states import generator_of
-
-ALL_KINDS = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
 
 
 @explained
@@ -22,7 +21,7 @@ def random_tree(
     n: int,
     *,
     seed: int,
-    kinds: Sequence[str] = ALL_KINDS,
+    kinds: Sequence[str] = tuple(KINDS),
     serial: bool = False,
     mimic: bool = False,
     friction: bool = False,
@@ -41,8 +40,8 @@ def random_tree(
     for k in range(n):
         kind = str(rng.choice(list(kinds)))
         parent = links[-1] if serial else str(rng.choice(links))
-        follow = mimic and kind in ("revolute", "prismatic", "helical") and bool(leaders) and rng.random() < 0.4
-        one = kind in ("revolute", "prismatic", "helical")
+        one = kind in SCREW_KINDS
+        follow = mimic and one and bool(leaders) and rng.random() < 0.4
         joint = Joint(
             name=f"joint_{k}",
             kind=kind,

@@ -11,7 +11,7 @@ from torsor.arrays.typing import Array
 from torsor.lie.unchecked import se3
 from torsor.model import Inertia, Parameters, Robot, pose_from
 from torsor.model.bodies import refuse_unphysical
-from torsor.model.joints import SCREW_KINDS
+from torsor.model.joint_kinds import KINDS
 
 ROUNDING = 1e-12  # of 1 m, of a rotation, or of a link's largest moment: what should have been zero
 INERTIAL = ("m", "I", "J")  # stems of the parameters that M is linear in
@@ -58,7 +58,7 @@ class Anatomy:
             back = np.eye(4) if s.parents[i] < 0 else pose_from(-shifts[s.parents[i]])
             poses.append(_tidy(back @ p.poses[i] @ pose_from(shifts[i])))
         self.poses = np.array(poses)
-        self.directions = np.array([_tidy(_direction(p.screws[i], s.kinds[i])) for i in range(robot.n)])
+        self.directions = np.array([_tidy(s.kind_of(i).axis_of(p.screws[i])) for i in range(robot.n)])
         self.offsets = self._offsets()
         self.masses, self.coms, self.moments = self._bodies(shifts)
         self.pitches = [
@@ -82,11 +82,7 @@ class Anatomy:
         for i in range(s.n):
             poses.append(se3.pose(self.poses[i][:3, :3], _vector(self.offsets[i], x)))
             linear = self.directions[i] * 1.0
-            if s.kinds[i] == "prismatic":
-                screws.append(np.concatenate([np.zeros(3), linear]))
-            else:
-                pitch = _number(self.pitches[i], x)
-                screws.append(np.concatenate([linear, pitch * linear]))
+            screws.append(s.kind_of(i).screw_along(linear, _number(self.pitches[i], x)))
             moments = [_vector(row, x) for row in self.moments[i]]
             rows.append(Inertia(_number(self.masses[i], x), _vector(self.coms[i], x), np.stack(moments)).row)
         changes: dict[str, Any] = {
@@ -164,8 +160,7 @@ def names_of(letters: list[Letter], used: set[int]) -> dict[int, str]:
 
 def sliding(robot: Robot) -> list[bool]:
     """Of each coordinate, whether it is a distance."""
-    s = robot.structure
-    return [s.kinds[s.joints.index(coordinate.name)] == "prismatic" for coordinate in s.coordinates]
+    return [kind.q_units == ("m",) for _, kind in robot.structure.blocks]
 
 
 def friction_letters(robot: Robot) -> list[Letter]:
@@ -181,16 +176,12 @@ def friction_letters(robot: Robot) -> list[Letter]:
 def unsuitable(robot: Robot) -> list[str]:
     """Joints whose velocities are not the rates of their coordinates."""
     kinds = zip(robot.joints, robot.structure.kinds, strict=True)
-    return [f"{name} ({kind})" for name, kind in kinds if kind not in SCREW_KINDS]
+    return [f"{name} ({kind})" for name, kind in kinds if not KINDS[kind].has_screw]
 
 
 def _axis_point(S: Array, kind: str) -> Array:
     """The point of the joint's axis nearest to the origin of the link's frame."""
-    return np.zeros(3) if kind == "prismatic" else np.cross(S[:3], S[3:])
-
-
-def _direction(S: Array, kind: str) -> Array:
-    return S[3:] if kind == "prismatic" else S[:3]
+    return np.cross(S[:3], S[3:]) if KINDS[kind].turns_about_axis else np.zeros(3)
 
 
 def _tidy(array: Array) -> Array:

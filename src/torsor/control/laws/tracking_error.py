@@ -23,7 +23,6 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.functions.public.kinematics import difference
 from torsor.lie.unchecked import bracket, se3, so3, transform_twist
 from torsor.model import Robot
-from torsor.model.joints import SCREW_KINDS
 
 
 class TrackingError(NamedTuple):
@@ -90,9 +89,9 @@ class Group(NamedTuple):
 def _groups(robot: Robot) -> list[tuple[slice, Group]] | None:
     """Where in v each coordinate is, and the group it moves on; None if all are numbers."""
     s = robot.structure
-    if all(kind in SCREW_KINDS for kind in s.kinds):
+    if s.has_plain_velocities:
         return None
-    return [(c.v, GROUPS[kind]) for c, kind in zip(s.coordinates, s.coordinate_kinds, strict=True)]
+    return [(c.v, GROUPS[kind.group]) for c, kind in s.blocks]
 
 
 def _compare_numbers(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
@@ -154,8 +153,8 @@ NUMBERS = Group(_compare_numbers, _of_numbers, _of_numbers)
 ROTATIONS = Group(_compare_rotations, _rate_of_rotations, _spring_of_rotations)
 MOTIONS = Group(_compare_motions, _rate_of_motions, _spring_of_motions)
 GROUPS = {
-    **dict.fromkeys(SCREW_KINDS, NUMBERS),
-    "spherical": ROTATIONS,
-    "free": MOTIONS,
-    "planar": Group(_compare_planar, _rate_of_planar, _spring_of_planar),
+    "numbers": NUMBERS,
+    "rotations": ROTATIONS,
+    "motions": MOTIONS,
+    "planar motions": Group(_compare_planar, _rate_of_planar, _spring_of_planar),
 }

@@ -121,33 +121,10 @@ def _pair(name: str, kind: str, low: float, high: float, unit: str) -> Pair:
 
 def _moved_by(s: Structure) -> list[tuple[int, ...]]:
     """For each number of q the entries of v that move it; none for those of quaternions."""
-    moved: list[tuple[int, ...]] = []
-    for c, kind in zip(s.coordinates, s.coordinate_kinds, strict=True):
-        moved += [tuple(c.v_start + k for k in entries) for entries in _MOVED_BY.get(kind, ((0,),))]
-    return moved
+    return [tuple(c.v_start + k for k in entries) for c, kind in s.blocks for entries in kind.moved_by]
 
 
 def _units(s: Structure) -> tuple[list[str], list[str]]:
     """Of the entries of v (per s) and of the numbers of q."""
-    of_v: list[str] = []
-    of_q: list[str] = []
-    for kind in s.coordinate_kinds:
-        v, q = _UNITS[kind]
-        of_v += v.split()
-        of_q += q.split()
-    return of_v, of_q
-
-
-_UNITS = {
-    "revolute": ("rad", "rad"),
-    "helical": ("rad", "rad"),
-    "prismatic": ("m", "m"),
-    "planar": ("rad m m", "m m rad"),
-    "spherical": ("rad rad rad", "1 1 1 1"),
-    "free": ("rad rad rad m m m", "m m m 1 1 1 1"),
-}
-_MOVED_BY: dict[str, tuple[tuple[int, ...], ...]] = {
-    "planar": ((1, 2), (1, 2), (0,)),
-    "spherical": ((), (), (), ()),
-    "free": (*(((3, 4, 5),) * 3), *(((),) * 4)),
-}
+    kinds = [kind for _, kind in s.blocks]
+    return [unit for kind in kinds for unit in kind.v_units], [unit for kind in kinds for unit in kind.q_units]

@@ -13,17 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from torsor.arrays import block, concat, cos, identity, is_concrete, matmul, matvec, sin, stack, transpose, zeros
+from torsor.arrays import block, concat, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Wrench
-from torsor.lie.unchecked import quaternion, screws, se3, so3
 from torsor.model import Robot
-
-_UNIT = identity(6)
-FREEDOMS = {
-    "planar": _UNIT[[2, 3, 4]],  # (ω, v_x, v_y)
-    "spherical": _UNIT[:3],
-    "free": _UNIT,
-}
 
 
 def joint_pose(robot: Robot, i: int, q: ConfigurationVector) -> Pose:
@@ -38,9 +30,8 @@ def joint_poses(robot: Robot, q: ConfigurationVector) -> list[Pose]:
 
 def joint_screws(robot: Robot, i: int) -> Twist:
     """S_i, rows (k, 6) in the link frame, per unit of the coordinates that drive joint i."""
-    kind = robot.structure.kinds[i]
-    if kind in FREEDOMS:
-        return FREEDOMS[kind]
+    if (rows := robot.structure.kind_of(i).rows) is not None:
+        return rows
     return robot.structure.couplings[i].ratio * robot.parameters.screws[i][None, :]
 
 
@@ -92,22 +83,8 @@ def gather_matrix(robot: Robot, blocks: Mapping[tuple[int, int], Array]) -> Arra
 
 
 def _motion(robot: Robot, i: int, q: ConfigurationVector) -> Pose:
-    kind, (_, ratio, offset) = robot.structure.kinds[i], robot.structure.couplings[i]
-    part = q[..., robot.structure.coordinate_of(i).q]
-    if kind == "free":
-        return se3.pose(quaternion.to_rotation(part[..., 3:]), part[..., :3])
-    if kind == "spherical":
-        return se3.pose(quaternion.to_rotation(part), zeros(3))
-    if kind == "planar":
-        x, y, angle = part[..., 0], part[..., 1], part[..., 2]
-        return se3.pose(so3.rotation_about(_UNIT[2, :3], sin(angle), cos(angle)), stack([x, y, 0.0]))
-    S, angle = robot.parameters.screws[i], part[..., 0]
+    s, (_, ratio, offset) = robot.structure, robot.structure.couplings[i]
+    part = q[..., s.coordinate_of(i).q]
     if ratio != 1.0 or offset != 0.0:
-        angle = ratio * angle + offset
-    if not is_concrete(S):
-        return se3.exp(angle[..., None] * S) if kind == "prismatic" else screws.turning_motion(S, angle)
-    if kind == "prismatic":
-        return screws.prismatic_motion(S, angle)
-    if kind == "revolute":
-        return screws.revolute_motion(S, sin(angle), cos(angle))
-    return screws.helical_motion(S, sin(angle), cos(angle), angle)
+        part = ratio * part + offset
+    return s.kind_of(i).motion(robot.parameters.screws[i], part)

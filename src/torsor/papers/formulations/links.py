@@ -33,7 +33,7 @@ from torsor.mechanics.recursions.joint_motion import gather_vector, joint_pose, 
 from torsor.mechanics.recursions.newton_euler import accumulate
 from torsor.mechanics.recursions.wrenches import Wrenches, wrenches_on_links
 from torsor.model import Robot
-from torsor.model.joints import SCREW_KINDS
+from torsor.model.joint_kinds import KINDS
 
 
 class Model(NamedTuple):
@@ -93,7 +93,7 @@ def joint_forces(
 def refuse_other_joints(name: str, robot: Robot) -> None:
     """Raise for joints that are no screws: the sources know joints with one freedom only."""
     for joint, kind in zip(robot.joints, robot.structure.kinds, strict=True):
-        if kind not in SCREW_KINDS:
+        if not KINDS[kind].has_screw:
             raise ModelError(
                 f"{name}: joint {joint!r} of robot {robot.name!r} is {kind}; this formulation knows revolute, prismatic and "
                 "helical joints. Use torsor.inverse_dynamics, which takes every joint."
