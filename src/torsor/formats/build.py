@@ -10,6 +10,7 @@ import numpy as np
 from torsor.arrays import cross, exact_constants, matmul
 from torsor.arrays.exact import unit
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
+from torsor.formats.check_mechanism import ONE_FREEDOM
 from torsor.formats.description import INFINITE, Description, Exact, JointPart, LinkPart
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Robot, assemble
