@@ -11,8 +11,8 @@ from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.balancing.variation import ROUNDING, printed, sampled
 from torsor.border import explained
 from torsor.lie import unchecked as lie
-from torsor.mechanics.dynamics.bias_forces import gravity_forces
 from torsor.mechanics.dynamics.energy import potential_energy
+from torsor.mechanics.dynamics.inverse_dynamics import gravity_forces
 from torsor.mechanics.kinematics.poses import poses_in_base
 from torsor.mechanics.recursions.joint_motion import gather_vector, joint_screws
 from torsor.model import Robot

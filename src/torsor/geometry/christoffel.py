@@ -22,7 +22,7 @@ from torsor.geometry.mass_matrix_derivatives import (
     second_derivative_of,
 )
 from torsor.model import Robot
-from torsor.model.inertia_rank import may_be_singular
+from torsor.model.link_inertias import may_be_singular
 
 
 def christoffel_symbols(robot: Robot, q: ConfigurationVector) -> JointTensor3:

@@ -24,8 +24,7 @@ from torsor.mechanics.derivatives.forward_dynamics_derivatives import (
     through_inverse,
 )
 from torsor.mechanics.derivatives.inverse_dynamics_derivatives import inverse_dynamics_derivatives
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.identification.structural_base import RowSpace, length_unit, scales
 from torsor.identification.subspaces import Gap
-from torsor.mechanics.regressors.torque_regressor import torque_regressor
+from torsor.mechanics.regressors.torque_regressors import torque_regressor
 from torsor.model import Robot, random_state
 from torsor.model.structure import Limits
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from torsor.arrays import constant, take
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.functions.dispatch import public
-from torsor.mechanics.regressors.torque_regressor import torque_regressor
+from torsor.mechanics.regressors.torque_regressors import torque_regressor
 from torsor.model import Robot
 
 Columns = Annotated[Array, "... nv count"]

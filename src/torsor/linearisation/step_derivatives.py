@@ -22,8 +22,7 @@ from torsor.linearisation.tangent_maps import (
     transport,
 )
 from torsor.mechanics.kinematics.manifold import increment_rate
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 

@@ -34,7 +34,7 @@ from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.geometry.freedoms import structure_constants
 from torsor.model import Robot
-from torsor.model.inertia_rank import may_be_singular
+from torsor.model.link_inertias import may_be_singular
 from torsor.tasks import Task, as_task
 from torsor.tasks.weighted_inverse import WeightedInverse, pseudoinverse, weighted_inverse
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.errors import ArgumentError
-from torsor.geometry.bivectors import planes_of
+from torsor.geometry.curvature import planes_of
 from torsor.symbolic.fourier import Element, Ring
 from torsor.symbolic.readable import Writer
 

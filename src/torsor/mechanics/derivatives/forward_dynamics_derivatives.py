@@ -18,10 +18,9 @@ from torsor.mechanics.derivatives.inverse_dynamics_derivatives import (
 from torsor.mechanics.dynamics.friction import friction_forces
 from torsor.mechanics.recursions.acceleration_tree import acceleration_tree, mass_matrix_of
 from torsor.mechanics.recursions.joint_motion import gather_vector
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
-from torsor.model.inertia_rank import may_be_singular
+from torsor.model.link_inertias import may_be_singular
 
 
 class ForwardDynamicsDerivatives(NamedTuple):

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from torsor.arrays import cross, dot, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, Vector3
 from torsor.border import checked
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import Wrenches
 from torsor.model import Robot
 from torsor.papers.formulations.model import Model, along, joint_forces
 from torsor.papers.formulations.vector_links import VectorLink, newton_euler_model

@@ -15,8 +15,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.errors import ModelError
 from torsor.mechanics.dynamics.friction import friction_forces
 from torsor.mechanics.recursions.joint_motion import gather_vector, joint_poses, project_on_joint
-from torsor.mechanics.recursions.newton_euler import accumulate
-from torsor.mechanics.recursions.wrenches import Wrenches, wrenches_on_links
+from torsor.mechanics.recursions.newton_euler import Wrenches, accumulate, wrenches_on_links
 from torsor.model import Robot
 from torsor.model.joint_kinds import KINDS
 
