@@ -60,12 +60,12 @@ def _fill_forward_derivatives(
     a = room("a", *v.shape)
     out: Any = {"out": forward_derivatives.AccelerationAndInverse(a, M_inverse)}
     _acceleration_and_inverse(robot, q, v, tau, **more, **out)
-    slopes = inverse_derivatives.InverseDynamicsDerivatives(*(room(name, *dq.shape) for name in ("dq", "dv", "da")))
+    slopes = inverse_derivatives.InverseDynamicsDerivatives(*(room(name, *dq.shape) for name in ("q", "v", "a")))
     out = {"out": slopes}
     inverse_dynamics_derivatives(robot, q, v, a, **more, **out)
-    less, ranges = np.negative(M_inverse, out=slopes.da), _branches(robot.structure)
-    products(less, slopes.dq, dq, ranges=ranges)
-    products(less, slopes.dv, dv, ranges=ranges)
+    less, ranges = np.negative(M_inverse, out=slopes.a), _branches(robot.structure)
+    products(less, slopes.q, dq, ranges=ranges)
+    products(less, slopes.v, dv, ranges=ranges)
 
 
 @lru_cache(maxsize=256)

@@ -28,8 +28,8 @@ from torsor.model import Robot
 class EnergyDerivatives(NamedTuple):
     """∂T/∂q and ∂T/∂v = p, the generalised momentum (..., nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
-    dq: JointVector
-    dv: JointVector
+    q: JointVector
+    v: JointVector
 
 
 def kinetic_energy_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> EnergyDerivatives:
@@ -50,8 +50,8 @@ def kinetic_energy_derivatives(robot: Robot, q: ConfigurationVector, v: JointVec
 class MomentumDerivatives(NamedTuple):
     """∂p/∂q and ∂p/∂v = M (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
-    dq: JointMatrix
-    dv: JointMatrix
+    q: JointMatrix
+    v: JointMatrix
 
 
 def generalised_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> MomentumDerivatives:
@@ -90,8 +90,8 @@ def generalised_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: Jo
 class SpatialMomentumDerivatives(NamedTuple):
     """∂P/∂q and ∂P/∂v, the momentum matrix (..., 6, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
-    dq: Jacobian
-    dv: Jacobian
+    q: Jacobian
+    v: Jacobian
 
 
 def spatial_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> SpatialMomentumDerivatives:

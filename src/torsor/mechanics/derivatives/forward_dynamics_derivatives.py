@@ -26,9 +26,9 @@ from torsor.model.link_inertias import may_be_singular
 class ForwardDynamicsDerivatives(NamedTuple):
     """∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
-    dq: JointMatrix
-    dv: JointMatrix
-    dtau: JointMatrix
+    q: JointMatrix
+    v: JointMatrix
+    tau: JointMatrix
 
 
 def forward_dynamics_derivatives(
@@ -79,4 +79,4 @@ def acceleration_and_inverse(
 def through_inverse(M_inverse: JointMatrix, by_inverse: InverseDynamicsDerivatives) -> ForwardDynamicsDerivatives:
     """From M⁻¹ and the derivatives of inverse dynamics at the acceleration of forward dynamics."""
     less = -M_inverse
-    return ForwardDynamicsDerivatives(matmul(less, by_inverse.dq), matmul(less, by_inverse.dv), M_inverse)
+    return ForwardDynamicsDerivatives(matmul(less, by_inverse.q), matmul(less, by_inverse.v), M_inverse)

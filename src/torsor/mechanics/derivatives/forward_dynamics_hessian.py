@@ -8,7 +8,7 @@ that only H, the Hessian of Σ_i μ_i τ_i of inverse dynamics at that accelerat
 Times a direction, along which the acceleration changes by da = a_q dq + a_v dv + M⁻¹ dτ, it is the product of inverse dynamics,
 (y_q, y_v, y_a) = H(μ) (dq, dv, da), through the first derivatives::
 
-    by_q = −(y_q + a_qᵀ y_a),     by_v = −(y_v + a_vᵀ y_a),     by_tau = −M⁻¹ y_a
+    .q = −(y_q + a_qᵀ y_a),     .v = −(y_v + a_vᵀ y_a),     .tau = −M⁻¹ y_a
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def forward_dynamics_hessian(
     a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
     first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion))
     H = inverse_dynamics_hessian(robot, q, v, a, matvec(M_inverse, weights), wrenches, base_motion=base_motion)
-    crossed = matmul(transpose(H.aq), first.dq)
+    crossed = matmul(transpose(H.aq), first.q)
     return ForwardDynamicsHessian(
         -(H.qq + crossed + transpose(crossed)),
-        -(H.qv + matmul(transpose(H.aq), first.dv)),
+        -(H.qv + matmul(transpose(H.aq), first.v)),
         -H.vv,
         -matmul(M_inverse, H.aq),
     )
@@ -68,9 +68,9 @@ def forward_dynamics_hessian(
 class ForwardDynamicsHessianProduct(NamedTuple):
     """The gradient by q, v and τ of the weighted accelerations' change along a direction: three vectors (..., nv)."""
 
-    by_q: JointVector
-    by_v: JointVector
-    by_tau: JointVector
+    q: JointVector
+    v: JointVector
+    tau: JointVector
 
 
 def forward_dynamics_hessian_product(
@@ -88,20 +88,20 @@ def forward_dynamics_hessian_product(
 ) -> ForwardDynamicsHessianProduct:
     """The Hessian of Σ_i weights_i a_i of forward dynamics times (dq, dv, dτ), exact, without forming it [PBP95, §5; SRW22].
 
-    by_q = qq dq + qv dv + tauqᵀ dτ, by_v = qvᵀ dq + vv dv and by_tau = tauq dq in the matrices of `forward_dynamics_hessian`.
+    .q = qq dq + qv dv + tauqᵀ dτ, .v = qvᵀ dq + vv dv and .tau = tauq dq in the matrices of `forward_dynamics_hessian`.
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``weights`` (..., nv), any unit;
     ``dq``, ``dv``, ``dtau`` (..., nv), along q, v and tau; ``wrenches``, N·m and N, and ``base_motion`` as in forward
     dynamics. Returns three vectors (..., nv).
     """
     a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
     first = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)
-    da = matvec(M_inverse, dtau - matvec(first.dq, dq) - matvec(first.dv, dv))
+    da = matvec(M_inverse, dtau - matvec(first.q, dq) - matvec(first.v, dv))
     product = inverse_dynamics_hessian_product(
         robot, q, v, a, matvec(M_inverse, weights), dq, dv, da, wrenches, base_motion=base_motion
     )
-    back = -matvec(M_inverse, product.by_a)
+    back = -matvec(M_inverse, product.a)
     return ForwardDynamicsHessianProduct(
-        -product.by_q - matvec(transpose(first.dq), back),
-        -product.by_v - matvec(transpose(first.dv), back),
+        -product.q - matvec(transpose(first.q), back),
+        -product.v - matvec(transpose(first.v), back),
         back,
     )

@@ -45,8 +45,8 @@ from torsor.model import Robot
 class TwistDerivatives(NamedTuple):
     """∂V/∂q and ∂V/∂v = J (..., 6, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
-    dq: Jacobian
-    dv: Jacobian
+    q: Jacobian
+    v: Jacobian
 
 
 def space_twist_derivatives(
@@ -102,9 +102,9 @@ def mixed_twist_derivatives(
 class AccelerationDerivatives(NamedTuple):
     """∂A/∂q, ∂A/∂v and ∂A/∂a = J (..., 6, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
-    dq: Jacobian
-    dv: Jacobian
-    da: Jacobian
+    q: Jacobian
+    v: Jacobian
+    a: Jacobian
 
 
 def space_acceleration_derivatives(

@@ -27,9 +27,9 @@ from torsor.model import Robot
 class InverseDynamicsDerivatives(NamedTuple):
     """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
-    dq: JointMatrix
-    dv: JointMatrix
-    da: JointMatrix
+    q: JointMatrix
+    v: JointMatrix
+    a: JointMatrix
 
 
 def inverse_dynamics_derivatives(

@@ -29,9 +29,9 @@ that sums over all joints that carry b, and over all that a carries, are each on
     y_b = Σ_{a<b} Ψ̈_a δq_a + Φ_a δv_a + J_a δa_a   U⁺_a = Σ_{b>a} U_b δq_b
     z_b = Σ_{a<b} Ω_a δq_a                      Y⁺_a = Σ_{b>a} Y_b δq_b + D_b δv_b + p_b δa_b
 
-    by_q = X · x + U · y + Y · z + X⁺ · Ψ̇ + U⁺ · Ψ̈ + Y⁺ · Ω
-    by_v = R · x + D · z + X⁺ · J + U⁺ · Φ
-    by_a = p · z + U⁺ · J
+    .q = X · x + U · y + Y · z + X⁺ · Ψ̇ + U⁺ · Ψ̈ + Y⁺ · Ω
+    .v = R · x + D · z + X⁺ · J + U⁺ · Φ
+    .a = p · z + U⁺ · J
 
 and what the freedoms of one joint do to each other is added.
 """
@@ -177,9 +177,9 @@ def _products(A: Array, B: Array) -> Array:
 class InverseDynamicsHessianProduct(NamedTuple):
     """The changes of Σ_i weights_i ∂τ_i/∂q, ∂τ_i/∂v and ∂τ_i/∂a along a direction, each (..., nv)."""
 
-    by_q: JointVector
-    by_v: JointVector
-    by_a: JointVector
+    q: JointVector
+    v: JointVector
+    a: JointVector
 
 
 def inverse_dynamics_hessian_product(
@@ -197,7 +197,7 @@ def inverse_dynamics_hessian_product(
 ) -> InverseDynamicsHessianProduct:
     """The Hessian of Σ_i weights_i τ_i of inverse dynamics times (dq, dv, da), exact, in O(n) [PBP95, §5; SRW22].
 
-    With the matrices of `inverse_dynamics_hessian`: by_q = qq dq + qv dv + aqᵀ da, by_v = qvᵀ dq + vv dv, by_a = aq dq.
+    With the matrices of `inverse_dynamics_hessian`: .q = qq dq + qv dv + aqᵀ da, .v = qvᵀ dq + vv dv, .a = aq dq.
 
     ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``weights`` (..., nv), any unit; ``dq``, ``dv``, ``da``
     (..., nv), along q, v and a; ``wrenches``, N·m and N, and ``base_motion`` as in inverse dynamics. Returns three vectors
