@@ -33,24 +33,26 @@ from torsor.geometry.inverse_dynamics_second_derivatives import (
     InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
 )
 from torsor.linearisation._linearise import StateSpace as StateSpace, linearise as linearise
-from torsor.mechanics.derivatives.energy_derivatives import EnergyDerivatives as EnergyDerivatives
+from torsor.mechanics.derivatives.energy_and_momentum_derivatives import (
+    EnergyDerivatives as EnergyDerivatives,
+    MomentumDerivatives as MomentumDerivatives,
+    SpatialMomentumDerivatives as SpatialMomentumDerivatives,
+)
 from torsor.mechanics.derivatives.forward_dynamics_derivatives import (
     ForwardDynamicsDerivatives as ForwardDynamicsDerivatives,
 )
-from torsor.mechanics.derivatives.forward_dynamics_hessian import ForwardDynamicsHessian as ForwardDynamicsHessian
-from torsor.mechanics.derivatives.forward_dynamics_hessian_product import (
+from torsor.mechanics.derivatives.forward_dynamics_hessian import (
+    ForwardDynamicsHessian as ForwardDynamicsHessian,
     ForwardDynamicsHessianProduct as ForwardDynamicsHessianProduct,
 )
-from torsor.mechanics.derivatives.frame_acceleration_derivatives import (
+from torsor.mechanics.derivatives.frame_motion_derivatives import (
     AccelerationDerivatives as AccelerationDerivatives,
+    TwistDerivatives as TwistDerivatives,
 )
-from torsor.mechanics.derivatives.frame_twist_derivatives import TwistDerivatives as TwistDerivatives
-from torsor.mechanics.derivatives.generalised_momentum_derivatives import MomentumDerivatives as MomentumDerivatives
 from torsor.mechanics.derivatives.inverse_dynamics_derivatives import (
     InverseDynamicsDerivatives as InverseDynamicsDerivatives,
 )
-from torsor.mechanics.derivatives.inverse_dynamics_hessian import InverseDynamicsHessian as InverseDynamicsHessian
-from torsor.mechanics.derivatives.inverse_dynamics_hessian_product import (
+from torsor.mechanics.derivatives.inverse_dynamics_hessian import (
+    InverseDynamicsHessian as InverseDynamicsHessian,
     InverseDynamicsHessianProduct as InverseDynamicsHessianProduct,
 )
-from torsor.mechanics.derivatives.momentum_derivatives import SpatialMomentumDerivatives as SpatialMomentumDerivatives

@@ -117,7 +117,7 @@ def test_what_has_derivatives_of_its_own_is_never_too_large(monkeypatch, same):
     robot = torsor.robots.chain(3).with_gravity((0.1, 0.2, 0.3))  # not seen before
     q, v, a = torsor.random_state(robot, seed=0)
     got = jax.jit(jax.jacfwd(lambda q: torsor.inverse_dynamics(robot, q, v, a)))(q)
-    same(got, torsor.inverse_dynamics_derivatives(robot, q, v, a).dq, 1e-12)
+    same(got, torsor.inverse_dynamics_derivatives(robot, q, v, a).q, 1e-12)
     assert text_of(jax.jacfwd(lambda q: torsor.inverse_dynamics(robot, q, v, a)), q).count("ffi_call") == 2
 
 

@@ -52,7 +52,7 @@ def test_inverse_dynamics(name, pushed):
         dq, dv, da = pin.computeRNEADerivatives(there.model, there.data, there.q(q), there.v(v), there.v(a), forces)
         M = np.triu(da) + np.triu(da, 1).T
         found = torsor.inverse_dynamics_derivatives(robot, q, v, a, wrenches)
-        for got, want in ((found.dq, dq), (found.dv, dv), (found.da, M)):
+        for got, want in ((found.q, dq), (found.v, dv), (found.a, M)):
             extra = np.diag(there.added_armature) if want is M else 0.0
             same(got, K.T @ want @ K + extra, 1e-12)
 
@@ -71,6 +71,6 @@ def test_forward_dynamics(name, pushed):
         inverse = np.triu(dtau) + np.triu(dtau, 1).T
         found = torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches)
         conditioned = 1e-14 * np.linalg.cond(torsor.mass_matrix(robot, q))
-        same(found.dq, T @ dq @ there.K, 1e-12 + conditioned)
-        same(found.dv, T @ dv @ there.K, 1e-12 + conditioned)
-        same(found.dtau, T @ inverse @ T.T, 1e-12 + conditioned)
+        same(found.q, T @ dq @ there.K, 1e-12 + conditioned)
+        same(found.v, T @ dv @ there.K, 1e-12 + conditioned)
+        same(found.tau, T @ inverse @ T.T, 1e-12 + conditioned)

@@ -152,7 +152,7 @@ def test_the_planar_2r_arm_has_the_curvature_of_its_three_moments(same):
     dGamma = np.zeros((20, 2, 2, 2, 2))
     dGamma[:, 1, 0, 0, 1] = b * cos
     dGamma[:, 1, 0, 1, 0] = dGamma[:, 1, 1, 0, 0] = dGamma[:, 1, 1, 1, 0] = -b * cos
-    same(torsor.geometry.christoffel_symbols_derivative(robot, q), dGamma, ROUNDING)
+    same(np.moveaxis(torsor.geometry.christoffel_symbols_derivative(robot, q), -1, -4), dGamma, ROUNDING)
     det = a * c - c**2 - b**2 * cos**2
     assert_has_curvature(robot, q, b * cos * (a * c - b**2 - c**2) / det**2, same)
 
@@ -174,7 +174,7 @@ def test_a_2r_arm_of_point_masses_is_flat_without_the_first(same):
 def test_the_cart_and_pole_are_flat_though_their_mass_matrix_is_not_constant(same):
     robot = torsor.robots.cart_pole(cart=1.4, pole=0.3, length=0.8)
     q = configurations(robot)
-    assert np.abs(torsor.geometry.mass_matrix_derivative(robot, q)).max() > 0.1
+    assert np.abs(np.moveaxis(torsor.geometry.mass_matrix_derivative(robot, q), -1, -3)).max() > 0.1
     assert_has_curvature(robot, q, np.zeros(20), same)
 
 
@@ -256,8 +256,12 @@ def test_sympy_finds_the_same_symbols_and_curvature(same):
     for q in configurations(robot, 3):
         numbers = [np.array(x, float) for x in evaluate(*q)]
         Gamma, R = from_derivatives(*numbers)
-        same(torsor.geometry.mass_matrix_derivative(robot, q), numbers[1], ROUNDING)
-        same(torsor.geometry.mass_matrix_second_derivative(robot, q), numbers[2], ROUNDING)
+        same(np.moveaxis(torsor.geometry.mass_matrix_derivative(robot, q), -1, -3), numbers[1], ROUNDING)
+        same(
+            np.moveaxis(torsor.geometry.mass_matrix_second_derivative(robot, q), (-1, -2), (-4, -3)),
+            numbers[2],
+            ROUNDING,
+        )
         same(torsor.geometry.christoffel_symbols(robot, q), Gamma, ROUNDING)
         same(torsor.geometry.riemann_curvature(robot, q), R, ROUNDING, scale=np.abs(numbers[0]).max())
 
@@ -280,8 +284,8 @@ def test_jax_finds_the_same_derivatives_and_curvature_of_the_panda(same):
 
     d2M, (M, dM) = jax.jit(jax.jacfwd(with_both, has_aux=True))(q)  # compiled once for all three
     M, dM, d2M = np.asarray(M), np.moveaxis(np.asarray(dM), -1, 0), np.transpose(np.asarray(d2M), (3, 2, 0, 1))
-    same(torsor.geometry.mass_matrix_derivative(robot, q), dM, ROUNDING)
-    same(torsor.geometry.mass_matrix_second_derivative(robot, q), d2M, ROUNDING)
+    same(np.moveaxis(torsor.geometry.mass_matrix_derivative(robot, q), -1, -3), dM, ROUNDING)
+    same(np.moveaxis(torsor.geometry.mass_matrix_second_derivative(robot, q), (-1, -2), (-4, -3)), d2M, ROUNDING)
     Gamma, R = from_derivatives(M, dM, d2M)
     same(torsor.geometry.christoffel_symbols(robot, q), Gamma, ROUNDING)
     inverse = np.linalg.inv(M)
@@ -307,6 +311,6 @@ def test_jax_finds_the_same_derivatives_along_body_velocities(same):
         there = torsor.integrate(robot, jnp.asarray(q), x, 1.0)
         return torsor.mass_matrix(robot, there), torsor.geometry.mass_matrix_derivative(robot, there)
 
-    dM, d2M = (np.moveaxis(np.asarray(x), -1, 0) for x in jax.jit(jax.jacfwd(tensors))(jnp.zeros(robot.nv)))
+    dM, d2M = (np.asarray(x) for x in jax.jit(jax.jacfwd(tensors))(jnp.zeros(robot.nv)))
     same(torsor.geometry.mass_matrix_derivative(robot, q), dM, ROUNDING)
     same(torsor.geometry.mass_matrix_second_derivative(robot, q), d2M, ROUNDING)

@@ -113,12 +113,16 @@ QUANTITIES = {
     "tau": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics(r, q, v, a), force_terms),
     # The golden wrench is exerted by the tip: the environment does the opposite to the robot.
     "tau_with_tip_wrench": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics(r, q, v, a, {"tip": -F})),
-    "dtau_dq": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics_derivatives(r, q, v, a).dq, force_terms),
-    "dtau_dqd": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics_derivatives(r, q, v, a).dv, coriolis_terms),
+    "dtau_dq": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics_derivatives(r, q, v, a).q, force_terms),
+    "dtau_dqd": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics_derivatives(r, q, v, a).v, coriolis_terms),
     "p": Quantity(lambda r, q, v, a, F: torsor.dynamics.generalised_momentum(r, q, v)),
-    "dM": Quantity(lambda r, q, v, a, F: torsor.geometry.mass_matrix_derivative(r, q), metric_terms),
+    "dM": Quantity(
+        lambda r, q, v, a, F: np.moveaxis(torsor.geometry.mass_matrix_derivative(r, q), -1, -3), metric_terms
+    ),
     "Gamma": Quantity(lambda r, q, v, a, F: torsor.geometry.christoffel_symbols(r, q), metric_terms),
-    "dGamma": Quantity(lambda r, q, v, a, F: torsor.geometry.christoffel_symbols_derivative(r, q), metric_terms),
+    "dGamma": Quantity(
+        lambda r, q, v, a, F: np.moveaxis(torsor.geometry.christoffel_symbols_derivative(r, q), -1, -4), metric_terms
+    ),
     "R": Quantity(lambda r, q, v, a, F: torsor.geometry.riemann_curvature(r, q), curvature_terms),
     "Ricci": Quantity(lambda r, q, v, a, F: torsor.geometry.ricci_curvature(r, q), ricci_terms),
     "scalar_curvature": Quantity(lambda r, q, v, a, F: torsor.geometry.scalar_curvature(r, q), scalar_terms),
@@ -182,7 +186,8 @@ def test_the_second_derivative_of_the_mass_matrix_is_golden_where_christoffel_sy
     """∂_l ∂_k M_ij = ∂_l Γ_kij + ∂_l Γ_kji: the metric is constant along itself."""
     robot, s = robot_of(name), state_of(name, k)
     second = s["dGamma"] + np.swapaxes(s["dGamma"], -1, -2)
-    same(torsor.geometry.mass_matrix_second_derivative(robot, s["q"]), second, TOLERANCE, scale=metric_terms(robot, s))
+    found = np.moveaxis(torsor.geometry.mass_matrix_second_derivative(robot, s["q"]), (-1, -2), (-4, -3))
+    same(found, second, TOLERANCE, scale=metric_terms(robot, s))
 
 
 @pytest.mark.parametrize(("name", "k"), STATES)

@@ -234,7 +234,7 @@ def test_accelerations_are_differentiated_by_torque_and_configuration_as_on_the_
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("forward_dynamics_derivatives", "dq"),
+        ("forward_dynamics_derivatives", "q"),
         ("inverse_dynamics_second_derivatives", "qq"),
         ("forward_dynamics_second_derivatives", "qq"),
     ],

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from torsor.adapters.pinocchio import Pinocchio
 
 import torsor
+from torsor.adapters.linear_first import Pinocchio
 from torsor.verification._verify import compare
 
 PACKAGES = ("example-robot-data", "rtb-data", "drake")

@@ -265,12 +265,12 @@ def test_results_need_arrays_of_their_own():
         with pytest.raises(torsor.ShapeError, match="share memory; each result needs an array of its own"):
             torsor.inverse_dynamics_derivatives(arm, *state, out=out)
     kernel = torsor.compile(torsor.inverse_dynamics_derivatives, arm)
-    with pytest.raises(torsor.ShapeError, match="out: `dq` and `da` share memory"):
-        kernel(*state, out={"dq": one, "dv": np.zeros((2, 2)), "da": one.T})
-    with pytest.raises(torsor.ShapeError, match="out must be a dict of arrays dq, dv, da"):
+    with pytest.raises(torsor.ShapeError, match="out: `q` and `a` share memory"):
+        kernel(*state, out={"q": one, "v": np.zeros((2, 2)), "a": one.T})
+    with pytest.raises(torsor.ShapeError, match="out must be a dict of arrays q, v, a"):
         kernel(*state, out=one)
-    with pytest.raises(torsor.ShapeError, match="out lacks da"):
-        kernel(*state, out={"dq": one, "dv": np.zeros((2, 2))})
+    with pytest.raises(torsor.ShapeError, match="out lacks a"):
+        kernel(*state, out={"q": one, "v": np.zeros((2, 2))})
     room = np.zeros((2, 2, 3))  # views that interleave, and share nothing
     found = torsor.inverse_dynamics_derivatives(arm, *state, out=tuple(np.moveaxis(room, -1, 0)))
     np.testing.assert_array_equal(found, want)

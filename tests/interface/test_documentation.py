@@ -44,7 +44,7 @@ def test_every_line_of_the_page_on_derivatives_runs():
     exec(compile(code, "derivatives.md", "exec"), seen)
     assert seen["slope"].shape == (7, 7, 10)
     assert seen["near"].A.shape == (100, 4, 4)
-    np.testing.assert_allclose(seen["out"].da, torsor.mass_matrix(seen["arm"], seen["Q"]), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(seen["out"].a, torsor.mass_matrix(seen["arm"], seen["Q"]), rtol=1e-10, atol=1e-12)
     assert seen["found"]["tau_by_gain"].shape == (7,)
 
 

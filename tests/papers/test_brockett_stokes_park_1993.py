@@ -440,7 +440,7 @@ def test_constant_diagonal_is_necessary_and_sufficient(rng):
     for k in range(4):
         moved = p + 0.05 * np.eye(4)[:, [k]]
         robot = by_hand.PlanarChain(moved).robot
-        dM = torsor.geometry.mass_matrix_derivative(robot, rng.normal(size=(20, 4)))
+        dM = np.moveaxis(torsor.geometry.mass_matrix_derivative(robot, rng.normal(size=(20, 4))), -1, -3)
         diagonal = np.abs(np.einsum("ckii->cki", dM)).max()
         assert (diagonal > 1e-3) == (np.abs(dM).max() > 1e-3) == (k > 0) == (not balancing.is_balanced(robot))
 

@@ -71,6 +71,16 @@ one_number_states = cases(st.one_of(robots(kinds=ONE_NUMBER, most=5), lumped_rob
 # What the tests are made of
 
 
+def first_index(dM):
+    """∂_k M_ij with k first, as the sums here have it."""
+    return np.moveaxis(dM, -1, -3)
+
+
+def first_indices(d2M):
+    """∂_l ∂_k M_ij as [l, k, i, j]."""
+    return np.moveaxis(d2M, (-1, -2), (-4, -3))
+
+
 def derivatives(f: Callable[..., np.ndarray], robot: torsor.Robot, q: np.ndarray) -> np.ndarray:
     """∂_k f(q) along each body velocity, by central differences: (*batch, nv, ...)."""
     batch, n = q.shape[:-1], robot.nv
@@ -151,7 +161,7 @@ def at_corners(test: Callable[..., None]) -> Callable[..., None]:
 @at_corners
 def test_the_derivative_of_the_mass_matrix_is_its_derivative(case):
     robot, q, _, _, _ = case
-    dM = torsor.geometry.mass_matrix_derivative(robot, q)
+    dM = first_index(torsor.geometry.mass_matrix_derivative(robot, q))
     assert_close(dM, derivatives(torsor.mass_matrix, robot, q), DIFFERENTIATED, scale=size_of(case))
 
 
@@ -160,7 +170,7 @@ def test_the_derivative_of_the_mass_matrix_is_its_derivative(case):
 def test_the_second_derivative_of_the_mass_matrix_is_the_derivative_of_the_first(case):
     """In this order: ∂_l (∂_k M_ij), of which that within one joint matters."""
     robot, q, _, _, _ = case
-    d2M = torsor.geometry.mass_matrix_second_derivative(robot, q)
+    d2M = np.moveaxis(torsor.geometry.mass_matrix_second_derivative(robot, q), -1, -4)
     assert_close(
         d2M, derivatives(torsor.geometry.mass_matrix_derivative, robot, q), DIFFERENTIATED, scale=size_of(case)
     )
@@ -171,7 +181,7 @@ def test_the_second_derivative_of_the_mass_matrix_is_the_derivative_of_the_first
 @at_corners
 def test_the_rate_of_the_mass_matrix_is_its_derivative_along_the_velocity(case):
     robot, q, v, _, _ = case
-    rate = np.einsum("...kij,...k->...ij", torsor.geometry.mass_matrix_derivative(robot, q), v)
+    rate = np.einsum("...kij,...k->...ij", first_index(torsor.geometry.mass_matrix_derivative(robot, q)), v)
     scale = size_of(case) * (1 + largest(v)) * robot.nv
     assert_close(torsor.dynamics.mass_matrix_rate(robot, q, v), rate, 1e-12, scale=scale)
 
@@ -183,8 +193,8 @@ def test_derivatives_of_the_mass_matrix_are_symmetric(case):
     # Both halves are one number, added up in another order where joints share coordinates.
     tolerance = 1e-14 if robot.structure.has_couplings else 0.0
     for dM in (
-        torsor.geometry.mass_matrix_derivative(robot, q),
-        torsor.geometry.mass_matrix_second_derivative(robot, q),
+        first_index(torsor.geometry.mass_matrix_derivative(robot, q)),
+        first_indices(torsor.geometry.mass_matrix_second_derivative(robot, q)),
     ):
         assert_close(dM, transposed(dM), tolerance)
 
@@ -194,7 +204,10 @@ def test_derivatives_of_the_mass_matrix_are_symmetric(case):
 def test_two_derivatives_differ_by_the_one_along_their_bracket(case):
     """∂_l ∂_k − ∂_k ∂_l = Σ_r s_lk^r ∂_r, which is nothing for joints with a coordinate each."""
     robot, q, _, _, _ = case
-    dM, d2M = torsor.geometry.mass_matrix_derivative(robot, q), torsor.geometry.mass_matrix_second_derivative(robot, q)
+    dM, d2M = (
+        first_index(torsor.geometry.mass_matrix_derivative(robot, q)),
+        first_indices(torsor.geometry.mass_matrix_second_derivative(robot, q)),
+    )
     difference = d2M - np.swapaxes(d2M, -4, -3)
     along = np.einsum("lkr,...rij->...lkij", brackets(robot), dM)
     assert_close(difference, along, 1e-12, scale=size_of(case))
@@ -212,7 +225,10 @@ def test_lengths_are_kept_by_the_connection(case):
     robot, q, _, _, _ = case
     Gamma = torsor.geometry.christoffel_symbols(robot, q)
     assert_close(
-        Gamma + transposed(Gamma), torsor.geometry.mass_matrix_derivative(robot, q), 1e-13, scale=size_of(case)
+        Gamma + transposed(Gamma),
+        first_index(torsor.geometry.mass_matrix_derivative(robot, q)),
+        1e-13,
+        scale=size_of(case),
     )
 
 
@@ -250,7 +266,7 @@ def test_the_symbols_by_brackets_are_the_symbols(case):
 @at_corners
 def test_the_derivative_of_the_symbols_is_their_derivative(case):
     robot, q, _, _, _ = case
-    dGamma = torsor.geometry.christoffel_symbols_derivative(robot, q)
+    dGamma = np.moveaxis(torsor.geometry.christoffel_symbols_derivative(robot, q), -1, -4)
     assert_close(
         dGamma, derivatives(torsor.geometry.christoffel_symbols, robot, q), DIFFERENTIATED, scale=size_of(case)
     )
@@ -262,12 +278,14 @@ def test_the_derivative_of_the_symbols_is_their_derivative(case):
 def test_the_derivative_of_the_symbols_keeps_lengths_and_torsion(case):
     robot, q, _, _, _ = case
     dGamma, d2M = (
-        torsor.geometry.christoffel_symbols_derivative(robot, q),
-        torsor.geometry.mass_matrix_second_derivative(robot, q),
+        np.moveaxis(torsor.geometry.christoffel_symbols_derivative(robot, q), -1, -4),
+        first_indices(torsor.geometry.mass_matrix_second_derivative(robot, q)),
     )
     scale = size_of(case)
     assert_close(dGamma + transposed(dGamma), d2M, 1e-13, scale=scale)
-    bracket = np.einsum("ijr,...lrk->...lijk", brackets(robot), torsor.geometry.mass_matrix_derivative(robot, q))
+    bracket = np.einsum(
+        "ijr,...lrk->...lijk", brackets(robot), first_index(torsor.geometry.mass_matrix_derivative(robot, q))
+    )
     assert_close(dGamma - np.swapaxes(dGamma, -3, -2), bracket, 1e-13, scale=scale)
 
 
@@ -414,7 +432,7 @@ def ways_of(robot: torsor.Robot) -> np.ndarray:
 @settings(max_examples=12)
 def test_nothing_depends_on_joints_at_the_base_nor_on_other_branches(case):
     robot, q, _, _, _ = case
-    dM, meet = torsor.geometry.mass_matrix_derivative(robot, q), ways_of(robot)
+    dM, meet = first_index(torsor.geometry.mass_matrix_derivative(robot, q)), ways_of(robot)
     for joint, parent in zip(robot.joints, robot.structure.parents, strict=True):
         if parent < 0:
             assert not dM[..., robot.v_slice(joint), :, :].any()

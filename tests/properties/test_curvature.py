@@ -86,7 +86,7 @@ def terms_of(robot: torsor.Robot, q: np.ndarray) -> Terms:
     inverse, Gamma = np.abs(np.linalg.inv(M)), np.abs(torsor.geometry.christoffel_symbols(robot, q))
     fields = Gamma.reshape(*q.shape[:-1], n**2, n)  # |∇_i e_j|
     products = (fields @ inverse @ np.swapaxes(fields, -1, -2)).reshape(*q.shape[:-1], n, n, n, n)
-    dGamma = np.abs(torsor.geometry.christoffel_symbols_derivative(robot, q))
+    dGamma = np.abs(np.moveaxis(torsor.geometry.christoffel_symbols_derivative(robot, q), -1, -4))
     R = np.einsum("...klji->...ijkl", dGamma) + np.einsum("...kjli->...ijkl", products)
     R = R + np.einsum("...ijkl->...ijlk", R)
     return Terms(M, inverse, R, 1e-13 + 1e-15 * mass_condition(robot, q))
@@ -154,7 +154,7 @@ def test_the_tensor_is_equation_66_for_joints_with_a_coordinate_each(case):
         torsor.geometry.christoffel_symbols(robot, q),
         torsor.geometry.christoffel_symbols_second_kind(robot, q),
     )
-    dGamma, terms = torsor.geometry.christoffel_symbols_derivative(robot, q), terms_of(robot, q)
+    dGamma, terms = np.moveaxis(torsor.geometry.christoffel_symbols_derivative(robot, q), -1, -4), terms_of(robot, q)
     R = (
         np.einsum("...kjli->...ijkl", dGamma)
         - np.einsum("...ljki->...ijkl", dGamma)
@@ -174,7 +174,7 @@ def test_the_tensor_is_what_the_connection_gives_in_the_frame_of_velocities(case
         torsor.geometry.christoffel_symbols(robot, q),
         torsor.geometry.christoffel_symbols_second_kind(robot, q),
     )
-    dGamma, terms = torsor.geometry.christoffel_symbols_derivative(robot, q), terms_of(robot, q)
+    dGamma, terms = np.moveaxis(torsor.geometry.christoffel_symbols_derivative(robot, q), -1, -4), terms_of(robot, q)
     products = np.einsum("...kjr,...lir->...ijkl", Gamma, second, optimize=True)
     R = (
         np.einsum("...klji->...ijkl", dGamma)

@@ -96,7 +96,7 @@ def test_of_a_function_of_ones_own_only_q_and_those_named_are_configurations():
     shapes, (q, v, _) = {"q": robot.nq, "qd": robot.nv}, torsor.random_state(robot, seed=4)
     found = torsor.derivative(energy, robot, shapes, wrt=("q", "qd"))(q, v)
     assert_close(found["T_by_qd"], torsor.mass_matrix(robot, q) @ v, 1e-12, scale=largest(found["T_by_qd"]))
-    assert_close(found["T_by_q"], torsor.derivatives.kinetic_energy_derivatives(robot, q, v).dq, 1e-11, scale=1.0)
+    assert_close(found["T_by_q"], torsor.derivatives.kinetic_energy_derivatives(robot, q, v).q, 1e-11, scale=1.0)
     # and number by number where it is not named
     goal = torsor.derivative(lambda robot, q_goal: 2.0 * q_goal, TREE, {"q_goal": TREE.nq}, wrt="q_goal")
     assert_close(goal(Q), 2.0 * np.eye(TREE.nq))
@@ -129,7 +129,7 @@ def test_numbers_of_the_robot_can_stay_inputs():
     assert list(slope.inputs) == ["q", "v", "a", "gravity"]
     q, v, a = torsor.random_state(arm, seed=0)
     moon = arm.with_gravity((0.0, -1.62, 0.0))
-    assert_close(slope(q, v, a, moon.gravity), torsor.inverse_dynamics_derivatives(moon, q, v, a).dq, 1e-13)
+    assert_close(slope(q, v, a, moon.gravity), torsor.inverse_dynamics_derivatives(moon, q, v, a).q, 1e-13)
 
 
 def test_what_is_not_there_is_named():

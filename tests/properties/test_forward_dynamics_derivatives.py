@@ -13,7 +13,7 @@ from torsor.functions import batched_arrays as array_form
 from torsor.functions.dispatch import PUBLIC
 
 DATA = Path(__file__).parents[1] / "data" / "robots"
-PARTS = ("dq", "dv", "dtau")
+PARTS = ("q", "v", "tau")
 
 
 @given(cases(any_robots.map(lambda robot: robot.with_coulomb_width(0.5)), batches=((), (3,))))
@@ -23,10 +23,10 @@ def test_they_undo_those_of_inverse_dynamics(case):
     tau = torsor.inverse_dynamics(robot, case.q, case.v, case.a, wrenches)
     found = torsor.forward_dynamics_derivatives(robot, case.q, case.v, tau, wrenches)
     inverse = torsor.inverse_dynamics_derivatives(robot, case.q, case.v, case.a, wrenches)
-    error = 1e-13 * np.linalg.cond(inverse.da).max() ** 2  # of the acceleration, and again of the products
-    for got, by_inverse in ((found.dq, inverse.dq), (found.dv, inverse.dv), (found.dtau, -np.eye(robot.nv))):
+    error = 1e-13 * np.linalg.cond(inverse.a).max() ** 2  # of the acceleration, and again of the products
+    for got, by_inverse in ((found.q, inverse.q), (found.v, inverse.v), (found.tau, -np.eye(robot.nv))):
         want = -np.broadcast_to(by_inverse, got.shape)
-        assert_close(inverse.da @ got, want, error, scale=1 + largest(by_inverse) + largest(inverse.da))
+        assert_close(inverse.a @ got, want, error, scale=1 + largest(by_inverse) + largest(inverse.a))
 
 
 def test_they_are_the_derivatives():
@@ -41,9 +41,9 @@ def test_they_are_the_derivatives():
     for k, unit in enumerate(np.eye(robot.nv)):
         by_q = derivative(lambda t, e=unit: a(torsor.integrate(robot, q, e, t), v, tau))
         by_v = derivative(lambda t, e=unit: a(q, v + t * e, tau))
-        assert_close(found.dq[:, k], by_q, DIFFERENTIATED, scale=largest(found.dq))
-        assert_close(found.dv[:, k], by_v, DIFFERENTIATED, scale=largest(found.dv))
-        assert_close(found.dtau[:, k], a(q, v, tau + unit) - a(q, v, tau), 1e-9, scale=largest(found.dtau))
+        assert_close(found.q[:, k], by_q, DIFFERENTIATED, scale=largest(found.q))
+        assert_close(found.v[:, k], by_v, DIFFERENTIATED, scale=largest(found.v))
+        assert_close(found.tau[:, k], a(q, v, tau + unit) - a(q, v, tau), 1e-9, scale=largest(found.tau))
 
 
 @pytest.mark.compiled
@@ -76,6 +76,6 @@ def test_a_humanoid_goes_by_arrays_and_says_what_is_missing():
         torsor.forward_dynamics_derivatives(robot, q, v, tau),
         torsor.inverse_dynamics_derivatives(robot, q, v, a),
     )
-    assert_close(inverse.da @ found.dq, -inverse.dq, 1e-9, scale=largest(inverse.dq))
+    assert_close(inverse.a @ found.q, -inverse.q, 1e-9, scale=largest(inverse.q))
     with pytest.raises(TypeError, match="forward_dynamics_derivatives: `tau` is missing"):
         torsor.forward_dynamics_derivatives(robot, q, v)

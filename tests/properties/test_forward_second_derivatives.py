@@ -60,9 +60,9 @@ def test_hessian_and_product_are_contractions(name):
         return np.einsum("...jk,...j->...k", A, x)
 
     scale = max(map(largest, H))
-    assert_close(product.by_q, times(H.qq, dq) + times(H.qv, dv) + back(H.tauq, dtau), 1e-9, scale=scale)
-    assert_close(product.by_v, back(H.qv, dq) + times(H.vv, dv), 1e-9, scale=scale)
-    assert_close(product.by_tau, times(H.tauq, dq), 1e-9, scale=scale)
+    assert_close(product.q, times(H.qq, dq) + times(H.qv, dv) + back(H.tauq, dtau), 1e-9, scale=scale)
+    assert_close(product.v, back(H.qv, dq) + times(H.vv, dv), 1e-9, scale=scale)
+    assert_close(product.tau, times(H.tauq, dq), 1e-9, scale=scale)
 
 
 @pytest.mark.compiled
@@ -93,7 +93,7 @@ def test_a_chain_too_long_to_write_out():
     )
     by = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a)
     M = torsor.mass_matrix(robot, q)
-    crossed = np.einsum("ilj,lk->ijk", by.aq, first.dq)
+    crossed = np.einsum("ilj,lk->ijk", by.aq, first.q)
     rest = by.qq + crossed + np.swapaxes(crossed, -1, -2) + np.einsum("il,ljk->ijk", M, second.qq)
     assert_close(rest, 0.0 * rest, 1e-8, scale=largest(M) * largest(second.qq))
     assert_close(second.qq, np.swapaxes(second.qq, -1, -2), 1e-8, scale=largest(second.qq))

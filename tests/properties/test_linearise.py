@@ -144,7 +144,7 @@ def test_exact_steps_at_rest_are_those_of_the_motion(case):
 def near_rates(robot, q, tau):
     """The largest entries of ∂a/∂q and ∂a/∂v at rest."""
     slopes = torsor.forward_dynamics_derivatives(robot, q, np.zeros(robot.nv), tau)
-    return np.stack([slopes.dq, slopes.dv**2])
+    return np.stack([slopes.q, slopes.v**2])
 
 
 # Continuous time
@@ -194,9 +194,9 @@ def test_the_blocks_are_those_of_forward_dynamics(case):
     tau, nv = case.tau(), robot.nv
     near = torsor.linearise(robot, q, v, tau)
     slopes = torsor.forward_dynamics_derivatives(robot, q, v, tau)
-    assert_close(near.A[nv:], np.concatenate([slopes.dq, slopes.dv], axis=-1), 0.0)
+    assert_close(near.A[nv:], np.concatenate([slopes.q, slopes.v], axis=-1), 0.0)
     assert_close(near.A[:nv, nv:], np.eye(nv), 0.0)
-    assert_close(near.B, np.concatenate([0.0 * slopes.dtau, slopes.dtau]), 0.0)
+    assert_close(near.B, np.concatenate([0.0 * slopes.tau, slopes.tau]), 0.0)
     assert_close(near.acceleration, torsor.forward_dynamics(robot, q, v, tau), 0.0)
     if set(robot.structure.kinds) <= set(ONE_NUMBER):
         assert not near.A[:nv, :nv].any()

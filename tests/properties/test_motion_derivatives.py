@@ -89,8 +89,8 @@ def test_twist_derivatives_are_the_derivatives(kind, case):
     frame = case.frame()
     found = derivatives(robot, q, v, frame)
     expected = by_q(lambda robot, q: twist(robot, q, v, frame), robot, q)
-    assert_close(found.dq, expected, DIFFERENTIATED, scale=largest(twist(robot, q, v, frame)))
-    assert_close(found.dv, jacobian(robot, q, frame), 1e-11)
+    assert_close(found.q, expected, DIFFERENTIATED, scale=largest(twist(robot, q, v, frame)))
+    assert_close(found.v, jacobian(robot, q, frame), 1e-11)
 
 
 @pytest.mark.parametrize("kind", ACCELERATIONS)
@@ -103,9 +103,9 @@ def test_acceleration_derivatives_are_the_derivatives(kind, case):
     found = derivatives(robot, q, v, a, frame)
     scale = largest(acceleration(robot, q, v, a, frame))
     expected = by_q(lambda robot, q: acceleration(robot, q, v, a, frame), robot, q)
-    assert_close(found.dq, expected, DIFFERENTIATED, scale=scale)
-    assert_close(found.dv, by_v(lambda v: acceleration(robot, q, v, a, frame), v), 1e-11, scale=scale)
-    assert_close(found.da, jacobian(robot, q, frame), 1e-11)
+    assert_close(found.q, expected, DIFFERENTIATED, scale=scale)
+    assert_close(found.v, by_v(lambda v: acceleration(robot, q, v, a, frame), v), 1e-11, scale=scale)
+    assert_close(found.a, jacobian(robot, q, frame), 1e-11)
 
 
 @pytest.mark.parametrize("kind", ACCELERATIONS)
@@ -224,9 +224,9 @@ def test_energy_and_momentum_derivatives_are_the_derivatives(name, case):
     function, found = BY_NAME[name], STATE_DERIVATIVES[name](robot, q, v)
     value = function(robot, q, v)
     expected = by_q(lambda robot, q: function(robot, q, v), robot, q)
-    assert found.dq.shape == (*value.shape, robot.nv)
-    assert_close(found.dq, expected, DIFFERENTIATED, scale=largest(value))
-    assert_close(found.dv, by_v(lambda v: function(robot, q, v), v), 1e-11, scale=largest(value))
+    assert found.q.shape == (*value.shape, robot.nv)
+    assert_close(found.q, expected, DIFFERENTIATED, scale=largest(value))
+    assert_close(found.v, by_v(lambda v: function(robot, q, v), v), 1e-11, scale=largest(value))
 
 
 @given(cases(robots(kinds=ONE_NUMBER)))
@@ -238,19 +238,19 @@ def test_lagranges_equations_are_those_of_motion(case):
         torsor.derivatives.kinetic_energy_derivatives(robot, q, v),
     )
     expected = times(torsor.mass_matrix(robot, q), a) + torsor.dynamics.coriolis_forces(robot, q, v)
-    assert_close(times(p.dq, v) + times(p.dv, a) - T.dq, expected, 1e-11, scale=largest(p.dq) * largest(v))
+    assert_close(times(p.q, v) + times(p.v, a) - T.q, expected, 1e-11, scale=largest(p.q) * largest(v))
 
 
 @given(cases())
 def test_the_momentum_changes_along_a_motion_by_the_rate_of_the_mass_matrix(case):
     robot, q, v, _, _ = case
     found = torsor.derivatives.generalised_momentum_derivatives(robot, q, v)
-    assert_close(found.dv, torsor.mass_matrix(robot, q), 1e-11)
+    assert_close(found.v, torsor.mass_matrix(robot, q), 1e-11)
     assert_close(
-        times(found.dq, v), times(torsor.dynamics.mass_matrix_rate(robot, q, v), v), 1e-11, scale=largest(found.dq)
+        times(found.q, v), times(torsor.dynamics.mass_matrix_rate(robot, q, v), v), 1e-11, scale=largest(found.q)
     )
     energy = torsor.derivatives.kinetic_energy_derivatives(robot, q, v)
-    assert_close(2 * dot(energy.dq, v), dot(times(found.dq, v), v), 1e-10, scale=largest(found.dq) * largest(v) ** 2)
+    assert_close(2 * dot(energy.q, v), dot(times(found.q, v), v), 1e-10, scale=largest(found.q) * largest(v) ** 2)
 
 
 # Momentum and centre of mass
@@ -318,8 +318,8 @@ def test_a_robot_without_mass_has_no_centre_but_everything_else():
         torsor.derivatives.gravity_forces_derivative(robot, q),
         torsor.dynamics.spatial_momentum_matrix(robot, q),
         *torsor.derivatives.spatial_momentum_derivatives(robot, q, v),
-        torsor.derivatives.kinetic_energy_derivatives(robot, q, v).dq,
-        torsor.derivatives.generalised_momentum_derivatives(robot, q, v).dq,
+        torsor.derivatives.kinetic_energy_derivatives(robot, q, v).q,
+        torsor.derivatives.generalised_momentum_derivatives(robot, q, v).q,
     ):
         assert not np.any(zero)
 
@@ -336,8 +336,8 @@ def test_along_a_motion_they_make_up_the_acceleration(kind, case):
     frame = case.frame()
     twist, (acceleration, of_acceleration, _) = TWISTS[kind][1](robot, q, v, frame), ACCELERATIONS[kind]
     A, by = acceleration(robot, q, v, a, frame), of_acceleration(robot, q, v, a, frame)
-    assert_close(times(twist.dq, v) + times(twist.dv, a), A, 1e-11, scale=largest(twist.dq) * largest(v))
-    assert_close(times(by.dv, v), 2 * (A - times(by.da, a)), 1e-11, scale=largest(by.dv) * largest(v))
+    assert_close(times(twist.q, v) + times(twist.v, a), A, 1e-11, scale=largest(twist.q) * largest(v))
+    assert_close(times(by.v, v), 2 * (A - times(by.a, a)), 1e-11, scale=largest(by.v) * largest(v))
 
 
 @pytest.mark.parametrize("kind", TWISTS)
@@ -347,7 +347,7 @@ def test_twist_derivatives_contract_the_kinematic_hessians(kind, case):
     robot, q, v, _, _ = case
     frame = case.frame()
     H = BY_NAME[f"{kind}_jacobian_derivative"](robot, q, frame)
-    assert_close(TWISTS[kind][1](robot, q, v, frame).dq, np.einsum("...ijk,...j->...ik", H, v), 1e-11, scale=largest(H))
+    assert_close(TWISTS[kind][1](robot, q, v, frame).q, np.einsum("...ijk,...j->...ik", H, v), 1e-11, scale=largest(H))
 
 
 @pytest.mark.compiled
@@ -377,4 +377,4 @@ def test_the_compiler_differentiates_to_the_same(name, rest):
     slope = torsor.compile(moved, robot, {"u": robot.nv}).jacobian("moved", "u")
     both = [BY_NAME.get(name + end) for end in ("_derivative", "_derivatives")]
     found = next(function for function in both if function is not None)(robot, q, *rest)
-    assert_close(found.dq if isinstance(found, tuple) else found, slope(np.zeros(robot.nv)), 1e-11)
+    assert_close(found.q if isinstance(found, tuple) else found, slope(np.zeros(robot.nv)), 1e-11)

@@ -104,7 +104,7 @@ def test_derivatives_of_forward_dynamics_are_its_differences(case):
 
     error = max(DIFFERENTIATED, 1e-10 * mass_condition(robot, q))
     for one, other in zip(found, differenced(robot, q, v, tau, accelerate), strict=True):
-        assert_close(one, other, error, scale=largest(found.dq))
+        assert_close(one, other, error, scale=largest(found.q))
 
 
 @settings(max_examples=4)
@@ -115,7 +115,7 @@ def test_second_derivatives_of_forward_dynamics_are_differences_of_the_first(cas
     tau = torsor.inverse_dynamics(robot, q, v, a, base_motion=base_motion)
     found = torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau, base_motion=base_motion)
     slopes = differenced(
-        robot, q, v, tau, lambda *x: torsor.forward_dynamics_derivatives(robot, *x, base_motion=base_motion).dq
+        robot, q, v, tau, lambda *x: torsor.forward_dynamics_derivatives(robot, *x, base_motion=base_motion).q
     )
     error = max(DIFFERENTIATED, 1e-9 * mass_condition(robot, q))
     assert_close(found.qq, slopes[0], error, scale=largest(found.qq))
@@ -129,7 +129,7 @@ def test_second_derivatives_of_forward_dynamics_are_differences_of_the_first(cas
         robot, q, v, tau, weights, dq, dv, dtau, base_motion=base_motion
     )
     want = np.einsum("...kj,...k->...j", hessian.qv, dq) + np.einsum("...jk,...k->...j", hessian.vv, dv)
-    assert_close(product.by_v, want, 1e-10 * mass_condition(robot, q), scale=size_of(hessian.qv, hessian.vv))
+    assert_close(product.v, want, 1e-10 * mass_condition(robot, q), scale=size_of(hessian.qv, hessian.vv))
 
 
 @given(unlinked)
@@ -165,7 +165,7 @@ def test_a_lift_that_speeds_up_is_another_gravity(case):
     found = torsor.inverse_dynamics_derivatives(robot, q, v, a, base_motion=base_motion)
     want = torsor.inverse_dynamics_derivatives(robot.with_gravity(robot.gravity - up), q, v, a)
     for one, other in zip(found, want, strict=True):
-        assert_close(one, other, 1e-11, scale=largest(want.dq))
+        assert_close(one, other, 1e-11, scale=largest(want.q))
 
 
 def test_linear_equations_on_a_moving_base():
@@ -177,10 +177,10 @@ def test_linear_equations_on_a_moving_base():
     near = torsor.linearise(robot, q, v, tau, frame="tool", base_motion=base_motion)
     by = torsor.forward_dynamics_derivatives(robot, q, v, tau, base_motion=base_motion)
     assert_close(near.acceleration, a, 1e-10)
-    assert_close(near.A[nv:], np.concatenate([by.dq, by.dv], axis=-1))
-    assert_close(near.B[nv:], by.dtau)
+    assert_close(near.A[nv:], np.concatenate([by.q, by.v], axis=-1))
+    assert_close(near.B[nv:], by.tau)
     seen = torsor.derivatives.body_twist_derivatives(robot, q, v, "tool", base_motion=base_motion)
-    assert_close(near.C[6:], np.concatenate([seen.dq, seen.dv], axis=-1))
+    assert_close(near.C[6:], np.concatenate([seen.q, seen.v], axis=-1))
 
     def step(q, v, tau):
         v_new = v + h * torsor.forward_dynamics(robot, q, v, tau, base_motion=base_motion)

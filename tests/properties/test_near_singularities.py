@@ -163,7 +163,7 @@ def test_derivatives_near_singularities_are_those_of_the_inverse(jax_in_doubles)
         return torsor.tasks.task_space_dynamics(robot, q, 0 * q, task).inertia
 
     J, M = task.jacobian(FLAT, q), torsor.mass_matrix(FLAT, q)
-    dJ, dM = task.derivative(FLAT, q), torsor.geometry.mass_matrix_derivative(FLAT, q)
+    dJ, dM = task.derivative(FLAT, q), np.moveaxis(torsor.geometry.mass_matrix_derivative(FLAT, q), -1, -3)
 
     def truth(J, M, dJ, dM):
         W = M**-1

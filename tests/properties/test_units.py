@@ -13,7 +13,7 @@ from property_strategies import ALL_KINDS, joints_of, lumped_robots, pose_of, ro
 import torsor
 from torsor import Inertia, Joint
 from torsor.functions.singular_mass_matrix import idle_joints, idle_together, negative_joints
-from torsor.model.inertia_rank import definiteness, has_degenerate_links
+from torsor.model.link_inertias import definiteness, has_degenerate_links
 
 TURNING = {"revolute", "helical", "spherical"}
 

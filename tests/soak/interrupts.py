@@ -55,7 +55,7 @@ COMPILATION = """
 arm = torsor.robots.panda()
 q, v, a = torsor.random_state(arm, seed=0, batch=(9,))
 def work():
-    return torsor.forward_dynamics_derivatives(arm, q, v, a).dq
+    return torsor.forward_dynamics_derivatives(arm, q, v, a).q
 """
 BATCH = """
 torsor.set_threads(3)

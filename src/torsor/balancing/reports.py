@@ -14,8 +14,8 @@ from torsor.border import explained
 from torsor.geometry.freedoms import structure_constants
 from torsor.geometry.inertia_metric import inertia_metric
 from torsor.lie import unchecked as lie
-from torsor.mechanics.dynamics.bias_forces import gravity_forces
 from torsor.mechanics.dynamics.energy import potential_energy
+from torsor.mechanics.dynamics.inverse_dynamics import gravity_forces
 from torsor.mechanics.kinematics.poses import poses_in_base
 from torsor.mechanics.recursions.joint_motion import gather_vector, joint_screws
 from torsor.model import Robot

@@ -13,7 +13,7 @@ from torsor.errors import ModelError, ShapeError
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.mechanics.recursions.joint_motion import joint_screws
 from torsor.model import Robot, random_configuration
-from torsor.model.inertia_rank import ROUNDING, definiteness, has_degenerate_links
+from torsor.model.link_inertias import ROUNDING, definiteness, has_degenerate_links
 from torsor.model.remembered import remembered
 
 

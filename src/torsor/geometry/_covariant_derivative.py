@@ -11,11 +11,11 @@ from torsor.arrays import factor, matvec, solve, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.geometry.freedoms import structure_constants
 from torsor.mechanics.dynamics.articulated_body import articulated_body_acceleration
-from torsor.mechanics.dynamics.bias_forces import coriolis_forces
 from torsor.mechanics.dynamics.coriolis_matrix import coriolis_matrix
+from torsor.mechanics.dynamics.inverse_dynamics import coriolis_forces
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.model import Robot
-from torsor.model.inertia_rank import may_be_singular
+from torsor.model.link_inertias import may_be_singular
 
 
 def covariant_derivative(

@@ -22,7 +22,7 @@ from torsor.geometry.mass_matrix_derivatives import (
     second_derivative_of,
 )
 from torsor.model import Robot
-from torsor.model.inertia_rank import may_be_singular
+from torsor.model.link_inertias import may_be_singular
 
 
 def christoffel_symbols(robot: Robot, q: ConfigurationVector) -> JointTensor3:
@@ -45,13 +45,13 @@ def christoffel_symbols_second_kind(robot: Robot, q: ConfigurationVector) -> Joi
 
 
 def christoffel_symbols_derivative(robot: Robot, q: ConfigurationVector) -> JointTensor4:
-    """dΓ[l, i, j, k] = ∂Γ_ijk/∂q_l, exact [PBP95, §4.2, (54), E001-7].
+    """dΓ[i, j, k, l] = ∂Γ_ijk/∂q_l, derivative index last, exact [PBP95, §4.2, (54), E001-7].
 
     For planar, spherical and free joints ∂_l is the derivative along the body velocity v_l.
 
     ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv, nv), kg·m², kg·m or kg per rad or m.
     """
-    return connection_derivative_of(inertia_metric(robot, q, 0.5))
+    return christoffel_symbols_derivative_of(inertia_metric(robot, q, 0.5))
 
 
 def connection_of(half: InertiaMetric) -> JointTensor3:
@@ -68,8 +68,13 @@ def second_kind_of(half: InertiaMetric) -> JointTensor3:
     return matmul(connection_of(half), M_inverse[..., None, :, :])
 
 
+def christoffel_symbols_derivative_of(half: InertiaMetric) -> JointTensor4:
+    """∂_l Γ_ijk at [i, j, k, l], from half the metric."""
+    return permute(connection_derivative_of(half), (1, 2, 3, 0))
+
+
 def connection_derivative_of(half: InertiaMetric) -> JointTensor4:
-    """∂_l Γ_ijk from half the metric."""
+    """∂_l Γ_ijk at [l, i, j, k], derivative index first, from half the metric."""
     ddM = second_derivative_of(half)
     dGamma = ddM + permute(ddM, (0, 2, 1, 3)) - permute(ddM, (0, 2, 3, 1))
     s = structure_constants(half.robot.structure)

@@ -24,8 +24,7 @@ from torsor.mechanics.derivatives.forward_dynamics_derivatives import (
     through_inverse,
 )
 from torsor.mechanics.derivatives.inverse_dynamics_derivatives import inverse_dynamics_derivatives
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 
@@ -66,15 +65,15 @@ def second_through_inverse(
     first: ForwardDynamicsDerivatives, by_inverse: InverseDynamicsSecondDerivatives
 ) -> ForwardDynamicsSecondDerivatives:
     """From the first derivatives, and the second ones of inverse dynamics at the acceleration of forward dynamics."""
-    less = -first.dtau
+    less = -first.tau
     dM = permute(by_inverse.aq, (0, 2, 1))  # [i, j, l] = ∂_j M_il
-    crossed = _last(dM, first.dq)
+    crossed = _last(dM, first.q)
     qq = by_inverse.qq + crossed + permute(crossed, (0, 2, 1))
     return ForwardDynamicsSecondDerivatives(
         _first(less, qq),
-        _first(less, by_inverse.qv + _last(dM, first.dv)),
+        _first(less, by_inverse.qv + _last(dM, first.v)),
         _first(less, by_inverse.vv),
-        permute(_last(_first(less, dM), first.dtau), (0, 2, 1)),
+        permute(_last(_first(less, dM), first.tau), (0, 2, 1)),
     )
 
 

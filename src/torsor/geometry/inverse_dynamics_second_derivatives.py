@@ -42,6 +42,8 @@ from torsor.arrays import (
 )
 from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3, JointVector, Twist, Vector3, Wrench
 from torsor.geometry.freedoms import (
+    by_q_and_q_places,
+    by_q_and_v_places,
     first_derivative_places,
     freedoms_of,
     matrix_places,
@@ -49,13 +51,11 @@ from torsor.geometry.freedoms import (
     structure_constants,
 )
 from torsor.geometry.inertia_metric import spread
-from torsor.geometry.second_derivative_places import by_q_and_q_places, by_q_and_v_places
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_curvatures
 from torsor.mechanics.recursions.acceleration_tree import acceleration_tree
-from torsor.mechanics.recursions.coriolis_action import CoriolisAction, coriolis_action, coriolis_action_moved
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
+from torsor.mechanics.recursions.velocity_tree import CoriolisAction, coriolis_action, coriolis_action_moved
 from torsor.model import Robot
 
 DrivenRows = Annotated[Array, "... * 52"]

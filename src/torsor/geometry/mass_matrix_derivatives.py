@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor.arrays import concat, dot, matmul, reshape, take, transpose, zeros
+from torsor.arrays import concat, dot, matmul, permute, reshape, take, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3, JointTensor4
 from torsor.geometry.freedoms import first_derivative_places, second_derivative_index
 from torsor.geometry.inertia_metric import InertiaMetric, gathered, inertia_metric, spread
@@ -21,28 +21,38 @@ Indices = tuple[Array, Array, Array, Array]
 
 
 def mass_matrix_derivative(robot: Robot, q: ConfigurationVector) -> JointTensor3:
-    """dM[k, i, j] = ∂M_ij/∂q_k, in O(n d²) for a tree of depth d [PBP95, (52), (53); EW21, §4].
+    """dM[i, j, k] = ∂M_ij/∂q_k, derivative index last, in O(n d²) for a tree of depth d [PBP95, (52), (53); EW21, §4].
 
     For planar, spherical and free joints ∂_k is the derivative along the body velocity v_k, and M is that of body
-    velocities: Ṁ = Σ_k dM[k] v_k for every joint kind.
+    velocities: Ṁ = Σ_k dM[..., k] v_k for every joint kind.
 
     ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv), symmetric in i and j, kg·m² or kg·m per rad or m.
     """
-    return derivative_of(inertia_metric(robot, q))
+    return mass_matrix_derivative_of(inertia_metric(robot, q))
 
 
 def mass_matrix_second_derivative(robot: Robot, q: ConfigurationVector) -> JointTensor4:
-    """d2M[l, k, i, j] = ∂²M_ij/∂q_l ∂q_k, exact [PBP95, (54), E001-7].
+    """d2M[i, j, k, l] = ∂_l (∂M_ij/∂q_k), derivative indices last, exact [PBP95, (54), E001-7].
 
-    For planar, spherical and free joints it is ∂_l (∂_k M_ij) along body velocities, whose order matters within a joint.
+    For planar, spherical and free joints ∂_k and ∂_l are along body velocities, whose order matters within a joint.
 
     ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv, nv), symmetric in i and j, kg·m² or kg·m per rad² or m².
     """
-    return second_derivative_of(inertia_metric(robot, q))
+    return mass_matrix_second_derivative_of(inertia_metric(robot, q))
+
+
+def mass_matrix_derivative_of(metric: InertiaMetric) -> JointTensor3:
+    """∂_k M_ij at [i, j, k], of a metric that is already there."""
+    return permute(derivative_of(metric), (1, 2, 0))
+
+
+def mass_matrix_second_derivative_of(metric: InertiaMetric) -> JointTensor4:
+    """∂_l ∂_k M_ij at [i, j, k, l], of a metric that is already there."""
+    return permute(second_derivative_of(metric), (2, 3, 1, 0))
 
 
 def derivative_of(metric: InertiaMetric) -> JointTensor3:
-    """∂_k M_ij of a metric that is already there."""
+    """∂_k M_ij at [k, i, j], derivative index first as all sums over it want it."""
     places, number = first_derivative_places(metric.robot.structure), metric.pairs.number
     a, b, c = places.sorts[0]
     inner = dot(metric.J[..., a, :], metric.rate_momenta()[..., number[b, c], :])
@@ -52,7 +62,7 @@ def derivative_of(metric: InertiaMetric) -> JointTensor3:
 
 
 def second_derivative_of(metric: InertiaMetric) -> JointTensor4:
-    """∂_l ∂_k M_ij of a metric that is already there."""
+    """∂_l ∂_k M_ij at [l, k, i, j], derivative indices first."""
     robot = metric.robot
     return gathered(robot, take(_products(metric), second_derivative_index(robot.structure)), 4)
 

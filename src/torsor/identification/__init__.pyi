@@ -11,7 +11,7 @@ from torsor.identification._base_parameters import BaseParameters as BaseParamet
 from torsor.identification.groupings import Grouping as Grouping, Length as Length
 from torsor.identification.reasons import Unidentifiable as Unidentifiable
 from torsor.identification.row_spaces import Gap as Gap
-from torsor.model.inertial_parameters import (
+from torsor.model.link_inertias import (
     inertial_parameter_names as inertial_parameter_names,
     inertial_parameters as inertial_parameters,
     joint_parameter_names as joint_parameter_names,

@@ -27,7 +27,7 @@ from torsor.identification.row_spaces import (
     structural_row_space,
 )
 from torsor.identification.table import table
-from torsor.mechanics.regressors.torque_regressor import torque_regressor
+from torsor.mechanics.regressors.torque_regressors import torque_regressor
 from torsor.model import Robot, inertial_parameter_names, inertial_parameters
 
 METHODS = ("structural", "numerical")

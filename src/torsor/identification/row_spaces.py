@@ -37,7 +37,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import joint_screws
-from torsor.mechanics.regressors.torque_regressor import torque_regressor
+from torsor.mechanics.regressors.torque_regressors import torque_regressor
 from torsor.model import Robot, random_state
 from torsor.model.structure import Limits
 

@@ -24,8 +24,7 @@ from torsor.errors import ArgumentError, ArgumentTypeError, TorsorError, unknown
 from torsor.functions.public.derivatives import body_twist_derivatives
 from torsor.linearisation.matrix_exponential import exponential_and_integral
 from torsor.linearisation.step_derivatives import DERIVATIVES, Drive, StepDerivatives, drift_of_displacement
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 

@@ -29,8 +29,7 @@ from torsor.functions.public.kinematics import integrate
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.mechanics.kinematics.manifold import increment_rate
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Inertia, Joint, Robot, assemble
 
 

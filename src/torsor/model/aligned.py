@@ -22,8 +22,8 @@ from torsor.arrays.exact import ROUNDING, settled, settled_rotation, unit
 from torsor.arrays.typing import Array, InertiaRow, Pose, Twist
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
-from torsor.model.inertia_rank import may_be_singular
 from torsor.model.joint_kinds import KINDS
+from torsor.model.link_inertias import may_be_singular
 from torsor.model.poses import composed
 from torsor.model.remembered import remembered
 from torsor.model.robot import Robot

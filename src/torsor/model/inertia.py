@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,16 @@ from torsor.arrays import (
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
 from torsor.border import explained
-from torsor.errors import ModelError, ShapeError
+from torsor.errors import ArgumentTypeError, ModelError, ShapeError
 from torsor.lie import unchecked as lie
 from torsor.lie.screw_lists import one_pose
 from torsor.lie.unchecked import se3
 from torsor.lie.unchecked.inertias import rotational as rotational_part
 from torsor.model import shapes
+
+if TYPE_CHECKING:
+    from torsor.model.robot import Robot
+
 
 _ORIGIN = (0.0, 0.0, 0.0)
 TEN_NUMBERS = ("m", "m c_x", "m c_y", "m c_z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -367,3 +371,26 @@ def _check_rotational(rotational: Matrix3) -> None:
             f"Inertia: `rotational` must not have negative principal moments, got {lowest:.6g} kg·m². "
             "Products of inertia are often given with the opposite sign: check Ixy, Ixz, Iyz."
         )
+
+
+def refuse_unphysical(where: str, robot: Robot) -> None:
+    """Raise, naming the link, if some link has numbers that are no mass, centre and rotational inertia of anything."""
+    rows = (*robot.parameters.inertias, robot.parameters.base_inertia)
+    for link, row in zip((*robot.links, robot.structure.base), rows, strict=True):
+        if (body := Inertia.unchecked(row)).numbers is not None:
+            wrong = "; ".join(body.violations())
+            raise ModelError(
+                f"{where}: robot {robot.name!r}: link {link!r} has an inertia that no body has: {wrong}. "
+                f"Give it another: robot.with_inertia({link!r}, torsor.Inertia(mass, com, rotational))."
+            )
+
+
+def refuse_no_inertia(where: str, inertia: object) -> None:
+    """Raise unless this is an `Inertia`: a mass alone, say, with what to write instead."""
+    if isinstance(inertia, Inertia):
+        return
+    a_mass = f"torsor.Inertia.point({inertia!r})" if isinstance(inertia, (int, float)) else "torsor.Inertia.point(1.5)"
+    raise ArgumentTypeError(
+        f"{where}: `inertia` must be a torsor.Inertia, got {type(inertia).__name__} {inertia!r:.60}. A mass alone is {a_mass}, a "
+        "body with moments of inertia torsor.Inertia.box((0.1, 0.1, 0.2), mass=1.5), say."
+    )

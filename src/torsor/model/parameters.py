@@ -1,14 +1,23 @@
-"""The numerical half of a robot: what one may want to differentiate by, identify, or randomise."""
+"""The numerical half of a robot: what one may want to differentiate by, identify, or randomise.
+
+When a robot is given other screws or poses, numbers are refused that its joints, as they are, cannot have. Velocities use a screw
+as it is given, the joint's motion the closed form of a unit screw of the joint's kind: with any other screw the two would belong
+to different mechanisms.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays import is_concrete
-from torsor.arrays.typing import Array
+from torsor.arrays.typing import Array, Twist
 from torsor.errors import ModelError, UnknownName, unknown_name
+from torsor.model.joint_kinds import KINDS
+from torsor.model.poses import check_pose, tolerance_of
+from torsor.model.structure import Structure
 
 
 class Parameters(NamedTuple):
@@ -87,3 +96,57 @@ def frozen(leaf: Array) -> Array:
     if not numbers.size:
         return np.zeros(numbers.shape)
     return np.frombuffer(numbers.tobytes(), np.float64).reshape(numbers.shape)
+
+
+def refuse_impossible_geometry(structure: Structure, parameters: Parameters, changed: Mapping[str, Array]) -> None:
+    """Raise if a changed group holds what is no unit screw of its joint's kind, or no pose; JAX and traced values pass."""
+    s, p = structure, parameters
+    if "poses" in changed and is_concrete(p.poses):
+        for i, T in enumerate(p.poses):
+            check_pose(f"with_parameters: poses[{i}], of joint {s.joints[i]!r}", T, tolerance_of(changed["poses"]))
+    if "frame_poses" in changed and is_concrete(p.frame_poses):
+        names = {frame.pose_row: frame.name for frame in s.frames}
+        for k, T in enumerate(p.frame_poses):
+            check_pose(
+                f"with_parameters: frame_poses[{k}], of frame {names.get(k)!r}", T, tolerance_of(changed["frame_poses"])
+            )
+    if "screws" in changed and is_concrete(p.screws):
+        longest, tolerance = _longest(s, p), tolerance_of(changed["screws"])
+        for i, (S, kind) in enumerate(zip(p.screws, s.kinds, strict=True)):
+            if (wrong := _what_is_wrong(kind, S, longest, tolerance)) is not None:
+                numbers = ", ".join(f"{x:g}" for x in S)
+                raise ModelError(
+                    f"with_parameters: screws[{i}] = ({numbers}) is no unit screw of joint {s.joints[i]!r}, which is {kind}: "
+                    f"{wrong}"
+                )
+
+
+def _what_is_wrong(kind: str, S: Twist, longest: float, tolerance: float) -> str | None:
+    w, v = S[:3], S[3:]
+    turning, sliding = float(np.linalg.norm(w)), float(np.linalg.norm(v))
+    if not KINDS[kind].has_screw:
+        return "it has none, and the row must be zero; turn its pose instead." if np.any(S) else None
+    if not KINDS[kind].turns_about_axis:
+        if np.any(w):
+            return f"it slides and does not turn, so that the first three numbers must be 0. {_REBUILD}"
+        return None if abs(sliding - 1.0) <= tolerance else f"|v| must be 1, and is {sliding:.9g}. {_REBUILD}"
+    if abs(turning - 1.0) > tolerance:
+        return f"|ω| of its first three numbers must be 1, and is {turning:.9g}. {_REBUILD}"
+    pitch = float(np.dot(w, v))
+    if KINDS[kind].has_fixed_point and abs(pitch) > tolerance * longest:
+        return (
+            f"it has no pitch, so that ω·v must be 0, and is {pitch:.6g} m per rad. Take it out, v − (ω·v) ω, or make the "
+            f"joint helical. {_REBUILD}"
+        )
+    return None
+
+
+_REBUILD = "A joint that moves by any other screw is built anew: torsor.Joint(..., kind='helical', screw=...)."
+
+
+def _longest(structure: Structure, parameters: Parameters) -> float:
+    """The largest length, m, in the geometry of a robot: what the rounding of a moment is measured by."""
+    turning = [i for i, kind in enumerate(structure.kinds) if KINDS[kind].turns_about_axis]
+    groups: list[Array] = [parameters.screws[turning, 3:]]
+    groups += [T[:, :3, 3] for T in (parameters.poses, parameters.frame_poses) if is_concrete(T)]
+    return max((float(np.abs(group).max()) for group in groups if group.size), default=0.0)

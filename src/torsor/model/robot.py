@@ -16,14 +16,11 @@ from torsor.arrays import as_numbers, reshape, stack_matrices, stack_vectors
 from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
 from torsor.border import explained
 from torsor.errors import ArgumentError, ModelError, ShapeError
-from torsor.model.bodies import refuse_no_inertia, refuse_unphysical
-from torsor.model.inertia import Inertia
-from torsor.model.parameter_checks import refuse_impossible_geometry
-from torsor.model.parameters import Parameters, unknown_group
+from torsor.model.inertia import Inertia, refuse_no_inertia, refuse_unphysical
+from torsor.model.parameters import Parameters, refuse_impossible_geometry, unknown_group
 from torsor.model.poses import check_pose, composed
 from torsor.model.source import Source
-from torsor.model.states_by_name import from_dict, to_dict
-from torsor.model.structure import Frame, Limits, Structure
+from torsor.model.structure import Frame, Limits, Structure, from_dict, to_dict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -141,22 +138,22 @@ class Robot:
     @explained
     def q_to_dict(self, q: Array) -> dict[str, Array]:
         """Configuration (..., nq) as joint name → its numbers (a plain number's axis is dropped)."""
-        return to_dict(self, q, "nq")
+        return to_dict(self.structure, q, "nq")
 
     @explained
     def v_to_dict(self, v: Array) -> dict[str, Array]:
         """Velocity, acceleration or force (..., nv) as joint name → its numbers."""
-        return to_dict(self, v, "nv")
+        return to_dict(self.structure, v, "nv")
 
     @explained
     def q_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
         """Configuration (..., nq) from joint name → numbers; joints not named keep ``default`` (neutral if None)."""
-        return from_dict(self, values, "nq", self.neutral if default is None else default)
+        return from_dict(self.structure, values, "nq", self.neutral if default is None else default)
 
     @explained
     def v_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
         """Velocity, acceleration or force (..., nv) from joint name → numbers; others keep ``default`` (zero)."""
-        return from_dict(self, values, "nv", np.zeros(self.nv) if default is None else default)
+        return from_dict(self.structure, values, "nv", np.zeros(self.nv) if default is None else default)
 
     @property
     def neutral(self) -> Array:
@@ -265,9 +262,9 @@ class Robot:
             Limits that are not given stay. None as the limit of a joint, or infinity, removes it. One pair alone bounds x, y
             and z of a free joint, not its quaternion. Limits of a `Mimic` joint bind its leader: the narrowest counts.
         """
-        from torsor.model import limits
+        from torsor.model import edits
 
-        return limits.with_limits(self, position, velocity, effort)
+        return edits.with_limits(self, position, velocity, effort)
 
     def with_source(self, source: Source | None) -> Robot:
         """The same robot, said to come from a file."""

@@ -20,7 +20,7 @@ from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.model import Inertia, Robot, link_form, serial_chain
 from torsor.model._assemble import EARTH
-from torsor.model.bodies import refuse_unphysical
+from torsor.model.inertia import refuse_unphysical
 from torsor.model.joint_kinds import KINDS
 from torsor.model.poses import check_pose
 

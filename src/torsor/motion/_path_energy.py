@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from torsor.arrays import concat, dot, matvec, namespace, sqrt
+from torsor.arrays import concat, dot, matvec, namespace, permute, sqrt
 from torsor.arrays.typing import Array, JointMatrix, JointVector, Scalar
 from torsor.border import checked
 from torsor.border.numbers import refuse_bad_numbers
@@ -68,7 +68,8 @@ def path_energy_gradient(robot: Robot, path: Path, duration: float = 1.0) -> Arr
     h = _positive("path_energy_gradient", duration) / _count("path_energy_gradient", path)
     delta, middle, M = steps_of("path_energy_gradient", robot, path)
     g = 2.0 * matvec(M, delta) / h
-    f = matvec(matvec(mass_matrix_derivative(robot, middle), delta[..., None, :]), delta) / h
+    dM = permute(mass_matrix_derivative(robot, middle), (2, 0, 1))
+    f = matvec(matvec(dM, delta[..., None, :]), delta) / h
     at_start, at_end = _ends(robot, delta, f, g)
     none = 0.0 * at_start[..., :1, :]
     return concat([at_start, none], axis=-2) + concat([none, at_end], axis=-2)

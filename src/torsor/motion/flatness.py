@@ -24,9 +24,8 @@ from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
 from torsor.errors import ArgumentError, ModelError
-from torsor.geometry.bivectors import planes_of
 from torsor.geometry.christoffel import connection_derivative_of, connection_of
-from torsor.geometry.curvature import riemann_curvature
+from torsor.geometry.curvature import planes_of, riemann_curvature
 from torsor.geometry.freedoms import gathering, structure_constants
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix

@@ -16,9 +16,8 @@ from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.mechanics.kinematics.poses import poses_in_base
 from torsor.mechanics.recursions.joint_motion import joint_poses, joint_screws
-from torsor.mechanics.recursions.newton_euler import BaseMotion
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches, wrenches_on_links
 from torsor.mechanics.recursions.supporting_chain import rows
-from torsor.mechanics.recursions.wrenches import Wrenches, wrenches_on_links
 from torsor.model import Robot
 from torsor.papers import stacked_form
 from torsor.papers.stacked_form import Stack, StackedBase, StackedColumns, StackedSquare

@@ -19,7 +19,7 @@ from torsor.mechanics.dynamics.inverse_dynamics import inverse_dynamics
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.mechanics.kinematics.jacobians import body_jacobian
 from torsor.model import Robot
-from torsor.model.inertia_rank import may_be_singular
+from torsor.model.link_inertias import may_be_singular
 from torsor.tasks.singular_directions import root_of
 
 

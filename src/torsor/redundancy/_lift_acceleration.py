@@ -101,7 +101,7 @@ def _lift_rate(robot: Robot, q: Array, v: Array, task: Task, given: GivenLift, K
     force = _times(np.swapaxes(K, -1, -2), _times(M, horizontal))  # Λ ẏ = Kᵀ M K ẏ
     dJ = np.broadcast_to(task.derivative(robot, q), (*q.shape[:-1], m, n, n))
     by_task = np.einsum("...aik,...k,...a->...i", dJ, v, force)
-    by_metric = np.einsum("...kij,...k,...j->...i", given.metric_derivative_at(robot, q), v, horizontal)
+    by_metric = np.einsum("...ijk,...k,...j->...i", given.metric_derivative_at(robot, q), v, horizontal)
     return np.asarray(np.linalg.solve(M, (by_task - by_metric)[..., None])[..., 0])
 
 

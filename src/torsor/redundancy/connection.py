@@ -24,7 +24,7 @@ class Connection(NamedTuple):
     """A lift at configurations and all that its derivatives are made of.
 
     ``J`` (..., m, nv) and ``J_derivative`` (..., m, nv, nv), derivative index last; ``metric`` (..., nv, nv) and
-    ``metric_derivative`` (..., nv, nv, nv), derivative index first; ``X`` = M⁻¹ Jᵀ (..., nv, m), ``gram`` = J X, ``K``
+    ``metric_derivative`` (..., nv, nv, nv), derivative index last; ``X`` = M⁻¹ Jᵀ (..., nv, m), ``gram`` = J X, ``K``
     (..., nv, m) the lift.
     """
 

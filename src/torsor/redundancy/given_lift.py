@@ -81,13 +81,13 @@ class GivenLift(NamedTuple):
         return np.broadcast_to(np.eye(n) if self.metric is None else self.metric, (*np.shape(q)[:-1], n, n))
 
     def metric_derivative_at(self, robot: Robot, q: Array) -> Array:
-        """∂_k M_ij (..., nv, nv, nv), derivative index first."""
+        """∂_k M_ij (..., nv, nv, nv), derivative index last."""
         n = robot.nv
         if self.is_inertia or not self.is_metric:
             return np.asarray(mass_matrix_derivative(robot, q))
         if self.function is None:
             return np.zeros((*np.shape(q)[:-1], n, n, n))
-        return np.moveaxis(self.derivative_at(robot, q, (n, n)), -1, -3)
+        return self.derivative_at(robot, q, (n, n))
 
     def derivative_at(self, robot: Robot, q: Array, shape: tuple[int, ...]) -> Array:
         """Of the function: (..., *shape, nv) along v."""

@@ -34,7 +34,7 @@ from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.geometry.freedoms import structure_constants
 from torsor.model import Robot
-from torsor.model.inertia_rank import may_be_singular
+from torsor.model.link_inertias import may_be_singular
 from torsor.tasks import Task, as_task
 from torsor.tasks.weighted_inverse import WeightedInverse, pseudoinverse, weighted_inverse
 
@@ -60,7 +60,7 @@ def metric_brackets(
     metric: JointMatrix,
     metric_derivative: JointTensor3 | None = None,
 ) -> LiftBrackets:
-    """The same of a metric with its derivatives, index first; constant if there are none."""
+    """The same of a metric with its derivatives, index last; constant if there are none."""
     up = weighted_inverse(robot, q, task, metric)
     return _brackets(robot, q, task, up, factor(metric, guarded=True), metric_derivative)
 
@@ -74,9 +74,9 @@ def lowered_by_task(K: Array, Lambda: Array, dJ: Array) -> Array:
 
 
 def lowered_by_metric(K: Array, dM: Array) -> Array:
-    """−(∂_a M) K (..., nv, m, m), [i, a, b]; dM (..., nv, nv, nv), derivative index first."""
+    """−(∂_a M) K (..., nv, m, m), [i, a, b]; dM (..., nv, nv, nv), derivative index last."""
     n, m = K.shape[-2:]
-    pulled = matmul(reshape(dM, 3, n * n, n), K)  # (∂_k M) K, [(k, i), b]
+    pulled = matmul(reshape(permute(dM, (2, 0, 1)), 3, n * n, n), K)  # (∂_k M) K, [(k, i), b]
     along = matmul(transpose(K), reshape(pulled, 2, n, n * m))  # [a, (i, b)]
     return -permute(reshape(along, 2, m, n, m), (1, 0, 2))
 

@@ -17,7 +17,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
 from torsor.functions.public.dynamics import forward_dynamics, kinetic_energy, potential_energy
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import Wrenches
 from torsor.model import Robot
 from torsor.simulation.steps import Step, euler, rk4, semi_implicit_euler
 

@@ -15,7 +15,7 @@ from torsor.compiler.graph import Program
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ShapeError, printable
-from torsor.mechanics.dynamics.bias_forces import gravity_forces
+from torsor.mechanics.dynamics.inverse_dynamics import gravity_forces
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.model import Robot
 from torsor.symbolic.fourier import Element, Ring, evaluate

@@ -8,7 +8,7 @@ from typing import Any
 
 from torsor._once import once
 from torsor.errors import ArgumentError, printable
-from torsor.geometry.bivectors import planes_of
+from torsor.geometry.curvature import planes_of
 from torsor.symbolic.fourier import Element, Ring
 from torsor.symbolic.naming import sympy_module
 from torsor.symbolic.printed import Printed, Quantity

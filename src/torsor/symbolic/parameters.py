@@ -10,7 +10,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.lie.unchecked import se3
 from torsor.model import Inertia, Parameters, Robot, pose_from
-from torsor.model.bodies import refuse_unphysical
+from torsor.model.inertia import refuse_unphysical
 from torsor.model.joint_kinds import KINDS
 
 ROUNDING = 1e-12  # of 1 m, of a rotation, or of a link's largest moment: what should have been zero

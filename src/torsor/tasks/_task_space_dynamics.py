@@ -33,7 +33,7 @@ from torsor.arrays.typing import (
 from torsor.errors import ShapeError
 from torsor.functions.public import dynamics
 from torsor.model import Robot
-from torsor.model.inertia_rank import may_be_singular
+from torsor.model.link_inertias import may_be_singular
 from torsor.tasks.task import Task, as_task
 from torsor.tasks.weighted_inverse import symmetric_product, weighted_inverse
 

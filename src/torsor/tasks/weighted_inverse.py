@@ -45,7 +45,7 @@ from torsor.arrays import (
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, TaskMatrix, TaskVector
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
-from torsor.model.inertia_rank import may_be_singular
+from torsor.model.link_inertias import may_be_singular
 from torsor.tasks.task import Task, as_task
 from torsor.tasks.typical_scales import refuse_dependent_rows, vanished_rows
 

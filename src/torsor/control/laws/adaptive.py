@@ -11,7 +11,7 @@ from torsor.control.laws.sliding_velocity import sliding_velocity
 from torsor.functions.public.dynamics import friction_forces
 from torsor.functions.public.regressors import reference_regressor
 from torsor.model import Robot
-from torsor.model.inertial_parameters import inertial_parameter_names
+from torsor.model.link_inertias import inertial_parameter_names
 
 
 class AdaptiveControl(NamedTuple):

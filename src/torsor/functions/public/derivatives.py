@@ -28,20 +28,14 @@ from torsor.geometry.operation_estimates import (
     for_inverse_second_derivatives,
 )
 from torsor.mechanics.derivatives import (
-    energy_derivatives,
+    energy_and_momentum_derivatives as of_energy,
+    force_derivatives as of_forces,
     forward_dynamics_derivatives as forward_derivatives,
     forward_dynamics_hessian as forward_hessian,
-    forward_dynamics_hessian_product as forward_product,
-    frame_acceleration_derivatives as acceleration_derivatives,
-    frame_twist_derivatives as twist_derivatives,
-    generalised_momentum_derivatives as joint_momentum,
-    gravity_forces_derivative as gravity_derivative,
+    frame_motion_derivatives as of_frames,
     inverse_dynamics_derivatives as inverse_derivatives,
     inverse_dynamics_hessian as inverse_hessian,
-    inverse_dynamics_hessian_product as inverse_product,
     jacobian_derivatives,
-    momentum_derivatives,
-    wrench_forces_derivatives,
 )
 from torsor.mechanics.dynamics import (
     forward_dynamics as forward,
@@ -66,12 +60,12 @@ def _fill_forward_derivatives(
     a = room("a", *v.shape)
     out: Any = {"out": forward_derivatives.AccelerationAndInverse(a, M_inverse)}
     _acceleration_and_inverse(robot, q, v, tau, **more, **out)
-    slopes = inverse_derivatives.InverseDynamicsDerivatives(*(room(name, *dq.shape) for name in ("dq", "dv", "da")))
+    slopes = inverse_derivatives.InverseDynamicsDerivatives(*(room(name, *dq.shape) for name in ("q", "v", "a")))
     out = {"out": slopes}
     inverse_dynamics_derivatives(robot, q, v, a, **more, **out)
-    less, ranges = np.negative(M_inverse, out=slopes.da), _branches(robot.structure)
-    products(less, slopes.dq, dq, ranges=ranges)
-    products(less, slopes.dv, dv, ranges=ranges)
+    less, ranges = np.negative(M_inverse, out=slopes.a), _branches(robot.structure)
+    products(less, slopes.q, dq, ranges=ranges)
+    products(less, slopes.v, dv, ranges=ranges)
 
 
 @lru_cache(maxsize=256)
@@ -145,8 +139,8 @@ inverse_dynamics_hessian = public(
     joint_space=True,
 )
 inverse_dynamics_hessian_product = public(
-    inverse_product.inverse_dynamics_hessian_product,
-    inverse_product.InverseDynamicsHessianProduct,
+    inverse_hessian.inverse_dynamics_hessian_product,
+    inverse_hessian.InverseDynamicsHessianProduct,
     joint_space=True,
 )
 forward_dynamics_second_derivatives = public(
@@ -163,10 +157,10 @@ forward_dynamics_hessian = public(
     rivals=with_inverse(forward_hessian.forward_dynamics_hessian),
 )
 forward_dynamics_hessian_product = public(
-    forward_product.forward_dynamics_hessian_product,
-    forward_product.ForwardDynamicsHessianProduct,
+    forward_hessian.forward_dynamics_hessian_product,
+    forward_hessian.ForwardDynamicsHessianProduct,
     joint_space=True,
-    rivals=with_inverse(forward_product.forward_dynamics_hessian_product),
+    rivals=with_inverse(forward_hessian.forward_dynamics_hessian_product),
 )
 
 # Derivatives of motion, energy, momentum and forces. What a joint cannot feel has the same momentum on either side of it.
@@ -174,48 +168,36 @@ body_jacobian_derivative = public(jacobian_derivatives.body_jacobian_derivative,
 space_jacobian_derivative = public(jacobian_derivatives.space_jacobian_derivative, "J_derivative", joint_space=True)
 mixed_jacobian_derivative = public(jacobian_derivatives.mixed_jacobian_derivative, "J_derivative", joint_space=True)
 centre_of_mass_jacobian_derivative = public(centre.centre_of_mass_jacobian_derivative, "J_derivative", joint_space=True)
-body_twist_derivatives = public(
-    twist_derivatives.body_twist_derivatives, twist_derivatives.TwistDerivatives, joint_space=True
-)
-space_twist_derivatives = public(
-    twist_derivatives.space_twist_derivatives, twist_derivatives.TwistDerivatives, joint_space=True
-)
-mixed_twist_derivatives = public(
-    twist_derivatives.mixed_twist_derivatives, twist_derivatives.TwistDerivatives, joint_space=True
-)
+body_twist_derivatives = public(of_frames.body_twist_derivatives, of_frames.TwistDerivatives, joint_space=True)
+space_twist_derivatives = public(of_frames.space_twist_derivatives, of_frames.TwistDerivatives, joint_space=True)
+mixed_twist_derivatives = public(of_frames.mixed_twist_derivatives, of_frames.TwistDerivatives, joint_space=True)
 body_acceleration_derivatives = public(
-    acceleration_derivatives.body_acceleration_derivatives,
-    acceleration_derivatives.AccelerationDerivatives,
+    of_frames.body_acceleration_derivatives,
+    of_frames.AccelerationDerivatives,
     joint_space=True,
 )
 space_acceleration_derivatives = public(
-    acceleration_derivatives.space_acceleration_derivatives,
-    acceleration_derivatives.AccelerationDerivatives,
+    of_frames.space_acceleration_derivatives,
+    of_frames.AccelerationDerivatives,
     joint_space=True,
 )
 mixed_acceleration_derivatives = public(
-    acceleration_derivatives.mixed_acceleration_derivatives,
-    acceleration_derivatives.AccelerationDerivatives,
+    of_frames.mixed_acceleration_derivatives,
+    of_frames.AccelerationDerivatives,
     joint_space=True,
 )
-kinetic_energy_derivatives = public(
-    energy_derivatives.kinetic_energy_derivatives, energy_derivatives.EnergyDerivatives, joint_space=True
-)
+kinetic_energy_derivatives = public(of_energy.kinetic_energy_derivatives, of_energy.EnergyDerivatives, joint_space=True)
 generalised_momentum_derivatives = public(
-    joint_momentum.generalised_momentum_derivatives, joint_momentum.MomentumDerivatives, joint_space=True
+    of_energy.generalised_momentum_derivatives, of_energy.MomentumDerivatives, joint_space=True
 )
 spatial_momentum_derivatives = public(
-    momentum_derivatives.spatial_momentum_derivatives, momentum_derivatives.SpatialMomentumDerivatives, joint_space=True
+    of_energy.spatial_momentum_derivatives, of_energy.SpatialMomentumDerivatives, joint_space=True
 )
 centroidal_momentum_derivatives = public(
-    momentum_derivatives.centroidal_momentum_derivatives,
-    momentum_derivatives.SpatialMomentumDerivatives,
+    of_energy.centroidal_momentum_derivatives,
+    of_energy.SpatialMomentumDerivatives,
     joint_space=True,
 )
-gravity_forces_derivative = public(gravity_derivative.gravity_forces_derivative, "tau_derivative", joint_space=True)
-body_wrench_forces_derivative = public(
-    wrench_forces_derivatives.body_wrench_forces_derivative, "tau_derivative", joint_space=True
-)
-mixed_wrench_forces_derivative = public(
-    wrench_forces_derivatives.mixed_wrench_forces_derivative, "tau_derivative", joint_space=True
-)
+gravity_forces_derivative = public(of_forces.gravity_forces_derivative, "tau_derivative", joint_space=True)
+body_wrench_forces_derivative = public(of_forces.body_wrench_forces_derivative, "tau_derivative", joint_space=True)
+mixed_wrench_forces_derivative = public(of_forces.mixed_wrench_forces_derivative, "tau_derivative", joint_space=True)

@@ -7,14 +7,12 @@ from torsor.functions import singular_mass_matrix
 from torsor.functions.describe import Algorithm
 from torsor.functions.dispatch import Derivatives, Rivals, public
 from torsor.mechanics.dynamics import (
-    bias_forces as bias,
     coriolis_matrix as coriolis,
     energy,
     forward_dynamics as forward,
     friction,
     inverse_dynamics as inverse,
     mass_matrix as mass,
-    mass_matrix_rate as mass_rate,
     wrench_forces,
 )
 from torsor.mechanics.momentum import centre_of_mass_motion as centre, spatial_momentum_matrix as momentum
@@ -56,11 +54,11 @@ mass_matrix = public(mass.mass_matrix, "M", joint_space=True)
 inverse_mass_matrix = public(
     mass.inverse_mass_matrix, "M_inverse", joint_space=True, rivals=with_inverse(mass.inverse_mass_matrix)
 )
-mass_matrix_rate = public(mass_rate.mass_matrix_rate, "M_rate", joint_space=True)
+mass_matrix_rate = public(mass.mass_matrix_rate, "M_rate", joint_space=True)
 coriolis_matrix = public(coriolis.coriolis_matrix, "C", joint_space=True)
-coriolis_forces = public(bias.coriolis_forces, "tau", joint_space=True)
-gravity_forces = public(bias.gravity_forces, "tau", joint_space=True)
-bias_forces = public(bias.bias_forces, "tau", joint_space=True)
+coriolis_forces = public(inverse.coriolis_forces, "tau", joint_space=True)
+gravity_forces = public(inverse.gravity_forces, "tau", joint_space=True)
+bias_forces = public(inverse.bias_forces, "tau", joint_space=True)
 body_wrench_forces = public(wrench_forces.body_wrench_forces, "tau", joint_space=True)
 mixed_wrench_forces = public(wrench_forces.mixed_wrench_forces, "tau", joint_space=True)
 friction_forces = public(friction.friction_forces, "tau")

@@ -87,12 +87,12 @@ def _contraction(algorithm: Callable[P, R], result: str, of: Algorithm, work: Ca
 
 
 mass_matrix_derivative = _tensor(
-    derivatives.mass_matrix_derivative, "dM", derivatives.derivative_of, for_rank(3), scale=1.0
+    derivatives.mass_matrix_derivative, "dM", derivatives.mass_matrix_derivative_of, for_rank(3), scale=1.0
 )
 mass_matrix_second_derivative = _tensor(
     derivatives.mass_matrix_second_derivative,
     "ddM",
-    derivatives.second_derivative_of,
+    derivatives.mass_matrix_second_derivative_of,
     for_rank(4),
     scale=1.0,
     share=RARE,
@@ -104,7 +104,7 @@ christoffel_symbols_second_kind = _tensor(
 christoffel_symbols_derivative = _tensor(
     christoffel.christoffel_symbols_derivative,
     "dGamma",
-    christoffel.connection_derivative_of,
+    christoffel.christoffel_symbols_derivative_of,
     for_rank(4),
     share=RARE,
 )

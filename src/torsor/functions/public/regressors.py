@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from torsor.functions.dispatch import public
 from torsor.mechanics.regressors import (
-    energy_regressors,
-    joint_regressor as joint_parameters,
-    momentum_regressors,
-    reference_regressor as reference,
-    torque_regressor as torque,
+    energy_and_momentum_regressors as energies,
+    torque_regressors as torques,
 )
 
-torque_regressor = public(torque.torque_regressor, "Y")
-reference_regressor = public(reference.reference_regressor, "Y")
-joint_regressor = public(joint_parameters.joint_regressor, "Y")
-generalised_momentum_regressor = public(momentum_regressors.generalised_momentum_regressor, "Y")
-spatial_momentum_regressor = public(momentum_regressors.spatial_momentum_regressor, "Y")
-kinetic_energy_regressor = public(energy_regressors.kinetic_energy_regressor, "Y")
-potential_energy_regressor = public(energy_regressors.potential_energy_regressor, "Y")
+torque_regressor = public(torques.torque_regressor, "Y")
+reference_regressor = public(torques.reference_regressor, "Y")
+joint_regressor = public(torques.joint_regressor, "Y")
+generalised_momentum_regressor = public(energies.generalised_momentum_regressor, "Y")
+spatial_momentum_regressor = public(energies.spatial_momentum_regressor, "Y")
+kinetic_energy_regressor = public(energies.kinetic_energy_regressor, "Y")
+potential_energy_regressor = public(energies.potential_energy_regressor, "Y")

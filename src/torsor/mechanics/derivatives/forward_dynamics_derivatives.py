@@ -18,18 +18,17 @@ from torsor.mechanics.derivatives.inverse_dynamics_derivatives import (
 from torsor.mechanics.dynamics.friction import friction_forces
 from torsor.mechanics.recursions.acceleration_tree import acceleration_tree, mass_matrix_of
 from torsor.mechanics.recursions.joint_motion import gather_vector
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
-from torsor.model.inertia_rank import may_be_singular
+from torsor.model.link_inertias import may_be_singular
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
     """∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
-    dq: JointMatrix
-    dv: JointMatrix
-    dtau: JointMatrix
+    q: JointMatrix
+    v: JointMatrix
+    tau: JointMatrix
 
 
 def forward_dynamics_derivatives(
@@ -80,4 +79,4 @@ def acceleration_and_inverse(
 def through_inverse(M_inverse: JointMatrix, by_inverse: InverseDynamicsDerivatives) -> ForwardDynamicsDerivatives:
     """From M⁻¹ and the derivatives of inverse dynamics at the acceleration of forward dynamics."""
     less = -M_inverse
-    return ForwardDynamicsDerivatives(matmul(less, by_inverse.dq), matmul(less, by_inverse.dv), M_inverse)
+    return ForwardDynamicsDerivatives(matmul(less, by_inverse.q), matmul(less, by_inverse.v), M_inverse)

@@ -4,6 +4,11 @@ With μ = M⁻¹ λ, the sums Σ_i λ_i ∂²a_i are those of `forward_dynamics_
 that only H, the Hessian of Σ_i μ_i τ_i of inverse dynamics at that acceleration, is needed::
 
     qq = −(H_qq + H_aqᵀ a_q + a_qᵀ H_aq),     qv = −(H_qv + H_aqᵀ a_v),     vv = −H_vv,     tauq = −M⁻¹ H_aq
+
+Times a direction, along which the acceleration changes by da = a_q dq + a_v dv + M⁻¹ dτ, it is the product of inverse dynamics,
+(y_q, y_v, y_a) = H(μ) (dq, dv, da), through the first derivatives::
+
+    .q = −(y_q + a_qᵀ y_a),     .v = −(y_v + a_vᵀ y_a),     .tau = −M⁻¹ y_a
 """
 
 from __future__ import annotations
@@ -14,9 +19,11 @@ from torsor.arrays import matmul, matvec, transpose
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.mechanics.derivatives.forward_dynamics_derivatives import acceleration_and_inverse, through_inverse
 from torsor.mechanics.derivatives.inverse_dynamics_derivatives import inverse_dynamics_derivatives
-from torsor.mechanics.derivatives.inverse_dynamics_hessian import inverse_dynamics_hessian
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.derivatives.inverse_dynamics_hessian import (
+    inverse_dynamics_hessian,
+    inverse_dynamics_hessian_product,
+)
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 
@@ -49,10 +56,52 @@ def forward_dynamics_hessian(
     a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
     first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion))
     H = inverse_dynamics_hessian(robot, q, v, a, matvec(M_inverse, weights), wrenches, base_motion=base_motion)
-    crossed = matmul(transpose(H.aq), first.dq)
+    crossed = matmul(transpose(H.aq), first.q)
     return ForwardDynamicsHessian(
         -(H.qq + crossed + transpose(crossed)),
-        -(H.qv + matmul(transpose(H.aq), first.dv)),
+        -(H.qv + matmul(transpose(H.aq), first.v)),
         -H.vv,
         -matmul(M_inverse, H.aq),
+    )
+
+
+class ForwardDynamicsHessianProduct(NamedTuple):
+    """The gradient by q, v and τ of the weighted accelerations' change along a direction: three vectors (..., nv)."""
+
+    q: JointVector
+    v: JointVector
+    tau: JointVector
+
+
+def forward_dynamics_hessian_product(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    tau: JointVector,
+    weights: JointVector,
+    dq: JointVector,
+    dv: JointVector,
+    dtau: JointVector,
+    wrenches: Wrenches | None = None,
+    *,
+    base_motion: BaseMotion | None = None,
+) -> ForwardDynamicsHessianProduct:
+    """The Hessian of Σ_i weights_i a_i of forward dynamics times (dq, dv, dτ), exact, without forming it [PBP95, §5; SRW22].
+
+    .q = qq dq + qv dv + tauqᵀ dτ, .v = qvᵀ dq + vv dv and .tau = tauq dq in the matrices of `forward_dynamics_hessian`.
+    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``weights`` (..., nv), any unit;
+    ``dq``, ``dv``, ``dtau`` (..., nv), along q, v and tau; ``wrenches``, N·m and N, and ``base_motion`` as in forward
+    dynamics. Returns three vectors (..., nv).
+    """
+    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
+    first = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)
+    da = matvec(M_inverse, dtau - matvec(first.q, dq) - matvec(first.v, dv))
+    product = inverse_dynamics_hessian_product(
+        robot, q, v, a, matvec(M_inverse, weights), dq, dv, da, wrenches, base_motion=base_motion
+    )
+    back = -matvec(M_inverse, product.a)
+    return ForwardDynamicsHessianProduct(
+        -product.q - matvec(transpose(first.q), back),
+        -product.v - matvec(transpose(first.v), back),
+        back,
     )

@@ -20,17 +20,16 @@ from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_slopes
 from torsor.mechanics.recursions.acceleration_tree import acceleration_tree, mass_matrix_of
 from torsor.mechanics.recursions.joint_motion import gather_matrix
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 
 class InverseDynamicsDerivatives(NamedTuple):
     """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
-    dq: JointMatrix
-    dv: JointMatrix
-    da: JointMatrix
+    q: JointMatrix
+    v: JointMatrix
+    a: JointMatrix
 
 
 def inverse_dynamics_derivatives(

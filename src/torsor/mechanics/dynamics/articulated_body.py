@@ -34,8 +34,7 @@ from torsor.mechanics.recursions.joint_motion import (
     joint_twist,
     project_on_joint,
 )
-from torsor.mechanics.recursions.newton_euler import BaseMotion
-from torsor.mechanics.recursions.wrenches import Wrenches, wrenches_on_links
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches, wrenches_on_links
 from torsor.model import Robot
 
 

@@ -10,10 +10,9 @@ from torsor.mechanics.dynamics.articulated_body import articulated_body_accelera
 from torsor.mechanics.dynamics.friction import friction_forces
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.mechanics.recursions.joint_motion import gather_vector, project_on_joint
-from torsor.mechanics.recursions.newton_euler import BaseMotion, newton_euler
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches, newton_euler
 from torsor.model import Robot
-from torsor.model.inertia_rank import has_degenerate_links, may_be_singular
+from torsor.model.link_inertias import has_degenerate_links, may_be_singular
 
 
 def forward_dynamics(

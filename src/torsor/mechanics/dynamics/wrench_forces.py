@@ -12,7 +12,7 @@ from torsor.lie import unchecked as lie
 from torsor.lie.unchecked.se3 import rotation
 from torsor.mechanics.kinematics.poses import path_to, pose_on_link
 from torsor.mechanics.recursions.joint_motion import gather_vector, joint_pose, joint_poses, project_on_joint
-from torsor.mechanics.recursions.wrenches import Wrenches, wrenches_on_links
+from torsor.mechanics.recursions.newton_euler import Wrenches, wrenches_on_links
 from torsor.model import Robot
 
 

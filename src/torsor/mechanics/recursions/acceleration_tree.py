@@ -16,10 +16,9 @@ from torsor.arrays import concat, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Twist, Wrench
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import gather_matrix, joint_poses
-from torsor.mechanics.recursions.newton_euler import BaseMotion
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches, wrenches_on_links
 from torsor.mechanics.recursions.root_axes import moved_to_root, turned_to_root
 from torsor.mechanics.recursions.velocity_tree import MovingInertia, velocity_tree
-from torsor.mechanics.recursions.wrenches import Wrenches, wrenches_on_links
 from torsor.model import Robot
 
 

@@ -7,17 +7,18 @@ With all quantities of link i in frame i, p its parent, c its children, G_i its 
     F_i = G_i A_i − ad(V_i)ᵀ G_i V_i − F_ext,i + Σ_c Ad(T_ci)ᵀ F_c            leaves to root   (26)
 
 Gravity enters as an upward acceleration of the base, A_0 = (0, −g) [LP, E002-7].
+
+External wrenches are what the environment does to the robot, on named frames.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from torsor.arrays import concat, zeros
 from torsor.arrays.typing import ConfigurationVector, JointVector, Pose, Twist, Wrench
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import joint_poses, joint_twist
-from torsor.mechanics.recursions.wrenches import Wrenches, wrenches_on_links
 from torsor.model import Robot
 
 BaseMotion = tuple[Twist, Twist]  # twist V_0 and acceleration A_0 of the base, (..., 6) each, in base axes
@@ -90,3 +91,18 @@ def accumulate(robot: Robot, T_pi: Sequence[Pose], F: Sequence[Wrench]) -> list[
 
 def _sum(x: Twist | None, y: Twist) -> Twist:
     return y if x is None else x + y
+
+
+Wrenches = Mapping[str, Wrench]  # frame name → (..., 6): moment and force in that frame's axes, about its origin
+
+
+def wrenches_on_links(robot: Robot, wrenches: Wrenches | None) -> dict[int, Wrench]:
+    """The external wrench on each link, in the link's frame; links without any are absent, the base is ignored."""
+    on_links: dict[int, Wrench] = {}
+    for name, F in (wrenches or {}).items():
+        frame = robot.structure.frame(name)
+        if frame.pose_row is not None:
+            F = lie.transform_wrench_inverse(robot.parameters.frame_poses[frame.pose_row], F)
+        if frame.link >= 0:
+            on_links[frame.link] = on_links[frame.link] + F if frame.link in on_links else F
+    return on_links

@@ -5,8 +5,10 @@ In the three ways of `jacobians`, each as rows (..., k, 6) per joint, in order f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from torsor.arrays import identity, matmul, matvec, transpose, zeros
-from torsor.arrays.typing import Array, ConfigurationVector, Jacobian, JointVector, Pose, Twist
+from torsor.arrays.typing import Array, ConfigurationVector, Jacobian, JointScrews, JointVector, Pose, Twist
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.mechanics.kinematics.poses import frame_pose, path_to, pose_on_link
@@ -80,3 +82,12 @@ def _poses(robot: Robot, q: ConfigurationVector, frame: str) -> tuple[dict[int, 
     for i in path_to(robot, frame):
         poses[i] = T = matmul(T, joint_pose(robot, i, q))
     return poses, matmul(T, pose_on_link(robot, frame))
+
+
+def link_jacobians(robot: Robot, T_pi: Sequence[Pose]) -> list[JointScrews]:
+    """J_i (..., nv, 6), rows: the twist of link i per unit of each velocity, J_i = Ad(T_ip) J_p + S_i [PBP95, (24)]."""
+    J: list[JointScrews] = []
+    for i, p in enumerate(robot.structure.parents):
+        own = transpose(gather_columns(robot, {i: transpose(joint_screws(robot, i))}, 6))
+        J.append(own if p < 0 else lie.transform_twist_inverse(rows(T_pi[i]), J[p]) + own)
+    return J

@@ -1,20 +1,73 @@
 """Screws in motion, and inertia and Coriolis matrix of all links they move; summed from the leaves inwards.
 
-All quantities in the axes of the root link, taken at rest, about its origin (`root_axes`).
+All quantities in the axes of the root link, taken at rest, about its origin (`root_axes`). The Coriolis matrix of a set of links
+is twelve numbers and an action. With p = Σ m ẋ and Q = Σ m ẋ xᵀ over the particles of the links (`lie.mass_flow`) [EW21, (11)]::
+
+    B V = (E ω, −p × ω),     Bᵀ V = (Eᵀ ω + p × v, 0),     E = tr(Q) 1 − Q,     B + Bᵀ = Ġ
+
+It acts on angular parts alone, and its transpose gives moments alone. B is linear in the twists of the links. B(U) of a body that
+moves as a whole, with one twist U, satisfies B(U)ᵀ W = −B(W)ᵀ U and B(U) W − B(W) U = −G [U, W]: it is the connection of the
+body's inertia G on the group of motions; and B(U) U = −ad(U)ᵀ G U.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from torsor.arrays import matvec, transpose, zeros
-from torsor.arrays.typing import ConfigurationVector, InertiaRow, JointVector, Pose, Twist
+from torsor.arrays import concat, cross, dot, identity, matmul, matvec, outer, transpose, zeros
+from torsor.arrays.typing import ConfigurationVector, InertiaRow, JointVector, Matrix3, Pose, Twist, Vector3, Wrench
 from torsor.lie import unchecked as lie
-from torsor.mechanics.recursions.coriolis_action import CoriolisAction, coriolis_action
+from torsor.lie.unchecked import so3
 from torsor.mechanics.recursions.joint_motion import joint_poses, joint_screws
 from torsor.mechanics.recursions.root_axes import moved_to_root, poses_in_root
 from torsor.mechanics.recursions.supporting_chain import rows
 from torsor.model import Robot
+
+
+class CoriolisAction(NamedTuple):
+    """B: E (..., 3, 3), kg·m²/s, and p (..., 3), kg·m/s. Those of two sets of links add."""
+
+    E: Matrix3
+    p: Vector3
+
+    def plus(self, other: CoriolisAction) -> CoriolisAction:
+        """Both sets of links together."""
+        return CoriolisAction(self.E + other.E, self.p + other.p)
+
+    def on(self, V: Twist) -> Wrench:
+        """B V (..., 6)."""
+        w = V[..., :3]
+        return concat([matvec(self.E, w), -cross(self.p, w)])
+
+    def transposed_on(self, V: Twist) -> Vector3:
+        """The moment of Bᵀ V (..., 3), which is all of it."""
+        return matvec(transpose(self.E), V[..., :3]) + cross(self.p, V[..., 3:])
+
+    def inertia_rate(self) -> InertiaRow:
+        """Ġ = B + Bᵀ in ten numbers."""
+        return lie.inertia_row(0.0 * self.p[..., 0], self.p, self.E + transpose(self.E))
+
+    def rows(self, chosen: Any) -> CoriolisAction:
+        """Some of many: those with numbers ``chosen``, or all with one more axis."""
+        return CoriolisAction(self.E[..., chosen, :, :], self.p[..., chosen, :])
+
+
+def coriolis_action(G: InertiaRow, V: Twist) -> CoriolisAction:
+    """B of a body with inertia row G that moves with the twist V."""
+    p, Q = lie.mass_flow(G, V)
+    trace = dot(V[..., 3:], G[..., 1:4])  # of v hᵀ, for that of [ω] J vanishes
+    return CoriolisAction(trace[..., None, None] * identity(3) - Q, p)
+
+
+def coriolis_action_moved(G: InertiaRow, B: CoriolisAction, J: Twist, U: Twist) -> CoriolisAction:
+    """∂B if links with inertia G are displaced along J and their twists change by U, as seen from them.
+
+    δx = v + ω × x and δẋ = ω × ẋ + u + μ × x for J = (ω, v) and U = (μ, u): δp = ω × p and δQ = [ω] Q − Q [ω] + p vᵀ, and B(U).
+    """
+    w, v, W = J[..., :3], J[..., 3:], so3.hat(J[..., :3])
+    moved = dot(B.p, v)[..., None, None] * identity(3) - outer(B.p, v)
+    turned = matmul(W, B.E) - matmul(B.E, W)
+    return coriolis_action(G, U).plus(CoriolisAction(turned + moved, cross(w, B.p)))
 
 
 class MovingInertia(NamedTuple):

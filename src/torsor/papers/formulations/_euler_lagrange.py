@@ -17,7 +17,7 @@ from torsor.arrays import cross, dot, matmul, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Scalar, Twist
 from torsor.border import checked
 from torsor.lie import unchecked as lie
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import Wrenches
 from torsor.model import Robot
 from torsor.papers.formulations.links import Model, joint_forces, screw_model, total
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from torsor.arrays import dot, matmul, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.border import checked
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import Wrenches
 from torsor.model import Robot
 from torsor.papers.formulations.links import (
     Model,

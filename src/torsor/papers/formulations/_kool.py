@@ -21,7 +21,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointVe
 from torsor.border import checked
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import gather_vector
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import Wrenches
 from torsor.model import Robot
 from torsor.papers.formulations.links import (
     Model,

@@ -18,7 +18,7 @@ from torsor.arrays import dot, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.border import checked
 from torsor.lie import unchecked as lie
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import Wrenches
 from torsor.model import Robot
 from torsor.papers.formulations.links import (
     DenseLink,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from torsor.arrays import cross, dot, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Matrix3, Rotation, Scalar, Vector3
 from torsor.border import checked
-from torsor.mechanics.recursions.wrenches import Wrenches
+from torsor.mechanics.recursions.newton_euler import Wrenches
 from torsor.model import Robot
 from torsor.papers.formulations.links import Model, VectorLink, along, joint_forces, newton_euler_model, total
 

@@ -30,8 +30,7 @@ from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import inertias, se3, so3
 from torsor.mechanics.dynamics.friction import friction_forces
 from torsor.mechanics.recursions.joint_motion import gather_vector, joint_pose, joint_poses, project_on_joint
-from torsor.mechanics.recursions.newton_euler import accumulate
-from torsor.mechanics.recursions.wrenches import Wrenches, wrenches_on_links
+from torsor.mechanics.recursions.newton_euler import Wrenches, accumulate, wrenches_on_links
 from torsor.model import Robot
 from torsor.model.joint_kinds import KINDS
 

@@ -1,6 +1,7 @@
-"""Derivatives by the configuration of the joint forces that external wrenches amount to, in O(n d) for a tree of depth d.
+"""Derivatives by the configuration of the joint forces of gravity and of external wrenches, in O(n d) for a tree of depth d.
 
-F_i is the sum of all wrenches beyond joint i, J = (ω, v) are screws; all in the same axes, and joint j carries joint i::
+F_i is the sum of all external wrenches beyond joint i, J = (ω, v) are screws; all in the same axes, and joint j carries
+joint i::
 
     body     ∂τ_j/∂q_i = −J_jᵀ ad(J_i)ᵀ F_i,     ∂τ_i/∂q_j = 0  (j = i too)
     mixed    ∂τ_j/∂q_i = ω_j · y_i,              ∂τ_i/∂q_j = ω_j · (y_i + ω_i × m_i)  (j = i too)
@@ -16,13 +17,40 @@ from typing import NamedTuple
 from torsor.arrays import cross, matmul, outer, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, Matrix3, Pose, Twist, Vector3
 from torsor.lie import unchecked as lie
-from torsor.lie.unchecked.se3 import translation
+from torsor.lie.unchecked.se3 import rotation, translation
 from torsor.mechanics.kinematics.poses import pose_on_link
+from torsor.mechanics.recursions.first_moments import first_moments
 from torsor.mechanics.recursions.joint_motion import gather_matrix, joint_poses, joint_screws
+from torsor.mechanics.recursions.newton_euler import Wrenches, wrenches_on_links
 from torsor.mechanics.recursions.root_axes import poses_in_root, turned_to_root
 from torsor.mechanics.recursions.supporting_chain import rows
-from torsor.mechanics.recursions.wrenches import Wrenches, wrenches_on_links
 from torsor.model import Robot
+
+
+def gravity_forces_derivative(robot: Robot, q: ConfigurationVector) -> JointMatrix:
+    """∂g/∂q of gravity_forces, the Hessian of potential energy, along the tangent coordinates v (body side) [LP, (9.84); SRW22].
+
+    g_i = −p_i · γ, with γ the acceleration of gravity and p_i the momentum that a unit of v_i gives to all links beyond joint i.
+    Where joint j carries joint i or is it, ∂_j p_i = ω_j × p_i, and ∂_i p_j is the same (`first_moments`)::
+
+        ∂g_i/∂q_j = ∂g_j/∂q_i = p_i · (ω_j × γ)
+
+    Symmetric but for the blocks of spherical, planar and free joints, whose tangent coordinates do not commute.
+    ``q`` (..., nq), rad or m. Returns (..., nv, nv), N·m or N per rad or m.
+    """
+    poses = joint_poses(robot, q)
+    gravity = turned_to_root(robot, poses, robot.parameters.gravity)
+    w, p = first_moments(robot, poses, [rotation(T_ri) for T_ri in poses_in_root(robot, poses)])
+    pulled = [cross(w_j, gravity[j][..., None, :]) for j, w_j in enumerate(w)]
+    blocks: dict[tuple[int, int], Array] = {}
+    for i in range(robot.n):
+        j = i
+        while j >= 0:
+            blocks[i, j] = matmul(p[i], transpose(pulled[j]))
+            if j != i:
+                blocks[j, i] = transpose(blocks[i, j])
+            j = robot.structure.parents[j]
+    return gather_matrix(robot, blocks)
 
 
 def body_wrench_forces_derivative(robot: Robot, q: ConfigurationVector, wrenches: Wrenches) -> JointMatrix:
