@@ -32,12 +32,10 @@ def indefinite(n):
 
 
 def test_a_rate_that_is_not_finite_ends_an_integration_at_its_start():
-    run = integrated("test", lambda t, y: np.full(2, np.nan), (0.0, 1.0), np.ones(2), 1e-9, np.ones(2))
+    run = integrated(lambda t, y: np.full(2, np.nan), (0.0, 1.0), np.ones(2), 1e-9, np.ones(2))
     assert not run.finished
     assert run.t == 0.0
-    later = integrated(
-        "test", lambda t, y: np.full(1, np.nan if t > 0.5 else 1.0), (0, 1), np.zeros(1), 1e-9, np.ones(1)
-    )
+    later = integrated(lambda t, y: np.full(1, np.nan if t > 0.5 else 1.0), (0, 1), np.zeros(1), 1e-9, np.ones(1))
     assert not later.finished
     assert later.t == pytest.approx(0.5, abs=1e-3)
 

@@ -439,7 +439,7 @@ def test_wrong_arguments_are_named(call, text):
 def test_without_scipy_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.integrate", None)
     flat = flat_coordinates(torsor.robots.cart_pole(), [0.0, 0.0])
-    with pytest.raises(torsor.TorsorError, match=r"phi needs SciPy: pip install 'torsor\[motion\]'"):
+    with pytest.raises(torsor.TorsorError, match=r"phi: needs SciPy: pip install 'torsor\[motion\]'"):
         flat.phi([0.1, 0.1])
 
 

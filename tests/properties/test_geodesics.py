@@ -337,7 +337,7 @@ def test_a_motion_into_a_singular_configuration_says_when_and_where():
 
 def test_without_scipy_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.integrate", None)
-    with pytest.raises(torsor.TorsorError, match=r"geodesic needs SciPy: pip install 'torsor\[motion\]'"):
+    with pytest.raises(torsor.TorsorError, match=r"geodesic: needs SciPy: pip install 'torsor\[motion\]'"):
         geodesic(sphere(), [0, 0], [1, 1], 1.0)
 
 

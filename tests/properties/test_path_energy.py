@@ -309,7 +309,7 @@ def test_what_is_no_path_is_refused(call, error, text):
 
 def test_without_scipy_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.linalg", None)
-    with pytest.raises(torsor.TorsorError, match=r"minimum_energy_path needs SciPy: pip install 'torsor\[motion\]'"):
+    with pytest.raises(torsor.TorsorError, match=r"minimum_energy_path: needs SciPy: pip install 'torsor\[motion\]'"):
         minimum_energy_path(torsor.robots.planar2r(), [0.0, 1.0], [2.0, -1.0])
 
 

@@ -56,13 +56,11 @@ def curvature_along(
         path, velocities = path.q, path.v if velocities is None else velocities
     q = np.asarray(path, float)
     if q.ndim < 2 or q.shape[-1] != robot.nq:
-        raise ShapeError(
-            f"curvature_along: `path` must have shape (..., K, {robot.nq}) for robot {robot.name!r}, got {q.shape}."
-        )
+        raise ShapeError(f"`path` must have shape (..., K, {robot.nq}) for robot {robot.name!r}, got {q.shape}.")
     v = _directions(robot, q) if velocities is None else np.asarray(velocities, float)
     if v.shape[-1:] != (robot.nv,) or v.shape[:-1] != q.shape[:-1]:
         raise ShapeError(
-            f"curvature_along: `velocities` must have shape {(*q.shape[:-1], robot.nv)}, one for each sample, got {v.shape}."
+            f"`velocities` must have shape {(*q.shape[:-1], robot.nv)}, one for each sample, got {v.shape}."
         )
     bent = np.einsum("...i,...ij,...j->...", v, ricci_curvature(robot, q), v)
     with np.errstate(invalid="ignore", divide="ignore"):  # at rest there is no direction: NaN
@@ -73,7 +71,7 @@ def curvature_along(
 def _directions(robot: Robot, q: Array) -> Array:
     """From the sample before to the one after; at the ends, to or from the neighbour."""
     if q.shape[-2] < 2:
-        raise ShapeError("curvature_along: one sample has no direction; pass `velocities`.")
+        raise ShapeError("one sample has no direction; pass `velocities`.")
     before = np.concatenate([q[..., :1, :], q[..., :-1, :]], axis=-2)
     after = np.concatenate([q[..., 1:, :], q[..., -1:, :]], axis=-2)
     return np.asarray(difference(robot, before, after))

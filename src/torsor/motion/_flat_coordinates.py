@@ -14,6 +14,7 @@ from torsor.errors import ModelError, ShapeError
 from torsor.functions.public.dynamics import friction_forces, gravity_forces
 from torsor.model import Robot
 from torsor.motion.factor_transport import (
+    Advice,
     CarriedFactor,
     carry_straight,
     carry_to_phi,
@@ -23,6 +24,11 @@ from torsor.motion.factor_transport import (
 from torsor.motion.flatness import is_flat
 from torsor.motion.integration import RUN_INSIDE
 
+STRAIGHT = Advice(
+    "flat_coordinates",
+    "The line from q0 to q is straight: choose another q0 in flat_coordinates, from which it keeps away.",
+)
+BACK = Advice("flat_coordinates", "Either q̃ is out of reach, or a `guess` nearer to the result will do.")
 CORRECTIONS = 20  # Newton steps; one or two are usual
 
 
@@ -48,37 +54,44 @@ class FlatCoordinates:
     factor: Array
     tolerance: float
 
+    @explained
     def phi(self, q: ConfigurationVector) -> Array:
         """q̃ = φ(q) = ∫ N dq from q0 [Alt04, (9), E004-3]. ``q`` (..., n), rad or m; returns (..., n), √kg·m."""
-        return self._at(q, "phi").phi
+        return self._at(q).phi
 
+    @explained
     def jacobian(self, q: ConfigurationVector) -> JointMatrix:
         """N = ∂φ/∂q with NᵀN = M(q) [Alt04, (11), E004-3]. ``q`` (..., n), rad or m; returns (..., n, n), √kg·m per rad or m."""
-        return self._at(q, "jacobian").N
+        return self._at(q).N
 
+    @explained
     def velocity(self, q: ConfigurationVector, v: JointVector) -> Array:
         """ṽ = N(q) v, the rate of q̃ [Alt04, §II.A]. ``q``, ``v`` (..., n), rad, m, s; returns (..., n), √kg·m/s."""
-        return _times(self._at(q, "velocity").N, self._numbers("velocity", "v", v))
+        return _times(self._at(q).N, self._numbers("v", v))
 
+    @explained
     def force(self, q: ConfigurationVector, tau: JointVector) -> Array:
         """τ̃ = N(q)⁻ᵀ τ, of the same power: τ̃ · ṽ = τ · v [Alt04, §II.A]. ``q``, ``tau`` (..., n); returns (..., n), √kg·m/s²."""
-        return _dual(self._at(q, "force").N, self._numbers("force", "tau", tau))
+        return _dual(self._at(q).N, self._numbers("tau", tau))
 
+    @explained
     def state(self, q: ConfigurationVector, v: JointVector, tau: JointVector) -> FlatState:
         """(q̃, ṽ, τ̃) = (φ(q), N v, N⁻ᵀ τ), with one integration [Alt04, §II.A]. All (..., n), in rad, m, s, N·m, N."""
-        v, tau = self._numbers("state", "v", v), self._numbers("state", "tau", tau)
-        _, phi, N = self._at(q, "state")
+        v, tau = self._numbers("v", v), self._numbers("tau", tau)
+        _, phi, N = self._at(q)
         return FlatState(phi, _times(N, v), _dual(N, tau))
 
+    @explained
     def linearised_force(self, q: ConfigurationVector, v: JointVector, tau: JointVector) -> Array:
         """q̃̈ = N⁻ᵀ (τ − g(q) − friction(v)), the acceleration of q̃ under joint forces τ [Alt04, (12)].
 
         Without gravity and friction it is `force`. ``q``, ``v``, ``tau`` (..., n); returns (..., n), √kg·m/s².
         """
-        v, tau = self._numbers("linearised_force", "v", v), self._numbers("linearised_force", "tau", tau)
-        N = self._at(q, "linearised_force").N
+        v, tau = self._numbers("v", v), self._numbers("tau", tau)
+        N = self._at(q).N
         return _dual(N, tau - gravity_forces(self.robot, q) - friction_forces(self.robot, v))
 
+    @explained
     def inverse(self, q_tilde: Array, guess: ConfigurationVector | None = None) -> ConfigurationVector:
         """q with φ(q) = q̃, on the branch of ``guess`` [Alt04, §II.A].
 
@@ -86,29 +99,29 @@ class FlatCoordinates:
         φ need not reach all of Euclidean space: where the straight line leaves its image, M becomes singular (ModelError).
         ``q_tilde`` (..., n), √kg·m; ``guess`` (..., n), rad or m; returns (..., n), rad or m.
         """
-        wanted = self._numbers("inverse", "q_tilde", q_tilde)
-        start = self._at(self.q0 if guess is None else guess, "inverse")
-        here = carry_to_phi("inverse", self.robot, start, wanted, self.tolerance)
+        wanted = self._numbers("q_tilde", q_tilde)
+        start = self._at(self.q0 if guess is None else guess, BACK)
+        here = carry_to_phi(self.robot, start, wanted, self.tolerance, BACK)
         scale = max(1.0, float(np.abs(wanted).max(initial=0.0)))
         for _ in range(CORRECTIONS):
-            here = self._at(here.q, "inverse")
+            here = self._at(here.q, BACK)
             missing = wanted - here.phi
             if np.abs(missing).max(initial=0.0) <= 10 * self.tolerance * scale:
                 return here.q
             here = here._replace(q=here.q + np.linalg.solve(here.N, missing[..., None])[..., 0])
         raise ModelError(
-            f"inverse: φ(q) is {np.abs(missing).max():.1g} away from q̃ after {CORRECTIONS} steps: the straight lines from q0 and "
+            f"φ(q) is {np.abs(missing).max():.1g} away from q̃ after {CORRECTIONS} steps: the straight lines from q0 and "
             "from the guess pass on different sides of a singular configuration. Choose a guess nearer to the result."
         )
 
-    def _at(self, q: ConfigurationVector, who: str) -> CarriedFactor:
-        q = self._numbers(who, "q", q)
+    def _at(self, q: ConfigurationVector, advice: Advice = STRAIGHT) -> CarriedFactor:
+        q = self._numbers("q", q)
         start = CarriedFactor(self.q0, np.zeros(self.robot.nv), self.factor)
-        return carry_straight(who, self.robot, start, q, self.tolerance)
+        return carry_straight(self.robot, start, q, self.tolerance, advice)
 
-    def _numbers(self, who: str, name: str, value: Array) -> Array:
-        refuse_strangers(who, self.robot, value, instead=RUN_INSIDE)
-        return numbers_of(who, name, value, (self.robot.nv,))
+    def _numbers(self, name: str, value: Array) -> Array:
+        refuse_strangers(self.robot, value, instead=RUN_INSIDE)
+        return numbers_of(name, value, (self.robot.nv,))
 
 
 @explained
@@ -123,17 +136,15 @@ def flat_coordinates(robot: Robot, q0: ConfigurationVector, *, tolerance: float 
     ``q0`` (n,), rad or m; ``tolerance`` of the integration, no unit. Curved robots (see `is_flat`) and planar, spherical and
     free joints are refused. Needs SciPy.
     """
-    refuse_strangers("flat_coordinates", robot, q0, instead=RUN_INSIDE)
-    refuse_bad_numbers("flat_coordinates", tolerance=tolerance)
-    require_plain_velocities("flat_coordinates", robot)
-    q0 = numbers_of("flat_coordinates", "q0", q0, (robot.nq,))
+    refuse_strangers(robot, q0, instead=RUN_INSIDE)
+    refuse_bad_numbers(tolerance=tolerance)
+    require_plain_velocities(robot)
+    q0 = numbers_of("q0", q0, (robot.nq,))
     if q0.shape != (robot.nq,):
-        raise ShapeError(
-            f"flat_coordinates: `q0` must have shape ({robot.nq},) for robot {robot.name!r}, got {q0.shape}."
-        )
+        raise ShapeError(f"`q0` must have shape ({robot.nq},) for robot {robot.name!r}, got {q0.shape}.")
     if not (report := is_flat(robot)):
         raise ModelError(
-            f"flat_coordinates: {report}\nAn isometry to Euclidean space, in which motion without force is straight, exists for "
+            f"{report}\nAn isometry to Euclidean space, in which motion without force is straight, exists for "
             "flat robots only: curvature is the same in all coordinates."
         )
     factor = transport_factor(robot, q0[None], tolerance=tolerance).N[0]  # refuses a singular M with the reason

@@ -93,14 +93,14 @@ def geodesic(
     The kinetic energy stays within ``tolerance`` of itself at all ``samples`` instants (integrated again, finer, if it does
     not); raises if that cannot be had, or where the mass matrix becomes singular on the way. Limits are not looked at.
     """
-    refuse_strangers("geodesic", robot, q, v, duration, instead=RUN_INSIDE)
-    refuse_bad_numbers("geodesic", duration=duration, tolerance=tolerance)
-    refuse_bad_count("geodesic", "samples", samples, 2, "needs at least 2 samples, the start and the end")
+    refuse_strangers(robot, q, v, duration, instead=RUN_INSIDE)
+    refuse_bad_numbers(duration=duration, tolerance=tolerance)
+    refuse_bad_count("samples", samples, 2, "needs at least 2 samples, the start and the end")
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     q, v = np.broadcast_to(np.asarray(q, float), (*batch, robot.nq)), np.asarray(v, float)
     u = np.broadcast_to(v * duration, (*batch, robot.nv))
-    refuse_unknown("geodesic", np.concatenate([q, u], axis=-1), "`q` and `v`")
-    refuse_zero_quaternions("geodesic", robot, q)
+    refuse_unknown(np.concatenate([q, u], axis=-1), "`q` and `v`")
+    refuse_zero_quaternions(robot, q)
     s = np.linspace(0.0, 1.0, samples)
 
     def attempt(finest: float) -> tuple[Geodesic, float]:
@@ -114,7 +114,7 @@ def geodesic(
     if drift <= tolerance:
         return curve
     raise ArgumentError(
-        f"geodesic: the energy of robot {robot.name!r} drifts by {drift:.1e} of itself in {duration:g} s, more than the "
+        f"the energy of robot {robot.name!r} drifts by {drift:.1e} of itself in {duration:g} s, more than the "
         f"tolerance {tolerance:.1e}, however fine the steps. Shorten the motion or pass tolerance={2 * drift:.1e}."
     )
 
@@ -173,9 +173,7 @@ def flow(
     size = np.where(size == 0.0, 1.0, size)
     sizes = np.concatenate([np.broadcast_to(size, x.shape).ravel() for x in (q, u)])
     start = np.concatenate([q.ravel(), u.ravel()])
-    run = integrated(
-        "geodesic", rate, (0.0, 1.0), start, tolerance, sizes, dense=dense, shortest=shortest, effort=effort
-    )
+    run = integrated(rate, (0.0, 1.0), start, tolerance, sizes, dense=dense, shortest=shortest, effort=effort)
     end = unpacked(run.y)
     if not run.finished:
         raise _stuck(robot, *end, run.t, duration)
@@ -198,6 +196,6 @@ def _stuck(robot: Robot, q: Array, u: Array, s: float, duration: float) -> Torso
     which = "" if len(states) == 1 else f" (state {worst} of the batch)"
     report = str(reports[worst]).replace("\n", "; ")
     return ArgumentError(
-        f"geodesic: robot {robot.name!r} cannot go on after {s * duration:.6g} s of {duration:g} s, at q = {where}{which}, where "
+        f"robot {robot.name!r} cannot go on after {s * duration:.6g} s of {duration:g} s, at q = {where}{which}, where "
         f"its mass matrix is singular or nearly so. {report}. Take a shorter `duration`, or give its links inertia or armature."
     )

@@ -44,16 +44,14 @@ def geodesic_between(
 
     ``q0``, ``q1`` (nq,), rad or m, of any joint kind; ``duration`` s.
     """
-    refuse_strangers("geodesic_between", robot, q0, q1, duration, guess, instead=RUN_INSIDE)
-    refuse_bad_numbers("geodesic_between", duration=duration, tolerance=tolerance)
-    refuse_bad_count("geodesic_between", "samples", samples, 2, "needs at least 2 samples, the start and the end")
-    scipy_module("integrate", "geodesic_between")
+    refuse_strangers(robot, q0, q1, duration, guess, instead=RUN_INSIDE)
+    refuse_bad_numbers(duration=duration, tolerance=tolerance)
+    refuse_bad_count("samples", samples, 2, "needs at least 2 samples, the start and the end")
+    scipy_module("integrate")
     for name, q in (("q0", q0), ("q1", q1)):
         if q.shape != (robot.nq,) or not np.isfinite(q).all():
-            raise ShapeError(
-                f"geodesic_between: `{name}` must be one finite configuration of shape ({robot.nq},), got {q.shape}."
-            )
-        refuse_zero_quaternions("geodesic_between", robot, np.asarray(q, float))
+            raise ShapeError(f"`{name}` must be one finite configuration of shape ({robot.nq},), got {q.shape}.")
+        refuse_zero_quaternions(robot, np.asarray(q, float))
     q0, q1 = np.asarray(q0, float), np.asarray(q1, float)
     if guess is None and not difference(robot, q0, q1).any():
         return geodesic(robot, q0, np.zeros(robot.nv), duration, samples=samples)
@@ -103,7 +101,7 @@ def _guessed(robot: Robot, q0: Array, duration: float, guess: Array) -> Array:
         return geodesic(robot, q0, guess, duration).q
     if guess.ndim != 2 or guess.shape[0] < 3 or guess.shape[1] != robot.nq or not np.isfinite(guess).all():
         raise ShapeError(
-            f"geodesic_between: `guess` must be a velocity ({robot.nv},) or a path (K + 1, {robot.nq}) of three "
+            f"`guess` must be a velocity ({robot.nv},) or a path (K + 1, {robot.nq}) of three "
             f"configurations or more, all finite, got {guess.shape}."
         )
     return np.concatenate([q0[None], guess[1:]])
@@ -127,7 +125,7 @@ def _lost(robot: Robot, shot: Shot, tolerance: float) -> TorsorError:
         else ""
     )
     return ArgumentError(
-        f"geodesic_between: found no geodesic of robot {robot.name!r}; after {shot.iterations} steps of Newton's method gaps of "
+        f"found no geodesic of robot {robot.name!r}; after {shot.iterations} steps of Newton's method gaps of "
         f"{shot.gap:.1e} rad or m are left, with a tolerance of {tolerance:.1e}.{conjugate} Pass guess= a path (K + 1, "
         f"{robot.nq}) or the velocity ({robot.nv},) at the start, or go there by way of a configuration between."
     )

@@ -85,10 +85,10 @@ def minimum_energy_path(
 
     ``q0``, ``q1`` (nq,), rad or m, of any joint kind; ``duration`` s, which the path does not depend on.
     """
-    refuse_strangers("minimum_energy_path", robot, q0, q1, duration, instead=RUN_INSIDE)
-    refuse_bad_numbers("minimum_energy_path", duration=duration, tolerance=tolerance)
-    refuse_bad_count("minimum_energy_path", "points", points, 1, "`points` counts the steps of the path, at least 1")
-    refuse_bad_count("minimum_energy_path", "iterations", iterations, 1, "`iterations` must be at least 1")
+    refuse_strangers(robot, q0, q1, duration, instead=RUN_INSIDE)
+    refuse_bad_numbers(duration=duration, tolerance=tolerance)
+    refuse_bad_count("points", points, 1, "`points` counts the steps of the path, at least 1")
+    refuse_bad_count("iterations", iterations, 1, "`iterations` must be at least 1")
     fixed = _fixed(robot, q0, q1, points, through)
     start = straight_path(robot, fixed)
     free = np.ones((points + 1, robot.nv), bool)
@@ -118,23 +118,18 @@ def _fixed(robot: Robot, q0: Array, q1: Array, points: int, through: Waypoints |
         places = np.rint(points * np.arange(1, len(through) + 1) / (len(through) + 1)).astype(int)
         through = dict(zip(places.tolist(), through, strict=True))
         if len(through) < len(places) or 0 in through or points in through:
-            raise ArgumentError(
-                f"minimum_energy_path: {len(places)} configurations to pass need more than {points} points."
-            )
+            raise ArgumentError(f"{len(places)} configurations to pass need more than {points} points.")
     given = {0: q0, **dict(sorted(through.items())), points: q1}
     for number, q in given.items():
         if not (isinstance(number, (int, np.integer)) and 0 <= number <= points):
-            raise ArgumentError(
-                f"minimum_energy_path: `through` has point {number!r}; points are numbered 1 … {points - 1}."
-            )
+            raise ArgumentError(f"`through` has point {number!r}; points are numbered 1 … {points - 1}.")
         if np.shape(q) != (robot.nq,) or not np.isfinite(q).all():
             raise ShapeError(
-                f"minimum_energy_path: point {number} must be one finite configuration of shape ({robot.nq},), got "
-                f"{np.shape(q)}."
+                f"point {number} must be one finite configuration of shape ({robot.nq},), got {np.shape(q)}."
             )
-        refuse_zero_quaternions(f"minimum_energy_path: point {number}", robot, np.asarray(q, float))
+        refuse_zero_quaternions(robot, np.asarray(q, float), f"point {number}: ")
     if through.keys() & {0, points}:
-        raise ArgumentError(f"minimum_energy_path: points 0 and {points} are q0 and q1; leave them out of `through`.")
+        raise ArgumentError(f"points 0 and {points} are q0 and q1; leave them out of `through`.")
     return {int(number): np.asarray(q, float) for number, q in given.items()}
 
 
@@ -166,14 +161,14 @@ def _bounds(robot: Robot, fixed: Mapping[int, Array]) -> tuple[Array, Array]:
         if c.nq > 1:
             if np.any((low > -HUGE) | (high < HUGE)):
                 raise ModelError(
-                    f"minimum_energy_path: the limits of joint {c.name!r}, which has {c.nq} numbers, cannot be kept here; "
+                    f"the limits of joint {c.name!r}, which has {c.nq} numbers, cannot be kept here; "
                     "pass within_limits=False and look at the result."
                 )
             continue
         for number, q in fixed.items():
             if not low[0] <= q[c.q_start] <= high[0]:
                 raise ArgumentError(
-                    f"minimum_energy_path: joint {c.name!r} is at {q[c.q_start]:g} in point {number}, beyond its limits "
+                    f"joint {c.name!r} is at {q[c.q_start]:g} in point {number}, beyond its limits "
                     f"{low[0]:g} … {high[0]:g}; move it, or pass within_limits=False."
                 )
         lower[c.v], upper[c.v] = low, high

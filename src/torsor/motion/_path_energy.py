@@ -42,8 +42,8 @@ def path_energy(robot: Robot, path: Path, duration: float = 1.0) -> Scalar:
     Twice the mean kinetic energy times the duration: at least (length)²/duration, which it is for constant speed.
     ``path`` (..., K + 1, nq), rad or m; ``duration`` s. Any joint kind. Returns (...), J·s.
     """
-    steps = steps_of("path_energy", robot, path)
-    return step_squares(steps).sum(-1) * (_count("path_energy", path) / _positive("path_energy", duration))
+    steps = steps_of(robot, path)
+    return step_squares(steps).sum(-1) * (_count(path) / _positive(duration))
 
 
 @checked
@@ -52,7 +52,7 @@ def path_length(robot: Robot, path: Path) -> Scalar:
 
     ``path`` (..., K + 1, nq), rad or m. Any joint kind. Returns (...), m·√kg.
     """
-    return sqrt(step_squares(steps_of("path_length", robot, path))).sum(-1)
+    return sqrt(step_squares(steps_of(robot, path))).sum(-1)
 
 
 @checked
@@ -65,8 +65,8 @@ def path_energy_gradient(robot: Robot, path: Path, duration: float = 1.0) -> Arr
 
     ``path`` (..., K + 1, nq), rad or m; ``duration`` s. Returns (..., K + 1, nv), J·s per rad or m.
     """
-    h = _positive("path_energy_gradient", duration) / _count("path_energy_gradient", path)
-    delta, middle, M = steps_of("path_energy_gradient", robot, path)
+    h = _positive(duration) / _count(path)
+    delta, middle, M = steps_of(robot, path)
     g = 2.0 * matvec(M, delta) / h
     f = matvec(matvec(mass_matrix_derivative(robot, middle), delta[..., None, :]), delta) / h
     at_start, at_end = _ends(robot, delta, f, g)
@@ -88,9 +88,9 @@ def _ends(robot: Robot, delta: JointVector, f: JointVector, g: JointVector) -> t
     return matvec(B_T, c), matvec(A_T, c + 2.0 * g)
 
 
-def steps_of(who: str, robot: Robot, path: Path) -> Steps:
+def steps_of(robot: Robot, path: Path) -> Steps:
     """The steps of a path."""
-    _count(who, path)
+    _count(path)
     start = path[..., :-1, :]
     delta = difference(robot, start, path[..., 1:, :])
     middle = integrate(robot, start, 0.5 * delta)
@@ -102,14 +102,12 @@ def step_squares(steps: Steps) -> Array:
     return dot(steps.delta, matvec(steps.M, steps.delta))
 
 
-def _count(who: str, path: Path) -> int:
+def _count(path: Path) -> int:
     if path.shape[-2] < 2:
-        raise ShapeError(
-            f"{who}: a path has at least two configurations (..., K + 1, nq), got shape {tuple(path.shape)}."
-        )
+        raise ShapeError(f"a path has at least two configurations (..., K + 1, nq), got shape {tuple(path.shape)}.")
     return int(path.shape[-2]) - 1
 
 
-def _positive(who: str, duration: float) -> float:
-    refuse_bad_numbers(who, duration=duration)
+def _positive(duration: float) -> float:
+    refuse_bad_numbers(duration=duration)
     return duration

@@ -120,12 +120,10 @@ def is_flat(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 12, 
 
 def _check(robot: Robot, tolerance: float, configurations: int) -> None:
     if isinstance(robot, Robot) and not robot.is_concrete:
-        raise ArgumentError(
-            f"is_flat: robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers."
-        )
-    refuse_strangers("is_flat", robot, instead=RUN_INSIDE)
-    refuse_bad_count("is_flat", "configurations", configurations, 1, "`configurations` must be positive")
-    refuse_bad_numbers("is_flat", tolerance=tolerance)
+        raise ArgumentError(f"robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
+    refuse_strangers(robot, instead=RUN_INSIDE)
+    refuse_bad_count("configurations", configurations, 1, "`configurations` must be positive")
+    refuse_bad_numbers(tolerance=tolerance)
 
 
 def _regular_configurations(robot: Robot, wanted: int, generator: np.random.Generator) -> tuple[Array, int]:
@@ -137,7 +135,7 @@ def _regular_configurations(robot: Robot, wanted: int, generator: np.random.Gene
         q, skipped = np.concatenate([q, some[good]]), skipped + int(np.sum(~good))
         if skipped >= DRAWS * (1 + len(q)):
             raise ModelError(
-                f"is_flat: the mass matrix of robot {robot.name!r} is singular at {skipped} of {skipped + len(q)} random "
+                f"the mass matrix of robot {robot.name!r} is singular at {skipped} of {skipped + len(q)} random "
                 "configurations: there is no metric to measure. torsor.dynamics.mass_matrix_report(robot, q) tells which motion "
                 "meets no "
                 "inertia; give the link a mass (robot.with_inertia), the joint an armature, or lock it (robot.lock)."

@@ -37,7 +37,6 @@ class Run(NamedTuple):
 
 
 def integrated(
-    who: str,
     rate: Callable[[float, Array], Array],
     span: tuple[float, float],
     y: Array,
@@ -55,7 +54,7 @@ def integrated(
     the rate is not finite where it starts. ``stop`` is given each step as a function t → y (n,), from its t_old to its t, and
     tells when within it to end, if at all; then there is a curve up to there, if dense.
     """
-    integrators: Any = scipy_module("integrate", who)
+    integrators: Any = scipy_module("integrate")
     finest, (start, end) = max(tolerance, FINEST), span
     times = [start]
     pieces: list[Any] = []

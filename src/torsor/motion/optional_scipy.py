@@ -8,9 +8,9 @@ from typing import Any
 from torsor.errors import MissingDependency
 
 
-def scipy_module(name: str, who: str) -> Any:
-    """The module ``scipy.name``, for the function ``who``."""
+def scipy_module(name: str) -> Any:
+    """The module ``scipy.name``."""
     try:
         return importlib.import_module(f"scipy.{name}")
     except ImportError as error:
-        raise MissingDependency(f"{who} needs SciPy: pip install 'torsor[motion]'.") from error
+        raise MissingDependency("needs SciPy: pip install 'torsor[motion]'.") from error

@@ -25,8 +25,6 @@ from torsor.redundancy.connection import configurations_of
 from torsor.redundancy.given_lift import GivenLift, Lift, given_lift
 from torsor.tasks import Task, as_task
 
-WHO = "lift_acceleration"
-
 
 @explained
 def lift_acceleration(
@@ -70,19 +68,19 @@ def lift_acceleration(
     array
         a (..., nv), rad/s² or m/s²; NaN where there is no lift.
     """
-    q = configurations_of(WHO, robot, q)
+    q = configurations_of(robot, q)
     found = as_task(robot, task)
-    v, wanted = numbers_of(WHO, "v", v, (robot.nv,)), numbers_of(WHO, "acceleration", acceleration, (found.size,))
+    v, wanted = numbers_of("v", v, (robot.nv,)), numbers_of("acceleration", acceleration, (found.size,))
     if not (np.ndim(damping) == 0 and np.isfinite(damping) and damping >= 0):
-        raise ArgumentError(f"{WHO}: `damping` must be one number, finite and not negative, got {damping!r:.60}.")
+        raise ArgumentError(f"`damping` must be one number, finite and not negative, got {damping!r:.60}.")
     try:
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], wanted.shape[:-1])
     except ValueError as error:
         shapes = f"`q` {q.shape[:-1]}, `v` {v.shape[:-1]} and `acceleration` {wanted.shape[:-1]}"
-        raise ShapeError(f"{WHO}: batch axes of {shapes} do not go together.") from error
+        raise ShapeError(f"batch axes of {shapes} do not go together.") from error
     q, v = np.broadcast_to(q, (*batch, robot.nq)), np.broadcast_to(v, (*batch, robot.nv))
     start = q.reshape(-1, robot.nq)[0] if q.size else np.zeros(robot.nq)
-    given = given_lift(WHO, robot, found, lift, start, exact=True)
+    given = given_lift(robot, found, lift, start, exact=True)
     J = np.broadcast_to(found.jacobian(robot, q), (*batch, found.size, robot.nv))
     K = given.lift_at(robot, q, found)
     ydot = _times(J, v)

@@ -24,7 +24,6 @@ from torsor.redundancy.tracking import Tracker
 from torsor.tasks import Task, as_task
 from torsor.tasks.public import split_velocity
 
-WHO = "lift_curve"
 AT_ONCE = 1e-9  # of a leg: what is shorter is none
 
 
@@ -89,12 +88,12 @@ def lift_curve(
     to a limit of its position; if False it goes on beyond, and the result says where. Raises at singular configurations, with
     what cannot be done there [E004-5]: the theorem's promise of a lift for all times does not hold across them.
     """
-    q0 = single_configuration(WHO, robot, q0)
+    q0 = single_configuration(robot, q0)
     found = as_task(robot, task)
-    refuse_bad_numbers(WHO, tolerance=tolerance)
-    refuse_bad_count(WHO, "samples", samples, 2, "needs at least 2 samples of a leg, the start and the end")
-    tracker = Tracker(WHO, robot, q0, found, lift, feedback, tolerance, within_limits=within_limits)
-    legs = task_path(WHO, robot, q0, found, curve, closed=False).legs
+    refuse_bad_numbers(tolerance=tolerance)
+    refuse_bad_count("samples", samples, 2, "needs at least 2 samples of a leg, the start and the end")
+    tracker = Tracker(robot, q0, found, lift, feedback, tolerance, within_limits=within_limits)
+    legs = task_path(robot, q0, found, curve, closed=False).legs
     shares = np.linspace(0.0, 1.0, samples)
     q, reference, limit, done = q0, tracker.reference.start, None, []
     rates: list[Array] = []
@@ -111,13 +110,13 @@ def lift_curve(
         if end.end < 1.0:
             break
     if not done:
-        raise ArgumentError(f"{WHO}: robot {robot.name!r} would leave its limits at once: it begins at {limit}.")
+        raise ArgumentError(f"robot {robot.name!r} would leave its limits at once: it begins at {limit}.")
     qs, vs, times = np.array([leg.samples for leg in done]), np.array(rates), np.array([leg.times for leg in done])
     fibre = _fibre(robot, found, times, qs, vs)
     t = (np.arange(len(done))[:, None] + times).ravel()
     keep = np.concatenate([[True], np.diff(t) > 0.0])  # the end of a leg is the beginning of the next
     flat_q, flat_v = np.concatenate(qs), np.concatenate(vs)
-    refuse_unknown(WHO, flat_q, "configurations on the way")
+    refuse_unknown(flat_q, "configurations on the way")
     change = displacement(found, place(robot, flat_q[0], found), place(robot, flat_q[-1], found))
     finished = len(done) == len(legs) and done[-1].end == 1.0
     way = fibre.ravel()[keep]
@@ -134,7 +133,7 @@ def _fibre(robot: Robot, task: Task, times: Array, q: Array, v: Array) -> Array:
         speed = np.sum(Mz * v, axis=-1) / np.sqrt(np.sum(Mz * z, axis=-1))
     else:
         speed = np.sqrt(2.0 * np.maximum(kinetic_energy(robot, q, split_velocity(robot, q, v, task).vertical), 0.0))
-    splines = scipy_module("interpolate", WHO)
+    splines = scipy_module("interpolate")
     degree = min(5, times.shape[1] - 1)
     parts = np.array(
         [splines.make_interp_spline(t, x, k=degree).antiderivative()(t) for t, x in zip(times, speed, strict=True)]

@@ -31,7 +31,6 @@ from torsor.redundancy.task_displacement import displaced, displacement, place
 from torsor.redundancy.task_path import body_rates
 from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task
 
-WHO = "local_trivialisation"
 LONGEST = 0.2  # rad: no joint turns farther at once
 SHORTEST = 1e-6  # of the line: where steps get shorter, there is a singular configuration
 ROUNDS = 8  # of Newton's method in a step
@@ -65,7 +64,7 @@ class LocalTrivialisation:
     @explained
     def coordinates(self, q: ConfigurationVector) -> Trivialised:
         """(y, s) of configurations q (..., nq), rad or m: y (..., m) and s (..., nv − m)."""
-        q = configurations_of(WHO, self.robot, q)
+        q = configurations_of(self.robot, q)
         x = displacement(self._both, place(self.robot, self.q0, self._both), place(self.robot, q, self._both))
         x = np.broadcast_to(x, (*q.shape[:-1], self.robot.nv))
         m = self.lift.task.size
@@ -78,17 +77,15 @@ class LocalTrivialisation:
         Raises where the straight line from (0, 0) meets a configuration at which (J; ∂h) is singular, and says which it is.
         """
         m, n = self.lift.task.size, self.robot.nv
-        y = numbers_of(WHO, "y", y, (m,))
-        s = np.zeros(n - m) if s is None else numbers_of(WHO, "s", s, (n - m,))
+        y = numbers_of("y", y, (m,))
+        s = np.zeros(n - m) if s is None else numbers_of("s", s, (n - m,))
         try:
             batch = np.broadcast_shapes(y.shape[:-1], s.shape[:-1])
         except ValueError as error:
-            raise ShapeError(
-                f"{WHO}: batch axes of `y` {y.shape[:-1]} and `s` {s.shape[:-1]} do not go together."
-            ) from error
+            raise ShapeError(f"batch axes of `y` {y.shape[:-1]} and `s` {s.shape[:-1]} do not go together.") from error
         parts = [np.broadcast_to(y, (*batch, m)), np.broadcast_to(s, (*batch, n - m))]
         x = np.concatenate(parts, axis=-1)
-        refuse_unknown(WHO, x, "coordinates")
+        refuse_unknown(x, "coordinates")
         self._refuse_large_rotations(x)
         found = [self._follow(one) for one in x.reshape(-1, n)]
         return np.array(found).reshape(*batch, self.robot.nq)
@@ -96,7 +93,7 @@ class LocalTrivialisation:
     @explained
     def derivative(self, q: ConfigurationVector) -> Array:
         """∂q/∂(y, s) (nv, nv) at one configuration (nq,), rad or m along v: its first m columns are the lift in coordinates y."""
-        q = single_configuration(WHO, self.robot, q)
+        q = single_configuration(self.robot, q)
         x = np.concatenate(self.coordinates(q))
         rates = np.stack([body_rates(self._both, x, column) for column in np.eye(self.robot.nv)], axis=-1)
         return np.asarray(self.lift.inverse(self.robot, q) @ rates)
@@ -114,7 +111,7 @@ class LocalTrivialisation:
         off = np.abs(displacement(self._both, start, displaced(self._both, start, x)) - x)
         if np.any(off > SAME * (1.0 + np.abs(x))):
             raise ArgumentError(
-                f"{WHO}: exponential coordinates of rotations are good below π: larger ones stand for another rotation's. "
+                "exponential coordinates of rotations are good below π: larger ones stand for another rotation's. "
                 "Take a q0 that is nearer, or nearer coordinates."
             )
 
@@ -157,7 +154,7 @@ class LocalTrivialisation:
             or f"The task comes to a singular configuration, near q = {vector(q)}."
         )
         return ArgumentError(
-            f"{WHO}: the line from q0 to y = {vector(x[:m])}, s = {vector(x[m:])} cannot be followed beyond {done:.4g} of it, at "
+            f"the line from q0 to y = {vector(x[:m])}, s = {vector(x[m:])} cannot be followed beyond {done:.4g} of it, at "
             f"q = {vector(q)}. {why} Coordinates are good as far as (J; ∂h) is regular: take nearer ones, another q0 or h."
         )
 
@@ -188,18 +185,18 @@ def local_trivialisation(
     LocalTrivialisation
         With ``coordinates``, ``configuration``, ``derivative`` and ``lift``.
     """
-    q0 = single_configuration(WHO, robot, q0)
+    q0 = single_configuration(robot, q0)
     lift = constraint
     if not isinstance(lift, ExtendedJacobianLift):
         lift = extended_jacobian_lift(robot, task, constraint)
     elif lift.task != (task if isinstance(task, Task) else FrameTask(task, "pose")):
-        raise ArgumentError(f"{WHO}: this lift is one of the task {lift.task.title!r}, and the task is another.")
-    lift.refuse_other_robot(f"{WHO}: this {lift.name} lift", robot)
+        raise ArgumentError(f"this lift is one of the task {lift.task.title!r}, and the task is another.")
+    lift.refuse_other_robot(robot)
     for one in (lift.task, lift.constraint):
         _refuse_no_coordinates(robot, one)
     if not float(lift.transversality(robot, q0)) > 0.0 or not np.isfinite(lift(robot, q0)).all():
         why = lift.why_singular(robot, q0) or "J loses rank there."
-        raise ArgumentError(f"{WHO}: (J; ∂h) is singular at q0 = {vector(q0)} of robot {robot.name!r}. {why}")
+        raise ArgumentError(f"(J; ∂h) is singular at q0 = {vector(q0)} of robot {robot.name!r}. {why}")
     return LocalTrivialisation(robot, q0, lift)
 
 
@@ -221,6 +218,6 @@ def _refuse_no_coordinates(robot: Robot, task: Any) -> None:
         others = [row for row in range(whole.size) if row not in task.rows]
         if np.abs(J[..., others, :]).max(initial=0.0) > VANISHED * np.abs(J).max():
             raise ArgumentError(
-                f"{WHO}: some rows of a twist have no coordinates, and {task.title!r} is that: pass the whole pose or "
+                f"some rows of a twist have no coordinates, and {task.title!r} is that: pass the whole pose or "
                 "orientation, a position (torsor.position_task) or a function of q (torsor.function_task)."
             )

@@ -21,7 +21,7 @@ import numpy as np
 from torsor.arrays import as_numbers, constant, matvec, stack
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
-from torsor.border.arrays import plain_numbers
+from torsor.border.arrays import as_floats
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.kinematics import difference, frame_pose
 from torsor.model import Robot
@@ -41,7 +41,6 @@ from torsor.tasks import (
 )
 from torsor.tasks._function_task import refuse_other_arguments
 
-WHO = "section_lift"
 ON_SECTION = 1e-6  # rad or m: how near to what the section gives q0 must be
 Section = Callable[[Robot, Any], Array]  # (robot, value of the task) → q (nq,)
 
@@ -71,26 +70,26 @@ def section_lift(robot: Robot, task: Task | str, section: Section, q0: Configura
     ExtendedJacobianLift
         Called with (robot, q), q (..., nq), it gives K (..., nv, m), in rad or m per unit of the task: dσ on the section.
     """
-    q0 = single_configuration(WHO, robot, q0)
+    q0 = single_configuration(robot, q0)
     found = as_task(robot, task)
-    refuse_no_redundancy(WHO, robot, found)
+    refuse_no_redundancy(robot, found)
     if not callable(section):
         raise ArgumentError(
-            f"{WHO}: `section` is a function (robot, value of the task) → q ({robot.nq},), got {type(section).__name__} "
+            f"`section` is a function (robot, value of the task) → q ({robot.nq},), got {type(section).__name__} "
             f"{section!r:.60}."
         )
     at = value(robot, q0, found)
-    refuse_other_arguments(f"{WHO}: `section` must take (robot, value of the task)", section, robot, at)
-    given = plain_numbers(WHO, "what the section gives", section(robot, at))
+    refuse_other_arguments("`section` must take (robot, value of the task)", section, robot, at)
+    given = as_floats("what the section gives", section(robot, at))
     if given.shape != (robot.nq,):
-        raise ShapeError(f"{WHO}: a section gives one configuration ({robot.nq},), got shape {given.shape}.")
+        raise ShapeError(f"a section gives one configuration ({robot.nq},), got shape {given.shape}.")
     off = angle_difference(robot, given, q0)
     if not np.abs(off).max() <= ON_SECTION:
         raise ArgumentError(
-            f"{WHO}: q0 = {vector(q0)} is not on the section, which gives {vector(given)} for its value of the task. Pass that "
+            f"q0 = {vector(q0)} is not on the section, which gives {vector(given)} for its value of the task. Pass that "
             "as q0, if the section is right."
         )
-    Z = vertical_basis(WHO, robot, found, q0)
+    Z = vertical_basis(robot, found, q0)
     held = function_task(DisplacementFromSection(found, section, tuple(map(tuple, Z.tolist()))), len(Z))
     held.key_for(robot)  # traces it: what cannot be traced is refused here
     _refuse_no_section(robot, found, section, q0)
@@ -105,10 +104,10 @@ def _refuse_no_section(robot: Robot, task: Task, section: Section, q0: Array) ->
     J = task.jacobian(robot, q0)
     off = np.abs(J @ whole.jacobian(robot, q0)).max() / np.abs(J).max()
     if np.isnan(off):
-        raise ArgumentError(f"{WHO}: the section has no derivative at q0 = {vector(q0)}. Take another q0.")
+        raise ArgumentError(f"the section has no derivative at q0 = {vector(q0)}. Take another q0.")
     if off > ON_SECTION:
         raise ArgumentError(
-            f"{WHO}: `section` is none: the configuration that it gives for a value beside that of q0 has not that value of the "
+            f"`section` is none: the configuration that it gives for a value beside that of q0 has not that value of the "
             f"task, but one that is off by {off:.2g} of the difference. Is it made for this robot and this task?"
         )
 
@@ -147,6 +146,6 @@ def value(robot: Robot, q: Array, task: Task) -> Any:
         if len(np.shape(whole)) == 1:
             return whole[..., constant(task.rows)]
     raise ArgumentError(
-        f"{WHO}: the task {task.title!r} has no value that a section could take: pass a whole pose or orientation, a position or "
+        f"the task {task.title!r} has no value that a section could take: pass a whole pose or orientation, a position or "
         "rows of it, a function of q (torsor.function_task), or a stack of these."
     )

@@ -28,7 +28,6 @@ from torsor.redundancy.task_values import has_value, is_frame, refuse_no_manifol
 from torsor.tasks import Task, as_task
 from torsor.tasks.public import task_rank
 
-WHO = "self_motion"
 MEASURED = 1e-6  # what a task of rows without a value may seem to move by
 
 
@@ -138,27 +137,27 @@ def self_motion(
         Raises where there is no self-motion manifold, for ker J is not integrable: that can only be of some rows of a body
         twist; and at singular configurations, with what the fibre is like there.
     """
-    q = single_configuration(WHO, robot, q)
+    q = single_configuration(robot, q)
     found = as_task(robot, task)
-    refuse_bad_numbers(WHO, step=step, longest=longest, tolerance=tolerance)
-    refuse_bad_count(WHO, "flows", flows, 1, "`flows` must be positive")
+    refuse_bad_numbers(step=step, longest=longest, tolerance=tolerance)
+    refuse_bad_count("flows", flows, 1, "`flows` must be positive")
     dimension = robot.nv - found.size
     rank = task_rank(robot, q, found, tolerance=LOST)
     if dimension < 1 or not rank.is_onto:
         why = f"it has {robot.nv} degrees of freedom for {found.size} rows" if dimension < 1 else f"J has {rank}."
         around = _around(robot, q, found) if dimension == 1 and is_frame(found) else ""
-        raise ArgumentError(f"{WHO}: robot {robot.name!r} has no regular self-motion here: {why}{around}")
-    refuse_no_manifold(WHO, robot, found, q)
+        raise ArgumentError(f"robot {robot.name!r} has no regular self-motion here: {why}{around}")
+    refuse_no_manifold(robot, found, q)
     if within_limits:
-        refuse_outside(WHO, robot, q)
+        refuse_outside(robot, q)
     names = robot.structure.freedoms
     if dimension > 1:
-        some = sampled_flows(WHO, robot, q, found, step, longest, within_limits, flows, seed, tolerance)
+        some = sampled_flows(robot, q, found, step, longest, within_limits, flows, seed, tolerance)
         error = _task_error(robot, q, some.q.reshape(-1, robot.nq), found)
         none = np.zeros(robot.nv)
         return SelfMotion(robot.name, dimension, names, some.q, False, some.length, none, 0, some.ends, error)
     ends: tuple[str, ...] = ()
-    ahead, back, missed = traced_curve(WHO, robot, q, found, step, longest, within_limits, tolerance)
+    ahead, back, missed = traced_curve(robot, q, found, step, longest, within_limits, tolerance)
     if back is None:
         qs, length, start = np.concatenate([q[None], ahead.q]), ahead.length, 0
         turns = turns_between(robot, qs[0], qs[-1])

@@ -25,8 +25,6 @@ from torsor.redundancy.task_values import WHY, has_value
 from torsor.tasks import Task, as_task
 from torsor.tasks.public import task_rank
 
-WHO = "self_motion_components"
-
 
 @dataclass(frozen=True, eq=False)
 class SelfMotionComponents:
@@ -120,19 +118,19 @@ def self_motion_components(
         A piece that no start was led to is not found: the number is a lower bound, and ``met`` estimates what is missing. With
         more dimensions, two pieces may be one, if all flows between them got stuck (or left the limits).
     """
-    q = single_configuration(WHO, robot, q)
+    q = single_configuration(robot, q)
     found = as_task(robot, task)
-    refuse_bad_numbers(WHO, step=step, longest=longest)
-    refuse_bad_count(WHO, "starts", starts, 1, "`starts` must be positive")
+    refuse_bad_numbers(step=step, longest=longest)
+    refuse_bad_count("starts", starts, 1, "`starts` must be positive")
     dimension = robot.nv - found.size
     if dimension < 1:
         raise ArgumentError(
-            f"{WHO}: robot {robot.name!r} has {robot.nv} degrees of freedom for {found.size} rows, and no self-motion."
+            f"robot {robot.name!r} has {robot.nv} degrees of freedom for {found.size} rows, and no self-motion."
         )
     if not has_value(robot, found):
-        raise ArgumentError(f"{WHO}: which configurations do the same is not known of this task, for {WHY}.")
+        raise ArgumentError(f"which configurations do the same is not known of this task, for {WHY}.")
     if within_limits:
-        refuse_outside(WHO, robot, q)
+        refuse_outside(robot, q)
     led = solutions(robot, q, found, starts, seed, within_limits=within_limits)
     arcs = FibreArcs(robot, q, found, step, longest=longest, within_limits=within_limits)
     number = _pieces_of_curves(arcs, led) if dimension == 1 else _pieces_of_flows(robot, found, led, within_limits)
@@ -164,7 +162,7 @@ def _pieces_of_flows(robot: Robot, task: Task, led: Array, within_limits: bool) 
     """The number of the piece of each configuration (k, nq), by flows between them; the first must be regular."""
     rank = task_rank(robot, led[0], task, tolerance=LOST)
     if not rank.is_onto:
-        raise ArgumentError(f"{WHO}: robot {robot.name!r} is at a singular configuration: J has {rank}.")
+        raise ArgumentError(f"robot {robot.name!r} is at a singular configuration: J has {rank}.")
     number = np.empty(len(led), int)
     for piece, members in enumerate(joined_groups(robot, task, led, within_limits=within_limits)):
         number[members] = piece
@@ -175,7 +173,7 @@ def _singular_start(robot: Robot, q: Array, task: Task) -> SingularConfiguration
     found = singular_nearby(robot, q, task, place(robot, q, task))
     if found is None or not found.known:
         raise ArgumentError(
-            f"{WHO}: robot {robot.name!r} is at a singular configuration, and which curves of the self-motion leave it is not "
+            f"robot {robot.name!r} is at a singular configuration, and which curves of the self-motion leave it is not "
             f"known to second order: J has {task_rank(robot, q, task, tolerance=LOST)}. Start elsewhere on the self-motion."
         )
     return found

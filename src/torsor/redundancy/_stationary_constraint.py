@@ -26,7 +26,6 @@ from torsor.tasks import Task, as_task, function_task
 from torsor.tasks._function_task import refuse_other_arguments
 from torsor.tasks.weighted_inverse import pseudoinverse
 
-WHO = "stationary_constraint"
 Objective = Callable[[Robot, Array], Array]  # (robot, q (nq,)) → a number
 
 
@@ -56,11 +55,11 @@ def stationary_constraint(robot: Robot, task: Task | str, objective: Objective, 
     Task
         nv − m rows, the values and derivatives of h, in units of g per rad or m.
     """
-    q0 = single_configuration(WHO, robot, q0)
+    q0 = single_configuration(robot, q0)
     found = as_task(robot, task)
-    refuse_no_redundancy(WHO, robot, found)
-    refuse_other_arguments(f"{WHO}: `objective` must take (robot, q)", objective, robot, q0)
-    Z = vertical_basis(WHO, robot, found, q0)
+    refuse_no_redundancy(robot, found)
+    refuse_other_arguments("`objective` must take (robot, q)", objective, robot, q0)
+    Z = vertical_basis(robot, found, q0)
     held = function_task(ProjectedSlope(found, _Number(objective), tuple(map(tuple, Z.tolist()))), len(Z))
     held.key_for(robot)  # traces it: what cannot be traced is refused here
     return held

@@ -16,7 +16,6 @@ from torsor.redundancy.given_lift import Lift, given_lift
 from torsor.redundancy.lift_brackets import LiftBrackets
 from torsor.tasks import Task, as_task
 
-WHO = "vertical_brackets"
 COMPILED = 10_000  # products of ∂J and ∂M with K, more or less: ten joints and a pose; beyond, compiling takes too long
 
 
@@ -35,16 +34,16 @@ def vertical_brackets(robot: Robot, q: ConfigurationVector, task: Task | str, li
     NaN where J loses rank.
     """
     if not isinstance(robot, Robot):
-        refuse_strangers(WHO, robot)
+        refuse_strangers(robot)
     found = as_task(robot, task)
     by = compiled_functions if robot.nv**2 * found.size * (robot.nv + found.size) <= COMPILED else lift_brackets
     if is_concrete(q) and robot.is_concrete:
-        q = configurations_of(WHO, robot, q)
+        q = configurations_of(robot, q)
         start = q.reshape(-1, robot.nq)[0] if q.size else np.zeros(robot.nq)
-        return brackets_of(robot, q, task, given_lift(WHO, robot, found, lift, start, exact=True), by)
+        return brackets_of(robot, q, task, given_lift(robot, found, lift, start, exact=True), by)
     if callable(lift):
-        raise ArgumentError(f"{WHO}: a lift that is a function needs plain numbers, and q is being traced.")
-    return brackets_of(robot, q, task, given_lift(WHO, robot, found, lift, q), by)
+        raise ArgumentError("a lift that is a function needs plain numbers, and q is being traced.")
+    return brackets_of(robot, q, task, given_lift(robot, found, lift, q), by)
 
 
 @explained

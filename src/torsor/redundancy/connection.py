@@ -9,7 +9,7 @@ import numpy as np
 from torsor.arrays import factor, solve_columns
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
-from torsor.border.arrays import check
+from torsor.border.arrays import as_array
 from torsor.border.numbers import refuse_strangers
 from torsor.errors import ArgumentError
 from torsor.model import Robot
@@ -93,21 +93,21 @@ def brackets_of(robot: Robot, q: Array, task: Task | str, lift: GivenLift, by: A
     return np.asarray(_applied(np.linalg.inv(there.metric), lowered))
 
 
-def configurations_of(who: str, robot: Robot, q: Any) -> Array:
+def configurations_of(robot: Robot, q: Any) -> Array:
     """``q`` (..., nq) checked, as NumPy numbers."""
     if not isinstance(robot, Robot):
-        refuse_strangers(who, robot)
+        refuse_strangers(robot)
     try:
         known = namespace(q) is np or np.asarray(q, float) is not None
     except Exception:  # each library has its own for values that are not there yet
         known = False
     if not (known and robot.is_concrete):
         raise ArgumentError(
-            f"{who} decides by numbers, and cannot run inside jit, grad, vmap or torsor.compile, where they are not known yet: "
+            "decides by numbers, and cannot run inside jit, grad, vmap or torsor.compile, where they are not known yet: "
             "call it outside. torsor.redundancy.horizontal_lift, split_velocity, velocity_projectors and vertical_brackets run "
             "inside."
         )
-    return np.asarray(check(who, "q", q, ("nq",), robot), float)
+    return np.asarray(as_array("q", q, ("nq",), robot), float)
 
 
 def _antisymmetric(robot: Robot, halves: list[Array], K: Array, metric: Array) -> list[Array]:

@@ -37,7 +37,6 @@ from torsor.redundancy.task_values import WHY, is_integrable
 from torsor.tasks import Task, as_task, function_task
 from torsor.tasks.weighted_inverse import inverse_in_metric
 
-WHO = "extended_jacobian_lift"
 SAMPLES = 8  # configurations at which functions are looked at first
 # What is near enough to be the reason why a motion could not go on; angles are as the square roots of the steps left.
 NEARLY_DEPENDENT = 1e-3  # singular value, as a fraction of the largest
@@ -63,7 +62,7 @@ class ExtendedJacobianLift:
 
     def inverse(self, robot: Robot, q: ConfigurationVector) -> JointMatrix:
         """E⁻¹ (..., nv, nv): v from (ẏ, ḣ). NaN where E is singular."""
-        self.refuse_other_robot(f"this {self.name} lift", robot)
+        self.refuse_other_robot(robot)
         return _compiled_inverse(robot, q, self.task, self.constraint)
 
     def derivative(self, robot: Robot, q: Array) -> Array:
@@ -92,7 +91,7 @@ class ExtendedJacobianLift:
 
     def metric(self, robot: Robot, q: ConfigurationVector) -> JointMatrix:
         """EᵀE (..., nv, nv), a metric in which this is the horizontal lift: for `split_velocity` and all that take a metric."""
-        self.refuse_other_robot(f"this {self.name} lift", robot)
+        self.refuse_other_robot(robot)
         E = _compiled_jacobian(robot, q, self.task, self.constraint)
         return matmul(transpose(E), E)
 
@@ -118,11 +117,12 @@ class ExtendedJacobianLift:
         full = (of_J[..., -1] > LOST * of_J[..., 0]) & (of_H[..., -1] > LOST * of_H[..., 0])
         return np.asarray(np.where(full & known, sines[..., -1], 0.0))
 
-    def refuse_other_robot(self, who: str, robot: Robot) -> None:
+    def refuse_other_robot(self, robot: Robot) -> None:
         """Raise for a robot of other degrees of freedom, for which E is not square."""
         if (n := self.task.size + self.constraint.size) != robot.nv:
             raise ArgumentError(
-                f"{who} is one for {n} degrees of freedom, and robot {robot.name!r} has {robot.nv}. Make one for this robot."
+                f"this {self.name} lift is one for {n} degrees of freedom, and robot {robot.name!r} has {robot.nv}. Make one "
+                "for this robot."
             )
 
     def why_singular(self, robot: Robot, q: Array) -> str:
@@ -169,43 +169,43 @@ def extended_jacobian_lift(robot: Robot, task: Task | str, constraint: Constrain
     ExtendedJacobianLift
         Called with (robot, q), q (..., nq), rad or m, it gives K (..., nv, m), NaN where (J; ∂h) is singular.
     """
-    refuse_strangers(WHO, robot)
+    refuse_strangers(robot)
     if not robot.is_concrete:
         raise ArgumentError(
-            f"{WHO} looks at numbers of the robot, and those of {robot.name!r} are being traced or differentiated: make the lift "
+            f"looks at numbers of the robot, and those of {robot.name!r} are being traced or differentiated: make the lift "
             "outside, and call it inside."
         )
     found = as_task(robot, task)
     rest = robot.nv - found.size
-    refuse_no_redundancy(WHO, robot, found)
+    refuse_no_redundancy(robot, found)
     held = _constraint(robot, constraint, rest)
     if held.size != rest:
         raise ArgumentError(
-            f"{WHO}: robot {robot.name!r} has {robot.nv} degrees of freedom and the task {found.size} rows: the constraint needs "
+            f"robot {robot.name!r} has {robot.nv} degrees of freedom and the task {found.size} rows: the constraint needs "
             f"{rest} rows, and {held.title!r} has {held.size}."
         )
     if not is_integrable(robot, held, np.zeros((0, robot.nq))):
         raise ArgumentError(
-            f"{WHO}: the constraint {held.title!r} is no function of the configuration: {WHY}. What holds it still does not stay "
+            f"the constraint {held.title!r} is no function of the configuration: {WHY}. What holds it still does not stay "
             "on a surface, and the lift would not be repeatable. Pass functions (robot, q) → h, a position or a whole pose."
         )
     lift = ExtendedJacobianLift(found, held)
     some = random_configuration(robot, seed=0, batch=(SAMPLES,))
     if np.isfinite(held.jacobian(robot, some)).all() and np.all(lift.transversality(robot, some) < LOST):
         raise ArgumentError(
-            f"{WHO}: (J; ∂h) is singular at {SAMPLES} random configurations of robot {robot.name!r}. "
+            f"(J; ∂h) is singular at {SAMPLES} random configurations of robot {robot.name!r}. "
             f"{lift.why_singular(robot, some[0])}"
         )
     return lift
 
 
-def refuse_no_redundancy(who: str, robot: Robot, task: Task) -> None:
+def refuse_no_redundancy(robot: Robot, task: Task) -> None:
     """Raise unless a task leaves the robot something to choose."""
     if robot.nv > task.size:
         return
     only = "J⁻¹ is its only lift" if robot.nv == task.size else "it has no lift"
     raise ArgumentError(
-        f"{who}: robot {robot.name!r} has {robot.nv} degrees of freedom and the task {task.size} rows: {only}, and there is "
+        f"robot {robot.name!r} has {robot.nv} degrees of freedom and the task {task.size} rows: {only}, and there is "
         "nothing to choose."
     )
 
@@ -215,7 +215,7 @@ def _constraint(robot: Robot, constraint: Constraint, size: int) -> Task:
         return as_task(robot, constraint)
     if not callable(constraint):
         raise ArgumentError(
-            f"{WHO}: `constraint` is a function (robot, q) → ({size},), or a task; got {type(constraint).__name__} "
+            f"`constraint` is a function (robot, q) → ({size},), or a task; got {type(constraint).__name__} "
             f"{constraint!r:.60}."
         )
     held = function_task(constraint, size)

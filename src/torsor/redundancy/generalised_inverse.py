@@ -62,12 +62,10 @@ def generalised_inverse_class(A: Array, X: Array, *, tolerance: float = 1e-9) ->
 
     ``A`` (m, n) and ``X`` (n, m), in any unit; ``tolerance`` of Frobenius norms relative to those of the factors, no unit.
     """
-    refuse_bad_numbers("generalised_inverse_class", tolerance=tolerance)
+    refuse_bad_numbers(tolerance=tolerance)
     A, X = _matrix("A", A), _matrix("X", X)
     if X.shape != A.shape[::-1]:
-        raise ShapeError(
-            f"generalised_inverse_class: an inverse of A {A.shape} has shape {A.shape[::-1]}, got {X.shape}."
-        )
+        raise ShapeError(f"an inverse of A {A.shape} has shape {A.shape[::-1]}, got {X.shape}.")
     AX, XA = A @ X, X @ A
     defects = {
         "I": _relative(AX @ A - A, A),
@@ -84,7 +82,7 @@ def is_partial_isometry(A: Array, *, tolerance: float = 1e-9) -> bool:
 
     ``A`` (m, n), in any unit; ``tolerance``: relative, no unit. All singular values are then 0 or 1.
     """
-    refuse_bad_numbers("is_partial_isometry", tolerance=tolerance)
+    refuse_bad_numbers(tolerance=tolerance)
     A = _matrix("A", A)
     return _relative(A @ A.T @ A - A, A) <= tolerance
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
-from torsor.border.arrays import plain_numbers
+from torsor.border.arrays import as_floats
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.geometry import mass_matrix_derivative
@@ -102,23 +102,23 @@ class GivenLift(NamedTuple):
         return slopes.reshape(*slopes.shape[:-2], *shape, robot.nv)
 
 
-def given_lift(who: str, robot: Robot, task: Task, lift: Any, q: Array, *, exact: bool = False) -> GivenLift:
+def given_lift(robot: Robot, task: Task, lift: Any, q: Array, *, exact: bool = False) -> GivenLift:
     """The argument ``lift``, checked; what a function gives is seen at q (nq,)."""
     n, m = robot.nv, task.size
     if isinstance(lift, str):
         if lift not in LIFTS:
             names = ", ".join(map(repr, LIFTS))
             raise ArgumentError(
-                f"{who}: `lift` is one of {names}, a metric ({n}, {n}), or a function (robot, q) of either; got {lift!r}."
+                f"`lift` is one of {names}, a metric ({n}, {n}), or a function (robot, q) of either; got {lift!r}."
             )
         return GivenLift(lift)
     if isinstance(lift, ExtendedJacobianLift):
         if lift.task != task:
             raise ArgumentError(
-                f"{who}: this {lift.name} lift is one of the task {lift.task.title!r}, not of {task.title!r}. Make one for this "
+                f"this {lift.name} lift is one of the task {lift.task.title!r}, not of {task.title!r}. Make one for this "
                 "task."
             )
-        lift.refuse_other_robot(f"{who}: this {lift.name} lift", robot)
+        lift.refuse_other_robot(robot)
         return GivenLift(lift.name, None, lift, False)
     if callable(lift):
         name = str(getattr(lift, "__name__", "given"))
@@ -127,15 +127,15 @@ def given_lift(who: str, robot: Robot, task: Task, lift: Any, q: Array, *, exact
         shape = value.shape
         if shape not in ((n, m), (n, n)):
             raise ShapeError(
-                f"{who}: a function as `lift` gives K ({n}, {m}), or a metric ({n}, {n}), for one configuration; got {shape}."
+                f"a function as `lift` gives K ({n}, {m}), or a metric ({n}, {n}), for one configuration; got {shape}."
             )
         return GivenLift(
             name, None, lift, shape != (n, m) or (n == m and _looks_like_a_metric(robot, q, task, value)), exact
         )
-    metric = plain_numbers(who, "lift", lift)
+    metric = as_floats("lift", lift)
     if metric.shape != (n, n):
-        raise ShapeError(f"{who}: a metric as `lift` has shape ({n}, {n}), got {metric.shape}.")
-    _refuse_no_metric(f"{who}: the metric", metric)
+        raise ShapeError(f"a metric as `lift` has shape ({n}, {n}), got {metric.shape}.")
+    _refuse_no_metric("the metric", metric)
     return GivenLift("given metric's", metric)
 
 

@@ -67,16 +67,16 @@ def lifts_agree(robot: Robot, q: ConfigurationVector, task: Task | str, *, toler
     ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``tolerance``: of ‖[M, J⁺J]‖ /
     ‖M‖, no unit. Returns a report that is true or false and says why when printed.
     """
-    q = configurations_of("lifts_agree", robot, q)
-    refuse_bad_numbers("lifts_agree", tolerance=tolerance)
+    q = configurations_of(robot, q)
+    refuse_bad_numbers(tolerance=tolerance)
     if q.size == 0:
-        raise ArgumentError(f"lifts_agree: there are no configurations to compare lifts at, `q` has shape {q.shape}.")
-    refuse_unknown("lifts_agree", q)
+        raise ArgumentError(f"there are no configurations to compare lifts at, `q` has shape {q.shape}.")
+    refuse_unknown(q)
     J = as_task(robot, task).jacobian(robot, q)
     M, K, J_plus = mass_matrix(robot, q), horizontal_lift(robot, q, task), pseudoinverse_lift(robot, q, task)
     if not (np.isfinite(K).all() and np.isfinite(J_plus).all()):
         raise ArgumentError(
-            f"lifts_agree: at some of the configurations of robot {robot.name!r} J loses rank or M is singular: there is no lift "
+            f"at some of the configurations of robot {robot.name!r} J loses rank or M is singular: there is no lift "
             "to compare. torsor.tasks.task_rank(robot, q, task) tells where."
         )
     P = J_plus @ J

@@ -34,14 +34,12 @@ def lift_function(robot: Robot, q: ConfigurationVector, task: Task | str, eta: T
     of θ along each row of the task, so that θ̇ = η · ẏ. Returns two arrays (..., nv), in units of θ per rad or m, and those by
     kg·m² or kg.
     """
-    q = configurations_of("lift_function", robot, q)
+    q = configurations_of(robot, q)
     found = as_task(robot, task)
-    eta = numbers_of("lift_function", "eta", eta, (found.size,))
+    eta = numbers_of("eta", eta, (found.size,))
     try:
         np.broadcast_shapes(q.shape[:-1], eta.shape[:-1])
     except ValueError as error:
-        raise ShapeError(
-            f"lift_function: batch axes of `q` {q.shape[:-1]} and `eta` {eta.shape[:-1]} do not go together."
-        ) from error
+        raise ShapeError(f"batch axes of `q` {q.shape[:-1]} and `eta` {eta.shape[:-1]} do not go together.") from error
     differential: Any = np.einsum("...ai,...a->...i", found.jacobian(robot, q), eta)
     return LiftedFunction(differential, np.einsum("...ij,...j->...i", inverse_mass_matrix(robot, q), differential))

@@ -35,11 +35,11 @@ def limit_in_words(robot: Robot, q: Array) -> str:
     return f"the {side} limit of {nearest_limit(robot, q)}, {bound:.6g}"
 
 
-def refuse_outside(who: str, robot: Robot, q: Array) -> None:
+def refuse_outside(robot: Robot, q: Array) -> None:
     """Raise if q (nq,), where something within the limits is to begin, is outside them."""
     if room(robot, q) < 0.0:
         raise ArgumentError(
-            f"{who}: the start is already outside the limits of robot {robot.name!r}, beyond {limit_in_words(robot, q)}. Start "
+            f"the start is already outside the limits of robot {robot.name!r}, beyond {limit_in_words(robot, q)}. Start "
             "elsewhere, pass within_limits=False, or give it other limits (robot.with_limits)."
         )
 

@@ -24,7 +24,6 @@ from torsor.redundancy.task_values import WHY, has_value
 from torsor.redundancy.tracking import Tracker
 from torsor.tasks import Task, as_task
 
-WHO = "closed_path_drift"
 OPEN = 1e-6  # of the size of a loop: how far from its start a closed one may end
 
 
@@ -112,12 +111,12 @@ def closed_path_drift(
     if False it goes on beyond, and the result says where. Raises at singular configurations, and where the task has not
     come back after the first loop, as with some rows of a twist. Configurations are compared with `torsor.difference`.
     """
-    q = single_configuration(WHO, robot, q)
+    q = single_configuration(robot, q)
     found = as_task(robot, task)
-    refuse_bad_numbers(WHO, tolerance=tolerance)
-    refuse_bad_count(WHO, "loops", loops, 1, "`loops` must be positive")
-    tracker = Tracker(WHO, robot, q, found, lift, feedback, tolerance, within_limits=within_limits)
-    way = task_path(WHO, robot, q, found, path, closed=True)
+    refuse_bad_numbers(tolerance=tolerance)
+    refuse_bad_count("loops", loops, 1, "`loops` must be positive")
+    tracker = Tracker(robot, q, found, lift, feedback, tolerance, within_limits=within_limits)
+    way = task_path(robot, q, found, path, closed=True)
     here, reference, ends, limit = q, tracker.reference.start, [q], None
     began = place(robot, q, found)
     for loop in range(loops):
@@ -136,7 +135,7 @@ def closed_path_drift(
         ends.append(here)
     if len(ends) == 1:
         raise ArgumentError(
-            f"{WHO}: robot {robot.name!r} cannot go round once within its limits: it comes to {limit}. Take a smaller path, "
+            f"robot {robot.name!r} cannot go round once within its limits: it comes to {limit}. Take a smaller path, "
             "start elsewhere on the self-motion (torsor.redundancy.self_motion), or pass within_limits=False."
         )
     qs = np.array(ends)
@@ -162,7 +161,7 @@ def _refuse_open(
         return
     why = f": {WHY}" if not has_value(robot, task) else ""
     raise ArgumentError(
-        f"{WHO}: the path is open: after one round the task is {np.linalg.norm(off):.3g} from where it began, by {vector(off)}"
+        f"the path is open: after one round the task is {np.linalg.norm(off):.3g} from where it began, by {vector(off)}"
         f"{why}. A function t → ẏ must bring the task back, and body twists with ∮ ẏ dt = 0 do not; pass a circle, points or "
         "poses (k, 4, 4) of a whole pose or orientation, or a task of positions."
     )

@@ -27,23 +27,23 @@ class Drawn(NamedTuple):
     skipped: int
 
 
-def regular_configurations(who: str, robot: Robot, task: Task | str, q: Any, configurations: int, seed: int) -> Drawn:
+def regular_configurations(robot: Robot, task: Task | str, q: Any, configurations: int, seed: int) -> Drawn:
     """Those of q (..., nq) at which the task is regular; if it is None, ``configurations`` random ones within the limits."""
     found = as_task(robot, task)
     if robot.nv < found.size:
         raise ArgumentError(
-            f"{who}: robot {robot.name!r} has {robot.nv} degrees of freedom, fewer than the {found.size} rows of the task."
+            f"robot {robot.name!r} has {robot.nv} degrees of freedom, fewer than the {found.size} rows of the task."
         )
     if q is not None:
-        given = configurations_of(who, robot, q).reshape(-1, robot.nq)
+        given = configurations_of(robot, q).reshape(-1, robot.nq)
         if len(given) == 0:
-            raise ArgumentError(f"{who}: `q` holds no configuration; leave it out for random ones.")
-        refuse_unknown(who, given)
+            raise ArgumentError("`q` holds no configuration; leave it out for random ones.")
+        refuse_unknown(given)
         good = is_regular(robot, given, _jacobian(robot, found, given), LIMIT)
         if not good.any():
-            raise ArgumentError(f"{who}: none of the configurations of robot {robot.name!r} is regular.")
+            raise ArgumentError(f"none of the configurations of robot {robot.name!r} is regular.")
         return Drawn(given[good], int(np.sum(~good)))
-    refuse_bad_count(who, "configurations", configurations, 1, "`configurations` must be positive")
+    refuse_bad_count("configurations", configurations, 1, "`configurations` must be positive")
     generator = np.random.default_rng(seed)
     drawn, skipped = np.zeros((0, robot.nq)), 0
     while len(drawn) < configurations:
@@ -52,7 +52,7 @@ def regular_configurations(who: str, robot: Robot, task: Task | str, q: Any, con
         drawn, skipped = np.concatenate([drawn, some[good]]), skipped + int(np.sum(~good))
         if skipped >= DRAWS * (1 + len(drawn)):
             raise ModelError(
-                f"{who}: the task or the mass matrix of robot {robot.name!r} is singular at {skipped} of {skipped + len(drawn)} "
+                f"the task or the mass matrix of robot {robot.name!r} is singular at {skipped} of {skipped + len(drawn)} "
                 "random configurations. torsor.tasks.task_rank(robot, q, task) tells what cannot be done, "
                 "torsor.dynamics.mass_matrix_report(robot, q) which motion meets no inertia."
             )

@@ -20,7 +20,6 @@ from torsor.redundancy.report_text import tried, vector
 from torsor.redundancy.task_values import WHY, has_value, is_integrable, kernel_brackets
 from torsor.tasks import Task, as_task
 
-WHO = "is_repeatable"
 DIFFERENCED = 1e-8  # what differences of a lift of the user's own may be off by
 
 
@@ -96,11 +95,11 @@ def is_repeatable(
     differentiated by differences, unless it is an `extended_jacobian_lift`. Returns a report that is true or false and says why
     when printed.
     """
-    refuse_strangers(WHO, robot)
-    refuse_bad_numbers(WHO, tolerance=tolerance)
+    refuse_strangers(robot)
+    refuse_bad_numbers(tolerance=tolerance)
     found = as_task(robot, task)
-    drawn = regular_configurations(WHO, robot, task, q, configurations, seed)
-    given = given_lift(WHO, robot, found, lift, drawn.q[0])
+    drawn = regular_configurations(robot, task, q, configurations, seed)
+    given = given_lift(robot, found, lift, drawn.q[0])
     drawn = _with_lift(robot, found, given, drawn)
     tolerance = max(tolerance, DIFFERENCED) if given.is_differenced else tolerance
     count, valued = len(drawn.q), has_value(robot, found) or is_integrable(robot, found, drawn.q)
@@ -136,7 +135,7 @@ def _with_lift(robot: Robot, task: Task, given: GivenLift, drawn: Drawn) -> Draw
     good = given.is_regular_at(robot, drawn.q, task)
     if not good.any():
         raise ArgumentError(
-            f"{WHO}: the {given.name} lift is singular at all {len(good)} configurations of robot {robot.name!r}. "
+            f"the {given.name} lift is singular at all {len(good)} configurations of robot {robot.name!r}. "
             f"{given.why_singular(robot, drawn.q[0])}"
         )
     return Drawn(drawn.q[good], drawn.skipped + int(np.sum(~good)))

@@ -32,7 +32,6 @@ from torsor.redundancy.task_displacement import displacement, place
 from torsor.redundancy.task_values import has_coordinates, is_frame
 from torsor.tasks import FrameTask, Task, as_task
 
-WHO = "is_riemannian_submersion"
 FIBRES = 3  # configurations whose fibres are looked at as a whole, and from how many random starts
 STARTS = 16
 SOLVED = 1e-6  # relative difference that configurations found by Newton's method may have
@@ -124,11 +123,11 @@ def is_riemannian_submersion(
     (..., nq), rad or m, or at random ``configurations`` within the limits; ``tolerance``: of both answers, no unit. Returns a
     report that is true or false and says why when printed.
     """
-    refuse_strangers(WHO, robot)
-    refuse_bad_numbers(WHO, tolerance=tolerance)
+    refuse_strangers(robot)
+    refuse_bad_numbers(tolerance=tolerance)
     found = as_task(robot, task)
     fixed = None if callable(target) else _factor_of(found, target)
-    drawn = regular_configurations(WHO, robot, task, q, configurations, seed)
+    drawn = regular_configurations(robot, task, q, configurations, seed)
     lift = connection(robot, drawn.q, found, GivenLift("inertia"))
     W = _factors_along(robot, found, target, drawn.q) if fixed is None else fixed
     defect = np.max(np.abs(W @ lift.gram @ np.swapaxes(W, -1, -2) - np.eye(found.size)), axis=(-2, -1))
@@ -190,7 +189,7 @@ def _factors_along(robot: Robot, task: Task, target: Any, qs: Array) -> Array:
     parts = place(robot, qs, task)
     pose = isinstance(task, FrameTask) and task.kind != "position"
     if not pose and not has_coordinates(task):
-        raise ArgumentError(f"{WHO}: `target` as a function is known of functions, positions and poses of one frame.")
+        raise ArgumentError("`target` as a function is known of functions, positions and poses of one frame.")
     y = parts[0] if pose else displacement(task, tuple(np.zeros_like(part) for part in parts), parts)
     y = np.broadcast_to(y, (len(qs), *y.shape[1:]))
     return np.stack([_factor_of(task, target(one)) for one in y])
@@ -201,11 +200,11 @@ def _factor_of(task: Task, target: Any) -> Array:
     m = task.size
     g = np.eye(m) if target is None else np.asarray(target, float)
     if g.shape != (m, m):
-        raise ShapeError(f"{WHO}: `target` must have shape ({m}, {m}) for this task, got {g.shape}.")
-    refuse_unknown(WHO, g, "the numbers of `target`")
+        raise ShapeError(f"`target` must have shape ({m}, {m}) for this task, got {g.shape}.")
+    refuse_unknown(g, "the numbers of `target`")
     if (off := float(np.abs(g - g.T).max())) > 1e-9 * np.abs(g).max():
-        raise ArgumentError(f"{WHO}: `target` must be symmetric, and differs from its transpose by {off:.3g}.")
+        raise ArgumentError(f"`target` must be symmetric, and differs from its transpose by {off:.3g}.")
     try:
         return np.linalg.cholesky(g).T
     except np.linalg.LinAlgError as error:
-        raise ArgumentError(f"{WHO}: `target` must be positive definite.") from error
+        raise ArgumentError("`target` must be positive definite.") from error

@@ -67,12 +67,12 @@ class Curve(NamedTuple):
 
 
 def traced_curve(
-    who: str, robot: Robot, q: Array, task: Task, step: float, longest: float, limits: bool, tolerance: float
+    robot: Robot, q: Array, task: Task, step: float, longest: float, limits: bool, tolerance: float
 ) -> Curve:
     """The fibre through q (nq,) in steps of √Σ dq², or smaller ones if it is a small loop."""
 
     def trace(step: float, longest: float) -> Trace:
-        return Trace(who, robot, q, task, step, longest, limits, tolerance)
+        return Trace(robot, q, task, step, longest, limits, tolerance)
 
     small = 0.25 * radius_of_curvature(robot, q, task)
     while small < step:
@@ -103,9 +103,9 @@ class Trace:
     """Follows a self-motion of one dimension from q."""
 
     def __init__(
-        self, who: str, robot: Robot, q: Array, task: Task, step: float, longest: float, limits: bool, tolerance: float
+        self, robot: Robot, q: Array, task: Task, step: float, longest: float, limits: bool, tolerance: float
     ) -> None:
-        self.who, self.robot, self.q, self.task, self.step, self.longest = who, robot, q, task, step, longest
+        self.robot, self.q, self.task, self.step, self.longest = robot, q, task, step, longest
         self.limits, self.tolerance = limits, max(tolerance, FINEST)
         self.tangent = self_motion_direction(robot, q, task)
         # Some rows of a twist turn with it: how far they are from where they were is known to first order nearby alone.
@@ -156,7 +156,7 @@ class Trace:
             speed = np.sqrt(2.0 * kinetic_energy(self.robot, y[:-1], z))
             return np.append(configuration_rate(self.robot, y[:-1], z), speed)
 
-        integrators: Any = scipy_module("integrate", self.who)
+        integrators: Any = scipy_module("integrate")
         start, fine = np.append(self.q, 0.0), self.tolerance
         first = min(1e-2 * self.step, self.longest)  # steps grow tenfold at once where that is too short
         return integrators.DOP853(rate, 0.0, start, self.longest, rtol=fine, atol=fine, first_step=first)

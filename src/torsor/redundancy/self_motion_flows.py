@@ -42,7 +42,6 @@ class Along(NamedTuple):
 
 
 def sampled_flows(
-    who: str,
     robot: Robot,
     q: Array,
     task: Task,
@@ -55,7 +54,7 @@ def sampled_flows(
 ) -> Flows:
     """Flows with unit speed √Σ v² at their start; those that end stay where they are."""
     s = np.linspace(0.0, STEPS * step, STEPS + 1)
-    along, ends = _integrated_flows(who, robot, q, task, float(s[-1]), flows, seed, tolerance)
+    along, ends = _integrated_flows(robot, q, task, float(s[-1]), flows, seed, tolerance)
     samples = along(s)
     qs, lengths = np.moveaxis(samples.q, 1, 0).copy(), samples.length[-1].copy()
     for k in range(flows):
@@ -82,7 +81,7 @@ def sampled_flows(
 
 
 def _integrated_flows(
-    who: str, robot: Robot, q: Array, task: Task, end: float, flows: int, seed: int, tolerance: float
+    robot: Robot, q: Array, task: Task, end: float, flows: int, seed: int, tolerance: float
 ) -> tuple[Callable[[Array], Along], list[str]]:
     """All flows together; where one comes to a singular configuration it stays, and the others go on."""
     shape, moving, ends = (flows, robot.nq), np.full(flows, True), [f"{STEPS} steps"] * flows
@@ -106,7 +105,7 @@ def _integrated_flows(
     curves: list[Callable[[Array], Array]] = []  # from one of these times to the next
     times, finished = [0.0], False
     while not finished:
-        run = integrated(who, rate, (times[-1], end), y, tolerance, np.ones(len(y)), shortest=SHORTEST)
+        run = integrated(rate, (times[-1], end), y, tolerance, np.ones(len(y)), shortest=SHORTEST)
         if not run.finished:
             at = run.y[: flows * robot.nq].reshape(shape)
             for k in _most_singular(robot, task, at, moving):

@@ -14,11 +14,11 @@ from torsor.motion.quaternions_along import with_unit_quaternions
 from torsor.redundancy.connection import configurations_of
 
 
-def single_configuration(who: str, robot: Robot, q: Any) -> Array:
+def single_configuration(robot: Robot, q: Any) -> Array:
     """``q`` (nq,) checked: one configuration of finite numbers, quaternions of length one."""
-    q = configurations_of(who, robot, q)
+    q = configurations_of(robot, q)
     if q.ndim != 1:
-        raise ShapeError(f"{who}: one motion has one start (nq,), got {q.shape}; call it for each of them.")
-    refuse_unknown(who, q, "the configuration")
-    refuse_zero_quaternions(who, robot, q)
+        raise ShapeError(f"one motion has one start (nq,), got {q.shape}; call it for each of them.")
+    refuse_unknown(q, "the configuration")
+    refuse_zero_quaternions(robot, q)
     return np.asarray(with_unit_quaternions(robot, q))

@@ -77,11 +77,11 @@ def is_integrable(robot: Robot, task: Task, q: Array) -> bool:
     return bool(np.all(kernel_brackets(robot, task, np.concatenate([q.reshape(-1, robot.nq), some])) < ROUNDING))
 
 
-def refuse_no_manifold(who: str, robot: Robot, task: Task, q: Array) -> None:
+def refuse_no_manifold(robot: Robot, task: Task, q: Array) -> None:
     """Raise where ker J is not integrable: what holds the rows still leads out of every surface."""
     if not is_integrable(robot, task, q):
         raise ArgumentError(
-            f"{who}: this task has no self-motion manifold, for {WHY}. Hold the whole pose or orientation, a position "
+            f"this task has no self-motion manifold, for {WHY}. Hold the whole pose or orientation, a position "
             "(torsor.position_task) or a function of q (torsor.function_task) instead."
         )
 

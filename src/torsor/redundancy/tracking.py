@@ -99,7 +99,6 @@ class Tracker:
 
     def __init__(
         self,
-        who: str,
         robot: Robot,
         q: Array,
         task: Task,
@@ -109,19 +108,19 @@ class Tracker:
         *,
         within_limits: bool = False,
     ) -> None:
-        self.who, self.robot, self.task, self.tolerance, self.feedback = who, robot, task, tolerance, feedback
+        self.robot, self.task, self.tolerance, self.feedback = robot, task, tolerance, feedback
         self.within_limits = within_limits
         if within_limits:
-            refuse_outside(who, robot, q)
+            refuse_outside(robot, q)
         if task.size > robot.nv:
             raise ArgumentError(
-                f"{who}: robot {robot.name!r} has {robot.nv} degrees of freedom, fewer than the {task.size} rows of the task: no "
+                f"robot {robot.name!r} has {robot.nv} degrees of freedom, fewer than the {task.size} rows of the task: no "
                 "joint motion does all of it."
             )
         if not (np.ndim(feedback) == 0 and np.isfinite(feedback) and feedback >= 0):
-            raise ArgumentError(f"{who}: `feedback` must be one number, finite and not negative, got {feedback!r:.60}.")
-        self.given = given_lift(who, robot, task, lift, q)
-        self.reference: Reference = _reference(who, robot, q, task) if feedback else _Nowhere()
+            raise ArgumentError(f"`feedback` must be one number, finite and not negative, got {feedback!r:.60}.")
+        self.given = given_lift(robot, task, lift, q)
+        self.reference: Reference = _reference(robot, q, task) if feedback else _Nowhere()
 
     def velocity(self, q: Array, y_rate: Array, reference: Array) -> Array:
         """v (nv,) = K (ẏ + feedback · error)."""
@@ -134,13 +133,12 @@ class Tracker:
 
         def rate(t: float, y: Array) -> Array:
             here, carried, y_rate = y[:split], y[split:], np.asarray(leg(t), float)
-            refuse_unknown(self.who, y_rate, f"the path's velocities, here at t = {t:.6g} of a leg,")
+            refuse_unknown(y_rate, f"the path's velocities, here at t = {t:.6g} of a leg,")
             v = self.velocity(here, y_rate, carried)
             return np.concatenate([configuration_rate(self.robot, here, v), self.reference.rate(carried, y_rate)])
 
         start = np.concatenate([with_unit_quaternions(self.robot, q), reference])
         run = integrated(
-            self.who,
             rate,
             (0.0, 1.0),
             start,
@@ -166,7 +164,7 @@ class Tracker:
         weight = f" Its mass matrix is nearly singular (condition {condition:.1e})." if condition > 1e5 else ""
         choice = f" {why}" if (why := self.given.why_singular(self.robot, q)) else ""
         return ArgumentError(
-            f"{self.who}: robot {self.robot.name!r} cannot go on after t = {t:.6g} of this leg, at q = {where}: the lift runs "
+            f"robot {self.robot.name!r} cannot go on after t = {t:.6g} of this leg, at q = {where}: the lift runs "
             f"away, as it does at singular configurations. J has {report}.{weight}{choice} Take a path that keeps away from it, "
             "or start elsewhere on the self-motion (torsor.redundancy.self_motion)."
         )
@@ -192,12 +190,12 @@ class _Limits:
         return None
 
 
-def _reference(who: str, robot: Robot, q: Array, task: Task) -> Reference:
+def _reference(robot: Robot, q: Array, task: Task) -> Reference:
     if isinstance(task, FrameTask) and task.kind in ("pose", "orientation"):
         return _Pose(robot, q, task)
     if _has_turning_rows(task):
         raise ArgumentError(
-            f"{who}: feedback is known of a whole pose or orientation, of positions and functions, and of selections and stacks "
+            "feedback is known of a whole pose or orientation, of positions and functions, and of selections and stacks "
             "of the latter; pass feedback=0, or another task."
         )
     return _Coordinates(robot, q, task)

@@ -13,12 +13,12 @@ from torsor.tasks import Task
 from torsor.tasks.public import task_rank
 
 
-def vertical_basis(who: str, robot: Robot, task: Task, q: Array) -> Array:
+def vertical_basis(robot: Robot, task: Task, q: Array) -> Array:
     """Z (nv − m, nv), orthonormal rows with J Zᵀ = 0 at q (nq,); raises where J loses rank."""
     _, sigma, rows = np.linalg.svd(np.asarray(task.jacobian(robot, q)))
     if not sigma[-1] > LOST * sigma[0]:
         raise ArgumentError(
-            f"{who}: the task is singular at q0 = {vector(q)} of robot {robot.name!r}: J has {task_rank(robot, q, task)}. "
+            f"the task is singular at q0 = {vector(q)} of robot {robot.name!r}: J has {task_rank(robot, q, task)}. "
             "Take another q0."
         )
     return np.asarray(rows[task.size :])

@@ -68,7 +68,7 @@ def inverse_kinematics(
         print(found)                                                    # how many, how well, and why not
         q = found.q[found.success]
     """
-    refuse_strangers(WHO, robot, targets, start)
+    refuse_strangers(robot, targets, start)
     if not isinstance(frame, str):
         raise ArgumentTypeError(
             f"{WHO}: `frame` must be the name of a frame, got {type(frame).__name__}: the frame comes before its targets, as in "
