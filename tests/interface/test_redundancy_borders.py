@@ -8,7 +8,7 @@ import pytest
 import torsor
 from torsor.motion.integration import integrated
 from torsor.redundancy import circle
-from torsor.redundancy.task_values import has_value, kernel_brackets
+from torsor.redundancy.task_places import has_value, kernel_brackets
 
 pytestmark = pytest.mark.compiled
 PANDA, PANDA_Q = torsor.robots.panda(), np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.9, 0.6])

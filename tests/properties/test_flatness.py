@@ -21,7 +21,7 @@ from torsor.motion import (
     is_flat,
     transport_factor,
 )
-from torsor.motion.flatness import _is_regular, _relative_curvature
+from torsor.motion.curvature import _is_regular, _relative_curvature
 
 DATA = Path(__file__).parents[1] / "data"
 FLAT = ("constant_M", "flat_nonconstant_M")

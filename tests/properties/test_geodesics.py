@@ -30,7 +30,7 @@ from torsor.motion import (
     parallel_transport,
 )
 from torsor.motion._geodesic_between import MOST_STEPS
-from torsor.motion.quaternions_along import with_nearby_quaternions
+from torsor.motion.integration import with_nearby_quaternions
 
 pytestmark = pytest.mark.compiled  # thousands of evaluations for each motion
 TOLERANCE = 1e-10  # what is asked of the energy, unless said otherwise

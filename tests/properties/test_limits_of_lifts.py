@@ -7,7 +7,7 @@ import pytest
 
 import torsor
 from torsor.redundancy import circle
-from torsor.redundancy.limit_margin import leaves_limits
+from torsor.redundancy.configurations import leaves_limits
 
 pytestmark = pytest.mark.compiled  # thousands of calls for one state each
 FREE = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 0.8, 0.5])

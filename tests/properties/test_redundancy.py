@@ -8,8 +8,7 @@ from property_strategies import cases, mass_condition, robots, seeds
 
 import torsor
 from torsor.geometry.freedoms import structure_constants
-from torsor.redundancy.regular_configurations import LIMIT
-from torsor.redundancy.regularity import is_regular
+from torsor.redundancy.configurations import LIMIT, is_regular
 
 LIFTS = ("inertia", "pseudoinverse")
 REGULAR = 1e3  # condition of the Jacobian of a task that is taken

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.redundancy.angle_difference import angle_difference
-from torsor.redundancy.pieces_met import pieces_met
+from torsor.redundancy._self_motion_components import pieces_met
+from torsor.redundancy.configurations import angle_difference
+from torsor.redundancy.fibres import singular_nearby
 from torsor.redundancy.report_text import vector
-from torsor.redundancy.singular_configuration import singular_nearby
-from torsor.redundancy.task_displacement import place
+from torsor.redundancy.task_places import place
 
 pytestmark = pytest.mark.compiled  # thousands of calls for one state each
 LENGTHS = np.array([0.5, 0.4, 0.3])

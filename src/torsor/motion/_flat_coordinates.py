@@ -13,6 +13,7 @@ from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strange
 from torsor.errors import ModelError, ShapeError
 from torsor.functions.public.dynamics import friction_forces, gravity_forces
 from torsor.model import Robot
+from torsor.motion.curvature import is_flat
 from torsor.motion.factor_transport import (
     Advice,
     CarriedFactor,
@@ -21,7 +22,6 @@ from torsor.motion.factor_transport import (
     require_plain_velocities,
     transport_factor,
 )
-from torsor.motion.flatness import is_flat
 from torsor.motion.integration import RUN_INSIDE
 
 STRAIGHT = Advice(

@@ -22,8 +22,7 @@ from torsor.functions.public.dynamics import kinetic_energy, mass_matrix_report
 from torsor.functions.public.geometry import geodesic_acceleration
 from torsor.mechanics.kinematics.manifold import configuration_rate
 from torsor.model import Robot
-from torsor.motion.integration import RUN_INSIDE, SHORTEST, Effort, held, integrated
-from torsor.motion.quaternions_along import with_unit_quaternions
+from torsor.motion.integration import RUN_INSIDE, SHORTEST, Effort, held, integrated, with_unit_quaternions
 
 
 @dataclass(frozen=True, eq=False)

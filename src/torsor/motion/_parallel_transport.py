@@ -19,9 +19,7 @@ from torsor.functions.public.geometry import covariant_derivative, geodesic_acce
 from torsor.mechanics.kinematics.manifold import configuration_rate, velocity_of_rate
 from torsor.model import Robot
 from torsor.motion._geodesic import Geodesic
-from torsor.motion.integration import RUN_INSIDE, held, integrated
-from torsor.motion.optional_scipy import scipy_module
-from torsor.motion.quaternions_along import with_nearby_quaternions
+from torsor.motion.integration import RUN_INSIDE, held, integrated, scipy_module, with_nearby_quaternions
 
 Curve = Callable[[float], tuple[Array, Array]]  # time s → q (..., nq), v (..., nv)
 

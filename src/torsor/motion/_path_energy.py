@@ -22,7 +22,7 @@ from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.functions.public.kinematics import difference, integrate
 from torsor.mechanics.kinematics.manifold import increment_rate
 from torsor.model import Robot
-from torsor.motion.quaternions_along import has_plain_velocities
+from torsor.motion.integration import has_plain_velocities
 
 Path = Annotated[Array, "... * nq"]  # configurations at equal times
 

@@ -23,8 +23,7 @@ from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.geometry import christoffel_symbols_second_kind
 from torsor.model import Robot
-from torsor.motion.integration import RUN_INSIDE, held, integrated
-from torsor.motion.quaternions_along import has_plain_velocities
+from torsor.motion.integration import RUN_INSIDE, has_plain_velocities, held, integrated
 
 DRIFT = 1e-8  # of NᵀN from M, with unit diagonal: more is refused
 NEAR = 1e8  # condition number of M, with unit diagonal: more is too close to a singular configuration

@@ -1,17 +1,22 @@
-"""Integrating over time to a stated accuracy: Dormand and Prince's method of order 8, from SciPy."""
+"""Integrating motions to a stated accuracy by Dormand and Prince's method of order 8, from SciPy; unit quaternions along them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from torsor.arrays.typing import Array
-from torsor.motion.optional_scipy import scipy_module
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import MissingDependency
+from torsor.model import Robot
+from torsor.model.joints import SCREW_KINDS
+from torsor.model.structure import Coordinate
 
 FINEST = 2.5e-14  # the smallest relative tolerance that rounding lets an integrator keep
+ROUNDING = 4.0 * float(np.finfo(float).eps)  # relative: no root is known better
 SHORTEST = 1e-9  # step, as a fraction of the whole: where steps get shorter than this, something runs away
 ATTEMPTS = 6
 RUN_INSIDE = (  # of what does not itself
@@ -97,3 +102,55 @@ def held(tolerance: float, attempt: Callable[[float], tuple[T, float]]) -> tuple
             break
         finest = max(FINEST, 0.3 * finest * max(tolerance / drift, 1e-3))
     return result, drift
+
+
+def sign_change(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function with a change of sign between low and high is zero (Brent); high if rounding hides the change."""
+    if (function(low) < 0.0) == (function(high) < 0.0):
+        return high
+    optimisers: Any = scipy_module("optimize")
+    return float(optimisers.brentq(function, low, high, xtol=FINEST * (high - low), rtol=ROUNDING, maxiter=200))
+
+
+def scipy_module(name: str) -> Any:
+    """The module ``scipy.name``, imported when it is first needed: `import torsor` does not need it."""
+    try:
+        return importlib.import_module(f"scipy.{name}")
+    except ImportError as error:
+        raise MissingDependency("needs SciPy: pip install 'torsor[motion]'.") from error
+
+
+def has_plain_velocities(robot: Robot) -> bool:
+    """Whether v = q̇ and q ⊕ v = q + v: every joint has one number."""
+    return all(kind in SCREW_KINDS for kind in robot.structure.kinds)
+
+
+def with_unit_quaternions(robot: Robot, q: ConfigurationVector) -> ConfigurationVector:
+    """The same configurations (..., nq), quaternions of length one."""
+    parts = _quaternions(robot)
+    q = np.array(q) if parts else q
+    for part in parts:
+        q[..., part] /= np.linalg.norm(q[..., part], axis=-1, keepdims=True)
+    return q
+
+
+def with_nearby_quaternions(robot: Robot, path: Array) -> Array:
+    """The same configurations (..., K, nq), each quaternion with the length one and the sign nearest to the one before."""
+    path = with_unit_quaternions(robot, path)
+    for part in _quaternions(robot):
+        quats = path[..., part]
+        flips = np.where(np.sum(quats[..., 1:, :] * quats[..., :-1, :], axis=-1) < 0.0, -1.0, 1.0)
+        quats[..., 1:, :] *= np.cumprod(flips, axis=-1)[..., None]
+    return path
+
+
+def _blocks(robot: Robot) -> Iterator[tuple[Coordinate, str]]:
+    """Each block of q and v, with the kind of the joint that owns it."""
+    s = robot.structure
+    for i, kind in enumerate(s.kinds):
+        if (c := s.coordinate_of(i)).name == s.joints[i]:
+            yield c, kind
+
+
+def _quaternions(robot: Robot) -> list[slice]:
+    return [slice(c.q.stop - 4, c.q.stop) for c, kind in _blocks(robot) if kind in ("spherical", "free")]

@@ -20,7 +20,7 @@ from torsor.functions.public.geometry import christoffel_symbols_second_kind
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.motion._path_energy import path_energy, path_energy_gradient, steps_of
-from torsor.motion.optional_scipy import scipy_module
+from torsor.motion.integration import scipy_module
 
 STEP = 1e-5  # rad or m; differences of the gradient are then good to 1e-10
 LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e12

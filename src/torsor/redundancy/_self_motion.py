@@ -1,12 +1,15 @@
 """Self-motion manifolds: all that a robot can do without its task noticing, from one configuration.
 
-With nv − m = 1 the fibre is a curve (`self_motion_curve`), with more it is sampled by flows (`self_motion_flows`), if it exists:
-ker J of some rows of a twist need not be integrable (`task_values`).
+With nv − m = 1 the fibre is a curve (`self_motion_curve`). With more it is sampled by null-space flows q' = (1 − J⁺J) w with
+random constant w, if it exists: ker J of some rows of a twist need not be integrable (`task_places`).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,21 +17,30 @@ from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers
 from torsor.errors import ArgumentError
+from torsor.functions.public.dynamics import kinetic_energy
+from torsor.functions.public.kinematics import configuration_rate
 from torsor.model import Robot
-from torsor.redundancy.angle_difference import same_configuration, turns_between
-from torsor.redundancy.limit_margin import refuse_outside
-from torsor.redundancy.regularity import LOST
+from torsor.motion.integration import integrated, sign_change, with_unit_quaternions
+from torsor.redundancy.configurations import (
+    LOST,
+    leaves_limits,
+    limit_in_words,
+    refuse_outside,
+    same_configuration,
+    single_configuration,
+    turns_between,
+)
+from torsor.redundancy.fibres import SingularConfiguration, singular_nearby
 from torsor.redundancy.report_text import vector
 from torsor.redundancy.self_motion_curve import traced_curve
-from torsor.redundancy.self_motion_flows import sampled_flows
-from torsor.redundancy.single_configuration import single_configuration
-from torsor.redundancy.singular_configuration import SingularConfiguration, singular_nearby
-from torsor.redundancy.task_displacement import displacement, place
-from torsor.redundancy.task_values import has_value, is_frame, refuse_no_manifold
+from torsor.redundancy.task_places import displacement, has_value, is_frame, place, refuse_no_manifold
 from torsor.tasks import Task, as_task
-from torsor.tasks.public import task_rank
+from torsor.tasks.public import pseudoinverse_lift, task_rank
 
 MEASURED = 1e-6  # what a task of rows without a value may seem to move by
+SHORTEST = 1e-6  # step, as a fraction of the whole: shorter ones mean a singular configuration
+STEPS = 20  # of each flow
+SINGULAR = 1e-5  # ratio of singular values of J at which flows end, where one of them cannot go on
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +53,7 @@ class SelfMotion:
     the flows; of a closed curve until it is back modulo whole turns of every revolute joint, though a joint that has turned be
     elsewhere with its cables. ``start``: the sample at which it began. ``ends``: why the curve ends, in words, backwards and
     forwards, or why each of the flows does; a flow that has ended stays where it is. ``task_error``: how far the task moved at
-    most, m and rad as numbers; NaN if it has no value to measure that by (`task_values`). ``singular``: the singular
+    most, m and rad as numbers; NaN if it has no value to measure that by. ``singular``: the singular
     configurations at the ends of a curve, each once. A curve that ends in some is the arc of the fibre between them:
     `self_motion_components` has the other arcs that meet there. ``missed``: singular configurations that the curve passes beside,
     with the task less than 1e-6 of the largest singular value of J away; it bends sharply there.
@@ -192,3 +204,108 @@ def _task_error(robot: Robot, q: Array, qs: Array, task: Task) -> float:
     began = tuple(np.broadcast_to(part, (len(qs), *part.shape)) for part in place(robot, q, task))
     error = float(np.max(np.abs(displacement(task, began, place(robot, qs, task))), initial=0.0))
     return error if error < MEASURED or has_value(robot, task) else np.nan
+
+
+class Flows(NamedTuple):
+    """Samples q (D, K, nq) along flows from one configuration, their lengths (D,), m·√kg, and why each ended."""
+
+    q: Array
+    length: Array
+    ends: tuple[str, ...]
+
+
+class Along(NamedTuple):
+    """At times (K,): q (K, D, nq) of all flows, their lengths in the inertia metric (K, D) and √Σ dq² (K, D)."""
+
+    q: Array
+    length: Array
+    way: Array
+
+
+def sampled_flows(
+    robot: Robot,
+    q: Array,
+    task: Task,
+    step: float,
+    longest: float,
+    limits: bool,
+    flows: int,
+    seed: int,
+    tolerance: float,
+) -> Flows:
+    """Flows with unit speed √Σ v² at their start; those that end stay where they are."""
+    s = np.linspace(0.0, STEPS * step, STEPS + 1)
+    along, ends = _integrated_flows(robot, q, task, float(s[-1]), flows, seed, tolerance)
+    samples = along(s)
+    qs, lengths = np.moveaxis(samples.q, 1, 0).copy(), samples.length[-1].copy()
+    for k in range(flows):
+
+        def configurations(t: Array, k: int = k) -> Array:
+            return along(t).q[:, k]
+
+        def left(t: float, k: int = k) -> float:
+            return longest - float(along(np.array([t])).way[0, k])
+
+        stops = []
+        if limits and (when := leaves_limits(robot, configurations, s)) is not None:
+            stops.append((when, limit_in_words(robot, configurations(np.array([when]))[0])))
+        if (beyond := np.flatnonzero(samples.way[:, k] > longest)).size:
+            last = max(int(beyond[0]), 1)
+            stops.append(
+                (sign_change(left, float(s[last - 1]), float(s[last])), f"where {longest:g} rad or m were reached")
+            )
+        if stops:
+            when, ends[k] = min(stops)
+            there = along(np.array([when]))
+            qs[k, s > when], lengths[k] = there.q[0, k], there.length[0, k]
+    return Flows(with_unit_quaternions(robot, np.ascontiguousarray(qs)), lengths, tuple(ends))
+
+
+def _integrated_flows(
+    robot: Robot, q: Array, task: Task, end: float, flows: int, seed: int, tolerance: float
+) -> tuple[Callable[[Array], Along], list[str]]:
+    """All flows together; where one comes to a singular configuration it stays, and the others go on."""
+    shape, moving, ends = (flows, robot.nq), np.full(flows, True), [f"{STEPS} steps"] * flows
+
+    def projected(at: Array) -> Array:
+        J = np.broadcast_to(task.jacobian(robot, at), (flows, task.size, robot.nv))
+        v = w - np.einsum("fia,faj,fj->fi", pseudoinverse_lift(robot, at, task), J, w)
+        return np.where(moving[:, None], v, 0.0)
+
+    w = np.random.default_rng(seed).normal(size=(flows, robot.nv))
+    starts = np.broadcast_to(q, shape)
+    w = w / np.linalg.norm(projected(starts), axis=-1, keepdims=True)
+
+    def rate(s: float, y: Array) -> Array:
+        at = y[: flows * robot.nq].reshape(shape)
+        v = projected(at)
+        lengths = [np.sqrt(2.0 * kinetic_energy(robot, at, v)), np.linalg.norm(v, axis=-1)]
+        return np.concatenate([configuration_rate(robot, at, v).ravel(), *lengths])
+
+    y = np.concatenate([starts.ravel(), np.zeros(2 * flows)])
+    curves: list[Callable[[Array], Array]] = []  # from one of these times to the next
+    times, finished = [0.0], False
+    while not finished:
+        run = integrated(rate, (times[-1], end), y, tolerance, np.ones(len(y)), shortest=SHORTEST)
+        if not run.finished:
+            at = run.y[: flows * robot.nq].reshape(shape)
+            for k in _most_singular(robot, task, at, moving):
+                moving[k], ends[k] = False, f"a singular configuration near q = {vector(at[k])}"
+        if run.curve is not None:
+            curves.append(run.curve)
+            times.append(run.t)
+        y, finished = run.y, run.finished
+
+    def along(s: Array) -> Along:
+        y = np.array([curves[bisect_left(times, x, 1, len(curves)) - 1](x) for x in s])
+        return Along(y[:, : -2 * flows].reshape(len(y), *shape), y[:, -2 * flows : -flows], y[:, -flows:])
+
+    return along, ends
+
+
+def _most_singular(robot: Robot, task: Task, q: Array, moving: Array) -> Array:
+    """The numbers of the flows at q (D, nq) that are at singular configurations, of those that move; one at least."""
+    J = np.broadcast_to(task.jacobian(robot, q), (len(q), task.size, robot.nv))
+    sigma = np.linalg.svd(J, compute_uv=False)
+    ratio = np.where(moving, sigma[:, -1] / np.maximum(sigma[:, 0], 1e-300), np.inf)
+    return np.flatnonzero(ratio <= max(float(ratio.min()), SINGULAR))

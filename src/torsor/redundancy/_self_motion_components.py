@@ -1,4 +1,16 @@
-"""How many pieces does a self-motion manifold have? Ways of doing one task that no self-motion leads from one to another."""
+"""How many pieces does a self-motion manifold have? Configurations for one task that no self-motion leads from one to another.
+
+With several dimensions, the null-space flow q' = (1 − J⁺J) (q_other − q) is followed from each solution towards each other
+one, in steps that Newton's method takes back to the fibre. It gets there or stops where the rest of the way is orthogonal to the
+fibre; then another one may help.
+
+The number of pieces found from random starts is a lower bound. Pieces that were met once or twice tell of others that were not
+met at all. With f₁ pieces met by one start and f₂ by two, of n starts::
+
+    f₁ / n                       probability that one more start meets a new piece [Good53]
+    f₁ (f₁ − 1) / (2 (f₂ + 1))   how many pieces at least were not met, on average [Chao84], in its form without bias
+    (1 − p)ⁿ                     probability that none of n starts meets a piece to which a share p of them leads
+"""
 
 from __future__ import annotations
 
@@ -10,20 +22,21 @@ from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers
 from torsor.errors import ArgumentError
+from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.redundancy._self_motion import SelfMotion
+from torsor.redundancy.configurations import LOST, angle_difference, refuse_outside, room, single_configuration
 from torsor.redundancy.fibre_arcs import FibreArcs
-from torsor.redundancy.joined_solutions import joined_groups
-from torsor.redundancy.limit_margin import refuse_outside
-from torsor.redundancy.other_solutions import solutions
-from torsor.redundancy.pieces_met import PiecesMet, pieces_met
-from torsor.redundancy.regularity import LOST
-from torsor.redundancy.single_configuration import single_configuration
-from torsor.redundancy.singular_configuration import SingularConfiguration, singular_nearby
-from torsor.redundancy.task_displacement import place
-from torsor.redundancy.task_values import WHY, has_value
+from torsor.redundancy.fibres import SingularConfiguration, singular_nearby, solutions
+from torsor.redundancy.task_places import WHY, displacement, has_value, place
 from torsor.tasks import Task, as_task
-from torsor.tasks.public import task_rank
+from torsor.tasks.public import pseudoinverse_lift, task_rank
+
+STEPS = 120
+LARGEST = 0.15  # step, rad or m
+THERE = 1e-4  # rad or m
+MISSED = 0.05  # probability with which a piece may be missed by all starts
+FIRST = 10  # starts after which the pieces are counted first; then after twice as many, and so on
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,3 +190,94 @@ def _singular_start(robot: Robot, q: Array, task: Task) -> SingularConfiguration
             f"known to second order: J has {task_rank(robot, q, task, tolerance=LOST)}. Start elsewhere on the self-motion."
         )
     return found
+
+
+def joined_groups(robot: Robot, task: Task, qs: Array, *, within_limits: bool = False) -> list[list[int]]:
+    """Numbers of configurations (k, nq) in groups that self-motions join, within the limits if asked; the first one's first."""
+    k = len(qs)
+    group = list(range(k))
+    pairs = [(i, j) for i in range(k) for j in range(k) if i != j]
+    if pairs:
+        first, second = np.array(pairs).T
+        arrives = _arrives(robot, task, qs[first], qs[second], within_limits)
+        for (i, j), there in zip(pairs, arrives, strict=True):
+            if there and group[i] != group[j]:
+                low, high = sorted((group[i], group[j]))
+                group = [low if name == high else name for name in group]
+    return [[i for i in range(k) if group[i] == name] for name in sorted(set(group))]
+
+
+def _arrives(robot: Robot, task: Task, q: Array, goal: Array, within_limits: bool) -> Array:
+    """Whether the flows from q (B, nq) towards goal (B, nq) get there (B,), and never leave the limits on the way if asked."""
+    target, inside = place(robot, q, task), np.full(len(q), True)
+    shape = (len(q), task.size, robot.nv)
+    for _ in range(STEPS):
+        to_goal = angle_difference(robot, q, goal)
+        J = np.broadcast_to(task.jacobian(robot, q), shape)
+        K = np.nan_to_num(pseudoinverse_lift(robot, q, task))
+        along = to_goal - np.einsum("bia,baj,bj->bi", K, J, to_goal)
+        back = np.einsum("bia,ba->bi", K, displacement(task, place(robot, q, task), target))
+        q = integrate(robot, q, _shortened(along) + _shortened(back))
+        if within_limits:
+            inside &= room(robot, q) >= -THERE
+    close = np.linalg.norm(angle_difference(robot, q, goal), axis=-1) < THERE
+    return np.asarray(
+        inside & close & (np.linalg.norm(displacement(task, place(robot, q, task), target), axis=-1) < THERE)
+    )
+
+
+def _shortened(step: Array) -> Array:
+    size = np.linalg.norm(step, axis=-1, keepdims=True)
+    return np.asarray(step * np.minimum(1.0, LARGEST / np.maximum(size, 1e-300)))
+
+
+@dataclass(frozen=True)
+class PiecesMet:
+    """What random starts tell of the number of pieces.
+
+    ``growth``: pairs (starts, pieces met by them), in the order of the starts, doubling, the last with all of them. ``once`` and
+    ``twice``: how many pieces were met by one start, and by two.
+    """
+
+    growth: tuple[tuple[int, int], ...]
+    once: int
+    twice: int
+
+    @property
+    def chance_of_new(self) -> float:
+        """About how probable it is that one more start meets a new piece [Good53]; 1 if there was no start."""
+        starts = self.growth[-1][0]
+        return self.once / starts if starts else 1.0
+
+    @property
+    def expected_more(self) -> float:
+        """About how many pieces, at least, no start has met [Chao84]."""
+        return self.once * (self.once - 1) / (2 * (self.twice + 1))
+
+    @property
+    def hidden_share(self) -> float:
+        """Pieces to which a smaller share of the starts leads than this are missed with a probability above 5 %."""
+        starts = self.growth[-1][0]
+        return 1.0 - MISSED ** (1.0 / starts) if starts else 1.0
+
+    def __str__(self) -> str:
+        if not self.growth[-1][0]:
+            return "no random start was led to where the task is, so nothing is known of others"
+        counts = ", ".join(f"{pieces} by {count}" for count, pieces in self.growth)
+        more = (
+            f"{self.once} by one start only, which tells of {self.expected_more:.2g} more or above, and one more start meets a "
+            f"new one with a probability of about {self.chance_of_new:.1g}"
+        )
+        return (
+            f"a lower bound; met by random starts: {counts}; {more if self.once else 'none by one start only'}; a piece to which "
+            f"fewer than {100 * self.hidden_share:.2g} % of the starts lead may be missing"
+        )
+
+
+def pieces_met(piece_of_start: Array) -> PiecesMet:
+    """From the number of the piece that each random start met (n,), in their order."""
+    n = len(piece_of_start)
+    counts = np.unique(piece_of_start, return_counts=True)[1]
+    marks = [FIRST * 2**k for k in range(32) if FIRST * 2**k < n] + [n]
+    growth = tuple((mark, len(set(piece_of_start[:mark].tolist()))) for mark in marks)
+    return PiecesMet(growth, int(np.sum(counts == 1)), int(np.sum(counts == 2)))

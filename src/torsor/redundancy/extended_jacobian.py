@@ -14,6 +14,13 @@ With ∂_k E, exact from the kinematic Hessian and the second derivatives of h :
 
 K is also the horizontal lift of the metric EᵀE, in which ker J and ker ∂h are orthogonal. Where J has full rank and E has not,
 some self-motion leaves h as it is: an algorithmic singularity, in which the choice of h fails and not the robot.
+
+Such functions are found from an objective g: along a fibre of the task it is stationary where its slope has no part in ker J.
+With P = 1 − J⁺J, and a basis Z₀ of ker J at one configuration, that is nv − m equations [Bai85]::
+
+    h(q) = Z₀ᵀ P(q) ∂g(q) = 0
+
+as long as Z₀ᵀ is regular on ker J, as it is near q₀. Bases of ker J itself cannot in general be carried along.
 """
 
 from __future__ import annotations
@@ -23,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torsor.arrays import concat, matmul, transpose
+from torsor.arrays import as_numbers, concat, constant, matmul, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, TaskLift
 from torsor.border import explained
 from torsor.border.numbers import refuse_strangers
@@ -31,17 +38,20 @@ from torsor.errors import ArgumentError
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot, random_configuration
-from torsor.redundancy.regularity import LOST
+from torsor.redundancy.configurations import LOST, single_configuration
 from torsor.redundancy.report_text import vector
-from torsor.redundancy.task_values import WHY, is_integrable
+from torsor.redundancy.task_places import WHY, is_integrable
 from torsor.tasks import Task, as_task, function_task
-from torsor.tasks.weighted_inverse import inverse_in_metric
+from torsor.tasks._function_task import refuse_other_arguments
+from torsor.tasks.public import task_rank
+from torsor.tasks.weighted_inverse import inverse_in_metric, pseudoinverse
 
 SAMPLES = 8  # configurations at which functions are looked at first
 # What is near enough to be the reason why a motion could not go on; angles are as the square roots of the steps left.
 NEARLY_DEPENDENT = 1e-3  # singular value, as a fraction of the largest
 NEARLY_TANGENT = 2e-2  # sine of an angle
 Constraint = Task | str | Callable[[Robot, Array], Array]  # a task, or a function (robot, q) → h (nv − m,)
+Objective = Callable[[Robot, Array], Array]  # (robot, q (nq,)) → a number
 
 
 @dataclass(frozen=True)
@@ -241,3 +251,83 @@ def extended_inverse(robot: Robot, q: ConfigurationVector, task: Task, constrain
 
 _compiled_jacobian = public(extended_jacobian, "E", registered=False)
 _compiled_inverse = public(extended_inverse, "E_inverse", registered=False)
+
+
+@explained
+def stationary_constraint(robot: Robot, task: Task | str, objective: Objective, q0: ConfigurationVector) -> Task:
+    """h = Z₀ᵀ (1 − J⁺J) ∂g, for `extended_jacobian_lift`: where it vanishes, g is stationary along self-motions [Bai85].
+
+    Lifts of curves that begin where h = 0 stay where g is stationary, best if they began at the best; others keep the h that they
+    began with. Algorithmic singularities are where the second derivative of g along some self-motion vanishes: a best and a
+    worst configuration meet there. The lift needs two derivatives of g and `is_repeatable` three: of the manipulability of seven
+    joints they are compiled in a second and in some ten.
+
+    Parameters
+    ----------
+    robot : Robot
+        With more degrees of freedom than the task has rows.
+    task : Task or str
+        m rows; the name of a frame means its body twist.
+    objective : function
+        g(robot, q) → a number, in any unit, made of torsor's functions and NumPy's: ``torsor.tasks.manipulability`` of a task, a
+        distance, a sum of squares.
+    q0 : array
+        A configuration (nq,), rad or m, where Z₀ is taken. h is good where self-motions are not orthogonal to those here.
+
+    Returns
+    -------
+    Task
+        nv − m rows, the values and derivatives of h, in units of g per rad or m.
+    """
+    q0 = single_configuration(robot, q0)
+    found = as_task(robot, task)
+    refuse_no_redundancy(robot, found)
+    refuse_other_arguments("`objective` must take (robot, q)", objective, robot, q0)
+    Z = vertical_basis(robot, found, q0)
+    held = function_task(ProjectedSlope(found, _Number(objective), tuple(map(tuple, Z.tolist()))), len(Z))
+    held.key_for(robot)  # traces it: what cannot be traced is refused here
+    return held
+
+
+@dataclass(frozen=True)
+class ProjectedSlope:
+    """h of one configuration: the slope of g along the directions of ``rows`` (nv − m of nv), what J feels taken out."""
+
+    task: Task
+    objective: _Number
+    rows: tuple[tuple[float, ...], ...]
+
+    @property
+    def __name__(self) -> str:
+        return f"stationary {self.objective.__name__}"
+
+    def __call__(self, robot: Robot, q: Array) -> Array:
+        """H (nv − m,)."""
+        slope = function_task(self.objective, 1).jacobian(robot, q)[..., 0, :]
+        return matvec(constant(np.array(self.rows)), slope - pseudoinverse(robot, q, self.task).horizontal(slope))
+
+
+@dataclass(frozen=True)
+class _Number:
+    """An objective as a function of one row, whether it gives a number () or (1,)."""
+
+    objective: Objective
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.objective, "__name__", "objective"))
+
+    def __call__(self, robot: Robot, q: Array) -> Array:
+        value = as_numbers(self.objective(robot, q))
+        return value if np.shape(value) == (1,) else value[..., None]
+
+
+def vertical_basis(robot: Robot, task: Task, q: Array) -> Array:
+    """Z (nv − m, nv), orthonormal rows with J Zᵀ = 0 at q (nq,); raises where J loses rank."""
+    _, sigma, rows = np.linalg.svd(np.asarray(task.jacobian(robot, q)))
+    if not sigma[-1] > LOST * sigma[0]:
+        raise ArgumentError(
+            f"the task is singular at q0 = {vector(q)} of robot {robot.name!r}: J has {task_rank(robot, q, task)}. "
+            "Take another q0."
+        )
+    return np.asarray(rows[task.size :])

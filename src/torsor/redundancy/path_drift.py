@@ -14,14 +14,13 @@ from torsor.errors import ArgumentError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.kinematics import difference
 from torsor.model import Robot
-from torsor.redundancy.connection import brackets_of
-from torsor.redundancy.given_lift import GivenLift, Lift
+from torsor.redundancy.brackets import brackets_of
+from torsor.redundancy.configurations import single_configuration
+from torsor.redundancy.lifted_curves import Tracker
+from torsor.redundancy.lifts import GivenLift, Lift
 from torsor.redundancy.report_text import units_of_freedoms, vector
-from torsor.redundancy.single_configuration import single_configuration
-from torsor.redundancy.task_displacement import displacement, place
-from torsor.redundancy.task_path import TaskPath, task_path
-from torsor.redundancy.task_values import WHY, has_value
-from torsor.redundancy.tracking import Tracker
+from torsor.redundancy.task_paths import TaskPath, task_path
+from torsor.redundancy.task_places import WHY, displacement, has_value, place
 from torsor.tasks import Task, as_task
 
 OPEN = 1e-6  # of the size of a loop: how far from its start a closed one may end

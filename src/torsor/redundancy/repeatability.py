@@ -12,12 +12,13 @@ from torsor.border.numbers import refuse_bad_numbers, refuse_strangers
 from torsor.errors import ArgumentError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
-from torsor.redundancy.connection import bracket_terms, brackets_of, connection
+from torsor.motion.curvature import Drawn
+from torsor.redundancy.brackets import bracket_terms, brackets_of, connection
+from torsor.redundancy.configurations import regular_configurations
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
-from torsor.redundancy.given_lift import GivenLift, Lift, given_lift
-from torsor.redundancy.regular_configurations import Drawn, regular_configurations
+from torsor.redundancy.lifts import GivenLift, Lift, given_lift
 from torsor.redundancy.report_text import tried, vector
-from torsor.redundancy.task_values import WHY, has_value, is_integrable, kernel_brackets
+from torsor.redundancy.task_places import WHY, has_value, is_integrable, kernel_brackets
 from torsor.tasks import Task, as_task
 
 DIFFERENCED = 1e-8  # what differences of a lift of the user's own may be off by

@@ -23,13 +23,12 @@ from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers, refuse_strangers, refuse_unknown
 from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
-from torsor.redundancy.connection import Connection, connection
-from torsor.redundancy.given_lift import GivenLift
-from torsor.redundancy.other_solutions import solutions
-from torsor.redundancy.regular_configurations import LIMIT, regular_configurations
+from torsor.redundancy.brackets import Connection, connection
+from torsor.redundancy.configurations import LIMIT, regular_configurations
+from torsor.redundancy.fibres import solutions
+from torsor.redundancy.lifts import GivenLift
 from torsor.redundancy.report_text import tried, vector
-from torsor.redundancy.task_displacement import displacement, place
-from torsor.redundancy.task_values import has_coordinates, is_frame
+from torsor.redundancy.task_places import displacement, has_coordinates, is_frame, place
 from torsor.tasks import FrameTask, Task, as_task
 
 FIBRES = 3  # configurations whose fibres are looked at as a whole, and from how many random starts

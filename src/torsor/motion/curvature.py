@@ -1,4 +1,4 @@
-"""Is the inertia metric of a robot flat? Then its motion without forces is a straight line in suitable coordinates.
+"""How curved is the inertia metric of a robot, along a motion and everywhere? If it is flat, free motion is a straight line.
 
 Curvature is a difference of large terms, so "zero" needs a scale. Each component R_ijkl is measured against the terms that
 cancel in it, and against what rounding leaves of them where they vanish themselves (balanced robots)::
@@ -14,16 +14,20 @@ coordinates scaled so that the diagonal of M is 1, for prismatic and revolute jo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
-from torsor.errors import ArgumentError, ModelError
+from torsor.errors import ArgumentError, ModelError, ShapeError
+from torsor.functions.public import dynamics
+from torsor.functions.public.geometry import curvature_norm, ricci_curvature, scalar_curvature
+from torsor.functions.public.kinematics import difference
 from torsor.geometry.bivectors import planes_of
 from torsor.geometry.christoffel import connection_derivative_of, connection_of
 from torsor.geometry.curvature import riemann_curvature
@@ -105,7 +109,15 @@ def is_flat(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 12, 
     _check(robot, tolerance, configurations)
     if robot.nv == 1:
         return FlatnessReport(robot.name, True, 0.0, tolerance, robot.neutral, (), 0, 0)
-    q, skipped = _regular_configurations(robot, configurations, np.random.default_rng(seed))
+    q, skipped = drawn_configurations(
+        robot,
+        configurations,
+        seed,
+        lambda q: _is_regular(np.broadcast_to(mass_matrix(robot, q), (len(q), robot.nv, robot.nv))),
+        "the mass matrix",
+        ": there is no metric to measure. torsor.dynamics.mass_matrix_report(robot, q) tells which motion meets no inertia; give "
+        "the link a mass (robot.with_inertia), the joint an armature, or lock it (robot.lock).",
+    )
     largest, where = -1.0, robot.neutral
     worst: tuple[CurvatureComponent, ...] = ()
     block = max(1, LARGE // robot.nv**4)
@@ -126,21 +138,36 @@ def _check(robot: Robot, tolerance: float, configurations: int) -> None:
     refuse_bad_numbers(tolerance=tolerance)
 
 
-def _regular_configurations(robot: Robot, wanted: int, generator: np.random.Generator) -> tuple[Array, int]:
-    """Random configurations (wanted, nq) at which M is not singular, and how many were drawn in vain."""
+class Drawn(NamedTuple):
+    """Configurations (B, nq), and how many were left out because they are singular."""
+
+    q: Array
+    skipped: int
+
+
+def drawn_configurations(
+    robot: Robot,
+    wanted: int,
+    seed: int | np.random.Generator,
+    regular: Callable[[Array], Array],
+    what: str,
+    advice: str,
+) -> Drawn:
+    """Random configurations (wanted, nq) within the limits that are ``regular``, a function q (B, nq) → (B,).
+
+    Raises if hardly any is; ``what`` is then said to be singular, with ``advice``.
+    """
+    generator = np.random.default_rng(seed)
     q, skipped = np.zeros((0, robot.nq)), 0
     while len(q) < wanted:
         some = random_configuration(robot, seed=generator, batch=(wanted - len(q),))
-        good = _is_regular(np.broadcast_to(mass_matrix(robot, some), (len(some), robot.nv, robot.nv)))
+        good = regular(some)
         q, skipped = np.concatenate([q, some[good]]), skipped + int(np.sum(~good))
         if skipped >= DRAWS * (1 + len(q)):
             raise ModelError(
-                f"the mass matrix of robot {robot.name!r} is singular at {skipped} of {skipped + len(q)} random "
-                "configurations: there is no metric to measure. torsor.dynamics.mass_matrix_report(robot, q) tells which motion "
-                "meets no "
-                "inertia; give the link a mass (robot.with_inertia), the joint an armature, or lock it (robot.lock)."
+                f"{what} of robot {robot.name!r} is singular at {skipped} of {skipped + len(q)} random configurations{advice}"
             )
-    return q, skipped
+    return Drawn(q, skipped)
 
 
 def _is_regular(M: Array) -> Array:
@@ -191,3 +218,65 @@ def _worst(robot: Robot, value: Array, relative: Array) -> tuple[CurvatureCompon
         for i, j, k, l in [ijkl[:, e]]
         if relative[e] > 0
     )
+
+
+class CurvatureAlong(NamedTuple):
+    """Curvature at the K samples of a path, each (..., K), 1/(kg·m²); NaN where M is singular.
+
+    ``scalar`` is the scalar curvature, ``norm`` is √(R_ijkl R^ijkl), zero only where all curvature is, and ``ricci`` is
+    Ric(v, v)/|v|² in the direction of motion: the sum of the curvatures of all planes through it, NaN where v = 0.
+    """
+
+    scalar: Array
+    norm: Array
+    ricci: Array
+
+
+@runtime_checkable
+class Motion(Protocol):
+    """Anything with configurations ``q`` (..., K, nq) and velocities ``v`` (..., K, nv), such as `torsor.Trajectory`."""
+
+    @property
+    def q(self) -> Array:
+        """Configurations (..., K, nq), rad or m."""
+
+    @property
+    def v(self) -> Array:
+        """Velocities (..., K, nv), rad/s or m/s."""
+
+
+@explained
+def curvature_along(
+    robot: Robot, path: ConfigurationVector | Motion, velocities: JointVector | None = None
+) -> CurvatureAlong:
+    """Scalar curvature, norm of the curvature and Ricci curvature in the direction of motion, along a path [PBP95, (66)].
+
+    ``path`` (..., K, nq), rad or m, or a `torsor.Trajectory`, whose velocities are taken; ``velocities`` (..., K, nv), any
+    unit, for only their directions matter. Without them the directions are those from the sample before to the one after.
+    A positive Ricci curvature draws motions that start side by side together, a negative one drives them apart.
+
+    Returns (..., K) each, 1/(kg·m²).
+    """
+    if isinstance(path, Motion):
+        path, velocities = path.q, path.v if velocities is None else velocities
+    q = np.asarray(path, float)
+    if q.ndim < 2 or q.shape[-1] != robot.nq:
+        raise ShapeError(f"`path` must have shape (..., K, {robot.nq}) for robot {robot.name!r}, got {q.shape}.")
+    v = _directions(robot, q) if velocities is None else np.asarray(velocities, float)
+    if v.shape[-1:] != (robot.nv,) or v.shape[:-1] != q.shape[:-1]:
+        raise ShapeError(
+            f"`velocities` must have shape {(*q.shape[:-1], robot.nv)}, one for each sample, got {v.shape}."
+        )
+    bent = np.einsum("...i,...ij,...j->...", v, ricci_curvature(robot, q), v)
+    with np.errstate(invalid="ignore", divide="ignore"):  # at rest there is no direction: NaN
+        ricci = bent / np.einsum("...i,...ij,...j->...", v, dynamics.mass_matrix(robot, q), v)
+    return CurvatureAlong(scalar_curvature(robot, q), curvature_norm(robot, q), ricci)
+
+
+def _directions(robot: Robot, q: Array) -> Array:
+    """From the sample before to the one after; at the ends, to or from the neighbour."""
+    if q.shape[-2] < 2:
+        raise ShapeError("one sample has no direction; pass `velocities`.")
+    before = np.concatenate([q[..., :1, :], q[..., :-1, :]], axis=-2)
+    after = np.concatenate([q[..., 1:, :], q[..., -1:, :]], axis=-2)
+    return np.asarray(difference(robot, before, after))

@@ -1,23 +1,31 @@
-"""What the user may call a lift: a name, a metric, or a function of the configuration that gives a metric or the lift itself."""
+"""Lifts of a task: what users may pass as one, whether two agree, and what the lift of a function is.
+
+A lift is a name, a metric, or a function of the configuration that gives a metric or the lift itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.arrays.namespace import namespace
-from torsor.arrays.typing import Array
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
+from torsor.border import explained
 from torsor.border.arrays import as_floats
+from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_unknown
 from torsor.errors import ArgumentError, ShapeError
-from torsor.functions.public.dynamics import mass_matrix
+from torsor.functions.public.dynamics import inverse_mass_matrix, mass_matrix
 from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.model.remembered import remembered
+from torsor.redundancy.configurations import configurations_of
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
-from torsor.tasks import Task, function_task
+from torsor.redundancy.report_text import vector
+from torsor.tasks import Task, as_task, function_task
 from torsor.tasks.public import horizontal_lift, pseudoinverse_lift
 
 LIFTS = ("inertia", "pseudoinverse")
@@ -195,3 +203,106 @@ def _traced(robot: Robot, function: Function, size: int) -> Task | None:
     except Exception:  # whatever a user's function does with numbers that are not there yet
         return None
     return task
+
+
+@dataclass(frozen=True, eq=False)
+class LiftAgreement:
+    """The answer of `lifts_agree`, true if the two lifts are one at all configurations asked for.
+
+    ``commutator`` (...): ‖M J⁺J − J⁺J M‖ as a fraction of ‖M‖, no unit. ``difference`` (...): ‖K − J⁺‖, and ``relative``
+    (...) that as a fraction of ‖J⁺‖ (Frobenius norms, rad and m as numbers). ``where`` (nq,): the configuration at which
+    the commutator is largest.
+    """
+
+    robot: str
+    agree: bool
+    commutator: Array
+    difference: Array
+    relative: Array
+    tolerance: float
+    where: Array
+
+    def __bool__(self) -> bool:
+        return self.agree
+
+    def __str__(self) -> str:
+        worst = np.unravel_index(int(np.argmax(self.commutator)), self.commutator.shape)
+        q = vector(self.where)
+        at = f"at q = {q}" if self.commutator.size == 1 else f"at {self.commutator.size} configurations"
+        size = f"[M, J⁺J] is {float(self.commutator[worst]):.2g} of M"
+        if self.agree:
+            return (
+                f"robot {self.robot!r}: the horizontal lift is the pseudoinverse {at}: {size} (tolerance {self.tolerance:.0e}). "
+                "The mass matrix maps ker J to itself there."
+            )
+        worst_at = "" if self.commutator.size == 1 else f", worst at q = {q}"
+        return (
+            f"robot {self.robot!r}: the horizontal lift is not the pseudoinverse {at}{worst_at}: {size}, and the lifts differ by "
+            f"{float(self.difference[worst]):.3g}, which is {float(self.relative[worst]):.2g} of J⁺. The mass matrix does not "
+            "map ker J to itself: least kinetic energy and least Σ v² are different motions."
+        )
+
+
+@explained
+def lifts_agree(robot: Robot, q: ConfigurationVector, task: Task | str, *, tolerance: float = 1e-9) -> LiftAgreement:
+    """Whether `horizontal_lift` and `pseudoinverse_lift` are the same, and by how much they are not [Alt04, (23), E004-12].
+
+    For every M > 0 and J of full rank: K = J⁺ ⟺ the rows of J span an invariant space of M ⟺ M ker J ⊆ ker J ⟺
+    [M, J⁺J] = 0. Flatness of M, a Riemannian submersion and integrable horizontals together do not imply it: two slides in
+    line are enough to see that (docs/papers/altafini_2004.md).
+
+    ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``tolerance``: of ‖[M, J⁺J]‖ /
+    ‖M‖, no unit. Returns a report that is true or false and says why when printed.
+    """
+    q = configurations_of(robot, q)
+    refuse_bad_numbers(tolerance=tolerance)
+    if q.size == 0:
+        raise ArgumentError(f"there are no configurations to compare lifts at, `q` has shape {q.shape}.")
+    refuse_unknown(q)
+    J = as_task(robot, task).jacobian(robot, q)
+    M, K, J_plus = mass_matrix(robot, q), horizontal_lift(robot, q, task), pseudoinverse_lift(robot, q, task)
+    if not (np.isfinite(K).all() and np.isfinite(J_plus).all()):
+        raise ArgumentError(
+            f"at some of the configurations of robot {robot.name!r} J loses rank or M is singular: there is no lift "
+            "to compare. torsor.tasks.task_rank(robot, q, task) tells where."
+        )
+    P = J_plus @ J
+    commutator = _norm(M @ P - P @ M) / _norm(M)
+    difference = _norm(K - J_plus)
+    where = q.reshape(-1, robot.nq)[int(np.argmax(commutator))]
+    agree = bool(np.all(commutator <= tolerance))
+    return LiftAgreement(robot.name, agree, commutator, difference, difference / _norm(J_plus), tolerance, where)
+
+
+def _norm(A: Array) -> Array:
+    """Frobenius norm over the last two axes."""
+    return np.asarray(np.sqrt(np.sum(A * A, axis=(-2, -1))))
+
+
+class LiftedFunction(NamedTuple):
+    """``differential`` Jᵀ η (..., nv), the joint forces of a potential; ``gradient`` M⁻¹ Jᵀ η (..., nv), horizontal."""
+
+    differential: JointVector
+    gradient: JointVector
+
+
+@explained
+def lift_function(robot: Robot, q: ConfigurationVector, task: Task | str, eta: TaskVector) -> LiftedFunction:
+    """d(θ∘ρ) = Jᵀ η and grad(θ∘ρ) = M⁻¹ Jᵀ η of a function θ of the task with differential η [Alt04, (24), E004-13].
+
+    The gradient is horizontal, J grad = J M⁻¹ Jᵀ η. It is the lift of grad θ = g⁻¹ η in a metric g of the task for all θ only
+    where J M⁻¹ Jᵀ = g⁻¹ (`is_riemannian_submersion`). The printed J⁺ in place of Jᵀ gives neither.
+
+    ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``eta`` (..., m): the derivative
+    of θ along each row of the task, so that θ̇ = η · ẏ. Returns two arrays (..., nv), in units of θ per rad or m, and those by
+    kg·m² or kg.
+    """
+    q = configurations_of(robot, q)
+    found = as_task(robot, task)
+    eta = numbers_of("eta", eta, (found.size,))
+    try:
+        np.broadcast_shapes(q.shape[:-1], eta.shape[:-1])
+    except ValueError as error:
+        raise ShapeError(f"batch axes of `q` {q.shape[:-1]} and `eta` {eta.shape[:-1]} do not go together.") from error
+    differential: Any = np.einsum("...ai,...a->...i", found.jacobian(robot, q), eta)
+    return LiftedFunction(differential, np.einsum("...ij,...j->...i", inverse_mass_matrix(robot, q), differential))

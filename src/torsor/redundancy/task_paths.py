@@ -22,7 +22,7 @@ from torsor.functions.public.kinematics import frame_pose
 from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
 from torsor.redundancy.report_text import vector
-from torsor.redundancy.task_displacement import spread
+from torsor.redundancy.task_places import spread
 from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task, pose_task
 
 FINE = 2001  # points of a curved leg, for its area
