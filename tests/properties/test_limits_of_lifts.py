@@ -87,7 +87,7 @@ def test_a_limit_that_is_passed_for_a_moment_is_seen_wherever_that_is(place):
 def test_without_limits_there_is_nothing_to_warn_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert torsor.redundancy.self_motion(FREE, Q, XY, 0.2, within_limits=True).closed
+        assert torsor.redundancy.self_motion(FREE, Q, XY, spacing=0.2, within_limits=True).closed
 
 
 def test_closed_paths_go_round_as_often_as_limits_let_them():

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.border import explained
 from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strangers
@@ -40,19 +41,33 @@ class FlatState(NamedTuple):
     tau: Array
 
 
-@dataclass(frozen=True, eq=False)
-class FlatCoordinates:
+@dataclass(frozen=True, eq=False, repr=False)
+class FlatCoordinates(Report):
     """q̃ = φ(q) of a flat robot, with the Jacobian N = ∂φ/∂q, NᵀN = M; made by `flat_coordinates`.
 
-    φ(q0) = 0 and N(q0) is ``factor`` (n, n), upper triangular. q̃ has the unit √kg·m for every joint, and its kinetic energy
-    is ½ |ṽ|². All methods take batches (..., n) and integrate along the straight line from ``q0`` (n,) to q, which must keep
-    away from configurations with singular M (ModelError).
+    φ(q0) = 0 and N(q0) is ``factor``. q̃ has the unit √kg·m for every joint, and its kinetic energy is ½ |ṽ|². All methods take
+    batches (..., n) and integrate along the straight line from ``q0`` to q, which must keep away from configurations with
+    singular M (ModelError).
+
+    Attributes
+    ----------
+    robot : Robot
+    q0 : (n,) array
+        Where φ is zero, rad or m.
+    factor : (n, n) array
+        N there, upper triangular, √kg·m per rad or m.
+    tolerance : float
+        Of the integration, no unit.
     """
 
     robot: Robot
     q0: Array
     factor: Array
     tolerance: float
+
+    def __str__(self) -> str:
+        q0 = np.array2string(self.q0, precision=4, separator=", ", suppress_small=True)
+        return f"flat coordinates of robot {self.robot.name!r}, zero at q0 = {q0}, in which it moves as a free particle"
 
     @explained
     def phi(self, q: ConfigurationVector) -> Array:
@@ -92,7 +107,7 @@ class FlatCoordinates:
         return _dual(N, tau - gravity_forces(self.robot, q) - friction_forces(self.robot, v))
 
     @explained
-    def inverse(self, q_tilde: Array, guess: ConfigurationVector | None = None) -> ConfigurationVector:
+    def inverse(self, q_tilde: Array, *, guess: ConfigurationVector | None = None) -> ConfigurationVector:
         """q with φ(q) = q̃, on the branch of ``guess`` [Alt04, §II.A].
 
         From the guess (q0 by default) along the geodesic on which q̃ goes straight, then Newton's steps q + N⁻¹ (q̃ − φ(q)).
@@ -126,15 +141,26 @@ class FlatCoordinates:
 
 @explained
 def flat_coordinates(robot: Robot, q0: ConfigurationVector, *, tolerance: float = 1e-10) -> FlatCoordinates:
-    """The isometry φ of a flat robot to Euclidean space, in which it moves by q̃̈ = τ̃ [Alt04, (8)–(12), E004-3].
+    """Isometry φ of a flat robot to Euclidean space, in which it moves by q̃̈ = τ̃ [Alt04, (8)–(12), E004-3]. Needs SciPy.
 
     φ(q0) = 0 and N(q0) = Lᵀ is upper triangular, M = L Lᵀ (Cholesky); N(q) follows by dN_aj = Σ N_ar Γ^r_kj dq_k along the
     straight line from q0, and φ = ∫ N dq. The printed spectral factor D₁P also has NᵀN = M, but is no Jacobian (E004-3).
     Every other isometry is this one followed by a rigid motion of Euclidean space. Gravity enters as a force:
     `FlatCoordinates.linearised_force`.
 
-    ``q0`` (n,), rad or m; ``tolerance`` of the integration, no unit. Curved robots (see `is_flat`) and planar, spherical and
-    free joints are refused. Needs SciPy.
+    Parameters
+    ----------
+    robot : Robot
+        Flat, see `is_flat`, with joints of one number each; others are refused.
+    q0 : (n,) array
+        One configuration, rad or m, that φ takes to zero.
+    tolerance : float
+        Of the integration, no unit.
+
+    Returns
+    -------
+    FlatCoordinates
+        With the methods ``phi``, ``jacobian``, ``velocity``, ``force``, ``state``, ``linearised_force`` and ``inverse``.
     """
     refuse_strangers(robot, q0, instead=RUN_INSIDE)
     refuse_bad_numbers(tolerance=tolerance)

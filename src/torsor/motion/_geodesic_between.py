@@ -38,21 +38,37 @@ def geodesic_between(
     robot: Robot,
     q0: ConfigurationVector,
     q1: ConfigurationVector,
-    duration: float = 1.0,
     *,
+    duration: float = 1.0,
     tolerance: float = 1e-8,
     samples: int = 101,
     guess: Array | None = None,
 ) -> Geodesic:
-    """A free motion ∇_v v = 0 from q0 to q1 [Alt04, (6), (7); BSP93, §4, E000-11; PBP95, §5].
+    """Free motion ∇_v v = 0 from q0 to q1, one pair at a time [Alt04, (6), (7); BSP93, §4, E000-11; PBP95, §5].
 
     There may be several, and the one found need not be the shortest: joints that turn can go either way round, and curved
     inertia bends motions around both sides of a hill. It is the one next to the path that the straight one leads to when its
-    energy falls (or next to the straight path, if that fails) or, if given, next to ``guess``: a path (K + 1, nq) at even times,
-    or the velocity (nv,) at the start, rad/s or m/s. It ends within ``tolerance`` (rad or m) of q1, whole turns of joints with
-    one number counted; raises if not. Limits are not looked at: see `minimum_energy_path`.
+    energy falls (or next to the straight path, if that fails) or, if given, next to ``guess``. Limits are not looked at: see
+    `minimum_energy_path`.
 
-    ``q0``, ``q1`` (nq,), rad or m, of any joint kind; ``duration`` s.
+    Parameters
+    ----------
+    robot : Robot
+        Any joint kind.
+    q0, q1 : (nq,) arrays
+        Start and end, rad or m.
+    duration : float
+        How long it takes, s.
+    tolerance : float
+        It ends within this distance of q1, rad or m, whole turns of joints with one number counted; raises if not.
+    samples : int
+        How many instants, both ends included.
+    guess : (K + 1, nq) or (nv,) array, optional
+        A path at even times, rad or m; or the velocity at the start, rad/s or m/s.
+
+    Returns
+    -------
+    Geodesic
     """
     refuse_strangers(robot, q0, q1, duration, guess, instead=RUN_INSIDE)
     refuse_bad_numbers(duration=duration, tolerance=tolerance)

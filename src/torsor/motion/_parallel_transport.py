@@ -55,14 +55,27 @@ def parallel_transport(
 ) -> JointVector:
     """``w`` carried along a path with ∇_v w = 0, that is ẇ_k = −Σ Γ^k_ij v_i w_j, at all its samples [Alt04, (6), (7)].
 
-    Lengths and angles of what is carried do not change: wᵀ M w stays within ``tolerance`` of itself; raises where that cannot
-    be had. The result depends on the way taken, unless M is flat, but not on how fast.
+    Lengths and angles of what is carried do not change. The result depends on the way taken, unless M is flat, but not on how
+    fast.
 
-    ``path`` is a `Geodesic`; or a `torsor.Trajectory` or `PathResult`; or a function t → (q, v) of any motion; or configurations
-    (..., K, nq), rad or m. Samples are joined by splines of fifth degree (signs and lengths of quaternions do not matter).
-    ``time`` (K,), s, increasing: for configurations, when they are passed (even times if None); for all else, when w is wanted
-    (at the samples if None; a function needs it). ``w`` (..., nv), at the first of these times. Returns (..., K, nv), in the
-    units of ``w``.
+    Parameters
+    ----------
+    robot : Robot
+    path : Geodesic, Trajectory, PathResult, function or (..., K, nq) array
+        A geodesic; or samples, rad or m, joined by splines of fifth degree (signs and lengths of quaternions do not matter); or a
+        function t → (q, v) of any motion.
+    w : (..., nv) array
+        What is carried, as it is at the first of the times, in any unit.
+    time : (K,) array, optional
+        Increasing, s. For an array of configurations, when they are passed (even times if None); for all else, when w is wanted
+        (at the samples if None; a function needs it).
+    tolerance : float
+        wᵀ M w stays within this fraction of itself; raises where that cannot be had.
+
+    Returns
+    -------
+    (..., K, nv) array
+        In the units of ``w``.
     """
     refuse_strangers(robot, path, w, instead=RUN_INSIDE)
     refuse_bad_numbers(tolerance=tolerance)

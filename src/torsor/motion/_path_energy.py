@@ -36,11 +36,24 @@ class Steps(NamedTuple):
 
 
 @checked
-def path_energy(robot: Robot, path: Path, duration: float = 1.0) -> Scalar:
-    """J = ∫ Σ m_ij ẋ_i ẋ_j dt of a path passed through at even times, by the midpoint rule [PBP95, §5].
+def path_energy(robot: Robot, path: Path, *, duration: float = 1.0) -> Scalar:
+    """Energy ∫ Σ m_ij ẋ_i ẋ_j dt of a path passed through at even times, by the midpoint rule [PBP95, §5].
 
     Twice the mean kinetic energy times the duration: at least (length)²/duration, which it is for constant speed.
-    ``path`` (..., K + 1, nq), rad or m; ``duration`` s. Any joint kind. Returns (...), J·s.
+
+    Parameters
+    ----------
+    robot : Robot
+        Any joint kind.
+    path : (..., K + 1, nq) array
+        Configurations, rad or m.
+    duration : float
+        How long it takes, s.
+
+    Returns
+    -------
+    (...) array
+        J·s.
     """
     steps = steps_of(robot, path)
     return step_squares(steps).sum(-1) * (_count(path) / _positive(duration))
@@ -48,22 +61,44 @@ def path_energy(robot: Robot, path: Path, duration: float = 1.0) -> Scalar:
 
 @checked
 def path_length(robot: Robot, path: Path) -> Scalar:
-    """∫ √(Σ m_ij ẋ_i ẋ_j) dt, which no duration changes, by the midpoint rule [PBP95, §5].
+    """Length ∫ √(Σ m_ij ẋ_i ẋ_j) dt of a path, which no duration changes, by the midpoint rule [PBP95, §5].
 
-    ``path`` (..., K + 1, nq), rad or m. Any joint kind. Returns (...), m·√kg.
+    Parameters
+    ----------
+    robot : Robot
+        Any joint kind.
+    path : (..., K + 1, nq) array
+        Configurations, rad or m.
+
+    Returns
+    -------
+    (...) array
+        m·√kg.
     """
     return sqrt(step_squares(steps_of(robot, path))).sum(-1)
 
 
 @checked
-def path_energy_gradient(robot: Robot, path: Path, duration: float = 1.0) -> Array:
-    """∂E/∂q_k of `path_energy` by every configuration of the path, exact, from the derivatives of M [PBP95, §5, (53)].
+def path_energy_gradient(robot: Robot, path: Path, *, duration: float = 1.0) -> Array:
+    """Gradient ∂E/∂q_k of `path_energy` by every configuration of the path, exact, from the derivatives of M [PBP95, §5, (53)].
 
     For joints with one number, with Δ = q_{k+1} − q_k, step k contributes ∓ 2 M Δ/h + ½ Σ_ij ∂M_ij Δ_i Δ_j/h to its ends.
     For planar, spherical and free joints ∂_i is the derivative along the body velocity v_i, as in `mass_matrix_derivative`:
     E changes by Σ gradient · u when every q_k moves to q_k ⊕ u_k.
 
-    ``path`` (..., K + 1, nq), rad or m; ``duration`` s. Returns (..., K + 1, nv), J·s per rad or m.
+    Parameters
+    ----------
+    robot : Robot
+        Any joint kind.
+    path : (..., K + 1, nq) array
+        Configurations, rad or m.
+    duration : float
+        How long it takes, s.
+
+    Returns
+    -------
+    (..., K + 1, nv) array
+        J·s per rad or m.
     """
     h = _positive(duration) / _count(path)
     delta, middle, M = steps_of(robot, path)

@@ -21,6 +21,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
@@ -54,15 +55,25 @@ class CurvatureComponent(NamedTuple):
         return f"R({', '.join(self.freedoms)}) = {self.value:.3g}, {self.relative:.2g} of the terms that cancel in it"
 
 
-@dataclass(frozen=True, eq=False)
-class FlatnessReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class FlatnessReport(Report):
     """The answer of `is_flat`, true if the robot is flat, and what it rests on.
 
-    ``largest`` is the largest relative curvature found, ``where`` (nq,) the configuration at which it was, ``components``
-    the largest components there, ``configurations`` how many were tried, ``skipped`` how many were singular.
+    Attributes
+    ----------
+    robot : Robot
+    flat : bool
+    largest : float
+        The largest relative curvature found, no unit, and ``tolerance``, up to which it counts as rounding.
+    where : (nq,) array
+        The configuration at which it was found, rad or m.
+    components : tuple of CurvatureComponent
+        The largest components there.
+    configurations, skipped : int
+        How many configurations were tried, and how many more were singular.
     """
 
-    robot: str
+    robot: Robot
     flat: bool
     largest: float
     tolerance: float
@@ -76,18 +87,20 @@ class FlatnessReport:
 
     def __str__(self) -> str:
         if not self.configurations:
-            return f"robot {self.robot!r} is flat: with one degree of freedom there is no plane that could be curved."
+            return (
+                f"robot {self.robot.name!r} is flat: with one degree of freedom there is no plane that could be curved."
+            )
         tried = f"{self.configurations} random configurations"
         tried += f" ({self.skipped} more were singular)" if self.skipped else ""
         if self.flat:
             return (
-                f"robot {self.robot!r} is flat: at {tried} no component of the curvature exceeds {self.largest:.1g} of the terms "
-                f"that cancel in it (tolerance {self.tolerance:.0e}). In suitable coordinates its mass matrix is the identity: "
-                "torsor.motion.flat_coordinates(robot, q0)."
+                f"robot {self.robot.name!r} is flat: at {tried} no component of the curvature exceeds {self.largest:.1g} of the "
+                f"terms that cancel in it (tolerance {self.tolerance:.0e}). In suitable coordinates its mass matrix is the "
+                "identity: torsor.motion.flat_coordinates(robot, q0)."
             )
         q = np.array2string(self.where, precision=4, separator=", ", suppress_small=True)
         lines = [
-            f"robot {self.robot!r} is curved: of {tried}, the largest curvature is at q = {q}:",
+            f"robot {self.robot.name!r} is curved: of {tried}, the largest curvature is at q = {q}:",
             *(f"  {component}" for component in self.components),
             "no coordinates exist in which its mass matrix is constant.",
         ]
@@ -95,8 +108,12 @@ class FlatnessReport:
 
 
 @explained
-def is_flat(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 12, seed: int = 0) -> FlatnessReport:
-    """Whether the curvature of the inertia metric vanishes, so that an isometry to Euclidean space exists [Alt04, §II.A, (9)].
+def is_flat(
+    robot: Robot, *, tolerance: float = 1e-9, configurations: int = 12, seed: int | np.random.Generator = 0
+) -> FlatnessReport:
+    """Report that is true if the curvature of the inertia metric vanishes [Alt04, §II.A, (9)].
+
+    Then an isometry to Euclidean space exists, see `flat_coordinates`.
 
     Asked at random configurations within the limits, for one is not enough: a curved planar 2R has none at q2 = π/2. At
     each, the largest ratio (no unit) of a component R_ijkl [PBP95, (66)] to the terms that cancel in it, as set out at the
@@ -104,11 +121,24 @@ def is_flat(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 12, 
     are those in the frame of v, for planar, spherical and free joints the frame of body twists. Configurations at which M
     is singular (massless links line up) are replaced by others. Evaluated with NumPy: nothing is compiled.
 
-    Returns a report that is true or false, says why when printed, and holds the configuration (nq,), rad or m.
+    Parameters
+    ----------
+    robot : Robot
+    tolerance : float
+        Of the largest ratio, no unit.
+    configurations : int
+        How many random configurations are tried.
+    seed : int or numpy.random.Generator
+        Of the random configurations.
+
+    Returns
+    -------
+    FlatnessReport
+        It is true or false, says why when printed, and holds the worst configuration (nq,), rad or m.
     """
     _check(robot, tolerance, configurations)
     if robot.nv == 1:
-        return FlatnessReport(robot.name, True, 0.0, tolerance, robot.neutral, (), 0, 0)
+        return FlatnessReport(robot, True, 0.0, tolerance, robot.neutral, (), 0, 0)
     q, skipped = drawn_configurations(
         robot,
         configurations,
@@ -127,7 +157,7 @@ def is_flat(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 12, 
         here = int(relative.max(axis=-1).argmax())
         if (found := float(relative[here].max())) > largest:
             largest, where, worst = found, some[here], _worst(robot, value[here], relative[here])
-    return FlatnessReport(robot.name, largest <= tolerance, largest, tolerance, where, worst, configurations, skipped)
+    return FlatnessReport(robot, largest <= tolerance, largest, tolerance, where, worst, configurations, skipped)
 
 
 def _check(robot: Robot, tolerance: float, configurations: int) -> None:
@@ -247,15 +277,25 @@ class Motion(Protocol):
 
 @explained
 def curvature_along(
-    robot: Robot, path: ConfigurationVector | Motion, velocities: JointVector | None = None
+    robot: Robot, path: ConfigurationVector | Motion, *, velocities: JointVector | None = None
 ) -> CurvatureAlong:
     """Scalar curvature, norm of the curvature and Ricci curvature in the direction of motion, along a path [PBP95, (66)].
 
-    ``path`` (..., K, nq), rad or m, or a `torsor.Trajectory`, whose velocities are taken; ``velocities`` (..., K, nv), any
-    unit, for only their directions matter. Without them the directions are those from the sample before to the one after.
     A positive Ricci curvature draws motions that start side by side together, a negative one drives them apart.
 
-    Returns (..., K) each, 1/(kg·m²).
+    Parameters
+    ----------
+    robot : Robot
+    path : (..., K, nq) array, or a motion
+        Configurations, rad or m; or a `torsor.Trajectory` or another motion with ``q`` and ``v``, whose velocities are taken.
+    velocities : (..., K, nv) array, optional
+        In any unit, for only their directions matter. Without them the directions are those from the sample before to the one
+        after.
+
+    Returns
+    -------
+    CurvatureAlong
+        ``scalar``, ``norm`` and ``ricci`` (..., K), 1/(kg·m²).
     """
     if isinstance(path, Motion):
         path, velocities = path.q, path.v if velocities is None else velocities

@@ -67,14 +67,28 @@ def factor_of(M: JointMatrix) -> JointMatrix:
 def transport_factor(
     robot: Robot, path: ConfigurationVector, *, factor: JointMatrix | None = None, tolerance: float = 1e-10
 ) -> CarriedFactor:
-    """N and φ = ∫ N dq at the corners of a polyline, dN_aj = Σ N_ar Γ^r_kj dq_k: parallel transport [Alt04, §II.A, E004-3].
+    """Factors N and φ = ∫ N dq at the corners of a polyline, dN_aj = Σ N_ar Γ^r_kj dq_k [Alt04, §II.A, E004-3].
 
-    ``path`` (..., K, n), rad or m, K ≥ 1 corners, joints with one number each; ``factor`` (..., n, n), kg·m² or kg to the
-    power ½, is N at the first corner, by default upper triangular (Cholesky); ``tolerance`` of the integration, no unit.
+    The rows of N are carried by parallel transport.
+
     NᵀN = M at all corners. At the end of a closed path N is the N of its start if the robot is flat; on a curved robot the
     orthogonal matrix between them is the holonomy of the path. The path must keep away from configurations with singular M.
 
-    Returns ``q`` and ``phi`` (..., K, n), zero at the first corner, and ``N`` (..., K, n, n).
+    Parameters
+    ----------
+    robot : Robot
+        Its joints have one number each.
+    path : (..., K, n) array
+        Corners, K ≥ 1, rad or m.
+    factor : (..., n, n) array, optional
+        N at the first corner, kg·m² or kg to the power ½; by default upper triangular (Cholesky).
+    tolerance : float
+        Of the integration, no unit.
+
+    Returns
+    -------
+    CarriedFactor
+        ``q`` and ``phi`` (..., K, n), zero at the first corner, and ``N`` (..., K, n, n).
     """
     refuse_strangers(robot, path, factor, instead=RUN_INSIDE)
     refuse_bad_numbers(tolerance=tolerance)

@@ -33,11 +33,11 @@ def lift_acceleration(
     v: JointVector,
     task: Task | str,
     acceleration: TaskVector,
-    lift: Lift = "inertia",
     *,
+    lift: Lift = "inertia",
     damping: float = 0.0,
 ) -> JointVector:
-    """a = K (ÿ − J̇ v) + P K̇ ẏ − k P v: joint accelerations with which a task accelerates by ÿ, lifted [Alt04, §IV].
+    """Joint accelerations a = K (ÿ − J̇ v) + P K̇ ẏ − k P v with which a task accelerates by ÿ, lifted [Alt04, §IV].
 
     With τ = `inverse_dynamics` (robot, q, v, a), which needs the exact model, a law ÿ = u(t, y, ẏ) of the workspace is one of the
     robot, and its error has the dynamics it was designed for: J a + J̇ v = u for every lift and every v. Paper and folklore say
@@ -49,14 +49,14 @@ def lift_acceleration(
     ----------
     robot : Robot
         With as many degrees of freedom as the task has rows, or more.
-    q : array
-        Configurations (..., nq), rad or m.
-    v : array
-        Velocities (..., nv), rad/s or m/s; they may hold self-motion.
+    q : (..., nq) array
+        Configurations, rad or m.
+    v : (..., nv) array
+        Velocities, rad/s or m/s; they may hold self-motion.
     task : Task or str
         The name of a frame means its body twist.
-    acceleration : array
-        ÿ (..., m), units of the task per s².
+    acceleration : (..., m) array
+        ÿ, units of the task per s².
     lift : str, metric or function
         "inertia", "pseudoinverse", a metric (nv, nv), or a function (robot, q) → metric (nv, nv) or K (nv, m). Of functions,
         `extended_jacobian_lift` and `section_lift` are differentiated exactly; others if they can be traced, else by differences.
@@ -65,8 +65,8 @@ def lift_acceleration(
 
     Returns
     -------
-    array
-        a (..., nv), rad/s² or m/s²; NaN where there is no lift.
+    (..., nv) array
+        a, rad/s² or m/s²; NaN where there is no lift.
     """
     q = configurations_of(robot, q)
     found = as_task(robot, task)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers
@@ -32,7 +33,7 @@ from torsor.redundancy.configurations import (
 )
 from torsor.redundancy.fibres import SingularConfiguration, singular_nearby
 from torsor.redundancy.report_text import vector
-from torsor.redundancy.self_motion_curve import traced_curve
+from torsor.redundancy.self_motion_curve import Curve, traced_curve
 from torsor.redundancy.task_places import displacement, has_value, is_frame, place, refuse_no_manifold
 from torsor.tasks import Task, as_task
 from torsor.tasks.public import pseudoinverse_lift, task_rank
@@ -43,25 +44,41 @@ STEPS = 20  # of each flow
 SINGULAR = 1e-5  # ratio of singular values of J at which flows end, where one of them cannot go on
 
 
-@dataclass(frozen=True, eq=False)
-class SelfMotion:
+@dataclass(frozen=True, eq=False, repr=False)
+class SelfMotion(Report):
     """Configurations that do the same to the task.
 
-    ``freedoms``: the names of v. ``q``: (K, nq) along the curve where ``dimension`` = nv − m is 1, else (D, K, nq) along D flows
-    from the start; rad or m. ``closed``: the curve came back to its start (revolute joints modulo whole turns), and ``turns``
-    (nv,) counts the whole turns that joints made on the way. ``length``: of the curve in the inertia metric, m·√kg, or (D,) of
-    the flows; of a closed curve until it is back modulo whole turns of every revolute joint, though a joint that has turned be
-    elsewhere with its cables. ``start``: the sample at which it began. ``ends``: why the curve ends, in words, backwards and
-    forwards, or why each of the flows does; a flow that has ended stays where it is. ``task_error``: how far the task moved at
-    most, m and rad as numbers; NaN if it has no value to measure that by. ``singular``: the singular
-    configurations at the ends of a curve, each once. A curve that ends in some is the arc of the fibre between them:
-    `self_motion_components` has the other arcs that meet there. ``missed``: singular configurations that the curve passes beside,
-    with the task less than 1e-6 of the largest singular value of J away; it bends sharply there.
+    Attributes
+    ----------
+    robot : Robot
+    dimension : int
+        nv − m.
+    q : (K, nq) or (D, K, nq) array
+        Along the curve where ``dimension`` is 1, else along D flows from the start; rad or m.
+    closed : bool
+        The curve came back to its start (revolute joints modulo whole turns).
+    length : () or (D,) array
+        Of the curve or the flows in the inertia metric, m·√kg; of a closed curve until it is back modulo whole turns of every
+        revolute joint, though a joint that has turned be elsewhere with its cables.
+    turns : (nv,) array
+        Whole turns that joints made on the way round a closed curve.
+    start : int
+        The sample at which it began.
+    ends : tuple of str
+        Why the curve ends, in words, backwards and forwards, or why each of the flows does; a flow that has ended stays where
+        it is.
+    task_error : float
+        How far the task moved at most, m and rad as numbers; NaN if it has no value to measure that by.
+    singular : tuple of SingularConfiguration
+        At the ends of a curve, each once. A curve that ends in some is the arc of the fibre between them:
+        `self_motion_components` has the other arcs that meet there.
+    missed : tuple of SingularConfiguration
+        Those that the curve passes beside, with the task less than 1e-6 of the largest singular value of J away; it bends sharply
+        there.
     """
 
-    robot: str
+    robot: Robot
     dimension: int
-    freedoms: tuple[str, ...]
     q: Array
     closed: bool
     length: Array
@@ -81,13 +98,15 @@ class SelfMotion:
             cut = sum("limit" in end for end in self.ends)
             lost = sum("singular" in end for end in self.ends)
             return (
-                f"self-motion of robot {self.robot!r}: {self.dimension} dimensions, sampled along {len(self.q)} flows of "
+                f"self-motion of robot {self.robot.name!r}: {self.dimension} dimensions, sampled along {len(self.q)} flows of "
                 f"{np.mean(self.length):.3g} m·√kg on average{f', {cut} of them to a limit' if cut else ''}"
                 f"{f', {lost} of them to a singular configuration' if lost else ''}; {moved}"
             )
         if self.closed:
             how = f"a closed curve of length {float(self.length):.4g} m·√kg"
-            turned = [f"{int(n):+d} of {name}" for name, n in zip(self.freedoms, self.turns, strict=True) if n]
+            turned = [
+                f"{int(n):+d} of {name}" for name, n in zip(self.robot.structure.freedoms, self.turns, strict=True) if n
+            ]
             how += f", with whole turns {', '.join(turned)}" if turned else ""
         else:
             how = f"an open curve of length {float(self.length):.4g} m·√kg, from {self.ends[0]} to {self._last_end()}"
@@ -95,7 +114,7 @@ class SelfMotion:
             f", beside the singular configuration q = {vector(one.q)} with the task {one.off:.1g} away"
             for one in self.missed
         )
-        return f"self-motion of robot {self.robot!r}: {how}; {moved}"
+        return f"self-motion of robot {self.robot.name!r}: {how}; {moved}"
 
     def _last_end(self) -> str:
         found = all(end.startswith("the singular configuration") for end in self.ends)
@@ -105,17 +124,17 @@ class SelfMotion:
 @explained
 def self_motion(
     robot: Robot,
-    q: ConfigurationVector,
+    q0: ConfigurationVector,
     task: Task | str,
-    step: float = 0.05,
     *,
+    spacing: float = 0.05,
     longest: float = 100.0,
     within_limits: bool = False,
     flows: int = 16,
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
     tolerance: float = 1e-10,
 ) -> SelfMotion:
-    """The fibre through q: all that ker J leads to, the space of internal motions [Alt04, §II.B].
+    """Fibre through q0: all that ker J leads to, the space of internal motions [Alt04, §II.B]. Null-space motion. One start only.
 
     With nv − m = 1 it is a curve, which closes, or ends in a singular configuration, at a limit or after ``longest``. A singular
     configuration is on the fibre if the task is the same there to 1e-13 of the largest singular value of J; the
@@ -126,11 +145,11 @@ def self_motion(
     ----------
     robot : Robot
         With more degrees of freedom than the task has rows.
-    q : (nq,)
+    q0 : (nq,) array
         Where to start, rad or m; not a singular configuration.
     task : Task or str
         A `Task`, or the name of a frame for its body twist.
-    step : float
+    spacing : float
         √Σ dq² between samples, rad or m.
     longest : float
         Where to give up each way, rad or m.
@@ -138,7 +157,7 @@ def self_motion(
         Ends where a joint comes to a limit of its position. Otherwise limits are not looked at.
     flows : int
         How many random flows of about 20 steps, with more than one dimension.
-    seed : int
+    seed : int or numpy.random.Generator
         Of the flows.
     tolerance : float
         Of each integration step.
@@ -146,12 +165,17 @@ def self_motion(
     Returns
     -------
     SelfMotion
-        Raises where there is no self-motion manifold, for ker J is not integrable: that can only be of some rows of a body
-        twist; and at singular configurations, with what the fibre is like there.
+        ``q`` (K, nq) along a curve, (D, K, nq) along flows, rad or m.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is no self-motion manifold, for ker J is not integrable: that can only be of some rows of a body twist; and at
+        singular configurations, with what the fibre is like there.
     """
-    q = single_configuration(robot, q)
+    q = single_configuration(robot, q0)
     found = as_task(robot, task)
-    refuse_bad_numbers(step=step, longest=longest, tolerance=tolerance)
+    refuse_bad_numbers(spacing=spacing, longest=longest, tolerance=tolerance)
     refuse_bad_count("flows", flows, 1, "`flows` must be positive")
     dimension = robot.nv - found.size
     rank = task_rank(robot, q, found, tolerance=LOST)
@@ -162,24 +186,28 @@ def self_motion(
     refuse_no_manifold(robot, found, q)
     if within_limits:
         refuse_outside(robot, q)
-    names = robot.structure.freedoms
     if dimension > 1:
-        some = sampled_flows(robot, q, found, step, longest, within_limits, flows, seed, tolerance)
+        some = sampled_flows(robot, q, found, spacing, longest, within_limits, flows, seed, tolerance)
         error = _task_error(robot, q, some.q.reshape(-1, robot.nq), found)
         none = np.zeros(robot.nv)
-        return SelfMotion(robot.name, dimension, names, some.q, False, some.length, none, 0, some.ends, error)
+        return SelfMotion(robot, dimension, some.q, False, some.length, none, 0, some.ends, error)
+    return _described(robot, q, found, traced_curve(robot, q, found, spacing, longest, within_limits, tolerance))
+
+
+def _described(robot: Robot, q: Array, task: Task, curve: Curve) -> SelfMotion:
+    """The self-motion of one dimension that was traced from q (nq,)."""
     ends: tuple[str, ...] = ()
-    ahead, back, missed = traced_curve(robot, q, found, step, longest, within_limits, tolerance)
+    ahead, back, missed = curve
     if back is None:
         qs, length, start = np.concatenate([q[None], ahead.q]), ahead.length, 0
         turns = turns_between(robot, qs[0], qs[-1])
     else:
         qs, start = np.concatenate([back.q[::-1], q[None], ahead.q]), len(back.q)
         ends, length, turns = (back.end, ahead.end), back.length + ahead.length, np.zeros(robot.nv)
-    error = _task_error(robot, q, qs, found)
+    error = _task_error(robot, q, qs, task)
     singular, way = _each_once(robot, [] if back is None else [back.singular, ahead.singular]), np.asarray(length)
     missed = tuple(one for one in missed if not any(same_configuration(robot, one.q, end.q) for end in singular))
-    return SelfMotion(robot.name, 1, names, qs, ahead.closed, way, turns, start, ends, error, singular, missed)
+    return SelfMotion(robot, 1, qs, ahead.closed, way, turns, start, ends, error, singular, missed)
 
 
 def _each_once(robot: Robot, ends: list[SingularConfiguration | None]) -> tuple[SingularConfiguration, ...]:
@@ -230,7 +258,7 @@ def sampled_flows(
     longest: float,
     limits: bool,
     flows: int,
-    seed: int,
+    seed: int | np.random.Generator,
     tolerance: float,
 ) -> Flows:
     """Flows with unit speed √Σ v² at their start; those that end stay where they are."""
@@ -262,7 +290,7 @@ def sampled_flows(
 
 
 def _integrated_flows(
-    robot: Robot, q: Array, task: Task, end: float, flows: int, seed: int, tolerance: float
+    robot: Robot, q: Array, task: Task, end: float, flows: int, seed: int | np.random.Generator, tolerance: float
 ) -> tuple[Callable[[Array], Along], list[str]]:
     """All flows together; where one comes to a singular configuration it stays, and the others go on."""
     shape, moving, ends = (flows, robot.nq), np.full(flows, True), [f"{STEPS} steps"] * flows

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers
@@ -39,17 +40,33 @@ MISSED = 0.05  # probability with which a piece may be missed by all starts
 FIRST = 10  # starts after which the pieces are counted first; then after twice as many, and so on
 
 
-@dataclass(frozen=True, eq=False)
-class SelfMotionComponents:
-    """The pieces that were found, of ``dimension`` nv − m. Their number, len(…), is a lower bound: ``met`` tells how it grew.
+@dataclass(frozen=True, eq=False, repr=False)
+class SelfMotionComponents(Report):
+    """The pieces that were found. Their number, len(…), is a lower bound: ``met`` tells how it grew.
 
-    ``solutions``: of each piece the configurations (k, nq) that led to it, rad or m, the first piece that of q; ``found``
-    (len,): how many these are, of ``starts`` in all. ``components``: all curves where ``dimension`` is 1, else none; ``piece``
-    (len(components),): of each curve the number of its piece. A piece is several curves if these meet in ``singular``
-    configurations, and no curve if it is one such configuration; ``piece_of_singular`` (len(singular),): its number for each.
+    A piece is several curves if these meet in singular configurations, and no curve if it is one such configuration.
+
+    Attributes
+    ----------
+    robot : Robot
+    components : tuple of SelfMotion
+        All curves where ``dimension`` is 1, else none.
+    found : (len,) array
+        How many configurations led to each piece, of ``starts`` in all.
+    dimension : int
+        nv − m.
+    solutions : tuple of (k, nq) arrays
+        Of each piece the configurations that led to it, rad or m, the first piece that of q0.
+    piece : (len(components),) array
+        Of each curve the number of its piece.
+    singular : tuple of SingularConfiguration
+    piece_of_singular : (len(singular),) array
+        The number of the piece of each.
+    met : PiecesMet
+        What random starts tell of the number of pieces.
     """
 
-    robot: str
+    robot: Robot
     components: tuple[SelfMotion, ...]
     found: Array
     starts: int
@@ -65,7 +82,7 @@ class SelfMotionComponents:
 
     def __str__(self) -> str:
         pieces = f"{len(self)} component{'' if len(self) == 1 else 's'}"
-        head = f"self-motion of robot {self.robot!r}: at least {pieces}, found from "
+        head = f"self-motion of robot {self.robot.name!r}: at least {pieces}, found from "
         head += f"{self.starts} solution{'' if self.starts == 1 else 's'}"
         if self.dimension > 1:
             counts = ", ".join(str(int(n)) for n in self.found)
@@ -89,19 +106,19 @@ class SelfMotionComponents:
 @explained
 def self_motion_components(
     robot: Robot,
-    q: ConfigurationVector,
+    q0: ConfigurationVector,
     task: Task | str,
-    step: float = 0.05,
     *,
+    spacing: float = 0.05,
     starts: int = 40,
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
     longest: float = 100.0,
     within_limits: bool = False,
 ) -> SelfMotionComponents:
-    """The pieces of ρ⁻¹(ρ(q)), sampled: self-motions that never meet, modulo whole turns of joints [Alt04, §II.B].
+    """Pieces of ρ⁻¹(ρ(q0)), sampled: self-motions that never meet, modulo whole turns of joints [Alt04, §II.B]. One start only.
 
-    Random configurations are led to where the task is at ``q`` (nq,), rad or m, by Newton's method. Where nv − m = 1, each that
-    lies on no curve known so far starts a new one; curves that meet in a singular configuration, which may be q, are one piece.
+    Random configurations are led to where the task is at q0 by Newton's method. Where nv − m = 1, each that
+    lies on no curve known so far starts a new one; curves that meet in a singular configuration, which may be q0, are one piece.
     Where it is more, those between which a self-motion is found are one piece: from each the null-space flow towards each other
     one, q' = (1 − J⁺J) (q_other − q), is followed.
 
@@ -109,15 +126,15 @@ def self_motion_components(
     ----------
     robot : Robot
         With more degrees of freedom than the task has rows.
-    q : (nq,)
+    q0 : (nq,) array
         A configuration, rad or m.
     task : Task or str
         A `Task`, or the name of a frame for its body twist.
-    step : float
+    spacing : float
         √Σ dq² between samples of a curve, rad or m.
     starts : int
         How many random configurations, within the limits.
-    seed : int
+    seed : int or numpy.random.Generator
         Of the random configurations.
     longest : float
         Where to give up a curve each way, rad or m.
@@ -131,9 +148,9 @@ def self_motion_components(
         A piece that no start was led to is not found: the number is a lower bound, and ``met`` estimates what is missing. With
         more dimensions, two pieces may be one, if all flows between them got stuck (or left the limits).
     """
-    q = single_configuration(robot, q)
+    q = single_configuration(robot, q0)
     found = as_task(robot, task)
-    refuse_bad_numbers(step=step, longest=longest)
+    refuse_bad_numbers(spacing=spacing, longest=longest)
     refuse_bad_count("starts", starts, 1, "`starts` must be positive")
     dimension = robot.nv - found.size
     if dimension < 1:
@@ -145,11 +162,11 @@ def self_motion_components(
     if within_limits:
         refuse_outside(robot, q)
     led = solutions(robot, q, found, starts, seed, within_limits=within_limits)
-    arcs = FibreArcs(robot, q, found, step, longest=longest, within_limits=within_limits)
+    arcs = FibreArcs(robot, q, found, spacing, longest=longest, within_limits=within_limits)
     number = _pieces_of_curves(arcs, led) if dimension == 1 else _pieces_of_flows(robot, found, led, within_limits)
     pieces = tuple(led[number == piece] for piece in range(int(number.max()) + 1))
     return SelfMotionComponents(
-        robot.name,
+        robot,
         tuple(arcs.curves),
         np.array([len(piece) for piece in pieces]),
         len(led),
@@ -231,12 +248,16 @@ def _shortened(step: Array) -> Array:
     return np.asarray(step * np.minimum(1.0, LARGEST / np.maximum(size, 1e-300)))
 
 
-@dataclass(frozen=True)
-class PiecesMet:
+@dataclass(frozen=True, repr=False)
+class PiecesMet(Report):
     """What random starts tell of the number of pieces.
 
-    ``growth``: pairs (starts, pieces met by them), in the order of the starts, doubling, the last with all of them. ``once`` and
-    ``twice``: how many pieces were met by one start, and by two.
+    Attributes
+    ----------
+    growth : tuple of pairs
+        Starts, and pieces met by them, in the order of the starts, doubling, the last with all of them.
+    once, twice : int
+        How many pieces were met by one start, and by two.
     """
 
     growth: tuple[tuple[int, int], ...]

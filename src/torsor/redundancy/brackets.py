@@ -54,18 +54,31 @@ LiftBrackets = Annotated[Array, "... nv * *"]
 
 
 @explained
-def vertical_brackets(robot: Robot, q: ConfigurationVector, task: Task | str, lift: Lift = "inertia") -> LiftBrackets:
-    """B[:, a, b] = (1 − K J) [K_a, K_b]: where the robot has drifted to, per area, after a small loop of the task.
+def vertical_brackets(
+    robot: Robot, q: ConfigurationVector, task: Task | str, *, lift: Lift = "inertia"
+) -> LiftBrackets:
+    """Vertical brackets B[:, a, b] = (1 − K J) [K_a, K_b]: the drift of the joints, per area, after a small loop of the task.
 
     Doing rows a, b, −a, −b by ε one after the other displaces the joints by ε² B[:, a, b], a self-motion. If B vanishes
-    everywhere the lift is repeatable: every closed way of the task that can be drawn together to a point closes in the
+    everywhere the lift is repeatable: every closed path of the task that can be drawn together to a point closes in the
     joints too [Alt04, Cor. III.2 and §III.B, E004-7, E004-8, E004-14]. Exact, by the derivatives of J and M.
 
-    ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``lift``: "inertia" for
-    `horizontal_lift`, "pseudoinverse", a metric (nv, nv), or a function (robot, q) of one configuration that gives a metric
-    (nv, nv) or K (nv, m) and is differentiated: exactly, compiled once, if it is made of torsor's functions and NumPy's (it must
-    not change afterwards), else by differences. Returns (..., nv, m, m), antisymmetric, rad or m per squared unit of the task;
-    NaN where J loses rank.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configurations, rad or m.
+    task : Task or str
+        The name of a frame means its body twist.
+    lift : str, metric or function
+        "inertia" for `horizontal_lift`, "pseudoinverse", a metric (nv, nv), or a function (robot, q) of one configuration that
+        gives a metric (nv, nv) or K (nv, m) and is differentiated: exactly, compiled once, if it is made of torsor's functions
+        and NumPy's (it must not change afterwards), else by differences.
+
+    Returns
+    -------
+    (..., nv, m, m) array
+        Antisymmetric, rad or m per squared unit of the task; NaN where J loses rank.
     """
     if not isinstance(robot, Robot):
         refuse_strangers(robot)
@@ -82,15 +95,25 @@ def vertical_brackets(robot: Robot, q: ConfigurationVector, task: Task | str, li
 
 @explained
 def oneill_tensor(robot: Robot, q: ConfigurationVector, task: Task | str) -> LiftBrackets:
-    """A[:, a, b] = ½ [K_a, K_b]^v, the vertical part of ∇_{K_a} K_b of a Riemannian submersion [ONe66; Alt04, E004-8].
+    """O'Neill's tensor A[:, a, b] = ½ [K_a, K_b]^v of a Riemannian submersion, ∇_{K_a} K_b vertical [ONe66; Alt04, E004-8].
 
     Where the task is a Riemannian submersion (`is_riemannian_submersion`), planes of the task are more curved than those of
     the robot above them: K_base = K_Q + ¾ |[X, Y]^v|² = K_Q + 3 |A_X Y|² for orthonormal X and Y.
 
-    ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. Returns (..., nv, m, m),
-    antisymmetric, rad or m per squared unit of the task.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configurations, rad or m.
+    task : Task or str
+        The name of a frame means its body twist.
+
+    Returns
+    -------
+    (..., nv, m, m) array
+        Antisymmetric, rad or m per squared unit of the task.
     """
-    return 0.5 * vertical_brackets(robot, q, task, "inertia")
+    return 0.5 * vertical_brackets(robot, q, task, lift="inertia")
 
 
 def inertia_brackets(robot: Robot, q: ConfigurationVector, task: Task | str) -> LiftBrackets:

@@ -28,8 +28,8 @@ OUTSIDE = 1e-12  # rad or m: beyond a limit by rounding
 CLOSER = 16  # times that the interval is halved in which a curve is nearest to a limit
 
 
-def configurations_of(robot: Robot, q: Any) -> Array:
-    """``q`` (..., nq) checked, as NumPy numbers."""
+def configurations_of(robot: Robot, q: Any, name: str = "q") -> Array:
+    """The argument ``name``, configurations (..., nq), checked, as NumPy numbers."""
     if not isinstance(robot, Robot):
         refuse_strangers(robot)
     try:
@@ -42,12 +42,12 @@ def configurations_of(robot: Robot, q: Any) -> Array:
             "call it outside. torsor.redundancy.horizontal_lift, split_velocity, velocity_projectors and vertical_brackets run "
             "inside."
         )
-    return np.asarray(as_array("q", q, ("nq",), robot), float)
+    return np.asarray(as_array(name, q, ("nq",), robot), float)
 
 
-def single_configuration(robot: Robot, q: Any) -> Array:
-    """``q`` (nq,) checked: one configuration of finite numbers, quaternions of length one."""
-    q = configurations_of(robot, q)
+def single_configuration(robot: Robot, q: Any, name: str = "q0") -> Array:
+    """The argument ``name``, one configuration (nq,), checked: finite numbers, quaternions of length one."""
+    q = configurations_of(robot, q, name)
     if q.ndim != 1:
         raise ShapeError(f"one motion has one start (nq,), got {q.shape}; call it for each of them.")
     refuse_unknown(q, "the configuration")

@@ -58,8 +58,15 @@ Objective = Callable[[Robot, Array], Array]  # (robot, q (nq,)) → a number
 class ExtendedJacobianLift:
     """A lift that holds functions h of the configuration constant, for every argument ``lift``; called, it gives K.
 
-    ``task`` has m rows, ``constraint`` the nv − m rows of ∂h. It does not depend on units or on the scale of h. Small,
-    immutable and hashable; it can be pickled if its functions can.
+    It does not depend on units or on the scale of h. Small, immutable and hashable; it can be pickled if its functions can.
+
+    Attributes
+    ----------
+    task : Task
+        With m rows.
+    constraint : Task
+        The nv − m rows of ∂h.
+    name : str
     """
 
     task: Task
@@ -155,7 +162,7 @@ class ExtendedJacobianLift:
 
 @explained
 def extended_jacobian_lift(robot: Robot, task: Task | str, constraint: Constraint) -> ExtendedJacobianLift:
-    """K = (J; ∂h)⁻¹ (1; 0): the lift of a task that holds nv − m functions h of the configuration constant [Bai85].
+    """Lift K = (J; ∂h)⁻¹ (1; 0) of a task that holds nv − m functions h of the configuration constant [Bai85]. Extended Jacobian.
 
     It is repeatable, `is_repeatable`, by construction: closed paths of the task that can be drawn together to a point close in
     the joints, because they stay on the surface h(q) = h(q₀) [SY88; Alt04, §III.B]. The horizontal lift and J⁺ in general are
@@ -254,8 +261,8 @@ _compiled_inverse = public(extended_inverse, "E_inverse", registered=False)
 
 
 @explained
-def stationary_constraint(robot: Robot, task: Task | str, objective: Objective, q0: ConfigurationVector) -> Task:
-    """h = Z₀ᵀ (1 − J⁺J) ∂g, for `extended_jacobian_lift`: where it vanishes, g is stationary along self-motions [Bai85].
+def stationary_constraint(robot: Robot, q0: ConfigurationVector, task: Task | str, objective: Objective) -> Task:
+    """Constraint h = Z₀ᵀ (1 − J⁺J) ∂g for `extended_jacobian_lift`: where h = 0, g is stationary along self-motions [Bai85].
 
     Lifts of curves that begin where h = 0 stay where g is stationary, best if they began at the best; others keep the h that they
     began with. Algorithmic singularities are where the second derivative of g along some self-motion vanishes: a best and a
@@ -266,13 +273,13 @@ def stationary_constraint(robot: Robot, task: Task | str, objective: Objective, 
     ----------
     robot : Robot
         With more degrees of freedom than the task has rows.
+    q0 : (nq,) array
+        The configuration where Z₀ is taken, rad or m. h is good where self-motions are not orthogonal to those here.
     task : Task or str
         m rows; the name of a frame means its body twist.
     objective : function
         g(robot, q) → a number, in any unit, made of torsor's functions and NumPy's: ``torsor.tasks.manipulability`` of a task, a
         distance, a sum of squares.
-    q0 : array
-        A configuration (nq,), rad or m, where Z₀ is taken. h is good where self-motions are not orthogonal to those here.
 
     Returns
     -------
@@ -302,7 +309,7 @@ class ProjectedSlope:
         return f"stationary {self.objective.__name__}"
 
     def __call__(self, robot: Robot, q: Array) -> Array:
-        """H (nv − m,)."""
+        """Value of h, (nv − m,)."""
         slope = function_task(self.objective, 1).jacobian(robot, q)[..., 0, :]
         return matvec(constant(np.array(self.rows)), slope - pseudoinverse(robot, q, self.task).horizontal(slope))
 

@@ -76,7 +76,7 @@ class FibreArcs:
             if self._known(start) is not None:
                 continue
             curve = self_motion(
-                self.robot, start, self.task, self.step, longest=self.longest, within_limits=self.limits
+                self.robot, start, self.task, spacing=self.step, longest=self.longest, within_limits=self.limits
             )
             if self._known(self._most_regular(curve)) is not None:
                 continue  # around a sharp bend, where the start was not recognised

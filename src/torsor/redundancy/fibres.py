@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot, random_configuration
@@ -72,7 +73,7 @@ def solutions(
     q: Array,
     task: Task,
     starts: int,
-    seed: int,
+    seed: int | np.random.Generator,
     limit: float = 1.0 / LOST,
     *,
     within_limits: bool = False,
@@ -97,14 +98,25 @@ def solutions(
     return np.concatenate([q[None], some[good]])
 
 
-@dataclass(frozen=True, eq=False)
-class SingularConfiguration:
+@dataclass(frozen=True, eq=False, repr=False)
+class SingularConfiguration(Report):
     """A configuration of a self-motion at which J loses rank.
 
-    ``q`` (nq,), rad or m; ``rank`` of J there, of ``rows``; ``lost`` (m,): the direction of the task that is lost, a unit vector.
-    ``directions`` (k, nv): unit vectors along which curves of the fibre leave it: 4 where two curves cross, 0 if it is all of the
-    fibre nearby, or if that is not ``known`` to second order, as where several directions are lost. ``off``: by how much the task
-    is elsewhere than on the rest of the fibre, m or rad; rounding.
+    Attributes
+    ----------
+    q : (nq,) array
+        Rad or m.
+    rank, rows : int
+        Rank of J there, and how many rows it has.
+    lost : (m,) array
+        The direction of the task that is lost, a unit vector.
+    directions : (k, nv) array
+        Unit vectors along which curves of the fibre leave it: 4 where two curves cross, 0 if it is all of the fibre nearby, or if
+        that is not known.
+    known : bool
+        The fibre is known to second order; not so where several directions are lost.
+    off : float
+        By how much the task is elsewhere than on the rest of the fibre, m or rad; rounding.
     """
 
     q: Array

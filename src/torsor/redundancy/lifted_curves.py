@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_unknown
@@ -31,17 +32,32 @@ LOOKS = 9  # times within a step of the integrator at which limits are looked at
 SHORTEST = 1e-7  # step, as a fraction of a leg: where steps get shorter than this, the joints run away
 
 
-@dataclass(frozen=True, eq=False)
-class LiftedCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class LiftedCurve(Report):
     """A joint motion above a motion of the task: K samples over all of its legs.
 
-    ``t`` (K,): the path parameter, one unit for each leg; ``q`` (K, nq), rad or m; ``v`` (K, nv), rad or m per unit of t.
-    ``fibre`` (K,), m·√kg: how far it has moved along the fibres, in the inertia metric. Where they are curves (nv − m = 1) it is
-    a coordinate, ∫ ⟨z, v⟩ dt with the unit self-motion z, and goes back when the motion does. With more dimensions it is the
-    length ∫ |v vertical| dt: ker J has no frame of its own, and coordinates in one carried along would depend on the way it was
-    carried. Zero for the horizontal lift in either case. ``task_change`` (m,): from where the task began to where it is at the
-    end. ``limit``: the first limit of positions that is passed, with joint and t, in words; None if there is none. ``finished``:
-    False if the motion was to stay within the limits, and so ends there, before the curve does.
+    Attributes
+    ----------
+    robot : Robot
+    lift : str
+        The name of the lift.
+    t : (K,) array
+        The path parameter, one unit for each leg.
+    q : (K, nq) array
+        Configurations, rad or m.
+    v : (K, nv) array
+        Velocities, rad or m per unit of t.
+    fibre : (K,) array
+        How far it has moved along the fibres, in the inertia metric, m·√kg. Where they are curves (nv − m = 1) it is a
+        coordinate, ∫ ⟨z, v⟩ dt with the unit self-motion z, and goes back when the motion does. With more dimensions it is the
+        length ∫ |v vertical| dt: ker J has no frame of its own, and coordinates in one carried along would depend on the way it
+        was carried. Zero for the horizontal lift in either case.
+    task_change : (m,) array
+        From where the task began to where it is at the end.
+    limit : str or None
+        The first limit of positions that is passed, with joint and t, in words.
+    finished : bool
+        False if the motion was to stay within the limits, and so ends there, before the curve does.
     """
 
     robot: Robot
@@ -81,16 +97,37 @@ def lift_curve(
     tolerance: float = 1e-10,
     within_limits: bool = False,
 ) -> LiftedCurve:
-    """q(t) above a curve of the task with q̇ = K(q) ẏ, the only one from q0 that is always horizontal [Alt04, Cor. III.1].
+    """Joint motion q(t) above a curve of the task, q̇ = K(q) ẏ, the only horizontal one [Alt04, Cor. III.1]. One start only.
 
-    ``q0`` (nq,), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``curve``: a function t → ẏ (m,), t
-    from 0 to 1; or points (k, m) joined by straight legs, of which only the differences to the first count: of a pose or
-    orientation they are exponential coordinates about where it starts, T = T₀ exp(y − y₀); for a pose also poses (k, 4, 4), in
-    base axes, joined by screw motions, the first where the frame is. ``lift``: "inertia", "pseudoinverse", a metric (nv, nv),
-    or a function (robot, q) → metric (nv, nv) or K (nv, m). ``samples`` of each leg, the ends included; ``feedback``: how fast
-    an error of the task is made good, per unit of t; ``tolerance`` of each step. ``within_limits``: ends where a joint comes
-    to a limit of its position; if False it goes on beyond, and the result says where. Raises at singular configurations, with
-    what cannot be done there [E004-5]: the theorem's promise of a lift for all times does not hold across them.
+    It raises at singular configurations, with what cannot be done there [E004-5]: the theorem's promise of a lift for all times
+    does not hold across them.
+
+    Parameters
+    ----------
+    robot : Robot
+    q0 : (nq,) array
+        Where it begins, rad or m.
+    task : Task or str
+        The name of a frame means its body twist.
+    curve : array or function
+        A function t → ẏ (m,), t from 0 to 1; or points (k, m) joined by straight legs, of which only the differences to the first
+        count: of a pose or orientation they are exponential coordinates about where it starts, T = T₀ exp(y − y₀); for a pose
+        also poses (k, 4, 4), in base axes, joined by screw motions, the first where the frame is.
+    lift : str, metric or function
+        "inertia", "pseudoinverse", a metric (nv, nv), or a function (robot, q) → metric (nv, nv) or K (nv, m).
+    samples : int
+        Of each leg, the ends included.
+    feedback : float
+        How fast an error of the task is made good, per unit of t.
+    tolerance : float
+        Of each step.
+    within_limits : bool
+        Ends where a joint comes to a limit of its position. If False it goes on beyond, and the result says where.
+
+    Returns
+    -------
+    LiftedCurve
+        ``q`` (K, nq), rad or m, and ``v`` (K, nv) at ``t`` (K,).
     """
     q0 = single_configuration(robot, q0)
     found = as_task(robot, task)

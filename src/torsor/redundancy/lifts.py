@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
 from torsor.border import explained
@@ -205,16 +206,25 @@ def _traced(robot: Robot, function: Function, size: int) -> Task | None:
     return task
 
 
-@dataclass(frozen=True, eq=False)
-class LiftAgreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class LiftAgreement(Report):
     """The answer of `lifts_agree`, true if the two lifts are one at all configurations asked for.
 
-    ``commutator`` (...): ‖M J⁺J − J⁺J M‖ as a fraction of ‖M‖, no unit. ``difference`` (...): ‖K − J⁺‖, and ``relative``
-    (...) that as a fraction of ‖J⁺‖ (Frobenius norms, rad and m as numbers). ``where`` (nq,): the configuration at which
-    the commutator is largest.
+    Norms are Frobenius norms, with rad and m as numbers.
+
+    Attributes
+    ----------
+    robot : Robot
+    agree : bool
+    commutator : (...) array
+        ‖M J⁺J − J⁺J M‖ as a fraction of ‖M‖, no unit; lifts agree where it is up to ``tolerance``.
+    difference, relative : (...) arrays
+        ‖K − J⁺‖, and that as a fraction of ‖J⁺‖.
+    where : (nq,) array
+        The configuration at which the commutator is largest, rad or m.
     """
 
-    robot: str
+    robot: Robot
     agree: bool
     commutator: Array
     difference: Array
@@ -232,27 +242,39 @@ class LiftAgreement:
         size = f"[M, J⁺J] is {float(self.commutator[worst]):.2g} of M"
         if self.agree:
             return (
-                f"robot {self.robot!r}: the horizontal lift is the pseudoinverse {at}: {size} (tolerance {self.tolerance:.0e}). "
-                "The mass matrix maps ker J to itself there."
+                f"robot {self.robot.name!r}: the horizontal lift is the pseudoinverse {at}: {size} (tolerance "
+                f"{self.tolerance:.0e}). The mass matrix maps ker J to itself there."
             )
         worst_at = "" if self.commutator.size == 1 else f", worst at q = {q}"
         return (
-            f"robot {self.robot!r}: the horizontal lift is not the pseudoinverse {at}{worst_at}: {size}, and the lifts differ by "
-            f"{float(self.difference[worst]):.3g}, which is {float(self.relative[worst]):.2g} of J⁺. The mass matrix does not "
-            "map ker J to itself: least kinetic energy and least Σ v² are different motions."
+            f"robot {self.robot.name!r}: the horizontal lift is not the pseudoinverse {at}{worst_at}: {size}, and the lifts "
+            f"differ by {float(self.difference[worst]):.3g}, which is {float(self.relative[worst]):.2g} of J⁺. The mass matrix "
+            "does not map ker J to itself: least kinetic energy and least Σ v² are different motions."
         )
 
 
 @explained
 def lifts_agree(robot: Robot, q: ConfigurationVector, task: Task | str, *, tolerance: float = 1e-9) -> LiftAgreement:
-    """Whether `horizontal_lift` and `pseudoinverse_lift` are the same, and by how much they are not [Alt04, (23), E004-12].
+    """Report that is true if `horizontal_lift` and `pseudoinverse_lift` are the same [Alt04, (23), E004-12].
 
     For every M > 0 and J of full rank: K = J⁺ ⟺ the rows of J span an invariant space of M ⟺ M ker J ⊆ ker J ⟺
     [M, J⁺J] = 0. Flatness of M, a Riemannian submersion and integrable horizontals together do not imply it: two slides in
     line are enough to see that (docs/papers/altafini_2004.md).
 
-    ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``tolerance``: of ‖[M, J⁺J]‖ /
-    ‖M‖, no unit. Returns a report that is true or false and says why when printed.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configurations, rad or m.
+    task : Task or str
+        The name of a frame means its body twist.
+    tolerance : float
+        Of ‖[M, J⁺J]‖ / ‖M‖, no unit.
+
+    Returns
+    -------
+    LiftAgreement
+        It is true or false and says why when printed.
     """
     q = configurations_of(robot, q)
     refuse_bad_numbers(tolerance=tolerance)
@@ -271,7 +293,7 @@ def lifts_agree(robot: Robot, q: ConfigurationVector, task: Task | str, *, toler
     difference = _norm(K - J_plus)
     where = q.reshape(-1, robot.nq)[int(np.argmax(commutator))]
     agree = bool(np.all(commutator <= tolerance))
-    return LiftAgreement(robot.name, agree, commutator, difference, difference / _norm(J_plus), tolerance, where)
+    return LiftAgreement(robot, agree, commutator, difference, difference / _norm(J_plus), tolerance, where)
 
 
 def _norm(A: Array) -> Array:
@@ -288,14 +310,25 @@ class LiftedFunction(NamedTuple):
 
 @explained
 def lift_function(robot: Robot, q: ConfigurationVector, task: Task | str, eta: TaskVector) -> LiftedFunction:
-    """d(θ∘ρ) = Jᵀ η and grad(θ∘ρ) = M⁻¹ Jᵀ η of a function θ of the task with differential η [Alt04, (24), E004-13].
+    """Differential d(θ∘ρ) = Jᵀ η and gradient M⁻¹ Jᵀ η of a function θ of the task with differential η [Alt04, (24), E004-13].
 
     The gradient is horizontal, J grad = J M⁻¹ Jᵀ η. It is the lift of grad θ = g⁻¹ η in a metric g of the task for all θ only
     where J M⁻¹ Jᵀ = g⁻¹ (`is_riemannian_submersion`). The printed J⁺ in place of Jᵀ gives neither.
 
-    ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``eta`` (..., m): the derivative
-    of θ along each row of the task, so that θ̇ = η · ẏ. Returns two arrays (..., nv), in units of θ per rad or m, and those by
-    kg·m² or kg.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configurations, rad or m.
+    task : Task or str
+        The name of a frame means its body twist.
+    eta : (..., m) array
+        The derivative of θ along each row of the task, so that θ̇ = η · ẏ.
+
+    Returns
+    -------
+    LiftedFunction
+        ``differential`` and ``gradient`` (..., nv), in units of θ per rad or m, and those by kg·m² or kg.
     """
     q = configurations_of(robot, q)
     found = as_task(robot, task)

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays import as_numbers, constant, matvec, stack
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
@@ -69,8 +70,8 @@ SAMPLES = 16  # configurations at which that is asked
 
 
 @explained
-def section_lift(robot: Robot, task: Task | str, section: Section, q0: ConfigurationVector) -> ExtendedJacobianLift:
-    """The lift v = dσ ẏ of a section σ of the task, a choice of one configuration for each of its values [Alt04, Th. III.1].
+def section_lift(robot: Robot, q0: ConfigurationVector, task: Task | str, section: Section) -> ExtendedJacobianLift:
+    """Lift v = dσ ẏ of a section σ of the task, a choice of one configuration for each of its values [Alt04, Th. III.1].
 
     Closed paths of the task close in the joints, for where the task is says where the joints are. From q₀ on the section, lifted
     curves are σ(y(t)). Like every `extended_jacobian_lift` it is accepted wherever a ``lift`` is.
@@ -79,14 +80,14 @@ def section_lift(robot: Robot, task: Task | str, section: Section, q0: Configura
     ----------
     robot : Robot
         With more degrees of freedom than the task has rows.
+    q0 : (nq,) array
+        A configuration on the section, rad or m, σ(ρ(q₀)) = q₀ up to whole turns, at which the task is regular.
     task : Task or str
         m rows; the name of a frame means its pose.
     section : function
         (robot, value) → q (nq,), rad or m, made of torsor's functions and NumPy's: an inverse kinematics in closed form. The
         value is a pose (4, 4), a rotation (3, 3), a position (3,), some rows of a position, the numbers (m,) of a function; of
         stacked tasks, a tuple.
-    q0 : array
-        A configuration (nq,), rad or m, on the section, σ(ρ(q₀)) = q₀ up to whole turns, at which the task is regular.
 
     Returns
     -------
@@ -148,7 +149,7 @@ class DisplacementFromSection:
         return f"section {getattr(self.section, '__name__', 'given')}"
 
     def __call__(self, robot: Robot, q: Array) -> Array:
-        """H (nv − m,), rad or m."""
+        """Value of h, (nv − m,), rad or m."""
         there = self.section(robot, value(robot, q, self.task))
         if isinstance(there, (list, tuple)) or (isinstance(there, np.ndarray) and there.dtype.hasobject):
             there = stack([as_numbers(entry) for entry in there])
@@ -181,14 +182,22 @@ class Trivialised(NamedTuple):
     s: Array
 
 
-@dataclass(frozen=True, eq=False)
-class LocalTrivialisation:
-    """Coordinates (y, s) near ``q0`` (nq,): what `local_trivialisation` gives."""
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalTrivialisation(Report):
+    """Coordinates (y, s) near one configuration: what `local_trivialisation` gives.
+
+    Attributes
+    ----------
+    robot : Robot
+    q0 : (nq,) array
+        The configuration at which y and s are zero, rad or m.
+    lift : ExtendedJacobianLift
+        The lift whose curves keep s.
+    """
 
     robot: Robot
     q0: Array
     lift: ExtendedJacobianLift
-    """The lift whose curves keep s."""
 
     @property
     def _both(self) -> Task:
@@ -226,7 +235,7 @@ class LocalTrivialisation:
     @explained
     def derivative(self, q: ConfigurationVector) -> Array:
         """∂q/∂(y, s) (nv, nv) at one configuration (nq,), rad or m along v: its first m columns are the lift in coordinates y."""
-        q = single_configuration(self.robot, q)
+        q = single_configuration(self.robot, q, "q")
         x = np.concatenate(self.coordinates(q))
         rates = np.stack([body_rates(self._both, x, column) for column in np.eye(self.robot.nv)], axis=-1)
         return np.asarray(self.lift.inverse(self.robot, q) @ rates)
@@ -294,7 +303,7 @@ class LocalTrivialisation:
 
 @explained
 def local_trivialisation(
-    robot: Robot, task: Task | str, constraint: Constraint | ExtendedJacobianLift, q0: ConfigurationVector
+    robot: Robot, q0: ConfigurationVector, task: Task | str, constraint: Constraint | ExtendedJacobianLift
 ) -> LocalTrivialisation:
     """Coordinates q ↦ (y, s), the task and a place on its fibre, and the way back (y, s) ↦ q, near q₀ [Alt04, Th. III.1].
 
@@ -306,12 +315,12 @@ def local_trivialisation(
     ----------
     robot : Robot
         With more degrees of freedom than the task has rows.
+    q0 : (nq,) array
+        One configuration, rad or m, at which (J; ∂h) is regular.
     task : Task or str
         m rows that are the rates of a value; the name of a frame means its pose.
     constraint : Task, function or ExtendedJacobianLift
         nv − m functions h of the configuration, as for `extended_jacobian_lift`, or a lift that has been made of them.
-    q0 : array
-        A configuration (nq,), rad or m, at which (J; ∂h) is regular.
 
     Returns
     -------

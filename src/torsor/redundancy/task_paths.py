@@ -107,11 +107,24 @@ class OnGroup(NamedTuple):
 
 
 @explained
-def circle(task: Task | str, radius: float, rows: Sequence[int | str] = (0, 1)) -> Circle:
-    """A closed path for `closed_path_drift`: a circle of ``radius``, m or rad, in two ``rows`` of the task, by number or label.
+def circle(task: Task | str, radius: float, *, rows: Sequence[int | str] = (0, 1)) -> Circle:
+    """Circle in two rows of a task, a closed path for `closed_path_drift`.
 
     It begins where the task is, in the direction of the second row, with the centre in the direction of the first. Of a pose
-    or orientation the rows are exponential coordinates about where it begins. A name is the pose of that frame.
+    or orientation the rows are exponential coordinates about where it begins.
+
+    Parameters
+    ----------
+    task : Task or str
+        The name of a frame means its pose.
+    radius : float
+        In the unit of the rows, m or rad; a negative one puts the centre on the other side.
+    rows : two of int or str
+        By number or label.
+
+    Returns
+    -------
+    Circle
     """
     task = task if isinstance(task, Task) else pose_task(task)
     given = (rows,) if isinstance(rows, (str, int)) else tuple(rows)
