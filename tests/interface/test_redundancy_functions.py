@@ -274,3 +274,43 @@ def test_brackets_are_nan_where_the_task_is_singular():
     B = torsor.redundancy.vertical_brackets(PANDA, np.stack([PANDA_Q, np.zeros(7)]), "hand_tcp")
     assert np.isfinite(B[0]).all()
     assert np.isnan(B[1]).all()
+
+
+def test_reports_hold_the_robot_and_show_themselves_in_one_line():
+    q = reaching(1.7)
+    reports = [
+        torsor.redundancy.is_repeatable(ARM, XY, configurations=2),
+        torsor.redundancy.is_riemannian_submersion(ARM, XY, configurations=2),
+        torsor.redundancy.lifts_agree(ARM, q, XY),
+        torsor.redundancy.self_motion(ARM, q, XY),
+        torsor.redundancy.self_motion_components(ARM, q, XY, starts=2),
+        torsor.redundancy.lift_curve(ARM, q, XY, [[0, 0], [0.01, 0]]),
+        torsor.redundancy.closed_path_drift(ARM, q, XY, circle(XY, 0.01), loops=1),
+        torsor.redundancy.local_trivialisation(ARM, q, XY, lambda robot, q: q[2:]),
+        torsor.motion.is_flat(ARM, configurations=2),
+        torsor.motion.geodesic(ARM, q, np.ones(3), 0.1, samples=3),
+        torsor.motion.minimum_energy_path(ARM, q, q + 0.1, samples=4),
+    ]
+    for report in reports:
+        assert report.robot is ARM
+        assert repr(report).startswith(f"{type(report).__name__}(robot=<Robot 'planar_chain'>")
+        assert "\n" not in repr(report) and "[" not in repr(report)
+        assert "planar_chain" in report._repr_html_()
+
+
+def test_seeds_are_numbers_or_generators():
+    held = torsor.position_task("hand_tcp")
+
+    def found(make):
+        return [
+            torsor.redundancy.self_motion(PANDA, PANDA_Q, held, flows=2, seed=make()).q,
+            torsor.redundancy.self_motion_components(ARM, reaching(0.5), XY, starts=3, seed=make()).solutions[0],
+            torsor.redundancy.is_repeatable(ARM, XY, configurations=2, seed=make()).where,
+            torsor.redundancy.is_riemannian_submersion(ARM, XY, configurations=2, seed=make()).where,
+            torsor.motion.is_flat(ARM, configurations=2, seed=make()).where,
+        ]
+
+    for number, generator in zip(found(lambda: 3), found(lambda: np.random.default_rng(3)), strict=True):
+        np.testing.assert_array_equal(number, generator)
+    with pytest.raises(torsor.TorsorError, match="is_flat: `seed` must be a whole number or a numpy"):
+        torsor.motion.is_flat(ARM, seed="3")

@@ -182,5 +182,5 @@ def _times(N: Array, v: Array) -> Array:
 
 
 def _dual(N: Array, tau: Array) -> Array:
-    """N⁻ᵀ τ."""
+    """Forces N⁻ᵀ τ (..., n) in flat coordinates."""
     return np.linalg.solve(np.swapaxes(N, -1, -2), tau[..., None])[..., 0]

@@ -155,7 +155,7 @@ class States(NamedTuple):
     u_shape: tuple[int, ...]
 
     def __call__(self, s: Array) -> tuple[Array, Array]:
-        """States at the times s (K,)."""
+        """Configurations (..., K, nq) and velocities (..., K, nv) at the times s (K,)."""
         y, split = self.curve(s), int(np.prod(self.q_shape))
         q, u = y[:split].reshape(*self.q_shape, len(s)), y[split:].reshape(*self.u_shape, len(s))
         return with_unit_quaternions(self.robot, np.moveaxis(q, -1, -2)), np.ascontiguousarray(np.moveaxis(u, -1, -2))

@@ -256,7 +256,7 @@ def _gaps(robot: Robot, arcs: Arcs, integration: float, effort: Effort) -> Array
 
 
 def _linearised(robot: Robot, arcs: Arcs, integration: float, effort: Effort) -> Linearised:
-    """Φ by central differences."""
+    """Derivatives Φ of the ends of all arcs by their starts, by central differences."""
     n, S = robot.nv, len(arcs.q)
     size = STEP * max(1e-3, float(np.abs(arcs.u).max()))
     moves = np.concatenate([np.eye(2 * n), -np.eye(2 * n), np.zeros((1, 2 * n))]) * size  # (4 nv + 1, 2 nv)

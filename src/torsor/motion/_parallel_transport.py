@@ -38,7 +38,7 @@ class TimedPath(Protocol):
 
 
 class Carried(NamedTuple):
-    """At the times asked for: configurations (..., K, nq) and what is carried (..., K, nv)."""
+    """Configurations (..., K, nq) and what is carried (..., K, nv), at the times asked for."""
 
     q: Array
     w: Array
@@ -141,7 +141,7 @@ def _carried_freely(robot: Robot, q: Array, v: Array, times: Array, w: Array, to
 def _integrated(
     robot: Robot, rate: Callable[[float, Array], Array], times: Array, y: Array, tolerance: float, sizes: Array
 ) -> Array:
-    """y (n, K) at all times."""
+    """Solution y (n, K) at all times; raises if it cannot be continued to the last."""
     run = integrated(rate, (times[0], times[-1]), y, tolerance, sizes)
     if run.curve is None or not run.finished:
         raise ArgumentError(

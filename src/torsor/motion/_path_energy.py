@@ -28,7 +28,7 @@ Path = Annotated[Array, "... * nq"]  # configurations at equal times
 
 
 class Steps(NamedTuple):
-    """Of each step of a path: Δ (..., K, nv), the configuration half way (..., K, nq), and the inertia there."""
+    """Steps of a path: Δ (..., K, nv), the configuration half way (..., K, nq), and the inertia there."""
 
     delta: JointVector
     middle: Array
@@ -124,7 +124,7 @@ def _ends(robot: Robot, delta: JointVector, f: JointVector, g: JointVector) -> t
 
 
 def steps_of(robot: Robot, path: Path) -> Steps:
-    """The steps of a path."""
+    """Steps of a path, with the inertia half way; raises if the path has one configuration only."""
     _count(path)
     start = path[..., :-1, :]
     delta = difference(robot, start, path[..., 1:, :])

@@ -202,11 +202,16 @@ def drawn_configurations(
 
 def _is_regular(M: Array) -> Array:
     """Whether each M (B, n, n), with its diagonal scaled to 1, is far from singular."""
+    return np.asarray(scaled_condition(M) < SINGULAR)
+
+
+def scaled_condition(M: Array) -> Array:
+    """Condition numbers (B,) of M (B, n, n), each in coordinates in which its diagonal is 1; infinite where that cannot be."""
     with np.errstate(all="ignore"):
         size = np.sqrt(np.einsum("bii->bi", M))
         scaled = M / (size[:, :, None] * size[:, None, :])
-        condition = np.linalg.cond(np.where(np.isfinite(scaled), scaled, 0.0))
-    return np.asarray(condition < SINGULAR)
+    known = np.isfinite(scaled).all(axis=(1, 2))
+    return np.where(known, np.linalg.cond(np.where(known[:, None, None], scaled, 0.0)), np.inf)
 
 
 def _relative_curvature(robot: Robot, q: ConfigurationVector) -> tuple[Array, Array]:

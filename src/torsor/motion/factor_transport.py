@@ -23,6 +23,7 @@ from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.geometry import christoffel_symbols_second_kind
 from torsor.model import Robot
+from torsor.motion.curvature import scaled_condition
 from torsor.motion.integration import RUN_INSIDE, has_plain_velocities, held, integrated
 
 DRIFT = 1e-8  # of NᵀN from M, with unit diagonal: more is refused
@@ -232,7 +233,7 @@ def _carried(paths: Paths, tolerance: float) -> Array:
     if GROWTH * drift <= max(DRIFT, GROWTH * tolerance):
         return y
     q, _, _ = _parts(n, paths.at(np.linspace(0.0, 1.0, 101), tolerance).reshape(-1, paths.start.shape[1]))
-    condition = _condition(mass_matrix(robot, np.ascontiguousarray(q)))
+    condition = scaled_condition(mass_matrix(robot, np.ascontiguousarray(q)))
     if (worst := condition.max()) > NEAR:
         how = f"comes close (condition number {worst:.1g}) to"
         raise paths.advice.singular(robot, q[[condition.argmax()]], how)
@@ -246,15 +247,6 @@ def _carried(paths: Paths, tolerance: float) -> Array:
 def _parts(n: int, y: Array) -> tuple[Array, Array, Array]:
     """q (P, n), φ (P, n) and N (P, n, n) of y (P, 2n + n²)."""
     return y[:, :n], y[:, n : 2 * n], y[:, 2 * n :].reshape(-1, n, n)
-
-
-def _condition(M: Array) -> Array:
-    """Condition numbers of M (P, n, n), each in coordinates in which its diagonal is 1; infinite where that cannot be."""
-    with np.errstate(all="ignore"):
-        size = np.sqrt(np.einsum("pii->pi", M))
-        scaled = M / (size[:, :, None] * size[:, None, :])
-    known = np.isfinite(scaled).all(axis=(1, 2))
-    return np.where(known, np.linalg.cond(np.where(known[:, None, None], scaled, 0.0)), np.inf)
 
 
 def _drift(N: Array, M: Array) -> float:

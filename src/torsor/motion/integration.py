@@ -126,7 +126,7 @@ def has_plain_velocities(robot: Robot) -> bool:
 
 
 def with_unit_quaternions(robot: Robot, q: ConfigurationVector) -> ConfigurationVector:
-    """The same configurations (..., nq), quaternions of length one."""
+    """Configurations (..., nq) with quaternions of length one."""
     parts = _quaternions(robot)
     q = np.array(q) if parts else q
     for part in parts:
@@ -135,7 +135,7 @@ def with_unit_quaternions(robot: Robot, q: ConfigurationVector) -> Configuration
 
 
 def with_nearby_quaternions(robot: Robot, path: Array) -> Array:
-    """The same configurations (..., K, nq), each quaternion with the length one and the sign nearest to the one before."""
+    """Configurations (..., K, nq), each quaternion with the length one and the sign nearest to the one before."""
     path = with_unit_quaternions(robot, path)
     for part in _quaternions(robot):
         quats = path[..., part]

@@ -23,6 +23,7 @@ from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
 from torsor.redundancy.configurations import configurations_of
 from torsor.redundancy.lifts import GivenLift, Lift, given_lift
+from torsor.redundancy.task_places import derivative_at, jacobian_at
 from torsor.tasks import Task, as_task
 
 
@@ -81,7 +82,7 @@ def lift_acceleration(
     q, v = np.broadcast_to(q, (*batch, robot.nq)), np.broadcast_to(v, (*batch, robot.nv))
     start = q.reshape(-1, robot.nq)[0] if q.size else np.zeros(robot.nq)
     given = given_lift(robot, found, lift, start, exact=True)
-    J = np.broadcast_to(found.jacobian(robot, q), (*batch, found.size, robot.nv))
+    J = jacobian_at(robot, q, found)
     K = given.lift_at(robot, q, found)
     ydot = _times(J, v)
     turning = _lift_rate(robot, q, v, found, given, K, ydot) - damping * v
@@ -97,7 +98,7 @@ def _lift_rate(robot: Robot, q: Array, v: Array, task: Task, given: GivenLift, K
     M = given.metric_at(robot, q)
     horizontal = _times(K, ydot)
     force = _times(np.swapaxes(K, -1, -2), _times(M, horizontal))  # Λ ẏ = Kᵀ M K ẏ
-    dJ = np.broadcast_to(task.derivative(robot, q), (*q.shape[:-1], m, n, n))
+    dJ = derivative_at(robot, q, task)
     by_task = np.einsum("...aik,...k,...a->...i", dJ, v, force)
     by_metric = np.einsum("...kij,...k,...j->...i", given.metric_derivative_at(robot, q), v, horizontal)
     return np.asarray(np.linalg.solve(M, (by_task - by_metric)[..., None])[..., 0])

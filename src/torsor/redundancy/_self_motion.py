@@ -34,7 +34,14 @@ from torsor.redundancy.configurations import (
 from torsor.redundancy.fibres import SingularConfiguration, singular_nearby
 from torsor.redundancy.report_text import vector
 from torsor.redundancy.self_motion_curve import Curve, traced_curve
-from torsor.redundancy.task_places import displacement, has_value, is_frame, place, refuse_no_manifold
+from torsor.redundancy.task_places import (
+    displacement,
+    has_value,
+    is_frame,
+    jacobian_at,
+    place,
+    refuse_no_manifold,
+)
 from torsor.tasks import Task, as_task
 from torsor.tasks.public import pseudoinverse_lift, task_rank
 
@@ -243,7 +250,7 @@ class Flows(NamedTuple):
 
 
 class Along(NamedTuple):
-    """At times (K,): q (K, D, nq) of all flows, their lengths in the inertia metric (K, D) and √Σ dq² (K, D)."""
+    """All flows at times (K,): q (K, D, nq), their lengths in the inertia metric (K, D) and √Σ dq² (K, D)."""
 
     q: Array
     length: Array
@@ -296,7 +303,7 @@ def _integrated_flows(
     shape, moving, ends = (flows, robot.nq), np.full(flows, True), [f"{STEPS} steps"] * flows
 
     def projected(at: Array) -> Array:
-        J = np.broadcast_to(task.jacobian(robot, at), (flows, task.size, robot.nv))
+        J = jacobian_at(robot, at, task)
         v = w - np.einsum("fia,faj,fj->fi", pseudoinverse_lift(robot, at, task), J, w)
         return np.where(moving[:, None], v, 0.0)
 
@@ -333,7 +340,7 @@ def _integrated_flows(
 
 def _most_singular(robot: Robot, task: Task, q: Array, moving: Array) -> Array:
     """The numbers of the flows at q (D, nq) that are at singular configurations, of those that move; one at least."""
-    J = np.broadcast_to(task.jacobian(robot, q), (len(q), task.size, robot.nv))
+    J = jacobian_at(robot, q, task)
     sigma = np.linalg.svd(J, compute_uv=False)
     ratio = np.where(moving, sigma[:, -1] / np.maximum(sigma[:, 0], 1e-300), np.inf)
     return np.flatnonzero(ratio <= max(float(ratio.min()), SINGULAR))

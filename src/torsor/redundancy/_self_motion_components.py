@@ -29,7 +29,7 @@ from torsor.redundancy._self_motion import SelfMotion
 from torsor.redundancy.configurations import LOST, angle_difference, refuse_outside, room, single_configuration
 from torsor.redundancy.fibre_arcs import FibreArcs
 from torsor.redundancy.fibres import SingularConfiguration, singular_nearby, solutions
-from torsor.redundancy.task_places import WHY, displacement, has_value, place
+from torsor.redundancy.task_places import WHY, displacement, has_value, jacobian_at, place
 from torsor.tasks import Task, as_task
 from torsor.tasks.public import pseudoinverse_lift, task_rank
 
@@ -227,10 +227,9 @@ def joined_groups(robot: Robot, task: Task, qs: Array, *, within_limits: bool = 
 def _arrives(robot: Robot, task: Task, q: Array, goal: Array, within_limits: bool) -> Array:
     """Whether the flows from q (B, nq) towards goal (B, nq) get there (B,), and never leave the limits on the way if asked."""
     target, inside = place(robot, q, task), np.full(len(q), True)
-    shape = (len(q), task.size, robot.nv)
     for _ in range(STEPS):
         to_goal = angle_difference(robot, q, goal)
-        J = np.broadcast_to(task.jacobian(robot, q), shape)
+        J = jacobian_at(robot, q, task)
         K = np.nan_to_num(pseudoinverse_lift(robot, q, task))
         along = to_goal - np.einsum("bia,baj,bj->bi", K, J, to_goal)
         back = np.einsum("bia,ba->bi", K, displacement(task, place(robot, q, task), target))

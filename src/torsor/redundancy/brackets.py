@@ -46,6 +46,7 @@ from torsor.model.inertia_rank import may_be_singular
 from torsor.redundancy.configurations import configurations_of
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.redundancy.lifts import GivenLift, Lift, given_lift
+from torsor.redundancy.task_places import derivative_at, jacobian_at
 from torsor.tasks import Task, as_task
 from torsor.tasks.weighted_inverse import WeightedInverse, pseudoinverse, weighted_inverse
 
@@ -124,7 +125,7 @@ def inertia_brackets(robot: Robot, q: ConfigurationVector, task: Task | str) -> 
 
 
 def pseudoinverse_brackets(robot: Robot, q: ConfigurationVector, task: Task | str) -> LiftBrackets:
-    """The same of the pseudoinverse: M = 1."""
+    """P [K_a, K_b] (..., nv, m, m) of the pseudoinverse, the lift of the metric M = 1."""
     return _brackets(robot, q, task, pseudoinverse(robot, q, task), None, None)
 
 
@@ -135,7 +136,7 @@ def metric_brackets(
     metric: JointMatrix,
     metric_derivative: JointTensor3 | None = None,
 ) -> LiftBrackets:
-    """The same of a metric with its derivatives, index first; constant if there are none."""
+    """P [K_a, K_b] (..., nv, m, m) of the lift of a metric with its derivatives, index first; constant if there are none."""
     up = weighted_inverse(robot, q, task, metric)
     return _brackets(robot, q, task, up, factor(metric, guarded=True), metric_derivative)
 
@@ -243,9 +244,7 @@ class Connection(NamedTuple):
 
 def connection(robot: Robot, q: Array, task: Task, lift: GivenLift) -> Connection:
     """The lift of a task at regular configurations q (..., nq) with everything that its derivatives are made of."""
-    batch, n = q.shape[:-1], robot.nv
-    J = np.broadcast_to(task.jacobian(robot, q), (*batch, task.size, n))
-    J_derivative = np.broadcast_to(task.derivative(robot, q), (*batch, task.size, n, n))
+    J, J_derivative = jacobian_at(robot, q, task), derivative_at(robot, q, task)
     metric, metric_derivative = lift.metric_at(robot, q), lift.metric_derivative_at(robot, q)
     X = solve_columns(factor(metric, guarded=True), np.swapaxes(J, -1, -2))
     return Connection(robot, J, J_derivative, metric, metric_derivative, X, J @ X, lift.lift_at(robot, q, task))

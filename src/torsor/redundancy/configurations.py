@@ -19,6 +19,7 @@ from torsor.model import Robot, Structure
 from torsor.model.structure import Coordinate
 from torsor.motion.curvature import Drawn, drawn_configurations
 from torsor.motion.integration import sign_change, with_unit_quaternions
+from torsor.redundancy.task_places import jacobian_at
 from torsor.tasks import Task, as_task
 
 LOST = 1e-7  # ratio of singular values below which a direction of the task counts as lost
@@ -70,7 +71,7 @@ def is_regular(robot: Robot, q: Array, J: Array, limit: float = 1.0 / LOST) -> A
 def regular_configurations(
     robot: Robot, task: Task | str, q: Any, configurations: int, seed: int | np.random.Generator
 ) -> Drawn:
-    """Those of q (..., nq) at which the task is regular; if it is None, ``configurations`` random ones within the limits."""
+    """Those of ``q`` (..., nq) at which the task is regular; if it is None, ``configurations`` random ones within the limits."""
     found = as_task(robot, task)
     if robot.nv < found.size:
         raise ArgumentError(
@@ -81,7 +82,7 @@ def regular_configurations(
         if len(given) == 0:
             raise ArgumentError("`q` holds no configuration; leave it out for random ones.")
         refuse_unknown(given)
-        good = is_regular(robot, given, _jacobian(robot, found, given), LIMIT)
+        good = is_regular(robot, given, jacobian_at(robot, given, found), LIMIT)
         if not good.any():
             raise ArgumentError(f"none of the configurations of robot {robot.name!r} is regular.")
         return Drawn(given[good], int(np.sum(~good)))
@@ -90,15 +91,11 @@ def regular_configurations(
         robot,
         configurations,
         seed,
-        lambda q: is_regular(robot, q, _jacobian(robot, found, q), LIMIT),
+        lambda q: is_regular(robot, q, jacobian_at(robot, q, found), LIMIT),
         "the task or the mass matrix",
         ". torsor.tasks.task_rank(robot, q, task) tells what cannot be done, torsor.dynamics.mass_matrix_report(robot, q) which "
         "motion meets no inertia.",
     )
-
-
-def _jacobian(robot: Robot, task: Task, q: Array) -> Array:
-    return np.broadcast_to(task.jacobian(robot, q), (*q.shape[:-1], task.size, robot.nv))
 
 
 def angle_difference(robot: Robot, start: Array, end: Array) -> Array:
@@ -110,7 +107,7 @@ def angle_difference(robot: Robot, start: Array, end: Array) -> Array:
 
 
 def turned_inside(robot: Robot, q: Array) -> Array:
-    """The same q (..., nq), revolute joints that are beyond a limit by whole turns turned back within it."""
+    """Configurations q (..., nq) with revolute joints that are whole turns beyond a limit turned back within it."""
     q = np.array(q)
     turning = [c.q_start for c in _turning_alone(robot.structure)]
     lower, upper = (np.array(bound)[turning] for bound in robot.limits[:2])

@@ -40,7 +40,7 @@ from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot, random_configuration
 from torsor.redundancy.configurations import LOST, single_configuration
 from torsor.redundancy.report_text import vector
-from torsor.redundancy.task_places import WHY, is_integrable
+from torsor.redundancy.task_places import WHY, derivative_at, is_integrable, jacobian_at
 from torsor.tasks import Task, as_task, function_task
 from torsor.tasks._function_task import refuse_other_arguments
 from torsor.tasks.public import task_rank
@@ -84,26 +84,22 @@ class ExtendedJacobianLift:
 
     def derivative(self, robot: Robot, q: Array) -> Array:
         """∂_k K (..., nv, m, nv) at q (..., nq), derivative index last, along v: exact."""
-        n, batch = robot.nv, np.shape(q)[:-1]
         inverse = self.inverse(robot, q)
         K = inverse[..., :, : self.task.size]
-        parts = [
-            np.broadcast_to(one.derivative(robot, q), (*batch, one.size, n, n)) for one in (self.task, self.constraint)
-        ]
+        parts = [derivative_at(robot, q, one) for one in (self.task, self.constraint)]
         change = np.einsum("...rik,...ib->...rbk", np.concatenate(parts, axis=-3), K)  # (∂_k E) K
         return np.asarray(-np.einsum("...ir,...rbk->...ibk", inverse, change))
 
     def vertical_derivative(self, robot: Robot, q: Array) -> Array:
         """P ∂_k K = −E⁻¹ (0; (∂_k ∂h) K) (..., nv, m, nv): of `derivative` what is self-motion, without the rest that cancels."""
-        m, n, batch = self.task.size, robot.nv, np.shape(q)[:-1]
-        inverse = self.inverse(robot, q)
-        slopes = np.broadcast_to(self.constraint.derivative(robot, q), (*batch, n - m, n, n))
+        m, inverse = self.task.size, self.inverse(robot, q)
+        slopes = derivative_at(robot, q, self.constraint)
         change = np.einsum("...rik,...ib->...rbk", slopes, inverse[..., :, :m])
         return np.asarray(-np.einsum("...ir,...rbk->...ibk", inverse[..., :, m:], change))
 
     def projector(self, robot: Robot, q: Array) -> Array:
         """P = 1 − K J = E⁻¹ (0; ∂h) (..., nv, nv): the self-motion in a joint velocity."""
-        H = np.broadcast_to(self.constraint.jacobian(robot, q), (*np.shape(q)[:-1], self.constraint.size, robot.nv))
+        H = jacobian_at(robot, q, self.constraint)
         return np.asarray(self.inverse(robot, q)[..., :, self.task.size :] @ H)
 
     def metric(self, robot: Robot, q: ConfigurationVector) -> JointMatrix:
@@ -121,10 +117,7 @@ class ExtendedJacobianLift:
         n, m, batch = robot.nv, self.task.size, np.shape(q)[:-1]
         weights = np.einsum("...ii->...i", np.broadcast_to(mass_matrix(robot, q), (*batch, n, n)))
         unit = 1.0 / np.sqrt(np.where(weights > 0.0, weights, 1.0))
-        J, H = (
-            np.broadcast_to(one.jacobian(robot, q), (*batch, one.size, n)) * unit[..., None, :]
-            for one in (self.task, self.constraint)
-        )
+        J, H = (jacobian_at(robot, q, one) * unit[..., None, :] for one in (self.task, self.constraint))
         known = np.asarray(np.isfinite(J).all(axis=(-2, -1)) & np.isfinite(H).all(axis=(-2, -1)))
         (_, of_J, rows_J), (_, of_H, rows_H) = (
             np.linalg.svd(_of_unit_rows(np.where(known[..., None, None], A, 0.0))) for A in (J, H)

@@ -20,7 +20,7 @@ from torsor.redundancy.fibres import (
     self_motion_direction,
     singular_nearby,
 )
-from torsor.redundancy.task_places import is_frame, place
+from torsor.redundancy.task_places import is_frame, jacobian_at, place
 from torsor.tasks import Task
 
 BESIDE = 0.1  # of the distance between samples: how far from a singular configuration curves that leave it are started
@@ -99,7 +99,7 @@ class FibreArcs:
         return [q for q in beside if not self.limits or room(self.robot, q) >= 0.0]
 
     def _most_regular(self, curve: SelfMotion) -> Array:
-        J = np.broadcast_to(self.task.jacobian(self.robot, curve.q), (len(curve.q), self.task.size, self.robot.nv))
+        J = jacobian_at(self.robot, curve.q, self.task)
         sigma = np.linalg.svd(J, compute_uv=False)
         return np.asarray(curve.q[int(np.argmax(sigma[:, -1]))])
 

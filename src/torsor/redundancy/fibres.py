@@ -24,7 +24,7 @@ from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot, random_configuration
 from torsor.redundancy.configurations import LOST, is_regular, room, turned_inside
 from torsor.redundancy.report_text import vector
-from torsor.redundancy.task_places import displacement, place
+from torsor.redundancy.task_places import displacement, jacobian_at, place
 from torsor.tasks import Task
 from torsor.tasks.public import pseudoinverse_lift
 
@@ -44,7 +44,7 @@ def self_motion_direction(robot: Robot, q: Array, task: Task) -> Array:
 
     Its sign is that of the minors of J, det (J; zᵀ) > 0, so that z changes smoothly with q between singular configurations.
     """
-    J = np.broadcast_to(task.jacobian(robot, q), (*np.shape(q)[:-1], task.size, robot.nv))
+    J = jacobian_at(robot, q, task)
     if not np.isfinite(J).all():
         return np.full((*J.shape[:-2], robot.nv), np.nan)
     _, sigma, rows = np.linalg.svd(J)
@@ -61,7 +61,7 @@ def onto_fibre(robot: Robot, q: Array, task: Task, target: tuple[Array, ...]) ->
         error = displacement(task, place(robot, q, task), target)
         if np.max(np.abs(error), initial=0.0) < ROUNDING:
             break
-        J = np.broadcast_to(task.jacobian(robot, q), (*q.shape[:-1], task.size, robot.nv))
+        J = jacobian_at(robot, q, task)
         # By singular values: near a singular configuration (J Jᵀ)⁻¹ would lose the digits that J still has. At one, nothing is
         # done about the direction that is lost.
         q = integrate(robot, q, np.einsum("...ia,...a->...i", np.linalg.pinv(J, rcond=0.1 * LOST), error))
@@ -90,7 +90,7 @@ def solutions(
         size = np.linalg.norm(dq, axis=-1, keepdims=True)
         some = integrate(robot, some, dq * np.minimum(1.0, SEARCH_LARGEST / np.maximum(size, 1e-300)))
     arrived = np.linalg.norm(displacement(task, place(robot, some, task), target), axis=-1) < 1e-9
-    J = np.broadcast_to(task.jacobian(robot, some), (starts, task.size, robot.nv))
+    J = jacobian_at(robot, some, task)
     good = arrived & is_regular(robot, some, J, limit)
     if within_limits:
         some = turned_inside(robot, some)

@@ -189,14 +189,14 @@ class Reference(Protocol):
     start: Array
 
     def rate(self, now: Array, y_rate: Array) -> Array:
-        """How the numbers change."""
+        """Rate at which the numbers change, when the task should move with ẏ (m,)."""
 
     def error(self, now: Array, q: Array) -> Array:
         """From where the task is to where it should be (m,)."""
 
 
 class _Nowhere:
-    """No feedback, nothing to carry."""
+    """The reference of a motion without feedback: nothing is carried along."""
 
     start = np.zeros(0)
 
@@ -208,7 +208,7 @@ class _Nowhere:
 
 
 class _Coordinates:
-    """Of positions and functions: y − y_start is the integral of ẏ."""
+    """The reference of positions and functions: y − y_start is the integral of ẏ."""
 
     def __init__(self, robot: Robot, q: Array, task: Task) -> None:
         self._robot, self._task, self._from, self.start = robot, task, place(robot, q, task), np.zeros(task.size)
@@ -221,7 +221,7 @@ class _Coordinates:
 
 
 class _Pose:
-    """Of a pose or orientation: Ṫ = T [V], ẏ = V."""
+    """The reference of a pose or orientation: Ṫ = T [V], ẏ = V."""
 
     def __init__(self, robot: Robot, q: Array, task: FrameTask) -> None:
         self._robot, self._task, self.start = robot, task, place(robot, q, task)[0].ravel()

@@ -26,6 +26,7 @@ from torsor.model.remembered import remembered
 from torsor.redundancy.configurations import configurations_of
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.redundancy.report_text import vector
+from torsor.redundancy.task_places import jacobian_at
 from torsor.tasks import Task, as_task, function_task
 from torsor.tasks.public import horizontal_lift, pseudoinverse_lift
 
@@ -99,7 +100,7 @@ class GivenLift(NamedTuple):
         return np.moveaxis(self.derivative_at(robot, q, (n, n)), -1, -3)
 
     def derivative_at(self, robot: Robot, q: Array, shape: tuple[int, ...]) -> Array:
-        """Of the function: (..., *shape, nv) along v."""
+        """Derivative (..., *shape, nv) of the function along v."""
         assert self.function is not None
         if isinstance(self.function, ExtendedJacobianLift):
             return self.function.derivative(robot, q)
@@ -107,7 +108,7 @@ class GivenLift(NamedTuple):
         task = _traced(robot, self.function, size) if self.exact and hashable else None
         if task is None:
             return by_differences(robot, self.function, q, shape)
-        slopes = np.broadcast_to(task.jacobian(robot, q), (*np.shape(q)[:-1], size, robot.nv))
+        slopes = jacobian_at(robot, q, task)
         return slopes.reshape(*slopes.shape[:-2], *shape, robot.nv)
 
 
@@ -149,7 +150,7 @@ def given_lift(robot: Robot, task: Task, lift: Any, q: Array, *, exact: bool = F
 
 
 def _looks_like_a_metric(robot: Robot, q: Array, task: Task, value: Array) -> bool:
-    """Of a matrix (nv, nv) for a task of nv rows: symmetric and positive definite, and not J⁻¹."""
+    """Whether a matrix (nv, nv), for a task of nv rows, is symmetric and positive definite, and not J⁻¹."""
     if np.allclose(task.jacobian(robot, q) @ value, np.eye(robot.nv)):
         return False
     symmetric = np.abs(value - value.T).max() <= SYMMETRIC * np.abs(value).max()

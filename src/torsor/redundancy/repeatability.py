@@ -163,7 +163,7 @@ def is_repeatable(
 
 
 def _with_lift(robot: Robot, task: Task, given: GivenLift, drawn: Drawn) -> Drawn:
-    """Without configurations at which the lift itself is singular; raises if that is so of all."""
+    """Those configurations at which the lift itself is regular; raises if there is none."""
     good = given.is_regular_at(robot, drawn.q, task)
     if not good.any():
         raise ArgumentError(

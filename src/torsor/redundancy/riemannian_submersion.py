@@ -230,7 +230,7 @@ def _factors_along(robot: Robot, task: Task, target: Any, qs: Array) -> Array:
 
 
 def _factor_of(task: Task, target: Any) -> Array:
-    """W with WᵀW = target."""
+    """Factor W (m, m) of the target metric, WᵀW = target; raises if it is no metric of this task."""
     m = task.size
     g = np.eye(m) if target is None else np.asarray(target, float)
     if g.shape != (m, m):

@@ -33,17 +33,17 @@ class Rate(Protocol):
     """t from 0 to 1 → ẏ (m,)."""
 
     def __call__(self, t: float, /) -> Array:
-        """The task velocity at t."""
+        """Task velocity (m,) at t."""
 
 
 class Way(Protocol):
-    """A rate whose integral is known."""
+    """A rate dy/dt of coordinates whose integral y is known."""
 
     def __call__(self, t: float, /) -> Array:
-        """dy/dt (m,)."""
+        """Rate dy/dt (m,) of the coordinates at t."""
 
     def place(self, t: float, /) -> Array:
-        """y (m,)."""
+        """Coordinates y (m,) at t."""
 
 
 class TaskPath(NamedTuple):
@@ -58,17 +58,17 @@ class TaskPath(NamedTuple):
 
 
 class Straight(NamedTuple):
-    """The same rate (m,) all the way, from ``start`` (m,)."""
+    """A straight leg: one rate (m,) all the way, from ``start`` (m,)."""
 
     rate: Array
     start: Array
 
     def __call__(self, t: float) -> Array:
-        """At any time."""
+        """Rate (m,), the same at any time."""
         return self.rate
 
     def place(self, t: float) -> Array:
-        """y (m,)."""
+        """Coordinates y (m,) at t."""
         return self.start + t * self.rate
 
 
@@ -81,12 +81,12 @@ class Circle(NamedTuple):
     b: int
 
     def __call__(self, t: float) -> Array:
-        """dy/dt (m,)."""
+        """Rate dy/dt (m,) of the coordinates at t."""
         turn = 2 * np.pi
         return self._vector(turn * np.sin(turn * t), turn * np.cos(turn * t))
 
     def place(self, t: float) -> Array:
-        """y (m,)."""
+        """Coordinates y (m,) at t."""
         return self._vector(1.0 - np.cos(2 * np.pi * t), np.sin(2 * np.pi * t))
 
     def _vector(self, along_a: float, along_b: float) -> Array:
@@ -102,7 +102,7 @@ class OnGroup(NamedTuple):
     way: Way
 
     def __call__(self, t: float) -> Array:
-        """The task velocity (m,)."""
+        """Task velocity (m,) at t."""
         return body_rates(self.task, self.way.place(t), np.asarray(self.way(t), float))
 
 
@@ -215,7 +215,7 @@ def _refuse_other_start(robot: Robot, q: Array, frame: str, poses: Array) -> Non
 
 
 def _measured(legs: Sequence[Rate], coordinates: Sequence[Rate]) -> TaskPath:
-    """With ½ ∮ (y_a dy_b − y_b dy_a), by trapezoids where legs are curved."""
+    """The path with its area ½ ∮ (y_a dy_b − y_b dy_a), by trapezoids where legs are curved."""
     y = [np.zeros((1, len(np.asarray(coordinates[0](0.0)))))]
     for leg in coordinates:
         times = np.linspace(0.0, 1.0, 2 if isinstance(leg, Straight) else FINE)

@@ -98,10 +98,20 @@ def spread(task: SelectedTask, y: Array) -> Array:
 
 
 def _count(task: Task) -> int:
-    """How many parts `place` gives."""
+    """Number of parts that `place` gives for a task."""
     if isinstance(task, SelectedTask):
         return _count(task.task)
     return sum(map(_count, task.tasks)) if isinstance(task, StackedTask) else 1
+
+
+def jacobian_at(robot: Robot, q: Array, task: Task) -> Array:
+    """J (..., m, nv) at q (..., nq), also of a task whose J is the same at all of them."""
+    return np.broadcast_to(task.jacobian(robot, q), (*np.shape(q)[:-1], task.size, robot.nv))
+
+
+def derivative_at(robot: Robot, q: Array, task: Task) -> Array:
+    """∂J (..., m, nv, nv) at q (..., nq), derivative index last, also of a task whose ∂J is the same at all of them."""
+    return np.broadcast_to(task.derivative(robot, q), (*np.shape(q)[:-1], task.size, robot.nv, robot.nv))
 
 
 def has_value(robot: Robot, task: Task) -> bool:
@@ -162,13 +172,11 @@ def refuse_no_manifold(robot: Robot, task: Task, q: Array) -> None:
 
 def kernel_brackets(robot: Robot, task: Task, q: Array) -> Array:
     """The largest |dJ(u, w)| of orthonormal u and w in ker J at q (B, nq), as a fraction of the largest ∂J: (B,), no unit."""
-    n, m = robot.nv, task.size
-    J = np.broadcast_to(task.jacobian(robot, q), (len(q), m, n))
-    dJ = np.broadcast_to(task.derivative(robot, q), (len(q), m, n, n))  # [a, j, i] = ∂_i J_aj
+    J, dJ = jacobian_at(robot, q, task), derivative_at(robot, q, task)  # dJ [a, j, i] = ∂_i J_aj
     curl = np.swapaxes(dJ, -1, -2) - dJ
     if (s := structure_constants(robot.structure)) is not None:
         curl = curl - np.einsum("bar,ijr->baij", J, s)
-    Z = np.swapaxes(np.linalg.svd(J)[2][:, m:], -1, -2)
+    Z = np.swapaxes(np.linalg.svd(J)[2][:, task.size :], -1, -2)
     found = np.abs(np.einsum("baij,biu,bjw->bauw", curl, Z, Z)).max(axis=(-3, -2, -1))
     size = np.maximum(np.abs(dJ).max(axis=(-3, -2, -1)), np.abs(J).max(axis=(-2, -1)))
     return np.asarray(found / np.maximum(size, 1e-300))
