@@ -30,21 +30,21 @@ def main() -> None:
     panda = torsor.robots.panda()
     q0 = np.array([-1.6, 1.0, 0.2, -0.8, 0.0, 1.8, 0.0])  # stretched to one side
     q1 = np.array([1.7, 1.3, 0.0, -0.5, 0.3, 1.6, 0.5])  # and to the other
-    least = motion.minimum_energy_path(panda, q0, q1, 2.0)
+    least = motion.minimum_energy_path(panda, q0, q1, duration=2.0)
     print(f"\npanda moves in 2 s: ∫ vᵀ M v dt is {least.straight_energy:.3f} J·s with constant joint velocities,")
     print(
         f"  {least.energy:.3f} J·s on the best path of 50 steps, found in {least.iterations} steps of Newton's method"
     )
     held = ", ".join(least.active_limits) or "no joint"
     print(f"  on the way {held} is at a limit")
-    free = motion.geodesic_between(panda, q0, q1, 2.0)
+    free = motion.geodesic_between(panda, q0, q1, duration=2.0)
     print(
         f"  the geodesic has {2 * free.duration * free.energy[0]:.3f} J·s and v = {np.round(free.v[0], 3)} at the start"
     )
     away = np.abs(free.q[-1] - q1).max()
     print(f"  it arrives within {away:.0e} rad{'' if away < 1e-8 else '  BAD'}; limits do not concern it")
     for points in (25, 50, 100):
-        path = motion.minimum_energy_path(panda, q0, q1, 2.0, points=points, within_limits=False)
+        path = motion.minimum_energy_path(panda, q0, q1, duration=2.0, samples=points + 1, within_limits=False)
         off = np.abs(path.path - free(path.time)[0]).max()
         print(f"  a path of {points:>3} steps, without limits, is {off:.1e} rad away from it")
     draw(arm, fan, panda, least, free)

@@ -45,7 +45,7 @@ def main() -> None:
     lifts = (*LIFTS, held)
     drifts = [torsor.redundancy.closed_path_drift(arm, start, tip, circle(tip, -0.1), lift=lift) for lift in lifts]
     for lift, drift in zip(lifts, drifts, strict=True):
-        print(f"  {torsor.redundancy.is_repeatable(arm, tip, lift)}")
+        print(f"  {torsor.redundancy.is_repeatable(arm, tip, lift=lift)}")
         print(f"  {drift}{bad(drift.task_error[-1], 1e-7)}")
     print(
         f"  {'' if np.abs(drifts[1].drift[-1]).max() < 1e-7 else 'BAD '}the horizontal lift holds the first joint still"

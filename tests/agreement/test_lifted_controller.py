@@ -47,7 +47,7 @@ def robot_alone(name, lift, law, v, seconds, damping=0.0):
     def rate(t, x):
         q, v = np.split(x, 2)
         a = torsor.redundancy.lift_acceleration(
-            robot, q, v, task, law(t, *sensed(name, q, v)), lift_of(name, lift), damping=damping
+            robot, q, v, task, law(t, *sensed(name, q, v)), lift=lift_of(name, lift), damping=damping
         )
         return np.concatenate([v, twin.forward_dynamics(q, v, torsor.inverse_dynamics(robot, q, v, a))])
 

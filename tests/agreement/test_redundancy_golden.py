@@ -74,7 +74,7 @@ def test_the_gram_matrix(golden, same):
     eta = np.eye(task.size)
     gradients = torsor.redundancy.lift_function(robot, q, task, eta).gradient
     same(gradients @ task.jacobian(robot, q).T, gram, TOLERANCE, scale=condition(state) * np.abs(gram).max())
-    report = torsor.redundancy.is_riemannian_submersion(robot, task, np.linalg.inv(gram), q=q, tolerance=1e-8)
+    report = torsor.redundancy.is_riemannian_submersion(robot, task, target=np.linalg.inv(gram), q=q, tolerance=1e-8)
     assert report
     assert report.defect <= TOLERANCE * condition(state)
 
@@ -86,7 +86,7 @@ def test_the_vertical_brackets(golden, same, key, lift):
         assert task.size == 1
         return
     a, b = np.triu_indices(task.size, 1)
-    brackets = torsor.redundancy.vertical_brackets(robot, q, task, lift)
+    brackets = torsor.redundancy.vertical_brackets(robot, q, task, lift=lift)
     K = np.abs(state["horizontal_lift" if key == "lift" else "pinv"]).max()
     terms = K**2 * max(1.0, K)  # of products of derivatives and two lifts, which may cancel
     same(brackets[:, a, b].T, state[f"vertical_brackets_{key}"], TOLERANCE, scale=condition(state) * terms)

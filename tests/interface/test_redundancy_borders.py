@@ -8,7 +8,7 @@ import pytest
 import torsor
 from torsor.motion.integration import integrated
 from torsor.redundancy import circle
-from torsor.redundancy.task_values import has_value, kernel_brackets
+from torsor.redundancy.task_places import has_value, kernel_brackets
 
 pytestmark = pytest.mark.compiled
 PANDA, PANDA_Q = torsor.robots.panda(), np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.9, 0.6])
@@ -32,12 +32,10 @@ def indefinite(n):
 
 
 def test_a_rate_that_is_not_finite_ends_an_integration_at_its_start():
-    run = integrated("test", lambda t, y: np.full(2, np.nan), (0.0, 1.0), np.ones(2), 1e-9, np.ones(2))
+    run = integrated(lambda t, y: np.full(2, np.nan), (0.0, 1.0), np.ones(2), 1e-9, np.ones(2))
     assert not run.finished
     assert run.t == 0.0
-    later = integrated(
-        "test", lambda t, y: np.full(1, np.nan if t > 0.5 else 1.0), (0, 1), np.zeros(1), 1e-9, np.ones(1)
-    )
+    later = integrated(lambda t, y: np.full(1, np.nan if t > 0.5 else 1.0), (0, 1), np.zeros(1), 1e-9, np.ones(1))
     assert not later.finished
     assert later.t == pytest.approx(0.5, abs=1e-3)
 
@@ -129,10 +127,10 @@ def test_poses_begin_where_the_hand_is():
 
 
 def test_circles_know_their_rows():
-    assert circle("hand_tcp", 0.1, ("vx", "vy")) == circle(torsor.pose_task("hand_tcp"), 0.1, (3, 4))
+    assert circle("hand_tcp", 0.1, rows=("vx", "vy")) == circle(torsor.pose_task("hand_tcp"), 0.1, rows=(3, 4))
     for wrong in ((0, 0), ("vx", "vx"), (0, 7), "vx"):
         with pytest.raises(torsor.TorsorError, match="rows"):
-            circle("hand_tcp", 0.1, wrong)
+            circle("hand_tcp", 0.1, rows=wrong)
     for radius in (0.0, np.nan, [0.1, 0.2]):
         with pytest.raises(torsor.TorsorError, match="radius"):
             circle(XY, radius)
@@ -213,9 +211,9 @@ def test_flows_stay_within_limits_and_end_where_they_are_told():
     def room(motion):
         return np.minimum(motion.q - lower, upper - motion.q).min(axis=-1)
 
-    free = torsor.redundancy.self_motion(PANDA, PANDA_Q, PLACE, 0.2, flows=12)
+    free = torsor.redundancy.self_motion(PANDA, PANDA_Q, PLACE, spacing=0.2, flows=12)
     assert room(free).min() < 0.0
-    motion = torsor.redundancy.self_motion(PANDA, PANDA_Q, PLACE, 0.2, flows=12, within_limits=True)
+    motion = torsor.redundancy.self_motion(PANDA, PANDA_Q, PLACE, spacing=0.2, flows=12, within_limits=True)
     assert room(motion).min() > -1e-9
     stopped = np.array(["limit of" in end for end in motion.ends])
     np.testing.assert_array_equal(stopped, room(free).min(axis=-1) < 0.0)
@@ -223,7 +221,7 @@ def test_flows_stay_within_limits_and_end_where_they_are_told():
     np.testing.assert_allclose(motion.q[~stopped], free.q[~stopped])
     assert np.all(motion.length[stopped] < free.length[stopped])
     assert f"{stopped.sum()} of them to a limit" in str(motion)
-    short = torsor.redundancy.self_motion(PANDA, PANDA_Q, PLACE, 0.2, flows=4, longest=0.5)
+    short = torsor.redundancy.self_motion(PANDA, PANDA_Q, PLACE, spacing=0.2, flows=4, longest=0.5)
     ways = np.linalg.norm(np.diff(short.q, axis=1), axis=-1).sum(axis=-1)
     np.testing.assert_allclose(ways, 0.5, rtol=1e-2)
     with pytest.raises(torsor.TorsorError, match="outside the limits"):
@@ -268,10 +266,10 @@ def test_pieces_of_a_polygon_linkage_are_counted(lengths, far, pieces):
 )
 def test_what_is_no_metric_is_refused(metric, message):
     for call in (
-        lambda m: torsor.redundancy.vertical_brackets(ARM, ARM_Q, XY, m),
-        lambda m: torsor.redundancy.is_repeatable(ARM, XY, m),
+        lambda m: torsor.redundancy.vertical_brackets(ARM, ARM_Q, XY, lift=m),
+        lambda m: torsor.redundancy.is_repeatable(ARM, XY, lift=m),
         lambda m: torsor.redundancy.lift_curve(ARM, ARM_Q, XY, SQUARE, lift=m),
-        lambda m: torsor.redundancy.vertical_brackets(ARM, ARM_Q, XY, lambda robot, q: m),
+        lambda m: torsor.redundancy.vertical_brackets(ARM, ARM_Q, XY, lift=lambda robot, q: m),
     ):
         with pytest.raises(torsor.TorsorError, match=message):
             call(metric(3))
@@ -291,9 +289,12 @@ def test_metrics_and_lifts_may_be_functions(lift, near):
     q = ARM_Q + np.linspace(0, 0.3, 6).reshape(2, 3)
     expected = torsor.redundancy.vertical_brackets(ARM, q, XY)
     np.testing.assert_allclose(
-        torsor.redundancy.vertical_brackets(ARM, q, XY, lift), expected, atol=near * np.abs(expected).max()
+        torsor.redundancy.vertical_brackets(ARM, q, XY, lift=lift), expected, atol=near * np.abs(expected).max()
     )
-    report, known = torsor.redundancy.is_repeatable(ARM, XY, lift, q=q), torsor.redundancy.is_repeatable(ARM, XY, q=q)
+    report, known = (
+        torsor.redundancy.is_repeatable(ARM, XY, lift=lift, q=q),
+        torsor.redundancy.is_repeatable(ARM, XY, q=q),
+    )
     assert not report
     np.testing.assert_allclose(report.drift, known.drift, atol=1e-8 * np.abs(known.drift).max())
     drift = torsor.redundancy.closed_path_drift(ARM, ARM_Q, XY, SQUARE, loops=1, lift=lift)
@@ -323,12 +324,12 @@ def test_a_repeatable_lift_of_ones_own_is_found_to_be_one():
     def holding_the_first_joint(robot, q):
         return np.linalg.inv(np.vstack([XY.jacobian(robot, q), [1.0, 0.0, 0.0]]))[:, :2]
 
-    assert torsor.redundancy.is_repeatable(ARM, XY, holding_the_first_joint)
-    assert not torsor.redundancy.is_repeatable(ARM, XY, "pseudoinverse")
+    assert torsor.redundancy.is_repeatable(ARM, XY, lift=holding_the_first_joint)
+    assert not torsor.redundancy.is_repeatable(ARM, XY, lift="pseudoinverse")
     with pytest.raises(torsor.TorsorError, match="the nowhere lift is singular at all 12 configurations"):
-        torsor.redundancy.is_repeatable(ARM, XY, nowhere)
+        torsor.redundancy.is_repeatable(ARM, XY, lift=nowhere)
     with pytest.raises(torsor.ShapeError, match=r"K \(3, 2\), or a metric \(3, 3\)"):
-        torsor.redundancy.is_repeatable(ARM, XY, lambda robot, q: np.eye(2))
+        torsor.redundancy.is_repeatable(ARM, XY, lift=lambda robot, q: np.eye(2))
 
 
 @pytest.mark.parametrize("lift", ["inertia", "pseudoinverse", np.diag([1.0, 2.0, 3.0, 4.0])])
@@ -354,9 +355,9 @@ def test_compiled_brackets_are_those_of_the_algorithm(lift):
         torsor.position_task("tip"),
         torsor.position_task("tip", "vx"),
     ):
-        found = torsor.redundancy.vertical_brackets(robot, q, task, lift)
+        found = torsor.redundancy.vertical_brackets(robot, q, task, lift=lift)
         with torsor.backend("numpy"):
-            expected = torsor.redundancy.vertical_brackets(robot, q, task, lift)
+            expected = torsor.redundancy.vertical_brackets(robot, q, task, lift=lift)
         assert found.shape == (2, 3, 4, task.size, task.size)
         np.testing.assert_allclose(found, expected, atol=1e-10 * max(1.0, np.abs(expected).max()))
         np.testing.assert_array_equal(found, -np.swapaxes(found, -1, -2))
@@ -405,13 +406,13 @@ def test_a_point_mass_submerges_onto_polar_coordinates():
     slides = torsor.assemble(joints, name="slides", frames={"tip": ("b", torsor.pose_from((0, 0, 0)))})
     q = np.array([[1.0, 0.3], [-0.4, 0.8]])
     polar = torsor.function_task(lambda robot, q: np.stack([np.sqrt(q[0] ** 2 + q[1] ** 2), np.arctan2(q[1], q[0])]), 2)
-    report = torsor.redundancy.is_riemannian_submersion(slides, polar, lambda y: np.diag([1.0, y[0] ** 2]), q=q)
+    report = torsor.redundancy.is_riemannian_submersion(slides, polar, target=lambda y: np.diag([1.0, y[0] ** 2]), q=q)
     assert report
     assert report.same_on_components
     assert not torsor.redundancy.is_riemannian_submersion(slides, polar, q=q)
-    assert torsor.redundancy.is_riemannian_submersion(slides, XY, lambda y: np.eye(2) * (1.0 + 0.0 * y[1]), q=q)
+    assert torsor.redundancy.is_riemannian_submersion(slides, XY, target=lambda y: np.eye(2) * (1.0 + 0.0 * y[1]), q=q)
     with pytest.raises(torsor.TorsorError, match="differs from its transpose by 2"):
-        torsor.redundancy.is_riemannian_submersion(slides, XY, [[1.0, 2.0], [0.0, 1.0]])
+        torsor.redundancy.is_riemannian_submersion(slides, XY, target=[[1.0, 2.0], [0.0, 1.0]])
 
 
 # Batches and nothing at all

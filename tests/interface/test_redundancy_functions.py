@@ -71,7 +71,7 @@ def test_a_self_motion_can_turn_joints_all_the_way():
 
 
 def test_the_hand_of_the_panda_stays_while_its_elbow_goes_round():
-    motion = torsor.redundancy.self_motion(PANDA, PANDA_Q, "hand_tcp", step=0.1)
+    motion = torsor.redundancy.self_motion(PANDA, PANDA_Q, "hand_tcp", spacing=0.1)
     assert motion.closed
     poses = torsor.frame_pose(PANDA, motion.q, "hand_tcp")
     np.testing.assert_allclose(poses, np.broadcast_to(poses[0], poses.shape), atol=1e-8)
@@ -174,8 +174,11 @@ def test_legs_of_a_curve_follow_each_other():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: torsor.redundancy.vertical_brackets(ARM, np.zeros(3), XY, "inertial"), "'inertia', 'pseudoinverse'"),
-        (lambda: torsor.redundancy.vertical_brackets(ARM, np.zeros(3), XY, np.eye(2)), r"\(3, 3\), got \(2, 2\)"),
+        (
+            lambda: torsor.redundancy.vertical_brackets(ARM, np.zeros(3), XY, lift="inertial"),
+            "'inertia', 'pseudoinverse'",
+        ),
+        (lambda: torsor.redundancy.vertical_brackets(ARM, np.zeros(3), XY, lift=np.eye(2)), r"\(3, 3\), got \(2, 2\)"),
         (lambda: torsor.redundancy.self_motion(ARM, np.zeros((2, 3)), XY), "one start"),
         (
             lambda: torsor.redundancy.self_motion(ARM, np.zeros(3), torsor.position_task("tip")),
@@ -187,8 +190,8 @@ def test_legs_of_a_curve_follow_each_other():
             "and no self-motion",
         ),
         (lambda: torsor.redundancy.is_repeatable(ARM, "tip"), "fewer than the 6 rows"),
-        (lambda: torsor.redundancy.is_riemannian_submersion(PANDA, "hand_tcp", np.eye(3)), r"shape \(6, 6\)"),
-        (lambda: torsor.redundancy.is_riemannian_submersion(PANDA, "hand_tcp", -np.eye(6)), "positive definite"),
+        (lambda: torsor.redundancy.is_riemannian_submersion(PANDA, "hand_tcp", target=np.eye(3)), r"shape \(6, 6\)"),
+        (lambda: torsor.redundancy.is_riemannian_submersion(PANDA, "hand_tcp", target=-np.eye(6)), "positive definite"),
         (lambda: torsor.redundancy.lifts_agree(PANDA, np.zeros(7), "hand_tcp"), "loses rank"),
         (
             lambda: torsor.redundancy.closed_path_drift(PANDA, PANDA_Q, "hand_tcp", np.zeros((3, 2))),
@@ -204,7 +207,7 @@ def test_legs_of_a_curve_follow_each_other():
             ),
             "feedback is known",
         ),
-        (lambda: circle(XY, 0.1, ("vx", "vz")), "rows are two of vx, vy"),
+        (lambda: circle(XY, 0.1, rows=("vx", "vz")), "rows are two of vx, vy"),
         (lambda: torsor.redundancy.generalised_inverse_class(np.eye(2, 3), np.eye(2, 3)), r"has shape \(3, 2\)"),
         (lambda: torsor.redundancy.lift_function(PANDA, PANDA_Q, "hand_tcp", np.zeros(3)), r"\(..., 6\)"),
         (lambda: torsor.redundancy.horizontal_lift(PANDA, PANDA_Q, "hand_tpc"), "hand_tcp"),
@@ -271,3 +274,43 @@ def test_brackets_are_nan_where_the_task_is_singular():
     B = torsor.redundancy.vertical_brackets(PANDA, np.stack([PANDA_Q, np.zeros(7)]), "hand_tcp")
     assert np.isfinite(B[0]).all()
     assert np.isnan(B[1]).all()
+
+
+def test_reports_hold_the_robot_and_show_themselves_in_one_line():
+    q = reaching(1.7)
+    reports = [
+        torsor.redundancy.is_repeatable(ARM, XY, configurations=2),
+        torsor.redundancy.is_riemannian_submersion(ARM, XY, configurations=2),
+        torsor.redundancy.lifts_agree(ARM, q, XY),
+        torsor.redundancy.self_motion(ARM, q, XY),
+        torsor.redundancy.self_motion_components(ARM, q, XY, starts=2),
+        torsor.redundancy.lift_curve(ARM, q, XY, [[0, 0], [0.01, 0]]),
+        torsor.redundancy.closed_path_drift(ARM, q, XY, circle(XY, 0.01), loops=1),
+        torsor.redundancy.local_trivialisation(ARM, q, XY, lambda robot, q: q[2:]),
+        torsor.motion.is_flat(ARM, configurations=2),
+        torsor.motion.geodesic(ARM, q, np.ones(3), 0.1, samples=3),
+        torsor.motion.minimum_energy_path(ARM, q, q + 0.1, samples=4),
+    ]
+    for report in reports:
+        assert report.robot is ARM
+        assert repr(report).startswith(f"{type(report).__name__}(robot=<Robot 'planar_chain'>")
+        assert "\n" not in repr(report) and "[" not in repr(report)
+        assert "planar_chain" in report._repr_html_()
+
+
+def test_seeds_are_numbers_or_generators():
+    held = torsor.position_task("hand_tcp")
+
+    def found(make):
+        return [
+            torsor.redundancy.self_motion(PANDA, PANDA_Q, held, flows=2, seed=make()).q,
+            torsor.redundancy.self_motion_components(ARM, reaching(0.5), XY, starts=3, seed=make()).solutions[0],
+            torsor.redundancy.is_repeatable(ARM, XY, configurations=2, seed=make()).where,
+            torsor.redundancy.is_riemannian_submersion(ARM, XY, configurations=2, seed=make()).where,
+            torsor.motion.is_flat(ARM, configurations=2, seed=make()).where,
+        ]
+
+    for number, generator in zip(found(lambda: 3), found(lambda: np.random.default_rng(3)), strict=True):
+        np.testing.assert_array_equal(number, generator)
+    with pytest.raises(torsor.TorsorError, match="is_flat: `seed` must be a whole number or a numpy"):
+        torsor.motion.is_flat(ARM, seed="3")

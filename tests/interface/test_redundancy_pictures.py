@@ -42,7 +42,7 @@ def test_every_configuration_shown_is_a_skeleton_in_its_place():
 def drift(lift, loops):
     zero = np.zeros((loops + 1, 3))
     moved = np.arange(loops + 1)[:, None] * np.array([0.1, -0.3, 0.2])
-    return torsor.redundancy.PathDrift("arm", lift, zero, moved, zero[:, 0], zero[:, 0], np.zeros((2, 2)), zero[0])
+    return torsor.redundancy.PathDrift(ARM, lift, zero, moved, zero[:, 0], zero[:, 0], np.zeros((2, 2)), zero[0])
 
 
 def test_a_drift_is_a_line_over_its_loops():
@@ -58,12 +58,13 @@ def test_a_drift_is_a_line_over_its_loops():
 
 def test_the_displacement_is_in_the_units_that_the_joints_have():
     labels = {}
-    for units in (("rad",) * 3, ("m",) * 3, ("rad", "m", "rad")):
+    body = torsor.Inertia.box((0.3, 0.2, 0.1), mass=1.0)
+    for kinds in (("revolute",) * 3, ("prismatic",) * 3, ("revolute", "prismatic", "revolute")):
         zero = np.zeros((2, 3))
-        one = torsor.redundancy.PathDrift(
-            "arm", "inertia", zero, zero, zero[:, 0], zero[:, 0], np.eye(2), zero[0], units
-        )
-        labels[units[:2]] = torsor.plot.path_drift(one).get_ylabel().rpartition(" (")[2]
+        joints = [torsor.Joint(name=f"j{k}", kind=kind, axis=(0, 0, 1), inertia=body) for k, kind in enumerate(kinds)]
+        robot = torsor.assemble(joints, name="arm")
+        one = torsor.redundancy.PathDrift(robot, "inertia", zero, zero, zero[:, 0], zero[:, 0], np.eye(2), zero[0])
+        labels[kinds[:2]] = torsor.plot.path_drift(one).get_ylabel().rpartition(" (")[2]
     assert list(labels.values()) == ["rad)", "m)", "rad or m)"]
     task = torsor.position_task("tip", ["vx", "vy"])
     found = torsor.redundancy.closed_path_drift(ARM, [0.3, 0.9, -1.2], task, [[0, 0], [0.01, 0], [0, 0.01]], loops=1)

@@ -31,7 +31,7 @@ def sectioned(robot, y):
 
 FOUR = torsor.robots.planar_chain([0.5, 0.4, 0.3, 0.2], [1.0, 0.8, 0.5, 0.3])
 LIFT = torsor.redundancy.extended_jacobian_lift(ARM, XY, first)
-CHART = torsor.redundancy.local_trivialisation(ARM, XY, LIFT, Q)
+CHART = torsor.redundancy.local_trivialisation(ARM, Q, XY, LIFT)
 
 
 @pytest.mark.parametrize(
@@ -61,53 +61,53 @@ CHART = torsor.redundancy.local_trivialisation(ARM, XY, LIFT, Q)
         ),
         (lambda: torsor.redundancy.extended_jacobian_lift(ARM, "tip", first), "it has no lift"),
         (
-            lambda: torsor.redundancy.is_repeatable(ARM, YX, LIFT),
+            lambda: torsor.redundancy.is_repeatable(ARM, YX, lift=LIFT),
             "is one of the task .*vx, vy.*not of.*vy, vx",
         ),
         (
-            lambda: torsor.redundancy.is_repeatable(FOUR, XY, LIFT),
+            lambda: torsor.redundancy.is_repeatable(FOUR, XY, lift=LIFT),
             "for 3 degrees of freedom, and robot .* has 4",
         ),
-        (lambda: torsor.redundancy.section_lift(ARM, XY, sectioned, Q + 0.1), "is not on the section, which gives"),
+        (lambda: torsor.redundancy.section_lift(ARM, Q + 0.1, XY, sectioned), "is not on the section, which gives"),
         (
-            lambda: torsor.redundancy.section_lift(ARM, XY, lambda robot, y: y, Q),
+            lambda: torsor.redundancy.section_lift(ARM, Q, XY, lambda robot, y: y),
             r"gives one configuration \(3,\), got shape \(2,\)",
         ),
-        (lambda: torsor.redundancy.section_lift(ARM, XY, 3, Q), "`section` is a function"),
+        (lambda: torsor.redundancy.section_lift(ARM, Q, XY, 3), "`section` is a function"),
         (
-            lambda: torsor.redundancy.section_lift(ARM, XY, lambda y: y, Q),
+            lambda: torsor.redundancy.section_lift(ARM, Q, XY, lambda y: y),
             r"`section` must take \(robot, value of the task\)",
         ),
         (lambda: LIFT(ARM, Q[:2]), r"extended_inverse: `q` must have shape \(\.\.\., 3\)"),
         (
-            lambda: torsor.redundancy.local_trivialisation(PANDA, "hand_tcp", third, PANDA_Q).configuration(
+            lambda: torsor.redundancy.local_trivialisation(PANDA, PANDA_Q, "hand_tcp", third).configuration(
                 [3.5, 0, 0, 0, 0, 0]
             ),
             "below π",
         ),
         (
             lambda: torsor.redundancy.section_lift(
-                PANDA, torsor.pose_task("hand_tcp", ["wx", "vx"]), sectioned, PANDA_Q
+                PANDA, PANDA_Q, torsor.pose_task("hand_tcp", ["wx", "vx"]), sectioned
             ),
             "has no value that a section could take",
         ),
         (
-            lambda: torsor.redundancy.stationary_constraint(ARM, XY, lambda robot, q: q[0], [0.0, 0.0, 0.0]),
+            lambda: torsor.redundancy.stationary_constraint(ARM, [0.0, 0.0, 0.0], XY, lambda robot, q: q[0]),
             "is singular at q0",
         ),
         (
-            lambda: torsor.redundancy.local_trivialisation(ARM, XY, first, [0.4, 0.7, 0.0]),
+            lambda: torsor.redundancy.local_trivialisation(ARM, [0.4, 0.7, 0.0], XY, first),
             "singular at q0.*algorithmic singularity",
         ),
-        (lambda: torsor.redundancy.local_trivialisation(ARM, XY, first, np.zeros(3)), "singular at q0.*J loses rank"),
+        (lambda: torsor.redundancy.local_trivialisation(ARM, np.zeros(3), XY, first), "singular at q0.*J loses rank"),
         (
             lambda: torsor.redundancy.local_trivialisation(
-                PANDA, torsor.pose_task("hand_tcp", range(5)), lambda robot, q: q[:2], PANDA_Q
+                PANDA, PANDA_Q, torsor.pose_task("hand_tcp", range(5)), lambda robot, q: q[:2]
             ),
             "some rows of a twist have no coordinates",
         ),
         (
-            lambda: torsor.redundancy.local_trivialisation(ARM, YX, LIFT, Q),
+            lambda: torsor.redundancy.local_trivialisation(ARM, Q, YX, LIFT),
             "and the task is another",
         ),
         (lambda: CHART.configuration([0.1]), r"`y`.*\(\.\.\., 2\)"),
@@ -142,8 +142,8 @@ def test_an_algorithmic_singularity_is_called_one():
     farther = [[0.0, 0.0], 0.5 * np.array([np.cos(1.0), np.sin(1.0)])]
     for call in (
         lambda: torsor.redundancy.lift_curve(ARM, Q, XY, farther, lift=LIFT),
-        lambda: torsor.redundancy.local_trivialisation(ARM, XY, LIFT, Q).configuration(farther[1]),
-        lambda: torsor.redundancy.is_repeatable(ARM, XY, LIFT, q=[0.3, 0.8, 0.0]),
+        lambda: torsor.redundancy.local_trivialisation(ARM, Q, XY, LIFT).configuration(farther[1]),
+        lambda: torsor.redundancy.is_repeatable(ARM, XY, lift=LIFT, q=[0.3, 0.8, 0.0]),
     ):
         with pytest.raises(
             torsor.TorsorError,
@@ -179,9 +179,9 @@ def test_functions_without_a_derivative_are_called_that():
     lift = torsor.redundancy.extended_jacobian_lift(ARM, XY, lambda robot, q: np.sqrt(q[:1] - 5.0))
     assert np.isnan(lift(ARM, Q)).all()
     for call in (
-        lambda: torsor.redundancy.is_repeatable(ARM, XY, lift, q=Q),
+        lambda: torsor.redundancy.is_repeatable(ARM, XY, lift=lift, q=Q),
         lambda: torsor.redundancy.lift_curve(ARM, Q, XY, [[0, 0], [0.1, 0]], lift=lift),
-        lambda: torsor.redundancy.local_trivialisation(ARM, XY, lift, Q),
+        lambda: torsor.redundancy.local_trivialisation(ARM, Q, XY, lift),
     ):
         with pytest.raises(torsor.TorsorError, match="have no derivative there"):
             call()
@@ -189,7 +189,7 @@ def test_functions_without_a_derivative_are_called_that():
 
 def test_random_configurations_near_algorithmic_singularities_are_skipped():
     bad = np.array([0.3, 0.8, 1e-6])
-    report = torsor.redundancy.is_repeatable(ARM, XY, LIFT, q=[bad, Q])
+    report = torsor.redundancy.is_repeatable(ARM, XY, lift=LIFT, q=[bad, Q])
     assert report
     assert report.skipped == 1
 
@@ -200,7 +200,7 @@ def test_lifts_can_be_pickled_and_compared():
     assert hash(again) == hash(LIFT)
     assert "ExtendedJacobianLift" in repr(LIFT)
     np.testing.assert_array_equal(again(ARM, Q), LIFT(ARM, Q))
-    chart = torsor.redundancy.local_trivialisation(ARM, XY, first, Q)
+    chart = torsor.redundancy.local_trivialisation(ARM, Q, XY, first)
     assert "2 coordinates y of the task, 1 of the fibre" in str(chart)
 
 
@@ -227,16 +227,16 @@ def test_many_joints_and_two():
     short, x = torsor.robots.planar_chain([0.5, 0.4], [1.0, 0.8]), torsor.position_task("tip", "vx")
     lift = torsor.redundancy.extended_jacobian_lift(short, x, first)
     assert lift(short, [0.3, 0.9]).shape == (2, 1)
-    assert torsor.redundancy.is_repeatable(short, x, lift)
+    assert torsor.redundancy.is_repeatable(short, x, lift=lift)
 
 
 def test_constraints_may_be_tasks_of_frames():
     """The place of a link in the middle beside the hand's, both in the plane."""
     elbow = torsor.position_task(FOUR.links[2], ["vx", "vy"])
     lift, q = torsor.redundancy.extended_jacobian_lift(FOUR, XY, elbow), np.array([0.4, 0.7, 0.9, 0.6])
-    assert torsor.redundancy.is_repeatable(FOUR, XY, lift)
+    assert torsor.redundancy.is_repeatable(FOUR, XY, lift=lift)
     np.testing.assert_allclose(elbow.jacobian(FOUR, q) @ lift(FOUR, q), np.zeros((2, 2)), atol=1e-13)
-    chart = torsor.redundancy.local_trivialisation(FOUR, XY, elbow, q)
+    chart = torsor.redundancy.local_trivialisation(FOUR, q, XY, elbow)
     there = chart.configuration([0.02, 0.01])
     here = torsor.frame_pose(FOUR, q, FOUR.links[2])[:3, 3]
     np.testing.assert_allclose(torsor.frame_pose(FOUR, there, FOUR.links[2])[:3, 3], here, atol=1e-12)
@@ -247,19 +247,19 @@ def test_constraints_may_be_tasks_of_frames():
     [
         # The configuration at q0 for every value, and one that comes back only half the way
         (
-            lambda: torsor.redundancy.section_lift(ARM, XY, sectioned, Q),
+            lambda: torsor.redundancy.section_lift(ARM, Q, XY, sectioned),
             r"`section` is none: .* off by 1 of the difference",
         ),
         (
-            lambda: torsor.redundancy.section_lift(ARM, XY, lambda robot, y: halfway(y), Q),
+            lambda: torsor.redundancy.section_lift(ARM, Q, XY, lambda robot, y: halfway(y)),
             r"`section` is none: .* off by 0\.5 of the difference",
         ),
         (
-            lambda: torsor.redundancy.section_lift(ARM, XY, lambda robot, y: "q", Q),
+            lambda: torsor.redundancy.section_lift(ARM, Q, XY, lambda robot, y: "q"),
             "what the section gives` must be real numbers",
         ),
         (
-            lambda: torsor.redundancy.stationary_constraint(ARM, XY, lambda q: q[0], Q),
+            lambda: torsor.redundancy.stationary_constraint(ARM, Q, XY, lambda q: q[0]),
             r"stationary_constraint: `objective` must take \(robot, q\)",
         ),
         (
@@ -268,7 +268,7 @@ def test_constraints_may_be_tasks_of_frames():
         ),
         (lambda: LIFT.metric(FOUR, np.ones(4)), "is one for 3 degrees of freedom, and robot .* has 4"),
         (
-            lambda: torsor.redundancy.local_trivialisation(FOUR, XY, LIFT, np.ones(4)),
+            lambda: torsor.redundancy.local_trivialisation(FOUR, np.ones(4), XY, LIFT),
             "local_trivialisation: this extended Jacobian lift is one for 3 degrees of freedom, and robot .* has 4",
         ),
     ],
@@ -286,7 +286,7 @@ def halfway(y):
 
 
 def test_an_objective_that_is_a_plain_number_is_stationary_everywhere():
-    constant = torsor.redundancy.stationary_constraint(ARM, XY, lambda robot, q: 2.0, Q)
+    constant = torsor.redundancy.stationary_constraint(ARM, Q, XY, lambda robot, q: 2.0)
     assert constant.value(ARM, Q).tolist() == [0.0]
     with pytest.raises(torsor.TorsorError, match="It is an algorithmic singularity"):
         torsor.redundancy.extended_jacobian_lift(ARM, XY, constant)

@@ -177,7 +177,7 @@ def test_example_a_satisfies_every_hypothesis_and_breaks_the_theorem():
     assert report.defect < 1e-15
     assert report.constant_along_fibres
     assert torsor.redundancy.is_repeatable(a.robot, a.task)
-    assert torsor.redundancy.is_repeatable(a.robot, a.task, "pseudoinverse")
+    assert torsor.redundancy.is_repeatable(a.robot, a.task, lift="pseudoinverse")
     assert_close(a.K, [[0.0], [1.0]])
     assert_close(a.J_plus, [[0.5], [0.5]])
     found = torsor.redundancy.lifts_agree(a.robot, a.q, a.task)
@@ -192,7 +192,7 @@ def test_example_b_is_an_exact_submersion_with_integrable_horizontals_and_breaks
     b = example_b()
     assert torsor.redundancy.is_riemannian_submersion(b.robot, b.task, tolerance=1e-10)
     assert torsor.redundancy.is_repeatable(b.robot, b.task)
-    assert not torsor.redundancy.is_repeatable(b.robot, b.task, "pseudoinverse")
+    assert not torsor.redundancy.is_repeatable(b.robot, b.task, lift="pseudoinverse")
     found = torsor.redundancy.lifts_agree(b.robot, b.q, b.task)
     assert not found
     assert found.difference > 1.0
@@ -217,7 +217,7 @@ def test_example_d_is_one_of_which_everything_holds():
     d = example_d()
     assert torsor.redundancy.is_riemannian_submersion(d.robot, d.task, tolerance=1e-14)
     for lift in ("inertia", "pseudoinverse"):
-        assert torsor.redundancy.is_repeatable(d.robot, d.task, lift, tolerance=1e-14)
+        assert torsor.redundancy.is_repeatable(d.robot, d.task, lift=lift, tolerance=1e-14)
     assert torsor.redundancy.lifts_agree(d.robot, d.q, d.task, tolerance=1e-14)
     assert_close(d.K, d.J_plus)
     # M = Jᵀ J + B with B Jᵀ = 0: equality for submersions onto the identity.
@@ -243,7 +243,7 @@ def test_the_balanced_arm_has_constant_inertia_and_drifts_with_either_lift(state
     brackets = torsor.redundancy.vertical_brackets(e.robot, e.q, e.task)[:, 0, 1]
     assert np.abs(brackets).max() == pytest.approx([114.0, 62.0][state], rel=0.01)
     for lift in ("inertia", "pseudoinverse"):
-        assert not torsor.redundancy.is_repeatable(e.robot, e.task, lift)
+        assert not torsor.redundancy.is_repeatable(e.robot, e.task, lift=lift)
     assert not torsor.redundancy.is_riemannian_submersion(e.robot, e.task).constant_along_fibres
     assert torsor.redundancy.lifts_agree(e.robot, e.q, e.task).difference > 2.0
 
@@ -363,7 +363,7 @@ def test_oneills_relation(make):
         report = torsor.redundancy.is_riemannian_submersion(top.robot, top.task)
         assert not report  # the metric of the sphere is not 1 in these coordinates
     else:
-        report = torsor.redundancy.is_riemannian_submersion(top.robot, top.task, 0.7 * np.eye(2))
+        report = torsor.redundancy.is_riemannian_submersion(top.robot, top.task, target=0.7 * np.eye(2))
         assert report
     assert report.constant_along_fibres
     assert not torsor.redundancy.is_repeatable(top.robot, top.task)

@@ -44,7 +44,7 @@ def test_the_objective_function(chain, path):
     nodes, weights = np.polynomial.legendre.leggauss(12)
     times = 0.5 * DURATION * (1 + nodes)
     J = 0.5 * DURATION * weights @ [2 * chain.kinetic_energy(path(t), path.rate(t)) for t in times]
-    errors = [path_energy(chain.robot, path.sampled(K), DURATION) - J for K in (20, 40, 80)]
+    errors = [path_energy(chain.robot, path.sampled(K), duration=DURATION) - J for K in (20, 40, 80)]
     assert abs(errors[0]) < 0.02 * J
     assert 3.8 < errors[0] / errors[1] < 4.2 and 3.95 < errors[1] / errors[2] < 4.05
     assert_close((4 * errors[2] - errors[1]) / 3, 0.0, 1e-5 * J)  # Richardson: what is left is of fourth order
@@ -60,7 +60,7 @@ def test_the_gradient_involves_derivatives_of_the_inertia(chain, path):
         bend = 0.5 * np.einsum("ijk,i,j->k", by_hand.gradient(chain.mass_matrix, middle), step, step) / h
         expected[k] += bend - push
         expected[k + 1] += bend + push
-    assert_close(path_energy_gradient(chain.robot, x, DURATION), expected, DIFFERENCED)
+    assert_close(path_energy_gradient(chain.robot, x, duration=DURATION), expected, DIFFERENCED)
 
 
 def test_the_gradient_is_the_equation_of_a_geodesic(chain, path):
@@ -71,7 +71,7 @@ def test_the_gradient_is_the_equation_of_a_geodesic(chain, path):
     expected = -2 * (chain.mass_matrix(x) @ x_ddot + bending)
     errors = []
     for K in (20, 40):
-        density = path_energy_gradient(chain.robot, path.sampled(K), DURATION)[K // 2] * K / DURATION
+        density = path_energy_gradient(chain.robot, path.sampled(K), duration=DURATION)[K // 2] * K / DURATION
         errors.append(np.abs(density - expected).max())
     assert errors[0] < 0.05 * np.abs(expected).max()
     assert 3.7 < errors[0] / errors[1] < 4.3
@@ -87,15 +87,15 @@ def test_the_gradient_makes_it_more_efficient(path, chain):
         return np.concatenate([ends[:1], y.reshape(inside.shape), ends[1:]])
 
     def J(y):
-        return path_energy(chain.robot, whole(y), DURATION)
+        return path_energy(chain.robot, whole(y), duration=DURATION)
 
     def dJ(y):
-        return path_energy_gradient(chain.robot, whole(y), DURATION)[1:-1].ravel()
+        return path_energy_gradient(chain.robot, whole(y), duration=DURATION)[1:-1].ravel()
 
     without = minimize(J, inside.ravel(), method="L-BFGS-B")
     with_it = minimize(J, inside.ravel(), jac=dJ, method="L-BFGS-B")
     assert without.nfev > 10 * with_it.nfev
-    best = minimum_energy_path(chain.robot, *ends, DURATION, points=K, within_limits=False)
+    best = minimum_energy_path(chain.robot, *ends, duration=DURATION, samples=K + 1, within_limits=False)
     assert best.energy <= min(with_it.fun, without.fun) * (1 + 1e-9)
     assert best.converged and best.iterations < with_it.nit
     assert best.gradient_norm < 1e-3 * np.abs(dJ(without.x)).max()

@@ -21,7 +21,7 @@ from torsor.motion import (
     is_flat,
     transport_factor,
 )
-from torsor.motion.flatness import _is_regular, _relative_curvature
+from torsor.motion.curvature import _is_regular, _relative_curvature
 
 DATA = Path(__file__).parents[1] / "data"
 FLAT = ("constant_M", "flat_nonconstant_M")
@@ -382,7 +382,7 @@ def test_shapes_are_checked():
         lambda: transport_factor(robot, [0.0, 0.0]),
         lambda: curvature_along(robot, [0.0, 0.0]),
         lambda: curvature_along(robot, [[0.0, 0.0]]),
-        lambda: curvature_along(robot, np.zeros((3, 2)), np.zeros((4, 2))),
+        lambda: curvature_along(robot, np.zeros((3, 2)), velocities=np.zeros((4, 2))),
     ):
         with pytest.raises(torsor.ShapeError):
             call()
@@ -439,7 +439,7 @@ def test_wrong_arguments_are_named(call, text):
 def test_without_scipy_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.integrate", None)
     flat = flat_coordinates(torsor.robots.cart_pole(), [0.0, 0.0])
-    with pytest.raises(torsor.TorsorError, match=r"phi needs SciPy: pip install 'torsor\[motion\]'"):
+    with pytest.raises(torsor.TorsorError, match=r"phi: needs SciPy: pip install 'torsor\[motion\]'"):
         flat.phi([0.1, 0.1])
 
 
@@ -501,12 +501,12 @@ def test_a_given_factor_is_carried_as_the_default_one():
 def test_curvature_along_a_path_is_that_of_its_samples(name):
     robot = CHAINS[name]
     q, v, _ = torsor.random_state(robot, seed=3, batch=(2, 5))
-    found = curvature_along(robot, q, v)
+    found = curvature_along(robot, q, velocities=v)
     assert_close(found.scalar, torsor.geometry.scalar_curvature(robot, q))
     assert_close(found.norm, torsor.geometry.curvature_norm(robot, q))
     vv = dot(v, times(torsor.mass_matrix(robot, q), v))
     assert_close(found.ricci, dot(v, times(torsor.geometry.ricci_curvature(robot, q), v)) / vv)
-    assert_close(curvature_along(robot, q, 3.0 * v).ricci, found.ricci)
+    assert_close(curvature_along(robot, q, velocities=3.0 * v).ricci, found.ricci)
     assert_close(curvature_along(robot, SimpleNamespace(q=q, v=v)).ricci, found.ricci)
 
 
@@ -517,7 +517,7 @@ def test_ricci_curvature_is_the_sum_over_planes_through_the_motion():
     frame = np.linalg.qr(np.column_stack([N @ v, np.eye(3)]))[0][:, :3]  # orthonormal, the first along v
     others = np.linalg.solve(N, frame[:, 1:]).T
     total = sum(torsor.geometry.sectional_curvature(robot, q, v, u) for u in others)
-    assert_close(curvature_along(robot, q[None], v[None]).ricci[0], total, 1e-11)
+    assert_close(curvature_along(robot, q[None], velocities=v[None]).ricci[0], total, 1e-11)
 
 
 def test_a_trajectory_brings_its_velocities_and_a_path_has_directions():
@@ -534,7 +534,7 @@ def test_a_trajectory_brings_its_velocities_and_a_path_has_directions():
 
 def test_at_rest_there_is_no_direction():
     robot = CHAINS["curved_planar2R"]
-    found = curvature_along(robot, np.full((2, 2), 0.4), np.array([[0.0, 0.0], [1.0, 0.0]]))
+    found = curvature_along(robot, np.full((2, 2), 0.4), velocities=np.array([[0.0, 0.0], [1.0, 0.0]]))
     assert np.isnan(found.ricci[0])
     assert np.isfinite(found.ricci[1])
 

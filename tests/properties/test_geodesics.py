@@ -30,7 +30,7 @@ from torsor.motion import (
     parallel_transport,
 )
 from torsor.motion._geodesic_between import MOST_STEPS
-from torsor.motion.quaternions_along import with_nearby_quaternions
+from torsor.motion.integration import with_nearby_quaternions
 
 pytestmark = pytest.mark.compiled  # thousands of evaluations for each motion
 TOLERANCE = 1e-10  # what is asked of the energy, unless said otherwise
@@ -209,7 +209,7 @@ def test_a_balanced_arm_keeps_its_joint_velocities():
     )
     curve = geodesic(robot, [0.3, 1.2], [1.0, -3.0], 2.0)
     assert straightness(curve.q) < 1e-13
-    between = geodesic_between(robot, [0.3, 1.2], [2.3, -4.8], 2.0)
+    between = geodesic_between(robot, [0.3, 1.2], [2.3, -4.8], duration=2.0)
     assert_close(between.v, np.broadcast_to([1.0, -3.0], between.v.shape))
 
 
@@ -309,7 +309,7 @@ def test_a_tighter_tolerance_is_kept_too():
         (lambda: geodesic(sphere(), [0, 0], [1, 1], np.ones(2)), "`duration` must be one number"),
         (lambda: geodesic(TREES["free"], np.zeros(7), np.ones(6), 1.0), "quaternion of joint .* has length zero"),
         (lambda: geodesic_between(TREES["free"], np.zeros(7), np.ones(7)), "quaternion of joint .* has length zero"),
-        (lambda: geodesic(sphere(), [0, 0, 0], [1, 1], 1.0), r"`q` must have shape \(..., 2\) for robot 'sphere'"),
+        (lambda: geodesic(sphere(), [0, 0, 0], [1, 1], 1.0), r"`q0` must have shape \(..., 2\) for robot 'sphere'"),
         (lambda: geodesic(sphere(), [0, np.nan], [1, 1], 1.0), "must be finite"),
         (lambda: geodesic(sphere(), [0, 0], [1, 1], 1.0, tolerance=1e-16), "pass tolerance="),
         (lambda: geodesic(sphere(), [0, 0], [1, 1], 1.0)(1.5), "lasts from 0 to 1 s; it was asked for t = 1.5"),
@@ -337,7 +337,7 @@ def test_a_motion_into_a_singular_configuration_says_when_and_where():
 
 def test_without_scipy_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.integrate", None)
-    with pytest.raises(torsor.TorsorError, match=r"geodesic needs SciPy: pip install 'torsor\[motion\]'"):
+    with pytest.raises(torsor.TorsorError, match=r"geodesic: needs SciPy: pip install 'torsor\[motion\]'"):
         geodesic(sphere(), [0, 0], [1, 1], 1.0)
 
 
@@ -365,7 +365,7 @@ def test_a_geodesic_is_found_again_from_its_ends(name):
     robot = TREES[name]
     q, v, _ = torsor.random_state(robot, seed=2)
     curve = geodesic(robot, q, v, 0.7, samples=5)
-    again = geodesic_between(robot, q, curve.q[-1], 0.7, samples=5)
+    again = geodesic_between(robot, q, curve.q[-1], duration=0.7, samples=5)
     assert largest(torsor.difference(robot, again.q[-1], curve.q[-1])) <= 1e-8
     assert_close(again.v[0], v, 1e-6)  # the ends to 1e-8, and how they depend on the start
     assert_close(again.length, curve.length, 1e-6)
@@ -375,7 +375,7 @@ def test_panda_gets_from_anywhere_to_anywhere():
     robot = torsor.robots.panda()
     for seed in (1, 2, 4):
         q0, q1 = torsor.random_configuration(robot, seed=seed, batch=(2,))
-        curve = geodesic_between(robot, q0, q1, 2.0)
+        curve = geodesic_between(robot, q0, q1, duration=2.0)
         assert_close(curve.q[0], q0)
         assert largest(curve.q[-1] - q1) <= 1e-8
         assert curve.energy_drift <= TOLERANCE
@@ -468,7 +468,7 @@ def test_simulated_motions_and_paths_of_least_energy_carry_too():
     run = torsor.simulate(robot, q, v, duration=0.5, dt=0.01, method="rk4")
     assert_close(parallel_transport(robot, run, w), expected, 1e-7)  # h⁴ and the spline
     assert_close(parallel_transport(robot, run, w, time=[0.0, 0.5])[-1], expected[-1], 1e-7)
-    least = minimum_energy_path(robot, q, run.q[-1], 0.5, points=50)
+    least = minimum_energy_path(robot, q, run.q[-1], duration=0.5, samples=51)
     assert_close(parallel_transport(robot, least, w), expected, 1e-3)  # O(1/points²)
     with pytest.raises(torsor.TorsorError, match=r"lasts from 0 to 0\.5 s"):
         parallel_transport(robot, run, w, time=[0.0, 1.0])

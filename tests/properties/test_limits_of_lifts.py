@@ -7,7 +7,7 @@ import pytest
 
 import torsor
 from torsor.redundancy import circle
-from torsor.redundancy.limit_margin import leaves_limits
+from torsor.redundancy.configurations import leaves_limits
 
 pytestmark = pytest.mark.compiled  # thousands of calls for one state each
 FREE = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 0.8, 0.5])
@@ -87,7 +87,7 @@ def test_a_limit_that_is_passed_for_a_moment_is_seen_wherever_that_is(place):
 def test_without_limits_there_is_nothing_to_warn_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert torsor.redundancy.self_motion(FREE, Q, XY, 0.2, within_limits=True).closed
+        assert torsor.redundancy.self_motion(FREE, Q, XY, spacing=0.2, within_limits=True).closed
 
 
 def test_closed_paths_go_round_as_often_as_limits_let_them():

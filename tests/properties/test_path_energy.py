@@ -42,7 +42,7 @@ def differenced(robot, path, k, i, duration):
     moves = STEP * np.array([s * m for m, _ in WEIGHTS for s in (1, -1)])
     paths = np.broadcast_to(path, (len(moves), *path.shape)).copy()
     paths[:, k] = torsor.integrate(robot, path[k], moves[:, None] * np.eye(robot.nv)[i])
-    energies = path_energy(robot, paths, duration).reshape(-1, 2)
+    energies = path_energy(robot, paths, duration=duration).reshape(-1, 2)
     return sum(w * (a - b) for (_, w), (a, b) in zip(WEIGHTS, energies, strict=True)) / STEP
 
 
@@ -53,10 +53,10 @@ def differenced(robot, path, k, i, duration):
 @settings(max_examples=10)
 def test_the_gradient_is_the_derivative_of_the_energy_for_every_joint_kind(robot, seed):
     path = wander(robot, np.random.default_rng(seed), 2)
-    gradient = path_energy_gradient(robot, path, 0.7)
+    gradient = path_energy_gradient(robot, path, duration=0.7)
     expected = [[differenced(robot, path, k, i, 0.7) for i in range(robot.nv)] for k in range(3)]
     assert gradient.shape == (3, robot.nv)
-    assert_close(gradient, expected, EXACT, scale=path_energy(robot, path, 0.7))
+    assert_close(gradient, expected, EXACT, scale=path_energy(robot, path, duration=0.7))
 
 
 @given(robots(most=3), seeds)
@@ -70,7 +70,7 @@ def test_energy_and_length_are_those_of_the_steps(robot, seed):
     assert_close(path_energy(robot, path), 4 * np.sum(squares))
     assert_close(path_length(robot, path), np.sum(np.sqrt(squares)))
     # Cauchy and Schwarz: equal for constant speed only
-    assert path_energy(robot, path, 3.0) >= path_length(robot, path) ** 2 / 3.0 * (1 - 1e-12)
+    assert path_energy(robot, path, duration=3.0) >= path_length(robot, path) ** 2 / 3.0 * (1 - 1e-12)
 
 
 @given(robots(most=2), seeds)
@@ -85,7 +85,7 @@ def test_paths_come_in_batches_and_any_direction(robot, seed):
     assert_close(
         path_energy_gradient(robot, paths[..., ::-1, :]), path_energy_gradient(robot, paths)[..., ::-1, :], 1e-11
     )
-    assert_close(path_energy_gradient(robot, paths, 0.5), 2 * path_energy_gradient(robot, paths))
+    assert_close(path_energy_gradient(robot, paths, duration=0.5), 2 * path_energy_gradient(robot, paths))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -96,8 +96,10 @@ def test_on_a_geodesic_energy_and_length_are_known_and_come_at_second_order(seed
     errors = []
     for K in (10, 20):
         path, _ = curve(np.linspace(0.0, 0.8, K + 1))
-        errors.append((path_energy(robot, path, 0.8) - 1.6 * curve.energy[0], path_length(robot, path) - curve.length))
-        inside = path_energy_gradient(robot, path, 0.8)[1:-1]
+        errors.append(
+            (path_energy(robot, path, duration=0.8) - 1.6 * curve.energy[0], path_length(robot, path) - curve.length)
+        )
+        inside = path_energy_gradient(robot, path, duration=0.8)[1:-1]
         errors[-1] += (K * largest(inside),)  # stationary: the gradient's density is of second order too
     coarse, fine = np.abs(errors)
     # second differences of samples good to 1e-10 limit the gradient's density to 1e-10 K² and a factor
@@ -116,7 +118,7 @@ def test_without_limits_it_is_the_geodesic_to_second_order(kinds):
     curve = geodesic_between(robot, q0, q1)
     errors = []
     for points in (15, 30):
-        found = minimum_energy_path(robot, q0, q1, points=points)
+        found = minimum_energy_path(robot, q0, q1, samples=points + 1)
         assert found.converged and found.iterations < 10 and not found.active_limits
         assert found.energy < found.straight_energy
         assert found.gradient_norm < 1e-9 * found.energy * points
@@ -130,20 +132,20 @@ def test_without_limits_it_is_the_geodesic_to_second_order(kinds):
 def test_panda_saves_energy_within_its_limits():
     robot = torsor.robots.panda()
     q0, q1 = torsor.random_configuration(robot, seed=0), torsor.random_configuration(robot, seed=100)
-    found = minimum_energy_path(robot, q0, q1, 2.0, points=40)
+    found = minimum_energy_path(robot, q0, q1, duration=2.0, samples=41)
     assert found.converged and found.iterations <= 20
     assert found.energy < 0.9 * found.straight_energy
     lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
     assert np.all((found.path >= lower) & (found.path <= upper))
     assert "panda_joint4" in found.active_limits
     # What is free feels no force; what is held is pushed against its limit.
-    g = path_energy_gradient(robot, found.path, 2.0)[1:-1]
+    g = path_energy_gradient(robot, found.path, duration=2.0)[1:-1]
     low, high = found.path[1:-1] <= lower, found.path[1:-1] >= upper
     assert largest(g[~(low | high)]) <= found.gradient_norm < 1e-9
     assert np.all(g[low] >= 0) and np.all(g[high] <= 0)
     at = found.active_limits["panda_joint4"]
     assert np.all((low | high)[np.array(at) - 1, 3])
-    free = minimum_energy_path(robot, q0, q1, 2.0, points=40, within_limits=False)
+    free = minimum_energy_path(robot, q0, q1, duration=2.0, samples=41, within_limits=False)
     assert free.energy < found.energy and not free.active_limits
 
 
@@ -151,7 +153,7 @@ def test_panda_saves_energy_within_its_limits():
 def test_another_optimiser_finds_the_same_minimum():
     robot = torsor.robots.random_tree(3, seed=2, kinds=ONE_NUMBER, serial=True)
     q0, q1 = torsor.random_configuration(robot, seed=1, batch=(2,))
-    found = minimum_energy_path(robot, q0, q1, points=8)
+    found = minimum_energy_path(robot, q0, q1, samples=9)
 
     def energy(x):
         path = np.concatenate([q0[None], x.reshape(7, 3), q1[None]])
@@ -174,7 +176,7 @@ def test_a_saddle_is_left(turn):
     """The equator is a geodesic, but no longer the least way once it is longer than half the circle: over the pole is less."""
     robot = pan_and_tilt(torsor.Inertia.box((0.2, 0.2, 0.2), mass=5.0))
     assert largest(path_energy_gradient(robot, np.linspace([0, 0], [turn, 0], 31))[1:-1]) < 1e-12
-    found = minimum_energy_path(robot, [0, 0], [turn, 0], points=30)
+    found = minimum_energy_path(robot, [0, 0], [turn, 0], samples=31)
     assert found.converged and found.energy < 0.95 * found.straight_energy
     assert np.abs(found.path[:, 1]).max() > 0.5
     rng = np.random.default_rng(0)
@@ -197,12 +199,12 @@ def test_a_path_is_a_motion_that_other_functions_take(kinds):
     robot = torsor.robots.random_tree(2, seed=3, kinds=kinds, serial=True)
     q0, v, _ = torsor.random_state(robot, seed=2)
     curve = geodesic(robot, q0, v, 0.8, samples=2)
-    found = minimum_energy_path(robot, q0, curve.q[-1], 0.8, points=100)
-    exact = geodesic_between(robot, q0, curve.q[-1], 0.8)
+    found = minimum_energy_path(robot, q0, curve.q[-1], duration=0.8, samples=101)
+    exact = geodesic_between(robot, q0, curve.q[-1], duration=0.8)
     assert found.q is found.path and found.v.shape == (101, robot.nv)
     assert_close(found.v, exact(found.time)[1], 5e-3)  # O(1/points²)
     assert_close(curvature_along(robot, found).scalar, curvature_along(robot, found.path).scalar)
-    assert minimum_energy_path(robot, q0, curve.q[-1], points=1).v.shape == (2, robot.nv)
+    assert minimum_energy_path(robot, q0, curve.q[-1], samples=2).v.shape == (2, robot.nv)
     assert f"robot {robot.name!r}" in str(found) and " converged after" in str(found) and "\n" not in str(found)
 
 
@@ -219,11 +221,11 @@ def test_the_gradient_runs_inside_jit(jax_in_doubles):
 @pytest.mark.compiled
 def test_the_path_does_not_depend_on_the_duration():
     robot = torsor.robots.planar2r()
-    one, other = (minimum_energy_path(robot, [0.0, 1.0], [2.0, -1.0], T) for T in (1.0, 4.0))
+    one, other = (minimum_energy_path(robot, [0.0, 1.0], [2.0, -1.0], duration=T) for T in (1.0, 4.0))
     assert_close(one.path, other.path)
     assert_close(one.energy, 4 * other.energy)
     assert_close(other.time, np.linspace(0.0, 4.0, 51))
-    assert_close(other.energy, path_energy(robot, other.path, 4.0))
+    assert_close(other.energy, path_energy(robot, other.path, duration=4.0))
     assert_close(other.length, path_length(robot, other.path))
     assert_close(other.energy, other.length**2 / 4.0, 1e-3)  # nearly constant speed
 
@@ -232,29 +234,29 @@ def test_the_path_does_not_depend_on_the_duration():
 def test_waypoints_are_passed():
     robot = torsor.robots.planar2r()
     q0, q1, on_the_way = np.array([0.0, 1.0]), np.array([2.0, -1.0]), np.array([1.5, 1.5])
-    free = minimum_energy_path(robot, q0, q1, points=20)
-    held = minimum_energy_path(robot, q0, q1, points=20, through={10: on_the_way})
+    free = minimum_energy_path(robot, q0, q1, samples=21)
+    held = minimum_energy_path(robot, q0, q1, samples=21, through={10: on_the_way})
     assert_close(held.path[10], on_the_way)
     assert held.converged and held.energy > free.energy
     for part in (slice(0, 11), slice(10, 21)):  # each part is a path of least energy of its own
         ends = held.path[part][[0, -1]]
-        assert_close(minimum_energy_path(robot, *ends, points=10).path, held.path[part], 1e-8)
-    assert_close(minimum_energy_path(robot, q0, q1, points=20, through=[on_the_way]).path, held.path, 1e-12)
-    already = minimum_energy_path(robot, q0, q1, points=20, through={5: free.path[5], 12: free.path[12]})
+        assert_close(minimum_energy_path(robot, *ends, samples=11).path, held.path[part], 1e-8)
+    assert_close(minimum_energy_path(robot, q0, q1, samples=21, through=[on_the_way]).path, held.path, 1e-12)
+    already = minimum_energy_path(robot, q0, q1, samples=21, through={5: free.path[5], 12: free.path[12]})
     assert_close(already.path, free.path, 1e-8)
 
 
 def test_one_step_and_no_way_are_paths_too():
     robot = torsor.robots.planar2r()
-    one = minimum_energy_path(robot, [0.0, 1.0], [2.0, -1.0], points=1)
+    one = minimum_energy_path(robot, [0.0, 1.0], [2.0, -1.0], samples=2)
     assert one.converged and one.path.shape == (2, 2) and one.energy == one.straight_energy
-    none = minimum_energy_path(robot, [0.0, 1.0], [0.0, 1.0], points=4)
+    none = minimum_energy_path(robot, [0.0, 1.0], [0.0, 1.0], samples=5)
     assert none.converged and none.energy == none.gradient_norm == 0.0
     assert_close(none.path, np.broadcast_to([0.0, 1.0], (5, 2)))
 
 
 def test_too_few_iterations_are_reported():
-    found = minimum_energy_path(torsor.robots.planar2r(), [0.0, 1.0], [2.0, -1.0], points=10, iterations=1)
+    found = minimum_energy_path(torsor.robots.planar2r(), [0.0, 1.0], [2.0, -1.0], samples=11, iterations=1)
     assert not found.converged and found.iterations == 1
 
 
@@ -269,9 +271,17 @@ def limited(kind="revolute", **limits):
     [
         (lambda r: path_energy(r, [[0.0, 1.0]]), torsor.ShapeError, "at least two configurations"),
         (lambda r: path_energy(r, np.zeros((3, 3))), torsor.ShapeError, r"`path` must have shape \(..., any, 2\)"),
-        (lambda r: path_energy(r, np.zeros((3, 2)), 0.0), torsor.TorsorError, "`duration` must be finite and positive"),
-        (lambda r: minimum_energy_path(r, [0, 0], [1, 1], points=0), torsor.TorsorError, "at least 1, got 0"),
-        (lambda r: minimum_energy_path(r, [0, 0], [1, 1], points=5.5), torsor.TorsorError, "must be a whole number"),
+        (
+            lambda r: path_energy(r, np.zeros((3, 2)), duration=0.0),
+            torsor.TorsorError,
+            "`duration` must be finite and positive",
+        ),
+        (
+            lambda r: minimum_energy_path(r, [0, 0], [1, 1], samples=1),
+            torsor.TorsorError,
+            "at least 2 samples.*got 1",
+        ),
+        (lambda r: minimum_energy_path(r, [0, 0], [1, 1], samples=6.5), torsor.TorsorError, "must be a whole number"),
         (
             lambda r: minimum_energy_path(limited("spherical"), np.zeros(4), np.ones(4)),
             torsor.TorsorError,
@@ -286,7 +296,7 @@ def limited(kind="revolute", **limits):
             r"numbered 1 … 49",
         ),
         (
-            lambda r: minimum_energy_path(r, [0, 0], [1, 1], points=2, through=[[0, 0]] * 3),
+            lambda r: minimum_energy_path(r, [0, 0], [1, 1], samples=3, through=[[0, 0]] * 3),
             torsor.TorsorError,
             "3 configurations to pass need more than 2 points",
         ),
@@ -309,7 +319,7 @@ def test_what_is_no_path_is_refused(call, error, text):
 
 def test_without_scipy_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.linalg", None)
-    with pytest.raises(torsor.TorsorError, match=r"minimum_energy_path needs SciPy: pip install 'torsor\[motion\]'"):
+    with pytest.raises(torsor.TorsorError, match=r"minimum_energy_path: needs SciPy: pip install 'torsor\[motion\]'"):
         minimum_energy_path(torsor.robots.planar2r(), [0.0, 1.0], [2.0, -1.0])
 
 

@@ -8,8 +8,7 @@ from property_strategies import cases, mass_condition, robots, seeds
 
 import torsor
 from torsor.geometry.freedoms import structure_constants
-from torsor.redundancy.regular_configurations import LIMIT
-from torsor.redundancy.regularity import is_regular
+from torsor.redundancy.configurations import LIMIT, is_regular
 
 LIFTS = ("inertia", "pseudoinverse")
 REGULAR = 1e3  # condition of the Jacobian of a task that is taken
@@ -138,7 +137,7 @@ def test_brackets_are_those_of_the_definition(case, lift):
     assume(largest(torsor.redundancy.horizontal_lift(case.robot, case.q, task)) < 50)
     expected, size = brackets_by_differences(case.robot, case.q, task, lift)
     assert_close(
-        torsor.redundancy.vertical_brackets(case.robot, case.q, task, lift),
+        torsor.redundancy.vertical_brackets(case.robot, case.q, task, lift=lift),
         expected,
         10 * DIFFERENTIATED,
         scale=10 * size,
@@ -148,9 +147,9 @@ def test_brackets_are_those_of_the_definition(case, lift):
 @given(cases(robots(least=3, most=5, friction=False), batches=((3,),)), st.sampled_from(LIFTS))
 def test_brackets_of_a_batch_are_those_of_its_states(case, lift):
     task, _ = taken(case, redundant=True)
-    together = torsor.redundancy.vertical_brackets(case.robot, case.q, task, lift)
+    together = torsor.redundancy.vertical_brackets(case.robot, case.q, task, lift=lift)
     for k, q in enumerate(case.q):
-        alone = torsor.redundancy.vertical_brackets(case.robot, q, task, lift)
+        alone = torsor.redundancy.vertical_brackets(case.robot, q, task, lift=lift)
         assert_close(together[k], alone, 1e-10, scale=largest(together))
 
 
@@ -171,8 +170,8 @@ def test_holding_any_functions_makes_a_repeatable_lift_of_any_robot(case, seed):
     assert_close(E @ K, np.broadcast_to(expected, (*case.batch, n, m)), near, scale=largest(E) * largest(K))
     metric = lift.metric(robot, case.q)
     assert_close(torsor.redundancy.horizontal_lift(robot, case.q, task, metric), K, near * REGULAR, scale=largest(K))
-    assert torsor.redundancy.is_repeatable(robot, task, lift, q=case.q)
-    brackets = torsor.redundancy.vertical_brackets(robot, case.q, task, lift)
+    assert torsor.redundancy.is_repeatable(robot, task, lift=lift, q=case.q)
+    brackets = torsor.redundancy.vertical_brackets(robot, case.q, task, lift=lift)
     assert_close(brackets, np.zeros((*case.batch, n, m, m)), near * REGULAR, scale=largest(K) ** 3)
 
 

@@ -157,7 +157,7 @@ def test_brackets_of_the_definition_stay_among_its_columns(case):
 
     found, size = vertical(lambda q: case.lift(robot, q))
     assert largest(found) < DIFFERENCED * size
-    assert largest(torsor.redundancy.vertical_brackets(robot, q, task, case.lift)) < 1e-13 * size
+    assert largest(torsor.redundancy.vertical_brackets(robot, q, task, lift=case.lift)) < 1e-13 * size
     drifting, size = vertical(lambda q: torsor.redundancy.pseudoinverse_lift(robot, q, task))
     assert largest(drifting) > 1e-4 * size
 
@@ -165,13 +165,13 @@ def test_brackets_of_the_definition_stay_among_its_columns(case):
 def test_it_is_found_repeatable_and_the_usual_lifts_are_not(case):
     robot, task, _, q = case
     near = np.stack([torsor.integrate(robot, q, 0.1 * e) for e in np.eye(robot.nv)])
-    report = torsor.redundancy.is_repeatable(robot, task, case.lift, q=near)
+    report = torsor.redundancy.is_repeatable(robot, task, lift=case.lift, q=near)
     assert report
     assert report.tolerance == 1e-9
     assert report.largest < 1e-13
     assert "the extended Jacobian lift of the task is repeatable" in str(report)
     assert not torsor.redundancy.is_repeatable(robot, task, q=near)
-    assert not torsor.redundancy.is_repeatable(robot, task, "pseudoinverse", q=near)
+    assert not torsor.redundancy.is_repeatable(robot, task, lift="pseudoinverse", q=near)
 
 
 @pytest.mark.compiled
@@ -197,7 +197,7 @@ def test_closed_paths_of_poses_close_in_the_panda():
     lift = torsor.redundancy.extended_jacobian_lift(robot, task, h)
     found = torsor.redundancy.closed_path_drift(robot, q, task, loop, loops=2, lift=lift, tolerance=1e-12)
     assert largest(found.drift) < 1e-9
-    assert torsor.redundancy.is_repeatable(robot, task, lift)
+    assert torsor.redundancy.is_repeatable(robot, task, lift=lift)
     other = torsor.redundancy.closed_path_drift(robot, q, task, loop, loops=1, lift="pseudoinverse")
     assert largest(other.drift) > 1e-5
 
@@ -232,7 +232,7 @@ def test_the_scale_of_its_functions_does_not_matter():
     small = case_of("4R").lift
     assert_close(large(robot, q), small(robot, q), ZERO)
     assert_close(large.transversality(robot, q), small.transversality(robot, q), ZERO)
-    assert torsor.redundancy.is_repeatable(robot, task, large, q=q)
+    assert torsor.redundancy.is_repeatable(robot, task, lift=large, q=q)
 
 
 def test_a_constraint_on_velocities_that_is_no_function_is_found_out():
@@ -241,7 +241,7 @@ def test_a_constraint_on_velocities_that_is_no_function_is_found_out():
     velocities = torsor.pose_task("hand_tcp", ["wz", "vx", "vy"])
     task = torsor.stack_tasks(torsor.position_task(robot.links[4]), torsor.function_task(first_joint, 1))
     lift = torsor.redundancy.ExtendedJacobianLift(task, velocities)
-    assert not torsor.redundancy.is_repeatable(robot, lift.task, lift)
+    assert not torsor.redundancy.is_repeatable(robot, lift.task, lift=lift)
     with pytest.raises(torsor.TorsorError, match="is no function of the configuration"):
         torsor.redundancy.extended_jacobian_lift(robot, lift.task, velocities)
 
@@ -251,7 +251,7 @@ def test_a_constraint_on_velocities_that_is_no_function_is_found_out():
 
 def test_coordinates_come_back(case):
     robot, task, _, q = case
-    chart = torsor.redundancy.local_trivialisation(robot, task, case.lift, q)
+    chart = torsor.redundancy.local_trivialisation(robot, q, task, case.lift)
     rng = np.random.default_rng(1)
     y, s = 0.04 * rng.normal(size=(3, task.size)), 0.02 * rng.normal(size=(3, robot.nv - task.size))
     found = chart.coordinates(chart.configuration(y, s))
@@ -267,7 +267,7 @@ def test_coordinates_come_back_where_numbers_are_large():
     """A slide a kilometre out and a function in nanometres: steps end at rounding, which is larger there."""
     robot = random_chain(["prismatic", "prismatic", "prismatic", "revolute"], seed=2)
     task, q = torsor.position_task("tip"), np.array([1000.0, -700.0, 300.0, 0.4])
-    chart = torsor.redundancy.local_trivialisation(robot, task, lambda robot, q: 1e9 * (q[3:] + 1e-3 * q[0:1]), q)
+    chart = torsor.redundancy.local_trivialisation(robot, q, task, lambda robot, q: 1e9 * (q[3:] + 1e-3 * q[0:1]))
     found = chart.coordinates(chart.configuration([10.0, 5.0, -3.0], [1e8]))
     np.testing.assert_allclose(found.y, [10.0, 5.0, -3.0], rtol=1e-11)
     np.testing.assert_allclose(found.s, [1e8], rtol=1e-11)
@@ -276,7 +276,7 @@ def test_coordinates_come_back_where_numbers_are_large():
 def test_their_derivative_is_exact(case):
     """∂q/∂(y, s) times ∂(y, s)/∂q, by differences of the coordinates, is 1."""
     robot, task, _, q = case
-    chart = torsor.redundancy.local_trivialisation(robot, task, case.lift, q)
+    chart = torsor.redundancy.local_trivialisation(robot, q, task, case.lift)
     there = torsor.integrate(robot, q, np.linspace(-0.1, 0.1, robot.nv))
     D = slopes(robot, lambda q: np.concatenate(chart.coordinates(q)), there)
     found = chart.derivative(there)
@@ -288,7 +288,7 @@ def test_their_derivative_is_exact(case):
 def test_lifted_curves_are_sections(name):
     """The integrated lift of a curve, and the configurations at its coordinates by Newton's method."""
     robot, task, h, q = case_of(name)
-    chart = torsor.redundancy.local_trivialisation(robot, task, h, q)
+    chart = torsor.redundancy.local_trivialisation(robot, q, task, h)
     points = 0.04 * np.random.default_rng(2).normal(size=(2, task.size)) * [[0.0], [1.0]]
     curve = torsor.redundancy.lift_curve(robot, q, task, points, lift=chart.lift, samples=3)
     for t, there in zip(curve.t, curve.q, strict=True):
@@ -315,7 +315,7 @@ def test_the_lift_of_a_section_is_its_derivative():
     robot, task, _, _ = case_of("3R")
     y = np.array([0.55, 0.45])
     q = np.array(bent(robot, y))
-    lift = torsor.redundancy.section_lift(robot, task, bent, q)
+    lift = torsor.redundancy.section_lift(robot, q, task, bent)
     steps = 1e-5 * np.eye(2)
     d_sigma = np.stack([np.subtract(bent(robot, y + e), bent(robot, y - e)) / 2e-5 for e in steps], axis=-1)
     assert_close(lift(robot, q), d_sigma, 1e-8)
@@ -323,9 +323,9 @@ def test_the_lift_of_a_section_is_its_derivative():
     corners = np.array([[0, 0], [0.05, 0], [0.05, -0.04]])
     curve = torsor.redundancy.lift_curve(robot, q, task, corners, lift=lift, samples=2)
     assert_close(curve.q, np.array([bent(robot, y + corner) for corner in corners]), 1e-8)
-    chart = torsor.redundancy.local_trivialisation(robot, task, lift, q)
+    chart = torsor.redundancy.local_trivialisation(robot, q, task, lift)
     assert_close(chart.configuration(corners), np.array([bent(robot, y + corner) for corner in corners]), 1e-11)
-    assert torsor.redundancy.is_repeatable(robot, task, lift, q=curve.q + 0.05)
+    assert torsor.redundancy.is_repeatable(robot, task, lift=lift, q=curve.q + 0.05)
     drift = torsor.redundancy.closed_path_drift(robot, q, task, corners, lift=lift, loops=3)
     assert largest(drift.drift) < 1e-9
     assert "section lift" in str(drift)
@@ -357,7 +357,7 @@ def test_sections_take_poses_and_stacks():
         T = np.stack([np.stack([c, -s, zero, x]), np.stack([s, c, zero, y])])
         return posed(robot, T)
 
-    lift = torsor.redundancy.section_lift(robot, task, section, q)
+    lift = torsor.redundancy.section_lift(robot, q, task, section)
     assert_close(lift(robot, q), torsor.redundancy.extended_jacobian_lift(robot, task, first_joint)(robot, q), 1e-11)
 
 
@@ -373,8 +373,8 @@ def test_baillieuls_lift_keeps_what_is_best_on_each_fibre():
     """From the most manipulable configuration of one fibre to that of others: any other configuration there is less so."""
     robot, task, _, q = case_of("3R")
 
-    constraint = torsor.redundancy.stationary_constraint(robot, task, manipulability, q)
-    chart = torsor.redundancy.local_trivialisation(robot, task, constraint, q)
+    constraint = torsor.redundancy.stationary_constraint(robot, q, task, manipulability)
+    chart = torsor.redundancy.local_trivialisation(robot, q, task, constraint)
     start = chart.configuration(np.zeros(2), -constraint.value(robot, q))  # h = 0 on this fibre
     assert_close(constraint.value(robot, start), [0.0], 1e-12)
     lift = chart.lift
@@ -383,12 +383,12 @@ def test_baillieuls_lift_keeps_what_is_best_on_each_fibre():
     for there in curve.q:
         assert_close(constraint.value(robot, there), [0.0], 1e-8)
         fibre = torsor.redundancy.local_trivialisation(
-            robot, task, hold_first, there
+            robot, there, task, hold_first
         )  # the same fibre in another coordinate
         beside = fibre.configuration(np.zeros(2), [[-0.05], [0.05]])
         assert np.all(manipulability(robot, beside) < manipulability(robot, there))
     near = curve.q + 0.02
-    assert torsor.redundancy.is_repeatable(robot, task, lift, q=near)
+    assert torsor.redundancy.is_repeatable(robot, task, lift=lift, q=near)
     drift = torsor.redundancy.closed_path_drift(
         robot, start, task, circle(task, 0.03), lift=lift, loops=1, tolerance=1e-11
     )

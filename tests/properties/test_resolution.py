@@ -365,7 +365,7 @@ def test_what_cannot_be_meant_is_refused():
 def test_what_is_traced_is_refused_in_words():
     jax = pytest.importorskip("jax")
     panda, q, one, _, _ = panda_state(0)
-    match = "prioritised_{} works with plain numbers, and cannot run inside jit"
+    match = "prioritised_{}: works with plain numbers, and cannot run inside jit"
     with pytest.raises(torsor.TorsorError, match=match.format("velocities")):
         jax.jit(lambda q: torsor.control.prioritised_velocities(panda, q, [one], DT).v)(q)
     with pytest.raises(torsor.TorsorError, match=match.format("accelerations")):

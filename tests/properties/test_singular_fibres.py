@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.redundancy.angle_difference import angle_difference
-from torsor.redundancy.pieces_met import pieces_met
+from torsor.redundancy._self_motion_components import pieces_met
+from torsor.redundancy.configurations import angle_difference
+from torsor.redundancy.fibres import singular_nearby
 from torsor.redundancy.report_text import vector
-from torsor.redundancy.singular_configuration import singular_nearby
-from torsor.redundancy.task_displacement import place
+from torsor.redundancy.task_places import place
 
 pytestmark = pytest.mark.compiled  # thousands of calls for one state each
 LENGTHS = np.array([0.5, 0.4, 0.3])
@@ -154,12 +154,12 @@ def test_arcs_of_the_panda_meet_four_at_each_crossing():
     beside = np.array([-0.0288, 0.0, 1.5488, -2.6329, 1.8574, 2.5256, 1.6785])
     crossing = singular_nearby(PANDA, beside, HAND, place(PANDA, beside, HAND))
     assert np.linalg.svd(HAND.jacobian(PANDA, crossing.q), compute_uv=False)[-1] < 1e-12
-    found = torsor.redundancy.self_motion_components(PANDA, crossing.q, HAND, 0.1, starts=1)
+    found = torsor.redundancy.self_motion_components(PANDA, crossing.q, HAND, spacing=0.1, starts=1)
     arcs = [curve for curve, piece in zip(found.components, found.piece, strict=True) if piece == 0]
     crossings = np.sum(found.piece_of_singular == 0)
     assert crossings >= 1
     assert len(arcs) == 2 * crossings
-    again = torsor.redundancy.self_motion(PANDA, arcs[1].q[len(arcs[1].q) // 3], HAND, 0.1)
+    again = torsor.redundancy.self_motion(PANDA, arcs[1].q[len(arcs[1].q) // 3], HAND, spacing=0.1)
     assert float(again.length) == pytest.approx(float(arcs[1].length), rel=1e-8)
     assert len(again.singular) == len(arcs[1].singular)
 

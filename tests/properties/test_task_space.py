@@ -287,9 +287,9 @@ def test_what_decides_by_numbers_says_so_inside_a_trace(jax_in_doubles):
     task = torsor.position_task("tip", ["vx", "vy"])
     for name in ("task_rank", "manipulability_ellipsoid"):
         function = getattr(torsor.tasks, name)
-        with pytest.raises(torsor.TorsorError, match=f"{name} works with plain numbers, and cannot run inside jit"):
+        with pytest.raises(torsor.TorsorError, match=f"{name}: works with plain numbers, and cannot run inside jit"):
             jax_in_doubles.jit(lambda q, f=function: f(FLAT, q, task)[2])(np.zeros(3))
-        with pytest.raises(torsor.TorsorError, match=f"{name} works with plain numbers, and cannot run inside jit"):
+        with pytest.raises(torsor.TorsorError, match=f"{name}: works with plain numbers, and cannot run inside jit"):
             torsor.compile(lambda robot, q, f=function: f(robot, q, task)[1], FLAT, {"q": 3})
     assert str(torsor.tasks.task_rank(FLAT, np.zeros(3), "base")) == "rank 0 of 6: no joint moves it"
     dynamics = torsor.tasks.task_space_dynamics(FLAT, np.ones(3), np.zeros(3), task)

@@ -14,17 +14,17 @@ from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ShapeErr
 _PLAIN = frozenset({type(None), float, int, str, np.ndarray})  # most arguments, of which nothing more is asked
 
 
-def refuse_strangers(who: str, robot: Any, *values: Any, instead: str = "") -> None:
+def refuse_strangers(robot: Any, *values: Any, instead: str = "") -> None:
     """Raise unless the first argument is a robot of plain numbers, and none of the others is traced.
 
     ``instead``: what to take inside jit or a kernel, a sentence.
     """
     if not is_robot(robot):
         got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise ArgumentTypeError(f"{who}: the first argument must be a torsor.Robot, got {got}.")
+        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
     if not robot.is_concrete or any(is_traced(value) for value in values):
         raise ArgumentError(
-            f"{who} works with plain numbers, and cannot run inside jit, grad, vmap or torsor.compile: call it outside, and "
+            "works with plain numbers, and cannot run inside jit, grad, vmap or torsor.compile: call it outside, and "
             f"pass its result in.{' ' if instead else ''}{instead}"
         )
 
@@ -41,46 +41,46 @@ def is_robot(value: Any) -> bool:
     return hasattr(type(value), "is_concrete") and hasattr(value, "structure")
 
 
-def refuse_bad_numbers(who: str, **numbers: float) -> None:
+def refuse_bad_numbers(**numbers: float) -> None:
     """Raise unless all are numbers, finite and positive."""
     for name, value in numbers.items():
         if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.shape == ()):
-            raise ArgumentError(f"{who}: `{name}` must be one number, finite and positive, got {value!r:.60}.")
+            raise ArgumentError(f"`{name}` must be one number, finite and positive, got {value!r:.60}.")
         if not (np.isfinite(value) and value > 0):
-            raise ArgumentError(f"{who}: `{name}` must be finite and positive, got {value}.")
+            raise ArgumentError(f"`{name}` must be finite and positive, got {value}.")
 
 
-def refuse_bad_count(who: str, name: str, value: int, least: int, meaning: str) -> None:
+def refuse_bad_count(name: str, value: int, least: int, meaning: str) -> None:
     """Raise unless ``value`` is a whole number of ``least`` or more."""
     if not isinstance(value, Integral):
-        raise ArgumentError(f"{who}: `{name}` must be a whole number, got {value!r:.60}.")
+        raise ArgumentError(f"`{name}` must be a whole number, got {value!r:.60}.")
     if value < least:
-        raise ArgumentError(f"{who}: {meaning}, got {value}.")
+        raise ArgumentError(f"{meaning}, got {value}.")
 
 
-def refuse_unknown(who: str, values: Array, what: str = "configurations") -> None:
+def refuse_unknown(values: Array, what: str = "configurations") -> None:
     """Raise if there is NaN or infinity."""
     if not np.all(np.isfinite(values)):
-        raise ArgumentError(f"{who}: {what} must be finite numbers, got NaN or infinity.")
+        raise ArgumentError(f"{what} must be finite numbers, got NaN or infinity.")
 
 
-def refuse_zero_quaternions(who: str, robot: Any, q: Array) -> None:
-    """Raise if a quaternion in q (..., nq) has length zero: it is no rotation."""
+def refuse_zero_quaternions(robot: Any, q: Array, where: str = "") -> None:
+    """Raise if a quaternion in q (..., nq) has length zero: it is no rotation. ``where`` it was found, with a colon."""
     for joint, place in robot.structure.quaternions:
         if np.any(np.all(q[..., place] == 0.0, axis=-1)):
             raise ModelError(
-                f"{who}: the quaternion of joint {joint!r} has length zero, which is no rotation; (0, 0, 0, 1) is no turn."
+                f"{where}the quaternion of joint {joint!r} has length zero, which is no rotation; (0, 0, 0, 1) is no turn."
             )
 
 
-def numbers_of(who: str, name: str, value: Any, trailing: tuple[int, ...]) -> Array:
-    """``value`` as an array (..., *trailing), finite."""
+def numbers_of(name: str, value: Any, trailing: tuple[int, ...], where: str = "") -> Array:
+    """``value`` as an array (..., *trailing), finite. ``where`` it came from, with a colon, if it is not the argument itself."""
     shape = f"(..., {', '.join(map(str, trailing))})"
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"{who}: `{name}` must be an array of numbers {shape}, got {value!r:.60}.") from error
+        raise ShapeError(f"{where}`{name}` must be an array of numbers {shape}, got {value!r:.60}.") from error
     if array.shape[array.ndim - len(trailing) :] != trailing or array.ndim < len(trailing):
-        raise ShapeError(f"{who}: `{name}` must have shape {shape}, got {array.shape}.")
-    refuse_unknown(who, array, f"`{name}`")
+        raise ShapeError(f"{where}`{name}` must have shape {shape}, got {array.shape}.")
+    refuse_unknown(array, f"{where}`{name}`")
     return array

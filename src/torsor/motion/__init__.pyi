@@ -1,4 +1,3 @@
-from torsor.motion._curvature_along import CurvatureAlong as CurvatureAlong, curvature_along as curvature_along
 from torsor.motion._flat_coordinates import (
     FlatCoordinates as FlatCoordinates,
     FlatState as FlatState,
@@ -13,9 +12,11 @@ from torsor.motion._path_energy import (
     path_energy_gradient as path_energy_gradient,
     path_length as path_length,
 )
-from torsor.motion.factor_transport import CarriedFactor as CarriedFactor, transport_factor as transport_factor
-from torsor.motion.flatness import (
+from torsor.motion.curvature import (
+    CurvatureAlong as CurvatureAlong,
     CurvatureComponent as CurvatureComponent,
     FlatnessReport as FlatnessReport,
+    curvature_along as curvature_along,
     is_flat as is_flat,
 )
+from torsor.motion.factor_transport import CarriedFactor as CarriedFactor, transport_factor as transport_factor

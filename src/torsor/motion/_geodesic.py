@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.border import checked
 from torsor.border.numbers import (
@@ -22,16 +23,24 @@ from torsor.functions.public.dynamics import kinetic_energy, mass_matrix_report
 from torsor.functions.public.geometry import geodesic_acceleration
 from torsor.mechanics.kinematics.manifold import configuration_rate
 from torsor.model import Robot
-from torsor.motion.integration import RUN_INSIDE, SHORTEST, Effort, held, integrated
-from torsor.motion.quaternions_along import with_unit_quaternions
+from torsor.motion.integration import RUN_INSIDE, SHORTEST, Effort, held, integrated, with_unit_quaternions
 
 
-@dataclass(frozen=True, eq=False)
-class Geodesic:
+@dataclass(frozen=True, eq=False, repr=False)
+class Geodesic(Report):
     """A free motion, known at every instant: ``q, v = curve(t)``; batch axes first.
 
-    ``time`` (K,), s; ``q`` (..., K, nq), rad or m, quaternions of length one; ``v`` (..., K, nv), rad/s or m/s; ``energy``
-    (..., K), the kinetic energy ½ vᵀ M v, J.
+    Attributes
+    ----------
+    robot : Robot
+    time : (K,) array
+        Times of the samples, s.
+    q : (..., K, nq) array
+        Configurations, rad or m, quaternions of length one.
+    v : (..., K, nv) array
+        Velocities, rad/s or m/s.
+    energy : (..., K) array
+        Kinetic energy ½ vᵀ M v, J.
     """
 
     robot: Robot
@@ -80,27 +89,45 @@ class Geodesic:
 @checked
 def geodesic(
     robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
+    q0: ConfigurationVector,
+    v0: JointVector,
     duration: float,
     *,
     samples: int = 101,
     tolerance: float = 1e-10,
 ) -> Geodesic:
-    """The motion with ∇_v v = 0, that is v̇_k = −Σ Γ^k_ij v_i v_j, from q and v [Alt04, (6), (7); BSP93, §4, E000-11].
+    """Free motion ∇_v v = 0, that is v̇_k = −Σ Γ^k_ij v_i v_j, from q0 with v0 [Alt04, (6), (7); BSP93, §4, E000-11].
 
-    Any joint kind; a batch is integrated together. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``duration`` s.
-    The kinetic energy stays within ``tolerance`` of itself at all ``samples`` instants (integrated again, finer, if it does
-    not); raises if that cannot be had, or where the mass matrix becomes singular on the way. Limits are not looked at.
+    Any joint kind; a batch is integrated together. Limits are not looked at. It raises where the mass matrix becomes singular on
+    the way, and if the energy cannot be held.
+
+    Parameters
+    ----------
+    robot : Robot
+    q0 : (..., nq) array
+        Configuration at the start, rad or m.
+    v0 : (..., nv) array
+        Velocity at the start, rad/s or m/s.
+    duration : float
+        How long it moves, s.
+    samples : int
+        How many instants, both ends included.
+    tolerance : float
+        The kinetic energy stays within this fraction of itself at all samples: it is integrated again, finer, if it does not.
+
+    Returns
+    -------
+    Geodesic
+        With ``time`` (K,), ``q`` (..., K, nq), ``v`` (..., K, nv) and ``energy`` (..., K); called with a time, it gives q and v.
     """
-    refuse_strangers("geodesic", robot, q, v, duration, instead=RUN_INSIDE)
-    refuse_bad_numbers("geodesic", duration=duration, tolerance=tolerance)
-    refuse_bad_count("geodesic", "samples", samples, 2, "needs at least 2 samples, the start and the end")
-    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    q, v = np.broadcast_to(np.asarray(q, float), (*batch, robot.nq)), np.asarray(v, float)
-    u = np.broadcast_to(v * duration, (*batch, robot.nv))
-    refuse_unknown("geodesic", np.concatenate([q, u], axis=-1), "`q` and `v`")
-    refuse_zero_quaternions("geodesic", robot, q)
+    refuse_strangers(robot, q0, v0, duration, instead=RUN_INSIDE)
+    refuse_bad_numbers(duration=duration, tolerance=tolerance)
+    refuse_bad_count("samples", samples, 2, "needs at least 2 samples, the start and the end")
+    batch = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1])
+    q = np.broadcast_to(np.asarray(q0, float), (*batch, robot.nq))
+    u = np.broadcast_to(np.asarray(v0, float) * duration, (*batch, robot.nv))
+    refuse_unknown(np.concatenate([q, u], axis=-1), "`q0` and `v0`")
+    refuse_zero_quaternions(robot, q)
     s = np.linspace(0.0, 1.0, samples)
 
     def attempt(finest: float) -> tuple[Geodesic, float]:
@@ -114,7 +141,7 @@ def geodesic(
     if drift <= tolerance:
         return curve
     raise ArgumentError(
-        f"geodesic: the energy of robot {robot.name!r} drifts by {drift:.1e} of itself in {duration:g} s, more than the "
+        f"the energy of robot {robot.name!r} drifts by {drift:.1e} of itself in {duration:g} s, more than the "
         f"tolerance {tolerance:.1e}, however fine the steps. Shorten the motion or pass tolerance={2 * drift:.1e}."
     )
 
@@ -128,7 +155,7 @@ class States(NamedTuple):
     u_shape: tuple[int, ...]
 
     def __call__(self, s: Array) -> tuple[Array, Array]:
-        """States at the times s (K,)."""
+        """Configurations (..., K, nq) and velocities (..., K, nv) at the times s (K,)."""
         y, split = self.curve(s), int(np.prod(self.q_shape))
         q, u = y[:split].reshape(*self.q_shape, len(s)), y[split:].reshape(*self.u_shape, len(s))
         return with_unit_quaternions(self.robot, np.moveaxis(q, -1, -2)), np.ascontiguousarray(np.moveaxis(u, -1, -2))
@@ -173,9 +200,7 @@ def flow(
     size = np.where(size == 0.0, 1.0, size)
     sizes = np.concatenate([np.broadcast_to(size, x.shape).ravel() for x in (q, u)])
     start = np.concatenate([q.ravel(), u.ravel()])
-    run = integrated(
-        "geodesic", rate, (0.0, 1.0), start, tolerance, sizes, dense=dense, shortest=shortest, effort=effort
-    )
+    run = integrated(rate, (0.0, 1.0), start, tolerance, sizes, dense=dense, shortest=shortest, effort=effort)
     end = unpacked(run.y)
     if not run.finished:
         raise _stuck(robot, *end, run.t, duration)
@@ -198,6 +223,6 @@ def _stuck(robot: Robot, q: Array, u: Array, s: float, duration: float) -> Torso
     which = "" if len(states) == 1 else f" (state {worst} of the batch)"
     report = str(reports[worst]).replace("\n", "; ")
     return ArgumentError(
-        f"geodesic: robot {robot.name!r} cannot go on after {s * duration:.6g} s of {duration:g} s, at q = {where}{which}, where "
+        f"robot {robot.name!r} cannot go on after {s * duration:.6g} s of {duration:g} s, at q = {where}{which}, where "
         f"its mass matrix is singular or nearly so. {report}. Take a shorter `duration`, or give its links inertia or armature."
     )

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import checked
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
@@ -22,13 +23,25 @@ Waypoints = Mapping[int, Array] | Sequence[Array]
 HUGE = 1e100  # a limit beyond this is none
 
 
-@dataclass(frozen=True, eq=False)
-class PathResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class PathResult(Report):
     """A path of least energy, and the straight one it started from.
 
-    ``path`` (points + 1, nq), rad or m, at ``time`` (points + 1,), s; ``energy`` and ``straight_energy``, J·s, as
-    `path_energy` has them; ``length``, m·√kg; ``gradient_norm``, the largest entry of the energy's gradient by what is free to
-    move, J·s per rad or m; ``active_limits``: for each joint that its limits hold back, the numbers of the points where.
+    Attributes
+    ----------
+    robot : Robot
+    path : (K, nq) array
+        Configurations, rad or m, at the times ``time`` (K,), s.
+    energy, straight_energy : float
+        Of this path and of the straight one, J·s, as `path_energy` has them.
+    length : float
+        Length in the inertia metric, m·√kg.
+    gradient_norm : float
+        The largest entry of the energy's gradient by what is free to move, J·s per rad or m.
+    iterations, converged : int, bool
+        How many steps of Newton's method were taken, and whether they converged.
+    active_limits : dict
+        For each joint that its limits hold back, the numbers of the points where.
     """
 
     robot: Robot
@@ -49,7 +62,7 @@ class PathResult:
 
     @property
     def v(self) -> Array:
-        """Velocities (points + 1, nv), rad/s or m/s, by differences of second order."""
+        """Velocities (K, nv), rad/s or m/s, by differences of second order."""
         steps = difference(self.robot, self.path[:-1], self.path[1:])
         turn = 0.5 * np.diff(steps, axis=0)  # by which the velocity changes over half a step
         ends = [steps[:1] - turn[:1], steps[-1:] + turn[-1:]] if len(turn) else [steps, steps]
@@ -68,30 +81,50 @@ def minimum_energy_path(
     robot: Robot,
     q0: ConfigurationVector,
     q1: ConfigurationVector,
-    duration: float = 1.0,
     *,
-    points: int = 50,
+    duration: float = 1.0,
+    samples: int = 51,
     within_limits: bool = True,
     through: Waypoints | None = None,
     tolerance: float = 1e-9,
     iterations: int = 200,
 ) -> PathResult:
-    """The path from q0 to q1 with the least ∫ Σ m_ij ẋ_i ẋ_j dt near the straight one, in ``points`` steps [PBP95, §5].
+    """Path from q0 to q1 with the least ∫ Σ m_ij ẋ_i ẋ_j dt near the straight one, one pair at a time [PBP95, §5].
 
-    Newton's method with the exact gradient, until a step changes the path by less than ``tolerance`` of its length, in at most
-    ``iterations`` steps; look at ``converged``. Where no limit holds it back, the path is a geodesic to O(1/points²), though not
-    the only one. ``within_limits`` keeps joints with one number within robot.limits. ``through`` are configurations to pass: a
-    dict from the number of a point (0 < number < points) to q, or a list of q at even times.
+    Newton's method with the exact gradient. Where no limit holds it back, the path is a geodesic to O(1/samples²), though not
+    the only one.
 
-    ``q0``, ``q1`` (nq,), rad or m, of any joint kind; ``duration`` s, which the path does not depend on.
+    Parameters
+    ----------
+    robot : Robot
+        Any joint kind.
+    q0, q1 : (nq,) arrays
+        Start and end, rad or m.
+    duration : float
+        How long it takes, s; the path does not depend on it.
+    samples : int
+        How many configurations, both ends included, at even times.
+    within_limits : bool
+        Keep joints with one number within robot.limits.
+    through : mapping or sequence of (nq,) arrays, optional
+        Configurations to pass: a dict from the number of a sample (0 < number < samples − 1) to q, or a list of q at even times.
+    tolerance : float
+        Steps end when one changes the path by less than this fraction of its length.
+    iterations : int
+        At most so many steps; look at ``converged``.
+
+    Returns
+    -------
+    PathResult
+        With ``path`` (samples, nq), rad or m, and its ``energy``, J·s.
     """
-    refuse_strangers("minimum_energy_path", robot, q0, q1, duration, instead=RUN_INSIDE)
-    refuse_bad_numbers("minimum_energy_path", duration=duration, tolerance=tolerance)
-    refuse_bad_count("minimum_energy_path", "points", points, 1, "`points` counts the steps of the path, at least 1")
-    refuse_bad_count("minimum_energy_path", "iterations", iterations, 1, "`iterations` must be at least 1")
-    fixed = _fixed(robot, q0, q1, points, through)
+    refuse_strangers(robot, q0, q1, duration, instead=RUN_INSIDE)
+    refuse_bad_numbers(duration=duration, tolerance=tolerance)
+    refuse_bad_count("samples", samples, 2, "needs at least 2 samples, the start and the end")
+    refuse_bad_count("iterations", iterations, 1, "`iterations` must be at least 1")
+    fixed = _fixed(robot, q0, q1, samples - 1, through)
     start = straight_path(robot, fixed)
-    free = np.ones((points + 1, robot.nv), bool)
+    free = np.ones((samples, robot.nv), bool)
     free[list(fixed)] = False
     lower, upper = _bounds(robot, fixed) if within_limits else (np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf))
     lower, upper = (np.broadcast_to(bound, free.shape) for bound in (lower, upper))
@@ -99,9 +132,9 @@ def minimum_energy_path(
     return PathResult(
         robot=robot,
         path=found.path,
-        time=np.linspace(0.0, duration, points + 1),
-        energy=float(path_energy(robot, found.path, duration)),
-        straight_energy=float(path_energy(robot, start, duration)),
+        time=np.linspace(0.0, duration, samples),
+        energy=float(path_energy(robot, found.path, duration=duration)),
+        straight_energy=float(path_energy(robot, start, duration=duration)),
         length=float(path_length(robot, found.path)),
         gradient_norm=float(np.abs(found.gradient).max()) / duration,
         iterations=found.iterations,
@@ -118,23 +151,18 @@ def _fixed(robot: Robot, q0: Array, q1: Array, points: int, through: Waypoints |
         places = np.rint(points * np.arange(1, len(through) + 1) / (len(through) + 1)).astype(int)
         through = dict(zip(places.tolist(), through, strict=True))
         if len(through) < len(places) or 0 in through or points in through:
-            raise ArgumentError(
-                f"minimum_energy_path: {len(places)} configurations to pass need more than {points} points."
-            )
+            raise ArgumentError(f"{len(places)} configurations to pass need more than {points} points.")
     given = {0: q0, **dict(sorted(through.items())), points: q1}
     for number, q in given.items():
         if not (isinstance(number, (int, np.integer)) and 0 <= number <= points):
-            raise ArgumentError(
-                f"minimum_energy_path: `through` has point {number!r}; points are numbered 1 … {points - 1}."
-            )
+            raise ArgumentError(f"`through` has point {number!r}; points are numbered 1 … {points - 1}.")
         if np.shape(q) != (robot.nq,) or not np.isfinite(q).all():
             raise ShapeError(
-                f"minimum_energy_path: point {number} must be one finite configuration of shape ({robot.nq},), got "
-                f"{np.shape(q)}."
+                f"point {number} must be one finite configuration of shape ({robot.nq},), got {np.shape(q)}."
             )
-        refuse_zero_quaternions(f"minimum_energy_path: point {number}", robot, np.asarray(q, float))
+        refuse_zero_quaternions(robot, np.asarray(q, float), f"point {number}: ")
     if through.keys() & {0, points}:
-        raise ArgumentError(f"minimum_energy_path: points 0 and {points} are q0 and q1; leave them out of `through`.")
+        raise ArgumentError(f"points 0 and {points} are q0 and q1; leave them out of `through`.")
     return {int(number): np.asarray(q, float) for number, q in given.items()}
 
 
@@ -166,14 +194,14 @@ def _bounds(robot: Robot, fixed: Mapping[int, Array]) -> tuple[Array, Array]:
         if c.nq > 1:
             if np.any((low > -HUGE) | (high < HUGE)):
                 raise ModelError(
-                    f"minimum_energy_path: the limits of joint {c.name!r}, which has {c.nq} numbers, cannot be kept here; "
+                    f"the limits of joint {c.name!r}, which has {c.nq} numbers, cannot be kept here; "
                     "pass within_limits=False and look at the result."
                 )
             continue
         for number, q in fixed.items():
             if not low[0] <= q[c.q_start] <= high[0]:
                 raise ArgumentError(
-                    f"minimum_energy_path: joint {c.name!r} is at {q[c.q_start]:g} in point {number}, beyond its limits "
+                    f"joint {c.name!r} is at {q[c.q_start]:g} in point {number}, beyond its limits "
                     f"{low[0]:g} … {high[0]:g}; move it, or pass within_limits=False."
                 )
         lower[c.v], upper[c.v] = low, high

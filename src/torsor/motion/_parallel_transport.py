@@ -19,9 +19,7 @@ from torsor.functions.public.geometry import covariant_derivative, geodesic_acce
 from torsor.mechanics.kinematics.manifold import configuration_rate, velocity_of_rate
 from torsor.model import Robot
 from torsor.motion._geodesic import Geodesic
-from torsor.motion.integration import RUN_INSIDE, held, integrated
-from torsor.motion.optional_scipy import scipy_module
-from torsor.motion.quaternions_along import with_nearby_quaternions
+from torsor.motion.integration import RUN_INSIDE, held, integrated, scipy_module, with_nearby_quaternions
 
 Curve = Callable[[float], tuple[Array, Array]]  # time s → q (..., nq), v (..., nv)
 
@@ -40,7 +38,7 @@ class TimedPath(Protocol):
 
 
 class Carried(NamedTuple):
-    """At the times asked for: configurations (..., K, nq) and what is carried (..., K, nv)."""
+    """Configurations (..., K, nq) and what is carried (..., K, nv), at the times asked for."""
 
     q: Array
     w: Array
@@ -57,18 +55,31 @@ def parallel_transport(
 ) -> JointVector:
     """``w`` carried along a path with ∇_v w = 0, that is ẇ_k = −Σ Γ^k_ij v_i w_j, at all its samples [Alt04, (6), (7)].
 
-    Lengths and angles of what is carried do not change: wᵀ M w stays within ``tolerance`` of itself; raises where that cannot
-    be had. The result depends on the way taken, unless M is flat, but not on how fast.
+    Lengths and angles of what is carried do not change. The result depends on the way taken, unless M is flat, but not on how
+    fast.
 
-    ``path`` is a `Geodesic`; or a `torsor.Trajectory` or `PathResult`; or a function t → (q, v) of any motion; or configurations
-    (..., K, nq), rad or m. Samples are joined by splines of fifth degree (signs and lengths of quaternions do not matter).
-    ``time`` (K,), s, increasing: for configurations, when they are passed (even times if None); for all else, when w is wanted
-    (at the samples if None; a function needs it). ``w`` (..., nv), at the first of these times. Returns (..., K, nv), in the
-    units of ``w``.
+    Parameters
+    ----------
+    robot : Robot
+    path : Geodesic, Trajectory, PathResult, function or (..., K, nq) array
+        A geodesic; or samples, rad or m, joined by splines of fifth degree (signs and lengths of quaternions do not matter); or a
+        function t → (q, v) of any motion.
+    w : (..., nv) array
+        What is carried, as it is at the first of the times, in any unit.
+    time : (K,) array, optional
+        Increasing, s. For an array of configurations, when they are passed (even times if None); for all else, when w is wanted
+        (at the samples if None; a function needs it).
+    tolerance : float
+        wᵀ M w stays within this fraction of itself; raises where that cannot be had.
+
+    Returns
+    -------
+    (..., K, nv) array
+        In the units of ``w``.
     """
-    refuse_strangers("parallel_transport", robot, path, w, instead=RUN_INSIDE)
-    refuse_bad_numbers("parallel_transport", tolerance=tolerance)
-    w = numbers_of("parallel_transport", "w", w, (robot.nv,))
+    refuse_strangers(robot, path, w, instead=RUN_INSIDE)
+    refuse_bad_numbers(tolerance=tolerance)
+    w = numbers_of("w", w, (robot.nv,))
     curve, times = _curve(robot, path, time)
     q, v = _state(robot, curve, float(times[0]))
     w = np.broadcast_to(w, np.broadcast_shapes(w.shape, (*q.shape[:-1], robot.nv)))
@@ -87,10 +98,10 @@ def parallel_transport(
     if drift <= tolerance:
         return carried
     raise ArgumentError(
-        f"parallel_transport: inner products change by {drift:.1e} of themselves, more than the tolerance {tolerance:.1e}. Is v "
+        f"inner products change by {drift:.1e} of themselves, more than the tolerance {tolerance:.1e}. Is v "
         "the velocity of q in the function that was passed? For a longer path pass a larger tolerance."
         if callable(path) and not isinstance(path, Geodesic)
-        else f"parallel_transport: inner products change by {drift:.1e} of themselves, more than the tolerance {tolerance:.1e}, "
+        else f"inner products change by {drift:.1e} of themselves, more than the tolerance {tolerance:.1e}, "
         f"however fine the steps. Pass tolerance={2 * drift:.1e}, or carry it along a shorter path."
     )
 
@@ -130,11 +141,11 @@ def _carried_freely(robot: Robot, q: Array, v: Array, times: Array, w: Array, to
 def _integrated(
     robot: Robot, rate: Callable[[float, Array], Array], times: Array, y: Array, tolerance: float, sizes: Array
 ) -> Array:
-    """y (n, K) at all times."""
-    run = integrated("parallel_transport", rate, (times[0], times[-1]), y, tolerance, sizes)
+    """Solution y (n, K) at all times; raises if it cannot be continued to the last."""
+    run = integrated(rate, (times[0], times[-1]), y, tolerance, sizes)
     if run.curve is None or not run.finished:
         raise ArgumentError(
-            f"parallel_transport: robot {robot.name!r} cannot go on after t = {run.t:.6g} s, where its mass matrix is singular "
+            f"robot {robot.name!r} cannot go on after t = {run.t:.6g} s, where its mass matrix is singular "
             "or the path is not finite."
         )
     return run.curve(times)
@@ -150,11 +161,9 @@ def _state(robot: Robot, curve: Curve, t: float) -> tuple[Array, Array]:
     """Where a curve is at t, which must be q (..., nq) and v (..., nv)."""
     state: Any = curve(t)
     if not isinstance(state, (tuple, list)) or len(state) != 2:
-        raise ShapeError(
-            f"parallel_transport: the function must return a pair (q, v), got {type(state).__name__} {state!r:.60}."
-        )
-    who = "parallel_transport: what the function returned"
-    return numbers_of(who, "q", state[0], (robot.nq,)), numbers_of(who, "v", state[1], (robot.nv,))
+        raise ShapeError(f"the function must return a pair (q, v), got {type(state).__name__} {state!r:.60}.")
+    which = "what the function returned: "
+    return numbers_of("q", state[0], (robot.nq,), which), numbers_of("v", state[1], (robot.nv,), which)
 
 
 def _curve(robot: Robot, path: Any, time: Array | None) -> tuple[Curve, Array]:
@@ -168,14 +177,14 @@ def _curve(robot: Robot, path: Any, time: Array | None) -> tuple[Curve, Array]:
         times = passed if time is None else _times(time)
         if not passed[0] <= times[0] < times[-1] <= passed[-1]:
             raise ArgumentError(
-                f"parallel_transport: the path lasts from {passed[0]:g} to {passed[-1]:g} s; it was asked for t = "
+                f"the path lasts from {passed[0]:g} to {passed[-1]:g} s; it was asked for t = "
                 f"{times[0]:g} … {times[-1]:g} s."
             )
         return _joined(robot, path.q, passed), times
     if callable(path):
         if time is None:
             raise ArgumentError(
-                "parallel_transport: say at which times (K,) `w` is wanted, as time=..., the start first; a function of time "
+                "say at which times (K,) `w` is wanted, as time=..., the start first; a function of time "
                 "does not tell where it begins and ends."
             )
         return path, _times(time)
@@ -196,9 +205,9 @@ def _joined(robot: Robot, samples: Array, times: Array) -> Curve:
         raise _no_path(robot, f"shape {samples.shape}")
     count = samples.shape[-2]
     if len(times) != count:
-        raise ShapeError(f"parallel_transport: {count} configurations need as many times, got {len(times)}.")
-    refuse_zero_quaternions("parallel_transport", robot, samples)
-    splines = scipy_module("interpolate", "parallel_transport")
+        raise ShapeError(f"{count} configurations need as many times, got {len(times)}.")
+    refuse_zero_quaternions(robot, samples)
+    splines = scipy_module("interpolate")
     # Of fifth degree: every jump of a derivative at a sample would cost the integrator steps.
     nearby = np.moveaxis(with_nearby_quaternions(robot, samples), -2, 0)
     spline = splines.make_interp_spline(times, nearby, k=min(5, count - 1))
@@ -213,7 +222,7 @@ def _joined(robot: Robot, samples: Array, times: Array) -> Curve:
 
 def _no_path(robot: Robot, got: str) -> ShapeError:
     return ShapeError(
-        "parallel_transport: `path` must be a Geodesic, a Trajectory or PathResult, a function t → (q, v), or two or more finite "
+        "`path` must be a Geodesic, a Trajectory or PathResult, a function t → (q, v), or two or more finite "
         f"configurations (..., K, {robot.nq}), got {got}."
     )
 
@@ -221,7 +230,5 @@ def _no_path(robot: Robot, got: str) -> ShapeError:
 def _times(time: Array) -> Array:
     times = np.asarray(time, float)
     if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0.0):
-        raise ShapeError(
-            f"parallel_transport: `time` must be two or more increasing numbers (K,), got shape {times.shape}."
-        )
+        raise ShapeError(f"`time` must be two or more increasing numbers (K,), got shape {times.shape}.")
     return times

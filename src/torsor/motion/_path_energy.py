@@ -22,13 +22,13 @@ from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.functions.public.kinematics import difference, integrate
 from torsor.mechanics.kinematics.manifold import increment_rate
 from torsor.model import Robot
-from torsor.motion.quaternions_along import has_plain_velocities
+from torsor.motion.integration import has_plain_velocities
 
 Path = Annotated[Array, "... * nq"]  # configurations at equal times
 
 
 class Steps(NamedTuple):
-    """Of each step of a path: Δ (..., K, nv), the configuration half way (..., K, nq), and the inertia there."""
+    """Steps of a path: Δ (..., K, nv), the configuration half way (..., K, nq), and the inertia there."""
 
     delta: JointVector
     middle: Array
@@ -36,37 +36,72 @@ class Steps(NamedTuple):
 
 
 @checked
-def path_energy(robot: Robot, path: Path, duration: float = 1.0) -> Scalar:
-    """J = ∫ Σ m_ij ẋ_i ẋ_j dt of a path passed through at even times, by the midpoint rule [PBP95, §5].
+def path_energy(robot: Robot, path: Path, *, duration: float = 1.0) -> Scalar:
+    """Energy ∫ Σ m_ij ẋ_i ẋ_j dt of a path passed through at even times, by the midpoint rule [PBP95, §5].
 
     Twice the mean kinetic energy times the duration: at least (length)²/duration, which it is for constant speed.
-    ``path`` (..., K + 1, nq), rad or m; ``duration`` s. Any joint kind. Returns (...), J·s.
+
+    Parameters
+    ----------
+    robot : Robot
+        Any joint kind.
+    path : (..., K + 1, nq) array
+        Configurations, rad or m.
+    duration : float
+        How long it takes, s.
+
+    Returns
+    -------
+    (...) array
+        J·s.
     """
-    steps = steps_of("path_energy", robot, path)
-    return step_squares(steps).sum(-1) * (_count("path_energy", path) / _positive("path_energy", duration))
+    steps = steps_of(robot, path)
+    return step_squares(steps).sum(-1) * (_count(path) / _positive(duration))
 
 
 @checked
 def path_length(robot: Robot, path: Path) -> Scalar:
-    """∫ √(Σ m_ij ẋ_i ẋ_j) dt, which no duration changes, by the midpoint rule [PBP95, §5].
+    """Length ∫ √(Σ m_ij ẋ_i ẋ_j) dt of a path, which no duration changes, by the midpoint rule [PBP95, §5].
 
-    ``path`` (..., K + 1, nq), rad or m. Any joint kind. Returns (...), m·√kg.
+    Parameters
+    ----------
+    robot : Robot
+        Any joint kind.
+    path : (..., K + 1, nq) array
+        Configurations, rad or m.
+
+    Returns
+    -------
+    (...) array
+        m·√kg.
     """
-    return sqrt(step_squares(steps_of("path_length", robot, path))).sum(-1)
+    return sqrt(step_squares(steps_of(robot, path))).sum(-1)
 
 
 @checked
-def path_energy_gradient(robot: Robot, path: Path, duration: float = 1.0) -> Array:
-    """∂E/∂q_k of `path_energy` by every configuration of the path, exact, from the derivatives of M [PBP95, §5, (53)].
+def path_energy_gradient(robot: Robot, path: Path, *, duration: float = 1.0) -> Array:
+    """Gradient ∂E/∂q_k of `path_energy` by every configuration of the path, exact, from the derivatives of M [PBP95, §5, (53)].
 
     For joints with one number, with Δ = q_{k+1} − q_k, step k contributes ∓ 2 M Δ/h + ½ Σ_ij ∂M_ij Δ_i Δ_j/h to its ends.
     For planar, spherical and free joints ∂_i is the derivative along the body velocity v_i, as in `mass_matrix_derivative`:
     E changes by Σ gradient · u when every q_k moves to q_k ⊕ u_k.
 
-    ``path`` (..., K + 1, nq), rad or m; ``duration`` s. Returns (..., K + 1, nv), J·s per rad or m.
+    Parameters
+    ----------
+    robot : Robot
+        Any joint kind.
+    path : (..., K + 1, nq) array
+        Configurations, rad or m.
+    duration : float
+        How long it takes, s.
+
+    Returns
+    -------
+    (..., K + 1, nv) array
+        J·s per rad or m.
     """
-    h = _positive("path_energy_gradient", duration) / _count("path_energy_gradient", path)
-    delta, middle, M = steps_of("path_energy_gradient", robot, path)
+    h = _positive(duration) / _count(path)
+    delta, middle, M = steps_of(robot, path)
     g = 2.0 * matvec(M, delta) / h
     dM = permute(mass_matrix_derivative(robot, middle), (2, 0, 1))
     f = matvec(matvec(dM, delta[..., None, :]), delta) / h
@@ -89,9 +124,9 @@ def _ends(robot: Robot, delta: JointVector, f: JointVector, g: JointVector) -> t
     return matvec(B_T, c), matvec(A_T, c + 2.0 * g)
 
 
-def steps_of(who: str, robot: Robot, path: Path) -> Steps:
-    """The steps of a path."""
-    _count(who, path)
+def steps_of(robot: Robot, path: Path) -> Steps:
+    """Steps of a path, with the inertia half way; raises if the path has one configuration only."""
+    _count(path)
     start = path[..., :-1, :]
     delta = difference(robot, start, path[..., 1:, :])
     middle = integrate(robot, start, 0.5 * delta)
@@ -103,14 +138,12 @@ def step_squares(steps: Steps) -> Array:
     return dot(steps.delta, matvec(steps.M, steps.delta))
 
 
-def _count(who: str, path: Path) -> int:
+def _count(path: Path) -> int:
     if path.shape[-2] < 2:
-        raise ShapeError(
-            f"{who}: a path has at least two configurations (..., K + 1, nq), got shape {tuple(path.shape)}."
-        )
+        raise ShapeError(f"a path has at least two configurations (..., K + 1, nq), got shape {tuple(path.shape)}.")
     return int(path.shape[-2]) - 1
 
 
-def _positive(who: str, duration: float) -> float:
-    refuse_bad_numbers(who, duration=duration)
+def _positive(duration: float) -> float:
+    refuse_bad_numbers(duration=duration)
     return duration

@@ -1,17 +1,20 @@
-"""Integrating over time to a stated accuracy: Dormand and Prince's method of order 8, from SciPy."""
+"""Integrating motions to a stated accuracy by Dormand and Prince's method of order 8, from SciPy; unit quaternions along them."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from torsor.arrays.typing import Array
-from torsor.motion.optional_scipy import scipy_module
+from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.errors import MissingDependency
+from torsor.model import Robot
 
 FINEST = 2.5e-14  # the smallest relative tolerance that rounding lets an integrator keep
+ROUNDING = 4.0 * float(np.finfo(float).eps)  # relative: no root is known better
 SHORTEST = 1e-9  # step, as a fraction of the whole: where steps get shorter than this, something runs away
 ATTEMPTS = 6
 RUN_INSIDE = (  # of what does not itself
@@ -37,7 +40,6 @@ class Run(NamedTuple):
 
 
 def integrated(
-    who: str,
     rate: Callable[[float, Array], Array],
     span: tuple[float, float],
     y: Array,
@@ -55,7 +57,7 @@ def integrated(
     the rate is not finite where it starts. ``stop`` is given each step as a function t → y (n,), from its t_old to its t, and
     tells when within it to end, if at all; then there is a curve up to there, if dense.
     """
-    integrators: Any = scipy_module("integrate", who)
+    integrators: Any = scipy_module("integrate")
     finest, (start, end) = max(tolerance, FINEST), span
     times = [start]
     pieces: list[Any] = []
@@ -98,3 +100,43 @@ def held(tolerance: float, attempt: Callable[[float], tuple[T, float]]) -> tuple
             break
         finest = max(FINEST, 0.3 * finest * max(tolerance / drift, 1e-3))
     return result, drift
+
+
+def sign_change(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function with a change of sign between low and high is zero (Brent); high if rounding hides the change."""
+    if (function(low) < 0.0) == (function(high) < 0.0):
+        return high
+    optimisers: Any = scipy_module("optimize")
+    return float(optimisers.brentq(function, low, high, xtol=FINEST * (high - low), rtol=ROUNDING, maxiter=200))
+
+
+def scipy_module(name: str) -> Any:
+    """The module ``scipy.name``, imported when it is first needed: `import torsor` does not need it."""
+    try:
+        return importlib.import_module(f"scipy.{name}")
+    except ImportError as error:
+        raise MissingDependency("needs SciPy: pip install 'torsor[motion]'.") from error
+
+
+def has_plain_velocities(robot: Robot) -> bool:
+    """Whether v = q̇ and q ⊕ v = q + v: every joint has one number."""
+    return robot.structure.has_plain_velocities
+
+
+def with_unit_quaternions(robot: Robot, q: ConfigurationVector) -> ConfigurationVector:
+    """Configurations (..., nq) with quaternions of length one."""
+    parts = [place for _, place in robot.structure.quaternions]
+    q = np.array(q) if parts else q
+    for part in parts:
+        q[..., part] /= np.linalg.norm(q[..., part], axis=-1, keepdims=True)
+    return q
+
+
+def with_nearby_quaternions(robot: Robot, path: Array) -> Array:
+    """Configurations (..., K, nq), each quaternion with the length one and the sign nearest to the one before."""
+    path = with_unit_quaternions(robot, path)
+    for _, part in robot.structure.quaternions:
+        quats = path[..., part]
+        flips = np.where(np.sum(quats[..., 1:, :] * quats[..., :-1, :], axis=-1) < 0.0, -1.0, 1.0)
+        quats[..., 1:, :] *= np.cumprod(flips, axis=-1)[..., None]
+    return path

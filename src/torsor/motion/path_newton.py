@@ -20,7 +20,7 @@ from torsor.functions.public.geometry import christoffel_symbols_second_kind
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.motion._path_energy import path_energy, path_energy_gradient, steps_of
-from torsor.motion.optional_scipy import scipy_module
+from torsor.motion.integration import scipy_module
 
 STEP = 1e-5  # rad or m; differences of the gradient are then good to 1e-10
 LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e12
@@ -110,7 +110,7 @@ def _below_saddle(
     """A path with less energy next to one that is a saddle; None if it is a minimum."""
     if _solve(hessian, np.zeros(loose.shape), loose) is not None:
         return None
-    linalg: Any = scipy_module("linalg", "minimum_energy_path")
+    linalg: Any = scipy_module("linalg")
     band = _banded(hessian, loose)
     if not np.isfinite(band).all():
         return None
@@ -167,7 +167,7 @@ def _one_number(robot: Robot) -> list[tuple[int, int, slice]]:
 
 def _leading(robot: Robot, path: Array) -> Blocks:
     """2/h Σ dΔᵀ M dΔ, the Hessian for a constant M."""
-    M = 2.0 * (len(path) - 1) * steps_of("minimum_energy_path", robot, path).M
+    M = 2.0 * (len(path) - 1) * steps_of(robot, path).M
     diagonal = np.zeros((len(path), robot.nv, robot.nv))
     diagonal[:-1] += M
     diagonal[1:] += M
@@ -201,7 +201,7 @@ def _hessian(robot: Robot, path: Array, gradient: Array) -> Blocks:
 
 def _solve(H: Blocks, force: Array, free: Array) -> Array | None:
     """x (K + 1, nv) with H x = force over the free numbers, zero elsewhere; None if H is not positive definite there."""
-    linalg: Any = scipy_module("linalg", "minimum_energy_path")
+    linalg: Any = scipy_module("linalg")
     band = _banded(H, free)
     if not np.isfinite(band).all():
         return None

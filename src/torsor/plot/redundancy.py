@@ -147,7 +147,7 @@ def path_drift(
         )
     ax.locator_params(axis="x", integer=True)
     ax.set_xlabel("loops of the task")
-    units = {unit for drift in all_of_them for unit in (drift.units or ("rad", "m"))}
+    units = {unit for drift in all_of_them for unit in drift.units}
     ax.set_ylabel(f"largest displacement of a joint ({' or '.join(sorted(units, reverse=True))})")
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=8)

@@ -21,11 +21,10 @@ from torsor.border import explained
 from torsor.border.numbers import numbers_of
 from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
-from torsor.redundancy.connection import configurations_of
-from torsor.redundancy.given_lift import GivenLift, Lift, given_lift
+from torsor.redundancy.configurations import configurations_of
+from torsor.redundancy.lifts import GivenLift, Lift, given_lift
+from torsor.redundancy.task_places import derivative_at, jacobian_at
 from torsor.tasks import Task, as_task
-
-WHO = "lift_acceleration"
 
 
 @explained
@@ -35,11 +34,11 @@ def lift_acceleration(
     v: JointVector,
     task: Task | str,
     acceleration: TaskVector,
-    lift: Lift = "inertia",
     *,
+    lift: Lift = "inertia",
     damping: float = 0.0,
 ) -> JointVector:
-    """a = K (ÿ − J̇ v) + P K̇ ẏ − k P v: joint accelerations with which a task accelerates by ÿ, lifted [Alt04, §IV].
+    """Joint accelerations a = K (ÿ − J̇ v) + P K̇ ẏ − k P v with which a task accelerates by ÿ, lifted [Alt04, §IV].
 
     With τ = `inverse_dynamics` (robot, q, v, a), which needs the exact model, a law ÿ = u(t, y, ẏ) of the workspace is one of the
     robot, and its error has the dynamics it was designed for: J a + J̇ v = u for every lift and every v. Paper and folklore say
@@ -51,14 +50,14 @@ def lift_acceleration(
     ----------
     robot : Robot
         With as many degrees of freedom as the task has rows, or more.
-    q : array
-        Configurations (..., nq), rad or m.
-    v : array
-        Velocities (..., nv), rad/s or m/s; they may hold self-motion.
+    q : (..., nq) array
+        Configurations, rad or m.
+    v : (..., nv) array
+        Velocities, rad/s or m/s; they may hold self-motion.
     task : Task or str
         The name of a frame means its body twist.
-    acceleration : array
-        ÿ (..., m), units of the task per s².
+    acceleration : (..., m) array
+        ÿ, units of the task per s².
     lift : str, metric or function
         "inertia", "pseudoinverse", a metric (nv, nv), or a function (robot, q) → metric (nv, nv) or K (nv, m). Of functions,
         `extended_jacobian_lift` and `section_lift` are differentiated exactly; others if they can be traced, else by differences.
@@ -67,23 +66,23 @@ def lift_acceleration(
 
     Returns
     -------
-    array
-        a (..., nv), rad/s² or m/s²; NaN where there is no lift.
+    (..., nv) array
+        a, rad/s² or m/s²; NaN where there is no lift.
     """
-    q = configurations_of(WHO, robot, q)
+    q = configurations_of(robot, q)
     found = as_task(robot, task)
-    v, wanted = numbers_of(WHO, "v", v, (robot.nv,)), numbers_of(WHO, "acceleration", acceleration, (found.size,))
+    v, wanted = numbers_of("v", v, (robot.nv,)), numbers_of("acceleration", acceleration, (found.size,))
     if not (np.ndim(damping) == 0 and np.isfinite(damping) and damping >= 0):
-        raise ArgumentError(f"{WHO}: `damping` must be one number, finite and not negative, got {damping!r:.60}.")
+        raise ArgumentError(f"`damping` must be one number, finite and not negative, got {damping!r:.60}.")
     try:
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], wanted.shape[:-1])
     except ValueError as error:
         shapes = f"`q` {q.shape[:-1]}, `v` {v.shape[:-1]} and `acceleration` {wanted.shape[:-1]}"
-        raise ShapeError(f"{WHO}: batch axes of {shapes} do not go together.") from error
+        raise ShapeError(f"batch axes of {shapes} do not go together.") from error
     q, v = np.broadcast_to(q, (*batch, robot.nq)), np.broadcast_to(v, (*batch, robot.nv))
     start = q.reshape(-1, robot.nq)[0] if q.size else np.zeros(robot.nq)
-    given = given_lift(WHO, robot, found, lift, start, exact=True)
-    J = np.broadcast_to(found.jacobian(robot, q), (*batch, found.size, robot.nv))
+    given = given_lift(robot, found, lift, start, exact=True)
+    J = jacobian_at(robot, q, found)
     K = given.lift_at(robot, q, found)
     ydot = _times(J, v)
     turning = _lift_rate(robot, q, v, found, given, K, ydot) - damping * v
@@ -99,7 +98,7 @@ def _lift_rate(robot: Robot, q: Array, v: Array, task: Task, given: GivenLift, K
     M = given.metric_at(robot, q)
     horizontal = _times(K, ydot)
     force = _times(np.swapaxes(K, -1, -2), _times(M, horizontal))  # Λ ẏ = Kᵀ M K ẏ
-    dJ = np.broadcast_to(task.derivative(robot, q), (*q.shape[:-1], m, n, n))
+    dJ = derivative_at(robot, q, task)
     by_task = np.einsum("...aik,...k,...a->...i", dJ, v, force)
     by_metric = np.einsum("...ijk,...k,...j->...i", given.metric_derivative_at(robot, q), v, horizontal)
     return np.asarray(np.linalg.solve(M, (by_task - by_metric)[..., None])[..., 0])

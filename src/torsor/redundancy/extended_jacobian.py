@@ -14,6 +14,13 @@ With ∂_k E, exact from the kinematic Hessian and the second derivatives of h :
 
 K is also the horizontal lift of the metric EᵀE, in which ker J and ker ∂h are orthogonal. Where J has full rank and E has not,
 some self-motion leaves h as it is: an algorithmic singularity, in which the choice of h fails and not the robot.
+
+Such functions are found from an objective g: along a fibre of the task it is stationary where its slope has no part in ker J.
+With P = 1 − J⁺J, and a basis Z₀ of ker J at one configuration, that is nv − m equations [Bai85]::
+
+    h(q) = Z₀ᵀ P(q) ∂g(q) = 0
+
+as long as Z₀ᵀ is regular on ker J, as it is near q₀. Bases of ker J itself cannot in general be carried along.
 """
 
 from __future__ import annotations
@@ -23,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torsor.arrays import concat, matmul, transpose
+from torsor.arrays import as_numbers, concat, constant, matmul, matvec, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, TaskLift
 from torsor.border import explained
 from torsor.border.numbers import refuse_strangers
@@ -31,26 +38,35 @@ from torsor.errors import ArgumentError
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot, random_configuration
-from torsor.redundancy.regularity import LOST
+from torsor.redundancy.configurations import LOST, single_configuration
 from torsor.redundancy.report_text import vector
-from torsor.redundancy.task_values import WHY, is_integrable
+from torsor.redundancy.task_places import WHY, derivative_at, is_integrable, jacobian_at
 from torsor.tasks import Task, as_task, function_task
-from torsor.tasks.weighted_inverse import inverse_in_metric
+from torsor.tasks._function_task import refuse_other_arguments
+from torsor.tasks.public import task_rank
+from torsor.tasks.weighted_inverse import inverse_in_metric, pseudoinverse
 
-WHO = "extended_jacobian_lift"
 SAMPLES = 8  # configurations at which functions are looked at first
 # What is near enough to be the reason why a motion could not go on; angles are as the square roots of the steps left.
 NEARLY_DEPENDENT = 1e-3  # singular value, as a fraction of the largest
 NEARLY_TANGENT = 2e-2  # sine of an angle
 Constraint = Task | str | Callable[[Robot, Array], Array]  # a task, or a function (robot, q) → h (nv − m,)
+Objective = Callable[[Robot, Array], Array]  # (robot, q (nq,)) → a number
 
 
 @dataclass(frozen=True)
 class ExtendedJacobianLift:
     """A lift that holds functions h of the configuration constant, for every argument ``lift``; called, it gives K.
 
-    ``task`` has m rows, ``constraint`` the nv − m rows of ∂h. It does not depend on units or on the scale of h. Small,
-    immutable and hashable; it can be pickled if its functions can.
+    It does not depend on units or on the scale of h. Small, immutable and hashable; it can be pickled if its functions can.
+
+    Attributes
+    ----------
+    task : Task
+        With m rows.
+    constraint : Task
+        The nv − m rows of ∂h.
+    name : str
     """
 
     task: Task
@@ -63,36 +79,32 @@ class ExtendedJacobianLift:
 
     def inverse(self, robot: Robot, q: ConfigurationVector) -> JointMatrix:
         """E⁻¹ (..., nv, nv): v from (ẏ, ḣ). NaN where E is singular."""
-        self.refuse_other_robot(f"this {self.name} lift", robot)
+        self.refuse_other_robot(robot)
         return _compiled_inverse(robot, q, self.task, self.constraint)
 
     def derivative(self, robot: Robot, q: Array) -> Array:
         """∂_k K (..., nv, m, nv) at q (..., nq), derivative index last, along v: exact."""
-        n, batch = robot.nv, np.shape(q)[:-1]
         inverse = self.inverse(robot, q)
         K = inverse[..., :, : self.task.size]
-        parts = [
-            np.broadcast_to(one.derivative(robot, q), (*batch, one.size, n, n)) for one in (self.task, self.constraint)
-        ]
+        parts = [derivative_at(robot, q, one) for one in (self.task, self.constraint)]
         change = np.einsum("...rik,...ib->...rbk", np.concatenate(parts, axis=-3), K)  # (∂_k E) K
         return np.asarray(-np.einsum("...ir,...rbk->...ibk", inverse, change))
 
     def vertical_derivative(self, robot: Robot, q: Array) -> Array:
         """P ∂_k K = −E⁻¹ (0; (∂_k ∂h) K) (..., nv, m, nv): of `derivative` what is self-motion, without the rest that cancels."""
-        m, n, batch = self.task.size, robot.nv, np.shape(q)[:-1]
-        inverse = self.inverse(robot, q)
-        slopes = np.broadcast_to(self.constraint.derivative(robot, q), (*batch, n - m, n, n))
+        m, inverse = self.task.size, self.inverse(robot, q)
+        slopes = derivative_at(robot, q, self.constraint)
         change = np.einsum("...rik,...ib->...rbk", slopes, inverse[..., :, :m])
         return np.asarray(-np.einsum("...ir,...rbk->...ibk", inverse[..., :, m:], change))
 
     def projector(self, robot: Robot, q: Array) -> Array:
         """P = 1 − K J = E⁻¹ (0; ∂h) (..., nv, nv): the self-motion in a joint velocity."""
-        H = np.broadcast_to(self.constraint.jacobian(robot, q), (*np.shape(q)[:-1], self.constraint.size, robot.nv))
+        H = jacobian_at(robot, q, self.constraint)
         return np.asarray(self.inverse(robot, q)[..., :, self.task.size :] @ H)
 
     def metric(self, robot: Robot, q: ConfigurationVector) -> JointMatrix:
         """EᵀE (..., nv, nv), a metric in which this is the horizontal lift: for `split_velocity` and all that take a metric."""
-        self.refuse_other_robot(f"this {self.name} lift", robot)
+        self.refuse_other_robot(robot)
         E = _compiled_jacobian(robot, q, self.task, self.constraint)
         return matmul(transpose(E), E)
 
@@ -105,10 +117,7 @@ class ExtendedJacobianLift:
         n, m, batch = robot.nv, self.task.size, np.shape(q)[:-1]
         weights = np.einsum("...ii->...i", np.broadcast_to(mass_matrix(robot, q), (*batch, n, n)))
         unit = 1.0 / np.sqrt(np.where(weights > 0.0, weights, 1.0))
-        J, H = (
-            np.broadcast_to(one.jacobian(robot, q), (*batch, one.size, n)) * unit[..., None, :]
-            for one in (self.task, self.constraint)
-        )
+        J, H = (jacobian_at(robot, q, one) * unit[..., None, :] for one in (self.task, self.constraint))
         known = np.asarray(np.isfinite(J).all(axis=(-2, -1)) & np.isfinite(H).all(axis=(-2, -1)))
         (_, of_J, rows_J), (_, of_H, rows_H) = (
             np.linalg.svd(_of_unit_rows(np.where(known[..., None, None], A, 0.0))) for A in (J, H)
@@ -118,11 +127,12 @@ class ExtendedJacobianLift:
         full = (of_J[..., -1] > LOST * of_J[..., 0]) & (of_H[..., -1] > LOST * of_H[..., 0])
         return np.asarray(np.where(full & known, sines[..., -1], 0.0))
 
-    def refuse_other_robot(self, who: str, robot: Robot) -> None:
+    def refuse_other_robot(self, robot: Robot) -> None:
         """Raise for a robot of other degrees of freedom, for which E is not square."""
         if (n := self.task.size + self.constraint.size) != robot.nv:
             raise ArgumentError(
-                f"{who} is one for {n} degrees of freedom, and robot {robot.name!r} has {robot.nv}. Make one for this robot."
+                f"this {self.name} lift is one for {n} degrees of freedom, and robot {robot.name!r} has {robot.nv}. Make one "
+                "for this robot."
             )
 
     def why_singular(self, robot: Robot, q: Array) -> str:
@@ -145,7 +155,7 @@ class ExtendedJacobianLift:
 
 @explained
 def extended_jacobian_lift(robot: Robot, task: Task | str, constraint: Constraint) -> ExtendedJacobianLift:
-    """K = (J; ∂h)⁻¹ (1; 0): the lift of a task that holds nv − m functions h of the configuration constant [Bai85].
+    """Lift K = (J; ∂h)⁻¹ (1; 0) of a task that holds nv − m functions h of the configuration constant [Bai85]. Extended Jacobian.
 
     It is repeatable, `is_repeatable`, by construction: closed paths of the task that can be drawn together to a point close in
     the joints, because they stay on the surface h(q) = h(q₀) [SY88; Alt04, §III.B]. The horizontal lift and J⁺ in general are
@@ -169,43 +179,43 @@ def extended_jacobian_lift(robot: Robot, task: Task | str, constraint: Constrain
     ExtendedJacobianLift
         Called with (robot, q), q (..., nq), rad or m, it gives K (..., nv, m), NaN where (J; ∂h) is singular.
     """
-    refuse_strangers(WHO, robot)
+    refuse_strangers(robot)
     if not robot.is_concrete:
         raise ArgumentError(
-            f"{WHO} looks at numbers of the robot, and those of {robot.name!r} are being traced or differentiated: make the lift "
+            f"looks at numbers of the robot, and those of {robot.name!r} are being traced or differentiated: make the lift "
             "outside, and call it inside."
         )
     found = as_task(robot, task)
     rest = robot.nv - found.size
-    refuse_no_redundancy(WHO, robot, found)
+    refuse_no_redundancy(robot, found)
     held = _constraint(robot, constraint, rest)
     if held.size != rest:
         raise ArgumentError(
-            f"{WHO}: robot {robot.name!r} has {robot.nv} degrees of freedom and the task {found.size} rows: the constraint needs "
+            f"robot {robot.name!r} has {robot.nv} degrees of freedom and the task {found.size} rows: the constraint needs "
             f"{rest} rows, and {held.title!r} has {held.size}."
         )
     if not is_integrable(robot, held, np.zeros((0, robot.nq))):
         raise ArgumentError(
-            f"{WHO}: the constraint {held.title!r} is no function of the configuration: {WHY}. What holds it still does not stay "
+            f"the constraint {held.title!r} is no function of the configuration: {WHY}. What holds it still does not stay "
             "on a surface, and the lift would not be repeatable. Pass functions (robot, q) → h, a position or a whole pose."
         )
     lift = ExtendedJacobianLift(found, held)
     some = random_configuration(robot, seed=0, batch=(SAMPLES,))
     if np.isfinite(held.jacobian(robot, some)).all() and np.all(lift.transversality(robot, some) < LOST):
         raise ArgumentError(
-            f"{WHO}: (J; ∂h) is singular at {SAMPLES} random configurations of robot {robot.name!r}. "
+            f"(J; ∂h) is singular at {SAMPLES} random configurations of robot {robot.name!r}. "
             f"{lift.why_singular(robot, some[0])}"
         )
     return lift
 
 
-def refuse_no_redundancy(who: str, robot: Robot, task: Task) -> None:
+def refuse_no_redundancy(robot: Robot, task: Task) -> None:
     """Raise unless a task leaves the robot something to choose."""
     if robot.nv > task.size:
         return
     only = "J⁻¹ is its only lift" if robot.nv == task.size else "it has no lift"
     raise ArgumentError(
-        f"{who}: robot {robot.name!r} has {robot.nv} degrees of freedom and the task {task.size} rows: {only}, and there is "
+        f"robot {robot.name!r} has {robot.nv} degrees of freedom and the task {task.size} rows: {only}, and there is "
         "nothing to choose."
     )
 
@@ -215,7 +225,7 @@ def _constraint(robot: Robot, constraint: Constraint, size: int) -> Task:
         return as_task(robot, constraint)
     if not callable(constraint):
         raise ArgumentError(
-            f"{WHO}: `constraint` is a function (robot, q) → ({size},), or a task; got {type(constraint).__name__} "
+            f"`constraint` is a function (robot, q) → ({size},), or a task; got {type(constraint).__name__} "
             f"{constraint!r:.60}."
         )
     held = function_task(constraint, size)
@@ -241,3 +251,83 @@ def extended_inverse(robot: Robot, q: ConfigurationVector, task: Task, constrain
 
 _compiled_jacobian = public(extended_jacobian, "E", registered=False)
 _compiled_inverse = public(extended_inverse, "E_inverse", registered=False)
+
+
+@explained
+def stationary_constraint(robot: Robot, q0: ConfigurationVector, task: Task | str, objective: Objective) -> Task:
+    """Constraint h = Z₀ᵀ (1 − J⁺J) ∂g for `extended_jacobian_lift`: where h = 0, g is stationary along self-motions [Bai85].
+
+    Lifts of curves that begin where h = 0 stay where g is stationary, best if they began at the best; others keep the h that they
+    began with. Algorithmic singularities are where the second derivative of g along some self-motion vanishes: a best and a
+    worst configuration meet there. The lift needs two derivatives of g and `is_repeatable` three: of the manipulability of seven
+    joints they are compiled in a second and in some ten.
+
+    Parameters
+    ----------
+    robot : Robot
+        With more degrees of freedom than the task has rows.
+    q0 : (nq,) array
+        The configuration where Z₀ is taken, rad or m. h is good where self-motions are not orthogonal to those here.
+    task : Task or str
+        m rows; the name of a frame means its body twist.
+    objective : function
+        g(robot, q) → a number, in any unit, made of torsor's functions and NumPy's: ``torsor.tasks.manipulability`` of a task, a
+        distance, a sum of squares.
+
+    Returns
+    -------
+    Task
+        nv − m rows, the values and derivatives of h, in units of g per rad or m.
+    """
+    q0 = single_configuration(robot, q0)
+    found = as_task(robot, task)
+    refuse_no_redundancy(robot, found)
+    refuse_other_arguments("`objective` must take (robot, q)", objective, robot, q0)
+    Z = vertical_basis(robot, found, q0)
+    held = function_task(ProjectedSlope(found, _Number(objective), tuple(map(tuple, Z.tolist()))), len(Z))
+    held.key_for(robot)  # traces it: what cannot be traced is refused here
+    return held
+
+
+@dataclass(frozen=True)
+class ProjectedSlope:
+    """h of one configuration: the slope of g along the directions of ``rows`` (nv − m of nv), what J feels taken out."""
+
+    task: Task
+    objective: _Number
+    rows: tuple[tuple[float, ...], ...]
+
+    @property
+    def __name__(self) -> str:
+        return f"stationary {self.objective.__name__}"
+
+    def __call__(self, robot: Robot, q: Array) -> Array:
+        """Value of h, (nv − m,)."""
+        slope = function_task(self.objective, 1).jacobian(robot, q)[..., 0, :]
+        return matvec(constant(np.array(self.rows)), slope - pseudoinverse(robot, q, self.task).horizontal(slope))
+
+
+@dataclass(frozen=True)
+class _Number:
+    """An objective as a function of one row, whether it gives a number () or (1,)."""
+
+    objective: Objective
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.objective, "__name__", "objective"))
+
+    def __call__(self, robot: Robot, q: Array) -> Array:
+        value = as_numbers(self.objective(robot, q))
+        return value if np.shape(value) == (1,) else value[..., None]
+
+
+def vertical_basis(robot: Robot, task: Task, q: Array) -> Array:
+    """Z (nv − m, nv), orthonormal rows with J Zᵀ = 0 at q (nq,); raises where J loses rank."""
+    _, sigma, rows = np.linalg.svd(np.asarray(task.jacobian(robot, q)))
+    if not sigma[-1] > LOST * sigma[0]:
+        raise ArgumentError(
+            f"the task is singular at q0 = {vector(q)} of robot {robot.name!r}: J has {task_rank(robot, q, task)}. "
+            "Take another q0."
+        )
+    return np.asarray(rows[task.size :])

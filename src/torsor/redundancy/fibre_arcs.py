@@ -12,14 +12,15 @@ from torsor.arrays.typing import Array
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.redundancy._self_motion import SelfMotion, self_motion
-from torsor.redundancy.angle_difference import angle_difference, same_configuration
-from torsor.redundancy.limit_margin import room
-from torsor.redundancy.onto_fibre import onto_fibre
-from torsor.redundancy.regularity import is_regular
-from torsor.redundancy.self_motion_direction import self_motion_direction
-from torsor.redundancy.singular_configuration import SingularConfiguration, is_on_fibre, singular_nearby
-from torsor.redundancy.task_displacement import place
-from torsor.redundancy.task_values import is_frame
+from torsor.redundancy.configurations import angle_difference, is_regular, room, same_configuration
+from torsor.redundancy.fibres import (
+    SingularConfiguration,
+    is_on_fibre,
+    onto_fibre,
+    self_motion_direction,
+    singular_nearby,
+)
+from torsor.redundancy.task_places import is_frame, jacobian_at, place
 from torsor.tasks import Task
 
 BESIDE = 0.1  # of the distance between samples: how far from a singular configuration curves that leave it are started
@@ -75,7 +76,7 @@ class FibreArcs:
             if self._known(start) is not None:
                 continue
             curve = self_motion(
-                self.robot, start, self.task, self.step, longest=self.longest, within_limits=self.limits
+                self.robot, start, self.task, spacing=self.step, longest=self.longest, within_limits=self.limits
             )
             if self._known(self._most_regular(curve)) is not None:
                 continue  # around a sharp bend, where the start was not recognised
@@ -98,7 +99,7 @@ class FibreArcs:
         return [q for q in beside if not self.limits or room(self.robot, q) >= 0.0]
 
     def _most_regular(self, curve: SelfMotion) -> Array:
-        J = np.broadcast_to(self.task.jacobian(self.robot, curve.q), (len(curve.q), self.task.size, self.robot.nv))
+        J = jacobian_at(self.robot, curve.q, self.task)
         sigma = np.linalg.svd(J, compute_uv=False)
         return np.asarray(curve.q[int(np.argmax(sigma[:, -1]))])
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers
@@ -16,9 +17,17 @@ CONDITIONS = ("I", "II", "III", "IV")
 MEANINGS = {"I": "A X A = A", "II": "X A X = X", "III": "A X symmetric", "IV": "X A symmetric"}
 
 
-@dataclass(frozen=True, eq=False)
-class GeneralisedInverse:
-    """Which of Penrose's conditions hold: ``holds`` of "I" … "IV"; ``defects``: of all four, relative, no unit."""
+@dataclass(frozen=True, eq=False, repr=False)
+class GeneralisedInverse(Report):
+    """Which of Penrose's conditions hold of a matrix and its inverse.
+
+    Attributes
+    ----------
+    holds : tuple of str
+        Those of "I" … "IV" that hold.
+    defects : dict
+        Of all four, by how much they fail, relative, no unit; they hold up to ``tolerance``.
+    """
 
     holds: tuple[str, ...]
     defects: dict[str, float]
@@ -60,14 +69,24 @@ def generalised_inverse_class(A: Array, X: Array, *, tolerance: float = 1e-9) ->
     A horizontal lift is {I, II, III} of its Jacobian; (IV) is the condition under which it is the pseudoinverse, and it is what
     the proof of [Alt04, Th. III.2] fails to show [E004-10, E004-12].
 
-    ``A`` (m, n) and ``X`` (n, m), in any unit; ``tolerance`` of Frobenius norms relative to those of the factors, no unit.
+    Parameters
+    ----------
+    A : (m, n) array
+        In any unit.
+    X : (n, m) array
+        In any unit.
+    tolerance : float
+        Of Frobenius norms relative to those of the factors, no unit.
+
+    Returns
+    -------
+    GeneralisedInverse
+        ``"III" in`` it tells whether (III) holds; printed, it names the class.
     """
-    refuse_bad_numbers("generalised_inverse_class", tolerance=tolerance)
+    refuse_bad_numbers(tolerance=tolerance)
     A, X = _matrix("A", A), _matrix("X", X)
     if X.shape != A.shape[::-1]:
-        raise ShapeError(
-            f"generalised_inverse_class: an inverse of A {A.shape} has shape {A.shape[::-1]}, got {X.shape}."
-        )
+        raise ShapeError(f"an inverse of A {A.shape} has shape {A.shape[::-1]}, got {X.shape}.")
     AX, XA = A @ X, X @ A
     defects = {
         "I": _relative(AX @ A - A, A),
@@ -82,9 +101,19 @@ def generalised_inverse_class(A: Array, X: Array, *, tolerance: float = 1e-9) ->
 def is_partial_isometry(A: Array, *, tolerance: float = 1e-9) -> bool:
     """Whether A keeps lengths on the complement of its kernel: A Aᵀ A = A, that is A⁺ = Aᵀ [Alt04, Prop. A.1].
 
-    ``A`` (m, n), in any unit; ``tolerance``: relative, no unit. All singular values are then 0 or 1.
+    Parameters
+    ----------
+    A : (m, n) array
+        In any unit.
+    tolerance : float
+        Relative, no unit.
+
+    Returns
+    -------
+    bool
+        If it is true, all singular values are 0 or 1.
     """
-    refuse_bad_numbers("is_partial_isometry", tolerance=tolerance)
+    refuse_bad_numbers(tolerance=tolerance)
     A = _matrix("A", A)
     return _relative(A @ A.T @ A - A, A) <= tolerance
 

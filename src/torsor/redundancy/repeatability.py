@@ -6,38 +6,54 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers, refuse_strangers
 from torsor.errors import ArgumentError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
-from torsor.redundancy.connection import bracket_terms, brackets_of, connection
+from torsor.motion.curvature import Drawn
+from torsor.redundancy.brackets import bracket_terms, brackets_of, connection
+from torsor.redundancy.configurations import regular_configurations
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
-from torsor.redundancy.given_lift import GivenLift, Lift, given_lift
-from torsor.redundancy.regular_configurations import Drawn, regular_configurations
+from torsor.redundancy.lifts import GivenLift, Lift, given_lift
 from torsor.redundancy.report_text import tried, vector
-from torsor.redundancy.task_values import WHY, has_value, is_integrable, kernel_brackets
+from torsor.redundancy.task_places import WHY, has_value, is_integrable, kernel_brackets
 from torsor.tasks import Task, as_task
 
-WHO = "is_repeatable"
 DIFFERENCED = 1e-8  # what differences of a lift of the user's own may be off by
 
 
-@dataclass(frozen=True, eq=False)
-class RepeatabilityReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class RepeatabilityReport(Report):
     """The answer of `is_repeatable`, true if no bracket was found to leave the lift, and what it rests on.
 
-    ``largest``: the largest vertical bracket of orthonormal lifted fields as a fraction of its largest term, no
-    unit, found at ``where`` (nq,). ``rows``: the two rows of the task whose loops drift most there; ``drift`` (nv,): the
-    displacement of the joints after a small loop of unit area in these rows, rad or m per squared unit of the task, and
-    ``drift_length``: the same in the inertia metric, m·√kg. ``configurations`` tried, and ``skipped``, which were singular.
-    ``has_value``: the task comes back to where it was when a loop closes; false of rows of a twist that are those of no
-    function (ker J is not integrable), for which brackets say whether the columns of the lift are integrable, and nothing of
-    closed ways.
+    Attributes
+    ----------
+    robot : Robot
+    lift : str
+        The name of the lift.
+    repeatable : bool
+    largest : float
+        The largest vertical bracket of orthonormal lifted fields as a fraction of its largest term, no unit; it counts as
+        rounding up to ``tolerance``.
+    where : (nq,) array
+        The configuration at which it was found, rad or m.
+    rows : tuple of str
+        The two rows of the task whose loops drift most there.
+    drift : (nv,) array
+        The displacement of the joints after a small loop of unit area in these rows, rad or m per squared unit of the task.
+    drift_length : float
+        The same in the inertia metric, m·√kg.
+    configurations, skipped : int
+        How many configurations were tried, and how many more were singular.
+    has_value : bool
+        The task comes back to where it was when a loop closes. False of rows of a twist that are those of no function (ker J is
+        not integrable), for which brackets say whether the columns of the lift are integrable, and nothing of closed paths.
     """
 
-    robot: str
+    robot: Robot
     lift: str
     repeatable: bool
     largest: float
@@ -54,7 +70,7 @@ class RepeatabilityReport:
         return self.repeatable
 
     def __str__(self) -> str:
-        what = f"robot {self.robot!r}: the {self.lift} lift of the task"
+        what = f"robot {self.robot.name!r}: the {self.lift} lift of the task"
         if not self.rows:
             return f"{what} is repeatable: a task of one row has no loops, and without redundancy nothing can drift."
         at = tried(self.configurations, self.skipped)
@@ -75,39 +91,54 @@ class RepeatabilityReport:
 def is_repeatable(
     robot: Robot,
     task: Task | str,
-    lift: Lift = "inertia",
     *,
+    lift: Lift = "inertia",
     q: ConfigurationVector | None = None,
     configurations: int = 12,
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
     tolerance: float = 1e-9,
 ) -> RepeatabilityReport:
-    """Whether closed ways of the task close in the joints: [K_a, K_b] ∈ span K [SY88; Alt04, §III.B, E004-14].
+    """Report that is true if closed paths of the task close in the joints: [K_a, K_b] ∈ span K [SY88; Alt04, §III.B, E004-14].
 
     That is so of all that can be drawn together to a point without meeting a singular configuration; others, once round a
-    hole, may come back elsewhere still.
+    hole, may come back elsewhere still. Neither flatness of the robot nor the use of a pseudoinverse makes it so [E004-7].
 
-    Neither flatness of the robot nor the use of a pseudoinverse makes it so [E004-7]. What `vertical_brackets` says at one
-    configuration is asked at ``q`` (..., nq), rad or m, or at random ``configurations`` within the limits, and measured
-    against the terms that cancel. `closed_path_drift` measures the drift of a loop itself.
+    What `vertical_brackets` says at one configuration is asked at several, and measured against the terms that cancel.
+    `closed_path_drift` measures the drift of a loop itself.
 
-    ``task``: a `Task`, or the name of a frame for its body twist. ``lift``: "inertia", "pseudoinverse", a metric (nv, nv), or
-    a function (robot, q) → metric (nv, nv) or K (nv, m). ``tolerance``: no unit; of a function at least 1e-8, for it is
-    differentiated by differences, unless it is an `extended_jacobian_lift`. Returns a report that is true or false and says why
-    when printed.
+    Parameters
+    ----------
+    robot : Robot
+    task : Task or str
+        The name of a frame means its body twist.
+    lift : str, metric or function
+        "inertia", "pseudoinverse", a metric (nv, nv), or a function (robot, q) → metric (nv, nv) or K (nv, m).
+    q : (..., nq) array, optional
+        Configurations to ask at, rad or m; random ones within the limits if None.
+    configurations : int
+        How many random configurations.
+    seed : int or numpy.random.Generator
+        Of the random configurations.
+    tolerance : float
+        No unit; of a function at least 1e-8, for it is differentiated by differences, unless it is an `extended_jacobian_lift`.
+
+    Returns
+    -------
+    RepeatabilityReport
+        It is true or false and says why when printed.
     """
-    refuse_strangers(WHO, robot)
-    refuse_bad_numbers(WHO, tolerance=tolerance)
+    refuse_strangers(robot)
+    refuse_bad_numbers(tolerance=tolerance)
     found = as_task(robot, task)
-    drawn = regular_configurations(WHO, robot, task, q, configurations, seed)
-    given = given_lift(WHO, robot, found, lift, drawn.q[0])
+    drawn = regular_configurations(robot, task, q, configurations, seed)
+    given = given_lift(robot, found, lift, drawn.q[0])
     drawn = _with_lift(robot, found, given, drawn)
     tolerance = max(tolerance, DIFFERENCED) if given.is_differenced else tolerance
     count, valued = len(drawn.q), has_value(robot, found) or is_integrable(robot, found, drawn.q)
     if found.size == 1 or found.size == robot.nv:
         none = np.zeros(robot.nv)
         return RepeatabilityReport(
-            robot.name, given.name, True, 0.0, tolerance, drawn.q[0], (), none, 0.0, count, drawn.skipped, valued
+            robot, given.name, True, 0.0, tolerance, drawn.q[0], (), none, 0.0, count, drawn.skipped, valued
         )
     relative = _relative_brackets(robot, drawn.q, found, given)
     worst = int(np.argmax(relative))
@@ -116,7 +147,7 @@ def is_repeatable(
     a, b = divmod(int(np.argmax(np.triu(lengths))), found.size)
     a, b = (a, b) if a != b else (0, 1)
     return RepeatabilityReport(
-        robot.name,
+        robot,
         given.name,
         bool(relative[worst] <= tolerance),
         float(relative[worst]),
@@ -132,11 +163,11 @@ def is_repeatable(
 
 
 def _with_lift(robot: Robot, task: Task, given: GivenLift, drawn: Drawn) -> Drawn:
-    """Without configurations at which the lift itself is singular; raises if that is so of all."""
+    """Those configurations at which the lift itself is regular; raises if there is none."""
     good = given.is_regular_at(robot, drawn.q, task)
     if not good.any():
         raise ArgumentError(
-            f"{WHO}: the {given.name} lift is singular at all {len(good)} configurations of robot {robot.name!r}. "
+            f"the {given.name} lift is singular at all {len(good)} configurations of robot {robot.name!r}. "
             f"{given.why_singular(robot, drawn.q[0])}"
         )
     return Drawn(drawn.q[good], drawn.skipped + int(np.sum(~good)))

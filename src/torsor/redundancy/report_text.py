@@ -9,7 +9,7 @@ from torsor.model import Structure
 
 
 def vector(x: Array, precision: int = 4) -> str:
-    """A vector in one line."""
+    """The numbers of a vector as text on one line."""
     return np.array2string(
         np.round(np.asarray(x), precision) + 0.0,
         precision=precision,

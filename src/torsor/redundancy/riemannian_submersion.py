@@ -18,39 +18,53 @@ from typing import Any
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector, TaskMatrix
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers, refuse_strangers, refuse_unknown
 from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
-from torsor.redundancy.connection import Connection, connection
-from torsor.redundancy.given_lift import GivenLift
-from torsor.redundancy.other_solutions import solutions
-from torsor.redundancy.regular_configurations import LIMIT, regular_configurations
+from torsor.redundancy.brackets import Connection, connection
+from torsor.redundancy.configurations import LIMIT, regular_configurations
+from torsor.redundancy.fibres import solutions
+from torsor.redundancy.lifts import GivenLift
 from torsor.redundancy.report_text import tried, vector
-from torsor.redundancy.task_displacement import displacement, place
-from torsor.redundancy.task_values import has_coordinates, is_frame
+from torsor.redundancy.task_places import displacement, has_coordinates, is_frame, place
 from torsor.tasks import FrameTask, Task, as_task
 
-WHO = "is_riemannian_submersion"
 FIBRES = 3  # configurations whose fibres are looked at as a whole, and from how many random starts
 STARTS = 16
 SOLVED = 1e-6  # relative difference that configurations found by Newton's method may have
 
 
-@dataclass(frozen=True, eq=False)
-class SubmersionReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class SubmersionReport(Report):
     """The answer of `is_riemannian_submersion`, true if the task is one onto the target metric, and what it rests on.
 
-    ``defect``: the largest entry of W G Wᵀ − 1, no unit, with target = WᵀW, found at ``where`` (nq,). ``variation``: the
-    largest change of G along a fibre as a fraction of its largest term, no unit, found at ``varies_at`` (nq,);
-    ``constant_along_fibres``: that there is none, so that near each configuration it is a submersion onto some metric.
-    ``configurations`` that were tried, and ``skipped`` ones, which were singular. ``others``: how many configurations with the
-    task where it is at one of the first were compared, on this or another component of the fibre; ``spread``: by how much G
-    differs between two of them, as a fraction of G, no unit; ``apart`` (2, nq): these two.
+    Attributes
+    ----------
+    robot : Robot
+    submersion : bool
+    constant_along_fibres : bool
+        G = J M⁻¹ Jᵀ does not change along fibres, so that near each configuration it is a submersion onto some metric.
+    defect : float
+        The largest entry of W G Wᵀ − 1, no unit, with target = WᵀW, found at ``where`` (nq,), rad or m.
+    variation : float
+        The largest change of G along a fibre as a fraction of its largest term, no unit, found at ``varies_at`` (nq,).
+    tolerance : float
+        Of both, no unit.
+    configurations, skipped : int
+        How many configurations were tried, and how many more were singular.
+    others : int
+        How many configurations with the task where it is at one of the first were compared, on this or another component of the
+        fibre.
+    spread : float
+        By how much G differs between two of them, as a fraction of G, no unit.
+    apart : (2, nq) array
+        These two, rad or m.
     """
 
-    robot: str
+    robot: Robot
     submersion: bool
     constant_along_fibres: bool
     defect: float
@@ -75,7 +89,7 @@ class SubmersionReport:
     def __str__(self) -> str:
         verdict = "is" if self.submersion else "is not"
         lines = [
-            f"robot {self.robot!r}: the task {verdict} a Riemannian submersion onto the target metric: over "
+            f"robot {self.robot.name!r}: the task {verdict} a Riemannian submersion onto the target metric: over "
             f"{tried(self.configurations, self.skipped)} J M⁻¹ Jᵀ is off by {self.defect:.2g} at most, at q = "
             f"{vector(self.where)}."
         ]
@@ -106,36 +120,55 @@ class SubmersionReport:
 def is_riemannian_submersion(
     robot: Robot,
     task: Task | str,
-    target: TaskMatrix | Callable[[Array], Array] | None = None,
     *,
+    target: TaskMatrix | Callable[[Array], Array] | None = None,
     q: ConfigurationVector | None = None,
     configurations: int = 12,
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
     tolerance: float = 1e-9,
 ) -> SubmersionReport:
-    """Whether horizontal lengths are those of a metric of the task, J M⁻¹ Jᵀ = target⁻¹ [Alt04, Prop. II.1, E004-6].
+    """Report that is true if horizontal lengths are those of a metric of the task [Alt04, Prop. II.1, E004-6].
+
+    That is so if J M⁻¹ Jᵀ = target⁻¹.
 
     Flatness of the robot does not make it so, as printed there; most robots are far from it. The rows of the task must be a
     frame of what it moves in: a pose, orientation, position or function is, some rows of a body twist are not.
 
-    ``task``: a `Task`, or the name of a frame for its body twist. ``target`` (m, m): the metric of the task, symmetric and
-    positive definite; the identity if None; or a function y → g (m, m) of where the task is, diag(1, r²) of polar coordinates
-    say, with y (m,) the values of functions and coordinates of positions, or the pose (4, 4) of one frame. Asked at ``q``
-    (..., nq), rad or m, or at random ``configurations`` within the limits; ``tolerance``: of both answers, no unit. Returns a
-    report that is true or false and says why when printed.
+    Parameters
+    ----------
+    robot : Robot
+    task : Task or str
+        The name of a frame means its body twist.
+    target : (m, m) array or function, optional
+        The metric of the task, symmetric and positive definite; the identity if None; or a function y → g (m, m) of where the
+        task is, diag(1, r²) of polar coordinates say, with y (m,) the values of functions and coordinates of positions, or the
+        pose (4, 4) of one frame.
+    q : (..., nq) array, optional
+        Configurations to ask at, rad or m; random ones within the limits if None.
+    configurations : int
+        How many random configurations.
+    seed : int or numpy.random.Generator
+        Of the random configurations.
+    tolerance : float
+        Of both answers, no unit.
+
+    Returns
+    -------
+    SubmersionReport
+        It is true or false and says why when printed.
     """
-    refuse_strangers(WHO, robot)
-    refuse_bad_numbers(WHO, tolerance=tolerance)
+    refuse_strangers(robot)
+    refuse_bad_numbers(tolerance=tolerance)
     found = as_task(robot, task)
     fixed = None if callable(target) else _factor_of(found, target)
-    drawn = regular_configurations(WHO, robot, task, q, configurations, seed)
+    drawn = regular_configurations(robot, task, q, configurations, seed)
     lift = connection(robot, drawn.q, found, GivenLift("inertia"))
     W = _factors_along(robot, found, target, drawn.q) if fixed is None else fixed
     defect = np.max(np.abs(W @ lift.gram @ np.swapaxes(W, -1, -2) - np.eye(found.size)), axis=(-2, -1))
     variation = _variation(lift)
     worst, most = int(np.argmax(defect)), int(np.argmax(variation))
     return SubmersionReport(
-        robot.name,
+        robot,
         bool(defect[worst] <= tolerance),
         bool(variation[most] <= tolerance),
         float(defect[worst]),
@@ -190,22 +223,22 @@ def _factors_along(robot: Robot, task: Task, target: Any, qs: Array) -> Array:
     parts = place(robot, qs, task)
     pose = isinstance(task, FrameTask) and task.kind != "position"
     if not pose and not has_coordinates(task):
-        raise ArgumentError(f"{WHO}: `target` as a function is known of functions, positions and poses of one frame.")
+        raise ArgumentError("`target` as a function is known of functions, positions and poses of one frame.")
     y = parts[0] if pose else displacement(task, tuple(np.zeros_like(part) for part in parts), parts)
     y = np.broadcast_to(y, (len(qs), *y.shape[1:]))
     return np.stack([_factor_of(task, target(one)) for one in y])
 
 
 def _factor_of(task: Task, target: Any) -> Array:
-    """W with WᵀW = target."""
+    """Factor W (m, m) of the target metric, WᵀW = target; raises if it is no metric of this task."""
     m = task.size
     g = np.eye(m) if target is None else np.asarray(target, float)
     if g.shape != (m, m):
-        raise ShapeError(f"{WHO}: `target` must have shape ({m}, {m}) for this task, got {g.shape}.")
-    refuse_unknown(WHO, g, "the numbers of `target`")
+        raise ShapeError(f"`target` must have shape ({m}, {m}) for this task, got {g.shape}.")
+    refuse_unknown(g, "the numbers of `target`")
     if (off := float(np.abs(g - g.T).max())) > 1e-9 * np.abs(g).max():
-        raise ArgumentError(f"{WHO}: `target` must be symmetric, and differs from its transpose by {off:.3g}.")
+        raise ArgumentError(f"`target` must be symmetric, and differs from its transpose by {off:.3g}.")
     try:
         return np.linalg.cholesky(g).T
     except np.linalg.LinAlgError as error:
-        raise ArgumentError(f"{WHO}: `target` must be positive definite.") from error
+        raise ArgumentError("`target` must be positive definite.") from error

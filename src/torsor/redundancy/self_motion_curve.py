@@ -20,18 +20,17 @@ from torsor.arrays.typing import Array
 from torsor.functions.public.dynamics import kinetic_energy
 from torsor.functions.public.kinematics import configuration_rate, integrate
 from torsor.model import Robot
-from torsor.motion.integration import FINEST
-from torsor.motion.optional_scipy import scipy_module
-from torsor.motion.quaternions_along import with_unit_quaternions
-from torsor.redundancy.angle_difference import angle_difference, same_configuration
-from torsor.redundancy.limit_margin import leaves_limits, limit_in_words
-from torsor.redundancy.onto_fibre import onto_fibre
+from torsor.motion.integration import FINEST, scipy_module, sign_change, with_unit_quaternions
+from torsor.redundancy.configurations import angle_difference, leaves_limits, limit_in_words, same_configuration
+from torsor.redundancy.fibres import (
+    SingularConfiguration,
+    is_on_fibre,
+    onto_fibre,
+    self_motion_direction,
+    singular_nearby,
+)
 from torsor.redundancy.report_text import vector
-from torsor.redundancy.self_motion_direction import self_motion_direction
-from torsor.redundancy.singular_configuration import SingularConfiguration, is_on_fibre, singular_nearby
-from torsor.redundancy.task_displacement import place
-from torsor.redundancy.task_values import is_frame
-from torsor.redundancy.zero_crossing import zero_crossing
+from torsor.redundancy.task_places import is_frame, place
 from torsor.tasks import Task
 from torsor.tasks.public import pseudoinverse_lift
 
@@ -67,12 +66,12 @@ class Curve(NamedTuple):
 
 
 def traced_curve(
-    who: str, robot: Robot, q: Array, task: Task, step: float, longest: float, limits: bool, tolerance: float
+    robot: Robot, q: Array, task: Task, step: float, longest: float, limits: bool, tolerance: float
 ) -> Curve:
     """The fibre through q (nq,) in steps of √Σ dq², or smaller ones if it is a small loop."""
 
     def trace(step: float, longest: float) -> Trace:
-        return Trace(who, robot, q, task, step, longest, limits, tolerance)
+        return Trace(robot, q, task, step, longest, limits, tolerance)
 
     small = 0.25 * radius_of_curvature(robot, q, task)
     while small < step:
@@ -103,9 +102,9 @@ class Trace:
     """Follows a self-motion of one dimension from q."""
 
     def __init__(
-        self, who: str, robot: Robot, q: Array, task: Task, step: float, longest: float, limits: bool, tolerance: float
+        self, robot: Robot, q: Array, task: Task, step: float, longest: float, limits: bool, tolerance: float
     ) -> None:
-        self.who, self.robot, self.q, self.task, self.step, self.longest = who, robot, q, task, step, longest
+        self.robot, self.q, self.task, self.step, self.longest = robot, q, task, step, longest
         self.limits, self.tolerance = limits, max(tolerance, FINEST)
         self.tangent = self_motion_direction(robot, q, task)
         # Some rows of a twist turn with it: how far they are from where they were is known to first order nearby alone.
@@ -156,7 +155,7 @@ class Trace:
             speed = np.sqrt(2.0 * kinetic_energy(self.robot, y[:-1], z))
             return np.append(configuration_rate(self.robot, y[:-1], z), speed)
 
-        integrators: Any = scipy_module("integrate", self.who)
+        integrators: Any = scipy_module("integrate")
         start, fine = np.append(self.q, 0.0), self.tolerance
         first = min(1e-2 * self.step, self.longest)  # steps grow tenfold at once where that is too short
         return integrators.DOP853(rate, 0.0, start, self.longest, rtol=fine, atol=fine, first_step=first)
@@ -212,7 +211,7 @@ class Trace:
         ahead, near = sign * (gap @ self.tangent), np.linalg.norm(gap, axis=-1) < 2.0 * self.step
         earlier = np.concatenate([[before], ahead[:-1]])
         for k in map(int, np.flatnonzero((earlier < 0.0) & (ahead >= 0.0) & near)):
-            when = zero_crossing(lambda x: self._ahead(curve, x, sign), starts[k], s[k])
+            when = sign_change(lambda x: self._ahead(curve, x, sign), starts[k], s[k])
             apart = angle_difference(self.robot, self.q, curve(when)[:-1])
             if np.linalg.norm(apart) < min(MEETS, 0.05 * self.step):
                 ends.append((when, True, "its start"))

@@ -41,7 +41,7 @@ def manipulability_ellipsoid(
     """
     if bounded not in BOUNDED:
         raise unknown_name("manipulability_ellipsoid", "bound", bounded, BOUNDED, ", ".join(BOUNDED))
-    refuse_strangers("manipulability_ellipsoid", robot, q)
+    refuse_strangers(robot, q)
     q = np.asarray(q, dtype=float)
     B = as_task(robot, task).jacobian(robot, q)
     if bounded != "velocity":

@@ -69,7 +69,7 @@ def task_rank(robot: Robot, q: ConfigurationVector, task: Task | str, *, toleran
     ``q`` (..., nq), rad or m. ``tolerance``: singular values below this fraction of the largest count as zero, as do those that
     are all rounding error beside what is usual. For NumPy arrays; of a q that is NaN, the rank is 0 and the rest NaN.
     """
-    refuse_strangers("task_rank", robot, q)
+    refuse_strangers(robot, q)
     task = as_task(robot, task)
     U, s = half_axes(task.jacobian(robot, np.asarray(q, dtype=float)))
     vanished = VANISHED * usual_rows(task, robot).max(initial=0.0)

@@ -20,6 +20,7 @@ import numpy as np
 
 from torsor.arrays import matvec
 from torsor.arrays.typing import Array, ConfigurationVector, TaskVector
+from torsor.border import explained
 from torsor.border.numbers import refuse_strangers
 from torsor.compiler.run.apart import new_lock
 from torsor.control.laws.task_descent import KEPT, descend, row_units
@@ -45,6 +46,7 @@ class Nearest(NamedTuple):
     motion: Array
 
 
+@explained
 def nearest_target(robot: Robot, task: Task | str, target: Target) -> Target:
     """The target itself if the robot can reach it, else the nearest that it can: what `operational_space` leads it to.
 
@@ -52,7 +54,7 @@ def nearest_target(robot: Robot, task: Task | str, target: Target) -> Target:
     are not looked at. Returns what ``target`` is. A law whose target is an input of a kernel, or of JAX, is given what this
     returns: there nothing can be searched for.
     """
-    refuse_strangers("nearest_target", robot, target)
+    refuse_strangers(robot, target)
     own = as_task(robot, task)
     goal = flat_target("nearest_target", own, target)
     found, _ = within_reach(robot, own, goal, None, ())

@@ -19,12 +19,12 @@ from torsor.tasks.weighted_inverse import ASYMMETRIC
 
 def plain_tasks(who: str, robot: Any, tasks: Any, given: tuple[Any, ...]) -> list[Any]:
     """The list of tasks; an error unless the robot is one, and all are plain numbers: nothing that JAX or torsor traces."""
-    refuse_strangers(who, robot, *_entries(given))
+    refuse_strangers(robot, *_entries(given))
     try:
         listed = list(tasks)
     except TypeError:
         raise ArgumentError(f"{who}: `tasks` are a list of pairs, highest priority first, got {tasks!r:.60}.") from None
-    refuse_strangers(who, robot, *_entries(listed))
+    refuse_strangers(robot, *_entries(listed))
     return listed
 
 

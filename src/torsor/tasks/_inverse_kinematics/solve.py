@@ -85,7 +85,7 @@ def inverse_kinematics(
         For every target the configuration ``q`` (..., nq) that reaches it or comes nearest, ``success``, the errors, and the
         ``reason`` in words.
     """
-    refuse_strangers(WHO, robot, targets, start)
+    refuse_strangers(robot, targets, start)
     if not isinstance(frame, str):
         raise ArgumentTypeError(
             f"{WHO}: `frame` must be the name of a frame, got {type(frame).__name__}: the frame comes before its targets, as in "

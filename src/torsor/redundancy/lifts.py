@@ -1,23 +1,33 @@
-"""What the user may call a lift: a name, a metric, or a function of the configuration that gives a metric or the lift itself."""
+"""Lifts of a task: what users may pass as one, whether two agree, and what the lift of a function is.
+
+A lift is a name, a metric, or a function of the configuration that gives a metric or the lift itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.namespace import namespace
-from torsor.arrays.typing import Array
-from torsor.border.arrays import plain_numbers
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
+from torsor.border import explained
+from torsor.border.arrays import as_floats
+from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_unknown
 from torsor.errors import ArgumentError, ShapeError
-from torsor.functions.public.dynamics import mass_matrix
+from torsor.functions.public.dynamics import inverse_mass_matrix, mass_matrix
 from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.model.remembered import remembered
+from torsor.redundancy.configurations import configurations_of
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
-from torsor.tasks import Task, function_task
+from torsor.redundancy.report_text import vector
+from torsor.redundancy.task_places import jacobian_at
+from torsor.tasks import Task, as_task, function_task
 from torsor.tasks.public import horizontal_lift, pseudoinverse_lift
 
 LIFTS = ("inertia", "pseudoinverse")
@@ -90,7 +100,7 @@ class GivenLift(NamedTuple):
         return self.derivative_at(robot, q, (n, n))
 
     def derivative_at(self, robot: Robot, q: Array, shape: tuple[int, ...]) -> Array:
-        """Of the function: (..., *shape, nv) along v."""
+        """Derivative (..., *shape, nv) of the function along v."""
         assert self.function is not None
         if isinstance(self.function, ExtendedJacobianLift):
             return self.function.derivative(robot, q)
@@ -98,27 +108,27 @@ class GivenLift(NamedTuple):
         task = _traced(robot, self.function, size) if self.exact and hashable else None
         if task is None:
             return by_differences(robot, self.function, q, shape)
-        slopes = np.broadcast_to(task.jacobian(robot, q), (*np.shape(q)[:-1], size, robot.nv))
+        slopes = jacobian_at(robot, q, task)
         return slopes.reshape(*slopes.shape[:-2], *shape, robot.nv)
 
 
-def given_lift(who: str, robot: Robot, task: Task, lift: Any, q: Array, *, exact: bool = False) -> GivenLift:
+def given_lift(robot: Robot, task: Task, lift: Any, q: Array, *, exact: bool = False) -> GivenLift:
     """The argument ``lift``, checked; what a function gives is seen at q (nq,)."""
     n, m = robot.nv, task.size
     if isinstance(lift, str):
         if lift not in LIFTS:
             names = ", ".join(map(repr, LIFTS))
             raise ArgumentError(
-                f"{who}: `lift` is one of {names}, a metric ({n}, {n}), or a function (robot, q) of either; got {lift!r}."
+                f"`lift` is one of {names}, a metric ({n}, {n}), or a function (robot, q) of either; got {lift!r}."
             )
         return GivenLift(lift)
     if isinstance(lift, ExtendedJacobianLift):
         if lift.task != task:
             raise ArgumentError(
-                f"{who}: this {lift.name} lift is one of the task {lift.task.title!r}, not of {task.title!r}. Make one for this "
+                f"this {lift.name} lift is one of the task {lift.task.title!r}, not of {task.title!r}. Make one for this "
                 "task."
             )
-        lift.refuse_other_robot(f"{who}: this {lift.name} lift", robot)
+        lift.refuse_other_robot(robot)
         return GivenLift(lift.name, None, lift, False)
     if callable(lift):
         name = str(getattr(lift, "__name__", "given"))
@@ -127,20 +137,20 @@ def given_lift(who: str, robot: Robot, task: Task, lift: Any, q: Array, *, exact
         shape = value.shape
         if shape not in ((n, m), (n, n)):
             raise ShapeError(
-                f"{who}: a function as `lift` gives K ({n}, {m}), or a metric ({n}, {n}), for one configuration; got {shape}."
+                f"a function as `lift` gives K ({n}, {m}), or a metric ({n}, {n}), for one configuration; got {shape}."
             )
         return GivenLift(
             name, None, lift, shape != (n, m) or (n == m and _looks_like_a_metric(robot, q, task, value)), exact
         )
-    metric = plain_numbers(who, "lift", lift)
+    metric = as_floats("lift", lift)
     if metric.shape != (n, n):
-        raise ShapeError(f"{who}: a metric as `lift` has shape ({n}, {n}), got {metric.shape}.")
-    _refuse_no_metric(f"{who}: the metric", metric)
+        raise ShapeError(f"a metric as `lift` has shape ({n}, {n}), got {metric.shape}.")
+    _refuse_no_metric("the metric", metric)
     return GivenLift("given metric's", metric)
 
 
 def _looks_like_a_metric(robot: Robot, q: Array, task: Task, value: Array) -> bool:
-    """Of a matrix (nv, nv) for a task of nv rows: symmetric and positive definite, and not J⁻¹."""
+    """Whether a matrix (nv, nv), for a task of nv rows, is symmetric and positive definite, and not J⁻¹."""
     if np.allclose(task.jacobian(robot, q) @ value, np.eye(robot.nv)):
         return False
     symmetric = np.abs(value - value.T).max() <= SYMMETRIC * np.abs(value).max()
@@ -195,3 +205,138 @@ def _traced(robot: Robot, function: Function, size: int) -> Task | None:
     except Exception:  # whatever a user's function does with numbers that are not there yet
         return None
     return task
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LiftAgreement(Report):
+    """The answer of `lifts_agree`, true if the two lifts are one at all configurations asked for.
+
+    Norms are Frobenius norms, with rad and m as numbers.
+
+    Attributes
+    ----------
+    robot : Robot
+    agree : bool
+    commutator : (...) array
+        ‖M J⁺J − J⁺J M‖ as a fraction of ‖M‖, no unit; lifts agree where it is up to ``tolerance``.
+    difference, relative : (...) arrays
+        ‖K − J⁺‖, and that as a fraction of ‖J⁺‖.
+    where : (nq,) array
+        The configuration at which the commutator is largest, rad or m.
+    """
+
+    robot: Robot
+    agree: bool
+    commutator: Array
+    difference: Array
+    relative: Array
+    tolerance: float
+    where: Array
+
+    def __bool__(self) -> bool:
+        return self.agree
+
+    def __str__(self) -> str:
+        worst = np.unravel_index(int(np.argmax(self.commutator)), self.commutator.shape)
+        q = vector(self.where)
+        at = f"at q = {q}" if self.commutator.size == 1 else f"at {self.commutator.size} configurations"
+        size = f"[M, J⁺J] is {float(self.commutator[worst]):.2g} of M"
+        if self.agree:
+            return (
+                f"robot {self.robot.name!r}: the horizontal lift is the pseudoinverse {at}: {size} (tolerance "
+                f"{self.tolerance:.0e}). The mass matrix maps ker J to itself there."
+            )
+        worst_at = "" if self.commutator.size == 1 else f", worst at q = {q}"
+        return (
+            f"robot {self.robot.name!r}: the horizontal lift is not the pseudoinverse {at}{worst_at}: {size}, and the lifts "
+            f"differ by {float(self.difference[worst]):.3g}, which is {float(self.relative[worst]):.2g} of J⁺. The mass matrix "
+            "does not map ker J to itself: least kinetic energy and least Σ v² are different motions."
+        )
+
+
+@explained
+def lifts_agree(robot: Robot, q: ConfigurationVector, task: Task | str, *, tolerance: float = 1e-9) -> LiftAgreement:
+    """Report that is true if `horizontal_lift` and `pseudoinverse_lift` are the same [Alt04, (23), E004-12].
+
+    For every M > 0 and J of full rank: K = J⁺ ⟺ the rows of J span an invariant space of M ⟺ M ker J ⊆ ker J ⟺
+    [M, J⁺J] = 0. Flatness of M, a Riemannian submersion and integrable horizontals together do not imply it: two slides in
+    line are enough to see that (docs/papers/altafini_2004.md).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configurations, rad or m.
+    task : Task or str
+        The name of a frame means its body twist.
+    tolerance : float
+        Of ‖[M, J⁺J]‖ / ‖M‖, no unit.
+
+    Returns
+    -------
+    LiftAgreement
+        It is true or false and says why when printed.
+    """
+    q = configurations_of(robot, q)
+    refuse_bad_numbers(tolerance=tolerance)
+    if q.size == 0:
+        raise ArgumentError(f"there are no configurations to compare lifts at, `q` has shape {q.shape}.")
+    refuse_unknown(q)
+    J = as_task(robot, task).jacobian(robot, q)
+    M, K, J_plus = mass_matrix(robot, q), horizontal_lift(robot, q, task), pseudoinverse_lift(robot, q, task)
+    if not (np.isfinite(K).all() and np.isfinite(J_plus).all()):
+        raise ArgumentError(
+            f"at some of the configurations of robot {robot.name!r} J loses rank or M is singular: there is no lift "
+            "to compare. torsor.tasks.task_rank(robot, q, task) tells where."
+        )
+    P = J_plus @ J
+    commutator = _norm(M @ P - P @ M) / _norm(M)
+    difference = _norm(K - J_plus)
+    where = q.reshape(-1, robot.nq)[int(np.argmax(commutator))]
+    agree = bool(np.all(commutator <= tolerance))
+    return LiftAgreement(robot, agree, commutator, difference, difference / _norm(J_plus), tolerance, where)
+
+
+def _norm(A: Array) -> Array:
+    """Frobenius norm over the last two axes."""
+    return np.asarray(np.sqrt(np.sum(A * A, axis=(-2, -1))))
+
+
+class LiftedFunction(NamedTuple):
+    """``differential`` Jᵀ η (..., nv), the joint forces of a potential; ``gradient`` M⁻¹ Jᵀ η (..., nv), horizontal."""
+
+    differential: JointVector
+    gradient: JointVector
+
+
+@explained
+def lift_function(robot: Robot, q: ConfigurationVector, task: Task | str, eta: TaskVector) -> LiftedFunction:
+    """Differential d(θ∘ρ) = Jᵀ η and gradient M⁻¹ Jᵀ η of a function θ of the task with differential η [Alt04, (24), E004-13].
+
+    The gradient is horizontal, J grad = J M⁻¹ Jᵀ η. It is the lift of grad θ = g⁻¹ η in a metric g of the task for all θ only
+    where J M⁻¹ Jᵀ = g⁻¹ (`is_riemannian_submersion`). The printed J⁺ in place of Jᵀ gives neither.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configurations, rad or m.
+    task : Task or str
+        The name of a frame means its body twist.
+    eta : (..., m) array
+        The derivative of θ along each row of the task, so that θ̇ = η · ẏ.
+
+    Returns
+    -------
+    LiftedFunction
+        ``differential`` and ``gradient`` (..., nv), in units of θ per rad or m, and those by kg·m² or kg.
+    """
+    q = configurations_of(robot, q)
+    found = as_task(robot, task)
+    eta = numbers_of("eta", eta, (found.size,))
+    try:
+        np.broadcast_shapes(q.shape[:-1], eta.shape[:-1])
+    except ValueError as error:
+        raise ShapeError(f"batch axes of `q` {q.shape[:-1]} and `eta` {eta.shape[:-1]} do not go together.") from error
+    differential: Any = np.einsum("...ai,...a->...i", found.jacobian(robot, q), eta)
+    return LiftedFunction(differential, np.einsum("...ij,...j->...i", inverse_mass_matrix(robot, q), differential))

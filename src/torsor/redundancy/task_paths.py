@@ -16,12 +16,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.border import explained
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.kinematics import frame_pose
 from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
 from torsor.redundancy.report_text import vector
-from torsor.redundancy.task_displacement import spread
+from torsor.redundancy.task_places import spread
 from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task, pose_task
 
 FINE = 2001  # points of a curved leg, for its area
@@ -32,17 +33,17 @@ class Rate(Protocol):
     """t from 0 to 1 → ẏ (m,)."""
 
     def __call__(self, t: float, /) -> Array:
-        """The task velocity at t."""
+        """Task velocity (m,) at t."""
 
 
 class Way(Protocol):
-    """A rate whose integral is known."""
+    """A rate dy/dt of coordinates whose integral y is known."""
 
     def __call__(self, t: float, /) -> Array:
-        """dy/dt (m,)."""
+        """Rate dy/dt (m,) of the coordinates at t."""
 
     def place(self, t: float, /) -> Array:
-        """y (m,)."""
+        """Coordinates y (m,) at t."""
 
 
 class TaskPath(NamedTuple):
@@ -57,17 +58,17 @@ class TaskPath(NamedTuple):
 
 
 class Straight(NamedTuple):
-    """The same rate (m,) all the way, from ``start`` (m,)."""
+    """A straight leg: one rate (m,) all the way, from ``start`` (m,)."""
 
     rate: Array
     start: Array
 
     def __call__(self, t: float) -> Array:
-        """At any time."""
+        """Rate (m,), the same at any time."""
         return self.rate
 
     def place(self, t: float) -> Array:
-        """y (m,)."""
+        """Coordinates y (m,) at t."""
         return self.start + t * self.rate
 
 
@@ -80,12 +81,12 @@ class Circle(NamedTuple):
     b: int
 
     def __call__(self, t: float) -> Array:
-        """dy/dt (m,)."""
+        """Rate dy/dt (m,) of the coordinates at t."""
         turn = 2 * np.pi
         return self._vector(turn * np.sin(turn * t), turn * np.cos(turn * t))
 
     def place(self, t: float) -> Array:
-        """y (m,)."""
+        """Coordinates y (m,) at t."""
         return self._vector(1.0 - np.cos(2 * np.pi * t), np.sin(2 * np.pi * t))
 
     def _vector(self, along_a: float, along_b: float) -> Array:
@@ -101,40 +102,54 @@ class OnGroup(NamedTuple):
     way: Way
 
     def __call__(self, t: float) -> Array:
-        """The task velocity (m,)."""
+        """Task velocity (m,) at t."""
         return body_rates(self.task, self.way.place(t), np.asarray(self.way(t), float))
 
 
-def circle(task: Task | str, radius: float, rows: Sequence[int | str] = (0, 1)) -> Circle:
-    """A closed path for `closed_path_drift`: a circle of ``radius``, m or rad, in two ``rows`` of the task, by number or label.
+@explained
+def circle(task: Task | str, radius: float, *, rows: Sequence[int | str] = (0, 1)) -> Circle:
+    """Circle in two rows of a task, a closed path for `closed_path_drift`.
 
     It begins where the task is, in the direction of the second row, with the centre in the direction of the first. Of a pose
-    or orientation the rows are exponential coordinates about where it begins. A name is the pose of that frame.
+    or orientation the rows are exponential coordinates about where it begins.
+
+    Parameters
+    ----------
+    task : Task or str
+        The name of a frame means its pose.
+    radius : float
+        In the unit of the rows, m or rad; a negative one puts the centre on the other side.
+    rows : two of int or str
+        By number or label.
+
+    Returns
+    -------
+    Circle
     """
     task = task if isinstance(task, Task) else pose_task(task)
     given = (rows,) if isinstance(rows, (str, int)) else tuple(rows)
     if len(given) != 2:
-        raise ArgumentError(f"circle: needs two rows of the task, got {list(given)!r}.")
+        raise ArgumentError(f"needs two rows of the task, got {list(given)!r}.")
     a, b = (task.labels.index(row) if isinstance(row, str) and row in task.labels else row for row in given)
     if not all(isinstance(row, int) and 0 <= row < task.size for row in (a, b)) or a == b:
         raise ArgumentError(
-            f"circle: rows are two of {', '.join(task.labels)}, or of 0 … {task.size - 1}, got {list(given)!r}."
+            f"rows are two of {', '.join(task.labels)}, or of 0 … {task.size - 1}, got {list(given)!r}."
         )
     if not (np.ndim(radius) == 0 and np.isfinite(radius) and radius != 0):
-        raise ArgumentError(f"circle: `radius` must be one finite number other than zero, got {radius!r:.60}.")
+        raise ArgumentError(f"`radius` must be one finite number other than zero, got {radius!r:.60}.")
     return Circle(task.size, float(radius), int(a), int(b))
 
 
-def task_path(who: str, robot: Robot, q: Array, task: Task, path: Any, *, closed: bool) -> TaskPath:
+def task_path(robot: Robot, q: Array, task: Task, path: Any, *, closed: bool) -> TaskPath:
     """What the user has passed, as legs from where q (nq,) is; ``closed`` adds the way back to the first point."""
     if isinstance(path, Circle):
         if path.size != task.size:
-            raise ShapeError(f"{who}: this circle is for a task of {path.size} rows, and the task has {task.size}.")
+            raise ShapeError(f"this circle is for a task of {path.size} rows, and the task has {task.size}.")
         return _measured([_on_group(task, path)], [path])
     if callable(path):
         rate = np.asarray(path(0.0), float)
         if rate.shape != (task.size,):
-            raise ShapeError(f"{who}: a path as a function gives the task velocity ({task.size},), got {rate.shape}.")
+            raise ShapeError(f"a path as a function gives the task velocity ({task.size},), got {rate.shape}.")
         return _measured([path], [path])
     points = np.asarray(path, float)
     takes_poses = isinstance(task, FrameTask) and task.kind == "pose"
@@ -142,16 +157,16 @@ def task_path(who: str, robot: Robot, q: Array, task: Task, path: Any, *, closed
     if not poses and not (points.ndim == 2 and points.shape[1] == task.size):
         also = " or poses (k, 4, 4)" if takes_poses else ""
         raise ShapeError(
-            f"{who}: a path of this task is a function t → ẏ ({task.size},), t from 0 to 1, or points (k, {task.size}){also}; "
+            f"a path of this task is a function t → ẏ ({task.size},), t from 0 to 1, or points (k, {task.size}){also}; "
             f"got shape {points.shape}."
         )
     if len(points) < 2:
-        raise ShapeError(f"{who}: a path has two points or more, got {len(points)}.")
+        raise ShapeError(f"a path has two points or more, got {len(points)}.")
     if not np.isfinite(points).all():
-        raise ArgumentError(f"{who}: the points of a path must be finite numbers, got NaN or infinity.")
+        raise ArgumentError("the points of a path must be finite numbers, got NaN or infinity.")
     if poses:
         assert isinstance(task, FrameTask)
-        _refuse_other_start(who, robot, q, task.frame, points)
+        _refuse_other_start(robot, q, task.frame, points)
     if closed:
         points = np.concatenate([points, points[:1]])
     if poses:  # screw motions, each from the frame where the last one ended
@@ -185,22 +200,22 @@ def _on_group(task: Task, way: Way) -> Rate:
     return way if plain else OnGroup(task, way)
 
 
-def _refuse_other_start(who: str, robot: Robot, q: Array, frame: str, poses: Array) -> None:
+def _refuse_other_start(robot: Robot, q: Array, frame: str, poses: Array) -> None:
     R = poses[:, :3, :3]
     off = max(np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(), np.abs(poses[:, 3] - [0, 0, 0, 1]).max())
     if off > AT_START:
-        raise ArgumentError(f"{who}: poses are rotations and places, (R, p; 0, 1); these are off by {off:.2g}.")
+        raise ArgumentError(f"poses are rotations and places, (R, p; 0, 1); these are off by {off:.2g}.")
     apart = np.asarray(se3.log(se3.inverse(frame_pose(robot, q, frame)) @ poses[0]))
     if np.linalg.norm(apart) > AT_START:
         raise ArgumentError(
-            f"{who}: the first pose is not where {frame!r} is at this q: it is {np.linalg.norm(apart[:3]):.3g} rad and "
+            f"the first pose is not where {frame!r} is at this q: it is {np.linalg.norm(apart[:3]):.3g} rad and "
             f"{np.linalg.norm(apart[3:]):.3g} m away, by {vector(apart)}. Poses are absolute: for moves relative to the frame "
             f"pass torsor.frame_pose(robot, q, {frame!r}) @ moves, the first of them the identity."
         )
 
 
 def _measured(legs: Sequence[Rate], coordinates: Sequence[Rate]) -> TaskPath:
-    """With ½ ∮ (y_a dy_b − y_b dy_a), by trapezoids where legs are curved."""
+    """The path with its area ½ ∮ (y_a dy_b − y_b dy_a), by trapezoids where legs are curved."""
     y = [np.zeros((1, len(np.asarray(coordinates[0](0.0)))))]
     for leg in coordinates:
         times = np.linspace(0.0, 1.0, 2 if isinstance(leg, Straight) else FINE)
