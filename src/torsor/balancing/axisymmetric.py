@@ -62,19 +62,18 @@ def axisymmetric_counterweights(robot: Robot, *, masses: Amounts, spreads: Amoun
 
     Returns the new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
     """
-    who = "axisymmetric_counterweights"
-    check_amounts(who, robot, "masses", masses, positive=False)
-    check_amounts(who, robot, "spreads", spreads, positive=True)
-    axes = axes_of(who, robot)
-    needs = needs_of(who, robot, axes)
+    check_amounts(robot, "masses", masses, positive=False)
+    check_amounts(robot, "spreads", spreads, positive=True)
+    axes = axes_of(robot)
+    needs = needs_of(robot, axes)
     chosen = [i for i, need in enumerate(needs) if need != "nothing"]
-    refuse_idle_names(who, robot, chosen, masses, spreads, why="the mass matrix does not depend on it")
+    refuse_idle_names(robot, chosen, masses, spreads, why="the mass matrix does not depend on it")
     parts = Composites(robot)
     for i in reversed(range(robot.n)):
         if needs[i] == "first moment":
-            bring_onto_axis(who, parts, i, robot, masses, None, by_distance=False)
+            bring_onto_axis(parts, i, robot, masses, None, by_distance=False)
         elif needs[i] == "revolution":
-            _make_solid_of_revolution(who, parts, i, robot, masses, spreads)
+            _make_solid_of_revolution(parts, i, robot, masses, spreads)
         parts.pass_inwards(i)
     weights = tuple(parts.weights)
     after = carrying(robot, weights)
@@ -82,7 +81,7 @@ def axisymmetric_counterweights(robot: Robot, *, masses: Amounts, spreads: Amoun
     if not report and (skew := skew_axes(robot, axes)):
         a, b, c = skew
         raise ModelError(
-            f"{who}: the axes of joints {a!r}, {b!r} and {c!r} of robot {robot.name!r} do not stay parallel to one plane: "
+            f"the axes of joints {a!r}, {b!r} and {c!r} of robot {robot.name!r} do not stay parallel to one plane: "
             f"the entry M({a}, {c}) changes with {b!r} whatever its links carry. Hold one of them (robot.lock), or make the "
             "variation small with least_change_balancing."
         )
@@ -90,7 +89,7 @@ def axisymmetric_counterweights(robot: Robot, *, masses: Amounts, spreads: Amoun
 
 
 def _make_solid_of_revolution(
-    who: str, parts: Composites, i: int, robot: Robot, masses: Amounts, spreads: Amounts | None
+    parts: Composites, i: int, robot: Robot, masses: Amounts, spreads: Amounts | None
 ) -> None:
     """Up to three counterweights on link i that make everything at and beyond it a solid of revolution about its joint."""
     axis, link = axis_of(robot, i), robot.links[i]
@@ -106,7 +105,7 @@ def _make_solid_of_revolution(
     mass = amount(masses, link)
     if not mass:
         raise ModelError(
-            f"{who}: link {link!r} needs counterweights: about its joint's axis, all beyond has a first moment of "
+            f"link {link!r} needs counterweights: about its joint's axis, all beyond has a first moment of "
             f"{np.linalg.norm(h):.4g} kg·m, products of inertia of {np.linalg.norm(c):.4g} kg·m², and moments across the axis "
             f"that differ by {uneven:.4g} kg·m². Give them a mass, masses={{{link!r}: …}} (kg)."
         )

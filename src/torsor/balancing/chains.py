@@ -22,7 +22,7 @@ def balanced_planar_chain(n: int, *, mass: float = 1.0, length: float = 0.5, dis
     Each bar has ``mass`` (kg) and ``length`` (m), its counterweight sits ``distance`` (m) behind its joint. Gravity (3,) is
     along −y. Each link must hold up all beyond it: with the default sizes masses grow threefold from link to link.
     """
-    _check("balanced_planar_chain", n, 1)
+    _check(n, 1)
     axes = np.tile([0.0, 0.0, 1.0], (n, 1))
     joints = np.array([[k * length, 0.0, 0.0] for k in range(n)])
     bars = _bars("balanced_planar_chain", axes, joints, mass, length, (0.0, -9.81, 0.0))
@@ -38,7 +38,7 @@ def balanced_spatial_chain(n: int, *, mass: float = 1.0, length: float = 0.5, co
     Bars of ``mass`` (kg) and ``length`` (m) along x. The counterweights of each link but the first weigh ``counterweight``
     (kg) together and make everything beyond its joint an inertial solid of revolution. Gravity (3,) is along −z.
     """
-    _check("balanced_spatial_chain", n, 1)
+    _check(n, 1)
     axes = np.array([[0.0, 0.0, 1.0]] + [[0.0, 1.0, 0.0]] * (n - 1))
     joints = np.array([[k * length, 0.0, 0.0] for k in range(n)])
     bars = _bars("balanced_spatial_chain", axes, joints, mass, length, (0.0, 0.0, -9.81))
@@ -56,6 +56,6 @@ def _bars(
     return serial_chain(screws, homes, [bar] * len(joints), tip=tip, gravity=gravity, name=name)
 
 
-def _check(who: str, n: int, least: int) -> None:
+def _check(n: int, least: int) -> None:
     if not is_number(n) or int(n) != n or n < least:
-        raise ModelError(f"{who}: takes at least {least} link, and a whole number of them, got {n!r}.")
+        raise ModelError(f"takes at least {least} link, and a whole number of them, got {n!r}.")

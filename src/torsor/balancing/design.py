@@ -84,13 +84,11 @@ def design_scan(
     kept = tuple(values)
     if not kept or not is_number(configurations) or int(configurations) != configurations or configurations < 1:
         raise ArgumentError(
-            f"design_scan: takes at least one value and a whole number of configurations, at least one, got {len(kept)} and "
+            f"takes at least one value and a whole number of configurations, at least one, got {len(kept)} and "
             f"{configurations!r}."
         )
     if isinstance(measure, str) and measure not in MEASURES:
-        raise ArgumentError(
-            f"design_scan: unknown measure {measure!r}. Measures: {', '.join(MEASURES)}, or a function."
-        )
+        raise ArgumentError(f"unknown measure {measure!r}. Measures: {', '.join(MEASURES)}, or a function.")
     robots = [_robot(make_robot, value) for value in kept]
     q = [random_configuration(robot, seed=seed, batch=(configurations,)) for robot in robots]
     if measure == "curvature" and len(kept) * configurations >= WORTH_COMPILING and compiles() and _alike(robots):
@@ -118,7 +116,7 @@ def _measured(measure: str | Measure, robot: Robot, q: Array) -> Array:
     with backend("numpy"):  # a kernel for each robot would take longer than the scan
         found = np.asarray(measure(robot, q), float)
     if found.shape != (len(q),):
-        raise ShapeError(f"design_scan: the measure must give shape ({len(q)},) for q {q.shape}, got {found.shape}.")
+        raise ShapeError(f"the measure must give shape ({len(q)},) for q {q.shape}, got {found.shape}.")
     return found
 
 
@@ -163,7 +161,7 @@ def _stacked(rows: list[Array]) -> Array:
 def _robot(make_robot: Callable[[Any], Robot], value: Any) -> Robot:
     robot = make_robot(value)
     if not isinstance(robot, Robot):
-        raise ArgumentError(f"design_scan: make_robot({value!r}) must give a torsor.Robot, got {type(robot).__name__}.")
+        raise ArgumentError(f"make_robot({value!r}) must give a torsor.Robot, got {type(robot).__name__}.")
     if not robot.is_concrete:
-        raise ArgumentError(f"design_scan: robot {robot.name!r} holds traced parameters; scan robots of plain numbers.")
+        raise ArgumentError(f"robot {robot.name!r} holds traced parameters; scan robots of plain numbers.")
     return robot

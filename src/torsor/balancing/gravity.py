@@ -35,20 +35,19 @@ def gravity_counterweights(
 
     Returns the new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
     """
-    who = "gravity_counterweights"
-    check_limits(who, robot, masses, distances)
-    axes = axes_of(who, robot)
+    check_limits(robot, masses, distances)
+    axes = axes_of(robot)
     chosen = [i for i in range(robot.n) if _turned_by_gravity(robot, axes, i)]
-    refuse_idle_names(who, robot, chosen, masses, distances, why="gravity does not move its joint")
+    refuse_idle_names(robot, chosen, masses, distances, why="gravity does not move its joint")
     parts = Composites(robot)
     for i in reversed(range(robot.n)):
         if parts.rows[i][0] > 0 and (trouble := _beyond_help(robot, axes, i)):
             raise ModelError(
-                f"{who}: joint {robot.joints[i]!r} of robot {robot.name!r} {trouble}: no mass on its link can hold it. Give it a "
+                f"joint {robot.joints[i]!r} of robot {robot.name!r} {trouble}: no mass on its link can hold it. Give it a "
                 "spring or a brake, or hold it with robot.lock."
             )
         if i in chosen:
-            bring_onto_axis(who, parts, i, robot, masses, distances)
+            bring_onto_axis(parts, i, robot, masses, distances)
         parts.pass_inwards(i)
     weights = tuple(parts.weights)
     after = carrying(robot, weights)

@@ -52,9 +52,8 @@ def least_change_balancing(
     both at these configurations and over the same D. The result is never worse than the robot given: where nothing helps, it
     has no counterweights.
     """
-    who = "least_change_balancing"
-    chosen = _checked(who, robot, added_mass, reach, links, weight)
-    q = sampled(who, robot, _enough(robot) if configurations is None else configurations, seed)
+    chosen = _checked(robot, added_mass, reach, links, weight)
+    q = sampled(robot, _enough(robot) if configurations is None else configurations, seed)
     found = variation(robot, q)
     before = report_of(robot, found, TOLERANCE)
     least = np.min(found.diagonal, where=found.diagonal > 0, initial=np.inf)
@@ -64,7 +63,7 @@ def least_change_balancing(
         linear = variation_map(robot, q, D, chosen)
         felt = np.linalg.norm(linear.slopes, axis=(0, 2)) > ROUNDING  # first links change no derivative
         problem = Problem(linear._replace(slopes=linear.slopes[:, felt]), added_mass, reach, weight)
-        weights = _search(who, robot, [i for i, yes in zip(chosen, felt, strict=True) if yes], problem, seed)
+        weights = _search(robot, [i for i, yes in zip(chosen, felt, strict=True) if yes], problem, seed)
     heavier = carrying(robot, weights)
     after = report_of(heavier, variation(heavier, q, D), TOLERANCE)
     if after.rms >= before.rms:
@@ -77,21 +76,21 @@ def _enough(robot: Robot) -> int:
     return max(FEWEST, int(MOST * min(1.0, (LARGE / robot.nv) ** 3)))
 
 
-def _search(who: str, robot: Robot, chosen: list[int], problem: Problem, seed: int) -> tuple[Counterweight, ...]:
+def _search(robot: Robot, chosen: list[int], problem: Problem, seed: int) -> tuple[Counterweight, ...]:
     """The best of several starts; negligible counterweights are left out."""
     try:
         optimize = importlib.import_module("scipy.optimize")
     except ImportError as error:
-        raise MissingDependency(f"{who} needs SciPy: pip install 'torsor[motion]'.") from error
-    begun, told = time.monotonic(), False
+        raise MissingDependency("the search needs SciPy: pip install 'torsor[motion]'.") from error
+    begun, told = time.monotonic(), ""
     best, least = np.zeros(4 * problem.size), 1.0
     tried = starts(problem, seed) if problem.size else []
     iterations = max(ITERATIONS // 4, int(effort(problem) * ITERATIONS)) if tried else 0
     for k, start in enumerate(tried):
         if sys.stderr.isatty() and time.monotonic() - begun > PATIENCE:
-            sys.stderr.write(f"\r{who}: start {k + 1} of {len(tried)} …")
+            told = f"\rleast_change_balancing: start {k + 1} of {len(tried)} …"
+            sys.stderr.write(told)
             sys.stderr.flush()
-            told = True
         found = optimize.minimize(
             problem.value_and_gradient,
             start,
@@ -104,7 +103,7 @@ def _search(who: str, robot: Robot, chosen: list[int], problem: Problem, seed: i
         if np.all(np.isfinite(found.x)) and found.fun < least:
             best, least = found.x, float(found.fun)
     if told:
-        sys.stderr.write("\r" + " " * (len(who) + 24) + "\r")
+        sys.stderr.write("\r" + " " * len(told) + "\r")
     masses, places = problem.within_limits(best)
     return tuple(
         Counterweight(robot.links[l], float(m), p)
@@ -113,24 +112,22 @@ def _search(who: str, robot: Robot, chosen: list[int], problem: Problem, seed: i
     )
 
 
-def _checked(
-    who: str, robot: Robot, added_mass: float, reach: float, links: Sequence[str] | None, weight: float
-) -> list[int]:
+def _checked(robot: Robot, added_mass: float, reach: float, links: Sequence[str] | None, weight: float) -> list[int]:
     """The links that may carry counterweights, by number."""
-    check_robot(who, robot)
+    check_robot(robot)
     if not (is_number(added_mass) and is_number(reach) and added_mass >= 0 and reach > 0):
         raise ModelError(
-            f"{who}: added_mass must not be negative and reach must be positive, got {added_mass} kg and {reach} m."
+            f"added_mass must not be negative and reach must be positive, got {added_mass} kg and {reach} m."
         )
     if not (is_number(weight) and weight >= 0):
-        raise ArgumentError(f"{who}: weight must not be negative, got {weight}.")
+        raise ArgumentError(f"weight must not be negative, got {weight}.")
     if links is not None and (isinstance(links, str) or not len(links)):
         raise ArgumentError(
-            f"{who}: `links` must be a list of at least one link by name, got {links!r}. Leave it out for all: robot.links."
+            f"`links` must be a list of at least one link by name, got {links!r}. Leave it out for all: robot.links."
         )
     for link in robot.links if links is None else links:
         if link not in robot.links:
-            raise unknown_name(f"{who}: robot {robot.name!r}", "moving link", link, robot.links, "robot.links")
+            raise unknown_name(f"robot {robot.name!r}", "moving link", link, robot.links, "robot.links")
     return [i for i, link in enumerate(robot.links) if links is None or link in links]
 
 

@@ -34,19 +34,15 @@ def planar_centres_of_mass(masses: Array, joint_vectors: Array, *, first: Array 
     n = m.size
     d = d.reshape(0, 2) if n == 1 and d.size == 0 else d
     if m.ndim != 1 or n < 1 or d.ndim != 2 or len(d) != n - 1 or d.shape[1] not in (2, 3):
-        raise ShapeError(
-            f"planar_centres_of_mass: takes masses (n,) and joint_vectors (n − 1, 2) or (n − 1, 3); got {m.shape}, {d.shape}."
-        )
+        raise ShapeError(f"takes masses (n,) and joint_vectors (n − 1, 2) or (n − 1, 3); got {m.shape}, {d.shape}.")
     if not (np.all(np.isfinite(m)) and np.all(m >= 0) and np.all(np.isfinite(d))):
-        raise ModelError("planar_centres_of_mass: masses must not be negative, and all numbers finite.")
+        raise ModelError("masses must not be negative, and all numbers finite.")
     p = np.zeros((n, d.shape[1]))
     p[0] = _numbers("first", np.zeros(d.shape[1]) if first is None else first, (d.shape[1],))
     for k in range(1, n - 1):
         moment = m[k + 1 :].sum() * d[k]
         if m[k] == 0 and np.any(moment != 0):
-            raise ModelError(
-                f"planar_centres_of_mass: link {k + 1} must hold a moment of {np.linalg.norm(moment):.4g} kg·m and has no mass."
-            )
+            raise ModelError(f"link {k + 1} must hold a moment of {np.linalg.norm(moment):.4g} kg·m and has no mass.")
         p[k] = -moment / m[k] if m[k] > 0 else 0.0
     return p
 
@@ -55,11 +51,9 @@ def _numbers(name: str, value: Array, shape: tuple[int, ...] | None = None) -> A
     try:
         found = np.asarray(value, float)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"planar_centres_of_mass: `{name}` must be numbers, got {value!r}.") from error
+        raise ShapeError(f"`{name}` must be numbers, got {value!r}.") from error
     if shape is not None and found.shape != shape:
-        raise ShapeError(
-            f"planar_centres_of_mass: `{name}` must have shape {shape}, as long as a joint vector, got {found.shape}."
-        )
+        raise ShapeError(f"`{name}` must have shape {shape}, as long as a joint vector, got {found.shape}.")
     return found
 
 
@@ -81,23 +75,22 @@ def planar_counterweights(
 
     Returns the new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
     """
-    who = "planar_counterweights"
-    check_limits(who, robot, masses, distances)
-    axes = axes_of(who, robot)
-    needs = needs_of(who, robot, axes)
+    check_limits(robot, masses, distances)
+    axes = axes_of(robot)
+    needs = needs_of(robot, axes)
     if "revolution" in needs:
         i = needs.index("revolution")
         raise ModelError(
-            f"{who}: the axes of joints {not_parallel(robot, axes, i)!r} and {robot.joints[i]!r} of robot {robot.name!r} are not "
+            f"the axes of joints {not_parallel(robot, axes, i)!r} and {robot.joints[i]!r} of robot {robot.name!r} are not "
             "parallel: centres of mass alone cannot make its mass matrix constant. Use axisymmetric_counterweights."
         )
     chosen = [i for i in range(robot.n) if needs[i] == "first moment"]
     why = "the mass matrix does not depend on it; gravity_counterweights balances first joints as well"
-    refuse_idle_names(who, robot, chosen, masses, distances, why=why)
+    refuse_idle_names(robot, chosen, masses, distances, why=why)
     parts = Composites(robot)
     for i in reversed(range(robot.n)):
         if i in chosen:
-            bring_onto_axis(who, parts, i, robot, masses, distances)
+            bring_onto_axis(parts, i, robot, masses, distances)
         parts.pass_inwards(i)
     weights = tuple(parts.weights)
     after = carrying(robot, weights)

@@ -105,7 +105,7 @@ def is_balanced(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 
 
     Returns a report that is true or false, says why when printed, and holds the configuration (nq,), rad or m.
     """
-    q = sampled("is_balanced", robot, configurations, seed, tolerance)
+    q = sampled(robot, configurations, seed, tolerance)
     return report_of(robot, variation(robot, q), tolerance)
 
 
@@ -259,7 +259,7 @@ def is_gravity_balanced(
 
     Returns a report that is true or false, says why when printed, and holds the configuration (nq,), rad or m.
     """
-    q = sampled("is_gravity_balanced", robot, configurations, seed, tolerance)
+    q = sampled(robot, configurations, seed, tolerance)
     forces = np.array(np.broadcast_to(gravity_forces(robot, q), (len(q), robot.nv)))
     moments, noise = _moments(robot, q)
     g = float(np.linalg.norm(robot.gravity))

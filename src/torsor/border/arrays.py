@@ -206,33 +206,48 @@ def _convert(
 
 
 def check(where: str, name: str, value: Any, axes: tuple[str, ...], model: Any) -> Any:
+    """``value`` as numbers of shape (..., *axes), or a ShapeError that says who refused it and what to pass instead."""
+    try:
+        return as_array(name, value, axes, model)
+    except ShapeError as error:
+        raise error.at(where)  # noqa: B904 the same error, which now says who refused
+
+
+def as_array(name: str, value: Any, axes: tuple[str, ...], model: Any) -> Any:
     """``value`` as numbers of shape (..., *axes), or a ShapeError that says what to pass instead."""
     try:
         array = as_numbers(value)
     except ShapeError as error:  # what is masked
-        raise ShapeError(f"{where}: `{name}`: {error}") from None
+        raise ShapeError(f"`{name}`: {error}") from None
     except (TypeError, ValueError) as error:
         raise ShapeError(
-            f"{where}: `{name}` must be an array of numbers with shape {_shape(axes, model)}, got {value!r:.80}."
+            f"`{name}` must be an array of numbers with shape {_shape(axes, model)}, got {value!r:.80}."
         ) from error
     want = tuple(_size(axis, model) for axis in axes)
     shape = tuple(array.shape)
     if not _fits(shape, want):
         raise ShapeError(
-            f"{where}: `{name}` must have shape {_shape(axes, model)}{_owner(model)}, got {shape}."
-            f"{_advice(name, shape, want)}"
+            f"`{name}` must have shape {_shape(axes, model)}{_owner(model)}, got {shape}.{_advice(name, shape, want)}"
         )
     return array
 
 
 def plain_numbers(where: str, name: str, value: Any) -> Any:
+    """``value`` as a NumPy array of float64, or a ShapeError that says who refused it and what came instead."""
+    try:
+        return as_floats(name, value)
+    except ShapeError as error:
+        raise error.at(where)  # noqa: B904 the same error, which now says who refused
+
+
+def as_floats(name: str, value: Any) -> Any:
     """``value`` as a NumPy array of float64, or a ShapeError that says what came instead."""
     try:
         return numpy.asarray(as_numbers(value), numpy.float64)
     except ShapeError as error:  # what is masked
-        raise ShapeError(f"{where}: `{name}`: {error}") from None
+        raise ShapeError(f"`{name}`: {error}") from None
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"{where}: `{name}` must be real numbers, got {value!r:.80}.") from error
+        raise ShapeError(f"`{name}` must be real numbers, got {value!r:.80}.") from error
 
 
 def _size(axis: str, model: Any) -> int | None:

@@ -214,21 +214,21 @@ def _row_space(robot: Robot, method: str, tolerance: float, seed: int = 0) -> Ro
 def _check(robot: Robot, method: str | None, tolerance: float) -> None:
     if not isinstance(robot, Robot):
         got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise ArgumentTypeError(f"base_parameters: the first argument must be a torsor.Robot, got {got}.")
+        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
     if method is not None and method not in METHODS:
-        raise ArgumentError(f'base_parameters: `method` must be "structural" or "numerical", got {method!r}.')
+        raise ArgumentError(f'`method` must be "structural" or "numerical", got {method!r}.')
     if not isinstance(tolerance, Real) or not 0.0 < tolerance < 1.0:
-        raise ArgumentError(f"base_parameters: `tolerance` must be a number between 0 and 1, got {tolerance!r:.60}.")
+        raise ArgumentError(f"`tolerance` must be a number between 0 and 1, got {tolerance!r:.60}.")
     if not robot.is_concrete:
         raise ArgumentError(
-            f"base_parameters: robot {robot.name!r} holds traced parameters, but the base parameters are a matter of its "
+            f"robot {robot.name!r} holds traced parameters, but the base parameters are a matter of its "
             "numbers; find them outside of the traced function."
         )
     if method == "structural" and robot.structure.has_couplings:
         s = robot.structure
         followers = [name for i, name in enumerate(s.joints) if s.coordinate_of(i).name != name]
         raise ModelError(
-            f"base_parameters: joints {', '.join(map(repr, followers))} of robot {robot.name!r} follow others (mimic), and the "
+            f"joints {', '.join(map(repr, followers))} of robot {robot.name!r} follow others (mimic), and the "
             'structural method needs independent coordinates; use method="numerical".'
         )
 

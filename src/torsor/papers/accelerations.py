@@ -61,10 +61,10 @@ def euler_trajectory(
     N·m and N, by the tip. For robots whose joints have one number each. Returns q (N + 1, nq) and v (N + 1, nv).
     """
     if robot.nq != robot.nv:
-        raise ModelError(f"euler_trajectory: robot {robot.name!r} has joints with quaternions; use simulate.")
+        raise ModelError(f"robot {robot.name!r} has joints with quaternions; use simulate.")
     torques = as_numbers(torques)
     if torques.ndim != 2 or torques.shape[-1] != robot.nv:
-        raise ShapeError(f"euler_trajectory: `torques` must have shape (N, {robot.nv}), got {tuple(torques.shape)}.")
+        raise ShapeError(f"`torques` must have shape (N, {robot.nv}), got {tuple(torques.shape)}.")
     qs, vs = [as_numbers(q)], [as_numbers(v)]
     for k in range(len(torques)):
         F_tip = None if tip_wrenches is None else as_numbers(tip_wrenches)[k]
@@ -122,7 +122,7 @@ def altafini_equation_report(
     """
     q = np.asarray(q, dtype=float)
     if q.ndim != 1:
-        raise ShapeError(f"altafini_equation_report: one report is of one configuration ({robot.nq},), got {q.shape}.")
+        raise ShapeError(f"one report is of one configuration ({robot.nq},), got {q.shape}.")
     J, M_inverse = kinematics.body_jacobian(robot, q, frame), dynamics.inverse_mass_matrix(robot, q)
     weightless = robot.with_gravity((0.0, 0.0, 0.0))
 

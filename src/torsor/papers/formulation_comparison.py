@@ -61,9 +61,7 @@ def compare_formulations(links: int = 6, *, timings: bool = True) -> Formulation
     1,024 in machine code on one thread.
     """
     if not (isinstance(links, int) and links >= 1):
-        raise ArgumentError(
-            f"compare_formulations: a chain has at least one link, and a whole number of them, got {links!r}."
-        )
+        raise ArgumentError(f"a chain has at least one link, and a whole number of them, got {links!r}.")
     return FormulationComparison(links, tuple(_cost(name, links, timings) for name in FORMULATIONS))
 
 

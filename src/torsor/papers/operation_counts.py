@@ -54,13 +54,11 @@ def count_operations(
     armature and friction are the same for all formulations and only counted in the last [Sil81, §1.2–§1.4].
     """
     if level not in LEVELS:
-        raise unknown_name("count_operations", "level", level, LEVELS, ", ".join(LEVELS))
+        raise unknown_name("counting", "level", level, LEVELS, ", ".join(LEVELS))
     known = _known(formulation)
     if not isinstance(robot, Robot):
         if isinstance(robot, bool) or not isinstance(robot, (int, np.integer)) or robot < 1:
-            raise ArgumentError(
-                f"count_operations: pass a torsor.Robot or a number of links, 1 or more, got {robot!r:.60}."
-            )
+            raise ArgumentError(f"pass a torsor.Robot or a number of links, 1 or more, got {robot!r:.60}.")
         robot = general_chain(int(robot), "modified" if known is None else known.frames)
     if known is not None and level != "simplified":
         return _count_core(known, robot, level)
@@ -119,7 +117,7 @@ def count_polynomial(counts: Mapping[int, int]) -> Polynomial:
         if all(found(n) == count for n, count in points[size:]):
             return found
     raise ArgumentError(
-        f"count_polynomial: no polynomial of degree below {max(len(points) - 1, 0)} goes through all {len(points)} counts; "
+        f"no polynomial of degree below {max(len(points) - 1, 0)} goes through all {len(points)} counts; "
         "give more counts, or leave out the first, where base and tip coincide."
     )
 
@@ -141,11 +139,11 @@ def _known(formulation: str | Callable[..., Any]) -> Formulation | None:
     if isinstance(formulation, str):
         if formulation not in FORMULATIONS:
             where = "torsor.papers.formulations.FORMULATIONS"
-            raise unknown_name("count_operations: torsor", "formulation", formulation, FORMULATIONS, where)
+            raise unknown_name("torsor", "formulation", formulation, FORMULATIONS, where)
         return FORMULATIONS[formulation]
     if not callable(formulation):
         raise ArgumentError(
-            f"count_operations: pass the name of a formulation or a function of (robot, q, v, a), got {formulation!r:.60}."
+            f"pass the name of a formulation or a function of (robot, q, v, a), got {formulation!r:.60}."
         )
     return next((known for known in FORMULATIONS.values() if known.function is formulation), None)
 
@@ -153,7 +151,7 @@ def _known(formulation: str | Callable[..., Any]) -> Formulation | None:
 @remembered(1024)
 def _count_core(known: Formulation, robot: Robot, level: str) -> OperationCount:
     """The core of a formulation, run on data of which nothing is known but (what the level shows of) its zeros and ones."""
-    refuse_other_joints("count_operations", robot)
+    refuse_other_joints(robot)
     samples = [known.make_model(robot, random_configuration(robot, seed=k)) for k in range(_SAMPLES)]
     links = range(robot.n)
     leaves = [_leaves(sample) for sample in samples]

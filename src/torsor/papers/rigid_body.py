@@ -166,7 +166,7 @@ def free_acceleration(G: InertiaRow, V: Twist) -> Twist:
     P = lie.bracket_dual(V, lie.apply_inertia(G, V))
     m, h = G[..., :1], G[..., 1:4]
     if is_concrete(m) and (m <= 0.0).any():
-        raise ModelError(f"free_acceleration: the mass must be positive, got {float(m.min()):.6g} kg.")
+        raise ModelError(f"the mass must be positive, got {float(m.min()):.6g} kg.")
     # Eliminate v̇ = (f + h × ω̇)/m and solve 3×3 for ω̇ with the inertia about the centre of mass.
     com = h / m
     at_com = lie.transform_inertia(se3.pose(identity(3), -com), G)

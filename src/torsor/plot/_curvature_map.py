@@ -65,12 +65,10 @@ def curvature_map(
     is then beyond the default ``limit``. One batched call evaluates resolution² states. Returns the Axes, rad or m.
     """
     if quantity not in _QUANTITIES:
-        raise ArgumentError(
-            f"curvature_map: unknown quantity {quantity!r}; quantities: {', '.join(map(repr, _QUANTITIES))}."
-        )
-    check_resolution("curvature_map", resolution)
-    plane = joint_plane("curvature_map", robot, joints)
-    rest = one_configuration("curvature_map", robot, q)
+        raise ArgumentError(f"unknown quantity {quantity!r}; quantities: {', '.join(map(repr, _QUANTITIES))}.")
+    check_resolution(resolution)
+    plane = joint_plane(robot, joints)
+    rest = one_configuration(robot, q)
     states = plane.grid(rest, resolution)
     evaluate, words = _QUANTITIES[quantity]
     with np.errstate(all="ignore"):  # where M is singular, NaN
@@ -78,7 +76,7 @@ def curvature_map(
     known = values.compressed()
     if not known.size:
         raise ArgumentError(
-            f"curvature_map: the mass matrix of robot {robot.name!r} is singular everywhere on this map, and has no curvature; "
+            f"the mass matrix of robot {robot.name!r} is singular everywhere on this map, and has no curvature; "
             "give every link a mass (see torsor.dynamics.mass_matrix_report)."
         )
     whole = known.size == values.size

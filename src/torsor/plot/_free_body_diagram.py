@@ -86,16 +86,15 @@ def free_body_diagram(
     double heads; so has ω. The ``table`` lists the terms of (9.42): all about the origin and in the axes of frame {i}, so
     that rows add up. Returns the Axes (in m) and the numbers.
     """
-    where = "free_body_diagram"
     state = (
-        one_configuration(where, robot, q),
-        one_velocity(where, "v", robot, v),
-        one_velocity(where, "a", robot, a),
+        one_configuration(robot, q),
+        one_velocity("v", robot, v),
+        one_velocity("a", robot, a),
     )
-    i = _link_number(where, robot, link)
+    i = _link_number(robot, link)
     skeleton = skeleton_of(robot, state[0])
     motion = _cut_free(robot, skeleton, i, state, wrenches or {})
-    ax = space_axes(where, ax, gravity=robot.gravity, size=(7.5, 7.0))
+    ax = space_axes(ax, gravity=robot.gravity, size=(7.5, 7.0))
     points = _link_points(skeleton, i)
     size = max(float(np.ptp(points, axis=0).max()), 0.15 * skeleton.extent)
     shafts = _scaled(_arrows(skeleton.poses[i], motion, i), size)
@@ -253,15 +252,15 @@ class _Motion(NamedTuple):
         return np.sum([load.wrench for load in self.loads], axis=0)
 
 
-def _link_number(where: str, robot: Robot, link: str | int) -> int:
+def _link_number(robot: Robot, link: str | int) -> int:
     """Position of a link given by name or by number from 1."""
     if isinstance(link, str):
         i = robot.structure.link_index(link)
         if i < 0:
-            raise ModelError(f"{where}: {link!r} is the base, which no joint moves; choose one of robot.links.")
+            raise ModelError(f"{link!r} is the base, which no joint moves; choose one of robot.links.")
         return i
     if not 1 <= link <= robot.n:
-        raise ModelError(f"{where}: robot {robot.name!r} has links 1 to {robot.n}, got {link}.")
+        raise ModelError(f"robot {robot.name!r} has links 1 to {robot.n}, got {link}.")
     return link - 1
 
 

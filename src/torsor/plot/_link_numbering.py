@@ -57,7 +57,7 @@ def link_numbering(
         _vector(ax, layout, i, i, bend=0.0)
     for j, i in vectors:
         if not (1 <= j <= s.n and 1 <= i <= s.n):
-            raise ModelError(f"link_numbering: `vectors` are pairs of numbers from 1 to {s.n}, got {(j, i)}.")
+            raise ModelError(f"`vectors` are pairs of numbers from 1 to {s.n}, got {(j, i)}.")
         _vector(ax, layout, j - 1, i - 1, bend=-0.32)
     ax.set_xlim(-0.3, layout.levels + 0.75)
     ax.set_ylim(-layout.rows + 0.42, 0.65)

@@ -50,8 +50,8 @@ def mechanism(
     each centre of mass, its area proportional to the mass (kg). ``frames``: axes of the base and of the named frames.
     ``ax`` must be 3-D; a new one is made if None. Returns the Axes, in m.
     """
-    q = one_configuration("mechanism", robot, q)
-    ax = space_axes("mechanism", ax, gravity=robot.gravity)
+    q = one_configuration(robot, q)
+    ax = space_axes(ax, gravity=robot.gravity)
     skeleton = skeleton_of(robot, q)
     finish_space(ax, skeleton.points(), pad=2.2 * skeleton.symbol)
     draw_bodies(ax, skeleton, base=robot.structure.base)

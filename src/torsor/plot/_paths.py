@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.border import explained
-from torsor.border.arrays import plain_numbers
+from torsor.border.arrays import as_floats
 from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.plot.canvas import INK, flat_axes, legend
@@ -37,10 +37,10 @@ def paths(
     (``ax``). A ring marks the start, a disk the end. A joint without limits turns on where it leaves the map: at ±π the
     line is cut. ``labels``: one text for each curve; ``colours`` are used in turn. Returns the Axes, rad or m.
     """
-    plane = joint_plane("paths", robot, joints)
+    plane = joint_plane(robot, joints)
     lines = _curves(robot, curves)
     if labels is not None and len(labels) != len(lines):
-        raise ShapeError(f"paths: {len(lines)} curves have {len(labels)} labels; pass one for each.")
+        raise ShapeError(f"{len(lines)} curves have {len(labels)} labels; pass one for each.")
     fresh = ax is None
     ax = flat_axes(ax)
     handles = []
@@ -95,9 +95,9 @@ def _curves(robot: Robot, curves: Any) -> list[Array]:
         curves = curves.q
     if isinstance(curves, (list, tuple)) and curves and (hasattr(curves[0], "q") or np.ndim(curves[0]) > 1):
         return [line for curve in curves for line in _curves(robot, curve)]
-    array = plain_numbers("paths", "curves", curves)
+    array = as_floats("curves", curves)
     if array.ndim < 2 or array.shape[-1] != robot.nq or array.shape[-2] < 1:
         raise ShapeError(
-            f"paths: a curve of robot {robot.name!r} has shape (k, {robot.nq}), k samples of q; got {array.shape}."
+            f"a curve of robot {robot.name!r} has shape (k, {robot.nq}), k samples of q; got {array.shape}."
         )
     return list(array.reshape(-1, *array.shape[-2:]))

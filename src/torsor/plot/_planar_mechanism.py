@@ -51,7 +51,7 @@ def planar_mechanism(
     ``counterweights``: (link name, mass in kg, position (3,) in the link's frame, m) of bodies to show. Gravity points down
     the page if it acts in the plane. Returns the Axes, in m.
     """
-    q = one_configuration("planar_mechanism", robot, q)
+    q = one_configuration(robot, q)
     skeleton = skeleton_of(robot, q)
     plane = _plane_of(robot, skeleton)
     weights = [_placed(robot, skeleton, weight) for weight in counterweights]
@@ -75,7 +75,7 @@ def _plane_of(robot: Robot, skeleton: Skeleton) -> _Plane:
     normals = [joint.axis for joint in skeleton.joints if joint.kind in ("revolute", "planar")]
     if not normals:
         raise ModelError(
-            f"planar_mechanism: robot {robot.name!r} has no revolute or planar joint to say which its plane is; "
+            f"robot {robot.name!r} has no revolute or planar joint to say which its plane is; "
             "use torsor.plot.mechanism."
         )
     normal = np.asarray(normals[0])
@@ -89,7 +89,7 @@ def _plane_of(robot: Robot, skeleton: Skeleton) -> _Plane:
         else:
             continue
         raise ModelError(
-            f"planar_mechanism: robot {robot.name!r} is not planar: joint {joint.name!r} {trouble}. "
+            f"robot {robot.name!r} is not planar: joint {joint.name!r} {trouble}. "
             "Use torsor.plot.mechanism, or `robot.lock` the joints that leave the plane."
         )
     up = -np.asarray(robot.gravity) + (np.asarray(robot.gravity) @ normal) * normal
@@ -107,8 +107,7 @@ def _placed(robot: Robot, skeleton: Skeleton, weight: Counterweight) -> tuple[in
     position = np.asarray(position, float)
     if position.shape != (3,):
         raise ShapeError(
-            f"planar_mechanism: the position of a counterweight has shape (3,), in the frame of link {name!r}; "
-            f"got {position.shape}."
+            f"the position of a counterweight has shape (3,), in the frame of link {name!r}; got {position.shape}."
         )
     T = np.eye(4) if link < 0 else skeleton.poses[link]
     return link, float(mass), T[:3, :3] @ position + T[:3, 3]

@@ -52,12 +52,10 @@ def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax:
     q = np.asarray(getattr(motion, "q", motion), float)
     q = q.reshape(-1, q.shape[-1]) if q.ndim == 3 else q
     if q.ndim != 2 or q.shape[-1] != robot.nq or len(q) < 1 or shown < 1:
-        raise ShapeError(
-            f"self_motion: configurations of robot {robot.name!r} have shape (k, {robot.nq}), got {q.shape}."
-        )
+        raise ShapeError(f"configurations of robot {robot.name!r} have shape (k, {robot.nq}), got {q.shape}.")
     closed = bool(getattr(motion, "closed", False))
     chosen = np.unique(np.linspace(0, len(q) - 1, shown + closed).round().astype(int))[: shown or None]
-    ax = space_axes("self_motion", ax, gravity=robot.gravity)
+    ax = space_axes(ax, gravity=robot.gravity)
     skeletons = [skeleton_of(robot, one) for one in q]
     some = [skeletons[k] for k in chosen]
     finish_space(ax, np.concatenate([skeleton.points() for skeleton in skeletons]), pad=0.05 * some[0].extent)
@@ -131,7 +129,7 @@ def path_drift(
     all_of_them = [drifts] if isinstance(drifts, PathDrift) else list(drifts)
     texts = [f"{drift.lift} lift" for drift in all_of_them] if labels is None else list(labels)
     if len(texts) != len(all_of_them):
-        raise ShapeError(f"path_drift: {len(all_of_them)} drifts have {len(texts)} labels; pass one for each.")
+        raise ShapeError(f"{len(all_of_them)} drifts have {len(texts)} labels; pass one for each.")
     ax = flat_axes(ax)
     handles = []
     for k, (drift, text) in enumerate(zip(all_of_them, texts, strict=True)):

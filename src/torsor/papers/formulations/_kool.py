@@ -60,7 +60,7 @@ def kool_energy_gradient(robot: Robot, q: ConfigurationVector, v: JointVector) -
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; returns (..., nv), N·m or N.
     """
-    refuse_other_joints("kool_energy_gradient", robot)
+    refuse_other_joints(robot)
     model = moving_screw_model(robot, q)
     lines = _lines(model, joint_rates(robot, v))
     M = _sums_beyond(model, [lie.apply_inertia(line.N, line.T) for line in lines])

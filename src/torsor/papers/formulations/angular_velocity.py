@@ -66,7 +66,7 @@ def velocity_columns(robot: Robot, q: ConfigurationVector) -> VelocityColumns:
 
     Times v they are the velocities (3.13), (3.14). ``q`` (..., nq), rad or m; returns (..., n, 3, nv) twice, m and no unit.
     """
-    refuse_other_joints("velocity_columns", robot)
+    refuse_other_joints(robot)
     model = lagrangian_model(robot, q)
     places = link_places(model)
     pairs = [{j: columns_of_link(model, places, i, j) for j in model.path(i)} for i in range(robot.n)]
@@ -79,7 +79,7 @@ def velocity_column_rates(robot: Robot, q: ConfigurationVector, v: JointVector) 
 
     ``q`` (..., nq), rad or m; ``v`` (..., nv), per s; returns (..., n, 3, nv) twice, m/s and 1/s per unit of q.
     """
-    refuse_other_joints("velocity_column_rates", robot)
+    refuse_other_joints(robot)
     model, rates = lagrangian_model(robot, q), joint_rates(robot, v)
     places = link_places(model)
     w: list[Vector3] = []
