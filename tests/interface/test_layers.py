@@ -54,10 +54,10 @@ ALLOWED = {
     "redundancy": FUNCTIONS | {"tasks", "motion"},
     "simulation": FUNCTIONS,
     "linearisation": FUNCTIONS,
-    "identification": FUNCTIONS,
-    "balancing": FUNCTIONS,
+    "identification": FUNCTIONS | {"_reports"},
+    "balancing": FUNCTIONS | {"_reports"},
     "symbolic": EQUATIONS | {"compiler"},
-    "papers": FUNCTIONS | {"tasks"},
+    "papers": FUNCTIONS | {"_reports", "tasks"},
     # What people look at and type
     "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
     "verification": BASE | {"functions", "adapters"},

@@ -45,22 +45,30 @@ from torsor.model import Robot
 
 @explained
 def axisymmetric_counterweights(robot: Robot, *, masses: Amounts, spreads: Amounts | None = None) -> Balancing:
-    """Counterweights that make the mass matrix of a spatial robot constant, where that is possible [BSP93, §5; Sil81, (1.2)].
+    """Robot with counterweights whose mass matrix is constant, for axes in space where it can be [BSP93, §5; Sil81, (1.2)].
 
     From the tips inwards, everything beyond each joint but the first becomes an inertial solid of revolution about the joint's
     axis, so that turning it moves no inertia: up to three equal point masses on the link, in closed form. A joint before which
     all axes are parallel to its own needs only its centre of mass on the axis (as in `planar_counterweights`), one before which
     nothing moves its axis needs nothing.
 
-    ``masses`` (kg) is the mass of all counterweights on a link: a number for all links, or a dict by link name. Lighter ones
-    sit further out. ``spreads`` (m) is the standard deviation of their heights along the axis; by default such that the moment
-    of inertia about the axis is at most twice what it would be with weights infinitely far apart.
-
     What remains are the terms ∂_b M_ac = I_c (z_a × z_b)·z_c of joints a, b, c one beyond the other. They vanish for axes that
     always share a plane's directions, such as a first axis followed by parallel ones, or prismatic joints followed by two that
     turn. Where they do not vanish, no counterweights help, and the robot is refused.
 
-    Returns the new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
+    Parameters
+    ----------
+    robot : Robot
+    masses : float or mapping from str to float
+        Mass of all counterweights on a link, kg: a number for all links, or by link name. Lighter ones sit further out.
+    spreads : float or mapping from str to float, optional
+        Standard deviation of their heights along the axis, m; by default such that the moment of inertia about the axis is at
+        most twice what it would be with weights infinitely far apart.
+
+    Returns
+    -------
+    Balancing
+        The new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
     """
     check_amounts(robot, "masses", masses, positive=False)
     check_amounts(robot, "spreads", spreads, positive=True)

@@ -156,7 +156,7 @@ def relative_to(diagonal: Array, dM: Array) -> Array:
         return np.divide(dM, scale, out=np.zeros_like(dM), where=dM != 0)
 
 
-def sampled(robot: Robot, configurations: int, seed: int, tolerance: float = 1.0) -> Array:
+def sampled(robot: Robot, configurations: int, seed: int | np.random.Generator, tolerance: float = 1.0) -> Array:
     """The neutral configuration and ``configurations`` random ones (1 + configurations, nq)."""
     check_robot(robot)
     if not (is_number(configurations) and int(configurations) == configurations and is_number(tolerance)):

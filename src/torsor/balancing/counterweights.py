@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import InertiaRow, Vector3
 from torsor.balancing.conditions import ROUNDING, check_robot, is_real
 from torsor.balancing.reports import BalanceReport, GravityReport
@@ -27,8 +28,8 @@ class Counterweight(NamedTuple):
     position: Vector3
 
 
-@dataclass(frozen=True, eq=False)
-class Balancing:
+@dataclass(frozen=True, eq=False, repr=False)
+class Balancing(Report):
     """A robot with counterweights, which ones, and what `is_balanced` (or `is_gravity_balanced`) says before and after.
 
     True if the robot is balanced after; printed, a table.

@@ -25,15 +25,25 @@ from torsor.model import Robot
 def gravity_counterweights(
     robot: Robot, *, masses: Amounts | None = None, distances: Amounts | None = None
 ) -> Balancing:
-    """Counterweights that make the robot stay where it is left: gravity forces vanish everywhere [LP, (9.84); BSP93, §5].
+    """Robot with counterweights that stays where it is left: gravity forces vanish everywhere [LP, (9.84); BSP93, §5].
 
     The first moment of everything beyond a joint that turns comes to lie on its axis (at the centre of a spherical joint):
     the condition of [BSP93, §5, E000-13] with the first joints included, for axes of any direction. Joints that always turn
     about the vertical, or slide horizontally, need nothing. One that slides against gravity is refused: no mass on its link
-    can hold it. From the tips inwards, each link gets one point mass; give their ``masses`` (kg) or their ``distances`` from
-    the axis (m): a number for all links, or a dict by link name.
+    can hold it. From the tips inwards, each link gets one point mass.
 
-    Returns the new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
+    Parameters
+    ----------
+    robot : Robot
+    masses : float or mapping from str to float, optional
+        Masses of the counterweights, kg: a number for all links, or by link name. Where they sit follows.
+    distances : float or mapping from str to float, optional
+        Their distances from the joint's axis, m, instead. Their masses follow.
+
+    Returns
+    -------
+    Balancing
+        The new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
     """
     check_limits(robot, masses, distances)
     axes = axes_of(robot)

@@ -35,22 +35,39 @@ def least_change_balancing(
     reach: float,
     links: Sequence[str] | None = None,
     configurations: int | None = None,
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
     weight: float = 1e-4,
 ) -> Balancing:
-    """Counterweights within limits that make the mass matrix as constant as they can; for every robot [BSP93, §5].
+    """Robot with counterweights within limits whose mass matrix is as constant as they can make it [BSP93, §5].
 
-    One point mass on each of ``links`` (all by default), at most ``reach`` (m) from the origin of the link's frame, at most
-    ``added_mass`` (kg) together. Minimised is the mean square of ∂M_ij/∂q_k / √(D_i D_j) over the neutral and random
-    ``configurations`` (64 if None, of robots with more than a dozen freedoms fewer, for each has thousands of entries then),
-    D_i the mean of M_ii of the robot as it is: a heavier mass matrix is no excuse. M is linear in the links' inertias [PBP95,
-    §4], so that the mechanics is evaluated once and the search runs on a small matrix, from several starts, fewer for more than
-    a dozen links (SLSQP with exact gradients; needs SciPy). ``weight`` (no unit) is the share of the mean square that may stay
-    if that saves all of ``added_mass``.
+    For every robot: one point mass on each link. Minimised is the mean square of ∂M_ij/∂q_k / √(D_i D_j) over the neutral and
+    random configurations, D_i the mean of M_ii of the robot as it is: a heavier mass matrix is no excuse. M is linear in the
+    links' inertias [PBP95, §4], so that the mechanics is evaluated once and the search runs on a small matrix, from several
+    starts, fewer for more than a dozen links (SLSQP with exact gradients; needs SciPy).
 
-    Returns the new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after,
-    both at these configurations and over the same D. The result is never worse than the robot given: where nothing helps, it
-    has no counterweights.
+    Parameters
+    ----------
+    robot : Robot
+    added_mass : float
+        Mass of all counterweights together at most, kg.
+    reach : float
+        Distance of each from the origin of its link's frame at most, m.
+    links : sequence of str, optional
+        Links that may carry one; all by default.
+    configurations : int, optional
+        Number of random configurations; 64 by default, fewer for robots with more than a dozen freedoms, for each has
+        thousands of entries then.
+    seed : int or numpy.random.Generator
+        For the random configurations and starts.
+    weight : float
+        Share of the mean square that may stay if that saves all of ``added_mass``, no unit.
+
+    Returns
+    -------
+    Balancing
+        The new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after, both
+        at these configurations and over the same D. It is never worse than the robot given: where nothing helps, it has no
+        counterweights.
     """
     chosen = _checked(robot, added_mass, reach, links, weight)
     q = sampled(robot, _enough(robot) if configurations is None else configurations, seed)
@@ -76,7 +93,9 @@ def _enough(robot: Robot) -> int:
     return max(FEWEST, int(MOST * min(1.0, (LARGE / robot.nv) ** 3)))
 
 
-def _search(robot: Robot, chosen: list[int], problem: Problem, seed: int) -> tuple[Counterweight, ...]:
+def _search(
+    robot: Robot, chosen: list[int], problem: Problem, seed: int | np.random.Generator
+) -> tuple[Counterweight, ...]:
     """The best of several starts; negligible counterweights are left out."""
     try:
         optimize = importlib.import_module("scipy.optimize")
@@ -168,7 +187,7 @@ class Problem(NamedTuple):
         return float(residual @ residual + cost), np.concatenate([by_mass, by_place.ravel()])
 
     def bounds(self) -> list[tuple[float, float]]:
-        """Of every number."""
+        """Least and largest value of every number in θ."""
         return [(0.0, 1.0)] * self.size + [(-1.0, 1.0)] * (3 * self.size)
 
     def constraints(self) -> list[dict[str, Any]]:
@@ -196,7 +215,7 @@ class Problem(NamedTuple):
         return masses, places * np.minimum(1.0, self.reach / np.maximum(lengths, 1e-300))
 
 
-def starts(problem: Problem, seed: int) -> list[Array]:
+def starts(problem: Problem, seed: int | np.random.Generator) -> list[Array]:
     """Vectors θ from which to search: many, for there are many local minima; fewer for large robots. Greedy ones first."""
     generator, share = np.random.default_rng(seed), effort(problem)
     greedy, scattered = max(min(GREEDY, 2), int(share * GREEDY)), int(share * RANDOM)

@@ -45,13 +45,26 @@ class OperationCount(NamedTuple):
 
 @explained
 def count_operations(
-    formulation: str | Callable[..., Any], robot: Robot | int, level: str = "literal"
+    formulation: str | Callable[..., Any], robot: Robot | int, *, level: str = "literal"
 ) -> OperationCount:
-    """Operations of a formulation for one state of a robot, or of a general chain of so many revolute joints.
+    """Number of operations of a formulation for one state of a robot, or of a general chain of revolute joints.
 
-    ``formulation``: a name in `torsor.papers.formulations.FORMULATIONS`, one of its functions, or any function of
-    (robot, q, v, a), whose data are then the robot's parameters. ``level``: "literal", "structural" or "simplified". Loads,
-    armature and friction are the same for all formulations and only counted in the last [Sil81, §1.2–§1.4].
+    Loads, armature and friction are the same for all formulations and only counted in the last level [Sil81, §1.2–§1.4].
+
+    Parameters
+    ----------
+    formulation : str or callable
+        A name in `torsor.papers.formulations.FORMULATIONS`, one of its functions, or any function of (robot, q, v, a), whose
+        data are then the robot's parameters.
+    robot : Robot or int
+        A robot, or the number of links of a general chain.
+    level : str
+        "literal": as written; "structural": zeros and ones of the data are skipped; "simplified": what the compiler leaves.
+
+    Returns
+    -------
+    OperationCount
+        Multiplications, additions and others.
     """
     if level not in LEVELS:
         raise unknown_name("counting", "level", level, LEVELS, ", ".join(LEVELS))
@@ -68,11 +81,26 @@ def count_operations(
 
 @explained
 def count_table(
-    names: str | Iterable[str] = tuple(FORMULATIONS), links: Iterable[int] = range(1, 11), level: str = "literal"
+    names: str | Iterable[str] = tuple(FORMULATIONS), *, links: Iterable[int] = range(1, 11), level: str = "literal"
 ) -> dict[str, dict[int, OperationCount]]:
-    """Counts of formulations by name and number of links [Sil81, §1.4]."""
+    """Counts of formulations by name and number of links [Sil81, §1.4].
+
+    Parameters
+    ----------
+    names : str or iterable of str
+        Names in `torsor.papers.formulations.FORMULATIONS`; all of them by default.
+    links : iterable of int
+        Numbers of links of the general chains.
+    level : str
+        "literal", "structural" or "simplified", as in `count_operations`.
+
+    Returns
+    -------
+    dict
+        For each name a dict from the number of links to the `OperationCount`.
+    """
     links, names = tuple(links), (names,) if isinstance(names, str) else tuple(names)
-    return {name: {n: count_operations(name, n, level) for n in links} for name in names}
+    return {name: {n: count_operations(name, n, level=level) for n in links} for name in names}
 
 
 class Polynomial(NamedTuple):
@@ -91,7 +119,7 @@ class Polynomial(NamedTuple):
         return self.coefficients[-1]
 
     def __call__(self, n: int | Fraction) -> Fraction:
-        """Its value."""
+        """Value at n."""
         return sum((c * Fraction(n) ** k for k, c in enumerate(self.coefficients)), Fraction(0))
 
     def __str__(self) -> str:
@@ -106,10 +134,22 @@ class Polynomial(NamedTuple):
 
 @explained
 def count_polynomial(counts: Mapping[int, int]) -> Polynomial:
-    """The polynomial of lowest degree through counts by number of links, exactly.
+    """Polynomial of lowest degree that goes through all counts, exactly.
 
-    At least one count must be left over to confirm it; if none is, the counts follow no polynomial (the first links may be
-    special: leave them out) or are too few.
+    Parameters
+    ----------
+    counts : mapping from int to int
+        For each number of links the count. At least one must be left over to confirm the polynomial.
+
+    Returns
+    -------
+    Polynomial
+        With rational coefficients; ``str`` writes it as "125n − 24".
+
+    Raises
+    ------
+    ArgumentError
+        If the counts follow no polynomial (the first links may be special: leave them out) or are too few.
     """
     points = [(Fraction(n), Fraction(count)) for n, count in counts.items()]
     for size in range(1, len(points)):

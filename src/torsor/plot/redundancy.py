@@ -120,11 +120,11 @@ MARKERS = ("o", "s", "^", "D", "v")
 def path_drift(
     drifts: PathDrift | Sequence[PathDrift], *, labels: Sequence[str] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """The largest displacement of a joint after each loop of a closed path, one line for each lift [Alt04, §III.B, E004-14].
+    """The largest displacement of a joint after each round of a closed path, one line for each lift [Alt04, §III.B, E004-14].
 
     ``drifts``: what `torsor.redundancy.closed_path_drift` has measured, with displacements (k, nv), rad or m.
     ``labels``: one text for each
-    (the name of the lift if None). A repeatable lift stays at zero. ``ax``: new if None. Returns the Axes, loops and rad or m.
+    (the name of the lift if None). A repeatable lift stays at zero. ``ax``: new if None. Returns the Axes, rounds and rad or m.
     """
     all_of_them = [drifts] if isinstance(drifts, PathDrift) else list(drifts)
     texts = [f"{drift.lift} lift" for drift in all_of_them] if labels is None else list(labels)
@@ -134,7 +134,7 @@ def path_drift(
     handles = []
     for k, (drift, text) in enumerate(zip(all_of_them, texts, strict=True)):
         handles += ax.plot(
-            np.arange(drift.loops + 1),
+            np.arange(len(drift.drift)),
             np.max(np.abs(drift.drift), axis=-1),
             color=COLOURS[k % len(COLOURS)],
             marker=MARKERS[k % len(MARKERS)],
@@ -144,7 +144,7 @@ def path_drift(
             gid=f"drift {k}",
         )
     ax.locator_params(axis="x", integer=True)
-    ax.set_xlabel("loops of the task")
+    ax.set_xlabel("rounds of the path")
     units = {unit for drift in all_of_them for unit in (drift.units or ("rad", "m"))}
     ax.set_ylabel(f"largest displacement of a joint ({' or '.join(sorted(units, reverse=True))})")
     ax.spines[["top", "right"]].set_visible(False)
