@@ -59,7 +59,7 @@ ALLOWED = {
     "symbolic": EQUATIONS | {"compiler"},
     "papers": FUNCTIONS | {"_reports", "tasks"},
     # What people look at and type
-    "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
+    "plot": FUNCTIONS | {"_reports", "tasks", "motion", "redundancy", "balancing", "papers"},
     "verification": BASE | {"functions", "adapters"},
     "cli": BASE | {"compiler", "functions", "papers", "plot", "symbolic", "verification", "__version__", "get_threads"},
     "__main__": {"cli"},

@@ -452,7 +452,7 @@ def test_the_gap_is_between_what_counts_and_what_does_not():
 def test_wrong_arguments_are_named():
     arm = torsor.robots.planar2r()
     with pytest.raises(torsor.TorsorError, match="`method` must be"):
-        torsor.identification.base_parameters(arm, "symbolic")
+        torsor.identification.base_parameters(arm, method="symbolic")
     with pytest.raises(torsor.TorsorError, match="`tolerance` must be a number between 0 and 1, got 0"):
         torsor.identification.base_parameters(arm, tolerance=0.0)
     for wrong in ("a", None, [1e-5]):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from torsor import lie
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Vector3, Wrench
 from torsor.border import explained
 from torsor.errors import ModelError
@@ -44,7 +46,8 @@ _NOTHING = 1e-9  # of the largest of its kind: what is smaller is not drawn
 _LENGTHS = {"force": 0.55, "moment": 0.38, "velocity": 0.33}  # the longest arrow of each kind, of the link's size
 
 
-class FreeBody(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class FreeBody(Report):
     """A link cut free: ``twist`` V_i (6,), rad/s, m/s, ``loads``, and their sum (6,), N·m, N, all in the link's frame.
 
     The sum is the rate of momentum G_i V̇_i − ad(V_i)ᵀ G_i V_i [LP, (9.42)]. ``axes``: where it is drawn.
@@ -77,14 +80,32 @@ def free_body_diagram(
     ax: Axes | None = None,
     table: bool = True,
 ) -> FreeBody:
-    """The wrenches on one link of a moving robot, as arrows and as a table of numbers [LP, Fig. 9.1, (9.42)].
+    """Picture of the wrenches on one link of a moving robot, of one state only [LP, Fig. 9.1, (9.42)].
 
-    ``q`` (nq,), rad or m; ``v``, ``a`` (nv,), rad, m, s (zero if None); ``link`` by name or number from 1; ``wrenches``: frame
-    name → (6,), N·m, N, what the environment does to the robot there, in that frame. Drawn in base axes: the frame {i},
-    its twist V_i = (ω_i, v_i), the wrench F_i = (m_i, f_i) through joint i, −F_c of each link c it carries, its weight,
-    and wrenches from outside. Forces are arrows where they act; moments, about the point where the force acts, have
-    double heads; so has ω. The ``table`` lists the terms of (9.42): all about the origin and in the axes of frame {i}, so
-    that rows add up. Returns the Axes (in m) and the numbers.
+    Arrows, and a table of numbers. Drawn in base axes: the frame {i}, its twist V_i = (ω_i, v_i), the wrench F_i = (m_i, f_i)
+    through joint i, −F_c of each link c it carries, its weight, and wrenches from outside. Forces are arrows where they act;
+    moments, about the point where the force acts, have double heads; so has ω.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    v, a : (nv,) array, optional
+        Velocity and acceleration, rad, m, s; zero by default.
+    link : str or int
+        Name of the link, or its number from 1.
+    wrenches : mapping from str to (6,) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m and N.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+    table : bool
+        Whether the terms of (9.42) are listed: all about the origin and in the axes of frame {i}, so that rows add up.
+
+    Returns
+    -------
+    FreeBody
+        The Axes, in m, and the numbers.
     """
     state = (
         one_configuration(robot, q),

@@ -30,12 +30,31 @@ def paths(
     colours: Sequence[str] = (INK,),
     linewidth: float = 1.4,
 ) -> Axes:
-    """Curves q(t) over the plane of two joints: geodesics [Alt04, (6), (7)], simulated motions, plans.
+    """Picture of curves q(t) over two joints: geodesics [Alt04, (6), (7)], simulated motions, plans.
 
-    ``curves``: one curve or a list, each an array (k, nq), rad or m, several in one array (..., k, nq), or an object with
-    such an array as ``q`` (a `torsor.Trajectory`). ``joints`` as in `curvature_map`, into whose Axes they may be drawn
-    (``ax``). A ring marks the start, a disk the end. A joint without limits turns on where it leaves the map: at ±π the
-    line is cut. ``labels``: one text for each curve; ``colours`` are used in turn. Returns the Axes, rad or m.
+    A ring marks the start, a disk the end. A joint without limits turns on where it leaves the map: at ±π the line is cut.
+
+    Parameters
+    ----------
+    robot : Robot
+    curves : (k, nq) array, or several
+        One curve or a list, rad or m; several in one array (..., k, nq); or an object with such an array as ``q``, a
+        `torsor.Trajectory` for instance.
+    joints : pair of str or int
+        As in `curvature_map`, into whose Axes they may be drawn.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+    labels : sequence of str, optional
+        One text for each curve.
+    colours : sequence of str
+        Used in turn.
+    linewidth : float
+        In printer's points.
+
+    Returns
+    -------
+    Axes
+        Of the two joints, rad or m.
     """
     plane = joint_plane(robot, joints)
     lines = _curves(robot, curves)

@@ -42,14 +42,30 @@ def planar_mechanism(
     notation: bool = True,
     counterweights: Iterable[Counterweight] = (),
 ) -> Axes:
-    """A planar robot at ``q`` (nq,), rad or m (neutral if None), seen along its joint axes [BSP93, Fig. 2].
+    """Picture of a planar robot, seen along its joint axes, of one state only [BSP93, Fig. 2].
 
-    Revolute joints are circles, prismatic ones squares, centres of mass quartered disks. ``notation`` adds, numbered from
+    Revolute joints are circles, prismatic ones squares, centres of mass quartered disks. The notation is, numbered from
     1, the frames k̄ (at joint k) and k (at the centre of mass of link k), the vectors p_k̄k from joint k to the centre of
     mass of link k, and d_k from joint k to joint k + 1 (d_k,c to joint c where a link carries several), the d_k of the
     balancing condition m_k p_k̄k + (Σ_{j>k} m_j) d_k = 0, k = 2 … n [BSP93, §5, E000-13, E000-14].
-    ``counterweights``: (link name, mass in kg, position (3,) in the link's frame, m) of bodies to show. Gravity points down
-    the page if it acts in the plane. Returns the Axes, in m.
+    Gravity points down the page if it acts in the plane.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+    notation : bool
+        Whether frames and vectors are drawn with their names.
+    counterweights : iterable of (str, float, (3,) array)
+        Bodies to show: name of the link, mass in kg, position in the link's frame, m.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
     q = one_configuration(robot, q)
     skeleton = skeleton_of(robot, q)

@@ -86,12 +86,26 @@ def equivalent_ellipsoid(robot: Robot, link: str) -> Ellipsoid:
 def mobility_ellipsoid(
     robot: Robot, q: ConfigurationVector | None = None, frame: str | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """The ellipsoid of J M⁻¹ Jᵀ at a frame's origin, on the mechanism: long where the robot is light [LP, (9.95)–(9.99)].
+    """Picture of the ellipsoid of J M⁻¹ Jᵀ at a frame's origin, of one state only [LP, (9.95)–(9.99)].
 
-    ``q`` (nq,), rad or m (neutral if None); ``frame`` is the last named frame of the last link if None. The surface holds
-    the velocities (also: the accelerations from rest) that joint motions of vᵀ M v = 1 J (torques of τᵀ M⁻¹ τ = 1) give to
-    the frame's origin. Along each principal axis stands the mass in kg that a push there would feel, the inverse of the
-    eigenvalue. Scaled to be seen. Returns the Axes, in m.
+    Drawn on the mechanism, long where the robot is light. The surface holds the velocities (also: the accelerations from rest)
+    that joint motions of vᵀ M v = 1 J (torques of τᵀ M⁻¹ τ = 1) give to the frame's origin. Along each principal axis stands
+    the mass in kg that a push there would feel, the inverse of the eigenvalue. Scaled to be seen.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    frame : str, optional
+        Name of the frame; the last named frame of the last link by default.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
     q = one_configuration(robot, q)
     frame = tip_frame(robot) if frame is None else frame
@@ -163,11 +177,24 @@ def _origin(robot: Robot, skeleton: Skeleton, frame: str) -> Vector3:
 
 @explained
 def link_inertia_ellipsoids(robot: Robot, q: ConfigurationVector | None = None, *, ax: Axes | None = None) -> Axes:
-    """Each link as the solid ellipsoid with its mass, centre of mass and inertia, at ``q`` (nq,), rad or m [BSP93, §3.1].
+    """Picture of each link as the solid ellipsoid with its mass and inertia, of one state only [BSP93, §3.1].
 
     Semi-axes a_k = √(5 J_kk / m) in m, with J the second moment about the centre of mass [Sil81, (2.11)], true to scale:
     a link whose ellipsoid is much larger than its body has wrong inertia. Links whose inertia no real body can have
-    are drawn in another colour. Returns the Axes, in m.
+    are drawn in another colour.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
     q = one_configuration(robot, q)
     ax = space_axes(ax, gravity=robot.gravity)
@@ -216,12 +243,28 @@ def manipulability_ellipsoid(
     bounded: str = "velocity",
     ax: Axes | None = None,
 ) -> Axes:
-    """The manipulability ellipsoid of a frame's origin, on the mechanism: long where the robot moves it easily [Yos85].
+    """Picture of the manipulability ellipsoid of a frame's origin, of one state only [Yos85].
 
-    ``q`` (nq,), rad or m (neutral if None); ``frame`` is the last named frame of the last link if None, and may be a task of one
-    to three linear rows of a frame: `position_task` with some rows is drawn as an ellipse or line along these. ``bounded`` as for
-    `torsor.tasks.manipulability_ellipsoid`: "velocity", "energy" or "force". At each axis stands its half length, m/s or m/s².
-    Scaled to be seen. Returns the Axes, in m.
+    Drawn on the mechanism, long where the robot moves the frame easily. At each axis stands its half length, m/s or m/s².
+    Scaled to be seen.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    frame : str or Task, optional
+        The last named frame of the last link by default. It may be a task of one to three linear rows of a frame: a
+        `torsor.position_task` with some rows is drawn as an ellipse or line along these.
+    bounded : str
+        "velocity", "energy" or "force", as for `torsor.tasks.manipulability_ellipsoid`.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
     q = one_configuration(robot, q)
     frame = tip_frame(robot) if frame is None else frame
@@ -269,12 +312,29 @@ def mass_matrix_ellipse(
     ax: Axes | None = None,
     colour: str = BLUE,
 ) -> Axes:
-    """Ellipses vᵀ M(q) v = 1 J over the plane of two joints, where v moves these two alone [BSP93, (8); PBP95, (65)].
+    """Picture of ellipses vᵀ M(q) v = 1 J over two joints, where v moves these two alone [BSP93, (8); PBP95, (65)].
 
-    ``joints``: two joints with one degree of freedom, by name or position in `robot.coordinates`; the others stay as in
-    ``q`` (nq,), rad or m (neutral if None). At ``resolution`` × ``resolution`` points, all to one scale: where ellipses are
-    large the robot is light, where they all are equal the metric M is flat in these coordinates. The title states how many
-    seconds of motion are drawn. Returns the Axes, rad or m.
+    All to one scale: where ellipses are large the robot is light, where they all are equal the metric M is flat in these
+    coordinates. The title states how many seconds of motion are drawn.
+
+    Parameters
+    ----------
+    robot : Robot
+    joints : pair of str or int
+        Two joints with one degree of freedom, by name or position in `robot.coordinates`.
+    q : (nq,) array, optional
+        Configuration of the other joints, rad or m; neutral by default.
+    resolution : int
+        Ellipses along each axis.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+    colour : str
+        Of the ellipses.
+
+    Returns
+    -------
+    Axes
+        Of the two joints, rad or m.
     """
     plane = joint_plane(robot, joints)
     check_resolution(resolution)

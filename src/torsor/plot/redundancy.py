@@ -41,13 +41,25 @@ STILL = 1e-6  # m: what a point that does not move may move by
 
 @explained
 def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax: Axes | None = None) -> Axes:
-    """Skeletons of a robot at several configurations of a self-motion, and the ways of its joints [Alt04, §II.B].
+    """Picture of a robot at several configurations of a self-motion, and of the ways of its joints [Alt04, §II.B].
 
-    ``motion``: a `torsor.redundancy.SelfMotion`, or configurations (k, nq), rad or m. ``shown`` of them are drawn,
-    evenly along the
-    samples, from blue at the first to orange at the last; thin lines are the ways of all joint centres. Triads are the named
-    frames at the first configuration, with names at those whose origin does not move. ``ax`` must be 3-D; a new one is made if
-    None. Returns the Axes, in m.
+    From blue at the first to orange at the last; thin lines are the ways of all joint centres. Triads are the named frames at
+    the first configuration, with names at those whose origin does not move.
+
+    Parameters
+    ----------
+    robot : Robot
+    motion : SelfMotion or (k, nq) array
+        What `torsor.redundancy.self_motion` has found, or configurations, rad or m.
+    shown : int
+        How many configurations are drawn, evenly along the samples.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
     q = np.asarray(getattr(motion, "q", motion), float)
     q = q.reshape(-1, q.shape[-1]) if q.ndim == 3 else q
@@ -120,11 +132,23 @@ MARKERS = ("o", "s", "^", "D", "v")
 def path_drift(
     drifts: PathDrift | Sequence[PathDrift], *, labels: Sequence[str] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """The largest displacement of a joint after each round of a closed path, one line for each lift [Alt04, §III.B, E004-14].
+    """Picture of how far joints drift with each round of a closed path, a line for each lift [Alt04, §III.B, E004-14].
 
-    ``drifts``: what `torsor.redundancy.closed_path_drift` has measured, with displacements (k, nv), rad or m.
-    ``labels``: one text for each
-    (the name of the lift if None). A repeatable lift stays at zero. ``ax``: new if None. Returns the Axes, rounds and rad or m.
+    Shown is the largest displacement of a joint after each round. A repeatable lift stays at zero.
+
+    Parameters
+    ----------
+    drifts : PathDrift or sequence of PathDrift
+        What `torsor.redundancy.closed_path_drift` has measured, with displacements (k, nv), rad or m.
+    labels : sequence of str, optional
+        One text for each; the name of the lift by default.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        Rounds, and rad or m.
     """
     all_of_them = [drifts] if isinstance(drifts, PathDrift) else list(drifts)
     texts = [f"{drift.lift} lift" for drift in all_of_them] if labels is None else list(labels)
