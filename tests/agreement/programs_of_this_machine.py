@@ -101,7 +101,7 @@ def main(extent):
         if robot.n > 1:
             print(path.name, "locked", robot.lock({robot.coordinates[-1]: 0.3}).digest)
     for formulation in ("park_structured", "luh_walker_paul", "kool", "hollerbach_4x4"):
-        print(formulation, *(count_operations(formulation, robot, "simplified") for robot in (6, ARMS["ur5"])))
+        print(formulation, *(count_operations(formulation, robot, level="simplified") for robot in (6, ARMS["ur5"])))
     with tempfile.TemporaryDirectory() as folder:
         for robot in (ARMS["ur5"], SMALL["planar2r"]):
             torsor.compile(torsor.inverse_dynamics, robot).to_c(Path(folder) / f"{robot.name}_torques.c")

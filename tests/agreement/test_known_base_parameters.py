@@ -32,7 +32,7 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_well_known_robots_have_the_published_number(name, method):
     robot, count = COUNTS[name]
-    assert torsor.identification.base_parameters(robot, method).count == count
+    assert torsor.identification.base_parameters(robot, method=method).count == count
 
 
 def test_a_planar_arm_regroups_as_in_the_textbook():
@@ -66,7 +66,7 @@ def test_the_rules_for_a_revolute_joint_about_z():
 @pytest.mark.parametrize("name, floating, count", [("talos32", False, 206), ("talos38_floating", True, 234)])
 def test_a_humanoid_by_both_methods(name, floating, count):
     robot = torsor.load(FILES / f"{name}.urdf", base="floating" if floating else "fixed")
-    one, other = (torsor.identification.base_parameters(robot, method) for method in ("structural", "numerical"))
+    one, other = (torsor.identification.base_parameters(robot, method=method) for method in ("structural", "numerical"))
     assert one.count == count
     assert one.columns.tolist() == other.columns.tolist()
     np.testing.assert_allclose(one.matrix, other.matrix, atol=1e-11)

@@ -40,7 +40,7 @@ def golden(key):
 
 
 def counted(name, links, level="literal"):
-    return {n: count_operations(name, n, level)[:2] for n in links}
+    return {n: count_operations(name, n, level=level)[:2] for n in links}
 
 
 @pytest.mark.parametrize("name", DENSE)
@@ -66,7 +66,7 @@ def test_structural_counts_are_the_golden_ones(name):
 
 def test_structural_count_of_the_literal_form():
     """42,958 and 32,646 for six links in the catalogue of counts, less the same (3n² + n)/2 = 57."""
-    assert count_operations("uicker_kahn", 6, "structural")[:2] == (42_958 - 57, 32_646)
+    assert count_operations("uicker_kahn", 6, level="structural")[:2] == (42_958 - 57, 32_646)
 
 
 POLYNOMIALS = {
@@ -118,17 +118,17 @@ def test_what_silver_says_of_six_links():
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_each_level_shows_more_zeros(name):
     """Structural never above literal. The simplified count includes making the transforms, so it stands apart."""
-    literal, structural = count_operations(name, 3), count_operations(name, 3, "structural")
+    literal, structural = count_operations(name, 3), count_operations(name, 3, level="structural")
     assert structural.multiplications <= literal.multiplications
     assert structural.additions <= literal.additions
-    assert min(count_operations(name, 3, "simplified")) > 0
+    assert min(count_operations(name, 3, level="simplified")) > 0
 
 
 @pytest.mark.parametrize("name", ["hollerbach_4x4", "luh_walker_paul", "silver", "kool"])
 def test_trees_with_all_screws_can_be_counted(name):
     robot = torsor.robots.random_tree(5, seed=2, kinds=("revolute", "prismatic", "helical"))
     for level in ("literal", "structural", "simplified"):
-        assert count_operations(FORMULATIONS[name].function, robot, level).multiplications > 0
+        assert count_operations(FORMULATIONS[name].function, robot, level=level).multiplications > 0
 
 
 def test_any_function_can_be_counted():
@@ -138,7 +138,7 @@ def test_any_function_can_be_counted():
         return torsor.inverse_dynamics(robot, q, 0.0 * v, 0.0 * a)
 
     robot = torsor.robots.ur5()
-    counts = [count_operations(weight, robot, level) for level in ("literal", "structural", "simplified")]
+    counts = [count_operations(weight, robot, level=level) for level in ("literal", "structural", "simplified")]
     assert counts[0].multiplications > counts[1].multiplications >= counts[2].multiplications > 0
 
 
@@ -165,7 +165,7 @@ def test_unknown_names_are_refused():
     with pytest.raises(UnknownName, match="nearest: 'luh_walker_paul'"):
         count_operations("luh_walker", 6)
     with pytest.raises(UnknownName, match="literal, structural, simplified"):
-        count_operations("silver", 6, "dense")
+        count_operations("silver", 6, level="dense")
     with pytest.raises(torsor.ModelError, match=r"torsor\.inverse_dynamics"):
         count_operations("silver", torsor.robots.random_tree(2, seed=0, kinds=("free",)))
 

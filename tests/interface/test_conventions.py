@@ -66,7 +66,7 @@ def test_an_external_wrench_is_done_to_the_robot():
     assert torsor.inverse_dynamics(robot, [0.0], [0.0], [0.0], {"body": [0, 0, 0, 3, 0, 0]})[0] == -3.0
     assert torsor.forward_dynamics(robot, [0.0], [0.0], [0.0], {"body": [0, 0, 0, 3, 0, 0]})[0] == 1.5
     a = torsor.papers.joint_acceleration(
-        robot.with_frame("tip", "body", np.eye(4)), [0.0], [0.0], [0.0], [0, 0, 0, 3, 0, 0]
+        robot.with_frame("tip", "body", np.eye(4)), [0.0], [0.0], [0.0], F_tip=[0, 0, 0, 3, 0, 0]
     )
     assert a[0] == -1.5  # the book's F_tip is what the tip does
 

@@ -1,5 +1,6 @@
 """What redundancy refuses or answers at its borders: open loops, rows that are no function, metrics, limits, singular starts."""
 
+import html
 import itertools
 
 import numpy as np
@@ -440,6 +441,20 @@ def test_batches_and_nothing_are_refused_in_words(call, message):
         call()
 
 
+def test_altafinis_equation_takes_the_frame_before_the_forces():
+    v, tau = np.ones(7), np.ones(7)
+    assert torsor.papers.altafini_workspace_acceleration(PANDA, PANDA_Q, v, "hand_tcp", tau).shape == (6,)
+    with pytest.raises(torsor.TorsorError, match=r"altafini_workspace_acceleration"):
+        torsor.papers.altafini_workspace_acceleration(PANDA, PANDA_Q, v, tau, "hand_tcp")
+
+
+def test_the_report_on_altafinis_equation_says_what_it_leaves_out():
+    report = torsor.papers.altafini_equation_report(PANDA, PANDA_Q, "hand_tcp")
+    assert report.robot is PANDA and not report.applies
+    assert str(report).startswith("Altafini's equation (18) does not hold for 'hand_tcp' of robot 'panda'")
+    assert "\n" not in repr(report) and report._repr_html_() == f"<pre>{html.escape(str(report))}</pre>"
+
+
 def test_the_defect_of_altafinis_equation_bounds_all_its_errors():
     """Its error is a quadratic form of v: over all of unit energy at most nv times that of the pairs of a basis."""
     arm = PANDA.with_gravity((0.0, 0.0, 0.0))
@@ -447,7 +462,7 @@ def test_the_defect_of_altafinis_equation_bounds_all_its_errors():
     v = np.random.default_rng(0).normal(size=(200, 7))
     v /= np.sqrt(2 * torsor.kinetic_energy(arm, PANDA_Q, v))[:, None]
     none = np.zeros((200, 7))
-    printed = torsor.papers.altafini_workspace_acceleration(arm, PANDA_Q, v, none, "hand_tcp")
+    printed = torsor.papers.altafini_workspace_acceleration(arm, PANDA_Q, v, "hand_tcp", none)
     friction = torsor.tasks.workspace_acceleration(arm, PANDA_Q, v, "hand_tcp", none + torsor.friction_forces(arm, v))
     errors = np.linalg.norm(friction - printed, axis=-1)
     assert 0.1 * defect < errors.max() < 7 * defect

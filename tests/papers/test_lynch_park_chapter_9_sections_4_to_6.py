@@ -316,7 +316,7 @@ def test_9_89_get_joint_accel(chain, state, rng):
     right = tau - chain.torques(q, v, 0.0 * a) - tip_jacobian(chain, q).T @ F_tip
     expected = np.linalg.solve(chain.mass_matrix(q), right)
     # 1e-11: solving multiplies rounding by the condition number of M, < 1e2
-    assert_close(torsor.papers.joint_acceleration(chain.robot, q, v, tau, F_tip), expected, 1e-11)
+    assert_close(torsor.papers.joint_acceleration(chain.robot, q, v, tau, F_tip=F_tip), expected, 1e-11)
     assert_close(torsor.forward_dynamics(chain.robot, q, v, tau, {"tip": -F_tip}), expected, 1e-11)
 
 

@@ -692,3 +692,27 @@ ARM = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 1.0, 1.0])
 def test_mistakes_are_named(call, message):
     with pytest.raises(torsor.TorsorError, match=message):
         call()
+
+
+def test_a_generator_is_as_good_a_seed_as_a_number():
+    arm = torsor.robots.planar2r()
+    for found in (is_balanced, is_gravity_balanced):
+        one, other = (found(arm, seed=np.random.default_rng(3)) for _ in range(2))
+        assert one.largest == other.largest == found(arm, seed=3).largest
+    source = np.random.default_rng(3)  # every robot of a scan is asked at the same configurations
+    assert np.ptp(design_scan(lambda _: arm, [1, 2, 3], seed=source).rms) == 0.0
+    one, other = (
+        least_change_balancing(arm, added_mass=1.0, reach=0.2, configurations=4, seed=np.random.default_rng(3))
+        for _ in range(2)
+    )
+    assert one.after.rms == other.after.rms
+
+
+def test_reports_hold_the_robot_and_show_themselves_on_one_line():
+    arm = torsor.robots.planar2r()
+    balanced = planar_counterweights(arm, masses=1.0)
+    for report in (is_balanced(arm), is_gravity_balanced(arm), balanced, design_scan(two_links, [0.4, 0.5])):
+        assert "\n" not in repr(report) and "array([" not in repr(report)
+        assert report._repr_html_().startswith("<pre>")
+    assert balanced.before.robot is arm and balanced.after.robot is balanced.robot
+    assert is_gravity_balanced(arm).robot is arm

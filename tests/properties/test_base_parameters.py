@@ -79,8 +79,8 @@ def test_there_are_as_many_as_the_rank_of_the_regressor(robot):
 @given(geometries())
 def test_both_methods_find_the_same(robot):
     one, other = (
-        torsor.identification.base_parameters(robot, "structural"),
-        torsor.identification.base_parameters(robot, "numerical"),
+        torsor.identification.base_parameters(robot, method="structural"),
+        torsor.identification.base_parameters(robot, method="numerical"),
     )
     assert one.structural and not other.structural
     assert one.columns.tolist() == other.columns.tolist()
@@ -278,7 +278,7 @@ def test_the_table_has_a_line_for_each_and_the_reasons():
     assert "link_1 only turns about a fixed axis (its z\naxis), along which gravity pulls" in text
     assert max(map(len, text.splitlines())) <= 120
     assert repr(base) == "<BaseParameters of robot 'iiwa': 43 of 70 inertial parameters, structural>"
-    numerical = str(torsor.identification.base_parameters(arm, "numerical"))
+    numerical = str(torsor.identification.base_parameters(arm, method="numerical"))
     assert "from the rank of the regressor at random states (singular values fall from" in numerical.replace("\n", " ")
 
 
@@ -312,7 +312,7 @@ def test_mimic_joints_go_the_numerical_way():
     assert [str(g) for g in base.groupings] == ["Izz_1 + Izz_2 + Izz_3", "m_2 + m_3", "mcx_2 − mcx_3", "mcy_2 − mcy_3"]
     assert base.unidentifiable[0].reason == "it does no work in any motion of palm"
     with pytest.raises(torsor.ModelError, match=r"'right' of robot 'gripper' follow others.*method=\"numerical\""):
-        torsor.identification.base_parameters(gripper(), "structural")
+        torsor.identification.base_parameters(gripper(), method="structural")
 
 
 @settings(max_examples=10)
@@ -340,7 +340,9 @@ def test_angles_of_a_file_that_are_almost_right_are_taken_for_right():
     assert base.columns.tolist() == torsor.identification.base_parameters(leaning(0.0)).columns.tolist()
     assert "were taken for zero" in str(base)
     assert base.gap.ratio > 1e3
-    assert torsor.identification.base_parameters(base.robot, "numerical").columns.tolist() == base.columns.tolist()
+    assert (
+        torsor.identification.base_parameters(base.robot, method="numerical").columns.tolist() == base.columns.tolist()
+    )
     assert (
         torsor.identification.base_parameters(leaning(3.7e-6), tolerance=1e-9).count
         == torsor.identification.base_parameters(leaning(0.1)).count
@@ -356,17 +358,17 @@ def test_angles_of_a_file_that_are_almost_right_are_taken_for_right():
 @pytest.mark.parametrize(("method", "tolerance"), [("structural", 2.5e-3), ("numerical", 1.3e-3)])
 def test_a_close_decision_is_warned_of(method, tolerance):
     with pytest.warns(torsor.ModelWarning, match="that is a close decision"):
-        torsor.identification.base_parameters(leaning(8e-4), method, tolerance=tolerance)
+        torsor.identification.base_parameters(leaning(8e-4), method=method, tolerance=tolerance)
 
 
 @pytest.mark.parametrize("method", ["structural", "numerical"])
 @pytest.mark.parametrize(("angle", "counts"), [(1.02e-5, (45, 43)), (9.8e-6, (43, 45))])
 def test_a_value_near_the_tolerance_that_decides_is_warned_of(method, angle, counts):
     """Whichever side it is on, though all else is far away; and the tolerance that is advised decides otherwise."""
-    exact = torsor.identification.base_parameters(leaning(angle), method, tolerance=1e-9)
+    exact = torsor.identification.base_parameters(leaning(angle), method=method, tolerance=1e-9)
     tolerance = 1e-5 * exact.gap.kept / angle  # the methods have measures of their own
     with pytest.warns(torsor.ModelWarning) as said:
-        base = torsor.identification.base_parameters(leaning(angle), method, tolerance=tolerance)
+        base = torsor.identification.base_parameters(leaning(angle), method=method, tolerance=tolerance)
     (text,) = [str(one.message) for one in said]
     found = re.search(
         r"value at (\S+) times the tolerance .* between (\d+) base .* and (\d+): pass tolerance=(\S+) for", text
@@ -378,9 +380,9 @@ def test_a_value_near_the_tolerance_that_decides_is_warned_of(method, angle, cou
     assert int(found[2]) == base.count
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", torsor.ModelWarning)
-        assert torsor.identification.base_parameters(leaning(angle), method, tolerance=float(found[4])).count == int(
-            found[3]
-        )
+        assert torsor.identification.base_parameters(
+            leaning(angle), method=method, tolerance=float(found[4])
+        ).count == int(found[3])
 
 
 @given(geometries())
@@ -450,7 +452,7 @@ def test_the_gap_is_between_what_counts_and_what_does_not():
 def test_wrong_arguments_are_named():
     arm = torsor.robots.planar2r()
     with pytest.raises(torsor.TorsorError, match="`method` must be"):
-        torsor.identification.base_parameters(arm, "symbolic")
+        torsor.identification.base_parameters(arm, method="symbolic")
     with pytest.raises(torsor.TorsorError, match="`tolerance` must be a number between 0 and 1, got 0"):
         torsor.identification.base_parameters(arm, tolerance=0.0)
     for wrong in ("a", None, [1e-5]):
@@ -484,3 +486,16 @@ def test_the_result_cannot_be_changed():
         base.matrix[0, 0] = 1.0
     with pytest.raises(AttributeError):
         base.method = "other"
+
+
+def test_a_generator_is_as_good_a_seed_as_a_number():
+    arm = torsor.robots.panda()
+    one, other = (
+        torsor.identification.base_parameters(arm, method="numerical", seed=np.random.default_rng(3)) for _ in range(2)
+    )
+    assert one.columns.tolist() == other.columns.tolist() and np.array_equal(one.matrix, other.matrix)
+
+
+def test_base_parameters_show_themselves_in_notebooks():
+    base = torsor.identification.base_parameters(torsor.robots.planar2r())
+    assert "\n" not in repr(base) and base._repr_html_().startswith("<pre>6 base parameters")

@@ -450,7 +450,7 @@ def test_altafinis_equation_holds_for_a_free_body_of_unit_inertia_and_not_for_an
     robot = torsor.assemble(joints, gravity=(0.0, 0.0, 0.0))  # seven freedoms: redundant for the pose of the body
     q, v, tau = torsor.random_state(robot, seed=2)
     assert torsor.papers.altafini_equation_report(robot, q, "body").applies
-    printed = torsor.papers.altafini_workspace_acceleration(robot, q, v, tau, "body")
+    printed = torsor.papers.altafini_workspace_acceleration(robot, q, v, "body", tau)
     np.testing.assert_allclose(printed, torsor.tasks.workspace_acceleration(robot, q, v, "body", tau), atol=1e-12)
     heavier = torsor.papers.altafini_equation_report(robot.with_gravity((0.0, 0.0, -9.81)), q, "body")
     assert not heavier.applies
@@ -461,7 +461,7 @@ def test_altafinis_equation_holds_for_a_free_body_of_unit_inertia_and_not_for_an
     assert report.velocity_defect > 1.0
     assert report.submersion_defect > 1.0
     weightless = REDUNDANT.with_gravity((0.0, 0.0, 0.0))
-    off = torsor.papers.altafini_workspace_acceleration(weightless, q, v, tau, "tool")
+    off = torsor.papers.altafini_workspace_acceleration(weightless, q, v, "tool", tau)
     assert largest(off - torsor.tasks.workspace_acceleration(weightless, q, v, "tool", tau)) > 1.0
 
 

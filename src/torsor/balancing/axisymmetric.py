@@ -45,36 +45,43 @@ from torsor.model import Robot
 
 @explained
 def axisymmetric_counterweights(robot: Robot, *, masses: Amounts, spreads: Amounts | None = None) -> Balancing:
-    """Counterweights that make the mass matrix of a spatial robot constant, where that is possible [BSP93, §5; Sil81, (1.2)].
+    """Robot with counterweights whose mass matrix is constant, for axes in space where it can be [BSP93, §5; Sil81, (1.2)].
 
     From the tips inwards, everything beyond each joint but the first becomes an inertial solid of revolution about the joint's
     axis, so that turning it moves no inertia: up to three equal point masses on the link, in closed form. A joint before which
     all axes are parallel to its own needs only its centre of mass on the axis (as in `planar_counterweights`), one before which
     nothing moves its axis needs nothing.
 
-    ``masses`` (kg) is the mass of all counterweights on a link: a number for all links, or a dict by link name. Lighter ones
-    sit further out. ``spreads`` (m) is the standard deviation of their heights along the axis; by default such that the moment
-    of inertia about the axis is at most twice what it would be with weights infinitely far apart.
-
     What remains are the terms ∂_b M_ac = I_c (z_a × z_b)·z_c of joints a, b, c one beyond the other. They vanish for axes that
     always share a plane's directions, such as a first axis followed by parallel ones, or prismatic joints followed by two that
     turn. Where they do not vanish, no counterweights help, and the robot is refused.
 
-    Returns the new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
+    Parameters
+    ----------
+    robot : Robot
+    masses : float or mapping from str to float
+        Mass of all counterweights on a link, kg: a number for all links, or by link name. Lighter ones sit further out.
+    spreads : float or mapping from str to float, optional
+        Standard deviation of their heights along the axis, m; by default such that the moment of inertia about the axis is at
+        most twice what it would be with weights infinitely far apart.
+
+    Returns
+    -------
+    Balancing
+        The new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
     """
-    who = "axisymmetric_counterweights"
-    check_amounts(who, robot, "masses", masses, positive=False)
-    check_amounts(who, robot, "spreads", spreads, positive=True)
-    axes = axes_of(who, robot)
-    needs = needs_of(who, robot, axes)
+    check_amounts(robot, "masses", masses, positive=False)
+    check_amounts(robot, "spreads", spreads, positive=True)
+    axes = axes_of(robot)
+    needs = needs_of(robot, axes)
     chosen = [i for i, need in enumerate(needs) if need != "nothing"]
-    refuse_idle_names(who, robot, chosen, masses, spreads, why="the mass matrix does not depend on it")
+    refuse_idle_names(robot, chosen, masses, spreads, why="the mass matrix does not depend on it")
     parts = Composites(robot)
     for i in reversed(range(robot.n)):
         if needs[i] == "first moment":
-            bring_onto_axis(who, parts, i, robot, masses, None, by_distance=False)
+            bring_onto_axis(parts, i, robot, masses, None, by_distance=False)
         elif needs[i] == "revolution":
-            _make_solid_of_revolution(who, parts, i, robot, masses, spreads)
+            _make_solid_of_revolution(parts, i, robot, masses, spreads)
         parts.pass_inwards(i)
     weights = tuple(parts.weights)
     after = carrying(robot, weights)
@@ -82,7 +89,7 @@ def axisymmetric_counterweights(robot: Robot, *, masses: Amounts, spreads: Amoun
     if not report and (skew := skew_axes(robot, axes)):
         a, b, c = skew
         raise ModelError(
-            f"{who}: the axes of joints {a!r}, {b!r} and {c!r} of robot {robot.name!r} do not stay parallel to one plane: "
+            f"the axes of joints {a!r}, {b!r} and {c!r} of robot {robot.name!r} do not stay parallel to one plane: "
             f"the entry M({a}, {c}) changes with {b!r} whatever its links carry. Hold one of them (robot.lock), or make the "
             "variation small with least_change_balancing."
         )
@@ -90,7 +97,7 @@ def axisymmetric_counterweights(robot: Robot, *, masses: Amounts, spreads: Amoun
 
 
 def _make_solid_of_revolution(
-    who: str, parts: Composites, i: int, robot: Robot, masses: Amounts, spreads: Amounts | None
+    parts: Composites, i: int, robot: Robot, masses: Amounts, spreads: Amounts | None
 ) -> None:
     """Up to three counterweights on link i that make everything at and beyond it a solid of revolution about its joint."""
     axis, link = axis_of(robot, i), robot.links[i]
@@ -106,7 +113,7 @@ def _make_solid_of_revolution(
     mass = amount(masses, link)
     if not mass:
         raise ModelError(
-            f"{who}: link {link!r} needs counterweights: about its joint's axis, all beyond has a first moment of "
+            f"link {link!r} needs counterweights: about its joint's axis, all beyond has a first moment of "
             f"{np.linalg.norm(h):.4g} kg·m, products of inertia of {np.linalg.norm(c):.4g} kg·m², and moments across the axis "
             f"that differ by {uneven:.4g} kg·m². Give them a mass, masses={{{link!r}: …}} (kg)."
         )

@@ -17,28 +17,59 @@ _THICKNESS = 0.1  # of a bar, as a share of its length
 
 @explained
 def balanced_planar_chain(n: int, *, mass: float = 1.0, length: float = 0.5, distance: float = 0.25) -> Robot:
-    """N bars in a row with joints about z, each with a counterweight: constant mass matrix, no gravity forces [BSP93, §5].
+    """Robot of n bars in a row with joints about z, with constant mass matrix and without gravity forces [BSP93, §5].
 
-    Each bar has ``mass`` (kg) and ``length`` (m), its counterweight sits ``distance`` (m) behind its joint. Gravity (3,) is
-    along −y. Each link must hold up all beyond it: with the default sizes masses grow threefold from link to link.
+    Gravity (3,) is along −y. Each link must hold up all beyond it: with the default sizes masses grow threefold from link to
+    link.
+
+    Parameters
+    ----------
+    n : int
+        Number of bars.
+    mass : float
+        Mass of each bar, kg.
+    length : float
+        Length of each bar, m.
+    distance : float
+        How far each counterweight sits behind its joint, m.
+
+    Returns
+    -------
+    Robot
+        With its counterweights.
     """
-    _check("balanced_planar_chain", n, 1)
+    _check(n, 1)
     axes = np.tile([0.0, 0.0, 1.0], (n, 1))
     joints = np.array([[k * length, 0.0, 0.0] for k in range(n)])
     bars = _bars("balanced_planar_chain", axes, joints, mass, length, (0.0, -9.81, 0.0))
-    return gravity_counterweights(
-        bars, distances=distance
-    ).robot  # across all axes: its condition is that of M, and more
+    # Gravity is across all axes: its condition is that of M, and more
+    return gravity_counterweights(bars, distances=distance).robot
 
 
 @explained
 def balanced_spatial_chain(n: int, *, mass: float = 1.0, length: float = 0.5, counterweight: float = 2.0) -> Robot:
-    """A first joint about z and n − 1 parallel ones about y, as in many arms, with constant mass matrix [BSP93, §5].
+    """Robot with a first joint about z and n − 1 parallel ones about y, as many arms, with constant mass matrix [BSP93, §5].
 
-    Bars of ``mass`` (kg) and ``length`` (m) along x. The counterweights of each link but the first weigh ``counterweight``
-    (kg) together and make everything beyond its joint an inertial solid of revolution. Gravity (3,) is along −z.
+    Bars along x. The counterweights of each link but the first make everything beyond its joint an inertial solid of
+    revolution. Gravity (3,) is along −z.
+
+    Parameters
+    ----------
+    n : int
+        Number of bars.
+    mass : float
+        Mass of each bar, kg.
+    length : float
+        Length of each bar, m.
+    counterweight : float
+        Mass of all counterweights on a link together, kg.
+
+    Returns
+    -------
+    Robot
+        With its counterweights.
     """
-    _check("balanced_spatial_chain", n, 1)
+    _check(n, 1)
     axes = np.array([[0.0, 0.0, 1.0]] + [[0.0, 1.0, 0.0]] * (n - 1))
     joints = np.array([[k * length, 0.0, 0.0] for k in range(n)])
     bars = _bars("balanced_spatial_chain", axes, joints, mass, length, (0.0, 0.0, -9.81))
@@ -56,6 +87,6 @@ def _bars(
     return serial_chain(screws, homes, [bar] * len(joints), tip=tip, gravity=gravity, name=name)
 
 
-def _check(who: str, n: int, least: int) -> None:
+def _check(n: int, least: int) -> None:
     if not is_number(n) or int(n) != n or n < least:
-        raise ModelError(f"{who}: takes at least {least} link, and a whole number of them, got {n!r}.")
+        raise ModelError(f"takes at least {least} link, and a whole number of them, got {n!r}.")

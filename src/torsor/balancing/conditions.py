@@ -42,9 +42,9 @@ class Axes(NamedTuple):
     sliding: list[Array]
 
 
-def axes_of(who: str, robot: Robot) -> Axes:
+def axes_of(robot: Robot) -> Axes:
     """The directions in which every joint turns its link, and those in which it slides it without turning."""
-    q = sampled(who, robot, SAMPLES, 0)
+    q = sampled(robot, SAMPLES, 0)
     turning, sliding = [], []
     for i, T in enumerate(poses_in_base(robot, q)):
         S = lie.transform_twist(np.broadcast_to(T, (len(q), 4, 4))[:, None], joint_screws(robot, i))
@@ -60,39 +60,39 @@ def all_parallel(some: Array, others: Array) -> bool:
     return bool(np.all(np.abs(across) <= PARALLEL))
 
 
-def needs_of(who: str, robot: Robot, axes: Axes) -> list[str]:
+def needs_of(robot: Robot, axes: Axes) -> list[str]:
     """For each joint "nothing", "first moment" or "revolution"; a ModelError for one that can never be balanced."""
     loaded = {
         a for i, row in enumerate(robot.parameters.inertias) if row.any() for a in robot.structure.path_from_base(i)
     }
-    return [_need(who, robot, axes, i) if i in loaded else "nothing" for i in range(robot.n)]
+    return [_need(robot, axes, i) if i in loaded else "nothing" for i in range(robot.n)]
 
 
-def _need(who: str, robot: Robot, axes: Axes, i: int) -> str:
+def _need(robot: Robot, axes: Axes, i: int) -> str:
     kind, before = robot.structure.kinds[i], robot.structure.path_from_base(i)[:-1]
     if not before or not (axes.turning[i].size or axes.sliding[i].size):
         return "nothing"
     turning = np.concatenate([axes.turning[a] for a in before], axis=1)
     sliding = np.concatenate([axes.sliding[a] for a in before], axis=1)
     if kind in ("planar", "free") or (kind == "spherical" and turning.size):
-        raise _refusal(who, robot, i, f"is {kind}, with joints before it that move its axes")
+        raise _refusal(robot, i, f"is {kind}, with joints before it that move its axes")
     if kind == "spherical":
         return "first moment"
     if kind == "prismatic":
         if not all_parallel(axes.sliding[i], turning):
-            raise _refusal(who, robot, i, "slides mass across an axis that carries it")
+            raise _refusal(robot, i, "slides mass across an axis that carries it")
         return "nothing"
     if not all_parallel(axes.turning[i], turning):
         if kind == "helical":
-            raise _refusal(who, robot, i, "is helical: it moves mass along an axis that others turn")
+            raise _refusal(robot, i, "is helical: it moves mass along an axis that others turn")
         return "revolution"
     return "first moment" if turning.size or not all_parallel(axes.turning[i], sliding) else "nothing"
 
 
-def _refusal(who: str, robot: Robot, i: int, trouble: str) -> ModelError:
+def _refusal(robot: Robot, i: int, trouble: str) -> ModelError:
     name = robot.joints[i]
     return ModelError(
-        f"{who}: joint {name!r} of robot {robot.name!r} {trouble}: no counterweights make the mass matrix constant. Hold it "
+        f"joint {name!r} of robot {robot.name!r} {trouble}: no counterweights make the mass matrix constant. Hold it "
         f"(robot.lock), or make the variation small with least_change_balancing."
     )
 
@@ -156,26 +156,26 @@ def relative_to(diagonal: Array, dM: Array) -> Array:
         return np.divide(dM, scale, out=np.zeros_like(dM), where=dM != 0)
 
 
-def sampled(who: str, robot: Robot, configurations: int, seed: int, tolerance: float = 1.0) -> Array:
+def sampled(robot: Robot, configurations: int, seed: int | np.random.Generator, tolerance: float = 1.0) -> Array:
     """The neutral configuration and ``configurations`` random ones (1 + configurations, nq)."""
-    check_robot(who, robot)
+    check_robot(robot)
     if not (is_number(configurations) and int(configurations) == configurations and is_number(tolerance)):
         raise ArgumentError(
-            f"{who}: takes a whole number of configurations and a tolerance, got {configurations!r}, {tolerance!r}."
+            f"takes a whole number of configurations and a tolerance, got {configurations!r}, {tolerance!r}."
         )
     if not (configurations >= 1 and tolerance >= 0):
         raise ArgumentError(
-            f"{who}: at least one configuration and a tolerance that is not negative, got {configurations}, {tolerance}."
+            f"at least one configuration and a tolerance that is not negative, got {configurations}, {tolerance}."
         )
     return np.concatenate([robot.neutral[None], random_configuration(robot, seed=seed, batch=(int(configurations),))])
 
 
-def check_robot(who: str, robot: Robot) -> None:
+def check_robot(robot: Robot) -> None:
     """Refuse what is no robot, or one whose numbers are not known."""
     if not isinstance(robot, Robot):
-        raise ArgumentTypeError(f"{who}: the first argument must be a torsor.Robot, got {type(robot).__name__}.")
+        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {type(robot).__name__}.")
     if not robot.is_concrete:
-        raise ArgumentError(f"{who}: robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
+        raise ArgumentError(f"robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
 
 
 def is_real(value: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import InertiaRow, Vector3
 from torsor.balancing.conditions import ROUNDING, check_robot, is_real
 from torsor.balancing.reports import BalanceReport, GravityReport
@@ -27,8 +28,8 @@ class Counterweight(NamedTuple):
     position: Vector3
 
 
-@dataclass(frozen=True, eq=False)
-class Balancing:
+@dataclass(frozen=True, eq=False, repr=False)
+class Balancing(Report):
     """A robot with counterweights, which ones, and what `is_balanced` (or `is_gravity_balanced`) says before and after.
 
     True if the robot is balanced after; printed, a table.
@@ -75,25 +76,23 @@ def carrying(robot: Robot, counterweights: Iterable[Counterweight]) -> Robot:
     return robot
 
 
-def check_amounts(who: str, robot: Robot, what: str, amounts: Amounts | None, *, positive: bool) -> None:
+def check_amounts(robot: Robot, what: str, amounts: Amounts | None, *, positive: bool) -> None:
     """Refuse what is no robot, unknown links, and numbers that no mass (``positive`` False) or distance can be."""
-    check_robot(who, robot)
+    check_robot(robot)
     if amounts is None:
         return
     for link, value in (amounts if isinstance(amounts, Mapping) else {"": amounts}).items():
         if link and robot.structure.link_index(link) < 0:
-            raise ModelError(
-                f"{who}: `{what}` names {link!r}, the base, which does not move. Moving links: robot.links."
-            )
+            raise ModelError(f"`{what}` names {link!r}, the base, which does not move. Moving links: robot.links.")
         if not is_real(value):
             raise ArgumentError(
-                f"{who}: `{what}` must be one number for all links, or a dict with a number for each link by name, such as "
+                f"`{what}` must be one number for all links, or a dict with a number for each link by name, such as "
                 f"{{{robot.links[-1]!r}: 1.0}}; got {amounts!r}."
             )
         if not (np.isfinite(value) and (value > 0 or (value == 0 and not positive))):
             bound = "be positive" if positive else "not be negative"
             of = f" of link {link!r}" if link else ""
-            raise ModelError(f"{who}: `{what}`{of} must {bound}, and be finite, got {value:g}.")
+            raise ModelError(f"`{what}`{of} must {bound}, and be finite, got {value:g}.")
 
 
 def amount(amounts: Amounts | None, link: str) -> float | None:
@@ -151,25 +150,22 @@ class Composites:
         return across if np.linalg.norm(across) > ROUNDING * size else np.zeros(3)
 
 
-def check_limits(who: str, robot: Robot, masses: Amounts | None, distances: Amounts | None) -> None:
+def check_limits(robot: Robot, masses: Amounts | None, distances: Amounts | None) -> None:
     """Refuse masses and distances that are none, or of unknown links, or both of one link, or neither."""
-    check_robot(who, robot)
+    check_robot(robot)
     if masses is None and distances is None:
         raise ArgumentError(
-            f"{who}: say how heavy the counterweights are (masses=, kg) or how far from the joint's axis they sit "
+            "say how heavy the counterweights are (masses=, kg) or how far from the joint's axis they sit "
             "(distances=, m): one number for all links, or a dict by link name."
         )
-    check_amounts(who, robot, "masses", masses, positive=False)
-    check_amounts(who, robot, "distances", distances, positive=True)
+    check_amounts(robot, "masses", masses, positive=False)
+    check_amounts(robot, "distances", distances, positive=True)
     for link in robot.links:
         if amount(masses, link) is not None and amount(distances, link) is not None:
-            raise ArgumentError(
-                f"{who}: link {link!r} is given both a mass and a distance; one follows from the other."
-            )
+            raise ArgumentError(f"link {link!r} is given both a mass and a distance; one follows from the other.")
 
 
 def bring_onto_axis(
-    who: str,
     parts: Composites,
     i: int,
     robot: Robot,
@@ -195,7 +191,7 @@ def bring_onto_axis(
         none = "" if mass is None else "; one of no mass has none"
         other = f", or its distance from the axis, distances={{{link!r}: …}} (m)" if by_distance else ""
         raise ModelError(
-            f"{who}: link {link!r} needs a counterweight with a moment of {needed:.4g} kg·m about its joint's axis{none}. "
+            f"link {link!r} needs a counterweight with a moment of {needed:.4g} kg·m about its joint's axis{none}. "
             f"Give its mass, masses={{{link!r}: …}} (kg){other}."
         )
     com = own[1:4] / own[0] if own[0] > 0 else np.zeros(3)
@@ -203,9 +199,9 @@ def bring_onto_axis(
     parts.add(i, mass, axis.point + height * axis.direction - h / mass)
 
 
-def refuse_idle_names(who: str, robot: Robot, used: Collection[int], *named: Amounts | None, why: str) -> None:
+def refuse_idle_names(robot: Robot, used: Collection[int], *named: Amounts | None, why: str) -> None:
     """Refuse a link named in a dict whose joint needs nothing: it would be left out without a word."""
     for amounts in named:
         for link in amounts if isinstance(amounts, Mapping) else ():
             if robot.links.index(link) not in used:
-                raise ModelError(f"{who}: link {link!r} needs no counterweight: {why}.")
+                raise ModelError(f"link {link!r} needs no counterweight: {why}.")

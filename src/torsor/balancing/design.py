@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array
 from torsor.balancing.conditions import is_number, variation
 from torsor.border import explained
@@ -25,7 +27,8 @@ WORTH_COMPILING = 20_000
 _VARIED = ("poses", "screws", "inertias", "armature")  # all that the inertia metric depends on
 
 
-class DesignScan(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class DesignScan(Report):
     """What `design_scan` found for each of k values of a design parameter.
 
     ``values`` as given; ``mean``, ``rms`` and ``worst`` (k,) of the measure over the configurations (worst: the largest
@@ -63,12 +66,12 @@ def design_scan(
     *,
     measure: str | Measure = "curvature",
     configurations: int = 32,
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
 ) -> DesignScan:
-    """A measure of the robots ``make_robot(value)``, over random configurations, for each value [PBP95, §5].
+    """Measure of the robots ``make_robot(value)`` over random configurations, for each value [PBP95, §5].
 
     Curvature of the inertia metric tells how far the equations of motion are from being linear in the best of all coordinates;
-    "minimum curvature is a useful measure of robot performance" [PBP95, §5]. ``measure`` is one of
+    "minimum curvature is a useful measure of robot performance" [PBP95, §5]. The measure is one of
 
     "curvature"  |R| · mean(tr M / nv), no unit: |R| = √(R_ijkl R^ijkl) is in 1/(kg·m²), so it is multiplied by the mean diagonal
                  entry of M over the configurations (lengths of sliding joints in m count as angles in rad). Robots that differ
@@ -79,18 +82,34 @@ def design_scan(
     Configurations are the same for all values, as far as their limits are. Variants are evaluated with NumPy, or, where there
     are many, by one kernel that takes their numbers as inputs; never by a kernel for each. NaN where a mass matrix is singular.
 
-    Returns mean, root mean square and worst (k,) over the configurations, and the worst configurations (k, nq), rad or m.
+    Parameters
+    ----------
+    make_robot : callable
+        Gives the robot of a value.
+    values : iterable
+        The k values of the design parameter.
+    measure : str or callable
+        One of the above.
+    configurations : int
+        Number of random configurations.
+    seed : int or numpy.random.Generator
+        For the random configurations.
+
+    Returns
+    -------
+    DesignScan
+        Mean, root mean square and worst (k,) over the configurations, and the worst configurations (k, nq), rad or m.
     """
     kept = tuple(values)
     if not kept or not is_number(configurations) or int(configurations) != configurations or configurations < 1:
         raise ArgumentError(
-            f"design_scan: takes at least one value and a whole number of configurations, at least one, got {len(kept)} and "
+            f"takes at least one value and a whole number of configurations, at least one, got {len(kept)} and "
             f"{configurations!r}."
         )
     if isinstance(measure, str) and measure not in MEASURES:
-        raise ArgumentError(
-            f"design_scan: unknown measure {measure!r}. Measures: {', '.join(MEASURES)}, or a function."
-        )
+        raise ArgumentError(f"unknown measure {measure!r}. Measures: {', '.join(MEASURES)}, or a function.")
+    if isinstance(seed, np.random.Generator):
+        seed = int(seed.integers(2**32))  # the same configurations for all robots
     robots = [_robot(make_robot, value) for value in kept]
     q = [random_configuration(robot, seed=seed, batch=(configurations,)) for robot in robots]
     if measure == "curvature" and len(kept) * configurations >= WORTH_COMPILING and compiles() and _alike(robots):
@@ -118,7 +137,7 @@ def _measured(measure: str | Measure, robot: Robot, q: Array) -> Array:
     with backend("numpy"):  # a kernel for each robot would take longer than the scan
         found = np.asarray(measure(robot, q), float)
     if found.shape != (len(q),):
-        raise ShapeError(f"design_scan: the measure must give shape ({len(q)},) for q {q.shape}, got {found.shape}.")
+        raise ShapeError(f"the measure must give shape ({len(q)},) for q {q.shape}, got {found.shape}.")
     return found
 
 
@@ -163,7 +182,7 @@ def _stacked(rows: list[Array]) -> Array:
 def _robot(make_robot: Callable[[Any], Robot], value: Any) -> Robot:
     robot = make_robot(value)
     if not isinstance(robot, Robot):
-        raise ArgumentError(f"design_scan: make_robot({value!r}) must give a torsor.Robot, got {type(robot).__name__}.")
+        raise ArgumentError(f"make_robot({value!r}) must give a torsor.Robot, got {type(robot).__name__}.")
     if not robot.is_concrete:
-        raise ArgumentError(f"design_scan: robot {robot.name!r} holds traced parameters; scan robots of plain numbers.")
+        raise ArgumentError(f"robot {robot.name!r} holds traced parameters; scan robots of plain numbers.")
     return robot

@@ -25,30 +25,39 @@ from torsor.model import Robot
 def gravity_counterweights(
     robot: Robot, *, masses: Amounts | None = None, distances: Amounts | None = None
 ) -> Balancing:
-    """Counterweights that make the robot stay where it is left: gravity forces vanish everywhere [LP, (9.84); BSP93, §5].
+    """Robot with counterweights that stays where it is left: gravity forces vanish everywhere [LP, (9.84); BSP93, §5].
 
     The first moment of everything beyond a joint that turns comes to lie on its axis (at the centre of a spherical joint):
     the condition of [BSP93, §5, E000-13] with the first joints included, for axes of any direction. Joints that always turn
     about the vertical, or slide horizontally, need nothing. One that slides against gravity is refused: no mass on its link
-    can hold it. From the tips inwards, each link gets one point mass; give their ``masses`` (kg) or their ``distances`` from
-    the axis (m): a number for all links, or a dict by link name.
+    can hold it. From the tips inwards, each link gets one point mass.
 
-    Returns the new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
+    Parameters
+    ----------
+    robot : Robot
+    masses : float or mapping from str to float, optional
+        Masses of the counterweights, kg: a number for all links, or by link name. Where they sit follows.
+    distances : float or mapping from str to float, optional
+        Their distances from the joint's axis, m, instead. Their masses follow.
+
+    Returns
+    -------
+    Balancing
+        The new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
     """
-    who = "gravity_counterweights"
-    check_limits(who, robot, masses, distances)
-    axes = axes_of(who, robot)
+    check_limits(robot, masses, distances)
+    axes = axes_of(robot)
     chosen = [i for i in range(robot.n) if _turned_by_gravity(robot, axes, i)]
-    refuse_idle_names(who, robot, chosen, masses, distances, why="gravity does not move its joint")
+    refuse_idle_names(robot, chosen, masses, distances, why="gravity does not move its joint")
     parts = Composites(robot)
     for i in reversed(range(robot.n)):
         if parts.rows[i][0] > 0 and (trouble := _beyond_help(robot, axes, i)):
             raise ModelError(
-                f"{who}: joint {robot.joints[i]!r} of robot {robot.name!r} {trouble}: no mass on its link can hold it. Give it a "
+                f"joint {robot.joints[i]!r} of robot {robot.name!r} {trouble}: no mass on its link can hold it. Give it a "
                 "spring or a brake, or hold it with robot.lock."
             )
         if i in chosen:
-            bring_onto_axis(who, parts, i, robot, masses, distances)
+            bring_onto_axis(parts, i, robot, masses, distances)
         parts.pass_inwards(i)
     weights = tuple(parts.weights)
     after = carrying(robot, weights)

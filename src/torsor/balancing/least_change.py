@@ -35,26 +35,42 @@ def least_change_balancing(
     reach: float,
     links: Sequence[str] | None = None,
     configurations: int | None = None,
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
     weight: float = 1e-4,
 ) -> Balancing:
-    """Counterweights within limits that make the mass matrix as constant as they can; for every robot [BSP93, §5].
+    """Robot with counterweights within limits whose mass matrix is as constant as they can make it [BSP93, §5].
 
-    One point mass on each of ``links`` (all by default), at most ``reach`` (m) from the origin of the link's frame, at most
-    ``added_mass`` (kg) together. Minimised is the mean square of ∂M_ij/∂q_k / √(D_i D_j) over the neutral and random
-    ``configurations`` (64 if None, of robots with more than a dozen freedoms fewer, for each has thousands of entries then),
-    D_i the mean of M_ii of the robot as it is: a heavier mass matrix is no excuse. M is linear in the links' inertias [PBP95,
-    §4], so that the mechanics is evaluated once and the search runs on a small matrix, from several starts, fewer for more than
-    a dozen links (SLSQP with exact gradients; needs SciPy). ``weight`` (no unit) is the share of the mean square that may stay
-    if that saves all of ``added_mass``.
+    For every robot: one point mass on each link. Minimised is the mean square of ∂M_ij/∂q_k / √(D_i D_j) over the neutral and
+    random configurations, D_i the mean of M_ii of the robot as it is: a heavier mass matrix is no excuse. M is linear in the
+    links' inertias [PBP95, §4], so that the mechanics is evaluated once and the search runs on a small matrix, from several
+    starts, fewer for more than a dozen links (SLSQP with exact gradients; needs SciPy).
 
-    Returns the new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after,
-    both at these configurations and over the same D. The result is never worse than the robot given: where nothing helps, it
-    has no counterweights.
+    Parameters
+    ----------
+    robot : Robot
+    added_mass : float
+        Mass of all counterweights together at most, kg.
+    reach : float
+        Distance of each from the origin of its link's frame at most, m.
+    links : sequence of str, optional
+        Links that may carry one; all by default.
+    configurations : int, optional
+        Number of random configurations; 64 by default, fewer for robots with more than a dozen freedoms, for each has
+        thousands of entries then.
+    seed : int or numpy.random.Generator
+        For the random configurations and starts.
+    weight : float
+        Share of the mean square that may stay if that saves all of ``added_mass``, no unit.
+
+    Returns
+    -------
+    Balancing
+        The new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after, both
+        at these configurations and over the same D. It is never worse than the robot given: where nothing helps, it has no
+        counterweights.
     """
-    who = "least_change_balancing"
-    chosen = _checked(who, robot, added_mass, reach, links, weight)
-    q = sampled(who, robot, _enough(robot) if configurations is None else configurations, seed)
+    chosen = _checked(robot, added_mass, reach, links, weight)
+    q = sampled(robot, _enough(robot) if configurations is None else configurations, seed)
     found = variation(robot, q)
     before = report_of(robot, found, TOLERANCE)
     least = np.min(found.diagonal, where=found.diagonal > 0, initial=np.inf)
@@ -64,7 +80,7 @@ def least_change_balancing(
         linear = variation_map(robot, q, D, chosen)
         felt = np.linalg.norm(linear.slopes, axis=(0, 2)) > ROUNDING  # first links change no derivative
         problem = Problem(linear._replace(slopes=linear.slopes[:, felt]), added_mass, reach, weight)
-        weights = _search(who, robot, [i for i, yes in zip(chosen, felt, strict=True) if yes], problem, seed)
+        weights = _search(robot, [i for i, yes in zip(chosen, felt, strict=True) if yes], problem, seed)
     heavier = carrying(robot, weights)
     after = report_of(heavier, variation(heavier, q, D), TOLERANCE)
     if after.rms >= before.rms:
@@ -77,21 +93,23 @@ def _enough(robot: Robot) -> int:
     return max(FEWEST, int(MOST * min(1.0, (LARGE / robot.nv) ** 3)))
 
 
-def _search(who: str, robot: Robot, chosen: list[int], problem: Problem, seed: int) -> tuple[Counterweight, ...]:
+def _search(
+    robot: Robot, chosen: list[int], problem: Problem, seed: int | np.random.Generator
+) -> tuple[Counterweight, ...]:
     """The best of several starts; negligible counterweights are left out."""
     try:
         optimize = importlib.import_module("scipy.optimize")
     except ImportError as error:
-        raise MissingDependency(f"{who} needs SciPy: pip install 'torsor[motion]'.") from error
-    begun, told = time.monotonic(), False
+        raise MissingDependency("the search needs SciPy: pip install 'torsor[motion]'.") from error
+    begun, told = time.monotonic(), ""
     best, least = np.zeros(4 * problem.size), 1.0
     tried = starts(problem, seed) if problem.size else []
     iterations = max(ITERATIONS // 4, int(effort(problem) * ITERATIONS)) if tried else 0
     for k, start in enumerate(tried):
         if sys.stderr.isatty() and time.monotonic() - begun > PATIENCE:
-            sys.stderr.write(f"\r{who}: start {k + 1} of {len(tried)} …")
+            told = f"\rleast_change_balancing: start {k + 1} of {len(tried)} …"
+            sys.stderr.write(told)
             sys.stderr.flush()
-            told = True
         found = optimize.minimize(
             problem.value_and_gradient,
             start,
@@ -104,7 +122,7 @@ def _search(who: str, robot: Robot, chosen: list[int], problem: Problem, seed: i
         if np.all(np.isfinite(found.x)) and found.fun < least:
             best, least = found.x, float(found.fun)
     if told:
-        sys.stderr.write("\r" + " " * (len(who) + 24) + "\r")
+        sys.stderr.write("\r" + " " * len(told) + "\r")
     masses, places = problem.within_limits(best)
     return tuple(
         Counterweight(robot.links[l], float(m), p)
@@ -113,24 +131,22 @@ def _search(who: str, robot: Robot, chosen: list[int], problem: Problem, seed: i
     )
 
 
-def _checked(
-    who: str, robot: Robot, added_mass: float, reach: float, links: Sequence[str] | None, weight: float
-) -> list[int]:
+def _checked(robot: Robot, added_mass: float, reach: float, links: Sequence[str] | None, weight: float) -> list[int]:
     """The links that may carry counterweights, by number."""
-    check_robot(who, robot)
+    check_robot(robot)
     if not (is_number(added_mass) and is_number(reach) and added_mass >= 0 and reach > 0):
         raise ModelError(
-            f"{who}: added_mass must not be negative and reach must be positive, got {added_mass} kg and {reach} m."
+            f"added_mass must not be negative and reach must be positive, got {added_mass} kg and {reach} m."
         )
     if not (is_number(weight) and weight >= 0):
-        raise ArgumentError(f"{who}: weight must not be negative, got {weight}.")
+        raise ArgumentError(f"weight must not be negative, got {weight}.")
     if links is not None and (isinstance(links, str) or not len(links)):
         raise ArgumentError(
-            f"{who}: `links` must be a list of at least one link by name, got {links!r}. Leave it out for all: robot.links."
+            f"`links` must be a list of at least one link by name, got {links!r}. Leave it out for all: robot.links."
         )
     for link in robot.links if links is None else links:
         if link not in robot.links:
-            raise unknown_name(f"{who}: robot {robot.name!r}", "moving link", link, robot.links, "robot.links")
+            raise unknown_name(f"robot {robot.name!r}", "moving link", link, robot.links, "robot.links")
     return [i for i, link in enumerate(robot.links) if links is None or link in links]
 
 
@@ -171,7 +187,7 @@ class Problem(NamedTuple):
         return float(residual @ residual + cost), np.concatenate([by_mass, by_place.ravel()])
 
     def bounds(self) -> list[tuple[float, float]]:
-        """Of every number."""
+        """Least and largest value of every number in θ."""
         return [(0.0, 1.0)] * self.size + [(-1.0, 1.0)] * (3 * self.size)
 
     def constraints(self) -> list[dict[str, Any]]:
@@ -199,7 +215,7 @@ class Problem(NamedTuple):
         return masses, places * np.minimum(1.0, self.reach / np.maximum(lengths, 1e-300))
 
 
-def starts(problem: Problem, seed: int) -> list[Array]:
+def starts(problem: Problem, seed: int | np.random.Generator) -> list[Array]:
     """Vectors θ from which to search: many, for there are many local minima; fewer for large robots. Greedy ones first."""
     generator, share = np.random.default_rng(seed), effort(problem)
     greedy, scattered = max(min(GREEDY, 2), int(share * GREEDY)), int(share * RANDOM)

@@ -26,27 +26,35 @@ def planar_centres_of_mass(masses: Array, joint_vectors: Array, *, first: Array 
     """Centres of mass that make the mass matrix of a planar chain constant: p_nn = 0, m_k p_kk + (Σ_{j>k} m_j) d_k = 0, k ≥ 2.
 
     [BSP93, §5] prints the condition without the sign (E000-13) and with the centre of mass of link k + 1 where joint k + 1
-    stands here (E000-14). ``masses`` (n,), kg, of the links, from the base out; ``joint_vectors`` (n − 1, 2) or (n − 1, 3), m:
-    d_k from joint k to joint k + 1, in axes of link k. Returns p_kk (n, 2) or (n, 3), m, from joint k to the centre of mass of
-    link k in the same axes. Link 1 is free: its row is ``first`` (zero by default).
+    stands here (E000-14).
+
+    Parameters
+    ----------
+    masses : (n,) array
+        Masses of the links, kg, from the base out.
+    joint_vectors : (n − 1, 2) or (n − 1, 3) array
+        d_k from joint k to joint k + 1, m, in axes of link k.
+    first : (2,) or (3,) array, optional
+        Centre of mass of link 1, m, which is free; zero by default.
+
+    Returns
+    -------
+    (n, 2) or (n, 3) array
+        p_kk from joint k to the centre of mass of link k, m, in axes of link k.
     """
     m, d = _numbers("masses", masses), _numbers("joint_vectors", joint_vectors)
     n = m.size
     d = d.reshape(0, 2) if n == 1 and d.size == 0 else d
     if m.ndim != 1 or n < 1 or d.ndim != 2 or len(d) != n - 1 or d.shape[1] not in (2, 3):
-        raise ShapeError(
-            f"planar_centres_of_mass: takes masses (n,) and joint_vectors (n − 1, 2) or (n − 1, 3); got {m.shape}, {d.shape}."
-        )
+        raise ShapeError(f"takes masses (n,) and joint_vectors (n − 1, 2) or (n − 1, 3); got {m.shape}, {d.shape}.")
     if not (np.all(np.isfinite(m)) and np.all(m >= 0) and np.all(np.isfinite(d))):
-        raise ModelError("planar_centres_of_mass: masses must not be negative, and all numbers finite.")
+        raise ModelError("masses must not be negative, and all numbers finite.")
     p = np.zeros((n, d.shape[1]))
     p[0] = _numbers("first", np.zeros(d.shape[1]) if first is None else first, (d.shape[1],))
     for k in range(1, n - 1):
         moment = m[k + 1 :].sum() * d[k]
         if m[k] == 0 and np.any(moment != 0):
-            raise ModelError(
-                f"planar_centres_of_mass: link {k + 1} must hold a moment of {np.linalg.norm(moment):.4g} kg·m and has no mass."
-            )
+            raise ModelError(f"link {k + 1} must hold a moment of {np.linalg.norm(moment):.4g} kg·m and has no mass.")
         p[k] = -moment / m[k] if m[k] > 0 else 0.0
     return p
 
@@ -55,11 +63,9 @@ def _numbers(name: str, value: Array, shape: tuple[int, ...] | None = None) -> A
     try:
         found = np.asarray(value, float)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"planar_centres_of_mass: `{name}` must be numbers, got {value!r}.") from error
+        raise ShapeError(f"`{name}` must be numbers, got {value!r}.") from error
     if shape is not None and found.shape != shape:
-        raise ShapeError(
-            f"planar_centres_of_mass: `{name}` must have shape {shape}, as long as a joint vector, got {found.shape}."
-        )
+        raise ShapeError(f"`{name}` must have shape {shape}, as long as a joint vector, got {found.shape}.")
     return found
 
 
@@ -67,37 +73,46 @@ def _numbers(name: str, value: Array, shape: tuple[int, ...] | None = None) -> A
 def planar_counterweights(
     robot: Robot, *, masses: Amounts | None = None, distances: Amounts | None = None
 ) -> Balancing:
-    """Counterweights that make the mass matrix of a robot with parallel axes constant [BSP93, §5, E000-13, E000-14].
+    """Robot with counterweights whose mass matrix is constant, for parallel axes [BSP93, §5, E000-13, E000-14].
 
     For every joint k but the first of each chain, the centre of mass of everything beyond comes to lie on its axis:
-    m_k p_kk + (Σ_{j>k} m_j) d_k = 0, necessary and sufficient. From the tips inwards, each link gets one point mass. Give
-    their ``masses`` (kg; where they sit follows) or their ``distances`` from the joint's axis (m; their masses follow): a number
-    for all links, or a dict by link name. First joints, which only gravity across the axes would need, are left alone:
+    m_k p_kk + (Σ_{j>k} m_j) d_k = 0, necessary and sufficient. From the tips inwards, each link gets one point mass.
+    First joints, which only gravity across the axes would need, are left alone:
     `gravity_counterweights` balances them too, and a robot with parallel axes and gravity across them altogether.
 
     Trees and every direction of the axes are fine; helical joints, and prismatic ones along the axes or before all joints that
     turn, as well. A robot with axes that are not parallel is refused: see `axisymmetric_counterweights`. Axes 1e-5 rad apart
     still count as parallel (files print π/2 as 1.5708); what that leaves, the report after says.
 
-    Returns the new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
+    Parameters
+    ----------
+    robot : Robot
+    masses : float or mapping from str to float, optional
+        Masses of the counterweights, kg: a number for all links, or by link name. Where they sit follows.
+    distances : float or mapping from str to float, optional
+        Their distances from the joint's axis, m, instead. Their masses follow.
+
+    Returns
+    -------
+    Balancing
+        The new robot, the counterweights with positions (3,), m, in their links' frames, and the reports before and after.
     """
-    who = "planar_counterweights"
-    check_limits(who, robot, masses, distances)
-    axes = axes_of(who, robot)
-    needs = needs_of(who, robot, axes)
+    check_limits(robot, masses, distances)
+    axes = axes_of(robot)
+    needs = needs_of(robot, axes)
     if "revolution" in needs:
         i = needs.index("revolution")
         raise ModelError(
-            f"{who}: the axes of joints {not_parallel(robot, axes, i)!r} and {robot.joints[i]!r} of robot {robot.name!r} are not "
+            f"the axes of joints {not_parallel(robot, axes, i)!r} and {robot.joints[i]!r} of robot {robot.name!r} are not "
             "parallel: centres of mass alone cannot make its mass matrix constant. Use axisymmetric_counterweights."
         )
     chosen = [i for i in range(robot.n) if needs[i] == "first moment"]
     why = "the mass matrix does not depend on it; gravity_counterweights balances first joints as well"
-    refuse_idle_names(who, robot, chosen, masses, distances, why=why)
+    refuse_idle_names(robot, chosen, masses, distances, why=why)
     parts = Composites(robot)
     for i in reversed(range(robot.n)):
         if i in chosen:
-            bring_onto_axis(who, parts, i, robot, masses, distances)
+            bring_onto_axis(parts, i, robot, masses, distances)
         parts.pass_inwards(i)
     weights = tuple(parts.weights)
     after = carrying(robot, weights)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.balancing.conditions import ROUNDING, Variation, printed, sampled, sizes, variation
 from torsor.border import explained
@@ -37,8 +38,8 @@ class VaryingEntry(NamedTuple):
         return f"∂M({self.i}, {self.j}) / ∂({self.k}) = {self.value:.3g}, {share}"
 
 
-@dataclass(frozen=True, eq=False)
-class BalanceReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class BalanceReport(Report):
     """The answer of `is_balanced`, true if the mass matrix is constant and makes no Coriolis forces, and what it rests on.
 
     ``largest`` and ``rms`` are the largest and the root mean square of all relative derivatives found, per rad or m;
@@ -46,7 +47,7 @@ class BalanceReport:
     ``configurations`` how many were tried. ``gyroscopic`` are the forces that remain though M is constant, largest first.
     """
 
-    robot: str
+    robot: Robot
     balanced: bool
     largest: float
     rms: float
@@ -65,20 +66,20 @@ class BalanceReport:
                 f"more than {self.largest:.1g} of √(M_ii M_jj) per rad or m" if self.largest else "more than rounding"
             )
             return (
-                f"robot {self.robot!r} is balanced: at {self.configurations} configurations no entry of its mass matrix changes "
-                f"by {size} (tolerance {self.tolerance:.0e})."
+                f"robot {self.robot.name!r} is balanced: at {self.configurations} configurations no entry of its mass matrix "
+                f"changes by {size} (tolerance {self.tolerance:.0e})."
             )
         if self.gyroscopic:
             return "\n".join(
                 [
-                    f"robot {self.robot!r} is not balanced: M is constant in the frame of body velocities, but these do not "
+                    f"robot {self.robot.name!r} is not balanced: M is constant in the frame of body velocities, but these do not "
                     "commute, and forces quadratic in them are left; the largest:",
                     *_shown(self.gyroscopic),
                 ]
             )
         lines = [
-            f"robot {self.robot!r} is not balanced: of {self.configurations} configurations, its mass matrix changes most at "
-            f"q = {printed(self.where)}; the largest derivatives, per rad or m:",
+            f"robot {self.robot.name!r} is not balanced: of {self.configurations} configurations, its mass matrix changes most "
+            f"at q = {printed(self.where)}; the largest derivatives, per rad or m:",
             *_shown(self.entries),
         ]
         return "\n".join(lines)
@@ -91,21 +92,35 @@ def _shown(entries: Sequence[VaryingEntry | GyroscopicTerm]) -> list[str]:
 
 
 @explained
-def is_balanced(robot: Robot, *, tolerance: float = 1e-9, configurations: int = 8, seed: int = 0) -> BalanceReport:
-    """Whether the robot is dynamically balanced: its mass matrix is constant, M q̈ = τ without gravity [BSP93, §5].
+def is_balanced(
+    robot: Robot, *, tolerance: float = 1e-9, configurations: int = 8, seed: int | np.random.Generator = 0
+) -> BalanceReport:
+    """Report on whether a robot is dynamically balanced: its mass matrix is constant, M q̈ = τ without gravity [BSP93, §5].
 
     Asked of the exact ∂M_ij/∂q_k at the neutral and at random configurations within the limits, for at one of them a
     derivative may vanish by chance. Each is divided by √(D_i D_j), D_i the mean of M_ii over these configurations: joints
-    that turn and joints that slide, light and heavy links are then alike, and what is left is a change per rad or m of q_k,
-    which must not exceed ``tolerance``. What the rounding of the numbers it is made of can explain counts as zero, and so
-    does every entry of a joint that moves no inertia. For planar, spherical and free joints M is that of body velocities and
-    ∂_k the derivative along the body velocity v_k; since body velocities do not commute, a constant M may still make forces
-    there, a robot counts as balanced only if Γ_ijk + Γ_jik vanish as well. Joints that share a coordinate (mimic) count
-    together.
+    that turn and joints that slide, light and heavy links are then alike, and what is left is a change per rad or m of q_k.
+    What the rounding of the numbers it is made of can explain counts as zero, and so does every entry of a joint that moves no
+    inertia. For planar, spherical and free joints M is that of body velocities and ∂_k the derivative along the body velocity
+    v_k. Since body velocities do not commute, a constant M may still make forces there: a robot counts as balanced only if
+    Γ_ijk + Γ_jik vanish as well. Joints that share a coordinate (mimic) count together.
 
-    Returns a report that is true or false, says why when printed, and holds the configuration (nq,), rad or m.
+    Parameters
+    ----------
+    robot : Robot
+    tolerance : float
+        Largest relative change of the mass matrix, per rad or m, that counts as none.
+    configurations : int
+        Number of random configurations.
+    seed : int or numpy.random.Generator
+        For the random configurations.
+
+    Returns
+    -------
+    BalanceReport
+        True or false; it says why when printed, and holds the configuration (nq,), rad or m, of the largest change.
     """
-    q = sampled("is_balanced", robot, configurations, seed, tolerance)
+    q = sampled(robot, configurations, seed, tolerance)
     return report_of(robot, variation(robot, q), tolerance)
 
 
@@ -117,7 +132,7 @@ def report_of(robot: Robot, found: Variation, tolerance: float) -> BalanceReport
     constant = largest <= tolerance
     left = gyroscopic_terms(robot, found.q[0], found.diagonal, tolerance) if constant else ()
     return BalanceReport(
-        robot=robot.name,
+        robot=robot,
         balanced=constant and not left,
         largest=largest,
         rms=float(np.sqrt(np.mean(size**2))),
@@ -212,15 +227,15 @@ class HeldJoint(NamedTuple):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class GravityReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class GravityReport(Report):
     """The answer of `is_gravity_balanced`, true if gravity moves no joint, and what it rests on.
 
     ``largest`` is the largest relative force; ``entries`` the joints above ``tolerance``, largest first; ``where`` (nq,),
     rad or m, the configuration of the largest; ``potential`` the range of the potential energy, J.
     """
 
-    robot: str
+    robot: Robot
     balanced: bool
     largest: float
     tolerance: float
@@ -235,13 +250,14 @@ class GravityReport:
     def __str__(self) -> str:
         if self.balanced:
             return (
-                f"robot {self.robot!r} is balanced against gravity: at {self.configurations} configurations its potential energy "
-                f"is the same to {self.potential:.1g} J (tolerance {self.tolerance:.0e} of the weights' moments)."
+                f"robot {self.robot.name!r} is balanced against gravity: at {self.configurations} configurations its potential "
+                f"energy is the same to {self.potential:.1g} J (tolerance {self.tolerance:.0e} of the weights' moments)."
             )
         return "\n".join(
             [
-                f"robot {self.robot!r} is not balanced against gravity: over {self.configurations} configurations its potential "
-                f"energy changes by {self.potential:.3g} J, and joints need holding, most at q = {printed(self.where)}:",
+                f"robot {self.robot.name!r} is not balanced against gravity: over {self.configurations} configurations its "
+                f"potential energy changes by {self.potential:.3g} J, and joints need holding, most at "
+                f"q = {printed(self.where)}:",
                 *(f"  {entry}" for entry in self.entries),
             ]
         )
@@ -249,17 +265,30 @@ class GravityReport:
 
 @explained
 def is_gravity_balanced(
-    robot: Robot, *, tolerance: float = 1e-9, configurations: int = 8, seed: int = 0
+    robot: Robot, *, tolerance: float = 1e-9, configurations: int = 8, seed: int | np.random.Generator = 0
 ) -> GravityReport:
-    """Whether gravity forces vanish at all configurations: the potential energy is constant [LP, (9.84); BSP93, §5].
+    """Report on whether gravity forces vanish everywhere: the potential energy is constant [LP, (9.84); BSP93, §5].
 
     Asked at the neutral and at random configurations within the limits. Each force is divided by |g| Σ_j m_j |∂c_j/∂q_i|
-    (its largest over the configurations), c_j the centres of mass: what it would be if all weights pulled one way. That
-    ratio, no unit and at most 1, must not exceed ``tolerance``. What rounding can explain counts as zero.
+    (its largest over the configurations), c_j the centres of mass: what it would be if all weights pulled one way.
+    What rounding can explain counts as zero.
 
-    Returns a report that is true or false, says why when printed, and holds the configuration (nq,), rad or m.
+    Parameters
+    ----------
+    robot : Robot
+    tolerance : float
+        Largest share of these forces that counts as none, no unit.
+    configurations : int
+        Number of random configurations.
+    seed : int or numpy.random.Generator
+        For the random configurations.
+
+    Returns
+    -------
+    GravityReport
+        True or false; it says why when printed, and holds the configuration (nq,), rad or m, of the largest force.
     """
-    q = sampled("is_gravity_balanced", robot, configurations, seed, tolerance)
+    q = sampled(robot, configurations, seed, tolerance)
     forces = np.array(np.broadcast_to(gravity_forces(robot, q), (len(q), robot.nv)))
     moments, noise = _moments(robot, q)
     g = float(np.linalg.norm(robot.gravity))
@@ -275,7 +304,7 @@ def is_gravity_balanced(
     ]
     largest = float(relative.max())
     return GravityReport(
-        robot=robot.name,
+        robot=robot,
         balanced=largest <= tolerance,
         largest=largest,
         tolerance=tolerance,

@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from torsor._once import once
+from torsor._reports import Report
 from torsor.arrays import as_numbers, constant, take
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
@@ -37,14 +38,13 @@ VISIBLE = 1e-9  # more than rounding: what was taken for zero is then said
 TOLERANCE = 1e-5  # files print π/2 as 1.5708, and axes meant to be parallel are so to 4e-6
 
 
-@dataclass(frozen=True, eq=False)
-class BaseParameters:
+@dataclass(frozen=True, eq=False, repr=False)
+class BaseParameters(Report):
     """The base parameters β = matrix π of a robot, π its `torsor.identification.inertial_parameters`; printed, a table of them.
 
     ``columns`` (count,) are the columns of `torsor.identification.torque_regressor` that are kept, one for each base
-    parameter, and
-    ``matrix`` (count, 10 n), kg, m, has the unit matrix there. ``method`` says how they were found, "structural" or
-    "numerical", and ``gap`` how clearly what counts was told from what does not. ``tolerance`` is where the line was drawn:
+    parameter, and ``matrix`` (count, 10 n), kg, m, has the unit matrix there. ``method`` says how they were found, "structural"
+    or "numerical", and ``gap`` how clearly what counts was told from what does not. ``tolerance`` is where the line was drawn:
     ``gap.dropped`` is the largest value below it that was taken for zero, and Y_b β the forces of π up to that much.
     """
 
@@ -170,30 +170,46 @@ class BaseParameters:
 
 @explained
 def base_parameters(
-    robot: Robot, method: str | None = None, *, tolerance: float = TOLERANCE, seed: int = 0
+    robot: Robot,
+    *,
+    method: str | None = None,
+    tolerance: float = TOLERANCE,
+    seed: int | np.random.Generator = 0,
 ) -> BaseParameters:
-    """The base parameters of a robot: the fewest combinations β of its inertial parameters that its motion depends on.
+    """Base parameters of a robot: the fewest combinations β of its inertial parameters that its motion depends on.
 
-    M a + C v + g = Y π for π the `torsor.identification.inertial_parameters`, but columns of Y are zero or depend on
-    others: β = matrix π
-    with the independent columns Y_b has Y_b β = Y π, and no smaller set has [GK90; MYO90]. Armature and friction, which
-    are joints', are not among π.
-
-    ``method`` "structural" derives them from the tree, the joints and their places, with no state at all [WNS17], for all
-    kinds of joints; it needs independent coordinates, so robots with mimic joints are refused. "numerical" takes the rank of
-    the regressor at random states drawn with ``seed`` [Gau91]. By default structural where it can be.
-
-    ``tolerance`` is below which a value counts as zero. Structural: an angle between axes, or axes and gravity, rad, and a
-    distance between axes in units of the mean distance between link frames, so that 1.5708 is taken for π/2 and gravity for
-    vertical. Numerical: a singular value of the regressor, columns made equally long, relative to the largest; how small an
-    angle shows in it depends on the robot. So both give the same where nothing is near the tolerance, and need not
-    elsewhere. Y_b β = Y π exactly if only zeros were taken for zero, and else up to what was, ``gap.dropped``. A `ModelWarning`
-    says if the line was not clear, or if a value near the tolerance decides how many there are.
+    Also called minimal, or identifiable, inertial parameters. M a + C v + g = Y π for π the
+    `torsor.identification.inertial_parameters`, but columns of Y are zero or depend on others: β = matrix π with the
+    independent columns Y_b has Y_b β = Y π, and no smaller set has [GK90; MYO90]. Armature and friction, which are joints', are
+    not among π.
 
     The parameters after which base parameters are named, whose columns are kept, are the first independent ones from the
     base outwards, in each link moments of inertia before first moments before mass: what a joint cannot tell apart joins
     the link before it, as in the textbooks, and most masses go.
+
+    Parameters
+    ----------
+    robot : Robot
+    method : str, optional
+        "structural" derives them from the tree, the joints and their places, with no state at all [WNS17], for all kinds of
+        joints; it needs independent coordinates, so robots with mimic joints are refused. "numerical" takes the rank of the
+        regressor at random states [Gau91]. By default structural where it can be.
+    tolerance : float
+        Below it a value counts as zero. Structural: an angle between axes, or axes and gravity, rad, and a distance between
+        axes in units of the mean distance between link frames, so that 1.5708 is taken for π/2 and gravity for vertical.
+        Numerical: a singular value of the regressor, columns made equally long, relative to the largest; how small an angle
+        shows in it depends on the robot. So both give the same where nothing is near the tolerance, and need not elsewhere.
+    seed : int or numpy.random.Generator
+        For the random states of the numerical method.
+
+    Returns
+    -------
+    BaseParameters
+        Printed, a table. Y_b β = Y π exactly if only zeros were taken for zero, and else up to what was, ``gap.dropped``. A
+        `ModelWarning` says if the line was not clear, or if a value near the tolerance decides how many there are.
     """
+    if isinstance(seed, np.random.Generator):
+        seed = int(seed.integers(2**32))  # the same states, whatever is asked of them
     _check(robot, method, tolerance)
     if method is None:
         method = "numerical" if robot.structure.has_couplings else "structural"
@@ -214,21 +230,21 @@ def _row_space(robot: Robot, method: str, tolerance: float, seed: int = 0) -> Ro
 def _check(robot: Robot, method: str | None, tolerance: float) -> None:
     if not isinstance(robot, Robot):
         got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise ArgumentTypeError(f"base_parameters: the first argument must be a torsor.Robot, got {got}.")
+        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
     if method is not None and method not in METHODS:
-        raise ArgumentError(f'base_parameters: `method` must be "structural" or "numerical", got {method!r}.')
+        raise ArgumentError(f'`method` must be "structural" or "numerical", got {method!r}.')
     if not isinstance(tolerance, Real) or not 0.0 < tolerance < 1.0:
-        raise ArgumentError(f"base_parameters: `tolerance` must be a number between 0 and 1, got {tolerance!r:.60}.")
+        raise ArgumentError(f"`tolerance` must be a number between 0 and 1, got {tolerance!r:.60}.")
     if not robot.is_concrete:
         raise ArgumentError(
-            f"base_parameters: robot {robot.name!r} holds traced parameters, but the base parameters are a matter of its "
+            f"robot {robot.name!r} holds traced parameters, but the base parameters are a matter of its "
             "numbers; find them outside of the traced function."
         )
     if method == "structural" and robot.structure.has_couplings:
         s = robot.structure
         followers = [name for i, name in enumerate(s.joints) if s.coordinate_of(i).name != name]
         raise ModelError(
-            f"base_parameters: joints {', '.join(map(repr, followers))} of robot {robot.name!r} follow others (mimic), and the "
+            f"joints {', '.join(map(repr, followers))} of robot {robot.name!r} follow others (mimic), and the "
             'structural method needs independent coordinates; use method="numerical".'
         )
 

@@ -279,11 +279,21 @@ class ClosedForm:
 
 @checked
 def closed_form(robot: Robot, q: ConfigurationVector) -> ClosedForm:
-    """The factors of the equations of motion at q, inertial and link-frame [PBP95, (41)–(51), E001-6; LP, (9.62)–(9.84)].
+    """Factors of the equations of motion at q, inertial and link-frame [PBP95, (41)–(51), E001-6; LP, (9.62)–(9.84)].
 
-    ``q`` (..., nq), rad or m. For reading, teaching and checking: the matrices are 6n × 6n, where the recursions of
-    `torsor.mass_matrix` and `torsor.inverse_dynamics` are O(n). See `ClosedForm` for what is in it; its arrays are
-    (..., 6n, 6n) if they depend on q, and (6n, 6n) or (6n, nv) if they do not; kg, m, rad.
+    For reading, teaching and checking: the matrices are 6n × 6n, where the recursions of `torsor.mass_matrix` and
+    `torsor.inverse_dynamics` are O(n).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    ClosedForm
+        Its arrays are (..., 6n, 6n) if they depend on q, and (6n, 6n) or (6n, nv) if they do not; kg, m, rad.
     """
     n, batch, links = robot.n, q.shape[:-1], range(robot.n)
     T = stacked_form.relative_poses(robot, joint_poses(robot, q))

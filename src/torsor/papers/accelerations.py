@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays import as_numbers, factor, matmul, matvec, solve, stack_vectors, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Twist, Wrench
 from torsor.border import checked, explained
@@ -29,14 +30,32 @@ def joint_acceleration(
     q: ConfigurationVector,
     v: JointVector,
     tau: JointVector,
-    F_tip: Wrench | None = None,
     *,
+    F_tip: Wrench | None = None,
     frame: str = "tip",
 ) -> JointVector:
-    """GetJointAccel: solve M a = τ − γ − JᵀF_tip, γ by inverse dynamics with a = 0 [LP, §9.5, (9.89)].
+    """Joint acceleration by the book's GetJointAccel: solve M a = τ − γ − JᵀF_tip [LP, §9.5, (9.89)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``F_tip`` (..., 6), N·m and N,
-    in the axes of ``frame``, exerted *by* the tip. Returns (..., nv), rad/s² or m/s².
+    γ is the inverse dynamics with a = 0. `torsor.forward_dynamics` is faster, and takes wrenches with torsor's sign.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+    F_tip : (..., 6) array, optional
+        Wrench exerted *by* the tip on the environment, in the axes of ``frame``, N·m and N.
+    frame : str
+        The frame that the book calls the tip.
+
+    Returns
+    -------
+    (..., nv) array
+        Acceleration, rad/s² or m/s².
     """
     rhs = tau - inverse_dynamics(robot, q, v, 0.0 * v)
     if F_tip is not None:
@@ -47,30 +66,52 @@ def joint_acceleration(
 @explained
 def euler_trajectory(
     robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
-    torques: Array,
-    step: float,
-    tip_wrenches: Array | None = None,
+    q0: ConfigurationVector,
+    v0: JointVector,
+    tau: Array,
+    dt: float,
     *,
+    tip_wrenches: Array | None = None,
     frame: str = "tip",
 ) -> tuple[Array, Array]:
-    """The book's Euler integration: θ[k+1] = θ[k] + h θ̇[k], θ̇[k+1] = θ̇[k] + h θ̈[k], k = 0 … N − 1 [LP, §9.5, E002-12].
+    """Motion by the book's Euler integration, of one start only: θ[k+1] = θ[k] + h θ̇[k], θ̇[k+1] = θ̇[k] + h θ̈[k].
 
-    ``q`` (nq,), rad or m; ``v`` (nv,), rad/s or m/s; ``torques`` (N, nv), N·m or N; ``step`` s; ``tip_wrenches`` (N, 6),
-    N·m and N, by the tip. For robots whose joints have one number each. Returns q (N + 1, nq) and v (N + 1, nv).
+    k = 0 … N − 1 [LP, §9.5, E002-12]. For robots whose joints have one number each.
+
+    Parameters
+    ----------
+    robot : Robot
+    q0 : (nq,) array
+        Configuration at the start, rad or m.
+    v0 : (nv,) array
+        Velocity at the start, rad/s or m/s.
+    tau : (N, nv) array
+        Joint forces of each step, N·m or N.
+    dt : float
+        Time step h, s.
+    tip_wrenches : (N, 6) array, optional
+        Wrenches exerted *by* the tip, in the axes of ``frame``, N·m and N.
+    frame : str
+        The frame that the book calls the tip.
+
+    Returns
+    -------
+    q : (N + 1, nq) array
+        Configurations, rad or m.
+    v : (N + 1, nv) array
+        Velocities, rad/s or m/s.
     """
     if robot.nq != robot.nv:
-        raise ModelError(f"euler_trajectory: robot {robot.name!r} has joints with quaternions; use simulate.")
-    torques = as_numbers(torques)
-    if torques.ndim != 2 or torques.shape[-1] != robot.nv:
-        raise ShapeError(f"euler_trajectory: `torques` must have shape (N, {robot.nv}), got {tuple(torques.shape)}.")
-    qs, vs = [as_numbers(q)], [as_numbers(v)]
-    for k in range(len(torques)):
+        raise ModelError(f"robot {robot.name!r} has joints with quaternions; use simulate.")
+    tau = as_numbers(tau)
+    if tau.ndim != 2 or tau.shape[-1] != robot.nv:
+        raise ShapeError(f"`tau` must have shape (N, {robot.nv}), got {tuple(tau.shape)}.")
+    qs, vs = [as_numbers(q0)], [as_numbers(v0)]
+    for k in range(len(tau)):
         F_tip = None if tip_wrenches is None else as_numbers(tip_wrenches)[k]
-        a = joint_acceleration(robot, qs[k], vs[k], torques[k], F_tip, frame=frame)
-        qs.append(qs[k] + step * vs[k])
-        vs.append(vs[k] + step * a)
+        a = joint_acceleration(robot, qs[k], vs[k], tau[k], F_tip=F_tip, frame=frame)
+        qs.append(qs[k] + dt * vs[k])
+        vs.append(vs[k] + dt * a)
     return stack_vectors(qs), stack_vectors(vs)
 
 
@@ -83,22 +124,40 @@ def euler_trajectory(
 
 
 def altafini_workspace_acceleration(
-    robot: Robot, q: ConfigurationVector, v: JointVector, tau: JointVector, frame: str
+    robot: Robot, q: ConfigurationVector, v: JointVector, frame: str, tau: JointVector
 ) -> Twist:
-    """Ẋ = ad*_X X + J M⁻¹ τ of a frame's body twist X, as printed [Alt04, (18), E004-9]: true in special cases only.
+    """Rate Ẋ = ad*_X X + J M⁻¹ τ of a frame's body twist X, as printed [Alt04, (18), E004-9]: true in special cases only.
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N. Returns (..., 6), rad/s² and m/s². See
-    `altafini_equation_report` for when it is right, and `workspace_acceleration` for what always is.
+    See `altafini_equation_report` for when it is right, and `torsor.tasks.workspace_acceleration` for what always is.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    frame : str
+        Name of the frame.
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+
+    Returns
+    -------
+    (..., 6) array
+        Rate of the body twist, rad/s² and m/s².
     """
     J = kinematics.body_jacobian(robot, q, frame)
     X = matvec(J, v)
     return lie.bracket_dual(X, X) + matvec(matmul(J, dynamics.inverse_mass_matrix(robot, q)), tau)
 
 
-@dataclass(frozen=True)
-class AltafiniEquationReport:
-    """Whether Altafini's (18) holds at a configuration, and what it leaves out there."""
+@dataclass(frozen=True, repr=False)
+class AltafiniEquationReport(Report):
+    """Whether Altafini's (18) holds at a configuration for a frame of a robot, and what it leaves out there [Alt04, (18)]."""
 
+    robot: Robot
+    frame: str
     applies: bool
     """It holds at this configuration for all velocities and joint forces."""
     velocity_defect: float
@@ -111,18 +170,40 @@ class AltafiniEquationReport:
     submersion_defect: float
     """|J M⁻¹ Jᵀ − 1|: 0 for a Riemannian submersion onto SE(3) with the identity metric [E004-6]."""
 
+    def __str__(self) -> str:
+        said = "holds" if self.applies else "does not hold"
+        return (
+            f"Altafini's equation (18) {said} for {self.frame!r} of robot {self.robot.name!r} at this configuration: it leaves "
+            f"out up to {self.velocity_defect:.2g} rad/s² or m/s² by velocities of unit energy and {self.gravity_defect:.2g} by "
+            f"gravity{', and friction' if self.friction else ''}; J M⁻¹ Jᵀ differs from 1 by {self.submersion_defect:.2g}."
+        )
+
 
 def altafini_equation_report(
     robot: Robot, q: ConfigurationVector, frame: str, *, tolerance: float = 1e-9
 ) -> AltafiniEquationReport:
-    """Does Altafini's workspace equation hold here, for all velocities? [Alt04, (18), E004-9].
+    """Report on whether Altafini's workspace equation holds for all velocities, of one state only [Alt04, (18), E004-9].
 
     The error of (18) does not depend on τ and is a quadratic form of v, so that n (n + 1)/2 velocities decide.
-    ``q`` (nq,), rad or m, one configuration. ``tolerance``: in rad/s² and m/s², for a basis of velocities with vᵀ M v = 1.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array
+        Configuration, rad or m.
+    frame : str
+        Name of the frame.
+    tolerance : float
+        Largest error that counts as none, in rad/s² and m/s², for a basis of velocities with vᵀ M v = 1.
+
+    Returns
+    -------
+    AltafiniEquationReport
+        What the equation leaves out, in words when printed.
     """
     q = np.asarray(q, dtype=float)
     if q.ndim != 1:
-        raise ShapeError(f"altafini_equation_report: one report is of one configuration ({robot.nq},), got {q.shape}.")
+        raise ShapeError(f"one report is of one configuration ({robot.nq},), got {q.shape}.")
     J, M_inverse = kinematics.body_jacobian(robot, q, frame), dynamics.inverse_mass_matrix(robot, q)
     weightless = robot.with_gravity((0.0, 0.0, 0.0))
 
@@ -140,4 +221,4 @@ def altafini_equation_report(
     friction = bool(np.any(p.viscous_friction) or np.any(p.coulomb_friction))
     submersion = float(np.abs(J @ M_inverse @ J.T - np.eye(6)).max())
     applies = velocity <= tolerance and gravity <= tolerance and not friction
-    return AltafiniEquationReport(applies, velocity, gravity, friction, submersion)
+    return AltafiniEquationReport(robot, frame, applies, velocity, gravity, friction, submersion)

@@ -23,14 +23,25 @@ from torsor.model import Robot
 
 
 def christoffel_symbols_by_brackets(robot: Robot, q: ConfigurationVector) -> JointTensor3:
-    """Γ[i, j, k] = Σ_p γ^p_ijk over the links p beyond joints i, j and k, in O(n d³) [BSP93, §4, E000-9; PBP95, (55)–(57)].
+    """Christoffel symbols Γ[i, j, k] = Σ_p γ^p_ijk of M over links p, in O(n d³) [BSP93, §4, E000-9; PBP95, (55)–(57)].
 
-    With n the inner and m the outer of i and j (i and j themselves within one joint), and all twists seen from link p::
+    Over the links p beyond joints i, j and k. With n the inner and m the outer of i and j (i and j themselves within one joint),
+    and all twists seen from link p::
 
         γ^p_ijk = ½ (⟨[A_k, A_j], A_i⟩_p + ⟨[A_k, A_i], A_j⟩_p + ⟨[A_n, A_m], A_k⟩_p)
 
-    The same numbers as `christoffel_symbols`, by another road.
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv), kg·m², kg·m or kg.
+    The same numbers as `torsor.geometry.christoffel_symbols`, by another road.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv, nv) array
+        In kg·m², kg·m or kg.
     """
     poses = joint_poses(robot, q)
     total = zeros(*(robot.nv,) * 3)
@@ -71,9 +82,23 @@ def _onto(gamma: Array, E: Array) -> Array:
 
 @checked
 def adjoint_between(screws: Screws, q: Coordinates, i: int, j: int) -> Matrix6:
-    """Ad_j^i = Ad(e^{−A_j q_j} ⋯ e^{−A_i q_i}) for i ≤ j, the identity for i > j [PBP95, (37), (42)].
+    """Matrix of Ad_j^i = Ad(e^{−A_j q_j} ⋯ e^{−A_i q_i}) for i ≤ j, the identity for i > j [PBP95, (37), (42)].
 
-    1 ≤ i ≤ n + 1, 0 ≤ j ≤ n. ``screws`` (n, 6), ``q`` (..., n), rad or m; returns (..., 6, 6).
+    Parameters
+    ----------
+    screws : (n, 6) array
+        The A_i of the space form, in the base frame at q = 0, rad, m.
+    q : (..., n) array
+        Coordinates, rad or m.
+    i : int
+        First index, from 1 to n + 1.
+    j : int
+        Last index, from 0 to n.
+
+    Returns
+    -------
+    (..., 6, 6) array
+        Adjoint matrix, m.
     """
     _check("adjoint_between", screws, q, i, j)
     T = identity(4)
@@ -84,9 +109,27 @@ def adjoint_between(screws: Screws, q: Coordinates, i: int, j: int) -> Matrix6:
 
 @checked
 def adjoint_between_derivative(screws: Screws, q: Coordinates, i: int, j: int, k: int, B: Twist) -> Twist:
-    """∂/∂q_k Ad_j^i(B) = Ad_j^k([Ad_{k−1}^i(B), A_k]) for i ≤ k ≤ j, else 0 [PBP95, (53)].
+    """Derivative ∂/∂q_k Ad_j^i(B) = Ad_j^k([Ad_{k−1}^i(B), A_k]) for i ≤ k ≤ j, else 0 [PBP95, (53)].
 
-    ``B`` (..., 6), rad, m; returns (..., 6).
+    Parameters
+    ----------
+    screws : (n, 6) array
+        The A_i of the space form, in the base frame at q = 0, rad, m.
+    q : (..., n) array
+        Coordinates, rad or m.
+    i : int
+        First index, from 1 to n + 1.
+    j : int
+        Last index, from 0 to n.
+    k : int
+        Coordinate, from 1 to n.
+    B : (..., 6) array
+        The twist that is carried, rad, m.
+
+    Returns
+    -------
+    (..., 6) array
+        Derivative, rad, m per unit of q_k.
     """
     _check("adjoint_between_derivative", screws, q, i, j, k=k)
     if not i <= k <= j:
@@ -99,9 +142,29 @@ def adjoint_between_derivative(screws: Screws, q: Coordinates, i: int, j: int, k
 def adjoint_between_second_derivative(
     screws: Screws, q: Coordinates, i: int, j: int, k: int, l: int, B: Twist
 ) -> Twist:
-    """∂²/∂q_l ∂q_k Ad_j^i(B), nested brackets with the smaller of k, l inside, else 0 [PBP95, (54), E001-7].
+    """Derivative ∂²/∂q_l ∂q_k Ad_j^i(B): nested brackets, the smaller of k, l inside, else 0 [PBP95, (54), E001-7].
 
-    ``B`` (..., 6), rad, m; returns (..., 6).
+    Parameters
+    ----------
+    screws : (n, 6) array
+        The A_i of the space form, in the base frame at q = 0, rad, m.
+    q : (..., n) array
+        Coordinates, rad or m.
+    i : int
+        First index, from 1 to n + 1.
+    j : int
+        Last index, from 0 to n.
+    k : int
+        Coordinate, from 1 to n.
+    l : int
+        Other coordinate, from 1 to n.
+    B : (..., 6) array
+        The twist that is carried, rad, m.
+
+    Returns
+    -------
+    (..., 6) array
+        Second derivative, rad, m per unit of q_k and q_l.
     """
     _check("adjoint_between_second_derivative", screws, q, i, j, k=k, l=l)
     first, last = min(k, l), max(k, l)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from torsor._reports import Report
 from torsor.border import explained
 from torsor.compiler.backend import backend
 from torsor.errors import ArgumentError, unknown_name
@@ -31,7 +33,8 @@ class FormulationCost(NamedTuple):
     compiled: float | None
 
 
-class FormulationComparison(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class FormulationComparison(Report):
     """All formulations for a general chain of ``links`` revolute joints; ``str`` is the table."""
 
     links: int
@@ -46,31 +49,36 @@ class FormulationComparison(NamedTuple):
                 raise unknown_name("compare_formulations: torsor", "formulation", name, totals, where)
         return totals[one] / totals[other]
 
-    def __repr__(self) -> str:
-        return f"<FormulationComparison of {len(self.rows)} formulations for {self.links} links: print it>"
-
     def __str__(self) -> str:
         return "\n\n".join([_costs(self), _growth(self), _ratios(self)]) + "\n"
 
 
 @explained
 def compare_formulations(links: int = 6, *, timings: bool = True) -> FormulationComparison:
-    """Counts, growth and (unless ``timings`` is False) time of every formulation, for ``links`` joints [Sil81, §1.2–§1.4].
+    """Counts, growth and time of every formulation of inverse dynamics, for a general chain [Sil81, §1.2–§1.4].
 
-    Interpreted: a call of the function with NumPy, for one state of shape (n,), rad, s. Compiled: one state of a batch of
-    1,024 in machine code on one thread.
+    Parameters
+    ----------
+    links : int
+        Number of revolute joints of the chain.
+    timings : bool
+        Whether time is measured. Interpreted: a call of the function with NumPy, for one state of shape (n,), rad, s. Compiled:
+        one state of a batch of 1,024 in machine code on one thread.
+
+    Returns
+    -------
+    FormulationComparison
+        Its ``str`` is the table; ``ratio`` divides the operations of two formulations.
     """
     if not (isinstance(links, int) and links >= 1):
-        raise ArgumentError(
-            f"compare_formulations: a chain has at least one link, and a whole number of them, got {links!r}."
-        )
+        raise ArgumentError(f"a chain has at least one link, and a whole number of them, got {links!r}.")
     return FormulationComparison(links, tuple(_cost(name, links, timings) for name in FORMULATIONS))
 
 
 def _cost(name: str, links: int, timings: bool) -> FormulationCost:
     about = FORMULATIONS[name]
     literal, structural, simplified = (
-        count_operations(name, links, level) for level in ("literal", "structural", "simplified")
+        count_operations(name, links, level=level) for level in ("literal", "structural", "simplified")
     )
     counts = {n: count_operations(name, n) for n in FITTED}
     growth = tuple(count_polynomial({n: count[k] for n, count in counts.items()}) for k in range(2))

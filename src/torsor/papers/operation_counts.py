@@ -45,22 +45,33 @@ class OperationCount(NamedTuple):
 
 @explained
 def count_operations(
-    formulation: str | Callable[..., Any], robot: Robot | int, level: str = "literal"
+    formulation: str | Callable[..., Any], robot: Robot | int, *, level: str = "literal"
 ) -> OperationCount:
-    """Operations of a formulation for one state of a robot, or of a general chain of so many revolute joints.
+    """Number of operations of a formulation for one state of a robot, or of a general chain of revolute joints.
 
-    ``formulation``: a name in `torsor.papers.formulations.FORMULATIONS`, one of its functions, or any function of
-    (robot, q, v, a), whose data are then the robot's parameters. ``level``: "literal", "structural" or "simplified". Loads,
-    armature and friction are the same for all formulations and only counted in the last [Sil81, §1.2–§1.4].
+    Loads, armature and friction are the same for all formulations and only counted in the last level [Sil81, §1.2–§1.4].
+
+    Parameters
+    ----------
+    formulation : str or callable
+        A name in `torsor.papers.formulations.FORMULATIONS`, one of its functions, or any function of (robot, q, v, a), whose
+        data are then the robot's parameters.
+    robot : Robot or int
+        A robot, or the number of links of a general chain.
+    level : str
+        "literal": as written; "structural": zeros and ones of the data are skipped; "simplified": what the compiler leaves.
+
+    Returns
+    -------
+    OperationCount
+        Multiplications, additions and others.
     """
     if level not in LEVELS:
-        raise unknown_name("count_operations", "level", level, LEVELS, ", ".join(LEVELS))
+        raise unknown_name("counting", "level", level, LEVELS, ", ".join(LEVELS))
     known = _known(formulation)
     if not isinstance(robot, Robot):
         if isinstance(robot, bool) or not isinstance(robot, (int, np.integer)) or robot < 1:
-            raise ArgumentError(
-                f"count_operations: pass a torsor.Robot or a number of links, 1 or more, got {robot!r:.60}."
-            )
+            raise ArgumentError(f"pass a torsor.Robot or a number of links, 1 or more, got {robot!r:.60}.")
         robot = general_chain(int(robot), "modified" if known is None else known.frames)
     if known is not None and level != "simplified":
         return _count_core(known, robot, level)
@@ -70,11 +81,26 @@ def count_operations(
 
 @explained
 def count_table(
-    names: str | Iterable[str] = tuple(FORMULATIONS), links: Iterable[int] = range(1, 11), level: str = "literal"
+    names: str | Iterable[str] = tuple(FORMULATIONS), *, links: Iterable[int] = range(1, 11), level: str = "literal"
 ) -> dict[str, dict[int, OperationCount]]:
-    """Counts of formulations by name and number of links [Sil81, §1.4]."""
+    """Counts of formulations by name and number of links [Sil81, §1.4].
+
+    Parameters
+    ----------
+    names : str or iterable of str
+        Names in `torsor.papers.formulations.FORMULATIONS`; all of them by default.
+    links : iterable of int
+        Numbers of links of the general chains.
+    level : str
+        "literal", "structural" or "simplified", as in `count_operations`.
+
+    Returns
+    -------
+    dict
+        For each name a dict from the number of links to the `OperationCount`.
+    """
     links, names = tuple(links), (names,) if isinstance(names, str) else tuple(names)
-    return {name: {n: count_operations(name, n, level) for n in links} for name in names}
+    return {name: {n: count_operations(name, n, level=level) for n in links} for name in names}
 
 
 class Polynomial(NamedTuple):
@@ -93,7 +119,7 @@ class Polynomial(NamedTuple):
         return self.coefficients[-1]
 
     def __call__(self, n: int | Fraction) -> Fraction:
-        """Its value."""
+        """Value at n."""
         return sum((c * Fraction(n) ** k for k, c in enumerate(self.coefficients)), Fraction(0))
 
     def __str__(self) -> str:
@@ -108,10 +134,22 @@ class Polynomial(NamedTuple):
 
 @explained
 def count_polynomial(counts: Mapping[int, int]) -> Polynomial:
-    """The polynomial of lowest degree through counts by number of links, exactly.
+    """Polynomial of lowest degree that goes through all counts, exactly.
 
-    At least one count must be left over to confirm it; if none is, the counts follow no polynomial (the first links may be
-    special: leave them out) or are too few.
+    Parameters
+    ----------
+    counts : mapping from int to int
+        For each number of links the count. At least one must be left over to confirm the polynomial.
+
+    Returns
+    -------
+    Polynomial
+        With rational coefficients; ``str`` writes it as "125n − 24".
+
+    Raises
+    ------
+    ArgumentError
+        If the counts follow no polynomial (the first links may be special: leave them out) or are too few.
     """
     points = [(Fraction(n), Fraction(count)) for n, count in counts.items()]
     for size in range(1, len(points)):
@@ -119,7 +157,7 @@ def count_polynomial(counts: Mapping[int, int]) -> Polynomial:
         if all(found(n) == count for n, count in points[size:]):
             return found
     raise ArgumentError(
-        f"count_polynomial: no polynomial of degree below {max(len(points) - 1, 0)} goes through all {len(points)} counts; "
+        f"no polynomial of degree below {max(len(points) - 1, 0)} goes through all {len(points)} counts; "
         "give more counts, or leave out the first, where base and tip coincide."
     )
 
@@ -141,11 +179,11 @@ def _known(formulation: str | Callable[..., Any]) -> Formulation | None:
     if isinstance(formulation, str):
         if formulation not in FORMULATIONS:
             where = "torsor.papers.formulations.FORMULATIONS"
-            raise unknown_name("count_operations: torsor", "formulation", formulation, FORMULATIONS, where)
+            raise unknown_name("torsor", "formulation", formulation, FORMULATIONS, where)
         return FORMULATIONS[formulation]
     if not callable(formulation):
         raise ArgumentError(
-            f"count_operations: pass the name of a formulation or a function of (robot, q, v, a), got {formulation!r:.60}."
+            f"pass the name of a formulation or a function of (robot, q, v, a), got {formulation!r:.60}."
         )
     return next((known for known in FORMULATIONS.values() if known.function is formulation), None)
 
@@ -153,7 +191,7 @@ def _known(formulation: str | Callable[..., Any]) -> Formulation | None:
 @remembered(1024)
 def _count_core(known: Formulation, robot: Robot, level: str) -> OperationCount:
     """The core of a formulation, run on data of which nothing is known but (what the level shows of) its zeros and ones."""
-    refuse_other_joints("count_operations", robot)
+    refuse_other_joints(robot)
     samples = [known.make_model(robot, random_configuration(robot, seed=k)) for k in range(_SAMPLES)]
     links = range(robot.n)
     leaves = [_leaves(sample) for sample in samples]

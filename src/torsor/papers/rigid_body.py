@@ -37,30 +37,76 @@ ROUNDING = 64 * 2.0**-52  # of the moments that a moment was computed from: what
 
 @checked
 def kinetic_energy(G: InertiaRow, V: Twist) -> Scalar:
-    """½ Vᵀ G V [LP, (9.24); PBP95, §2.3]. ``G`` (..., 10), kg, m; ``V`` (..., 6), rad/s, m/s; returns (...), J."""
+    """Kinetic energy ½ Vᵀ G V [LP, (9.24); PBP95, §2.3].
+
+    Parameters
+    ----------
+    G : (..., 10) array
+        Inertia row of the body about the frame in use, kg, m.
+    V : (..., 6) array
+        Body twist, rad/s, m/s.
+
+    Returns
+    -------
+    (...) array
+        Energy, J.
+    """
     return 0.5 * dot(V, lie.apply_inertia(G, V))
 
 
 @checked
 def kinetic_energy_of_rotation(I: Matrix3, w: Vector3) -> Scalar:
-    """½ ω · I · ω about the centre of mass [Sil81, (2.10)]. ``I`` (..., 3, 3), kg·m²; ``w`` (..., 3), rad/s; returns (...), J."""
+    """Kinetic energy ½ ω · I · ω of a turn about the centre of mass [Sil81, (2.10)].
+
+    Parameters
+    ----------
+    I : (..., 3, 3) array
+        Inertia about the centre of mass, kg·m².
+    w : (..., 3) array
+        Angular velocity, rad/s.
+
+    Returns
+    -------
+    (...) array
+        Energy, J.
+    """
     return 0.5 * dot(w, matvec(I, w))
 
 
 @checked
 def kinetic_energy_of_rotation_rate(J: Matrix3, W_dot: Matrix3) -> Scalar:
-    """½ tr(Ẇ J Ẇᵀ), with J the second moment in body axes [Sil81, (2.8)].
+    """Kinetic energy ½ tr(Ẇ J Ẇᵀ), with J the second moment in body axes [Sil81, (2.8)].
 
-    ``J`` (..., 3, 3), kg·m²; ``W_dot`` (..., 3, 3), 1/s; returns (...), J.
+    Parameters
+    ----------
+    J : (..., 3, 3) array
+        Second moment in body axes, kg·m².
+    W_dot : (..., 3, 3) array
+        Rate of the rotation matrix, 1/s.
+
+    Returns
+    -------
+    (...) array
+        Energy, J.
     """
     return 0.5 * _trace(matmul(matmul(W_dot, J), transpose(W_dot)))
 
 
 @checked
 def kinetic_energy_by_pseudo_inertia(G: InertiaRow, V: Twist) -> Scalar:
-    """½ tr(V Ĵ Vᵀ) with the 4×4 pseudo-inertia Ĵ: for every body, rods and points included [BSP93, (2), E000-1b].
+    """Kinetic energy ½ tr(V Ĵ Vᵀ) with the 4×4 pseudo-inertia Ĵ: of every body, rods and points too [BSP93, (2), E000-1b].
 
-    ``G`` (..., 10), kg, m; ``V`` (..., 6), rad/s, m/s; returns (...), J.
+    Parameters
+    ----------
+    G : (..., 10) array
+        Inertia row of the body about the frame in use, kg, m.
+    V : (..., 6) array
+        Body twist, rad/s, m/s.
+
+    Returns
+    -------
+    (...) array
+        Energy, J.
     """
     X = se3.hat(V)
     return 0.5 * _trace(matmul(matmul(X, lie.pseudo_inertia(G)), transpose(X)))
@@ -76,11 +122,24 @@ class TraceForm(NamedTuple):
 
 @checked
 def trace_form(mass: Scalar, I: Matrix3, T_pc: Pose) -> TraceForm:
-    """G_p = T_cpᵀ T_cp, M_p = T_pc M T_pcᵀ, J_p = T_pc J T_pcᵀ for a body at its centre of mass c [BSP93, §3.1, E000-1].
+    """Matrices G_p = T_cpᵀ T_cp, M_p = T_pc M T_pcᵀ, J_p = T_pc J T_pcᵀ of one body [BSP93, §3.1, E000-1].
 
     J = √(det I / 2) diag(I⁻¹, 0), which exists only if all principal moments are positive: a rod and a point are refused, and
     `kinetic_energy_by_pseudo_inertia` is for them.
-    ``mass``, kg; ``I`` (3, 3), kg·m², about c; ``T_pc`` (4, 4), m, pose of the centre-of-mass frame in p.
+
+    Parameters
+    ----------
+    mass : float
+        Mass, kg.
+    I : (3, 3) array
+        Inertia about the centre of mass c, kg·m².
+    T_pc : (4, 4) array
+        Pose of the centre-of-mass frame in p, m.
+
+    Returns
+    -------
+    TraceForm
+        G, M and J (4, 4), kg, m.
     """
     adjugate, determinant = _adjugate(I)
     _refuse_thin(
@@ -102,9 +161,21 @@ def trace_form(mass: Scalar, I: Matrix3, T_pc: Pose) -> TraceForm:
 
 @checked
 def trace_inner_product(form: TraceForm, V: Twist, W: Twist) -> Scalar:
-    """⟨V, W⟩_p = tr(G_p V M_p Wᵀ) + tr(J_p V J_p Wᵀ), equal to Vᵀ G W; ½⟨V, V⟩ is the energy [BSP93, §3.1, E000-8].
+    """Inner product ⟨V, W⟩_p = tr(G_p V M_p Wᵀ) + tr(J_p V J_p Wᵀ) = Vᵀ G W; ½⟨V, V⟩ is the energy [BSP93, §3.1, E000-8].
 
-    ``V`` and ``W`` (..., 6), rad/s, m/s; returns (...), J.
+    Parameters
+    ----------
+    form : TraceForm
+        What `trace_form` gives.
+    V : (..., 6) array
+        Body twist, rad/s, m/s.
+    W : (..., 6) array
+        Another twist, rad/s, m/s.
+
+    Returns
+    -------
+    (...) array
+        In J.
     """
     X, Y = se3.hat(V), transpose(se3.hat(W))
     G, M, J = form
@@ -116,7 +187,20 @@ def trace_inner_product(form: TraceForm, V: Twist, W: Twist) -> Scalar:
 
 @checked
 def momentum(G: InertiaRow, V: Twist) -> Wrench:
-    """P = G V [LP, (9.25)]. ``G`` (..., 10), kg, m; ``V`` (..., 6), rad/s, m/s; returns (..., 6), kg·m²/s, kg·m/s."""
+    """Momentum P = G V [LP, (9.25)].
+
+    Parameters
+    ----------
+    G : (..., 10) array
+        Inertia row of the body about the frame in use, kg, m.
+    V : (..., 6) array
+        Body twist, rad/s, m/s.
+
+    Returns
+    -------
+    (..., 6) array
+        Angular and linear momentum, kg·m²/s, kg·m/s.
+    """
     return lie.apply_inertia(G, V)
 
 
@@ -125,18 +209,40 @@ def momentum(G: InertiaRow, V: Twist) -> Wrench:
 
 @checked
 def wrench(G: InertiaRow, V: Twist, V_dot: Twist) -> Wrench:
-    """F = G V̇ − ad(V)ᵀ G V, the wrench that makes the body move so [LP, (9.32), (9.33); PBP95, (26)].
+    """Wrench F = G V̇ − ad(V)ᵀ G V that makes the body move so [LP, (9.32), (9.33); PBP95, (26)].
 
-    ``G`` (..., 10), kg, m; ``V`` (..., 6), rad/s, m/s; ``V_dot`` (..., 6), rad/s², m/s²; returns (..., 6), N·m, N.
+    Parameters
+    ----------
+    G : (..., 10) array
+        Inertia row of the body about the frame in use, kg, m.
+    V, V_dot : (..., 6) array
+        Body twist, rad/s, m/s, and its rate, rad/s², m/s².
+
+    Returns
+    -------
+    (..., 6) array
+        Wrench, N·m, N.
     """
     return lie.apply_inertia(G, V_dot) - lie.bracket_dual(V, lie.apply_inertia(G, V))
 
 
 @checked
 def wrench_classical(mass: Scalar, I: Matrix3, V: Twist, V_dot: Twist) -> Wrench:
-    """(I ω̇ + ω × I ω, m (v̇ + ω × v)), frame at the centre of mass [LP, (9.17), (9.20); Sil81, (1.3)].
+    """Wrench (I ω̇ + ω × I ω, m (v̇ + ω × v)), frame at the centre of mass [LP, (9.17), (9.20); Sil81, (1.3)].
 
-    ``mass`` (...), kg; ``I`` (..., 3, 3), kg·m²; ``V`` (..., 6), rad/s, m/s; ``V_dot`` (..., 6); returns (..., 6), N·m, N.
+    Parameters
+    ----------
+    mass : (...) array
+        Mass, kg.
+    I : (..., 3, 3) array
+        Inertia about the centre of mass, kg·m².
+    V, V_dot : (..., 6) array
+        Body twist, rad/s, m/s, and its rate, rad/s², m/s².
+
+    Returns
+    -------
+    (..., 6) array
+        Wrench, N·m, N.
     """
     w, v, w_dot, v_dot = V[..., :3], V[..., 3:], V_dot[..., :3], V_dot[..., 3:]
     moment = matvec(I, w_dot) + cross(w, matvec(I, w))
@@ -145,10 +251,23 @@ def wrench_classical(mass: Scalar, I: Matrix3, V: Twist, V_dot: Twist) -> Wrench
 
 @checked
 def wrench_about_frame(mass: Scalar, com: Vector3, I: Matrix3, V: Twist, V_dot: Twist) -> Wrench:
-    """f = m ā and moment I ω̇ + ω × I ω + r × m ā, with ā the acceleration of the centre of mass r [PBP95, (74)–(77)].
+    """Wrench f = m ā and moment I ω̇ + ω × I ω + r × m ā, ā the acceleration of the centre of mass r [PBP95, (74)–(77)].
 
-    ``mass`` (...), kg; ``com`` (..., 3), m; ``I`` (..., 3, 3), kg·m², about the centre of mass; ``V`` (..., 6), rad/s, m/s;
-    ``V_dot`` (..., 6), rad/s², m/s²; returns (..., 6), N·m, N, about the frame's origin.
+    Parameters
+    ----------
+    mass : (...) array
+        Mass, kg.
+    com : (..., 3) array
+        Centre of mass, m.
+    I : (..., 3, 3) array
+        Inertia about the centre of mass, kg·m².
+    V, V_dot : (..., 6) array
+        Body twist, rad/s, m/s, and its rate, rad/s², m/s².
+
+    Returns
+    -------
+    (..., 6) array
+        Wrench about the frame's origin, N·m, N.
     """
     w, v, w_dot, v_dot = V[..., :3], V[..., 3:], V_dot[..., :3], V_dot[..., 3:]
     a = v_dot + cross(w, v)
@@ -158,15 +277,26 @@ def wrench_about_frame(mass: Scalar, com: Vector3, I: Matrix3, V: Twist, V_dot: 
 
 @checked
 def free_acceleration(G: InertiaRow, V: Twist) -> Twist:
-    """V̇ of a body left alone: G V̇ = ad(V)ᵀ G V, the Euler–Poincaré equation [BSP93, (3), E000-2].
+    """Rate V̇ of the twist of a body left alone: G V̇ = ad(V)ᵀ G V, the Euler–Poincaré equation [BSP93, (3), E000-2].
 
-    ``G`` (..., 10), kg, m, of positive mass and moments: a rod's spin about its own axis is not determined, and it is refused
-    like a point. ``V`` (..., 6), rad/s, m/s; returns (..., 6), rad/s², m/s².
+    The mass and moments must be positive: a rod's spin about its own axis is not determined, and it is refused like a point.
+
+    Parameters
+    ----------
+    G : (..., 10) array
+        Inertia row of the body about the frame in use, kg, m.
+    V : (..., 6) array
+        Body twist, rad/s, m/s.
+
+    Returns
+    -------
+    (..., 6) array
+        Rate of the twist, rad/s², m/s².
     """
     P = lie.bracket_dual(V, lie.apply_inertia(G, V))
     m, h = G[..., :1], G[..., 1:4]
     if is_concrete(m) and (m <= 0.0).any():
-        raise ModelError(f"free_acceleration: the mass must be positive, got {float(m.min()):.6g} kg.")
+        raise ModelError(f"the mass must be positive, got {float(m.min()):.6g} kg.")
     # Eliminate v̇ = (f + h × ω̇)/m and solve 3×3 for ω̇ with the inertia about the centre of mass.
     com = h / m
     at_com = lie.transform_inertia(se3.pose(identity(3), -com), G)
@@ -184,18 +314,42 @@ def free_acceleration(G: InertiaRow, V: Twist) -> Twist:
 
 @checked
 def weak_residual(G: InertiaRow, V: Twist, V_dot: Twist, W: Twist) -> Scalar:
-    """⟨V̇, W⟩ − ⟨V, [V, W]⟩: zero for every W if and only if the body moves freely [BSP93, (3), E000-2].
+    """Residual ⟨V̇, W⟩ − ⟨V, [V, W]⟩: zero for every W if and only if the body moves freely [BSP93, (3), E000-2].
 
-    ``G`` (..., 10), kg, m; ``V``, ``W`` (..., 6), rad/s, m/s; ``V_dot`` (..., 6), rad/s², m/s²; returns (...), W.
+    Parameters
+    ----------
+    G : (..., 10) array
+        Inertia row of the body about the frame in use, kg, m.
+    V, V_dot : (..., 6) array
+        Body twist, rad/s, m/s, and its rate, rad/s², m/s².
+    W : (..., 6) array
+        Another twist, rad/s, m/s.
+
+    Returns
+    -------
+    (...) array
+        In W.
     """
     return dot(lie.apply_inertia(G, V_dot), W) - dot(lie.apply_inertia(G, V), lie.bracket(V, W))
 
 
 @checked
 def matrix_residual(form: TraceForm, V: Twist, V_dot: Twist) -> Algebra:
-    """P(G V̇ M + J V̇ J) − P([Vᵀ, G V M + J V J]): zero if the body moves freely, all 4×4 matrices [BSP93, §3.2, E000-3].
+    """Residual P(G V̇ M + J V̇ J) − P([Vᵀ, G V M + J V J]): zero if the body moves freely [BSP93, §3.2, E000-3].
 
-    P keeps the skew part of the 3×3 block and the last column. ``V`` (6,), rad/s, m/s; ``V_dot`` (6,); returns (4, 4), N·m, N.
+    All are 4×4 matrices. P keeps the skew part of the 3×3 block and the last column.
+
+    Parameters
+    ----------
+    form : TraceForm
+        What `trace_form` gives.
+    V, V_dot : (6,) array
+        Body twist, rad/s, m/s, and its rate, rad/s², m/s².
+
+    Returns
+    -------
+    (4, 4) array
+        In N·m, N.
     """
     X, Y = se3.hat(V), se3.hat(V_dot)
     G, M, J = form

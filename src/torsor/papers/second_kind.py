@@ -15,7 +15,20 @@ from torsor.lie.unchecked import se3
 
 @checked
 def pose(screws: Screws, x: Coordinates) -> Pose:
-    """T_0p = e^{A_1 x_1} ⋯ e^{A_k x_k} [BSP93, §3.2]. ``screws`` (k, 6), ``x`` (..., k), rad, m; returns (..., 4, 4)."""
+    """Pose T_0p = e^{A_1 x_1} ⋯ e^{A_k x_k} [BSP93, §3.2].
+
+    Parameters
+    ----------
+    screws : (k, 6) array
+        The screws A_i, lengths in m.
+    x : (..., k) array
+        Coordinates, rad, m.
+
+    Returns
+    -------
+    (..., 4, 4) array
+        Pose, m.
+    """
     screw_lists.one_for_each("second_kind.pose", screws, x=x)
     T = identity(4)
     for i in range(len(screws)):
@@ -25,9 +38,19 @@ def pose(screws: Screws, x: Coordinates) -> Pose:
 
 @checked
 def columns(screws: Screws, x: Coordinates) -> Screws:
-    """Ad(T_ki) A_i with T_ik = e^{A_i x_i} ⋯ e^{A_k x_k} and T_ki = T_ik⁻¹ [BSP93, §3.2, E000-4].
+    """Columns Ad(T_ki) A_i with T_ik = e^{A_i x_i} ⋯ e^{A_k x_k} and T_ki = T_ik⁻¹ [BSP93, §3.2, E000-4].
 
-    ``screws`` (k, 6), ``x`` (..., k), rad, m; returns (..., k, 6).
+    Parameters
+    ----------
+    screws : (k, 6) array
+        The screws A_i, lengths in m.
+    x : (..., k) array
+        Coordinates, rad, m.
+
+    Returns
+    -------
+    (..., k, 6) array
+        One twist for each coordinate, rad, m.
     """
     screw_lists.one_for_each("second_kind.columns", screws, x=x)
     T, result = identity(4), []
@@ -39,16 +62,45 @@ def columns(screws: Screws, x: Coordinates) -> Screws:
 
 @checked
 def twist(screws: Screws, x: Coordinates, x_dot: Coordinates) -> Twist:
-    """V_p = Σ Ad(T_ki) A_i ẋ_i [BSP93, §3.2]. ``x``, ``x_dot`` (..., k), rad, m, s; returns (..., 6), rad/s, m/s."""
+    """Body twist V_p = Σ Ad(T_ki) A_i ẋ_i [BSP93, §3.2].
+
+    Parameters
+    ----------
+    screws : (k, 6) array
+        The screws A_i, lengths in m.
+    x : (..., k) array
+        Coordinates, rad, m.
+    x_dot : (..., k) array
+        Their rates, rad/s, m/s.
+
+    Returns
+    -------
+    (..., 6) array
+        Twist, rad/s, m/s.
+    """
     screw_lists.one_for_each("second_kind.twist", screws, x=x, x_dot=x_dot)
     return matvec(transpose(columns(screws, x)), x_dot)
 
 
 @checked
 def twist_rate(screws: Screws, x: Coordinates, x_dot: Coordinates, x_ddot: Coordinates) -> Twist:
-    """V̇_p = Σ_i Ad A_i ẍ_i + Σ_{i<j} [Ad A_i, Ad A_j] ẋ_i ẋ_j [BSP93, §3.2].
+    """Rate V̇_p = Σ_i Ad A_i ẍ_i + Σ_{i<j} [Ad A_i, Ad A_j] ẋ_i ẋ_j of the body twist [BSP93, §3.2].
 
-    ``x``, ``x_dot``, ``x_ddot`` (..., k), rad, m, s; returns (..., 6), rad/s², m/s².
+    Parameters
+    ----------
+    screws : (k, 6) array
+        The screws A_i, lengths in m.
+    x : (..., k) array
+        Coordinates, rad, m.
+    x_dot : (..., k) array
+        Their rates, rad/s, m/s.
+    x_ddot : (..., k) array
+        Rates of these, rad/s², m/s².
+
+    Returns
+    -------
+    (..., 6) array
+        Rate of the twist, rad/s², m/s².
     """
     screw_lists.one_for_each("second_kind.twist_rate", screws, x=x, x_dot=x_dot, x_ddot=x_ddot)
     C = columns(screws, x)
@@ -63,7 +115,22 @@ def twist_rate(screws: Screws, x: Coordinates, x_dot: Coordinates, x_ddot: Coord
 
 @checked
 def metric(screws: Screws, x: Coordinates, G: InertiaRow) -> Array:
-    """g_ki = ⟨Ad A_i, Ad A_k⟩ [BSP93, §3.2]. ``x`` (..., k), rad, m; ``G`` (10,), kg, m; returns (..., k, k)."""
+    """Metric g_ki = ⟨Ad A_i, Ad A_k⟩ of the kinetic energy in these coordinates [BSP93, §3.2].
+
+    Parameters
+    ----------
+    screws : (k, 6) array
+        The screws A_i, lengths in m.
+    x : (..., k) array
+        Coordinates, rad, m.
+    G : (10,) array
+        Inertia row of the body about the last frame, kg, m.
+
+    Returns
+    -------
+    (..., k, k) array
+        In kg·m², kg·m or kg.
+    """
     screw_lists.one_for_each("second_kind.metric", screws, x=x)
     C = columns(screws, x)
     return matmul(C, transpose(lie.apply_inertia(G, C)))
@@ -71,10 +138,24 @@ def metric(screws: Screws, x: Coordinates, G: InertiaRow) -> Array:
 
 @checked
 def christoffel(screws: Screws, x: Coordinates, G: InertiaRow) -> Array:
-    """γ_ijk, lowered index last, of the metric g, by brackets [BSP93, §3.2, E000-5].
+    """Christoffel symbols γ_ijk, lowered index last, of the metric g, by brackets [BSP93, §3.2, E000-5].
 
-    γ_ijk = ½ (⟨[C_k, C_j], C_i⟩ + ⟨[C_k, C_i], C_j⟩ + ⟨[C_n, C_m], C_k⟩), n = min(i, j), m = max(i, j), C_i = Ad A_i.
-    ``x`` (..., k), rad, m; ``G`` (10,), kg, m; returns (..., k, k, k); motion: Σ g_ki ẍ_i + Σ γ_ijk ẋ_i ẋ_j = 0.
+    γ_ijk = ½ (⟨[C_k, C_j], C_i⟩ + ⟨[C_k, C_i], C_j⟩ + ⟨[C_n, C_m], C_k⟩), n = min(i, j), m = max(i, j), C_i = Ad A_i. A body left
+    alone moves by Σ g_ki ẍ_i + Σ γ_ijk ẋ_i ẋ_j = 0.
+
+    Parameters
+    ----------
+    screws : (k, 6) array
+        The screws A_i, lengths in m.
+    x : (..., k) array
+        Coordinates, rad, m.
+    G : (10,) array
+        Inertia row of the body about the last frame, kg, m.
+
+    Returns
+    -------
+    (..., k, k, k) array
+        In kg·m², kg·m or kg.
     """
     screw_lists.one_for_each("second_kind.christoffel", screws, x=x)
     C = columns(screws, x)

@@ -55,22 +55,39 @@ def curvature_map(
     ax: Axes | None = None,
     limit: float | None = None,
 ) -> Axes:
-    """Curvature of the metric M(q) over the plane of two joints, in 1/(kg·m²), as colours [PBP95, (66), §5].
+    """Picture of the curvature of the metric M(q) over two joints, in 1/(kg·m²), as colours [PBP95, (66), §5].
 
-    ``joints``: two joints with one degree of freedom, by name or position in `robot.coordinates`; the map covers their
-    limits (±π, ±1 m if none), the others stay as in ``q`` (nq,), rad or m (neutral if None). ``quantity``: "sectional", of
-    the plane these two joints span; "scalar"; or "norm" of the whole tensor, zero just where it is flat. Signed
-    quantities are blue below zero and red above, with a line at zero; ``limit`` is where colours end (the largest
-    value if None). Where M is singular the map is grey, and since curvature has no bound next to there, one value in twenty
-    is then beyond the default ``limit``. One batched call evaluates resolution² states. Returns the Axes, rad or m.
+    Signed quantities are blue below zero and red above, with a line at zero. Where M is singular the map is grey, and since
+    curvature has no bound next to there, one value in twenty is then beyond the default ``limit``. One batched call evaluates
+    resolution² states.
+
+    Parameters
+    ----------
+    robot : Robot
+    joints : pair of str or int
+        Two joints with one degree of freedom, by name or position in `robot.coordinates`. The map covers their limits (±π, ±1 m
+        if none).
+    q : (nq,) array, optional
+        Configuration of the other joints, rad or m; neutral by default.
+    quantity : str
+        "sectional", of the plane these two joints span; "scalar"; or "norm" of the whole tensor, zero just where it is flat.
+    resolution : int
+        Points along each axis.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+    limit : float, optional
+        Where colours end, 1/(kg·m²); the largest value by default.
+
+    Returns
+    -------
+    Axes
+        Of the two joints, rad or m.
     """
     if quantity not in _QUANTITIES:
-        raise ArgumentError(
-            f"curvature_map: unknown quantity {quantity!r}; quantities: {', '.join(map(repr, _QUANTITIES))}."
-        )
-    check_resolution("curvature_map", resolution)
-    plane = joint_plane("curvature_map", robot, joints)
-    rest = one_configuration("curvature_map", robot, q)
+        raise ArgumentError(f"unknown quantity {quantity!r}; quantities: {', '.join(map(repr, _QUANTITIES))}.")
+    check_resolution(resolution)
+    plane = joint_plane(robot, joints)
+    rest = one_configuration(robot, q)
     states = plane.grid(rest, resolution)
     evaluate, words = _QUANTITIES[quantity]
     with np.errstate(all="ignore"):  # where M is singular, NaN
@@ -78,7 +95,7 @@ def curvature_map(
     known = values.compressed()
     if not known.size:
         raise ArgumentError(
-            f"curvature_map: the mass matrix of robot {robot.name!r} is singular everywhere on this map, and has no curvature; "
+            f"the mass matrix of robot {robot.name!r} is singular everywhere on this map, and has no curvature; "
             "give every link a mass (see torsor.dynamics.mass_matrix_report)."
         )
     whole = known.size == values.size
@@ -91,9 +108,8 @@ def curvature_map(
     x, y = states[0, :, plane.across.q], states[:, 0, plane.up.q]
     name, lowest = ("RdBu_r", -limit) if signed else ("cividis", 0.0)
     cmap = pyplot().get_cmap(name).with_extremes(bad=GREY)
-    shading: Literal["gouraud", "nearest"] = (
-        "gouraud" if whole else "nearest"
-    )  # colours between points need values at all of them
+    # Colours between points need values at all of them
+    shading: Literal["gouraud", "nearest"] = "gouraud" if whole else "nearest"
     shown = values.data if whole else values
     image = ax.pcolormesh(x, y, shown, shading=shading, rasterized=True, cmap=cmap, vmin=lowest, vmax=limit)
     image.set_gid(f"{quantity} curvature")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from torsor import lie
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Vector3, Wrench
 from torsor.border import explained
 from torsor.errors import ModelError
@@ -44,7 +46,8 @@ _NOTHING = 1e-9  # of the largest of its kind: what is smaller is not drawn
 _LENGTHS = {"force": 0.55, "moment": 0.38, "velocity": 0.33}  # the longest arrow of each kind, of the link's size
 
 
-class FreeBody(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class FreeBody(Report):
     """A link cut free: ``twist`` V_i (6,), rad/s, m/s, ``loads``, and their sum (6,), N·m, N, all in the link's frame.
 
     The sum is the rate of momentum G_i V̇_i − ad(V_i)ᵀ G_i V_i [LP, (9.42)]. ``axes``: where it is drawn.
@@ -77,25 +80,42 @@ def free_body_diagram(
     ax: Axes | None = None,
     table: bool = True,
 ) -> FreeBody:
-    """The wrenches on one link of a moving robot, as arrows and as a table of numbers [LP, Fig. 9.1, (9.42)].
+    """Picture of the wrenches on one link of a moving robot, of one state only [LP, Fig. 9.1, (9.42)].
 
-    ``q`` (nq,), rad or m; ``v``, ``a`` (nv,), rad, m, s (zero if None); ``link`` by name or number from 1; ``wrenches``: frame
-    name → (6,), N·m, N, what the environment does to the robot there, in that frame. Drawn in base axes: the frame {i},
-    its twist V_i = (ω_i, v_i), the wrench F_i = (m_i, f_i) through joint i, −F_c of each link c it carries, its weight,
-    and wrenches from outside. Forces are arrows where they act; moments, about the point where the force acts, have
-    double heads; so has ω. The ``table`` lists the terms of (9.42): all about the origin and in the axes of frame {i}, so
-    that rows add up. Returns the Axes (in m) and the numbers.
+    Arrows, and a table of numbers. Drawn in base axes: the frame {i}, its twist V_i = (ω_i, v_i), the wrench F_i = (m_i, f_i)
+    through joint i, −F_c of each link c it carries, its weight, and wrenches from outside. Forces are arrows where they act;
+    moments, about the point where the force acts, have double heads; so has ω.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    v, a : (nv,) array, optional
+        Velocity and acceleration, rad, m, s; zero by default.
+    link : str or int
+        Name of the link, or its number from 1.
+    wrenches : mapping from str to (6,) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m and N.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+    table : bool
+        Whether the terms of (9.42) are listed: all about the origin and in the axes of frame {i}, so that rows add up.
+
+    Returns
+    -------
+    FreeBody
+        The Axes, in m, and the numbers.
     """
-    where = "free_body_diagram"
     state = (
-        one_configuration(where, robot, q),
-        one_velocity(where, "v", robot, v),
-        one_velocity(where, "a", robot, a),
+        one_configuration(robot, q),
+        one_velocity("v", robot, v),
+        one_velocity("a", robot, a),
     )
-    i = _link_number(where, robot, link)
+    i = _link_number(robot, link)
     skeleton = skeleton_of(robot, state[0])
     motion = _cut_free(robot, skeleton, i, state, wrenches or {})
-    ax = space_axes(where, ax, gravity=robot.gravity, size=(7.5, 7.0))
+    ax = space_axes(ax, gravity=robot.gravity, size=(7.5, 7.0))
     points = _link_points(skeleton, i)
     size = max(float(np.ptp(points, axis=0).max()), 0.15 * skeleton.extent)
     shafts = _scaled(_arrows(skeleton.poses[i], motion, i), size)
@@ -253,15 +273,15 @@ class _Motion(NamedTuple):
         return np.sum([load.wrench for load in self.loads], axis=0)
 
 
-def _link_number(where: str, robot: Robot, link: str | int) -> int:
+def _link_number(robot: Robot, link: str | int) -> int:
     """Position of a link given by name or by number from 1."""
     if isinstance(link, str):
         i = robot.structure.link_index(link)
         if i < 0:
-            raise ModelError(f"{where}: {link!r} is the base, which no joint moves; choose one of robot.links.")
+            raise ModelError(f"{link!r} is the base, which no joint moves; choose one of robot.links.")
         return i
     if not 1 <= link <= robot.n:
-        raise ModelError(f"{where}: robot {robot.name!r} has links 1 to {robot.n}, got {link}.")
+        raise ModelError(f"robot {robot.name!r} has links 1 to {robot.n}, got {link}.")
     return link - 1
 
 

@@ -38,12 +38,26 @@ def link_numbering(
     names: bool = False,
     vectors: Sequence[tuple[int, int]] = (),
 ) -> Axes:
-    """Links and joints with their numbers, base (link 0) to tips: joint i connects link i to its parent [Sil81, Fig. 3.1].
+    """Diagram of links and joints with their numbers, base (link 0) to tips [Sil81, Fig. 3.1].
 
-    In a chain, joint i lies between links i − 1 and i; in a tree, a link may carry several joints, drawn in rows. ẑ_i is the
-    axis of joint i (joints without one have none), p̃_i,i (m) points from the axis of joint i to the centre of mass of
-    link i; ``vectors`` adds p̃_j,i for pairs (j, i) of numbers from 1. ``names`` writes the names below the numbers.
-    A diagram, not to scale: for the true shape at a configuration (nq,) see `mechanism`. Returns the Axes, without units.
+    Joint i connects link i to its parent. In a chain it lies between links i − 1 and i; in a tree, a link may carry several
+    joints, drawn in rows. ẑ_i is the axis of joint i (joints without one have none), p̃_i,i (m) points from the axis of joint i
+    to the centre of mass of link i. Not to scale: for the true shape at a configuration (nq,) see `mechanism`.
+
+    Parameters
+    ----------
+    robot : Robot
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+    names : bool
+        Whether names stand below the numbers.
+    vectors : sequence of (int, int)
+        Pairs (j, i) of numbers from 1, for which p̃_j,i is drawn too.
+
+    Returns
+    -------
+    Axes
+        Without units.
     """
     s = robot.structure
     layout = _layout(s)
@@ -57,7 +71,7 @@ def link_numbering(
         _vector(ax, layout, i, i, bend=0.0)
     for j, i in vectors:
         if not (1 <= j <= s.n and 1 <= i <= s.n):
-            raise ModelError(f"link_numbering: `vectors` are pairs of numbers from 1 to {s.n}, got {(j, i)}.")
+            raise ModelError(f"`vectors` are pairs of numbers from 1 to {s.n}, got {(j, i)}.")
         _vector(ax, layout, j - 1, i - 1, bend=-0.32)
     ax.set_xlim(-0.3, layout.levels + 0.75)
     ax.set_ylim(-layout.rows + 0.42, 0.65)

@@ -42,16 +42,34 @@ def mechanism(
     masses: bool = True,
     frames: bool = True,
 ) -> Axes:
-    """The robot at ``q`` (nq,), rad or m (neutral if None), drawn in space [BSP93, Fig. 1].
+    """Picture of a robot in space, of one state only [BSP93, Fig. 1].
 
     Links are bars from joint to joint. Joints show their kind: revolute a cylinder about its axis, prismatic a box on
     a rail, helical a cylinder in a thread, spherical a ball, planar a plate, free a small cube joined to nothing.
-    ``names``: joints by name, by number (False), or not (None). ``axes``: arrows along the joint axes. ``masses``: a dot at
-    each centre of mass, its area proportional to the mass (kg). ``frames``: axes of the base and of the named frames.
-    ``ax`` must be 3-D; a new one is made if None. Returns the Axes, in m.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+    names : bool or None
+        Joints by name, by number (False), or not (None).
+    axes : bool
+        Whether arrows show the joint axes.
+    masses : bool
+        Whether a dot shows each centre of mass, its area proportional to the mass (kg).
+    frames : bool
+        Whether the axes of the base and of the named frames are drawn.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
-    q = one_configuration("mechanism", robot, q)
-    ax = space_axes("mechanism", ax, gravity=robot.gravity)
+    q = one_configuration(robot, q)
+    ax = space_axes(ax, gravity=robot.gravity)
     skeleton = skeleton_of(robot, q)
     finish_space(ax, skeleton.points(), pad=2.2 * skeleton.symbol)
     draw_bodies(ax, skeleton, base=robot.structure.base)

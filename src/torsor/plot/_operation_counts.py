@@ -18,10 +18,23 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "0.
 
 @explained
 def operation_counts(links: Iterable[int] = range(1, 11), *, level: str = "literal", ax: Axes | None = None) -> Axes:
-    """Multiplications and additions together over the number of links, log–log, one line per formulation [Sil81, §1.2–§1.4].
+    """Picture of the operations of each formulation over the number of links, log–log [Sil81, §1.2–§1.4].
 
-    ``links``: how many joints, (K,) numbers; ``level`` as in `torsor.papers.count_operations`. A line of slope 1 is O(n), of
-    slope 4 O(n⁴). Counts have no unit.
+    Multiplications and additions together. A line of slope 1 is O(n), of slope 4 O(n⁴). Counts have no unit.
+
+    Parameters
+    ----------
+    links : iterable of int
+        Numbers of joints (K,).
+    level : str
+        "literal", "structural" or "simplified", as in `torsor.papers.count_operations`.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        Numbers of links and of operations.
     """
     ax = flat_axes(ax)
     links = tuple(links)

@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.border import explained
-from torsor.border.arrays import plain_numbers
+from torsor.border.arrays import as_floats
 from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.plot.canvas import INK, flat_axes, legend
@@ -30,17 +30,36 @@ def paths(
     colours: Sequence[str] = (INK,),
     linewidth: float = 1.4,
 ) -> Axes:
-    """Curves q(t) over the plane of two joints: geodesics [Alt04, (6), (7)], simulated motions, plans.
+    """Picture of curves q(t) over two joints: geodesics [Alt04, (6), (7)], simulated motions, plans.
 
-    ``curves``: one curve or a list, each an array (k, nq), rad or m, several in one array (..., k, nq), or an object with
-    such an array as ``q`` (a `torsor.Trajectory`). ``joints`` as in `curvature_map`, into whose Axes they may be drawn
-    (``ax``). A ring marks the start, a disk the end. A joint without limits turns on where it leaves the map: at ±π the
-    line is cut. ``labels``: one text for each curve; ``colours`` are used in turn. Returns the Axes, rad or m.
+    A ring marks the start, a disk the end. A joint without limits turns on where it leaves the map: at ±π the line is cut.
+
+    Parameters
+    ----------
+    robot : Robot
+    curves : (k, nq) array, or several
+        One curve or a list, rad or m; several in one array (..., k, nq); or an object with such an array as ``q``, a
+        `torsor.Trajectory` for instance.
+    joints : pair of str or int
+        As in `curvature_map`, into whose Axes they may be drawn.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+    labels : sequence of str, optional
+        One text for each curve.
+    colours : sequence of str
+        Used in turn.
+    linewidth : float
+        In printer's points.
+
+    Returns
+    -------
+    Axes
+        Of the two joints, rad or m.
     """
-    plane = joint_plane("paths", robot, joints)
+    plane = joint_plane(robot, joints)
     lines = _curves(robot, curves)
     if labels is not None and len(labels) != len(lines):
-        raise ShapeError(f"paths: {len(lines)} curves have {len(labels)} labels; pass one for each.")
+        raise ShapeError(f"{len(lines)} curves have {len(labels)} labels; pass one for each.")
     fresh = ax is None
     ax = flat_axes(ax)
     handles = []
@@ -95,9 +114,9 @@ def _curves(robot: Robot, curves: Any) -> list[Array]:
         curves = curves.q
     if isinstance(curves, (list, tuple)) and curves and (hasattr(curves[0], "q") or np.ndim(curves[0]) > 1):
         return [line for curve in curves for line in _curves(robot, curve)]
-    array = plain_numbers("paths", "curves", curves)
+    array = as_floats("curves", curves)
     if array.ndim < 2 or array.shape[-1] != robot.nq or array.shape[-2] < 1:
         raise ShapeError(
-            f"paths: a curve of robot {robot.name!r} has shape (k, {robot.nq}), k samples of q; got {array.shape}."
+            f"a curve of robot {robot.name!r} has shape (k, {robot.nq}), k samples of q; got {array.shape}."
         )
     return list(array.reshape(-1, *array.shape[-2:]))

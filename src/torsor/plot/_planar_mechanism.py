@@ -42,16 +42,32 @@ def planar_mechanism(
     notation: bool = True,
     counterweights: Iterable[Counterweight] = (),
 ) -> Axes:
-    """A planar robot at ``q`` (nq,), rad or m (neutral if None), seen along its joint axes [BSP93, Fig. 2].
+    """Picture of a planar robot, seen along its joint axes, of one state only [BSP93, Fig. 2].
 
-    Revolute joints are circles, prismatic ones squares, centres of mass quartered disks. ``notation`` adds, numbered from
+    Revolute joints are circles, prismatic ones squares, centres of mass quartered disks. The notation is, numbered from
     1, the frames k̄ (at joint k) and k (at the centre of mass of link k), the vectors p_k̄k from joint k to the centre of
     mass of link k, and d_k from joint k to joint k + 1 (d_k,c to joint c where a link carries several), the d_k of the
     balancing condition m_k p_k̄k + (Σ_{j>k} m_j) d_k = 0, k = 2 … n [BSP93, §5, E000-13, E000-14].
-    ``counterweights``: (link name, mass in kg, position (3,) in the link's frame, m) of bodies to show. Gravity points down
-    the page if it acts in the plane. Returns the Axes, in m.
+    Gravity points down the page if it acts in the plane.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+    notation : bool
+        Whether frames and vectors are drawn with their names.
+    counterweights : iterable of (str, float, (3,) array)
+        Bodies to show: name of the link, mass in kg, position in the link's frame, m.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
-    q = one_configuration("planar_mechanism", robot, q)
+    q = one_configuration(robot, q)
     skeleton = skeleton_of(robot, q)
     plane = _plane_of(robot, skeleton)
     weights = [_placed(robot, skeleton, weight) for weight in counterweights]
@@ -75,7 +91,7 @@ def _plane_of(robot: Robot, skeleton: Skeleton) -> _Plane:
     normals = [joint.axis for joint in skeleton.joints if joint.kind in ("revolute", "planar")]
     if not normals:
         raise ModelError(
-            f"planar_mechanism: robot {robot.name!r} has no revolute or planar joint to say which its plane is; "
+            f"robot {robot.name!r} has no revolute or planar joint to say which its plane is; "
             "use torsor.plot.mechanism."
         )
     normal = np.asarray(normals[0])
@@ -89,7 +105,7 @@ def _plane_of(robot: Robot, skeleton: Skeleton) -> _Plane:
         else:
             continue
         raise ModelError(
-            f"planar_mechanism: robot {robot.name!r} is not planar: joint {joint.name!r} {trouble}. "
+            f"robot {robot.name!r} is not planar: joint {joint.name!r} {trouble}. "
             "Use torsor.plot.mechanism, or `robot.lock` the joints that leave the plane."
         )
     up = -np.asarray(robot.gravity) + (np.asarray(robot.gravity) @ normal) * normal
@@ -107,8 +123,7 @@ def _placed(robot: Robot, skeleton: Skeleton, weight: Counterweight) -> tuple[in
     position = np.asarray(position, float)
     if position.shape != (3,):
         raise ShapeError(
-            f"planar_mechanism: the position of a counterweight has shape (3,), in the frame of link {name!r}; "
-            f"got {position.shape}."
+            f"the position of a counterweight has shape (3,), in the frame of link {name!r}; got {position.shape}."
         )
     T = np.eye(4) if link < 0 else skeleton.poses[link]
     return link, float(mass), T[:3, :3] @ position + T[:3, 3]

@@ -51,14 +51,12 @@ def flat_axes(ax: Axes | None, size: tuple[float, float] = (6.0, 5.0)) -> Axes:
     return new
 
 
-def space_axes(where: str, ax: Axes | None, *, gravity: Vector3, size: tuple[float, float] = (7.0, 6.5)) -> Axes3D:
+def space_axes(ax: Axes | None, *, gravity: Vector3, size: tuple[float, float] = (7.0, 6.5)) -> Axes3D:
     """The 3-D Axes given, or new ones looked at so that gravity points down the page."""
     plt = pyplot()
     if ax is not None:
         if ax.name != "3d":
-            raise ArgumentError(
-                f"{where}: `ax` must be a 3-D Axes; make it with `figure.add_subplot(projection='3d')`."
-            )
+            raise ArgumentError("`ax` must be a 3-D Axes; make it with `figure.add_subplot(projection='3d')`.")
         given: Axes3D = ax
         given.computed_zorder = False  # what is drawn over what is decided here, not by mean depth
         return given

@@ -61,7 +61,7 @@ def mobility(robot: Robot, q: ConfigurationVector, frame: str) -> Ellipsoid:
     A = J @ np.asarray(inverse_mass_matrix(robot, q)) @ J.T
     if not np.all(np.isfinite(A)):
         raise ModelError(
-            f"mobility_ellipsoid: the mass matrix of robot {robot.name!r} is singular at this q; give every link a mass "
+            f"the mass matrix of robot {robot.name!r} is singular at this q; give every link a mass "
             "(torsor.dynamics.mass_matrix_report says which joints move none)."
         )
     squares, directions = np.linalg.eigh(A)
@@ -86,25 +86,38 @@ def equivalent_ellipsoid(robot: Robot, link: str) -> Ellipsoid:
 def mobility_ellipsoid(
     robot: Robot, q: ConfigurationVector | None = None, frame: str | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """The ellipsoid of J M⁻¹ Jᵀ at a frame's origin, on the mechanism: long where the robot is light [LP, (9.95)–(9.99)].
+    """Picture of the ellipsoid of J M⁻¹ Jᵀ at a frame's origin, of one state only [LP, (9.95)–(9.99)].
 
-    ``q`` (nq,), rad or m (neutral if None); ``frame`` is the last named frame of the last link if None. The surface holds
-    the velocities (also: the accelerations from rest) that joint motions of vᵀ M v = 1 J (torques of τᵀ M⁻¹ τ = 1) give to
-    the frame's origin. Along each principal axis stands the mass in kg that a push there would feel, the inverse of the
-    eigenvalue. Scaled to be seen. Returns the Axes, in m.
+    Drawn on the mechanism, long where the robot is light. The surface holds the velocities (also: the accelerations from rest)
+    that joint motions of vᵀ M v = 1 J (torques of τᵀ M⁻¹ τ = 1) give to the frame's origin. Along each principal axis stands
+    the mass in kg that a push there would feel, the inverse of the eigenvalue. Scaled to be seen.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    frame : str, optional
+        Name of the frame; the last named frame of the last link by default.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
-    q = one_configuration("mobility_ellipsoid", robot, q)
+    q = one_configuration(robot, q)
     frame = tip_frame(robot) if frame is None else frame
     robot.structure.frame(frame)  # refuses unknown names
     found = mobility(robot, q, frame)
     with np.errstate(divide="ignore"):
         felt = [f"{mass:.3g} kg" for mass in found.semi_axes**-2.0]
     said = rf"$J M^{{-1}} J^T$ at {frame}, effective masses along its axes"
-    return draw_at_frame("mobility_ellipsoid", robot, q, frame, found, felt, said, ax)
+    return draw_at_frame(robot, q, frame, found, felt, said, ax)
 
 
 def draw_at_frame(
-    where: str,
     robot: Robot,
     q: ConfigurationVector,
     frame: str,
@@ -118,7 +131,7 @@ def draw_at_frame(
     at = np.zeros(3) if robot.structure.frame(frame).link < 0 else _origin(robot, skeleton, frame)
     scale = 0.28 * skeleton.extent / max(float(found.semi_axes.max()), 1e-12)
     axes = scale * found.semi_axes * found.directions
-    ax = space_axes(where, ax, gravity=robot.gravity)
+    ax = space_axes(ax, gravity=robot.gravity)
     reached = np.concatenate([at + axes.T, at - axes.T])
     finish_space(ax, np.concatenate([skeleton.points(), reached]), pad=2.0 * skeleton.symbol)
     draw_bodies(ax, skeleton, base=robot.structure.base)
@@ -164,14 +177,27 @@ def _origin(robot: Robot, skeleton: Skeleton, frame: str) -> Vector3:
 
 @explained
 def link_inertia_ellipsoids(robot: Robot, q: ConfigurationVector | None = None, *, ax: Axes | None = None) -> Axes:
-    """Each link as the solid ellipsoid with its mass, centre of mass and inertia, at ``q`` (nq,), rad or m [BSP93, §3.1].
+    """Picture of each link as the solid ellipsoid with its mass and inertia, of one state only [BSP93, §3.1].
 
     Semi-axes a_k = √(5 J_kk / m) in m, with J the second moment about the centre of mass [Sil81, (2.11)], true to scale:
     a link whose ellipsoid is much larger than its body has wrong inertia. Links whose inertia no real body can have
-    are drawn in another colour. Returns the Axes, in m.
+    are drawn in another colour.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
-    q = one_configuration("link_inertia_ellipsoids", robot, q)
-    ax = space_axes("link_inertia_ellipsoids", ax, gravity=robot.gravity)
+    q = one_configuration(robot, q)
+    ax = space_axes(ax, gravity=robot.gravity)
     skeleton = skeleton_of(robot, q)
     scene, points, impossible = solids.Scene(), [skeleton.points()], False
     for i, link in enumerate(robot.links):
@@ -217,14 +243,30 @@ def manipulability_ellipsoid(
     bounded: str = "velocity",
     ax: Axes | None = None,
 ) -> Axes:
-    """The manipulability ellipsoid of a frame's origin, on the mechanism: long where the robot moves it easily [Yos85].
+    """Picture of the manipulability ellipsoid of a frame's origin, of one state only [Yos85].
 
-    ``q`` (nq,), rad or m (neutral if None); ``frame`` is the last named frame of the last link if None, and may be a task of one
-    to three linear rows of a frame: `position_task` with some rows is drawn as an ellipse or line along these. ``bounded`` as for
-    `torsor.tasks.manipulability_ellipsoid`: "velocity", "energy" or "force". At each axis stands its half length, m/s or m/s².
-    Scaled to be seen. Returns the Axes, in m.
+    Drawn on the mechanism, long where the robot moves the frame easily. At each axis stands its half length, m/s or m/s².
+    Scaled to be seen.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Configuration, rad or m; neutral by default.
+    frame : str or Task, optional
+        The last named frame of the last link by default. It may be a task of one to three linear rows of a frame: a
+        `torsor.position_task` with some rows is drawn as an ellipse or line along these.
+    bounded : str
+        "velocity", "energy" or "force", as for `torsor.tasks.manipulability_ellipsoid`.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
-    q = one_configuration("manipulability_ellipsoid", robot, q)
+    q = one_configuration(robot, q)
     frame = tip_frame(robot) if frame is None else frame
     task = position_task(frame) if isinstance(frame, str) else frame
     name, rows = _linear_rows(robot, q, task)
@@ -234,7 +276,7 @@ def manipulability_ellipsoid(
     texts = [f"{length:.3g} {_UNITS[bounded]}" for length in lengths]
     said = _SAID[bounded].format(name, _joint_units(robot, bounded))
     drawn = Ellipsoid(lengths, directions)
-    return draw_at_frame("manipulability_ellipsoid", robot, q, name, drawn, texts, said, ax)
+    return draw_at_frame(robot, q, name, drawn, texts, said, ax)
 
 
 def _linear_rows(robot: Robot, q: ConfigurationVector, task: Task) -> tuple[str, Array]:
@@ -244,7 +286,7 @@ def _linear_rows(robot: Robot, q: ConfigurationVector, task: Task) -> tuple[str,
         axes = np.eye(3) if whole.kind == "position" else np.asarray(frame_pose(robot, q, whole.frame))[:3, :3]
         return whole.frame, axes[:, ["xyz".index(whole.labels[row][1]) for row in rows]]
     raise ArgumentError(
-        f"manipulability_ellipsoid: drawn are velocities of a point, one to three linear rows (vx, vy, vz) of one frame; "
+        f"drawn are velocities of a point, one to three linear rows (vx, vy, vz) of one frame; "
         f"this task has {', '.join(task.labels)}. torsor.tasks.manipulability_ellipsoid has the numbers of every task."
     )
 
@@ -270,22 +312,39 @@ def mass_matrix_ellipse(
     ax: Axes | None = None,
     colour: str = BLUE,
 ) -> Axes:
-    """Ellipses vᵀ M(q) v = 1 J over the plane of two joints, where v moves these two alone [BSP93, (8); PBP95, (65)].
+    """Picture of ellipses vᵀ M(q) v = 1 J over two joints, where v moves these two alone [BSP93, (8); PBP95, (65)].
 
-    ``joints``: two joints with one degree of freedom, by name or position in `robot.coordinates`; the others stay as in
-    ``q`` (nq,), rad or m (neutral if None). At ``resolution`` × ``resolution`` points, all to one scale: where ellipses are
-    large the robot is light, where they all are equal the metric M is flat in these coordinates. The title states how many
-    seconds of motion are drawn. Returns the Axes, rad or m.
+    All to one scale: where ellipses are large the robot is light, where they all are equal the metric M is flat in these
+    coordinates. The title states how many seconds of motion are drawn.
+
+    Parameters
+    ----------
+    robot : Robot
+    joints : pair of str or int
+        Two joints with one degree of freedom, by name or position in `robot.coordinates`.
+    q : (nq,) array, optional
+        Configuration of the other joints, rad or m; neutral by default.
+    resolution : int
+        Ellipses along each axis.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+    colour : str
+        Of the ellipses.
+
+    Returns
+    -------
+    Axes
+        Of the two joints, rad or m.
     """
-    plane = joint_plane("mass_matrix_ellipse", robot, joints)
-    check_resolution("mass_matrix_ellipse", resolution)
-    rest = one_configuration("mass_matrix_ellipse", robot, q)
+    plane = joint_plane(robot, joints)
+    check_resolution(resolution)
+    rest = one_configuration(robot, q)
     states = plane.grid(rest, resolution, inset=0.5 / resolution)
     pair = [plane.across.v, plane.up.v]
     M = np.asarray(mass_matrix(robot, states))[..., pair, :][..., pair]
     if np.any(np.linalg.eigvalsh(M)[..., 0] <= 0):
         raise ModelError(
-            f"mass_matrix_ellipse: these joints of robot {robot.name!r} can move without moving any mass, so that the ellipse "
+            f"these joints of robot {robot.name!r} can move without moving any mass, so that the ellipse "
             "has no end; give every link a mass (see torsor.dynamics.mass_matrix_report)."
         )
     angle = np.linspace(0.0, 2 * np.pi, 73)

@@ -66,42 +66,40 @@ class JointPlane(NamedTuple):
         ax.tick_params(labelsize=8)
 
 
-def joint_plane(where: str, robot: Robot, joints: Joints) -> JointPlane:
+def joint_plane(robot: Robot, joints: Joints) -> JointPlane:
     """The plane of two joints, by name or by position in `robot.coordinates`, each with one degree of freedom."""
     listed = list(joints) if isinstance(joints, Iterable) and not isinstance(joints, str) else []
     if len(listed) != 2 or not all(isinstance(joint, (str, Integral)) for joint in listed):
         names = ", ".join(map(repr, robot.coordinates[:2]))
         raise ArgumentError(
-            f"{where}: `joints` must be two joints, by name or position, as in ({names}) or (0, 1), got {joints!r:.60}. "
+            f"`joints` must be two joints, by name or position, as in ({names}) or (0, 1), got {joints!r:.60}. "
             "A configuration is passed by name: q=."
         )
-    across, up = (_direction(where, robot, joint) for joint in listed)
+    across, up = (_direction(robot, joint) for joint in listed)
     if across.q == up.q:
-        raise ArgumentError(f"{where}: `joints` must be two different joints, got {across.name!r} twice.")
+        raise ArgumentError(f"`joints` must be two different joints, got {across.name!r} twice.")
     return JointPlane(across, up)
 
 
-def check_resolution(where: str, resolution: int) -> None:
+def check_resolution(resolution: int) -> None:
     """Refuse what is no number of points along an axis."""
     if not isinstance(resolution, (int, np.integer)) or resolution < 2:
-        raise ArgumentError(f"{where}: `resolution` must be a whole number, at least 2, got {resolution!r}.")
+        raise ArgumentError(f"`resolution` must be a whole number, at least 2, got {resolution!r}.")
 
 
-def _direction(where: str, robot: Robot, joint: str | int) -> Direction:
+def _direction(robot: Robot, joint: str | int) -> Direction:
     s = robot.structure
     if not isinstance(joint, str):
         if not -len(s.coordinates) <= joint < len(s.coordinates):
-            raise ArgumentError(
-                f"{where}: robot {robot.name!r} has {len(s.coordinates)} coordinates, got joint {joint}."
-            )
+            raise ArgumentError(f"robot {robot.name!r} has {len(s.coordinates)} coordinates, got joint {joint}.")
         joint = s.coordinates[joint].name
     i = s.joint_index(joint)
     kind, block = s.kinds[i], s.coordinate_of(i)
     if block.name != joint:
-        raise ModelError(f"{where}: joint {joint!r} follows {block.name!r}; pass {block.name!r} instead.")
+        raise ModelError(f"joint {joint!r} follows {block.name!r}; pass {block.name!r} instead.")
     if block.nq != 1:
         raise ModelError(
-            f"{where}: joint {joint!r} is {kind}, with {block.nv} degrees of freedom; a map needs joints with one: "
+            f"joint {joint!r} is {kind}, with {block.nv} degrees of freedom; a map needs joints with one: "
             f"{', '.join(repr(c.name) for c in s.coordinates if c.nq == 1) or 'this robot has none'}."
         )
     turns = KINDS[kind].turns_about_axis

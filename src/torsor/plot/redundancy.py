@@ -41,23 +41,33 @@ STILL = 1e-6  # m: what a point that does not move may move by
 
 @explained
 def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax: Axes | None = None) -> Axes:
-    """Skeletons of a robot at several configurations of a self-motion, and the ways of its joints [Alt04, §II.B].
+    """Picture of a robot at several configurations of a self-motion, and of the ways of its joints [Alt04, §II.B].
 
-    ``motion``: a `torsor.redundancy.SelfMotion`, or configurations (k, nq), rad or m. ``shown`` of them are drawn,
-    evenly along the
-    samples, from blue at the first to orange at the last; thin lines are the ways of all joint centres. Triads are the named
-    frames at the first configuration, with names at those whose origin does not move. ``ax`` must be 3-D; a new one is made if
-    None. Returns the Axes, in m.
+    From blue at the first to orange at the last; thin lines are the ways of all joint centres. Triads are the named frames at
+    the first configuration, with names at those whose origin does not move.
+
+    Parameters
+    ----------
+    robot : Robot
+    motion : SelfMotion or (k, nq) array
+        What `torsor.redundancy.self_motion` has found, or configurations, rad or m.
+    shown : int
+        How many configurations are drawn, evenly along the samples.
+    ax : Axes, optional
+        3-D Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        In m.
     """
     q = np.asarray(getattr(motion, "q", motion), float)
     q = q.reshape(-1, q.shape[-1]) if q.ndim == 3 else q
     if q.ndim != 2 or q.shape[-1] != robot.nq or len(q) < 1 or shown < 1:
-        raise ShapeError(
-            f"self_motion: configurations of robot {robot.name!r} have shape (k, {robot.nq}), got {q.shape}."
-        )
+        raise ShapeError(f"configurations of robot {robot.name!r} have shape (k, {robot.nq}), got {q.shape}.")
     closed = bool(getattr(motion, "closed", False))
     chosen = np.unique(np.linspace(0, len(q) - 1, shown + closed).round().astype(int))[: shown or None]
-    ax = space_axes("self_motion", ax, gravity=robot.gravity)
+    ax = space_axes(ax, gravity=robot.gravity)
     skeletons = [skeleton_of(robot, one) for one in q]
     some = [skeletons[k] for k in chosen]
     finish_space(ax, np.concatenate([skeleton.points() for skeleton in skeletons]), pad=0.05 * some[0].extent)
@@ -122,21 +132,33 @@ MARKERS = ("o", "s", "^", "D", "v")
 def path_drift(
     drifts: PathDrift | Sequence[PathDrift], *, labels: Sequence[str] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """The largest displacement of a joint after each loop of a closed path, one line for each lift [Alt04, §III.B, E004-14].
+    """Picture of how far joints drift with each round of a closed path, a line for each lift [Alt04, §III.B, E004-14].
 
-    ``drifts``: what `torsor.redundancy.closed_path_drift` has measured, with displacements (k, nv), rad or m.
-    ``labels``: one text for each
-    (the name of the lift if None). A repeatable lift stays at zero. ``ax``: new if None. Returns the Axes, loops and rad or m.
+    Shown is the largest displacement of a joint after each round. A repeatable lift stays at zero.
+
+    Parameters
+    ----------
+    drifts : PathDrift or sequence of PathDrift
+        What `torsor.redundancy.closed_path_drift` has measured, with displacements (k, nv), rad or m.
+    labels : sequence of str, optional
+        One text for each; the name of the lift by default.
+    ax : Axes, optional
+        Axes to draw into; new ones by default.
+
+    Returns
+    -------
+    Axes
+        Rounds, and rad or m.
     """
     all_of_them = [drifts] if isinstance(drifts, PathDrift) else list(drifts)
     texts = [f"{drift.lift} lift" for drift in all_of_them] if labels is None else list(labels)
     if len(texts) != len(all_of_them):
-        raise ShapeError(f"path_drift: {len(all_of_them)} drifts have {len(texts)} labels; pass one for each.")
+        raise ShapeError(f"{len(all_of_them)} drifts have {len(texts)} labels; pass one for each.")
     ax = flat_axes(ax)
     handles = []
     for k, (drift, text) in enumerate(zip(all_of_them, texts, strict=True)):
         handles += ax.plot(
-            np.arange(drift.loops + 1),
+            np.arange(len(drift.drift)),
             np.max(np.abs(drift.drift), axis=-1),
             color=COLOURS[k % len(COLOURS)],
             marker=MARKERS[k % len(MARKERS)],
@@ -146,7 +168,7 @@ def path_drift(
             gid=f"drift {k}",
         )
     ax.locator_params(axis="x", integer=True)
-    ax.set_xlabel("loops of the task")
+    ax.set_xlabel("rounds of the path")
     units = {unit for drift in all_of_them for unit in drift.units}
     ax.set_ylabel(f"largest displacement of a joint ({' or '.join(sorted(units, reverse=True))})")
     ax.spines[["top", "right"]].set_visible(False)

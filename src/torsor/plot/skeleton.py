@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Vector3
-from torsor.border.arrays import check
+from torsor.border.arrays import as_array
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.kinematics import link_poses
 from torsor.model import Robot
@@ -86,25 +86,25 @@ class Skeleton(NamedTuple):
         return max(min(0.035 * self.extent * crowd, 0.2 * typical), 0.008 * self.extent)
 
 
-def one_configuration(where: str, robot: Robot, q: ConfigurationVector | None) -> Array:
+def one_configuration(robot: Robot, q: ConfigurationVector | None) -> Array:
     """``q`` (nq,) checked, as NumPy numbers; the neutral configuration if None."""
-    return np.asarray(robot.neutral) if q is None else _one(where, "q", q, "nq", robot)
+    return np.asarray(robot.neutral) if q is None else _one("q", q, "nq", robot)
 
 
-def one_velocity(where: str, name: str, robot: Robot, v: JointVector | None) -> Array:
+def one_velocity(name: str, robot: Robot, v: JointVector | None) -> Array:
     """``v`` or another joint vector (nv,) checked, as NumPy numbers; zero if None."""
-    return np.zeros(robot.nv) if v is None else _one(where, name, v, "nv", robot)
+    return np.zeros(robot.nv) if v is None else _one(name, v, "nv", robot)
 
 
-def _one(where: str, name: str, value: Array, axis: str, robot: Robot) -> Array:
-    value = np.asarray(check(where, name, value, (axis,), robot), float)
+def _one(name: str, value: Array, axis: str, robot: Robot) -> Array:
+    value = np.asarray(as_array(name, value, (axis,), robot), float)
     if value.ndim != 1:
         raise ShapeError(
-            f"{where}: a picture shows one state, but `{name}` has shape {value.shape}; pass one of them, "
+            f"a picture shows one state, but `{name}` has shape {value.shape}; pass one of them, "
             f"for example `{name}[{', '.join('0' * (value.ndim - 1))}]`."
         )
     if not np.all(np.isfinite(value)):
-        raise ArgumentError(f"{where}: `{name}` must be finite, got {np.array2string(value, precision=4)}.")
+        raise ArgumentError(f"`{name}` must be finite, got {np.array2string(value, precision=4)}.")
     return value
 
 

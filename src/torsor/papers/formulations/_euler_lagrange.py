@@ -28,9 +28,24 @@ Columns = dict[int, Twist]  # joint → column of a link's body Jacobian
 def euler_lagrange(
     robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
 ) -> JointVector:
-    """τ = M a + Σ_k ∂M/∂q_k v_k v − ½ ∂(vᵀMv)/∂q + ∂U/∂q, O(n⁴) as written [Sil81, (1.1); LP, (9.8), (9.11)].
+    """Joint forces τ = M a + Σ_k ∂M/∂q_k v_k v − ½ ∂(vᵀMv)/∂q + ∂U/∂q, O(n⁴) as written [Sil81, (1.1); LP, (9.8), (9.11)].
 
-    Arguments and result as in `torsor.inverse_dynamics`: ``q`` (..., nq), ``v`` and ``a`` (..., nv), rad, m, s; N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping from str to (..., 6) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m, N.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
     """
     return joint_forces(euler_lagrange_core, screw_model, robot, q, v, a, wrenches)
 

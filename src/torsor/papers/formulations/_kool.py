@@ -47,20 +47,46 @@ class Line(NamedTuple):
 def kool(
     robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
 ) -> JointVector:
-    """τ_i = L_{i−1}ᵀ dM_i/dt, by line vectors in the absolute frame, O(n) [Kool04, (5)–(10), EK-2].
+    """Joint forces τ_i = L_{i−1}ᵀ dM_i/dt, by line vectors in the absolute frame, O(n) [Kool04, (5)–(10), EK-2].
 
-    Arguments and result as in `torsor.inverse_dynamics`: ``q`` (..., nq), ``v`` and ``a`` (..., nv), rad, m, s; N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping from str to (..., 6) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m, N.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
     """
     return joint_forces(kool_core, moving_screw_model, robot, q, v, a, wrenches)
 
 
 @checked
 def kool_energy_gradient(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:
-    """∂E/∂q_i = L̇_{i−1}ᵀ M_i, the gradient of the kinetic energy by the configuration [Kool04, (10), EK-2].
+    """Gradient ∂E/∂q_i = L̇_{i−1}ᵀ M_i of the kinetic energy by the configuration [Kool04, (10), EK-2].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; returns (..., nv), N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., nv) array
+        Gradient, N·m or N.
     """
-    refuse_other_joints("kool_energy_gradient", robot)
+    refuse_other_joints(robot)
     model = moving_screw_model(robot, q)
     lines = _lines(model, joint_rates(robot, v))
     M = _sums_beyond(model, [lie.apply_inertia(line.N, line.T) for line in lines])

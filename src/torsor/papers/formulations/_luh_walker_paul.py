@@ -32,9 +32,24 @@ from torsor.papers.formulations.links import Model, VectorLink, along, joint_for
 def luh_walker_paul(
     robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
 ) -> JointVector:
-    """τ by the Newton–Euler recursion in vectors, O(n) [LWP80; Sil81, §1.3, E003-3, E003-6].
+    """Joint forces τ by the Newton–Euler recursion in vectors, O(n) [LWP80; Sil81, §1.3, E003-3, E003-6].
 
-    Arguments and result as in `torsor.inverse_dynamics`: ``q`` (..., nq), ``v`` and ``a`` (..., nv), rad, m, s; N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping from str to (..., 6) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m, N.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
     """
     return joint_forces(luh_walker_paul_core, newton_euler_model, robot, q, v, a, wrenches)
 

@@ -35,9 +35,24 @@ from torsor.papers.formulations.links import (
 def park_dense(
     robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
 ) -> JointVector:
-    """τ by the recursion with every map a 6×6 matrix, O(n) [PBP95, (24)–(27), E001-1…3].
+    """Joint forces τ by the recursion with every map a 6×6 matrix, O(n) [PBP95, (24)–(27), E001-1…3].
 
-    Arguments and result as in `torsor.inverse_dynamics`: ``q`` (..., nq), ``v`` and ``a`` (..., nv), rad, m, s; N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping from str to (..., 6) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m, N.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
     """
     return joint_forces(park_dense_core, dense_model, robot, q, v, a, wrenches)
 
@@ -46,9 +61,24 @@ def park_dense(
 def park_structured(
     robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
 ) -> JointVector:
-    """τ by the recursion with (R, p) in place of 6×6 matrices, O(n) [PBP95, (24)–(27), E001-1…3].
+    """Joint forces τ by the recursion with (R, p) in place of 6×6 matrices, O(n) [PBP95, (24)–(27), E001-1…3].
 
-    Arguments and result as in `torsor.inverse_dynamics`: ``q`` (..., nq), ``v`` and ``a`` (..., nv), rad, m, s; N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping from str to (..., 6) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m, N.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
     """
     return joint_forces(park_structured_core, moving_screw_model, robot, q, v, a, wrenches)
 

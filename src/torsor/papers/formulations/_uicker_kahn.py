@@ -35,9 +35,26 @@ Second = dict[tuple[int, int], Algebra]  # (k, l) → ∂²W_j/∂q_k∂q_l, wit
 def uicker_kahn(
     robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
 ) -> JointVector:
-    """τ by (1.2) as written: two 4×4 products under every trace tr(∂W_j/∂q_i J_j ∂²W_jᵀ/∂q_k∂q_l), O(n⁴) [Sil81, (1.2)].
+    """Joint forces τ by (1.2) as written: two 4×4 products under every trace, O(n⁴) [Sil81, (1.2)].
 
-    Arguments and result as in `torsor.inverse_dynamics`: ``q`` (..., nq), ``v`` and ``a`` (..., nv), rad, m, s; N·m or N.
+    The traces are tr(∂W_j/∂q_i J_j ∂²W_jᵀ/∂q_k∂q_l).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping from str to (..., 6) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m, N.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
     """
     return joint_forces(uicker_kahn_core, matrix_model, robot, q, v, a, wrenches)
 
@@ -46,9 +63,24 @@ def uicker_kahn(
 def uicker_kahn_shared(
     robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
 ) -> JointVector:
-    """τ by (1.2) with ∂W_j/∂q_i J_j formed once, and of each further product only its trace, O(n⁴) [Sil81, (1.2)].
+    """Joint forces τ by (1.2) with ∂W_j/∂q_i J_j formed once, and of each further product only its trace, O(n⁴) [Sil81, (1.2)].
 
-    Arguments and result as in `torsor.inverse_dynamics`: ``q`` (..., nq), ``v`` and ``a`` (..., nv), rad, m, s; N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping from str to (..., 6) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m, N.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
     """
     return joint_forces(uicker_kahn_shared_core, matrix_model, robot, q, v, a, wrenches)
 
@@ -57,9 +89,26 @@ def uicker_kahn_shared(
 def uicker_kahn_accelerations(
     robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
 ) -> JointVector:
-    """τ by (1.2) with the acceleration Ẅ_j of each link formed once: τ_i = Σ_j tr(∂W_j/∂q_i J_j Ẅ_jᵀ) [Sil81, (1.2)].
+    """Joint forces τ by (1.2) with the acceleration Ẅ_j of each link formed once [Sil81, (1.2)].
 
-    Arguments and result as in `torsor.inverse_dynamics`: ``q`` (..., nq), ``v`` and ``a`` (..., nv), rad, m, s; N·m or N.
+    τ_i = Σ_j tr(∂W_j/∂q_i J_j Ẅ_jᵀ).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping from str to (..., 6) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m, N.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
     """
     return joint_forces(uicker_kahn_accelerations_core, matrix_model, robot, q, v, a, wrenches)
 

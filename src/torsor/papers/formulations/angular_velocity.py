@@ -62,11 +62,22 @@ def gyroscopic_moment(I: Matrix3, w: Vector3) -> Vector3:
 
 @checked
 def velocity_columns(robot: Robot, q: ConfigurationVector) -> VelocityColumns:
-    """∂v_i/∂q̇_j = z_j × p_ji + h z_j and ∂ω_i/∂q̇_j = z_j; z_j and 0 if prismatic [Sil81, (3.15), (3.16), E003-6].
+    """Columns ∂v_i/∂q̇_j = z_j × p_ji + h z_j and ∂ω_i/∂q̇_j = z_j; z_j and 0 if prismatic [Sil81, (3.15), (3.16), E003-6].
 
-    Times v they are the velocities (3.13), (3.14). ``q`` (..., nq), rad or m; returns (..., n, 3, nv) twice, m and no unit.
+    Times v they are the velocities (3.13), (3.14).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    VelocityColumns
+        Linear and angular part, (..., n, 3, nv) each, m and no unit.
     """
-    refuse_other_joints("velocity_columns", robot)
+    refuse_other_joints(robot)
     model = lagrangian_model(robot, q)
     places = link_places(model)
     pairs = [{j: columns_of_link(model, places, i, j) for j in model.path(i)} for i in range(robot.n)]
@@ -75,11 +86,24 @@ def velocity_columns(robot: Robot, q: ConfigurationVector) -> VelocityColumns:
 
 @checked
 def velocity_column_rates(robot: Robot, q: ConfigurationVector, v: JointVector) -> VelocityColumns:
-    """d/dt(∂v_i/∂q̇_j) = ∂v_i/∂q_j and d/dt(∂ω_i/∂q̇_j) = ∂ω_i/∂q_j + ω_i × ∂ω_i/∂q̇_j = ω_j × z_j [Sil81, (3.4), (3.6), (A.2)].
+    """Rates d/dt(∂v_i/∂q̇_j) = ∂v_i/∂q_j and d/dt(∂ω_i/∂q̇_j) of the velocity columns [Sil81, (3.4), (3.6), (A.2)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), per s; returns (..., n, 3, nv) twice, m/s and 1/s per unit of q.
+    d/dt(∂ω_i/∂q̇_j) = ∂ω_i/∂q_j + ω_i × ∂ω_i/∂q̇_j = ω_j × z_j.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    VelocityColumns
+        Linear and angular part, (..., n, 3, nv) each, m/s and 1/s per unit of q.
     """
-    refuse_other_joints("velocity_column_rates", robot)
+    refuse_other_joints(robot)
     model, rates = lagrangian_model(robot, q), joint_rates(robot, v)
     places = link_places(model)
     w: list[Vector3] = []

@@ -80,7 +80,7 @@ def joint_forces(
 
     A joint that follows another's coordinate moves by ratio · q + offset and hands on ratio · τ_i.
     """
-    refuse_other_joints(core.__name__.removesuffix("_core"), robot)
+    refuse_other_joints(robot)
     tau = core(make_model(robot, q), joint_rates(robot, v), joint_rates(robot, a))
     ratios = [coupling.ratio for coupling in robot.structure.couplings]
     total = gather_vector(robot, [_times(r, tau_i)[..., None] for r, tau_i in zip(ratios, tau, strict=True)])
@@ -89,12 +89,12 @@ def joint_forces(
     return total + robot.parameters.armature * a + friction_forces(robot, v)
 
 
-def refuse_other_joints(name: str, robot: Robot) -> None:
+def refuse_other_joints(robot: Robot) -> None:
     """Raise for joints that are no screws: the sources know joints with one freedom only."""
     for joint, kind in zip(robot.joints, robot.structure.kinds, strict=True):
         if not KINDS[kind].has_screw:
             raise ModelError(
-                f"{name}: joint {joint!r} of robot {robot.name!r} is {kind}; this formulation knows revolute, prismatic and "
+                f"joint {joint!r} of robot {robot.name!r} is {kind}; this formulation knows revolute, prismatic and "
                 "helical joints. Use torsor.inverse_dynamics, which takes every joint."
             )
 
