@@ -238,13 +238,13 @@ class Adapter(ABC):
 
     def _checked_order(self, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
-            _joint_index(self.peer, self.robot, "order", name)
+            _joint_index(self.robot, "order", name)
         doubled = sorted({name for name in names if names.count(name) > 1})
         missing = [name for name in self.robot.coordinates if name not in names]
         if doubled or missing:
             what = f"repeats {_listed(doubled)}" if doubled else f"lacks {_listed(missing)}"
             raise ModelError(
-                f"{self.peer}: `order` must name every joint of robot {self.robot.name!r} once, but {what}. "
+                f"`order` must name every joint of robot {self.robot.name!r} once, but {what}. "
                 f"Pass the names of robot.coordinates in the order of {self.peer}'s vectors."
             )
         return names
@@ -255,21 +255,19 @@ class Adapter(ABC):
         return self._places[joint]
 
 
-def joints_of_kind(
-    peer: str, robot: Robot, option: str, names: Iterable[str], kind: str, meaning: str
-) -> tuple[str, ...]:
+def joints_of_kind(robot: Robot, option: str, names: Iterable[str], kind: str, meaning: str) -> tuple[str, ...]:
     """The names given for an ``option`` that joints of one kind alone have, or an error that says whose it is."""
     names = (names,) if isinstance(names, str) else tuple(names)
     for name in names:
-        found = robot.structure.kinds[_joint_index(peer, robot, option, name)]
+        found = robot.structure.kinds[_joint_index(robot, option, name)]
         if found != kind:
-            raise ModelError(f"{peer}: `{option}` names {name!r}, which is {found}; {meaning}. Leave it out.")
+            raise ModelError(f"`{option}` names {name!r}, which is {found}; {meaning}. Leave it out.")
     return names
 
 
-def _joint_index(peer: str, robot: Robot, option: str, name: str) -> int:
+def _joint_index(robot: Robot, option: str, name: str) -> int:
     if name not in robot.joints:
-        where = f"{peer}: `{option}` is wrong, robot {robot.name!r}"
+        where = f"`{option}` is wrong, robot {robot.name!r}"
         raise unknown_name(where, "joint", name, robot.joints, "robot.joints")
     return robot.structure.joint_index(name)
 

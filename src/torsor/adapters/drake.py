@@ -60,7 +60,7 @@ class Drake(Adapter):
     @explained
     def __init__(self, robot: Robot, *, order: Iterable[str] | None = None, rpy: Iterable[str] = ()) -> None:
         meaning = "only a free joint can be an RpyFloatingJoint"
-        self.rpy: Final = joints_of_kind(self.peer, robot, "rpy", rpy, "free", meaning)
+        self.rpy: Final = joints_of_kind(robot, "rpy", rpy, "free", meaning)
         super().__init__(robot, order=order)
 
     def _form(self, i: int) -> Form:

@@ -67,7 +67,7 @@ class Pinocchio(Adapter):
     @explained
     def __init__(self, robot: Robot, *, order: Iterable[str] | None = None, continuous: Iterable[str] = ()) -> None:
         meaning = "only revolute joints can be continuous"
-        self.continuous: Final = joints_of_kind(self.peer, robot, "continuous", continuous, "revolute", meaning)
+        self.continuous: Final = joints_of_kind(robot, "continuous", continuous, "revolute", meaning)
         moving = None if order is None else [name for name in order if name != "universe" or name in robot.joints]
         super().__init__(robot, order=moving)
 
