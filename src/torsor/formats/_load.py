@@ -36,12 +36,35 @@ def load(
     repair: Collection[str] = (),
     ignore: Collection[str] = (),
 ) -> Robot:
-    """The robot that a file describes (URDF, MJCF, torsor JSON or YAML); refused, with all reasons, if it makes no sense.
+    """The robot that a file describes (URDF, MJCF, torsor JSON or YAML). Meshes are never opened.
 
-    ``source`` is a path, or the text itself. ``base``: "fixed", or "floating" to let the root link move freely.
-    ``gravity`` (3,), m/s²; ``lock`` holds joints at positions (rad, m); ``joint_order`` names the joints in the order of
-    q. Each rule named in ``repair`` (see docs/rules.md) is mended instead of refused, and ``robot.source.findings`` says
-    how; warnings named in ``ignore`` are not given. Meshes are never opened.
+    Parameters
+    ----------
+    source : path or str
+        The file, or its text.
+    format : {"urdf", "mjcf", "json", "yaml"}, optional
+        By default it is judged by the content.
+    base : {"fixed", "floating"}
+        "floating" lets the root link move freely.
+    gravity : (3,) array, optional
+        m/s²; by default the file's, or (0, 0, −9.81).
+    lock : mapping, optional
+        Positions by joint, rad or m: these joints are held there.
+    joint_order : sequence of str, optional
+        The joints in the order of q.
+    repair : names of rules
+        Each rule named here (docs/rules.md) is mended instead of refused, and ``robot.source.findings`` says how.
+    ignore : names of rules
+        Warnings that are not given.
+
+    Returns
+    -------
+    Robot
+
+    Raises
+    ------
+    FileError
+        If the file makes no sense: with all reasons, each with file, line, rule and advice, in ``findings``.
     """
     _check_base(base)
     gravity = None if gravity is None else _gravity(gravity)
@@ -70,10 +93,23 @@ def load(
 def check(
     source: str | os.PathLike[str], *, format: str | None = None, base: str = "fixed", ignore: Collection[str] = ()
 ) -> tuple[Finding, ...]:
-    """All that is wrong or suspicious in a robot file, errors first, each with file, line, rule and advice (docs/rules.md).
+    """All that is wrong or suspicious in a robot file, errors first. Nothing is raised for what the file contains.
 
-    Nothing is raised for what the file contains; a file without findings gives an empty tuple. ``base``: how the root link
-    is to be held, "fixed" or "floating".
+    Parameters
+    ----------
+    source : path or str
+        The file, or its text.
+    format : {"urdf", "mjcf", "json", "yaml"}, optional
+        By default it is judged by the content.
+    base : {"fixed", "floating"}
+        How the root link is to be held.
+    ignore : names of rules
+        Warnings that are not given.
+
+    Returns
+    -------
+    tuple of Finding
+        Each with file, line, rule and advice (docs/rules.md); empty if there is nothing to report.
     """
     _check_base(base)
     report = Report("", ignore=_rules("ignore", ignore))
