@@ -14,8 +14,9 @@ from torsor.arrays.exact import norm
 from torsor.arrays.typing import Array, Pose
 from torsor.border import explained
 from torsor.errors import ModelError, printable, warn_of_model
-from torsor.formats.build import inertia_of, unused
+from torsor.formats.build import inertia_of
 from torsor.formats.check_inertia import WRITTEN_DIGITS
+from torsor.formats.description import unused
 from torsor.formats.findings import Report
 from torsor.formats.safe_xml import Element, parse
 from torsor.formats.xml_fields import check_names
