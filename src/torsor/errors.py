@@ -88,6 +88,13 @@ class FileError(TorsorError, ValueError):
         super().__init__(message)
         self.findings = findings
 
+    def at(self, where: str) -> Self:
+        """This error as said by a public function; the message of a file that was read begins with the file and its line."""
+        if not self.findings:
+            return super().at(where)
+        self.where = where
+        return self
+
 
 class ModelWarning(UserWarning):
     """Something in a robot file that was accepted, though it is probably a mistake."""

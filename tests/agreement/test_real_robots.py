@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.adapters.linear_first import Pinocchio
+from torsor.adapters import Pinocchio
 from torsor.verification._verify import compare
 
 PACKAGES = ("example-robot-data", "rtb-data", "drake")
@@ -50,7 +50,7 @@ def test_there_are_many():
 def test_it_loads_and_agrees_with_pinocchio(name):
     pin = pytest.importorskip("pinocchio")
     robot = load(FILES[name])
-    for row in compare(robot, "pinocchio", states=3):
+    for row in compare(robot, "pinocchio", configurations=3):
         assert row.residual < 1e-10, row
     text = FILES[name].read_text(encoding="utf-8-sig")
     model = pin.buildModelFromXML(text)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import torsor
@@ -166,16 +167,35 @@ def test_verify_prints_residuals_that_hold(capsys):
 @pytest.mark.parametrize("seed", range(3))
 def test_verify_holds_for_trees_of_every_kind(seed):
     robot = torsor.robots.random_tree(5, seed=seed, friction=True, armature=True, fixed=True)
-    assert all(row.holds for row in verification.verify(robot, states=4))
+    assert all(row.holds for row in verification.verify(robot, configurations=4))
 
 
 def test_verify_would_notice(monkeypatch):
     wrong = dynamics.coriolis_matrix
     monkeypatch.setattr(dynamics, "coriolis_matrix", lambda *args: 1.01 * wrong(*args))
-    rows = {row.name: row.holds for row in verification.verify(torsor.robots.ur5(), states=3)}
+    rows = {row.name: row.holds for row in verification.verify(torsor.robots.ur5(), configurations=3)}
     assert not rows["C v = c"]
     assert not rows["Ṁ − 2C skew"]
     assert rows["M symmetric"]
+
+
+def test_verify_gives_a_report(monkeypatch):
+    arm = torsor.robots.planar2r()
+    good = torsor.verify(arm, configurations=2)
+    assert good and good.robot is arm and len(repr(good)) < 160
+    assert str(good).splitlines()[1:3] == ["2 random states, seed 0", ""]
+    assert str(good).endswith(f"\n\nall {len(good.rows)} hold")
+    assert good._repr_html_().startswith("<pre>")
+    drawn = torsor.verify(arm, configurations=2, seed=np.random.default_rng(0))
+    assert drawn.rows == good.rows and "2 random states\n" in str(drawn)
+    wrong = dynamics.coriolis_matrix
+    monkeypatch.setattr(dynamics, "coriolis_matrix", lambda *args: 1.01 * wrong(*args))
+    bad = torsor.verify(arm, configurations=2)
+    assert not bad and str(bad).endswith(f"2 of {len(bad.rows)} do not hold")
+    with pytest.raises(
+        torsor.ArgumentError, match=r"^verify: `configurations` must be a whole number of at least 1, got 0"
+    ):
+        torsor.verify(arm, configurations=0)
 
 
 # Terminals

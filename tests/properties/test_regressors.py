@@ -322,7 +322,7 @@ def test_compiled_regressors_are_those_of_numpy(batch):
 def test_verify_would_notice_a_wrong_regressor(name, identity, monkeypatch):
     robot = torsor.robots.random_tree(4, seed=2, armature=True, friction=True)
     right = getattr(regressors, name)
-    assert {row.name: row.holds for row in verification.verify(robot, states=3)}[identity]
+    assert {row.name: row.holds for row in verification.verify(robot, configurations=3)}[identity]
     monkeypatch.setattr(regressors, name, lambda *args: 1.01 * right(*args))
-    wrong = [row.name for row in verification.verify(robot, states=3) if not row.holds]
+    wrong = [row.name for row in verification.verify(robot, configurations=3) if not row.holds]
     assert wrong == [identity]

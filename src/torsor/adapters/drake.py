@@ -26,7 +26,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from torsor.adapters.adapter import Adapter, joints_of_kind
-from torsor.adapters.joint_forms import (
+from torsor.adapters.forms import (
     ONE_NUMBER,
     PLANAR_BY_RATES,
     WXYZ,
@@ -47,9 +47,16 @@ from torsor.model import Robot
 class Drake(Adapter):
     """A robot in Drake: ``Drake(robot, order=[joint names by velocity_start()])``.
 
-    ``rpy`` names the free joints that are an RpyFloatingJoint there. Spherical joints are always a BallRpyJoint. A body
-    that Drake itself lets float has a free joint from the world, at the identity pose. Methods and batch axes as in all
-    adapters; ``to_q(q)`` of (..., nq), rad or m.
+    Spherical joints are always a BallRpyJoint. A body that Drake itself lets float has a free joint from the world, at the
+    identity pose. Methods and batch axes are those of all adapters; ``to_q(q)`` takes (..., nq), rad or m.
+
+    Parameters
+    ----------
+    robot : Robot
+    order : iterable of str, optional
+        The joints in the order of the plant's vectors.
+    rpy : iterable of str
+        The free joints that are an RpyFloatingJoint there.
     """
 
     peer = "Drake"
@@ -60,7 +67,7 @@ class Drake(Adapter):
     @explained
     def __init__(self, robot: Robot, *, order: Iterable[str] | None = None, rpy: Iterable[str] = ()) -> None:
         meaning = "only a free joint can be an RpyFloatingJoint"
-        self.rpy: Final = joints_of_kind(self.peer, robot, "rpy", rpy, "free", meaning)
+        self.rpy: Final = joints_of_kind(robot, "rpy", rpy, "free", meaning)
         super().__init__(robot, order=order)
 
     def _form(self, i: int) -> Form:

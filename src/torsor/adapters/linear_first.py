@@ -44,7 +44,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from torsor.adapters.adapter import Adapter, joints_of_kind
-from torsor.adapters.joint_forms import LINEAR_FIRST, ONE_NUMBER, Form, same, same_velocity, unit
+from torsor.adapters.forms import LINEAR_FIRST, ONE_NUMBER, Form, same, same_velocity, unit
 from torsor.arrays import atan2, concat, constant, cos, sin, stack, take, zeros
 from torsor.arrays.typing import Array
 from torsor.border import explained
@@ -54,10 +54,17 @@ _PLANAR_ORDER, _PLANAR_BACK = constant([1, 2, 0]), constant([2, 0, 1])
 
 
 class Pinocchio(Adapter):
-    """A robot in Pinocchio: ``Pinocchio(robot, order=model.names)`` ("universe", the first of them, is passed over).
+    """A robot in Pinocchio: ``Pinocchio(robot, order=model.names)``.
 
-    ``continuous`` names the revolute joints that Pinocchio keeps as (cos, sin): those of type "continuous" in a URDF.
-    Methods and batch axes as in all adapters; ``to_q(q)`` of (..., nq), rad or m.
+    Methods and batch axes are those of all adapters; ``to_q(q)`` takes (..., nq), rad or m.
+
+    Parameters
+    ----------
+    robot : Robot
+    order : iterable of str, optional
+        The joints in the order of Pinocchio's vectors; "universe", the first of ``model.names``, is passed over.
+    continuous : iterable of str
+        The revolute joints that Pinocchio keeps as (cos, sin): those of type "continuous" in a URDF.
     """
 
     peer = "Pinocchio"
@@ -67,7 +74,7 @@ class Pinocchio(Adapter):
     @explained
     def __init__(self, robot: Robot, *, order: Iterable[str] | None = None, continuous: Iterable[str] = ()) -> None:
         meaning = "only revolute joints can be continuous"
-        self.continuous: Final = joints_of_kind(self.peer, robot, "continuous", continuous, "revolute", meaning)
+        self.continuous: Final = joints_of_kind(robot, "continuous", continuous, "revolute", meaning)
         moving = None if order is None else [name for name in order if name != "universe" or name in robot.joints]
         super().__init__(robot, order=moving)
 
@@ -124,7 +131,13 @@ class ROS(Adapter):
 
     Of a robot whose joints have one number each, ``to_q(q)``, ``to_v(q, v)`` and ``to_tau(q, tau)`` are the three lists of
     a JointState whose names are `order`. For others, `q_slice` and `v_slice` tell where a joint's pose and twist are.
-    Methods and batch axes as in all adapters; ``to_q(q)`` of (..., nq), rad or m.
+    Methods and batch axes are those of all adapters; ``to_q(q)`` takes (..., nq), rad or m.
+
+    Parameters
+    ----------
+    robot : Robot
+    order : iterable of str, optional
+        The joints in the order of the message.
     """
 
     peer = "ROS"

@@ -25,7 +25,7 @@ have the power tau · v on both sides.
 from __future__ import annotations
 
 from torsor.adapters.adapter import Adapter
-from torsor.adapters.joint_forms import (
+from torsor.adapters.forms import (
     LINEAR_FIRST,
     ONE_NUMBER,
     PLANAR_BY_RATES,
@@ -49,8 +49,15 @@ from torsor.lie.se3 import rotation, translation
 class MuJoCo(Adapter):
     """A robot in MuJoCo: ``MuJoCo(robot, order=[model.joint(i).name for i in range(model.njnt)])``.
 
-    A planar joint stands in ``order`` once, for its three joints in MuJoCo. Methods and batch axes as in all adapters;
-    ``to_q(q)`` of (..., nq), rad or m. Use it with ``qpos``, ``qvel``, ``qacc`` and ``qfrc_*``.
+    For ``qpos``, ``qvel``, ``qacc`` and ``qfrc_*``. Methods and batch axes are those of all adapters; ``to_q(q)`` takes
+    (..., nq), rad or m.
+
+    Parameters
+    ----------
+    robot : Robot
+    order : iterable of str, optional
+        The joints in the order of MuJoCo's vectors; a planar joint stands here once, for its three joints in
+        MuJoCo.
     """
 
     peer = "MuJoCo"
@@ -75,48 +82,105 @@ class MuJoCo(Adapter):
     @staticmethod
     @checked
     def to_xfrc_applied(F: Wrench, T_0f: Pose, xipos: Vector3) -> Array:
-        """xfrc_applied (..., 6) (force, torque), world axes, about ``xipos``, of a wrench ``F`` on a frame f.
+        """The xfrc_applied of a wrench on a frame f.
 
-        ``F`` (..., 6) (moment, force) in frame f, N·m, N, on the robot; ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m;
-        ``xipos`` (..., 3), the body's centre of mass, data.xipos[body], m.
+        Parameters
+        ----------
+        F : (..., 6) array
+            A wrench (moment, force) on the robot, in frame f, N·m, N.
+        T_0f : (..., 4, 4) array
+            Pose of frame f from `torsor.frame_pose`, m.
+        xipos : (..., 3) array
+            The body's centre of mass, data.xipos[body], m.
+
+        Returns
+        -------
+        (..., 6) array
+            (force, torque), world axes, about ``xipos``; N, N·m.
         """
         return take(_wrench_about(F, T_0f, xipos), LINEAR_FIRST)
 
     @staticmethod
     @checked
     def from_xfrc_applied(x: Wrench, T_0f: Pose, xipos: Vector3) -> Wrench:
-        """Wrench (..., 6) (moment, force) in frame f, N·m, N, of an xfrc_applied ``x`` (..., 6) (force, torque).
+        """The wrench in frame f of an xfrc_applied.
 
-        ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m; ``xipos`` (..., 3), data.xipos[body], m.
+        Parameters
+        ----------
+        x : (..., 6) array
+            (force, torque), world axes, about ``xipos``; N, N·m.
+        T_0f : (..., 4, 4) array
+            Pose of frame f from `torsor.frame_pose`, m.
+        xipos : (..., 3) array
+            The body's centre of mass, data.xipos[body], m.
+
+        Returns
+        -------
+        (..., 6) array
+            (moment, force) in frame f, N·m, N.
         """
         return _wrench_in(take(x, LINEAR_FIRST), T_0f, xipos)
 
     @staticmethod
     @checked
     def to_cfrc(F: Wrench, T_0f: Pose, centre: Vector3) -> Array:
-        """cfrc_int, cfrc_ext (..., 6) (torque, force), world axes, about ``centre``, of a wrench ``F`` in frame f.
+        """The cfrc_int or cfrc_ext of a wrench in frame f.
 
-        ``F`` (..., 6), N·m, N; ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m; ``centre`` (..., 3), m:
-        data.subtree_com[model.body_rootid[body]].
+        Parameters
+        ----------
+        F : (..., 6) array
+            A wrench (moment, force) on the robot, in frame f, N·m, N.
+        T_0f : (..., 4, 4) array
+            Pose of frame f from `torsor.frame_pose`, m.
+        centre : (..., 3) array
+            data.subtree_com[model.body_rootid[body]], m.
+
+        Returns
+        -------
+        (..., 6) array
+            (torque, force), world axes, about ``centre``; N·m, N.
         """
         return _wrench_about(F, T_0f, centre)
 
     @staticmethod
     @checked
     def from_cfrc(x: Wrench, T_0f: Pose, centre: Vector3) -> Wrench:
-        """Wrench (..., 6) (moment, force) in frame f, N·m, N, of a cfrc_int or cfrc_ext ``x`` (..., 6).
+        """The wrench in frame f of a cfrc_int or cfrc_ext.
 
-        ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m; ``centre`` (..., 3), data.subtree_com[model.body_rootid[body]], m.
+        Parameters
+        ----------
+        x : (..., 6) array
+            (torque, force), world axes, about ``centre``; N·m, N.
+        T_0f : (..., 4, 4) array
+            Pose of frame f from `torsor.frame_pose`, m.
+        centre : (..., 3) array
+            data.subtree_com[model.body_rootid[body]], m.
+
+        Returns
+        -------
+        (..., 6) array
+            (moment, force) in frame f, N·m, N.
         """
         return _wrench_in(x, T_0f, centre)
 
     @staticmethod
     @checked
     def to_cvel(V: Twist, T_0f: Pose, centre: Vector3) -> Array:
-        """cvel (..., 6) (rot, lin), world axes, about ``centre``, of the body twist ``V`` of frame f.
+        """The cvel of the body twist of a frame f.
 
-        ``V`` (..., 6), rad/s, m/s; ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m; ``centre`` (..., 3), m:
-        data.subtree_com[model.body_rootid[body]].
+        Parameters
+        ----------
+        V : (..., 6) array
+            Body twist (angular, linear) of frame f, rad/s, m/s.
+        T_0f : (..., 4, 4) array
+            Pose of frame f from `torsor.frame_pose`, m.
+        centre : (..., 3) array
+            data.subtree_com[model.body_rootid[body]], m.
+
+        Returns
+        -------
+        (..., 6) array
+            (rot, lin), world axes, about ``centre``; rad/s, m/s.
         """
         R = rotation(T_0f)
         w = matvec(R, V[..., :3])
@@ -125,9 +189,21 @@ class MuJoCo(Adapter):
     @staticmethod
     @checked
     def from_cvel(x: Twist, T_0f: Pose, centre: Vector3) -> Twist:
-        """Body twist (..., 6) of frame f, rad/s, m/s, of the cvel ``x`` (..., 6) of its body.
+        """The body twist of a frame f of the cvel of its body.
 
-        ``T_0f`` (..., 4, 4) from `torsor.frame_pose`, m; ``centre`` (..., 3), data.subtree_com[model.body_rootid[body]], m.
+        Parameters
+        ----------
+        x : (..., 6) array
+            cvel (rot, lin), world axes, about ``centre``; rad/s, m/s.
+        T_0f : (..., 4, 4) array
+            Pose of frame f from `torsor.frame_pose`, m.
+        centre : (..., 3) array
+            data.subtree_com[model.body_rootid[body]], m.
+
+        Returns
+        -------
+        (..., 6) array
+            (angular, linear) in frame f, rad/s, m/s.
         """
         R_f0, w = transpose(rotation(T_0f)), x[..., :3]
         return concat([matvec(R_f0, w), matvec(R_f0, x[..., 3:] + cross(w, translation(T_0f) - centre))])

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import torsor
+from torsor._tables import table
 from torsor.cli.main import add_robot, robot_of
 from torsor.errors import printable
 
@@ -83,7 +84,7 @@ def _joints(robot: torsor.Robot) -> list[str]:
         bounds += [_range(s.limits.velocity[c.v], 1), _range(s.limits.effort[c.v], 1)]
         friction = [_range(leaf[c.v], 0) for leaf in (p.armature, p.viscous_friction, p.coulomb_friction)]
         rows.append((name, s.kinds[i], q, *bounds, *friction, remark))
-    return _table(rows)
+    return table(rows, indent="  ")
 
 
 def _range(values: Sequence[float], sign: int) -> str:
@@ -97,7 +98,7 @@ def _links(robot: torsor.Robot) -> list[str]:
     for name in robot.links:
         body = robot.inertia(name)
         rows.append((name, f"{float(body.mass):.5g}", _numbers(body.com), _numbers(body.principal().moments)))
-    return _table(rows)
+    return table(rows, indent="  ")
 
 
 def _frames(robot: torsor.Robot) -> list[str]:
@@ -107,16 +108,8 @@ def _frames(robot: torsor.Robot) -> list[str]:
         if frame.pose_row is not None:
             link = s.base if frame.link < 0 else s.links[frame.link]
             rows.append((frame.name, link, _numbers(p.frame_poses[frame.pose_row][:3, 3])))
-    return _table(rows)
+    return table(rows, indent="  ")
 
 
 def _numbers(values: Sequence[float]) -> str:
     return " ".join(f"{x:9.4g}" for x in np.asarray(values) + 0.0)
-
-
-def _table(texts: list[Sequence[str]]) -> list[str]:
-    rows = [[printable(text) for text in row] for row in texts]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import numpy as np
 
 from torsor.arrays.typing import Array, Vector3
+from torsor.border import explained
 from torsor.errors import FileError, ModelError, TorsorError, printable, warn_of_model
 from torsor.formats import check_inertia, check_suspicious, safe_xml, urdf
 from torsor.formats.build import FLOATING, build
@@ -23,6 +24,7 @@ MOST_LINKS = 5000
 BASES = ("fixed", FLOATING)
 
 
+@explained
 def load(
     source: str | os.PathLike[str],
     *,
@@ -34,26 +36,50 @@ def load(
     repair: Collection[str] = (),
     ignore: Collection[str] = (),
 ) -> Robot:
-    """The robot that a file describes (URDF, MJCF, torsor JSON or YAML); refused, with all reasons, if it makes no sense.
+    """The robot that a file describes (URDF, MJCF, torsor JSON or YAML). Meshes are never opened.
 
-    ``source`` is a path, or the text itself. ``base``: "fixed", or "floating" to let the root link move freely.
-    ``gravity`` (3,), m/s²; ``lock`` holds joints at positions (rad, m); ``joint_order`` names the joints in the order of
-    q. Each rule named in ``repair`` (see docs/rules.md) is mended instead of refused, and ``robot.source.findings`` says
-    how; warnings named in ``ignore`` are not given. Meshes are never opened.
+    Parameters
+    ----------
+    source : path or str
+        The file, or its text.
+    format : {"urdf", "mjcf", "json", "yaml"}, optional
+        By default it is judged by the content.
+    base : {"fixed", "floating"}
+        "floating" lets the root link move freely.
+    gravity : (3,) array, optional
+        m/s²; by default the file's, or (0, 0, −9.81).
+    lock : mapping, optional
+        Positions by joint, rad or m: these joints are held there.
+    joint_order : sequence of str, optional
+        The joints in the order of q.
+    repair : names of rules
+        Each rule named here (docs/rules.md) is mended instead of refused, and ``robot.source.findings`` says how.
+    ignore : names of rules
+        Warnings that are not given.
+
+    Returns
+    -------
+    Robot
+
+    Raises
+    ------
+    FileError
+        If the file makes no sense: with all reasons, each with file, line, rule and advice, in ``findings``.
     """
-    _check_base("load", base)
+    _check_base(base)
     gravity = None if gravity is None else _gravity(gravity)
     lock = {} if lock is None else _positions(lock)
     order = None if joint_order is None else _order(joint_order)
-    content, file, kind = read_source("load", source, format)
-    report = Report(file, _rules("load", "repair", repair), _rules("load", "ignore", ignore))
+    content, file, kind = read_source(source, format)
+    report = Report(file, _rules("repair", repair), _rules("ignore", ignore))
     described = _describe(content, kind, report, floating=base == FLOATING)
     report.raise_errors()
     assert described is not None
     try:
         robot = _built(described, base, gravity)
     except TorsorError as error:  # something no rule has foreseen: still with the file's name
-        raise FileError(f"{printable(file)}: {error}") from error
+        finding = Finding("not-a-robot", Severity.ERROR, file, None, "", str(error).rstrip("."))
+        raise FileError(f"{printable(file)}: {error}", (finding,)) from error
     for finding in report.of(Severity.WARNING):
         warn_of_model(str(finding))
     reductions = {joint.name: joint.reduction for joint in described.joints if joint.reduction is not None}
@@ -63,18 +89,32 @@ def load(
     return robot if order is None else robot.reorder(order)
 
 
+@explained
 def check(
     source: str | os.PathLike[str], *, format: str | None = None, base: str = "fixed", ignore: Collection[str] = ()
 ) -> tuple[Finding, ...]:
-    """All that is wrong or suspicious in a robot file, errors first, each with file, line, rule and advice (docs/rules.md).
+    """All that is wrong or suspicious in a robot file, errors first. Nothing is raised for what the file contains.
 
-    Nothing is raised for what the file contains; a file without findings gives an empty tuple. ``base``: how the root link
-    is to be held, "fixed" or "floating".
+    Parameters
+    ----------
+    source : path or str
+        The file, or its text.
+    format : {"urdf", "mjcf", "json", "yaml"}, optional
+        By default it is judged by the content.
+    base : {"fixed", "floating"}
+        How the root link is to be held.
+    ignore : names of rules
+        Warnings that are not given.
+
+    Returns
+    -------
+    tuple of Finding
+        Each with file, line, rule and advice (docs/rules.md); empty if there is nothing to report.
     """
-    _check_base("check", base)
-    report = Report("", ignore=_rules("check", "ignore", ignore))
+    _check_base(base)
+    report = Report("", ignore=_rules("ignore", ignore))
     try:
-        content, report.file, kind = read_source("check", source, format)
+        content, report.file, kind = read_source(source, format)
         described = _describe(content, kind, report, floating=base == FLOATING)
     except FileError as error:  # not there, not to be opened, or what reads the format is not installed
         return tuple(error.findings)
@@ -89,37 +129,33 @@ def check(
     return tuple(sorted(report.complete(), key=lambda finding: (rank[finding.severity], finding.place)))
 
 
-def _check_base(where: str, base: str) -> None:
+def _check_base(base: str) -> None:
     if not isinstance(base, str) or base not in BASES:
-        raise ModelError(f"{where}: `base` must be 'fixed' or 'floating', got {base!r:.60}.")
+        raise ModelError(f"`base` must be 'fixed' or 'floating', got {base!r:.60}.")
 
 
-def _rules(where: str, argument: str, names: Collection[str]) -> list[str]:
+def _rules(argument: str, names: Collection[str]) -> list[str]:
     """Names of rules; one may be given by itself."""
     listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else [names]
     if not all(isinstance(name, str) for name in listed):
-        raise ModelError(
-            f"{where}: `{argument}` takes names of rules (docs/rules.md), like ['mass-ratio'], got {names!r:.60}."
-        )
+        raise ModelError(f"`{argument}` takes names of rules (docs/rules.md), like ['mass-ratio'], got {names!r:.60}.")
     return listed
 
 
 def _gravity(gravity: Vector3) -> Vector3:
     numbers = _numbers(gravity)
     if numbers is None or numbers.shape != (3,):
-        raise ModelError(f"load: `gravity` takes three numbers, m/s², like (0, 0, -9.81), got {gravity!r:.60}.")
+        raise ModelError(f"`gravity` takes three numbers, m/s², like (0, 0, -9.81), got {gravity!r:.60}.")
     return numbers
 
 
 def _positions(lock: Mapping[str, Array]) -> dict[str, Array]:
     if not isinstance(lock, Mapping):
-        raise ModelError(f"load: `lock` takes positions by joint, like {{'elbow': 0.3}}, got {lock!r:.60}.")
+        raise ModelError(f"`lock` takes positions by joint, like {{'elbow': 0.3}}, got {lock!r:.60}.")
     positions = {name: _numbers(value) for name, value in lock.items()}
     for name, value in positions.items():
         if value is None:
-            message = (
-                f"load: `lock` takes numbers, rad or m, like {{{name!r}: 0.3}}, got {lock[name]!r:.60} for {name!r}."
-            )
+            message = f"`lock` takes numbers, rad or m, like {{{name!r}: 0.3}}, got {lock[name]!r:.60} for {name!r}."
             raise ModelError(message)
     return positions
 
@@ -138,7 +174,7 @@ def _order(joint_order: Sequence[str]) -> list[str]:
     names = [] if isinstance(joint_order, str) or not isinstance(joint_order, Iterable) else list(joint_order)
     if not names or not all(isinstance(name, str) for name in names):
         raise ModelError(
-            f"load: `joint_order` takes a list of joint names, like ['elbow', 'wrist'], got {joint_order!r:.60}."
+            f"`joint_order` takes a list of joint names, like ['elbow', 'wrist'], got {joint_order!r:.60}."
         )
     return names
 

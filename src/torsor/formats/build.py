@@ -11,7 +11,7 @@ from torsor.arrays import cross, exact_constants, matmul
 from torsor.arrays.exact import unit
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.formats.check_mechanism import ONE_FREEDOM
-from torsor.formats.description import INFINITE, Description, Exact, JointPart, LinkPart
+from torsor.formats.description import INFINITE, Description, Exact, JointPart, LinkPart, unused
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Robot, assemble
 from torsor.model._assemble import EARTH
@@ -134,14 +134,6 @@ def _order(order: list[str] | None, joints: list[Joint]) -> list[str] | None:
         return None
     free = [joint.name for joint in joints if joint.kind != "fixed" and joint.mimic is None]
     return [*(name for name in free if name not in order), *(name for name in order if name in free)]
-
-
-def unused(name: str, taken: set[str]) -> str:
-    """A name like this one that is not taken; taken from now on."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
 
 
 def _with_exact_numbers(robot: Robot, described: Description, exact: Exact) -> Robot:

@@ -155,3 +155,11 @@ class Description:
     def link(self, name: str) -> LinkPart | None:
         """A link by name."""
         return next((link for link in self.links if link.name == name), None)
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """A name like this one that is not taken; taken from now on."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

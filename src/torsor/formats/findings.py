@@ -20,9 +20,25 @@ RELATED = ("unknown-tag", "unknown-key", "misspelt-attribute")  # may be why som
 
 @dataclass(frozen=True)
 class Finding:
-    """One problem: which rule, where (file and line, None if unknown), which element, what was found.
+    """One problem in a robot file; printed, one line with what to do about it.
 
-    ``hint``: what to do about it, where that is something else than the rule's own advice.
+    Attributes
+    ----------
+    rule : str
+        Which rule is broken (docs/rules.md).
+    severity : Severity
+        "error", "warning" or "note".
+    file : str
+    line : int or None
+        None if it is not known.
+    element : str
+        Which part of the file, such as "joint 'elbow'".
+    message : str
+        What was found.
+    repaired : bool
+        Whether it was mended.
+    hint : str
+        What to do about it, where that is something else than the rule's own advice.
     """
 
     rule: str

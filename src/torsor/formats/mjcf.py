@@ -25,7 +25,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from torsor.formats import mjcf_model, safe_xml
-from torsor.formats.description import Description
+from torsor.formats.description import Description, unused
 from torsor.formats.findings import Report, unreadable
 from torsor.formats.safe_xml import Element
 from torsor.formats.xml_fields import is_blank
@@ -111,14 +111,12 @@ def _prepare(mujoco: Any, spec: Any, report: Report) -> mjcf_model.Notes:
     for k, place in enumerate(bodies):
         body = place.body
         if not body.name:
-            body.name = mjcf_model.unused(f"body_{k}", taken)
-            taken.add(body.name)
+            body.name = unused(f"body_{k}", taken)
         notes.lines["body", body.name] = _line(body)
         joints = list(body.joints)
         for number, joint in enumerate(joints, 1):
             if not joint.name:
-                joint.name = mjcf_model.unused(f"{body.name}_joint{number if len(joints) > 1 else ''}", joint_names)
-                joint_names.add(joint.name)
+                joint.name = unused(f"{body.name}_joint{number if len(joints) > 1 else ''}", joint_names)
             notes.lines["joint", joint.name] = _line(joint)
             if joint.limited == mujoco.mjtLimited.mjLIMITED_AUTO and joint.range[0] > joint.range[1]:
                 degrees = spec.compiler.degree and joint.type == mujoco.mjtJoint.mjJNT_HINGE

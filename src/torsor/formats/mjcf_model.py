@@ -11,7 +11,7 @@ import numpy as np
 from torsor.arrays import cross, dot, exact_constants, matvec
 from torsor.arrays.exact import ROUNDING, norm
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
-from torsor.formats.description import Description, FramePart, JointPart, LinkPart, Shape
+from torsor.formats.description import Description, FramePart, JointPart, LinkPart, Shape, unused
 from torsor.formats.findings import Report
 from torsor.lie import quaternion, se3
 from torsor.model import Mimic
@@ -59,13 +59,6 @@ def describe(mujoco: Any, model: Any, name: str, notes: Notes, report: Report) -
     reader.report_forces()
     _refuse_unbounded(robot, report)
     return None if report.failed else robot
-
-
-def unused(name: str, taken: set[str]) -> str:
-    """``name``, with as many underscores as it takes to be new."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 class _Reader:
@@ -148,13 +141,11 @@ class _Reader:
                 moving.child = name
             else:
                 moving.child = unused(f"{name}__{moving.name}", self._links)
-                self._links.add(moving.child)
                 robot.links.append(LinkPart(moving.child, self._line("body", name), virtual=True))
             robot.joints.append(moving)
             parent, pose = moving.child, se3.pose(np.eye(3), -anchor) if off_centre else np.eye(4)
         if not joints or parent != name:
             fixed = unused(f"{name}_fixed", self._fixed_names)
-            self._fixed_names.add(fixed)
             robot.joints.append(JointPart(fixed, "fixed", parent, name, self._line("body", name), pose))
 
     def _home(self, joints: range) -> tuple[Pose, list[tuple[Vector3, Vector3]]]:

@@ -42,14 +42,14 @@ class SourceText(NamedTuple):
     format: str
 
 
-def read_source(where: str, source: str | os.PathLike[str], format: str | None) -> SourceText:
+def read_source(source: str | os.PathLike[str], format: str | None) -> SourceText:
     """What a path leads to, or a text is; ``format`` if it is not to be judged by the content."""
     if format is not None and format not in FORMATS:
-        raise ModelError(f"{where}: unknown format {format!r:.60}. Formats: {', '.join(FORMATS)}.")
+        raise ModelError(f"unknown format {format!r:.60}. Formats: {', '.join(FORMATS)}.")
     if isinstance(source, str) and (source.lstrip("\ufeff \t\r\n")[:1] in ("<", "{") or "\n" in source):
         content = _encoded(source)
         return SourceText(content, TEXT, format or format_of(content))
-    path = _path(where, source)
+    path = _path(source)
     content = _read(path)
     return SourceText(content, str(path), format or format_of(content, path.suffix.lower()))
 
@@ -120,14 +120,14 @@ def _encoded(text: str) -> bytes:
         ) from None
 
 
-def _path(where: str, source: str | os.PathLike[str]) -> Path:
+def _path(source: str | os.PathLike[str]) -> Path:
     try:
         if isinstance(source, (str, os.PathLike)) and (name := os.fsdecode(source)):
             return Path(name)
     except (TypeError, ValueError):
         pass  # a path that gives neither a text nor bytes
     got = "an empty one" if source == "" else f"{type(source).__name__} {source!r:.60}"
-    raise ModelError(f"{where}: takes a path, or the text of a robot file, got {got}.")
+    raise ModelError(f"takes a path, or the text of a robot file, got {got}.")
 
 
 def _read(path: Path) -> bytes:

@@ -15,6 +15,7 @@ import numpy as np
 from torsor._text_files import write_text
 from torsor.arrays import cross, exact_constants, matvec
 from torsor.arrays.typing import Array, Pose, Vector3
+from torsor.border import explained
 from torsor.errors import ModelError, warn_of_model
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.mjcf_model import NO_MASS
@@ -29,6 +30,7 @@ ROUNDING = 1e-12
 _UPRIGHT = 1e-14  # a turn that rounding could have made
 
 
+@explained
 @exact_constants()
 def to_mjcf(robot: Robot, path: str | PathLike[str] | None = None) -> str:
     """The robot as MJCF text, also written to ``path``; compiled once, if MuJoCo is installed, to be sure of it.
@@ -50,7 +52,7 @@ def to_mjcf(robot: Robot, path: str | PathLike[str] | None = None) -> str:
     owners = [name for name in robot.joints if name in robot.coordinates]
     if list(robot.coordinates) != owners:
         raise ModelError(
-            f"to_mjcf: the order of q of robot {robot.name!r} was changed, which MJCF cannot say. "
+            f"the order of q of robot {robot.name!r} was changed, which MJCF cannot say. "
             "Write robot.to_json(), or robot.reorder([name for name in robot.joints if name in robot.coordinates]).to_mjcf()."
         )
     text = "\n".join(_Writer(robot).lines()) + "\n"
@@ -70,18 +72,18 @@ def _compile(robot: Robot, text: str) -> None:
             mujoco.MjSpec.from_string(text).compile()
     except ValueError as error:
         said = " ".join(str(error).split())
-        raise ModelError(f"to_mjcf: MuJoCo does not take robot {robot.name!r}. It says: {said.rstrip('.')}.") from None
+        raise ModelError(f"MuJoCo does not take robot {robot.name!r}. It says: {said.rstrip('.')}.") from None
 
 
 class _Writer:
     def __init__(self, robot: Robot) -> None:
         s = robot.structure
         if not robot.parameters.is_concrete:
-            raise ModelError(f"to_mjcf: robot {robot.name!r} holds traced parameters, which have no numbers to write.")
-        check_names("to_mjcf", robot)
+            raise ModelError(f"robot {robot.name!r} holds traced parameters, which have no numbers to write.")
+        check_names(robot)
         if WORLD in s.links:
             raise ModelError(
-                f"to_mjcf: {WORLD!r} is the name of MuJoCo's base, but a moving link of robot {robot.name!r} is called so. "
+                f"{WORLD!r} is the name of MuJoCo's base, but a moving link of robot {robot.name!r} is called so. "
                 f"Rename it: robot.rename({{{WORLD!r}: …}})."
             )
         self.robot, self.s, self.p = robot, s, robot.parameters
@@ -188,9 +190,7 @@ def _inertial(name: str, inertia: Inertia) -> str:
     if high > low + middle:  # MuJoCo allows no rounding
         if high - low - middle > WRITTEN_DIGITS * high:
             problem = "; ".join(inertia.violations())
-            raise ModelError(
-                f"to_mjcf: MuJoCo refuses the inertia of link {name!r}, which no body can have: {problem}."
-            )
+            raise ModelError(f"MuJoCo refuses the inertia of link {name!r}, which no body can have: {problem}.")
         if high - low - middle > ROUNDING * high:
             message = (
                 f"the largest principal moment of link {name!r}, {high:.6g} kg·m², is written as {low + middle:.6g}"
@@ -250,7 +250,7 @@ def _joint_lines(robot: Robot, i: int) -> list[_JointLine]:
     s, name, kind = robot.structure, robot.joints[i], robot.structure.kinds[i]
     if kind == "helical":
         raise ModelError(
-            f"to_mjcf: joint {name!r} of robot {robot.name!r} is helical, and MuJoCo has no such joint. "
+            f"joint {name!r} of robot {robot.name!r} is helical, and MuJoCo has no such joint. "
             f"Lock it, robot.lock({{{name!r}: 0.0}}), or write robot.to_json()."
         )
     if kind in ("revolute", "prismatic"):
@@ -295,9 +295,7 @@ def _several(robot: Robot, i: int, parts: list[tuple[str, str, Vector3]], places
     name, lines = robot.joints[i], []
     for k, ((own, kind, axis), place) in enumerate(zip(parts, places, strict=True)):
         if own != name and own in robot.joints:
-            raise ModelError(
-                f"to_mjcf: MuJoCo needs the name {own!r} for a part of joint {name!r}: rename the other joint."
-            )
+            raise ModelError(f"MuJoCo needs the name {own!r} for a part of joint {name!r}: rename the other joint.")
         line = _JointLine(own, kind, axis, effort=limits.effort[c.v_start + place])
         line.armature, line.damping, line.frictionloss = (float(value[place]) for value in effects.values())
         _set_range(robot, line, limits.lower[c.q_start + k], limits.upper[c.q_start + k])
@@ -306,7 +304,7 @@ def _several(robot: Robot, i: int, parts: list[tuple[str, str, Vector3]], places
     for key in ("armature", "damping", "frictionloss"):
         if len({getattr(line, key) for line in slides}) > 1:
             raise ModelError(
-                f"to_mjcf: the {key} of joint {name!r} differs between directions that turn with its link; "
+                f"the {key} of joint {name!r} differs between directions that turn with its link; "
                 "in MuJoCo they stand still. Make it the same in all of them."
             )
     lines[0].warning = _drifting(name, slides[0])
@@ -318,7 +316,7 @@ def _rotating(robot: Robot, i: int, kind: str, effects: dict[str, Array]) -> _Jo
     for key, value in effects.items():
         if np.any(value != value[0]):
             raise ModelError(
-                f"to_mjcf: joint {line.name!r} has {key} {value.tolist()}; a {kind} joint of MuJoCo's has one number for all."
+                f"joint {line.name!r} has {key} {value.tolist()}; a {kind} joint of MuJoCo's has one number for all."
             )
         setattr(line, key, float(value[0]))
     if kind == "free":
@@ -349,7 +347,7 @@ def _effects(robot: Robot, i: int) -> dict[str, Array]:
 def _set_range(robot: Robot, line: _JointLine, lower: float, upper: float) -> None:
     if lower == upper:
         raise ModelError(
-            f"to_mjcf: joint {line.name!r} cannot leave {lower:g}, and MuJoCo wants a range that is not empty. "
+            f"joint {line.name!r} cannot leave {lower:g}, and MuJoCo wants a range that is not empty. "
             f"Lock it: robot.lock({{{line.name!r}: {lower:g}}})."
         )
     line.lower, line.upper = lower, upper

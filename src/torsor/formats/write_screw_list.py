@@ -12,6 +12,7 @@ import numpy as np
 
 from torsor._text_files import write_text
 from torsor.arrays.typing import Array, Pose
+from torsor.border import explained
 from torsor.errors import ModelError, TorsorError, warn_of_model
 from torsor.formats._load import check
 from torsor.formats.build import build
@@ -28,30 +29,31 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z")
 _NOT_TEXT = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 
+@explained
 def to_json(robot: Robot, path: str | PathLike[str] | None = None) -> str:
     """The robot as JSON text, also written to ``path``; `torsor.load` gives the same robot back, bit for bit."""
-    document = _document("to_json", robot)
-    return _written("to_json", _checked("to_json", robot, document), path)
-
-
-def to_yaml(robot: Robot, path: str | PathLike[str] | None = None) -> str:
-    """The robot as YAML text, also written to ``path``; `torsor.load` gives the same robot back, bit for bit."""
-    document = _document("to_yaml", robot)
-    _checked("to_yaml", robot, document)
-    return _written("to_yaml", _yaml_text(document), path)
-
-
-def _written(where: str, text: str, path: str | PathLike[str] | None) -> str:
+    text = _checked(robot, _document(robot))
     if path is not None:
-        write_text(where, path, text)
+        write_text("to_json", path, text)
     return text
 
 
-def _document(where: str, robot: Robot) -> dict[str, Any]:
+@explained
+def to_yaml(robot: Robot, path: str | PathLike[str] | None = None) -> str:
+    """The robot as YAML text, also written to ``path``; `torsor.load` gives the same robot back, bit for bit."""
+    document = _document(robot)
+    _checked(robot, document)
+    text = _yaml_text(document)
+    if path is not None:
+        write_text("to_yaml", path, text)
+    return text
+
+
+def _document(robot: Robot) -> dict[str, Any]:
     """The robot as plain data."""
     s, p = robot.structure, robot.parameters
     if not p.is_concrete:
-        raise ModelError(f"{where}: robot {robot.name!r} holds traced parameters, which have no numbers to write.")
+        raise ModelError(f"robot {robot.name!r} holds traced parameters, which have no numbers to write.")
     document: dict[str, Any] = {"torsor": VERSION, "name": s.name, "base": s.base, "gravity": _numbers(p.gravity)}
     if _bits(s.coulomb_width) != _bits(0.0):
         document["coulomb_width"] = float(s.coulomb_width)
@@ -142,7 +144,7 @@ def _bits(values: Any) -> bytes:
     return np.ascontiguousarray(values, dtype=np.float64).tobytes()
 
 
-def _checked(where: str, robot: Robot, document: dict[str, Any]) -> str:
+def _checked(robot: Robot, document: dict[str, Any]) -> str:
     """The JSON text, read again: a robot that would not come back is refused, by what the format cannot say.
 
     A robot that no body of the real world can be says so in its file (``accept``).
@@ -159,15 +161,13 @@ def _checked(where: str, robot: Robot, document: dict[str, Any]) -> str:
         except TorsorError as error:
             reason = str(error).rstrip(".")
     if reason:
-        raise ModelError(f"{where}: robot {robot.name!r} cannot be written so that it comes back the same: {reason}.")
+        raise ModelError(f"robot {robot.name!r} cannot be written so that it comes back the same: {reason}.")
     rules = {finding.rule for finding in check(text, format="json") if finding.severity is Severity.ERROR}
     if rules and rules <= set(ACCEPTABLE):
         document["accept"] = sorted(rules)  # the file says itself that no real body is so
         return _json_text(document)
     if rules:
-        message = (
-            f"{where}: robot {robot.name!r} is written, but torsor.load will refuse it: {', '.join(sorted(rules))}."
-        )
+        message = f"robot {robot.name!r} is written, but torsor.load will refuse it: {', '.join(sorted(rules))}."
         warn_of_model(message)
     return text
 

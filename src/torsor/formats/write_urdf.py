@@ -12,9 +12,11 @@ from torsor._text_files import write_text
 from torsor.arrays import atan2, cross, exact_constants, matmul
 from torsor.arrays.exact import norm
 from torsor.arrays.typing import Array, Pose
+from torsor.border import explained
 from torsor.errors import ModelError, printable, warn_of_model
-from torsor.formats.build import inertia_of, unused
+from torsor.formats.build import inertia_of
 from torsor.formats.check_inertia import WRITTEN_DIGITS
+from torsor.formats.description import unused
 from torsor.formats.findings import Report
 from torsor.formats.safe_xml import Element, parse
 from torsor.formats.xml_fields import check_names
@@ -32,6 +34,7 @@ _ARTICLES = {"armature": "an ", "friction": "", "limits": ""}
 INERTIA_RULES = {"massless-with-inertia", "inertia-not-positive", "inertia-triangle", "inertia-rows-swapped"}
 
 
+@explained
 @exact_constants()
 def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Collection[str] = ()) -> str:
     """The robot as URDF text, also written to ``path``.
@@ -45,7 +48,7 @@ def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Coll
     drop = (drop,) if isinstance(drop, str) else drop
     for name in drop:
         if name not in CANNOT_SAY:
-            raise ModelError(f"to_urdf: `drop` takes {', '.join(map(repr, CANNOT_SAY))}, got {name!r}.")
+            raise ModelError(f"`drop` takes {', '.join(map(repr, CANNOT_SAY))}, got {name!r}.")
     _refuse(robot, drop)
     text = _with_inertias(robot)
     if text is None:
@@ -62,14 +65,14 @@ def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Coll
 def _refuse(robot: Robot, drop: Collection[str]) -> None:
     s, p = robot.structure, robot.parameters
     if not p.is_concrete:
-        raise ModelError(f"to_urdf: robot {robot.name!r} holds traced parameters, which have no numbers to write.")
-    check_names("to_urdf", robot)
+        raise ModelError(f"robot {robot.name!r} holds traced parameters, which have no numbers to write.")
+    check_names(robot)
     _refuse_massless(robot)
     for i, kind in enumerate(s.kinds):
         own = s.coordinate_of(i).name == s.joints[i]
         if kind not in TYPES or (own and s.couplings[i].ratio != 1.0):
             what = f"is {kind}" if kind not in TYPES else f"moves by {s.couplings[i].ratio:g} q"
-            raise ModelError(f"to_urdf: joint {s.joints[i]!r} {what}, which URDF cannot say; use robot.to_json().")
+            raise ModelError(f"joint {s.joints[i]!r} {what}, which URDF cannot say; use robot.to_json().")
     natural = [name for name in s.joints if any(c.name == name for c in s.coordinates)]
     several = [c for c in s.coordinates if c.nv > 1]
     bounds = [x for c in several for x in (*s.limits.lower[c.q], *s.limits.upper[c.q])]
@@ -85,7 +88,7 @@ def _refuse(robot: Robot, drop: Collection[str]) -> None:
     for name, present in found.items():
         if present and name not in drop:
             raise ModelError(
-                f"to_urdf: robot {robot.name!r} has {_ARTICLES.get(name, 'a ')}{name} that URDF cannot say. Leave it out with "
+                f"robot {robot.name!r} has {_ARTICLES.get(name, 'a ')}{name} that URDF cannot say. Leave it out with "
                 f"robot.to_urdf(path, drop=[{name!r}]), or write robot.to_json(path)."
             )
 
@@ -96,7 +99,7 @@ def _refuse_massless(robot: Robot) -> None:
     for link, row in zip((s.base, *s.links), (p.base_inertia, *p.inertias), strict=True):
         if row[0] == 0 and np.any(row):
             raise ModelError(
-                f"to_urdf: link {link!r} of robot {robot.name!r} has a rotational inertia of {np.abs(row[4:]).max():.6g} kg·m² "
+                f"link {link!r} of robot {robot.name!r} has a rotational inertia of {np.abs(row[4:]).max():.6g} kg·m² "
                 f"and no mass, which URDF cannot say. Give it a mass, or write robot.to_json()."
             )
         low, middle, high = np.linalg.eigvalsh(Inertia.from_row(row).rotational)

@@ -104,10 +104,10 @@ class Fields:
         return None
 
 
-def check_names(where: str, robot: Robot) -> None:
+def check_names(robot: Robot) -> None:
     """Refuse a robot with a name that XML has no way to write, or that readers take for none."""
     names = [("robot", robot.name), *(("joint", name) for name in robot.joints)]
     for what, name in [*names, *(("link or frame", name) for name in robot.frames)]:
         if is_blank(name) or _NOT_IN_XML.search(name):
             change = 'robot.rename({}, robot="…")' if what == "robot" else f'robot.rename({{{name!r}: "…"}})'
-            raise ModelError(f"{where}: a {what} is called {name!r}, which XML cannot hold. Use {change}.")
+            raise ModelError(f"a {what} is called {name!r}, which XML cannot hold. Use {change}.")

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from textwrap import wrap
 
+from torsor._tables import table as text_table
 from torsor.arrays.typing import Array
 from torsor.identification.groupings import Grouping, Length, symbols
 from torsor.identification.reasons import NO_EFFECT, Unidentifiable
@@ -24,13 +25,12 @@ def table(
     heading: str,
 ) -> str:
     """The whole of it as text."""
-    lines = [*wrap(heading, WIDTH), "", f"{'':>4}  {'name':<8}{'value':>12}  sum of"]
+    rows = [("", f"{'name':<8}{'value':>12}", "sum of")]
     for k, (name, value, grouping) in enumerate(zip(names, values, groupings, strict=True), start=1):
         first, *more = _shortened(grouping.terms, WIDTH - 30)
-        lines.append(f"{k:>4}  {name:<8}{value:>12.5g}  {first}")
-        lines += [f"{'':>30}{line}" for line in more]
-    lines += ["", *_legend(robot, groupings), *_without_effect(robot, unknown)]
-    return "\n".join(lines)
+        rows += [(str(k), f"{name:<8}{value:>12.5g}", first), *(("", "", f"  {line}") for line in more)]
+    lines = [*wrap(heading, WIDTH), "", *text_table(rows, "><", least=(4,))]
+    return "\n".join([*lines, "", *_legend(robot, groupings), *_without_effect(robot, unknown)])
 
 
 def _shortened(terms: Sequence[str], width: int) -> list[str]:

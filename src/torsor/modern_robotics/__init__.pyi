@@ -1,5 +1,4 @@
 from torsor.modern_robotics.book_arguments import chain as chain, lists as lists
-from torsor.modern_robotics.control import ComputedTorque as ComputedTorque, SimulateControl as SimulateControl
 from torsor.modern_robotics.dynamics import (
     EndEffectorForces as EndEffectorForces,
     EulerStep as EulerStep,
@@ -20,36 +19,40 @@ from torsor.modern_robotics.kinematics import (
     JacobianBody as JacobianBody,
     JacobianSpace as JacobianSpace,
 )
-from torsor.modern_robotics.rigid_body_motions import (
+from torsor.modern_robotics.poses_and_twists import (
     Adjoint as Adjoint,
-    AxisAng3 as AxisAng3,
     AxisAng6 as AxisAng6,
     DistanceToSE3 as DistanceToSE3,
-    DistanceToSO3 as DistanceToSO3,
-    MatrixExp3 as MatrixExp3,
     MatrixExp6 as MatrixExp6,
-    MatrixLog3 as MatrixLog3,
     MatrixLog6 as MatrixLog6,
-    NearZero as NearZero,
-    Normalize as Normalize,
     ProjectToSE3 as ProjectToSE3,
-    ProjectToSO3 as ProjectToSO3,
-    RotInv as RotInv,
     RpToTrans as RpToTrans,
     ScrewToAxis as ScrewToAxis,
     TestIfSE3 as TestIfSE3,
-    TestIfSO3 as TestIfSO3,
     TransInv as TransInv,
     TransToRp as TransToRp,
     VecTose3 as VecTose3,
-    VecToso3 as VecToso3,
     se3ToVec as se3ToVec,
+)
+from torsor.modern_robotics.rotations import (
+    AxisAng3 as AxisAng3,
+    DistanceToSO3 as DistanceToSO3,
+    MatrixExp3 as MatrixExp3,
+    MatrixLog3 as MatrixLog3,
+    NearZero as NearZero,
+    Normalize as Normalize,
+    ProjectToSO3 as ProjectToSO3,
+    RotInv as RotInv,
+    TestIfSO3 as TestIfSO3,
+    VecToso3 as VecToso3,
     so3ToVec as so3ToVec,
 )
-from torsor.modern_robotics.trajectories import (
+from torsor.modern_robotics.trajectories_and_control import (
     CartesianTrajectory as CartesianTrajectory,
+    ComputedTorque as ComputedTorque,
     CubicTimeScaling as CubicTimeScaling,
     JointTrajectory as JointTrajectory,
     QuinticTimeScaling as QuinticTimeScaling,
     ScrewTrajectory as ScrewTrajectory,
+    SimulateControl as SimulateControl,
 )

@@ -44,23 +44,51 @@ _SKEW = 1e-6  # of the largest entry: what a computed matrix of so(3) may have o
 def chain(Mlist: Array, Glist: Array, Slist: Array, g: Vector3 = EARTH) -> Robot:
     """The `torsor.Robot` of the book's lists: from here, every function of torsor is open [LP, (9.35)–(9.40), E002-4].
 
-    ``Mlist`` (n + 1, 4, 4), m; ``Glist`` (n, 6, 6), kg, kg·m²; ``Slist`` (6, n), m; ``g`` (3,), m/s², the gravitational
-    acceleration in the space frame. Joints are named joint_1 …, links link_1 …, the end frame "tip". Screws of any length and
-    pitch: joint i moves by exp([S_i] θ_i). The same numbers give the same robot, so that what was compiled is found again.
+    Joints are named joint_1 …, links link_1 …, the end frame "tip". Screws may have any length and pitch: joint i moves by
+    exp([S_i] θ_i). The same numbers give the same robot, so that what was compiled is found again. Moments of inertia that no
+    body has, beyond what three printed digits may be off, are used as they are, with a `ModelWarning`.
 
-    Moments of inertia that no body has, beyond what three printed digits may be off, are used as they are, with a `ModelWarning`.
+    Parameters
+    ----------
+    Mlist : (n + 1, 4, 4) array
+        Link frame {i} seen from {i−1} at home, and last the end frame {n+1} seen from {n}; m.
+    Glist : (n, 6, 6) array
+        Spatial inertias of the links, each in its own frame; kg, kg·m².
+    Slist : (6, n) array
+        Screw axes (ω, v) in the space frame at home, one per column; m.
+    g : (3,) array
+        Acceleration of gravity in the space frame, m/s².
+
+    Returns
+    -------
+    Robot
     """
     return robot_of(Mlist, Glist, Slist, g)
 
 
 @explained
 def lists(robot: Robot, frame: str | None = None) -> tuple[Array, Array, Array]:
-    """The book's (Mlist, Glist, Slist) of a serial chain, (n + 1, 4, 4), (n, 6, 6), (6, n), kg, m; the inverse of `chain`.
+    """The book's lists of a serial chain: the inverse of `chain` [LP, (9.35)–(9.40), E002-4].
 
-    Link frames are moved to the centres of mass (axes kept), as the book wants them [LP, (9.35)–(9.40), E002-4]. ``frame``
-    names the end frame {n+1}, which must sit on the last link: "tip" if there is one on it, else the last link's own
-    frame. Gravity is not in the lists: pass `robot.gravity` as ``g``. What the lists cannot say is refused: trees, mimic
-    joints, joints with several degrees of freedom, armature and friction.
+    Link frames are moved to the centres of mass (axes kept), as the book wants them. Gravity is not in the lists: pass
+    `robot.gravity` as ``g``. What the lists cannot say is refused: trees, mimic joints, joints with several degrees of freedom,
+    armature and friction.
+
+    Parameters
+    ----------
+    robot : Robot
+    frame : str, optional
+        The end frame {n+1}, which must sit on the last link: "tip" if there is one on it, else the last link's own
+        frame.
+
+    Returns
+    -------
+    Mlist : (n + 1, 4, 4) array
+        m.
+    Glist : (n, 6, 6) array
+        kg, kg·m².
+    Slist : (6, n) array
+        m.
     """
     _refuse_what_lists_cannot_say(robot)
     form = link_form(robot, _end_frame(robot, frame))

@@ -3,9 +3,7 @@
 Same names, arguments and results as the book's library. ``Ftip`` is the book's: the wrench (moment, force) that the tip
 applies *to the environment*, in the end frame {n+1}; the external wrenches of torsor have the opposite sign [LP, E002-10].
 
-In every function: ``thetalist``, ``dthetalist``, ``ddthetalist`` (n,), rad or m and s; ``taulist`` (n,), N·m or N; ``g``
-(3,), m/s²; ``Ftip`` (6,), N·m and N; ``Mlist`` (n + 1, 4, 4), m; ``Glist`` (n, 6, 6), kg, kg·m²; ``Slist`` (6, n), m. The
-robot of the lists is made and compiled on the first call and found again by its numbers.
+The robot of the lists is made and compiled on the first call and found again by its numbers.
 """
 
 from __future__ import annotations
@@ -34,7 +32,17 @@ _TIP_WRENCHES = f"one row for each row of the trajectory, {_TIP_WRENCH}; or 0 if
 
 @explained
 def ad(V: Twist) -> Matrix6:
-    """[ad_V] = ([ω], 0; [v], [ω]), (6, 6), of a twist V = (ω, v) (6,), rad/s, m/s [LP, (9.29)]."""
+    """The matrix [ad_V] = ([ω], 0; [v], [ω]) of a twist: the Lie bracket with V [LP, (9.29)].
+
+    Parameters
+    ----------
+    V : (6,) array
+        A twist (ω, v), rad/s, m/s.
+
+    Returns
+    -------
+    (6, 6) array
+    """
     return lie.ad(numbers("V", V, (6,), "a twist (ω, v)"))
 
 
@@ -49,9 +57,27 @@ def InverseDynamics(
     Glist: Array,
     Slist: Array,
 ) -> Array:
-    """τ = M(θ) θ̈ + c(θ, θ̇) + g(θ) + J_bᵀ(θ) F_tip, (n,), N·m or N, by Newton–Euler recursion [LP, (9.53)–(9.57), E002-7].
+    """Joint forces τ = M(θ) θ̈ + c(θ, θ̇) + g(θ) + J_bᵀ(θ) F_tip, by Newton–Euler recursion [LP, (9.53)–(9.57), E002-7].
 
-    ``thetalist``, ``dthetalist``, ``ddthetalist`` (n,), rad or m and s; the other arguments as in this module's head.
+    Parameters
+    ----------
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+    dthetalist : (n,) array
+        Joint rates θ̇, rad/s or m/s.
+    ddthetalist : (n,) array
+        Joint accelerations θ̈, rad/s² or m/s².
+    g : (3,) array
+        Acceleration of gravity in the space frame, m/s².
+    Ftip : (6,) array
+        Moment and force that the tip applies to the environment, in the end frame; N·m, N.
+    Mlist, Glist, Slist : arrays
+        The lists of the chain, (n + 1, 4, 4), m, (n, 6, 6), kg, kg·m², and (6, n), m: see `chain`.
+
+    Returns
+    -------
+    (n,) array
+        N·m or N.
     """
     robot = robot_of(Mlist, Glist, Slist, g)
     q = joint_vector("thetalist", thetalist, robot)
@@ -62,9 +88,19 @@ def InverseDynamics(
 
 @explained
 def MassMatrix(thetalist: Array, Mlist: Array, Glist: Array, Slist: Array) -> Array:
-    """M(θ), (n, n), kg·m², kg·m or kg, symmetric, by composite bodies (the book: n inverse dynamics) [LP, (9.61)].
+    """The mass matrix M(θ), by composite bodies (the book: n inverse dynamics) [LP, (9.61)].
 
-    ``thetalist`` (n,), rad or m; lists as in this module's head.
+    Parameters
+    ----------
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+    Mlist, Glist, Slist : arrays
+        The lists of the chain, (n + 1, 4, 4), m, (n, 6, 6), kg, kg·m², and (6, n), m: see `chain`.
+
+    Returns
+    -------
+    (n, n) array
+        Symmetric; kg·m², kg·m or kg.
     """
     robot = robot_of(Mlist, Glist, Slist)
     return mass_matrix(robot, joint_vector("thetalist", thetalist, robot))
@@ -72,9 +108,21 @@ def MassMatrix(thetalist: Array, Mlist: Array, Glist: Array, Slist: Array) -> Ar
 
 @explained
 def VelQuadraticForces(thetalist: Array, dthetalist: Array, Mlist: Array, Glist: Array, Slist: Array) -> Array:
-    """c(θ, θ̇), (n,), N·m or N: Coriolis and centripetal forces [LP, (9.83), E002-9].
+    """Coriolis and centripetal forces c(θ, θ̇) [LP, (9.83), E002-9].
 
-    ``thetalist`` (n,), rad or m; ``dthetalist`` (n,), rad/s or m/s; lists as in this module's head.
+    Parameters
+    ----------
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+    dthetalist : (n,) array
+        Joint rates θ̇, rad/s or m/s.
+    Mlist, Glist, Slist : arrays
+        The lists of the chain, (n + 1, 4, 4), m, (n, 6, 6), kg, kg·m², and (6, n), m: see `chain`.
+
+    Returns
+    -------
+    (n,) array
+        N·m or N.
     """
     robot = robot_of(Mlist, Glist, Slist)
     v = joint_vector("dthetalist", dthetalist, robot)
@@ -83,9 +131,21 @@ def VelQuadraticForces(thetalist: Array, dthetalist: Array, Mlist: Array, Glist:
 
 @explained
 def GravityForces(thetalist: Array, g: Vector3, Mlist: Array, Glist: Array, Slist: Array) -> Array:
-    """g(θ), (n,), N·m or N: the joint forces that hold the chain against gravity g (3,), m/s² [LP, (9.84), E002-7].
+    """The joint forces g(θ) that hold the chain against gravity [LP, (9.84), E002-7].
 
-    ``thetalist`` (n,), rad or m; lists as in this module's head.
+    Parameters
+    ----------
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+    g : (3,) array
+        Acceleration of gravity in the space frame, m/s².
+    Mlist, Glist, Slist : arrays
+        The lists of the chain, (n + 1, 4, 4), m, (n, 6, 6), kg, kg·m², and (6, n), m: see `chain`.
+
+    Returns
+    -------
+    (n,) array
+        N·m or N.
     """
     robot = robot_of(Mlist, Glist, Slist, g)
     return gravity_forces(robot, joint_vector("thetalist", thetalist, robot))
@@ -93,9 +153,21 @@ def GravityForces(thetalist: Array, g: Vector3, Mlist: Array, Glist: Array, Slis
 
 @explained
 def EndEffectorForces(thetalist: Array, Ftip: Wrench, Mlist: Array, Glist: Array, Slist: Array) -> Array:
-    """J_bᵀ(θ) F_tip, (n,), N·m or N: the joint forces with which the tip applies ``Ftip`` (6,), N·m, N [LP, E002-10].
+    """The joint forces J_bᵀ(θ) F_tip with which the tip applies ``Ftip`` [LP, E002-10].
 
-    ``thetalist`` (n,), rad or m; lists as in this module's head.
+    Parameters
+    ----------
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+    Ftip : (6,) array
+        Moment and force that the tip applies to the environment, in the end frame; N·m, N.
+    Mlist, Glist, Slist : arrays
+        The lists of the chain, (n + 1, 4, 4), m, (n, 6, 6), kg, kg·m², and (6, n), m: see `chain`.
+
+    Returns
+    -------
+    (n,) array
+        N·m or N.
     """
     robot = robot_of(Mlist, Glist, Slist)
     q = joint_vector("thetalist", thetalist, robot)
@@ -113,10 +185,27 @@ def ForwardDynamics(
     Glist: Array,
     Slist: Array,
 ) -> Array:
-    """θ̈ (n,), rad/s² or m/s², from M(θ) θ̈ = τ − c(θ, θ̇) − g(θ) − J_bᵀ(θ) F_tip [LP, §9.5, (9.89)].
+    """Joint accelerations θ̈ from M(θ) θ̈ = τ − c(θ, θ̇) − g(θ) − J_bᵀ(θ) F_tip [LP, §9.5, (9.89)].
 
-    ``thetalist``, ``dthetalist`` (n,), rad or m and s; ``taulist`` (n,), N·m or N; the other arguments as in this module's
-    head. Where M is singular: NaN, or an error that names the joint that moves no inertia.
+    Parameters
+    ----------
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+    dthetalist : (n,) array
+        Joint rates θ̇, rad/s or m/s.
+    taulist : (n,) array
+        Joint forces τ, N·m or N.
+    g : (3,) array
+        Acceleration of gravity in the space frame, m/s².
+    Ftip : (6,) array
+        Moment and force that the tip applies to the environment, in the end frame; N·m, N.
+    Mlist, Glist, Slist : arrays
+        The lists of the chain, (n + 1, 4, 4), m, (n, 6, 6), kg, kg·m², and (6, n), m: see `chain`.
+
+    Returns
+    -------
+    (n,) array
+        rad/s² or m/s². Where M is singular: NaN, or an error that names the joint that moves no inertia.
     """
     robot = robot_of(Mlist, Glist, Slist, g)
     q = joint_vector("thetalist", thetalist, robot)
@@ -127,7 +216,26 @@ def ForwardDynamics(
 
 @explained
 def EulerStep(thetalist: Array, dthetalist: Array, ddthetalist: Array, dt: float) -> tuple[Array, Array]:
-    """θ + θ̇ dt and θ̇ + θ̈ dt, both (n,), rad or m and s: one step of ``dt`` s of Euler's method [LP, §9.5, E002-12]."""
+    """The state after one step of Euler's method: θ + θ̇ dt and θ̇ + θ̈ dt [LP, §9.5, E002-12].
+
+    Parameters
+    ----------
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+    dthetalist : (n,) array
+        Joint rates θ̇, rad/s or m/s.
+    ddthetalist : (n,) array
+        Joint accelerations θ̈, rad/s² or m/s².
+    dt : float
+        The time step, s.
+
+    Returns
+    -------
+    thetalistNext : (n,) array
+        rad or m.
+    dthetalistNext : (n,) array
+        rad/s or m/s.
+    """
     theta = as_floats("thetalist", thetalist, "one number per joint")
     meaning = "one number per joint, as many as `thetalist`"
     rates = numbers("dthetalist", dthetalist, theta.shape, meaning)
@@ -147,10 +255,23 @@ def InverseDynamicsTrajectory(
     Glist: Array,
     Slist: Array,
 ) -> Array:
-    """τ (N, n), N·m or N, for each row of a trajectory: `InverseDynamics` of all rows as one batch [LP, (9.53)–(9.57), E002-7].
+    """Joint forces for each row of a trajectory: `InverseDynamics` of all rows as one batch [LP, (9.53)–(9.57), E002-7].
 
-    ``thetamat``, ``dthetamat``, ``ddthetamat`` (N, n), rad or m and s; ``Ftipmat`` (N, 6), N·m and N, or 0 for none; the
-    other arguments as in this module's head.
+    Parameters
+    ----------
+    thetamat, dthetamat, ddthetamat : (N, n) arrays
+        One row per point in time, rad or m and s.
+    g : (3,) array
+        Acceleration of gravity in the space frame, m/s².
+    Ftipmat : (N, 6) array, or 0 for none
+        One ``Ftip`` per row of the trajectory; N·m, N.
+    Mlist, Glist, Slist : arrays
+        The lists of the chain, (n + 1, 4, 4), m, (n, 6, 6), kg, kg·m², and (6, n), m: see `chain`.
+
+    Returns
+    -------
+    (N, n) array
+        N·m or N.
     """
     robot = robot_of(Mlist, Glist, Slist, g)
     q = trajectory("thetamat", thetamat, robot)
@@ -172,10 +293,35 @@ def ForwardDynamicsTrajectory(
     dt: float,
     intRes: int,
 ) -> tuple[Array, Array]:
-    """θ and θ̇, (N, n) each, rad or m and s, under the forces ``taumat`` (N, n), N·m or N [LP, §9.5, E002-12].
+    """Joint variables and rates under given joint forces, by Euler's method [LP, §9.5, E002-12].
 
-    Row 0 is the given state; row k + 1 follows row k after ``dt`` s under row k of ``taumat`` and of ``Ftipmat`` (N, 6), N·m
-    and N (or 0 for none), in ``intRes`` steps of Euler's method. The other arguments as in this module's head.
+    Row 0 is the given state; row k + 1 follows row k after ``dt`` under row k of ``taumat`` and of ``Ftipmat``.
+
+    Parameters
+    ----------
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+    dthetalist : (n,) array
+        Joint rates θ̇, rad/s or m/s.
+    taumat : (N, n) array
+        Joint forces, N·m or N.
+    g : (3,) array
+        Acceleration of gravity in the space frame, m/s².
+    Ftipmat : (N, 6) array, or 0 for none
+        One ``Ftip`` per row of the trajectory; N·m, N.
+    Mlist, Glist, Slist : arrays
+        The lists of the chain, (n + 1, 4, 4), m, (n, 6, 6), kg, kg·m², and (6, n), m: see `chain`.
+    dt : float
+        The time between rows, s.
+    intRes : int
+        Euler steps between rows.
+
+    Returns
+    -------
+    thetamat : (N, n) array
+        rad or m.
+    dthetamat : (N, n) array
+        rad/s or m/s.
     """
     robot = robot_of(Mlist, Glist, Slist, g)
     q = joint_vector("thetalist", thetalist, robot)

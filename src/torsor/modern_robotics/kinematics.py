@@ -24,10 +24,21 @@ _LOST = 1e-12  # singular values of a Jacobian below this part of the largest ar
 
 @explained
 def FKinBody(M: Pose, Blist: Array, thetalist: Array) -> Pose:
-    """T = M e^{[B₁]θ₁} ⋯ e^{[Bₙ]θₙ}, the pose (4, 4), m, of the end frame [LP, published §4.1.3; PBP95, (14)].
+    """The pose of the end frame, T = M e^{[B₁]θ₁} ⋯ e^{[Bₙ]θₙ} [LP, published §4.1.3; PBP95, (14)].
 
-    ``M`` (4, 4), m, the end frame at home; ``Blist`` (6, n), m, screw axes in the end frame at home, as columns;
-    ``thetalist`` (n,), rad or m.
+    Parameters
+    ----------
+    M : (4, 4) array
+        The end frame at home, m.
+    Blist : (6, n) array
+        Screw axes (ω, v) in the end frame at home, one per column; m.
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+
+    Returns
+    -------
+    (4, 4) array
+        m.
     """
     arm = arm_of("Blist", Blist, M)
     return frame_pose(arm, joint_vector("thetalist", thetalist, arm), TIP)
@@ -35,10 +46,21 @@ def FKinBody(M: Pose, Blist: Array, thetalist: Array) -> Pose:
 
 @explained
 def FKinSpace(M: Pose, Slist: Array, thetalist: Array) -> Pose:
-    """T = e^{[S₁]θ₁} ⋯ e^{[Sₙ]θₙ} M, the pose (4, 4), m, of the end frame [LP, published §4.1.1; PBP95, (13)].
+    """The pose of the end frame, T = e^{[S₁]θ₁} ⋯ e^{[Sₙ]θₙ} M [LP, published §4.1.1; PBP95, (13)].
 
-    ``M`` (4, 4), m, the end frame at home; ``Slist`` (6, n), m, screw axes in the space frame at home, as columns;
-    ``thetalist`` (n,), rad or m.
+    Parameters
+    ----------
+    M : (4, 4) array
+        The end frame at home, m.
+    Slist : (6, n) array
+        Screw axes (ω, v) in the space frame at home, one per column; m.
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+
+    Returns
+    -------
+    (4, 4) array
+        m.
     """
     arm = arm_of("Slist", Slist, M)
     return frame_pose(arm, joint_vector("thetalist", thetalist, arm), TIP)
@@ -46,9 +68,19 @@ def FKinSpace(M: Pose, Slist: Array, thetalist: Array) -> Pose:
 
 @explained
 def JacobianBody(Blist: Array, thetalist: Array) -> Array:
-    """The body Jacobian J_b (6, n), rad and m per unit of θ̇: V_b = J_b θ̇ [LP, published §5.1.2].
+    """The body Jacobian J_b, with V_b = J_b θ̇ [LP, published §5.1.2].
 
-    ``Blist`` (6, n), m, screw axes in the end frame at home, as columns; ``thetalist`` (n,), rad or m.
+    Parameters
+    ----------
+    Blist : (6, n) array
+        Screw axes (ω, v) in the end frame at home, one per column; m.
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+
+    Returns
+    -------
+    (6, n) array
+        rad and m per unit of θ.
     """
     arm = arm_of("Blist", Blist)
     return body_jacobian(arm, joint_vector("thetalist", thetalist, arm), TIP)
@@ -56,9 +88,19 @@ def JacobianBody(Blist: Array, thetalist: Array) -> Array:
 
 @explained
 def JacobianSpace(Slist: Array, thetalist: Array) -> Array:
-    """The space Jacobian J_s (6, n), rad and m per unit of θ̇: V_s = J_s θ̇ [LP, published §5.1.1].
+    """The space Jacobian J_s, with V_s = J_s θ̇ [LP, published §5.1.1].
 
-    ``Slist`` (6, n), m, screw axes in the space frame at home, as columns; ``thetalist`` (n,), rad or m.
+    Parameters
+    ----------
+    Slist : (6, n) array
+        Screw axes (ω, v) in the space frame at home, one per column; m.
+    thetalist : (n,) array
+        Joint variables θ, rad or m.
+
+    Returns
+    -------
+    (6, n) array
+        rad and m per unit of θ.
     """
     arm = arm_of("Slist", Slist)
     return space_jacobian(arm, joint_vector("thetalist", thetalist, arm), TIP)
@@ -68,12 +110,33 @@ def JacobianSpace(Slist: Array, thetalist: Array) -> Array:
 def IKinBody(
     Blist: Array, M: Pose, T: Pose, thetalist0: Array, eomg: float, ev: float, *, maxiterations: int = ITERATIONS
 ) -> tuple[Array, bool]:
-    """Joint variables (n,), rad or m, that bring the end frame to ``T``, and whether they were found [LP, published §6.2.2].
+    """Joint variables that bring the end frame to a pose, and whether they were found [LP, published §6.2.2].
 
-    Newton–Raphson from ``thetalist0`` (n,): θ ← θ + J_b⁺ V_b with [V_b] = log(T_sb⁻¹ T), until |ω_b| ≤ ``eomg``, rad, and
-    |v_b| ≤ ``ev``, m, or after ``maxiterations`` steps. ``Blist`` (6, n), ``M`` and ``T`` (4, 4), m. A ``T`` with rounded
-    entries stands for the pose nearest to it. J_b⁺ leaves out directions in which the arm cannot move, to 1e-12: where the
-    book's library keeps them (to 1e-15), a guess next to a singularity is thrown by millions of turns.
+    Newton–Raphson: θ ← θ + J_b⁺ V_b with [V_b] = log(T_sb⁻¹ T), until both tolerances are met. J_b⁺ leaves out directions in
+    which the arm cannot move, to 1e-12: where the book's library keeps them (to 1e-15), a guess next to a singularity is
+    thrown by millions of turns.
+
+    Parameters
+    ----------
+    Blist : (6, n) array
+        Screw axes (ω, v) in the end frame at home, one per column; m.
+    M : (4, 4) array
+        The end frame at home, m.
+    T : (4, 4) array
+        The pose to reach, m. One with rounded entries stands for the pose nearest to it.
+    thetalist0 : (n,) array
+        Where the search starts, rad or m.
+    eomg, ev : float
+        Tolerances on |ω_b|, rad, and |v_b|, m.
+    maxiterations : int
+        The largest number of steps.
+
+    Returns
+    -------
+    thetalist : (n,) array
+        Joint variables, rad or m.
+    success : bool
+        Whether they were found.
     """
     arm = arm_of("Blist", Blist, M)
 
@@ -87,11 +150,33 @@ def IKinBody(
 def IKinSpace(
     Slist: Array, M: Pose, T: Pose, thetalist0: Array, eomg: float, ev: float, *, maxiterations: int = ITERATIONS
 ) -> tuple[Array, bool]:
-    """As `IKinBody`, in the space frame: θ ← θ + J_s⁺ V_s with V_s = Ad(T_sb) V_b [LP, published §6.2.2].
+    """Joint variables that bring the end frame to a pose, and whether they were found [LP, published §6.2.2].
 
-    The tolerances ``eomg``, rad, and ``ev``, m, are on V_s, as in the book's library: v_s is the velocity of the point at
-    the origin of the *space* frame, so that a far end frame may be further from ``T`` than ``ev``. ``Slist`` (6, n),
-    ``M`` and ``T`` (4, 4), m, ``thetalist0`` (n,), rad or m. Returns joint variables (n,) and success.
+    As `IKinBody`, in the space frame: θ ← θ + J_s⁺ V_s with V_s = Ad(T_sb) V_b. The tolerances are on V_s, as in the book's
+    library: v_s is the velocity of the point at the origin of the *space* frame, so that a far end frame may be further from
+    ``T`` than ``ev``.
+
+    Parameters
+    ----------
+    Slist : (6, n) array
+        Screw axes (ω, v) in the space frame at home, one per column; m.
+    M : (4, 4) array
+        The end frame at home, m.
+    T : (4, 4) array
+        The pose to reach, m. One with rounded entries stands for the pose nearest to it.
+    thetalist0 : (n,) array
+        Where the search starts, rad or m.
+    eomg, ev : float
+        Tolerances on |ω_s|, rad, and |v_s|, m.
+    maxiterations : int
+        The largest number of steps.
+
+    Returns
+    -------
+    thetalist : (n,) array
+        Joint variables, rad or m.
+    success : bool
+        Whether they were found.
     """
     arm = arm_of("Slist", Slist, M)
 

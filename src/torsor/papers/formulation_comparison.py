@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from torsor._reports import Report
+from torsor._tables import table
 from torsor.border import explained
 from torsor.compiler.backend import backend
 from torsor.errors import ArgumentError, unknown_name
@@ -115,17 +116,6 @@ def _best(call: Callable[[], Any]) -> float:
 # As text
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-    lines = []
-    for row in (head, *rows):
-        first, *others = (
-            cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        lines.append("  ".join([first, *others]).rstrip())
-    return "\n".join(lines)
-
-
 def _pair(count: tuple[int, ...] | None) -> str:
     return "–" if count is None else f"{count[0]:,} / {count[1]:,}"
 
@@ -144,14 +134,13 @@ def _costs(comparison: FormulationComparison) -> str:
         rows.append(cells)
     title = f"Inverse dynamics of a general chain of {comparison.links} revolute joints: multiplications / additions"
     note = "Simplified counts contain the joint transforms with their sines, which the others are given."
-    return f"{title}\n\n{_table(head, rows)}\n\n{note}"
+    return f"{title}\n\n{_lines([head, *rows])}\n\n{note}"
 
 
 def _growth(comparison: FormulationComparison) -> str:
     rows = [[row.about.title, *(str(p) for p in row.growth)] for row in comparison.rows]
-    return "Growth with the number of links n, as written\n\n" + _table(
-        ["formulation", "multiplications", "additions"], rows
-    )
+    head = ["formulation", "multiplications", "additions"]
+    return "Growth with the number of links n, as written\n\n" + _lines([head, *rows])
 
 
 def _ratios(comparison: FormulationComparison) -> str:
@@ -164,4 +153,8 @@ def _ratios(comparison: FormulationComparison) -> str:
     ]
     counted = f"counted, {comparison.links} links"
     rows = [[what, f"{comparison.ratio(one, other):.2f}", said] for what, one, other, said in quoted]
-    return "Ratios of all operations as written\n\n" + _table(["ratio", counted, "Silver, 6 links"], rows)
+    return "Ratios of all operations as written\n\n" + _lines([["ratio", counted, "Silver, 6 links"], *rows])
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(table(rows, "<>"))

@@ -43,10 +43,18 @@ _LINKS = (
 
 
 def puma560(*, friction: bool = False) -> Robot:
-    """Unimation Puma 560: 6 revolute joints with motor inertias as armature (kg, m, rad, N·m).
+    """Unimation Puma 560: 6 revolute joints, with motor inertias as armature.
 
-    With ``friction=True`` also the motors' viscous and Coulomb friction, referred to the joints; forward and backward
-    Coulomb values, which differ, are averaged.
+    Parameters
+    ----------
+    friction : bool
+        Whether the joints have the motors' viscous and Coulomb friction, referred to the joints; forward and
+        backward Coulomb values, which differ, are averaged.
+
+    Returns
+    -------
+    Robot
+        kg, m, rad, N·m.
     """
     chain = dh_chain(
         [link.dh for link in _LINKS],

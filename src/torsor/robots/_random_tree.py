@@ -20,7 +20,7 @@ from torsor.model.states import generator_of
 def random_tree(
     n: int,
     *,
-    seed: int,
+    seed: int | np.random.Generator,
     kinds: Sequence[str] = tuple(KINDS),
     serial: bool = False,
     mimic: bool = False,
@@ -28,10 +28,30 @@ def random_tree(
     armature: bool = False,
     fixed: bool = False,
 ) -> Robot:
-    """A robot of ``n`` moving links with random tree, joints, inertias and gravity (kg, m, rad), the same for one seed.
+    """A robot with random tree, joints, inertias and gravity, the same for one seed.
 
-    Every link has a physical inertia. ``serial`` makes a chain; ``mimic`` lets some joints follow others; ``fixed`` adds
-    links on fixed joints (they become frames). A frame "tool" sits on the last link.
+    Every link has a physical inertia. A frame "tool" sits on the last link.
+
+    Parameters
+    ----------
+    n : int
+        How many moving links.
+    seed : int or numpy.random.Generator
+    kinds : sequence of str
+        Kinds of joints to draw from.
+    serial : bool
+        Whether the links form a chain.
+    mimic : bool
+        Whether some joints follow others.
+    friction, armature : bool
+        Whether joints have viscous and Coulomb friction, and armature.
+    fixed : bool
+        Whether there are links on fixed joints too (they become frames).
+
+    Returns
+    -------
+    Robot
+        kg, m, rad.
     """
     rng = generator_of("random_tree", seed)
     joints: list[Joint] = []
@@ -61,24 +81,18 @@ def random_tree(
         if one and not follow:
             leaders.append(joint.name)
         if fixed and rng.random() < 0.4:
-            name = f"fixed_{k}"
-            joints.append(
-                Joint(
-                    name=name,
-                    kind="fixed",
-                    parent=joint.link,
-                    link=f"{name}_link",
-                    pose=_pose(rng),
-                    inertia=_inertia(rng),
-                )
-            )
-            links.append(f"{name}_link")
+            joints.append(_fixed(rng, f"fixed_{k}", joint.link))
+            links.append(joints[-1].link)
     return assemble(
         joints,
-        name=f"random_tree_{n}_{seed}",
+        name=f"random_tree_{n}" if isinstance(seed, np.random.Generator) else f"random_tree_{n}_{seed}",
         gravity=5.0 * _normal(rng, 3),
         frames={"tool": (f"link_{n - 1}", _pose(rng))},
     )
+
+
+def _fixed(rng: np.random.Generator, name: str, parent: str) -> Joint:
+    return Joint(name=name, kind="fixed", parent=parent, link=f"{name}_link", pose=_pose(rng), inertia=_inertia(rng))
 
 
 def _pose(rng: np.random.Generator) -> np.ndarray:

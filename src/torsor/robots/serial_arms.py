@@ -76,7 +76,13 @@ _IIWA = (
 
 
 def iiwa() -> Robot:
-    """KUKA LBR iiwa 14 R820: 7 revolute joints (kg, m, rad, N·m). Frame "ee" is the mounting face."""
+    """KUKA LBR iiwa 14 R820: 7 revolute joints. Frame "ee" is the mounting face.
+
+    Returns
+    -------
+    Robot
+        kg, m, rad, N·m.
+    """
     return _serial_arm("iiwa", _IIWA, {"ee": pose_from((0, 0, 0.045))})
 
 
@@ -103,9 +109,14 @@ _PANDA = (
 
 
 def panda() -> Robot:
-    """Franka Emika Panda with hand: 7 revolute joints, 16.8 kg moving (kg, m, rad, N·m).
+    """Franka Emika Panda with its hand, fingers closed: 7 revolute joints, 16.8 kg moving.
 
     Frames "flange" (the mounting face) and "hand_tcp" (between the finger tips) are on the last link.
+
+    Returns
+    -------
+    Robot
+        kg, m, rad, N·m.
     """
     flange = pose_from((0, 0, 0.107))
     return _serial_arm(
@@ -132,5 +143,11 @@ _UR5 = (
 
 
 def ur5() -> Robot:
-    """Universal Robots UR5: 6 revolute joints, 17 kg moving (kg, m, rad, N·m). Frame "tool0" is the mounting face."""
+    """Universal Robots UR5: 6 revolute joints, 17 kg moving. Frame "tool0" is the mounting face.
+
+    Returns
+    -------
+    Robot
+        kg, m, rad, N·m.
+    """
     return _serial_arm("ur5", _UR5, {"tool0": pose_from((0, 0.0823, 0), (-PI / 2, 0, 0))})

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
+from torsor._tables import table
 from torsor.arrays.typing import Array
+from torsor.border import explained
+from torsor.errors import ArgumentError, TorsorError
 from torsor.functions.public import dynamics, kinematics, regressors
 from torsor.model import Robot, inertial_parameters, joint_parameters, random_state
 
@@ -30,14 +37,71 @@ class Residual(NamedTuple):
         return bool(self.residual <= self.allowed)
 
 
-def verify(robot: Robot, *, states: int = 20, seed: int = 0) -> tuple[Residual, ...]:
-    """Check the equations of motion of this very robot against the theory, at random states [PBP95, (27), (38)].
+@dataclass(frozen=True, repr=False)
+class Verification(Report):
+    """Which identities of the theory a robot fulfils: true if all of them hold; printed, a table of residuals.
 
-    Forward ∘ inverse dynamics; M symmetric and positive; inverse dynamics from its terms; Ṁ − 2C skew; energy balance;
-    forces and energies linear in the inertial parameters; Jacobians, Ṁ and gravity by central differences.
-    Each residual is relative to the size of its terms.
+    Attributes
+    ----------
+    robot : Robot
+    rows : tuple of Residual
+        One for each identity: ``name``, ``residual``, ``allowed`` and ``holds``. Iteration goes through them.
+    configurations : int
+        How many random states were tried.
+    seed : int or numpy.random.Generator
+        Where the states came from.
+    remarks : tuple of str
+        What was left out, and why.
     """
-    q, v, a = random_state(robot, seed=seed, batch=(states,))
+
+    robot: Robot
+    rows: tuple[Residual, ...]
+    configurations: int
+    seed: int | np.random.Generator
+    remarks: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return all(row.holds for row in self.rows)
+
+    def __iter__(self) -> Iterator[Residual]:
+        return iter(self.rows)
+
+    def __str__(self) -> str:
+        origin = "" if isinstance(self.seed, np.random.Generator) else f", seed {self.seed}"
+        head = [("identity", "residual", "allowed", "")]
+        rows = [
+            (row.name, f"{row.residual:.1e}", f"{row.allowed:.0e}", "" if row.holds else "DOES NOT HOLD")
+            for row in self.rows
+        ]
+        bad, count = sum(not row.holds for row in self.rows), len(self.rows)
+        lines = [repr(self.robot), f"{self.configurations} random states{origin}", "", *table(head + rows, "<>><")]
+        return "\n".join([*lines, *self.remarks, "", f"{bad} of {count} do not hold" if bad else f"all {count} hold"])
+
+
+@explained
+def verify(robot: Robot, *, configurations: int = 20, seed: int | np.random.Generator = 0) -> Verification:
+    """A report on whether the equations of motion of this very robot obey the theory [PBP95, (27), (38)].
+
+    Inverse ∘ forward dynamics; M symmetric and positive; inverse dynamics from its terms; Ṁ − 2C skew; energy balance;
+    forces and energies linear in the inertial parameters; Jacobians, Ṁ and gravity by central differences.
+
+    Parameters
+    ----------
+    robot : Robot
+    configurations : int
+        How many random states (q, v, a) are tried, each (nq,) or (nv,), rad or m, s.
+    seed : int or numpy.random.Generator
+        Of the random states.
+
+    Returns
+    -------
+    Verification
+        True if every identity holds; ``rows`` has the largest residual of each, relative to the size of its terms (no
+        unit). Printed, it is the table of ``torsor verify``.
+    """
+    if not isinstance(configurations, Integral) or configurations < 1:
+        raise ArgumentError(f"`configurations` must be a whole number of at least 1, got {configurations!r:.60}.")
+    q, v, a = random_state(robot, seed=seed, batch=(configurations,))
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -45,7 +109,7 @@ def verify(robot: Robot, *, states: int = 20, seed: int = 0) -> tuple[Residual, 
             difference, scale = check(q, v, a)
             size = np.max(np.abs(scale), initial=0.0)
             rows.append(Residual(name, float(np.max(np.abs(difference), initial=0.0) / (size or 1.0)), allowed))
-    return tuple(rows)
+    return Verification(robot, tuple(rows), configurations, seed)
 
 
 Check = Callable[[Array, Array, Array], tuple[Array, Array]]
@@ -146,11 +210,27 @@ def _linear_in_parameters(robot: Robot) -> Iterator[tuple[str, float, Check]]:
 PEERS = ("pinocchio", "mujoco")
 
 
-def compare(robot: Robot, library: str, *, states: int = 20, seed: int = 0) -> tuple[Residual, ...]:
+def with_peers(report: Verification) -> Verification:
+    """The report with the rows of those `PEERS` that are installed, and a remark on each that is not compared."""
+    rows, remarks = report.rows, []
+    for library in PEERS:
+        if importlib.util.find_spec(library) is None:
+            remarks.append(f"{library}: not installed, not compared")
+            continue
+        try:
+            rows += compare(report.robot, library, configurations=report.configurations, seed=report.seed)
+        except TorsorError as error:
+            remarks.append(f"{library}: not compared: {error}")
+    return replace(report, rows=rows, remarks=tuple(remarks))
+
+
+def compare(
+    robot: Robot, library: str, *, configurations: int = 20, seed: int | np.random.Generator = 0
+) -> tuple[Residual, ...]:
     """The same terms from one of `PEERS`, in torsor's conventions; ImportError if it is not installed."""
     from torsor.verification import peers
 
-    q, v, a = random_state(robot, seed=seed, batch=(states,))
+    q, v, a = random_state(robot, seed=seed, batch=(configurations,))
     answer = {"pinocchio": peers.pinocchio, "mujoco": peers.mujoco}[library](robot)
     answers = [answer(*state) for state in zip(q, v, a, strict=True)]
     M = dynamics.mass_matrix(robot, q)
