@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from torsor.control.priorities.decompositions import least_squares
-from torsor.control.priorities.quadratic_program import least_squares_in_box, least_squares_within
+from torsor.control.priorities.quadratic_program import least_squares, least_squares_in_box, least_squares_within
 
 
 def problems(k, seed):

@@ -11,7 +11,7 @@ from property_strategies import ONE_NUMBER, cases, joints_of, rebuilt, robots, s
 from scipy.optimize import nnls
 
 import torsor
-from torsor.control.priorities.acceleration_rows import acceleration_rows
+from torsor.control.priorities.joint_limit_rows import acceleration_rows
 from torsor.control.priorities.limit_rows import Rank
 from torsor.control.priorities.quadratic_program import least_squares_within
 from torsor.model.joints import KINDS

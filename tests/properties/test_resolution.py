@@ -10,8 +10,8 @@ from property_checks import DIFFERENTIATED, assert_close, derivative, dot, times
 from property_strategies import ONE_NUMBER, Case, cases, joints_of, rebuilt, robots, seeds
 
 import torsor
+from torsor.control.priorities.joint_limit_rows import velocity_rows
 from torsor.control.priorities.quadratic_program import least_squares_along, least_squares_in_box, least_squares_within
-from torsor.control.priorities.velocity_rows import velocity_rows
 from torsor.model.joints import KINDS
 
 DT = 0.01

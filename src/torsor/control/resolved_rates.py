@@ -6,21 +6,39 @@ Of all v with J v = ẏ the nearest to v_0 in a metric W is [Whi69; Lie77; NH86]
 
 and of all a with J a + J̇ v = ÿ likewise [Luh80]. K v of W = 1 is the pseudoinverse, of W = M the motion of least kinetic energy.
 With damping d > 0 no motion is large near singularities: v is then the least of |ẏ − J v|² + d² |v − v_0|²_W.
+
+What a redundant robot may care for besides its task are functions of the configuration, given by their gradients along v.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
 import numpy as np
 
-from torsor.arrays import as_numbers, block, concat, identity, is_concrete, matvec, zeros
+from torsor.arrays import as_numbers, block, concat, constant, identity, is_concrete, matvec, take, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Scalar, TaskJacobian, TaskVector
+from torsor.control.priorities.joint_limit import named_limits, rate_columns
+from torsor.control.tracking_error import spring_force
+from torsor.functions.dispatch import public
+from torsor.functions.public.kinematics import difference
 from torsor.model import Robot
 from torsor.tasks import Task, as_task
 from torsor.tasks._task_space_dynamics import check_rows
 from torsor.tasks.typical_scales import refuse_dependent_rows, vanished_rows
 from torsor.tasks.weighted_inverse import inverse_in_metric, symmetric_or_nan
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+
+def _compiled(result: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a public function of an algorithm: checked at the border, compiled for each robot and task."""
+    return lambda algorithm: public(algorithm, result, module=__name__)
+
+
+@_compiled("v")
 def resolved_rate(
     robot: Robot,
     q: ConfigurationVector,
@@ -46,6 +64,7 @@ def resolved_rate(
     return _nearest(robot, task, task.jacobian(robot, q), velocity, null, metric, damping)
 
 
+@_compiled("a")
 def resolved_acceleration(
     robot: Robot,
     q: ConfigurationVector,
@@ -102,3 +121,34 @@ def _damped(
     if W is not None:
         W = block([[W, zeros(n, m)], [zeros(m, n), identity(m)]])
     return wide, W, None if vanished is None else [lost & (d == 0.0) for lost in vanished]
+
+
+@_compiled("slope")
+def limit_gradient(robot: Robot, q: ConfigurationVector) -> JointVector:
+    """∂H of H = ½ Σ ((q_j − middle) / (half the range))², over all numbers of q with two limits, quaternions apart [Lie77].
+
+    H is 0 in the middle of all ranges, and a number at a limit adds ½. Along tangent coordinates: −∂H leads a robot away from
+    its limits. ``q`` (..., nq), rad or m. Returns (..., nv), per rad or per m.
+    """
+    lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
+    limited = named_limits(robot).q
+    bounded = limited[(np.isfinite(lower) & np.isfinite(upper) & (upper > lower))[limited]]
+    if not len(bounded):
+        return 0.0 * difference(robot, q, q)
+    lower, upper = lower[bounded], upper[bounded]
+    middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
+    slope = (take(q, bounded) - constant(middle)) / constant(half**2)
+    return matvec(take(rate_columns(robot, q), bounded), slope)
+
+
+@_compiled("slope")
+def posture_gradient(
+    robot: Robot, q: ConfigurationVector, posture: ConfigurationVector, *, weights: JointVector | None = None
+) -> JointVector:
+    """∂H of H = ½ eᵀ W e with e = posture ⊖ q, along tangent coordinates: −∂H leads a robot to a posture [Lie77; BL05, §11].
+
+    Exact for every kind of joint. ``q``, ``posture`` (..., nq), rad or m; ``weights`` (..., nv), the diagonal of W, 1 if not
+    given. Returns (..., nv), rad or m.
+    """
+    e = difference(robot, q, posture)
+    return -spring_force(robot, e, constant(1.0) if weights is None else weights)

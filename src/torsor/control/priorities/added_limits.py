@@ -3,7 +3,7 @@
 Over a step dt, a task y within l ≤ y ≤ u and |ẏ| ≤ w has the rows of a number of q with such limits, J in place of G::
 
     (l − y)/dt ≤ J v ≤ (u − y)/dt,       |J v| ≤ w                       velocities
-    a_l − J̇ v ≤ J a ≤ a_u − J̇ v,        |J v + (J a + J̇ v) dt| ≤ w      accelerations, with a_l and a_u of `braking`, (3)
+    a_l − J̇ v ≤ J a ≤ a_u − J̇ v,        |J v + (J a + J̇ v) dt| ≤ w      accelerations, with a_l and a_u of `joint_limit_rows`, (3)
 
 to first order in dt. What is beyond comes back over the time ``recovery``.
 """
@@ -18,10 +18,10 @@ import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskVector
 from torsor.border import explained
-from torsor.control.laws.task_command import task_error
-from torsor.control.priorities.braking import ROUNDING, acceleration_towards, velocity_towards
 from torsor.control.priorities.joint_limit import JointLimit, Pair
-from torsor.control.priorities.limit_rows import LimitRows, Rank, no_further
+from torsor.control.priorities.joint_limit_rows import acceleration_towards, velocity_towards
+from torsor.control.priorities.limit_rows import ROUNDING, LimitRows, Rank, no_further
+from torsor.control.tracking_error import task_error
 from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task

@@ -21,7 +21,6 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays.typing import Array
-from torsor.control.priorities.decompositions import singular_values
 from torsor.control.priorities.edge_of_reach import Edge, Kept, Split, kept_at_edge
 from torsor.control.priorities.limit_rows import LimitRows, TightRows, Within
 from torsor.control.priorities.quadratic_program import (
@@ -29,6 +28,7 @@ from torsor.control.priorities.quadratic_program import (
     least_squares_along,
     least_squares_in_box,
     least_squares_within,
+    singular_values,
 )
 
 RANK = 1e-9  # singular values below this, relative to a level, are zero

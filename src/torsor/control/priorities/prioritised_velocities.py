@@ -9,8 +9,8 @@ joints with one number, to first order for the place of planar and free ones). A
 the time ``recovery``; if velocity limits do not let it, it comes back as fast as they do and the result names the limits.
 
 With acceleration limits also |v − previous| ≤ a_max dt, and what positions allow is less: enough is left to brake. A loop that
-starts at rest within limits then never meets limits that contradict each other, whatever its tasks [`braking`]. Where they do,
-position limits give way, then velocity limits.
+starts at rest within limits then never meets limits that contradict each other, whatever its tasks [`joint_limit_rows`]. Where
+they do, position limits give way, then velocity limits.
 
 A task that wants what cannot be reached leads the robot to rest at the edge: joints go no more than half the way in a step to
 where the task turns back, and lower levels do not move them away from there [`edge_of_reach`]. Where no step would pass such a
@@ -26,20 +26,23 @@ import numpy as np
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
 from torsor.border import explained
 from torsor.control.priorities.added_limits import Limit, added_rows
-from torsor.control.priorities.arguments import (
+from torsor.control.priorities.joint_limit_rows import velocity_rows
+from torsor.control.priorities.limit_rows import all_rows
+from torsor.control.priorities.priority_result import PrioritisedVelocities
+from torsor.control.priorities.quadratic_program import piqp_module
+from torsor.control.priorities.states import (
+    Rest,
     acceleration_limits_from,
     check_numbers,
+    in_batch,
     kinds_kept,
     metric_root,
     pairs_of,
     plain_tasks,
+    resolved_states,
+    terms_of,
     vectors,
 )
-from torsor.control.priorities.limit_rows import all_rows
-from torsor.control.priorities.priority_result import PrioritisedVelocities
-from torsor.control.priorities.quadratic_program import piqp_module
-from torsor.control.priorities.states import Rest, in_batch, resolved_states, terms_of
-from torsor.control.priorities.velocity_rows import velocity_rows
 from torsor.errors import ArgumentError
 from torsor.model import Robot
 from torsor.tasks import Task

@@ -12,11 +12,10 @@ import numpy as np
 from torsor.arrays import zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
 from torsor.border import checked, explained
-from torsor.control.laws import operational_space_law as laws
-from torsor.control.laws.controller_decorator import checked_vectors, law
-from torsor.control.laws.gains import Batch, gains
-from torsor.control.laws.nearest_target import within_reach
-from torsor.control.laws.task_target import Target, flat_target
+from torsor.control import operational_space_law as laws
+from torsor.control._nearest_target import within_reach
+from torsor.control.controller_decorator import Batch, checked_vectors, gains, law
+from torsor.control.tracking_error import Target, flat_target
 from torsor.errors import ArgumentError
 from torsor.model import Robot
 from torsor.tasks import Task, as_task

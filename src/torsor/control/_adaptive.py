@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from torsor.arrays import matvec, transpose
 from torsor.arrays.typing import ConfigurationVector, InertialVector, JointVector
-from torsor.control.laws.controller_decorator import controller, freedoms
-from torsor.control.laws.sliding_velocity import sliding_velocity
+from torsor.control.controller_decorator import controller, freedoms
+from torsor.control.tracking_error import sliding_velocity
 from torsor.functions.public.dynamics import friction_forces
 from torsor.functions.public.regressors import reference_regressor
 from torsor.model import Robot

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torsor.arrays import matvec
 from torsor.arrays.typing import ConfigurationVector, JointVector
-from torsor.control.laws.controller_decorator import controller, freedoms
-from torsor.control.laws.sliding_velocity import sliding_velocity
+from torsor.control.controller_decorator import controller, freedoms
+from torsor.control.tracking_error import sliding_velocity
 from torsor.functions.public.dynamics import coriolis_matrix, friction_forces, gravity_forces, mass_matrix
 from torsor.model import Robot
 

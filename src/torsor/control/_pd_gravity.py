@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from torsor.arrays.typing import ConfigurationVector, JointVector
-from torsor.control.laws.controller_decorator import controller, freedoms
-from torsor.control.laws.tracking_error import spring_force
+from torsor.control.controller_decorator import controller, freedoms
+from torsor.control.tracking_error import spring_force
 from torsor.functions.public.dynamics import gravity_forces
 from torsor.functions.public.kinematics import difference
 from torsor.model import Robot
