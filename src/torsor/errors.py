@@ -77,6 +77,9 @@ class ArgumentTypeError(TorsorError, TypeError):
 class MissingDependency(TorsorError, ImportError):
     """A library that is needed here is not installed; the message says what to type."""
 
+    def __str__(self) -> str:  # ImportError would print the message without who said it
+        return str(self.args[0])
+
 
 class FileError(TorsorError, ValueError):
     """A robot file that cannot be what it says; ``findings`` are its errors, each with file, line and rule."""
