@@ -30,6 +30,7 @@ import numpy as np
 
 from torsor.arrays import absolute, concat, constant, dot, matmul, matvec, reshape, transpose, where
 from torsor.arrays.typing import Array, ConfigurationVector, Scalar, TaskJacobian, TaskVector
+from torsor.border import explained
 from torsor.border.numbers import refuse_strangers
 from torsor.compiler.run.apart import new_lock
 from torsor.compiler.scan import Scan
@@ -59,6 +60,7 @@ class Nearest(NamedTuple):
     motion: Array
 
 
+@explained
 def nearest_target(robot: Robot, task: Task | str, target: Target) -> Target:
     """The target itself if the robot can reach it, else the nearest that it can: what `operational_space` leads it to.
 
@@ -68,7 +70,7 @@ def nearest_target(robot: Robot, task: Task | str, target: Target) -> Target:
     """
     refuse_strangers("nearest_target", robot, target)
     own = as_task(robot, task)
-    goal = flat_target("nearest_target", own, target)
+    goal = flat_target(own, target)
     found, _ = within_reach(robot, own, goal, None, ())
     return _as_given(own, np.array(found))  # the caller's own, for others are remembered
 

@@ -22,7 +22,6 @@ from torsor.tasks import Task, as_task
 from torsor.tasks._task_space_dynamics import check_rows
 from torsor.tasks.singular_directions import MOST_COMPILED, limit_scales
 
-WHERE = "operational_space"
 NUMBERS = (int, float, np.integer, np.floating)
 ANYWHERE, OUT_OF_REACH = np.array(0.0), np.array(1.0 / laws.FARTHEST)  # 1/rad or 1/m
 # One for each way, chosen before the call: an argument that is no array would take calls off the fast entry.
@@ -100,9 +99,9 @@ def operational_space(
     options = {"velocity": velocity, "acceleration": acceleration, "posture": posture}
     given, batch = checked_vectors(operational_space, {**state, **options})
     own = _first_equal(as_task(robot, task))
-    unit, goal = _unit(robot, own, limit, scales), flat_target(WHERE, own, target)
+    unit, goal = _unit(robot, own, limit, scales), flat_target(own, target)
     batch = _common(batch, tuple(goal.shape[:-1]))
-    kp, kd = (gains(WHERE, name, k, own.size, lambda: own.labels, batch) for name, k in (("kp", kp), ("kd", kd)))
+    kp, kd = (gains(name, k, own.size, lambda: own.labels, batch) for name, k in (("kp", kp), ("kd", kd)))
     ydot_ref, yddot_ref = (_rows(name, given[name], own) for name in ("velocity", "acceleration"))
     q, v, asked = given["q"], given["v"], goal
     if nearest and isinstance(goal, np.ndarray) and robot.is_concrete:
@@ -128,7 +127,7 @@ def _nearness(farthest: float | None, goal: Array, asked: Array) -> Array | None
     """1/``farthest`` (...) or, if that is not given, that of targets out of reach and 0 elsewhere; None if none can be known."""
     if farthest is not None:
         if isinstance(farthest, bool) or not isinstance(farthest, NUMBERS) or not farthest > 0.0:
-            raise ArgumentError(f"{WHERE}: `farthest` must be a plain positive number, rad or m, got {farthest!r:.60}.")
+            raise ArgumentError(f"`farthest` must be a plain positive number, rad or m, got {farthest!r:.60}.")
         return np.asarray(1.0 / farthest)
     if goal is asked:
         return ANYWHERE if isinstance(goal, np.ndarray) else None
@@ -155,12 +154,12 @@ def _first_equal(task: Task) -> Task:
 def _unit(robot: Robot, task: Task, limit: float, scales: Array | None) -> Array | None:
     """What rows are measured by, so that the limit is a mobility of 1; None if there is no limit."""
     if isinstance(limit, bool) or not isinstance(limit, NUMBERS) or not 0.0 <= limit < math.inf:
-        raise ArgumentError(f"{WHERE}: `limit` must be a plain number, positive or 0.0 for none, got {limit!r:.60}.")
+        raise ArgumentError(f"`limit` must be a plain number, positive or 0.0 for none, got {limit!r:.60}.")
     if not limit:
         return None
     if scales is None and not robot.is_concrete:
         raise ArgumentError(
-            f"{WHERE}: what is little mobility is measured with the numbers of the robot, and those of {robot.name!r} are being "
+            f"what is little mobility is measured with the numbers of the robot, and those of {robot.name!r} are being "
             "traced or differentiated: pass `scales`, as to damped_task_space_dynamics, or limit=0.0."
         )
     return limit_scales(task, robot, limit, scales)
@@ -169,7 +168,7 @@ def _unit(robot: Robot, task: Task, limit: float, scales: Array | None) -> Array
 def _rows(name: str, x: TaskVector | None, task: Task) -> TaskVector:
     if x is None:
         return _zeros(task.size)
-    check_rows(WHERE, name, x, task)
+    check_rows(name, x, task)
     return x
 
 
@@ -189,13 +188,11 @@ def _wanted(
 ) -> JointVector:
     """a_0, what the posture alone would have."""
     if posture is None and kp is not None:
-        raise ArgumentError(
-            f"{WHERE}: `posture_kp` pulls to a posture: pass it too, as `posture`; to damp, `posture_kd`."
-        )
+        raise ArgumentError("`posture_kp` pulls to a posture: pass it too, as `posture`; to damp, `posture_kd`.")
     if posture is not None and kp is None:
-        raise ArgumentError(f"{WHERE}: nothing pulls to `posture`: pass its gain too, as `posture_kp`, 1/s².")
-    kd = gains(WHERE, "posture_kd", kd, robot.nv, lambda: robot.structure.freedoms, batch)
+        raise ArgumentError("nothing pulls to `posture`: pass its gain too, as `posture_kp`, 1/s².")
+    kd = gains("posture_kd", kd, robot.nv, lambda: robot.structure.freedoms, batch)
     if posture is None:
         return -kd * v
-    kp = gains(WHERE, "posture_kp", kp, robot.nv, lambda: robot.structure.freedoms, batch)
+    kp = gains("posture_kp", kp, robot.nv, lambda: robot.structure.freedoms, batch)
     return _posture_acceleration(robot, q, v, posture, kp, kd)

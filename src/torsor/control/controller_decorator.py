@@ -16,7 +16,7 @@ import numpy as np
 
 from torsor.arrays import as_numbers, concat, is_concrete, namespace
 from torsor.arrays.typing import Array
-from torsor.border import checked
+from torsor.border import checked, explained
 from torsor.border.arguments import wrong_names
 from torsor.border.arrays import Call, prepare, signature_of
 from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
@@ -52,7 +52,7 @@ def checked_vectors(algorithm: Callable[..., Any], given: dict[str, Any]) -> Cal
     robot = given["robot"]
     if not isinstance(robot, Robot):
         got = f"{type(robot).__name__} {robot!r:.60}"
-        raise ArgumentTypeError(f"{algorithm.__name__}: the first argument must be a torsor.Robot, got {got}.")
+        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
     known = signature_of(algorithm).arrays
     vectors = {name: x for name, x in given.items() if name in known and (x is not None or known[name].required)}
     if all(_is_one_state(x, known[name].axes[0], robot) for name, x in vectors.items()):
@@ -81,9 +81,10 @@ def controller(result: str | type[Any], **labels: Labels) -> Callable[[Callable[
 
     def made(algorithm: Callable[P, R]) -> Callable[P, R]:
         evaluate: Callable[..., R] = law(algorithm, result)
-        signature, where = inspect.signature(algorithm), algorithm.__name__
+        signature = inspect.signature(algorithm)
         names = tuple(signature.parameters)
 
+        @explained
         @functools.wraps(algorithm)
         def border(*args: P.args, **kwargs: P.kwargs) -> R:
             bound = args if len(args) == len(names) and not kwargs else _bound(signature, algorithm, args, kwargs)
@@ -92,7 +93,7 @@ def controller(result: str | type[Any], **labels: Labels) -> Callable[[Callable[
             robot, (vectors, batch) = given["robot"], checked_vectors(algorithm, given)
             for name, of in labels.items():
                 size = getattr(robot, signature_of(algorithm).arrays[name].axes[0])
-                vectors[name] = gains(where, name, own[name], size, functools.partial(of, robot), batch)
+                vectors[name] = gains(name, own[name], size, functools.partial(of, robot), batch)
             return evaluate(*(vectors[name] for name in names))
 
         return border
@@ -100,7 +101,7 @@ def controller(result: str | type[Any], **labels: Labels) -> Callable[[Callable[
     return made
 
 
-def gains(where: str, name: str, value: Array, size: int, labels: Names, batch: Batch) -> Array:
+def gains(name: str, value: Array, size: int, labels: Names, batch: Batch) -> Array:
     """``value`` as (..., size), one for each of the labels, with no batch axes but those of the states.
 
     Numbers that are known must be finite and not negative; those of a kernel, or of JAX, are not looked at.
@@ -110,12 +111,12 @@ def gains(where: str, name: str, value: Array, size: int, labels: Names, batch: 
     try:
         k = as_numbers(value)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"{where}: `{name}` must be a number or {size} numbers, got {value!r:.60}.") from error
+        raise ShapeError(f"`{name}` must be a number or {size} numbers, got {value!r:.60}.") from error
     shape = tuple(np.shape(k))
     if (shape and shape[-1] not in (1, size)) or not _fits(shape[:-1], batch):
-        raise ShapeError(f"{where}: `{name}` must be {_accepted(labels(), batch)}, got shape {shape}.{_advice(shape)}")
+        raise ShapeError(f"`{name}` must be {_accepted(labels(), batch)}, got shape {shape}.{_advice(shape)}")
     if is_concrete(k) and not _are_sound(k):
-        _refuse(where, name, k, labels())
+        _refuse(name, k, labels())
     return _one_for_each(k, size)
 
 
@@ -150,11 +151,11 @@ def _are_sound(k: Array) -> bool:
     return bool(k.min() >= 0.0 and k.max() < math.inf)  # neither, if one is NaN
 
 
-def _refuse(where: str, name: str, k: Array, labels: Sequence[str]) -> None:
+def _refuse(name: str, k: Array, labels: Sequence[str]) -> None:
     place = next(place for place in np.ndindex(k.shape) if not 0.0 <= k[place] < math.inf)
     own = f" for {labels[place[-1]]}" if place and k.shape[-1] == len(labels) else ""
     state = f" in state {', '.join(map(str, place[:-1]))}" if len(place) > 1 else ""
-    raise ArgumentError(f"{where}: `{name}` must be finite and not negative, got {float(k[place])}{own}{state}.")
+    raise ArgumentError(f"`{name}` must be finite and not negative, got {float(k[place])}{own}{state}.")
 
 
 def _one_for_each(k: Array, size: int) -> Array:

@@ -60,7 +60,7 @@ def resolved_rate(
     symmetric and positive definite. Limits are not its concern: see `prioritised_velocities`.
     """
     task = as_task(robot, task)
-    check_rows("resolved_rate", "velocity", velocity, task)
+    check_rows("velocity", velocity, task)
     return _nearest(robot, task, task.jacobian(robot, q), velocity, null, metric, damping)
 
 
@@ -85,7 +85,7 @@ def resolved_acceleration(
     m/s²; undamped, NaN where the rows of J are dependent, and an error if they always are.
     """
     task = as_task(robot, task)
-    check_rows("resolved_acceleration", "acceleration", acceleration, task)
+    check_rows("acceleration", acceleration, task)
     needed = acceleration - task.drift(robot, q, v)
     return _nearest(robot, task, task.jacobian(robot, q), needed, null, metric, damping)
 

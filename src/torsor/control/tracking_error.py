@@ -229,31 +229,29 @@ def target_size(task: Task) -> int:
     return target_size(task.task) if isinstance(task, SelectedTask) else int(np.prod(target_shape(task)))
 
 
-def flat_target(where: str, task: Task, target: Target) -> TaskVector:
+def flat_target(task: Task, target: Target) -> TaskVector:
     """The numbers (..., k) of a target, one task after the other; poses and rotations that are known are checked."""
     if isinstance(task, SelectedTask):
-        return flat_target(where, task.task, target)
+        return flat_target(task.task, target)
     if isinstance(task, StackedTask):
         count = len(task.tasks)
         if not isinstance(target, (tuple, list)) or len(target) != count:
-            raise ShapeError(
-                f"{where}: `target` of task {task.name!r} must be a tuple of {count}, one for each of its parts."
-            )
-        return concat([flat_target(where, *pair) for pair in zip(task.tasks, target, strict=True)])
+            raise ShapeError(f"`target` of task {task.name!r} must be a tuple of {count}, one for each of its parts.")
+        return concat([flat_target(*pair) for pair in zip(task.tasks, target, strict=True)])
     shape = target_shape(task)
     what = _WORDS.get(task.kind, "a vector") if isinstance(task, FrameTask) else "a vector"
     try:
         numbers = as_numbers(target)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"{where}: `target` of task {task.name!r} is {what}, got {target!r:.60}.") from error
+        raise ShapeError(f"`target` of task {task.name!r} is {what}, got {target!r:.60}.") from error
     got = tuple(numbers.shape)
     if got[len(got) - len(shape) :] != shape:
         wanted = ", ".join(map(str, shape))
-        raise ShapeError(f"{where}: `target` of task {task.name!r} is {what} with shape (..., {wanted}), got {got}.")
+        raise ShapeError(f"`target` of task {task.name!r} is {what} with shape (..., {wanted}), got {got}.")
     if len(shape) == 1:
         return numbers
     if is_concrete(numbers):
-        _refuse_others(f"{where}: `target` of task {task.name!r}", numbers)
+        _refuse_others(f"`target` of task {task.name!r}", numbers)
     return reshape(numbers, 2, shape[0] * shape[1])
 
 

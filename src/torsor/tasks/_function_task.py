@@ -56,7 +56,7 @@ def function_task(function: Function, size: int) -> Task:
     """
     if not callable(function) or isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
         raise ArgumentError(
-            f"function_task: needs a function of (robot, q) and the number of its rows, got {function!r:.60} and {size!r}."
+            f"needs a function of (robot, q) and the number of its rows, got {function!r:.60} and {size!r}."
         )
     return FunctionTask(function, int(size))
 

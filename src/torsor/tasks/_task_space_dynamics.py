@@ -102,7 +102,7 @@ def task_space_inverse_dynamics(
     where the rows of J are dependent.
     """
     task = as_task(robot, task)
-    check_rows("task_space_inverse_dynamics", "acceleration", acceleration, task)
+    check_rows("acceleration", acceleration, task)
     up = weighted_inverse(robot, q, task)
     opposing = dynamics.bias_forces(robot, q, v)
     if null is not None:
@@ -121,7 +121,7 @@ def task_space_forward_dynamics(
     rad/s or m/s; ``forces`` (..., m), N·m or N for a pose. Returns (..., m), per s².
     """
     task = as_task(robot, task)
-    check_rows("task_space_forward_dynamics", "forces", forces, task)
+    check_rows("forces", forces, task)
     J = task.jacobian(robot, q)
     a = dynamics.forward_dynamics(robot, q, v, matvec(transpose(J), forces))
     return matvec(J, a) + task.drift(robot, q, v)
@@ -142,10 +142,10 @@ def task_forces_to_torques(
     """
     if null is None:
         task = as_task(robot, task)
-        check_rows("task_forces_to_torques", "forces", forces, task)
+        check_rows("forces", forces, task)
         return matvec(transpose(task.jacobian(robot, q)), forces)
     task = as_task(robot, task)
-    check_rows("task_forces_to_torques", "forces", forces, task)
+    check_rows("forces", forces, task)
     up = weighted_inverse(robot, q, task)
     return null + matvec(transpose(up.J), forces) - up.torques(up.felt(null))
 
@@ -187,10 +187,10 @@ def lifted(robot: Robot, q: ConfigurationVector, task: Task) -> tuple[TaskJacobi
     return J, Lift(X, symmetric_product(J, X))
 
 
-def check_rows(where: str, name: str, x: Array, task: Task) -> None:
+def check_rows(name: str, x: Array, task: Task) -> None:
     """Refuse what has not one number for each row of a task."""
     if x.shape[-1] != task.size:
         raise ShapeError(
-            f"{where}: `{name}` must have shape (..., {task.size}) for task {task.name!r} ({', '.join(task.labels)}), got "
+            f"`{name}` must have shape (..., {task.size}) for task {task.name!r} ({', '.join(task.labels)}), got "
             f"{tuple(x.shape)}."
         )

@@ -300,7 +300,7 @@ def root_of(M_inverse: Array) -> tuple[Array, Array]:
 def limit_scales(task: Task, robot: Robot, limit: float, scales: Array | None = None) -> Array:
     """What to measure rows by (m,) so that a mobility of ``limit`` in units of ``scales``, or of the usual ones, is 1."""
     if not limit > 0.0:
-        raise ArgumentError(f"damping by direction: `limit` must be positive, got {limit!r}.")
+        raise ArgumentError(f"`limit` must be positive, got {limit!r}.")
     return (usual_scales(task, robot) if scales is None else _checked_scales(task, scales)) * math.sqrt(limit)
 
 
@@ -308,7 +308,7 @@ def _checked_scales(task: Task, scales: Array) -> Array:
     given = np.asarray(scales, dtype=float)
     if given.shape != (task.size,) or not np.all(given > 0.0):
         raise ShapeError(
-            f"damped_task_space_dynamics: `scales` must be {task.size} positive numbers, one for each of "
+            f"`scales` must be {task.size} positive numbers, one for each of "
             f"{', '.join(task.labels)}, got {scales!r:.80}."
         )
     return given

@@ -292,7 +292,7 @@ def pose_task(frame: str, rows: Rows = None, *, axes: str = "body") -> Task:
     motion [LP, §9.6]. What takes a pose as a target takes "body" alone: a pose is the same in all axes.
     """
     if axes not in _AXES:
-        raise ArgumentError(f"pose_task: `axes` is one of {', '.join(map(repr, _AXES))}, got {axes!r:.60}.")
+        raise ArgumentError(f"`axes` is one of {', '.join(map(repr, _AXES))}, got {axes!r:.60}.")
     return _frame_task(frame, "pose", rows, axes)
 
 
@@ -312,8 +312,8 @@ def orientation_task(frame: str, rows: Rows = None) -> Task:
 def stack_tasks(*tasks: Task | str) -> Task:
     """Several tasks as one, row below row; a frame name means its pose. No priorities: all rows count alike."""
     if not tasks:
-        raise ArgumentError("stack_tasks: there is nothing to stack; pass at least one task.")
-    return StackedTask(tuple(_task_of("stack_tasks", task) for task in tasks))
+        raise ArgumentError("there is nothing to stack; pass at least one task.")
+    return StackedTask(tuple(_task_of(task) for task in tasks))
 
 
 @explained
@@ -321,22 +321,22 @@ def as_task(robot: Robot, task: Task | str) -> Task:
     """A task as it is; a frame name as the frame's pose (body twist)."""
     if isinstance(task, str):
         robot.structure.frame(task)  # refuses unknown names
-    return _task_of(f"robot {robot.name!r}", task)
+    return _task_of(task)
 
 
 def _frame_task(frame: str, kind: str, rows: Rows, axes: str = "body") -> Task:
     if not isinstance(frame, str):
-        raise ArgumentError(f"{kind}_task: the frame must be a name, got {frame!r:.60}.")
+        raise ArgumentError(f"the frame must be a name, got {frame!r:.60}.")
     task: Task = FrameTask(frame, kind) if axes == "body" else TwistTask(frame, axes)
     return task if rows is None else task.select(rows)
 
 
-def _task_of(where: str, task: Task | str) -> Task:
+def _task_of(task: Task | str) -> Task:
     if isinstance(task, str):
         return pose_task(task)
     if not isinstance(task, Task):
         raise ArgumentError(
-            f"{where}: a task is a frame name or made by pose_task, position_task, orientation_task, function_task or "
+            f"a task is a frame name or made by pose_task, position_task, orientation_task, function_task or "
             f"stack_tasks; got {type(task).__name__} {task!r:.60}."
         )
     return task

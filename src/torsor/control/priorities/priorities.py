@@ -65,7 +65,6 @@ class Problem(NamedTuple):
     factor: float
     at_rest: Array
     """As `Edge` has it."""
-    who: str
 
     def aims(self) -> list[Aim]:
         """The levels as they are solved."""
@@ -91,15 +90,15 @@ class Resolved:
 
     def __init__(self, problem: Problem) -> None:
         self._problem, self._aims = problem, problem.aims()
-        nv, who = len(problem.wanted), problem.who
+        nv = len(problem.wanted)
         self._fresh = at_start(np.zeros(nv))
-        start, self._eased, self._excess = first_guess(problem.rows, nv, who)
+        start, self._eased, self._excess = first_guess(problem.rows, nv)
         limits, reached = Within(self._eased), at_start(start) if start.any() else self._fresh
         self._reached = [reached]
         for aim in self._aims:
-            reached = next_level(reached, aim, limits, who)
+            reached = next_level(reached, aim, limits)
             self._reached.append(reached)
-        self.x = next_level(reached, self._last(), limits, who).x
+        self.x = next_level(reached, self._last(), limits).x
 
     def _last(self) -> Aim:
         """What is left is to be near to what is wanted."""
@@ -111,7 +110,7 @@ class Resolved:
         """After each level, had there been no limits."""
         free, found = self._fresh, []
         for aim in self._aims:
-            free = next_level(free, aim, None, self._problem.who)
+            free = next_level(free, aim, None)
             found.append(free)
         return found
 
@@ -137,7 +136,7 @@ class Resolved:
             alone = unlimited
             if outcomes and not level.is_done_by(unlimited):
                 aim = self._aims[k] if after.at_edge else self._aims[k]._replace(edge=None, known=None)
-                alone = next_level(self._fresh, aim, None, problem.who).x
+                alone = next_level(self._fresh, aim, None).x
             way = self._way(level, before, after) if bound else InTheWay((), ())
             outcomes.append(self._outcome(level, way, after.at_edge, unlimited, alone, outcomes))
         return tuple(outcomes)
@@ -172,7 +171,7 @@ class Resolved:
         if level.is_done_by(after.x):
             return InTheWay((), ())
         small = PRESSED * max(1.0, float(np.abs(level.A.T @ level.b).max(initial=0.0)))
-        return in_the_way(after.slope, before.kernel, self._eased, after.x, small, self._problem.who)
+        return in_the_way(after.slope, before.kernel, self._eased, after.x, small)
 
     @once
     def active_limits(self) -> tuple[JointLimit, ...]:
@@ -216,7 +215,7 @@ def limits_reached(rows: LimitRows, x: Array) -> Array:
     return np.stack([values <= rows.lower + near, values >= rows.upper - near], axis=-1)
 
 
-def in_the_way(f: Array, K: Array, rows: LimitRows, x: Array, small: float, who: str) -> InTheWay:
+def in_the_way(f: Array, K: Array, rows: LimitRows, x: Array, small: float) -> InTheWay:
     """The limits in the way at an optimum ``x`` (n,), of its slope ``f`` (n,) and K (n, k); forces below ``small`` are none."""
     at = np.argwhere(limits_reached(rows, x))
     B = ((2 * at[:, 1] - 1)[:, None] * rows.C[at[:, 0]] @ K).T
@@ -227,27 +226,27 @@ def in_the_way(f: Array, K: Array, rows: LimitRows, x: Array, small: float, who:
     unique, _, rank, _ = np.linalg.lstsq(B, g, rcond=RANK)
     if rank == len(at):
         return InTheWay(_pairs(at, unique > small), ())
-    mu = _multipliers(B, g, who)
+    mu = _multipliers(B, g)
     used = mu > small
-    alone = np.array([used[i] and _left(np.delete(B, i, axis=1), g, who) > small for i in range(len(at))])
-    if _left(B[:, alone], g, who) <= small:
+    alone = np.array([used[i] and _left(np.delete(B, i, axis=1), g) > small for i in range(len(at))])
+    if _left(B[:, alone], g) <= small:
         return InTheWay(_pairs(at, alone), ())
     # The others that (1) can have: with a little of them taken for granted, it still has a solution.
     some = 1e-3 * float(mu.max())
-    others = [used[i] or _left(B, g - some * B[:, i], who) <= small for i in range(len(at))]
+    others = [used[i] or _left(B, g - some * B[:, i]) <= small for i in range(len(at))]
     return InTheWay(_pairs(at, alone), _pairs(at, np.array(others) & ~alone))
 
 
-def _multipliers(B: Array, g: Array, who: str) -> Array:
+def _multipliers(B: Array, g: Array) -> Array:
     """μ ≥ 0 (c,) with the least |B μ − g|."""
     size, c = float(np.linalg.norm(g)), B.shape[1]
-    return size * least_squares_within(B, g / size, np.eye(c), np.zeros(c), np.full(c, np.inf), who).w
+    return size * least_squares_within(B, g / size, np.eye(c), np.zeros(c), np.full(c, np.inf)).w
 
 
-def _left(B: Array, g: Array, who: str) -> float:
+def _left(B: Array, g: Array) -> float:
     if not B.shape[1]:
         return float(np.linalg.norm(g))
-    return float(np.linalg.norm(g - B @ _multipliers(B, g, who)))
+    return float(np.linalg.norm(g - B @ _multipliers(B, g)))
 
 
 def _pairs(at: Array, chosen: Array) -> tuple[tuple[int, int], ...]:

@@ -52,7 +52,6 @@ from torsor.tasks import Task
 
 RESTING = 2.0  # steps, at least, in which what is out of reach comes to rest
 OF_RECOVERY = 0.1  # and at least this part of the time in which robots come back from beyond limits
-WHO = "prioritised_accelerations"
 
 
 @explained
@@ -98,31 +97,32 @@ def prioritised_accelerations(
     PrioritisedAccelerations
         ``a``, ``tau`` (..., nv), rad/s² and N·m, or m/s² and N. Needs the QP solver of ``pip install 'torsor[qp]'``.
     """
-    listed = plain_tasks(WHO, robot, tasks, (q, v, dt, null, metric, acceleration_limits, recovery, damping))
-    piqp_module(WHO)
+    listed = plain_tasks(
+        "prioritised_accelerations", robot, tasks, (q, v, dt, null, metric, acceleration_limits, recovery, damping)
+    )
+    piqp_module()
     nv = robot.nv
-    kinds = kinds_kept(WHO, within_limits, ("position", "velocity", "effort"))
-    check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
-    most = acceleration_limits_from(WHO, acceleration_limits, nv)
-    pairs, root = pairs_of(WHO, "acceleration", robot, listed), metric_root(WHO, robot, metric)
+    kinds = kinds_kept(within_limits, ("position", "velocity", "effort"))
+    check_numbers(dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
+    most = acceleration_limits_from(acceleration_limits, nv)
+    pairs, root = pairs_of("acceleration", robot, listed), metric_root(robot, metric)
     state = in_batch(
-        WHO,
         [
-            ("q", vectors(WHO, "q", q, robot.nq)),
-            ("v", vectors(WHO, "v", v, nv)),
-            ("null", np.zeros(nv) if null is None else vectors(WHO, "null", null, nv)),
+            ("q", vectors("q", q, robot.nq)),
+            ("v", vectors("v", v, nv)),
+            ("null", np.zeros(nv) if null is None else vectors("null", null, nv)),
         ],
         "acceleration",
         pairs,
     )
     q, v, null, *wanted = state
     terms = [
-        terms_of(WHO, robot, task, y, task.jacobian(robot, q), y - np.asarray(task.drift(robot, q, v)))
+        terms_of(robot, task, y, task.jacobian(robot, q), y - np.asarray(task.drift(robot, q, v)))
         for (task, _), y in zip(pairs, wanted, strict=True)
     ]
     rows = acceleration_rows(robot, q, v, dt, recovery, **kinds, most=most)
-    rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, v, dt, recovery)])
+    rows = all_rows(nv, [rows, *added_rows(limits, robot, q, v, dt, recovery)])
     rest = Rest.of_accelerations(max(RESTING * dt, OF_RECOVERY * recovery), v, most)
-    states, a = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
+    states, a = resolved_states(robot, q, terms, null, root, rows, damping, rest)
     tau = dynamics.inverse_dynamics(robot, q, v, a)
     return PrioritisedAccelerations(states, q.shape[:-1], a=a, tau=tau)

@@ -47,8 +47,6 @@ from torsor.errors import ArgumentError
 from torsor.model import Robot
 from torsor.tasks import Task
 
-WHO = "prioritised_velocities"
-
 
 @explained
 def prioritised_velocities(
@@ -94,32 +92,31 @@ def prioritised_velocities(
     PrioritisedVelocities
         With ``v`` (..., nv), rad/s or m/s. Needs the QP solver of ``pip install 'torsor[qp]'``.
     """
-    listed = plain_tasks(WHO, robot, tasks, (q, dt, null, metric, previous, acceleration_limits, recovery, damping))
-    piqp_module(WHO)
+    listed = plain_tasks(
+        "prioritised_velocities", robot, tasks, (q, dt, null, metric, previous, acceleration_limits, recovery, damping)
+    )
+    piqp_module()
     nv = robot.nv
-    kinds = kinds_kept(WHO, within_limits, ("position", "velocity"))
-    check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
+    kinds = kinds_kept(within_limits, ("position", "velocity"))
+    check_numbers(dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
     if (previous is None) != (acceleration_limits is None):
-        raise ArgumentError(f"{WHO}: `acceleration_limits` and `previous` go together; pass both or none.")
-    most = acceleration_limits_from(WHO, acceleration_limits, nv)
-    pairs, root = pairs_of(WHO, "velocity", robot, listed), metric_root(WHO, robot, metric)
+        raise ArgumentError("`acceleration_limits` and `previous` go together; pass both or none.")
+    most = acceleration_limits_from(acceleration_limits, nv)
+    pairs, root = pairs_of("velocity", robot, listed), metric_root(robot, metric)
     state = in_batch(
-        WHO,
         [
-            ("q", vectors(WHO, "q", q, robot.nq)),
-            ("null", np.zeros(nv) if null is None else vectors(WHO, "null", null, nv)),
-            ("previous", np.zeros(nv) if previous is None else vectors(WHO, "previous", previous, nv)),
+            ("q", vectors("q", q, robot.nq)),
+            ("null", np.zeros(nv) if null is None else vectors("null", null, nv)),
+            ("previous", np.zeros(nv) if previous is None else vectors("previous", previous, nv)),
         ],
         "velocity",
         pairs,
     )
     q, null, last, *wanted = state
-    terms = [
-        terms_of(WHO, robot, task, y, task.jacobian(robot, q), y) for (task, _), y in zip(pairs, wanted, strict=True)
-    ]
+    terms = [terms_of(robot, task, y, task.jacobian(robot, q), y) for (task, _), y in zip(pairs, wanted, strict=True)]
     change = None if previous is None else (last, most)
     rows = velocity_rows(robot, q, dt, recovery, **kinds, change=change)
-    rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, None, dt, recovery)])
+    rows = all_rows(nv, [rows, *added_rows(limits, robot, q, None, dt, recovery)])
     rest = Rest.of_velocities(dt, last, most)
-    states, v = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
+    states, v = resolved_states(robot, q, terms, null, root, rows, damping, rest)
     return PrioritisedVelocities(states, q.shape[:-1], v=v)

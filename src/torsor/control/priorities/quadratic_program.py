@@ -48,16 +48,16 @@ class Solution(NamedTuple):
     multipliers: Array
 
 
-def piqp_module(who: str) -> Any:
+def piqp_module() -> Any:
     """PIQP, imported when it is first needed."""
     try:
         return importlib.import_module("piqp")
     except ImportError as error:
-        raise MissingDependency(f"{who} needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
+        raise MissingDependency("needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
 
 
 def least_squares_within(
-    A: Array, b: Array, C: Array, lower: Array, upper: Array, who: str, unlimited: Array | None = None
+    A: Array, b: Array, C: Array, lower: Array, upper: Array, unlimited: Array | None = None
 ) -> Solution:
     """The least |A w − b|² with l ≤ C w ≤ u, which w = 0 satisfies: an optimal w, and multipliers of ½ |A w − b|².
 
@@ -66,13 +66,13 @@ def least_squares_within(
     held = (np.isfinite(lower) | np.isfinite(upper)) & (np.linalg.norm(C, axis=1) > FEASIBLE)  # rows that w can change
     side, slope = np.zeros(len(lower)), b.dot(A)
     small = _small(slope)
-    w, side[held] = _by_piqp(A, slope, np.ascontiguousarray(C[held]), lower[held], upper[held], _size(b), who)
+    w, side[held] = _by_piqp(A, slope, np.ascontiguousarray(C[held]), lower[held], upper[held], _size(b))
     near = None if unlimited is None else _mended(A, b, C, lower, upper, side, small, unlimited)
     polished = near or _mended(A, b, C, lower, upper, side, small, w)
     return polished or _one_at_a_time(A, b, C, lower, upper, w, small)
 
 
-def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, who: str, unlimited: Array) -> Solution:
+def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, unlimited: Array) -> Solution:
     """The same with l ≤ w ≤ u (k,)."""
     slope = b.dot(A)
     small = _small(slope)
@@ -81,7 +81,7 @@ def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, who: st
         found = _mended_in_box(A, b, lower, upper, side, small, unlimited)
         if found is not None:
             return found
-    w, side = _by_piqp(A, slope, None, lower, upper, _size(b), who)
+    w, side = _by_piqp(A, slope, None, lower, upper, _size(b))
     polished = _mended_in_box(A, b, lower, upper, side, small, w)
     return polished or _one_at_a_time(A, b, np.eye(len(w)), lower, upper, w, small)
 
@@ -117,14 +117,12 @@ def least_squares_along(A: Array, b: Array, c: Array, lower: Array, upper: Array
     return Solution(w, multipliers)
 
 
-def _by_piqp(
-    A: Array, slope: Array, C: Array | None, lower: Array, upper: Array, size: float, who: str
-) -> tuple[Array, Array]:
+def _by_piqp(A: Array, slope: Array, C: Array | None, lower: Array, upper: Array, size: float) -> tuple[Array, Array]:
     """About the w (k,) of an optimum, and the sides 1 or −1 of limits that are active in it (c,); C is 1 if it is None.
 
     ``slope`` is Aᵀ b (k,), ``size`` the largest number of b.
     """
-    piqp = piqp_module(who)
+    piqp = piqp_module()
     scale = max(size, 1e-30)
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = PRECISION
@@ -135,7 +133,7 @@ def _by_piqp(
         solver.setup(H, f, None, None, C, low, high, None, None)
     status = solver.solve()
     if status not in (piqp.PIQP_SOLVED, piqp.PIQP_MAX_ITER_REACHED):
-        raise ArgumentError(f"{who}: the QP solver gave up ({status}); are all numbers finite?")
+        raise ArgumentError(f"the QP solver gave up ({status}); are all numbers finite?")
     found = solver.result
     w, (up, down) = np.array(found.x), (found.z_bu, found.z_bl) if C is None else (found.z_u, found.z_l)
     values = w if C is None else C.dot(w)
