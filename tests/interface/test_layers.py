@@ -19,6 +19,7 @@ BASE = {
     "_once",
     "_text_files",
     "_lazy",
+    "_reports",
 }  # what every layer above them may use
 EQUATIONS = BASE | {"mechanics", "geometry"}
 FUNCTIONS = EQUATIONS | {"compiler", "functions"}

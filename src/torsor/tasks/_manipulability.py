@@ -15,13 +15,14 @@ more where the task is singular [Alt04, §II.B, E004-5].
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from math import nan
 from operator import mul
-from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays import OrthonormalRows, dot, factor, matmul, orthonormal_rows, reshape, sqrt, where
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.border.numbers import refuse_strangers
@@ -88,9 +89,11 @@ def _volume(A: Array, rows: OrthonormalRows, of_rows: Array = 1.0) -> Scalar:
     return where(squares >= 0.0, volume, nan)
 
 
-class ManipulabilityEllipsoid(NamedTuple):
-    """An ellipsoid in task coordinates: its half axes, longest first."""
+@dataclass(frozen=True, eq=False, repr=False)
+class ManipulabilityEllipsoid(Report):
+    """An ellipsoid in task coordinates: its half axes, longest first. Made by `manipulability_ellipsoid`."""
 
+    robot: Robot
     axes: Array
     """(..., m, m): column i is the unit vector of axis i; no unit."""
     lengths: Array
@@ -101,9 +104,20 @@ class ManipulabilityEllipsoid(NamedTuple):
         """The product of all lengths (...): `manipulability` and its kin."""
         return np.prod(self.lengths, axis=-1)
 
+    def __str__(self) -> str:
+        """In words: the half axes of one state, the volumes of a batch."""
+        what = f"of robot {self.robot.name!r}"
+        if self.lengths.ndim == 1:
+            return f"ellipsoid {what}: half axes {', '.join(f'{x:.3g}' for x in self.lengths)}"
+        if not self.volume.size:
+            return f"no ellipsoids {what}"
+        return (
+            f"{self.volume.size} ellipsoids {what}: volumes from {np.min(self.volume):.3g} to {np.max(self.volume):.3g}"
+        )
+
 
 def manipulability_ellipsoid(
-    robot: Robot, q: ConfigurationVector, task: Task | str, bounded: str = "velocity"
+    robot: Robot, q: ConfigurationVector, task: Task | str, *, bounded: str = "velocity"
 ) -> ManipulabilityEllipsoid:
     """Half axes of the set of task velocities J v, or accelerations J M⁻¹ τ, for what is bounded by one [Yos85].
 
@@ -122,12 +136,14 @@ def manipulability_ellipsoid(
     U, s = half_axes(B)
     if bounded != "velocity":
         s = np.where(sound[..., None], s, np.nan)
-    return ManipulabilityEllipsoid(U, s)
+    return ManipulabilityEllipsoid(robot, U, s)
 
 
-class TaskRank(NamedTuple):
-    """Rank of a task's Jacobian at a configuration, and how far it is from losing more; m rows of the task."""
+@dataclass(frozen=True, eq=False, repr=False)
+class TaskRank(Report):
+    """Rank of a task's Jacobian at a configuration, and how far it is from losing more; m rows. Made by `task_rank`."""
 
+    robot: Robot
     labels: tuple[str, ...]
     """Names of the rows."""
     rank: Array
@@ -185,4 +201,4 @@ def task_rank(robot: Robot, q: ConfigurationVector, task: Task | str, *, toleran
     with np.errstate(divide="ignore", invalid="ignore"):
         condition = np.where(rank < usual, np.inf, s[..., 0] / s[..., last])
     smallest = np.where(rank < usual, 0.0, s[..., last])
-    return TaskRank(task.labels, rank, usual, robot.nv - rank, s, smallest, condition, U[..., :, last])
+    return TaskRank(robot, task.labels, rank, usual, robot.nv - rank, s, smallest, condition, U[..., :, last])

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays import as_numbers, dot, identity, matmul, matrix, matvec, outer, sqrt, stack, transpose, where
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import (
@@ -44,9 +46,11 @@ ROUNDING = 1e-18  # of the largest mobility: what is below counts as not moving 
 MOST_COMPILED = 7  # rows; the eigenvectors of more take too many operations to write out
 
 
-class DampingReport(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class DampingReport(Report):
     """Which directions of a task were damped, and what was given up. m rows of the task; directions sorted by mobility."""
 
+    robot: Robot
     labels: tuple[str, ...]
     """Names of the rows."""
     mobility: Array
@@ -120,7 +124,7 @@ def damped_task_space_dynamics(
     bias = found.coriolis + found.gravity
     dynamics = TaskSpaceDynamics(found.inertia, bias, *found[1:7])
     report = DampingReport(
-        task.labels, limit * found.mobility, found.directions, found.achieved, found.lost, found.needed
+        robot, task.labels, limit * found.mobility, found.directions, found.achieved, found.lost, found.needed
     )
     return DampedTaskSpaceDynamics(dynamics, report)
 

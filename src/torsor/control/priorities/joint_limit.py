@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays import identity
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
 from torsor.functions.public.kinematics import configuration_rate
@@ -15,8 +16,8 @@ from torsor.model import Robot, Structure
 from torsor.model.remembered import remembered
 
 
-@dataclass(frozen=True)
-class JointLimit:
+@dataclass(frozen=True, repr=False)
+class JointLimit(Report):
     """One limit, of a robot or added to its own: ``side`` "lower" or "upper" of ``kind`` "position", "velocity", "acceleration"
     or "effort".
     """

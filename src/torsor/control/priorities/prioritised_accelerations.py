@@ -125,4 +125,4 @@ def prioritised_accelerations(
     rest = Rest.of_accelerations(max(RESTING * dt, OF_RECOVERY * recovery), v, most)
     states, a = resolved_states(robot, q, terms, null, root, rows, damping, rest)
     tau = dynamics.inverse_dynamics(robot, q, v, a)
-    return PrioritisedAccelerations(states, q.shape[:-1], a=a, tau=tau)
+    return PrioritisedAccelerations(robot, states, q.shape[:-1], a=a, tau=tau)

@@ -119,4 +119,4 @@ def prioritised_velocities(
     rows = all_rows(nv, [rows, *added_rows(limits, robot, q, None, dt, recovery)])
     rest = Rest.of_velocities(dt, last, most)
     states, v = resolved_states(robot, q, terms, null, root, rows, damping, rest)
-    return PrioritisedVelocities(states, q.shape[:-1], v=v)
+    return PrioritisedVelocities(robot, states, q.shape[:-1], v=v)

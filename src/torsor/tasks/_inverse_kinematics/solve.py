@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_strangers
@@ -101,7 +102,7 @@ def inverse_kinematics(
     angle, position = errors(aim, found.e)
     reason = _reasons(robot, aim, reach, flat, found)
     shaped = [x.reshape(batch) for x in (found.reached, angle, position, reason, found.steps, found.starts)]
-    return InverseKinematics(robot.name, frame, found.q.reshape(*batch, robot.nq), *shaped)
+    return InverseKinematics(robot, frame, found.q.reshape(*batch, robot.nq), *shaped)
 
 
 def _flat(values: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:
@@ -189,8 +190,8 @@ def _common_batch(batch: tuple[int, ...], begin: Array | None) -> tuple[int, ...
         ) from None
 
 
-@dataclass(frozen=True, eq=False)
-class InverseKinematics:
+@dataclass(frozen=True, eq=False, repr=False)
+class InverseKinematics(Report):
     """The answer of `inverse_kinematics`, batch axes first; true if every target is reached.
 
     ``q`` (..., nq), rad or m: the configuration that reaches the target or, where none was found, that comes nearest.
@@ -198,7 +199,7 @@ class InverseKinematics:
     for; ``reason`` (...): in words; ``iterations`` (...) of Newton's method over all starts, and ``starts`` (...) used.
     """
 
-    robot: str
+    robot: Robot
     frame: str
     q: ConfigurationVector
     success: Array
@@ -219,7 +220,7 @@ class InverseKinematics:
 
     def __str__(self) -> str:
         count, reached = self.success.size, int(np.sum(self.success))
-        what = f"frame {self.frame!r} of robot {self.robot!r}"
+        what = f"frame {self.frame!r} of robot {self.robot.name!r}"
         if self.success.ndim == 0:
             return f"{what}: {self.reason}"
         if not count:
@@ -233,6 +234,3 @@ class InverseKinematics:
         lines = [f"  {list(map(int, k))}: {self.reason[tuple(k)]}" for k in lost[:SHOWN]]
         more = [f"  and {len(lost) - SHOWN} more"] if len(lost) > SHOWN else []
         return "\n".join([head, *lines, *more])
-
-    def __repr__(self) -> str:
-        return f"<InverseKinematics: {str(self).splitlines()[0]}>"
