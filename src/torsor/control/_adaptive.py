@@ -36,17 +36,37 @@ def adaptive(
     kd: JointVector,
     adaptation: InertialVector,
 ) -> AdaptiveControl:
-    """τ = Y π + armature v̇_s + friction − K_d s and π̇ = −Γ Yᵀ s, with Y π = M v̇_s + C v_s + g [SL87].
+    """Joint forces of adaptive tracking, and the rate of the estimated inertial parameters [SL87].
 
-    π are estimates of what `torsor.identification.inertial_parameters` gives of the true robot: of ``robot`` only its
-    kinematics, gravity,
-    armature and friction are used. If those are right, V = ½ sᵀ M s + ½ π̃ᵀ Γ⁻¹ π̃ falls at exactly sᵀ K_d s, M and π̃ = π − π_true
-    of the true robot: tracking becomes exact whether or not π becomes true. s, v_s and Λ are those of `passivity_based`.
+    τ = Y π + armature v̇_s + friction − K_d s and π̇ = −Γ Yᵀ s, with Y π = M v̇_s + C v_s + g. π are estimates of what
+    `torsor.identification.inertial_parameters` gives of the true robot: of ``robot`` only its kinematics, gravity, armature and
+    friction are used. If those are right, V = ½ sᵀ M s + ½ π̃ᵀ Γ⁻¹ π̃ falls at exactly sᵀ K_d s, M and π̃ = π − π_true of the
+    true robot: tracking becomes exact whether or not π becomes true. s, v_s and Λ are those of `passivity_based`.
 
-    ``q``, ``q_ref`` (..., nq), rad or m; ``v``, ``v_ref``, ``a_ref`` (..., nv), rad, m, s, each in axes of its own configuration;
-    ``parameters`` π (..., 10 n), named by `torsor.identification.inertial_parameter_names`; gains are numbers or
-    (..., nv): ``rate`` Λ, 1/s;
-    ``kd``, N·m·s/rad or N·s/m; ``adaptation`` Γ is a number or (..., 10 n), SI units.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    q_ref : (..., nq) array
+        Configuration of the reference, rad or m.
+    v_ref, a_ref : (..., nv) array
+        Its velocity and acceleration, in rad, m and s, in axes of its own configuration.
+    parameters : (..., 10 n) array
+        π, named by `torsor.identification.inertial_parameter_names`, SI units.
+    rate : float or (..., nv) array
+        Λ, 1/s.
+    kd : float or (..., nv) array
+        N·m·s/rad or N·s/m.
+    adaptation : float or (..., 10 n) array
+        Γ, SI units.
+
+    Returns
+    -------
+    AdaptiveControl
+        ``tau`` (..., nv), N·m or N, and ``parameter_rate`` (..., 10 n).
     """
     v_s, a_s, s = sliding_velocity(robot, q, v, q_ref, v_ref, a_ref, rate)
     Y = reference_regressor(robot, q, v, v_s, a_s)

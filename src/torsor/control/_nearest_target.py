@@ -62,11 +62,22 @@ class Nearest(NamedTuple):
 
 @explained
 def nearest_target(robot: Robot, task: Task | str, target: Target) -> Target:
-    """The target itself if the robot can reach it, else the nearest that it can: what `operational_space` leads it to.
+    """Target itself if the robot can reach it, else the nearest that it can: what `operational_space` leads it to.
 
-    ``task``, ``target``: as for `operational_space`; rows are measured by how much joints usually move them, and joint limits
-    are not looked at. Returns what ``target`` is. A law whose target is an input of a kernel, or of JAX, is given what this
-    returns: there nothing can be searched for.
+    A law whose target is an input of a kernel, or of JAX, is given what this returns: there nothing can be searched for.
+
+    Parameters
+    ----------
+    robot : Robot
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    target : array or a tuple of them
+        As for `operational_space`.
+
+    Returns
+    -------
+    array or a tuple of them
+        As ``target`` is. Rows are measured by how much joints usually move them; joint limits are not looked at.
     """
     refuse_strangers("nearest_target", robot, target)
     own = as_task(robot, task)

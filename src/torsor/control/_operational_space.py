@@ -1,4 +1,21 @@
-"""Operational-space control: a task driven to its target with the robot's own dynamics cancelled, the rest to a posture."""
+"""Operational-space control: a task driven to its target with the robot's own dynamics cancelled, the rest to a posture.
+
+**Near singularities** torques stay bounded: along directions whose mobility is below the limit the task is followed only as far
+as bounded forces do, all others exactly, as `damped_task_space_dynamics` says. The task may have more rows than the robot has
+freedoms. Without a limit, 0.0, the task is followed exactly, with fewer operations, and torques are NaN where the rows of J are
+dependent. Motion along a direction that is damped is braked with K_d, as far as the task does not brake it; and along
+directions of a mobility below 50 times the limit nothing pulls joints more than if they were half a turn from where they should
+be.
+
+**A target out of reach** is replaced by the nearest that is not: followed to where it is lost, it would ask for infinite joint
+velocities. Joint limits are not looked at. A target that comes again costs nothing, a new one that is near a tenth of a
+millisecond. Targets that are inputs of a kernel, or JAX arrays, are taken as they are: pass `nearest_target` of them.
+
+On the way there a factor softens all but the braking, so that nothing pulls a joint more than if it were ``farthest`` from
+where it should be, and torques are within effort limits if braking alone leaves room: no joint becomes faster than farthest ·
+kp/kd (or kd²/4 for kp). Robots led to points come to rest within some millimetres of the nearest, to poses perhaps at a
+singularity on the way. Targets within reach, and those of a kernel, are approached so if ``farthest`` is given.
+"""
 
 from __future__ import annotations
 
@@ -54,49 +71,83 @@ def operational_space(
     within_effort: bool = False,
     farthest: float | None = None,
 ) -> JointVector:
-    """τ = τ_0 + Jᵀ Λ (ÿ − J̇ v − J a_0): a task to its target, in what is left free the robot to a posture [Kha87].
+    """Joint forces of operational-space control: a task to its target, the rest of the robot to a posture [Kha87].
 
-    τ_0 = M a_0 + C v + g + friction is what the posture alone would have, and of all accelerations with which the task does as
-    it should, the one that results is nearest to a_0 as the inertia measures it: Nᵀ τ_0 is what remains of it::
+    τ = τ_0 + Jᵀ Λ (ÿ − J̇ v − J a_0), where τ_0 = M a_0 + C v + g + friction is what the posture alone would have: of all
+    accelerations with which the task does as it should, the one that results is nearest to a_0 as the inertia measures it::
 
         a_0 = J_l(e)⁻ᵀ K_p e − K_d v                         with e = posture ⊖ q and its gains
         ÿ   = a_r + K_d (v_r − ẏ) + J_l(e)⁻ᵀ K_p e           with e from the task to its target
 
-    ``target``: the pose (..., 4, 4) of a frame in base axes, a rotation (..., 3, 3) or position (..., 3), by the kind of the
-    task; a vector for a function; of a selection of rows, that of the whole task; of stacked tasks, a tuple. The task moves
-    there with ``velocity`` and ``acceleration`` (..., m), in axes of the target (zero if not given). A task error obeys
-    ë + K_d ė + K_p e = 0, and on poses what `computed_torque` says of free joints.
+    A task error obeys ë + K_d ė + K_p e = 0, and on poses what `computed_torque` says of free joints. The module's text says
+    what is done near singularities and for targets out of reach.
 
-    ``q``, ``posture`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; gains are numbers or one for each row or entry of v:
-    ``kp``, ``posture_kp``, 1/s², ``kd``, ``posture_kd``, 1/s. Returns (..., nv), N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    target : array or a tuple of them
+        The pose (..., 4, 4) of a frame in base axes, a rotation (..., 3, 3) or position (..., 3), by the kind of the task; a
+        vector for a function; of a selection of rows, that of the whole task; of stacked tasks, a tuple.
+    kp, kd : float or (..., m) array
+        Gains of the task, 1/s² and 1/s.
+    velocity, acceleration : (..., m) array, optional
+        How the target moves, in its own axes; zero if not given.
+    posture : (..., nq) array, optional
+        Where the robot is to be in what the task leaves free, rad or m, with the gain ``posture_kp``.
+    posture_kp, posture_kd : float or (..., nv) array, optional
+        Gains of the posture, 1/s² and 1/s. **With fewer rows than freedoms** pass ``posture_kd``, 2√kp say: at 0.0 nothing
+        brakes what the task leaves free, which then goes on when the task has arrived, and may become faster without bound. If
+        it is not given, it is 0.0 for targets within reach and the mean of ``kd`` for others, at which no robot would come to
+        rest without.
+    limit, scales : float and (m,) array, optional
+        Directions of a mobility below ``limit`` are damped, as `damped_task_space_dynamics` says; 0.0 for none. A robot whose
+        numbers are inputs of a kernel needs ``scales``.
+    nearest : bool
+        Replace targets out of reach by the nearest that are not, as `nearest_target` finds them, where targets are plain
+        numbers.
+    within_effort : bool
+        Scale the task's acceleration by one factor from 0 to 1, so that no torque is beyond the effort limit of its joint: the
+        task is led in the same direction, more slowly. Where what remains at the factor 0 is beyond a limit, it is cut off
+        there.
+    farthest : float, optional
+        Nothing pulls a joint more than if it were this far, rad or m, from where it should be; π if not given, for targets out
+        of reach alone.
 
-    **With fewer rows than freedoms** pass ``posture_kd``, 2√kp say: at 0.0 nothing brakes what the task leaves free, which then
-    goes on when the task has arrived, and may become faster without bound. If it is not given, it is 0.0 for targets within
-    reach and the mean of ``kd`` for others, at which no robot would come to rest without.
-
-    **Near singularities** torques stay bounded: along directions whose mobility is below ``limit`` the task is followed only as
-    far as bounded forces do, all others exactly, as `damped_task_space_dynamics` says, which also says what ``scales`` (m,)
-    are: a robot whose numbers are inputs of a kernel needs them. The task may have more rows than the robot has freedoms. With
-    ``limit=0.0`` the task is followed exactly, with fewer operations, and torques are NaN where the rows of J are dependent.
-    Motion along a direction that is damped is braked with K_d, as far as the task does not brake it; and along directions of a
-    mobility below 50 times the limit nothing pulls joints more than if they were half a turn from where they should be.
-
-    **A target out of reach** is replaced by the nearest that is not, as `nearest_target` finds it: followed to where it is lost,
-    it would ask for infinite joint velocities. Joint limits are not looked at. A target that comes again costs nothing, a new one
-    that is near a tenth of a millisecond. ``nearest=False`` takes targets as they are; so it is with targets that are inputs of
-    a kernel, or JAX arrays: pass `nearest_target` of them.
-
-    On the way there a factor softens all but the braking, so that nothing pulls a joint more than if it were ``farthest`` (π rad
-    or m) from where it should be, and torques are within effort limits if braking alone leaves room: no joint becomes faster than
-    farthest · kp/kd (or kd²/4 for kp). Robots led to points come to rest within some millimetres of the nearest, to poses perhaps
-    at a singularity on the way. Targets within reach, and those of a kernel, are approached so if ``farthest`` is given.
-
-    ``within_effort`` scales the acceleration ÿ of the task by one factor from 0 to 1, so that no torque is beyond the effort
-    limit of its joint: the task is led in the same direction, more slowly. Where what remains of the torques at the factor 0 is
-    beyond a limit, it is cut off there.
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N.
     """
+    moving, free = (velocity, acceleration), (posture, posture_kp, posture_kd)
+    return _torques(robot, q, v, task, target, kp, kd, moving, free, limit, scales, nearest, within_effort, farthest)
+
+
+def _torques(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    task: Task | str,
+    target: Target,
+    kp: Array,
+    kd: Array,
+    moving: tuple[TaskVector | None, TaskVector | None],
+    free: tuple[ConfigurationVector | None, Array | None, Array | None],
+    limit: float,
+    scales: Array | None,
+    nearest: bool,
+    within_effort: bool,
+    farthest: float | None,
+) -> JointVector:
+    """The arguments checked, and the law for them; ``moving`` is how the target moves, ``free`` a posture and its gains."""
+    posture, posture_kp, posture_kd = free
     state = {"robot": robot, "q": q, "v": v}
-    options = {"velocity": velocity, "acceleration": acceleration, "posture": posture}
+    options = {"velocity": moving[0], "acceleration": moving[1], "posture": posture}
     given, batch = checked_vectors(operational_space, {**state, **options})
     own = _first_equal(as_task(robot, task))
     unit, goal = _unit(robot, own, limit, scales), flat_target(own, target)

@@ -14,13 +14,30 @@ from torsor.model import Robot
 def pd_gravity(
     robot: Robot, q: ConfigurationVector, v: JointVector, q_ref: ConfigurationVector, kp: JointVector, kd: JointVector
 ) -> JointVector:
-    """τ = g(q) + J_l(e)⁻ᵀ K_p e − K_d v, with e = q_ref ⊖ q: rest at a set point [TA81; BL05, §11].
+    """Joint forces of PD control with gravity compensation, for rest at a set point [TA81; BL05, §11].
 
-    The energy V = ½ vᵀ M v + ½ eᵀ K_p e changes at V̇ = −vᵀ K_d v − vᵀ friction, for every kind of joint and exactly:
-    J_l(e)⁻ᵀ, which is 1 for joints with one number, makes the first term the force of a spring. Joint friction is left to help.
+    τ = g(q) + J_l(e)⁻ᵀ K_p e − K_d v, with e = q_ref ⊖ q. The energy V = ½ vᵀ M v + ½ eᵀ K_p e changes at V̇ = −vᵀ K_d v − vᵀ
+    friction, for every kind of joint and exactly: J_l(e)⁻ᵀ, which is 1 for joints with one number, makes the first term the
+    force of a spring. Joint friction is left to help.
 
-    ``q``, ``q_ref`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; gains are numbers or (..., nv): ``kp``, N·m/rad or N/m;
-    ``kd``, N·m·s/rad or N·s/m. Returns (..., nv), N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    q_ref : (..., nq) array
+        Set point, rad or m.
+    kp : float or (..., nv) array
+        Stiffness, N·m/rad or N/m.
+    kd : float or (..., nv) array
+        Damping, N·m·s/rad or N·s/m.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N.
     """
     e = difference(robot, q, q_ref)
     return gravity_forces(robot, q) + spring_force(robot, e, kp) - kd * v

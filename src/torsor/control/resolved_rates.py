@@ -49,15 +49,33 @@ def resolved_rate(
     metric: JointMatrix | None = None,
     damping: Scalar = 0.0,
 ) -> JointVector:
-    """v = v_0 + K (ẏ − J v_0): the joint velocities of a task, nearest to v_0 in a metric [Whi69; Lie77; NH86].
+    """Joint velocities of a task, v = v_0 + K (ẏ − J v_0), nearest to v_0 in a metric [Whi69; Lie77; NH86].
 
-    ``null`` v_0 (..., nv), rad/s or m/s, is what the robot would do if the task left it free: minus a gain times
-    `limit_gradient` or `posture_gradient`, plus one times `manipulability_gradient`; zero if not given, which makes v as small
-    as can be. What is small, ``metric`` (..., nv, nv) says: `mass_matrix` for the kinetic energy, none for |v|.
+    Differential inverse kinematics (differential IK, resolved-rate control). Limits are not its concern: see
+    `prioritised_velocities`.
 
-    ``q`` (..., nq), rad or m; ``velocity`` ẏ (..., m), per s; ``damping`` d (...), in units of J W^−½. Returns (..., nv), rad/s
-    or m/s; undamped, NaN where the rows of J are dependent, and an error if they always are; NaN where the metric is not
-    symmetric and positive definite. Limits are not its concern: see `prioritised_velocities`.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    velocity : (..., m) array
+        ẏ, in units of the task, per s.
+    null : (..., nv) array, optional
+        v_0, rad/s or m/s, what the robot would do if the task left it free: minus a gain times `limit_gradient` or
+        `posture_gradient`, plus one times `manipulability_gradient`. Zero if not given, which makes v as small as can be.
+    metric : (..., nv, nv) array, optional
+        W, which says what is small: `mass_matrix` for the kinetic energy, none for |v|.
+    damping : float or (...) array
+        d, in units of J W^−½.
+
+    Returns
+    -------
+    (..., nv) array
+        Rad/s or m/s. Undamped, NaN where the rows of J are dependent, and an error if they always are; NaN where the metric is
+        not symmetric and positive definite.
     """
     task = as_task(robot, task)
     check_rows("velocity", velocity, task)
@@ -76,13 +94,30 @@ def resolved_acceleration(
     metric: JointMatrix | None = None,
     damping: Scalar = 0.0,
 ) -> JointVector:
-    """a = a_0 + K (ÿ − J̇ v − J a_0): the joint accelerations of a task, nearest to a_0 in a metric [Luh80; HHS89].
+    """Joint accelerations of a task, a = a_0 + K (ÿ − J̇ v − J a_0), nearest to a_0 in a metric [Luh80; HHS89].
 
-    ``null`` a_0 (..., nv), rad/s² or m/s²: damp in it, −k v for instance, what the task leaves free, or that drifts on.
-    ``metric`` and ``damping`` are those of `resolved_rate`.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    acceleration : (..., m) array
+        ÿ, in units of the task, per s².
+    null : (..., nv) array, optional
+        a_0, rad/s² or m/s²: damp in it, −k v for instance, what the task leaves free, or that drifts on. Zero if not given.
+    metric : (..., nv, nv) array, optional
+        W, which says what is small: `mass_matrix` for the kinetic energy, none for |a|.
+    damping : float or (...) array
+        d, in units of J W^−½.
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``acceleration`` ÿ (..., m), per s². Returns (..., nv), rad/s² or
-    m/s²; undamped, NaN where the rows of J are dependent, and an error if they always are.
+    Returns
+    -------
+    (..., nv) array
+        Rad/s² or m/s². Undamped, NaN where the rows of J are dependent, and an error if they always are.
     """
     task = as_task(robot, task)
     check_rows("acceleration", acceleration, task)
@@ -125,10 +160,21 @@ def _damped(
 
 @_compiled("slope")
 def limit_gradient(robot: Robot, q: ConfigurationVector) -> JointVector:
-    """∂H of H = ½ Σ ((q_j − middle) / (half the range))², over all numbers of q with two limits, quaternions apart [Lie77].
+    """Gradient of H = ½ Σ ((q_j − middle) / (half the range))², over all numbers of q with two limits [Lie77].
 
-    H is 0 in the middle of all ranges, and a number at a limit adds ½. Along tangent coordinates: −∂H leads a robot away from
-    its limits. ``q`` (..., nq), rad or m. Returns (..., nv), per rad or per m.
+    Quaternions have none. H is 0 in the middle of all ranges, and a number at a limit adds ½. Along tangent coordinates: −∂H
+    leads a robot away from its limits.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv) array
+        Per rad or per m.
     """
     lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
     limited = named_limits(robot).q
@@ -145,10 +191,24 @@ def limit_gradient(robot: Robot, q: ConfigurationVector) -> JointVector:
 def posture_gradient(
     robot: Robot, q: ConfigurationVector, posture: ConfigurationVector, *, weights: JointVector | None = None
 ) -> JointVector:
-    """∂H of H = ½ eᵀ W e with e = posture ⊖ q, along tangent coordinates: −∂H leads a robot to a posture [Lie77; BL05, §11].
+    """Gradient of H = ½ eᵀ W e with e = posture ⊖ q, along tangent coordinates [Lie77; BL05, §11].
 
-    Exact for every kind of joint. ``q``, ``posture`` (..., nq), rad or m; ``weights`` (..., nv), the diagonal of W, 1 if not
-    given. Returns (..., nv), rad or m.
+    −∂H leads a robot to the posture. Exact for every kind of joint.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    posture : (..., nq) array
+        Rad or m.
+    weights : (..., nv) array, optional
+        The diagonal of W; 1 if not given.
+
+    Returns
+    -------
+    (..., nv) array
+        Rad or m.
     """
     e = difference(robot, q, posture)
     return -spring_force(robot, e, constant(1.0) if weights is None else weights)

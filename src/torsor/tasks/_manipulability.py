@@ -38,18 +38,40 @@ BOUNDED = ("velocity", "energy", "force")
 
 
 def manipulability(robot: Robot, q: ConfigurationVector, task: Task | str) -> Scalar:
-    """w = √det(J Jᵀ), the volume (up to a constant) of the task velocities of |v| ≤ 1 [Yos85].
+    """Manipulability w = √det(J Jᵀ): the volume, up to a constant, of the task velocities of |v| ≤ 1 [Yos85].
 
-    ``q`` (..., nq), rad or m. Returns (...), units of the task; 0 where the rows of J are dependent.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+
+    Returns
+    -------
+    (...) array
+        In units of the task; 0 where the rows of J are dependent.
     """
     J = as_task(robot, task).jacobian(robot, q)
     return _volume(J, orthonormal_rows(J, twice=False))
 
 
 def manipulability_gradient(robot: Robot, q: ConfigurationVector, task: Task | str) -> JointVector:
-    """∂_k w = w tr(J⁺ ∂_k J), along the tangent coordinates v [Yos85].
+    """Gradient of the manipulability along tangent coordinates, ∂_k w = w tr(J⁺ ∂_k J) [Yos85].
 
-    ``q`` (..., nq), rad or m. Returns (..., nv), units of w per unit of v; NaN where w = 0, for w is not smooth there.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+
+    Returns
+    -------
+    (..., nv) array
+        Units of w per unit of v; NaN where w = 0, for w is not smooth there.
     """
     task = as_task(robot, task)
     refuse_dependent_rows(task, robot)
@@ -63,9 +85,22 @@ def manipulability_gradient(robot: Robot, q: ConfigurationVector, task: Task | s
 
 
 def inertia_manipulability(robot: Robot, q: ConfigurationVector, task: Task | str) -> Scalar:
-    """√det(J M⁻¹ Jᵀ), the volume of the task velocities of vᵀ M v ≤ 1: 1/√det Λ, whatever the joint coordinates [Yos85; Alt04].
+    """Volume √det(J M⁻¹ Jᵀ) = 1/√det Λ of the task velocities of vᵀ M v ≤ 1 [Yos85; Alt04].
 
-    ``q`` (..., nq), rad or m. Returns (...), units of the task and kg; 0 where the rows of J are dependent.
+    It does not depend on the joint coordinates.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+
+    Returns
+    -------
+    (...) array
+        In units of the task and kg; 0 where the rows of J are dependent.
     """
     J, M_inverse = as_task(robot, task).jacobian(robot, q), dynamics.inverse_mass_matrix(robot, q)
     rows = orthonormal_rows(J, twice=False)
@@ -74,9 +109,20 @@ def inertia_manipulability(robot: Robot, q: ConfigurationVector, task: Task | st
 
 
 def dynamic_manipulability(robot: Robot, q: ConfigurationVector, task: Task | str) -> Scalar:
-    """√det(J M⁻² Jᵀ), the volume of the task accelerations of joint forces |τ| ≤ 1 from rest, without gravity [Yos85].
+    """Volume √det(J M⁻² Jᵀ) of the task accelerations of joint forces |τ| ≤ 1, from rest, without gravity [Yos85].
 
-    ``q`` (..., nq), rad or m. Returns (...), units of the task, kg and s; 0 where the rows of J are dependent.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+
+    Returns
+    -------
+    (...) array
+        In units of the task, kg and s; 0 where the rows of J are dependent.
     """
     X = matmul(as_task(robot, task).jacobian(robot, q), dynamics.inverse_mass_matrix(robot, q))
     return _volume(X, orthonormal_rows(X, twice=False))
@@ -119,10 +165,25 @@ class ManipulabilityEllipsoid(Report):
 def manipulability_ellipsoid(
     robot: Robot, q: ConfigurationVector, task: Task | str, *, bounded: str = "velocity"
 ) -> ManipulabilityEllipsoid:
-    """Half axes of the set of task velocities J v, or accelerations J M⁻¹ τ, for what is bounded by one [Yos85].
+    """Manipulability ellipsoid: half axes of the task velocities J v, or accelerations J M⁻¹ τ, of a unit bound [Yos85].
 
-    ``bounded``: "velocity", |v| ≤ 1; "energy", vᵀ M v ≤ 1, which does not depend on joint coordinates; "force", |τ| ≤ 1, the
-    dynamic manipulability ellipsoid, from rest and without gravity. ``q`` (..., nq), rad or m. For NumPy arrays.
+    For NumPy arrays.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    bounded : {"velocity", "energy", "force"}
+        What is at most one: |v|; vᵀ M v, which does not depend on joint coordinates; or |τ|, the dynamic manipulability
+        ellipsoid, from rest and without gravity.
+
+    Returns
+    -------
+    ManipulabilityEllipsoid
+        ``axes`` (..., m, m) and ``lengths`` (..., m), longest first.
     """
     if bounded not in BOUNDED:
         raise unknown_name("manipulability_ellipsoid", "bound", bounded, BOUNDED, ", ".join(BOUNDED))
@@ -189,8 +250,23 @@ class TaskRank(Report):
 def task_rank(robot: Robot, q: ConfigurationVector, task: Task | str, *, tolerance: float = 1e-9) -> TaskRank:
     """Rank of a task's Jacobian, its singular values and the direction nearest to being lost [Alt04, A1, A2, E004-5].
 
-    ``q`` (..., nq), rad or m. ``tolerance``: singular values below this fraction of the largest count as zero, as do those that
-    are all rounding error beside what is usual. For NumPy arrays; of a q that is NaN, the rank is 0 and the rest NaN.
+    For NumPy arrays.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    tolerance : float
+        Singular values below this fraction of the largest count as zero, as do those that are all rounding error beside what is
+        usual.
+
+    Returns
+    -------
+    TaskRank
+        Print it to be told. Of a q that is NaN, the rank is 0 and the rest NaN.
     """
     refuse_strangers("task_rank", robot, q)
     task = as_task(robot, task)

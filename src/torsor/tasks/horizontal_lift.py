@@ -17,24 +17,47 @@ from torsor.tasks.weighted_inverse import pseudoinverse, weighted_inverse
 def horizontal_lift(
     robot: Robot, q: ConfigurationVector, task: Task | str, metric: JointMatrix | None = None
 ) -> TaskLift:
-    """K(q) with J K = 1 and Kᵀ M ker J = 0: v = K ẏ does the task with the least kinetic energy [Alt04, (14), E004-12].
+    """Horizontal lift K(q) of a task, with J K = 1 and Kᵀ M ker J = 0 [Alt04, (14), E004-12].
 
+    Known as the dynamically consistent inverse J̄ of J: v = K ẏ does the task with the least kinetic energy.
     K = M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹, which is N⁻¹ (J N⁻¹)⁺ for every NᵀN = M, and J⁺ only where `lifts_agree`.
 
-    ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``metric`` (..., nv, nv),
-    symmetric and positive definite, in any unit: the mass matrix if None. Returns (..., nv, m), columns in rad/s or m/s per
-    unit of ẏ; NaN where J loses rank, and where the metric is none.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    metric : (..., nv, nv) array, optional
+        Symmetric and positive definite, in any unit; the mass matrix if not given.
+
+    Returns
+    -------
+    (..., nv, m) array
+        Columns in rad/s or m/s per unit of ẏ; NaN where J loses rank, and where the metric is none.
     """
     return weighted_inverse(robot, q, task, metric).lift()
 
 
 def pseudoinverse_lift(robot: Robot, q: ConfigurationVector, task: Task | str) -> TaskLift:
-    """J⁺ = Jᵀ (J Jᵀ)⁻¹: v = J⁺ ẏ does the task with the least Σ v_i², rad² and m² added as numbers [Alt04, (19)].
+    """Moore–Penrose pseudoinverse J⁺ = Jᵀ (J Jᵀ)⁻¹ of a task [Alt04, (19)].
 
-    It depends on the units and coordinates in which v is written; `horizontal_lift` does not.
+    v = J⁺ ẏ does the task with the least Σ v_i², rad² and m² added as numbers. It depends on the units and coordinates in which
+    v is written; `horizontal_lift` does not.
 
-    ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. Returns (..., nv, m), columns in
-    rad/s or m/s per unit of ẏ; NaN where J loses rank.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+
+    Returns
+    -------
+    (..., nv, m) array
+        Columns in rad/s or m/s per unit of ẏ; NaN where J loses rank.
     """
     return pseudoinverse(robot, q, task).lift()
 
@@ -56,12 +79,27 @@ class VelocityProjectors(NamedTuple):
 def split_velocity(
     robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str, metric: JointMatrix | None = None
 ) -> SplitVelocity:
-    """T_qQ = H ⊕ V: v as K J v, which does the task, and the rest, a self-motion with J vertical = 0 [Alt04, (13)].
+    """Joint velocities in two parts: K J v, which does the task, and a self-motion, T_qQ = H ⊕ V [Alt04, (13)].
 
-    The two are orthogonal in the metric, so with the mass matrix their kinetic energies add up.
+    The task does not feel the second, J vertical = 0. The two are orthogonal in the metric, so with the mass matrix their
+    kinetic energies add up.
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. ``task``: a `Task`, or the name of a frame for its body twist.
-    ``metric`` (..., nv, nv), in any unit: the mass matrix if None. Returns two arrays (..., nv); NaN where J loses rank.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    metric : (..., nv, nv) array, optional
+        Symmetric and positive definite, in any unit; the mass matrix if not given.
+
+    Returns
+    -------
+    SplitVelocity
+        ``horizontal`` and ``vertical`` (..., nv), rad/s or m/s; NaN where J loses rank.
     """
     horizontal = weighted_inverse(robot, q, task, metric).horizontal(v)
     return SplitVelocity(horizontal, v - horizontal)
@@ -70,12 +108,25 @@ def split_velocity(
 def velocity_projectors(
     robot: Robot, q: ConfigurationVector, task: Task | str, metric: JointMatrix | None = None
 ) -> VelocityProjectors:
-    """The matrices of `split_velocity`: K J onto H along V, and 1 − K J onto V = ker J along H [Alt04, (13), (20)].
+    """Matrices of `split_velocity`: K J onto H along V, and 1 − K J onto V = ker J along H [Alt04, (13), (20)].
 
-    Both are symmetric in the metric, M P = (M P)ᵀ. Their transposes split joint forces: Pᵀ τ.
+    Both are symmetric in the metric, M P = (M P)ᵀ. Their transposes split joint forces: Pᵀ τ. The second is the dynamically
+    consistent null-space projector.
 
-    ``q`` (..., nq), rad or m. ``task``: a `Task`, or the name of a frame for its body twist. ``metric`` (..., nv, nv), in any
-    unit: the mass matrix if None. Returns two arrays (..., nv, nv); NaN where J loses rank.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    metric : (..., nv, nv) array, optional
+        Symmetric and positive definite, in any unit; the mass matrix if not given.
+
+    Returns
+    -------
+    VelocityProjectors
+        ``horizontal`` and ``vertical`` (..., nv, nv); NaN where J loses rank.
     """
     horizontal = weighted_inverse(robot, q, task, metric).projector()
     return VelocityProjectors(horizontal, identity(robot.nv) - horizontal)

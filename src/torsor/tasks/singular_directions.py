@@ -110,12 +110,29 @@ def damped_task_space_dynamics(
     limit: float = 1e-3,
     scales: Array | None = None,
 ) -> DampedTaskSpaceDynamics:
-    """Task-space dynamics that never blow up: directions of mobility below ``limit`` are damped, the others exact [Kha87].
+    """Task-space dynamics that never blow up: directions of little mobility are damped, the others exact [Kha87].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. ``limit``, no unit: mobility, eigenvalue of J M⁻¹ Jᵀ, below which a
-    direction is damped, with each row i of the task measured by ``scales[i]`` (m,), the square root of its usual mobility; as
-    it is at random configurations, if not given. Rows may be dependent, and more than the robot has freedoms. NaN where M is
-    singular. May be part of what `torsor.compile` compiles.
+    Rows may be dependent, and more than the robot has freedoms. May be part of what `torsor.compile` compiles.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    limit : float
+        Mobility, eigenvalue of J M⁻¹ Jᵀ, below which a direction is damped; no unit.
+    scales : (m,) array, optional
+        What each row of the task is measured by, the square root of its usual mobility; as it is at random configurations, if
+        not given.
+
+    Returns
+    -------
+    DampedTaskSpaceDynamics
+        ``dynamics``, as of `task_space_dynamics`, and the ``report`` of what was damped. NaN where M is singular.
     """
     task = as_task(robot, task)
     unit = limit_scales(task, robot, limit, scales)
