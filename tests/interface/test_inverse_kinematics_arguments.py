@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.tasks._inverse_kinematics.reach import reach_of
-from torsor.tasks._inverse_kinematics.targets import nearest_rotation
+from torsor.tasks._inverse_kinematics.targets import nearest_rotation, reach_of
 
 EYE = np.eye(4)
 ARM = torsor.robots.panda()

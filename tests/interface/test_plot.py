@@ -410,7 +410,7 @@ def test_a_planar_robot_has_a_flat_mobility_ellipsoid_at_the_frame_asked_for():
 @pytest.mark.parametrize(("bounded", "unit"), [("velocity", "m/s"), ("energy", "m/s"), ("force", "m/s²")])
 def test_the_axes_of_a_manipulability_ellipsoid_are_those_computed(bounded, unit):
     ax = plot.manipulability_ellipsoid(PANDA, PANDA_Q, bounded=bounded)
-    found = torsor.tasks.manipulability_ellipsoid(PANDA, PANDA_Q, torsor.position_task("hand_tcp"), bounded)
+    found = torsor.tasks.manipulability_ellipsoid(PANDA, PANDA_Q, torsor.position_task("hand_tcp"), bounded=bounded)
     drawn = [np.subtract(*ends(by_gid(ax, "semi-axis ")[str(k + 1)])[::-1]) for k in range(3)]
     scale = np.linalg.norm(drawn[0]) / found.lengths[0]
     signs = np.sign(np.sum(np.transpose(drawn) * found.axes, axis=0))  # either half of an axis may carry its text

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from torsor.control.priorities.braking import acceleration_towards, velocity_towards
+from torsor.control.priorities.joint_limit_rows import acceleration_towards, velocity_towards
 
 MANY, STEPS = 200, 200
 RECOVERY = 0.1

@@ -341,11 +341,11 @@ def calls(robot, batch=(), task=None):
 
 
 PARTS = {  # a function that each of them calls, where it does
-    "pd_gravity": (import_module("torsor.control.laws.pd_gravity"), "gravity_forces"),
-    "computed_torque": (import_module("torsor.control.laws.computed_torque"), "inverse_dynamics"),
-    "passivity_based": (import_module("torsor.control.laws.passivity_based"), "coriolis_matrix"),
-    "adaptive": (import_module("torsor.control.laws.adaptive"), "reference_regressor"),
-    "operational_space": (import_module("torsor.control.laws.operational_space_law"), "inverse_dynamics"),
+    "pd_gravity": (import_module("torsor.control._pd_gravity"), "gravity_forces"),
+    "computed_torque": (import_module("torsor.control._computed_torque"), "inverse_dynamics"),
+    "passivity_based": (import_module("torsor.control._passivity_based"), "coriolis_matrix"),
+    "adaptive": (import_module("torsor.control._adaptive"), "reference_regressor"),
+    "operational_space": (import_module("torsor.control.operational_space_law"), "inverse_dynamics"),
 }
 NAMES = tuple(PARTS)
 

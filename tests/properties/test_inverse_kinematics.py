@@ -15,8 +15,8 @@ import torsor
 from torsor.lie import se3
 from torsor.tasks._inverse_kinematics.box_coordinates import box_of, columns, moved
 from torsor.tasks._inverse_kinematics.newton_step import Aim, error, rows
-from torsor.tasks._inverse_kinematics.reach import distance_beyond, reach_of
-from torsor.tasks._inverse_kinematics.starts import unwound, within
+from torsor.tasks._inverse_kinematics.search import unwound, within
+from torsor.tasks._inverse_kinematics.targets import distance_beyond, reach_of
 
 ARMS = {"panda": "hand_tcp", "ur5": "tool0", "iiwa": "ee"}
 TOLERANCE = 1e-8

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from torsor.control.priorities.decompositions import least_squares
-from torsor.control.priorities.quadratic_program import least_squares_in_box, least_squares_within
+from torsor.control.priorities.quadratic_program import least_squares, least_squares_in_box, least_squares_within
 
 
 def problems(k, seed):
@@ -23,13 +22,13 @@ def problems(k, seed):
 @pytest.mark.parametrize("k", [2, 7, 40])
 def test_in_a_box_no_number_could_do_better(k):
     for A, b, lower, upper in problems(k, k):
-        w, multipliers = least_squares_in_box(A, b, lower, upper, "test", np.linalg.pinv(A) @ b)
+        w, multipliers = least_squares_in_box(A, b, lower, upper, np.linalg.pinv(A) @ b)
         slope, small = A.T @ (b - A @ w), 1e-9 * max(1.0, np.abs(A.T @ b).max())
         assert (w >= lower - 1e-9).all() and (w <= upper + 1e-9).all()
         np.testing.assert_allclose(multipliers, slope, atol=small)
         assert (w[multipliers > small] >= upper[multipliers > small] - 1e-9).all()
         assert (w[multipliers < -small] <= lower[multipliers < -small] + 1e-9).all()
-        other = least_squares_within(A, b, np.eye(k), lower, upper, "test")
+        other = least_squares_within(A, b, np.eye(k), lower, upper)
         np.testing.assert_allclose(A @ w, A @ other.w, atol=1e-8)
 
 

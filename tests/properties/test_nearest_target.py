@@ -182,7 +182,7 @@ def test_states_may_have_batch_axes_that_targets_have_not():
 
 def test_each_target_of_a_batch_is_searched_for_once(monkeypatch):
     """More of them than are remembered, or the same for many states."""
-    module = sys.modules["torsor.control.laws.nearest_target"]
+    module = sys.modules["torsor.control._nearest_target"]
     searched = []
     search = module.Known._searched
     monkeypatch.setattr(module, "REMEMBERED", 8)

@@ -11,7 +11,7 @@ from property_strategies import ONE_NUMBER, cases, joints_of, rebuilt, robots, s
 from scipy.optimize import nnls
 
 import torsor
-from torsor.control.priorities.acceleration_rows import acceleration_rows
+from torsor.control.priorities.joint_limit_rows import acceleration_rows
 from torsor.control.priorities.limit_rows import Rank
 from torsor.control.priorities.quadratic_program import least_squares_within
 from torsor.model.joint_kinds import KINDS
@@ -97,7 +97,7 @@ def test_limits_that_leave_nothing_of_a_level_but_rounding_cost_no_digits(seed):
     C = np.linalg.qr(rng.normal(size=(5, 5)))[0]
     A, b = rng.normal(size=(2, 2)) @ C[:2], 30.0 * rng.normal(size=2)
     lower, upper = np.array([-1.0, -1.0, -3.0, -np.inf, -3.0]), np.array([1.0, 1.0, np.inf, 2.0, 3.0])
-    w, multipliers = least_squares_within(A, b, C, lower, upper, "test")
+    w, multipliers = least_squares_within(A, b, C, lower, upper)
     values = C @ w
     assert np.all((values >= lower - 1e-12) & (values <= upper + 1e-12))
     assert_close(C.T @ multipliers, A.T @ (b - A @ w), 1e-12)
@@ -388,7 +388,7 @@ def test_two_tasks_of_one_frame_are_told_apart():
 def test_without_the_solver_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "piqp", None)
     q, v, one, *_ = panda_state(0)
-    with pytest.raises(torsor.TorsorError, match="prioritised_accelerations needs the QP solver PIQP: pip install"):
+    with pytest.raises(torsor.TorsorError, match="prioritised_accelerations: needs the QP solver PIQP: pip install"):
         torsor.control.prioritised_accelerations(PANDA, q, v, [one], DT)
 
 

@@ -10,8 +10,8 @@ from property_checks import DIFFERENTIATED, assert_close, derivative, dot, times
 from property_strategies import ONE_NUMBER, Case, cases, joints_of, rebuilt, robots, seeds
 
 import torsor
+from torsor.control.priorities.joint_limit_rows import velocity_rows
 from torsor.control.priorities.quadratic_program import least_squares_along, least_squares_in_box, least_squares_within
-from torsor.control.priorities.velocity_rows import velocity_rows
 from torsor.model.joint_kinds import KINDS
 
 DT = 0.01
@@ -281,7 +281,7 @@ def test_least_squares_within_limits_satisfies_its_optimality_conditions(seed):
     b = rng.normal(size=m) * 10.0 ** rng.uniform(-2, 2 if seed % 4 else 8)
     lower, upper = -rng.uniform(0.0, 1.0, k), rng.uniform(0.0, 1.0, k)
     lower[0], upper[-1] = (-np.inf, 0.0) if seed % 5 == 0 else (lower[0], upper[-1])
-    w, multipliers = least_squares_within(A, b, C, lower, upper, "test")
+    w, multipliers = least_squares_within(A, b, C, lower, upper)
     size = max(1.0, np.abs(b).max())
     values = C @ w
     assert np.all(values <= upper + 1e-8 * size)
@@ -301,17 +301,17 @@ def test_least_squares_in_a_box_and_along_one_freedom_are_those_within_rows(seed
     lower, upper = -rng.uniform(0.0, 1.0, n), rng.uniform(0.0, 1.0, n)
     lower[0], upper[-1] = (-np.inf, 0.0) if seed % 4 == 0 else (lower[0], upper[-1])
     unlimited = np.linalg.pinv(A) @ b
-    w, multipliers = least_squares_in_box(A, b, lower, upper, "test", unlimited)
+    w, multipliers = least_squares_in_box(A, b, lower, upper, unlimited)
     size = max(1.0, np.abs(b).max())
     assert np.all((w <= upper + 1e-8) & (w >= lower - 1e-8))
     assert_close(A.T @ (A @ w - b) + multipliers, np.zeros(n), 1e-9, scale=size)
-    assert_close(A @ w, A @ least_squares_within(A, b, np.eye(n), lower, upper, "test").w, 1e-9, scale=size)
+    assert_close(A @ w, A @ least_squares_within(A, b, np.eye(n), lower, upper).w, 1e-9, scale=size)
     at = np.where(multipliers > 0.0, upper, lower)[multipliers != 0.0]
     assert_close(w[multipliers != 0.0], at, 1e-9)
 
     column, c = A[:, :1], rng.normal(size=n) * (rng.uniform(size=n) < 0.7)  # rows that the freedom does not change, too
     w, multipliers = least_squares_along(column, b, c, lower, upper, np.linalg.pinv(column) @ b)
-    expected = least_squares_within(column, b, c[:, None], lower, upper, "test")
+    expected = least_squares_within(column, b, c[:, None], lower, upper)
     assert_close(w, expected.w, 1e-9, scale=size)
     assert_close(c @ multipliers, c @ expected.multipliers, 1e-9, scale=size)
 
@@ -322,7 +322,7 @@ def test_one_huge_aim_costs_the_others_no_digits():
         rng = np.random.default_rng(seed)
         A, b, u = rng.normal(size=(4, 6)), 3.0 * rng.normal(size=4), rng.uniform(0.0, 3.0, 6)
         A[0], b[0] = np.eye(6)[0], 1e8
-        w, multipliers = least_squares_within(A, b, np.eye(6), -u, u, "test")
+        w, multipliers = least_squares_within(A, b, np.eye(6), -u, u)
         slope = A.T @ (b - A @ w)
         assert np.all(np.abs(w) <= u + 1e-9)
         right = np.where(w >= u - 1e-9, slope, np.where(w <= 1e-9 - u, -slope, -np.abs(slope)))
@@ -334,7 +334,7 @@ def test_without_the_solver_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "piqp", None)
     panda, q, one, _, _ = panda_state(0)
     with pytest.raises(
-        torsor.TorsorError, match=r"prioritised_velocities needs the QP solver PIQP: pip install 'torsor\[qp\]'"
+        torsor.TorsorError, match=r"prioritised_velocities: needs the QP solver PIQP: pip install 'torsor\[qp\]'"
     ):
         torsor.control.prioritised_velocities(panda, q, [one], DT)
 
@@ -467,7 +467,7 @@ def key(limit):
 def given_up(J, y, K, C, lower, upper, v):
     """The least |y − J (v + K w)|² within limits."""
     lower, upper = np.minimum(lower - C @ v, 0.0), np.maximum(upper - C @ v, 0.0)
-    w = least_squares_within(J @ K, y - J @ v, C @ K, lower, upper, "test").w
+    w = least_squares_within(J @ K, y - J @ v, C @ K, lower, upper).w
     return float(np.sum((y - J @ (v + K @ w)) ** 2))
 
 

@@ -141,7 +141,7 @@ def test_manipulability_is_the_volume_of_the_ellipsoid_and_its_gradient_the_deri
         "force": torsor.tasks.dynamic_manipulability,
     }
     for bounded, measure in measures.items():
-        found = torsor.tasks.manipulability_ellipsoid(robot, q, task, bounded)
+        found = torsor.tasks.manipulability_ellipsoid(robot, q, task, bounded=bounded)
         assert_close(measure(robot, q, task) / found.volume, np.ones(case.batch), 1e-7)
     J = task.jacobian(robot, q)
     assume(np.linalg.cond(J).max() < 100)
@@ -245,7 +245,7 @@ def test_what_is_not_a_number_stays_so(backend):
         assert rank.rank.tolist() == [0, 2] and np.isnan(rank.singular_values[0]).all()
         assert "nothing is known" in str(torsor.tasks.task_rank(FLAT, q[0], task))
         for bounded in ("velocity", "energy", "force"):
-            lengths = torsor.tasks.manipulability_ellipsoid(FLAT, q, task, bounded).lengths
+            lengths = torsor.tasks.manipulability_ellipsoid(FLAT, q, task, bounded=bounded).lengths
             assert np.isnan(lengths[0]).all() and (lengths[1] > 0.0).all()
     assert report.is_damped and "nothing is known" in str(report)
 
@@ -421,7 +421,7 @@ def test_bad_limits_and_scales_are_refused():
     with pytest.raises(torsor.ShapeError, match="`scales` must be 6 positive numbers"):
         torsor.tasks.damped_task_space_dynamics(robot, [0, 0], [0, 0], "tip", scales=[1.0])
     with pytest.raises(torsor.UnknownName, match="no bound 'speed'"):
-        torsor.tasks.manipulability_ellipsoid(robot, [0, 0], "tip", "speed")
+        torsor.tasks.manipulability_ellipsoid(robot, [0, 0], "tip", bounded="speed")
 
 
 def test_the_rank_of_a_task_says_what_is_lost():

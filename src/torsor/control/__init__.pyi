@@ -1,9 +1,9 @@
-from torsor.control.laws.adaptive import AdaptiveControl as AdaptiveControl, adaptive as adaptive
-from torsor.control.laws.computed_torque import computed_torque as computed_torque
-from torsor.control.laws.nearest_target import nearest_target as nearest_target
-from torsor.control.laws.operational_space import operational_space as operational_space
-from torsor.control.laws.passivity_based import passivity_based as passivity_based
-from torsor.control.laws.pd_gravity import pd_gravity as pd_gravity
+from torsor.control._adaptive import AdaptiveControl as AdaptiveControl, adaptive as adaptive
+from torsor.control._computed_torque import computed_torque as computed_torque
+from torsor.control._nearest_target import nearest_target as nearest_target
+from torsor.control._operational_space import operational_space as operational_space
+from torsor.control._passivity_based import passivity_based as passivity_based
+from torsor.control._pd_gravity import pd_gravity as pd_gravity
 from torsor.control.priorities.added_limits import Limit as Limit, TaskLimit as TaskLimit, task_limit as task_limit
 from torsor.control.priorities.joint_limit import JointLimit as JointLimit
 from torsor.control.priorities.prioritised_accelerations import prioritised_accelerations as prioritised_accelerations
@@ -14,7 +14,7 @@ from torsor.control.priorities.priority_result import (
     PrioritisedVelocities as PrioritisedVelocities,
     TaskOutcome as TaskOutcome,
 )
-from torsor.control.public import (
+from torsor.control.resolved_rates import (
     limit_gradient as limit_gradient,
     posture_gradient as posture_gradient,
     resolved_acceleration as resolved_acceleration,

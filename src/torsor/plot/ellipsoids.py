@@ -270,7 +270,7 @@ def manipulability_ellipsoid(
     frame = tip_frame(robot) if frame is None else frame
     task = position_task(frame) if isinstance(frame, str) else frame
     name, rows = _linear_rows(robot, q, task)
-    found = ellipsoid_of(robot, q, task, bounded)
+    found = ellipsoid_of(robot, q, task, bounded=bounded)
     lengths, directions = np.zeros(3), np.zeros((3, 3))
     lengths[: task.size], directions[:, : task.size] = np.nan_to_num(found.lengths), rows @ found.axes
     texts = [f"{length:.3g} {_UNITS[bounded]}" for length in lengths]

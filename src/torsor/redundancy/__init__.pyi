@@ -37,10 +37,10 @@ from torsor.redundancy.sections import (
     section_lift as section_lift,
 )
 from torsor.redundancy.task_paths import Circle as Circle, circle as circle
+from torsor.tasks.horizontal_lift import SplitVelocity as SplitVelocity, VelocityProjectors as VelocityProjectors
 from torsor.tasks.public import (
     horizontal_lift as horizontal_lift,
     pseudoinverse_lift as pseudoinverse_lift,
     split_velocity as split_velocity,
     velocity_projectors as velocity_projectors,
 )
-from torsor.tasks.velocity_splitting import SplitVelocity as SplitVelocity, VelocityProjectors as VelocityProjectors

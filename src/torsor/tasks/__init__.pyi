@@ -1,8 +1,9 @@
 from torsor.tasks._function_task import FunctionTask as FunctionTask, function_task as function_task
-from torsor.tasks._inverse_kinematics.result import InverseKinematics as InverseKinematics
-from torsor.tasks._inverse_kinematics.solve import inverse_kinematics as inverse_kinematics
-from torsor.tasks._manipulability_ellipsoid import ManipulabilityEllipsoid as ManipulabilityEllipsoid
-from torsor.tasks._task_rank import TaskRank as TaskRank
+from torsor.tasks._inverse_kinematics.solve import (
+    InverseKinematics as InverseKinematics,
+    inverse_kinematics as inverse_kinematics,
+)
+from torsor.tasks._manipulability import ManipulabilityEllipsoid as ManipulabilityEllipsoid, TaskRank as TaskRank
 from torsor.tasks._task_space_dynamics import TaskSpaceDynamics as TaskSpaceDynamics
 from torsor.tasks.public import (
     damped_task_space_dynamics as damped_task_space_dynamics,

@@ -46,23 +46,35 @@ KEPT = 64  # functions and robots whose programs are in memory
 
 @explained
 def function_task(function: Function, size: int) -> Task:
-    """The task y = ``function(robot, q)``, (nq,) → (``size``,): any function built from torsor's and NumPy's, of any units.
+    """Task y = ``function(robot, q)``: any function built from torsor's and NumPy's, of any units.
 
     It is traced once for each robot and differentiated exactly, so it must do the same operations for every q (np.where
     instead of ``if``) and must not change afterwards: what it has closed over is read once. ::
 
         height = torsor.function_task(lambda robot, q: torsor.dynamics.centre_of_mass(robot, q)[2:], 1)
+
+    Parameters
+    ----------
+    function : callable
+        From a robot and q (nq,) to y (``size``,).
+    size : int
+        The number of rows m.
+
+    Returns
+    -------
+    Task
+        With J, J̇ v and ∂J of the function.
     """
     if not callable(function) or isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
         raise ArgumentError(
-            f"function_task: needs a function of (robot, q) and the number of its rows, got {function!r:.60} and {size!r}."
+            f"needs a function of (robot, q) and the number of its rows, got {function!r:.60} and {size!r}."
         )
     return FunctionTask(function, int(size))
 
 
 @dataclass(frozen=True)
 class FunctionTask(Task):
-    """A task y = f(robot, q)."""
+    """A task y = f(robot, q) with ``rows`` rows, made by `function_task`."""
 
     function: Function
     rows: int
@@ -74,7 +86,7 @@ class FunctionTask(Task):
 
     @property
     def name(self) -> str:
-        """Of the function."""
+        """The name of the function."""
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
     def value(self, robot: Robot, q: ConfigurationVector) -> TaskVector:

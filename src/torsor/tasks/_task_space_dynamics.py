@@ -72,9 +72,23 @@ class TaskSpaceDynamics(NamedTuple):
 def task_space_dynamics(robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str) -> TaskSpaceDynamics:
     """Inertia, bias and projector in the coordinates of a task, Λ ÿ + η = F [LP, (9.91)–(9.99), E002-11; Kha87].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``task``: a task or, for its pose, a frame name. In units of the
-    task: for a pose Λ in kg·m², kg·m and kg, η in N·m and N. NaN where the rows of J are dependent: see
-    `damped_task_space_dynamics`.
+    Operational-space dynamics.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+
+    Returns
+    -------
+    TaskSpaceDynamics
+        In units of the task: for a pose Λ in kg·m², kg·m and kg, η in N·m and N. NaN where the rows of J are dependent: see
+        `damped_task_space_dynamics`.
     """
     task = as_task(robot, task)
     up = weighted_inverse(robot, q, task)
@@ -96,13 +110,30 @@ def task_space_inverse_dynamics(
 ) -> JointVector:
     """Joint forces that give a task an acceleration: τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ + friction [Kha87].
 
-    Joint friction is made up for in full, as by `inverse_dynamics`. ``null`` τ₀ (..., nv) moves a redundant robot within
-    what the task leaves free; without it, nothing holds that motion, not even against gravity.
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``acceleration`` (..., m), per s². Returns (..., nv), N·m or N; NaN
-    where the rows of J are dependent.
+    Joint friction is made up for in full, as by `inverse_dynamics`.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    acceleration : (..., m) array
+        ÿ, in units of the task, per s².
+    null : (..., nv) array, optional
+        Joint forces τ₀, N·m or N, that move a redundant robot within what the task leaves free; without them nothing holds that
+        motion, not even against gravity.
+
+    Returns
+    -------
+    (..., nv) array
+        N·m or N; NaN where the rows of J are dependent.
     """
     task = as_task(robot, task)
-    check_rows("task_space_inverse_dynamics", "acceleration", acceleration, task)
+    check_rows("acceleration", acceleration, task)
     up = weighted_inverse(robot, q, task)
     opposing = dynamics.bias_forces(robot, q, v)
     if null is not None:
@@ -115,13 +146,29 @@ def task_space_inverse_dynamics(
 def task_space_forward_dynamics(
     robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str, forces: TaskVector
 ) -> TaskVector:
-    """The acceleration that forces along a task produce: ÿ = Λ⁻¹ (F − η) − J M⁻¹ friction, for τ = Jᵀ F [LP, (9.97)].
+    """Acceleration that forces along a task produce: ÿ = Λ⁻¹ (F − η) − J M⁻¹ friction, for τ = Jᵀ F [LP, (9.97)].
 
-    No inverse of Λ⁻¹ = J M⁻¹ Jᵀ is needed, so that it is right at singularities too. ``q`` (..., nq), rad or m; ``v`` (..., nv),
-    rad/s or m/s; ``forces`` (..., m), N·m or N for a pose. Returns (..., m), per s².
+    No inverse of Λ⁻¹ = J M⁻¹ Jᵀ is needed, so that it is right at singularities too.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    forces : (..., m) array
+        F along the task, N·m or N for a pose.
+
+    Returns
+    -------
+    (..., m) array
+        ÿ, in units of the task, per s².
     """
     task = as_task(robot, task)
-    check_rows("task_space_forward_dynamics", "forces", forces, task)
+    check_rows("forces", forces, task)
     J = task.jacobian(robot, q)
     a = dynamics.forward_dynamics(robot, q, v, matvec(transpose(J), forces))
     return matvec(J, a) + task.drift(robot, q, v)
@@ -137,23 +184,50 @@ def task_forces_to_torques(
 ) -> JointVector:
     """Joint forces of forces along a task: τ = Jᵀ F + Nᵀ τ₀ [LP, (9.96); Kha87].
 
-    ``q`` (..., nq), rad or m; ``forces`` (..., m), N·m or N for a pose; ``null`` τ₀ (..., nv): its part that the task
-    feels is taken out. Returns (..., nv), N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    forces : (..., m) array
+        F along the task, N·m or N for a pose.
+    null : (..., nv) array, optional
+        Joint forces τ₀, N·m or N, of which Nᵀ τ₀ is applied: what the task does not feel.
+
+    Returns
+    -------
+    (..., nv) array
+        N·m or N.
     """
     if null is None:
         task = as_task(robot, task)
-        check_rows("task_forces_to_torques", "forces", forces, task)
+        check_rows("forces", forces, task)
         return matvec(transpose(task.jacobian(robot, q)), forces)
     task = as_task(robot, task)
-    check_rows("task_forces_to_torques", "forces", forces, task)
+    check_rows("forces", forces, task)
     up = weighted_inverse(robot, q, task)
     return null + matvec(transpose(up.J), forces) - up.torques(up.felt(null))
 
 
 def torques_to_task_forces(robot: Robot, q: ConfigurationVector, task: Task | str, tau: JointVector) -> TaskVector:
-    """The forces along a task that joint forces amount to: F = J̄ᵀ τ, so that Jᵀ F accelerates it as τ does [Kha87].
+    """Forces along a task that joint forces amount to: F = J̄ᵀ τ, so that Jᵀ F accelerates it as τ does [Kha87].
 
-    ``q`` (..., nq), rad or m; ``tau`` (..., nv), N·m or N. Returns (..., m), N·m or N for a pose.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+
+    Returns
+    -------
+    (..., m) array
+        N·m or N for a pose.
     """
     up = weighted_inverse(robot, q, task)
     return up.forces(up.felt(tau))
@@ -162,10 +236,26 @@ def torques_to_task_forces(robot: Robot, q: ConfigurationVector, task: Task | st
 def workspace_acceleration(
     robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str, tau: JointVector
 ) -> TaskVector:
-    """ÿ = J M⁻¹ (τ − C v − g − friction) + J̇ v: the exact equation of a chain, redundant or not [Alt04, (18), E004-9].
+    """Acceleration of a task, ÿ = J M⁻¹ (τ − C v − g − friction) + J̇ v [Alt04, (18), E004-9].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N. Returns (..., m), per s²; right at
-    singularities too.
+    The exact equation of a chain, redundant or not; it is right at singularities too.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+
+    Returns
+    -------
+    (..., m) array
+        In units of the task, per s².
     """
     task = as_task(robot, task)
     a = dynamics.forward_dynamics(robot, q, v, tau)
@@ -187,10 +277,10 @@ def lifted(robot: Robot, q: ConfigurationVector, task: Task) -> tuple[TaskJacobi
     return J, Lift(X, symmetric_product(J, X))
 
 
-def check_rows(where: str, name: str, x: Array, task: Task) -> None:
+def check_rows(name: str, x: Array, task: Task) -> None:
     """Refuse what has not one number for each row of a task."""
     if x.shape[-1] != task.size:
         raise ShapeError(
-            f"{where}: `{name}` must have shape (..., {task.size}) for task {task.name!r} ({', '.join(task.labels)}), got "
+            f"`{name}` must have shape (..., {task.size}) for task {task.name!r} ({', '.join(task.labels)}), got "
             f"{tuple(x.shape)}."
         )

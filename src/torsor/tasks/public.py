@@ -9,13 +9,10 @@ from torsor.border import checked
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import with_inverse
 from torsor.tasks import (
-    _horizontal_lift as lifts,
     _manipulability as volumes,
-    _manipulability_ellipsoid as ellipsoid,
-    _task_rank as rank,
     _task_space_dynamics as dynamics,
+    horizontal_lift as lifts,
     singular_directions as singular,
-    velocity_splitting as splitting,
 )
 
 P = ParamSpec("P")
@@ -42,10 +39,10 @@ dynamic_manipulability = _with_mass_matrix(volumes.dynamic_manipulability, "w")
 # With any metric; the mass matrix, where it is that, may be singular: then they are NaN
 horizontal_lift = public(lifts.horizontal_lift, "K")
 pseudoinverse_lift = public(lifts.pseudoinverse_lift, "K")
-split_velocity = public(splitting.split_velocity, splitting.SplitVelocity)
-velocity_projectors = public(splitting.velocity_projectors, splitting.VelocityProjectors)
+split_velocity = public(lifts.split_velocity, lifts.SplitVelocity)
+velocity_projectors = public(lifts.velocity_projectors, lifts.VelocityProjectors)
 
 # In NumPy, for what is decomposed depends on its numbers
 damped_task_space_dynamics = checked(singular.damped_task_space_dynamics)
-manipulability_ellipsoid = checked(ellipsoid.manipulability_ellipsoid)
-task_rank = checked(rank.task_rank)
+manipulability_ellipsoid = checked(volumes.manipulability_ellipsoid)
+task_rank = checked(volumes.task_rank)

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays import as_numbers, dot, identity, matmul, matrix, matvec, outer, sqrt, stack, transpose, where
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import (
@@ -44,9 +46,11 @@ ROUNDING = 1e-18  # of the largest mobility: what is below counts as not moving 
 MOST_COMPILED = 7  # rows; the eigenvectors of more take too many operations to write out
 
 
-class DampingReport(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class DampingReport(Report):
     """Which directions of a task were damped, and what was given up. m rows of the task; directions sorted by mobility."""
 
+    robot: Robot
     labels: tuple[str, ...]
     """Names of the rows."""
     mobility: Array
@@ -106,12 +110,29 @@ def damped_task_space_dynamics(
     limit: float = 1e-3,
     scales: Array | None = None,
 ) -> DampedTaskSpaceDynamics:
-    """Task-space dynamics that never blow up: directions of mobility below ``limit`` are damped, the others exact [Kha87].
+    """Task-space dynamics that never blow up: directions of little mobility are damped, the others exact [Kha87].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. ``limit``, no unit: mobility, eigenvalue of J M⁻¹ Jᵀ, below which a
-    direction is damped, with each row i of the task measured by ``scales[i]`` (m,), the square root of its usual mobility; as
-    it is at random configurations, if not given. Rows may be dependent, and more than the robot has freedoms. NaN where M is
-    singular. May be part of what `torsor.compile` compiles.
+    Rows may be dependent, and more than the robot has freedoms. May be part of what `torsor.compile` compiles.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    task : Task or str
+        A task, or the name of a frame for its pose (body twist).
+    limit : float
+        Mobility, eigenvalue of J M⁻¹ Jᵀ, below which a direction is damped; no unit.
+    scales : (m,) array, optional
+        What each row of the task is measured by, the square root of its usual mobility; as it is at random configurations, if
+        not given.
+
+    Returns
+    -------
+    DampedTaskSpaceDynamics
+        ``dynamics``, as of `task_space_dynamics`, and the ``report`` of what was damped. NaN where M is singular.
     """
     task = as_task(robot, task)
     unit = limit_scales(task, robot, limit, scales)
@@ -120,7 +141,7 @@ def damped_task_space_dynamics(
     bias = found.coriolis + found.gravity
     dynamics = TaskSpaceDynamics(found.inertia, bias, *found[1:7])
     report = DampingReport(
-        task.labels, limit * found.mobility, found.directions, found.achieved, found.lost, found.needed
+        robot, task.labels, limit * found.mobility, found.directions, found.achieved, found.lost, found.needed
     )
     return DampedTaskSpaceDynamics(dynamics, report)
 
@@ -300,7 +321,7 @@ def root_of(M_inverse: Array) -> tuple[Array, Array]:
 def limit_scales(task: Task, robot: Robot, limit: float, scales: Array | None = None) -> Array:
     """What to measure rows by (m,) so that a mobility of ``limit`` in units of ``scales``, or of the usual ones, is 1."""
     if not limit > 0.0:
-        raise ArgumentError(f"damping by direction: `limit` must be positive, got {limit!r}.")
+        raise ArgumentError(f"`limit` must be positive, got {limit!r}.")
     return (usual_scales(task, robot) if scales is None else _checked_scales(task, scales)) * math.sqrt(limit)
 
 
@@ -308,7 +329,7 @@ def _checked_scales(task: Task, scales: Array) -> Array:
     given = np.asarray(scales, dtype=float)
     if given.shape != (task.size,) or not np.all(given > 0.0):
         raise ShapeError(
-            f"damped_task_space_dynamics: `scales` must be {task.size} positive numbers, one for each of "
+            f"`scales` must be {task.size} positive numbers, one for each of "
             f"{', '.join(task.labels)}, got {scales!r:.80}."
         )
     return given

@@ -127,7 +127,7 @@ class _FrameRows(Task):
     @property
     @abstractmethod
     def _written(self) -> _Kind:
-        """How they are written."""
+        """How the rows are written."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ class _FrameRows(Task):
         return kind.derivative(robot, q, self.frame)[..., kind.rows, :, :]
 
     def key_for(self, robot: Robot) -> str:
-        """Its fields say it all."""
+        """What identifies the task: its fields."""
         return repr(self)
 
 
@@ -180,9 +180,7 @@ class FrameTask(_FrameRows):
 
 @dataclass(frozen=True)
 class TwistTask(_FrameRows):
-    """The six rows of a frame's twist in axes that are not its own, "space" or "mixed": a velocity. Targets are poses, and those
-    belong to the body's axes: no function that takes one takes this.
-    """
+    """The six rows of a frame's twist in axes that are not its own, "space" or "mixed": a velocity, without targets."""
 
     frame: str
     axes: str
@@ -204,24 +202,24 @@ class TwistTask(_FrameRows):
 
 @dataclass(frozen=True)
 class SelectedTask(Task):
-    """Some rows of a task."""
+    """Some rows of a task, made by `Task.select`: ``rows`` of ``task``, by number."""
 
     task: Task
     rows: tuple[int, ...]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of the rows selected."""
+        """Labels of the rows selected."""
         return tuple(self.task.labels[row] for row in self.rows)
 
     @property
     def name(self) -> str:
-        """Of the whole task."""
+        """The name of the whole task."""
         return self.task.name
 
     @property
     def title(self) -> str:
-        """Of the whole task, and which rows."""
+        """The title of the whole task, and which rows."""
         return f"{self.task.title} ({', '.join(self.labels)})"
 
     def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
@@ -243,7 +241,7 @@ class SelectedTask(Task):
 
 @dataclass(frozen=True)
 class StackedTask(Task):
-    """Several tasks, one below the other."""
+    """Several tasks, one below the other, made by `stack_tasks`."""
 
     tasks: tuple[Task, ...]
 
@@ -254,12 +252,12 @@ class StackedTask(Task):
 
     @property
     def name(self) -> str:
-        """Of all of them."""
+        """The names of all tasks, joined by +."""
         return " + ".join(task.name for task in self.tasks)
 
     @property
     def title(self) -> str:
-        """Those of all of them."""
+        """The titles of all tasks, joined by +."""
         return " + ".join(task.title for task in self.tasks)
 
     def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
@@ -275,7 +273,7 @@ class StackedTask(Task):
         return concat([task.derivative(robot, q) for task in self.tasks], axis=-3)
 
     def key_for(self, robot: Robot) -> str:
-        """Those of all of them."""
+        """What identifies the tasks, each by its own key."""
         return f"stack({'; '.join(task.key_for(robot) for task in self.tasks)})"
 
 
@@ -284,59 +282,117 @@ Rows = int | str | Sequence[int | str] | None
 
 @explained
 def pose_task(frame: str, rows: Rows = None, *, axes: str = "body") -> Task:
-    """The six rows (ω, v) of a frame's twist, rad/s and m/s, or some of them: ``pose_task("tool", ["wz", "vx"])``.
+    """Task of a frame's twist, six rows (ω, v), rad/s and m/s, or some of them: ``pose_task("tool", ["wz", "vx"])``.
 
-    ``axes``: "body", in the frame's own axes, about its origin; "space", in base axes, about the base origin; "mixed", in base
-    axes, about the frame's origin, so that v is the velocity of that point. ÿ is the rate of what they say: `body_acceleration`,
-    `space_acceleration`, `mixed_acceleration`. Λ and η are another matrix and vector in each of them, of one and the same
-    motion [LP, §9.6]. What takes a pose as a target takes "body" alone: a pose is the same in all axes.
+    ÿ is the rate of what the axes say: `body_acceleration`, `space_acceleration`, `mixed_acceleration`. Λ and η differ in each of
+    them, for one and the same motion [LP, §9.6]. Targets are poses, which are the same in all axes: they take "body" alone.
+
+    Parameters
+    ----------
+    frame : str
+        The name of the frame.
+    rows : int, str or a sequence of them, optional
+        Those that are taken, by number or label; all if not given.
+    axes : {"body", "space", "mixed"}
+        The frame's own axes, about its origin; base axes, about the base origin; or base axes, about the frame's origin, so
+        that v is the velocity of that point.
+
+    Returns
+    -------
+    Task
+        For every robot that has the frame.
     """
     if axes not in _AXES:
-        raise ArgumentError(f"pose_task: `axes` is one of {', '.join(map(repr, _AXES))}, got {axes!r:.60}.")
+        raise ArgumentError(f"`axes` is one of {', '.join(map(repr, _AXES))}, got {axes!r:.60}.")
     return _frame_task(frame, "pose", rows, axes)
 
 
 @explained
 def position_task(frame: str, rows: Rows = None) -> Task:
-    """The velocity of a frame's origin in base axes, three rows (vx, vy, vz), m/s, or some of them."""
+    """Task of the velocity of a frame's origin in base axes, three rows (vx, vy, vz), m/s, or some of them.
+
+    Parameters
+    ----------
+    frame, rows
+        As of `pose_task`.
+
+    Returns
+    -------
+    Task
+        For every robot that has the frame.
+    """
     return _frame_task(frame, "position", rows)
 
 
 @explained
 def orientation_task(frame: str, rows: Rows = None) -> Task:
-    """The angular velocity of a frame in its own axes, three rows (wx, wy, wz), rad/s, or some of them."""
+    """Task of the angular velocity of a frame in its own axes, three rows (wx, wy, wz), rad/s, or some of them.
+
+    Parameters
+    ----------
+    frame, rows
+        As of `pose_task`.
+
+    Returns
+    -------
+    Task
+        For every robot that has the frame.
+    """
     return _frame_task(frame, "orientation", rows)
 
 
 @explained
 def stack_tasks(*tasks: Task | str) -> Task:
-    """Several tasks as one, row below row; a frame name means its pose. No priorities: all rows count alike."""
+    """Task made of several, row below row. No priorities: all rows count alike.
+
+    Parameters
+    ----------
+    *tasks : Task or str
+        Tasks; the name of a frame means its pose.
+
+    Returns
+    -------
+    Task
+        With as many rows as all of them.
+    """
     if not tasks:
-        raise ArgumentError("stack_tasks: there is nothing to stack; pass at least one task.")
-    return StackedTask(tuple(_task_of("stack_tasks", task) for task in tasks))
+        raise ArgumentError("there is nothing to stack; pass at least one task.")
+    return StackedTask(tuple(_task_of(task) for task in tasks))
 
 
 @explained
 def as_task(robot: Robot, task: Task | str) -> Task:
-    """A task as it is; a frame name as the frame's pose (body twist)."""
+    """Task as it is, or for the name of a frame the task of its pose (body twist).
+
+    Parameters
+    ----------
+    robot : Robot
+    task : Task or str
+        The task, or the name of a frame of the robot.
+
+    Returns
+    -------
+    Task
+        What functions with a ``task`` argument work with.
+    """
     if isinstance(task, str):
         robot.structure.frame(task)  # refuses unknown names
-    return _task_of(f"robot {robot.name!r}", task)
+    return _task_of(task)
 
 
 def _frame_task(frame: str, kind: str, rows: Rows, axes: str = "body") -> Task:
     if not isinstance(frame, str):
-        raise ArgumentError(f"{kind}_task: the frame must be a name, got {frame!r:.60}.")
+        raise ArgumentError(f"the frame must be a name, got {frame!r:.60}.")
     task: Task = FrameTask(frame, kind) if axes == "body" else TwistTask(frame, axes)
     return task if rows is None else task.select(rows)
 
 
-def _task_of(where: str, task: Task | str) -> Task:
+def _task_of(task: Task | str) -> Task:
     if isinstance(task, str):
         return pose_task(task)
     if not isinstance(task, Task):
         raise ArgumentError(
-            f"{where}: a task is a frame name or made by pose_task, position_task, orientation_task, function_task or "
+            f"a task is a frame name or made by pose_task, position_task, orientation_task, function_task or "
             f"stack_tasks; got {type(task).__name__} {task!r:.60}."
         )
     return task

@@ -3,7 +3,7 @@
 Over a step dt, a task y within l ≤ y ≤ u and |ẏ| ≤ w has the rows of a number of q with such limits, J in place of G::
 
     (l − y)/dt ≤ J v ≤ (u − y)/dt,       |J v| ≤ w                       velocities
-    a_l − J̇ v ≤ J a ≤ a_u − J̇ v,        |J v + (J a + J̇ v) dt| ≤ w      accelerations, with a_l and a_u of `braking`, (3)
+    a_l − J̇ v ≤ J a ≤ a_u − J̇ v,        |J v + (J a + J̇ v) dt| ≤ w      accelerations, with a_l and a_u of `joint_limit_rows`, (3)
 
 to first order in dt. What is beyond comes back over the time ``recovery``.
 """
@@ -18,10 +18,10 @@ import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskVector
 from torsor.border import explained
-from torsor.control.laws.task_command import task_error
-from torsor.control.priorities.braking import ROUNDING, acceleration_towards, velocity_towards
 from torsor.control.priorities.joint_limit import JointLimit, Pair
-from torsor.control.priorities.limit_rows import LimitRows, Rank, no_further
+from torsor.control.priorities.joint_limit_rows import acceleration_towards, velocity_towards
+from torsor.control.priorities.limit_rows import ROUNDING, LimitRows, Rank, no_further
+from torsor.control.tracking_error import task_error
 from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
 from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task
@@ -178,39 +178,37 @@ def task_limit(
     """
     if not isinstance(task, Task):
         raise ArgumentError(
-            f"task_limit: `task` is made by position_task, function_task and others, got {type(task).__name__} {task!r:.60}."
+            f"`task` is made by position_task, function_task and others, got {type(task).__name__} {task!r:.60}."
         )
     bounds = [
         _numbers(task, name, x, empty)
         for name, x, empty in (("lower", lower, -np.inf), ("upper", upper, np.inf), ("velocity", velocity, np.inf))
     ]
     if lower is None and upper is None and velocity is None:
-        raise ArgumentError("task_limit: there is nothing to limit; pass `lower`, `upper` or `velocity`.")
+        raise ArgumentError("there is nothing to limit; pass `lower`, `upper` or `velocity`.")
     if any(low > high for low, high in zip(bounds[0], bounds[1], strict=True)):
-        raise ArgumentError(f"task_limit: `lower` must not be above `upper`, got {lower!r} and {upper!r}.")
+        raise ArgumentError(f"`lower` must not be above `upper`, got {lower!r} and {upper!r}.")
     if max(bounds[0]) == np.inf or min(bounds[1]) == -np.inf:
-        raise ArgumentError(f"task_limit: no place is within lower={lower!r} and upper={upper!r}; None is no limit.")
+        raise ArgumentError(f"no place is within lower={lower!r} and upper={upper!r}; None is no limit.")
     if min(bounds[2]) < 0.0:
-        raise ArgumentError(f"task_limit: `velocity` must not be negative, got {velocity!r}.")
+        raise ArgumentError(f"`velocity` must not be negative, got {velocity!r}.")
     if (lower is not None or upper is not None) and not _has_value(task):
         raise ArgumentError(
-            f"task_limit: the task {task.title!r} says how fast it moves, not where it is, so only its `velocity` can be "
+            f"the task {task.title!r} says how fast it moves, not where it is, so only its `velocity` can be "
             "limited. Places are known of position_task and function_task."
         )
     return TaskLimit(task, *bounds)
 
 
-def added_rows(
-    who: str, limits: Any, robot: Robot, q: Array, v: Array | None, dt: float, recovery: float
-) -> list[LimitRows]:
+def added_rows(limits: Any, robot: Robot, q: Array, v: Array | None, dt: float, recovery: float) -> list[LimitRows]:
     """The rows of all limits that a user adds."""
     if isinstance(limits, Limit) or not isinstance(limits, Sequence):
-        raise ArgumentError(f"{who}: `limits` are a list of limits, got {limits!r:.60}.")
+        raise ArgumentError(f"`limits` are a list of limits, got {limits!r:.60}.")
     blocks = []
     for limit in limits:
         if not isinstance(limit, Limit):
             raise ArgumentError(
-                f"{who}: `limits` are made by task_limit, or of a class of your own derived from torsor.control.Limit, got "
+                f"`limits` are made by task_limit, or of a class of your own derived from torsor.control.Limit, got "
                 f"{type(limit).__name__} {limit!r:.60}."
             )
         blocks += limit.rows(robot, q, v, dt, recovery)
@@ -243,10 +241,10 @@ def _numbers(task: Task, name: str, given: Any, empty: float) -> tuple[float, ..
     try:
         x = np.asarray(given, float)
     except (TypeError, ValueError):
-        raise ShapeError(f"task_limit: `{name}` must be numbers, got {given!r:.60}.") from None
+        raise ShapeError(f"`{name}` must be numbers, got {given!r:.60}.") from None
     if x.shape not in ((), (task.size,)) or np.isnan(x).any():
         raise ShapeError(
-            f"task_limit: `{name}` must be a number, or {task.size} for task {task.title!r} ({', '.join(task.labels)}), got "
+            f"`{name}` must be a number, or {task.size} for task {task.title!r} ({', '.join(task.labels)}), got "
             f"{given!r:.60}."
         )
     return tuple(float(entry) for entry in np.broadcast_to(x, (task.size,)))

@@ -21,7 +21,6 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays.typing import Array
-from torsor.control.priorities.decompositions import singular_values
 from torsor.control.priorities.edge_of_reach import Edge, Kept, Split, kept_at_edge
 from torsor.control.priorities.limit_rows import LimitRows, TightRows, Within
 from torsor.control.priorities.quadratic_program import (
@@ -29,6 +28,7 @@ from torsor.control.priorities.quadratic_program import (
     least_squares_along,
     least_squares_in_box,
     least_squares_within,
+    singular_values,
 )
 
 RANK = 1e-9  # singular values below this, relative to a level, are zero
@@ -115,7 +115,7 @@ def _every(n: int) -> Array:
     return every
 
 
-def first_guess(rows: LimitRows, nv: int, who: str) -> tuple[Array, LimitRows, Array]:
+def first_guess(rows: LimitRows, nv: int) -> tuple[Array, LimitRows, Array]:
     """An x within limits; where they contradict each other, as near as can be to those that give way first.
 
     Also the rows with which that is feasible, and how much each had to give way (c,).
@@ -129,7 +129,7 @@ def first_guess(rows: LimitRows, nv: int, who: str) -> tuple[Array, LimitRows, A
     for rank in np.unique(rows.rank):
         at = np.flatnonzero(rows.rank == rank)
         if _outside(rows, x)[at].any():
-            x, excess[at] = _within(rows, excess, at, x, who)
+            x, excess[at] = _within(rows, excess, at, x)
     eased = rows._replace(lower=rows.lower - np.maximum(excess, 0.0), upper=rows.upper - np.minimum(excess, 0.0))
     return x, eased, excess
 
@@ -150,7 +150,7 @@ def _outside(rows: LimitRows, x: Array) -> Array:
     return np.asarray((values < rows.lower - far) | (values > rows.upper + far))
 
 
-def _within(rows: LimitRows, excess: Array, at: Array, x: Array, who: str) -> tuple[Array, Array]:
+def _within(rows: LimitRows, excess: Array, at: Array, x: Array) -> tuple[Array, Array]:
     """An x within rows ``at``, or as near as those of lower rank (eased by ``excess``) allow; and how much those lack."""
     nv, k = len(x), len(at)
     before = np.flatnonzero(rows.rank < rows.rank[at[0]])
@@ -165,35 +165,33 @@ def _within(rows: LimitRows, excess: Array, at: Array, x: Array, who: str) -> tu
     lower = np.minimum(rows.lower[both] - eased[0] - offset, 0.0)
     upper = np.maximum(rows.upper[both] - eased[1] - offset, 0.0)
     A = np.eye(nv + k)[nv:]
-    found = least_squares_within(A, -lacking, C, lower, upper, who).w
+    found = least_squares_within(A, -lacking, C, lower, upper).w
     s = found[nv:] + lacking
     far = FEASIBLE * max(1.0, float(np.abs(lacking).max(initial=0.0)))
     return x + found[:nv], np.where(np.abs(s) > far, s, 0.0)
 
 
-def next_level(before: Progress, aim: Aim, limits: Within | None, who: str) -> Progress:
+def next_level(before: Progress, aim: Aim, limits: Within | None) -> Progress:
     """One level further, by what is free and, unless they are None, within limits."""
     if aim.A is None:
-        return _near(before, aim.b, limits, who)
+        return _near(before, aim.b, limits)
     if not before.Z.shape[1]:
         return _level_done(before, aim, None, np.zeros(0), before.x, before.x, before.Z, False)
-    found, blocked = _solved(before, aim, _in_the_open(before, aim, limits, None), limits, who)
+    found, blocked = _solved(before, aim, _in_the_open(before, aim, limits, None), limits)
     for _ in range(FACES):
         if blocked is None or not blocked.any():
             break
         unlimited = _in_the_open(before, aim, limits, blocked)
         if unlimited.kept is None and not found.at_edge:  # nothing else than before
             break
-        found, others = _solved(before, aim, unlimited, limits, who)
+        found, others = _solved(before, aim, unlimited, limits)
         if others is None or not (others & ~blocked).any():
             break
         blocked |= others
     return found
 
 
-def _solved(
-    before: Progress, aim: Aim, unlimited: _Open, limits: Within | None, who: str
-) -> tuple[Progress, Array | None]:
+def _solved(before: Progress, aim: Aim, unlimited: _Open, limits: Within | None) -> tuple[Progress, Array | None]:
     """The level within limits, and which of the tight ones are of places and in its way (t,), None for none at all.
 
     The latter only if the level has an edge, which depends on them.
@@ -203,7 +201,7 @@ def _solved(
     Z = before.along(unlimited.left)
     if limits is None or limits.allow(x):
         return _level_done(before, aim, unlimited, w, x, unlimited.reference, Z, False), None
-    w, multipliers = _within_rows(unlimited, before, limits.tight, aim.damping, who)
+    w, multipliers = _within_rows(unlimited, before, limits.tight, aim.damping)
     x = before.moved_by(w)
     held = np.abs(multipliers) > PRESSED * max(1.0, *map(abs, aim.b.dot(A).tolist()))
     any_held = True in held.tolist()
@@ -295,7 +293,7 @@ def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Arr
     return found
 
 
-def _near(before: Progress, b: Array, limits: Within | None, who: str) -> Progress:
+def _near(before: Progress, b: Array, limits: Within | None) -> Progress:
     """The last level, |x − b|²: nothing is free after it."""
     Z, none = before.Z, before.Z[:, :0]
     x = before.x
@@ -305,11 +303,11 @@ def _near(before: Progress, b: Array, limits: Within | None, who: str) -> Progre
         if limits is not None and not limits.allow(x):
             every = _every(len(w))
             unlimited = _Open(np.ones(len(w)), every, every[:, :0], w, None, w, x, x, None)
-            x = before.moved_by(_within_rows(unlimited, before, limits.tight, 0.0, who)[0])
+            x = before.moved_by(_within_rows(unlimited, before, limits.tight, 0.0)[0])
     return Progress(x, x, none, False, False, lambda: none, lambda: b - x)
 
 
-def _within_rows(unlimited: _Open, before: Progress, rows: TightRows, damping: float, who: str) -> tuple[Array, Array]:
+def _within_rows(unlimited: _Open, before: Progress, rows: TightRows, damping: float) -> tuple[Array, Array]:
     """The w of a level within limits, which it breaks without them, and multipliers of these (t,)."""
     sizes, used, wanted, w = unlimited.sizes, unlimited.used, unlimited.wanted, unlimited.w
     values = rows.values(before.x)
@@ -323,8 +321,8 @@ def _within_rows(unlimited: _Open, before: Progress, rows: TightRows, damping: f
     if before.Z.shape[1] == 1:
         return least_squares_along(A, b, rows.values(before.Z[:, 0]), lower, upper, w)
     if rows.entries is None or not before.is_whole:
-        return least_squares_within(A, b, rows.values(before.Z), lower, upper, who, w)
-    w, multipliers = least_squares_in_box(A, b, *rows.bounds_of_entries(lower, upper), who, w)
+        return least_squares_within(A, b, rows.values(before.Z), lower, upper, w)
+    w, multipliers = least_squares_in_box(A, b, *rows.bounds_of_entries(lower, upper), w)
     return w, multipliers if rows.are_all else multipliers[rows.entries]
 
 

@@ -8,13 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays.typing import Array
+from torsor._reports import Report
+from torsor.arrays import identity
+from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
+from torsor.functions.public.kinematics import configuration_rate
 from torsor.model import Robot, Structure
 from torsor.model.remembered import remembered
 
 
-@dataclass(frozen=True)
-class JointLimit:
+@dataclass(frozen=True, repr=False)
+class JointLimit(Report):
     """One limit, of a robot or added to its own: ``side`` "lower" or "upper" of ``kind`` "position", "velocity", "acceleration"
     or "effort".
     """
@@ -108,6 +111,11 @@ def acceleration_limits_of(robot: Robot, most: tuple[float, ...]) -> tuple[Pair,
     s = robot.structure
     units, _ = _units(s)
     return tuple(_pair(s.freedoms[k], "acceleration", -x, x, f"{units[k]}/s²") for k, x in enumerate(most))
+
+
+def rate_columns(robot: Robot, q: ConfigurationVector) -> JointMatrix:
+    """Gᵀ (..., nv, nq) of q̇ = G v: how each entry of v changes the numbers of q."""
+    return configuration_rate(robot, q[..., None, :], identity(robot.nv))
 
 
 def number(x: float) -> str:

@@ -1,7 +1,7 @@
 """Limits as they bind what is chosen for a step, velocities or accelerations x: l ≤ C x ≤ u, row by row.
 
-Each row knows the limit it comes from and what it means, so that what stands in the way can be named. `velocity_rows`,
-`acceleration_rows` and `added_limits` make them, for one state or a batch of states.
+Each row knows the limit it comes from and what it means, so that what stands in the way can be named. `joint_limit_rows`
+and `added_limits` make them, for one state or a batch of states.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays.typing import Array
-from torsor.control.objectives import rate_columns
-from torsor.control.priorities.braking import ROUNDING
-from torsor.control.priorities.joint_limit import JointLimit, NamedLimits, Pair
+from torsor.control.priorities.joint_limit import JointLimit, Pair
 from torsor.control.priorities.quadratic_program import FEASIBLE
-from torsor.model import Robot
 
+ROUNDING = 1e-9  # rad or m, rad/s or m/s: what is no more than this beyond a limit, or too fast, is not
 AHEAD = 1e-6  # rad or m: a limit no further away than this is not ahead
 
 
@@ -275,30 +273,3 @@ def no_further(lower: Array, upper: Array, gaps: Array) -> tuple[Array, Array]:
         return lower, upper
     below, above = gaps[..., 0] < -ROUNDING, gaps[..., 1] < -ROUNDING
     return np.where(below, np.minimum(lower, upper), lower), np.where(above, np.maximum(lower, upper), upper)
-
-
-def gaps_of(named: NamedLimits, q: Array) -> Array:
-    """How far above their lower and below their upper limits numbers of q are (..., c, 2)."""
-    own = q[..., named.q]
-    gaps = np.empty((*own.shape, 2))
-    np.subtract(own, named.lower, out=gaps[..., 0])
-    np.subtract(named.upper, own, out=gaps[..., 1])
-    return gaps
-
-
-def rows_of_numbers(robot: Robot, named: NamedLimits, q: Array) -> Array:
-    """G (..., c, nv) of the numbers of q that have limits."""
-    if named.are_entries:
-        return np.asarray(np.eye(robot.nv)[named.entry])
-    G = np.broadcast_to(rate_columns(robot, q), (*q.shape[:-1], robot.nv, robot.nq))
-    return np.ascontiguousarray(np.swapaxes(G, -1, -2)[..., named.q, :])
-
-
-def braking_of_numbers(named: NamedLimits, most: Array) -> Array:
-    """The acceleration that each number of q with limits can brake by (c,), of acceleration limits (nv,).
-
-    That of its own entry; for a place whatever the axes, also if several of its numbers brake at once.
-    """
-    if named.are_entries:
-        return np.asarray(most[named.entry])
-    return np.array([float(most[list(entries)].min()) / np.sqrt(len(entries)) for entries in named.moved_by])

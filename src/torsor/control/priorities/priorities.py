@@ -1,4 +1,14 @@
-"""Tasks in strict order within limits, whatever is chosen: velocities or accelerations x, with what came of every task."""
+"""Tasks in strict order within limits, whatever is chosen: velocities or accelerations x, with what came of every task.
+
+**Limits in the way** of a level are those by whose loosening alone it would be given more, all levels before it held. With K a
+basis of what the levels before leave free and f the slope that is left of this one, an optimum has multipliers ::
+
+    Kᵀ f = Σ μ_i Kᵀ c_i,    μ ≥ 0       over all limits c_i that it is at                          (1)
+
+They need not be unique: limits may be dependent in what K leaves of them. Loosening limit i lowers what is left at first by the
+least μ_i of all solutions of (1), and by nothing at all if that is 0, for what is left is convex in the limits. So it is in the
+way if and only if (1) has no solution without it.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +20,16 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays.typing import Array
-from torsor.control.priorities.blocking_limits import InTheWay, in_the_way, limits_reached
 from torsor.control.priorities.edge_of_reach import Bend, Edge
 from torsor.control.priorities.hierarchy import PRESSED, Aim, Progress, at_start, first_guess, next_level
 from torsor.control.priorities.joint_limit import JointLimit
 from torsor.control.priorities.limit_rows import LimitRows, Within
 from torsor.control.priorities.priority_result import NOTHING, LimitConflict, Said, TaskOutcome
+from torsor.control.priorities.quadratic_program import least_squares_within
 from torsor.tasks import Task
+
+AT_LIMIT = 1e-7  # how near to a limit a value is at it, relative
+RANK = 1e-9  # of rows of limits, all about 1: what is left of one by less than this cannot be changed
 
 
 class Level(NamedTuple):
@@ -52,7 +65,6 @@ class Problem(NamedTuple):
     factor: float
     at_rest: Array
     """As `Edge` has it."""
-    who: str
 
     def aims(self) -> list[Aim]:
         """The levels as they are solved."""
@@ -78,15 +90,15 @@ class Resolved:
 
     def __init__(self, problem: Problem) -> None:
         self._problem, self._aims = problem, problem.aims()
-        nv, who = len(problem.wanted), problem.who
+        nv = len(problem.wanted)
         self._fresh = at_start(np.zeros(nv))
-        start, self._eased, self._excess = first_guess(problem.rows, nv, who)
+        start, self._eased, self._excess = first_guess(problem.rows, nv)
         limits, reached = Within(self._eased), at_start(start) if start.any() else self._fresh
         self._reached = [reached]
         for aim in self._aims:
-            reached = next_level(reached, aim, limits, who)
+            reached = next_level(reached, aim, limits)
             self._reached.append(reached)
-        self.x = next_level(reached, self._last(), limits, who).x
+        self.x = next_level(reached, self._last(), limits).x
 
     def _last(self) -> Aim:
         """What is left is to be near to what is wanted."""
@@ -98,7 +110,7 @@ class Resolved:
         """After each level, had there been no limits."""
         free, found = self._fresh, []
         for aim in self._aims:
-            free = next_level(free, aim, None, self._problem.who)
+            free = next_level(free, aim, None)
             found.append(free)
         return found
 
@@ -124,7 +136,7 @@ class Resolved:
             alone = unlimited
             if outcomes and not level.is_done_by(unlimited):
                 aim = self._aims[k] if after.at_edge else self._aims[k]._replace(edge=None, known=None)
-                alone = next_level(self._fresh, aim, None, problem.who).x
+                alone = next_level(self._fresh, aim, None).x
             way = self._way(level, before, after) if bound else InTheWay((), ())
             outcomes.append(self._outcome(level, way, after.at_edge, unlimited, alone, outcomes))
         return tuple(outcomes)
@@ -159,7 +171,7 @@ class Resolved:
         if level.is_done_by(after.x):
             return InTheWay((), ())
         small = PRESSED * max(1.0, float(np.abs(level.A.T @ level.b).max(initial=0.0)))
-        return in_the_way(after.slope, before.kernel, self._eased, after.x, small, self._problem.who)
+        return in_the_way(after.slope, before.kernel, self._eased, after.x, small)
 
     @once
     def active_limits(self) -> tuple[JointLimit, ...]:
@@ -185,3 +197,57 @@ class Resolved:
 
 def _named(rows: LimitRows, limits: tuple[tuple[int, int], ...]) -> tuple[JointLimit, ...]:
     return tuple(dict.fromkeys(rows.limit(k, side) for k, side in limits))
+
+
+class InTheWay(NamedTuple):
+    """Limits as pairs (row, side), side 0 the lower and 1 the upper one."""
+
+    alone: tuple[tuple[int, int], ...]
+    """Without any one of them there would be more."""
+    together: tuple[tuple[int, int], ...]
+    """Each could take the place of others: only without several of them there would be more."""
+
+
+def limits_reached(rows: LimitRows, x: Array) -> Array:
+    """Which limits x is at (c, 2), at the lower and the upper side."""
+    values = rows.C @ x
+    near = AT_LIMIT * np.maximum(1.0, np.abs(values))
+    return np.stack([values <= rows.lower + near, values >= rows.upper - near], axis=-1)
+
+
+def in_the_way(f: Array, K: Array, rows: LimitRows, x: Array, small: float) -> InTheWay:
+    """The limits in the way at an optimum ``x`` (n,), of its slope ``f`` (n,) and K (n, k); forces below ``small`` are none."""
+    at = np.argwhere(limits_reached(rows, x))
+    B = ((2 * at[:, 1] - 1)[:, None] * rows.C[at[:, 0]] @ K).T
+    sizes, g = np.linalg.norm(B, axis=0), K.T @ f
+    at, B = at[sizes > RANK], B[:, sizes > RANK] / sizes[sizes > RANK]
+    if float(np.linalg.norm(g)) <= small or not len(at):
+        return InTheWay((), ())
+    unique, _, rank, _ = np.linalg.lstsq(B, g, rcond=RANK)
+    if rank == len(at):
+        return InTheWay(_pairs(at, unique > small), ())
+    mu = _multipliers(B, g)
+    used = mu > small
+    alone = np.array([used[i] and _left(np.delete(B, i, axis=1), g) > small for i in range(len(at))])
+    if _left(B[:, alone], g) <= small:
+        return InTheWay(_pairs(at, alone), ())
+    # The others that (1) can have: with a little of them taken for granted, it still has a solution.
+    some = 1e-3 * float(mu.max())
+    others = [used[i] or _left(B, g - some * B[:, i]) <= small for i in range(len(at))]
+    return InTheWay(_pairs(at, alone), _pairs(at, np.array(others) & ~alone))
+
+
+def _multipliers(B: Array, g: Array) -> Array:
+    """μ ≥ 0 (c,) with the least |B μ − g|."""
+    size, c = float(np.linalg.norm(g)), B.shape[1]
+    return size * least_squares_within(B, g / size, np.eye(c), np.zeros(c), np.full(c, np.inf)).w
+
+
+def _left(B: Array, g: Array) -> float:
+    if not B.shape[1]:
+        return float(np.linalg.norm(g))
+    return float(np.linalg.norm(g - B @ _multipliers(B, g)))
+
+
+def _pairs(at: Array, chosen: Array) -> tuple[tuple[int, int], ...]:
+    return tuple((int(k), int(side)) for k, side in at[chosen])

@@ -1,19 +1,19 @@
 """Joint accelerations and torques for several tasks in strict order of priority, within joint limits.
 
-Every task is least squares, |ÿ − J̇ v − J a|², among all a that do the tasks before it equally well. What all of them leave free
-goes to a_0: the least (a − a_0)ᵀ W (a − a_0) remains. Without limits in the way it is that of `resolved_acceleration` for one
-task.
+Every task is least squares, |ÿ − J̇ v − J a|², among all a that do the tasks before it equally well. What all of them leave
+free goes to a_0: the least (a − a_0)ᵀ W (a − a_0) remains. Without limits in the way it is that of `resolved_acceleration` for
+one task.
 
 Limits are hard in every level: |a| of acceleration limits; |v + a dt| of the robot's velocity limits; |τ| of its effort limits,
-friction included; and of its position limits as much as leaves room to brake [Del18; `braking`]. With acceleration limits, a loop
-that starts at rest within limits stays within those of position, velocity and acceleration and never meets any that contradict
-each other, whatever its tasks. Without, a robot within its position limits stays there by whatever deceleration that takes, and
-comes to rest near them over the time ``recovery``. Both hold for joints with one number if a is constant over steps dt, or if
-v + a dt is; the place of planar and free ones keeps its limits to first order in dt. A motion that effort limits do not let brake
-passes a limit: acceleration limits should be such that they do.
+friction included; and of its position limits as much as leaves room to brake [Del18; `joint_limit_rows`]. With acceleration
+limits, a loop that starts at rest within limits stays within those of position, velocity and acceleration and never meets any
+that contradict each other, whatever its tasks. Without, a robot within its position limits stays there by whatever deceleration
+that takes, and comes to rest near them over the time ``recovery``. Both hold for joints with one number if a is constant over
+steps dt, or if v + a dt is; the place of planar and free ones keeps its limits to first order in dt. A motion that effort
+limits do not let brake passes a limit: acceleration limits should be such that they do.
 
-Where limits contradict each other, those of position give way, then velocity, then acceleration, and ``conflicts`` names them. A
-robot beyond a limit comes back over the time ``recovery``, by no more than its acceleration limits.
+Where limits contradict each other, those of position give way, then velocity, then acceleration, and ``conflicts`` names them.
+A robot beyond a limit comes back over the time ``recovery``, by no more than its acceleration limits.
 
 A task that wants what cannot be reached leads the robot to rest at the edge, as with velocities: what is out of reach pulls
 joints to where the task turns back like a critically damped spring, in a time of a few steps, at least a tenth of ``recovery``
@@ -28,28 +28,30 @@ import numpy as np
 
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
 from torsor.border import explained
-from torsor.control.priorities.acceleration_rows import acceleration_rows
 from torsor.control.priorities.added_limits import Limit, added_rows
-from torsor.control.priorities.arguments import (
+from torsor.control.priorities.joint_limit_rows import acceleration_rows
+from torsor.control.priorities.limit_rows import all_rows
+from torsor.control.priorities.priority_result import PrioritisedAccelerations
+from torsor.control.priorities.quadratic_program import piqp_module
+from torsor.control.priorities.states import (
+    Rest,
     acceleration_limits_from,
     check_numbers,
+    in_batch,
     kinds_kept,
     metric_root,
     pairs_of,
     plain_tasks,
+    resolved_states,
+    terms_of,
     vectors,
 )
-from torsor.control.priorities.limit_rows import all_rows
-from torsor.control.priorities.priority_result import PrioritisedAccelerations
-from torsor.control.priorities.quadratic_program import piqp_module
-from torsor.control.priorities.states import Rest, in_batch, resolved_states, terms_of
 from torsor.functions.public import dynamics
 from torsor.model import Robot
 from torsor.tasks import Task
 
 RESTING = 2.0  # steps, at least, in which what is out of reach comes to rest
 OF_RECOVERY = 0.1  # and at least this part of the time in which robots come back from beyond limits
-WHO = "prioritised_accelerations"
 
 
 @explained
@@ -95,31 +97,32 @@ def prioritised_accelerations(
     PrioritisedAccelerations
         ``a``, ``tau`` (..., nv), rad/s² and N·m, or m/s² and N. Needs the QP solver of ``pip install 'torsor[qp]'``.
     """
-    listed = plain_tasks(WHO, robot, tasks, (q, v, dt, null, metric, acceleration_limits, recovery, damping))
-    piqp_module(WHO)
+    listed = plain_tasks(
+        "prioritised_accelerations", robot, tasks, (q, v, dt, null, metric, acceleration_limits, recovery, damping)
+    )
+    piqp_module()
     nv = robot.nv
-    kinds = kinds_kept(WHO, within_limits, ("position", "velocity", "effort"))
-    check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
-    most = acceleration_limits_from(WHO, acceleration_limits, nv)
-    pairs, root = pairs_of(WHO, "acceleration", robot, listed), metric_root(WHO, robot, metric)
+    kinds = kinds_kept(within_limits, ("position", "velocity", "effort"))
+    check_numbers(dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
+    most = acceleration_limits_from(acceleration_limits, nv)
+    pairs, root = pairs_of("acceleration", robot, listed), metric_root(robot, metric)
     state = in_batch(
-        WHO,
         [
-            ("q", vectors(WHO, "q", q, robot.nq)),
-            ("v", vectors(WHO, "v", v, nv)),
-            ("null", np.zeros(nv) if null is None else vectors(WHO, "null", null, nv)),
+            ("q", vectors("q", q, robot.nq)),
+            ("v", vectors("v", v, nv)),
+            ("null", np.zeros(nv) if null is None else vectors("null", null, nv)),
         ],
         "acceleration",
         pairs,
     )
     q, v, null, *wanted = state
     terms = [
-        terms_of(WHO, robot, task, y, task.jacobian(robot, q), y - np.asarray(task.drift(robot, q, v)))
+        terms_of(robot, task, y, task.jacobian(robot, q), y - np.asarray(task.drift(robot, q, v)))
         for (task, _), y in zip(pairs, wanted, strict=True)
     ]
     rows = acceleration_rows(robot, q, v, dt, recovery, **kinds, most=most)
-    rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, v, dt, recovery)])
+    rows = all_rows(nv, [rows, *added_rows(limits, robot, q, v, dt, recovery)])
     rest = Rest.of_accelerations(max(RESTING * dt, OF_RECOVERY * recovery), v, most)
-    states, a = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
+    states, a = resolved_states(robot, q, terms, null, root, rows, damping, rest)
     tau = dynamics.inverse_dynamics(robot, q, v, a)
-    return PrioritisedAccelerations(states, q.shape[:-1], a=a, tau=tau)
+    return PrioritisedAccelerations(robot, states, q.shape[:-1], a=a, tau=tau)

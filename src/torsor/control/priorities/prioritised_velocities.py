@@ -9,8 +9,8 @@ joints with one number, to first order for the place of planar and free ones). A
 the time ``recovery``; if velocity limits do not let it, it comes back as fast as they do and the result names the limits.
 
 With acceleration limits also |v − previous| ≤ a_max dt, and what positions allow is less: enough is left to brake. A loop that
-starts at rest within limits then never meets limits that contradict each other, whatever its tasks [`braking`]. Where they do,
-position limits give way, then velocity limits.
+starts at rest within limits then never meets limits that contradict each other, whatever its tasks [`joint_limit_rows`]. Where
+they do, position limits give way, then velocity limits.
 
 A task that wants what cannot be reached leads the robot to rest at the edge: joints go no more than half the way in a step to
 where the task turns back, and lower levels do not move them away from there [`edge_of_reach`]. Where no step would pass such a
@@ -26,25 +26,26 @@ import numpy as np
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
 from torsor.border import explained
 from torsor.control.priorities.added_limits import Limit, added_rows
-from torsor.control.priorities.arguments import (
+from torsor.control.priorities.joint_limit_rows import velocity_rows
+from torsor.control.priorities.limit_rows import all_rows
+from torsor.control.priorities.priority_result import PrioritisedVelocities
+from torsor.control.priorities.quadratic_program import piqp_module
+from torsor.control.priorities.states import (
+    Rest,
     acceleration_limits_from,
     check_numbers,
+    in_batch,
     kinds_kept,
     metric_root,
     pairs_of,
     plain_tasks,
+    resolved_states,
+    terms_of,
     vectors,
 )
-from torsor.control.priorities.limit_rows import all_rows
-from torsor.control.priorities.priority_result import PrioritisedVelocities
-from torsor.control.priorities.quadratic_program import piqp_module
-from torsor.control.priorities.states import Rest, in_batch, resolved_states, terms_of
-from torsor.control.priorities.velocity_rows import velocity_rows
 from torsor.errors import ArgumentError
 from torsor.model import Robot
 from torsor.tasks import Task
-
-WHO = "prioritised_velocities"
 
 
 @explained
@@ -91,32 +92,31 @@ def prioritised_velocities(
     PrioritisedVelocities
         With ``v`` (..., nv), rad/s or m/s. Needs the QP solver of ``pip install 'torsor[qp]'``.
     """
-    listed = plain_tasks(WHO, robot, tasks, (q, dt, null, metric, previous, acceleration_limits, recovery, damping))
-    piqp_module(WHO)
+    listed = plain_tasks(
+        "prioritised_velocities", robot, tasks, (q, dt, null, metric, previous, acceleration_limits, recovery, damping)
+    )
+    piqp_module()
     nv = robot.nv
-    kinds = kinds_kept(WHO, within_limits, ("position", "velocity"))
-    check_numbers(WHO, dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
+    kinds = kinds_kept(within_limits, ("position", "velocity"))
+    check_numbers(dt=(dt, True), recovery=(recovery, False), damping=(damping, False))
     if (previous is None) != (acceleration_limits is None):
-        raise ArgumentError(f"{WHO}: `acceleration_limits` and `previous` go together; pass both or none.")
-    most = acceleration_limits_from(WHO, acceleration_limits, nv)
-    pairs, root = pairs_of(WHO, "velocity", robot, listed), metric_root(WHO, robot, metric)
+        raise ArgumentError("`acceleration_limits` and `previous` go together; pass both or none.")
+    most = acceleration_limits_from(acceleration_limits, nv)
+    pairs, root = pairs_of("velocity", robot, listed), metric_root(robot, metric)
     state = in_batch(
-        WHO,
         [
-            ("q", vectors(WHO, "q", q, robot.nq)),
-            ("null", np.zeros(nv) if null is None else vectors(WHO, "null", null, nv)),
-            ("previous", np.zeros(nv) if previous is None else vectors(WHO, "previous", previous, nv)),
+            ("q", vectors("q", q, robot.nq)),
+            ("null", np.zeros(nv) if null is None else vectors("null", null, nv)),
+            ("previous", np.zeros(nv) if previous is None else vectors("previous", previous, nv)),
         ],
         "velocity",
         pairs,
     )
     q, null, last, *wanted = state
-    terms = [
-        terms_of(WHO, robot, task, y, task.jacobian(robot, q), y) for (task, _), y in zip(pairs, wanted, strict=True)
-    ]
+    terms = [terms_of(robot, task, y, task.jacobian(robot, q), y) for (task, _), y in zip(pairs, wanted, strict=True)]
     change = None if previous is None else (last, most)
     rows = velocity_rows(robot, q, dt, recovery, **kinds, change=change)
-    rows = all_rows(nv, [rows, *added_rows(WHO, limits, robot, q, None, dt, recovery)])
+    rows = all_rows(nv, [rows, *added_rows(limits, robot, q, None, dt, recovery)])
     rest = Rest.of_velocities(dt, last, most)
-    states, v = resolved_states(WHO, robot, q, terms, null, root, rows, damping, rest)
-    return PrioritisedVelocities(states, q.shape[:-1], v=v)
+    states, v = resolved_states(robot, q, terms, null, root, rows, damping, rest)
+    return PrioritisedVelocities(robot, states, q.shape[:-1], v=v)

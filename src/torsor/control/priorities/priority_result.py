@@ -8,15 +8,17 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from torsor._reports import Report, short
 from torsor.arrays.typing import Array
 from torsor.control.priorities.joint_limit import JointLimit, number
 from torsor.errors import ArgumentError
+from torsor.model import Robot
 
 NOTHING = 1e-8  # of a residual, in units of its task
 
 
-@dataclass(frozen=True, eq=False)
-class TaskOutcome:
+@dataclass(frozen=True, eq=False, repr=False)
+class TaskOutcome(Report):
     """What one task was given of what it wanted, ẏ or ÿ: ``wanted`` − ``given_up``."""
 
     name: str
@@ -72,8 +74,8 @@ class TaskOutcome:
         return f"{self.name}: gets {', '.join(entries)}; {'; '.join(causes)}"
 
 
-@dataclass(frozen=True)
-class LimitConflict:
+@dataclass(frozen=True, repr=False)
+class LimitConflict(Report):
     """A limit that is not kept in this step, because others that come before it do not let it be."""
 
     limit: JointLimit
@@ -136,10 +138,13 @@ class Said(NamedTuple):
     residuals: tuple[Array, ...]
 
 
-class _Prioritised:
+class _Prioritised(Report):
     """What is said of both velocities and accelerations: of one state, or of a batch of states, each of which `[k]` gives."""
 
-    def __init__(self, states: Sequence[Outcome], batch: tuple[int, ...], **arrays: Array) -> None:
+    robot: Robot
+
+    def __init__(self, robot: Robot, states: Sequence[Outcome], batch: tuple[int, ...], **arrays: Array) -> None:
+        self.robot = robot
         self._states, self._batch, self._arrays = tuple(states), batch, arrays
 
     @property
@@ -189,7 +194,7 @@ class _Prioritised:
                 f"{type(self).__name__}: there is no [{state!r}] of a batch of {self._batch}: {error}."
             ) from None
         arrays = {name: x[state] for name, x in self._arrays.items()}
-        return type(self)([self._states[k] for k in np.ravel(chosen)], np.shape(chosen), **arrays)
+        return type(self)(self.robot, [self._states[k] for k in np.ravel(chosen)], np.shape(chosen), **arrays)
 
     def __str__(self) -> str:
         if self._batch:
@@ -201,7 +206,8 @@ class _Prioritised:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({f'batch of {self._batch}' if self._batch else 'one state'})"
+        states = f"batch of {self._batch}" if self._batch else "one state"
+        return f"{type(self).__name__}(robot={short(self.robot)}, {states})"
 
     def _summary(self) -> str:
         """Of a batch: in how many states each task is done, and which states have limits in conflict."""

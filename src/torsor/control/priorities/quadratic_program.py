@@ -4,20 +4,30 @@ PIQP [SJL23] is an interior-point method with proximal terms that needs no full 
 the limits that it says are active the least squares is solved directly, and kept if it satisfies the conditions of an optimum:
 within all limits, and no multiplier of the wrong sign; a few corrections may mend a set of limits that was wrong. Where that
 fails, the primal active-set method goes on from there, one limit at a time. Limits of entries of w, which most of them are, are
-first guessed by `sweeps`, for which PIQP is rarely needed, and a single freedom has a way of its own.
+first guessed by sweeps, after which PIQP is rarely needed, and a single freedom has a way of its own.
+
+**Sweeps** guess which limits of w are active in the least |A w − b|² with l ≤ w ≤ u, in machine code. Each number in turn is
+made the best within its limits while the others stay: the Gauss–Seidel iteration [GVL13, §11.2] with bounds. Most limits are
+active, or not, as they are in the optimum long before w itself is near to it. The program depends on nothing but how many
+numbers w has.
+
+Decompositions of small matrices are LAPACK's own: what NumPy does around each call takes as long as the call.
 """
 
 from __future__ import annotations
 
 import importlib
 import math
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays import stack, where
 from torsor.arrays.typing import Array
-from torsor.control.priorities.decompositions import least_squares, singular_values
-from torsor.control.priorities.sweeps import SWEPT, active_sides
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import trace
 from torsor.errors import ArgumentError, MissingDependency
 
 PRECISION = 1e-10  # asked of the interior-point method, in the scale of the problem
@@ -25,6 +35,10 @@ MENDED = 8  # times the set of active limits is corrected as a whole
 STEPS = 100  # of the active-set method, which takes about as many as there are limits
 MULTIPLIER = 1e-13  # of |Aᵀ b|, which is as good as it is known: smaller ones of the wrong sign are none
 FEASIBLE = 1e-9  # what counts as within a limit, in units of velocities
+SWEPT = 32  # numbers of w at most: a sweep takes their square in operations
+OPERATIONS = 2000  # about, of all sweeps, a multiplication and a sum each
+MOST, FEWEST = 40, 4  # sweeps
+TOLD = 1e-11  # of the length of all rows: smaller parts are rounding error
 
 
 class Solution(NamedTuple):
@@ -34,16 +48,16 @@ class Solution(NamedTuple):
     multipliers: Array
 
 
-def piqp_module(who: str) -> Any:
+def piqp_module() -> Any:
     """PIQP, imported when it is first needed."""
     try:
         return importlib.import_module("piqp")
     except ImportError as error:
-        raise MissingDependency(f"{who} needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
+        raise MissingDependency("needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
 
 
 def least_squares_within(
-    A: Array, b: Array, C: Array, lower: Array, upper: Array, who: str, unlimited: Array | None = None
+    A: Array, b: Array, C: Array, lower: Array, upper: Array, unlimited: Array | None = None
 ) -> Solution:
     """The least |A w − b|² with l ≤ C w ≤ u, which w = 0 satisfies: an optimal w, and multipliers of ½ |A w − b|².
 
@@ -52,13 +66,13 @@ def least_squares_within(
     held = (np.isfinite(lower) | np.isfinite(upper)) & (np.linalg.norm(C, axis=1) > FEASIBLE)  # rows that w can change
     side, slope = np.zeros(len(lower)), b.dot(A)
     small = _small(slope)
-    w, side[held] = _by_piqp(A, slope, np.ascontiguousarray(C[held]), lower[held], upper[held], _size(b), who)
+    w, side[held] = _by_piqp(A, slope, np.ascontiguousarray(C[held]), lower[held], upper[held], _size(b))
     near = None if unlimited is None else _mended(A, b, C, lower, upper, side, small, unlimited)
     polished = near or _mended(A, b, C, lower, upper, side, small, w)
     return polished or _one_at_a_time(A, b, C, lower, upper, w, small)
 
 
-def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, who: str, unlimited: Array) -> Solution:
+def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, unlimited: Array) -> Solution:
     """The same with l ≤ w ≤ u (k,)."""
     slope = b.dot(A)
     small = _small(slope)
@@ -67,7 +81,7 @@ def least_squares_in_box(A: Array, b: Array, lower: Array, upper: Array, who: st
         found = _mended_in_box(A, b, lower, upper, side, small, unlimited)
         if found is not None:
             return found
-    w, side = _by_piqp(A, slope, None, lower, upper, _size(b), who)
+    w, side = _by_piqp(A, slope, None, lower, upper, _size(b))
     polished = _mended_in_box(A, b, lower, upper, side, small, w)
     return polished or _one_at_a_time(A, b, np.eye(len(w)), lower, upper, w, small)
 
@@ -103,14 +117,12 @@ def least_squares_along(A: Array, b: Array, c: Array, lower: Array, upper: Array
     return Solution(w, multipliers)
 
 
-def _by_piqp(
-    A: Array, slope: Array, C: Array | None, lower: Array, upper: Array, size: float, who: str
-) -> tuple[Array, Array]:
+def _by_piqp(A: Array, slope: Array, C: Array | None, lower: Array, upper: Array, size: float) -> tuple[Array, Array]:
     """About the w (k,) of an optimum, and the sides 1 or −1 of limits that are active in it (c,); C is 1 if it is None.
 
     ``slope`` is Aᵀ b (k,), ``size`` the largest number of b.
     """
-    piqp = piqp_module(who)
+    piqp = piqp_module()
     scale = max(size, 1e-30)
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = PRECISION
@@ -121,7 +133,7 @@ def _by_piqp(
         solver.setup(H, f, None, None, C, low, high, None, None)
     status = solver.solve()
     if status not in (piqp.PIQP_SOLVED, piqp.PIQP_MAX_ITER_REACHED):
-        raise ArgumentError(f"{who}: the QP solver gave up ({status}); are all numbers finite?")
+        raise ArgumentError(f"the QP solver gave up ({status}); are all numbers finite?")
     found = solver.result
     w, (up, down) = np.array(found.x), (found.z_bu, found.z_bl) if C is None else (found.z_u, found.z_l)
     values = w if C is None else C.dot(w)
@@ -219,3 +231,68 @@ def _entries(C: Array) -> Array:
     """k of the rows of C that are w_k itself (c,), −1 of others."""
     alone = (np.count_nonzero(C, axis=1) == 1) & (C.sum(axis=1) == 1.0)
     return np.where(alone, C.argmax(axis=1), -1) if C.size else np.zeros(len(C), int)
+
+
+def active_sides(H: Array, slope: Array, lower: Array, upper: Array, w: Array) -> Array:
+    """The sides 1 or −1 of limits that w (k,) is at after some sweeps from ``w`` on, 0 elsewhere, with AᵀA and Aᵀ b given."""
+    sides: Array = _kernel(len(w))(H, slope, lower, upper, w)
+    return sides
+
+
+@lru_cache(maxsize=32)
+def _kernel(k: int) -> Kernel:
+    shapes = {"H": (k, k), "slope": (k,), "lower": (k,), "upper": (k,), "w": (k,)}
+    return Kernel(f"sweeps over {k} numbers", trace(_sweeps, shapes, Level.FULL))
+
+
+def _sweeps(H: Array, slope: Array, lower: Array, upper: Array, w: Array) -> dict[str, Array]:
+    k = slope.shape[-1]
+    still = [H[j, j] <= 0.0 for j in range(k)]
+    steps = [where(still[j], 0.0, 1.0 / where(still[j], 1.0, H[j, j])) for j in range(k)]
+    x = [w[j] for j in range(k)]
+    for _ in range(min(max(OPERATIONS // k**2, FEWEST), MOST)):
+        for j in range(k):
+            rest = slope[j]
+            for i in range(k):
+                rest = rest - H[j, i] * x[i]
+            moved = x[j] + steps[j] * rest
+            moved = where(moved < lower[j], lower[j], moved)
+            x[j] = where(moved > upper[j], upper[j], moved)
+    return {"side": stack([where(x[j] >= upper[j], 1.0, where(x[j] <= lower[j], -1.0, 0.0)) for j in range(k)])}
+
+
+@cache
+def _lapack() -> Any:
+    try:
+        return importlib.import_module("scipy.linalg.lapack")
+    except ImportError as error:
+        raise MissingDependency("tasks in order of priority need SciPy: pip install 'torsor[qp]'.") from error
+
+
+def singular_values(A: Array) -> tuple[Array, Array, Array]:
+    """U (m, m), sizes (min(m, n),) and Vᵀ (n, n) with A = U diag(sizes) Vᵀ, of finite numbers."""
+    if not A.size:
+        return np.linalg.svd(A)
+    U, sizes, Vt, failed = _lapack().dgesdd(A)
+    return np.linalg.svd(A) if failed else (U, sizes, Vt)
+
+
+def least_squares(part: Array, b: Array, size: float) -> Array:
+    """The x of the least |part x − b|², itself as small as can be: by columns in order of size [GVL13, §5.5].
+
+    ``part`` (m, k) are columns of a matrix of length ``size``, and b (m,). What of them is less than `TOLD` of that is zero: the
+    columns may leave nothing of the matrix but rounding.
+    """
+    m, k = part.shape
+    if not m or not k:
+        return np.zeros(k)
+    if m < k:
+        b = np.concatenate([b, np.zeros(k - m)])
+    solve, room = _lapack().dgelsy, 64 * (m + k + 1)
+    R, x, *_ = solve(part, b, np.zeros(k, np.intc), TOLD, room)
+    largest = abs(float(R[0, 0]))  # the length of the longest column
+    if largest <= TOLD * size:
+        return np.zeros(k)
+    if largest < 0.01 * size:
+        x = solve(part, b, np.zeros(k, np.intc), TOLD * size / largest, room)[1]
+    return np.asarray(x[:k])

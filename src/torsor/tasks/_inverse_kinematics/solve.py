@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_strangers
@@ -17,12 +19,10 @@ from torsor.model.remembered import remembered
 from torsor.tasks._inverse_kinematics.box_coordinates import box_of
 from torsor.tasks._inverse_kinematics.descent import errors, pressed
 from torsor.tasks._inverse_kinematics.newton_step import KINDS, Aim
-from torsor.tasks._inverse_kinematics.reach import Reach, reach_of
-from torsor.tasks._inverse_kinematics.result import InverseKinematics
 from torsor.tasks._inverse_kinematics.search import Effort, Found, search
-from torsor.tasks._inverse_kinematics.targets import checked_start, checked_targets
+from torsor.tasks._inverse_kinematics.targets import Reach, checked_start, checked_targets, reach_of
 
-WHO = "inverse_kinematics"
+SHOWN = 5  # targets that were not reached, in a printed result
 
 
 @explained
@@ -86,21 +86,11 @@ def inverse_kinematics(
         ``reason`` in words.
     """
     refuse_strangers(robot, targets, start)
-    if not isinstance(frame, str):
-        raise ArgumentTypeError(
-            f"{WHO}: `frame` must be the name of a frame, got {type(frame).__name__}: the frame comes before its targets, as in "
-            f"torsor.{WHO}(robot, {robot.frames[-1]!r}, targets)."
-        )
+    _refuse_bad_arguments(robot, frame, kind, nearest and start is None)
     _refuse_bad_numbers(tolerance, starts, iterations)
     source = _checked_seed(seed)
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ArgumentError(f"{WHO}: unknown kind {kind!r:.60} of target. Kinds: {', '.join(KINDS)}.")
-    if robot.structure.frame(frame).link < 0:
-        raise ModelError(f"{WHO}: frame {frame!r} is fixed to the base of robot {robot.name!r}, and no joint moves it.")
-    if nearest and start is None:
-        raise ArgumentError(f"{WHO}: nearest=True asks for the solution nearest to `start`; pass start=.")
-    goals = checked_targets(WHO, kind, targets)
-    begin = None if start is None else checked_start(WHO, robot, start)
+    goals = checked_targets(kind, targets)
+    begin = None if start is None else checked_start(robot, start)
     batch = _common_batch(goals.shape[: goals.ndim - len(KINDS[kind])], begin)
     flat = _flat(goals, batch, KINDS[kind])
     home = _flat(robot.neutral if begin is None else begin, batch, (robot.nq,))
@@ -112,7 +102,7 @@ def inverse_kinematics(
     angle, position = errors(aim, found.e)
     reason = _reasons(robot, aim, reach, flat, found)
     shaped = [x.reshape(batch) for x in (found.reached, angle, position, reason, found.steps, found.starts)]
-    return InverseKinematics(robot.name, frame, found.q.reshape(*batch, robot.nq), *shaped)
+    return InverseKinematics(robot, frame, found.q.reshape(*batch, robot.nq), *shaped)
 
 
 def _flat(values: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:
@@ -154,12 +144,26 @@ def _reasons(robot: Robot, aim: Aim, reach: Reach, targets: Array, found: Found)
     return reason
 
 
+def _refuse_bad_arguments(robot: Robot, frame: Any, kind: Any, near_nothing: bool) -> None:
+    if not isinstance(frame, str):
+        raise ArgumentTypeError(
+            f"`frame` must be the name of a frame, got {type(frame).__name__}: the frame comes before its targets, as in "
+            f"torsor.inverse_kinematics(robot, {robot.frames[-1]!r}, targets)."
+        )
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ArgumentError(f"unknown kind {kind!r:.60} of target. Kinds: {', '.join(KINDS)}.")
+    if robot.structure.frame(frame).link < 0:
+        raise ModelError(f"frame {frame!r} is fixed to the base of robot {robot.name!r}, and no joint moves it.")
+    if near_nothing:
+        raise ArgumentError("nearest=True asks for the solution nearest to `start`; pass start=.")
+
+
 def _refuse_bad_numbers(tolerance: float, starts: int, iterations: int) -> None:
     if not (isinstance(tolerance, (float, Real)) and 0.0 < tolerance < inf):
-        raise ArgumentError(f"{WHO}: `tolerance` must be finite and positive, got {tolerance!r:.60}.")
+        raise ArgumentError(f"`tolerance` must be finite and positive, got {tolerance!r:.60}.")
     for name, value in (("starts", starts), ("iterations", iterations)):
         if not isinstance(value, (int, Integral)) or value < 1:
-            raise ArgumentError(f"{WHO}: `{name}` must be a whole number of at least 1, got {value!r:.60}.")
+            raise ArgumentError(f"`{name}` must be a whole number of at least 1, got {value!r:.60}.")
 
 
 def _checked_seed(seed: Any) -> int | np.random.Generator:
@@ -171,7 +175,7 @@ def _checked_seed(seed: Any) -> int | np.random.Generator:
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"{WHO}: `seed` must be a whole number of at least 0 or a numpy.random.Generator, got {seed!r:.60}."
+            f"`seed` must be a whole number of at least 0 or a numpy.random.Generator, got {seed!r:.60}."
         ) from None
 
 
@@ -182,5 +186,51 @@ def _common_batch(batch: tuple[int, ...], begin: Array | None) -> tuple[int, ...
         return np.broadcast_shapes(batch, begin.shape[:-1])
     except ValueError:
         raise ShapeError(
-            f"{WHO}: the batch axes of the targets {batch} and of `start` {begin.shape[:-1]} do not broadcast."
+            f"the batch axes of the targets {batch} and of `start` {begin.shape[:-1]} do not broadcast."
         ) from None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InverseKinematics(Report):
+    """The answer of `inverse_kinematics`, batch axes first; true if every target is reached.
+
+    ``q`` (..., nq), rad or m: the configuration that reaches the target or, where none was found, that comes nearest.
+    ``success`` (...); ``angle_error`` (...), rad, and ``position_error`` (...), m: what is left, zero for what was not asked
+    for; ``reason`` (...): in words; ``iterations`` (...) of Newton's method over all starts, and ``starts`` (...) used.
+    """
+
+    robot: Robot
+    frame: str
+    q: ConfigurationVector
+    success: Array
+    angle_error: Array
+    position_error: Array
+    reason: Array
+    iterations: Array
+    starts: Array
+
+    @property
+    def residual(self) -> Array:
+        """The larger of the two errors (...), rad or m: at most the tolerance where the target is reached."""
+        larger: Array = np.maximum(self.angle_error, self.position_error)
+        return larger
+
+    def __bool__(self) -> bool:
+        return bool(np.all(self.success))
+
+    def __str__(self) -> str:
+        count, reached = self.success.size, int(np.sum(self.success))
+        what = f"frame {self.frame!r} of robot {self.robot.name!r}"
+        if self.success.ndim == 0:
+            return f"{what}: {self.reason}"
+        if not count:
+            return f"{what}: no targets"
+        head = f"{what}: {reached} of {count} targets reached ({100 * reached / count:.2f} %)"
+        if reached:
+            angle, position = self.angle_error[self.success].max(), self.position_error[self.success].max()
+            head += f", to {angle:.1e} rad and {position:.1e} m"
+        head += f"; {np.median(self.iterations):.0f} iterations over all starts (median), at most {self.starts.max()} starts"
+        lost = np.argwhere(~self.success)
+        lines = [f"  {list(map(int, k))}: {self.reason[tuple(k)]}" for k in lost[:SHOWN]]
+        more = [f"  and {len(lost) - SHOWN} more"] if len(lost) > SHOWN else []
+        return "\n".join([head, *lines, *more])

@@ -35,8 +35,7 @@ from typing import NamedTuple
 
 from torsor.arrays import absolute, constant, dot, matvec, sqrt, stack, transpose, where
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskVector
-from torsor.control.laws.task_command import Reference, task_command
-from torsor.control.laws.tracking_error import spring_force
+from torsor.control.tracking_error import Reference, spring_force, task_command
 from torsor.functions.public.dynamics import inverse_dynamics, mass_matrix
 from torsor.functions.public.kinematics import difference
 from torsor.model import Robot

@@ -1,1 +1,0 @@
-"""Control laws, one file each: small pure functions of a state, references and gains."""
