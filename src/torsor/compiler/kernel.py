@@ -25,7 +25,7 @@ from torsor.compiler.print import c as emit_c, numpy as emit_numpy, sympy as emi
 from torsor.compiler.print.llvm import emit
 from torsor.compiler.print.names import c_function
 from torsor.compiler.run import engine, native
-from torsor.compiler.run.fast_entry import Numbers, fast_function
+from torsor.compiler.run.fast_entry import FastEntry, Numbers
 from torsor.compiler.simplify import evaluate
 from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_name
 
@@ -52,7 +52,8 @@ class Kernel:
             raise ArgumentError(
                 f"kernel {name!r}: two outputs have one name, among {', '.join(self._names)}; rename one."
             )
-        self._fast, self._door = fast_function(self._general, "kernel", "torsor", "(*args)", "")
+        self._entry = FastEntry(self._general, "kernel", "torsor", "(*args)", "")
+        self._fast = self._entry.function
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Kernel, (self.name, self.program)
@@ -111,7 +112,7 @@ class Kernel:
         results = code(arrays, out)
         if not single:
             inputs, shapes = [Numbers(port.shape) for port in code.inputs], [port.shape for port in code.outputs]
-            self._door.open_for(inputs, shapes, code.one.address, code.one.scratch, code, many=code.for_door())
+            self._entry.remember(inputs, shapes, code.one.address, code.one.scratch, code, many=code.for_fast_entry())
         return results[0] if self._single else tuple(results)
 
     def _uncompiled(self, arrays: list[Any], out: list[Array] | None) -> Any:

@@ -17,7 +17,8 @@ from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import named_outputs, trace
 from torsor.errors import ArgumentError, ArgumentTypeError, unknown_name
-from torsor.functions.dispatch import PUBLIC, Public, about_of
+from torsor.functions.describe import Public
+from torsor.functions.dispatch import PUBLIC, about_of
 from torsor.model import Parameters, Robot
 from torsor.model.parameters import unknown_group
 

@@ -17,8 +17,7 @@ from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.errors import ArgumentError, ShapeError, unknown_name
 from torsor.functions.compile import Evaluated, TracedCall
-from torsor.functions.describe import Algorithm, Outputs, Request, traced
-from torsor.functions.dispatch import GraphRival
+from torsor.functions.describe import Algorithm, GraphRival, Outputs, Request, traced
 from torsor.mechanics.kinematics.manifold import configuration_rate
 from torsor.model import Parameters, Robot
 from torsor.model.parameters import meant_by
