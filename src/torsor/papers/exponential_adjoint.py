@@ -10,9 +10,9 @@ from operator import index
 from torsor.arrays import identity, matmul, matvec, zeros
 from torsor.arrays.typing import Coordinates, Matrix6, Screws, Twist
 from torsor.border import checked
+from torsor.border.rigid_motions import one_for_each
 from torsor.errors import ArgumentError
 from torsor.lie import unchecked as lie
-from torsor.lie.screw_lists import one_for_each
 from torsor.lie.unchecked import se3
 
 

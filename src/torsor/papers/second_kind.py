@@ -9,14 +9,15 @@ from __future__ import annotations
 from torsor.arrays import dot, identity, matmul, matvec, stack, stack_matrices, stack_vectors, transpose, zeros
 from torsor.arrays.typing import Array, Coordinates, InertiaRow, Pose, Screws, Twist
 from torsor.border import checked
-from torsor.lie import screw_lists, unchecked as lie
+from torsor.border.rigid_motions import one_for_each
+from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 
 
 @checked
 def pose(screws: Screws, x: Coordinates) -> Pose:
     """T_0p = e^{A_1 x_1} ⋯ e^{A_k x_k} [BSP93, §3.2]. ``screws`` (k, 6), ``x`` (..., k), rad, m; returns (..., 4, 4)."""
-    screw_lists.one_for_each("second_kind.pose", screws, x=x)
+    one_for_each("second_kind.pose", screws, x=x)
     T = identity(4)
     for i in range(len(screws)):
         T = matmul(T, se3.exp(screws[i] * x[..., i, None]))
@@ -29,7 +30,7 @@ def columns(screws: Screws, x: Coordinates) -> Screws:
 
     ``screws`` (k, 6), ``x`` (..., k), rad, m; returns (..., k, 6).
     """
-    screw_lists.one_for_each("second_kind.columns", screws, x=x)
+    one_for_each("second_kind.columns", screws, x=x)
     T, result = identity(4), []
     for i in range(len(screws) - 1, -1, -1):
         T = matmul(se3.exp(screws[i] * x[..., i, None]), T)
@@ -40,7 +41,7 @@ def columns(screws: Screws, x: Coordinates) -> Screws:
 @checked
 def twist(screws: Screws, x: Coordinates, x_dot: Coordinates) -> Twist:
     """V_p = Σ Ad(T_ki) A_i ẋ_i [BSP93, §3.2]. ``x``, ``x_dot`` (..., k), rad, m, s; returns (..., 6), rad/s, m/s."""
-    screw_lists.one_for_each("second_kind.twist", screws, x=x, x_dot=x_dot)
+    one_for_each("second_kind.twist", screws, x=x, x_dot=x_dot)
     return matvec(transpose(columns(screws, x)), x_dot)
 
 
@@ -50,7 +51,7 @@ def twist_rate(screws: Screws, x: Coordinates, x_dot: Coordinates, x_ddot: Coord
 
     ``x``, ``x_dot``, ``x_ddot`` (..., k), rad, m, s; returns (..., 6), rad/s², m/s².
     """
-    screw_lists.one_for_each("second_kind.twist_rate", screws, x=x, x_dot=x_dot, x_ddot=x_ddot)
+    one_for_each("second_kind.twist_rate", screws, x=x, x_dot=x_dot, x_ddot=x_ddot)
     C = columns(screws, x)
     total = matvec(transpose(C), x_ddot)
     so_far = zeros(6)
@@ -64,7 +65,7 @@ def twist_rate(screws: Screws, x: Coordinates, x_dot: Coordinates, x_ddot: Coord
 @checked
 def metric(screws: Screws, x: Coordinates, G: InertiaRow) -> Array:
     """g_ki = ⟨Ad A_i, Ad A_k⟩ [BSP93, §3.2]. ``x`` (..., k), rad, m; ``G`` (10,), kg, m; returns (..., k, k)."""
-    screw_lists.one_for_each("second_kind.metric", screws, x=x)
+    one_for_each("second_kind.metric", screws, x=x)
     C = columns(screws, x)
     return matmul(C, transpose(lie.apply_inertia(G, C)))
 
@@ -76,7 +77,7 @@ def christoffel(screws: Screws, x: Coordinates, G: InertiaRow) -> Array:
     γ_ijk = ½ (⟨[C_k, C_j], C_i⟩ + ⟨[C_k, C_i], C_j⟩ + ⟨[C_n, C_m], C_k⟩), n = min(i, j), m = max(i, j), C_i = Ad A_i.
     ``x`` (..., k), rad, m; ``G`` (10,), kg, m; returns (..., k, k, k); motion: Σ g_ki ẍ_i + Σ γ_ijk ẋ_i ẋ_j = 0.
     """
-    screw_lists.one_for_each("second_kind.christoffel", screws, x=x)
+    one_for_each("second_kind.christoffel", screws, x=x)
     C = columns(screws, x)
     momenta = lie.apply_inertia(G, C)
     count = len(screws)
