@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from torsor.arrays import atan2, concat, cross, dot, matrix, sqrt, stack, where
+from torsor.arrays import atan2, concat, cross, dot, matrix, series, sqrt, stack, where
 from torsor.arrays.typing import Quaternion, Rotation, Vector3
-from torsor.lie.unchecked import series
 
 
 def to_rotation(quat: Quaternion) -> Rotation:

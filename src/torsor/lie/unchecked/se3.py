@@ -5,9 +5,9 @@ Twists are (angular, linear); the inner letters of a product cancel, T_ab T_bc =
 
 from __future__ import annotations
 
-from torsor.arrays import block, concat, dot, identity, matmul, matvec, transpose, zeros
+from torsor.arrays import block, concat, dot, identity, matmul, matvec, series, transpose, zeros
 from torsor.arrays.typing import Algebra, Matrix3, Matrix6, Pose, Rotation, Twist, Vector3
-from torsor.lie.unchecked import series, so3
+from torsor.lie.unchecked import so3
 
 _BOTTOM = concat([zeros(1, 3), identity(1)])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torsor.arrays import concat, constant, dot, identity, matmul, outer, stack, take, transpose, zeros
+from torsor.arrays import concat, constant, dot, identity, matmul, outer, series, stack, take, transpose, zeros
 from torsor.arrays.typing import Matrix3, Rotation, Scalar, Vector3
-from torsor.lie.unchecked import quaternion, series
+from torsor.lie.unchecked import quaternion
 
 # [w] picks its entries out of (w, −w, 0)
 _SKEW = constant([[6, 5, 1], [2, 6, 3], [4, 0, 6]])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torsor.arrays import as_numbers, atan2, concat, cos, cross, dot, matvec, sin, sqrt, stack, transpose, zeros
+from torsor.arrays import as_numbers, atan2, concat, cos, cross, dot, matvec, series, sin, sqrt, stack, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
-from torsor.lie.unchecked import quaternion, se3, series, so3
+from torsor.lie.unchecked import quaternion, se3, so3
 from torsor.model import Robot
 from torsor.model.joints import SCREW_KINDS
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from torsor.arrays import block, concat, cos, identity, is_concrete, matmul, matvec, sin, stack, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Wrench
-from torsor.lie.unchecked import quaternion, screws, se3, so3
+from torsor.lie.unchecked import quaternion, se3, so3, twists
 from torsor.model import Robot
 
 _UNIT = identity(6)
@@ -105,9 +105,9 @@ def _motion(robot: Robot, i: int, q: ConfigurationVector) -> Pose:
     if ratio != 1.0 or offset != 0.0:
         angle = ratio * angle + offset
     if not is_concrete(S):
-        return se3.exp(angle[..., None] * S) if kind == "prismatic" else screws.turning_motion(S, angle)
+        return se3.exp(angle[..., None] * S) if kind == "prismatic" else twists.turning_motion(S, angle)
     if kind == "prismatic":
-        return screws.prismatic_motion(S, angle)
+        return twists.prismatic_motion(S, angle)
     if kind == "revolute":
-        return screws.revolute_motion(S, sin(angle), cos(angle))
-    return screws.helical_motion(S, sin(angle), cos(angle), angle)
+        return twists.revolute_motion(S, sin(angle), cos(angle))
+    return twists.helical_motion(S, sin(angle), cos(angle), angle)
