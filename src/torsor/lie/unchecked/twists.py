@@ -33,7 +33,17 @@ from torsor.lie.unchecked.se3 import rotation, translation
 def transform_twist(T_ab: Pose, V_b: Twist) -> Twist:
     """V_a = Ad(T_ab) V_b = (R ω, p × R ω + R v) [PBP95, (2)].
 
-    ``T_ab`` (..., 4, 4), m; ``V_b`` (..., 6), rad/s, m/s; returns (..., 6).
+    Parameters
+    ----------
+    T_ab : (..., 4, 4) array
+        The pose of b seen from a, m.
+    V_b : (..., 6) array
+        A twist in frame b, rad/s and m/s.
+
+    Returns
+    -------
+    (..., 6) array
+        The twist in frame a, rad/s and m/s.
     """
     R = rotation(T_ab)
     w = matvec(R, V_b[..., :3])
@@ -43,7 +53,17 @@ def transform_twist(T_ab: Pose, V_b: Twist) -> Twist:
 def transform_twist_inverse(T_ab: Pose, V_a: Twist) -> Twist:
     """V_b = Ad(T_ab)⁻¹ V_a = (Rᵀ ω, Rᵀ (v − p × ω)), without forming the inverse pose [PBP95, (2)].
 
-    ``T_ab`` (..., 4, 4), m; ``V_a`` (..., 6), rad/s, m/s; returns (..., 6).
+    Parameters
+    ----------
+    T_ab : (..., 4, 4) array
+        The pose of b seen from a, m.
+    V_a : (..., 6) array
+        A twist in frame a, rad/s and m/s.
+
+    Returns
+    -------
+    (..., 6) array
+        The twist in frame b, rad/s and m/s.
     """
     R_ba = transpose(rotation(T_ab))
     w = V_a[..., :3]
@@ -53,7 +73,17 @@ def transform_twist_inverse(T_ab: Pose, V_a: Twist) -> Twist:
 def transform_wrench(T_ab: Pose, F_a: Wrench) -> Wrench:
     """F_b = Ad(T_ab)ᵀ F_a = (Rᵀ (m − p × f), Rᵀ f) [PBP95, (4), (11)].
 
-    ``T_ab`` (..., 4, 4), m; ``F_a`` (..., 6), N·m, N; returns (..., 6).
+    Parameters
+    ----------
+    T_ab : (..., 4, 4) array
+        The pose of b seen from a, m.
+    F_a : (..., 6) array
+        A wrench in frame a, N·m and N.
+
+    Returns
+    -------
+    (..., 6) array
+        The wrench in frame b, N·m and N.
     """
     R_ba = transpose(rotation(T_ab))
     f = F_a[..., 3:]
@@ -63,7 +93,17 @@ def transform_wrench(T_ab: Pose, F_a: Wrench) -> Wrench:
 def transform_wrench_inverse(T_ab: Pose, F_b: Wrench) -> Wrench:
     """F_a = Ad(T_ab)⁻ᵀ F_b = (R m + p × R f, R f), without forming the inverse pose [PBP95, (11)].
 
-    ``T_ab`` (..., 4, 4), m; ``F_b`` (..., 6), N·m, N; returns (..., 6).
+    Parameters
+    ----------
+    T_ab : (..., 4, 4) array
+        The pose of b seen from a, m.
+    F_b : (..., 6) array
+        A wrench in frame b, N·m and N.
+
+    Returns
+    -------
+    (..., 6) array
+        The wrench in frame a, N·m and N.
     """
     R = rotation(T_ab)
     f = matvec(R, F_b[..., 3:])
@@ -73,7 +113,17 @@ def transform_wrench_inverse(T_ab: Pose, F_b: Wrench) -> Wrench:
 def bracket(V: Twist, W: Twist) -> Twist:
     """[V, W] = ad(V) W = (ω₁ × ω₂, ω₁ × v₂ − ω₂ × v₁) [PBP95, (1), (5)].
 
-    ``V`` and ``W`` (..., 6), rad/s, m/s; returns (..., 6).
+    Parameters
+    ----------
+    V : (..., 6) array
+        A twist, rad/s and m/s.
+    W : (..., 6) array
+        Another twist of the same frame.
+
+    Returns
+    -------
+    (..., 6) array
+        Their Lie bracket, rad/s² and m/s².
     """
     w1, v1, w2, v2 = V[..., :3], V[..., 3:], W[..., :3], W[..., 3:]
     return concat([cross(w1, w2), cross(w1, v2) + cross(v1, w2)])
@@ -82,14 +132,35 @@ def bracket(V: Twist, W: Twist) -> Twist:
 def bracket_dual(V: Twist, F: Wrench) -> Wrench:
     """ad(V)ᵀ F = (−ω × m − v × f, −ω × f) [PBP95, (7); LP, (9.31)].
 
-    ``V`` (..., 6), rad/s, m/s; ``F`` (..., 6), N·m, N; returns (..., 6).
+    Parameters
+    ----------
+    V : (..., 6) array
+        A twist, rad/s and m/s.
+    F : (..., 6) array
+        A wrench, N·m and N.
+
+    Returns
+    -------
+    (..., 6) array
+        N·m/s and N/s.
     """
     w, v, m, f = V[..., :3], V[..., 3:], F[..., :3], F[..., 3:]
     return concat([cross(m, w) + cross(f, v), cross(f, w)])
 
 
 def Ad(T: Pose) -> Matrix6:
-    """The 6×6 matrix (R, 0; [p] R, R) of the adjoint map [PBP95, (3)]. ``T`` (..., 4, 4), m; returns (..., 6, 6)."""
+    """The 6×6 matrix (R, 0; [p] R, R) of the adjoint map [PBP95, (3)].
+
+    Parameters
+    ----------
+    T : (..., 4, 4) array
+        A pose, m.
+
+    Returns
+    -------
+    (..., 6, 6) array
+        No unit, and m in its lower left block.
+    """
     R = rotation(T)
     return block([[R, zeros(3, 3)], [matmul(so3.hat(translation(T)), R), R]])
 
@@ -97,7 +168,15 @@ def Ad(T: Pose) -> Matrix6:
 def ad(V: Twist) -> Matrix6:
     """The 6×6 matrix ([ω], 0; [v], [ω]) of the bracket [PBP95, (6); LP, (9.29)].
 
-    ``V`` (..., 6), rad/s, m/s; returns (..., 6, 6).
+    Parameters
+    ----------
+    V : (..., 6) array
+        A twist, rad/s and m/s.
+
+    Returns
+    -------
+    (..., 6, 6) array
+        1/s, and m/s in its lower left block.
     """
     W = so3.hat(V[..., :3])
     return block([[W, zeros(3, 3)], [so3.hat(V[..., 3:]), W]])
@@ -106,7 +185,19 @@ def ad(V: Twist) -> Matrix6:
 def screw(axis: Vector3, point: Vector3, pitch: Scalar = 0.0) -> Twist:
     """S = (a, −a × p + h a): the unit screw about ``axis`` through ``point`` [Kool04, (6)].
 
-    ``axis`` (..., 3), a unit vector; ``point`` (..., 3), m; ``pitch`` (...), m per rad; returns (..., 6).
+    Parameters
+    ----------
+    axis : (..., 3) array
+        A unit vector.
+    point : (..., 3) array
+        A point on the axis, m.
+    pitch : (...) array, optional
+        m per rad.
+
+    Returns
+    -------
+    (..., 6) array
+        The screw (angular, linear), no unit and m.
     """
     return concat([axis, cross(point, axis) + as_numbers(pitch)[..., None] * axis])
 
@@ -163,8 +254,17 @@ class Line(NamedTuple):
 def line_coordinates(S: Twist) -> Line:
     """Direction e, moment m, pitch h and length of a screw S = |S| (e, m + h e) [Kool04, (6), (7)].
 
-    A screw without rotation is a line at infinity: e its direction, m = 0, h = ∞. ``S`` (..., 6), rad, m;
-    returns direction (..., 3), moment (..., 3), m, pitch (...), m per rad, and length (...).
+    A screw without rotation is a line at infinity: e its direction, m = 0, h = ∞.
+
+    Parameters
+    ----------
+    S : (..., 6) array
+        A screw (angular, linear), rad and m.
+
+    Returns
+    -------
+    Line
+        direction (..., 3); moment (..., 3), m; pitch (...), m per rad; magnitude (...).
     """
     w, v = S[..., :3], S[..., 3:]
     turning = sqrt(dot(w, w))
