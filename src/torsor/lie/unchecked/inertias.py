@@ -112,7 +112,15 @@ def transform_inertia(T_ab: Pose, G_b: InertiaRow) -> InertiaRow:
 
 
 class MassFlow(NamedTuple):
-    """p = Σ m ẋ (..., 3), kg·m/s, and Q = Σ m ẋ xᵀ (..., 3, 3), kg·m²/s, over the particles x of a body; flows of bodies add."""
+    """Sums over the particles x of a body in motion; flows of bodies add.
+
+    Attributes
+    ----------
+    p : (..., 3) array
+        Σ m ẋ, kg·m/s.
+    Q : (..., 3, 3) array
+        Σ m ẋ xᵀ, kg·m²/s.
+    """
 
     p: Vector3
     Q: Matrix3

@@ -243,7 +243,19 @@ def turning_motion(S: Twist, x: Scalar) -> Pose:
 
 
 class Line(NamedTuple):
-    """Plücker coordinates of a screw axis: unit direction, moment about the origin, pitch, and the screw's length."""
+    """Plücker coordinates of a screw axis.
+
+    Attributes
+    ----------
+    direction : (..., 3) array
+        A unit vector.
+    moment : (..., 3) array
+        About the origin, m.
+    pitch : (...) array
+        m per rad.
+    magnitude : (...) array
+        The length of the screw.
+    """
 
     direction: Vector3
     moment: Vector3
