@@ -8,7 +8,7 @@ import numpy as np
 
 import torsor
 from robots import is_floating, path_of, torsor_robot
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 
 TASKS = {"inverse dynamics": "qva", "forward dynamics": "qvt", "mass matrix": "q"}  # name → arguments
 DERIVATIVES = {  # name → arguments, Pinocchio's name where it has the function
@@ -59,7 +59,7 @@ class Torsor:
         }
 
     def one(self, task, states):
-        function, robot = BY_NAME[FUNCTIONS[task]], self.robot
+        function, robot = PUBLIC[FUNCTIONS[task]], self.robot
         arrays = [np.ascontiguousarray(states[key][0]) for key in ARGUMENTS[task]]
         if len(arrays) == 1:
             q = arrays[0]
@@ -68,7 +68,7 @@ class Torsor:
         return lambda: function(robot, q, v, x)
 
     def batch(self, task, states):
-        function, robot = BY_NAME[FUNCTIONS[task]], self.robot
+        function, robot = PUBLIC[FUNCTIONS[task]], self.robot
         arrays = [states[key] for key in ARGUMENTS[task]]
         out = function(robot, *arrays)
         return lambda: function(robot, *arrays, out=out)

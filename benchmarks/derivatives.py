@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import torsor
-from contenders import BY_NAME, DERIVATIVES, Pinocchio, Torsor, require_agreement
+from contenders import DERIVATIVES, FUNCTIONS, Pinocchio, Torsor, require_agreement
 from measure import best
 from starting import first_call
 from torsor.functions.dispatch import PUBLIC
@@ -27,14 +27,14 @@ def measure(rounds: int, robots: tuple[str, ...] = ROBOTS) -> dict[str, dict[str
             print(f"  (Pinocchio is not measured: {error})")
         table[name] = {}
         for task in DERIVATIVES:
-            if BY_NAME[task] in PUBLIC:
+            if FUNCTIONS[task] in PUBLIC:
                 table[name][task] = row(name, task, found, rounds)
                 show(task, table[name][task])
     return table
 
 
 def row(name: str, task: str, found: dict[str, Torsor | Pinocchio], rounds: int) -> dict:
-    cold, cached = first_calls(name, BY_NAME[task], min(3, rounds))
+    cold, cached = first_calls(name, FUNCTIONS[task], min(3, rounds))
     few = found["torsor"].states(4)
     ones = {who: call for who, x in found.items() if (call := x.one(task, few)) is not None}
     require_agreement(task, {who: found[who].in_torsor_terms(task, call()) for who, call in ones.items()})

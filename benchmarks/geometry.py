@@ -12,7 +12,7 @@ import torsor
 from measure import best
 from robots import path_of, torsor_robot
 from torsor.functions import batched_arrays as array_form
-from torsor.functions.dispatch import BY_NAME, PUBLIC
+from torsor.functions.dispatch import PUBLIC, about_of
 
 TASKS = (
     "mass_matrix_derivative",
@@ -73,7 +73,7 @@ def measure(rounds: int) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def row(robot: torsor.Robot, task: str, rounds: int) -> dict[str, float]:
-    function, form = BY_NAME[task], PUBLIC[task].arrays
+    function, form = PUBLIC[task], about_of(PUBLIC[task]).arrays
     q = torsor.random_configuration(robot, seed=0)
     start = time.process_time()
     one = function(robot, q)

@@ -17,7 +17,7 @@ from torsor._lazy import load_everything
 from torsor.border.arrays import prepare
 from torsor.compiler.graph import count
 from torsor.functions.describe import request_of
-from torsor.functions.dispatch import PUBLIC, _shortest
+from torsor.functions.dispatch import PUBLIC, about_of
 from torsor.papers.operation_counts import count_operations
 
 load_everything()
@@ -58,7 +58,7 @@ def arguments(robot, name):
         "wrenches": {robot.frames[-1]: np.ones(6)},
     }
     optional = ("base_motion", "wrenches")
-    wanted = inspect.signature(PUBLIC[name].algorithm).parameters
+    wanted = inspect.signature(about_of(PUBLIC[name]).algorithm).parameters
     return {
         key: shapes.get(key, v)
         for key, parameter in wanted.items()
@@ -70,12 +70,12 @@ def show(label, robot, names):
     """The digest of a robot, and of the programs of functions for it with their lengths."""
     print(label, robot.digest)
     for name in names:
-        about = PUBLIC[name]
+        about = about_of(PUBLIC[name])
         if about.arrays_for(robot) is not None:
             continue
         try:
             values, _ = prepare(about.algorithm, (robot,), arguments(robot, name))
-            program = _shortest(about, request_of(about.algorithm, values)[0])[1]
+            program = about.shortest(request_of(about.algorithm, values)[0])[1]
         except torsor.TorsorError as error:
             print(label, name, "refused:", error)
             continue

@@ -7,7 +7,7 @@ import pytest
 
 import torsor
 from torsor.border.arrays import signature_of
-from torsor.functions.dispatch import BY_NAME, PUBLIC
+from torsor.functions.dispatch import PUBLIC, about_of
 from torsor.model.aligned import aligned
 
 ALL = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
@@ -46,7 +46,7 @@ OF_POINTS, OF_KINDS, OF_SIX = "cart_pole of points", "tree of every kind", "puma
 
 def robots_for(name):
     """Point masses only for what divides by M: where it might be singular, it is factorised with care."""
-    points = [OF_POINTS] if name in LONG or name in EVERY_KIND or PUBLIC[name].rivals is not None else []
+    points = [OF_POINTS] if name in LONG or name in EVERY_KIND or about_of(PUBLIC[name]).rivals is not None else []
     return [*SMALL, *points, *([OF_KINDS, OF_SIX] if name in EVERY_KIND else [])]
 
 
@@ -84,7 +84,7 @@ def arguments(robot, name, batch):
         "damping": np.full(batch, 0.3),
         "posture": torsor.random_configuration(robot, seed=3, batch=batch),
     }
-    parameters = inspect.signature(PUBLIC[name].algorithm).parameters
+    parameters = inspect.signature(about_of(PUBLIC[name]).algorithm).parameters
     given = {key: state[key] for key in parameters if key in state}
     if "frame" in parameters:
         given["frame"] = "tool"
@@ -115,12 +115,12 @@ def test_compiled_and_numpy_agree(name, robot):
     given = arguments(robot, name, (5,))
     if name == "articulated_body_acceleration" and robot.structure.has_couplings:
         with pytest.raises(torsor.ModelError, match="has mimic joints, which share a coordinate; use forward_dynamics"):
-            BY_NAME[name](robot, **given)
+            PUBLIC[name](robot, **given)
         return
     with torsor.backend("numpy"):
-        want = BY_NAME[name](robot, **given)
+        want = PUBLIC[name](robot, **given)
     with torsor.backend("compiled"):
-        got = BY_NAME[name](robot, **given)
+        got = PUBLIC[name](robot, **given)
     for x, y in zip(parts(got), parts(want), strict=True):
         assert x.shape == y.shape
         assert_agree(x, y)
@@ -128,7 +128,7 @@ def test_compiled_and_numpy_agree(name, robot):
 
 @pytest.mark.parametrize("robot", ["tree of every kind", "tree with mimic joints"])
 @pytest.mark.parametrize(
-    "name", sorted(name for name in PUBLIC if "frame" in signature_of(PUBLIC[name].algorithm).names)
+    "name", sorted(name for name in PUBLIC if "frame" in signature_of(about_of(PUBLIC[name]).algorithm).names)
 )
 def test_every_frame_stays_where_it_is_though_link_frames_are_moved(name, robot):
     """The base, links, which are frames with no pose of their own, and named frames."""
@@ -136,8 +136,8 @@ def test_every_frame_stays_where_it_is_though_link_frames_are_moved(name, robot)
     given = arguments(robot, name, (2,))
     for frame in robot.frames:
         given["frame"] = frame
-        moved = PUBLIC[name].algorithm(PUBLIC[name].robot_for(robot), **given)
-        for x, y in zip(parts(moved), parts(PUBLIC[name].algorithm(robot, **given)), strict=True):
+        moved = about_of(PUBLIC[name]).algorithm(about_of(PUBLIC[name]).robot_for(robot), **given)
+        for x, y in zip(parts(moved), parts(about_of(PUBLIC[name]).algorithm(robot, **given)), strict=True):
             assert_agree(x, y)
 
 
@@ -148,7 +148,9 @@ def test_every_frame_stays_where_it_is_though_link_frames_are_moved(name, robot)
 def test_what_a_root_cannot_feel_still_counts_for_the_whole(name, kind):
     robot = torsor.robots.random_tree(3, seed=5, kinds=(kind,))
     given = arguments(robot, name, ())
-    assert_agree(PUBLIC[name].algorithm(aligned(robot), **given), PUBLIC[name].algorithm(robot, **given))
+    assert_agree(
+        about_of(PUBLIC[name]).algorithm(aligned(robot), **given), about_of(PUBLIC[name]).algorithm(robot, **given)
+    )
 
 
 def test_a_singular_configuration_is_nan_when_compiled_too():

@@ -10,7 +10,7 @@ import torsor
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call
 from torsor.functions import dispatch as compiled
-from torsor.functions.dispatch import BY_NAME, PUBLIC
+from torsor.functions.dispatch import PUBLIC, about_of
 
 pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("jax_in_doubles")]
 TREE = ROBOTS["tree of every kind"]
@@ -34,11 +34,11 @@ FOR_EVERY_KIND = {"inverse_dynamics", "forward_dynamics", "frame_pose", "integra
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_jit_gives_the_bits_that_numpy_gets(name):
     tree = TREE if name in FOR_EVERY_KIND else ROBOTS["cart_pole of points" if name in LONG else "short tree"]
-    assert PUBLIC[name].arrays_for(tree) is None
+    assert about_of(PUBLIC[name]).arrays_for(tree) is None
     given = arguments(tree, name, (4,))
     static = {key: value for key, value in given.items() if isinstance(value, (str, torsor.tasks.Task))}
     arrays = in_jax({key: value for key, value in given.items() if key not in static})
-    function = BY_NAME[name]
+    function = PUBLIC[name]
     want = function(tree, **given)
     got = jax.jit(lambda arrays: function(tree, **arrays, **static))(arrays)
     assert type(got) is type(want) or not isinstance(want, tuple)
@@ -51,7 +51,7 @@ def test_tensors_too_large_to_write_out_are_the_same_in_jit_and_vmap(name, same,
     monkeypatch.setattr("torsor.functions.batched_arrays.UNROLLED_MOST", 0)
     tree = ROBOTS["short tree"].rename({}, robot="by arrays")
     given = arguments(tree, name, (4,))
-    function = BY_NAME[name]
+    function = PUBLIC[name]
     want = function(tree, **given)
     for transformed in (jax.jit, jax.vmap):
         got = transformed(lambda arrays: function(tree, **arrays))(in_jax(given))
@@ -82,7 +82,7 @@ def test_derivatives_are_those_of_the_algorithm(name, moving, same):
     x = jnp.asarray(given.pop(moving))
 
     def value(x):
-        return BY_NAME[name](robot, **given, **{moving: x})
+        return PUBLIC[name](robot, **given, **{moving: x})
 
     with torsor.backend("numpy"):
         want = jax.jit(jax.jacfwd(value))(x)
@@ -98,7 +98,7 @@ def test_by_the_configuration_dynamics_are_differentiated_by_their_own_derivativ
     last = "a" if name == "inverse_dynamics" else "tau"
     given = {key: jnp.asarray(x) for key, x in arguments(robot, name, ()).items() if key in ("q", "v", last)}
     given["q"] = 1.1 * given["q"]
-    function = BY_NAME[name]
+    function = PUBLIC[name]
 
     def value(q, v, x):
         return function(robot, q, v, x)

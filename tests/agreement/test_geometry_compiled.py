@@ -21,7 +21,7 @@ import torsor
 from torsor import Robot, ShapeError
 from torsor.border.arrays import signature_of
 from torsor.functions import batched_arrays as array_form
-from torsor.functions.dispatch import BY_NAME, PUBLIC
+from torsor.functions.dispatch import PUBLIC, about_of
 from torsor.geometry import curvature
 from torsor.geometry.operation_estimates import for_curvature_norm
 
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.compiled
 
 RANKS = {
     name: len(signature_of(about.algorithm).returned)
-    for name, about in sorted(PUBLIC.items())
-    if about.arrays is not None and about.outputs.kind is None
+    for name, function in sorted(PUBLIC.items())
+    if (about := about_of(function)).arrays is not None and about.outputs.kind is None
 }
 BATCHES = ((), (3,), (2, 3), (0,))
 FORMS = ("unrolled", "arrays")
@@ -81,7 +81,7 @@ def call(kind: str, name: str, robot: Robot, *args: object, **kwargs: object) ->
     """A public function in one of its forms. Each form has a robot of its own: calls that repeat are not asked again."""
     robot = robot.rename({}, robot=f"{robot.name} {kind}")
     with form(kind) as used:
-        result = BY_NAME[name](robot, *args, **kwargs)
+        result = PUBLIC[name](robot, *args, **kwargs)
     assert (name in used) == (kind == "arrays")
     return result
 
@@ -89,7 +89,7 @@ def call(kind: str, name: str, robot: Robot, *args: object, **kwargs: object) ->
 def arguments(name: str, robot: Robot, batch: tuple[int, ...]) -> dict[str, np.ndarray]:
     q, u, w = torsor.random_state(robot, seed=1, batch=batch)
     state = {"q": q, "u": u, "w": w}
-    return {key: state[key] for key in inspect.signature(PUBLIC[name].algorithm).parameters if key != "robot"}
+    return {key: state[key] for key in inspect.signature(about_of(PUBLIC[name]).algorithm).parameters if key != "robot"}
 
 
 def loss_of(robot: Robot, q: np.ndarray) -> float:
@@ -116,7 +116,7 @@ def test_both_forms_give_one_number_for_batches_of_every_shape(name, robot):
         within = loss_of(robot, given["q"])
         assert_same(got, want, within)
         with torsor.backend("numpy"):
-            assert_same(got, np.asarray(BY_NAME[name](robot, **given)), within)
+            assert_same(got, np.asarray(PUBLIC[name](robot, **given)), within)
 
 
 CONTRACTIONS = ("ricci_curvature", "scalar_curvature", "sectional_curvature", "curvature_norm")
@@ -131,12 +131,12 @@ def test_contractions_by_the_kernel_of_the_tensor_give_the_same_numbers(robot, m
     whole = curvature.Curvature.of_tensor
     monkeypatch.setattr(curvature.Curvature, "of_tensor", lambda *parts: used.append(1) or whole(*parts))
     for name in CONTRACTIONS:
-        assert PUBLIC[name].arrays_for(robot) is not None
+        assert about_of(PUBLIC[name]).arrays_for(robot) is not None
         for batch in ((), (3,)):
             given = arguments(name, robot, batch)
-            got = BY_NAME[name](robot, **given)
+            got = PUBLIC[name](robot, **given)
             with torsor.backend("numpy"):
-                assert_same(got, np.asarray(BY_NAME[name](robot, **given)), loss_of(robot, given["q"]))
+                assert_same(got, np.asarray(PUBLIC[name](robot, **given)), loss_of(robot, given["q"]))
     assert len(used) == 2 * len(CONTRACTIONS)
 
 
@@ -145,10 +145,10 @@ def test_which_tensors_of_long_chains_are_compiled():
     arm, nine, twelve = (torsor.robots.chain(n) for n in (7, 9, 12))
     second = ("mass_matrix_second_derivative", "christoffel_symbols_derivative")
     for name in (*second, *CONTRACTIONS, "riemann_curvature"):
-        assert PUBLIC[name].arrays_for(arm) is None
-        assert (PUBLIC[name].arrays_for(nine) is None) == (name not in CONTRACTIONS)
-        assert PUBLIC[name].arrays_for(twelve) is not None
-    assert PUBLIC["christoffel_symbols"].arrays_for(twelve) is None
+        assert about_of(PUBLIC[name]).arrays_for(arm) is None
+        assert (about_of(PUBLIC[name]).arrays_for(nine) is None) == (name not in CONTRACTIONS)
+        assert about_of(PUBLIC[name]).arrays_for(twelve) is not None
+    assert about_of(PUBLIC["christoffel_symbols"]).arrays_for(twelve) is None
 
 
 # How they are called: a tensor, a matrix's worth of numbers, and one number of three arguments
@@ -296,10 +296,10 @@ def test_a_batch_cut_into_slices_is_the_batch(name):
 def test_contractions_of_large_batches_do_not_hold_the_tensor_of_every_state(name):
     robot = torsor.robots.chain(12)
     q = torsor.random_configuration(robot, seed=0, batch=(300,))
-    assert PUBLIC[name].arrays.is_better_for(robot)
-    BY_NAME[name](robot, q[:1])
+    assert about_of(PUBLIC[name]).arrays.is_better_for(robot)
+    PUBLIC[name](robot, q[:1])
     tracemalloc.start()
-    result = BY_NAME[name](robot, q)
+    result = PUBLIC[name](robot, q)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert result.shape[0] == 300
@@ -312,7 +312,7 @@ def test_contractions_of_large_batches_do_not_hold_the_tensor_of_every_state(nam
 
 def test_robot_arms_are_written_out_and_long_chains_are_not():
     for name in RANKS:
-        form = PUBLIC[name].arrays
+        form = about_of(PUBLIC[name]).arrays
         assert not form.is_better_for(torsor.robots.panda())
         assert form.is_better_for(torsor.robots.chain(40))
         # More joints are more work, whatever the function.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 from torsor.functions.varied_in_jax import varied_groups
 
 pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("jax_in_doubles")]
@@ -73,7 +73,7 @@ def test_one_joint_has_no_plane_and_no_curvature(name):
     robot = torsor.robots.pendulum()
 
     def total(inertias):
-        return jnp.sum(BY_NAME[name](robot.with_parameters(inertias=inertias), [0.3]))
+        return jnp.sum(PUBLIC[name](robot.with_parameters(inertias=inertias), [0.3]))
 
     value, slope = jax.value_and_grad(total)(jnp.asarray(robot.parameters.inertias))
     assert value == 0.0 and not np.any(slope)

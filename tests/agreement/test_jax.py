@@ -20,15 +20,13 @@ import pytest
 
 import torsor
 from torsor import Inertia, Joint, Robot, TorsorError, lie
-from torsor.functions import dispatch as compiled
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC, about_of
 from torsor.model._assemble import disassemble, frames_of
 
 pytestmark = pytest.mark.usefixtures("jax_in_doubles")
 
 ROUNDING = 1e-12
 DIFFERENCES = 1e-8
-PUBLIC = {name: BY_NAME[name] for name in compiled.PUBLIC}
 
 
 @cache
@@ -118,12 +116,12 @@ FOR_EVERY_KIND = {
 }  # fmt: skip
 # JAX compiles every operation for every shape, and of tensors for every entry: these come last, after what they share with
 # others, for two joints.
-IN_ORDER = sorted(PUBLIC, key=lambda name: (compiled.PUBLIC[name].arrays is not None, name))
+IN_ORDER = sorted(PUBLIC, key=lambda name: (about_of(PUBLIC[name]).arrays is not None, name))
 
 
 @pytest.mark.parametrize("name", IN_ORDER)
 def test_a_public_function_gives_the_same_in_numpy_and_jax(name, same):
-    tensors = compiled.PUBLIC[name].arrays is not None
+    tensors = about_of(PUBLIC[name]).arrays is not None
     robot = tree() if name in FOR_EVERY_KIND else arm() if tensors else small()
     values = given(PUBLIC[name], arguments(robot))
     got, want = PUBLIC[name](robot, **in_jax(values)), PUBLIC[name](robot, **values)
@@ -244,7 +242,7 @@ def test_what_may_run_by_whole_arrays_is_differentiated_by_the_numbers_of_a_robo
     q, v, a = torsor.random_state(robot, seed=0)
 
     def value(gravity: object) -> object:
-        return getattr(BY_NAME[name](robot.with_parameters(gravity=gravity), q, v, a), part)
+        return getattr(PUBLIC[name](robot.with_parameters(gravity=gravity), q, v, a), part)
 
     gravity = jnp.array(robot.gravity)
     want = central(value, robot.gravity, 1.0)  # linear in gravity

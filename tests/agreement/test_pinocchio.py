@@ -19,7 +19,7 @@ from pinocchio_model import AXES, Twin, over_batch
 
 import torsor
 from torsor import Robot, lie
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 
 ROUNDING = 1e-12
 INVERSE = 1e-11
@@ -133,7 +133,7 @@ def test_jacobians_are_local_world_and_world_aligned(pair, same):
     for (q, _, _), frame in pair.places():
         for kind in AXES:
             want = over_batch(pair.twin.jacobian, q, frame=frame, kind=kind)
-            same(BY_NAME[f"{kind}_jacobian"](pair.robot, q, frame), want, ROUNDING)
+            same(PUBLIC[f"{kind}_jacobian"](pair.robot, q, frame), want, ROUNDING)
             assert np.any(want) != (frame in ("base", "bench"))
 
 
@@ -144,21 +144,21 @@ def test_rates_of_jacobians_are_local_world_and_world_aligned(pair, same):
         terms = size(J, np.abs(J) @ np.abs(v)[..., None])
         for kind in AXES:
             want = over_batch(pair.twin.jacobian_rate, q, v, frame=frame, kind=kind)
-            same(BY_NAME[f"{kind}_jacobian_rate"](pair.robot, q, v, frame), want, ROUNDING, scale=terms)
+            same(PUBLIC[f"{kind}_jacobian_rate"](pair.robot, q, v, frame), want, ROUNDING, scale=terms)
 
 
 def test_frames_move_with_the_same_twists(pair, same):
     for (q, v, _), frame in pair.places():
         for kind in AXES:
             want = over_batch(pair.twin.twist, q, v, frame=frame, kind=kind)
-            same(BY_NAME[f"{kind}_twist"](pair.robot, q, v, frame), want, ROUNDING)
+            same(PUBLIC[f"{kind}_twist"](pair.robot, q, v, frame), want, ROUNDING)
 
 
 def test_frames_accelerate_alike_spatially_and_classically(pair, same):
     for (q, v, a), frame in pair.places():
         for kind in ("body", "space"):
             want = over_batch(pair.twin.acceleration, q, v, a, frame=frame, kind=kind)
-            same(BY_NAME[f"{kind}_acceleration"](pair.robot, q, v, a, frame), want, ROUNDING)
+            same(PUBLIC[f"{kind}_acceleration"](pair.robot, q, v, a, frame), want, ROUNDING)
         want = over_batch(pair.twin.mixed_acceleration, q, v, a, frame=frame)
         same(torsor.kinematics.mixed_acceleration(pair.robot, q, v, a, frame), want, ROUNDING)
 
@@ -235,7 +235,7 @@ def test_forward_dynamics_agrees_by_each_algorithm(pair, same):
     for (q, v, tau), wrenches in pair.pushed():
         want = with_pushes(pair.twin.forward_dynamics, wrenches, q, v, tau)
         for algorithm in algorithms_for(pair.robot):
-            got = BY_NAME[algorithm](pair.robot, q, v, tau, wrenches)
+            got = PUBLIC[algorithm](pair.robot, q, v, tau, wrenches)
             same(got, want, INVERSE)
 
 
@@ -306,7 +306,7 @@ def test_friction_adds_to_pinocchios_torques_and_takes_from_its_drive(seed, widt
     same(torsor.inverse_dynamics(robot, q, v, a), twin.inverse_dynamics(q, v, a) + friction, ROUNDING)
     want = twin.forward_dynamics(q, v, a - friction)
     for algorithm in ALGORITHMS:
-        same(BY_NAME[algorithm](robot, q, v, a), want, INVERSE)
+        same(PUBLIC[algorithm](robot, q, v, a), want, INVERSE)
 
 
 @pytest.mark.parametrize("case", WITHOUT_MIMIC[:12])
@@ -322,7 +322,7 @@ def test_a_moving_base_is_a_free_joint_whose_motion_is_given(case, same):
     wrenches = max(np.abs(force.vector).max() for force in twin.data.f)
     same(torsor.inverse_dynamics(robot, q, v, a, base_motion=(V, A)), tau, ROUNDING, scale=wrenches)
     for algorithm in ALGORITHMS:
-        same(BY_NAME[algorithm](robot, q, v, tau, base_motion=(V, A)), a, INVERSE)
+        same(PUBLIC[algorithm](robot, q, v, tau, base_motion=(V, A)), a, INVERSE)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -18,7 +18,7 @@ import pytest
 from pinocchio_model import AXES, Twin, over_batch
 
 import torsor
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 
 ROUNDING = 1e-12
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
@@ -140,7 +140,7 @@ def largest(*arrays: np.ndarray) -> float:
 @pytest.mark.parametrize("kind", ["body", "space"])
 def test_derivatives_of_twists_agree(kind, pair, same):
     for q, v, _ in pair.states:
-        found = BY_NAME[f"{kind}_twist_derivatives"](pair.robot, q, v, pair.frame)
+        found = PUBLIC[f"{kind}_twist_derivatives"](pair.robot, q, v, pair.frame)
         want = pair.twin.twist(q, v, pair.frame, kind)
         for got, expected in zip(found, want, strict=True):
             same(got, expected, ROUNDING, scale=largest(*want))
@@ -158,7 +158,7 @@ def test_derivatives_of_mixed_twists_agree(pair, same):
 
 def check_accelerations(pair, same, kind):
     for q, v, a in pair.states:
-        found = BY_NAME[f"{kind}_acceleration_derivatives"](pair.robot, q, v, a, pair.frame)
+        found = PUBLIC[f"{kind}_acceleration_derivatives"](pair.robot, q, v, a, pair.frame)
         want = pair.twin.acceleration(q, v, a, pair.frame, kind)
         for got, expected in zip(found, want, strict=True):
             same(got, expected, ROUNDING, scale=largest(*want))
@@ -191,7 +191,7 @@ def test_derivatives_of_angular_acceleration_agree(plain_pair, same):
 
 def check_hessians(pair, same, kind):
     q = pair.states[0][0]
-    H = BY_NAME[f"{kind}_jacobian_derivative"](pair.robot, q, pair.frame)
+    H = PUBLIC[f"{kind}_jacobian_derivative"](pair.robot, q, pair.frame)
     same(H, pair.twin.hessian(q, pair.frame, kind), ROUNDING)
 
 

@@ -24,8 +24,8 @@ from torsor import Robot
 from torsor.border.arrays import prepare
 from torsor.compiler.print.numpy import build
 from torsor.functions.batched_arrays import Room
-from torsor.functions.describe import request_of
-from torsor.functions.dispatch import BY_NAME, PUBLIC, Public
+from torsor.functions.describe import Public, request_of
+from torsor.functions.dispatch import PUBLIC, about_of
 
 SIZES = {
     "arm of hinges, slides and screws": torsor.robots.random_tree(
@@ -52,7 +52,7 @@ def ways(about: Public, robot: Robot) -> dict[str, Way]:
     if about.graph is not None and robot.nv <= GRAPH_SIZE:
         found["program differentiated"] = partial(differentiated, about, robot)
     if about.same_as is not None:
-        found[about.same_as] = partial(BY_NAME[about.same_as], robot)
+        found[about.same_as] = partial(PUBLIC[about.same_as], robot)
     return found
 
 
@@ -75,7 +75,7 @@ def differentiated(about: Public, robot: Robot, **given: Any) -> tuple[np.ndarra
 def ways_for(name: str, robot: Robot) -> dict[str, Way]:
     """The ways to a public function's numbers for a robot; none if it refuses the robot."""
     try:
-        return ways(PUBLIC[name], robot)
+        return ways(about_of(PUBLIC[name]), robot)
     except torsor.ModelError:
         return {}
 
@@ -107,7 +107,8 @@ def test_whatever_has_a_rival_is_compared():
     compared: dict[str, set[str]] = {}
     for name, robot in CASES:
         compared.setdefault(name, set()).update(ways_for(name, SIZES[robot]))
-    for name, about in PUBLIC.items():
+    for name, function in PUBLIC.items():
+        about = about_of(function)
         expected = {"whole arrays"} if about.arrays else set()
         expected |= {"program differentiated"} if about.graph else set()
         expected |= {about.same_as} if about.same_as else set()

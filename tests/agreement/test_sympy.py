@@ -9,7 +9,7 @@ import torsor
 from torsor.compiler.graph import Op
 from torsor.compiler.print import numpy as emit_numpy
 from torsor.compiler.print.sympy import _number
-from torsor.functions.dispatch import BY_NAME, PUBLIC
+from torsor.functions.dispatch import PUBLIC
 
 sympy = pytest.importorskip("sympy")
 
@@ -44,7 +44,7 @@ def test_every_function_with_a_guarded_pivot_has_the_kernels_numbers():
     tried = []
     for name in PUBLIC:
         try:
-            kernel = torsor.compile(BY_NAME[name], PLANAR)
+            kernel = torsor.compile(PUBLIC[name], PLANAR)
         except torsor.TorsorError:  # a frame or a task is to be named
             continue
         if has_nan(kernel.program):
@@ -62,7 +62,7 @@ def test_every_function_with_a_guarded_pivot_has_the_kernels_numbers():
     ],
 )
 def test_other_small_robots_have_the_kernels_numbers_and_no_branches(robot, name):
-    kernel = torsor.compile(BY_NAME[name], robot)
+    kernel = torsor.compile(PUBLIC[name], robot)
     assert has_nan(kernel.program)
     assert_same_numbers(kernel)
     assert not any(entry.has(sympy.Piecewise) for x in kernel.to_sympy().values() for entry in sympy.flatten(x))
@@ -76,7 +76,7 @@ def test_the_inverse_of_the_mass_matrix_is_its_inverse():
 
 @pytest.mark.parametrize("name", ["forward_dynamics", "inverse_mass_matrix"])
 def test_latex_is_written_too(name):
-    (text,) = torsor.compile(BY_NAME[name], PLANAR).to_latex().values()
+    (text,) = torsor.compile(PUBLIC[name], PLANAR).to_latex().values()
     assert "\\cos" in text and "nan" not in text.lower() and "cases" not in text
 
 
@@ -102,7 +102,7 @@ def closed_form(a, b, c):
 
 
 def curvatures(robot):
-    found = {name: torsor.compile(BY_NAME[name], robot).to_sympy() for name in CURVATURES}
+    found = {name: torsor.compile(PUBLIC[name], robot).to_sympy() for name in CURVATURES}
     R, K = found["riemann_curvature"]["R"], found["sectional_curvature"]["K"]
     u, w = ([sympy.Symbol(f"{letter}_{k}", real=True) for k in (0, 1)] for letter in "uw")
     plane = dict(zip([*u, *w], (2, 1, -1, 3), strict=True))  # two joints have one plane, whatever spans it

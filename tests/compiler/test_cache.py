@@ -1,9 +1,11 @@
 """The cache of machine code on disk: what does not verify is never run, what others can write is never trusted."""
 
+import inspect
 import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -153,12 +155,29 @@ def test_two_processes_may_fill_it_at_once(place):
 
 def test_other_code_makes_other_kernels(place, monkeypatch):
     """A kernel on disk is keyed by the library's own source, so that an update never runs old code."""
-    from torsor.functions import dispatch as compiled
+    from torsor.compiler.run.code_store import CodeStore
+    from torsor.functions import describe, dispatch
 
-    arm = torsor.robots.pendulum()
+    def files_after_a_call():
+        monkeypatch.setattr(dispatch, "KERNELS", CodeStore(2**20))  # nothing is in memory
+        torsor.potential_energy(torsor.robots.pendulum(), [0.1])
+        return cache.size()[0]
+
     with torsor.backend("compiled"):
-        torsor.potential_energy(arm, [0.1])
-        files = cache.size()[0]
-        monkeypatch.setattr(compiled, "sources", lambda: "another version")
-        torsor.potential_energy(arm.with_gravity((0, -9.8, 0)), [0.1])
-    assert cache.size()[0] > files
+        files = files_after_a_call()
+        assert files_after_a_call() == files
+        monkeypatch.setattr(describe, "sources", lambda: "another version")
+        assert files_after_a_call() > files
+
+
+def test_the_code_that_kernels_are_keyed_by_is_all_of_it():
+    """The algorithms, what they are written with, and the compiler; not only the modules beside the one that reads them."""
+    from torsor.arrays import primitives
+    from torsor.compiler import simplify
+    from torsor.functions.describe import source_files
+    from torsor.functions.dispatch import about_of
+    from torsor.lie import unchecked
+
+    found = set(source_files())
+    for part in (primitives, simplify, unchecked, about_of(torsor.inverse_dynamics).algorithm):
+        assert Path(inspect.getfile(part)) in found

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler.run import fast_entry as front_door
-from torsor.functions.dispatch import BY_NAME
+from torsor.compiler.run import fast_entry
+from torsor.functions.dispatch import PUBLIC
 
 pytestmark = pytest.mark.compiled
 ARMS = [torsor.robots.ur5(), torsor.robots.puma560(), torsor.robots.ur5().with_gravity((0, 0, 0))]
@@ -23,19 +23,19 @@ def state(arm, k=0):
 
 
 def test_the_door_is_open_on_this_python():
-    assert front_door.why_shut() is None
+    assert fast_entry.why_unused() is None
 
 
 @pytest.mark.parametrize(
     "name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "kinetic_energy", "body_jacobian"]
 )
 def test_one_state_has_the_bits_of_a_batch(name):
-    arm, function = ARMS[0], BY_NAME[name]
+    arm, function = ARMS[0], PUBLIC[name]
     q, v, a = state(arm)
     given = {"mass_matrix": (q,), "kinetic_energy": (q, v), "body_jacobian": (q, "tool0")}.get(name, (q, v, a))
     batch = [np.stack([x] * 5) if isinstance(x, np.ndarray) else x for x in given]
     expected = function(arm, *batch)[2]
-    for _ in range(3):  # general path, then the door
+    for _ in range(3):  # general path, then the fast entry
         result = function(arm, *given)
         np.testing.assert_array_equal(result, expected)
         assert result.shape == expected.shape
@@ -136,14 +136,14 @@ def test_the_numpy_backend_is_not_bypassed():
     q, v, a = state(arm)
     torsor.inverse_dynamics(arm, q, v, a)
     with torsor.backend("numpy"):
-        door = torsor.inverse_dynamics.__self__
+        entry = torsor.inverse_dynamics.__self__
         seen = []
-        general, door.general = door.general, lambda *args, **kwargs: seen.append(args) or general(*args, **kwargs)
+        general, entry.general = entry.general, lambda *args, **kwargs: seen.append(args) or general(*args, **kwargs)
         try:
             torsor.inverse_dynamics(arm, q, v, a)
             torsor.inverse_dynamics(arm, q, v, a)
         finally:
-            door.general = general
+            entry.general = general
     assert len(seen) == 2
     with pytest.raises(torsor.TorsorError, match=r"unknown backend 'cuda'\. Backends: compiled, numpy"):
         torsor.backend("cuda").__enter__()
@@ -161,7 +161,7 @@ def test_several_results_come_as_their_named_tuple():
     batch = torsor.inverse_dynamics_derivatives(arm, *(np.stack([x] * 3) for x in (q, v, a)))
     kind = type(batch)
     assert kind._fields == ("q", "v", "a")
-    torsor.inverse_dynamics_derivatives(arm, q, v, a)  # opens the door
+    torsor.inverse_dynamics_derivatives(arm, q, v, a)  # is remembered
     gc.collect()
     before = sys.getrefcount(kind)
     for _ in range(100):
@@ -214,10 +214,10 @@ def general(function, *args):
 @pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "kinetic_energy", "body_jacobian"])
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 17, 100])
 def test_a_small_batch_goes_through_the_door_too(name, count):
-    arm, function = ARMS[0], BY_NAME[name]
+    arm, function = ARMS[0], PUBLIC[name]
     q, v, a = torsor.random_state(arm, seed=1, batch=(count,))
     given = {"mass_matrix": (q,), "kinetic_energy": (q, v), "body_jacobian": (q, "tool0")}.get(name, (q, v, a))
-    function(arm, *given)  # opens the door
+    function(arm, *given)  # is remembered
     result, expected = function(arm, *given), general(function, arm, *given)
     np.testing.assert_array_equal(result, expected)
     assert result.shape == expected.shape

@@ -48,14 +48,14 @@ def filled(shape, values):
 
 
 @contextlib.contextmanager
-def forwarded(door):
-    """The calls that do not go through the door."""
-    seen, general = [], door.general
-    door.general = lambda *args, **named: seen.append(args) or general(*args, **named)
+def forwarded(entry):
+    """The calls that take the general path."""
+    seen, general = [], entry.general
+    entry.general = lambda *args, **named: seen.append(args) or general(*args, **named)
     try:
         yield seen
     finally:
-        door.general = general
+        entry.general = general
 
 
 def parts(result):
@@ -66,7 +66,7 @@ def parts(result):
 def kernels():
     made = [mixing(*ports) for ports in PORTS]
     for kernel in made:
-        kernel(*(np.ones((5, *shape)) for shape in kernel.inputs.values()))  # opens the door
+        kernel(*(np.ones((5, *shape)) for shape in kernel.inputs.values()))  # is remembered
     return made
 
 
@@ -75,7 +75,7 @@ def kernels():
 def test_ports_of_any_shape_go_through_the_door(kernels, which, batch):
     kernel, rng = kernels[which], np.random.default_rng(0)
     given = [rng.normal(size=(*batch, *shape)) for shape in kernel.inputs.values()]
-    with forwarded(kernel._door) as seen:
+    with forwarded(kernel._entry) as seen:
         found = parts(kernel._fast(*given))
     assert not seen
     for x, y, shape in zip(found, parts(kernel._general(*given)), kernel.outputs.values(), strict=True):
@@ -90,7 +90,7 @@ def test_a_single_number_is_a_float_an_int_or_an_array(kernels, kind):
     kernel, rng = kernels[1], np.random.default_rng(0)
     for batch in ((), (6,)):
         vector, matrix, number = rng.normal(size=(*batch, 3)), rng.normal(size=(*batch, 2, 2)), kind(-7.0)
-        with forwarded(kernel._door) as seen:
+        with forwarded(kernel._entry) as seen:
             found = kernel(vector, number, matrix), kernel(x0=vector, x2=matrix, x1=number)
         assert not seen
         expected = kernel._general(vector, np.full(batch, -7.0), matrix)
@@ -108,7 +108,7 @@ def test_one_of_something_serves_all_states_of_a_batch(kernels):
         (pose[:1], vector, 0.5),
         (pose[0], vector[:1], np.ones(9)),
     ):
-        with forwarded(kernel._door) as seen:
+        with forwarded(kernel._entry) as seen:
             found = kernel(*given)
         assert not seen
         np.testing.assert_array_equal(found, kernel._general(*given))
@@ -178,7 +178,7 @@ def test_any_call_at_all_has_the_outcome_of_the_general_path(kernels):
             odd = rng.random() < oddness
             given.append(number(rng) if odd and not x.ndim else unusual(rng, x) if odd else x)
         given = given[:-1] if rng.random() < 0.02 else [*given, 1.0] if rng.random() < 0.02 else given
-        with forwarded(kernel._door) as seen:
+        with forwarded(kernel._entry) as seen:
             found = outcome(kernel._fast, given)
         assert found == outcome(kernel._general, given)
         direct, errors = direct + (not seen), errors + isinstance(found, tuple)
@@ -191,7 +191,7 @@ def test_numbers_and_matrices_are_not_leaked(kernels):
     given = [np.ones((4, 4)), np.ones(7), 12345.678]
     whole = [np.ones((4, 4)), np.ones(7), 10**12]
     before = [sys.getrefcount(x) for x in (*given, *whole)]
-    with forwarded(kernel._door) as seen:
+    with forwarded(kernel._entry) as seen:
         for _ in range(1000):
             result = kernel(*given)
             kernel(*whole)
@@ -217,11 +217,11 @@ def calls_of(arm):
 @pytest.mark.parametrize("name", list(calls_of(ARM)))
 def test_public_functions_with_matrices_and_numbers_go_through_the_door(name):
     function, args = calls_of(ARM)[name]
-    door = function.__self__
+    entry = function.__self__
     first = function(*args)
     many = [np.stack([x] * 6) if isinstance(x, np.ndarray) else x for x in args]
     function(*many)
-    with forwarded(door) as seen:
+    with forwarded(entry) as seen:
         np.testing.assert_array_equal(function(*args), first)
         np.testing.assert_array_equal(function(*many), np.stack([first] * 6))
     assert not seen

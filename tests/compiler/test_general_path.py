@@ -1,4 +1,4 @@
-"""Where the fast entry cannot be trusted it stays shut, says why, and every call is answered by the general path."""
+"""Where the fast entry cannot be trusted it is not used, says why, and every call is answered by the general path."""
 
 import sys
 from types import SimpleNamespace
@@ -8,7 +8,7 @@ import pytest
 
 import torsor
 from torsor.cli.main import main
-from torsor.compiler.run import fast_entry as front_door
+from torsor.compiler.run import fast_entry
 
 pytestmark = pytest.mark.compiled
 
@@ -35,8 +35,8 @@ STRANGERS = {
 
 
 def forget():
-    front_door.why_shut.cache_clear()
-    front_door._generated.cache_clear()
+    fast_entry.why_unused.cache_clear()
+    fast_entry._generated.cache_clear()
 
 
 @pytest.fixture(params=STRANGERS)
@@ -44,11 +44,11 @@ def reason(request, monkeypatch):
     with monkeypatch.context() as patched:
         changes, why = STRANGERS[request.param]
         for name, value in changes.items():
-            patched.setattr(front_door, name, value)
+            patched.setattr(fast_entry, name, value)
         forget()
         yield why
     forget()
-    assert front_door.why_shut() is None
+    assert fast_entry.why_unused() is None
 
 
 def test_where_the_fast_entry_is_not_trusted_the_general_path_answers(reason, monkeypatch, capsys):
@@ -57,16 +57,16 @@ def test_where_the_fast_entry_is_not_trusted_the_general_path_answers(reason, mo
     with torsor.backend("numpy"):
         expected = [torsor.inverse_dynamics(arm, q, v, a), *torsor.inverse_dynamics_derivatives(arm, q, v, a)]
     kernel = torsor.compile(torsor.inverse_dynamics, arm)
-    doors = [torsor.inverse_dynamics.__self__, torsor.inverse_dynamics_derivatives.__self__]
-    calls, before = [], [list(door.openings) for door in doors]
-    for door in doors:
-        monkeypatch.setattr(door, "general", lambda *args, old=door.general: calls.append(args) or old(*args))
+    entries = [torsor.inverse_dynamics.__self__, torsor.inverse_dynamics_derivatives.__self__]
+    calls, before = [], [list(entry.remembered) for entry in entries]
+    for entry in entries:
+        monkeypatch.setattr(entry, "general", lambda *args, old=entry.general: calls.append(args) or old(*args))
     for _ in range(3):
         found = [torsor.inverse_dynamics(arm, q, v, a), *torsor.inverse_dynamics_derivatives(arm, q, v, a)]
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(kernel(q, v, a), found[0])
     assert len(calls) == 6
-    assert [door.openings for door in doors] == before
+    assert [entry.remembered for entry in entries] == before
     assert main(["doctor"]) == 0
-    assert f"fast entry  shut: {reason}\n" in capsys.readouterr().out
+    assert f"fast entry  not used: {reason}\n" in capsys.readouterr().out

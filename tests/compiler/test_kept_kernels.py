@@ -11,6 +11,7 @@ import pytest
 import torsor
 from torsor.compiler.run.code_store import OVERHEAD, CodeStore
 from torsor.functions import dispatch as compiled
+from torsor.functions.describe import Public
 
 pytestmark = pytest.mark.compiled
 
@@ -23,9 +24,9 @@ def fresh(gravity=(0.0, -9.81, 0.0)):
 @pytest.fixture
 def general_calls(monkeypatch):
     """The calls of inverse dynamics that took the general path."""
-    seen, door = [], torsor.inverse_dynamics.__self__
-    general = door.general
-    monkeypatch.setattr(door, "general", lambda *args, **kwargs: seen.append(args) or general(*args, **kwargs))
+    seen, entry = [], torsor.inverse_dynamics.__self__
+    general = entry.general
+    monkeypatch.setattr(entry, "general", lambda *args, **kwargs: seen.append(args) or general(*args, **kwargs))
     return seen
 
 
@@ -100,8 +101,8 @@ def test_kernels_and_scans_obey_the_backend():
         assert not loop._natives
     np.testing.assert_allclose(kernel(x, x, x), in_numpy[0], rtol=1e-14)
     np.testing.assert_array_equal(loop(steps=3, x=x)["x"], in_numpy[1])
-    general, seen = kernel._door.general, []
-    kernel._door.general = lambda *args: seen.append(args) or general(*args)
+    general, seen = kernel._entry.general, []
+    kernel._entry.general = lambda *args: seen.append(args) or general(*args)
     kernel(x, x, x)
     assert not seen
     with torsor.backend("numpy"):
@@ -161,7 +162,7 @@ def test_an_equal_robot_finds_the_kernel_of_one_that_is_gone(monkeypatch):
     x = np.ones(2)
     want = torsor.inverse_dynamics(fresh((0.0, -7.0, 0.0)), x, x, x)
     gc.collect()
-    monkeypatch.setattr(compiled, "_build", None)
+    monkeypatch.setattr(Public, "codes", None)
     np.testing.assert_array_equal(torsor.inverse_dynamics(fresh((0.0, -7.0, 0.0)), x, x, x), want)
 
 
@@ -217,8 +218,8 @@ def test_kernels_of_all_functions_share_one_bound(monkeypatch):
 
 
 def test_a_program_is_traced_once_for_one_state_and_for_many(monkeypatch):
-    traced, real = [], compiled._shortest
-    monkeypatch.setattr(compiled, "_shortest", lambda *args: traced.append(args) or real(*args))
+    traced, real = [], Public.shortest
+    monkeypatch.setattr(Public, "shortest", lambda *args: traced.append(args) or real(*args))
     robot, x = fresh((0.0, -4.0, 1.0)), np.ones(2)
     torsor.inverse_dynamics(robot, x, x, x)
     torsor.inverse_dynamics(robot, *np.ones((3, 5, 2)))

@@ -19,7 +19,7 @@ def test_doctor_says_what_is_here(capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert f"torsor      {torsor.__version__}" in out
-    for word in ("processor", "vectors of", "fast entry  open", "kernels,", "jax", "sympy"):
+    for word in ("processor", "vectors of", "fast entry  in use", "kernels,", "jax", "sympy"):
         assert word in out
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.functions.dispatch import BY_NAME, PUBLIC
+from torsor.functions.dispatch import PUBLIC, about_of
 
-FUNCTIONS = {name: BY_NAME[name] for name in PUBLIC}
+FUNCTIONS = PUBLIC
 TREE = torsor.robots.random_tree(6, seed=5, armature=True, friction=True, fixed=True)
 ROBOTS = {"tree": TREE, "pendulum": torsor.robots.pendulum().rename({"tip": "tool"})}
 TASK = torsor.position_task("tool", "vx")
@@ -32,7 +32,7 @@ def expected_shapes(robot, name, batch):
     sizes |= {"n_inertial_parameters": 10 * robot.n, "n_joint_parameters": 3 * robot.nv}
     return [
         (*batch, *(int(axis) if axis.isdigit() else sizes[axis] for axis in axes))
-        for axes in PUBLIC[name].outputs.axes(PUBLIC[name].algorithm)
+        for axes in about_of(PUBLIC[name]).outputs.axes(about_of(PUBLIC[name]).algorithm)
     ]
 
 

@@ -45,7 +45,7 @@ from property_strategies import (
 )
 
 import torsor
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 
 BODY_FREEDOMS = {
     "planar": [2, 3, 4],
@@ -450,7 +450,7 @@ def test_one_joint_with_one_coordinate_has_no_derivative(kind, axis, seed, batch
     robot = torsor.assemble([torsor.Joint(name="only", kind=kind, axis=axis, pitch=pitch, inertia=body)])
     q, v, _ = torsor.random_state(robot, seed=seed, batch=batch)
     for function, rank in TENSORS.items():
-        assert_close(BY_NAME[function](robot, q), np.zeros((*batch, *(1,) * rank)), 0.0)
+        assert_close(PUBLIC[function](robot, q), np.zeros((*batch, *(1,) * rank)), 0.0)
     assert_close(torsor.geometry.geodesic_acceleration(robot, q, v), np.zeros_like(v), 1e-15, scale=largest(v) ** 2)
 
 
@@ -465,8 +465,8 @@ def test_where_the_robot_stands_and_how_it_is_pulled_change_nothing(case, T, gra
     moved = robot.with_parameters(poses=places).with_gravity(gravity)
     loss, scale = loss_of(robot, q), size_of(case)
     for name in TENSORS:
-        tensor = BY_NAME[name](robot, q)
-        assert_close(BY_NAME[name](moved, q), tensor, loss[name], scale=scale)
+        tensor = PUBLIC[name](robot, q)
+        assert_close(PUBLIC[name](moved, q), tensor, loss[name], scale=scale)
     a = torsor.geometry.geodesic_acceleration(robot, q, v)
     assert_close(torsor.geometry.geodesic_acceleration(moved, q, v), a, loss["acceleration"])
 
@@ -479,8 +479,8 @@ def test_heavier_links_scale_the_symbols_and_leave_geodesics_as_they_are(case, f
     heavy = robot.with_parameters(inertias=factor * p.inertias, armature=factor * p.armature)
     loss, scale = loss_of(robot, q), size_of(case)
     for name in TENSORS:
-        tensor = BY_NAME[name](heavy, q) / (factor if name in LOWERED else 1.0)
-        assert_close(tensor, BY_NAME[name](robot, q), loss[name], scale=scale)
+        tensor = PUBLIC[name](heavy, q) / (factor if name in LOWERED else 1.0)
+        assert_close(tensor, PUBLIC[name](robot, q), loss[name], scale=scale)
     a = torsor.geometry.geodesic_acceleration(robot, q, v)
     assert_close(torsor.geometry.geodesic_acceleration(heavy, q, v), a, loss["acceleration"])
 
@@ -506,8 +506,8 @@ def test_another_order_of_joints_permutes_the_tensors(case):
     other, in_q, in_v = robot.reorder(names), indices(robot, names, "q"), indices(robot, names, "v")
     loss, scale = loss_of(robot, q), size_of(case)
     for name, rank in TENSORS.items():
-        tensor = block(BY_NAME[name](robot, q), in_v, rank)
-        assert_close(BY_NAME[name](other, q[..., in_q]), tensor, loss[name], scale=scale)
+        tensor = block(PUBLIC[name](robot, q), in_v, rank)
+        assert_close(PUBLIC[name](other, q[..., in_q]), tensor, loss[name], scale=scale)
     a = torsor.geometry.geodesic_acceleration(robot, q, v)[..., in_v]
     assert_close(torsor.geometry.geodesic_acceleration(other, q[..., in_q], v[..., in_v]), a, loss["acceleration"])
 
@@ -524,8 +524,8 @@ def test_a_locked_robot_has_the_symbols_of_the_joints_left(case):
     locked = robot.lock({name: q[robot.q_slice(name)] for name in held})
     in_q, in_v, scale = indices(robot, kept, "q"), indices(robot, kept, "v"), size_of(case)
     for name, rank in LOWERED.items():
-        tensor = block(BY_NAME[name](robot, q), in_v, rank)
-        assert_close(BY_NAME[name](locked, q[in_q]), tensor, 1e-12, scale=scale)
+        tensor = block(PUBLIC[name](robot, q), in_v, rank)
+        assert_close(PUBLIC[name](locked, q[in_q]), tensor, 1e-12, scale=scale)
 
 
 @given(cases(robots(mimic=True, least=3, most=4)))
@@ -543,8 +543,8 @@ def test_symbols_of_coupled_joints_are_a_projection_of_those_of_free_ones(case):
     scale = max(1.0, largest(K)) ** 4 * largest(torsor.mass_matrix(free, q_all)) * robot.n
     three, four = "...abc,ai,bj,ck->...ijk", "...abcd,ai,bj,ck,dl->...ijkl"
     for name, rank in LOWERED.items():
-        tensor = np.einsum(three if rank == 3 else four, BY_NAME[name](free, q_all), *[K] * rank, optimize=True)
-        assert_close(BY_NAME[name](robot, q), tensor, 1e-12, scale=scale)
+        tensor = np.einsum(three if rank == 3 else four, PUBLIC[name](free, q_all), *[K] * rank, optimize=True)
+        assert_close(PUBLIC[name](robot, q), tensor, 1e-12, scale=scale)
 
 
 @given(cases(batches=((),)), st.integers(-160_000, 160_000))
@@ -565,10 +565,10 @@ def test_a_batch_of_states_gives_what_each_state_gives_alone(case):
     robot, q, v, a, _ = case
     loss, scale = loss_of(robot, q), size_of(case)
     for name, rank in TENSORS.items():
-        result = BY_NAME[name](robot, q)
+        result = PUBLIC[name](robot, q)
         assert result.shape == (*case.batch, *(robot.nv,) * rank)
         for index in np.ndindex(case.batch):
-            assert_close(result[index], BY_NAME[name](robot, q[index]), loss[name], scale=scale)
+            assert_close(result[index], PUBLIC[name](robot, q[index]), loss[name], scale=scale)
     assert torsor.geometry.geodesic_acceleration(robot, q, v).shape == v.shape
     assert torsor.geometry.covariant_derivative(robot, q, v, a, v - a).shape == v.shape
     # one vector for all states is a batch of the same vector
@@ -609,6 +609,6 @@ def test_where_the_mass_matrix_is_singular_symbols_exist_and_raised_ones_do_not(
 @given(cases(st.one_of(robots(most=4), lumped_robots()), batches=((3,),)))
 def test_a_nan_in_one_state_stays_there(name, case):
     robot, q, _, _, rng = case
-    clean, spoilt = BY_NAME[name](robot, q), q.copy()
+    clean, spoilt = PUBLIC[name](robot, q), q.copy()
     spoilt[1, rng.integers(robot.nq)] = np.nan
-    assert_close(BY_NAME[name](robot, spoilt)[[0, 2]], clean[[0, 2]])
+    assert_close(PUBLIC[name](robot, spoilt)[[0, 2]], clean[[0, 2]])

@@ -33,7 +33,7 @@ from test_christoffel import at_corners, block, brackets, derivatives, indices
 
 import torsor
 from torsor import lie
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 from torsor.geometry import left_invariant
 
 # Four free joints are 24 velocities and a tensor of 330 thousand entries: enough.
@@ -276,7 +276,7 @@ def test_one_coordinate_has_no_curvature(kind, body, seed, batch):
     robot = torsor.assemble([torsor.Joint(name="only", kind=kind, axis=(1, 2, 2), pitch=pitch, inertia=body)])
     q, v, _ = torsor.random_state(robot, seed=seed, batch=batch)
     for name, rank in BY_Q.items():
-        assert_close(BY_NAME[name](robot, q), np.zeros((*batch, *(1,) * rank)), 0.0)
+        assert_close(PUBLIC[name](robot, q), np.zeros((*batch, *(1,) * rank)), 0.0)
     assert np.isnan(torsor.geometry.sectional_curvature(robot, q, v, v)).all()  # one velocity spans no plane
 
 
@@ -299,7 +299,7 @@ def test_two_coordinates_have_one_curvature(case):
 def test_sliding_joints_alone_have_no_curvature(case):
     robot, q, _, _, _ = case
     for name, rank in BY_Q.items():
-        assert_close(BY_NAME[name](robot, q), np.zeros((*case.batch, *(robot.nv,) * rank)), 0.0)
+        assert_close(PUBLIC[name](robot, q), np.zeros((*case.batch, *(robot.nv,) * rank)), 0.0)
 
 
 @pytest.mark.parametrize("kind", GROUPS)
@@ -318,7 +318,7 @@ def test_a_body_has_the_curvature_of_its_group_with_its_inertia_as_metric(kind, 
     for name, rank in BY_Q.items():
         if name != "curvature_norm":
             expected = np.broadcast_to(getattr(left_invariant, name)(metric, group), (*batch, *(robot.nv,) * rank))
-            assert_close(BY_NAME[name](robot, q), expected, terms.loss, scale=terms.of(rank))
+            assert_close(PUBLIC[name](robot, q), expected, terms.loss, scale=terms.of(rank))
     K = left_invariant.sectional_curvature(metric, v, w, group)
     scale = terms_of(robot, q).of_plane(v, w)
     assert_close(torsor.geometry.sectional_curvature(robot, q, v, w), K, terms.loss, scale=scale)
@@ -347,9 +347,9 @@ def test_moved_link_frames_and_gravity_change_nothing(case):
     robot, q, _, _, rng = case
     moved, terms = with_moved_links(robot, rng).with_gravity(rng.normal(size=3)), terms_of(robot, q)
     for name, rank in BY_Q.items():
-        tensor = BY_NAME[name](robot, q)
+        tensor = PUBLIC[name](robot, q)
         # Frames a few metres away add their squared distance to inertias of 0.1 m: two digits.
-        assert_close(BY_NAME[name](moved, q), tensor, 100 * terms.loss, scale=terms.of(rank))
+        assert_close(PUBLIC[name](moved, q), tensor, 100 * terms.loss, scale=terms.of(rank))
 
 
 @given(any_states, sized(-3, 3))
@@ -360,8 +360,8 @@ def test_heavier_links_bend_less(case, factor):
     p, terms = robot.parameters, terms_of(robot, q)
     heavy = robot.with_parameters(inertias=factor * p.inertias, armature=factor * p.armature)
     for name, rank in BY_Q.items():
-        scaled = BY_NAME[name](heavy, q) / factor ** (rank / 2 - 1)
-        assert_close(scaled, BY_NAME[name](robot, q), terms.loss, scale=terms.of(rank))
+        scaled = PUBLIC[name](heavy, q) / factor ** (rank / 2 - 1)
+        assert_close(scaled, PUBLIC[name](robot, q), terms.loss, scale=terms.of(rank))
 
 
 @given(any_states)
@@ -371,8 +371,8 @@ def test_another_order_of_joints_permutes_the_tensors(case):
     names, terms = [str(name) for name in rng.permutation(robot.coordinates)], terms_of(robot, q)
     other, in_q, in_v = robot.reorder(names), indices(robot, names, "q"), indices(robot, names, "v")
     for name, rank in BY_Q.items():
-        tensor = block(BY_NAME[name](robot, q), in_v, rank)
-        assert_close(BY_NAME[name](other, q[..., in_q]), tensor, terms.loss, scale=terms.of(rank))
+        tensor = block(PUBLIC[name](robot, q), in_v, rank)
+        assert_close(PUBLIC[name](other, q[..., in_q]), tensor, terms.loss, scale=terms.of(rank))
 
 
 def with_drivers(robot: torsor.Robot, ratios: np.ndarray, offsets: np.ndarray) -> torsor.Robot:
@@ -402,7 +402,7 @@ def test_other_units_of_the_coordinates_leave_curvature_as_it_is(case):
     Ricci = torsor.geometry.ricci_curvature(driven, x) / np.outer(ratios, ratios)
     assert_close(Ricci, torsor.geometry.ricci_curvature(robot, q), loss, scale=terms.of(2))
     for name in ("scalar_curvature", "curvature_norm"):
-        assert_close(BY_NAME[name](driven, x), BY_NAME[name](robot, q), loss, scale=terms.of(0))
+        assert_close(PUBLIC[name](driven, x), PUBLIC[name](robot, q), loss, scale=terms.of(0))
     K = torsor.geometry.sectional_curvature(driven, x, u / ratios, w / ratios)
     assert_close(K, torsor.geometry.sectional_curvature(robot, q, u, w), loss, scale=terms.of_plane(u, w))
 
@@ -480,7 +480,7 @@ def test_body_velocities_and_coordinates_describe_one_curvature(twin, seed):
     Ricci = K.T @ torsor.geometry.ricci_curvature(robot, q) @ K
     assert_close(torsor.geometry.ricci_curvature(split, x), Ricci, terms.loss, scale=terms.of(2))
     for name in ("scalar_curvature", "curvature_norm"):
-        assert_close(BY_NAME[name](split, x), BY_NAME[name](robot, q), terms.loss, scale=terms.of(0))
+        assert_close(PUBLIC[name](split, x), PUBLIC[name](robot, q), terms.loss, scale=terms.of(0))
     u, w = np.random.default_rng(seed).normal(size=(2, split.nv))
     curvature = torsor.geometry.sectional_curvature(robot, q, K @ u, K @ w)
     assert_close(torsor.geometry.sectional_curvature(split, x, u, w), curvature, terms.loss, scale=terms.of_plane(u, w))
@@ -510,7 +510,7 @@ def test_a_batch_of_states_gives_what_each_state_gives_alone(case):
     assume(robot.nv > 1)
     terms = terms_of(robot, q)
     for name, rank in BY_Q.items():
-        f = BY_NAME[name]
+        f = PUBLIC[name]
         result = f(robot, q)
         assert result.shape == (*case.batch, *(robot.nv,) * rank)
         for index in np.ndindex(case.batch):
@@ -531,10 +531,10 @@ def test_where_the_mass_matrix_is_singular_there_is_no_curvature_and_elsewhere_t
     # Lengths whose squares are exact: else rounding may leave det M a little above zero, and an inverse of 1e14.
     robot = torsor.robots.planar_chain([l1, l2], [0.0, 1.0])
     q, plane = np.array([[q1, 0.0], [q1, 1.0], [q1, 0.0]]), ([1.0, 0.0], [0.0, 1.0])
-    results = {name: BY_NAME[name](robot, q) for name in BY_Q}
+    results = {name: PUBLIC[name](robot, q) for name in BY_Q}
     results["sectional_curvature"] = torsor.geometry.sectional_curvature(robot, q, *plane)
     for name, result in results.items():
-        alone = BY_NAME[name](robot, q[1], *(plane if name == "sectional_curvature" else ()))
+        alone = PUBLIC[name](robot, q[1], *(plane if name == "sectional_curvature" else ()))
         assert np.isnan(result[[0, 2]]).reshape(2, -1).any(-1).all()
         assert_close(result[1], alone, 0.0)
         # One point in a plane: the coordinates are those of ℝ², which is flat. Here cond M is 1e4 at most.
@@ -553,9 +553,9 @@ def test_a_joint_that_moves_nothing_is_refused_by_name(seed):
     needing |= {"sectional_curvature": (u, w), "geodesic_acceleration": (u,), "covariant_derivative": (u, w, w)}
     for name, vectors in needing.items():
         with pytest.raises(torsor.ModelError, match=rf"'{robot.joints[-1]}' moves no inertia"):
-            BY_NAME[name](robot, q, *vectors)
+            PUBLIC[name](robot, q, *vectors)
     for name in ("mass_matrix_second_derivative", "christoffel_symbols", "christoffel_symbols_derivative"):
-        assert np.isfinite(BY_NAME[name](robot, q)).all()
+        assert np.isfinite(PUBLIC[name](robot, q)).all()
 
 
 @given(cases(robots(least=2, most=3)))
@@ -572,6 +572,6 @@ def test_parallel_velocities_span_no_plane(case):
 @given(cases(small_robots, batches=((3,),)))
 def test_a_nan_in_one_state_stays_there(name, case):
     robot, q, _, _, rng = case
-    clean, spoilt = BY_NAME[name](robot, q), q.copy()
+    clean, spoilt = PUBLIC[name](robot, q), q.copy()
     spoilt[1, rng.integers(robot.nq)] = np.nan
-    np.testing.assert_array_equal(BY_NAME[name](robot, spoilt)[[0, 2]], clean[[0, 2]])
+    np.testing.assert_array_equal(PUBLIC[name](robot, spoilt)[[0, 2]], clean[[0, 2]])

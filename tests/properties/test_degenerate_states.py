@@ -13,7 +13,7 @@ from property_strategies import Case, any_robots, cases, directions, robots, see
 
 import torsor
 from torsor.arrays import factor, solve
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 
 FUNCTIONS = {
     "link_poses": "q",
@@ -185,7 +185,7 @@ def spoilt(case: Case, letter: str, index: tuple[int, ...]) -> dict[str, np.ndar
 @given(cases(any_robots, batches=((3,),)))
 def test_a_nan_in_one_state_gives_nan_there_and_nowhere_else(name, case):
     letters = FUNCTIONS[name]
-    function = BY_NAME[name]
+    function = PUBLIC[name]
     clean = function(case.robot, *({"q": case.q, "v": case.v, "a": case.a}[x] for x in letters))
     letter = str(case.rng.choice(list(letters)))
     arrays = spoilt(case, letter, (1,))

@@ -6,7 +6,7 @@ from property_checks import DIFFERENTIATED, assert_close, derivative, largest
 
 import torsor
 from torsor import lie
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC, about_of
 
 KINDS = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
 TREE = torsor.robots.random_tree(5, seed=3, kinds=KINDS, armature=True, friction=True, fixed=True).with_coulomb_width(
@@ -176,17 +176,18 @@ def test_what_cannot_be_traced_is_refused_in_words(make):
 @pytest.mark.parametrize("robot", [torsor.robots.planar2r(), torsor.robots.chain(3), torsor.robots.cart_pole()])
 def test_small_robots_get_the_shorter_program(name, robot):
     """By differentiating the program of the dynamics, or by recursion: the same numbers, and never more operations."""
-    from torsor.functions import dispatch as compiled
+    from torsor.compiler.graph import count
+    from torsor.functions.describe import Request
 
     state = torsor.random_state(robot, seed=0, batch=(3,))
-    want = BY_NAME[name](robot, *state)
-    about, last = compiled.PUBLIC[name], "a" if name.startswith("inverse") else "tau"
-    request = compiled.Request(robot, "float64", (), tuple((key, None) for key in ("q", "v", last)))
+    want = PUBLIC[name](robot, *state)
+    about, last = about_of(PUBLIC[name]), "a" if name.startswith("inverse") else "tau"
+    request = Request(robot, "float64", (), tuple((key, None) for key in ("q", "v", last)))
     counts = []
     for graph in (about.graph, None):
-        program = compiled._shortest(about._replace(graph=graph), request)[1]
-        counts.append(sum(compiled.count(program).values()))
-        found = compiled.Kernel("both", program)(*state)
+        program = about._replace(graph=graph).shortest(request)[1]
+        counts.append(sum(count(program).values()))
+        found = torsor.Kernel("both", program)(*state)
         for part, values in zip(want, found.values(), strict=True):
             assert_close(values, part, 1e-10, scale=largest(part))
     assert counts[0] <= counts[1]

@@ -20,7 +20,7 @@ from property_checks import (
 from property_strategies import ONE_NUMBER, any_robots, cases, mass_condition, robots, sixty_joints
 
 import torsor
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 
 states = cases()
 any_states = cases(huge_angles=True)
@@ -277,7 +277,7 @@ def test_a_batch_of_states_gives_what_each_state_gives_alone(case):
     arguments = (q,) if name in by_q else (q, v) if name in by_q_v else (q, v, a)
 
     def f(*state):
-        return BY_NAME[name](robot, *state)
+        return PUBLIC[name](robot, *state)
 
     loss = 1e-15 * mass_condition(robot, q) if name in ("forward_dynamics", "inverse_mass_matrix") else 0.0
     assert_close(f(*arguments), one_by_one(f, case.batch, *arguments), 1e-11 + loss)

@@ -10,7 +10,7 @@ from property_strategies import any_robots, cases
 
 import torsor
 from torsor.functions import batched_arrays as array_form
-from torsor.functions.dispatch import PUBLIC
+from torsor.functions.dispatch import PUBLIC, about_of
 
 DATA = Path(__file__).parents[1] / "data" / "robots"
 PARTS = ("q", "v", "tau")
@@ -69,7 +69,7 @@ def test_by_arrays_they_are_the_same(batch, pushed, monkeypatch):
 @pytest.mark.compiled
 def test_a_humanoid_goes_by_arrays_and_says_what_is_missing():
     robot = torsor.load(DATA / "talos38_floating.urdf", base="floating")
-    assert PUBLIC["forward_dynamics_derivatives"].arrays_for(robot) is not None
+    assert about_of(PUBLIC["forward_dynamics_derivatives"]).arrays_for(robot) is not None
     q, v, a = torsor.random_state(robot, seed=4)
     tau = torsor.inverse_dynamics(robot, q, v, a)
     found, inverse = (

@@ -14,7 +14,7 @@ from property_strategies import joints_of, rebuilt
 
 import torsor
 from torsor import lie
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 
 KINDS = ("revolute", "prismatic", "helical")
 # Central differences of fourth order with a step of 1e-3: 1e-12 of a fifth derivative, 1e-16/1e-3 of rounding, times the
@@ -91,13 +91,13 @@ def slope(function):
 def state_for(name):
     q, v, a = torsor.random_state(chain(), seed=3)
     given = {"q": q, "v": v, "a": a, "tau": a}
-    return {x: given[x] for x in torsor.compile(BY_NAME[name], chain(), **FUNCTIONS[name]).inputs}
+    return {x: given[x] for x in torsor.compile(PUBLIC[name], chain(), **FUNCTIONS[name]).inputs}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_by_the_numbers_of_the_screws_and_by_the_pitches(name):
     """All six of each joint: tilts, offsets, pitch, length; a prismatic joint that begins to turn."""
-    function, fixed, state = BY_NAME[name], FUNCTIONS[name], state_for(name)
+    function, fixed, state = PUBLIC[name], FUNCTIONS[name], state_for(name)
     found = torsor.derivative(function, chain(), wrt=("screws", "pitches"), **fixed)(**state)
     by_screw, by_pitch = found.values()
     value = function(chain(), **state, **fixed)

@@ -28,7 +28,7 @@ from scipy.spatial.transform import Rotation
 
 from torsor import lie
 from torsor.lie import quaternion, se3, so3
-from torsor.lie.unchecked.screws import helical_motion, prismatic_motion, revolute_motion
+from torsor.lie.unchecked.twists import helical_motion, prismatic_motion, revolute_motion
 
 far_poses = poses(all_angles, all_lengths)
 # Beyond |w| = 6 the inverse Jacobians approach their singularity at 2π.

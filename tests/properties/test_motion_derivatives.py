@@ -21,7 +21,7 @@ from property_checks import (
 from property_strategies import ONE_NUMBER, any_robots, cases, robots, sixty_joints
 
 import torsor
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 
 TWISTS = {
     "body": (torsor.kinematics.body_twist, torsor.derivatives.body_twist_derivatives, torsor.body_jacobian),
@@ -221,7 +221,7 @@ def test_weights_are_wrenches_in_base_axes(case):
 @few
 def test_energy_and_momentum_derivatives_are_the_derivatives(name, case):
     robot, q, v, _, _ = case
-    function, found = BY_NAME[name], STATE_DERIVATIVES[name](robot, q, v)
+    function, found = PUBLIC[name], STATE_DERIVATIVES[name](robot, q, v)
     value = function(robot, q, v)
     expected = by_q(lambda robot, q: function(robot, q, v), robot, q)
     assert found.q.shape == (*value.shape, robot.nv)
@@ -346,7 +346,7 @@ def test_along_a_motion_they_make_up_the_acceleration(kind, case):
 def test_twist_derivatives_contract_the_kinematic_hessians(kind, case):
     robot, q, v, _, _ = case
     frame = case.frame()
-    H = BY_NAME[f"{kind}_jacobian_derivative"](robot, q, frame)
+    H = PUBLIC[f"{kind}_jacobian_derivative"](robot, q, frame)
     assert_close(TWISTS[kind][1](robot, q, v, frame).q, np.einsum("...ijk,...j->...ik", H, v), 1e-11, scale=largest(H))
 
 
@@ -372,9 +372,9 @@ def test_the_compiler_differentiates_to_the_same(name, rest):
     rest = [values[key] for key in rest]
 
     def moved(robot, u):
-        return {"moved": BY_NAME[name](robot, torsor.integrate(robot, q, u), *rest)}
+        return {"moved": PUBLIC[name](robot, torsor.integrate(robot, q, u), *rest)}
 
     slope = torsor.compile(moved, robot, {"u": robot.nv}).jacobian("moved", "u")
-    both = [BY_NAME.get(name + end) for end in ("_derivative", "_derivatives")]
+    both = [PUBLIC.get(name + end) for end in ("_derivative", "_derivatives")]
     found = next(function for function in both if function is not None)(robot, q, *rest)
     assert_close(found.q if isinstance(found, tuple) else found, slope(np.zeros(robot.nv)), 1e-11)

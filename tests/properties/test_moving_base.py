@@ -13,7 +13,7 @@ from property_checks import DIFFERENTIATED, STEP, assert_close, largest
 from property_strategies import Case, cases, joints_of, mass_condition, rebuilt, robots
 
 import torsor
-from torsor.functions.dispatch import BY_NAME
+from torsor.functions.dispatch import PUBLIC
 
 smooth = robots(most=3).map(lambda robot: robot.with_coulomb_width(0.5))
 one_state, unlinked = cases(smooth, batches=((), (2,))), cases(robots(most=3, mimic=False), batches=((), (2,)))
@@ -148,11 +148,11 @@ def test_motions_of_frames_are_those_on_a_prescribed_mount(way, case):
     base_motion, floating, state = on_its_mount(case)
     frame, acceleration = case.frame(), way
     for name, given_state in ((f"{way}_twist", 2), (f"{acceleration}_acceleration", 3)):
-        found = BY_NAME[name](robot, *(q, v, a)[:given_state], frame, base_motion=base_motion)
-        want = BY_NAME[name](floating, *state[:given_state], frame)
+        found = PUBLIC[name](robot, *(q, v, a)[:given_state], frame, base_motion=base_motion)
+        want = PUBLIC[name](floating, *state[:given_state], frame)
         assert_close(found, want, 1e-11)
-        parts = BY_NAME[f"{name}_derivatives"](robot, *(q, v, a)[:given_state], frame, base_motion=base_motion)
-        whole = BY_NAME[f"{name}_derivatives"](floating, *state[:given_state], frame)
+        parts = PUBLIC[f"{name}_derivatives"](robot, *(q, v, a)[:given_state], frame, base_motion=base_motion)
+        whole = PUBLIC[f"{name}_derivatives"](floating, *state[:given_state], frame)
         for one, other in zip(parts, whole, strict=True):
             assert_close(one, other[..., 6:], 1e-11, scale=largest(other))
 
@@ -204,7 +204,7 @@ def test_compiled_alone_and_by_whole_arrays(whole_arrays, monkeypatch):
     q, v, tau = torsor.random_state(robot, seed=0, batch=(2,))
     base_motion = tuple(np.random.default_rng(0).normal(size=(2, 6)))
     for name in ("forward_dynamics_derivatives", "inverse_dynamics_second_derivatives"):
-        function = BY_NAME[name]
+        function = PUBLIC[name]
         with torsor.backend("numpy"):
             want = function(robot, q, v, tau, base_motion=base_motion)
         for one, other in zip(function(robot, q, v, tau, base_motion=base_motion), want, strict=True):

@@ -67,7 +67,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             values, batch = prepare(function, args, kwargs)
             signature = signature_of(function)
             for name, group in signature.groups.items():
-                refuse_what_is_none(function.__name__, name, values.get(name), group)
+                refuse_what_is_none(name, values.get(name), group)
             result = function(**values)  # type: ignore[call-arg]
         except TorsorError as error:
             raise error.at(function.__name__)  # noqa: B904 the same error, which now says who refused
@@ -120,22 +120,29 @@ def prepare(
         wrong := wrong_names(function, args, kwargs)
     ) is not None:
         raise wrong
-    model = values.get(names[0])
+    try:
+        return Call(values, _converted(arrays, values, values.get(names[0])))
+    except TorsorError as error:
+        raise error.at(function.__name__)  # noqa: B904 the same error, which now says who refused
+
+
+def _converted(arrays: Mapping[str, Argument], values: dict[str, Any], model: Any) -> tuple[int, ...]:
+    """The batch shape that all arrays among ``values`` have in common, once these are converted in place."""
     batches: dict[str, tuple[int, ...]] = {}
     for name, argument in arrays.items():
         if (value := values.get(name)) is None and argument.required and name in values:
             wanted = _shape(argument.axes, model)
-            raise ShapeError(f"{function.__name__}: `{name}` must be an array with shape {wanted}, got None.")
+            raise ShapeError(f"`{name}` must be an array with shape {wanted}, got None.")
         if value is not None:
-            values[name] = _convert(function.__name__, name, argument, value, model, batches)
+            values[name] = _convert(name, argument, value, model, batches)
     batch = next(iter(batches.values()), ())
     if any(shape != batch for shape in batches.values()):
-        batch = _common_batch(function.__name__, batches)
+        batch = _common_batch(batches)
     if len(batch) > MOST_BATCH_AXES:
         raise ShapeError(
-            f"{function.__name__}: a batch has at most {MOST_BATCH_AXES} axes, got {len(batch)}; join some: x.reshape(-1, ...)."
+            f"a batch has at most {MOST_BATCH_AXES} axes, got {len(batch)}; join some: x.reshape(-1, ...)."
         )
-    return Call(values, batch)
+    return batch
 
 
 def spread(result: Any, batch: tuple[int, ...], rank: int) -> Any:
@@ -180,27 +187,24 @@ def _container(hint: Any) -> type | None:
     return None
 
 
-def _convert(
-    where: str, name: str, argument: Argument, value: Any, model: Any, batches: dict[str, tuple[int, ...]]
-) -> Any:
+def _convert(name: str, argument: Argument, value: Any, model: Any, batches: dict[str, tuple[int, ...]]) -> Any:
+    """An argument as numbers of its shape; its batch shape is noted in ``batches``."""
     axes, sizes, container, _ = argument
     if container is not None:
         inner = argument._replace(container=None)
         if container is tuple:
             if not isinstance(value, (tuple, list)) or len(value) != 2:
-                raise ShapeError(
-                    f"{where}: `{name}` must be a pair of arrays {_shape(axes, model)}, got {value!r:.80}."
-                )
-            return tuple(_convert(where, f"{name}[{k}]", inner, part, model, batches) for k, part in enumerate(value))
+                raise ShapeError(f"`{name}` must be a pair of arrays {_shape(axes, model)}, got {value!r:.80}.")
+            return tuple(_convert(f"{name}[{k}]", inner, part, model, batches) for k, part in enumerate(value))
         if not isinstance(value, Mapping):
             wanted = _shape(axes, model)
-            raise ShapeError(f"{where}: `{name}` must map frame names to arrays {wanted}, got {value!r:.80}.")
-        return {key: _convert(where, f"{name}[{key!r}]", inner, x, model, batches) for key, x in value.items()}
+            raise ShapeError(f"`{name}` must map frame names to arrays {wanted}, got {value!r:.80}.")
+        return {key: _convert(f"{name}[{key!r}]", inner, x, model, batches) for key, x in value.items()}
     if sizes is None:
         sizes = tuple(_size(axis, model) for axis in axes)
     rank = len(sizes)
     if type(value) is not numpy.ndarray or value.dtype.kind != "f" or not _fits(value.shape, sizes):
-        value = check(where, name, value, axes, model)
+        value = _numbers(name, value, axes, model)
     batches[name] = value.shape[: len(value.shape) - rank]
     return value
 
@@ -281,12 +285,12 @@ def _advice(name: str, shape: tuple[int, ...], want: tuple[int | None, ...]) -> 
     return ""
 
 
-def _common_batch(where: str, batches: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+def _common_batch(batches: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     try:
         return numpy.broadcast_shapes(*batches.values())
     except ValueError:
         found = ", ".join(f"`{name}` {shape}" for name, shape in batches.items())
         raise ShapeError(
-            f"{where}: the batch axes of the arguments do not broadcast: {found}. "
+            f"the batch axes of the arguments do not broadcast: {found}. "
             "Pass the same number of states in each, or one state."
         ) from None

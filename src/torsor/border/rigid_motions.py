@@ -1,4 +1,7 @@
-"""Is this matrix a rotation, is it a pose? Asked of plain numbers where they come in from outside."""
+"""Is this matrix a rotation, is it a pose, are these screws? Asked of plain numbers where they come in from outside.
+
+Lists of screws come with what belongs to them: one number for each screw, one pose for each screw.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +11,88 @@ from typing import Any
 
 import numpy
 
-from torsor.arrays.typing import POSE, Array
-from torsor.errors import ModelError
+from torsor.arrays.primitives import as_numbers
+from torsor.arrays.typing import POSE, Array, Pose, Twist
+from torsor.errors import ModelError, ShapeError, TorsorError
 
 PRINTED = 2e-3  # of R Rᵀ − 1: what three printed digits of a rotation may leave, 2 √3 · 5e-4; it is used as it is
 
 
-def refuse_what_is_none(where: str, name: str, value: Any, group: str) -> None:
+def refuse_what_is_none(name: str, value: Any, group: str) -> None:
     """Raise unless ``value`` (..., 3, 3) is a rotation, or (..., 4, 4) a pose; NaN, and what is not NumPy's, passes."""
     if type(value) is not numpy.ndarray:
         return
     if value.ndim == 2:
-        _refuse(where, name, value, group)
+        _refuse(name, value, group)
     else:
         with numpy.errstate(all="ignore"):  # what is infinite, or nearly, is refused in words and not with warnings
-            _refuse(where, name, value, group)
+            _refuse(name, value, group)
 
 
-def _refuse(where: str, name: str, value: Array, group: str) -> None:
+def screw_list(where: str, screws: Twist) -> Twist:
+    """``screws`` as numbers (k, 6), or a ShapeError."""
+    numbers = _numbers(where, "screws", screws, "(k, 6)")
+    if len(numbers.shape) != 2 or numbers.shape[1] != 6:
+        raise ShapeError(f"{where}: `screws` must have shape (k, 6), one row for each screw, got {numbers.shape}.")
+    return numbers
+
+
+def one_for_each(where: str, screws: Twist, **coordinates: Array) -> list[Array]:
+    """Coordinates (..., k) by name, as numbers: as many as there are screws (k, 6), or a ShapeError."""
+    count = len(screw_list(where, screws))
+    found = []
+    for name, value in coordinates.items():
+        numbers = _numbers(where, name, value, f"(..., {count})")
+        if not numbers.shape or numbers.shape[-1] != count:
+            raise ShapeError(
+                f"{where}: `{name}` must have shape (..., {count}), one number for each of {count} screws, got {numbers.shape}."
+            )
+        found.append(numbers)
+    return found
+
+
+def poses_for_each(where: str, screws: Twist, name: str, poses: Pose) -> tuple[Twist, Pose]:
+    """Screws (k, 6) and as many poses (k, 4, 4), as numbers, or an error that says what is wrong with them."""
+    screws = screw_list(where, screws)
+    count, numbers = len(screws), _numbers(where, name, poses, "(k, 4, 4)")
+    if tuple(numbers.shape) != (count, 4, 4):
+        raise ShapeError(
+            f"{where}: `{name}` must have shape ({count}, 4, 4), one pose for each of {count} screws, got {numbers.shape}."
+        )
+    _refuse_no_pose(where, name, numbers)
+    return screws, numbers
+
+
+def one_pose(where: str, name: str, pose: Pose) -> Pose:
+    """One pose (4, 4) as numbers, or an error that says what is wrong with it."""
+    numbers = _numbers(where, name, pose, "(4, 4)")
+    if tuple(numbers.shape) != (4, 4):
+        raise ShapeError(f"{where}: `{name}` must have shape (4, 4), one pose, got {tuple(numbers.shape)}.")
+    _refuse_no_pose(where, name, numbers)
+    return numbers
+
+
+def _numbers(where: str, name: str, value: Array, shape: str) -> Array:
+    try:
+        return as_numbers(value)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{where}: `{name}` must be real numbers of shape {shape}, got {value!r:.60}.") from error
+
+
+def _refuse_no_pose(where: str, name: str, value: Array) -> None:
+    try:
+        refuse_what_is_none(name, value, POSE)
+    except TorsorError as error:
+        raise error.at(where)  # noqa: B904 the same error, which now says who refused
+
+
+def _refuse(name: str, value: Array, group: str) -> None:
     rows, is_pose = _entries(value), group == POSE
     if is_pose and _some(wrong := _away_from(rows[3], (0.0, 0.0, 0.0, 1.0))):
         at, first = _first(value, wrong)
         transposed = not _some(_away_from(first[:, 3].tolist(), (0.0, 0.0, 0.0, 1.0)))
         raise ModelError(
-            f"{where}: `{name}`{at} must be a pose, 4×4 (R, p; 0, 1), but its bottom row is {first[3].tolist()}."
+            f"`{name}`{at} must be a pose, 4×4 (R, p; 0, 1), but its bottom row is {first[3].tolist()}."
             + (" A matrix for row vectors is transposed: pass `T.T`." if transposed else "")
         )
     kind = "a pose, 4×4 (R, p; 0, 1)" if is_pose else "a rotation, 3×3"
@@ -40,14 +101,12 @@ def _refuse(where: str, name: str, value: Array, group: str) -> None:
         at, first = _first(value, wrong)
         worst = max(map(abs, _defects(*_entries(first)[:3])))
         raise ModelError(
-            f"{where}: `{name}`{at} must be {kind}, but R Rᵀ differs from 1 by up to {worst:.3g}. "
+            f"`{name}`{at} must be {kind}, but R Rᵀ differs from 1 by up to {worst:.3g}. "
             "`torsor.modern_robotics.ProjectToSE3` (ProjectToSO3) gives the nearest one, if this one is only rounded."
         )
     if _some(wrong := _determinant(x, y, z) < 0.0):
         at, _ = _first(value, wrong)
-        raise ModelError(
-            f"{where}: `{name}`{at} must be {kind}, but R is a reflection (determinant −1): an axis is flipped."
-        )
+        raise ModelError(f"`{name}`{at} must be {kind}, but R is a reflection (determinant −1): an axis is flipped.")
 
 
 def _entries(T: Array) -> Any:

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 import torsor
-from torsor.compiler.run import cache, engine, fast_entry as front_door, jax_call
+from torsor.compiler.run import cache, engine, fast_entry, jax_call
 from torsor.errors import printable
 
 # What may be installed beside: the name it is installed and imported by, what for, and what to type.
@@ -44,8 +44,8 @@ def run(options: argparse.Namespace) -> int:
     lines += [("threads", str(torsor.get_threads())), ("cache", _cache())]
     lines += [(name, _library(name, module, use, package)) for name, module, use, package in OPTIONAL]
     if reason is None and importlib.util.find_spec("jax") is not None:
-        shut = jax_call.why_missing()
-        lines.append(("in jax", "kernels called by XLA" if shut is None else f"jax.numpy: {shut}"))
+        missing = jax_call.why_missing()
+        lines.append(("in jax", "kernels called by XLA" if missing is None else f"jax.numpy: {missing}"))
     for name, text in lines:
         sys.stdout.write(f"{name:<12}{text}\n")
     return 0 if reason is None else 1
@@ -54,12 +54,12 @@ def run(options: argparse.Namespace) -> int:
 def _compiler() -> list[tuple[str, str]]:
     cpu, _ = engine.host()
     target = engine.host_target()
-    shut = front_door.why_shut()
+    unused = fast_entry.why_unused()
     fma = "fused multiply-add" if target.fma else "no fused multiply-add"
     return [
         ("compiler", f"llvmlite {engine.version()}"),
         ("processor", f"{cpu}: vectors of {target.bits} bits ({target.lanes('double')} float64), {fma}"),
-        ("fast entry", "open" if shut is None else f"shut: {shut}"),
+        ("fast entry", "in use" if unused is None else f"not used: {unused}"),
     ]
 
 

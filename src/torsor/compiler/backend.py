@@ -42,11 +42,11 @@ def compiles() -> bool:
 @contextlib.contextmanager
 def _held(name: str) -> Iterator[None]:
     """One of `BACKENDS` for what this thread, or task, calls meanwhile."""
-    closed = (name == NUMPY) - (_chosen.get() == NUMPY)
+    more = (name == NUMPY) - (_chosen.get() == NUMPY)
     token = _chosen.set(name)
     try:
-        fast_entry.shut(closed)  # the fast entries serve all threads and do not ask
+        fast_entry.suspend(more)  # the fast entries serve all threads and do not ask
         yield
     finally:
-        fast_entry.shut(-closed)
+        fast_entry.suspend(-more)
         _chosen.reset(token)

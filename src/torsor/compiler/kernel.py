@@ -25,7 +25,7 @@ from torsor.compiler.print import c as emit_c, numpy as emit_numpy, sympy as emi
 from torsor.compiler.print.llvm import emit
 from torsor.compiler.print.names import c_function
 from torsor.compiler.run import engine, native
-from torsor.compiler.run.fast_entry import Numbers, fast_function
+from torsor.compiler.run.fast_entry import FastEntry, Numbers
 from torsor.compiler.simplify import evaluate
 from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_name
 
@@ -52,7 +52,8 @@ class Kernel:
             raise ArgumentError(
                 f"kernel {name!r}: two outputs have one name, among {', '.join(self._names)}; rename one."
             )
-        self._fast, self._door = fast_function(self._general, "kernel", "torsor", "(*args)", "")
+        self._entry = FastEntry(self._general, "kernel", "torsor", "(*args)", "")
+        self._fast = self._entry.function
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Kernel, (self.name, self.program)
@@ -72,7 +73,19 @@ class Kernel:
         return count(self.program)
 
     def __call__(self, /, *args: Array, out: Any = None, **named: Array) -> Any:
-        """Evaluate for one state or a batch; float32 if every input is, else float64. ``out``: an array, or dict of them."""
+        """The outputs for one state or a batch; float32 if every input is, else float64.
+
+        Parameters
+        ----------
+        *args, **named
+            The inputs (..., *shape), in order or by name.
+        out : array or dict of arrays, optional
+            Where the outputs are written to.
+
+        Returns
+        -------
+        array, or dict of arrays by name if there are several outputs
+        """
         if out is None and not named:
             results = self._fast(*args)
         elif out is None and named.keys() == set(self._order[len(args) :]):
@@ -111,7 +124,7 @@ class Kernel:
         results = code(arrays, out)
         if not single:
             inputs, shapes = [Numbers(port.shape) for port in code.inputs], [port.shape for port in code.outputs]
-            self._door.open_for(inputs, shapes, code.one.address, code.one.scratch, code, many=code.for_door())
+            self._entry.remember(inputs, shapes, code.one.address, code.one.scratch, code, many=code.for_fast_entry())
         return results[0] if self._single else tuple(results)
 
     def _uncompiled(self, arrays: list[Any], out: list[Array] | None) -> Any:
@@ -142,7 +155,20 @@ class Kernel:
 
     @explained
     def jacobian(self, output: str, *inputs: str) -> Kernel:
-        """The kernel of the derivatives of an output by inputs: outputs "output_by_input", shape output + input."""
+        """The kernel of the derivatives of an output by inputs.
+
+        Parameters
+        ----------
+        output : str
+            One of `outputs`.
+        *inputs : str
+            Some of `inputs`.
+
+        Returns
+        -------
+        Kernel
+            Its outputs are "output_by_input", shape of the output + shape of the input.
+        """
         for kind, name, known in (("output", output, self.outputs), *(("input", x, self.inputs) for x in inputs)):
             if name not in known:
                 raise unknown_name(f"kernel {self.name!r}", kind, name, known, f"kernel.{kind}s")
@@ -152,7 +178,18 @@ class Kernel:
         """Write C99 (path.c, path.h) and a self-test with expected numbers (path_test.c); the file name names the function.
 
         An input or output whose name C has taken, or that another has, gets a longer one there, said in the header's comment.
-        Straight-line, ``math.h`` only, no allocation; ``real`` is "double" or "float". Returns the paths written.
+        Straight-line, ``math.h`` only, no allocation.
+
+        Parameters
+        ----------
+        path : str or path
+        real : str
+            "double" or "float".
+
+        Returns
+        -------
+        list of paths
+            The files written.
         """
         place = path_to_write("to_c", path)
         name = c_function(place.stem)

@@ -32,9 +32,7 @@ _SCAN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p,
 class Scan:
     """A step function compiled into a loop over time; trajectories of a batch run side by side in vector lanes.
 
-    Call it with ``steps`` (how many), ``every`` (save each k-th), and by name the initial state (*batch, *shape), per-step
-    inputs (*batch, steps, *shape) and constants (*batch, *shape). Returns by name the saved outputs
-    (*batch, steps // every, *shape), first the state, entry j being the state after (j + 1) · every steps.
+    `torsor.scan` makes it; call it with the number of steps, and by name the initial state, per-step inputs and constants.
     """
 
     def __init__(self, name: str, program: Program, roles: Roles) -> None:
@@ -69,7 +67,22 @@ class Scan:
         return count(self.program)
 
     def __call__(self, /, *, steps: int, every: int = 1, **given: Array) -> dict[str, Array]:
-        """Run ``steps`` steps; see the class for shapes."""
+        """The saved outputs of ``steps`` steps, by name.
+
+        Parameters
+        ----------
+        steps : int
+            How many steps.
+        every : int
+            Save each k-th.
+        **given
+            By name: the initial state (*batch, *shape), per-step inputs (*batch, steps, *shape), constants (*batch, *shape).
+
+        Returns
+        -------
+        dict of (*batch, steps // every, *shape) arrays
+            First the state; entry j is the state after (j + 1) · every steps.
+        """
         if not (isinstance(steps, Integral) and isinstance(every, Integral)) or steps < 0 or every < 1:
             raise ArgumentError(
                 f"scan {self.name!r}: steps must be a whole number, not negative, and every one of at least 1, got "

@@ -17,7 +17,8 @@ from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import named_outputs, trace
 from torsor.errors import ArgumentError, ArgumentTypeError, unknown_name
-from torsor.functions.dispatch import PUBLIC, Public, about_of
+from torsor.functions.describe import Public
+from torsor.functions.dispatch import PUBLIC, about_of
 from torsor.model import Parameters, Robot
 from torsor.model.parameters import unknown_group
 
@@ -33,11 +34,24 @@ def compile(
 ) -> Kernel:
     """The kernel of ``function(robot, **inputs, **fixed)``: traced once, compiled for this machine, differentiable, exportable.
 
-    ``function`` is one of torsor's or any of yours built from them and NumPy functions (a controller, say); it may return
-    one array, several, a dict or a named tuple, whose keys name the outputs. ``inputs`` maps the names of its array
-    arguments to shapes; for torsor's own functions it may be left out. ``parameters`` names groups of the robot's numbers
-    (inertias, gravity, screws, …: `torsor.model.Parameters`) that become inputs of the kernel instead of constants. ``fixed`` are
-    arguments that are no arrays, such as ``frame="tool"``.
+    Parameters
+    ----------
+    function : function
+        One of torsor's, or any of yours built from them and NumPy functions (a controller, say). It may return one array,
+        several, a dict or a named tuple, whose keys name the outputs.
+    robot : Robot
+    inputs : mapping of names to shapes, optional
+        The array arguments of the function; for torsor's own functions it may be left out.
+    parameters : sequence of str
+        Groups of the robot's numbers (inertias, gravity, screws, …: `torsor.model.Parameters`) that become inputs of the kernel
+        instead of constants.
+    **fixed
+        Arguments that are no arrays, such as ``frame="tool"``.
+
+    Returns
+    -------
+    Kernel
+        Called with the inputs in order or by name, for one state or a batch.
     """
     call = TracedCall.of("compile", function, robot, inputs, parameters, fixed)
     program = trace(lambda **given: call.evaluate(given).outputs, call.inputs, Level.FULL)
@@ -75,7 +89,7 @@ class TracedCall(NamedTuple):
         """What is asked for, checked."""
         if not isinstance(robot, Robot):
             raise ArgumentTypeError(
-                f"{where}: the second argument must be a torsor.Robot, got {type(robot).__name__} {robot!r:.60}."
+                f"the second argument must be a torsor.Robot, got {type(robot).__name__} {robot!r:.60}."
             )
         if not callable(function):
             hint = (
@@ -84,24 +98,24 @@ class TracedCall(NamedTuple):
                 else ""
             )
             raise ArgumentTypeError(
-                f"{where}: the first argument must be a function{hint}, got {type(function).__name__} {function!r:.60}."
+                f"the first argument must be a function{hint}, got {type(function).__name__} {function!r:.60}."
             )
         about = about_of(function)
-        shapes = _shapes(where, _name(function), about, robot, inputs)
-        check_inputs(where, shapes, taken=("out",))
+        shapes = _shapes(_name(function), about, robot, inputs)
+        check_inputs(shapes, taken=("out",))
         for name in shapes.keys() & fixed.keys():
-            raise ArgumentError(f"{where}: {name!r} is given twice, as an input and as {name}={fixed[name]!r:.40}.")
+            raise ArgumentError(f"{name!r} is given twice, as an input and as {name}={fixed[name]!r:.40}.")
         groups: dict[str, tuple[int, ...]] = {}
         for group in [parameters] if isinstance(parameters, str) else parameters:
             if group not in Parameters._fields:
-                raise unknown_group(f"{where}: a robot", group)
+                raise unknown_group("a robot", group)
             if group in shapes:
-                raise ArgumentError(f"{where}: {group!r} is both an input and a group of parameters.")
+                raise ArgumentError(f"{group!r} is both an input and a group of parameters.")
             groups[group] = tuple(getattr(robot.parameters, group).shape)
         if about is not None:
             _refuse_wrong_arguments(where, about.algorithm, robot, {**shapes, **fixed})
         else:
-            _refuse_wrong_signature(where, function, [*shapes, *fixed])
+            _refuse_wrong_signature(function, [*shapes, *fixed])
         return cls(function, robot, about, shapes, groups, fixed)
 
     @property
@@ -122,7 +136,7 @@ class TracedCall(NamedTuple):
         if self.about is not None:
             return Evaluated(varied, given, self.about.outputs.named(result))
         outputs = named_outputs(result)
-        check_outputs(self.name, outputs)
+        check_outputs(outputs)
         return Evaluated(varied, given, outputs)
 
 
@@ -137,32 +151,44 @@ def scan(
 ) -> Scan:
     """A loop over time in machine code: ``step(robot, **state, **inputs, **constants)`` gives the next state, N times.
 
-    The step returns a dict: first the state, by the same names, then whatever else is to be saved. ``inputs`` change with
-    every step, ``constants`` do not. See `torsor.Scan` for how to run it. ::
+    Parameters
+    ----------
+    step : function
+        It returns a dict: first the state, by the same names, then whatever else is to be saved.
+    robot : Robot
+    state : mapping of names to shapes
+        What a step takes and gives.
+    inputs : mapping of names to shapes, optional
+        What changes with every step.
+    constants : mapping of names to shapes, optional
+        What is the same in all steps.
 
-        rollout = torsor.scan(step, arm, {"q": arm.nq, "v": arm.nv}, constants={"target": arm.nq})
-        path = rollout(steps=1000, every=10, q=q0, v=v0, target=goals)   # path["q"]: (..., 100, nq)
+    Returns
+    -------
+    Scan
+        The loop, which is run as in ::
+
+            rollout = torsor.scan(step, arm, {"q": arm.nq, "v": arm.nv}, constants={"target": arm.nq})
+            path = rollout(steps=1000, every=10, q=q0, v=v0, target=goals)   # path["q"]: (..., 100, nq)
     """
     if not isinstance(robot, Robot):
         raise ArgumentTypeError(
-            f"scan: the second argument must be a torsor.Robot, got {type(robot).__name__} {robot!r:.60}."
+            f"the second argument must be a torsor.Robot, got {type(robot).__name__} {robot!r:.60}."
         )
     if not callable(step):
-        raise ArgumentTypeError(f"scan: the first argument must be a function, got {type(step).__name__} {step!r:.60}.")
+        raise ArgumentTypeError(f"the first argument must be a function, got {type(step).__name__} {step!r:.60}.")
     groups = [_tuples({} if group is None else group) for group in (state, inputs, constants)]
     shapes: dict[str, tuple[int, ...]] = {}
     for group in groups:
-        check_inputs("scan", group, taken=("steps", "every"))
+        check_inputs(group, taken=("steps", "every"))
         for name in shapes.keys() & group.keys():
-            raise ArgumentError(
-                f"scan: {name!r} is given twice; a name is of the state, of the inputs or of the constants."
-            )
+            raise ArgumentError(f"{name!r} is given twice; a name is of the state, of the inputs or of the constants.")
         shapes |= group
-    _refuse_wrong_signature("scan", step, list(shapes))
+    _refuse_wrong_signature(step, list(shapes))
 
     def run(**given: Any) -> dict[str, Any]:
         outputs = named_outputs(step(robot, **given))
-        check_outputs("scan", outputs)
+        check_outputs(outputs)
         return outputs
 
     program = trace(run, shapes, Level.FULL)
@@ -183,17 +209,17 @@ def _refuse_wrong_arguments(where: str, algorithm: Callable[..., Any], robot: Ro
     takes = list(inspect.signature(algorithm).parameters.values())[1:]
     for name in given:
         if name not in (known := [parameter.name for parameter in takes]):
-            raise unknown_name(f"{where}: {algorithm.__name__}", "argument", name, known, ", ".join(known))
+            raise unknown_name(algorithm.__name__, "argument", name, known, ", ".join(known))
     missing = [p.name for p in takes if p.default is inspect.Parameter.empty and p.name not in given]
     if missing:
         example = f"{missing[0]}={robot.frames[-1]!r}" if missing[0] == "frame" else f"{missing[0]}=…"
         raise ArgumentError(
-            f"{where}: {algorithm.__name__} also needs {', '.join(missing)}; say which, as in "
+            f"{algorithm.__name__} also needs {', '.join(missing)}; say which, as in "
             f"torsor.{where}({everywhere()[algorithm.__name__][0]}, robot, …, {example})."
         )
 
 
-def _refuse_wrong_signature(where: str, function: Callable[..., Any], names: Sequence[str]) -> None:
+def _refuse_wrong_signature(function: Callable[..., Any], names: Sequence[str]) -> None:
     """A function of the user's can be called with a robot and what is given to it."""
     try:
         signature = inspect.signature(function)
@@ -205,7 +231,7 @@ def _refuse_wrong_signature(where: str, function: Callable[..., Any], names: Seq
         own = _name(function)
         right = f"lambda robot, {', '.join(names)}: …" if own == "<lambda>" else f"def {own}(robot, {', '.join(names)})"
         raise ArgumentTypeError(
-            f"{where}: {own}{signature} cannot be called with the robot first and then {', '.join(names) or 'nothing'} by name "
+            f"{own}{signature} cannot be called with the robot first and then {', '.join(names) or 'nothing'} by name "
             f"({error}). Write {right}."
         ) from None
 
@@ -215,30 +241,28 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _shapes(
-    where: str, name: str, about: Public | None, robot: Robot, inputs: Mapping[str, tuple[int, ...] | int] | None
+    name: str, about: Public | None, robot: Robot, inputs: Mapping[str, tuple[int, ...] | int] | None
 ) -> dict[str, tuple[int, ...]]:
     if inputs is not None:
         return _tuples(inputs)
     if about is None:
         example = {"q": (robot.nq,), "v": (robot.nv,)}
-        raise ArgumentError(
-            f"{where}: say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}."
-        )
-    return required_shapes(where, about.algorithm, robot)
+        raise ArgumentError(f"say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}.")
+    return _required_shapes(about.algorithm, robot)
 
 
-def required_shapes(where: str, algorithm: Callable[..., Any], robot: Robot) -> dict[str, tuple[int, ...]]:
+def _required_shapes(algorithm: Callable[..., Any], robot: Robot) -> dict[str, tuple[int, ...]]:
     """Shapes, for a robot, of the array arguments that an algorithm cannot do without."""
     required = {name: argument for name, argument in signature_of(algorithm).arrays.items() if argument.required}
     for name in (name for name, argument in required.items() if argument.container is not None):
         own, frame = algorithm.__name__, robot.frames[-1]
         raise ArgumentError(
-            f"{where}: `{name}` of {own} maps frames to arrays; say which frames, by a function of your own, for instance "
+            f"`{name}` of {own} maps frames to arrays; say which frames, by a function of your own, for instance "
             f"lambda robot, q, F: {everywhere()[own][0]}(robot, q, {{{frame!r}: F}}) with inputs={{'q': {robot.nq}, 'F': 6}}."
         )
     for name in (name for name, argument in required.items() if "*" in argument.axes):
         raise ArgumentError(
-            f"{where}: {algorithm.__name__} takes `{name}` of any size; say of which, as inputs={{name: shape}}."
+            f"{algorithm.__name__} takes `{name}` of any size; say of which, as inputs={{name: shape}}."
         )
     return {
         name: tuple(int(axis) if axis.isdigit() else getattr(robot, axis) for axis in argument.axes)

@@ -17,8 +17,7 @@ from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.errors import ArgumentError, ShapeError, unknown_name
 from torsor.functions.compile import Evaluated, TracedCall
-from torsor.functions.describe import Algorithm, Outputs, Request, traced
-from torsor.functions.dispatch import GraphRival
+from torsor.functions.describe import Algorithm, GraphRival, Outputs, Request, traced
 from torsor.mechanics.kinematics.manifold import configuration_rate
 from torsor.model import Parameters, Robot
 from torsor.model.parameters import meant_by
@@ -39,32 +38,42 @@ def derivative(
 ) -> Kernel:
     """The kernel of the derivatives of ``function(robot, **inputs, **fixed)`` with respect to anything, exact, compiled.
 
-    ``function``, ``inputs``, ``parameters`` and ``fixed`` as for `torsor.compile`: one of torsor's functions or any of yours, a
-    controller with its gains, say. ``wrt`` names one or several of
+    Parameters
+    ----------
+    function, robot, inputs, parameters, **fixed
+        As for `torsor.compile`: one of torsor's functions or any of yours, a controller with its gains, say.
+    wrt : str or sequence of str
+        One or several of
 
-    * its inputs, number by number, shape as the input; a configuration along the tangent coordinates v, shape (nv,), as its
-      numbers may not be free to change alone. What is a configuration torsor knows of its own functions; of yours it is the
-      input "q" and those that ``configurations`` names, ("q_goal",) say, of shape (nq,). Where every joint has one number
-      there is no difference;
-    * the robot's numbers (`torsor.model.Parameters`): "inertias" (n, 10), "gravity" (3,), "armature", "viscous_friction",
-      "coulomb_friction" (nv,);
-    * its joints, which move by exp(S_i q_i): "screws" (n, 6), number by number of S_i in its link frame. All directions are
-      there, also those in which the joint becomes one of another kind: a pitch, a length that is not 1 (a gear), a rotation of a
-      prismatic joint. An axis displaced by a twist δ changes S_i by [δ, S_i]. "pitches" (n,), m per rad, is the direction
-      (0, ω_i): of a revolute joint the limit of a helical one; 0 for prismatic joints, whose pitch is infinite, and for those
-      without a screw;
-    * its poses, as twists: "poses" (n, 6), the home pose of a link displaced to T exp δ with all that hangs on it;
-      "frame_poses" likewise.
+        * inputs, number by number, shape as the input; a configuration along the tangent coordinates v, shape (nv,), as its
+          numbers may not be free to change alone. Where every joint has one number there is no difference;
+        * the robot's numbers (`torsor.model.Parameters`): "inertias" (n, 10), "gravity" (3,), "armature", "viscous_friction",
+          "coulomb_friction" (nv,);
+        * its joints, which move by exp(S_i q_i): "screws" (n, 6), number by number of S_i in its link frame. All directions
+          are there, also those in which the joint becomes one of another kind: a pitch, a length that is not 1 (a gear), a
+          rotation of a prismatic joint. An axis displaced by a twist δ changes S_i by [δ, S_i]. "pitches" (n,), m per rad, is
+          the direction (0, ω_i): of a revolute joint the limit of a helical one; 0 for prismatic joints, whose pitch is
+          infinite, and for those without a screw;
+        * its poses, as twists: "poses" (n, 6), the home pose of a link displaced to T exp δ with all that hangs on it;
+          "frame_poses" likewise.
+    configurations : sequence of str
+        Which inputs of a function of yours are configurations beside "q", ("q_goal",) say, of shape (nq,). Of its own functions
+        torsor knows.
 
+    Returns
+    -------
+    Kernel
+        An output "tau" gives "tau_by_q", "tau_by_inertias", …, shape of the output + shape of what it is differentiated by. One
+        derivative is returned as an array, several as a dict. With JAX arrays it is a JAX function (`Kernel.to_jax`), for
+        `jit`, `vmap` and further derivatives, on the CPU. ::
+
+            slope = torsor.derivative(torsor.inverse_dynamics, arm, wrt="poses")
+            slope(q, v, a)                                                        # (nv, n, 6)
+
+    Notes
+    -----
     Optional arguments such as wrenches are inputs only of a function of yours that declares them and passes them on. No joint
     force depends on "base_inertia", the link that does not move.
-
-    An output "tau" gives "tau_by_q", "tau_by_inertias", …, shape of the output + shape of what it is differentiated by.
-    Called with the inputs; one derivative is returned as an array, several as a dict. With JAX arrays it is a JAX function
-    (`Kernel.to_jax`), for `jit`, `vmap` and further derivatives, on the CPU. ::
-
-        slope = torsor.derivative(torsor.inverse_dynamics, arm, wrt="poses")
-        slope(q, v, a)                                                        # (nv, n, 6)
     """
     names = _names("wrt", wrt)
     call = TracedCall.of("derivative", function, robot, inputs, parameters, fixed)
@@ -74,13 +83,13 @@ def derivative(
         if group not in call.inputs and group not in own:
             known = (*call.inputs, *Parameters._fields, PITCHES)
             both, plural = "input or group of parameters", "inputs and groups of parameters"
-            where, listing = f"derivative: {call.name}", ", ".join(known)
-            raise unknown_name(where, both, group, known, listing, plural=plural, meant=meant_by(group))
+            listing = ", ".join(known)
+            raise unknown_name(call.name, both, group, known, listing, plural=plural, meant=meant_by(group))
     for group in own:
         if group != PITCHES and not getattr(robot.parameters, group).size:
-            raise ArgumentError(f"derivative: robot {robot.name!r} has no {group} to differentiate {call.name} by.")
+            raise ArgumentError(f"robot {robot.name!r} has no {group} to differentiate {call.name} by.")
     if not names:
-        raise ArgumentError(f"derivative: say what to differentiate {call.name} by, as wrt='q' or wrt='inertias'.")
+        raise ArgumentError(f"say what to differentiate {call.name} by, as wrt='q' or wrt='inertias'.")
     at = {group: zeros(robot.n) if group == PITCHES else getattr(robot.parameters, group) for group in own}
     call = call._replace(groups=call.groups | {group: values.shape for group, values in at.items()})
     outputs: list[str] = []
@@ -145,7 +154,7 @@ def _configurations(call: TracedCall, named: tuple[str, ...]) -> frozenset[str]:
     if call.about is not None:
         if named:
             raise ArgumentError(
-                f"derivative: torsor knows which inputs of {call.name} are configurations; `configurations` is for functions "
+                f"torsor knows which inputs of {call.name} are configurations; `configurations` is for functions "
                 "of your own."
             )
         known = signature_of(call.about.algorithm).arrays
@@ -153,10 +162,10 @@ def _configurations(call: TracedCall, named: tuple[str, ...]) -> frozenset[str]:
     size = (call.robot.nq,)
     for name in named:
         if name not in call.shapes:
-            raise unknown_name(f"derivative: {call.name}", "input", name, call.shapes, ", ".join(call.shapes))
+            raise unknown_name(call.name, "input", name, call.shapes, ", ".join(call.shapes))
         if call.shapes[name] != size:
             raise ShapeError(
-                f"derivative: {name!r} is named as a configuration of robot {call.robot.name!r}, whose shape is {size}, but "
+                f"{name!r} is named as a configuration of robot {call.robot.name!r}, whose shape is {size}, but "
                 f"its shape is {call.shapes[name]}."
             )
     return frozenset(named) | {name for name, shape in call.shapes.items() if name == "q" and shape == size}
@@ -167,7 +176,7 @@ def _names(argument: str, given: Any) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (None,)
     if not all(isinstance(name, str) for name in names):
         example = {"wrt": "wrt='q' or wrt=('q', 'inertias')", "configurations": "configurations=('q_goal',)"}[argument]
-        raise ArgumentError(f"derivative: `{argument}` must be a name or several, as in {example}, got {given!r:.60}.")
+        raise ArgumentError(f"`{argument}` must be a name or several, as in {example}, got {given!r:.60}.")
     return names
 
 

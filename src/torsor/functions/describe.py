@@ -1,26 +1,32 @@
-"""What a kernel is made for, and what it gives: everything of a call of a public function that is not numbers."""
+"""What is known of a public function, and of a call of it but for the numbers: what its kernel is made of and for."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from torsor.border.arrays import axes_of_fields, signature_of
-from torsor.compiler.graph import Program
+from torsor.compiler.graph import Program, count
+from torsor.compiler.run import native
 from torsor.compiler.run.code_store import Kept
-from torsor.compiler.run.native import refuse_overlap
-from torsor.compiler.simplify import Level
+from torsor.compiler.simplify import Level, TooLong
 from torsor.compiler.trace import Budget, trace
 from torsor.errors import ShapeError
 from torsor.model import Robot
+from torsor.model.aligned import aligned
+
+if TYPE_CHECKING:
+    from torsor.functions.batched_arrays import ArrayForm
 
 Algorithm = Callable[..., Any]
+GRAPH_MOST = 600  # operations of a recursion; beyond, differentiating a program has never been shorter
 
 
 class Outputs(NamedTuple):
@@ -53,7 +59,7 @@ class Outputs(NamedTuple):
         if not isinstance(out, (tuple, list)) or len(out) != len(self.names):
             fields = ", ".join(self.names)
             raise ShapeError(f"out: must be the arrays of {self.kind.__name__} ({fields}), got {type(out).__name__}.")
-        refuse_overlap(self.names, out)
+        native.refuse_overlap(self.names, out)
         return list(out)
 
     def axes(self, algorithm: Algorithm) -> list[tuple[str, ...]]:
@@ -103,6 +109,76 @@ class Request(NamedTuple):
             else:
                 given[name] = {key: next(left) for key in inner}
         return given
+
+
+Rivals = Callable[[Robot], Sequence[Algorithm]]
+GraphRival = Callable[[Robot, Request, Outputs], Program]
+
+
+class Derivatives(NamedTuple):
+    """The public function of a function's derivatives by some of its inputs, the first a configuration, in the same order."""
+
+    name: str
+    inputs: tuple[str, ...]
+
+
+class Public(NamedTuple):
+    """What is known of a public function: its algorithm, whether aligned frames may be used, every rival for its numbers.
+
+    The fields are those of `torsor.functions.dispatch.public`.
+    """
+
+    algorithm: Algorithm
+    outputs: Outputs
+    joint_space: bool
+    rivals: Rivals | None
+    arrays: ArrayForm | None = None
+    graph: GraphRival | None = None
+    derivatives: Derivatives | None = None
+    same_as: str | None = None
+
+    def robot_for(self, robot: Robot) -> Robot:
+        """The robot to trace with."""
+        return aligned(robot) if self.joint_space else robot
+
+    def algorithms(self, robot: Robot) -> Sequence[Algorithm]:
+        """All algorithms that give the result for a robot."""
+        return [self.algorithm] if self.rivals is None else self.rivals(robot)
+
+    def arrays_for(self, robot: Robot) -> ArrayForm | None:
+        """The form by whole arrays, if that is how it is evaluated for a robot whose numbers are known."""
+        if self.arrays is None or not robot.is_concrete:
+            return None
+        return self.arrays if self.arrays.is_better_for(robot) else None
+
+    def codes(self, request: Request) -> native.Codes:
+        """The machine code for a request: from the disk, or to be compiled when it is needed."""
+        self.algorithms(request.robot)  # may refuse the robot, also one whose kernel is on disk
+        note_variant(request.robot)
+
+        where = f"{self.algorithm.__module__}.{self.algorithm.__qualname__}"
+        key = "|".join([sources(), where, request.robot.digest, request.key()])
+        return native.Codes.kept(key, lambda: self.program(request), np.dtype(request.dtype))
+
+    def program(self, request: Request) -> Program:
+        """The program to be compiled; one for a batch after one for a state need not be traced again."""
+        return PROGRAMS.get((self, request.robot.digest, *request[2:]), lambda: self.shortest(request)[1])
+
+    def shortest(self, request: Request) -> tuple[Algorithm, Program]:
+        """Of all algorithms for the same numbers, the one with the fewest operations, and its program."""
+        robot, budget = self.robot_for(request.robot), Budget()
+        found = []
+        for algorithm in self.algorithms(request.robot):
+            with contextlib.suppress(TooLong):
+                found.append((algorithm, program_of(algorithm, robot, request, self.outputs, budget)))
+        shortest = min(found, key=lambda pair: sum(count(pair[1]).values()))
+        if self.graph is not None and sum(count(shortest[1]).values()) < GRAPH_MOST:
+            other = self.graph(robot, request, self.outputs)
+            shortest = min(shortest, (shortest[0], other), key=lambda pair: sum(count(pair[1]).values()))
+        return shortest
+
+
+PROGRAMS: Kept[Program] = Kept(4)
 
 
 def request_of(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, list[Any]]:
@@ -162,11 +238,16 @@ def shapes_of(algorithm: Algorithm, robot: Robot, request: Request) -> dict[str,
     }
 
 
+def source_files() -> list[Path]:
+    """All of the library's own modules."""
+    return sorted(Path(__file__).parents[1].rglob("*.py"))
+
+
 @functools.cache
 def sources() -> str:
     """A digest of the library's own code: kernels on disk are as old as the code that made them."""
     sha = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    for path in source_files():
         sha.update(path.read_bytes())
     return sha.hexdigest()
 

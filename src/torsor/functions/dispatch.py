@@ -7,10 +7,9 @@ machine code. With anything else (traced arrays, a robot whose numbers are being
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 from weakref import ref
@@ -22,80 +21,34 @@ from torsor.arrays.namespace import namespace
 from torsor.border import checked
 from torsor.border.arrays import prepare, signature_of
 from torsor.compiler.backend import compiles
-from torsor.compiler.graph import Program, count
+from torsor.compiler.graph import Program
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
 from torsor.compiler.run.code_store import CodeStore, Kept
-from torsor.compiler.run.fast_entry import FrontDoor, Numbers, fast_function, text_with_out
-from torsor.compiler.simplify import TooLong
-from torsor.compiler.trace import Budget
+from torsor.compiler.run.fast_entry import FastEntry, Numbers, entry_of, text_with_out
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
 from torsor.functions.batched_arrays import ArrayForm, InArrays
-from torsor.functions.describe import Algorithm, Outputs, Request, note_variant, program_of, request_of, sources
+from torsor.functions.describe import Algorithm, Derivatives, GraphRival, Outputs, Public, Request, Rivals, request_of
 from torsor.model import Robot
 from torsor.model.aligned import aligned
 from torsor.model.remembered import own, remembered
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Rivals = Callable[[Robot], Sequence[Algorithm]]
-GraphRival = Callable[[Robot, Request, Outputs], Program]
 KEPT = 512  # functions as JAX calls them
 KERNELS = CodeStore(256 * 2**20)  # bytes in memory, of all functions
 JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differentiates the algorithm itself
-GRAPH_MOST = 600  # operations of a recursion; beyond, differentiating a program has never been shorter
 
 
-class Derivatives(NamedTuple):
-    """The public function of a function's derivatives by some of its inputs, the first a configuration, in the same order."""
-
-    name: str
-    inputs: tuple[str, ...]
-
-
-class Public(NamedTuple):
-    """What is known of a public function: its algorithm, whether aligned frames may be used, every rival for its numbers."""
-
-    algorithm: Algorithm
-    outputs: Outputs
-    joint_space: bool
-    rivals: Rivals | None
-    arrays: ArrayForm | None = None
-    graph: GraphRival | None = None
-    derivatives: Derivatives | None = None
-    same_as: str | None = None
-
-    def robot_for(self, robot: Robot) -> Robot:
-        """The robot to trace with."""
-        return aligned(robot) if self.joint_space else robot
-
-    def algorithms(self, robot: Robot) -> Sequence[Algorithm]:
-        """All algorithms that give the result for a robot."""
-        return [self.algorithm] if self.rivals is None else self.rivals(robot)
-
-    def arrays_for(self, robot: Robot) -> ArrayForm | None:
-        """The form by whole arrays, if that is how it is evaluated for a robot whose numbers are known."""
-        if self.arrays is None or not robot.is_concrete:
-            return None
-        return self.arrays if self.arrays.is_better_for(robot) else None
-
-    def is_varied_in_jax(self, robot: Robot) -> bool:
-        """Whether JAX varies only inertias, and it is a tensor that is shorter as a kernel of these."""
-        if self.arrays is None or robot.is_concrete or not varied_in_jax.varied_groups(robot):
-            return False
-        return not self.arrays.is_better_for(robot) and jax_call.why_missing() is None
-
-
-PUBLIC: dict[str, Public] = {}  # by name
-BY_NAME: dict[str, Algorithm] = {}
-_ABOUT: dict[int, tuple[Algorithm, Public]] = {}  # also of those that are not registered, by identity
+PUBLIC: dict[str, Algorithm] = {}  # torsor's public functions by name; `about_of` has the record of each
 
 
 def about_of(function: Algorithm) -> Public | None:
-    """What is known of one of torsor's public functions; None for any other, whatever its name."""
-    return _ABOUT[id(function)][1] if _ABOUT.get(id(function), (None,))[0] is function else None
+    """What is known of one of torsor's public functions, or of a step of one; None for any other, whatever its name."""
+    entry = entry_of(function)
+    return entry.about if entry is not None and isinstance(entry.about, Public) else None
 
 
 def public(
@@ -119,65 +72,109 @@ def public(
     robots for which it would be too long to compile; ``graph`` makes the program in another way for small robots.
     ``derivatives`` says which public function JAX is to differentiate it by. ``same_as`` names another public function that
     gives the same numbers by other algorithms; tests compare all that are known here with each other.
-    ``registered``: it is one of torsor's public functions, not a step of one. ``module``: the one that calls this, if None.
+    ``registered``: it is one of torsor's public functions (`PUBLIC`), not a step of one. ``module``: the caller's, if None.
     """
     about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as)
-    give, parts = about.outputs.gather, about.outputs.parts
-    plain = checked(algorithm)
-    called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
-    latest: list[Latest | None] = [None]
+    function = Dispatcher(about, module or sys._getframe(1).f_globals["__name__"]).entry.function
+    if registered:
+        PUBLIC[algorithm.__name__] = function
+    return function  # type: ignore[no-any-return]
 
-    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+
+class Dispatcher:
+    """Answers the calls of a public function: by its kernel for the robot, by whole arrays, in JAX, or by the algorithm itself.
+
+    Its ``entry`` has the public object, whose calls come here unless they repeat one for which a kernel is remembered.
+    """
+
+    def __init__(self, about: Public, module: str) -> None:
+        algorithm = about.algorithm
+        self.about, self.plain = about, checked(algorithm)
+        self._called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
+        self._latest: Latest | None = None
+        text, doc = text_with_out(inspect.signature(algorithm)), inspect.getdoc(algorithm) or ""
+        self.entry = FastEntry(self.__call__, algorithm.__name__, module, text, doc, about)
+
+    def __call__(self, /, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Any call; errors say the name of the function."""
         try:
-            return answer(args, out, kwargs)
+            return self._answer(args, out, kwargs)
         except TorsorError as error:
-            raise error.at(algorithm.__name__)  # noqa: B904 the same error, which now says who refused
+            raise error.at(self.about.algorithm.__name__)  # noqa: B904 the same error, which now says who refused
 
-    def answer(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+    def _answer(self, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
         robot = args[0] if args else kwargs.get("robot")
         if not isinstance(robot, Robot):
             got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
             raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
-        before = latest[0]  # read once: another thread may change it
+        before, outputs = self._latest, self.about.outputs  # read once: another thread may change it
         if before is not None and not kwargs and before.repeats(args) and compiles():
             kernel = before.made_for(robot)
-            return give(kernel([x for x in args[1:] if type(x) is np.ndarray], parts(out)))
+            return outputs.gather(kernel([x for x in args[1:] if type(x) is np.ndarray], outputs.parts(out)))
         library = _library(args, kwargs)
-        form = about.arrays_for(robot)
-        if library is not None and compiles() and about.is_varied_in_jax(robot):
-            request, arrays = request_of(algorithm, prepare(algorithm, args, kwargs)[0])
-            evaluated = partial(_evaluated, about, plain)
-            found = varied_in_jax.evaluate(algorithm, about.outputs, evaluated, request, arrays)
-            return _into(about.outputs, out, give(found))
-        if library is None or not (compiles() and robot.is_concrete):
-            return _into(about.outputs, out, _uncompiled(about, plain, robot, args, kwargs))
-        values, _ = prepare(algorithm, args, kwargs)
-        request, arrays = request_of(algorithm, values)
-        if form is not None:
-            about.algorithms(robot)  # may refuse the robot
-            if library is not np:
-                return _into(about.outputs, out, give(_in_arrays(about, form, request).in_jax(plain, arrays)))
-        elif library is not np:
-            function = called_by_jax.get(request.identity(), lambda: InJax(about, request, plain).function)
-            return _into(about.outputs, out, give(function(*arrays)))
-        made = form or KERNELS.get((about, request.identity()), lambda: _build(about, request))
+        if library is None or not compiles():
+            found = _uncompiled(self.about, self.plain, robot, args, kwargs)
+        elif not robot.is_concrete:
+            found = self._varied(robot, args, kwargs)
+        elif library is np:
+            return self._by_kernel(robot, args, out, kwargs)
+        else:
+            found = self._in_jax(robot, args, kwargs)
+        return _into(outputs, out, found)
+
+    def _by_kernel(self, robot: Robot, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+        """With NumPy arrays: by machine code, or by whole arrays. The next call like this one is answered sooner."""
+        about = self.about
+        request, arrays = request_of(about.algorithm, prepare(about.algorithm, args, kwargs)[0])
+        made = self._array_form(robot) or KERNELS.get((about, request.identity()), lambda: about.codes(request))
         kernel = _callable(about, made, request)
-        result = give(kernel(arrays, parts(out)))
-        latest[0] = None
+        result = about.outputs.gather(kernel(arrays, about.outputs.parts(out)))
+        self._latest = None
         if not kwargs and request.dtype == "float64":
             if isinstance(kernel, native.NativeFunction):
-                _open(door, args, about, request, kernel)  # now that it is known which of its codes is needed
+                self._remember(args, request, kernel)  # now that it is known which of its codes is needed
             if all(type(x) is np.ndarray or _is_named(x) for x in args[1:]):
-                latest[0] = Latest.of(about, args, request, made)
+                self._latest = Latest.of(about, args, request, made)
         return result
 
-    text = text_with_out(inspect.signature(algorithm))
-    module = module or sys._getframe(1).f_globals["__name__"]
-    function, door = fast_function(call, algorithm.__name__, module, text, inspect.getdoc(algorithm) or "")
-    if registered:
-        PUBLIC[algorithm.__name__], BY_NAME[algorithm.__name__] = about, function
-    _ABOUT[id(function)] = function, about
-    return function  # type: ignore[no-any-return]
+    def _in_jax(self, robot: Robot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """With JAX arrays: XLA calls the machine code, or NumPy for whole arrays."""
+        about = self.about
+        request, arrays = request_of(about.algorithm, prepare(about.algorithm, args, kwargs)[0])
+        if (form := self._array_form(robot)) is not None:
+            return about.outputs.gather(_in_arrays(about, form, request).in_jax(self.plain, arrays))
+        made = self._called_by_jax.get(request.identity(), lambda: InJax(about, request, self.plain).function)
+        return about.outputs.gather(made(*arrays))
+
+    def _varied(self, robot: Robot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """For a robot whose numbers JAX varies: a kernel of these where that is shorter, else the algorithm itself."""
+        about = self.about
+        shorter = (
+            about.arrays is not None and varied_in_jax.varied_groups(robot) and not about.arrays.is_better_for(robot)
+        )
+        if not shorter or jax_call.why_missing() is not None:
+            return _uncompiled(about, self.plain, robot, args, kwargs)
+        request, arrays = request_of(about.algorithm, prepare(about.algorithm, args, kwargs)[0])
+        evaluated = partial(_evaluated, about, self.plain)
+        return about.outputs.gather(varied_in_jax.evaluate(about.algorithm, about.outputs, evaluated, request, arrays))
+
+    def _array_form(self, robot: Robot) -> ArrayForm | None:
+        """The form by whole arrays, if that is how the function is evaluated for a robot, which may be refused."""
+        if (form := self.about.arrays_for(robot)) is not None:
+            self.about.algorithms(robot)
+        return form
+
+    def _remember(self, args: tuple[Any, ...], request: Request, kernel: native.NativeFunction) -> None:
+        """Let the next call with the same robot and frame, and arrays of a state or a small batch, go straight to the kernel."""
+        shapes = {port.name: Numbers(port.shape) for port in kernel.inputs}
+        if list(shapes) != [name for name, _ in request.layout]:
+            return  # some are parts of a mapping or a pair
+        given = dict(zip(signature_of(self.about.algorithm).names, args, strict=False))
+        if all(name in shapes or isinstance(x, Robot) or x is None or _is_named(x) for name, x in given.items()):
+            arguments = [shapes.get(name, x) for name, x in given.items()]
+            results = [port.shape for port in kernel.outputs]
+            code, many, kind = kernel.one, kernel.for_fast_entry(), self.about.outputs.kind
+            self.entry.remember(arguments, results, code.address, code.scratch, kernel.codes, kind, many)
 
 
 def _evaluated(about: Public, plain: Algorithm, robot: Robot, given: dict[str, Any]) -> Any:
@@ -209,22 +206,7 @@ def _cheapest(about: Public, robot: Robot) -> Algorithm:
     hints = inspect.signature(about.algorithm).parameters
     required = [n for n in signature_of(about.algorithm).arrays if hints[n].default is inspect.Parameter.empty]
     request = Request(robot, "float64", (), tuple((name, None) for name in required))
-    return _shortest(about, request)[0]
-
-
-def _open(
-    door: FrontDoor, args: tuple[Any, ...], about: Public, request: Request, kernel: native.NativeFunction
-) -> None:
-    """Let the next call with the same robot and frame, and arrays of one state or a small batch, go straight to the kernel."""
-    shapes = {port.name: Numbers(port.shape) for port in kernel.inputs}
-    if list(shapes) != [name for name, _ in request.layout]:
-        return  # some are parts of a mapping or a pair
-    given = dict(zip(signature_of(about.algorithm).names, args, strict=False))
-    if all(name in shapes or isinstance(x, Robot) or x is None or _is_named(x) for name, x in given.items()):
-        arguments = [shapes.get(name, x) for name, x in given.items()]
-        results = [port.shape for port in kernel.outputs]
-        code, many = kernel.one, kernel.for_door()
-        door.open_for(arguments, results, code.address, code.scratch, kernel.codes, about.outputs.kind, many)
+    return about.shortest(request)[0]
 
 
 def _is_named(x: Any) -> bool:
@@ -236,7 +218,7 @@ def _callable(about: Public, made: native.Codes | ArrayForm, request: Request) -
     """What evaluates a function for the robot of a request, which it holds and what it is made of does not."""
     if isinstance(made, ArrayForm):
         return _in_arrays(about, made, request)
-    return native.NativeFunction(made, lambda: _program(about, request))
+    return native.NativeFunction(made, lambda: about.program(request))
 
 
 def _in_arrays(about: Public, form: ArrayForm, request: Request) -> InArrays:
@@ -261,7 +243,7 @@ class Latest(NamedTuple):
         def program() -> Program:
             living = robot()
             assert living is not None  # it is being called with
-            return _program(about, Request(living, *rest))
+            return about.program(Request(living, *rest))
 
         return cls(robot, shapes, native.NativeFunction(made, program))
 
@@ -300,13 +282,13 @@ class InJax:
         if dtype.name not in self._natives:
             request = self._request._replace(dtype=dtype.name)
             self._natives[dtype.name] = native.NativeFunction(
-                _build(self._about, request), lambda: _program(self._about, request)
+                self._about.codes(request), lambda: self._about.program(request)
             )
         return self._natives[dtype.name]
 
     def jacobian(self, output: str, *inputs: str) -> Kernel:
         """The derivatives of the result by inputs."""
-        program = _shortest(self._about, self._request)[1]
+        program = self._about.shortest(self._request)[1]
         return Kernel(self._about.algorithm.__name__, program).jacobian(output, *inputs)
 
     def _push(self, arrays: tuple[Any, ...], moving: dict[str, Any]) -> tuple[Any, ...] | None:
@@ -315,12 +297,12 @@ class InJax:
         if known is None or known.inputs[0] not in moving or not set(moving) <= set(known.inputs):
             return None
         given = self._request.arguments(arrays)
-        if not set(given) <= set(signature_of(PUBLIC[known.name].algorithm).names):
+        if not set(given) <= set(signature_of(_algorithm(known.name)).names):
             return None
         q = known.inputs[0]
         plain = robot.structure.has_plain_velocities
-        changes = moving if plain else {**moving, q: PUBLIC["velocity_of_rate"].algorithm(robot, given[q], moving[q])}
-        slopes = zip(known.inputs, BY_NAME[known.name](robot, **given), strict=True)
+        changes = moving if plain else {**moving, q: _algorithm("velocity_of_rate")(robot, given[q], moving[q])}
+        slopes = zip(known.inputs, PUBLIC[known.name](robot, **given), strict=True)
         return (sum(matvec(slope, changes[name]) for name, slope in slopes if name in changes),)
 
     def _in_jax_numpy(self, *arrays: Any) -> tuple[Any, ...]:
@@ -329,36 +311,11 @@ class InJax:
         return tuple(self._about.outputs.named(result).values())
 
 
-def _build(about: Public, request: Request) -> native.Codes:
-    about.algorithms(request.robot)  # may refuse the robot, also one whose kernel is on disk
-    note_variant(request.robot)
-
-    where = f"{about.algorithm.__module__}.{about.algorithm.__qualname__}"
-    key = "|".join([sources(), where, request.robot.digest, request.key()])
-    return native.Codes.kept(key, lambda: _program(about, request), np.dtype(request.dtype))
-
-
-def _program(about: Public, request: Request) -> Program:
-    """The program to be compiled; one for a batch after one for a state need not be traced again."""
-    key = about, request.robot.digest, *request[2:]
-    return PROGRAMS.get(key, lambda: _shortest(about, request)[1])
-
-
-PROGRAMS: Kept[Program] = Kept(4)
-
-
-def _shortest(about: Public, request: Request) -> tuple[Algorithm, Program]:
-    """Of all algorithms for the same numbers, the one with the fewest operations, and its program."""
-    robot, budget = about.robot_for(request.robot), Budget()
-    found = []
-    for algorithm in about.algorithms(request.robot):
-        with contextlib.suppress(TooLong):
-            found.append((algorithm, program_of(algorithm, robot, request, about.outputs, budget)))
-    shortest = min(found, key=lambda pair: sum(count(pair[1]).values()))
-    if about.graph is not None and sum(count(shortest[1]).values()) < GRAPH_MOST:
-        other = about.graph(robot, request, about.outputs)
-        shortest = min(shortest, (shortest[0], other), key=lambda pair: sum(count(pair[1]).values()))
-    return shortest
+def _algorithm(name: str) -> Algorithm:
+    """The algorithm of a public function by name."""
+    about = about_of(PUBLIC[name])
+    assert about is not None
+    return about.algorithm
 
 
 def _library(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.errors import ModelError, ShapeError
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
@@ -194,13 +195,25 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-@dataclass(frozen=True)
-class MassMatrixReport:
+@dataclass(frozen=True, repr=False)
+class MassMatrixReport(Report):
     """How far the mass matrix at one configuration is from singular, and along which motion.
 
-    ``always_singular``: the mass matrix is singular at random configurations too.
+    Attributes
+    ----------
+    robot : Robot
+    rank : int
+    condition : float
+        The largest eigenvalue over the smallest; infinite if that is not positive.
+    weakest_motion : dict of float
+        The unit velocity with the least kinetic energy, by name of the freedom, rad/s or m/s.
+    idle_joints : tuple of str
+        Joints that move no inertia at any configuration.
+    always_singular : bool
+        Whether the mass matrix is singular at random configurations too.
     """
 
+    robot: Robot
     rank: int
     condition: float
     weakest_motion: dict[str, float]
@@ -227,13 +240,23 @@ class MassMatrixReport:
 
 
 def mass_matrix_report(robot: Robot, q: ConfigurationVector) -> MassMatrixReport:
-    """Why forward dynamics is singular or ill-conditioned at ``q``: rank, condition and weakest motion of M [LP, (9.1)].
+    """Rank, condition and weakest motion of M at one configuration: why forward dynamics is singular there [LP, (9.1)].
 
-    ``q`` (nq,), rad or m, one configuration. The weakest motion is the unit vector v (per degree of freedom) with the
-    least kinetic energy ½ vᵀ M v, in rad/s or m/s.
+    One state only. The weakest motion is the unit vector v (per degree of freedom) with the least kinetic energy ½ vᵀ M v.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    MassMatrixReport
+        Its text says in words what is wrong.
     """
     if np.ndim(q) != 1:
-        raise ShapeError(f"mass_matrix_report: takes one configuration of shape ({robot.nq},), got {np.shape(q)}.")
+        raise ShapeError(f"`q` must be one configuration of shape ({robot.nq},), got {np.shape(q)}.")
     M = np.asarray(mass_matrix(robot, q))
     values, vectors = np.linalg.eigh(M)
     scaled = _scaled(M, _sizes(robot, np.asarray(q)))
@@ -241,4 +264,4 @@ def mass_matrix_report(robot: Robot, q: ConfigurationVector) -> MassMatrixReport
     weakest = dict(zip(robot.structure.freedoms, map(float, vectors[:, 0]), strict=True))
     condition = float(values[-1] / values[0]) if values[0] > 0 else float("inf")
     always = rank < robot.nv and bool(idle_joints(robot) or idle_together(robot).joints)
-    return MassMatrixReport(rank, condition, weakest, idle_joints(robot), always)
+    return MassMatrixReport(robot, rank, condition, weakest, idle_joints(robot), always)

@@ -31,10 +31,19 @@ from torsor.model import Robot
 class StateSpace(NamedTuple):
     """A robot near a motion: ẋ = A x + B δτ, or x⁺ = A x + B δτ from step to step, and y = C x; x = (δq, δv).
 
-    ``A`` (..., 2nv, 2nv), ``B`` (..., 2nv, nv) and, if a frame was named, ``C`` (..., 12, 2nv): y is the frame's displacement
-    as a body twist, rad and m, over the change of its body twist, rad/s and m/s. ``acceleration`` (..., nv) is a at the
-    state itself, rad/s² or m/s², zero at an equilibrium; ``dt``, s, or None in continuous time; ``freedoms`` names the
-    numbers of v.
+    Attributes
+    ----------
+    A : (..., 2 nv, 2 nv) array
+    B : (..., 2 nv, nv) array
+    C : (..., 12, 2 nv) array or None
+        If a frame was named: y is the frame's displacement as a body twist, rad and m, over the change of its body twist, rad/s
+        and m/s.
+    acceleration : (..., nv) array
+        a at the state itself, rad/s² or m/s²; zero at an equilibrium.
+    dt : float or None
+        Time step, s; None in continuous time.
+    freedoms : tuple of str
+        The names of the numbers of v.
     """
 
     A: Array

@@ -25,9 +25,9 @@ from torsor.arrays import (
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
 from torsor.border import explained
+from torsor.border.rigid_motions import one_pose
 from torsor.errors import ArgumentTypeError, ModelError, ShapeError
 from torsor.lie import unchecked as lie
-from torsor.lie.screw_lists import one_pose
 from torsor.lie.unchecked import se3
 from torsor.lie.unchecked.inertias import rotational as rotational_part
 from torsor.model import shapes

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from torsor.arrays import as_numbers, identity, matmul, stack_matrices, stack_vectors
 from torsor.arrays.typing import Array, Pose, Twist
 from torsor.border import explained
+from torsor.border.rigid_motions import one_for_each, one_pose, poses_for_each, screw_list
 from torsor.errors import ModelError
 from torsor.lie import unchecked as lie
-from torsor.lie.screw_lists import one_for_each, one_pose, poses_for_each, screw_list
 from torsor.lie.unchecked import se3
 from torsor.model.chains import serial_chain
 from torsor.model.inertia import Inertia

@@ -12,11 +12,11 @@ from operator import index
 from torsor.arrays import constant, identity, matmul, matvec, permute, stack_vectors, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, Coordinates, JointTensor3, Matrix6, Screws, Twist
 from torsor.border import checked
+from torsor.border.rigid_motions import one_for_each
 from torsor.errors import ArgumentError
 from torsor.geometry.christoffel import twisted
 from torsor.geometry.freedoms import structure_constants
 from torsor.lie import unchecked as lie
-from torsor.lie.screw_lists import one_for_each
 from torsor.lie.unchecked import se3
 from torsor.mechanics.recursions.joint_motion import joint_poses, joint_screws
 from torsor.model import Robot

@@ -29,8 +29,18 @@ METHODS: dict[str, Step] = {"semi_implicit_euler": semi_implicit_euler, "euler":
 class Trajectory(NamedTuple):
     """A simulated motion: N + 1 samples, batch axes first.
 
-    ``time`` (N + 1,), s; ``q`` (..., N + 1, nq), rad or m; ``v`` (..., N + 1, nv); ``tau`` (..., N, nv), N·m or N, the
-    force at the start of each step; ``kinetic`` and ``potential`` (..., N + 1), J.
+    Attributes
+    ----------
+    time : (N + 1,) array
+        s.
+    q : (..., N + 1, nq) array
+        Configurations, rad or m.
+    v : (..., N + 1, nv) array
+        Velocities, rad/s or m/s.
+    tau : (..., N, nv) array
+        Joint forces at the start of each step, N·m or N.
+    kinetic, potential : (..., N + 1) array
+        Energies, J.
     """
 
     time: Array

@@ -33,7 +33,7 @@ def addresses(program: Program) -> Iterator[str]:
     yield "  %scratch = load ptr, ptr %scratch_at"
 
 
-def opening(p: Printer, extra: list[str]) -> Iterator[str]:
+def beginning(p: Printer, extra: list[str]) -> Iterator[str]:
     """From the entry (with ``extra`` lines in it) to the start of a group's body."""
     ports = ports_of(p.program)
     yield "entry:"

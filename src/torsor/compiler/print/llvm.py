@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from torsor.compiler.graph import TRUTH_VALUED, Op, Program
-from torsor.compiler.print.batch_loop import addresses, opening, ports_of, row_names, shifted
+from torsor.compiler.print.batch_loop import addresses, beginning, ports_of, row_names, shifted
 from torsor.compiler.print.packing import load_columns, load_into_slots, store_columns, store_from_slots
 from torsor.compiler.print.printer import Printer, Target, folded_products
 
@@ -227,7 +227,7 @@ def _many(p: Printer, body: Body, attributes: str) -> Iterator[str]:
     body.rows_to_rows(p, lambda k: row_names(p, k))
     one_at = f"  %kernel_one_at = getelementptr ptr, ptr %operands, i64 {len(ports_of(p.program)) + 1}"
     yield f"define void @kernel_many(i64 %count, ptr %operands, ptr %strides){attributes} {{"
-    yield from opening(p, [one_at, "  %kernel_one = load ptr, ptr %kernel_one_at"])
+    yield from beginning(p, [one_at, "  %kernel_one = load ptr, ptr %kernel_one_at"])
     yield from p.lines
     yield "  br label %last"
     yield "last:"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torsor.compiler.graph import Port, Program
-from torsor.compiler.print.batch_loop import opening, ports_of, row_names, shifted
+from torsor.compiler.print.batch_loop import beginning, ports_of, row_names, shifted
 from torsor.compiler.print.llvm import Body, Module, assemble
 from torsor.compiler.print.packing import load_columns, store_columns
 from torsor.compiler.print.printer import Printer, Target
@@ -41,7 +41,7 @@ def _scan(p: Printer, body: Body, attributes: str, roles: Roles, name: str, rest
     ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
     kept = [*range(roles.state), *range(roles.state + roles.inputs, inputs)]  # in memory of the loop's own
     yield f"define void @{name}(i64 %count, ptr %operands, ptr %strides, i64 %steps, i64 %every){attributes} {{"
-    yield from opening(p, [f"  %kept{k} = alloca {p.type}, i64 {max(1, ports[k].size)}" for k in kept])
+    yield from beginning(p, [f"  %kept{k} = alloca {p.type}, i64 {max(1, ports[k].size)}" for k in kept])
     p.lines = []
     for k in kept:
         for column, value in enumerate(load_columns(p, row_names(p, k), ports[k].size)):

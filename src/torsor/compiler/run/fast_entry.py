@@ -1,15 +1,15 @@
 """A fast entry from Python to machine code for one state, without a compiled extension.
 
 The public object is a builtin function. Until something is compiled, its C function *is* ``PyObject_Vectorcall``, which has
-the same signature, so that a call goes to ``self``: a `FrontDoor`, whose ``__call__`` is the general path. When the general
-path has a kernel for a robot, it gives the door an `Opening` for it, and the C function becomes generated code: if the first
-argument is that very robot and the others are plain contiguous float64 arrays of the right shape (or of one more axis, a
+the same signature, so that a call goes to ``self``: a `FastEntry`, whose ``__call__`` is the general path. When the general
+path has a kernel for a robot, the call is remembered (`RememberedCall`), and the C function becomes generated code: if the
+first argument is that very robot and the others are plain contiguous float64 arrays of the right shape (or of one more axis, a
 batch too small for threads; or floats and ints for single numbers), it makes the result array and calls the kernel. The
-latest openings are tried in turn, so that two robots or frames may alternate; what fits none is forwarded as before.
+latest of these calls are tried in turn, so that two robots or frames may alternate; what fits none is forwarded as before.
 
 The generated code reads the layout of NumPy's array object and of CPython's object header. Both are checked by a self-test
-when the door is first used; where it fails, on free-threaded builds of Python, and on versions of Python that it has not been
-run on, the door stays shut and every call takes the general path.
+when the entry is first used; where it fails, on free-threaded builds of Python, and on versions of Python that it has not been
+run on, every call takes the general path.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ import numpy as np
 
 from torsor.compiler.print.llvm import Module
 from torsor.compiler.run.apart import new_lock
-from torsor.compiler.run.fast_entry_ir import CONTIGUOUS, DOOR, HEADER, IR, MOST, OPENING
+from torsor.compiler.run.fast_entry_ir import CALL, CONTIGUOUS, ENTRY, HEADER, IR, MOST
 from torsor.compiler.run.kept_code import Source, machine_code
 
 _METH_FASTCALL_KEYWORDS = 0x80 | 0x02
 _NEWEST_PYTHON = (3, 13)  # run and seen; 3.14 has other reference counts, and a tuple's hash after its length
 _NUMPY_C_INTERFACE = 2  # major version
-_OPENINGS = 8  # the one of the call before first: more would make every other call wait
+_REMEMBERED = 8  # calls, the latest first: more would make every other call wait
 _ALIGNMENT = 64  # bytes, of scratch
 
 
@@ -51,10 +51,10 @@ class Numbers(NamedTuple):
     shape: tuple[int, ...]
 
 
-class Opening(ctypes.Structure):
+class RememberedCall(ctypes.Structure):
     """One kind of call and the kernel for it, as machine words; never changed but for the link to the next one."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in OPENING]
+    _fields_ = [(name, ctypes.c_void_p) for name in CALL]
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Opening(ctypes.Structure):
         """For these positional arguments, each `Numbers`, or the very object (robot, frame name) that must be passed.
 
         ``shapes`` are those of the results (several are returned as a tuple, or as a named tuple of class ``kind``);
-        ``kernel`` is an address, ``scratch`` the bytes it needs; ``keep`` lives as long as the opening. With ``many``, also
+        ``kernel`` is an address, ``scratch`` the bytes it needs; ``keep`` lives as long as this. With ``many``, also
         for batches: arrays with one axis more, of the same number of states, or of one state for all.
         """
         super().__init__()
@@ -112,27 +112,46 @@ class Opening(ctypes.Structure):
 
 
 def _held(argument: object | Numbers) -> object:
-    """An argument as an opening holds it: robots and tasks weakly, so that they go with their last reference elsewhere."""
+    """An argument as a remembered call holds it: robots and tasks weakly, so that they go with their last reference elsewhere."""
     return argument if isinstance(argument, Numbers) or type(argument).__weakrefoffset__ == 0 else ref(argument)
 
 
-class FrontDoor(ctypes.Structure):
+class FastEntry(ctypes.Structure):
     """What the generated code reads (as machine words), and the general path it forwards to."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in DOOR]
+    _fields_ = [(name, ctypes.c_void_p) for name in ENTRY]
 
-    def __init__(self, general: Callable[..., Any], name: str, module: str) -> None:
+    def __init__(
+        self,
+        general: Callable[..., Any],
+        name: str,
+        module: str,
+        signature: str,
+        doc: str,
+        about: object = None,
+    ) -> None:
+        """With ``function``, a builtin that is found as ``module.name`` and calls ``general``; ``about``: what is known of it."""
         super().__init__()
-        self.general, self.name, self.module = general, name, module
+        self.general, self.name, self.module, self.about = general, name, module, about
         self.first: int | None
-        self.openings: list[Opening] = []
+        self.remembered: list[RememberedCall] = []
         self.lock = new_lock()
+        text = f"{name}{signature}\n--\n\n{doc}".encode()
+        vectorcall = _address(ctypes.pythonapi.PyObject_Vectorcall)
+        self.method = _Method(name.encode(), vectorcall, _METH_FASTCALL_KEYWORDS, text)
+        # CPython reads the definition even while it takes the function apart, when the process ends after this module's own
+        # end: it is never freed.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.method))
+        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)(
+            ("PyCFunction_NewEx", ctypes.pythonapi)
+        )
+        self.function = new(ctypes.addressof(self.method), self, module)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The general path."""
         return self.general(*args, **kwargs)
 
-    def open_for(
+    def remember(
         self,
         arguments: Sequence[object | Numbers],
         shapes: Sequence[tuple[int, ...]],
@@ -142,33 +161,33 @@ class FrontDoor(ctypes.Structure):
         kind: type | None = None,
         many: Many | None = None,
     ) -> None:
-        """Let calls with these positional arguments go straight to a kernel's address: see `Opening`."""
+        """Let calls with these positional arguments go straight to a kernel's address: see `RememberedCall`."""
         code = _generated()
         if code is None or len(arguments) > MOST or len(shapes) > MOST:
             return
-        if any(old.runs == (kernel, many) and old.is_for(arguments) for old in self.openings):
+        if any(old.runs == (kernel, many) and old.is_for(arguments) for old in self.remembered):
             return
-        new = Opening(arguments, shapes, kernel, scratch, keep, kind, many)
+        new = RememberedCall(arguments, shapes, kernel, scratch, keep, kind, many)
         for name, address in _python_addresses().items():
             setattr(self, name, address)
         with self.lock:
-            others = [old for old in self.openings if old.is_alive and not old.is_for(arguments, equal_names=True)]
-            openings = [new, *others][:_OPENINGS]
-            # Another thread may call between any two of these steps: there is a whole chain at each, of openings that live.
-            for opening, following in zip(openings, [*openings[1:], None], strict=True):
-                opening.next = None if following is None else ctypes.addressof(following)
+            others = [old for old in self.remembered if old.is_alive and not old.is_for(arguments, equal_names=True)]
+            calls = [new, *others][:_REMEMBERED]
+            # Another thread may call between any two of these steps: there is a whole chain at each, of calls that live.
+            for call, following in zip(calls, [*calls[1:], None], strict=True):
+                call.next = None if following is None else ctypes.addressof(following)
             self.first = ctypes.addressof(new)
-            self.openings = openings
+            self.remembered = calls
         self.method.function = code
 
     def __getattr__(self, name: str) -> Any:
         """The public function by its name: what unpickling a builtin function asks of its ``__self__``."""
         if name == self.__dict__.get("name"):
-            return self.__dict__["public"]
+            return self.__dict__["function"]
         raise AttributeError(name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _door_of, (self.module, self.name)
+        return _entry_of, (self.module, self.name)
 
 
 def _words(shape: tuple[int, ...], size: int) -> ctypes.Array[ctypes.c_int64]:
@@ -180,7 +199,7 @@ def _pointers(addresses: Sequence[int | None]) -> ctypes.Array[ctypes.c_void_p]:
     return (ctypes.c_void_p * len(addresses))(*addresses)
 
 
-def _door_of(module: str, name: str) -> FrontDoor:
+def _entry_of(module: str, name: str) -> FastEntry:
     import importlib
 
     return getattr(importlib.import_module(module), name).__self__  # type: ignore[no-any-return]
@@ -198,13 +217,13 @@ class _Method(ctypes.Structure):
 
 
 _FOREVER: list[object] = []  # generated code lives as long as the process
-_SHUT, _SHUT_LOCK = ctypes.c_int64(0), new_lock()
+_SUSPENDED, _SUSPENDED_LOCK = ctypes.c_int64(0), new_lock()
 
 
-def shut(times: int) -> None:
-    """Send every call of every door to the general path, until as many times are taken back."""
-    with _SHUT_LOCK:
-        _SHUT.value += times
+def suspend(times: int) -> None:
+    """Send every call of every fast entry to the general path, until as many times are taken back."""
+    with _SUSPENDED_LOCK:
+        _SUSPENDED.value += times
 
 
 def text_with_out(signature: inspect.Signature) -> str:
@@ -215,21 +234,10 @@ def text_with_out(signature: inspect.Signature) -> str:
     return str(signature.replace(parameters=[*plain, out], return_annotation=inspect.Signature.empty))
 
 
-def fast_function(
-    general: Callable[..., Any], name: str, module: str, signature: str, doc: str
-) -> tuple[Any, FrontDoor]:
-    """A builtin function, found as ``module.name``, that calls ``general``; and the door that can make it faster."""
-    door = FrontDoor(general, name, module)
-    text = f"{name}{signature}\n--\n\n{doc}".encode()
-    door.method = _Method(name.encode(), _address(ctypes.pythonapi.PyObject_Vectorcall), _METH_FASTCALL_KEYWORDS, text)
-    # CPython reads the definition even while it takes the function apart, when the process ends after this module's own
-    # end: it is never freed.
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(door.method))
-    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)(
-        ("PyCFunction_NewEx", ctypes.pythonapi)
-    )
-    door.public = new(ctypes.addressof(door.method), door, module)
-    return door.public, door
+def entry_of(function: object) -> FastEntry | None:
+    """The fast entry of a builtin function that has one; None of anything else."""
+    entry = getattr(function, "__self__", None)
+    return entry if isinstance(entry, FastEntry) and entry.function is function else None
 
 
 def _address(function: Any) -> int:
@@ -241,7 +249,7 @@ def _python_addresses() -> dict[str, int]:
     """Where CPython and NumPy keep what the generated code calls and compares with."""
     api, table = ctypes.pythonapi, _numpy_functions()
     return {
-        "shut": ctypes.addressof(_SHUT),
+        "suspended": ctypes.addressof(_SUSPENDED),
         "array_type": id(np.ndarray),
         "descr": id(np.dtype(np.float64)),
         "float_type": id(float),
@@ -270,16 +278,16 @@ def _numpy_functions() -> Any:
 @cache
 def _generated() -> int | None:
     """Address of the generated entry, or None where it cannot be trusted."""
-    if why_shut() is not None:
+    if why_unused() is not None:
         return None
-    native = machine_code(f"front door|{IR}", ["front_door"], lambda: Source(Module((IR,), 0), {})).native
+    native = machine_code(f"fast entry|{IR}", ["fast_entry"], lambda: Source(Module((IR,), 0), {})).native
     _FOREVER.append(native)
-    return native.address("front_door")
+    return native.address("fast_entry")
 
 
 @cache
-def why_shut() -> str | None:
-    """Why the door is not used on this Python, or None if it is."""
+def why_unused() -> str | None:
+    """Why the fast entry is not used on this Python, or None if it is."""
     if sys.implementation.name != "cpython":
         return f"needs CPython, this is {sys.implementation.name}"
     if not getattr(sys, "_is_gil_enabled", lambda: True)():
@@ -319,14 +327,14 @@ def _self_test() -> str | None:
             return f"{type(number).__name__} keeps its number elsewhere"
     if tuple.__basicsize__ != HEADER + 8:
         return "Python's tuple is not laid out as expected"
-    some = Opening([], [], 0, 0, None)
+    some = RememberedCall([], [], 0, 0, None)
     if ctypes.c_void_p.from_address(id(some) + HEADER).value != ctypes.addressof(some):
         return "ctypes keeps its buffers elsewhere"
     return _self_test_of_weak_references()
 
 
 def _self_test_of_weak_references() -> str | None:
-    kept = Opening([], [], 0, 0, None)
+    kept = RememberedCall([], [], 0, 0, None)
     weak, place = ref(kept), id(kept)
     before = ctypes.c_void_p.from_address(id(weak) + HEADER).value
     del kept

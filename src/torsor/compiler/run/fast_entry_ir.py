@@ -1,19 +1,18 @@
-"""The generated entry of `front_door` as LLVM IR; a C function with the flags METH_FASTCALL | METH_KEYWORDS.
+"""The generated code of `fast_entry` as LLVM IR; a C function with the flags METH_FASTCALL | METH_KEYWORDS.
 
-It reads `FrontDoor` (through ctypes' pointer after the object header) and walks over its openings, a chain, and over the
-arguments. If all are what an opening is for, one state or (if there is code for ``many``) a batch of up to ``most``, it makes
-the result arrays and calls the kernel. Several results are returned as a tuple, or as the named tuple the opening is for: a
+It reads `FastEntry` (through ctypes' pointer after the object header) and walks over its remembered calls, a chain, and over
+the arguments. If all are as in one of these calls, for one state or (if there is code for ``many``) a batch of up to ``most``,
+it makes the result arrays and calls the kernel. Several results are returned as a tuple, or as the named tuple of that call: a
 subclass of tuple without fields of its own, allocated as CPython does.
 
-While somebody has chosen NumPy (``shut`` points to their number) every call is forwarded.
+While somebody has chosen NumPy (``suspended`` points to their number) every call is forwarded.
 
-Each argument is the very object of ``fixed``, or (null there) numbers. An opening does not keep a robot alive, and another
-object may come to lie where it was: ``alive`` points to where a weak reference to it has its address, and no longer has it
-when it is gone. Of numbers, ``inputs`` has three things in a row: rank,
-bytes, lengths. An array has these axes, or one more before them, for states; one without that, or with one state, belongs to
-all states of the others (0 bytes from state to state). Contiguous is what NumPy's flags say, which it keeps with every change
-of shape, strides or type. Where the rank is 0, a float, NumPy's or Python's, is read where it lies in its object, and an int
-is converted.
+Each argument is the very object of ``fixed``, or (null there) numbers. A remembered call does not keep its robot alive, and
+another object may come to lie where it was: ``alive`` points to where a weak reference to it has its address, and no longer has
+it when it is gone. Of numbers, ``inputs`` has three things in a row: rank, bytes, lengths. An array has these axes, or one more
+before them, for states; one without that, or with one state, belongs to all states of the others (0 bytes from state to state).
+Contiguous is what NumPy's flags say, which it keeps with every change of shape, strides or type. Where the rank is 0, a float,
+NumPy's or Python's, is read where it lies in its object, and an int is converted.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ from __future__ import annotations
 HEADER = object.__basicsize__  # reference count and type
 MOST = 16  # arguments, and results
 CONTIGUOUS = 1 | 256  # NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_ALIGNED
-DOOR = (
-    "first", "shut",
+ENTRY = (
+    "first", "suspended",
     "array_type", "descr", "float_type", "double_type", "int_type",
     "array_new", "vectorcall", "tuple_new", "alloc", "tuple_set", "release", "to_integer",
 )  # fmt: skip
-OPENING = (
+CALL = (
     "next", "arguments", "fixed", "alive", "inputs",
     "kernel", "scratch", "outputs", "kind", "ranks", "shapes", "many", "most", "strides", "shapes_many",
 )  # fmt: skip
 
 
-def _door(*names: str) -> str:
-    return _loads("door", DOOR, names)
+def _of_entry(*names: str) -> str:
+    return _loads("words", ENTRY, names)
 
 
-def _opening(*names: str) -> str:
-    return _loads("opening", OPENING, names)
+def _of_call(*names: str) -> str:
+    return _loads("call", CALL, names)
 
 
 def _loads(structure: str, fields: tuple[str, ...], names: tuple[str, ...]) -> str:
@@ -49,27 +48,27 @@ def _loads(structure: str, fields: tuple[str, ...], names: tuple[str, ...]) -> s
 
 
 IR = f"""
-define ptr @front_door(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
+define ptr @fast_entry(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
 entry:
-  %door_at = getelementptr i8, ptr %self, i64 {HEADER}
-  %door = load ptr, ptr %door_at
-{_door("first", "shut", "array_type", "descr")}
+  %words_at = getelementptr i8, ptr %self, i64 {HEADER}
+  %words = load ptr, ptr %words_at
+{_of_entry("first", "suspended", "array_type", "descr")}
   %operands = alloca ptr, i64 {2 * MOST + 2}
   %steps = alloca i64, i64 {2 * MOST}
   %objects = alloca ptr, i64 {MOST}
   %integers = alloca double, i64 {MOST}
   %overflow = alloca i32
-  %times_shut = load i64, ptr %shut
-  %open = icmp eq i64 %times_shut, 0
+  %times_suspended = load i64, ptr %suspended
+  %open = icmp eq i64 %times_suspended, 0
   %positional = icmp eq ptr %names, null
   %plain = and i1 %positional, %open
   br i1 %plain, label %try, label %forward
 try:
-  %opening = phi ptr [%first, %entry], [%next, %other]
-  %beyond_last = icmp eq ptr %opening, null
+  %call = phi ptr [%first, %entry], [%next, %other]
+  %beyond_last = icmp eq ptr %call, null
   br i1 %beyond_last, label %forward, label %begin
 begin:
-{_opening("next", "arguments", "fixed", "alive", "inputs")}
+{_of_call("next", "arguments", "fixed", "alive", "inputs")}
   %wanted = ptrtoint ptr %arguments to i64
   %enough = icmp eq i64 %nargs, %wanted
   br i1 %enough, label %next_argument, label %other
@@ -157,18 +156,18 @@ no_array:
   %scalar = icmp eq i64 %axes, 0
   br i1 %scalar, label %float_test, label %other
 float_test:
-{_door("float_type", "double_type")}
+{_of_entry("float_type", "double_type")}
   %number = getelementptr i8, ptr %arg, i64 {HEADER}
   %is_float = icmp eq ptr %type, %float_type
   %is_double = icmp eq ptr %type, %double_type
   %is_real = or i1 %is_float, %is_double
   br i1 %is_real, label %good, label %int_test
 int_test:
-{_door("int_type")}
+{_of_entry("int_type")}
   %is_int = icmp eq ptr %type, %int_type
   br i1 %is_int, label %convert, label %other
 convert:
-{_door("to_integer")}
+{_of_entry("to_integer")}
   %integer = call i64 %to_integer(ptr %arg, ptr %overflow)
   %beyond_64 = load i32, ptr %overflow
   %rounded = sitofp i64 %integer to double
@@ -195,12 +194,12 @@ take:
   store i64 %bytes_on, ptr %step_at
   br label %next_argument
 choose:
-{_opening("outputs", "many")}
+{_of_call("outputs", "many")}
   %made = ptrtoint ptr %outputs to i64
   %batched = icmp sgt i64 %states, 0
   br i1 %batched, label %batch, label %make
 batch:
-{_opening("most")}
+{_of_call("most")}
   %ready = icmp ne ptr %many, null
   %limit = ptrtoint ptr %most to i64
   %few = icmp ule i64 %states, %limit
@@ -209,8 +208,8 @@ batch:
   %go = or i1 %allowed, %lone
   br i1 %go, label %make, label %other
 make:
-{_opening("shapes", "shapes_many", "ranks", "strides")}
-{_door("array_new")}
+{_of_call("shapes", "shapes_many", "ranks", "strides")}
+{_of_entry("array_new")}
   %table = select i1 %batched, ptr %shapes_many, ptr %shapes
   %more_rank = zext i1 %batched to i64
   br label %next_out
@@ -252,7 +251,7 @@ undo:
   %some = icmp ugt i64 %u, 0
   br i1 %some, label %drop, label %none
 drop:
-{_door("release")}
+{_of_entry("release")}
   %u1 = sub i64 %u, 1
   %dropped_at = getelementptr ptr, ptr %objects, i64 %u1
   %dropped = load ptr, ptr %dropped_at
@@ -261,7 +260,7 @@ drop:
 none:
   ret ptr null
 run:
-{_opening("kernel", "scratch", "kind")}
+{_of_call("kernel", "scratch", "kind")}
   %all = add i64 %n, %made
   %beyond = getelementptr ptr, ptr %operands, i64 %all
   store ptr %scratch, ptr %beyond
@@ -285,16 +284,16 @@ several:
   %nameless = icmp eq ptr %kind, null
   br i1 %nameless, label %plain_tuple, label %named_tuple
 plain_tuple:
-{_door("tuple_new")}
+{_of_entry("tuple_new")}
   %tuple_1 = call ptr %tuple_new(i64 %made)
   br label %filled
 named_tuple:
-{_door("alloc")}
+{_of_entry("alloc")}
   %tuple_2 = call ptr %alloc(ptr %kind, i64 %made)
   br label %filled
 filled:
   %tuple = phi ptr [%tuple_1, %plain_tuple], [%tuple_2, %named_tuple]
-{_door("tuple_set")}
+{_of_entry("tuple_set")}
   %empty = icmp eq ptr %tuple, null
   br i1 %empty, label %none, label %fill
 fill:
@@ -310,7 +309,7 @@ put:
 full:
   ret ptr %tuple
 forward:
-{_door("vectorcall")}
+{_of_entry("vectorcall")}
   %answer = call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %names)
   ret ptr %answer
 }}

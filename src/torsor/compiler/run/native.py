@@ -99,7 +99,7 @@ class NativeFunction:
         """``kernel_many``: a batch."""
         return self.codes.part("many", self._make)
 
-    def for_door(self) -> Many | None:
+    def for_fast_entry(self) -> Many | None:
         """The code for many as the fast entry takes it, if it has been needed so far."""
         if not self.codes.has("many"):
             return None

@@ -135,7 +135,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def set_threads(count: int) -> None:
-    """How many threads a batch may use (default: one per processor); results do not depend on it."""
+    """Set how many threads a batch may use; results do not depend on it.
+
+    Parameters
+    ----------
+    count : int
+        At least 1. The default is one thread per processor.
+    """
     if not isinstance(count, Real) or not 1 <= count < math.inf or int(count) != count:
         raise ArgumentError(
             f"set_threads: count must be a whole number of at least 1, got {count!r:.60}. For one per processor: "
@@ -145,7 +151,13 @@ def set_threads(count: int) -> None:
 
 
 def get_threads() -> int:
-    """How many threads a batch may use."""
+    """How many threads a batch may use.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
     return _HELPERS.count
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torsor.border import checked
 from torsor.functions import singular_mass_matrix
-from torsor.functions.describe import Algorithm
-from torsor.functions.dispatch import Derivatives, Rivals, public
+from torsor.functions.describe import Algorithm, Derivatives, Rivals
+from torsor.functions.dispatch import public
 from torsor.mechanics.dynamics import (
     coriolis_matrix as coriolis,
     energy,

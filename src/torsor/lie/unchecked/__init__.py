@@ -1,19 +1,9 @@
 """The same functions for callers who know what they pass: no shape is checked, nothing is converted.
 
-One file for each subject; `series` is the only home of small-angle code.
+One file for each subject; `torsor.arrays.series` is the only home of small-angle code.
 """
 
 from torsor.lie.unchecked import quaternion as quaternion, se3 as se3, so3 as so3
-from torsor.lie.unchecked.adjoint import (
-    Ad as Ad,
-    ad as ad,
-    bracket as bracket,
-    bracket_dual as bracket_dual,
-    transform_twist as transform_twist,
-    transform_twist_inverse as transform_twist_inverse,
-    transform_wrench as transform_wrench,
-    transform_wrench_inverse as transform_wrench_inverse,
-)
 from torsor.lie.unchecked.inertias import (
     MassFlow as MassFlow,
     apply_inertia as apply_inertia,
@@ -28,4 +18,16 @@ from torsor.lie.unchecked.inertias import (
     transform_inertia as transform_inertia,
     work_row as work_row,
 )
-from torsor.lie.unchecked.screws import Line as Line, line_coordinates as line_coordinates, screw as screw
+from torsor.lie.unchecked.twists import (
+    Ad as Ad,
+    Line as Line,
+    ad as ad,
+    bracket as bracket,
+    bracket_dual as bracket_dual,
+    line_coordinates as line_coordinates,
+    screw as screw,
+    transform_twist as transform_twist,
+    transform_twist_inverse as transform_twist_inverse,
+    transform_wrench as transform_wrench,
+    transform_wrench_inverse as transform_wrench_inverse,
+)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from torsor.arrays import atan2, concat, cross, dot, matrix, sqrt, stack, where
+from torsor.arrays import atan2, concat, cross, dot, matrix, series, sqrt, stack, where
 from torsor.arrays.typing import Quaternion, Rotation, Vector3
-from torsor.lie.unchecked import series
 
 
 def to_rotation(quat: Quaternion) -> Rotation:
     """The rotation of a quaternion of any non-zero length [Fea08, (4.12)].
 
     Division by |quat|² keeps the matrix a rotation when the quaternion has drifted from unit length.
-    ``quat`` (..., 4), (x, y, z, w), no unit; returns (..., 3, 3).
+
+    Parameters
+    ----------
+    quat : (..., 4) array
+        A quaternion (x, y, z, w), no unit, of any non-zero length.
+
+    Returns
+    -------
+    (..., 3, 3) array
+        A rotation, no unit.
     """
     x, y, z, w = quat[..., 0], quat[..., 1], quat[..., 2], quat[..., 3]
     s = 2.0 / dot(quat, quat)
@@ -27,7 +35,15 @@ def to_rotation(quat: Quaternion) -> Rotation:
 def from_rotation(R: Rotation) -> Quaternion:
     """Unit quaternion of a rotation with w ≥ 0, from the largest of its four components [She78]: never ill-conditioned.
 
-    ``R`` (..., 3, 3); returns (..., 4), (x, y, z, w), no unit.
+    Parameters
+    ----------
+    R : (..., 3, 3) array
+        A rotation, no unit.
+
+    Returns
+    -------
+    (..., 4) array
+        A unit quaternion (x, y, z, w), no unit.
     """
     xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
     xy, xz, yz = R[..., 0, 1] + R[..., 1, 0], R[..., 0, 2] + R[..., 2, 0], R[..., 1, 2] + R[..., 2, 1]
@@ -47,20 +63,52 @@ def from_rotation(R: Rotation) -> Quaternion:
 
 
 def product(a: Quaternion, b: Quaternion) -> Quaternion:
-    """Quaternion of the composed rotation R(a) R(b) [Fea08, §4.5]. ``a``, ``b`` (..., 4), no unit; returns (..., 4)."""
+    """Quaternion of the composed rotation R(a) R(b) [Fea08, §4.5].
+
+    Parameters
+    ----------
+    a : (..., 4) array
+        A quaternion (x, y, z, w), no unit.
+    b : (..., 4) array
+        The one that acts first.
+
+    Returns
+    -------
+    (..., 4) array
+        A quaternion, no unit.
+    """
     u, s, v, t = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
     return concat([s * v + t * u + cross(u, v), s * t - dot(u, v)[..., None]])
 
 
 def conjugate(a: Quaternion) -> Quaternion:
-    """Quaternion of the inverse rotation [Fea08, §4.5]. ``a`` (..., 4), no unit; returns (..., 4)."""
+    """Quaternion of the inverse rotation [Fea08, §4.5].
+
+    Parameters
+    ----------
+    a : (..., 4) array
+        A quaternion (x, y, z, w), no unit.
+
+    Returns
+    -------
+    (..., 4) array
+        A quaternion, no unit.
+    """
     return concat([-a[..., :3], a[..., 3:]])
 
 
 def exp(w: Vector3) -> Quaternion:
     """Unit quaternion of the rotation exp([w]): (½ sinc(θ/2) w, cos(θ/2)) [Fea08, §4.5].
 
-    ``w`` (..., 3), rad; returns (..., 4).
+    Parameters
+    ----------
+    w : (..., 3) array
+        Rotation vector, rad.
+
+    Returns
+    -------
+    (..., 4) array
+        A unit quaternion (x, y, z, w), no unit.
     """
     x = 0.25 * dot(w, w)
     # cos(θ/2) as 1 − x (1 − cos)/x, since the square root of 0 has no derivative
@@ -72,7 +120,15 @@ def exp(w: Vector3) -> Quaternion:
 def log(quat: Quaternion) -> Vector3:
     """w with exp(w) the rotation of ``quat`` and |w| ≤ π: 2 atan2(|u|, w) u/|u| [Fea08, §4.5].
 
-    ``quat`` (..., 4), of any non-zero length; returns (..., 3), rad.
+    Parameters
+    ----------
+    quat : (..., 4) array
+        A quaternion (x, y, z, w), of any non-zero length.
+
+    Returns
+    -------
+    (..., 3) array
+        Rotation vector, rad.
     """
     quat = where(quat[..., 3:] < 0.0, -quat, quat)
     u, w = quat[..., :3], quat[..., 3]

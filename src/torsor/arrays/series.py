@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import factorial
 
-from torsor.arrays import cos, sin, sqrt, where
+from torsor.arrays.primitives import cos, sin, sqrt, where
 from torsor.arrays.typing import Array, Scalar
 
 SWITCH = 4.0  # θ = 2
