@@ -204,7 +204,7 @@ def _convert(name: str, argument: Argument, value: Any, model: Any, batches: dic
         sizes = tuple(_size(axis, model) for axis in axes)
     rank = len(sizes)
     if type(value) is not numpy.ndarray or value.dtype.kind != "f" or not _fits(value.shape, sizes):
-        value = _numbers(name, value, axes, model)
+        value = as_array(name, value, axes, model)
     batches[name] = value.shape[: len(value.shape) - rank]
     return value
 

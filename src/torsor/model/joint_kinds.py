@@ -30,6 +30,7 @@ from torsor.arrays import (
     identity,
     is_concrete,
     matvec,
+    series,
     sin,
     sqrt,
     stack,
@@ -37,7 +38,7 @@ from torsor.arrays import (
     zeros,
 )
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
-from torsor.lie.unchecked import quaternion, screws, se3, series, so3
+from torsor.lie.unchecked import quaternion, se3, so3, twists
 
 Pair = Callable[[Array, Array], Array]
 HUGE = 1e100  # a limit beyond this is none
@@ -147,18 +148,18 @@ class JointKind:
 
 def _revolve(S: Twist, q: Array) -> Pose:
     angle = q[..., 0]
-    return screws.revolute_motion(S, sin(angle), cos(angle)) if is_concrete(S) else screws.turning_motion(S, angle)
+    return twists.revolute_motion(S, sin(angle), cos(angle)) if is_concrete(S) else twists.turning_motion(S, angle)
 
 
 def _slide_along(S: Twist, q: Array) -> Pose:
-    return screws.prismatic_motion(S, q[..., 0]) if is_concrete(S) else se3.exp(q * S)
+    return twists.prismatic_motion(S, q[..., 0]) if is_concrete(S) else se3.exp(q * S)
 
 
 def _screw(S: Twist, q: Array) -> Pose:
     angle = q[..., 0]
     if not is_concrete(S):
-        return screws.turning_motion(S, angle)
-    return screws.helical_motion(S, sin(angle), cos(angle), angle)
+        return twists.turning_motion(S, angle)
+    return twists.helical_motion(S, sin(angle), cos(angle), angle)
 
 
 def _add(q: Array, step: Array) -> Array:
