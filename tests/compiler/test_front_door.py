@@ -190,7 +190,7 @@ def test_several_results_are_written_where_asked():
         np.testing.assert_array_equal(x, y)
     with pytest.raises(torsor.ShapeError, match=r"the arrays of InverseDynamicsDerivatives \(q, v, a\), got ndarray"):
         torsor.inverse_dynamics_derivatives(arm, q, v, a, out=mine.q)
-    with pytest.raises(torsor.ShapeError, match=r"`dv` must be an array of shape \(3, 6, 6\)"):
+    with pytest.raises(torsor.ShapeError, match=r"`v` must be an array of shape \(3, 6, 6\)"):
         torsor.inverse_dynamics_derivatives(arm, q, v, a, out=mine._replace(v=np.empty((3, 6))))
 
 

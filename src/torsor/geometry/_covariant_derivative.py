@@ -23,9 +23,24 @@ def covariant_derivative(
 ) -> JointVector:
     """∇_u w = ẇ + M⁻¹ C(q, u) w, components ẇ_k + Σ Γ^k_ij u_i w_j: how the field w changes along u [Alt04, (6), (7)].
 
-    ``w_rate`` is the derivative ẇ of the components of w along u; with u = w = v and w_rate = a it is the covariant
-    acceleration, what is left for M⁻¹ τ. ``q`` (..., nq), rad or m; ``u``, ``w``, ``w_rate`` (..., nv), any unit. Returns
-    (..., nv); NaN where M is singular.
+    With u = w = v and w_rate = a it is the covariant acceleration, what is left for M⁻¹ τ.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    u : (..., nv) array
+        Direction, in any unit.
+    w : (..., nv) array
+        Components of the field, in any unit.
+    w_rate : (..., nv) array
+        Derivative ẇ of the components of w along u.
+
+    Returns
+    -------
+    (..., nv) array
+        NaN where M is singular.
     """
     force = matvec(coriolis_matrix(robot, q, u), w)
     s = structure_constants(robot.structure)
@@ -38,7 +53,18 @@ def covariant_derivative(
 def geodesic_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:
     """v̇_k = −Σ Γ^k_ij v_i v_j, the acceleration under no force, gravity or friction: ∇_v v = 0 [Alt04, (6), (7); BSP93, E000-11].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv), rad/s² or m/s²; NaN where M is singular.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., nv) array
+        rad/s² or m/s²; NaN where M is singular.
     """
     force = coriolis_forces(robot, q, v)
     s = structure_constants(robot.structure)

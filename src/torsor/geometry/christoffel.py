@@ -31,7 +31,16 @@ def christoffel_symbols(robot: Robot, q: ConfigurationVector) -> JointTensor3:
     The Coriolis forces are Σ Γ[i, j, k] v_i v_j and the Coriolis matrix is C_kj = Σ_i Γ[i, j, k] v_i. Symmetric in i and j,
     except within planar, spherical and free joints, where body velocities do not commute: Γ_ijk − Γ_jik = ⟨[e_i, e_j], e_k⟩.
 
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv), kg·m², kg·m or kg.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv, nv) array
+        kg·m², kg·m or kg.
     """
     return connection_of(inertia_metric(robot, q, 0.5))
 
@@ -39,7 +48,16 @@ def christoffel_symbols(robot: Robot, q: ConfigurationVector) -> JointTensor3:
 def christoffel_symbols_second_kind(robot: Robot, q: ConfigurationVector) -> JointTensor3:
     """Γ2[i, j, k] = Γ^k_ij = Σ_h m^kh Γ_ijh, the raised index last: v̇_k = −Σ Γ^k_ij v_i v_j on a geodesic [Alt04, (6)].
 
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv), 1/rad or 1/m; NaN where M is singular.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv, nv) array
+        1/rad or 1/m; NaN where M is singular.
     """
     return second_kind_of(inertia_metric(robot, q, 0.5))
 
@@ -49,7 +67,16 @@ def christoffel_symbols_derivative(robot: Robot, q: ConfigurationVector) -> Join
 
     For planar, spherical and free joints ∂_l is the derivative along the body velocity v_l.
 
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv, nv), kg·m², kg·m or kg per rad or m.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv, nv, nv) array
+        kg·m², kg·m or kg per rad or m.
     """
     return christoffel_symbols_derivative_of(inertia_metric(robot, q, 0.5))
 

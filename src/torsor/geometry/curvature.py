@@ -89,7 +89,16 @@ NAN = float("nan")
 def riemann_curvature(robot: Robot, q: ConfigurationVector) -> JointTensor4:
     """R[i, j, k, l] = ∂_k Γ_jli − ∂_l Γ_jki + Σ_r (Γ_ilr Γ^r_jk − Γ_ikr Γ^r_jl), all indices lowered [PBP95, (66)].
 
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv, nv), kg·m² (of rotations, per rad⁴); NaN where M is singular.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv, nv, nv) array
+        kg·m² (of rotations, per rad⁴); NaN where M is singular.
     """
     return riemann_of(inertia_metric(robot, q, 0.5))
 
@@ -97,7 +106,16 @@ def riemann_curvature(robot: Robot, q: ConfigurationVector) -> JointTensor4:
 def ricci_curvature(robot: Robot, q: ConfigurationVector) -> JointMatrix:
     """Ric[j, l] = Σ m^ik R_ijkl: along a unit vector, the sum of the curvatures of all planes through it [PBP95, (66)].
 
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv), symmetric, no unit (of rotations, per rad²); NaN where M is singular.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv) array
+        Symmetric, no unit (of rotations, per rad²); NaN where M is singular.
     """
     return ricci_of(inertia_metric(robot, q, 0.5))
 
@@ -105,7 +123,16 @@ def ricci_curvature(robot: Robot, q: ConfigurationVector) -> JointMatrix:
 def scalar_curvature(robot: Robot, q: ConfigurationVector) -> Scalar:
     """Σ m^ik m^jl R_ijkl, twice the sum of the curvatures of all planes of an orthonormal basis [PBP95, (66)].
 
-    ``q`` (..., nq), rad or m. Returns (...), 1/(kg·m²); NaN where M is singular.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (...) array
+        1/(kg·m²); NaN where M is singular.
     """
     return scalar_of(inertia_metric(robot, q, 0.5))
 
@@ -113,8 +140,22 @@ def scalar_curvature(robot: Robot, q: ConfigurationVector) -> Scalar:
 def sectional_curvature(robot: Robot, q: ConfigurationVector, u: JointVector, w: JointVector) -> Scalar:
     """Curvature R(u, w, u, w) / (|u|² |w|² − ⟨u, w⟩²) of the plane of motion that u and w span [PBP95, (66)].
 
-    Positive: motions that start side by side draw together. ``q`` (..., nq), rad or m; ``u``, ``w`` (..., nv), any unit.
-    Returns (...), 1/(kg·m²); NaN where u and w are parallel or M is singular.
+    Positive: motions that start side by side draw together.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    u : (..., nv) array
+        Direction that spans the plane, in any unit.
+    w : (..., nv) array
+        Direction that spans the plane, in any unit.
+
+    Returns
+    -------
+    (...) array
+        1/(kg·m²); NaN where u and w are parallel or M is singular.
     """
     return sectional_of(inertia_metric(robot, q, 0.5), u, w)
 
@@ -122,7 +163,16 @@ def sectional_curvature(robot: Robot, q: ConfigurationVector, u: JointVector, w:
 def curvature_norm(robot: Robot, q: ConfigurationVector) -> Scalar:
     """√(R_ijkl R^ijkl), zero only where all curvature vanishes, whatever the coordinates [PBP95, (66)].
 
-    ``q`` (..., nq), rad or m. Returns (...), 1/(kg·m²); NaN where M is singular.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (...) array
+        1/(kg·m²); NaN where M is singular.
     """
     return norm_of(inertia_metric(robot, q, 0.5))
 

@@ -48,12 +48,29 @@ def forward_dynamics_second_derivatives(
 ) -> ForwardDynamicsSecondDerivatives:
     """All second derivatives of forward dynamics a(q, v, τ) that do not vanish, exact [PBP95, §5; SRW22].
 
-    qq[i, j, k] = ∂_k (∂a_i/∂q_j), qv[i, j, k] = ∂²a_i/∂q_j∂v_k, vv[i, j, k] = ∂²a_i/∂v_j∂v_k and tauq[i, j, k] = ∂_k
-    (M⁻¹)_ij, with ∂/∂q along the tangent coordinates v on the body side; the order of j and k in qq, friction and wrenches as
-    in `inverse_dynamics_second_derivatives`. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m
-    or N; ``wrenches``, N·m and N, and ``base_motion`` as in forward dynamics. Returns four tensors (..., nv, nv, nv), rad/s²
-    or m/s² per two of rad, m, their rates, N·m and N; NaN where the mass matrix is singular, but for entries that are 0 in
-    every state.
+    qq[i, j, k] = ∂_k (∂a_i/∂q_j), qv[i, j, k] = ∂²a_i/∂q_j∂v_k, vv[i, j, k] = ∂²a_i/∂v_j∂v_k and tauq[i, j, k] = ∂_k (M⁻¹)_ij,
+    with ∂/∂q along the tangent coordinates v on the body side; the order of j and k in qq, friction and wrenches as in
+    `inverse_dynamics_second_derivatives`.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    four tensors (..., nv, nv, nv)
+        rad/s² or m/s² per two of rad, m, their rates, N·m and N; NaN where the mass matrix is singular, but for entries that
+        are 0 in every state.
     """
     a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
     first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion))

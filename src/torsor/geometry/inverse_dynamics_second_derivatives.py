@@ -88,9 +88,24 @@ def inverse_dynamics_second_derivatives(
     qq[i, j, k] − qq[i, k, j] = Σ_r s_kj^r ∂τ_i/∂q_r with [e_k, e_j] = Σ_r s_kj^r e_r. Friction enters vv if it has a Coulomb
     width; external wrenches are held constant in their frames.
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches``, N·m and N, and ``base_motion`` as in
-    inverse dynamics. Returns four
-    tensors (..., nv, nv, nv), N·m or N per two of rad, m and their rates.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    four tensors (..., nv, nv, nv)
+        N·m or N per two of rad, m and their rates.
     """
     return second_derivatives_of(robot, driven_rows(robot, q, v, a, wrenches, base_motion=base_motion), v)
 

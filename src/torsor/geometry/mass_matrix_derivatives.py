@@ -26,7 +26,16 @@ def mass_matrix_derivative(robot: Robot, q: ConfigurationVector) -> JointTensor3
     For planar, spherical and free joints ∂_k is the derivative along the body velocity v_k, and M is that of body
     velocities: Ṁ = Σ_k dM[..., k] v_k for every joint kind.
 
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv), symmetric in i and j, kg·m² or kg·m per rad or m.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv, nv) array
+        Symmetric in i and j, kg·m² or kg·m per rad or m.
     """
     return mass_matrix_derivative_of(inertia_metric(robot, q))
 
@@ -36,7 +45,16 @@ def mass_matrix_second_derivative(robot: Robot, q: ConfigurationVector) -> Joint
 
     For planar, spherical and free joints ∂_k and ∂_l are along body velocities, whose order matters within a joint.
 
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv, nv, nv), symmetric in i and j, kg·m² or kg·m per rad² or m².
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv, nv, nv) array
+        Symmetric in i and j, kg·m² or kg·m per rad² or m².
     """
     return mass_matrix_second_derivative_of(inertia_metric(robot, q))
 

@@ -40,7 +40,18 @@ def kinetic_energy_derivatives(robot: Robot, q: ConfigurationVector, v: JointVec
 
         ∂T/∂q_k = Ψ̇_kᵀ P_k,     ∂T/∂v_k = S_kᵀ P_k + armature · v_k
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns two vectors (..., nv), J per rad or m and kg·m²/s or kg·m/s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    two vectors (..., nv)
+        J per rad or m and kg·m²/s or kg·m/s.
     """
     bodies = composite_bodies(robot, q, v)
     dq, dv = ([matvec(x, P) for x, P in zip(screws, bodies.P, strict=True)] for screws in (bodies.Psi, bodies.S))
@@ -64,8 +75,19 @@ def generalised_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: Jo
         ∂p_i/∂q_j = Ψ̇_jᵀ G_i S_i  (j = i too),     ∂p_j/∂q_i = S_jᵀ dP_i,     M_ij = S_jᵀ G_i S_i
 
     The rate of p along a motion is ∂p/∂q v + M a; ∂p/∂q v = Ṁ v.
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns two matrices (..., nv, nv), kg·m²/s, kg·m/s, … and kg·m²,
-    kg·m or kg.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    two matrices (..., nv, nv)
+        kg·m²/s, kg·m/s, … and kg·m², kg·m or kg.
     """
     bodies = composite_bodies(robot, q, v)
     dq: dict[tuple[int, int], Array] = {}
@@ -97,7 +119,18 @@ class SpatialMomentumDerivatives(NamedTuple):
 def spatial_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> SpatialMomentumDerivatives:
     """∂P/∂q and ∂P/∂v, the momentum matrix, of the robot's momentum about the base origin [SRW22, (22); Kool04, (8)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns two matrices (..., 6, nv), kg·m²/s, kg·m/s, … per unit of v.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    two matrices (..., 6, nv)
+        kg·m²/s, kg·m/s, … per unit of v.
     """
     bodies = composite_bodies(robot, q, v)
     dq: dict[int, Wrench] = {}
@@ -111,8 +144,18 @@ def spatial_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: JointV
 def centroidal_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> SpatialMomentumDerivatives:
     """∂h/∂q and ∂h/∂v, the centroidal momentum matrix, of the momentum about the centre of mass [SRW22, (22); LP, (9.25)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns two matrices (..., 6, nv), kg·m²/s, kg·m/s, … per unit of v;
-    NaN for a robot without mass.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    two matrices (..., 6, nv)
+        kg·m²/s, kg·m/s, … per unit of v; NaN for a robot without mass.
     """
     bodies, T_0i = composite_bodies(robot, q, v), poses_in_base(robot, q)
     c, velocity = centre(robot, bodies.T_pi)[..., None, :], zeros(1, 3)

@@ -36,7 +36,17 @@ def gravity_forces_derivative(robot: Robot, q: ConfigurationVector) -> JointMatr
         ∂g_i/∂q_j = ∂g_j/∂q_i = p_i · (ω_j × γ)
 
     Symmetric but for the blocks of spherical, planar and free joints, whose tangent coordinates do not commute.
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv), N·m or N per rad or m.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv) array
+        N·m or N per rad or m.
     """
     poses = joint_poses(robot, q)
     gravity = turned_to_root(robot, poses, robot.parameters.gravity)
@@ -56,8 +66,20 @@ def gravity_forces_derivative(robot: Robot, q: ConfigurationVector) -> JointMatr
 def body_wrench_forces_derivative(robot: Robot, q: ConfigurationVector, wrenches: Wrenches) -> JointMatrix:
     """∂τ/∂q of τ = Σ J_bᵀ F, wrenches held constant in the axes of their frames [SRW22, (25); PBP95, §5].
 
-    ∂/∂q is along the tangent coordinates v (body side). ``q`` (..., nq), rad or m. ``wrenches``: frame name → (..., 6), N·m
-    and N. Returns (..., nv, nv), N·m or N per rad or m.
+    ∂/∂q is along the tangent coordinates v (body side).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    wrenches : mapping
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+
+    Returns
+    -------
+    (..., nv, nv) array
+        N·m or N per rad or m.
     """
     T_pi, F = joint_poses(robot, q), wrenches_on_links(robot, wrenches)
     blocks: dict[tuple[int, int], Array] = {}
@@ -80,8 +102,20 @@ def mixed_wrench_forces_derivative(robot: Robot, q: ConfigurationVector, wrenche
     """∂τ/∂q of τ = Σ J_mᵀ F, wrenches held constant in base axes about the origins of their frames [SRW22, (25); Sil81, (A.3)].
 
     Symmetric for pure forces on joints with one degree of freedom: it is then minus the stiffness of their potential. ∂/∂q is
-    along the tangent coordinates v (body side). ``q`` (..., nq), rad or m. ``wrenches``: frame name → (..., 6), N·m and N.
-    Returns (..., nv, nv), N·m or N per rad or m.
+    along the tangent coordinates v (body side).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    wrenches : mapping
+        Frame name → (..., 6) wrench on the robot, N·m and N, in base axes about the origin of that frame.
+
+    Returns
+    -------
+    (..., nv, nv) array
+        N·m or N per rad or m.
     """
     T_pi = joint_poses(robot, q)
     T_ri = poses_in_root(robot, T_pi)

@@ -43,10 +43,27 @@ def forward_dynamics_derivatives(
     """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, exact, armature, friction and external wrenches included [CM18; SRW22].
 
     For every joint kind, ∂/∂q along the tangent coordinates v on the body side. A wrench is held constant in its frame. The
-    sign of Coulomb friction without a width has no derivative and counts as none. ``q`` (..., nq), rad or m; ``v`` (..., nv),
-    rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches``, N·m and N, and ``base_motion`` as in forward dynamics. Returns
-    three matrices (..., nv, nv), rad/s² or m/s² per rad, m, their rates, N·m or N. Where the mass matrix is singular they are
-    NaN, but for entries that do not go through its inverse and are 0 in every state of the robot.
+    sign of Coulomb friction without a width has no derivative and counts as none.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    three matrices (..., nv, nv)
+        rad/s² or m/s² per rad, m, their rates, N·m or N. Where the mass matrix is singular they are NaN, but for entries that
+        do not go through its inverse and are 0 in every state of the robot.
     """
     a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
     by_inverse = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)

@@ -48,10 +48,29 @@ def forward_dynamics_hessian(
 ) -> ForwardDynamicsHessian:
     """Second derivatives of Σ_i weights_i a_i for forward dynamics a(q, v, τ), exact, without forming tensors [PBP95, §5; SRW22].
 
-    The tensors of `forward_dynamics_second_derivatives`, contracted with ``weights`` over their first index: what
-    differential dynamic programming needs, with the gradient of the value function as weights. ``q`` (..., nq), rad or m;
-    ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``weights`` (..., nv), any unit; ``wrenches``, N·m and N, and
-    ``base_motion`` as in forward dynamics. Returns four matrices (..., nv, nv), per two of rad, m, their rates, N·m and N.
+    The tensors of `forward_dynamics_second_derivatives`, contracted with ``weights`` over their first index: what differential
+    dynamic programming needs, with the gradient of the value function as weights.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+    weights : (..., nv) array
+        What each component is multiplied with, in any unit.
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    four matrices (..., nv, nv)
+        Per two of rad, m, their rates, N·m and N.
     """
     a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
     first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion))
@@ -89,9 +108,32 @@ def forward_dynamics_hessian_product(
     """The Hessian of Σ_i weights_i a_i of forward dynamics times (dq, dv, dτ), exact, without forming it [PBP95, §5; SRW22].
 
     .q = qq dq + qv dv + tauqᵀ dτ, .v = qvᵀ dq + vv dv and .tau = tauq dq in the matrices of `forward_dynamics_hessian`.
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``weights`` (..., nv), any unit;
-    ``dq``, ``dv``, ``dtau`` (..., nv), along q, v and tau; ``wrenches``, N·m and N, and ``base_motion`` as in forward
-    dynamics. Returns three vectors (..., nv).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+    weights : (..., nv) array
+        What each component is multiplied with, in any unit.
+    dq : (..., nv) array
+        Direction along q, rad or m.
+    dv : (..., nv) array
+        Direction along v, rad/s or m/s.
+    dtau : (..., nv) array
+        Direction along tau, N·m or N.
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    three vectors (..., nv)
     """
     a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
     first = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)

@@ -54,8 +54,22 @@ def space_twist_derivatives(
 ) -> TwistDerivatives:
     """∂V_s/∂q, ∂V_s/∂v = J_s of the space twist of a frame: ∂_k V_s = [J_k, V_f − V_p] [SRW22, (22); Kool04, EK-2].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in `inverse_dynamics`. Returns
-    two matrices (..., 6, nv), rad/s and m/s per unit of v.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    two matrices (..., 6, nv)
+        rad/s and m/s per unit of v.
     """
     screws = space_screws(robot, q, frame)
     V = link_twists(robot, screws, v, None if base_motion is None else base_motion[0])
@@ -71,8 +85,22 @@ def body_twist_derivatives(
 ) -> TwistDerivatives:
     """∂V_b/∂q, ∂V_b/∂v = J_b of the body twist of a frame: ∂_k V_b = [V_p, J_b,k] in the frame's axes [SRW22, (22); PBP95, (53)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in `inverse_dynamics`. Returns
-    two matrices (..., 6, nv), rad/s and m/s per unit of v.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    two matrices (..., 6, nv)
+        rad/s and m/s per unit of v.
     """
     screws = body_screws(robot, q, frame)
     V = link_twists(robot, screws, v, in_body_axes(robot, q, frame, base_motion)[0])
@@ -85,8 +113,22 @@ def mixed_twist_derivatives(
 ) -> TwistDerivatives:
     """∂(ω, ṗ)/∂q and ∂(ω, ṗ)/∂v = J_m of a frame, in base axes [SRW22, (22); Sil81, (A.2), (A.3)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in `inverse_dynamics`. Returns
-    two matrices (..., 6, nv), rad/s and m/s per unit of v.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    two matrices (..., 6, nv)
+        rad/s and m/s per unit of v.
     """
     screws = mixed_screws(robot, q, frame)
     V = link_twists(robot, screws, v, in_mixed_axes(robot, q, frame, base_motion)[0])
@@ -118,8 +160,24 @@ def space_acceleration_derivatives(
 ) -> AccelerationDerivatives:
     """∂/∂q, ∂/∂v and ∂/∂a = J_s of a frame's spatial acceleration in base axes, V̇_s = J_s a + J̇_s v [SRW22, (22), (23)].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in `inverse_dynamics`. Returns three
-    matrices (..., 6, nv), rad/s² and m/s² per unit of v (times 1, s and s²).
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    three matrices (..., 6, nv)
+        rad/s² and m/s² per unit of v (times 1, s and s²).
     """
     screws = space_screws(robot, q, frame)
     V_f, A_f, joints = _moving_chain(robot, screws, v, a, base_motion or (zeros(6), zeros(6)))
@@ -141,8 +199,24 @@ def body_acceleration_derivatives(
 ) -> AccelerationDerivatives:
     """∂/∂q, ∂/∂v and ∂/∂a = J_b of a frame's spatial acceleration in its own axes, V̇_b = J_b a + J̇_b v [SRW22, (22), (23)].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in `inverse_dynamics`. Returns three
-    matrices (..., 6, nv), rad/s² and m/s² per unit of v (times 1, s and s²).
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    three matrices (..., 6, nv)
+        rad/s² and m/s² per unit of v (times 1, s and s²).
     """
     screws = body_screws(robot, q, frame)
     V_f, _, joints = _moving_chain(robot, screws, v, a, in_body_axes(robot, q, frame, base_motion))
@@ -164,8 +238,24 @@ def mixed_acceleration_derivatives(
 ) -> AccelerationDerivatives:
     """∂/∂q, ∂/∂v and ∂/∂a = J_m of (ω̇, p̈) of a frame in base axes, J_m a + J̇_m v [SRW22, (22), (23); PBP95, (76), (77)].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in `inverse_dynamics`. Returns three
-    matrices (..., 6, nv), rad/s² and m/s² per unit of v (times 1, s and s²).
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    three matrices (..., 6, nv)
+        rad/s² and m/s² per unit of v (times 1, s and s²).
     """
     screws = mixed_screws(robot, q, frame)
     V_f, A_f, joints = _moving_chain(robot, screws, v, a, in_mixed_axes(robot, q, frame, base_motion))

@@ -45,9 +45,25 @@ def inverse_dynamics_derivatives(
 
     For every joint kind, ∂/∂q along the tangent coordinates v on the body side. A wrench is held constant in its frame. The
     sign of Coulomb friction without a width has no derivative and counts as none.
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches``, N·m and N, and
-    ``base_motion`` as in inverse dynamics.
-    Returns three matrices (..., nv, nv), N·m or N per rad, m and their rates.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    three matrices (..., nv, nv)
+        N·m or N per rad, m and their rates.
     """
     tree = acceleration_tree(robot, q, v, a, wrenches, base_motion)
     dq: dict[tuple[int, int], Array] = {}

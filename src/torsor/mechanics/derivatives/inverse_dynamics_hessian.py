@@ -75,8 +75,25 @@ def inverse_dynamics_hessian(
     The tensors of `inverse_dynamics_second_derivatives`, contracted with ``weights`` over their first index, without forming
     them: what Newton steps on constraints τ = … need. qq is symmetric for joints of one degree of freedom; vv always is.
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``weights`` (..., nv), any unit; ``wrenches``, N·m and N,
-    and ``base_motion`` as in inverse dynamics. Returns four matrices (..., nv, nv).
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    weights : (..., nv) array
+        What each component is multiplied with, in any unit.
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    four matrices (..., nv, nv)
     """
     tree, s = acceleration_tree(robot, q, v, a, wrenches, base_motion), robot.structure
     virtual = virtual_rates(robot, tree, weights)
@@ -199,9 +216,31 @@ def inverse_dynamics_hessian_product(
 
     With the matrices of `inverse_dynamics_hessian`: .q = qq dq + qv dv + aqᵀ da, .v = qvᵀ dq + vv dv, .a = aq dq.
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``weights`` (..., nv), any unit; ``dq``, ``dv``, ``da``
-    (..., nv), along q, v and a; ``wrenches``, N·m and N, and ``base_motion`` as in inverse dynamics. Returns three vectors
-    (..., nv).
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    weights : (..., nv) array
+        What each component is multiplied with, in any unit.
+    dq : (..., nv) array
+        Direction along q, rad or m.
+    dv : (..., nv) array
+        Direction along v, rad/s or m/s.
+    da : (..., nv) array
+        Direction along a, rad/s² or m/s².
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    three vectors (..., nv)
     """
     tree, s = acceleration_tree(robot, q, v, a, wrenches, base_motion), robot.structure
     rates = virtual_rates(robot, tree, weights)

@@ -18,7 +18,18 @@ Blocks = dict[tuple[int, int], Array]  # (j, k) → (..., k_j, k_k, 6)
 def space_jacobian_derivative(robot: Robot, q: ConfigurationVector, frame: str) -> JacobianDerivative:
     """∂_k J_s,j = [J_s,k, J_s,j] if joint k carries joint j or is it, else 0 [BSP93, §4, E000-10].
 
-    ``q`` (..., nq), rad or m. Returns (..., 6, nv, nv), per unit of v, derivative index last.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+
+    Returns
+    -------
+    (..., 6, nv, nv) array
+        Per unit of v, derivative index last.
     """
     screws = space_screws(robot, q, frame)
     return _gather(robot, {(j, k): -_brackets(screws[j], screws[k]) for j in screws for k in screws if k <= j})
@@ -27,7 +38,18 @@ def space_jacobian_derivative(robot: Robot, q: ConfigurationVector, frame: str) 
 def body_jacobian_derivative(robot: Robot, q: ConfigurationVector, frame: str) -> JacobianDerivative:
     """∂_k J_b,j = [J_b,j, J_b,k] if joint k lies beyond joint j, else 0 [PBP95, (53)].
 
-    ``q`` (..., nq), rad or m. Returns (..., 6, nv, nv), per unit of v, derivative index last.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+
+    Returns
+    -------
+    (..., 6, nv, nv) array
+        Per unit of v, derivative index last.
     """
     screws = body_screws(robot, q, frame)
     return _gather(robot, {(j, k): _brackets(screws[j], screws[k]) for j in screws for k in screws if k > j})
@@ -36,7 +58,18 @@ def body_jacobian_derivative(robot: Robot, q: ConfigurationVector, frame: str) -
 def mixed_jacobian_derivative(robot: Robot, q: ConfigurationVector, frame: str) -> JacobianDerivative:
     """∂_k (z_j, u_j), columns of J_m: z_k × (z_j, u_j) if joint k carries joint j or is it, else (0, z_j × u_k) [Sil81, (A.3)].
 
-    ``q`` (..., nq), rad or m. Returns (..., 6, nv, nv), per unit of v, derivative index last.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+
+    Returns
+    -------
+    (..., 6, nv, nv) array
+        Per unit of v, derivative index last.
     """
     screws = mixed_screws(robot, q, frame)
     blocks: Blocks = {}

@@ -91,8 +91,24 @@ def articulated_body_acceleration(
 
     and from the root outwards again, a_i = D_i⁻¹ (u_i − U_iᵀ (Ad(T_ip) A_p + c_i)).
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches`` and
-    ``base_motion`` as in forward dynamics. Returns (..., nv), rad/s² or m/s².
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., nv) array
+        rad/s² or m/s².
     """
     parents = robot.structure.parents
     T_pi = joint_poses(robot, q)

@@ -18,7 +18,18 @@ def coriolis_matrix(robot: Robot, q: ConfigurationVector, v: JointVector) -> Joi
 
         C_ij = J_iᵀ (G J̇_j + B J_j)        for i on the way to j,  and  C_ji = J̇_iᵀ G J_j + J_iᵀ Bᵀ J_j  transposed
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, nv), kg·m²/s, kg·m/s or kg/s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., nv, nv) array
+        kg·m²/s, kg·m/s or kg/s.
     """
     tree = velocity_tree(robot, q, v)
     J, J_dot = tree.J, tree.J_dot

@@ -15,7 +15,18 @@ from torsor.model import Robot
 def kinetic_energy(robot: Robot, q: ConfigurationVector, v: JointVector) -> Scalar:
     """½ Σ V_iᵀ G_i V_i + ½ armature · v², which is ½ vᵀ M v [LP, (9.59), (9.10); PBP95, (32), E001-4].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (...), J.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (...) array
+        J.
     """
     twists, momenta = link_momenta(robot, joint_poses(robot, q), v)
     energy = 0.5 * dot(robot.parameters.armature * v, v)
@@ -27,7 +38,16 @@ def kinetic_energy(robot: Robot, q: ConfigurationVector, v: JointVector) -> Scal
 def potential_energy(robot: Robot, q: ConfigurationVector) -> Scalar:
     """−Σ m_i g · p_i, zero with all mass at the base origin's height [PBP95, (58), E001-8].
 
-    ``q`` (..., nq), rad or m. Returns (...), J.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (...) array
+        J.
     """
     return -dot(robot.parameters.gravity, first_moment(robot, joint_poses(robot, q)))
 
@@ -35,7 +55,16 @@ def potential_energy(robot: Robot, q: ConfigurationVector) -> Scalar:
 def centre_of_mass(robot: Robot, q: ConfigurationVector) -> Vector3:
     """Centre of mass of the moving links, in the base frame [LP, §9.2.1].
 
-    ``q`` (..., nq), rad or m. Returns (..., 3), m; NaN for a robot without mass.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., 3) array
+        m; NaN for a robot without mass.
     """
     return centre(robot, joint_poses(robot, q))
 
@@ -43,7 +72,18 @@ def centre_of_mass(robot: Robot, q: ConfigurationVector) -> Vector3:
 def generalised_momentum(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:
     """p = M(q) v = ∂T/∂v, p_i = S_iᵀ Σ (momentum of the links beyond joint i), in O(n) [Kool04, (8)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv), kg·m²/s or kg·m/s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., nv) array
+        kg·m²/s or kg·m/s.
     """
     T_pi = joint_poses(robot, q)
     P = accumulate(robot, T_pi, link_momenta(robot, T_pi, v)[1])
@@ -54,7 +94,18 @@ def generalised_momentum(robot: Robot, q: ConfigurationVector, v: JointVector) -
 def spatial_momentum(robot: Robot, q: ConfigurationVector, v: JointVector) -> Wrench:
     """Momentum of all moving links, (angular about the base origin, linear), in base axes [LP, (9.25); Kool04, (8)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6), kg·m²/s and kg·m/s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., 6) array
+        kg·m²/s and kg·m/s.
     """
     T_pi = joint_poses(robot, q)
     P = accumulate(robot, T_pi, link_momenta(robot, T_pi, v)[1])

@@ -26,11 +26,27 @@ def forward_dynamics(
 ) -> JointVector:
     """Accelerations that joint forces ``tau`` produce: M a = τ − C v − g − friction + Σ JᵀF [LP, (9.2), (9.89)].
 
-    By the articulated-body recursion; by mass matrix and factorisation for robots with mimic joints, and for those
-    with massless or point-mass links, whose mass matrix can become singular.
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N. ``wrenches``: frame name →
-    (..., 6), N·m and N, what the environment does to the robot. ``base_motion``: twist and acceleration of the base,
-    (..., 6) each. Returns (..., nv), rad/s² or m/s²; NaN where the mass matrix is singular (see `mass_matrix_report`).
+    By the articulated-body algorithm (ABA); by mass matrix and factorisation for robots with mimic joints, and for those with
+    massless or point-mass links, whose mass matrix can become singular.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., nv) array
+        rad/s² or m/s²; NaN where the mass matrix is singular (see `mass_matrix_report`).
     """
     return sound_algorithms(robot)[0](robot, q, v, tau, wrenches, base_motion=base_motion)
 
@@ -53,8 +69,24 @@ def factorised_acceleration(
 ) -> JointVector:
     """Joint accelerations from M a = τ − b, b by inverse dynamics at zero acceleration: GetJointAccel [LP, §9.5, (9.89)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``tau`` (..., nv), N·m or N; ``wrenches`` and
-    ``base_motion`` as in forward dynamics. Returns (..., nv), rad/s² or m/s².
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    tau : (..., nv) array
+        Joint forces, N·m or N.
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., nv) array
+        rad/s² or m/s².
     """
     F = newton_euler(robot, q, v, wrenches=wrenches, base_motion=base_motion)
     bias = gather_vector(robot, [project_on_joint(robot, i, F_i) for i, F_i in enumerate(F)])

@@ -17,7 +17,17 @@ def friction_forces(robot: Robot, v: JointVector) -> JointVector:
     """Force needed to overcome joint friction: viscous · v + Coulomb · sign(v) [Sil81, §3.2].
 
     With a Coulomb width w > 0 (`Robot.with_coulomb_width`) sign(v) becomes tanh(v/w).
-    ``v`` (..., nv), rad/s or m/s. Returns (..., nv), N·m or N; friction takes the power v · friction out of the robot.
+
+    Parameters
+    ----------
+    robot : Robot
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., nv) array
+        N·m or N; friction takes the power v · friction out of the robot.
     """
     p = robot.parameters
     return p.viscous_friction * v + p.coulomb_friction * coulomb_direction(robot, v)

@@ -22,9 +22,25 @@ def inverse_dynamics(
     """Joint forces that produce the acceleration ``a``: τ = M a + C v + g + friction − Σ JᵀF [PBP95, (22)–(27), E001-1…3].
 
     The recursive Newton–Euler algorithm (RNEA), τ_i = S_iᵀ F_i (27), plus armature · a and friction(v).
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. ``wrenches``: frame name → (..., 6), N·m and N, what
-    the environment does to the robot there, in that frame's axes. ``base_motion``: twist and acceleration of the base,
-    (..., 6) each, if it moves. Returns (..., nv), N·m or N.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., nv) array
+        N·m or N.
     """
     F = newton_euler(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
     tau = gather_vector(robot, [project_on_joint(robot, i, F_i) for i, F_i in enumerate(F)])
@@ -42,9 +58,25 @@ def joint_wrenches(
 ) -> LinkWrenches:
     """Wrench F_i transmitted to link i through joint i, reaction and drive together [PBP95, (26), E001-3; LP, (9.42)].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``wrenches`` and ``base_motion`` as in inverse dynamics.
-    Returns (..., n, 6), N·m and N, each in its link's frame. Its part along the joint's screw is the joint force
-    without armature and friction, which act inside the joint.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping, optional
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., n, 6) array
+        N·m and N, each in its link's frame. Its part along the joint's screw is the joint force without armature and friction,
+        which act inside the joint.
     """
     return stack_vectors(newton_euler(robot, q, v, a, wrenches=wrenches, base_motion=base_motion))
 
@@ -52,7 +84,16 @@ def joint_wrenches(
 def gravity_forces(robot: Robot, q: ConfigurationVector) -> JointVector:
     """g(q): joint forces that hold the robot still against gravity; the gradient of potential energy [LP, (9.84), E002-7].
 
-    ``q`` (..., nq), rad or m. Returns (..., nv), N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv) array
+        N·m or N.
     """
     return _project(robot, newton_euler(robot, q))
 
@@ -60,7 +101,18 @@ def gravity_forces(robot: Robot, q: ConfigurationVector) -> JointVector:
 def coriolis_forces(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:
     """c(q, v) = C(q, v) v: joint forces due to velocity alone, Coriolis and centrifugal [LP, (9.83), E002-9].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv), N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., nv) array
+        N·m or N.
     """
     return _project(robot, newton_euler(robot, q, v, gravity=False))
 
@@ -70,8 +122,20 @@ def bias_forces(
 ) -> JointVector:
     """C(q, v) v + g(q): joint forces at zero acceleration, friction excluded [LP, (9.1), (9.89)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in inverse dynamics: what the motion of the
-    base asks of the joints is then part of it. Returns (..., nv), N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves. What that asks of the joints is part of the result.
+
+    Returns
+    -------
+    (..., nv) array
+        N·m or N.
     """
     return _project(robot, newton_euler(robot, q, v, base_motion=base_motion))
 

@@ -19,7 +19,16 @@ def mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
     that composite the momentum F = G_i S_i, and carried towards the base F works on each joint j it passes:
     M_ji = S_jᵀ F [Fea08, §6.2].
 
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv), symmetric, kg·m², kg·m or kg.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv) array
+        Symmetric, kg·m², kg·m or kg.
     """
     T_pi = joint_poses(robot, q)
     parents = robot.structure.parents
@@ -49,7 +58,16 @@ def composite_inertias(robot: Robot, T_pi: list[Pose]) -> list[InertiaRow]:
 def inverse_mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
     """M(q)⁻¹, by the factorisation M = LᵀDL that keeps the zeros between branches [Fea08, §6.5; LP, (9.2)].
 
-    ``q`` (..., nq), rad or m. Returns (..., nv, nv), 1/(kg·m²), 1/(kg·m) or 1/kg; NaN where M is singular.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv) array
+        1/(kg·m²), 1/(kg·m) or 1/kg; NaN where M is singular.
     """
     return inverse(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)))
 
@@ -57,7 +75,18 @@ def inverse_mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
 def mass_matrix_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointMatrix:
     """Ṁ = d/dt M(q) along q̇ = v: Σ J̇ᵀ G J + Jᵀ Ġ J + Jᵀ G J̇ over the links each pair of joints moves [LP, (9.61), Prop. 9.1].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, nv), symmetric, kg·m²/s, kg·m/s or kg/s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., nv, nv) array
+        Symmetric, kg·m²/s, kg·m/s or kg/s.
     """
     tree = velocity_tree(robot, q, v)
     J, J_dot = tree.J, tree.J_dot

@@ -19,8 +19,20 @@ from torsor.model import Robot
 def body_wrench_forces(robot: Robot, q: ConfigurationVector, wrenches: Wrenches) -> JointVector:
     """Σ J_bᵀ F of wrenches in the axes of their frames: what they do, as joint forces [PBP95, (26), (27); LP, (9.42)].
 
-    To hold the robot still against them takes the opposite. ``q`` (..., nq), rad or m. ``wrenches``: frame name → (..., 6),
-    N·m and N, what the environment does to the robot there. Returns (..., nv), N·m or N.
+    To hold the robot still against them takes the opposite.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    wrenches : mapping
+        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
+
+    Returns
+    -------
+    (..., nv) array
+        N·m or N.
     """
     T_pi, F = joint_poses(robot, q), wrenches_on_links(robot, wrenches)
     forces = [zeros(robot.structure.coordinate_of(i).nv) for i in range(robot.n)]
@@ -37,8 +49,18 @@ def body_wrench_forces(robot: Robot, q: ConfigurationVector, wrenches: Wrenches)
 def mixed_wrench_forces(robot: Robot, q: ConfigurationVector, wrenches: Wrenches) -> JointVector:
     """Σ J_mᵀ F of wrenches in base axes about the origins of their frames, as joint forces [PBP95, (26), (27); Sil81, (3.15)].
 
-    ``q`` (..., nq), rad or m. ``wrenches``: frame name → (..., 6), N·m and N, what the environment does to the robot there.
-    Returns (..., nv), N·m or N.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    wrenches : mapping
+        Frame name → (..., 6) wrench on the robot, N·m and N, in base axes about the origin of that frame.
+
+    Returns
+    -------
+    (..., nv) array
+        N·m or N.
     """
     turned = {name: _in_frame(robot, q, name, F) for name, F in wrenches.items()}
     return body_wrench_forces(robot, q, turned)

@@ -30,8 +30,22 @@ def space_twist(
 ) -> Twist:
     """V_s of a frame, [V_s] = Ṫ T⁻¹: in base axes, about the base origin [BSP93, §2.1; Kool04, (5)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in `inverse_dynamics`. Returns
-    (..., 6), rad/s and m/s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., 6) array
+        rad/s and m/s.
     """
     return _space(robot, q, v, zeros(robot.nv), frame, base_motion).V
 
@@ -41,8 +55,22 @@ def body_twist(
 ) -> Twist:
     """V_b of a frame, [V_b] = T⁻¹ Ṫ: in its own axes, about its own origin [BSP93, (5), (6); PBP95, (24), (70)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in `inverse_dynamics`. Returns
-    (..., 6), rad/s and m/s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., 6) array
+        rad/s and m/s.
     """
     return _body(robot, q, v, zeros(robot.nv), frame, base_motion).V
 
@@ -52,8 +80,22 @@ def mixed_twist(
 ) -> Twist:
     """(ω, ṗ) of a frame in base axes: angular velocity, and velocity of its origin [Sil81, (3.13), (3.14)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``base_motion`` as in `inverse_dynamics`. Returns
-    (..., 6), rad/s and m/s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., 6) array
+        rad/s and m/s.
     """
     return _mixed(robot, q, v, zeros(robot.nv), frame, base_motion).V
 
@@ -69,9 +111,24 @@ def space_acceleration(
 ) -> Twist:
     """V̇_s = J_s a + J̇_s v, the *spatial* acceleration in base axes: the rate of the space twist [Kool04, EK-2].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in `inverse_dynamics`. Returns
-    (..., 6), rad/s² and m/s².
-    Not the acceleration of any point: for that use `mixed_acceleration`.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., 6) array
+        rad/s² and m/s². Not the acceleration of any point: for that use `mixed_acceleration`.
     """
     return _space(robot, q, v, a, frame, base_motion).A
 
@@ -87,9 +144,24 @@ def body_acceleration(
 ) -> Twist:
     """V̇_b = J_b a + J̇_b v, the *spatial* acceleration in the frame's own axes: the rate of the body twist [PBP95, (25)].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in `inverse_dynamics`. Returns
-    (..., 6), rad/s² and m/s².
-    An accelerometer at the frame's origin feels its linear part plus ω × v, less gravity [PBP95, (76)].
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., 6) array
+        rad/s² and m/s². An accelerometer at the frame's origin feels its linear part plus ω × v, less gravity [PBP95, (76)].
     """
     return _body(robot, q, v, a, frame, base_motion).A
 
@@ -105,8 +177,24 @@ def mixed_acceleration(
 ) -> Twist:
     """(ω̇, p̈) of a frame in base axes, the *classical* acceleration of its origin: J_m a + J̇_m v [PBP95, (76), (77)].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in `inverse_dynamics`. Returns
-    (..., 6), rad/s² and m/s².
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    frame : str
+        Name of a frame: a link, a tool, the base.
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., 6) array
+        rad/s² and m/s².
     """
     return _mixed(robot, q, v, a, frame, base_motion).A
 

@@ -28,7 +28,18 @@ from torsor.model import Robot
 def space_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian:
     """J_s with V_s = J_s v: twist of the frame in base axes, about the base origin [PBP95, (13); LP, (9.36)].
 
-    ``q`` (..., nq), rad or m. Returns (..., 6, nv), (angular, linear), rad and m per unit of v.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+
+    Returns
+    -------
+    (..., 6, nv) array
+        (angular, linear), rad and m per unit of v.
     """
     return jacobian_of(robot, space_screws(robot, q, frame))
 
@@ -36,7 +47,18 @@ def space_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian
 def body_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian:
     """J_b with V_b = J_b v: twist of the frame in its own axes [PBP95, (18)–(20); BSP93, (5); Alt04, (4), E004-1].
 
-    ``q`` (..., nq), rad or m. Returns (..., 6, nv), (angular, linear), rad and m per unit of v.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+
+    Returns
+    -------
+    (..., 6, nv) array
+        (angular, linear), rad and m per unit of v.
     """
     return jacobian_of(robot, body_screws(robot, q, frame))
 
@@ -44,7 +66,18 @@ def body_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian:
 def mixed_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian:
     """J_m with (ω, ṗ) = J_m v in base axes, p the frame's origin: columns (z, z × p) [Sil81, (3.15), (3.16)].
 
-    ``q`` (..., nq), rad or m. Returns (..., 6, nv), (angular, linear), rad and m per unit of v.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+
+    Returns
+    -------
+    (..., 6, nv) array
+        (angular, linear), rad and m per unit of v.
     """
     return jacobian_of(robot, mixed_screws(robot, q, frame))
 
@@ -52,8 +85,17 @@ def mixed_jacobian(robot: Robot, q: ConfigurationVector, frame: str) -> Jacobian
 def joint_axes(robot: Robot, q: ConfigurationVector) -> JointScrews:
     """The screw of every degree of freedom where it is now, in base axes: line coordinates of the axes [Kool04, (5)–(7)].
 
-    ``q`` (..., nq), rad or m. Returns (..., nv, 6), (direction, moment + pitch · direction), m; for multi-freedom joints
-    one row per freedom. `torsor.lie.line_coordinates` takes a row apart.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, 6) array
+        (direction, moment + pitch · direction), m; for multi-freedom joints one row per freedom. `torsor.lie.line_coordinates`
+        takes a row apart.
     """
     moved = enumerate(poses_in_base(robot, q))
     return transpose(jacobian_of(robot, {i: lie.transform_twist(rows(T), joint_screws(robot, i)) for i, T in moved}))
@@ -62,7 +104,20 @@ def joint_axes(robot: Robot, q: ConfigurationVector) -> JointScrews:
 def space_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str) -> Jacobian:
     """J̇_s: J̇_s,j = [V_j, J_s,j] with V_j the space twist of link j [Kool04, after (10), EK-2].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, nv), per s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+
+    Returns
+    -------
+    (..., 6, nv) array
+        Per s.
     """
     screws = space_screws(robot, q, frame)
     V = link_twists(robot, screws, v)
@@ -72,7 +127,20 @@ def space_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, fr
 def body_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, frame: str) -> Jacobian:
     """J̇_b: J̇_b,j = [J_b,j, V_f − V_j], all in the frame's own axes [PBP95, (53)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, nv), per s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+
+    Returns
+    -------
+    (..., 6, nv) array
+        Per s.
     """
     ahead, columns = zeros(6), {}
     for j, J in reversed(body_screws(robot, q, frame).items()):
@@ -85,7 +153,21 @@ def mixed_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, fr
     """J̇_m: columns (z, u) turn with the axis, and the point p moves on: (Ω_j × z, Ω_j × u + z × (ṗ − v_j)) [Sil81, (A.2), (A.3)].
 
     Ω_j is the angular velocity of link j, v_j the velocity of its point that is at p.
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, nv), per s.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+
+    Returns
+    -------
+    (..., 6, nv) array
+        Per s.
     """
     screws = mixed_screws(robot, q, frame)
     V = link_twists(robot, screws, v)
@@ -101,7 +183,18 @@ def mixed_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector, fr
 def joint_axes_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointScrews:
     """L̇ = ad(T) L: rate of the axes' line coordinates, T the twist of the link they are fixed to [Kool04, EK-2].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, 6), per s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., nv, 6) array
+        Per s.
     """
     rates: dict[int, Twist] = {}
     twists: dict[int, Twist] = {-1: zeros(6)}

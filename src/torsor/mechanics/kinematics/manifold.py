@@ -11,8 +11,22 @@ def integrate(robot: Robot, q: ConfigurationVector, v: JointVector, dt: Scalar =
     """q ⊕ v dt: where the robot is after moving with constant v for a time dt [PBP95, (15)–(17)].
 
     Joints with one number add; spherical, free and planar joints move along the one-parameter motion of their twist,
-    T exp([v] dt). ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s; ``dt`` (...), s. Returns (..., nq); its
-    quaternions have unit length.
+    T exp([v] dt).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    dt : (...) array, optional
+        Duration, s.
+
+    Returns
+    -------
+    (..., nq) array
+        Its quaternions have unit length.
     """
     return _joint_by_joint(robot, "move", q, v * as_numbers(dt)[..., None], "nq", "nv")
 
@@ -20,9 +34,21 @@ def integrate(robot: Robot, q: ConfigurationVector, v: JointVector, dt: Scalar =
 def difference(robot: Robot, q0: ConfigurationVector, q1: ConfigurationVector) -> JointVector:
     """q1 ⊖ q0: the constant velocity that leads from q0 to q1 in unit time [PBP95, (15)–(17)].
 
-    integrate(robot, q0, difference(robot, q0, q1)) is q1 (up to a quaternion's sign and a planar joint's full turns).
-    Rotations of spherical, free and planar joints go the short way. ``q0``, ``q1`` (..., nq), rad or m.
-    Returns (..., nv), rad or m.
+    integrate(robot, q0, difference(robot, q0, q1)) is q1 (up to a quaternion's sign and a planar joint's full turns). Rotations
+    of spherical, free and planar joints go the short way.
+
+    Parameters
+    ----------
+    robot : Robot
+    q0 : (..., nq) array
+        Configuration to start from, rad or m.
+    q1 : (..., nq) array
+        Configuration to arrive at, rad or m.
+
+    Returns
+    -------
+    (..., nv) array
+        rad or m.
     """
     return _joint_by_joint(robot, "lead", q0, q1, "nq", "nq")
 
@@ -31,8 +57,20 @@ def configuration_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> 
     """q̇, how the numbers of q change while the robot moves with velocity v: ṗ = R v, quaternion rate ½ quat ∘ (ω, 0)
     [Fea08, §4.5].
 
-    Joints with one number have q̇ = v. A quaternion of any length keeps it. ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or
-    m/s. Returns (..., nq), per s.
+    Joints with one number have q̇ = v. A quaternion of any length keeps it.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., nq) array
+        Per s.
     """
     if robot.structure.has_plain_velocities:
         return v
@@ -42,8 +80,18 @@ def configuration_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> 
 def velocity_of_rate(robot: Robot, q: ConfigurationVector, q_rate: ConfigurationVector) -> JointVector:
     """v of a motion in which the numbers of q change at q̇; ω = 2 vec(quat⁻¹ ∘ quat rate) [Fea08, §4.5].
 
-    ``q``, ``q_rate`` (..., nq), rad or m, and per s; quaternions of any length, which may change. Returns (..., nv), rad/s or
-    m/s.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    q_rate : (..., nq) array
+        Rate of q, rad/s or m/s; quaternions of any length, which may change.
+
+    Returns
+    -------
+    (..., nv) array
+        rad/s or m/s.
     """
     if robot.structure.has_plain_velocities:
         return q_rate

@@ -11,7 +11,16 @@ from torsor.model import Robot
 def link_poses(robot: Robot, q: ConfigurationVector) -> LinkPoses:
     """Poses T_0i of all moving links in the base frame: T_0i = T_0p M_i e^{S_i q_i} [PBP95, (23), (67); LP, (9.37)].
 
-    ``q`` (..., nq), rad or m. Returns (..., n, 4, 4), one pose per joint, base excluded, positions in m.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., n, 4, 4) array
+        One pose per joint, base excluded, positions in m.
     """
     return stack_matrices(poses_in_base(robot, q))
 
@@ -19,7 +28,18 @@ def link_poses(robot: Robot, q: ConfigurationVector) -> LinkPoses:
 def frame_pose(robot: Robot, q: ConfigurationVector, frame: str) -> Pose:
     """Pose T_0f of a named frame (a link, a tool, "tip", the base) in the base frame [PBP95, (12)–(14), (23)].
 
-    ``q`` (..., nq), rad or m. Returns (..., 4, 4), position in m.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    frame : str
+        Name of a frame: a link, a tool, the base.
+
+    Returns
+    -------
+    (..., 4, 4) array
+        Position in m.
     """
     T = identity(4)
     for i in path_to(robot, frame):

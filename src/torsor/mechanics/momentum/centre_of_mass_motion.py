@@ -30,7 +30,16 @@ from torsor.model import Robot
 def centre_of_mass_jacobian(robot: Robot, q: ConfigurationVector) -> PointJacobian:
     """J with ċ = J v, c the centre of mass of the moving links in the base frame: columns p_k / m [LP, §9.2.1; Fea08, §6.2].
 
-    ``q`` (..., nq), rad or m. Returns (..., 3, nv), m or no unit; NaN for a robot without mass. It is also ∂c/∂q.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., 3, nv) array
+        m or no unit; NaN for a robot without mass. It is also ∂c/∂q.
     """
     p = _moments(robot, q).p
     return _columns(robot, p) / total_mass(robot)
@@ -39,7 +48,18 @@ def centre_of_mass_jacobian(robot: Robot, q: ConfigurationVector) -> PointJacobi
 def centre_of_mass_velocity(robot: Robot, q: ConfigurationVector, v: JointVector) -> Vector3:
     """ċ = J v of the centre of mass of the moving links, in base axes [LP, §9.2.1; Kool04, (8)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 3), m/s; NaN for a robot without mass.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., 3) array
+        m/s; NaN for a robot without mass.
     """
     return _rates(robot, q, v, zeros(robot.nv))[0] / total_mass(robot)
 
@@ -47,7 +67,20 @@ def centre_of_mass_velocity(robot: Robot, q: ConfigurationVector, v: JointVector
 def centre_of_mass_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector) -> Vector3:
     """c̈ of the centre of mass of the moving links, in base axes: J a + J̇ v, gravity apart [LP, §9.2.1; Kool04, (8)].
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns (..., 3), m/s²; NaN for a robot without mass.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+
+    Returns
+    -------
+    (..., 3) array
+        m/s²; NaN for a robot without mass.
     """
     return _rates(robot, q, v, a)[1] / total_mass(robot)
 
@@ -55,7 +88,18 @@ def centre_of_mass_acceleration(robot: Robot, q: ConfigurationVector, v: JointVe
 def centre_of_mass_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> PointJacobian:
     """J̇ of the centre of mass, m J̇_k = Ω_k × p_k + ω_k × P_k, so that c̈ = J a + J̇ v [LP, §9.2.1; Kool04, (8)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 3, nv), per s; NaN for a robot without mass.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., 3, nv) array
+        Per s; NaN for a robot without mass.
     """
     moments = _moments(robot, q)
     turning, carried = _flow(robot, moments, v)
@@ -68,8 +112,18 @@ def centre_of_mass_jacobian_rate(robot: Robot, q: ConfigurationVector, v: JointV
 def centre_of_mass_jacobian_derivative(robot: Robot, q: ConfigurationVector) -> PointJacobianDerivative:
     """H[..., :, j, k] = ∂_k J_j of the centre of mass: ω_k × p_j / m if joint k carries j or is it, ω_j × p_k / m if j carries k.
 
-    ∂_k is along the tangent coordinate v_k (body side) [Fea08, §6.2]. ``q`` (..., nq), rad or m. Returns (..., 3, nv, nv), per
-    unit of v, derivative index last; zero between branches, NaN for a robot without mass.
+    ∂_k is along the tangent coordinate v_k (body side) [Fea08, §6.2].
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., 3, nv, nv) array
+        Per unit of v, derivative index last; zero between branches, NaN for a robot without mass.
     """
     w, p = _moments(robot, q)
     blocks: dict[tuple[int, int], Array] = {}  # (..., k_j, k_k, 3)

@@ -21,7 +21,16 @@ from torsor.model import Robot
 def spatial_momentum_matrix(robot: Robot, q: ConfigurationVector) -> Jacobian:
     """A with P = A v, P the momentum of all moving links about the base origin, spatial_momentum [LP, (9.25); Kool04, (8)].
 
-    ``q`` (..., nq), rad or m. Returns (..., 6, nv), (angular, linear) in base axes, kg·m² or kg·m and kg·m or kg.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., 6, nv) array
+        (angular, linear) in base axes, kg·m² or kg·m and kg·m or kg.
     """
     return jacobian_of(robot, _columns(robot, q))
 
@@ -29,7 +38,16 @@ def spatial_momentum_matrix(robot: Robot, q: ConfigurationVector) -> Jacobian:
 def centroidal_momentum_matrix(robot: Robot, q: ConfigurationVector) -> Jacobian:
     """A with h = A v, h the momentum of all moving links about their centre of mass, in base axes [Fea08, §6.2; LP, (9.25)].
 
-    ``q`` (..., nq), rad or m. Returns (..., 6, nv), (angular, linear), kg·m² or kg·m and kg·m or kg; NaN without mass.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., 6, nv) array
+        (angular, linear), kg·m² or kg·m and kg·m or kg; NaN without mass.
     """
     c = centre(robot, joint_poses(robot, q))[..., None, :]
     return jacobian_of(robot, {i: about(c, A) for i, A in _columns(robot, q).items()})
@@ -38,8 +56,18 @@ def centroidal_momentum_matrix(robot: Robot, q: ConfigurationVector) -> Jacobian
 def centroidal_momentum(robot: Robot, q: ConfigurationVector, v: JointVector) -> Wrench:
     """h, the momentum of all moving links about their centre of mass c: (L − c × p, p) of spatial_momentum (L, p) [LP, (9.25)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6), (angular, linear) in base axes, kg·m²/s and
-    kg·m/s; NaN for a robot without mass.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., 6) array
+        (angular, linear) in base axes, kg·m²/s and kg·m/s; NaN for a robot without mass.
     """
     return about(centre(robot, joint_poses(robot, q)), spatial_momentum(robot, q, v))
 

@@ -16,7 +16,18 @@ from torsor.model import Robot
 def kinetic_energy_regressor(robot: Robot, q: ConfigurationVector, v: JointVector) -> InertialVector:
     """The row with · π = ½ Σ V_iᵀ G_i V_i, the `kinetic_energy` without armature [LP, (9.59); PBP95, (21)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 10 n), J per kg, kg·m and kg·m².
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., 10 n) array
+        J per kg, kg·m and kg·m².
     """
     V: list[Twist] = link_motion(robot, joint_poses(robot, q), v, None, gravity=False, base_motion=None)[0]
     return concat([0.5 * lie.energy_row(V_i, V_i) for V_i in V])
@@ -25,7 +36,16 @@ def kinetic_energy_regressor(robot: Robot, q: ConfigurationVector, v: JointVecto
 def potential_energy_regressor(robot: Robot, q: ConfigurationVector) -> InertialVector:
     """The row with · π = −Σ g·(m p + R h), the `potential_energy`: (−g·p, −Rᵀ g, 0) per link [PBP95, (58), E001-8].
 
-    ``q`` (..., nq), rad or m. Returns (..., 10 n), J per kg and kg·m.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., 10 n) array
+        J per kg and kg·m.
     """
     g, blocks = robot.parameters.gravity, []
     for T in poses_in_base(robot, q):
@@ -36,7 +56,18 @@ def potential_energy_regressor(robot: Robot, q: ConfigurationVector) -> Inertial
 def generalised_momentum_regressor(robot: Robot, q: ConfigurationVector, v: JointVector) -> Regressor:
     """The matrix with · π = Σ J_iᵀ G_i V_i, the `generalised_momentum` without armature [Kool04, (8); PBP95, (21)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, 10 n), momentum per kg, kg·m and kg·m².
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., nv, 10 n) array
+        Momentum per kg, kg·m and kg·m².
     """
     T_pi = joint_poses(robot, q)
     V: list[Twist] = link_motion(robot, T_pi, v, None, gravity=False, base_motion=None)[0]
@@ -47,7 +78,18 @@ def generalised_momentum_regressor(robot: Robot, q: ConfigurationVector, v: Join
 def spatial_momentum_regressor(robot: Robot, q: ConfigurationVector, v: JointVector) -> SpatialRegressor:
     """The matrix with · π = `spatial_momentum`, its rows the work of unit twists of the base frame [LP, (9.25); Kool04, (8)].
 
-    ``q`` (..., nq), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., 6, 10 n), momentum per kg, kg·m and kg·m².
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., 6, 10 n) array
+        Momentum per kg, kg·m and kg·m².
     """
     V: list[Twist] = link_motion(robot, joint_poses(robot, q), v, None, gravity=False, base_motion=None)[0]
     units = [lie.transform_twist_inverse(rows(T_0i), identity(6)) for T_0i in poses_in_base(robot, q)]

@@ -36,8 +36,22 @@ def torque_regressor(
     the link's Jacobian, and the force of that coordinate is Σ m (v_J + ω_J × x)·(L + Ξ x) over the particles.
     Armature and friction are not links': their columns are `joint_regressor`.
 
-    ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s; ``base_motion`` as in inverse dynamics. Returns
-    (..., nv, 10 n), N·m or N per kg, kg·m and kg·m²; the columns are named by `inertial_parameter_names`.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    base_motion : pair of (..., 6) arrays, optional
+        Twist and acceleration of the base in base axes, if it moves.
+
+    Returns
+    -------
+    (..., nv, 10 n) array
+        N·m or N per kg, kg·m and kg·m²; the columns are named by `inertial_parameter_names`.
     """
     T_pi = joint_poses(robot, q)
     V, A = link_motion(robot, T_pi, v, a, gravity=True, base_motion=base_motion)
@@ -68,8 +82,22 @@ def reference_regressor(
 
     That field's work is J (G A_r + B V_r) with the body-level B = ((tr Q) 1 − Q, 0; −[p], 0) of `coriolis_matrix`.
 
-    ``q`` (..., nq), rad or m; ``v``, ``v_ref``, ``a_ref`` (..., nv), rad, m, s. Returns (..., nv, 10 n), N·m or N per kg,
-    kg·m and kg·m²; the columns are named by `inertial_parameter_names`.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    v_ref : (..., nv) array
+        Reference velocity, rad/s or m/s.
+    a_ref : (..., nv) array
+        Reference acceleration, rad/s² or m/s².
+
+    Returns
+    -------
+    (..., nv, 10 n) array
+        N·m or N per kg, kg·m and kg·m²; the columns are named by `inertial_parameter_names`.
     """
     T_pi = joint_poses(robot, q)
     V: list[Twist] = link_motion(robot, T_pi, v, None, gravity=False, base_motion=None)[0]
@@ -85,8 +113,20 @@ def reference_regressor(
 def joint_regressor(robot: Robot, v: JointVector, a: JointVector) -> JointRegressor:
     """(diag a, diag v, diag sign v): the columns of armature, viscous and Coulomb friction [Sil81, §3.2; AAH86].
 
-    Beside `torque_regressor`, times (π, armature, viscous friction, Coulomb friction), it makes up `inverse_dynamics`. With
-    a Coulomb width w > 0 (`Robot.with_coulomb_width`) sign(v) becomes tanh(v/w).
-    ``v``, ``a`` (..., nv), rad, m, s. Returns (..., nv, 3 nv); the columns are named by `joint_parameter_names`.
+    Beside `torque_regressor`, times (π, armature, viscous friction, Coulomb friction), it makes up `inverse_dynamics`. With a
+    Coulomb width w > 0 (`Robot.with_coulomb_width`) sign(v) becomes tanh(v/w).
+
+    Parameters
+    ----------
+    robot : Robot
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+
+    Returns
+    -------
+    (..., nv, 3 nv) array
+        The columns are named by `joint_parameter_names`.
     """
     return concat([identity(robot.nv) * x[..., None, :] for x in (a, v, coulomb_direction(robot, v))])
