@@ -14,6 +14,7 @@ from torsor.redundancy.extended_jacobian import (
 from torsor.redundancy.fibres import SingularConfiguration as SingularConfiguration
 from torsor.redundancy.generalised_inverse import (
     GeneralisedInverse as GeneralisedInverse,
+    PartialIsometry as PartialIsometry,
     generalised_inverse_class as generalised_inverse_class,
     is_partial_isometry as is_partial_isometry,
 )

@@ -97,9 +97,30 @@ def generalised_inverse_class(A: Array, X: Array, *, tolerance: float = 1e-9) ->
     return GeneralisedInverse(tuple(c for c in CONDITIONS if defects[c] <= tolerance), defects, tolerance)
 
 
+@dataclass(frozen=True, repr=False)
+class PartialIsometry(Report):
+    """The answer of `is_partial_isometry`, true if the matrix is one.
+
+    Attributes
+    ----------
+    defect : float
+        ‖A Aᵀ A − A‖ as a fraction of ‖A‖ (Frobenius norms), no unit; it counts as rounding up to ``tolerance``.
+    """
+
+    defect: float
+    tolerance: float
+
+    def __bool__(self) -> bool:
+        return self.defect <= self.tolerance
+
+    def __str__(self) -> str:
+        verdict = "a partial isometry" if self else "no partial isometry"
+        return f"A is {verdict}: A Aᵀ A is off from A by {self.defect:.2g} of it (tolerance {self.tolerance:.0e})"
+
+
 @explained
-def is_partial_isometry(A: Array, *, tolerance: float = 1e-9) -> bool:
-    """Whether A keeps lengths on the complement of its kernel: A Aᵀ A = A, that is A⁺ = Aᵀ [Alt04, Prop. A.1].
+def is_partial_isometry(A: Array, *, tolerance: float = 1e-9) -> PartialIsometry:
+    """Report that is true if A keeps lengths on the complement of its kernel: A Aᵀ A = A, A⁺ = Aᵀ [Alt04, Prop. A.1].
 
     Parameters
     ----------
@@ -110,12 +131,12 @@ def is_partial_isometry(A: Array, *, tolerance: float = 1e-9) -> bool:
 
     Returns
     -------
-    bool
-        If it is true, all singular values are 0 or 1.
+    PartialIsometry
+        If it is true, all singular values are 0 or 1. It says by how much A fails when printed.
     """
     refuse_bad_numbers(tolerance=tolerance)
     A = _matrix("A", A)
-    return _relative(A @ A.T @ A - A, A) <= tolerance
+    return PartialIsometry(_relative(A @ A.T @ A - A, A), tolerance)
 
 
 def _matrix(name: str, value: Any) -> Array:
