@@ -57,7 +57,7 @@ class BaseParameters(Report):
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of base parameters."""
         return len(self.columns)
 
     @property

@@ -263,7 +263,7 @@ def _written(
     *,
     numbers: bool,
 ) -> Equations:
-    """Ring elements as expressions."""
+    """The equations, with elements of the ring written as SymPy expressions."""
     n, (q, v, a) = robot.nv, motion
     M = [found["M"][i * n : (i + 1) * n] for i in range(n)]
     rates = [ring.symbol(n + k) for k in range(n)]
