@@ -191,7 +191,7 @@ def is_number(value: Any) -> bool:
 
 
 def printed(q: Array) -> str:
-    """A configuration in a sentence."""
+    """A configuration as it stands in a sentence."""
     return np.array2string(np.asarray(q), precision=4, separator=", ", suppress_small=True, max_line_width=1000)
 
 

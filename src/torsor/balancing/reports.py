@@ -86,7 +86,7 @@ class BalanceReport(Report):
 
 
 def _shown(entries: Sequence[VaryingEntry | GyroscopicTerm]) -> list[str]:
-    """The first few, a line each."""
+    """The first few entries, on a line each, and how many more there are."""
     left = len(entries) - SHOWN
     return [f"  {entry}" for entry in entries[:SHOWN]] + ([f"  and {left} more"] if left > 0 else [])
 
@@ -125,7 +125,7 @@ def is_balanced(
 
 
 def report_of(robot: Robot, found: Variation, tolerance: float) -> BalanceReport:
-    """The report of a variation."""
+    """The report that says what a variation means for a robot."""
     size = np.abs(found.relative)
     largest = float(size.max())
     worst = np.unravel_index(np.argmax(size), size.shape)[0]

@@ -57,7 +57,7 @@ class BaseParameters(Report):
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of base parameters."""
         return len(self.columns)
 
     @property
@@ -94,18 +94,41 @@ class BaseParameters(Report):
         return self.matrix @ inertial_parameters(self.robot)
 
     def regressor(self, q: ConfigurationVector, v: JointVector, a: JointVector, *, out: Array | None = None) -> Array:
-        """Y_b(q, v, a) with Y_b β = M a + C v + g: the kept columns of `torsor.identification.torque_regressor`.
+        """Regressor Y_b(q, v, a) with Y_b β = M a + C v + g: the kept columns of `torsor.identification.torque_regressor`.
 
-        ``q`` (..., nq), rad or m; ``v``, ``a`` (..., nv), rad, m, s. Returns (..., nv, count), N·m or N per unit of β;
-        ``out``, if given, is filled and returned.
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration, rad or m.
+        v : (..., nv) array
+            Velocity, rad/s or m/s.
+        a : (..., nv) array
+            Acceleration, rad/s² or m/s².
+        out : (..., nv, count) array, optional
+            Filled and returned, if given.
+
+        Returns
+        -------
+        (..., nv, count) array
+            In N·m or N per unit of β.
         """
         return reduced_regressor(self.robot, q, v, a, self._kept, out=out)  # type: ignore[call-arg]
 
     def parameters_for(self, beta: Array) -> Array:
-        """The π (..., 10 n) with matrix π = ``beta`` (..., count) that is nearest to the robot's own; kg, m.
+        """Inertial parameters π with matrix π = ``beta`` that are nearest to the robot's own.
 
-        Nearest by the sum of squares of all changes, lengths in units of the mean distance between link frames. It need not
-        belong to real bodies: `robot.inertia(link).violations()` tells. ``robot.with_inertial_parameters`` takes it.
+        Nearest by the sum of squares of all changes, lengths in units of the mean distance between link frames. They need not
+        belong to real bodies: `robot.inertia(link).violations()` tells. ``robot.with_inertial_parameters`` takes them.
+
+        Parameters
+        ----------
+        beta : (..., count) array
+            Base parameters, kg, kg·m, kg·m².
+
+        Returns
+        -------
+        (..., 10 n) array
+            In kg, kg·m, kg·m².
         """
         try:
             beta = as_numbers(beta)

@@ -112,7 +112,7 @@ class Candidates(NamedTuple):
 
     @classmethod
     def of(cls, some: list[Product]) -> Candidates:
-        """Those of a list."""
+        """Candidates that are made already, as a list."""
         return cls(np.array([one.values for one in some]).reshape(-1, 2), some.__getitem__)
 
 

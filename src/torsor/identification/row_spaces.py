@@ -84,7 +84,7 @@ def structural_row_space(robot: Robot, tolerance: float) -> RowSpace:
 
 
 def annihilated(links: list[Link], gravity: Array, tolerance: float) -> Spaces:
-    """The recursion from the base outwards."""
+    """The spaces W and Z of all links, by the recursion from the base outwards."""
     size = float(np.linalg.norm(gravity))
     base_W = np.concatenate([np.zeros(3), gravity / size])[None] if size else np.zeros((0, 6))
     found = Subspaces(tolerance)
@@ -159,7 +159,7 @@ class Gap(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Of the two; infinite if nothing was dropped but zeros."""
+        """Ratio of the two; infinite if nothing was dropped but zeros."""
         return self.kept / self.dropped if self.dropped else float("inf")
 
 

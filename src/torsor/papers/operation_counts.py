@@ -123,7 +123,7 @@ class Polynomial(NamedTuple):
         return sum((c * Fraction(n) ** k for k, c in enumerate(self.coefficients)), Fraction(0))
 
     def __str__(self) -> str:
-        """As it is printed: "125n − 24"."""
+        """The polynomial as it is printed: "125n − 24"."""
         terms = [(k, c) for k, c in reversed(list(enumerate(self.coefficients))) if c != 0]
         text = ""
         for k, c in terms:

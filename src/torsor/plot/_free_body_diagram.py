@@ -34,6 +34,7 @@ from torsor.plot.canvas import (
     label_along,
     space_axes,
     triad,
+    triad_of,
 )
 from torsor.plot.skeleton import Skeleton, one_configuration, one_velocity, skeleton_of
 
@@ -167,7 +168,7 @@ def _scaled(arrows: list[_Arrow], size: float) -> list[tuple[_Arrow, Vector3]]:
         if np.linalg.norm(arrow_.value) > _NOTHING * floor:
             shaft = _LENGTHS[arrow_.kind] * size * arrow_.value / largest
             if arrow_.kind == "velocity" and any(_covers(other, arrow_, size) for other, _ in kept):
-                arrow_ = arrow_._replace(at=arrow_.at + 0.07 * size * solids.triad_of(shaft)[:, 0])
+                arrow_ = arrow_._replace(at=arrow_.at + 0.07 * size * triad_of(shaft)[:, 0])
             kept.append((arrow_, shaft))
     return kept
 
@@ -202,7 +203,7 @@ def _draw_link(ax: Axes3D, skeleton: Skeleton, i: int, r: float) -> None:
 
 
 def _draw_table(ax: Axes3D, motion: _Motion, i: int) -> None:
-    """The numbers under the picture."""
+    """Draw the table of numbers under the picture."""
     wrenches = [load.wrench for load in motion.loads]
     values = [*wrenches, motion.total]
     places = [_places(np.array(values)[:, part]) for part in (slice(0, 3), slice(3, 6))]

@@ -23,6 +23,7 @@ from torsor.plot.canvas import (
     polyline,
     space_axes,
     triad,
+    triad_of,
 )
 from torsor.plot.skeleton import FLOATING, JointPlace, Skeleton, one_configuration, skeleton_of
 
@@ -115,9 +116,9 @@ def joint_solid(joint: JointPlace, r: float) -> list[Array]:
             return solids.ellipsoid(at, r * np.eye(3))
         return solids.box(at, np.eye(3), np.full(3, 0.55 * r))
     if joint.kind == "prismatic":
-        return solids.box(at, solids.triad_of(axis), r * np.array([0.75, 0.75, 1.2]))
+        return solids.box(at, triad_of(axis), r * np.array([0.75, 0.75, 1.2]))
     if joint.kind == "planar":
-        return solids.box(at, solids.triad_of(axis), r * np.array([1.6, 1.6, 0.12]))
+        return solids.box(at, triad_of(axis), r * np.array([1.6, 1.6, 0.12]))
     radius = 0.75 if joint.kind == "revolute" else 0.6
     return solids.cylinder(at - 1.2 * r * axis, at + 1.2 * r * axis, radius * r)
 

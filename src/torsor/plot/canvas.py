@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.typing import Array, Pose, Vector3
+from torsor.arrays.typing import Array, Matrix3, Pose, Vector3
 from torsor.errors import ArgumentError, MissingDependency
 
 if TYPE_CHECKING:
@@ -112,6 +112,14 @@ def label(ax: Axes3D, point: Vector3, text: str, *, offset: tuple[float, float] 
     return drawn
 
 
+def triad_of(axis: Vector3) -> Matrix3:
+    """A rotation (3, 3) whose third column is the direction of ``axis`` (3,)."""
+    z = axis / np.linalg.norm(axis)
+    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)
+
+
 def polyline(ax: Axes3D, points: Array, colour: str, gid: str, **style: Any) -> None:
     """A line through points (k, 3), m, of space."""
     (line,) = ax.plot(*np.asarray(points).T, color=colour, **{"linewidth": 1.0, "zorder": 3, **style})
@@ -151,9 +159,7 @@ def arrow(
 
 
 def _cone(apex: Vector3, direction: Vector3, head: float) -> list[Array]:
-    x = np.cross(np.eye(3)[np.argmin(np.abs(direction))], direction)
-    x = x / np.linalg.norm(x)
-    y = np.cross(direction, x)
+    x, y = triad_of(direction)[:, :2].T
     angle = np.linspace(0.0, 2 * np.pi, 13)[:, None]
     rim = apex - head * direction + 0.32 * head * (np.cos(angle) * x + np.sin(angle) * y)
     floor = apex - head * direction
@@ -178,7 +184,7 @@ def triad(
 
 
 def quartered_disk(ax: Axes, at: Array, r: float, gid: str) -> Any:
-    """The sign of a centre of mass."""
+    """Draw the sign of a centre of mass at a point (2,) of the page, with radius ``r``."""
     from matplotlib.patches import Circle, Wedge
 
     disk = ax.add_patch(Circle(at, r, facecolor="white", edgecolor=INK, linewidth=1.0, zorder=7, gid=gid))

@@ -84,7 +84,7 @@ def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax:
 
 
 def _key(some: list[Skeleton], *, closed: bool) -> list[Any]:
-    """What the colours mean."""
+    """The legend entries that say what the colours mean."""
     from matplotlib.lines import Line2D
 
     if len(some) == 1:

@@ -12,21 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.arrays.typing import Array, Matrix3, Vector3
-from torsor.plot.canvas import rgb
+from torsor.plot.canvas import rgb, triad_of
 
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D
 
 SIDES = 20
 _LIGHT = np.array([0.35, -0.5, 0.79])
-
-
-def triad_of(axis: Vector3) -> Matrix3:
-    """A rotation (3, 3) whose third column is the direction of ``axis`` (3,)."""
-    z = axis / np.linalg.norm(axis)
-    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x = x / np.linalg.norm(x)
-    return np.stack([x, np.cross(z, x), z], axis=1)
 
 
 def cylinder(start: Vector3, end: Vector3, radius: float) -> list[Array]:

@@ -59,9 +59,21 @@ class Equations(Printed):
         return Geometry(self.name, self.metric, used, self.q, self.order)
 
     def evaluate(self, q: ConfigurationVector, v: JointVector, a: JointVector) -> JointVector:
-        """τ for the robot's own numbers, which is `torsor.inverse_dynamics` again [LP, (9.12)].
+        """Joint forces τ for the robot's own numbers, which is `torsor.inverse_dynamics` again [LP, (9.12)].
 
-        ``q``, ``v``, ``a`` (..., nv), rad or m, and s. Returns (..., nv), N·m or N.
+        Parameters
+        ----------
+        q : (..., nv) array
+            Configuration, rad or m.
+        v : (..., nv) array
+            Velocity, rad/s or m/s.
+        a : (..., nv) array
+            Acceleration, rad/s² or m/s².
+
+        Returns
+        -------
+        (..., nv) array
+            Joint forces, N·m or N.
         """
         state = []
         for name, given in zip("qva", (q, v, a), strict=True):
@@ -130,20 +142,34 @@ def equations(
     numbers: bool = False,
     force: bool = False,
 ) -> Equations:
-    """τ = M(q) q̈ + C(q, q̇) q̇ + g(q) of a small robot, written out as in a textbook [LP, (9.12); PBP95, (60)–(64)].
+    """Equations of motion τ = M(q) q̈ + C(q, q̇) q̇ + g(q) of a small robot, as in a textbook [LP, (9.12); PBP95, (60)–(64)].
 
     Axes, right angles and zeros stay what they are; every other number gets a symbol (SI units): masses ``m_1``, …,
     distances between axes ``L_1``, …, centres of mass ``r_1``, …, rotational inertias about them ``I_1``, …, helical
     pitches ``h_1``, armatures ``J_1``, friction ``b_1``, ``f_1``, and gravity ``g``; ``r_1x``, ``I_1xy``, … where several
     occur, in axes of the link's frame. ``L_0`` is measured on the base. ``I_1xy`` is the entry of the inertia matrix.
 
-    ``symbols`` renames them: ``{"r_2": "l_c2"}``, or a SymPy expression, ``{"r_1": L_1 / 2}``, or the robot's own number;
-    what does not agree with the robot's numbers is refused. ``coordinates``: "theta" for θ_1, …, or a name for each.
-    Symbols of SymPy do as names; those of one name are one symbol, whatever they assume.
-    ``numbers=True`` keeps the robot's numbers. ``force=True`` also writes out robots of more than 4 degrees of freedom.
+    C is the Christoffel matrix [LP, (9.13), (9.87)], differentiated from M. Needs sympy: ``pip install 'torsor[sympy]'``.
 
-    C is the Christoffel matrix [LP, (9.13), (9.87)], differentiated from M. ``equations(robot).geometry`` has the Christoffel
-    symbols Γ_ijk and the curvature of M, worked out when it is asked for. Needs sympy: ``pip install 'torsor[sympy]'``.
+    Parameters
+    ----------
+    robot : Robot
+    symbols : mapping, optional
+        Renames symbols: ``{"r_2": "l_c2"}``, or a SymPy expression, ``{"r_1": L_1 / 2}``, or the robot's own
+        number; what does not agree with the robot's numbers is refused. Symbols of SymPy do as names; those of one
+        name are one symbol, whatever they assume.
+    coordinates : str or sequence
+        "theta" for θ_1, …, or a name for each.
+    numbers : bool
+        Whether the robot's numbers stay, instead of symbols.
+    force : bool
+        Whether robots of more than 4 degrees of freedom are written out too.
+
+    Returns
+    -------
+    Equations
+        M, C, g and τ (nv,) in SymPy expressions; ``geometry`` has the Christoffel symbols Γ_ijk and the curvature
+        of M, worked out when it is asked for.
     """
     sympy = sympy_module()
     _refuse(robot)
@@ -237,7 +263,7 @@ def _written(
     *,
     numbers: bool,
 ) -> Equations:
-    """Ring elements as expressions."""
+    """The equations, with elements of the ring written as SymPy expressions."""
     n, (q, v, a) = robot.nv, motion
     M = [found["M"][i * n : (i + 1) * n] for i in range(n)]
     rates = [ring.symbol(n + k) for k in range(n)]

@@ -66,7 +66,7 @@ class Element:
 
     @property
     def size(self) -> float:
-        """The largest coefficient."""
+        """The magnitude of the largest coefficient."""
         return max((abs(c) for c in self.terms.values()), default=0.0)
 
     def without_noise(self, scale: float) -> Element:
@@ -88,11 +88,11 @@ class Ring:
         self.angles: list[dict[int, float]] = []  # of each, the coefficient of each coordinate in it
 
     def constant(self, value: float) -> Element:
-        """A number."""
+        """A number as an element of the ring."""
         return Element({0: complex(value)} if value else {})
 
     def symbol(self, index: int) -> Element:
-        """One of the symbols."""
+        """The symbol of this number as an element of the ring."""
         return Element({1 << (WIDTH * index): 1.0 + 0.0j})
 
     def exponents(self, key: int) -> Exponents:
@@ -127,7 +127,7 @@ class Ring:
         return Element({key: turn}), Element({-key: turn.conjugate()})
 
     def derivative(self, x: Element, j: int) -> Element:
-        """∂x/∂q_j."""
+        """The derivative ∂x/∂q_j of an element."""
         total: dict[int, complex] = {}
         unit = 1 << (WIDTH * j)
         for key, c in x.terms.items():

@@ -129,7 +129,7 @@ class Metric:
         return [[[entry(i, j, k) for k in range(n)] for j in range(n)] for i in range(n)]
 
     def determinant(self) -> Element:
-        """det M."""
+        """The determinant det M."""
         everything = tuple(range(len(self.M)))
         return _Products(self).minor(everything, everything)
 
@@ -157,7 +157,7 @@ class Metric:
         return found
 
     def written(self, sympy: Any, elements: Sequence[Element]) -> list[Any]:
-        """Elements as expressions."""
+        """Elements of the ring, written as SymPy expressions."""
         writer = self._writer(sympy)
         return [writer.expression(self.ring.harmonics(x)) for x in elements]
 

@@ -72,7 +72,7 @@ class Anatomy:
         ]
 
     def values(self) -> list[float]:
-        """The letters' numbers."""
+        """The robot's numbers for the letters, in their order."""
         return [letter.value for letter in self.letters]
 
     def robot_of(self, x: Array | Sequence[float]) -> Robot:

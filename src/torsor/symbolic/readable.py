@@ -197,7 +197,7 @@ class Writer:
 
 
 def _split(terms: dict[Monomial, Any], chosen: Chosen) -> dict[Monomial, dict[Monomial, Any]]:
-    """Terms by their factors that are ``chosen``."""
+    """The terms, grouped by those of their factors that are ``chosen``."""
     groups: dict[Monomial, dict[Monomial, Any]] = {}
     for monomial, c in terms.items():
         head = tuple(power for power in monomial if chosen(power[0]))

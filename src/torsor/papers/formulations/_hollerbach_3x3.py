@@ -88,7 +88,7 @@ def hollerbach_3x3_core(model: Model, v: Sequence[Array], a: Sequence[Array]) ->
 
 
 def _accelerations(model: Model, rates: MatrixRates, v: Sequence[Array], a: Sequence[Array]) -> list[Vector3]:
-    """ö_i of all links."""
+    """The accelerations ö_i of the origins of all links."""
     o_dd: list[Vector3] = []
     for i, p in enumerate(model.parents):
         link: VectorLink = model.links[i]

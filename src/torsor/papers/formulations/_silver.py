@@ -78,7 +78,7 @@ def silver_core(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Sc
 
 
 def link_places(model: Model) -> list[Place]:
-    """All links in base axes."""
+    """The places of all links in base axes."""
     places: list[Place] = []
     for i, p in enumerate(model.parents):
         link: VectorLink = model.links[i]
