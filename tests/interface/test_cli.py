@@ -196,6 +196,8 @@ def test_verify_gives_a_report(monkeypatch):
         torsor.ArgumentError, match=r"^verify: `configurations` must be a whole number of at least 1, got 0"
     ):
         torsor.verify(arm, configurations=0)
+    with pytest.raises(torsor.ArgumentTypeError, match=r"^verify: `robot` must be a torsor\.Robot, got str 'arm'"):
+        torsor.verify("arm")
 
 
 # Terminals

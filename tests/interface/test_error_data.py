@@ -61,3 +61,15 @@ def test_the_base_class_is_never_raised():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
                 assert getattr(node.func, "id", getattr(node.func, "attr", None)) != "TorsorError", (path, node.lineno)
+
+
+def test_the_error_of_a_file_begins_with_the_file_and_knows_who_read_it(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text("<robot/>")
+    with pytest.raises(torsor.FileError) as raised:
+        torsor.load(path)
+    assert raised.value.where == "load"
+    assert str(raised.value).startswith(f"{path}: 2 errors")
+    with pytest.raises(torsor.FileError, match=r"^to_json: cannot write ") as raised:
+        ARM.to_json(tmp_path / "nowhere" / "arm.json")
+    assert raised.value.where == "to_json"

@@ -101,11 +101,11 @@ def verify(robot: Robot, *, configurations: int = 20, seed: int | np.random.Gene
     """
     if not isinstance(configurations, Integral) or configurations < 1:
         raise ArgumentError(f"`configurations` must be a whole number of at least 1, got {configurations!r:.60}.")
+    identities, rows = list(_identities(robot)), []
     q, v, a = random_state(robot, seed=seed, batch=(configurations,))
-    rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        for name, allowed, check in _identities(robot):
+        for name, allowed, check in identities:
             difference, scale = check(q, v, a)
             size = np.max(np.abs(scale), initial=0.0)
             rows.append(Residual(name, float(np.max(np.abs(difference), initial=0.0) / (size or 1.0)), allowed))
