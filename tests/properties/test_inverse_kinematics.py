@@ -329,7 +329,8 @@ def test_batch_axes_come_first(batch):
         assert getattr(found, field).shape == batch, field
     assert found
     assert str(found)
-    assert "InverseKinematics" in repr(found)
+    assert found.robot is robot
+    assert repr(found).startswith("InverseKinematics(robot=") and len(repr(found)) < 400
     assert pickle.loads(pickle.dumps(found)).q.shape == found.q.shape
     starts = torsor.random_configuration(robot, seed=3, batch=(4, *(1,) * len(batch)))
     assert torsor.inverse_kinematics(robot, frame, T, start=starts).q.shape == (4, *batch, robot.nq)

@@ -111,6 +111,7 @@ def test_reports_of_batches_say_how_many_and_which():
         _ = found[7]
     with pytest.raises(torsor.TorsorError, match="there is one state"):
         _ = found[0][0]
+    assert found.robot is PANDA and found[0].robot is PANDA
     assert repr(found) == "PrioritisedVelocities(robot=<Robot 'panda'>, batch of (4,))"
 
 

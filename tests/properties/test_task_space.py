@@ -174,6 +174,18 @@ def test_at_singularities_of_a_large_arm_nothing_is_made_up(seed):
     assert torsor.tasks.manipulability(REDUNDANT, q, "tool") == 0.0
 
 
+def test_reports_of_tasks_know_their_robot_and_show_themselves_shortly():
+    q, v, _ = torsor.random_state(REDUNDANT, seed=3, batch=(50,))
+    for found in (
+        torsor.tasks.task_rank(REDUNDANT, q, "tool"),
+        torsor.tasks.manipulability_ellipsoid(REDUNDANT, q, "tool"),
+        torsor.tasks.damped_task_space_dynamics(REDUNDANT, q, v, "tool").report,
+    ):
+        assert found.robot is REDUNDANT
+        assert repr(found).startswith(type(found).__name__) and "\n" not in repr(found) and len(repr(found)) < 400
+        assert "50" in str(found) and found._repr_html_() == f"<pre>{found!s}</pre>".replace("'", "&#x27;")
+
+
 FLAT = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 0.8, 0.5])
 OF_A_TASK = {
     "task_space_dynamics": lambda robot, q, task: torsor.tasks.task_space_dynamics(robot, q, 0 * q, task).inertia,

@@ -164,7 +164,7 @@ class DampedTerms(NamedTuple):
 
 
 def damped_terms(robot: Robot, q: ConfigurationVector, v: JointVector, task: Task, scales: TaskVector) -> DampedTerms:
-    """All of it, for rows measured by ``scales`` (m,) such that the limit is a mobility of 1."""
+    """All arrays of damped dynamics, for rows measured by ``scales`` (m,) such that the limit is a mobility of 1."""
     J, lift = lifted(robot, q, task)
     along = directions(J, lift, scales)
     inertia = matmul(matmul(along.left, along.gain), transpose(along.left))

@@ -149,7 +149,7 @@ class Within:
 
     @once
     def tight(self) -> TightRows:
-        """The same in as few rows."""
+        """The same limits in as few rows."""
         return tight_rows(self.rows)
 
     def allow(self, x: Array) -> bool:
@@ -195,9 +195,9 @@ class _OwnRows(NamedTuple):
     """Which rows are entries of x, and which are not."""
 
     others: Array
-    """Those that are no entry."""
+    """Rows that are no entry of x."""
     rows: Array
-    """Those that are, in the order of entries."""
+    """Rows that are entries, in the order of entries."""
     starts: Array
     """Where in ``rows`` those of each entry begin (t,)."""
     entries: Array
@@ -223,7 +223,7 @@ def _own_rows(entry: tuple[int, ...], nv: int) -> _OwnRows:
 
 
 def no_limits(nv: int) -> LimitRows:
-    """No rows at all."""
+    """Limits without any row."""
     none, nowhere = np.zeros(0), np.zeros(0, int)
     return LimitRows(np.zeros((0, nv)), none, none, np.zeros((0, 2)), none, none, nowhere, nowhere, (), ())
 

@@ -47,7 +47,7 @@ class Level(NamedTuple):
     """J̇(d) d (k, m) along directions d (k, nv)."""
 
     def is_done_by(self, x: Array) -> bool:
-        """Whether x gives it all."""
+        """Whether x gives the task all that it wants."""
         left = float(np.abs(self.b - self.A @ x).max(initial=0.0))
         return left <= NOTHING * max(1.0, float(np.abs(self.b).max(initial=0.0)))
 

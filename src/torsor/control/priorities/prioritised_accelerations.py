@@ -22,7 +22,7 @@ joints to where the task turns back like a critically damped spring, in a time o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -64,33 +64,40 @@ def prioritised_accelerations(
     *,
     null: JointVector | None = None,
     metric: JointMatrix | None = None,
-    within_limits: bool | Sequence[str] = True,
+    within_limits: bool | Collection[str] = True,
     acceleration_limits: JointVector | Scalar | None = None,
     limits: Sequence[Limit] = (),
     recovery: float = 0.1,
     damping: float = 0.0,
 ) -> PrioritisedAccelerations:
-    """The a within limits that does the first task as well as can be, then the second, and so on; and its torques [KLW11; EMW14].
+    """Joint accelerations and torques within limits, for tasks in strict order of priority [KLW11; EMW14].
 
-    **Damp in a_0, −k v for instance, what the tasks leave free, or that drifts on.** The module's text says what is solved.
+    Hierarchical QP: differential inverse kinematics by a hierarchy of quadratic programs; the module's text says what is
+    solved. **Damp in a_0, −k v for instance, what the tasks leave free, or that drifts on.**
 
     Parameters
     ----------
-    robot, q, v, dt
-        States ``q`` (..., nq), rad or m, ``v`` (..., nv), rad/s or m/s, solved one after the other; the step, s.
-    tasks
-        Pairs (task, ÿ (..., m)), highest priority first; ÿ per s².
-    null, metric
-        a_0 (..., nv), rad/s² or m/s², zero if not given; W (..., nv, nv), symmetric and positive definite, 1 if not given.
-    within_limits, limits
-        Whether the robot's limits are kept: True, False, or which, of "position", "velocity" and "effort"; and other limits,
-        made by `task_limit` or of a class of your own.
-    acceleration_limits
-        A number or (nv,), rad/s² or m/s²; none if not given.
-    recovery
+    robot : Robot
+    q : (..., nq) array
+        Configurations, rad or m. States of a batch are solved one after the other.
+    v : (..., nv) array
+        Joint velocities, rad/s or m/s.
+    tasks : sequence of pairs (Task or str, (..., m) array)
+        Each with its ÿ, per s², highest priority first.
+    dt : float
+        The step, s.
+    null, metric : (..., nv) and (..., nv, nv) array, optional
+        a_0, rad/s² or m/s², zero if not given; W, symmetric and positive definite, 1 if not given.
+    within_limits : bool or a collection of "position", "velocity", "effort"
+        Which limits of the robot are kept: all, none, or those that are listed.
+    acceleration_limits : float or (nv,) array, optional
+        Rad/s² or m/s²; none if not given.
+    limits : sequence of Limit
+        Other limits, made by `task_limit` or of a class of your own.
+    recovery : float
         The time in which what is beyond a limit comes back, s.
-    damping
-        d ≥ 0 in units of J adds d² |change of a|² to every task.
+    damping : float
+        d ≥ 0 in units of J adds d² |change of a|² to every task, for motions that stay small near singularities.
 
     Returns
     -------

@@ -19,7 +19,7 @@ place, the result is the least squares above, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -57,34 +57,38 @@ def prioritised_velocities(
     *,
     null: JointVector | None = None,
     metric: JointMatrix | None = None,
-    within_limits: bool | Sequence[str] = True,
+    within_limits: bool | Collection[str] = True,
     previous: JointVector | None = None,
     acceleration_limits: JointVector | Scalar | None = None,
     limits: Sequence[Limit] = (),
     recovery: float = 0.1,
     damping: float = 0.0,
 ) -> PrioritisedVelocities:
-    """The v within limits that does the first task as well as can be, then the second, and so on [KLW11; EMW14].
+    """Joint velocities within limits that do the first task as well as can be, then the second, and so on [KLW11; EMW14].
 
-    Differential inverse kinematics by a hierarchy of quadratic programs; the module's text says what is solved. Tasks that
-    contradict each other, limits or the robot's abilities give up what they must: print the result.
+    Hierarchical QP: differential inverse kinematics by a hierarchy of quadratic programs; the module's text says what is
+    solved. Tasks that contradict each other, limits or the robot's abilities give up what they must: print the result.
 
     Parameters
     ----------
-    robot, q, dt
-        Configurations ``q`` (..., nq), rad or m, and the step, s. States of a batch are solved one after the other.
-    tasks
-        Pairs (task, ẏ (..., m)), highest priority first; ẏ per s.
-    null, metric
-        v_0 (..., nv), rad/s or m/s, zero if not given; W (..., nv, nv), symmetric and positive definite, 1 if not given.
-    within_limits, limits
-        Whether the robot's limits are kept: True, False, or which, of "position" and "velocity"; and other limits, made by
-        `task_limit` or of a class of your own.
-    previous, acceleration_limits
-        The v of the step before (..., nv), and a number or (nv,), rad/s² or m/s². They go together.
-    recovery
+    robot : Robot
+    q : (..., nq) array
+        Configurations, rad or m. States of a batch are solved one after the other.
+    tasks : sequence of pairs (Task or str, (..., m) array)
+        Each with its ẏ, per s, highest priority first.
+    dt : float
+        The step, s.
+    null, metric : (..., nv) and (..., nv, nv) array, optional
+        v_0, rad/s or m/s, zero if not given; W, symmetric and positive definite, 1 if not given.
+    within_limits : bool or a collection of "position", "velocity"
+        Which limits of the robot are kept: all, none, or those that are listed.
+    previous, acceleration_limits : (..., nv) array; float or (nv,) array, optional
+        The v of the step before, and limits, rad/s² or m/s². They go together.
+    limits : sequence of Limit
+        Other limits, made by `task_limit` or of a class of your own.
+    recovery : float
         The time in which what is beyond a limit comes back, s.
-    damping
+    damping : float
         d ≥ 0 in units of J adds d² |change of v|² to every task, for motions that stay small near singularities.
 
     Returns

@@ -108,7 +108,7 @@ class Outcome(Protocol):
 
     @property
     def active_limits(self) -> tuple[JointLimit, ...]:
-        """All limits that it is at."""
+        """All limits that x is at."""
         ...
 
     @property
@@ -118,7 +118,7 @@ class Outcome(Protocol):
 
     @property
     def feasible(self) -> bool:
-        """Whether all are kept."""
+        """Whether all limits are kept."""
         ...
 
     @property
@@ -128,7 +128,7 @@ class Outcome(Protocol):
 
 
 class Said(NamedTuple):
-    """All of it, worked out: what is pickled."""
+    """Everything known of one state, worked out: what is pickled."""
 
     x: Array
     tasks: tuple[TaskOutcome, ...]

@@ -74,18 +74,18 @@ class Box:
 
     @once
     def places(self) -> Array:
-        """Where in q they are."""
+        """Where in q the numbers that add up are."""
         return np.array([b.coordinate.q_start + j for b, j in self.entries], int)
 
     @once
     def bounds(self) -> tuple[Array, Array]:
-        """Their limits."""
+        """Limits of the numbers that add up."""
         at = [b.start + j for b, j in self.entries]
         return np.array(self.lower)[at], np.array(self.upper)[at]
 
     @once
     def quaternions(self) -> list[slice]:
-        """Where in q the rest is."""
+        """Where in q the quaternions are."""
         ends = [b.coordinate.q.stop for b in self.blocks if b.kind in ("spherical", "free")]
         return [slice(end - 4, end) for end in ends]
 

@@ -192,11 +192,22 @@ def _common_batch(batch: tuple[int, ...], begin: Array | None) -> tuple[int, ...
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InverseKinematics(Report):
-    """The answer of `inverse_kinematics`, batch axes first; true if every target is reached.
+    """Answer of `inverse_kinematics`, batch axes first; true if every target is reached.
 
-    ``q`` (..., nq), rad or m: the configuration that reaches the target or, where none was found, that comes nearest.
-    ``success`` (...); ``angle_error`` (...), rad, and ``position_error`` (...), m: what is left, zero for what was not asked
-    for; ``reason`` (...): in words; ``iterations`` (...) of Newton's method over all starts, and ``starts`` (...) used.
+    Attributes
+    ----------
+    robot, frame : Robot and str
+        What was asked of.
+    q : (..., nq) array
+        The configuration that reaches the target or, where none was found, that comes nearest, rad or m.
+    success : (...) array
+        Whether each target is reached.
+    angle_error, position_error : (...) array
+        What is left, rad and m; zero for what was not asked for.
+    reason : (...) array
+        The same in words.
+    iterations, starts : (...) array
+        Steps of Newton's method over all starts, and how many starts were used.
     """
 
     robot: Robot
