@@ -312,7 +312,7 @@ def _norm(x: TracedArray, ord: Any = None, axis: int | None = None) -> TracedArr
 
 
 def _cross(x: Any, y: Any) -> TracedArray:
-    """Of vectors (..., 3)."""
+    """The cross product of vectors (..., 3)."""
     if x.shape[-1] != 3 or y.shape[-1] != 3:
         raise ArgumentError(f"np.cross can be traced for vectors (..., 3), got {x.shape} and {y.shape}.")
     after, before = [1, 2, 0], [2, 0, 1]

@@ -1,6 +1,6 @@
 """Tensors too large to be written out operation by operation: evaluated as products of whole arrays, slice by slice.
 
-A straight line of machine code is the fastest road for a robot arm. With the fourth power of twenty joints it would take
+A straight line of machine code is the fastest way for a robot arm. With the fourth power of twenty joints it would take
 too long to compile; there NumPy's matrix products do the work, and the batch is cut so that what lies between fits the cache.
 """
 

@@ -120,7 +120,7 @@ class TracedCall(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the function."""
+        """The name of the function."""
         return _name(self.function)
 
     @property

@@ -172,7 +172,7 @@ def _configurations(call: TracedCall, named: tuple[str, ...]) -> frozenset[str]:
 
 
 def _names(argument: str, given: Any) -> tuple[str, ...]:
-    """One name or several."""
+    """The names that were given, one or several, as a tuple."""
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (None,)
     if not all(isinstance(name, str) for name in names):
         example = {"wrt": "wrt='q' or wrt=('q', 'inertias')", "configurations": "configurations=('q_goal',)"}[argument]

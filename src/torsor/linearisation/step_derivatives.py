@@ -70,13 +70,13 @@ StepDerivatives = Callable[[Drive, ConfigurationVector, JointVector, float], tup
 
 
 def euler(drive: Drive, q: ConfigurationVector, v: JointVector, h: float) -> tuple[Array, Array]:
-    """Of q ⊕ h v and v + h a(q, v)."""
+    """Derivatives of q ⊕ h v and v + h a(q, v)."""
     dq, dv, _ = drive.start
     return _moved(drive.robot, h * v, dq, h * dv), dv + h * drive.along(q, v, dq, dv)
 
 
 def semi_implicit_euler(drive: Drive, q: ConfigurationVector, v: JointVector, h: float) -> tuple[Array, Array]:
-    """Of v⁺ = v + h a(q, v) and q ⊕ h v⁺."""
+    """Derivatives of v⁺ = v + h a(q, v) and q ⊕ h v⁺."""
     dq, dv, _ = drive.start
     v_new = v + h * drive.accelerate(q, v)
     dv_new = dv + h * drive.along(q, v, dq, dv)
@@ -84,7 +84,7 @@ def semi_implicit_euler(drive: Drive, q: ConfigurationVector, v: JointVector, h:
 
 
 def rk4(drive: Drive, q: ConfigurationVector, v: JointVector, h: float) -> tuple[Array, Array]:
-    """Of the classical Runge–Kutta step on the increment u of q ⊕ u [MK99]."""
+    """Derivatives of the classical Runge–Kutta step on the increment u of q ⊕ u [MK99]."""
     robot, (dq, dv, _) = drive.robot, drive.start
     k, a = v, drive.accelerate(q, v)
     dk, da = dv, drive.along(q, v, dq, dv)

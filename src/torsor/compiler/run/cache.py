@@ -126,7 +126,7 @@ def _path(key: str) -> Path | None:
 
 
 def _digest(key: str, payload: bytes) -> bytes:
-    """Of the key too: a file renamed to stand for another kernel does not verify."""
+    """The digest of key and payload: a file renamed to stand for another kernel does not verify."""
     return hashlib.sha256(key.encode() + b"\0" + payload).digest()
 
 

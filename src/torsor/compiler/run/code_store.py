@@ -61,7 +61,7 @@ class CodeStore:
 
     @property
     def bytes(self) -> int:
-        """In memory, about."""
+        """How many bytes the kernels take in memory, about."""
         return self._bytes
 
     def _count(self, key: Hashable) -> None:

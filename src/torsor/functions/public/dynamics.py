@@ -20,7 +20,7 @@ from torsor.model import Robot
 
 
 def _forward_algorithms(robot: Robot) -> list[Algorithm]:
-    """Both roads to the acceleration where both are sound; refuses a robot with a joint that moves nothing."""
+    """Both algorithms for the acceleration where both are sound; refuses a robot with a joint that moves nothing."""
     singular_mass_matrix.refuse_idle_joints(robot)
     return forward.sound_algorithms(robot)
 
