@@ -20,7 +20,7 @@ from property_strategies import cases, particles, robots, vectors3, vectors6
 
 import torsor
 from torsor import lie
-from torsor.functions.public import regressors
+from torsor.functions.public import dynamics
 from torsor.verification import _verify as verification
 
 ROUNDING = 1e-11  # a recursion runs through a whole robot
@@ -321,8 +321,8 @@ def test_compiled_regressors_are_those_of_numpy(batch):
 )
 def test_verify_would_notice_a_wrong_regressor(name, identity, monkeypatch):
     robot = torsor.robots.random_tree(4, seed=2, armature=True, friction=True)
-    right = getattr(regressors, name)
+    right = getattr(dynamics, name)
     assert {row.name: row.holds for row in verification.verify(robot, configurations=3)}[identity]
-    monkeypatch.setattr(regressors, name, lambda *args: 1.01 * right(*args))
+    monkeypatch.setattr(dynamics, name, lambda *args: 1.01 * right(*args))
     wrong = [row.name for row in verification.verify(robot, configurations=3) if not row.holds]
     assert wrong == [identity]

@@ -5,9 +5,8 @@ import pytest
 
 import torsor
 from torsor.redundancy._self_motion_components import pieces_met
-from torsor.redundancy.configurations import angle_difference
+from torsor.redundancy.configurations import angle_difference, vector
 from torsor.redundancy.fibres import singular_nearby
-from torsor.redundancy.report_text import vector
 from torsor.redundancy.task_places import place
 
 pytestmark = pytest.mark.compiled  # thousands of calls for one state each

@@ -1,7 +1,6 @@
 """Arrays of any library: which one is it, the primitives we allow ourselves, shapes with names."""
 
 from torsor.arrays.exact import exact_constants as exact_constants
-from torsor.arrays.namespace import is_concrete as is_concrete, namespace as namespace
 from torsor.arrays.orthonormal_rows import (
     OrthonormalRows as OrthonormalRows,
     Triangle as Triangle,
@@ -19,10 +18,12 @@ from torsor.arrays.primitives import (
     cross as cross,
     dot as dot,
     identity as identity,
+    is_concrete as is_concrete,
     known_numbers as known_numbers,
     matmul as matmul,
     matrix as matrix,
     matvec as matvec,
+    namespace as namespace,
     outer as outer,
     permute as permute,
     reshape as reshape,

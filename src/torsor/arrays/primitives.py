@@ -13,9 +13,26 @@ from typing import Any
 import numpy
 
 from torsor.arrays import exact
-from torsor.arrays.namespace import namespace
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError
+
+
+def namespace(*values: Any) -> Any:
+    """The module whose functions work on all of ``values``: numpy, unless one of them belongs elsewhere."""
+    for value in values:
+        if type(value) is not numpy.ndarray and type(value) is not float:
+            ask = getattr(value, "__array_namespace__", None)
+            if ask is not None and (xp := ask()) is not numpy:
+                return xp
+    return numpy
+
+
+def is_concrete(*values: Any) -> bool:
+    """True when every value is plain numbers (NumPy or Python), so that its content may be inspected."""
+    return all(
+        isinstance(value, (numpy.ndarray, numpy.generic, int, float)) or namespace(value) is numpy for value in values
+    )
+
 
 _YZX, _ZXY = numpy.array([1, 2, 0]), numpy.array([2, 0, 1])
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from torsor.arrays.exact import is_exact
-from torsor.arrays.namespace import namespace
-from torsor.arrays.primitives import absolute, matrix, sqrt, stack, where
+from torsor.arrays.primitives import absolute, matrix, namespace, sqrt, stack, where
 from torsor.arrays.symmetric import rounding_of
 from torsor.arrays.typing import Array
 

@@ -14,8 +14,7 @@ from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy
 
-from torsor.arrays.namespace import namespace
-from torsor.arrays.primitives import as_numbers
+from torsor.arrays.primitives import as_numbers, namespace
 from torsor.arrays.typing import POSE, ROTATION
 from torsor.border.arguments import RAW, mistake, wrong_names
 from torsor.border.rigid_motions import refuse_what_is_none

@@ -15,7 +15,7 @@ import numpy as np
 from torsor._once import once
 from torsor._text_files import path_to_write
 from torsor.arrays import as_numbers
-from torsor.arrays.namespace import namespace
+from torsor.arrays.primitives import namespace
 from torsor.border import explained
 from torsor.border.arrays import MOST_BATCH_AXES
 from torsor.compiler import differentiate

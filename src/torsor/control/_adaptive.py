@@ -8,8 +8,7 @@ from torsor.arrays import matvec, transpose
 from torsor.arrays.typing import ConfigurationVector, InertialVector, JointVector
 from torsor.control.controller_decorator import controller, freedoms
 from torsor.control.tracking_error import sliding_velocity
-from torsor.functions.public.dynamics import friction_forces
-from torsor.functions.public.regressors import reference_regressor
+from torsor.functions.public.dynamics import friction_forces, reference_regressor
 from torsor.model import Robot
 from torsor.model.link_inertias import inertial_parameter_names
 

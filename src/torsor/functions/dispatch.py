@@ -17,7 +17,7 @@ from weakref import ref
 import numpy as np
 
 from torsor.arrays import exact_constants, matvec
-from torsor.arrays.namespace import namespace
+from torsor.arrays.primitives import namespace
 from torsor.border import checked
 from torsor.border.arrays import prepare, signature_of
 from torsor.compiler.backend import compiles

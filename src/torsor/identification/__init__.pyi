@@ -1,4 +1,4 @@
-from torsor.functions.public.regressors import (
+from torsor.functions.public.dynamics import (
     generalised_momentum_regressor as generalised_momentum_regressor,
     joint_regressor as joint_regressor,
     kinetic_energy_regressor as kinetic_energy_regressor,

@@ -35,7 +35,7 @@ from torsor.plot.canvas import (
 )
 from torsor.plot.joint_plane import Joints, check_resolution, joint_plane
 from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of, tip_frame
-from torsor.redundancy.report_text import units_of_freedoms
+from torsor.redundancy.configurations import units_of_freedoms
 from torsor.tasks import FrameTask, SelectedTask, Task, position_task
 from torsor.tasks.public import manipulability_ellipsoid as ellipsoid_of
 

@@ -30,9 +30,9 @@ from torsor.redundancy.configurations import (
     same_configuration,
     single_configuration,
     turns_between,
+    vector,
 )
 from torsor.redundancy.fibres import SingularConfiguration, singular_nearby
-from torsor.redundancy.report_text import vector
 from torsor.redundancy.self_motion_curve import Curve, traced_curve
 from torsor.redundancy.task_places import (
     displacement,

@@ -31,7 +31,7 @@ from torsor.arrays import (
     transpose,
     where,
 )
-from torsor.arrays.namespace import is_concrete
+from torsor.arrays.primitives import is_concrete
 from torsor.arrays.symmetric import Factors
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointTensor3
 from torsor.border import explained

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.namespace import namespace
+from torsor.arrays.primitives import namespace
 from torsor.arrays.typing import Array
 from torsor.border.arrays import as_array
 from torsor.border.numbers import refuse_bad_count, refuse_strangers, refuse_unknown, refuse_zero_quaternions
@@ -214,3 +214,25 @@ def _least_room(robot: Robot, curve: Callable[[Array], Array], between: Array) -
 def _rooms(robot: Robot, q: Array) -> Array:
     limits = robot.limits
     return np.asarray(np.minimum(q - np.array(limits.lower), np.array(limits.upper) - q))
+
+
+def vector(x: Array, precision: int = 4) -> str:
+    """The numbers of a vector as text on one line."""
+    return np.array2string(
+        np.round(np.asarray(x), precision) + 0.0,
+        precision=precision,
+        separator=", ",
+        suppress_small=True,
+        max_line_width=10_000,
+    )
+
+
+def tried(configurations: int, skipped: int) -> str:
+    """How many configurations an answer rests on."""
+    count = f"{configurations} configuration{'' if configurations == 1 else 's'}"
+    return count + (f" ({skipped} more singular)" if skipped else "")
+
+
+def units_of_freedoms(structure: Structure) -> tuple[str, ...]:
+    """For each of v (nv,), "rad" or "m"."""
+    return tuple(unit for _, kind in structure.blocks for unit in kind.v_units)

@@ -38,8 +38,7 @@ from torsor.errors import ArgumentError
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot, random_configuration
-from torsor.redundancy.configurations import LOST, single_configuration
-from torsor.redundancy.report_text import vector
+from torsor.redundancy.configurations import LOST, single_configuration, vector
 from torsor.redundancy.task_places import WHY, derivative_at, is_integrable, jacobian_at
 from torsor.tasks import Task, as_task, function_task
 from torsor.tasks._function_task import refuse_other_arguments

@@ -18,10 +18,9 @@ from torsor.functions.public.kinematics import configuration_rate, difference
 from torsor.lie.unchecked import se3
 from torsor.model import Robot
 from torsor.motion.integration import integrated, scipy_module, with_unit_quaternions
-from torsor.redundancy.configurations import leaves_limits, limit_in_words, refuse_outside, single_configuration
+from torsor.redundancy.configurations import leaves_limits, limit_in_words, refuse_outside, single_configuration, vector
 from torsor.redundancy.fibres import self_motion_direction
 from torsor.redundancy.lifts import Lift, given_lift
-from torsor.redundancy.report_text import vector
 from torsor.redundancy.task_paths import Rate, task_path
 from torsor.redundancy.task_places import displacement, place
 from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task, as_task

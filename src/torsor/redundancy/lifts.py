@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor._reports import Report
-from torsor.arrays.namespace import namespace
+from torsor.arrays.primitives import namespace
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
 from torsor.border import explained
 from torsor.border.arrays import as_floats
@@ -23,9 +23,8 @@ from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.model.remembered import remembered
-from torsor.redundancy.configurations import configurations_of
+from torsor.redundancy.configurations import configurations_of, vector
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
-from torsor.redundancy.report_text import vector
 from torsor.redundancy.task_places import jacobian_at
 from torsor.tasks import Task, as_task, function_task
 from torsor.tasks.public import horizontal_lift, pseudoinverse_lift

@@ -16,10 +16,9 @@ from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.kinematics import difference
 from torsor.model import Robot
 from torsor.redundancy.brackets import brackets_of
-from torsor.redundancy.configurations import single_configuration
+from torsor.redundancy.configurations import single_configuration, units_of_freedoms, vector
 from torsor.redundancy.lifted_curves import Tracker
 from torsor.redundancy.lifts import Lift
-from torsor.redundancy.report_text import units_of_freedoms, vector
 from torsor.redundancy.task_paths import TaskPath, task_path
 from torsor.redundancy.task_places import WHY, displacement, has_value, place
 from torsor.tasks import Task, as_task

@@ -15,10 +15,9 @@ from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
 from torsor.motion.curvature import Drawn
 from torsor.redundancy.brackets import bracket_terms, brackets_of, connection
-from torsor.redundancy.configurations import regular_configurations
+from torsor.redundancy.configurations import regular_configurations, tried, vector
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.redundancy.lifts import GivenLift, Lift, given_lift
-from torsor.redundancy.report_text import tried, vector
 from torsor.redundancy.task_places import WHY, has_value, is_integrable, kernel_brackets
 from torsor.tasks import Task, as_task
 

@@ -25,10 +25,9 @@ from torsor.border.numbers import refuse_bad_numbers, refuse_strangers, refuse_u
 from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
 from torsor.redundancy.brackets import Connection, connection
-from torsor.redundancy.configurations import LIMIT, regular_configurations
+from torsor.redundancy.configurations import LIMIT, regular_configurations, tried, vector
 from torsor.redundancy.fibres import solutions
 from torsor.redundancy.lifts import GivenLift
-from torsor.redundancy.report_text import tried, vector
 from torsor.redundancy.task_places import displacement, has_coordinates, is_frame, place
 from torsor.tasks import FrameTask, Task, as_task
 

@@ -35,7 +35,13 @@ from torsor.errors import ArgumentError, ShapeError, TorsorError
 from torsor.functions.public.kinematics import body_jacobian, difference, frame_pose, integrate
 from torsor.model import Robot, random_configuration
 from torsor.motion.integration import with_unit_quaternions
-from torsor.redundancy.configurations import angle_difference, configurations_of, single_configuration
+from torsor.redundancy.configurations import (
+    angle_difference,
+    configurations_of,
+    single_configuration,
+    units_of_freedoms,
+    vector,
+)
 from torsor.redundancy.extended_jacobian import (
     Constraint,
     ExtendedJacobianLift,
@@ -43,7 +49,6 @@ from torsor.redundancy.extended_jacobian import (
     refuse_no_redundancy,
     vertical_basis,
 )
-from torsor.redundancy.report_text import units_of_freedoms, vector
 from torsor.redundancy.task_paths import body_rates
 from torsor.redundancy.task_places import displaced, displacement, place
 from torsor.tasks import (

@@ -21,7 +21,7 @@ from torsor.functions.public.dynamics import kinetic_energy
 from torsor.functions.public.kinematics import configuration_rate, integrate
 from torsor.model import Robot
 from torsor.motion.integration import FINEST, scipy_module, sign_change, with_unit_quaternions
-from torsor.redundancy.configurations import angle_difference, leaves_limits, limit_in_words, same_configuration
+from torsor.redundancy.configurations import angle_difference, leaves_limits, limit_in_words, same_configuration, vector
 from torsor.redundancy.fibres import (
     SingularConfiguration,
     is_on_fibre,
@@ -29,7 +29,6 @@ from torsor.redundancy.fibres import (
     self_motion_direction,
     singular_nearby,
 )
-from torsor.redundancy.report_text import vector
 from torsor.redundancy.task_places import is_frame, place
 from torsor.tasks import Task
 from torsor.tasks.public import pseudoinverse_lift

@@ -21,7 +21,7 @@ from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.kinematics import frame_pose
 from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
-from torsor.redundancy.report_text import vector
+from torsor.redundancy.configurations import vector
 from torsor.redundancy.task_places import spread
 from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task, pose_task
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays import as_numbers, stack
-from torsor.arrays.namespace import namespace
+from torsor.arrays.primitives import namespace
 from torsor.arrays.typing import (
     Array,
     ConfigurationVector,

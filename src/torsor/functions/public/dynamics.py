@@ -16,6 +16,10 @@ from torsor.mechanics.dynamics import (
     wrench_forces,
 )
 from torsor.mechanics.momentum import centre_of_mass_motion as centre, spatial_momentum_matrix as momentum
+from torsor.mechanics.regressors import (
+    energy_and_momentum_regressors as energies,
+    torque_regressors as torques,
+)
 from torsor.model import Robot
 
 
@@ -75,3 +79,12 @@ centre_of_mass_acceleration = public(centre.centre_of_mass_acceleration, "c_acce
 centre_of_mass_jacobian = public(centre.centre_of_mass_jacobian, "J", joint_space=True)
 centre_of_mass_jacobian_rate = public(centre.centre_of_mass_jacobian_rate, "J_rate", joint_space=True)
 mass_matrix_report = checked(singular_mass_matrix.mass_matrix_report)
+
+
+torque_regressor = public(torques.torque_regressor, "Y")
+reference_regressor = public(torques.reference_regressor, "Y")
+joint_regressor = public(torques.joint_regressor, "Y")
+generalised_momentum_regressor = public(energies.generalised_momentum_regressor, "Y")
+spatial_momentum_regressor = public(energies.spatial_momentum_regressor, "Y")
+kinetic_energy_regressor = public(energies.kinetic_energy_regressor, "Y")
+potential_energy_regressor = public(energies.potential_energy_regressor, "Y")

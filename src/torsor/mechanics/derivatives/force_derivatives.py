@@ -22,8 +22,8 @@ from torsor.mechanics.kinematics.poses import pose_on_link
 from torsor.mechanics.recursions.first_moments import first_moments
 from torsor.mechanics.recursions.joint_motion import gather_matrix, joint_poses, joint_screws
 from torsor.mechanics.recursions.newton_euler import Wrenches, wrenches_on_links
-from torsor.mechanics.recursions.root_axes import poses_in_root, turned_to_root
 from torsor.mechanics.recursions.supporting_chain import rows
+from torsor.mechanics.recursions.velocity_tree import poses_in_root, turned_to_root
 from torsor.model import Robot
 
 

@@ -8,7 +8,7 @@ from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.first_moments import centre, first_moment
 from torsor.mechanics.recursions.joint_motion import gather_vector, joint_poses, project_on_joint
 from torsor.mechanics.recursions.newton_euler import accumulate, link_motion
-from torsor.mechanics.recursions.root_axes import roots
+from torsor.mechanics.recursions.velocity_tree import roots
 from torsor.model import Robot
 
 

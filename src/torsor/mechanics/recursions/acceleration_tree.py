@@ -17,8 +17,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointV
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import gather_matrix, joint_poses
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches, wrenches_on_links
-from torsor.mechanics.recursions.root_axes import moved_to_root, turned_to_root
-from torsor.mechanics.recursions.velocity_tree import MovingInertia, velocity_tree
+from torsor.mechanics.recursions.velocity_tree import MovingInertia, moved_to_root, turned_to_root, velocity_tree
 from torsor.model import Robot
 
 

@@ -16,7 +16,7 @@ from torsor.arrays import cross, matmul, matvec, transpose, where, zeros
 from torsor.arrays.typing import Array, Pose, Rotation, Scalar, Vector3
 from torsor.lie.unchecked.se3 import rotation, translation
 from torsor.mechanics.recursions.joint_motion import joint_screws
-from torsor.mechanics.recursions.root_axes import roots
+from torsor.mechanics.recursions.velocity_tree import roots
 from torsor.model import Robot
 
 

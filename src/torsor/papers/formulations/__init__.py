@@ -11,8 +11,12 @@ from typing import Any, NamedTuple
 
 from torsor.papers.formulations import angular_velocity as angular_velocity
 from torsor.papers.formulations._euler_lagrange import euler_lagrange as euler_lagrange, euler_lagrange_core
-from torsor.papers.formulations._hollerbach_3x3 import hollerbach_3x3 as hollerbach_3x3, hollerbach_3x3_core
-from torsor.papers.formulations._hollerbach_4x4 import hollerbach_4x4 as hollerbach_4x4, hollerbach_4x4_core
+from torsor.papers.formulations._hollerbach import (
+    hollerbach_3x3 as hollerbach_3x3,
+    hollerbach_3x3_core,
+    hollerbach_4x4 as hollerbach_4x4,
+    hollerbach_4x4_core,
+)
 from torsor.papers.formulations._kool import kool as kool, kool_core, kool_energy_gradient as kool_energy_gradient
 from torsor.papers.formulations._luh_walker_paul import luh_walker_paul as luh_walker_paul, luh_walker_paul_core
 from torsor.papers.formulations._park import (

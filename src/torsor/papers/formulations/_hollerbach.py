@@ -32,6 +32,7 @@ from torsor.papers.formulations.links import (
     derivative_by_own_joint,
     joint_forces,
     lagrangian_model,
+    matrix_model,
     matrix_rates,
     trace_of_product,
 )
@@ -113,4 +114,47 @@ def _project(model: Model, rates: MatrixRates, i: int, e: Vector3, D: Array, c: 
         z = matvec(rates.W[i], link.axis)
         push = link.slide * dot(z, e - link.beyond[..., None] * g)
         tau = push if tau is None else tau + push
+    return tau
+
+
+@checked
+def hollerbach_4x4(
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+) -> JointVector:
+    """Joint forces τ by the recursive Lagrangian with 4×4 matrices, O(n) [Hol80; Sil81, §1.4].
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+    a : (..., nv) array
+        Acceleration, rad/s² or m/s².
+    wrenches : mapping from str to (..., 6) array, optional
+        For frames by name what the environment does to the robot there, in that frame, N·m, N.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
+    """
+    return joint_forces(hollerbach_4x4_core, matrix_model, robot, q, v, a, wrenches)
+
+
+def hollerbach_4x4_core(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
+    """The recursion on given A, A′, A″, J."""
+    (g,) = model.base
+    rates = matrix_rates(model, v, a)
+    D = [matmul(link.J, transpose(W_dd)) for link, W_dd in zip(model.links, rates.W_dd, strict=True)]
+    c = [link.J[..., :, 3] for link in model.links]  # (m r, m), the last column of the pseudo-inertia
+    tau: list[Scalar] = [None] * len(D)
+    for i in range(len(D) - 1, -1, -1):
+        dW = derivative_by_own_joint(model, rates, i)
+        tau[i] = trace_of_product(dW, transpose(D[i])) - dot(g, matvec(dW, c[i]))
+        if (p := model.parents[i]) >= 0:
+            A = model.links[i].A
+            D[p] = D[p] + matmul(A, D[i])
+            c[p] = c[p] + matvec(A, c[i])
     return tau
