@@ -18,7 +18,7 @@ from torsor.adapters.mujoco import MuJoCo
 from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.errors import ArgumentError, TorsorError
-from torsor.functions.public import dynamics, kinematics, regressors
+from torsor.functions.public import dynamics, kinematics
 from torsor.model import Robot, inertial_parameters, joint_parameters, random_state
 
 
@@ -270,15 +270,15 @@ def _linear_in_parameters(robot: Robot) -> Iterator[tuple[str, float, Check]]:
 
     def forces(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
         tau = dynamics.inverse_dynamics(robot, q, v, a)
-        own = regressors.joint_regressor(robot, v, a) @ of_joints
-        return regressors.torque_regressor(robot, q, v, a) @ pi + own - tau, tau
+        own = dynamics.joint_regressor(robot, v, a) @ of_joints
+        return dynamics.torque_regressor(robot, q, v, a) @ pi + own - tau, tau
 
     def kinetic(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
         T = dynamics.kinetic_energy(robot, q, v)
-        return regressors.kinetic_energy_regressor(robot, q, v) @ pi + 0.5 * v**2 @ robot.parameters.armature - T, T
+        return dynamics.kinetic_energy_regressor(robot, q, v) @ pi + 0.5 * v**2 @ robot.parameters.armature - T, T
 
     def potential(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        Y = regressors.potential_energy_regressor(robot, q)
+        Y = dynamics.potential_energy_regressor(robot, q)
         return Y @ pi - dynamics.potential_energy(robot, q), np.abs(Y) @ np.abs(pi)  # heights may cancel
 
     yield "τ = Y π + armature + friction", ROUNDING, forces
@@ -307,10 +307,8 @@ def compare(
     robot: Robot, library: str, *, configurations: int = 20, seed: int | np.random.Generator = 0
 ) -> tuple[Residual, ...]:
     """The same terms from one of `PEERS`, in torsor's conventions; ImportError if it is not installed."""
-    from torsor.verification import peers
-
     q, v, a = random_state(robot, seed=seed, batch=(configurations,))
-    answer = {"pinocchio": peers.pinocchio, "mujoco": peers.mujoco}[library](robot)
+    answer = {"pinocchio": pinocchio, "mujoco": mujoco}[library](robot)
     answers = [answer(*state) for state in zip(q, v, a, strict=True)]
     M = dynamics.mass_matrix(robot, q)
     mine = {
