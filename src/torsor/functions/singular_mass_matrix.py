@@ -227,10 +227,19 @@ class MassMatrixReport:
 
 
 def mass_matrix_report(robot: Robot, q: ConfigurationVector) -> MassMatrixReport:
-    """Why forward dynamics is singular or ill-conditioned at ``q``: rank, condition and weakest motion of M [LP, (9.1)].
+    """Why forward dynamics is singular or ill-conditioned, one state only: rank, condition and weakest motion of M [LP, (9.1)].
 
-    ``q`` (nq,), rad or m, one configuration. The weakest motion is the unit vector v (per degree of freedom) with the
-    least kinetic energy ½ vᵀ M v, in rad/s or m/s.
+    The weakest motion is the unit vector v (per degree of freedom) with the least kinetic energy ½ vᵀ M v, in rad/s or m/s.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    MassMatrixReport
     """
     if np.ndim(q) != 1:
         raise ShapeError(f"mass_matrix_report: takes one configuration of shape ({robot.nq},), got {np.shape(q)}.")

@@ -38,11 +38,30 @@ def serial_chain(
 ) -> Robot:
     """The robot of the textbook's three lists [LP, (9.35)–(9.40), E002-4; BSP93, (4)].
 
-    ``screws`` (n, 6): each joint's screw in the base frame at q = 0, (angular, linear), m; any length and pitch: the
-    joint moves by exp(screw · q). ``homes`` (n, 4, 4): link frames at q = 0. ``inertias``: one per link, in its link
-    frame. ``tip`` (4, 4): the end frame at q = 0, named "tip" (default: the last link frame). ``names``: of the joints.
-    ``kinds``: "revolute", "prismatic" or "helical" (any screw that turns) for each joint. They follow from the screws, but for
-    screws that JAX or `torsor.compile` traces, whose numbers are not known.
+    Parameters
+    ----------
+    screws : (n, 6) array
+        Screw of each joint in the base frame at q = 0, (angular, linear), m; any length and pitch: the joint moves by
+        exp(screw · q).
+    homes : (n, 4, 4) array
+        Link frames at q = 0 in the base frame, m.
+    inertias : sequence of Inertia
+        One for each link, in its link frame.
+    tip : (4, 4) array, optional
+        The end frame at q = 0, named "tip"; the last link frame if it is not given.
+    gravity : (3,) array, optional
+        Acceleration of free fall in base axes, m/s².
+    names : sequence of str, optional
+        Names of the joints.
+    name : str, optional
+        Name of the robot.
+    kinds : sequence of str, optional
+        "revolute", "prismatic" or "helical" (any screw that turns) for each joint. They follow from the screws, but for
+        screws that JAX or `torsor.compile` traces, whose numbers are not known.
+
+    Returns
+    -------
+    Robot
     """
     screws, homes = _lists(screws, homes, inertias)
     n = len(screws)
@@ -89,11 +108,29 @@ def dh_chain(
     names: Sequence[str] | None = None,
     name: str = "chain",
 ) -> Robot:
-    """The robot of a Denavit–Hartenberg table; rows (a, alpha, d, theta, prismatic=False), m and rad [Sil81, §1.2].
+    """The robot of a Denavit–Hartenberg table [Sil81, §1.2].
 
-    ``convention`` is "standard" (T = R_z(θ) T_z(d) T_x(a) R_x(α), frame at the far end of the link) or "modified"
-    (T = R_x(α) T_x(a) R_z(θ) T_z(d), frame at the joint). ``inertias`` are in those link frames; ``tip`` (4, 4) is
-    the end frame seen from the last link frame.
+    Parameters
+    ----------
+    table : sequence of DHRow or of sequences
+        Rows (a, alpha, d, theta, prismatic=False), m and rad.
+    inertias : sequence of Inertia
+        One for each link, in its link frame.
+    convention : str
+        "standard" (T = R_z(θ) T_z(d) T_x(a) R_x(α), frame at the far end of the link) or "modified"
+        (T = R_x(α) T_x(a) R_z(θ) T_z(d), frame at the joint).
+    tip : (4, 4) array, optional
+        The end frame seen from the last link frame, m.
+    gravity : (3,) array, optional
+        Acceleration of free fall in base axes, m/s².
+    names : sequence of str, optional
+        Names of the joints.
+    name : str, optional
+        Name of the robot.
+
+    Returns
+    -------
+    Robot
     """
     if convention not in ("standard", "modified"):
         raise ModelError(f"dh_chain: convention must be 'standard' or 'modified', got {convention!r}.")
