@@ -71,7 +71,7 @@ def connection(metric: Metric, structure: Array | None = None) -> Tensor3:
     and Γ_ijk = −Γ_ikj (lengths are kept). ``metric`` (..., n, n), kg·m², kg·m, kg of a rigid body; ``structure`` (n, n, n), by
     default `SE3` with n = 6. Returns (..., n, n, n).
     """
-    s = _structure("connection", metric, structure)
+    s = _structure(metric, structure)
     c = matmul(s, metric[..., None, :, :])  # ⟨[e_i, e_j], e_k⟩
     return 0.5 * (c - permute(c, (0, 2, 1)) - permute(c, (2, 0, 1)))
 
@@ -87,7 +87,7 @@ def covariant_derivative(
     ``structure`` as in `connection`. Returns (..., n), rad/s², m/s².
     """
     n, Gamma = metric.shape[-1], connection(metric, structure)
-    _refuse_other_sizes("covariant_derivative", n, X=X, Y=Y, Y_rate=Y_rate)
+    _refuse_other_sizes(n, X=X, Y=Y, Y_rate=Y_rate)
     lowered = matvec(reshape(permute(Gamma, (2, 0, 1)), 2, n * n), reshape(outer(X, Y), 2, n * n))
     raised = solve(factor(metric, guarded=False), lowered)
     return raised if Y_rate is None else Y_rate + raised
@@ -100,8 +100,8 @@ def geodesic_acceleration(metric: Metric, V: Coordinates, structure: Array | Non
     ``metric`` (..., n, n), kg·m², kg·m, kg; ``V`` (..., n), rad/s, m/s; ``structure`` as in `connection`. Returns (..., n),
     rad/s², m/s².
     """
-    s = _structure("geodesic_acceleration", metric, structure)
-    _refuse_other_sizes("geodesic_acceleration", s.shape[-1], V=V)
+    s = _structure(metric, structure)
+    _refuse_other_sizes(s.shape[-1], V=V)
     momentum = matvec(metric, V)
     force = matvec(transpose(matvec(s, momentum[..., None, :])), V)  # (ad_Vᵀ p)_j = Σ V_i s_ij^r p_r
     return solve(factor(metric, guarded=False), force)
@@ -114,7 +114,7 @@ def riemann_curvature(metric: Metric, structure: Array | None = None) -> Tensor4
     All indices lowered; a sphere's R_ijij is positive. ``metric`` (..., n, n), kg·m², kg·m, kg; ``structure`` as in
     `connection`. Returns (..., n, n, n, n), the same at every element of the group.
     """
-    n, s = metric.shape[-1], _structure("riemann_curvature", metric, structure)
+    n, s = metric.shape[-1], _structure(metric, structure)
     Gamma = connection(metric, structure)
     fields = reshape(Gamma, 3, n * n, n)  # ∇_i e_j, lowered
     products = reshape(matmul(fields, transpose(matmul(fields, _inverse(metric)))), 2, n, n, n, n)
@@ -155,7 +155,7 @@ def sectional_curvature(metric: Metric, X: Coordinates, Y: Coordinates, structur
     """
     n = metric.shape[-1]
     R = reshape(riemann_curvature(metric, structure), 4, n * n, n * n)
-    _refuse_other_sizes("sectional_curvature", n, X=X, Y=Y)
+    _refuse_other_sizes(n, X=X, Y=Y)
     plane = reshape(outer(X, Y) - outer(Y, X), 2, n * n)
     XX, XY, YY = dot(X, matvec(metric, X)), dot(X, matvec(metric, Y)), dot(Y, matvec(metric, Y))
     area = XX * YY - XY * XY  # of two parallel velocities, what rounding leaves
@@ -189,7 +189,7 @@ def minus_connection(X: Coordinates, Y: Coordinates, Y_rate: Coordinates | None 
     ``Y_rate`` (..., n) is the derivative of the components of Y along X, zero for a left-invariant field. ``X``, ``Y`` (..., n),
     rad/s, m/s; of any group. Returns (..., n), rad/s², m/s².
     """
-    _refuse_other_sizes("minus_connection", X.shape[-1], X=X, Y=Y, Y_rate=Y_rate)
+    _refuse_other_sizes(X.shape[-1], X=X, Y=Y, Y_rate=Y_rate)
     still = 0.0 * (X + Y)  # of the common batch, and NaN where they are
     return still if Y_rate is None else still + Y_rate
 
@@ -201,44 +201,42 @@ def minus_torsion(X: Coordinates, Y: Coordinates, structure: Array | None = None
     Of columns of the body Jacobian of a robot, X = J_i and Y = J_j, it is ∂_i J_j − ∂_j J_i. ``X``, ``Y`` (..., n), rad/s, m/s;
     ``structure`` (n, n, n), by default `SE3` with n = 6. Returns (..., n), rad/s², m/s².
     """
-    s = _constants("minus_torsion", structure)
+    s = _constants(structure)
     n = s.shape[-1]
-    _refuse_other_sizes("minus_torsion", n, X=X, Y=Y)
+    _refuse_other_sizes(n, X=X, Y=Y)
     return -matvec(reshape(permute(s, (2, 0, 1)), 2, n * n), reshape(outer(X, Y), 2, n * n))
 
 
-def _structure(who: str, metric: Array, structure: Array | None) -> Array:
-    s = _constants(who, structure)
+def _structure(metric: Array, structure: Array | None) -> Array:
+    s = _constants(structure)
     n = s.shape[-1]
     if tuple(metric.shape[-2:]) != (n, n):
         group = "SE(3)" if structure is None else "these structure constants"
         other = " Pass `structure` (n, n, n) for another group." if structure is None else ""
-        raise ShapeError(
-            f"{who}: `metric` must have shape (..., {n}, {n}) for {group}, got {tuple(metric.shape)}.{other}"
-        )
+        raise ShapeError(f"`metric` must have shape (..., {n}, {n}) for {group}, got {tuple(metric.shape)}.{other}")
     if is_concrete(metric):
-        _refuse_no_metric(who, numpy.asarray(metric, float))
+        _refuse_no_metric(numpy.asarray(metric, float))
     return s
 
 
-def _constants(who: str, structure: Array | None) -> Array:
+def _constants(structure: Array | None) -> Array:
     """Structure constants (n, n, n) as they were given, those of SE(3) by default."""
     s = SE3 if structure is None else as_numbers(structure)
     if len(s.shape) != 3 or len(set(s.shape)) != 1:
-        raise ShapeError(f"{who}: `structure` must have shape (n, n, n), got {tuple(s.shape)}.")
+        raise ShapeError(f"`structure` must have shape (n, n, n), got {tuple(s.shape)}.")
     return s
 
 
-def _refuse_other_sizes(who: str, n: int, **vectors: Array | None) -> None:
+def _refuse_other_sizes(n: int, **vectors: Array | None) -> None:
     """Raise unless all vectors that are given are (..., n)."""
     for name, x in vectors.items():
         if x is not None and x.shape[-1] != n:
             raise ShapeError(
-                f"{who}: `{name}` must have shape (..., {n}), one number for each dimension of the group, got {tuple(x.shape)}."
+                f"`{name}` must have shape (..., {n}), one number for each dimension of the group, got {tuple(x.shape)}."
             )
 
 
-def _refuse_no_metric(who: str, metric: Array) -> None:
+def _refuse_no_metric(metric: Array) -> None:
     """Refuse a matrix that is not symmetric or not positive definite; NaN passes, to be answered with NaN."""
     some = metric[numpy.all(numpy.isfinite(metric), axis=(-2, -1))]
     diagonal = numpy.einsum("...ii->...i", some)
@@ -251,13 +249,13 @@ def _refuse_no_metric(who: str, metric: Array) -> None:
             at = numpy.unravel_index(int(uneven.argmax()), uneven.shape)
             i, j = at[-2:]
             raise ModelError(
-                f"{who}: `metric` must be symmetric, but its entries [{i}, {j}] and [{j}, {i}] are {some[at]:.6g} and "
+                f"`metric` must be symmetric, but its entries [{i}, {j}] and [{j}, {i}] are {some[at]:.6g} and "
                 f"{transpose(some)[at]:.6g}. Pass 0.5 * (metric + metric.T) if they should be equal."
             )
         least = float(numpy.min(numpy.linalg.eigvalsh(scaled), initial=numpy.inf))
     if least <= n * EPSILON:
         raise ModelError(
-            f"{who}: `metric` must be positive definite, ⟨X, X⟩ > 0 for every X but zero, but its least eigenvalue, or diagonal "
+            f"`metric` must be positive definite, ⟨X, X⟩ > 0 for every X but zero, but its least eigenvalue, or diagonal "
             f"entry, with the diagonal scaled to 1 where it is positive, is {least:.3g}. A link without mass, a point mass and a "
             "rod have no such metric."
         )

@@ -50,7 +50,28 @@ def assemble(
 
     Joints are numbered depth first, siblings in the order given; q, v and links follow (or ``order``, joint names).
     Fixed joints are lumped: their inertia joins the link they are fixed to and their link stays as a named frame.
-    ``frames`` maps a name to (link name, pose (4, 4) in that link's frame). ``gravity`` (3,), m/s².
+
+    Parameters
+    ----------
+    joints : iterable of Joint
+    name : str, optional
+        Name of the robot.
+    gravity : (3,) array, optional
+        Acceleration of free fall in base axes, m/s².
+    frames : mapping, optional
+        Name → (link name, pose (4, 4) in that link's frame) of further frames.
+    base : str, optional
+        Name of the base link.
+    base_inertia : Inertia, optional
+        Inertia of the base link, which moves only with a moving base.
+    coulomb_width : float, optional
+        Velocity, rad/s or m/s, within which Coulomb friction is smooth: tanh(v / width); 0 is the sign of v.
+    order : iterable of str, optional
+        Names of the joints in the order of q.
+
+    Returns
+    -------
+    Robot
     """
     described = list(joints)
     _check_names(described, base)
@@ -59,27 +80,7 @@ def assemble(
     if not moving:
         raise ModelError(f"robot {name!r} has no moving joint: nothing is left to compute.")
 
-    placed: dict[str, Placement] = {base: Placement(-1, np.eye(4))}
-    parents: list[int] = []
-    poses: list[Pose] = []
-    rows: list[Array] = []
-    base_row = (base_inertia or Inertia.zero()).row
-    for joint in ordered:
-        parent = placed[joint.parent]
-        pose = composed(parent.pose, check_pose(f"joint {joint.name!r}: pose", joint.pose))
-        if joint.kind != "fixed":
-            placed[joint.link] = Placement(len(parents), np.eye(4))
-            parents.append(parent.link)
-            poses.append(pose)
-            rows.append(joint.inertia.row)
-            continue
-        placed[joint.link] = Placement(parent.link, pose)
-        lumped = lie.transform_inertia(pose, joint.inertia.row)
-        if parent.link < 0:
-            base_row = base_row + lumped
-        else:
-            rows[parent.link] = rows[parent.link] + lumped
-
+    placed, parents, poses, (base_row, *rows) = _lumped(ordered, base, (base_inertia or Inertia.zero()).row)
     screws = [_motion(joint) for joint in moving]
     coordinates = _coordinates(moving, screws, order)
     named_frames, frame_poses = _frames(placed, moving, base, frames or {})
@@ -184,6 +185,28 @@ def _depth_first(joints: list[Joint], base: str) -> list[Joint]:
             f"assemble: joints {', '.join(lost)} do not hang on the base {base!r}: their parents form a cycle."
         )
     return ordered
+
+
+def _lumped(
+    ordered: list[Joint], base: str, base_row: Array
+) -> tuple[dict[str, Placement], list[int], list[Pose], list[Array]]:
+    """Where each link is; parents, poses and inertias of what moves, the base's inertia first. Fixed links join their parents."""
+    placed: dict[str, Placement] = {base: Placement(-1, np.eye(4))}
+    parents: list[int] = []
+    poses: list[Pose] = []
+    rows: list[Array] = [base_row]
+    for joint in ordered:
+        parent = placed[joint.parent]
+        pose = composed(parent.pose, check_pose(f"joint {joint.name!r}: pose", joint.pose))
+        if joint.kind == "fixed":
+            placed[joint.link] = Placement(parent.link, pose)
+            rows[parent.link + 1] = rows[parent.link + 1] + lie.transform_inertia(pose, joint.inertia.row)
+            continue
+        placed[joint.link] = Placement(len(parents), np.eye(4))
+        parents.append(parent.link)
+        poses.append(pose)
+        rows.append(joint.inertia.row)
+    return placed, parents, poses, rows
 
 
 def _motion(joint: Joint) -> UnitScrew:

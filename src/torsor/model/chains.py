@@ -38,16 +38,35 @@ def serial_chain(
 ) -> Robot:
     """The robot of the textbook's three lists [LP, (9.35)–(9.40), E002-4; BSP93, (4)].
 
-    ``screws`` (n, 6): each joint's screw in the base frame at q = 0, (angular, linear), m; any length and pitch: the
-    joint moves by exp(screw · q). ``homes`` (n, 4, 4): link frames at q = 0. ``inertias``: one per link, in its link
-    frame. ``tip`` (4, 4): the end frame at q = 0, named "tip" (default: the last link frame). ``names``: of the joints.
-    ``kinds``: "revolute", "prismatic" or "helical" (any screw that turns) for each joint. They follow from the screws, but for
-    screws that JAX or `torsor.compile` traces, whose numbers are not known.
+    Parameters
+    ----------
+    screws : (n, 6) array
+        Screw of each joint in the base frame at q = 0, (angular, linear), m; any length and pitch: the joint moves by
+        exp(screw · q).
+    homes : (n, 4, 4) array
+        Link frames at q = 0 in the base frame, m.
+    inertias : sequence of Inertia
+        One for each link, in its link frame.
+    tip : (4, 4) array, optional
+        The end frame at q = 0, named "tip"; the last link frame if it is not given.
+    gravity : (3,) array, optional
+        Acceleration of free fall in base axes, m/s².
+    names : sequence of str, optional
+        Names of the joints.
+    name : str, optional
+        Name of the robot.
+    kinds : sequence of str, optional
+        "revolute", "prismatic" or "helical" (any screw that turns) for each joint. They follow from the screws, but for
+        screws that JAX or `torsor.compile` traces, whose numbers are not known.
+
+    Returns
+    -------
+    Robot
     """
-    screws, homes = _lists("serial_chain", screws, homes, inertias)
+    screws, homes = _lists(screws, homes, inertias)
     n = len(screws)
-    names = _joint_names("serial_chain", names, n)
-    kinds = _kinds("serial_chain", kinds, screws)
+    names = _joint_names(names, n)
+    kinds = _kinds(kinds, screws)
     homes = [check_pose(f"serial_chain: homes[{i}]", home) for i, home in enumerate(homes)]
     previous = [np.eye(4), *homes[:-1]]
     joints = [
@@ -89,11 +108,29 @@ def dh_chain(
     names: Sequence[str] | None = None,
     name: str = "chain",
 ) -> Robot:
-    """The robot of a Denavit–Hartenberg table; rows (a, alpha, d, theta, prismatic=False), m and rad [Sil81, §1.2].
+    """The robot of a Denavit–Hartenberg table [Sil81, §1.2].
 
-    ``convention`` is "standard" (T = R_z(θ) T_z(d) T_x(a) R_x(α), frame at the far end of the link) or "modified"
-    (T = R_x(α) T_x(a) R_z(θ) T_z(d), frame at the joint). ``inertias`` are in those link frames; ``tip`` (4, 4) is
-    the end frame seen from the last link frame.
+    Parameters
+    ----------
+    table : sequence of DHRow or of sequences
+        Rows (a, alpha, d, theta, prismatic=False), m and rad.
+    inertias : sequence of Inertia
+        One for each link, in its link frame.
+    convention : str
+        "standard" (T = R_z(θ) T_z(d) T_x(a) R_x(α), frame at the far end of the link) or "modified"
+        (T = R_x(α) T_x(a) R_z(θ) T_z(d), frame at the joint).
+    tip : (4, 4) array, optional
+        The end frame seen from the last link frame, m.
+    gravity : (3,) array, optional
+        Acceleration of free fall in base axes, m/s².
+    names : sequence of str, optional
+        Names of the joints.
+    name : str, optional
+        Name of the robot.
+
+    Returns
+    -------
+    Robot
     """
     if convention not in ("standard", "modified"):
         raise ModelError(f"dh_chain: convention must be 'standard' or 'modified', got {convention!r}.")
@@ -121,29 +158,29 @@ def _dh_row(k: int, row: DHRow | Sequence[float]) -> DHRow:
     return DHRow(*row)
 
 
-def _lists(where: str, screws: Array, homes: Array, inertias: Sequence[Inertia]) -> tuple[Array, Array]:
+def _lists(screws: Array, homes: Array, inertias: Sequence[Inertia]) -> tuple[Array, Array]:
     screws, homes = known_numbers(screws), known_numbers(homes)
     n = len(inertias)
     if tuple(screws.shape) != (n, 6) or tuple(homes.shape) != (n, 4, 4):
         raise ShapeError(
-            f"{where}: for {n} inertias, `screws` must have shape ({n}, 6) and `homes` ({n}, 4, 4); "
+            f"for {n} inertias, `screws` must have shape ({n}, 6) and `homes` ({n}, 4, 4); "
             f"got {screws.shape} and {homes.shape}."
         )
     return screws, homes
 
 
-def _kinds(where: str, kinds: Sequence[str] | None, screws: Array) -> Sequence[str]:
+def _kinds(kinds: Sequence[str] | None, screws: Array) -> Sequence[str]:
     n = len(screws)
     if kinds is None:
         if not is_concrete(screws):
             example = ", ".join(["'revolute'"] * n)
             raise ModelError(
-                f"{where}: `screws` are traced, so that their numbers do not tell what kinds of joints they are; say it: "
+                f"`screws` are traced, so that their numbers do not tell what kinds of joints they are; say it: "
                 f"kinds=[{example}], each 'revolute', 'prismatic' or 'helical'."
             )
         return ["helical"] * n  # decided by the screw itself
     if len(kinds) != n or any(kind not in SCREW_KINDS for kind in kinds):
-        raise ModelError(f"{where}: `kinds` must hold {n} of 'revolute', 'prismatic' and 'helical', got {kinds!r:.80}.")
+        raise ModelError(f"`kinds` must hold {n} of 'revolute', 'prismatic' and 'helical', got {kinds!r:.80}.")
     return kinds
 
 
@@ -156,9 +193,9 @@ def _without_rounding(kind: str, S: Twist, A: Twist, home: Pose) -> Twist:
     return S - np.concatenate([np.zeros(3), pitch * S[:3]]) if abs(pitch) <= _ROUNDING * length else S
 
 
-def _joint_names(where: str, names: Sequence[str] | None, n: int) -> list[str]:
+def _joint_names(names: Sequence[str] | None, n: int) -> list[str]:
     if names is None:
         return [f"joint_{i + 1}" for i in range(n)]
     if len(names) != n:
-        raise ShapeError(f"{where}: `names` must hold {n} joint names, got {len(names)}.")
+        raise ShapeError(f"`names` must hold {n} joint names, got {len(names)}.")
     return list(names)

@@ -73,9 +73,19 @@ def composed(*poses: Pose) -> Pose:
 @explained
 @exact_constants()
 def pose_from(xyz: Vector3 = (0.0, 0.0, 0.0), rpy: Vector3 = (0.0, 0.0, 0.0)) -> Pose:
-    """The pose with translation ``xyz`` (3,), m, and roll, pitch, yaw ``rpy`` (3,), rad: R = R_z R_y R_x (fixed axes).
+    """The pose of a translation and of roll, pitch, yaw, R = R_z R_y R_x (fixed axes), as robot files give it.
 
-    This is how robot files give a pose.
+    Parameters
+    ----------
+    xyz : (3,) array, optional
+        Translation, m.
+    rpy : (3,) array, optional
+        Roll, pitch and yaw, rad.
+
+    Returns
+    -------
+    (4, 4) array
+        Position in m.
     """
     roll, pitch, yaw = known_numbers(rpy)
     R, p = matmul(rotation_z(yaw), matmul(rotation_y(pitch), rotation_x(roll))), known_numbers(xyz)

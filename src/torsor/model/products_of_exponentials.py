@@ -147,7 +147,16 @@ class LinkForm(NamedTuple):
 def link_form(robot: Robot, frame: str) -> LinkForm:
     """The product of exponentials of one frame of a robot, in link form: the joints from the base to it [PBP95, (23)].
 
-    Screws (k, 6), rad, m, of the k joints on the way, scaled so that the joint's own coordinate is the variable.
+    Parameters
+    ----------
+    robot : Robot
+    frame : str
+        Name of a frame: a link, a tool.
+
+    Returns
+    -------
+    LinkForm
+        Screws (k, 6), rad, m, of the k joints on the way, scaled so that the joint's own coordinate is the variable.
     """
     s, p = robot.structure, robot.parameters
     place = s.frame(frame)

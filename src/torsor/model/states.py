@@ -14,10 +14,22 @@ State = tuple[Array, Array, Array]
 
 @explained
 def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> Array:
-    """Random configurations (*batch, nq), rad or m: uniform within the limits.
+    """Random configurations, uniform within the limits.
 
     Where there is no limit: uniform in (−π, π) for angles and (−1, 1) m for lengths; rotations of spherical and free
     joints uniform over SO(3).
+
+    Parameters
+    ----------
+    robot : Robot
+    seed : int or numpy Generator
+    batch : tuple of int, optional
+        Shape of the batch.
+
+    Returns
+    -------
+    (*batch, nq) array
+        rad or m.
     """
     generator = generator_of("random_configuration", seed)
     s = robot.structure
@@ -32,7 +44,22 @@ def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch
 
 @explained
 def random_state(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> State:
-    """A random q (*batch, nq) within the limits, and standard normal v and a (*batch, nv), rad, m, s."""
+    """A random configuration within the limits, and standard normal velocity and acceleration.
+
+    Parameters
+    ----------
+    robot : Robot
+    seed : int or numpy Generator
+    batch : tuple of int, optional
+        Shape of the batch.
+
+    Returns
+    -------
+    q : (*batch, nq) array
+        rad or m.
+    v, a : (*batch, nv) arrays
+        rad, m, s.
+    """
     generator = generator_of("random_state", seed)
     q = random_configuration(robot, seed=generator, batch=batch)
     v, a = generator.normal(size=(2, *batch, robot.nv))

@@ -96,14 +96,10 @@ def articulated_body_acceleration(
     robot : Robot
     q : (..., nq) array
         Configuration, rad or m.
-    v : (..., nv) array
-        Velocity, rad/s or m/s.
-    tau : (..., nv) array
-        Joint forces, N·m or N.
-    wrenches : mapping, optional
-        Frame name → (..., 6) wrench of the environment on the robot, N·m and N, in the axes of that frame.
-    base_motion : pair of (..., 6) arrays, optional
-        Twist and acceleration of the base in base axes, if it moves.
+    v, tau : (..., nv) arrays
+        Velocity, rad/s or m/s, and joint forces, N·m or N.
+    wrenches, base_motion : optional
+        As in `forward_dynamics`.
 
     Returns
     -------
