@@ -26,8 +26,8 @@ def elsewhere(seed, changed):
     """`_within_rows` that goes on at random along what leaves the level, and limits in its way, as they are."""
     rng, original = np.random.default_rng(seed), hierarchy._within_rows
 
-    def moved(unlimited, before, rows, damping, who):
-        w, multipliers = original(unlimited, before, rows, damping, who)
+    def moved(unlimited, before, rows, damping):
+        w, multipliers = original(unlimited, before, rows, damping)
         C = rows.C @ before.Z
         _, sizes, Vt = np.linalg.svd(np.concatenate([unlimited.used, C[np.abs(multipliers) > 1e-9]]))
         free = Vt[np.count_nonzero(sizes > 1e-9) :]

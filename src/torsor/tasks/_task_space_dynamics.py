@@ -201,12 +201,10 @@ def task_forces_to_torques(
     (..., nv) array
         N·m or N.
     """
-    if null is None:
-        task = as_task(robot, task)
-        check_rows("forces", forces, task)
-        return matvec(transpose(task.jacobian(robot, q)), forces)
     task = as_task(robot, task)
     check_rows("forces", forces, task)
+    if null is None:
+        return matvec(transpose(task.jacobian(robot, q)), forces)
     up = weighted_inverse(robot, q, task)
     return null + matvec(transpose(up.J), forces) - up.torques(up.felt(null))
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskVector
 from torsor.border import explained
-from torsor.control.priorities.joint_limit import JointLimit, Pair
+from torsor.control.priorities.joint_limit import Pair, pair_of
 from torsor.control.priorities.joint_limit_rows import acceleration_towards, velocity_towards
 from torsor.control.priorities.limit_rows import ROUNDING, LimitRows, Rank, no_further
 from torsor.control.tracking_error import task_error
@@ -55,7 +55,7 @@ class Limit:
         """As priorities take them; of accelerations if ``v`` is given."""
         given = self.velocities(robot, q, dt) if v is None else self.accelerations(robot, q, v, dt)
         C, lower, upper = self._checked(robot, q.shape[:-1], given)
-        pairs = tuple(_pair(name, "", -np.inf, np.inf, self.unit) for name in self.names)
+        pairs = tuple(pair_of(name, "", -np.inf, np.inf, self.unit) for name in self.names)
         return [_rows(C, lower, upper, pairs, Rank.POSITION, self.unit)]
 
     def _checked(self, robot: Robot, batch: tuple[int, ...], given: Any) -> tuple[Array, Array, Array]:
@@ -146,7 +146,7 @@ class TaskLimit(Limit):
     def _pairs(self, kind: str, lower: Array, upper: Array, unit: str) -> tuple[Pair, ...]:
         name = self.task.name
         return tuple(
-            _pair(f"{name} {label}", kind, low, high, unit)
+            pair_of(f"{name} {label}", kind, low, high, unit)
             for label, low, high in zip(self.task.labels, lower.tolist(), upper.tolist(), strict=True)
         )
 
@@ -229,10 +229,6 @@ def _rows(C: Array, lower: Array, upper: Array, pairs: tuple[Pair, ...], rank: R
         pairs,
         (unit,) * c,
     )
-
-
-def _pair(name: str, kind: str, low: float, high: float, unit: str) -> Pair:
-    return JointLimit(name, kind, "lower", low, unit), JointLimit(name, kind, "upper", high, unit)
 
 
 def _numbers(task: Task, name: str, given: Any, empty: float) -> tuple[float, ...]:

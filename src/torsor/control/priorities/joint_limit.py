@@ -90,11 +90,11 @@ def named_limits(robot: Robot) -> NamedLimits:
     forces = {"rad": "N m", "m": "N"}
     return NamedLimits(
         v,
-        tuple(_pair(s.freedoms[k], "velocity", -most[k], most[k], f"{units_v[k]}/s") for k in v),
+        tuple(pair_of(s.freedoms[k], "velocity", -most[k], most[k], f"{units_v[k]}/s") for k in v),
         tau,
-        tuple(_pair(s.freedoms[k], "effort", -effort[k], effort[k], forces[units_v[k]]) for k in tau),
+        tuple(pair_of(s.freedoms[k], "effort", -effort[k], effort[k], forces[units_v[k]]) for k in tau),
         q,
-        tuple(_pair(names_q[j], "position", lower[j], upper[j], units_q[j]) for j in q),
+        tuple(pair_of(names_q[j], "position", lower[j], upper[j], units_q[j]) for j in q),
         tuple(moved[j] for j in q),
         np.array([moved[j][0] if len(moved[j]) == 1 else -1 for j in q], int),
         all(len(moved[j]) == 1 for j in q),
@@ -110,7 +110,7 @@ def acceleration_limits_of(robot: Robot, most: tuple[float, ...]) -> tuple[Pair,
     """Limits |a| ≤ ``most`` (nv,) by name, all of them."""
     s = robot.structure
     units, _ = _units(s)
-    return tuple(_pair(s.freedoms[k], "acceleration", -x, x, f"{units[k]}/s²") for k, x in enumerate(most))
+    return tuple(pair_of(s.freedoms[k], "acceleration", -x, x, f"{units[k]}/s²") for k, x in enumerate(most))
 
 
 def rate_columns(robot: Robot, q: ConfigurationVector) -> JointMatrix:
@@ -123,7 +123,8 @@ def number(x: float) -> str:
     return f"{x:.4g}".replace("-", "−")
 
 
-def _pair(name: str, kind: str, low: float, high: float, unit: str) -> Pair:
+def pair_of(name: str, kind: str, low: float, high: float, unit: str) -> Pair:
+    """The lower and the upper limit of one number, both of one kind."""
     return JointLimit(name, kind, "lower", float(low), unit), JointLimit(name, kind, "upper", float(high), unit)
 
 
