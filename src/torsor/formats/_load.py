@@ -18,7 +18,7 @@ from torsor.formats.findings import Finding, Report
 from torsor.formats.rules import Severity
 from torsor.formats.source_text import UNKNOWN, read_source, report_unknown
 from torsor.model import Robot
-from torsor.model.source import Source
+from torsor.model.structure import Source
 
 MOST_LINKS = 5000
 BASES = ("fixed", FLOATING)

@@ -16,7 +16,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, ShapeError
 from torsor.functions.dispatch import public
-from torsor.identification.groupings import Grouping, changed_lengths, groupings, symbols
+from torsor.identification.groupings import Grouping, changed_lengths, groupings, symbols, table
 from torsor.identification.reasons import Unidentifiable, unidentifiable
 from torsor.identification.regrouping import Regrouping, regrouped
 from torsor.identification.row_spaces import (
@@ -27,7 +27,6 @@ from torsor.identification.row_spaces import (
     scales,
     structural_row_space,
 )
-from torsor.identification.table import table
 from torsor.mechanics.regressors.torque_regressors import torque_regressor
 from torsor.model import Robot, inertial_parameter_names, inertial_parameters
 

@@ -19,8 +19,7 @@ from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.model.inertia import Inertia, refuse_no_inertia, refuse_unphysical
 from torsor.model.parameters import Parameters, refuse_impossible_geometry, unknown_group
 from torsor.model.poses import check_pose, composed
-from torsor.model.source import Source
-from torsor.model.structure import Frame, Limits, Structure, from_dict, to_dict
+from torsor.model.structure import Frame, Limits, Source, Structure, from_dict, to_dict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -6,8 +6,8 @@ Also q, v and forces as joint name → numbers, and back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,29 @@ from torsor.arrays.typing import Array
 from torsor.errors import ShapeError, unknown_name
 from torsor.model.joint_kinds import KINDS, JointKind
 from torsor.model.joints import check_name
+
+
+@dataclass(frozen=True)
+class Source:
+    """``digest`` is that of the robot as it was read; ``findings`` are those of loading, repairs among them.
+
+    ``reductions``: motor turns per joint turn, by joint, where the file gives transmissions.
+    """
+
+    file: str
+    format: str
+    findings: tuple[Any, ...]
+    content: bytes = field(repr=False)
+    digest: str = field(repr=False)
+    reductions: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str | None:
+        """The file as it was read; None if it is not written in UTF-8."""
+        try:
+            return self.content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return None
 
 
 class Coupling(NamedTuple):

@@ -13,9 +13,17 @@ from itertools import islice
 from typing import NamedTuple
 
 from torsor.compiler.graph import TRUTH_VALUED, Op, Program
-from torsor.compiler.print.batch_loop import addresses, beginning, ports_of, row_names, shifted
 from torsor.compiler.print.packing import load_columns, load_into_slots, store_columns, store_from_slots
-from torsor.compiler.print.printer import Printer, Target, folded_products
+from torsor.compiler.print.printer import (
+    Printer,
+    Target,
+    addresses,
+    beginning,
+    folded_products,
+    ports_of,
+    row_names,
+    shifted,
+)
 
 
 class Module(NamedTuple):

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torsor.compiler.graph import Port, Program
-from torsor.compiler.print.batch_loop import beginning, ports_of, row_names, shifted
 from torsor.compiler.print.llvm import Body, Module, assemble
 from torsor.compiler.print.packing import load_columns, store_columns
-from torsor.compiler.print.printer import Printer, Target
+from torsor.compiler.print.printer import Printer, Target, beginning, ports_of, row_names, shifted
 
 
 class Roles(NamedTuple):
