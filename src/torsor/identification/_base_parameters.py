@@ -16,8 +16,8 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, ShapeError
 from torsor.functions.dispatch import public
-from torsor.identification.groupings import Grouping, changed_lengths, groupings, symbols, table
-from torsor.identification.reasons import Unidentifiable, unidentifiable
+from torsor.identification.groupings import Grouping, changed_lengths, groupings, symbols
+from torsor.identification.reasons import Unidentifiable, table, unidentifiable
 from torsor.identification.regrouping import Regrouping, regrouped
 from torsor.identification.row_spaces import (
     Gap,
