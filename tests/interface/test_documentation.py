@@ -26,8 +26,19 @@ def test_every_line_of_the_readme_runs(tmp_path, monkeypatch):
     exec(compile(code, "README.md", "exec"), seen)
     np.testing.assert_allclose(seen["a_again"], seen["a"], rtol=1e-10)
     assert seen["taus"].shape == (1000, 7)
+    assert seen["tau"].shape == (1000, 7)
+    assert seen["report"]
+    assert (ROOT / "README.md").read_text().count("\n") <= 150
+
+
+def test_every_line_of_the_tour_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "tour.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "tour.md", "exec"), seen)
     assert seen["dtau_dv"].shape == (7, 7)
     assert np.isfinite(seen["dT_dm"])
+    assert seen["path"]["q"].shape == (1000, 10, 7)
 
 
 def test_every_line_of_the_page_on_geometry_runs():

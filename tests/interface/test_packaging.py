@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = {name: set(lines) for name, lines in PROJECT["optional-dependencies"].items()}
 README = (ROOT / "README.md").read_text()
+TOUR = (ROOT / "docs" / "tour.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +54,8 @@ def installed(built, tmp_path_factory):
 
 
 def core_of_the_readme():
-    """Its Python code without what it says to need an extra."""
-    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    """The Python code of the README and of the tour, without what they say to need an extra."""
+    blocks = re.findall(r"```python\n(.*?)```", README + TOUR, re.DOTALL)
     lines = "\n".join(block for block in blocks if "import jax" not in block).splitlines()
     return [line for line in lines if not re.search(r"\(torsor\[\w+\]\)$", line)]
 
@@ -142,7 +143,7 @@ def test_every_extra_is_in_all_in_the_readme_and_known_to_the_doctor():
     names = set(EXTRAS) - {"all", "test"}
     assert EXTRAS["all"] == {f"torsor[{','.join(sorted(names))}]"}
     assert "torsor[all]" in EXTRAS["test"]
-    assert set(re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE)) == names
+    assert set(re.findall(r"^\| `(\w+)` \|", TOUR, re.MULTILINE)) == names
     known = {(package, name) for name, _, _, package in doctor.OPTIONAL if package != "pin"}
     assert {package for package, _ in known} == {f"torsor[{name}]" for name in names}
     for package, library in known:
