@@ -31,6 +31,7 @@ ALGORITHMS = {
 }  # behind the builtin functions
 FUNCTIONS = {name: ALGORITHMS.get(name, value) for name, value in PUBLIC.items() if inspect.isroutine(value)}
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
+RETURNS_NOTHING = {"torsor.set_threads"}
 ROBOT_FUNCTIONS = {
     name: value
     for name, value in FUNCTIONS.items()
@@ -61,6 +62,28 @@ def test_every_algorithm_states_shapes_units_and_its_equation(name):
     assert SHAPE.search(text), "no shape"
     assert UNIT.search(text), "no unit"
     assert KEY.search(text), "no source"
+
+
+EVERYWHERE = {
+    place: function
+    for place, *_ in everywhere().values()
+    if inspect.isroutine(function := attrgetter(place.removeprefix("torsor."))(torsor))
+}
+
+
+@pytest.mark.parametrize("place", sorted(EVERYWHERE))
+def test_every_public_function_says_its_parameters_and_results_in_sections(place):
+    text, signature = inspect.getdoc(EVERYWHERE[place]) or "", inspect.signature(EVERYWHERE[place])
+    named = [name for name in signature.parameters if name not in ("args", "kwargs", "out")]
+    first = text.split("\n")[0]
+    assert first[:1].isupper() or not first[:1].isalpha(), "the first line is no sentence"
+    if named:
+        assert "\nParameters\n----------\n" in text
+        section = text.split("\nParameters\n----------\n")[1].split("\nReturns\n")[0]
+        said = {word.lstrip("*") for line in section.splitlines() for word in line.split(" : ")[0].split(", ")}
+        assert set(named) <= said, set(named) - said
+    if signature.return_annotation not in (None, "None"):
+        assert "\nReturns\n-------\n" in text or place in RETURNS_NOTHING
 
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) | set(CLASSES)))

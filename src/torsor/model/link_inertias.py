@@ -92,27 +92,65 @@ OF_JOINT = ("armature", "viscous friction", "Coulomb friction")
 
 @explained
 def inertial_parameters(robot: Robot) -> InertialVector:
-    """π (10 n,): m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link frame of every moving link [AAH86; PBP95, (21)].
+    """Inertial parameters π of all moving links: m, m c, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link frame [AAH86; PBP95, (21)].
 
-    kg, kg·m, kg·m²; links in the order of ``robot.links``. `Robot.with_inertial_parameters` is the way back.
+    Parameters
+    ----------
+    robot : Robot
+
+    Returns
+    -------
+    (10 n,) array
+        Ten numbers for each link in the order of ``robot.links``, kg, kg·m, kg·m².
+        `Robot.with_inertial_parameters` is the way back.
     """
     return reshape(robot.parameters.inertias, 2, robot.n_inertial_parameters)
 
 
 @explained
 def inertial_parameter_names(robot: Robot) -> tuple[str, ...]:
-    """The names of the 10 n numbers in π, and of the columns of regressors: "link_3 m", "link_3 m c_x", …, "link_3 Izz"."""
+    """Names of the numbers in `inertial_parameters`, which are the names of the columns of regressors.
+
+    Parameters
+    ----------
+    robot : Robot
+
+    Returns
+    -------
+    tuple of str
+        10 n names: "link_3 m", "link_3 m c_x", …, "link_3 Izz".
+    """
     return tuple(f"{link} {what}" for link in robot.links for what in TEN_NUMBERS)
 
 
 @explained
 def joint_parameters(robot: Robot) -> JointParameterVector:
-    """Armature, viscous and Coulomb friction (3 nv,), what `joint_regressor` is to be multiplied with; kg, m, rad, s."""
+    """Armature, viscous and Coulomb friction of all degrees of freedom: what `joint_regressor` is to be multiplied with.
+
+    Parameters
+    ----------
+    robot : Robot
+
+    Returns
+    -------
+    (3 nv,) array
+        First all armatures, kg·m² or kg, then viscous, N·m·s or N·s/m, then Coulomb friction, N·m or N.
+    """
     p = robot.parameters
     return concat([p.armature, p.viscous_friction, p.coulomb_friction])
 
 
 @explained
 def joint_parameter_names(robot: Robot) -> tuple[str, ...]:
-    """The names of the 3 nv columns of `joint_regressor`: "joint_1 armature", …; "ball[0] armature" if it has several."""
+    """Names of the numbers in `joint_parameters`, which are the names of the columns of `joint_regressor`.
+
+    Parameters
+    ----------
+    robot : Robot
+
+    Returns
+    -------
+    tuple of str
+        3 nv names: "joint_1 armature", …; "ball[0] armature" where a joint has several degrees of freedom.
+    """
     return tuple(f"{freedom} {what}" for what in OF_JOINT for freedom in robot.structure.freedoms)

@@ -54,7 +54,7 @@ def difference(robot: Robot, q0: ConfigurationVector, q1: ConfigurationVector) -
 
 
 def configuration_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> ConfigurationVector:
-    """q̇, how the numbers of q change while the robot moves with velocity v: ṗ = R v, quaternion rate ½ quat ∘ (ω, 0)
+    """Rate q̇ at which the numbers of q change while the robot moves with velocity v: ṗ = R v, quaternion rate ½ quat ∘ (ω, 0)
     [Fea08, §4.5].
 
     Joints with one number have q̇ = v. A quaternion of any length keeps it.
