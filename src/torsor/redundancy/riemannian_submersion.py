@@ -190,7 +190,7 @@ def _variation(lift: Connection) -> Array:
     unit = np.swapaxes(np.linalg.solve(L, np.swapaxes(lift.X, -1, -2)), -1, -2)  # M⁻¹ Jᵀ L⁻ᵀ, orthonormal in M
     rows = np.linalg.solve(L, lift.J_derivative.reshape(*L.shape[:-1], -1)).reshape(lift.J_derivative.shape)
     by_task = np.einsum("...aik,...ib,...kz->...abz", rows, unit, Z)
-    by_metric = -np.einsum("...kij,...ia,...jb,...kz->...abz", lift.metric_derivative, unit, unit, Z)
+    by_metric = -np.einsum("...ijk,...ia,...jb,...kz->...abz", lift.metric_derivative, unit, unit, Z)
     terms = [by_task, np.swapaxes(by_task, -3, -2), by_metric]
     # A derivative along z turns things by |z| rad: where all terms vanish, that is the size of their rounding.
     size = np.maximum(_largest(*terms), np.max(np.abs(Z), axis=(-2, -1)))
