@@ -147,9 +147,11 @@ OF_ROBOTS = {
 
 def advice(namespace: str, name: str, places: dict[str, list[str]]) -> str:
     """The end of the message for a name that a namespace does not have; ``places`` of all names that exist."""
-    here = places.get(name) or ([f"torsor.{ELSEWHERE[name]}"] if name in ELSEWHERE else [])
-    if here:
-        return f": it is {here[0]}" if name in places else f": what others call {name} is {here[0]} here"
+    if name in places:
+        at_the_top = f"torsor.{name}"
+        return f": it is {at_the_top if at_the_top in places[name] else ' or '.join(places[name])}"
+    if name in ELSEWHERE:
+        return f": what others call {name} is torsor.{ELSEWHERE[name]} here"
     near = get_close_matches(name, [*places, *ELSEWHERE], n=3, cutoff=0.75)
     names = dict.fromkeys((places.get(one) or [f"torsor.{ELSEWHERE[one]}"])[0] for one in near)
     return f". Did you mean {' or '.join(names)}?" if names else f". All names: dir({namespace})"

@@ -73,6 +73,8 @@ def test_every_name_of_other_libraries_leads_somewhere():
     [
         ("torsor.rnea", "what others call rnea is torsor.inverse_dynamics here"),
         ("torsor.christoffel_symbols", "it is torsor.geometry.christoffel_symbols"),
+        ("torsor.self_motion", "it is torsor.plot.self_motion or torsor.redundancy.self_motion"),
+        ("torsor.motion.mass_matrix", "it is torsor.mass_matrix$"),
         ("torsor.motion.scalar_curvature", "it is torsor.geometry.scalar_curvature"),
         ("torsor.inverse_dinamics", "Did you mean torsor.inverse_dynamics"),
         ("torsor.kinematics.nothing_like_it", r"All names: dir\(torsor.kinematics\)"),

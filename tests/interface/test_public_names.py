@@ -23,7 +23,8 @@ OWN_RULES = ("adapters", "lie", "modern_robotics", "plot", "robots")
 EQUATIONS_AS_PRINTED = [f"torsor.papers.{name}" for name in ("_closed_form", "accelerations", "brackets")]
 PUBLIC = {  # by name; a name at the top is the very object of its namespace
     name: attrgetter(place.removeprefix("torsor."))(torsor)
-    for name, (place, *_) in everywhere().items()
+    for name, places in everywhere().items()
+    for place in reversed(places)
     if place.split(".")[1] not in OWN_RULES
 }
 ALGORITHMS = {
@@ -66,7 +67,8 @@ def test_every_algorithm_states_shapes_units_and_its_equation(name):
 
 EVERYWHERE = {
     place: function
-    for place, *_ in everywhere().values()
+    for places in everywhere().values()
+    for place in places
     if inspect.isroutine(function := attrgetter(place.removeprefix("torsor."))(torsor))
 }
 
