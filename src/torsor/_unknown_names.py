@@ -6,6 +6,32 @@ from difflib import get_close_matches
 
 # Names of Pinocchio, Drake, MuJoCo, PyBullet, RBDL, RigidBodyDynamics.jl, the Robotics Toolbox, Pink and others
 ELSEWHERE = {
+    "base_inertial_parameters": "identification.base_parameters",
+    "christoffel": "geometry.christoffel_symbols",
+    "differential_ik": "control.resolved_rate",
+    "dynamically_consistent_generalised_inverse": "redundancy.horizontal_lift",
+    "dynamically_consistent_generalized_inverse": "redundancy.horizontal_lift",
+    "dynamically_consistent_inverse": "redundancy.horizontal_lift",
+    "dynamically_consistent_pseudoinverse": "redundancy.horizontal_lift",
+    "gravity_compensation": "gravity_forces",
+    "hqp": "control.prioritised_velocities",
+    "identifiable_parameters": "identification.base_parameters",
+    "minimal_parameters": "identification.base_parameters",
+    "null_space_motion": "redundancy.self_motion",
+    "null_space_projector": "redundancy.velocity_projectors",
+    "nullspace": "redundancy.velocity_projectors",
+    "nullspace_projector": "redundancy.velocity_projectors",
+    "pd_control": "control.pd_gravity",
+    "pd_controller": "control.pd_gravity",
+    "pd_gravity_compensation": "control.pd_gravity",
+    "rnea_derivatives": "inverse_dynamics_derivatives",
+    "aba_derivatives": "forward_dynamics_derivatives",
+    "save": "Robot.to_urdf",
+    "task_jacobian": "tasks.Task.jacobian",
+    "task_priority": "control.prioritised_velocities",
+    "weighted_inverse": "redundancy.horizontal_lift",
+    "write_urdf": "Robot.to_urdf",
+    "Model": "Robot",
     "aba": "forward_dynamics",
     "ABA": "forward_dynamics",
     "accel": "forward_dynamics",
@@ -89,7 +115,6 @@ ELSEWHERE = {
     "loadURDF": "load",
     "log3": "lie.so3.log",
     "log6": "lie.se3.log",
-    "mass": "mass_matrix",
     "mj_forward": "forward_dynamics",
     "mj_fullM": "mass_matrix",
     "mj_inverse": "inverse_dynamics",
@@ -113,6 +138,9 @@ ELSEWHERE = {
 }
 # Attributes of robots in other libraries
 OF_ROBOTS = {
+    "mass": "parameters.inertias[:, 0].sum()",
+    "save": "to_urdf",
+    "write_urdf": "to_urdf",
     "base_link": "frames[0]",
     "body_names": "links",
     "dof": "nv",
@@ -152,9 +180,13 @@ def advice(namespace: str, name: str, places: dict[str, list[str]]) -> str:
         return f": it is {at_the_top if at_the_top in places[name] else ' or '.join(places[name])}"
     if name in ELSEWHERE:
         return f": what others call {name} is torsor.{ELSEWHERE[name]} here"
-    near = get_close_matches(name, [*places, *ELSEWHERE], n=3, cutoff=0.75)
-    names = dict.fromkeys((places.get(one) or [f"torsor.{ELSEWHERE[one]}"])[0] for one in near)
-    return f". Did you mean {' or '.join(names)}?" if names else f". All names: dir({namespace})"
+    everything = places | {one: [f"torsor.{here}"] for one, here in ELSEWHERE.items()}
+    plain = {one: one.replace("_", "").lower() for one in everything}
+    near = get_close_matches(name.replace("_", "").lower(), dict.fromkeys(plain.values()), n=3, cutoff=0.75)
+    meant = [place for letters in near for one in everything if plain[one] == letters for place in everything[one]]
+    # Those of the namespace that was asked first, pictures last
+    meant.sort(key=lambda place: (not place.startswith(f"{namespace}."), place.startswith("torsor.plot.")))
+    return f". Did you mean {' or '.join(dict.fromkeys(meant[:3]))}?" if meant else f". All names: dir({namespace})"
 
 
 def advice_on_robots(name: str, known: list[str], places: dict[str, list[str]]) -> str:

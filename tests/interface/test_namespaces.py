@@ -39,6 +39,16 @@ def test_a_namespace_shows_public_names_alone_and_says_what_it_is(namespace):
 
 
 @pytest.mark.parametrize("namespace", NAMESPACES)
+def test_the_help_of_a_namespace_has_one_line_for_each_function(namespace):
+    module = getattr(torsor, namespace)
+    _, _, functions = module.__doc__.partition("\nFunctions\n---------\n")
+    names = [line.split()[0] for line in functions.partition("\n\n")[0].splitlines()]
+    assert names == [name for name in dir(module) if inspect.isroutine(getattr(module, name))]
+    for name in dir(module):
+        assert name in module.__doc__, name
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
 def test_no_function_hides_a_module(namespace):
     """``import torsor.motion.geodesic`` would give a module, and the attribute a function, or the other way round."""
     folder = ROOT / namespace

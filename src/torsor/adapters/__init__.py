@@ -1,4 +1,9 @@
-"""States, forces, twists, wrenches and poses in the conventions of other libraries, and back. None of them is imported."""
+"""States, forces, twists, wrenches and poses in the conventions of other libraries, and back. None of them is imported.
+
+Classes
+-------
+Drake, MuJoCo, Pinocchio, ROS
+"""
 
 from torsor._lazy import attach
 

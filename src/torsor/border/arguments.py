@@ -81,9 +81,8 @@ def wrong_names(
             return ArgumentTypeError(f"{where}: `{name}` is given twice, by position and by name. {call}")
     if len(args) > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         extra = args[len(positional)]
-        return ArgumentTypeError(
-            f"{where}: {extra!r:.60} is one argument too many; those after * are passed by name. {call}"
-        )
+        rest = "; those after * are passed by name" if inspect.Parameter.KEYWORD_ONLY in kinds else ""
+        return ArgumentTypeError(f"{where}: {extra!r:.60} is one argument too many{rest}. {call}")
     named = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     missing = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in named and n not in given]
     if missing:

@@ -1,4 +1,24 @@
-"""The inertia metric as geometry: derivatives of the mass matrix, Christoffel symbols, curvature, left-invariant metrics."""
+"""The inertia metric as geometry: derivatives of the mass matrix, Christoffel symbols, curvature, left-invariant metrics.
+
+Functions
+---------
+christoffel_symbols              Γ[i, j, k] = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k), in O(n d²) for a tree of depth d
+christoffel_symbols_derivative   dΓ[i, j, k, l] = ∂Γ_ijk/∂q_l, derivative index last, exact
+christoffel_symbols_second_kind  Γ2[i, j, k] = Γ^k_ij = Σ_h m^kh Γ_ijh, the raised index last
+covariant_derivative             ∇_u w = ẇ + M⁻¹ C(q, u) w, components ẇ_k + Σ Γ^k_ij u_i w_j
+curvature_norm                   √(R_ijkl R^ijkl), zero only where all curvature vanishes, whatever the coordinates
+geodesic_acceleration            v̇_k = −Σ Γ^k_ij v_i v_j, the acceleration under no force, gravity or friction: ∇_v v = 0
+mass_matrix_derivative           dM[i, j, k] = ∂M_ij/∂q_k, derivative index last, in O(n d²) for a tree of depth d
+mass_matrix_second_derivative    d2M[i, j, k, l] = ∂_l (∂M_ij/∂q_k), derivative indices last, exact
+ricci_curvature                  Ric[j, l] = Σ m^ik R_ijkl
+riemann_curvature                R[i, j, k, l] = ∂_k Γ_jli − ∂_l Γ_jki + Σ_r (Γ_ilr Γ^r_jk − Γ_ikr Γ^r_jl), all indices …
+scalar_curvature                 Σ m^ik m^jl R_ijkl, twice the sum of the curvatures of all planes of an orthonormal basis
+sectional_curvature              Curvature R(u, w, u, w) / (|u|² |w|² − ⟨u, w⟩²) of the plane of motion that u and w span
+
+Modules
+-------
+left_invariant
+"""
 
 from torsor._lazy import attach
 

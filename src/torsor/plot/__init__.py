@@ -1,5 +1,25 @@
 """Pictures of robots and of their geometry, with matplotlib. Each draws into ``ax=`` (new if None) and returns the Axes, but for
 `free_body_diagram`, which returns a `FreeBody`: the Axes, and the forces that were drawn.
+
+Functions
+---------
+curvature_map             Picture of the curvature of the metric M(q) over two joints, in 1/(kg·m²), as colours
+free_body_diagram         Picture of the wrenches on one link of a moving robot, of one state only
+link_inertia_ellipsoids   Picture of each link as the solid ellipsoid with its mass and inertia, of one state only
+link_numbering            Diagram of links and joints with their numbers, base (link 0) to tips
+manipulability_ellipsoid  Picture of the manipulability ellipsoid of a frame's origin, of one state only
+mass_matrix_ellipse       Picture of ellipses vᵀ M(q) v = 1 J over two joints, where v moves these two alone
+mechanism                 Picture of a robot in space, of one state only
+mobility_ellipsoid        Picture of the ellipsoid of J M⁻¹ Jᵀ at a frame's origin, of one state only
+operation_counts          Picture of the operations of each formulation over the number of links, log–log
+path_drift                Picture of how far joints drift with each round of a closed path, a line for each lift
+paths                     Picture of curves q(t) over two joints
+planar_mechanism          Picture of a planar robot, seen along its joint axes, of one state only
+self_motion               Picture of a robot at several configurations of a self-motion, and of the ways of its joints
+
+Classes
+-------
+FreeBody, Load
 """
 
 from torsor._lazy import attach

@@ -242,7 +242,9 @@ def _refuse_other_arguments(controller: Controller) -> None:
             signature.bind(0.0, None, None)
         except TypeError as error:
             raise ArgumentTypeError(
-                f"`controller` is called as controller(t, q, v), which {signature} does not take: {error}."
+                f"`controller` is called as controller(t, q, v), which {signature} does not take: {error}. For a law with "
+                "other arguments pass a function of these three, such as "
+                "lambda t, q, v: torsor.control.pd_gravity(robot, q, v, q_ref, kp, kd)."
             ) from None
 
 

@@ -39,7 +39,9 @@ from torsor.tasks.weighted_inverse import symmetric_product, weighted_inverse
 
 
 class TaskSpaceDynamics(NamedTuple):
-    """Λ ÿ + η = F, and what belongs to it; m rows of the task, units of the task throughout."""
+    """Dynamics of a task, Λ ÿ + η = F: ``.inertia`` Λ, ``.bias`` η = ``.coriolis`` + ``.gravity``, ``.jacobian`` J,
+    ``.drift`` J̇ v, ``.inverse`` J̄ (dynamically consistent), ``.projector`` N; m rows of the task, units of the task throughout.
+    """
 
     inertia: TaskMatrix
     """Λ (..., m, m), symmetric positive definite: the inertia felt by forces along the task."""

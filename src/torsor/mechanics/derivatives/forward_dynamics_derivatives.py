@@ -24,7 +24,10 @@ from torsor.model.link_inertias import may_be_singular
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
-    """∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
+    """Derivatives of accelerations: ``.q`` is ∂a/∂q, ``.v`` is ∂a/∂v and ``.tau`` is ∂a/∂τ = M⁻¹, each (..., nv, nv).
+
+    ∂/∂q is along the tangent coordinates v, on the body side.
+    """
 
     q: JointMatrix
     v: JointMatrix

@@ -25,7 +25,10 @@ from torsor.model import Robot
 
 
 class InverseDynamicsDerivatives(NamedTuple):
-    """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
+    """Derivatives of joint forces: ``.q`` is ∂τ/∂q, ``.v`` is ∂τ/∂v and ``.a`` is ∂τ/∂a = M, each (..., nv, nv).
+
+    ∂/∂q is along the tangent coordinates v, on the body side.
+    """
 
     q: JointMatrix
     v: JointMatrix
