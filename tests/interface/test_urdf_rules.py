@@ -416,7 +416,7 @@ def test_paths_of_every_kind(tmp_path, monkeypatch):
     assert torsor.load(Bytes()).nv == 2
     with pytest.raises(torsor.ModelError, match="takes a path, or the text of a robot file, got Number"):
         torsor.load(Number())
-    with pytest.raises(torsor.FileError, match=r"is not a path: embedded null"):
+    with pytest.raises(torsor.FileError, match=r"is not a path: .*embedded null"):
         torsor.load("a\0b")
     with pytest.raises(torsor.FileError, match="File name too long"):
         torsor.load("a" * 5000)
