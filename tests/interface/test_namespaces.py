@@ -7,6 +7,7 @@ import sys
 from operator import attrgetter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import torsor
@@ -115,3 +116,22 @@ def test_everything_of_a_namespace_can_be_imported_with_a_star(namespace):
     found = {}
     exec(f"from torsor.{namespace} import *", found)
     assert set(dir(importlib.import_module(f"torsor.{namespace}"))) <= set(found)
+
+
+RESULTS = {
+    place: kind
+    for places in everywhere().values()
+    for place in places[:1]
+    if inspect.isclass(kind := attrgetter(place.removeprefix("torsor."))(torsor)) and issubclass(kind, tuple)
+}
+
+
+@pytest.mark.parametrize("place", sorted(RESULTS))
+def test_no_repr_prints_a_whole_array(place):
+    kind = RESULTS[place]
+    plain = ("str", "int", "float", "bool", "tuple")
+    hints = {name: getattr(hint, "__forward_arg__", str(hint)) for name, hint in kind.__annotations__.items()}
+    values = ("a" if any(word in hints[name] for word in plain) else np.zeros((30, 30)) for name in kind._fields)
+    shown = repr(kind(*values))
+    assert "\n" not in shown
+    assert len(shown) < 400

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report
+from torsor._reports import Report, one_line
 from torsor.arrays.typing import InertiaRow, Vector3
 from torsor.balancing.conditions import ROUNDING, check_robot, is_real
 from torsor.balancing.reports import BalanceReport, GravityReport
@@ -26,6 +26,9 @@ class Counterweight(NamedTuple):
     link: str
     mass: float
     position: Vector3
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import matvec, transpose
 from torsor.arrays.typing import ConfigurationVector, InertialVector, JointVector
 from torsor.control.controller_decorator import controller, freedoms
@@ -20,6 +21,9 @@ class AdaptiveControl(NamedTuple):
     """τ (..., nv), N·m or N."""
     parameter_rate: InertialVector
     """dπ/dt (..., 10 n), kg/s, kg·m/s and kg·m²/s."""
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 @controller(AdaptiveControl, rate=freedoms, kd=freedoms, adaptation=inertial_parameter_names)

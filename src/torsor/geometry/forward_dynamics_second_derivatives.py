@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import matmul, permute, reshape
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointTensor3, JointVector
 from torsor.geometry.inverse_dynamics_second_derivatives import (
@@ -35,6 +36,9 @@ class ForwardDynamicsSecondDerivatives(NamedTuple):
     qv: JointTensor3
     vv: JointTensor3
     tauq: JointTensor3
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def forward_dynamics_second_derivatives(

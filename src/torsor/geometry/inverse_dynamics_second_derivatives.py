@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import (
     concat,
     cross,
@@ -69,6 +70,9 @@ class InverseDynamicsSecondDerivatives(NamedTuple):
     qv: JointTensor3
     vv: JointTensor3
     aq: JointTensor3
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def inverse_dynamics_second_derivatives(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import as_numbers, identity, matmul, stack_matrices, stack_vectors
 from torsor.arrays.typing import Array, Pose, Twist
 from torsor.border import explained
@@ -30,6 +31,9 @@ class SpaceForm(NamedTuple):
 
     screws: Twist
     home: Pose
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
@@ -72,6 +76,9 @@ class BodyForm(NamedTuple):
     screws: Twist
     home: Pose
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
         return matmul(one_pose("BodyForm.pose", "home", self.home), _product("BodyForm.pose", self.screws, q))
@@ -91,6 +98,9 @@ class LocalForm(NamedTuple):
 
     screws: Twist
     steps: Pose
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
@@ -120,6 +130,9 @@ class LinkForm(NamedTuple):
     screws: Twist
     steps: Pose
     tip: Pose
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""

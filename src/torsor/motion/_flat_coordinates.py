@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report
+from torsor._reports import Report, one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.border import explained
 from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strangers
@@ -39,6 +39,9 @@ class FlatState(NamedTuple):
     q: Array
     v: Array
     tau: Array
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

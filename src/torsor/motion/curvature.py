@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from torsor._reports import Report
+from torsor._reports import Report, one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
@@ -49,6 +49,9 @@ class CurvatureComponent(NamedTuple):
     freedoms: tuple[str, str, str, str]
     value: float
     relative: float
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __str__(self) -> str:
         return f"R({', '.join(self.freedoms)}) = {self.value:.3g}, {self.relative:.2g} of the terms that cancel in it"
@@ -264,6 +267,9 @@ class CurvatureAlong(NamedTuple):
     scalar: Array
     norm: Array
     ricci: Array
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor._reports import one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
 from torsor.border import explained
 from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strangers
@@ -39,6 +40,9 @@ class CarriedFactor(NamedTuple):
     q: Array
     phi: Array
     N: Array
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 class Advice(NamedTuple):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from torsor import lie
-from torsor._reports import Report
+from torsor._reports import Report, one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Vector3, Wrench
 from torsor.border import explained
 from torsor.errors import ModelError
@@ -260,6 +260,9 @@ class Load(NamedTuple):
     point: Vector3
     wrench: Wrench
     colour: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 class _Motion(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report
+from torsor._reports import Report, one_line
 from torsor.arrays.primitives import namespace
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
 from torsor.border import explained
@@ -306,6 +306,9 @@ class LiftedFunction(NamedTuple):
 
     differential: JointVector
     gradient: JointVector
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 @explained

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report
+from torsor._reports import Report, one_line
 from torsor.arrays import as_numbers, constant, matvec, stack
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
@@ -185,6 +185,9 @@ class Trivialised(NamedTuple):
 
     y: Array
     s: Array
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from torsor._reports import one_line
 from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.errors import ArgumentError, ShapeError
@@ -79,6 +80,9 @@ class Circle(NamedTuple):
     radius: float
     a: int
     b: int
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __call__(self, t: float) -> Array:
         """Rate dy/dt (m,) of the coordinates at t."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import identity
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, TaskLift
 from torsor.model import Robot
@@ -68,12 +69,18 @@ class SplitVelocity(NamedTuple):
     horizontal: JointVector
     vertical: JointVector
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
 
 class VelocityProjectors(NamedTuple):
     """K J and 1 − K J (..., nv, nv), no unit within a joint kind: they add up to 1, and each is its own square."""
 
     horizontal: JointMatrix
     vertical: JointMatrix
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def split_velocity(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import (
     block,
     concat,
@@ -124,6 +125,9 @@ class MassFlow(NamedTuple):
 
     p: Vector3
     Q: Matrix3
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def inertia_rate(self) -> InertiaRow:
         """Ġ in ten numbers: ṁ = 0, ḣ = p, İ = Σ m (2 x·ẋ 1 − ẋ xᵀ − x ẋᵀ) = 2 tr(Q) 1 − Q − Qᵀ."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import (
     as_numbers,
     block,
@@ -261,6 +262,9 @@ class Line(NamedTuple):
     moment: Vector3
     pitch: Scalar
     magnitude: Scalar
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def line_coordinates(S: Twist) -> Line:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import concat, cross, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import (
     Array,
@@ -80,6 +81,9 @@ class EnergyDerivatives(NamedTuple):
     q: JointVector
     v: JointVector
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
 
 def kinetic_energy_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> EnergyDerivatives:
     """∂T/∂q and ∂T/∂v of kinetic energy, the two terms of Lagrange's equations [LP, (9.59); Kool04, (8); SRW22, (22)].
@@ -112,6 +116,9 @@ class MomentumDerivatives(NamedTuple):
 
     q: JointMatrix
     v: JointMatrix
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def generalised_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> MomentumDerivatives:
@@ -163,6 +170,9 @@ class SpatialMomentumDerivatives(NamedTuple):
 
     q: Jacobian
     v: Jacobian
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def spatial_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> SpatialMomentumDerivatives:

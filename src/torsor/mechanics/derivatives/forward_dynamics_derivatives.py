@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import factor, inverse, matmul, matvec, zeros
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.mechanics.derivatives.inverse_dynamics_derivatives import (
@@ -32,6 +33,9 @@ class ForwardDynamicsDerivatives(NamedTuple):
     q: JointMatrix
     v: JointMatrix
     tau: JointMatrix
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def forward_dynamics_derivatives(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import matmul, matvec, transpose
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.mechanics.derivatives.forward_dynamics_derivatives import acceleration_and_inverse, through_inverse
@@ -34,6 +35,9 @@ class ForwardDynamicsHessian(NamedTuple):
     qv: JointMatrix
     vv: JointMatrix
     tauq: JointMatrix
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def forward_dynamics_hessian(
@@ -90,6 +94,9 @@ class ForwardDynamicsHessianProduct(NamedTuple):
     q: JointVector
     v: JointVector
     tau: JointVector
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def forward_dynamics_hessian_product(

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import concat, cross, matvec, transpose, zeros
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointVector, Twist, Vector3
 from torsor.lie import unchecked as lie
@@ -47,6 +48,9 @@ class TwistDerivatives(NamedTuple):
 
     q: Jacobian
     v: Jacobian
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def space_twist_derivatives(
@@ -147,6 +151,9 @@ class AccelerationDerivatives(NamedTuple):
     q: Jacobian
     v: Jacobian
     a: Jacobian
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def space_acceleration_derivatives(

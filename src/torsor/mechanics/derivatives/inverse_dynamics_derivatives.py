@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import identity, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.lie import unchecked as lie
@@ -33,6 +34,9 @@ class InverseDynamicsDerivatives(NamedTuple):
     q: JointMatrix
     v: JointMatrix
     a: JointMatrix
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def inverse_dynamics_derivatives(

@@ -40,6 +40,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import concat, cross, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Twist, Vector3, Wrench
 from torsor.lie import unchecked as lie
@@ -58,6 +59,9 @@ class InverseDynamicsHessian(NamedTuple):
     qv: JointMatrix
     vv: JointMatrix
     aq: JointMatrix
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def inverse_dynamics_hessian(
@@ -197,6 +201,9 @@ class InverseDynamicsHessianProduct(NamedTuple):
     q: JointVector
     v: JointVector
     a: JointVector
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def inverse_dynamics_hessian_product(

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from torsor._reports import one_line
 from torsor.arrays import dot, matmul
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointVector, Pose, Scalar, Twist, Wrench
 from torsor.border import checked
@@ -41,6 +42,9 @@ class Line(NamedTuple):
     L_dot: Twist
     T: Twist
     N: InertiaRow
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 @checked
