@@ -29,7 +29,7 @@ OPTIONAL = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """No options."""
+    """The command takes no options."""
 
 
 def run(options: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from torsor.errors import printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The robot."""
+    """The command takes the robot."""
     add_robot(parser)
 
 

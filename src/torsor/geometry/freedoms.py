@@ -35,7 +35,7 @@ class Freedoms(NamedTuple):
 
     @property
     def reaches(self) -> Array:
-        """Above or level."""
+        """Whether freedom a is of the same joint as b, or of a joint that carries it, at [a, b]."""
         return self.above | self.level
 
     @property
@@ -163,7 +163,7 @@ class _Table:
             self._index[tuple(freedoms[list(order)])] = numbers
 
     def places(self) -> Places:
-        """All of it."""
+        """The sorts of values that were added, and where each value stands."""
         return Places(tuple(self._sorts), self._index)
 
 

@@ -81,7 +81,7 @@ class FunctionTask(Task):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """y0, y1, …"""
+        """Names of the rows: y0, y1, …"""
         return tuple(f"y{k}" for k in range(self.rows))
 
     @property

@@ -169,7 +169,7 @@ class FrameTask(_FrameRows):
 
     @property
     def name(self) -> str:
-        """The frame."""
+        """Name of the frame that the task is about."""
         return self.frame
 
     @property
