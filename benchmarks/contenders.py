@@ -8,7 +8,10 @@ import numpy as np
 
 import torsor
 from robots import is_floating, path_of, torsor_robot
+from torsor._lazy import load_everything
 from torsor.functions.dispatch import PUBLIC
+
+load_everything()  # the registry of public functions has what was imported
 
 TASKS = {"inverse dynamics": "qva", "forward dynamics": "qvt", "mass matrix": "q"}  # name → arguments
 DERIVATIVES = {  # name → arguments, Pinocchio's name where it has the function

@@ -11,8 +11,11 @@ import numpy as np
 import torsor
 from measure import best
 from robots import path_of, torsor_robot
+from torsor._lazy import load_everything
 from torsor.functions import batched_arrays as array_form
 from torsor.functions.dispatch import PUBLIC, about_of
+
+load_everything()  # the registry of public functions has what was imported
 
 TASKS = (
     "mass_matrix_derivative",
