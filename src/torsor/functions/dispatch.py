@@ -11,8 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, ParamSpec, TypeVar
-from weakref import ref
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -21,11 +20,10 @@ from torsor.arrays.primitives import namespace
 from torsor.border import checked
 from torsor.border.arrays import prepare, signature_of
 from torsor.compiler.backend import compiles
-from torsor.compiler.graph import Program
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
 from torsor.compiler.run.code_store import CodeStore, Kept
-from torsor.compiler.run.fast_entry import FastEntry, Numbers, entry_of, text_with_out
+from torsor.compiler.run.fast_entry import FastEntry, Numbers, documented, entry_of
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
@@ -91,9 +89,10 @@ class Dispatcher:
         algorithm = about.algorithm
         self.about, self.plain = about, checked(algorithm)
         self._called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
-        self._latest: Latest | None = None
-        text, doc = text_with_out(inspect.signature(algorithm)), inspect.getdoc(algorithm) or ""
-        self.entry = FastEntry(self.__call__, algorithm.__name__, module, text, doc, about)
+        name, signature = algorithm.__name__, inspect.signature(algorithm)
+        by_position = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+        doc = documented(name, signature, inspect.getdoc(algorithm) or "")
+        self.entry = FastEntry(self.__call__, name, module, list(signature.parameters), len(by_position), doc, about)
 
     def __call__(self, /, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Any call; errors say the name of the function."""
@@ -107,10 +106,6 @@ class Dispatcher:
         if not isinstance(robot, Robot):
             got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
             raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
-        before, outputs = self._latest, self.about.outputs  # read once: another thread may change it
-        if before is not None and not kwargs and before.repeats(args) and compiles():
-            kernel = before.made_for(robot)
-            return outputs.gather(kernel([x for x in args[1:] if type(x) is np.ndarray], outputs.parts(out)))
         library = _library(args, kwargs)
         if library is None or not compiles():
             found = _uncompiled(self.about, self.plain, robot, args, kwargs)
@@ -120,21 +115,18 @@ class Dispatcher:
             return self._by_kernel(robot, args, out, kwargs)
         else:
             found = self._in_jax(robot, args, kwargs)
-        return _into(outputs, out, found)
+        return _into(self.about.outputs, out, found)
 
     def _by_kernel(self, robot: Robot, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
         """With NumPy arrays: by machine code, or by whole arrays. The next call like this one is answered sooner."""
         about = self.about
-        request, arrays = request_of(about.algorithm, prepare(about.algorithm, args, kwargs)[0])
+        values = prepare(about.algorithm, args, kwargs)[0]
+        request, arrays = request_of(about.algorithm, values)
         made = self._array_form(robot) or KERNELS.get((about, request.identity()), lambda: about.codes(request))
         kernel = _callable(about, made, request)
         result = about.outputs.gather(kernel(arrays, about.outputs.parts(out)))
-        self._latest = None
-        if not kwargs and request.dtype == "float64":
-            if isinstance(kernel, native.NativeFunction):
-                self._remember(args, request, kernel)  # now that it is known which of its codes is needed
-            if all(type(x) is np.ndarray or _is_named(x) for x in args[1:]):
-                self._latest = Latest.of(about, args, request, made)
+        if isinstance(kernel, native.NativeFunction):
+            self._remember(values, request, kernel)  # now that it is known which of its codes is needed
         return result
 
     def _in_jax(self, robot: Robot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -164,17 +156,12 @@ class Dispatcher:
             self.about.algorithms(robot)
         return form
 
-    def _remember(self, args: tuple[Any, ...], request: Request, kernel: native.NativeFunction) -> None:
-        """Let the next call with the same robot and frame, and arrays of a state or a small batch, go straight to the kernel."""
+    def _remember(self, values: dict[str, Any], request: Request, kernel: native.NativeFunction) -> None:
+        """Let the next call with the same robot, frame and kinds of numbers go straight to the kernel."""
         shapes = {port.name: Numbers(port.shape) for port in kernel.inputs}
-        if list(shapes) != [name for name, _ in request.layout]:
-            return  # some are parts of a mapping or a pair
-        given = dict(zip(signature_of(self.about.algorithm).names, args, strict=False))
-        if all(name in shapes or isinstance(x, Robot) or x is None or _is_named(x) for name, x in given.items()):
-            arguments = [shapes.get(name, x) for name, x in given.items()]
-            results = [port.shape for port in kernel.outputs]
-            code, many, kind = kernel.one, kernel.for_fast_entry(), self.about.outputs.kind
-            self.entry.remember(arguments, results, code.address, code.scratch, kernel.codes, kind, many)
+        pattern = {**values, **request.arguments(list(shapes.values()))}
+        if all(_is_remembered(name, x, request) for name, x in pattern.items()):
+            self.entry.remember(pattern, kernel.target(self.about.outputs.kind))
 
 
 def _evaluated(about: Public, plain: Algorithm, robot: Robot, given: dict[str, Any]) -> Any:
@@ -209,9 +196,10 @@ def _cheapest(about: Public, robot: Robot) -> Algorithm:
     return about.shortest(request)[0]
 
 
-def _is_named(x: Any) -> bool:
-    """Whether an argument is a name (of a frame) or a task: no numbers, and never changed."""
-    return type(x) is str or hasattr(x, "key_for")
+def _is_remembered(name: str, x: Any, request: Request) -> bool:
+    """Whether a call is told from others by this argument: numbers, the robot, a name (of a frame), a task, None, True, False."""
+    known = name in dict(request.layout) or x is None or type(x) in (str, bool)
+    return known or isinstance(x, Robot) or hasattr(x, "key_for")
 
 
 def _callable(about: Public, made: native.Codes | ArrayForm, request: Request) -> native.NativeFunction | InArrays:
@@ -223,45 +211,6 @@ def _callable(about: Public, made: native.Codes | ArrayForm, request: Request) -
 
 def _in_arrays(about: Public, form: ArrayForm, request: Request) -> InArrays:
     return InArrays(form, about.algorithm, about.outputs, request)
-
-
-class Latest(NamedTuple):
-    """The call before, for one that repeats it: the same robot, names, and arrays of the same shapes, in doubles."""
-
-    robot: ref[Robot]
-    shapes: tuple[Any, ...]
-    kernel: native.NativeFunction | Callable[[Robot], InArrays]  # neither holds the robot
-
-    @classmethod
-    def of(cls, about: Public, args: tuple[Any, ...], request: Request, made: native.Codes | ArrayForm) -> Latest:
-        """From the arguments of a call, its request, and what answers it."""
-        robot, rest = ref(args[0]), request[1:]
-        shapes = tuple(x.shape if type(x) is np.ndarray else x for x in args[1:])
-        if isinstance(made, ArrayForm):
-            return cls(robot, shapes, lambda robot: _in_arrays(about, made, Request(robot, *rest)))
-
-        def program() -> Program:
-            living = robot()
-            assert living is not None  # it is being called with
-            return about.program(Request(living, *rest))
-
-        return cls(robot, shapes, native.NativeFunction(made, program))
-
-    def repeats(self, args: tuple[Any, ...]) -> bool:
-        """Whether the kernel of the call before is the one for these arguments, and they need no check."""
-        if args[0] is not self.robot() or len(args) != len(self.shapes) + 1:
-            return False
-        for x, shape in zip(args[1:], self.shapes, strict=True):
-            if type(x) is np.ndarray:
-                if x.shape != shape or x.dtype != np.float64:
-                    return False
-            elif x is not shape and (type(x) is not str or x != shape):
-                return False
-        return True
-
-    def made_for(self, robot: Robot) -> native.NativeFunction | InArrays:
-        """What evaluates the function for the robot."""
-        return self.kernel if isinstance(self.kernel, native.NativeFunction) else self.kernel(robot)
 
 
 class InJax:

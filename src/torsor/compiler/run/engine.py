@@ -99,7 +99,7 @@ def _machine() -> Any:
     return _llvm().Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=2, reloc="pic")
 
 
-def objects_of(texts: Sequence[str], wanted: Wanted) -> list[bytes]:
+def objects_of(texts: Sequence[str], wanted: Wanted, *, optimised: bool = False) -> list[bytes]:
     """Machine code of modules that belong together, one after the other, for as long as it is wanted. To be called apart."""
     objects = []
     for text in texts:
@@ -113,6 +113,9 @@ def objects_of(texts: Sequence[str], wanted: Wanted) -> list[bytes]:
                 llvm.parse_assembly(text, context) as module,
                 _machine() as machine,
             ):
+                if optimised:
+                    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+                    passes.getModulePassManager().run(module, passes)
                 objects.append(bytes(machine.emit_object(module)))
         if not objects[-1]:
             raise Unusable("LLVM gave no machine code")
