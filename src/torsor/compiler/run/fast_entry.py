@@ -2,7 +2,7 @@
 
 The public object is a builtin function. Until something is compiled, its C function *is* ``PyObject_Vectorcall``, which has
 the same signature, so that a call goes to ``self``: a `FastEntry`, whose ``__call__`` is the general path. When the general
-path has a kernel, the call is remembered (`RememberedCall`), and the C function becomes generated code (`fast_entry_ir`): it
+path has a kernel, the call is remembered (`RememberedCall`), and the C function becomes generated code (`fast_entry_answer`): it
 finds the call by its robot in one table, compares the arguments, makes the result arrays and calls the kernel. Arguments may
 come by position or by name, as arrays of the call's precision, one state or a batch, also in strides, as lists or tuples of
 numbers, in a dict or a pair, with ``out=`` or without. What fits no remembered call is forwarded as before.
@@ -27,9 +27,9 @@ from weakref import ref
 import numpy as np
 
 from torsor.compiler.print.llvm import Module
-from torsor.compiler.run import fast_entry_ir
+from torsor.compiler.run import fast_entry_answer
 from torsor.compiler.run.apart import new_lock
-from torsor.compiler.run.fast_entry_ir import (
+from torsor.compiler.run.fast_entry_arguments import (
     ABSENT,
     AS_NUMBER,
     AS_TEXT,
@@ -122,7 +122,7 @@ class RememberedCall(ctypes.Structure):
         self.threaded = 0 if target.threaded is None else id(target.threaded)
         self.first_extra, self.second_extra = target.extra
         self.kind = 0 if target.kind is None else id(target.kind)
-        self.keys = self._objects(target.keys)
+        self.keys = self._references(target.keys)
 
     @property
     def is_alive(self) -> bool:
@@ -133,7 +133,7 @@ class RememberedCall(ctypes.Structure):
         if x is Absent:
             return ABSENT, 0, 0, 0
         if isinstance(x, dict):
-            return BY_KEY, len(x), self._leaves(x.values()), self._objects(list(x))
+            return BY_KEY, len(x), self._leaves(x.values()), self._references(list(x))
         if isinstance(x, tuple) and not isinstance(x, Numbers):
             return IN_ORDER, len(x), self._leaves(x), 0
         return ONE, 1, self._leaves([x]), 0
@@ -158,7 +158,7 @@ class RememberedCall(ctypes.Structure):
         self.kept.append(block)
         return ctypes.addressof(block)
 
-    def _objects(self, things: Sequence[object]) -> int:
+    def _references(self, things: Sequence[object]) -> int:
         self.kept.append(list(things))
         return self._words([id(thing) for thing in things])
 
@@ -331,7 +331,7 @@ def _generated() -> int | None:
     """Address of the generated entry, or None where it cannot be trusted."""
     if why_unused() is not None:
         return None
-    text = fast_entry_ir.text()
+    text = fast_entry_answer.text()
     source = Source(Module((text,), 0, optimised=True), {})
     native = machine_code(f"fast entry|{text}", ["fast_entry"], lambda: source).native
     _FOREVER.append(native)

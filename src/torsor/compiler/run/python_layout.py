@@ -10,7 +10,7 @@ from weakref import ref
 
 import numpy as np
 
-from torsor.compiler.run.fast_entry_ir import C_ORDER, HEADER
+from torsor.compiler.run.fast_entry_arguments import C_ORDER, HEADER
 
 _NEWEST_PYTHON = (3, 13)  # run and seen; 3.14 has other reference counts, and a tuple's hash after its length
 _NUMPY_C_INTERFACE = 2  # major version
