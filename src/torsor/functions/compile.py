@@ -180,7 +180,7 @@ def scan(
     groups = [_tuples({} if group is None else group) for group in (state, inputs, constants)]
     shapes: dict[str, tuple[int, ...]] = {}
     for group in groups:
-        check_inputs(group, taken=("steps", "every"))
+        check_inputs(group, taken=("steps", "every", "out"))
         for name in shapes.keys() & group.keys():
             raise ArgumentError(f"{name!r} is given twice; a name is of the state, of the inputs or of the constants.")
         shapes |= group

@@ -190,9 +190,9 @@ def request_of(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, l
         value = values.get(name)
         if value is None:
             continue
-        if isinstance(value, dict):
-            layout.append((name, tuple(value)))
-            arrays.extend(value.values())
+        if isinstance(value, dict):  # in whatever order: one kernel, whose sums have one order
+            layout.append((name, tuple(sorted(value))))
+            arrays.extend(value[key] for key in sorted(value))
         elif isinstance(value, tuple):
             layout.append((name, len(value)))
             arrays.extend(value)

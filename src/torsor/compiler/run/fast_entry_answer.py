@@ -55,8 +55,9 @@ def _accepted() -> Function:
     with f.when(fresh):
         f.give(1)
     kind, own, result = about.kind, type_of(f, out), f.variable(about.results)
-    by_key = kind == python.dict
-    with f.when(count > 1):
+    by_key, alone = kind == python.dict, (kind == 0) & (count == 1)
+    several = alone == Word(f, "false", "i1")
+    with f.when(several):
         with f.when((own != kind) & ((own != python.tuple) | by_key)):
             f.give(0)
         size = f.variable(0)
@@ -70,7 +71,7 @@ def _accepted() -> Function:
             state.set("given", out)
     with f.loop(count) as k:
         thing = f.variable(out)
-        with f.when(count > 1):
+        with f.when(several):
             with f.when(by_key):
                 thing.set(f.call(python.dict_get, out, f.load(about.keys, k)))
             with f.when(by_key == Word(f, "false", "i1")):
@@ -202,7 +203,7 @@ def _wrapped() -> Function:
     entry, call, frame = f.parameters
     about, python = Fields(f, call, CALL), python_of(f, entry)
     count, kind, objects = about.outputs, about.kind, frame + 8 * OBJECTS
-    with f.when(count == 1):
+    with f.when((kind == 0) & (count == 1)):
         f.give(f.load(objects))
     made = f.variable(0)
     with f.when(kind == 0):

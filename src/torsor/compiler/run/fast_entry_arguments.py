@@ -60,10 +60,12 @@ class Fields:
 
 
 def python_of(f: Function, entry: Word) -> Fields:
+    """What all entries know of CPython and NumPy."""
     return Fields(f, Fields(f, entry, ENTRY).python, PYTHON)
 
 
 def type_of(f: Function, thing: Word) -> Word:
+    """The class of an object."""
     return f.load(thing, 1)
 
 
