@@ -98,11 +98,11 @@ def test_no_function_has_the_address_0():
 def test_ctrl_c_reaches_the_caller_while_llvm_works_and_nothing_is_kept(place, monkeypatch):
     ended, real = threading.Event(), engine.objects_of
 
-    def interrupted(texts, wanted):
+    def interrupted(texts, wanted, **how):
         press_ctrl_c()
         until(lambda: not wanted())
         try:
-            return real(texts, wanted)
+            return real(texts, wanted, **how)
         finally:
             ended.set()
 

@@ -202,19 +202,6 @@ def test_a_function_of_the_users_own_may_have_the_name_of_one_of_ours():
         torsor.compile(mass_matrix, ARM)
 
 
-def test_many_variants_of_a_robot_are_answered_with_a_hint(monkeypatch):
-    from torsor.functions import describe
-
-    monkeypatch.setattr(describe, "MANY_VARIANTS", 3)
-    pendulum = torsor.robots.pendulum().rename({}, robot="varied")
-    with pytest.warns(
-        RuntimeWarning, match=r"3 variants of robot 'varied' .* parameters=\('inertias', ...\)"
-    ) as caught:
-        for k in range(6):
-            torsor.potential_energy(pendulum.with_gravity((0, -9.0 - k, 0)), [0.1])
-    assert len(caught) == 1
-
-
 def test_a_long_compilation_is_announced_and_wiped_out(monkeypatch):
     import io
     import sys

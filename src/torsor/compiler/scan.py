@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
@@ -139,7 +140,7 @@ class Scan:
         shapes = [(steps // every, *port.shape) for port in self.program.outputs]
         address, most = ctypes.cast(function, ctypes.c_void_p).value or 0, WORTH_A_THREAD // one
         names, extra = list(self.outputs), (steps // every * every, every)
-        target = Target(shapes, dtype, 0, address, most, scratch, code, dict, names, extra=extra)
+        target = Target(shapes, dtype, 0, address, most, scratch, ref(code), dict, names, extra=extra)
         pattern = {port.name: Numbers(port.shape) for port in ports}
         self._entry.remember({**pattern, "steps": int(steps), "every": int(every)}, target)
         if every == 1:

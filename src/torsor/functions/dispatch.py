@@ -29,6 +29,7 @@ from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
 from torsor.functions.batched_arrays import ArrayForm, InArrays
 from torsor.functions.describe import Algorithm, Derivatives, GraphRival, Outputs, Public, Request, Rivals, request_of
+from torsor.functions.variants import shared
 from torsor.model import Robot
 from torsor.model.aligned import aligned
 from torsor.model.remembered import own, remembered
@@ -122,11 +123,14 @@ class Dispatcher:
         about = self.about
         values = prepare(about.algorithm, args, kwargs)[0]
         request, arrays = request_of(about.algorithm, values)
-        made = self._array_form(robot) or KERNELS.get((about, request.identity()), lambda: about.codes(request))
-        kernel = _callable(about, made, request)
-        result = about.outputs.gather(kernel(arrays, about.outputs.parts(out)))
-        if isinstance(kernel, native.NativeFunction):
-            self._remember(values, request, kernel)  # now that it is known which of its codes is needed
+        if (form := self._array_form(robot)) is not None:
+            return about.outputs.gather(_in_arrays(about, form, request)(arrays, about.outputs.parts(out)))
+        request, numbers, is_first = shared(about, request)
+        codes = KERNELS.get((about, request.identity()), lambda: about.codes(request))
+        kernel = native.NativeFunction(codes, lambda: about.program(request))
+        result = about.outputs.gather(kernel([*arrays, *numbers], about.outputs.parts(out)))
+        if not is_first:
+            self._remember(values, request, kernel, numbers)  # now that it is known which of its codes is needed
         return result
 
     def _in_jax(self, robot: Robot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -156,12 +160,14 @@ class Dispatcher:
             self.about.algorithms(robot)
         return form
 
-    def _remember(self, values: dict[str, Any], request: Request, kernel: native.NativeFunction) -> None:
+    def _remember(
+        self, values: dict[str, Any], request: Request, kernel: native.NativeFunction, numbers: list[Any]
+    ) -> None:
         """Let the next call with the same robot, frame and kinds of numbers go straight to the kernel."""
-        shapes = {port.name: Numbers(port.shape) for port in kernel.inputs}
-        pattern = {**values, **request.arguments(list(shapes.values()))}
+        arrays = [Numbers(port.shape) for port in kernel.inputs]
+        pattern = {**values, **request.arguments(arrays[: len(arrays) - len(numbers)])}
         if all(_is_remembered(name, x, request) for name, x in pattern.items()):
-            self.entry.remember(pattern, kernel.target(self.about.outputs.kind))
+            self.entry.remember(pattern, kernel.target(self.about.outputs.kind, constants=numbers))
 
 
 def _evaluated(about: Public, plain: Algorithm, robot: Robot, given: dict[str, Any]) -> Any:
@@ -200,13 +206,6 @@ def _is_remembered(name: str, x: Any, request: Request) -> bool:
     """Whether a call is told from others by this argument: numbers, the robot, a name (of a frame), a task, None, True, False."""
     known = name in dict(request.layout) or x is None or type(x) in (str, bool)
     return known or isinstance(x, Robot) or hasattr(x, "key_for")
-
-
-def _callable(about: Public, made: native.Codes | ArrayForm, request: Request) -> native.NativeFunction | InArrays:
-    """What evaluates a function for the robot of a request, which it holds and what it is made of does not."""
-    if isinstance(made, ArrayForm):
-        return _in_arrays(about, made, request)
-    return native.NativeFunction(made, lambda: about.program(request))
 
 
 def _in_arrays(about: Public, form: ArrayForm, request: Request) -> InArrays:

@@ -74,8 +74,8 @@ class Target(NamedTuple):
     ``one`` and ``many`` are the addresses of ``kernel_one`` and ``kernel_many``, 0 if there is none; of a batch of more than
     ``most`` states ``threaded`` takes care, which is called with the address of the frame. Results of these ``shapes`` are
     returned as a tuple if there are several, as a named tuple of class ``kind``, or (``kind`` is dict) by these ``keys``.
-    ``constants`` are inputs after those of the call, the same for all states. ``keep`` lives as long as the call is
-    remembered; ``extra`` is passed to ``many`` behind everything else.
+    ``constants`` are inputs after those of the call, the same for all states. ``code`` has the machine code: when it is gone,
+    so is the call. ``extra`` is passed to ``many`` behind everything else.
     """
 
     shapes: Sequence[tuple[int, ...]]
@@ -84,7 +84,7 @@ class Target(NamedTuple):
     many: int
     most: int
     scratch: int
-    keep: object
+    code: ref[Any]
     kind: type | None = None
     keys: Sequence[str] = ()
     constants: Sequence[np.ndarray] = ()
@@ -106,7 +106,8 @@ class RememberedCall(ctypes.Structure):
         super().__init__()
         self.target = target
         self.kept: list[Any] = [target]  # what the words point to; the interpreter lock is held while it is used
-        self.weak: list[ref[Any]] = []
+        self.weak: list[ref[Any]] = [target.code]
+        self.code, self.code_alive = id(target.code()), id(target.code) + HEADER
         self.object, self.slots = id(self), self._words([word for x in pattern for word in self._slot(x)])
         item = target.dtype.itemsize
         self.descr, self.number, self.item = id(target.dtype), _TYPE_NUMBERS[target.dtype], item
@@ -218,7 +219,7 @@ class FastEntry(ctypes.Structure):
         )
         self.function = new(ctypes.addressof(self.method), self, module)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path."""
         return self.general(*args, **kwargs)
 
@@ -234,10 +235,10 @@ class FastEntry(ctypes.Structure):
             if old is not None and old.is_alive and old.target[1:5] == target[1:5]:
                 return
             self.python = _python_words()
-            gone = [old_key for old_key, call in self.remembered.items() if not call.is_alive or old_key == key]
-            kept = list(self.remembered)[: max(0, len(self.remembered) - len(gone) - _REMEMBERED + 1)]
-            for old_key in {*gone, *kept}:
-                self._forget(old_key)
+            if old is not None:
+                self._forget(key)
+            if len(self.remembered) >= _REMEMBERED:
+                self._make_room()
             call = self.remembered[key] = RememberedCall(pattern, target)
             call.bucket = self._bucket(pattern)
             call.next = self._table[call.bucket]
@@ -247,6 +248,12 @@ class FastEntry(ctypes.Structure):
     def _bucket(self, pattern: Pattern) -> int:
         first = id(pattern[0]) if self.multiplier and pattern[0] is not Absent else 0
         return (first * (self.multiplier or 0) & (2**64 - 1)) >> 56
+
+    def _make_room(self) -> None:
+        """Forget the calls that nobody can make any more, or the oldest ones."""
+        gone = [key for key, call in self.remembered.items() if not call.is_alive]
+        for key in gone or list(self.remembered)[: _REMEMBERED // 4]:
+            self._forget(key)
 
     def _forget(self, key: Any) -> None:
         """Take a call out of its chain. At each step there is a whole chain of calls that live: another thread may be walking."""

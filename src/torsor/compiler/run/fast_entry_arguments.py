@@ -27,7 +27,7 @@ PYTHON = (
 )  # fmt: skip
 ENTRY = ("python", "table", "multiplier", "parameters", "positional", "names")
 CALL = (
-    "next", "object", "slots", "descr", "number", "item", "inputs", "outputs", "results", "constants", "constant",
+    "next", "object", "code", "code_alive", "slots", "descr", "number", "item", "outputs", "results", "constants", "constant",
     "kernel", "many", "most", "scratch", "threaded", "first_extra", "second_extra", "kind", "keys",
 )  # fmt: skip
 SLOT = ("container", "count", "leaves", "keys")
@@ -267,6 +267,8 @@ def _fits() -> Function:
     f = Function("fits", ["entry", "call", "frame"])
     entry, call, frame = f.parameters
     about, state, python = Fields(f, call, CALL), Fields(f, frame, FRAME), python_of(f, entry)
+    with f.when(f.load(about.code_alive) != about.code):
+        f.give(0)
     for name in ("inputs", "states", "lead", "copied"):
         state.set(name, 0)
     slot = f.variable(about.slots)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 from numpy.exceptions import TooHardError
@@ -101,13 +102,15 @@ class NativeFunction:
 
     def target(self, kind: type | None = None, keys: Sequence[str] = (), constants: Sequence[Array] = ()) -> Target:
         """What the fast entry is to call, with the code for many if it has been needed so far; see `Target`."""
-        one, codes, operations = self.one, self.codes, self.operations
-        many = self.many if codes.has("many") else None
+        one, code, operations = self.one, ref(self.codes), self.operations
+        many = self.many if self.codes.has("many") else None
         operands, item = len(self.inputs) + len(self.outputs), self.dtype.itemsize
 
         def threaded(frame: int) -> None:
-            assert many is not None
             states, addresses, strides = operands_of_frame(frame, operands)
+            codes = code()
+            assert codes is not None  # the entry has just seen it
+            one, many = (codes.part(name, _already_there) for name in PARTS)
             _run(one, many, states, addresses, strides, operations, item)
 
         return Target(
@@ -117,7 +120,7 @@ class NativeFunction:
             0 if many is None else many.address,
             0 if many is None else WORTH_A_THREAD // max(1, operations),
             max(one.scratch, 0 if many is None else many.scratch),
-            (codes, one, many),
+            code,
             kind,
             keys,
             constants,
@@ -167,6 +170,10 @@ class NativeFunction:
         one, addresses = self.one, [address_of(array) for array in operands]
         code = one if states == 1 else self.many
         _run(one, code, states, addresses, strides, self.operations, self.dtype.itemsize, operands)
+
+
+def _already_there() -> Program:
+    raise AssertionError("the code is there")
 
 
 def _run(
