@@ -145,14 +145,12 @@ class Dispatcher:
     def _varied(self, robot: Robot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """For a robot whose numbers JAX varies: a kernel of these where that is shorter, else the algorithm itself."""
         about = self.about
-        shorter = (
-            about.arrays is not None and varied_in_jax.varied_groups(robot) and not about.arrays.is_better_for(robot)
-        )
-        if not shorter or jax_call.why_missing() is not None:
+        by_arrays = about.arrays is not None and about.arrays.is_better_for(robot)
+        if by_arrays or not varied_in_jax.varied_groups(robot) or jax_call.why_missing() is not None:
             return _uncompiled(about, self.plain, robot, args, kwargs)
         request, arrays = request_of(about.algorithm, prepare(about.algorithm, args, kwargs)[0])
         evaluated = partial(_evaluated, about, self.plain)
-        return about.outputs.gather(varied_in_jax.evaluate(about.algorithm, about.outputs, evaluated, request, arrays))
+        return about.outputs.gather(varied_in_jax.evaluate(about, evaluated, request, arrays))
 
     def _array_form(self, robot: Robot) -> ArrayForm | None:
         """The form by whole arrays, if that is how the function is evaluated for a robot, which may be refused."""
