@@ -77,9 +77,9 @@ class Function:
     """A function of words, which gives one: written down instruction by instruction."""
 
     def __init__(self, name: str, parameters: Sequence[str], *, internal: bool = True) -> None:
-        self._heading = (
-            f"define {'internal ' if internal else ''}i64 @{name}({', '.join(f'i64 %{p}' for p in parameters)})"
-        )
+        arguments = ", ".join(f"i64 %{name}" for name in parameters)
+        scope, inlined = ("internal ", " alwaysinline") if internal else ("", "")
+        self._heading = f"define {scope}i64 @{name}({arguments}){inlined}"
         self._places: list[str] = []
         self._lines: list[str] = []
         self._numbers = count()

@@ -114,7 +114,7 @@ def objects_of(texts: Sequence[str], wanted: Wanted, *, optimised: bool = False)
                 _machine() as machine,
             ):
                 if optimised:
-                    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+                    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
                     passes.getModulePassManager().run(module, passes)
                 objects.append(bytes(machine.emit_object(module)))
         if not objects[-1]:

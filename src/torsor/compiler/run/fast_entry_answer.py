@@ -260,9 +260,12 @@ def _entry() -> Function:
         with f.while_(call) as now:
             with f.when(f.call("fits", entry, now, frame) != 0), f.when(f.call("accepted", entry, now, frame) != 0):
                 itself = Fields(f, now, CALL).object  # held: who is called meanwhile may forget this call
-                f.call(python.hold, itself, gives="void")
+                f.store(itself, f.load(itself) + 1)
                 answer = f.call("answered", entry, now, frame)
-                f.call(python.release, itself, gives="void")
+                with f.when(f.load(itself) == 1):
+                    f.call(python.release, itself, gives="void")
+                    f.give(answer)
+                f.store(itself, f.load(itself) - 1)
                 f.give(answer)
             call.set(Fields(f, now, CALL).next)
     f.give(f.call(python.vectorcall, owner, args, nargs, names))

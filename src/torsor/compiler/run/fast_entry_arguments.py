@@ -92,12 +92,12 @@ def _slots() -> Function:
     entry, slots, args, nargs, names = f.parameters
     about = Fields(f, entry, ENTRY)
     parameters = about.parameters
-    with f.loop(parameters + 1) as k:
-        f.store(slots, 0, k)
     with f.when(nargs > about.positional):
         f.give(0)
     with f.loop(nargs) as k:
         f.store(slots, f.load(args, k), k)
+    with f.loop(parameters + 1 - nargs) as k:
+        f.store(slots, 0, nargs + k)
     with f.when(names != 0):
         known = about.names
         with f.loop(size_of(f, names)) as i:
@@ -262,11 +262,37 @@ def _add() -> Function:
     return f
 
 
+def _unpacked() -> Function:
+    """(entry, call, frame, slot, thing): whether a thing is a dict, or a tuple, with what the leaves of a slot want."""
+    f = Function("unpacked", ["entry", "call", "frame", "slot", "thing"])
+    entry, call, frame, slot, thing = f.parameters
+    about, python = Fields(f, slot, SLOT), python_of(f, entry)
+    by_key, count, leaf = about.container == BY_KEY, about.count, f.variable(about.leaves)
+    with f.when(type_of(f, thing) != f.choose(by_key, python.dict, python.tuple)):
+        f.give(0)
+    size = f.variable(size_of(f, thing))
+    with f.when(by_key):
+        size.set(f.call(python.dict_size, thing))
+    with f.when(size.get() != count):
+        f.give(0)
+    with f.loop(count) as k:
+        part = f.variable(f.load(thing + HEADER + 8, k))
+        with f.when(by_key):
+            part.set(f.call(python.dict_get, thing, f.load(about.keys, k)))
+        with f.when(part.get() == 0):
+            f.give(0)
+        with f.when(f.call("taken", entry, call, frame, leaf.get(), part.get()) == 0):
+            f.give(0)
+        leaf.set(leaf.get() + 8 * len(LEAF))
+    f.give(1)
+    return f
+
+
 def _fits() -> Function:
     """(entry, call, frame): whether the arguments are those of a remembered call."""
     f = Function("fits", ["entry", "call", "frame"])
     entry, call, frame = f.parameters
-    about, state, python = Fields(f, call, CALL), Fields(f, frame, FRAME), python_of(f, entry)
+    about, state = Fields(f, call, CALL), Fields(f, frame, FRAME)
     with f.when(f.load(about.code_alive) != about.code):
         f.give(0)
     for name in ("inputs", "states", "lead", "copied"):
@@ -274,28 +300,13 @@ def _fits() -> Function:
     slot = f.variable(about.slots)
     with f.loop(Fields(f, entry, ENTRY).parameters) as k:
         thing, now = f.load(frame + 8 * SLOTS, k), Fields(f, slot.get(), SLOT)
-        container, count, leaf = now.container, now.count, f.variable(now.leaves)
+        container = now.container
         with f.when(f.choose(thing == 0, 0, 1) != f.choose(container == ABSENT, 0, 1)):
             f.give(0)
-        with f.when((container == BY_KEY) | (container == IN_ORDER)):
-            with f.when(type_of(f, thing) != f.choose(container == BY_KEY, python.dict, python.tuple)):
-                f.give(0)
-            size = f.variable(size_of(f, thing))
-            with f.when(container == BY_KEY):
-                size.set(f.call(python.dict_size, thing))
-            with f.when(size.get() != count):
-                f.give(0)
-        with f.loop(count) as i:
-            part = f.variable(thing)
-            with f.when(container == BY_KEY):
-                part.set(f.call(python.dict_get, thing, f.load(now.keys, i)))
-            with f.when(container == IN_ORDER):
-                part.set(f.load(thing + HEADER + 8, i))
-            with f.when(part.get() == 0):
-                f.give(0)
-            with f.when(f.call("taken", entry, call, frame, leaf.get(), part.get()) == 0):
-                f.give(0)
-            leaf.set(leaf.get() + 8 * len(LEAF))
+        with f.when(container == ONE), f.when(f.call("taken", entry, call, frame, now.leaves, thing) == 0):
+            f.give(0)
+        with f.when(container > ONE), f.when(f.call("unpacked", entry, call, frame, slot.get(), thing) == 0):
+            f.give(0)
         slot.set(slot.get() + 8 * len(SLOT))
     crowd = (state.states > 1) & (state.states > about.most)
     with f.when(crowd & ((about.threaded == 0) | (state.copied != 0))):
@@ -306,4 +317,4 @@ def _fits() -> Function:
 
 def argument_functions() -> list[Function]:
     """All of them: ``slots`` and ``fits`` are for others to call."""
-    return [_slots(), _number(), _same(), _add(), _taken(), _fits()]
+    return [_slots(), _number(), _same(), _add(), _taken(), _unpacked(), _fits()]
