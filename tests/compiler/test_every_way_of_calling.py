@@ -1,6 +1,11 @@
 """Robots, precisions, keywords, out=, lists, strides and mappings in any order: always the numbers of the NumPy path."""
 
+import copy
+import inspect
+import pickle
+import pydoc
 import sys
+import typing
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import torsor
 from torsor.compiler.run import fast_entry
+from torsor.functions.dispatch import PUBLIC, about_of
 
 pytestmark = pytest.mark.compiled
 ARM = torsor.robots.ur5()
@@ -217,7 +223,7 @@ def test_threads_that_call_in_every_way_get_their_own_numbers():
 
 def test_more_robots_than_are_remembered_and_robots_that_are_gone():
     q, v, a = torsor.random_state(ARM, seed=0)
-    entry = torsor.inverse_dynamics.__self__
+    entry = torsor.inverse_dynamics
     for k in range(fast_entry._REMEMBERED + 50):
         robot = ARM.with_gravity((0.0, 0.0, -0.01 * k))
         one = torsor.inverse_dynamics(robot, q, v, a)
@@ -247,3 +253,19 @@ def test_an_order_of_wrenches_makes_no_difference_to_the_bit():
     F = {name: np.random.default_rng(k).normal(size=6) for k, name in enumerate(ARM.links[1:5])}
     one = torsor.inverse_dynamics(ARM, q, v, a, F)
     np.testing.assert_array_equal(torsor.inverse_dynamics(ARM, q, v, a, dict(reversed(F.items()))), one)
+
+
+def test_python_tools_see_the_algorithm_of_every_public_function():
+    for name, function in PUBLIC.items():
+        algorithm = about_of(function).algorithm
+        signature = inspect.signature(function)
+        assert list(signature.parameters) == [*inspect.signature(algorithm).parameters, "out"]
+        assert signature.parameters["robot"].annotation == "Robot"
+        assert inspect.getsource(function) == inspect.getsource(algorithm)
+        assert typing.get_type_hints(function)["robot"] is torsor.Robot
+        assert pickle.loads(pickle.dumps(function)) is function
+        assert copy.deepcopy(function) is function
+        text = pydoc.plain(pydoc.render_doc(function))
+        assert f"\n{name}(robot: 'Robot'" in text
+        assert "out: " in text
+        assert inspect.isroutine(function)

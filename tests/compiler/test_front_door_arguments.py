@@ -217,7 +217,7 @@ def calls_of(arm):
 @pytest.mark.parametrize("name", list(calls_of(ARM)))
 def test_public_functions_with_matrices_and_numbers_go_through_the_door(name):
     function, args = calls_of(ARM)[name]
-    entry = function.__self__
+    entry = function
     first = function(*args)
     many = [np.stack([x] * 6) if isinstance(x, np.ndarray) else x for x in args]
     function(*many)
@@ -239,7 +239,7 @@ def test_several_robots_frames_and_numbers_of_arguments_in_turn():
         (torsor.integrate, (SMALL, q[:2], v[:2])),
     ]  # fmt: skip
     expected = [function(*args) for function, args in calls]
-    with forwarded(torsor.body_jacobian.__self__) as frames, forwarded(torsor.integrate.__self__) as steps:
+    with forwarded(torsor.body_jacobian) as frames, forwarded(torsor.integrate) as steps:
         for (function, args), result in zip(calls * 3, expected * 3, strict=True):
             np.testing.assert_array_equal(function(*args), result)
     assert not frames
@@ -252,7 +252,7 @@ def test_equal_names_do_not_fill_the_door():
     for _ in range(20):
         torsor.body_jacobian(ARM, q[None, None], "".join(["tool", "0"]))
         torsor.body_jacobian(ARM, q.tolist(), "".join(["tool", "0"]))
-    with forwarded(torsor.body_jacobian.__self__) as seen:
+    with forwarded(torsor.body_jacobian) as seen:
         torsor.body_jacobian(ARM, q, "link_3")
     assert not seen
 
@@ -263,7 +263,7 @@ def test_the_door_opens_again_after_the_numpy_backend():
     with torsor.backend("numpy"):
         torsor.inverse_dynamics(ARM, q, v, a)
     torsor.inverse_dynamics(ARM, q, v, a)
-    with forwarded(torsor.inverse_dynamics.__self__) as seen:
+    with forwarded(torsor.inverse_dynamics) as seen:
         torsor.inverse_dynamics(ARM, q, v, a)
     assert not seen
 

@@ -57,7 +57,7 @@ def test_where_the_fast_entry_is_not_trusted_the_general_path_answers(reason, mo
     with torsor.backend("numpy"):
         expected = [torsor.inverse_dynamics(arm, q, v, a), *torsor.inverse_dynamics_derivatives(arm, q, v, a)]
     kernel = torsor.compile(torsor.inverse_dynamics, arm)
-    entries = [torsor.inverse_dynamics.__self__, torsor.inverse_dynamics_derivatives.__self__]
+    entries = [torsor.inverse_dynamics, torsor.inverse_dynamics_derivatives]
     calls, before = [], [list(entry.remembered) for entry in entries]
     for entry in entries:
         monkeypatch.setattr(entry, "general", lambda *args, old=entry.general: calls.append(args) or old(*args))

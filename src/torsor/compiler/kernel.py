@@ -41,7 +41,7 @@ class Kernel:
     also within `jit`, `vmap` and derivatives, give JAX arrays (`to_jax`). It can be pickled and copied.
     """
 
-    # What is called is the kernel's own builtin function, without a method of Python's in between.
+    # What is called is the kernel's own entry, without a method of Python's in between.
     __slots__ = ("__call__", "__dict__", "__weakref__")
     if TYPE_CHECKING:
 
@@ -60,8 +60,8 @@ class Kernel:
             raise ArgumentError(
                 f"kernel {name!r}: two outputs have one name, among {', '.join(self._names)}; rename one."
             )
-        self._entry = FastEntry(self._general, "kernel", "torsor", self._order, len(self._order), by_first=False)
-        self.__call__ = self._entry.function  # type: ignore[method-assign]
+        self._entry = FastEntry(self._general, "kernel", self._order, len(self._order), by_first=False)
+        self.__call__ = self._entry  # type: ignore[method-assign]
 
     @property
     def __signature__(self) -> inspect.Signature:

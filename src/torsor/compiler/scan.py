@@ -40,7 +40,7 @@ class Scan:
     (j + 1) · every steps.
     """
 
-    # What is called is the scan's own builtin function, without a method of Python's in between.
+    # What is called is the scan's own entry, without a method of Python's in between.
     __slots__ = ("__call__", "__dict__", "__weakref__")
     if TYPE_CHECKING:
 
@@ -60,8 +60,8 @@ class Scan:
         self._lock = new_lock()
         self._operations = max(1, sum(count(program).values()))
         names = [*(port.name for port in program.graph.inputs), "steps", "every"]
-        self._entry = FastEntry(self._general, "scan", "torsor", names, 0, by_first=False)
-        self.__call__ = self._entry.function  # type: ignore[method-assign]
+        self._entry = FastEntry(self._general, "scan", names, 0, by_first=False)
+        self.__call__ = self._entry  # type: ignore[method-assign]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scan, (self.name, self.program, self.roles)

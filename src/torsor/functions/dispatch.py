@@ -23,7 +23,7 @@ from torsor.compiler.backend import compiles
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
 from torsor.compiler.run.code_store import CodeStore, Kept
-from torsor.compiler.run.fast_entry import FastEntry, Numbers, documented, entry_of
+from torsor.compiler.run.fast_entry import FastEntry, Numbers
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
@@ -46,8 +46,8 @@ PUBLIC: dict[str, Algorithm] = {}  # torsor's public functions by name; `about_o
 
 def about_of(function: Algorithm) -> Public | None:
     """What is known of one of torsor's public functions, or of a step of one; None for any other, whatever its name."""
-    entry = entry_of(function)
-    return entry.about if entry is not None and isinstance(entry.about, Public) else None
+    about = function.about if isinstance(function, FastEntry) else None
+    return about if isinstance(about, Public) else None
 
 
 def public(
@@ -74,10 +74,11 @@ def public(
     ``registered``: it is one of torsor's public functions (`PUBLIC`), not a step of one. ``module``: the caller's, if None.
     """
     about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as)
-    function = Dispatcher(about, module or sys._getframe(1).f_globals["__name__"]).entry.function
+    function = Dispatcher(about).entry
+    function.describe(algorithm, module or sys._getframe(1).f_globals["__name__"])
     if registered:
         PUBLIC[algorithm.__name__] = function
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 class Dispatcher:
@@ -86,14 +87,13 @@ class Dispatcher:
     Its ``entry`` has the public object, whose calls come here unless they repeat one for which a kernel is remembered.
     """
 
-    def __init__(self, about: Public, module: str) -> None:
+    def __init__(self, about: Public) -> None:
         algorithm = about.algorithm
         self.about, self.plain = about, checked(algorithm)
         self._called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
-        name, signature = algorithm.__name__, inspect.signature(algorithm)
-        by_position = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.KEYWORD_ONLY]
-        doc = documented(name, signature, inspect.getdoc(algorithm) or "")
-        self.entry = FastEntry(self.__call__, name, module, list(signature.parameters), len(by_position), doc, about)
+        parameters = inspect.signature(algorithm).parameters
+        by_position = [p for p in parameters.values() if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+        self.entry = FastEntry(self.__call__, algorithm.__name__, list(parameters), len(by_position), about)
 
     def __call__(self, /, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Any call; errors say the name of the function."""

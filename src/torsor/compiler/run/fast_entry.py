@@ -1,11 +1,11 @@
 """A fast entry from Python to machine code, without a compiled extension: one way in for every way of calling.
 
-The public object is a builtin function. Until something is compiled, its C function *is* ``PyObject_Vectorcall``, which has
-the same signature, so that a call goes to ``self``: a `FastEntry`, whose ``__call__`` is the general path. When the general
-path has a kernel, the call is remembered (`RememberedCall`), and the C function becomes generated code (`fast_entry_answer`): it
-finds the call by its robot in one table, compares the arguments, makes the result arrays and calls the kernel. Arguments may
-come by position or by name, as arrays of the call's precision, one state or a batch, also in strides, as lists or tuples of
-numbers, in a dict or a pair, with ``out=`` or without. What fits no remembered call is forwarded as before.
+A public function is a `FastEntry`. CPython calls an object whose class has the flag HAVE_VECTORCALL through a function pointer in
+the object. It is null until something is compiled, and then ``__call__`` is called: the general path. When the general path has a
+kernel, the call is remembered (`RememberedCall`), and the pointer becomes that of generated code (`fast_entry_answer`): it finds
+the call by its robot in one table, compares the arguments, makes the result arrays and calls the kernel. Arguments may come by
+position or by name, as arrays of the call's precision, one state or a batch, also in strides, as lists or tuples of numbers, in a
+dict or a pair, with ``out=`` or without. What fits no remembered call is forwarded to the general path.
 
 The generated code reads the layout of NumPy's array object and of CPython's objects. They are checked by a self-test
 (`python_layout`) when the entry is first used; where it fails, on free-threaded builds of Python, and on versions of Python that
@@ -49,9 +49,8 @@ from torsor.compiler.run.fast_entry_arguments import (
     STEPS,
 )  # fmt: skip
 from torsor.compiler.run.kept_code import Source, machine_code
-from torsor.compiler.run.python_layout import address_of_function, addresses, why_unknown
+from torsor.compiler.run.python_layout import addresses, call_by_pointer, why_unknown
 
-_METH_FASTCALL_KEYWORDS = 0x80 | 0x02
 _REMEMBERED = 512  # calls of one function
 _ALIGNMENT = 64  # bytes, of scratch
 _MIXING = 0x9E3779B97F4A7C15  # 2⁶⁴ over the golden ratio: neighbouring addresses go to buckets far apart
@@ -179,53 +178,67 @@ def _identity(x: Any) -> Any:
 
 
 class FastEntry(ctypes.Structure):
-    """What the generated code reads (as machine words), and the general path it forwards to."""
+    """A function that goes straight to machine code where it can; to Python it is a routine with source, hints and signature."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in ENTRY]
+    _fields_ = [("vectorcall", ctypes.c_void_p), ("words", ctypes.c_void_p)]
 
     def __init__(
         self,
         general: Callable[..., Any],
         name: str,
-        module: str,
         names: Sequence[str],
         positional: int,
-        doc: str = "",
         about: object = None,
         *,
         by_first: bool = True,
     ) -> None:
-        """With ``function``, a builtin that is found as ``module.name`` and calls ``general``; ``about``: what is known of it.
+        """What answers as ``general`` does; ``about``: what is known of it.
 
-        ``general`` takes arguments of these ``names``, the first ``positional`` of them also by position, and ``out``. ``doc``
-        begins with the signature. ``by_first``: calls are found by the first argument, a robot.
+        ``general`` takes arguments of these ``names``, the first ``positional`` of them also by position, and ``out``.
+        ``by_first``: calls are found by the first argument, a robot.
         """
         super().__init__()
-        self.general, self.name, self.module, self.about = general, name, module, about
+        self.general, self.about = general, about
+        self.__name__ = self.__qualname__ = name
         self.remembered: OrderedDict[Any, RememberedCall] = OrderedDict()
         self.lock = new_lock()
-        self._kept_names = [sys.intern(x) for x in [*names, "out"]]
-        self._name_words = (ctypes.c_uint64 * len(self._kept_names))(*map(id, self._kept_names))
-        self._table = (ctypes.c_uint64 * BUCKETS)()
-        self.names, self.table = ctypes.addressof(self._name_words), ctypes.addressof(self._table)
-        self.parameters, self.positional, self.multiplier = len(names), positional, _MIXING * by_first
-        vectorcall = address_of_function(ctypes.pythonapi.PyObject_Vectorcall)
-        self.method = _Method(name.encode(), vectorcall, _METH_FASTCALL_KEYWORDS, doc.encode())
-        # CPython reads the definition even while it takes the function apart, when the process ends after this module's own
-        # end: it is never freed.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.method))
-        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)(
-            ("PyCFunction_NewEx", ctypes.pythonapi)
-        )
-        self.function = new(ctypes.addressof(self.method), self, module)
+        self._names = [sys.intern(x) for x in [*names, "out"]]
+        self._kept = [(ctypes.c_uint64 * len(self._names))(*map(id, self._names)), (ctypes.c_uint64 * BUCKETS)()]
+        self._table, self._mixing, self._forwarded = self._kept[1], _MIXING * by_first, self._forward
+        places = [ctypes.addressof(x) for x in self._kept]
+        self._kept.append((ctypes.c_uint64 * len(ENTRY))(0, places[1], self._mixing, len(names), positional, places[0]))
+        self._kept[2][ENTRY.index("general")] = id(self._forwarded)
+        self.words = ctypes.addressof(self._kept[2])
+
+    def describe(self, algorithm: Callable[..., Any], module: str) -> None:
+        """Let Python's tools see an algorithm where they look at this: its source, hints, signature with ``out``, and text."""
+        array = inspect.signature(algorithm).return_annotation
+        out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=f"{array} | None")
+        signature = inspect.signature(algorithm)
+        self.__signature__ = signature.replace(parameters=[*signature.parameters.values(), out])
+        self.__annotations__ = {**algorithm.__annotations__, "out": out.annotation}
+        self.__wrapped__, self.__module__, self.__doc__ = algorithm, module, inspect.getdoc(algorithm)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path."""
         return self.general(*args, **kwargs)
 
+    def __get__(self, instance: object, owner: type | None = None) -> FastEntry:
+        """As a builtin function, it does not become a method; and so it is a routine to `help`."""
+        return self
+
+    def _forward(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self.general(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<function {self.__module__}.{self.__name__}>"
+
+    def __reduce__(self) -> str:
+        return self.__name__  # found in its module
+
     def remember(self, given: Mapping[str, Any], target: Target) -> None:
         """Let calls with these arguments, by the names of parameters, go straight to machine code."""
-        code, pattern = _generated(), [given.get(name, Absent) for name in self._kept_names[:-1]]
+        code, pattern = _generated(), [given.get(name, Absent) for name in self._names[:-1]]
         inputs = sum(len(x) if isinstance(x, (dict, tuple)) and not isinstance(x, Numbers) else 1 for x in pattern)
         if code is None or max(inputs, len(pattern)) + len(target.shapes) + len(target.constants) > MOST:
             return
@@ -234,7 +247,7 @@ class FastEntry(ctypes.Structure):
             old = self.remembered.get(key)
             if old is not None and old.is_alive and old.target[1:5] == target[1:5]:
                 return
-            self.python = _python_words()
+            self._kept[2][ENTRY.index("python")] = _python_words()
             if old is not None:
                 self._forget(key)
             if len(self.remembered) >= _REMEMBERED:
@@ -243,11 +256,11 @@ class FastEntry(ctypes.Structure):
             call.bucket = self._bucket(pattern)
             call.next = self._table[call.bucket]
             self._table[call.bucket] = ctypes.addressof(call)
-        self.method.function = code
+        self.vectorcall = code
 
     def _bucket(self, pattern: Pattern) -> int:
-        first = id(pattern[0]) if self.multiplier and pattern[0] is not Absent else 0
-        return (first * (self.multiplier or 0) & (2**64 - 1)) >> 56
+        first = id(pattern[0]) if self._mixing and pattern[0] is not Absent else 0
+        return (first * self._mixing & (2**64 - 1)) >> 56
 
     def _make_room(self) -> None:
         """Forget the calls that nobody can make any more, or the oldest ones."""
@@ -266,32 +279,6 @@ class FastEntry(ctypes.Structure):
                 call.next = gone.next
         del self.remembered[key]
 
-    def __getattr__(self, name: str) -> Any:
-        """The public function by its name: what unpickling a builtin function asks of its ``__self__``."""
-        if name == self.__dict__.get("name"):
-            return self.__dict__["function"]
-        raise AttributeError(name)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _entry_of, (self.module, self.name)
-
-
-def _entry_of(module: str, name: str) -> FastEntry:
-    import importlib
-
-    return getattr(importlib.import_module(module), name).__self__  # type: ignore[no-any-return]
-
-
-class _Method(ctypes.Structure):
-    """CPython's PyMethodDef."""
-
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    ]
-
 
 _FOREVER: list[object] = []  # generated code, and what all entries read, live as long as the process
 _SUSPENDED, _SUSPENDED_LOCK = ctypes.c_int64(0), new_lock()
@@ -307,21 +294,6 @@ def suspend(times: int) -> None:
     """Send every call of every fast entry to the general path, until as many times are taken back."""
     with _SUSPENDED_LOCK:
         _SUSPENDED.value += times
-
-
-def documented(name: str, signature: inspect.Signature, doc: str) -> str:
-    """The text of a builtin function: a signature with ``out=None`` behind, without annotations, which it cannot carry."""
-    empty = inspect.Parameter.empty
-    out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)
-    plain = [p.replace(annotation=empty) for p in signature.parameters.values()]
-    text = signature.replace(parameters=[*plain, out], return_annotation=inspect.Signature.empty)
-    return f"{name}{text}\n--\n\n{doc}"
-
-
-def entry_of(function: object) -> FastEntry | None:
-    """The fast entry of a builtin function that has one; None of anything else."""
-    entry = getattr(function, "__self__", None)
-    return entry if isinstance(entry, FastEntry) and entry.function is function else None
 
 
 @cache
@@ -342,6 +314,8 @@ def _generated() -> int | None:
     source = Source(Module((text,), 0, optimised=True), {})
     native = machine_code(f"fast entry|{text}", ["fast_entry"], lambda: source).native
     _FOREVER.append(native)
+    some = FastEntry(len, "some", [], 0)
+    call_by_pointer(FastEntry, ctypes.addressof(some) - id(some))
     return native.address("fast_entry")
 
 

@@ -1,6 +1,6 @@
 """The generated code of `fast_entry`: from the arguments of a call in Python to a kernel, and from its results back.
 
-``fast_entry`` is a C function with the flags METH_FASTCALL | METH_KEYWORDS. Its steps:
+``fast_entry`` is what CPython calls a vectorcallfunc. Its steps:
 
 1. `fast_entry_arguments`: the arguments by parameter, whether given by position or by name, ``out`` last. The remembered calls of
    the first one (a robot) are tried in turn, until the arguments fit one of them.
@@ -248,10 +248,11 @@ def _answered() -> Function:
 
 
 def _entry() -> Function:
-    """(self, args, nargs, names): what Python calls."""
+    """(self, args, nargs, names): what Python calls. The highest bit of nargs says that the place before args may be used."""
     f = Function("fast_entry", ["self", "args", "nargs", "names"], internal=False)
-    owner, args, nargs, names = f.parameters
-    entry = f.load(owner, 2)
+    owner, args, flagged, names = f.parameters
+    nargs = flagged & (2**63 - 1)
+    entry = f.load(f.load(owner, 2), 1)  # ctypes' pointer to the two words of a `FastEntry`
     about, python = Fields(f, entry, ENTRY), python_of(f, entry)
     frame = f.block(FRAME_WORDS)
     slots = frame + 8 * SLOTS
@@ -268,7 +269,7 @@ def _entry() -> Function:
                 f.store(itself, f.load(itself) - 1)
                 f.give(answer)
             call.set(Fields(f, now, CALL).next)
-    f.give(f.call(python.vectorcall, owner, args, nargs, names))
+    f.give(f.call(python.vectorcall, about.general, args, nargs, names))
     return f
 
 

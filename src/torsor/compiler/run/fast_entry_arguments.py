@@ -25,7 +25,7 @@ PYTHON = (
     "array_new", "vectorcall", "tuple_new", "tuple_set", "alloc", "dict_new", "dict_set", "dict_get", "dict_size",
     "compare", "hold", "release", "to_integer", "from_integer",
 )  # fmt: skip
-ENTRY = ("python", "table", "multiplier", "parameters", "positional", "names")
+ENTRY = ("python", "table", "multiplier", "parameters", "positional", "names", "general")
 CALL = (
     "next", "object", "code", "code_alive", "slots", "descr", "number", "item", "outputs", "results", "constants", "constant",
     "kernel", "many", "most", "scratch", "threaded", "first_extra", "second_extra", "kind", "keys",

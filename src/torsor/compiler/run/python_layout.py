@@ -14,6 +14,9 @@ from torsor.compiler.run.fast_entry_arguments import C_ORDER, HEADER
 
 _NEWEST_PYTHON = (3, 13)  # run and seen; 3.14 has other reference counts, and a tuple's hash after its length
 _NUMPY_C_INTERFACE = 2  # major version
+# Of a class: PyTypeObject
+_BASIC_SIZE, _VECTORCALL_OFFSET, _FLAGS = 32, 56, 168
+_HAVE_VECTORCALL = 1 << 11
 
 
 def address_of_function(function: Any) -> int:
@@ -60,6 +63,13 @@ def _numpy_functions() -> Any:
     return ctypes.cast(pointer(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
 
 
+def call_by_pointer(kind: type, offset: int) -> None:
+    """Let CPython call instances of a class through the pointer at this offset, where it is not null."""
+    ctypes.c_int64.from_address(id(kind) + _VECTORCALL_OFFSET).value = offset
+    ctypes.c_ulong.from_address(id(kind) + _FLAGS).value |= _HAVE_VECTORCALL
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+
+
 def why_unknown() -> str | None:
     """What is not as expected in this Python or NumPy, or None if all is."""
     if sys.implementation.name != "cpython":
@@ -71,7 +81,7 @@ def why_unknown() -> str | None:
     if sys.version_info[:2] > _NEWEST_PYTHON:
         newest = ".".join(str(part) for part in _NEWEST_PYTHON)
         return f"not tried on Python {sys.version_info[0]}.{sys.version_info[1]} yet, {newest} is the newest"
-    return _of_arrays() or _of_numbers_and_sequences() or _of_ctypes_and_weak_references()
+    return _of_arrays() or _of_numbers_and_sequences() or _of_ctypes_and_weak_references() or _of_classes()
 
 
 def _of_arrays() -> str | None:
@@ -113,7 +123,7 @@ def _of_numbers_and_sequences() -> str | None:
 
 
 class _Something(ctypes.Structure):
-    _fields_ = [("word", ctypes.c_void_p)]
+    _fields_ = [("word", ctypes.c_void_p), ("other", ctypes.c_void_p)]
 
 
 def _of_ctypes_and_weak_references() -> str | None:
@@ -125,6 +135,20 @@ def _of_ctypes_and_weak_references() -> str | None:
     del kept
     after = _words(id(weak) + HEADER, 1)
     return None if (before, after) == ((place,), (id(None),)) else "weak references are not laid out as expected"
+
+
+def _of_classes() -> str | None:
+    for kind in (_Something, dict, type(len)):
+        if _words(id(kind) + _BASIC_SIZE, 1) != (kind.__basicsize__,) or _words(id(kind) + _FLAGS, 1) != (
+            kind.__flags__,
+        ):
+            return "Python's classes are not laid out as expected"
+    (offset,) = _words(id(type(len)) + _VECTORCALL_OFFSET, 1)
+    if not (type(len).__flags__ & _HAVE_VECTORCALL and HEADER <= offset < type(len).__basicsize__):
+        return "Python's builtin functions are called in another way"
+    some = _Something()
+    inside = 0 < ctypes.addressof(some) - id(some) < _Something.__basicsize__
+    return None if inside else "ctypes keeps small structures elsewhere"
 
 
 def _words(address: int, count: int) -> tuple[int, ...]:
