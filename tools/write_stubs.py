@@ -141,6 +141,8 @@ class Stub:
         if isinstance(value, (typing.ParamSpec, typing.TypeVar)):
             self._typing(type(value).__name__)
             return f'{name} = {type(value).__name__}("{name}")'
+        if name.startswith("_"):
+            return ""
         if callable(value) and hasattr(value, "__wrapped__"):
             origin = value.__wrapped__
             self.imports.setdefault(origin.__module__, set()).add(f"{origin.__name__} as {name}")

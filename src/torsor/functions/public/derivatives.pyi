@@ -13,18 +13,14 @@ from torsor.geometry import (
     inverse_dynamics_second_derivatives as inverse_second,
 )
 from torsor.geometry.forward_dynamics_second_derivatives import ForwardDynamicsSecondDerivatives
-from torsor.geometry.inverse_dynamics_second_derivatives import (
-    InverseDynamicsSecondDerivatives,
-)
+from torsor.geometry.inverse_dynamics_second_derivatives import InverseDynamicsSecondDerivatives
 from torsor.mechanics.derivatives import forward_dynamics_derivatives as forward_derivatives
 from torsor.mechanics.derivatives.energy_and_momentum_derivatives import (
     EnergyDerivatives,
     MomentumDerivatives,
     SpatialMomentumDerivatives,
 )
-from torsor.mechanics.derivatives.forward_dynamics_derivatives import (
-    ForwardDynamicsDerivatives,
-)
+from torsor.mechanics.derivatives.forward_dynamics_derivatives import ForwardDynamicsDerivatives
 from torsor.mechanics.derivatives.forward_dynamics_hessian import ForwardDynamicsHessian, ForwardDynamicsHessianProduct
 from torsor.mechanics.derivatives.frame_motion_derivatives import AccelerationDerivatives, TwistDerivatives
 from torsor.mechanics.derivatives.inverse_dynamics_derivatives import InverseDynamicsDerivatives
