@@ -269,3 +269,4 @@ def test_python_tools_see_the_algorithm_of_every_public_function():
         assert f"\n{name}(robot: 'Robot'" in text
         assert "out: " in text
         assert inspect.isroutine(function)
+        assert {function: name}[function] == name

@@ -28,7 +28,7 @@ def arguments(robot, name, batch):
 
 
 def expected_shapes(robot, name, batch):
-    sizes = {"*": TASK.size, "nq": robot.nq, "nv": robot.nv, "n": robot.n}
+    sizes = {"*": TASK.size, "nq": robot.nq, "nv": robot.nv, "n": robot.n, "n_frames": robot.n_frames}
     sizes |= {"n_inertial_parameters": 10 * robot.n, "n_joint_parameters": 3 * robot.nv}
     return [
         (*batch, *(int(axis) if axis.isdigit() else sizes[axis] for axis in axes))

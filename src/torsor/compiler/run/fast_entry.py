@@ -233,6 +233,8 @@ class FastEntry(ctypes.Structure):
     def __repr__(self) -> str:
         return f"<function {self.__module__}.{self.__name__}>"
 
+    __hash__ = object.__hash__  # as functions have it; structures of ctypes have none
+
     def __reduce__(self) -> str:
         return self.__name__  # found in its module
 
