@@ -42,7 +42,7 @@ def test_what_is_no_number_is_refused():
     [
         lambda: torsor.frame_pose(ARM, Q, "hand_tpc"),
         lambda: torsor.body_jacobian(ARM, Q, "hand_tpc"),
-        lambda: torsor.inverse_dynamics(ARM, Q, V, A, {"hand_tpc": np.zeros(6)}),
+        lambda: torsor.inverse_dynamics(ARM, Q, V, A, wrenches={"hand_tpc": np.zeros(6)}),
         lambda: ARM.with_payload("hand_tpc", Inertia.point(1.0)),
         lambda: ARM.with_frame("x", "hand_tpc", np.eye(4)),
     ],
@@ -64,10 +64,10 @@ def test_unknown_joints_and_links_name_the_nearest():
 
 def test_wrenches_must_be_a_mapping_of_six_numbers():
     assert "`wrenches` must map frame names to arrays (..., 6)" in message(
-        ShapeError, torsor.inverse_dynamics, ARM, Q, V, A, np.zeros(6)
+        ShapeError, torsor.inverse_dynamics, ARM, Q, V, A, wrenches=np.zeros(6)
     )
     assert "`wrenches['hand_tcp']` must have shape (..., 6)" in message(
-        ShapeError, torsor.inverse_dynamics, ARM, Q, V, A, {"hand_tcp": np.zeros(3)}
+        ShapeError, torsor.inverse_dynamics, ARM, Q, V, A, wrenches={"hand_tcp": np.zeros(3)}
     )
 
 

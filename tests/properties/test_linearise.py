@@ -64,7 +64,7 @@ def test_the_matrices_of_a_method_are_the_derivatives_of_its_step(case, method):
     """Every joint kind, trees, mimic joints, armature, friction, wrenches."""
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
-    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches)
+    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches)
     near = torsor.linearise(robot, q, v, tau, dt=H, method=method, wrenches=wrenches)
     assert_is_derivative(robot, near, lambda q, v, tau: stepped(robot, q, v, tau, H, method, wrenches), q, v, tau)
 
@@ -155,7 +155,7 @@ def test_in_continuous_time_they_are_the_rates_of_the_matrices_of_short_steps(ca
     """d/dh of ∂(state after h)/∂(state, tau) at h = 0, forwards and backwards in time."""
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
-    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches)
+    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches)
     near = torsor.linearise(robot, q, v, tau, wrenches=wrenches)
     h, drive = 1e-5, Drive(robot, tau, wrenches)
     there, back = (np.concatenate(DERIVATIVES["rk4"](drive, q, v, t)) for t in (h, -h))

@@ -81,10 +81,11 @@ def wrong_names(
             return ArgumentTypeError(f"{where}: `{name}` is given twice, by position and by name. {call}")
     if len(args) > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         extra = args[len(positional)]
-        rest = "; those after * are passed by name" if inspect.Parameter.KEYWORD_ONLY in kinds else ""
+        named = [f"{name}=" for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY and name not in kwargs]
+        rest = f"; these are passed by name: {', '.join(named)}" if named else ""
         return ArgumentTypeError(f"{where}: {extra!r:.60} is one argument too many{rest}. {call}")
-    named = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    missing = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in named and n not in given]
+    any_number = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    missing = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in any_number and n not in given]
     if missing:
         listed = ", ".join(f"`{name}`" for name in missing)
         return ArgumentTypeError(f"{where}: {listed} {'is' if len(missing) == 1 else 'are'} missing. {call}")

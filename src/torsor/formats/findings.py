@@ -94,7 +94,7 @@ def unreadable(file: str, message: str, advice: str, rule: str = "file-unreadabl
 
 
 @dataclass
-class Report:
+class Findings:
     """Where readers and checks put what they find. ``repair`` and ``ignore`` are names of rules.
 
     ``accept``: rules that the file itself says it breaks on purpose; their findings are notes. Of each rule the first findings

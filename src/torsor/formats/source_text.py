@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from torsor.errors import ModelError
 from torsor.formats import safe_xml
-from torsor.formats.findings import Report, unreadable
+from torsor.formats.findings import Findings, unreadable
 
 FORMATS = ("urdf", "mjcf", "json", "yaml")
 UNKNOWN = "unknown"  # the format of what is no robot file
@@ -66,7 +66,7 @@ def format_of(content: bytes, suffix: str = "") -> str:
     return "yaml" if _OWN_KEY.search(text) else UNKNOWN
 
 
-def report_unknown(content: bytes, report: Report) -> None:
+def report_unknown(content: bytes, report: Findings) -> None:
     """Say that a file is no robot, and what it seems to be."""
     if not content.strip():
         report.add("not-a-robot", None, "", "the file is empty")

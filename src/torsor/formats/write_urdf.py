@@ -17,7 +17,7 @@ from torsor.errors import ModelError, printable, warn_of_model
 from torsor.formats.build import inertia_of
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.description import unused
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 from torsor.formats.safe_xml import Element, parse
 from torsor.formats.xml_fields import check_names
 from torsor.lie import so3
@@ -251,7 +251,7 @@ def _with_inertias(robot: Robot) -> str | None:
     others = robot.parameters._replace(inertias=original.parameters.inertias)
     if any(np.any(mine != its) for mine, its in zip(others, original.parameters, strict=True)):
         return None
-    root = parse(source.content, Report(source.file))
+    root = parse(source.content, Findings(source.file))
     assert root is not None
     links = {element.attributes.get("name", ""): element for element in root.all("link")}
     edits: list[tuple[int, int, bytes]] = []

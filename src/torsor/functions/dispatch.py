@@ -186,9 +186,9 @@ def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, 
     if about.rivals is not None:
         candidates = about.algorithms(robot)  # may refuse the robot
         if robot.is_concrete and _is_traced(args, kwargs):
-            plain = checked(_cheapest(about, robot))
+            plain = checked(_cheapest(about, robot), called=about.algorithm)
         else:
-            plain = plain if about.algorithm in candidates else checked(candidates[0])
+            plain = plain if about.algorithm in candidates else checked(candidates[0], called=about.algorithm)
     if about.joint_space and robot.is_concrete and _is_traced(args, kwargs):
         robot = aligned(robot)
         args, kwargs = ((robot, *args[1:]), kwargs) if args else (args, {**kwargs, "robot": robot})

@@ -76,7 +76,7 @@ class GivenLift(NamedTuple):
             return evaluated(robot, self.function, q, (robot.nv, task.size))
         if self.function is None and self.metric is None:
             return horizontal_lift(robot, q, task) if self.is_inertia else pseudoinverse_lift(robot, q, task)
-        return horizontal_lift(robot, q, task, self.metric_at(robot, q))
+        return horizontal_lift(robot, q, task, metric=self.metric_at(robot, q))
 
     def metric_at(self, robot: Robot, q: Array) -> Array:
         """The metric (..., nv, nv) that it is orthogonal in, at q (..., nq); the inertia of a lift that has none."""

@@ -168,7 +168,9 @@ def simulate(
         def accelerate(t: float, q: Array, v: Array, k: int = k) -> Array:
             tau = force(k, t, q, v)
             return (
-                forward_dynamics(robot, q, v, tau) if wrenches is None else forward_dynamics(robot, q, v, tau, wrenches)
+                forward_dynamics(robot, q, v, tau)
+                if wrenches is None
+                else forward_dynamics(robot, q, v, tau, wrenches=wrenches)
             )
 
         q, v = METHODS[method](robot, accelerate, k * dt, q, v, dt)
