@@ -112,6 +112,10 @@ def _title(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
     """The name people call it by: with that of its class if it is a method, that of the class alone if it makes one."""
     if function.__name__ == "__init__":
         return type(args[0]).__name__
+    if isinstance(
+        function, types.BuiltinFunctionType
+    ):  # a public function with a fast entry, which is no class to users
+        return function.__name__
     names = function.__qualname__.split(".")
     return ".".join(names[-2:]) if len(names) > 1 and names[-2] != "<locals>" else names[-1]
 

@@ -19,6 +19,7 @@ import numpy as np
 from torsor.arrays import exact_constants, matvec
 from torsor.arrays.primitives import namespace
 from torsor.border import checked
+from torsor.border.arguments import wrong_names
 from torsor.border.arrays import prepare, signature_of
 from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Program
@@ -92,7 +93,9 @@ class Dispatcher:
         self.about, self.plain = about, checked(algorithm)
         self._called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
         self._latest: Latest | None = None
-        text, doc = text_with_out(inspect.signature(algorithm)), inspect.getdoc(algorithm) or ""
+        signature = inspect.signature(algorithm)
+        self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in signature.parameters.values())
+        text, doc = text_with_out(signature), inspect.getdoc(algorithm) or ""
         self.entry = FastEntry(self.__call__, algorithm.__name__, module, text, doc, about)
 
     def __call__(self, /, *args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -107,6 +110,8 @@ class Dispatcher:
         if not isinstance(robot, Robot):
             got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
             raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
+        if len(args) > self._by_position and (wrong := wrong_names(self.entry.function, args, kwargs)) is not None:
+            raise wrong  # here, so that it names out= as well
         before, outputs = self._latest, self.about.outputs  # read once: another thread may change it
         if before is not None and not kwargs and before.repeats(args) and compiles():
             kernel = before.made_for(robot)
