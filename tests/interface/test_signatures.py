@@ -4,13 +4,12 @@ A call in another order is refused, whichever way it is answered: by NumPy, by a
 """
 
 import inspect
-from operator import attrgetter
 
 import numpy as np
 import pytest
 
 import torsor
-from torsor._lazy import everywhere
+from public_functions import functions
 from torsor.functions.dispatch import PUBLIC
 
 ARM = torsor.robots.planar2r()
@@ -19,24 +18,6 @@ Q, V, A = torsor.random_state(ARM, seed=0)
 GIVEN = {"robot": ARM, "q": Q, "q0": Q, "q1": V, "v": V, "a": A, "tau": A, "u": V, "w": A, "w_rate": V, "q_rate": V}
 GIVEN |= {"weights": V, "dq": V, "dv": A, "da": V, "dtau": A, "v_ref": A, "a_ref": V, "dt": 0.1, "posture": Q}
 GIVEN |= {"frame": "tip", "task": XY, "acceleration": A, "velocity": V, "forces": A, "wrenches": {"tip": np.ones(6)}}
-
-
-def is_ours(x):
-    return (getattr(x, "__module__", None) or "").startswith("torsor.")
-
-
-def functions():
-    """Every public function by the shortest place where users find it: with the methods of classes."""
-    found = {place: attrgetter(place.removeprefix("torsor."))(torsor) for place, *_ in everywhere().values()}
-    for module in [x for x in found.values() if inspect.ismodule(x)]:
-        inner = {name: getattr(module, name) for name in dir(module) if not name.startswith("_")}
-        known = {id(x) for x in found.values()}
-        found |= {f"{module.__name__}.{name}": x for name, x in inner.items() if is_ours(x) and id(x) not in known}
-    for place, kind in list(found.items()):
-        if inspect.isclass(kind) and not issubclass(kind, (Exception, tuple)):
-            methods = {name: getattr(kind, name) for name in vars(kind) if not name.startswith("_")}
-            found |= {f"{place}.{name}": x for name, x in methods.items() if inspect.isfunction(x)}
-    return {place: x for place, x in found.items() if callable(x) and not inspect.isclass(x)}
 
 
 FUNCTIONS = functions()
