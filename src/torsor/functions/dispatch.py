@@ -31,7 +31,17 @@ from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
 from torsor.functions.batched_arrays import ArrayForm, InArrays
-from torsor.functions.describe import Algorithm, Derivatives, GraphRival, Outputs, Public, Request, Rivals, request_of
+from torsor.functions.describe import (
+    Algorithm,
+    Derivatives,
+    GraphRival,
+    Outputs,
+    Public,
+    Request,
+    Rivals,
+    help_text,
+    request_of,
+)
 from torsor.model import Robot
 from torsor.model.aligned import aligned
 from torsor.model.remembered import own, remembered
@@ -95,7 +105,7 @@ class Dispatcher:
         self._latest: Latest | None = None
         signature = inspect.signature(algorithm)
         self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in signature.parameters.values())
-        text, doc = text_with_out(signature), inspect.getdoc(algorithm) or ""
+        text, doc = text_with_out(signature), help_text(algorithm, about.outputs)
         self.entry = FastEntry(self.__call__, algorithm.__name__, module, text, doc, about)
 
     def __call__(self, /, *args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -348,4 +358,4 @@ def _into(outputs: Outputs, out: Any, result: Any) -> Any:
         if target.shape != value.shape:
             raise ShapeError(f"out: `{name}` must have shape {value.shape}, got {target.shape}.")
         target[...] = value
-    return out
+    return outputs.gather(targets)
