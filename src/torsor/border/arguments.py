@@ -34,9 +34,14 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except TorsorError as error:
-            raise error.at(_title(function, args))  # noqa: B904 the same error, which now says who refused
+            title = _title(function, args)
+            said = isinstance(error, ArgumentTypeError) and error.where in (None, title)
+            if not said and (wrong := exchanged(function, args, kwargs)) is not None:
+                raise wrong from error
+            raise error.told_by(title, (*args, *kwargs.values()))  # noqa: B904 the same error
         except RAW as error:
-            if (wrong := mistake(function, args, kwargs)) is None:
+            wrong = exchanged(function, args, kwargs) or mistake(function, args, kwargs)
+            if wrong is None:
                 raise
             raise wrong from error
 
@@ -52,13 +57,15 @@ def mistake(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping
         parameter = signature.parameters[name]
         words = None if name == "self" else wanted(function, parameter, value)
         if words is not None:
-            got = "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
-            if isinstance(value, numpy.ndarray):
-                got = f"an array of shape {value.shape}" + (
-                    f" of {value.dtype}" if value.dtype.kind not in "fiu" else ""
-                )
-            return ArgumentTypeError(f"{_title(function, args)}: `{name}` must be {words}, got {got}.")
+            return ArgumentTypeError(f"{_title(function, args)}: `{name}` must be {words}, got {_described(value)}.")
     return None
+
+
+def _described(value: Any) -> str:
+    """What was given, in words."""
+    if isinstance(value, numpy.ndarray):
+        return f"an array of shape {value.shape}" + (f" of {value.dtype}" if value.dtype.kind not in "fiu" else "")
+    return "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
 
 
 def wrong_names(
@@ -92,6 +99,33 @@ def wrong_names(
     return None
 
 
+def exchanged(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> ArgumentTypeError | None:
+    """The error for a frame or task that stands where numbers are expected, and numbers in its place; None if that is not so."""
+    parameters = inspect.signature(function).parameters
+    given = dict(zip(parameters, args, strict=False)) | dict(kwargs)
+    place = next((name for name in ("frame", "task") if name in given), None)
+    if place is None or given[place] is None or _is_place(given[place]):
+        return None
+    needed = [n for n, p in parameters.items() if p.default is p.empty and n != "self"]
+    for name, value in given.items():
+        if _is_place(value) and name in needed and "str" not in str(parameters[name].annotation):
+            what = f"the name {value!r:.60}" if isinstance(value, str) else f"the task {value.title!r:.60}"
+            shown = repr(value) if isinstance(value, str) else place
+            call = f"{_title(function, args)}({', '.join(shown if n == place else n for n in needed)})"
+            return ArgumentTypeError(
+                f"{_title(function, args)}: `{name}` must be numbers, but {what} stands in its place, and `{place}` is "
+                f"{_described(given[place])}. Write {call}."
+            )
+    return None
+
+
+def _is_place(value: Any) -> bool:
+    """Whether this is the name of a frame, or a task."""
+    return isinstance(value, str) or hasattr(value, "key_for")
+
+
 def wanted(function: Callable[..., Any], parameter: inspect.Parameter, value: Any) -> str | None:
     """What an argument must be, in words, if it is not that; None if it is, or if nobody knows."""
     if parameter.annotation is parameter.empty or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -112,9 +146,7 @@ def _title(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
     """The name people call it by: with that of its class if it is a method, that of the class alone if it makes one."""
     if function.__name__ == "__init__":
         return type(args[0]).__name__
-    if isinstance(
-        function, types.BuiltinFunctionType
-    ):  # a public function with a fast entry, which is no class to users
+    if isinstance(function, types.BuiltinFunctionType):  # one with a fast entry, whose class is no matter of users
         return function.__name__
     names = function.__qualname__.split(".")
     return ".".join(names[-2:]) if len(names) > 1 and names[-2] != "<locals>" else names[-1]

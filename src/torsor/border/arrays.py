@@ -16,7 +16,7 @@ import numpy
 
 from torsor.arrays.primitives import as_numbers, namespace
 from torsor.arrays.typing import POSE, ROTATION
-from torsor.border.arguments import RAW, mistake, wrong_names
+from torsor.border.arguments import RAW, exchanged, mistake, wrong_names
 from torsor.border.rigid_motions import refuse_what_is_none
 from torsor.errors import ShapeError, TorsorError
 
@@ -73,7 +73,7 @@ def checked(function: Callable[P, R], *, called: Callable[..., Any] | None = Non
                 refuse_what_is_none(name, values.get(name), group)
             result = function(**values)  # type: ignore[call-arg]
         except TorsorError as error:
-            raise error.at(own.__name__)  # noqa: B904 the same error, which now says who refused
+            raise error.told_by(own.__name__, (*args, *kwargs.values()))  # noqa: B904 the same error
         except RAW as error:
             if (wrong := mistake(own, args, kwargs)) is None:
                 raise
@@ -127,6 +127,8 @@ def prepare(
     try:
         return Call(values, _converted(arrays, values, values.get(names[0])))
     except TorsorError as error:
+        if (wrong := exchanged(function, args, kwargs)) is not None:
+            raise wrong from error
         raise error.at(function.__name__)  # noqa: B904 the same error, which now says who refused
 
 

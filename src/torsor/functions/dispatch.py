@@ -113,7 +113,7 @@ class Dispatcher:
         try:
             return self._answer(args, out, kwargs)
         except TorsorError as error:
-            raise error.at(self.about.algorithm.__name__)  # noqa: B904 the same error, which now says who refused
+            raise error.told_by(self.about.algorithm.__name__, (*args, *kwargs.values()))  # noqa: B904 the same error
 
     def _answer(self, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
         robot = args[0] if args else kwargs.get("robot")

@@ -393,6 +393,7 @@ def _task_of(task: Task | str) -> Task:
     if not isinstance(task, Task):
         raise ArgumentError(
             f"a task is a frame name or made by pose_task, position_task, orientation_task, function_task or "
-            f"stack_tasks; got {type(task).__name__} {task!r:.60}."
+            f"stack_tasks; got {type(task).__name__} {task!r:.60}.",
+            value=task,
         )
     return task
