@@ -209,7 +209,7 @@ def test_legs_of_a_curve_follow_each_other():
             ),
             "feedback is known",
         ),
-        (lambda: circle(XY, 0.1, rows=("vx", "vz")), "rows are two of vx, vy"),
+        (lambda: circle(XY, 0.1, rows=("vx", "vz")), "`rows` must be 'vx' or 'vy', got 'vz'"),
         (lambda: torsor.redundancy.generalised_inverse_class(np.eye(2, 3), np.eye(2, 3)), r"has shape \(3, 2\)"),
         (lambda: torsor.redundancy.lift_function(PANDA, PANDA_Q, "hand_tcp", np.zeros(3)), r"\(..., 6\)"),
         (lambda: torsor.redundancy.horizontal_lift(PANDA, PANDA_Q, "hand_tpc"), "hand_tcp"),

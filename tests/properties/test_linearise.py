@@ -298,11 +298,11 @@ def test_what_is_missing_or_unknown_is_said():
         ({"method": "rk4"}, r"linearise: method 'rk4' goes from step to step: give its length in seconds, dt=0.01"),
         (
             {"dt": 0.01, "method": "rk5"},
-            r"linearise: unknown method 'rk5'. Methods: exact, semi_implicit_euler, euler, rk4",
+            r"linearise: `method` must be 'exact', 'semi_implicit_euler', 'euler' or 'rk4', got 'rk5'; did you mean 'rk4'",
         ),
         ({"dt": 0.0}, r"linearise: `dt` must be a positive number of seconds, got 0.0"),
         ({"dt": np.nan}, r"positive number of seconds, got nan"),
-        ({"dt": 0.01, "method": ["x"]}, r"linearise: unknown method \['x'\]"),
+        ({"dt": 0.01, "method": ["x"]}, r"linearise: `method` must be .*, got \['x'\]"),
         ({"dt": True}, r"positive number of seconds, got True"),
         ({"dt": np.array([0.1])}, r"positive number of seconds, got array"),
         ({"dt": "fast"}, r"positive number of seconds, got 'fast'"),

@@ -10,7 +10,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy
 
 from torsor.arrays.primitives import as_numbers
-from torsor.errors import ArgumentTypeError, TorsorError
+from torsor.errors import ArgumentTypeError, TorsorError, UnknownName
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -97,6 +97,23 @@ def wrong_names(
         listed = ", ".join(f"`{name}`" for name in missing)
         return ArgumentTypeError(f"{where}: {listed} {'is' if len(missing) == 1 else 'are'} missing. {call}")
     return None
+
+
+def refuse_unknown_word(argument: str, value: object, known: Iterable[str], *, also: str = "", of: str = "") -> None:
+    """Refuse what is not one of the words that an option takes, with the nearest.
+
+    ``also``: what else it takes, in words; ``of``: what it is an option of, if there are several.
+    """
+    words = list(known)
+    if isinstance(value, str) and value in words:
+        return
+    near = get_close_matches(value, words, n=1, cutoff=0.5) if isinstance(value, str) else []
+    meant = f"; did you mean {near[0]!r}?" if near else "."
+    listed = [*map(repr, words), *([also] if also else [])]
+    choice = " or ".join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else listed[0]
+    raise UnknownName(
+        f"`{argument}`{f' of {of}' if of else ''} must be {choice}, got {value!r:.60}{meant}", value=value
+    )
 
 
 def exchanged(

@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array, Vector3
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import FileError, ModelError, TorsorError, printable, warn_of_model
 from torsor.formats import check_inertia, check_suspicious, safe_xml, urdf
 from torsor.formats.build import FLOATING, build
@@ -130,8 +131,7 @@ def check(
 
 
 def _check_base(base: str) -> None:
-    if not isinstance(base, str) or base not in BASES:
-        raise ModelError(f"`base` must be 'fixed' or 'floating', got {base!r:.60}.")
+    refuse_unknown_word("base", base, BASES)
 
 
 def _rules(argument: str, names: Collection[str]) -> list[str]:

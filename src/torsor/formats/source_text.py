@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError
 from torsor.formats import safe_xml
 from torsor.formats.findings import Findings, unreadable
@@ -44,8 +45,8 @@ class SourceText(NamedTuple):
 
 def read_source(source: str | os.PathLike[str], format: str | None) -> SourceText:
     """What a path leads to, or a text is; ``format`` if it is not to be judged by the content."""
-    if format is not None and format not in FORMATS:
-        raise ModelError(f"unknown format {format!r:.60}. Formats: {', '.join(FORMATS)}.")
+    if format is not None:
+        refuse_unknown_word("format", format, FORMATS)
     if isinstance(source, str) and (source.lstrip("\ufeff \t\r\n")[:1] in ("<", "{") or "\n" in source):
         content = _encoded(source)
         return SourceText(content, TEXT, format or format_of(content))

@@ -13,6 +13,7 @@ from torsor.arrays import atan2, cross, exact_constants, matmul
 from torsor.arrays.exact import norm
 from torsor.arrays.typing import Array, Pose
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError, printable, warn_of_model
 from torsor.formats.build import inertia_of
 from torsor.formats.check_inertia import WRITTEN_DIGITS
@@ -47,8 +48,7 @@ def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Coll
     """
     drop = (drop,) if isinstance(drop, str) else drop
     for name in drop:
-        if name not in CANNOT_SAY:
-            raise ModelError(f"`drop` takes {', '.join(map(repr, CANNOT_SAY))}, got {name!r}.")
+        refuse_unknown_word("drop", name, CANNOT_SAY)
     _refuse(robot, drop)
     text = _with_inertias(robot)
     if text is None:
