@@ -29,6 +29,7 @@ from torsor.compiler.print.llvm import Module
 from torsor.compiler.run.apart import new_lock
 from torsor.compiler.run.fast_entry_ir import CALL, CONTIGUOUS, ENTRY, HEADER, IR, MOST
 from torsor.compiler.run.kept_code import Source, machine_code
+from torsor.errors import MissingDependency, TorsorError
 
 _METH_FASTCALL_KEYWORDS = 0x80 | 0x02
 _NEWEST_PYTHON = (3, 13)  # run and seen; 3.14 has other reference counts, and a tuple's hash after its length
@@ -149,7 +150,15 @@ class FastEntry(ctypes.Structure):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The general path."""
-        return self.general(*args, **kwargs)
+        try:
+            return self.general(*args, **kwargs)
+        except Exception as error:
+            if isinstance(error, TorsorError) or not sys.is_finalizing():
+                raise
+            raise MissingDependency(
+                f"{self.name}: Python is ending, and nothing can be imported or compiled any more, as a finaliser's first call "
+                "needs. Make one such call before, or call it from atexit.register, which comes sooner."
+            ) from error
 
     def remember(
         self,
