@@ -58,6 +58,10 @@ def test_a_closed_self_motion_is_traced_once_round():
     # Evenly spaced, and as long as the samples say.
     steps = np.linalg.norm(np.diff(motion.q, axis=0), axis=-1)
     np.testing.assert_allclose(steps[:-1], 0.05, rtol=2e-3)
+    # In joint coordinates its length is of the kind of the spacing, in rad; in the inertia metric it is not.
+    assert motion.joint_unit == "rad"
+    np.testing.assert_allclose(motion.joint_length, steps.sum(), rtol=1e-12)
+    assert f"m·√kg ({float(motion.joint_length):.4g} rad in joint coordinates)" in str(motion)
     assert motion.length == pytest.approx(torsor.motion.path_length(ARM, motion.q), rel=1e-3)
     assert "closed curve" in str(motion)
 
@@ -88,6 +92,14 @@ def test_limits_end_a_self_motion_where_they_are():
     assert all("limit of 'panda_joint" in end for end in motion.ends)
     with pytest.raises(torsor.TorsorError, match="outside the limits"):
         torsor.redundancy.self_motion(PANDA, PANDA_Q + 4.0 * np.eye(7)[3], "hand_tcp", within_limits=True)
+
+
+def test_distances_in_joint_coordinates_name_the_units_of_all_joints():
+    mixed = torsor.robots.random_tree(4, seed=2, kinds=("revolute", "prismatic"), serial=True)
+    q = torsor.random_configuration(mixed, seed=1)
+    motion = torsor.redundancy.self_motion(mixed, q, torsor.position_task(mixed.frames[-1]), longest=1.0)
+    assert motion.joint_unit == "rad and m"
+    assert motion.joint_length.shape == motion.length.shape
 
 
 def test_self_motions_of_more_dimensions_are_sampled():
