@@ -179,10 +179,10 @@ def _kinds(kinds: Sequence[str] | None, screws: Array) -> Sequence[str]:
                 f"kinds=[{example}], each 'revolute', 'prismatic' or 'helical'."
             )
         return ["helical"] * n  # decided by the screw itself
-    for kind in kinds:
-        refuse_unknown_word("kinds", kind, SCREW_KINDS)
     if len(kinds) != n:
         raise ModelError(f"`kinds` must hold {n} of 'revolute', 'prismatic' and 'helical', got {kinds!r:.80}.")
+    for kind in kinds:
+        refuse_unknown_word("kinds", kind, SCREW_KINDS)
     return kinds
 
 
