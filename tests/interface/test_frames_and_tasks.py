@@ -39,7 +39,9 @@ WRONG = {
 def called_with(place, wrong):
     """A call with something in place of the frame, task or tasks."""
     function, names, what = TAKING[place]
-    others = {"targets": np.eye(4), "target": np.eye(4) if isinstance(wrong, str) else np.zeros(3)} | GIVEN
+    several = isinstance(wrong, torsor.tasks.StackedTask)
+    target = np.eye(4) if isinstance(wrong, str) else (np.zeros(3),) * 2 if several else np.zeros(3)
+    others = {"targets": np.eye(4), "target": target} | GIVEN
     rows = 6 if isinstance(wrong, str) else 2
     args = [others.get(name, np.ones(rows)) for name in names]
     args[names.index(what)] = [(wrong, np.ones(rows))] if what == "tasks" else wrong
@@ -69,8 +71,6 @@ def test_a_frame_that_is_not_there_is_told_by_the_function_that_was_called(place
     if name == "as_task" and wrong != "a name":
         assert called_with(place, WRONG[wrong]) is WRONG[wrong]  # of no robot yet
         return
-    if name == "nearest_target" and wrong == "one of several":
-        pytest.skip("takes a tuple of targets, which is asked for first")
     with torsor.backend(backend), pytest.raises(torsor.UnknownName) as caught:
         called_with(place, WRONG[wrong])
     assert str(caught.value).startswith(f"{name}: robot 'random_tree_7_1' has no frame 'hnd'")
@@ -95,13 +95,11 @@ def test_a_name_that_a_function_of_ones_own_asks_for_is_told_where_it_was_asked(
         (place, other)
         for place, (_, names, what) in sorted(TAKING.items())
         for other in names[1:]
-        if other in ("q", "q0", "v", "a", "tau", "forces", "velocity", "acceleration")
+        if what != "tasks" and other in ("q", "q0", "v", "a", "tau", "forces", "velocity", "acceleration")
     ],
 )
 def test_a_frame_in_place_of_numbers_is_answered_with_the_right_call(place, other):
     function, names, what = TAKING[place]
-    if what == "tasks":
-        return
     args = [GIVEN.get(name, np.ones(6)) for name in names]
     args[names.index(what)], args[names.index(other)] = args[names.index(other)], FRAME
     with pytest.raises(torsor.ArgumentTypeError) as caught:
