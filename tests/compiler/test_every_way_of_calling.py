@@ -251,8 +251,8 @@ def test_out_that_overlaps():
 def test_an_order_of_wrenches_makes_no_difference_to_the_bit():
     q, v, a = torsor.random_state(ARM, seed=0)
     F = {name: np.random.default_rng(k).normal(size=6) for k, name in enumerate(ARM.links[1:5])}
-    one = torsor.inverse_dynamics(ARM, q, v, a, F)
-    np.testing.assert_array_equal(torsor.inverse_dynamics(ARM, q, v, a, dict(reversed(F.items()))), one)
+    one = torsor.inverse_dynamics(ARM, q, v, a, wrenches=F)
+    np.testing.assert_array_equal(torsor.inverse_dynamics(ARM, q, v, a, wrenches=dict(reversed(F.items()))), one)
 
 
 def test_python_tools_see_the_algorithm_of_every_public_function():

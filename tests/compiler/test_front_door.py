@@ -85,7 +85,7 @@ def test_unusual_calls_are_forwarded():
         torsor.inverse_dynamics(arm, np.repeat(q, 2)[::2], v, a),
         torsor.inverse_dynamics(arm, q.astype(">f8"), v, a),
         torsor.inverse_dynamics(arm, q.view(np.recarray), v, a),
-        torsor.inverse_dynamics(arm, q, v, a, None),
+        torsor.inverse_dynamics(arm, q, v, a, wrenches=None),
         torsor.inverse_dynamics(arm, q[None], v, a)[0],
     ]
     for result in same:
@@ -145,7 +145,7 @@ def test_the_numpy_backend_is_not_bypassed():
         finally:
             entry.general = general
     assert len(seen) == 2
-    with pytest.raises(torsor.TorsorError, match=r"unknown backend 'cuda'\. Backends: compiled, numpy"):
+    with pytest.raises(torsor.TorsorError, match="backend: `name` must be 'compiled' or 'numpy', got 'cuda'"):
         torsor.backend("cuda").__enter__()
 
 

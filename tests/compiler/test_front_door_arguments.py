@@ -202,20 +202,18 @@ def test_numbers_and_matrices_are_not_leaked(kernels):
 
 
 def calls_of(arm):
-    """Public functions that take a matrix, a number or nothing."""
-    q, v, a = torsor.random_state(arm, seed=0)
-    metric = torsor.mass_matrix(arm, q)
+    """Public functions that take a name, the numbers of a task, or one number."""
+    q, v, _ = torsor.random_state(arm, seed=0)
     return {
-        "a matrix": (torsor.redundancy.horizontal_lift, (arm, q, "tool0", metric)),
-        "no matrix": (torsor.redundancy.horizontal_lift, (arm, q, "tool0", None)),
+        "a name": (torsor.redundancy.horizontal_lift, (arm, q, "tool0")),
+        "numbers of a task": (torsor.control.resolved_rate, (arm, q, "tool0", np.linspace(-1.0, 1.0, 6))),
         "a number": (torsor.integrate, (arm, q, v, 0.01)),
         "a whole number": (torsor.integrate, (arm, q, v, 2)),
-        "nothing": (torsor.inverse_dynamics, (arm, q, v, a, None)),
     }
 
 
 @pytest.mark.parametrize("name", list(calls_of(ARM)))
-def test_public_functions_with_matrices_and_numbers_go_through_the_door(name):
+def test_public_functions_with_names_and_numbers_go_through_the_door(name):
     function, args = calls_of(ARM)[name]
     entry = function
     first = function(*args)

@@ -70,3 +70,15 @@ def test_where_the_fast_entry_is_not_trusted_the_general_path_answers(reason, mo
     assert [list(entry.remembered) for entry in entries] == before
     assert main(["doctor"]) == 0
     assert f"fast entry  not used: {reason}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("backend", ["numpy", "compiled"])
+def test_out_by_name_gives_the_named_tuple_whichever_way_it_is_computed(backend):
+    arm = torsor.robots.planar2r()
+    state = torsor.random_state(arm, seed=0)
+    with torsor.backend(backend):
+        want = torsor.inverse_dynamics_derivatives(arm, *state)
+        out = {name: np.empty_like(part) for name, part in want._asdict().items()}
+        found = torsor.inverse_dynamics_derivatives(arm, *state, out=out)
+    assert type(found) is type(want)
+    assert all(getattr(found, name) is part for name, part in out.items())

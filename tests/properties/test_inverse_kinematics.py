@@ -373,7 +373,11 @@ EYE = np.eye(4)
         (("hand_tcp", EYE, {"kind": "position"}), torsor.ShapeError, r"\(..., 3\)"),
         (("hand_tcp", [np.inf, 0, 0], {"kind": "position"}), torsor.ModelError, "infinity"),
         (("hand_tcp", 2 * np.eye(3), {"kind": "orientation"}), torsor.ModelError, "not a rotation"),
-        (("hand_tcp", EYE, {"kind": "place"}), torsor.TorsorError, "Kinds: pose, position, orientation"),
+        (
+            ("hand_tcp", EYE, {"kind": "place"}),
+            torsor.TorsorError,
+            "`kind` must be 'pose', 'position' or 'orientation', got 'place'",
+        ),
         (("hand_tcp", EYE, {"nearest": True}), torsor.TorsorError, "pass start="),
         (("hand_tcp", EYE, {"start": np.zeros(6)}), torsor.ShapeError, r"\(..., 7\)"),
         (("hand_tcp", EYE, {"start": np.full(7, np.nan)}), torsor.ModelError, "NaN"),

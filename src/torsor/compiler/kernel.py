@@ -170,6 +170,7 @@ class Kernel:
                 raise unknown_name(f"kernel {self.name!r}", kind, name, known, f"kernel.{kind}s")
         return Kernel(f"{self.name} ∂{output}", differentiate.jacobian(self.program, output, *inputs))
 
+    @explained
     def to_c(self, path: str | PathLike[str], *, real: str = "double") -> list[Path]:
         """Write C99 (path.c, path.h) and a self-test with expected numbers (path_test.c); the file name names the function.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -66,6 +67,30 @@ class Outputs(NamedTuple):
         if self.kind is None:
             return [signature_of(algorithm).returned or ()]
         return [axes or () for axes in axes_of_fields(self.kind)]
+
+
+_BATCHES = """
+Notes
+-----
+``...`` are batch axes, which come first: q (nq,) is one state, q (1000, nq) are a thousand, and the result has the same axes
+before its own. Batch axes of several arguments broadcast, so one state may go with many. Lists are taken for arrays; the result
+is float32 where all arrays are, else float64. JAX arrays give JAX arrays."""
+
+
+def help_text(algorithm: Algorithm, outputs: Outputs) -> str:
+    """The docstring of an algorithm, and what every public function takes besides: ``out``, and batches."""
+    text = inspect.getdoc(algorithm) or ""
+    if outputs.kind is None:
+        out = (
+            "out : array, optional\n    Where the result is written to, an array of its shape and type; it is returned."
+        )
+    else:
+        fields = ", ".join(f"``{name}``" for name in outputs.names)
+        out = (
+            f"out : {outputs.kind.__name__}, optional\n    Arrays that the results are written to, of their shapes and types: "
+            f"a named tuple, a list,\n    or a dict with {fields}; it holds the results that are returned."
+        )
+    return text.replace("\n\nReturns\n-------\n", f"\n{out}\n\nReturns\n-------\n", 1) + f"\n{_BATCHES}"
 
 
 class Request(NamedTuple):

@@ -18,6 +18,7 @@ import numpy as np
 from torsor.arrays import exact_constants, matvec
 from torsor.arrays.primitives import namespace
 from torsor.border import checked
+from torsor.border.arguments import wrong_names
 from torsor.border.arrays import prepare, signature_of
 from torsor.compiler.backend import compiles
 from torsor.compiler.kernel import Kernel
@@ -28,7 +29,17 @@ from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
 from torsor.functions.batched_arrays import ArrayForm, InArrays
-from torsor.functions.describe import Algorithm, Derivatives, GraphRival, Outputs, Public, Request, Rivals, request_of
+from torsor.functions.describe import (
+    Algorithm,
+    Derivatives,
+    GraphRival,
+    Outputs,
+    Public,
+    Request,
+    Rivals,
+    help_text,
+    request_of,
+)
 from torsor.functions.variants import shared
 from torsor.model import Robot
 from torsor.model.aligned import aligned
@@ -75,7 +86,8 @@ def public(
     """
     about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as)
     function = Dispatcher(about).entry
-    function.describe(algorithm, module or sys._getframe(1).f_globals["__name__"])
+    place = module or sys._getframe(1).f_globals["__name__"]
+    function.describe(algorithm, place, help_text(algorithm, about.outputs))
     if registered:
         PUBLIC[algorithm.__name__] = function
     return function
@@ -92,21 +104,23 @@ class Dispatcher:
         self.about, self.plain = about, checked(algorithm)
         self._called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
         parameters = inspect.signature(algorithm).parameters
-        by_position = [p for p in parameters.values() if p.kind is not inspect.Parameter.KEYWORD_ONLY]
-        self.entry = FastEntry(self.__call__, algorithm.__name__, list(parameters), len(by_position), about)
+        self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters.values())
+        self.entry = FastEntry(self.__call__, algorithm.__name__, list(parameters), self._by_position, about)
 
     def __call__(self, /, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Any call; errors say the name of the function."""
         try:
             return self._answer(args, out, kwargs)
         except TorsorError as error:
-            raise error.at(self.about.algorithm.__name__)  # noqa: B904 the same error, which now says who refused
+            raise error.told_by(self.about.algorithm.__name__, (*args, *kwargs.values()))  # noqa: B904 the same error
 
     def _answer(self, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
         robot = args[0] if args else kwargs.get("robot")
         if not isinstance(robot, Robot):
             got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
             raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
+        if len(args) > self._by_position and (wrong := wrong_names(self.entry, args, kwargs)) is not None:
+            raise wrong  # here, so that it names out= as well
         library = _library(args, kwargs)
         if library is None or not compiles():
             found = _uncompiled(self.about, self.plain, robot, args, kwargs)
@@ -177,9 +191,9 @@ def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, 
     if about.rivals is not None:
         candidates = about.algorithms(robot)  # may refuse the robot
         if robot.is_concrete and _is_traced(args, kwargs):
-            plain = checked(_cheapest(about, robot))
+            plain = checked(_cheapest(about, robot), called=about.algorithm)
         else:
-            plain = plain if about.algorithm in candidates else checked(candidates[0])
+            plain = plain if about.algorithm in candidates else checked(candidates[0], called=about.algorithm)
     if about.joint_space and robot.is_concrete and _is_traced(args, kwargs):
         robot = aligned(robot)
         args, kwargs = ((robot, *args[1:]), kwargs) if args else (args, {**kwargs, "robot": robot})
@@ -289,4 +303,4 @@ def _into(outputs: Outputs, out: Any, result: Any) -> Any:
         if target.shape != value.shape:
             raise ShapeError(f"out: `{name}` must have shape {value.shape}, got {target.shape}.")
         target[...] = value
-    return out
+    return outputs.gather(targets)

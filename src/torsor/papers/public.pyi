@@ -18,8 +18,8 @@ def factorised_acceleration(
     q: JaxNumbers,
     v: Numbers | JaxNumbers,
     tau: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> JaxNumbers: ...
 @overload
@@ -28,8 +28,8 @@ def factorised_acceleration(
     q: Numbers,
     v: Numbers,
     tau: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: Result | None = ...,
 ) -> Result: ...
@@ -39,8 +39,8 @@ def articulated_body_acceleration(
     q: JaxNumbers,
     v: Numbers | JaxNumbers,
     tau: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> JaxNumbers: ...
 @overload
@@ -49,8 +49,8 @@ def articulated_body_acceleration(
     q: Numbers,
     v: Numbers,
     tau: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: Result | None = ...,
 ) -> Result: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import warnings
 import weakref
 from collections import deque
@@ -60,6 +61,8 @@ def why_missing() -> str | None:
     try:
         import llvmlite.binding  # noqa: F401
     except ImportError as error:
+        if sys.is_finalizing():
+            return "Python is ending, and nothing can be imported any more"
         reason = f"llvmlite cannot be imported ({error}); pip install llvmlite"
         warnings.warn(f"torsor runs uncompiled, hundreds of times slower: {reason}", RuntimeWarning, stacklevel=4)
         return reason

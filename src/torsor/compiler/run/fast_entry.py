@@ -50,6 +50,7 @@ from torsor.compiler.run.fast_entry_arguments import (
 )  # fmt: skip
 from torsor.compiler.run.kept_code import Source, machine_code
 from torsor.compiler.run.python_layout import addresses, call_by_pointer, why_unknown
+from torsor.errors import MissingDependency, TorsorError
 
 _REMEMBERED = 512  # calls of one function
 _ALIGNMENT = 64  # bytes, of scratch
@@ -204,31 +205,36 @@ class FastEntry(ctypes.Structure):
         self.lock = new_lock()
         self._names = [sys.intern(x) for x in [*names, "out"]]
         self._kept = [(ctypes.c_uint64 * len(self._names))(*map(id, self._names)), (ctypes.c_uint64 * BUCKETS)()]
-        self._table, self._mixing, self._forwarded = self._kept[1], _MIXING * by_first, self._forward
+        self._table, self._mixing, self._forwarded = self._kept[1], _MIXING * by_first, self.__call__
         places = [ctypes.addressof(x) for x in self._kept]
         self._kept.append((ctypes.c_uint64 * len(ENTRY))(0, places[1], self._mixing, len(names), positional, places[0]))
         self._kept[2][ENTRY.index("general")] = id(self._forwarded)
         self.words = ctypes.addressof(self._kept[2])
 
-    def describe(self, algorithm: Callable[..., Any], module: str) -> None:
+    def describe(self, algorithm: Callable[..., Any], module: str, doc: str) -> None:
         """Let Python's tools see an algorithm where they look at this: its source, hints, signature with ``out``, and text."""
         array = inspect.signature(algorithm).return_annotation
         out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=f"{array} | None")
         signature = inspect.signature(algorithm)
         self.__signature__ = signature.replace(parameters=[*signature.parameters.values(), out])
         self.__annotations__ = {**algorithm.__annotations__, "out": out.annotation}
-        self.__wrapped__, self.__module__, self.__doc__ = algorithm, module, inspect.getdoc(algorithm)
+        self.__wrapped__, self.__module__, self.__doc__ = algorithm, module, doc
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path."""
-        return self.general(*args, **kwargs)
+        try:
+            return self.general(*args, **kwargs)
+        except Exception as error:
+            if isinstance(error, TorsorError) or not sys.is_finalizing():
+                raise
+            raise MissingDependency(
+                f"{self.__name__}: Python is ending, and nothing can be imported or compiled any more, as a first call "
+                "in a finaliser needs. Make one such call before, or call it from atexit.register, which comes sooner."
+            ) from error
 
     def __get__(self, instance: object, owner: type | None = None) -> FastEntry:
         """As a builtin function, it does not become a method; and so it is a routine to `help`."""
         return self
-
-    def _forward(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self.general(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<function {self.__module__}.{self.__name__}>"

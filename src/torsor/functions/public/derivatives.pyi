@@ -49,8 +49,8 @@ def inverse_dynamics_derivatives(
     q: JaxNumbers,
     v: Numbers | JaxNumbers,
     a: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> InverseDynamicsDerivatives: ...
 @overload
@@ -59,8 +59,8 @@ def inverse_dynamics_derivatives(
     q: Numbers,
     v: Numbers,
     a: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsDerivatives: ...
@@ -70,8 +70,8 @@ def forward_dynamics_derivatives(
     q: JaxNumbers,
     v: Numbers | JaxNumbers,
     tau: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> ForwardDynamicsDerivatives: ...
 @overload
@@ -80,8 +80,8 @@ def forward_dynamics_derivatives(
     q: Numbers,
     v: Numbers,
     tau: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: ForwardDynamicsDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsDerivatives: ...
@@ -91,8 +91,8 @@ def inverse_dynamics_second_derivatives(
     q: JaxNumbers,
     v: Numbers | JaxNumbers,
     a: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> InverseDynamicsSecondDerivatives: ...
 @overload
@@ -101,8 +101,8 @@ def inverse_dynamics_second_derivatives(
     q: Numbers,
     v: Numbers,
     a: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsSecondDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsSecondDerivatives: ...
@@ -113,8 +113,8 @@ def inverse_dynamics_hessian(
     v: Numbers | JaxNumbers,
     a: Numbers | JaxNumbers,
     weights: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> InverseDynamicsHessian: ...
 @overload
@@ -124,8 +124,8 @@ def inverse_dynamics_hessian(
     v: Numbers,
     a: Numbers,
     weights: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsHessian | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsHessian: ...
@@ -139,8 +139,8 @@ def inverse_dynamics_hessian_product(
     dq: Numbers | JaxNumbers,
     dv: Numbers | JaxNumbers,
     da: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> InverseDynamicsHessianProduct: ...
 @overload
@@ -153,8 +153,8 @@ def inverse_dynamics_hessian_product(
     dq: Numbers,
     dv: Numbers,
     da: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsHessianProduct | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsHessianProduct: ...
@@ -164,8 +164,8 @@ def forward_dynamics_second_derivatives(
     q: JaxNumbers,
     v: Numbers | JaxNumbers,
     tau: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> ForwardDynamicsSecondDerivatives: ...
 @overload
@@ -174,8 +174,8 @@ def forward_dynamics_second_derivatives(
     q: Numbers,
     v: Numbers,
     tau: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: ForwardDynamicsSecondDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsSecondDerivatives: ...
@@ -186,8 +186,8 @@ def forward_dynamics_hessian(
     v: Numbers | JaxNumbers,
     tau: Numbers | JaxNumbers,
     weights: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> ForwardDynamicsHessian: ...
 @overload
@@ -197,8 +197,8 @@ def forward_dynamics_hessian(
     v: Numbers,
     tau: Numbers,
     weights: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: ForwardDynamicsHessian | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsHessian: ...
@@ -212,8 +212,8 @@ def forward_dynamics_hessian_product(
     dq: Numbers | JaxNumbers,
     dv: Numbers | JaxNumbers,
     dtau: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> ForwardDynamicsHessianProduct: ...
 @overload
@@ -226,8 +226,8 @@ def forward_dynamics_hessian_product(
     dq: Numbers,
     dv: Numbers,
     dtau: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: ForwardDynamicsHessianProduct | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsHessianProduct: ...

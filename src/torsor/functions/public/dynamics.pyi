@@ -18,8 +18,8 @@ def inverse_dynamics(
     q: JaxNumbers,
     v: Numbers | JaxNumbers,
     a: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> JaxNumbers: ...
 @overload
@@ -28,8 +28,8 @@ def inverse_dynamics(
     q: Numbers,
     v: Numbers,
     a: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: Result | None = ...,
 ) -> Result: ...
@@ -39,8 +39,8 @@ def joint_wrenches(
     q: JaxNumbers,
     v: Numbers | JaxNumbers,
     a: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> JaxNumbers: ...
 @overload
@@ -49,8 +49,8 @@ def joint_wrenches(
     q: Numbers,
     v: Numbers,
     a: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: Result | None = ...,
 ) -> Result: ...
@@ -60,8 +60,8 @@ def forward_dynamics(
     q: JaxNumbers,
     v: Numbers | JaxNumbers,
     tau: Numbers | JaxNumbers,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
     base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
 ) -> JaxNumbers: ...
 @overload
@@ -70,8 +70,8 @@ def forward_dynamics(
     q: Numbers,
     v: Numbers,
     tau: Numbers,
-    wrenches: Mapping[str, Numbers] | None = ...,
     *,
+    wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: Result | None = ...,
 ) -> Result: ...

@@ -12,6 +12,7 @@ import numpy as np
 from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_strangers
 from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ShapeError
 from torsor.model import Robot
@@ -150,8 +151,7 @@ def _refuse_bad_arguments(robot: Robot, frame: Any, kind: Any, near_nothing: boo
             f"`frame` must be the name of a frame, got {type(frame).__name__}: the frame comes before its targets, as in "
             f"torsor.inverse_kinematics(robot, {robot.frames[-1]!r}, targets)."
         )
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ArgumentError(f"unknown kind {kind!r:.60} of target. Kinds: {', '.join(KINDS)}.")
+    refuse_unknown_word("kind", kind, KINDS)
     if robot.structure.frame(frame).link < 0:
         raise ModelError(f"frame {frame!r} is fixed to the base of robot {robot.name!r}, and no joint moves it.")
     if near_nothing:
