@@ -99,6 +99,10 @@ class Function:
         self.line(f"{name} = {instruction}")
         return Word(self, name, kind)
 
+    def word(self, value: int) -> Word:
+        """A number as a word: an address, say, that is known."""
+        return Word(self, str(value))
+
     def variable(self, value: Word | int) -> Variable:
         """A new variable with a first value."""
         name = self._place(1)
@@ -122,6 +126,10 @@ class Function:
     def store(self, address: Word, value: Word | int, place: Word | int = 0) -> None:
         """Put a word ``place`` words after an address."""
         self.line(f"store i64 {_text(value)}, ptr {self._pointer(address, place)}")
+
+    def store_32(self, address: Word, value: int) -> None:
+        """Put a number of 32 bits at an address."""
+        self.line(f"store i32 {value}, ptr {self._pointer(address)}")
 
     def copy(self, target: Word, source: Word, size: Word | int) -> None:
         """Copy bytes."""
@@ -208,10 +216,10 @@ class Function:
         self._lines.append(f"{label}:")
 
 
-def module(functions: Sequence[Function]) -> str:
-    """The text of functions that call each other."""
+def module(functions: Sequence[Function], *declared: str) -> str:
+    """The text of functions that call each other, and functions of the C library that are ``declared``."""
     memcpy = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
-    return "\n\n".join([memcpy, *(function.text() for function in functions)])
+    return "\n\n".join([memcpy, *declared, *(function.text() for function in functions)])
 
 
 def _text(x: Word | int) -> str:
