@@ -117,7 +117,9 @@ def objects_of(texts: Sequence[str], wanted: Wanted, *, optimised: bool = False)
                 _machine() as machine,
             ):
                 if optimised:
-                    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+                    options = llvm.create_pipeline_tuning_options(speed_level=2)
+                    options.loop_vectorization = options.loop_unrolling = False  # loops over a few things each
+                    passes = llvm.create_pass_builder(machine, options)
                     passes.getModulePassManager().run(module, passes)
                 objects.append(bytes(machine.emit_object(module)))
         if not objects[-1]:
