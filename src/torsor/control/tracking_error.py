@@ -119,54 +119,16 @@ def _groups(robot: Robot) -> list[tuple[slice, Group]] | None:
     return [(c.v, GROUPS[kind.group]) for c, kind in s.blocks]
 
 
-def _compare_numbers(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
-    return Compared(v_ref, a_ref)
-
-
-def _of_numbers(e: Array, x: Array) -> Array:
-    return x
-
-
 def _compare_rotations(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
     X = so3.exp(e)
     v_r = matvec(X, v_ref)
-    a_r = matvec(X, a_ref) - cross(v, v_r)
-    return Compared(v_r, a_r)
-
-
-def _rate_of_rotations(e: Array, relative: Array) -> Array:
-    return matvec(so3.left_jacobian_inverse(e), relative)
-
-
-def _spring_of_rotations(e: Array, pull: Array) -> Array:
-    return matvec(so3.right_jacobian_inverse(e), pull)  # J_r = J_lᵀ
+    return Compared(v_r, matvec(X, a_ref) - cross(v, v_r))
 
 
 def _compare_motions(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
     X = se3.exp(e)
     v_r = transform_twist(X, v_ref)
-    a_r = transform_twist(X, a_ref) - bracket(v, v_r)
-    return Compared(v_r, a_r)
-
-
-def _rate_of_motions(e: Array, relative: Array) -> Array:
-    return matvec(se3.left_jacobian_inverse(e), relative)
-
-
-def _spring_of_motions(e: Array, pull: Array) -> Array:
-    return matvec(transpose(se3.left_jacobian_inverse(e)), pull)
-
-
-def _compare_planar(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
-    return Compared(*(x[..., 2:5] for x in _compare_motions(*map(_in_space, (e, v, v_ref, a_ref)))))
-
-
-def _rate_of_planar(e: Array, relative: Array) -> Array:
-    return _rate_of_motions(_in_space(e), _in_space(relative))[..., 2:5]
-
-
-def _spring_of_planar(e: Array, pull: Array) -> Array:
-    return _spring_of_motions(_in_space(e), _in_space(pull))[..., 2:5]
+    return Compared(v_r, transform_twist(X, a_ref) - bracket(v, v_r))
 
 
 def _in_space(x: Array) -> Array:
@@ -174,15 +136,23 @@ def _in_space(x: Array) -> Array:
     return concat([zeros(2), x, zeros(1)])
 
 
-NUMBERS = Group(_compare_numbers, _of_numbers, _of_numbers)
-ROTATIONS = Group(_compare_rotations, _rate_of_rotations, _spring_of_rotations)
-MOTIONS = Group(_compare_motions, _rate_of_motions, _spring_of_motions)
-GROUPS = {
-    "numbers": NUMBERS,
-    "rotations": ROTATIONS,
-    "motions": MOTIONS,
-    "planar motions": Group(_compare_planar, _rate_of_planar, _spring_of_planar),
-}
+NUMBERS = Group(lambda e, v, v_ref, a_ref: Compared(v_ref, a_ref), rate=lambda e, x: x, spring=lambda e, x: x)
+ROTATIONS = Group(
+    _compare_rotations,
+    rate=lambda e, relative: matvec(so3.left_jacobian_inverse(e), relative),
+    spring=lambda e, pull: matvec(so3.right_jacobian_inverse(e), pull),  # J_r = J_lᵀ
+)
+MOTIONS = Group(
+    _compare_motions,
+    rate=lambda e, relative: matvec(se3.left_jacobian_inverse(e), relative),
+    spring=lambda e, pull: matvec(transpose(se3.left_jacobian_inverse(e)), pull),
+)
+PLANAR_MOTIONS = Group(
+    lambda *motion: Compared(*(x[..., 2:5] for x in MOTIONS.compare(*map(_in_space, motion)))),
+    rate=lambda e, relative: MOTIONS.rate(_in_space(e), _in_space(relative))[..., 2:5],
+    spring=lambda e, pull: MOTIONS.spring(_in_space(e), _in_space(pull))[..., 2:5],
+)
+GROUPS = {"numbers": NUMBERS, "rotations": ROTATIONS, "motions": MOTIONS, "planar motions": PLANAR_MOTIONS}
 
 
 class Sliding(NamedTuple):
