@@ -20,7 +20,6 @@ BASE = {
     "_text_files",
     "_lazy",
     "_reports",
-    "_tables",
 }  # what every layer above them may use
 EQUATIONS = BASE | {"mechanics", "geometry"}
 FUNCTIONS = EQUATIONS | {"compiler", "functions"}
@@ -28,8 +27,7 @@ ALLOWED = {
     "errors": set(),
     "_once": set(),
     "_unknown_names": set(),
-    "_reports": set(),
-    "_tables": {"errors"},
+    "_reports": {"errors"},
     "_lazy": {"_unknown_names"},
     "_text_files": {"errors"},
     "arrays": {"errors"},

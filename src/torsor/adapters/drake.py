@@ -22,7 +22,7 @@ R (v̇ + ω × v): accelerations differ by ω × v, beside the turn. Forces have
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from torsor.adapters.adapter import Adapter, joints_of_kind
@@ -97,26 +97,41 @@ def quaternion_of(rpy: Vector3) -> Quaternion:
     return quaternion.product(z, quaternion.product(y, x))
 
 
-def _turned(turn: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """The velocity of a free joint, both of its vectors turned to other axes."""
-    return lambda q, v: concat([turn(q[..., 3:], v[..., :3]), turn(q[..., 3:], v[..., 3:])])
+def _ball_to_v(q: Array, v: Array) -> Array:
+    return to_parent_axes(q, v)
 
 
-_FREE = Form(
-    7, 6,
-    to_q=lambda q: concat([unit_wxyz(q[..., 3:]), q[..., :3]]),
-    from_q=lambda x: concat([x[..., 4:], take(x[..., :4], XYZW_FROM_WXYZ)]),
-    to_v=_turned(to_parent_axes),
-    from_v=_turned(to_child_axes),
-    drift=free_drift,
-)  # fmt: skip
-_RPY_FLOATING = _FREE._replace(
-    nq=6,
-    to_q=lambda q: concat([roll_pitch_yaw(q[..., 3:]), q[..., :3]]),
-    from_q=lambda x: concat([x[..., 3:], quaternion_of(x[..., :3])]),
-)
+def _ball_from_v(q: Array, v: Array) -> Array:
+    return to_child_axes(q, v)
+
+
+def _free_to_q(q: Array) -> Array:
+    return concat([unit_wxyz(q[..., 3:]), q[..., :3]])
+
+
+def _free_from_q(x: Array) -> Array:
+    return concat([x[..., 4:], take(x[..., :4], XYZW_FROM_WXYZ)])
+
+
+def _rpy_to_q(q: Array) -> Array:
+    return concat([roll_pitch_yaw(q[..., 3:]), q[..., :3]])
+
+
+def _rpy_from_q(x: Array) -> Array:
+    return concat([x[..., 3:], quaternion_of(x[..., :3])])
+
+
+def _free_to_v(q: Array, v: Array) -> Array:
+    return concat([to_parent_axes(q[..., 3:], v[..., :3]), to_parent_axes(q[..., 3:], v[..., 3:])])
+
+
+def _free_from_v(q: Array, v: Array) -> Array:
+    return concat([to_child_axes(q[..., 3:], v[..., :3]), to_child_axes(q[..., 3:], v[..., 3:])])
+
+
+_RPY_FLOATING = Form(6, 6, _rpy_to_q, _rpy_from_q, _free_to_v, _free_from_v, free_drift)
 _FORMS = {
     "planar": PLANAR_BY_RATES,
-    "spherical": Form(3, 3, roll_pitch_yaw, quaternion_of, to_parent_axes, to_child_axes),
-    "free": _FREE,
+    "spherical": Form(3, 3, roll_pitch_yaw, quaternion_of, _ball_to_v, _ball_from_v),
+    "free": Form(7, 6, _free_to_q, _free_from_q, _free_to_v, _free_from_v, free_drift),
 }

@@ -50,7 +50,7 @@ from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.model import Robot
 
-_PLANAR_ORDER, _PLANAR_BACK, _ROS_PLANAR = constant([1, 2, 0]), constant([2, 0, 1]), constant([5, 0, 1])
+_PLANAR_ORDER, _PLANAR_BACK = constant([1, 2, 0]), constant([2, 0, 1])
 
 
 class Pinocchio(Adapter):
@@ -84,27 +84,46 @@ class Pinocchio(Adapter):
         return _FORMS.get(self.robot.structure.kinds[i], ONE_NUMBER)
 
 
+def _to_circle(q: Array) -> Array:
+    return concat([cos(q), sin(q)])
+
+
 def _from_circle(x: Array) -> Array:
     return atan2(x[..., 1:], x[..., :1])
+
+
+def _planar_to_q(q: Array) -> Array:
+    x, y, angle = q[..., 0], q[..., 1], q[..., 2]
+    return stack([x, y, cos(angle), sin(angle)])
+
+
+def _planar_from_q(x: Array) -> Array:
+    return concat([x[..., :2], _from_circle(x[..., 2:])])
+
+
+def _planar_to_v(q: Array, v: Array) -> Array:
+    return take(v, _PLANAR_ORDER)
+
+
+def _planar_from_v(q: Array, v: Array) -> Array:
+    return take(v, _PLANAR_BACK)
+
+
+def _free_to_q(q: Array) -> Array:
+    return concat([q[..., :3], unit(q[..., 3:])])
 
 
 def _swap(q: Array, v: Array) -> Array:
     return take(v, LINEAR_FIRST)
 
 
-_FREE = Form(7, 6, lambda q: concat([q[..., :3], unit(q[..., 3:])]), same, _swap, _swap)
-_CONTINUOUS = Form(2, 1, lambda q: concat([cos(q), sin(q)]), _from_circle, same_velocity, same_velocity)
+_FREE = Form(7, 6, _free_to_q, same, _swap, _swap)
+_CONTINUOUS = Form(2, 1, _to_circle, _from_circle, same_velocity, same_velocity)
 _FORMS = {
-    "planar": Form(
-        4, 3,
-        to_q=lambda q: concat([q[..., :2], cos(q[..., 2:]), sin(q[..., 2:])]),
-        from_q=lambda x: concat([x[..., :2], _from_circle(x[..., 2:])]),
-        to_v=lambda q, v: take(v, _PLANAR_ORDER),
-        from_v=lambda q, v: take(v, _PLANAR_BACK),
-    ),
+    "planar": Form(4, 3, _planar_to_q, _planar_from_q, _planar_to_v, _planar_from_v),
     "spherical": Form(4, 3, unit, same, same_velocity, same_velocity),
     "free": _FREE,
-}  # fmt: skip
+}
 
 
 class ROS(Adapter):
@@ -138,18 +157,33 @@ def _ros_planar_from_q(x: Array) -> Array:
     return stack([x[..., 0], x[..., 1], atan2(2.0 * z * w, w * w - z * z)])
 
 
+def _ros_planar_to_v(q: Array, v: Array) -> Array:
+    w, x, y = v[..., 0], v[..., 1], v[..., 2]
+    return stack([x, y, 0.0, 0.0, 0.0, w])
+
+
+def _ros_planar_from_v(q: Array, x: Array) -> Array:
+    return stack([x[..., 5], x[..., 0], x[..., 1]])
+
+
+def _ros_spherical_to_q(q: Array) -> Array:
+    return concat([zeros(3), unit(q)])
+
+
+def _ros_spherical_from_q(x: Array) -> Array:
+    return x[..., 3:]
+
+
+def _ros_spherical_to_v(q: Array, v: Array) -> Array:
+    return concat([zeros(3), v])
+
+
+def _ros_spherical_from_v(q: Array, x: Array) -> Array:
+    return x[..., 3:]
+
+
 _ROS_FORMS = {
-    "planar": Form(
-        7, 6, _ros_planar_to_q, _ros_planar_from_q,
-        to_v=lambda q, v: concat([v[..., 1:], zeros(3), v[..., :1]]),
-        from_v=lambda q, x: take(x, _ROS_PLANAR),
-    ),
-    "spherical": Form(
-        7, 6,
-        to_q=lambda q: concat([zeros(3), unit(q)]),
-        from_q=lambda x: x[..., 3:],
-        to_v=lambda q, v: concat([zeros(3), v]),
-        from_v=lambda q, x: x[..., 3:],
-    ),
+    "planar": Form(7, 6, _ros_planar_to_q, _ros_planar_from_q, _ros_planar_to_v, _ros_planar_from_v),
+    "spherical": Form(7, 6, _ros_spherical_to_q, _ros_spherical_from_q, _ros_spherical_to_v, _ros_spherical_from_v),
     "free": _FREE,
-}  # fmt: skip
+}

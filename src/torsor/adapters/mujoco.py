@@ -245,14 +245,23 @@ def _free_in_world(home: Pose) -> Form:
     )
 
 
-_FREE = Form(
-    7, 6,
-    to_q=lambda q: concat([q[..., :3], unit_wxyz(q[..., 3:])]),
-    from_q=lambda x: concat([x[..., :3], _from_wxyz(x[..., 3:])]),
-    to_v=lambda q, v: concat([to_parent_axes(q[..., 3:], v[..., 3:]), v[..., :3]]),
-    from_v=lambda q, x: concat([x[..., 3:], to_child_axes(q[..., 3:], x[..., :3])]),
-    drift=free_drift,
-)  # fmt: skip
+def _free_to_q(q: Array) -> Array:
+    return concat([q[..., :3], unit_wxyz(q[..., 3:])])
+
+
+def _free_from_q(x: Array) -> Array:
+    return concat([x[..., :3], _from_wxyz(x[..., 3:])])
+
+
+def _free_to_v(q: Array, v: Array) -> Array:
+    return concat([to_parent_axes(q[..., 3:], v[..., 3:]), v[..., :3]])
+
+
+def _free_from_v(q: Array, x: Array) -> Array:
+    return concat([x[..., 3:], to_child_axes(q[..., 3:], x[..., :3])])
+
+
+_FREE = Form(7, 6, _free_to_q, _free_from_q, _free_to_v, _free_from_v, free_drift)
 _FORMS = {
     "planar": PLANAR_BY_RATES,
     "spherical": Form(4, 3, unit_wxyz, _from_wxyz, same_velocity, same_velocity),

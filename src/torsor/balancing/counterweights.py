@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report, one_line
+from torsor._reports import Report, in_one_line
 from torsor.arrays.typing import InertiaRow, Vector3
 from torsor.balancing.conditions import ROUNDING, check_robot, is_real
 from torsor.balancing.reports import BalanceReport, GravityReport
@@ -20,15 +20,13 @@ from torsor.model import Inertia, Robot
 Amounts = Mapping[str, float] | float  # for each link by name, or one number for all
 
 
+@in_one_line
 class Counterweight(NamedTuple):
     """A point mass, kg, fixed to a link at ``position`` (3,), m, in the link's frame."""
 
     link: str
     mass: float
     position: Vector3
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import (
     concat,
     cross,
@@ -63,6 +63,7 @@ DrivenRows = Annotated[Array, "... * 52"]
 MANY = 100  # pairs of freedoms, beyond which to gather numbers for each product takes longer than to multiply them all
 
 
+@in_one_line
 class InverseDynamicsSecondDerivatives(NamedTuple):
     """∂_k (∂τ_i/∂q_j), ∂²τ_i/∂q_j∂v_k, ∂²τ_i/∂v_j∂v_k and ∂_k (∂τ_i/∂a_j), each [i, j, k] (..., nv, nv, nv)."""
 
@@ -70,9 +71,6 @@ class InverseDynamicsSecondDerivatives(NamedTuple):
     qv: JointTensor3
     vv: JointTensor3
     aq: JointTensor3
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def inverse_dynamics_second_derivatives(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor._tables import table as text_table
+from torsor._reports import table as text_table
 from torsor.arrays.typing import Array
 from torsor.identification.groupings import Grouping, Length, relative_matrix, symbols
 from torsor.identification.regrouping import Regrouping

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.border.arrays import prepare
@@ -27,6 +27,7 @@ from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 
+@in_one_line
 class StateSpace(NamedTuple):
     """A robot near a motion: ẋ = A x + B δτ, or x⁺ = A x + B δτ from step to step, and y = C x; x = (δq, δv).
 
@@ -56,10 +57,6 @@ class StateSpace(NamedTuple):
     def states(self) -> tuple[str, ...]:
         """A name for each number of x: "q …" for displacements, "v …" for velocities."""
         return tuple(f"{symbol} {name}" for symbol in "qv" for name in self.freedoms)
-
-    def __repr__(self) -> str:
-        """One line: the arrays by their shapes."""
-        return one_line(self)
 
     @property
     def inputs(self) -> tuple[str, ...]:

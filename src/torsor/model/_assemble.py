@@ -119,7 +119,6 @@ def disassemble(robot: Robot) -> list[Joint]:
     described = []
     for i, name in enumerate(s.joints):
         c, coupling = s.coordinate_of(i), s.couplings[i]
-        own = c.name == name
         joint = Joint(
             name=name,
             kind=s.kinds[i],
@@ -129,7 +128,7 @@ def disassemble(robot: Robot) -> list[Joint]:
             screw=p.screws[i] if s.kind_of(i).has_screw else None,
             inertia=Inertia.unchecked(p.inertias[i]),
         )
-        if own:
+        if c.name == name:
             joint = replace(
                 joint,
                 screw=None if joint.screw is None else coupling.ratio * joint.screw,

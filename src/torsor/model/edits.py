@@ -16,7 +16,7 @@ from torsor.lie.unchecked import se3
 from torsor.model._assemble import assemble, disassemble, frames_of, limits_of
 from torsor.model.inertia import Inertia
 from torsor.model.joint_kinds import KINDS
-from torsor.model.joints import Joint, Mimic
+from torsor.model.joints import Joint
 from torsor.model.poses import composed
 from torsor.model.robot import Robot
 from torsor.model.structure import Coordinate
@@ -202,7 +202,9 @@ NONE = {"lower": -np.inf, "upper": np.inf, "velocity_limit": np.inf, "effort_lim
 def with_limits(robot: Robot, position: Any, velocity: Any, effort: Any) -> Robot:
     """``robot`` with other limits; None keeps what there is. See `Robot.with_limits`."""
     s = robot.structure
-    joints = {joint.name: joint for joint in _limited_joints(robot)}
+    joints = {
+        joint.name: joint for joint in disassemble(robot)
+    }  # a joint that follows another has no limits of its own left
     for kind, given in (("position", position), ("velocity", velocity), ("effort", effort)):
         if given is None:
             continue
@@ -218,27 +220,6 @@ def with_limits(robot: Robot, position: Any, velocity: Any, effort: Any) -> Robo
             joints[c.name] = replace(joints[c.name], **_bounds(kind, kind, given, _share(robot, c, kind)))
     limits = limits_of(list(joints.values()), s.coordinates)
     return replace(robot, structure=replace(s, limits=limits))
-
-
-def _limited_joints(robot: Robot) -> list[Joint]:
-    """Joints as the limits of the model know them: a joint that follows another has none of its own left."""
-    s = robot.structure
-    joints = []
-    for i, name in enumerate(s.joints):
-        c, coupling = s.coordinate_of(i), s.couplings[i]
-        if c.name != name:
-            joints.append(Joint(name=name, kind=s.kinds[i], mimic=Mimic(c.name, coupling.ratio, coupling.offset)))
-            continue
-        own = Joint(
-            name=name,
-            kind=s.kinds[i],
-            lower=np.array(s.limits.lower[c.q]),
-            upper=np.array(s.limits.upper[c.q]),
-            velocity_limit=np.array(s.limits.velocity[c.v]),
-            effort_limit=np.array(s.limits.effort[c.v]),
-        )
-        joints.append(own)
-    return joints
 
 
 def _bounds(what: str, kind: str, value: Any, share: Callable[[Array], Array]) -> dict[str, Array]:

@@ -248,7 +248,7 @@ class Inertia:
     @exact_constants()
     def moved(self, T_ab: Pose) -> Inertia:
         """This body, given in frame b, as seen from frame a; ``T_ab`` (4, 4), m [PBP95, §4]."""
-        T_ab = one_pose("Inertia.moved", "T_ab", T_ab)
+        T_ab = one_pose("T_ab", T_ab)
         if self.numbers is not None:
             return Inertia.unchecked(lie.transform_inertia(T_ab, self.numbers))
         R = se3.rotation(T_ab)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report
-from torsor._tables import table
+from torsor._reports import Report, table
 from torsor.adapters.linear_first import Pinocchio
 from torsor.adapters.mujoco import MuJoCo
 from torsor.arrays.typing import Array

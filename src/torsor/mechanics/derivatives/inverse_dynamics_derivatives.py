@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import identity, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.lie import unchecked as lie
@@ -25,6 +25,7 @@ from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 
+@in_one_line
 class InverseDynamicsDerivatives(NamedTuple):
     """Derivatives of joint forces: ``.q`` is ∂τ/∂q, ``.v`` is ∂τ/∂v and ``.a`` is ∂τ/∂a = M, each (..., nv, nv).
 
@@ -34,9 +35,6 @@ class InverseDynamicsDerivatives(NamedTuple):
     q: JointMatrix
     v: JointMatrix
     a: JointMatrix
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def inverse_dynamics_derivatives(
@@ -81,14 +79,12 @@ def inverse_dynamics_derivatives(
         by_q = B.on(tree.Psi[i]) + lie.apply_inertia(G, tree.Psi_dot[i])
         by_q = by_q - lie.bracket_dual(J, tree.F[i][..., None, :])
         by_v = B.on(J) + lie.apply_inertia(G, tree.Phi[i])
-        j = i
-        while j >= 0:
+        for j in robot.structure.path_to_base(i):
             dq[i, j] = matmul(back, transpose(tree.Psi[j][..., :3])) + matmul(momentum, transpose(tree.Psi_dot[j]))
             dv[i, j] = matmul(back, transpose(tree.J[j][..., :3])) + matmul(momentum, transpose(tree.Phi[j]))
             if j != i:
                 dq[j, i] = matmul(tree.J[j], transpose(by_q))
                 dv[j, i] = matmul(tree.J[j], transpose(by_v))
-            j = robot.structure.parents[j]
     return InverseDynamicsDerivatives(
         gather_matrix(robot, dq),
         gather_matrix(robot, dv) + identity(robot.nv) * friction_slopes(robot, v)[..., None, :],

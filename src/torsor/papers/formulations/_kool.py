@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import dot, matmul
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointVector, Pose, Scalar, Twist, Wrench
 from torsor.border import checked
@@ -24,14 +24,10 @@ from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import gather_vector
 from torsor.model import Robot
 from torsor.papers.formulations.formulation import formulation, joint_rates, refuse_other_joints
-from torsor.papers.formulations.links import (
-    Model,
-    ScrewLink,
-    along,
-    moving_screw_model,
-)
+from torsor.papers.formulations.links import Model, ScrewLink, along, moving_screw_model
 
 
+@in_one_line
 class Line(NamedTuple):
     """Of one link: line vector of its axis and its rate, twist, and inertia, all in the absolute frame."""
 
@@ -39,9 +35,6 @@ class Line(NamedTuple):
     L_dot: Twist
     T: Twist
     N: InertiaRow
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 @checked

@@ -18,14 +18,7 @@ from torsor.arrays import dot, matvec, transpose
 from torsor.arrays.typing import Array, Scalar
 from torsor.lie import unchecked as lie
 from torsor.papers.formulations.formulation import Published, formulation
-from torsor.papers.formulations.links import (
-    DenseLink,
-    Model,
-    ScrewLink,
-    along,
-    dense_model,
-    moving_screw_model,
-)
+from torsor.papers.formulations.links import DenseLink, Model, ScrewLink, along, dense_model, moving_screw_model
 
 
 @formulation(dense_model, "Lie-group recursion, 6×6", "[PBP95, (24)–(27)]", frames="modified")

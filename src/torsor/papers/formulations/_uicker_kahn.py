@@ -15,14 +15,7 @@ from collections.abc import Sequence
 from torsor.arrays import dot, matmul, matvec, transpose
 from torsor.arrays.typing import Algebra, Array, Scalar
 from torsor.papers.formulations.formulation import Published, formulation
-from torsor.papers.formulations.links import (
-    MatrixLink,
-    Model,
-    matrix_model,
-    scaled,
-    total,
-    trace_of_product,
-)
+from torsor.papers.formulations.links import MatrixLink, Model, matrix_model, scaled, total, trace_of_product
 
 First = dict[int, Algebra]  # k → ∂W_j/∂q_k, for one link j
 Second = dict[tuple[int, int], Algebra]  # (k, l) → ∂²W_j/∂q_k∂q_l, with k before or equal to l
