@@ -31,13 +31,14 @@ class Report:
         return f"<pre>{escape(str(self))}</pre>"
 
 
+def one_line(result: Any) -> str:
+    """The ``repr`` of a named tuple: its fields, arrays by their shapes."""
+    return _line(result, result._asdict())
+
+
 def in_one_line(kind: type[T]) -> type[T]:
-    """A class of named tuples whose ``repr`` is one line: the fields, arrays by their shapes."""
-
-    def __repr__(self: Any) -> str:  # noqa: N807
-        return _line(self, self._asdict())
-
-    kind.__repr__ = __repr__  # type: ignore[method-assign]
+    """A class of named tuples whose ``repr`` is `one_line`."""
+    kind.__repr__ = one_line  # type: ignore[method-assign]
     return kind
 
 

@@ -13,8 +13,7 @@ from property_strategies import ALL_KINDS, ONE_NUMBER, cases, mass_condition, ro
 
 import torsor
 from torsor.compiler.print import numpy as emit_numpy
-from torsor.linearisation._linearise import exponential_and_integral
-from torsor.linearisation.step_derivatives import DERIVATIVES, Drive
+from torsor.linearisation._linearise import DERIVATIVES, Drive, exponential_and_integral
 from torsor.simulation._simulate import METHODS
 
 METHOD_NAMES = tuple(METHODS)

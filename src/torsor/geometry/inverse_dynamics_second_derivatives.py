@@ -30,17 +30,7 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 from torsor._reports import in_one_line
-from torsor.arrays import (
-    concat,
-    cross,
-    dot,
-    identity,
-    matmul,
-    permute,
-    reshape,
-    stack_vectors,
-    transpose,
-)
+from torsor.arrays import concat, cross, dot, identity, matmul, permute, reshape, stack_vectors, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3, JointVector, Twist, Vector3, Wrench
 from torsor.geometry.freedoms import (
     by_q_and_q_places,

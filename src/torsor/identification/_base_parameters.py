@@ -18,12 +18,13 @@ from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWar
 from torsor.functions.dispatch import public
 from torsor.identification.groupings import Grouping, changed_lengths, groupings, symbols
 from torsor.identification.reasons import Unidentifiable, table, unidentifiable
-from torsor.identification.regrouping import Regrouping, regrouped
 from torsor.identification.row_spaces import (
     Gap,
+    Regrouping,
     RowSpace,
     length_unit,
     numerical_row_space,
+    regrouped,
     scales,
     structural_row_space,
 )

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.identification.regrouping import Regrouping
-from torsor.identification.row_spaces import POWERS, length_unit, scales
+from torsor.identification.row_spaces import POWERS, Regrouping, length_unit, scales
 from torsor.model import Robot
 
 SHORT = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")

@@ -33,7 +33,7 @@ from torsor.plot.canvas import (
     legend,
     space_axes,
 )
-from torsor.plot.joint_plane import Joints, check_resolution, joint_plane
+from torsor.plot.joint_maps import Joints, check_resolution, joint_plane
 from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of, tip_frame
 from torsor.redundancy.configurations import units_of_freedoms
 from torsor.tasks import FrameTask, SelectedTask, Task, position_task

@@ -51,15 +51,7 @@ from torsor.redundancy.extended_jacobian import (
 )
 from torsor.redundancy.task_paths import body_rates
 from torsor.redundancy.task_places import displaced, displacement, place
-from torsor.tasks import (
-    FrameTask,
-    FunctionTask,
-    SelectedTask,
-    StackedTask,
-    Task,
-    as_task,
-    function_task,
-)
+from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task, as_task, function_task
 from torsor.tasks._function_task import refuse_other_arguments
 
 ON_SECTION = 1e-6  # rad or m: how near to what the section gives q0 must be

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import in_one_line
+from torsor._reports import one_line
 from torsor.arrays import (
     as_numbers,
     factor,
@@ -39,7 +39,6 @@ from torsor.tasks.task import Task, as_task
 from torsor.tasks.weighted_inverse import symmetric_product, weighted_inverse
 
 
-@in_one_line
 class TaskSpaceDynamics(NamedTuple):
     """Dynamics of a task, Λ ÿ + η = F: ``.inertia`` Λ, ``.bias`` η = ``.coriolis`` + ``.gravity``, ``.jacobian`` J,
     ``.drift`` J̇ v, ``.inverse`` J̄ (dynamically consistent), ``.projector`` N; m rows of the task, units of the task throughout.
@@ -61,6 +60,9 @@ class TaskSpaceDynamics(NamedTuple):
     """J̄ (..., nv, m), the dynamically consistent inverse: of all motions with ẏ = J v, J̄ ẏ has the least kinetic energy."""
     projector: JointMatrix
     """N (..., nv, nv) on the motions without effect on the task; torques that are not felt by it are Nᵀ τ₀."""
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def torques(self, acceleration: TaskVector, *, null: JointVector | None = None) -> JointVector:
         """τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ (..., nv), N·m or N, for an acceleration (..., m) of the task; friction excluded."""

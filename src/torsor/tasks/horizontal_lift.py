@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import in_one_line
+from torsor._reports import one_line
 from torsor.arrays import identity
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, TaskLift
 from torsor.model import Robot
@@ -63,20 +63,24 @@ def pseudoinverse_lift(robot: Robot, q: ConfigurationVector, task: Task | str) -
     return pseudoinverse(robot, q, task).lift()
 
 
-@in_one_line
 class SplitVelocity(NamedTuple):
     """v = horizontal + vertical (..., nv), orthogonal in the metric, rad/s or m/s."""
 
     horizontal: JointVector
     vertical: JointVector
 
+    def __repr__(self) -> str:
+        return one_line(self)
 
-@in_one_line
+
 class VelocityProjectors(NamedTuple):
     """K J and 1 − K J (..., nv, nv), no unit within a joint kind: they add up to 1, and each is its own square."""
 
     horizontal: JointMatrix
     vertical: JointMatrix
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def split_velocity(

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report, in_one_line
+from torsor._reports import Report, one_line
 from torsor.arrays import as_numbers, dot, identity, matmul, matrix, matvec, outer, sqrt, stack, transpose, where
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import (
@@ -92,7 +92,6 @@ class DampingReport(Report):
         )
 
 
-@in_one_line
 class DampedTaskSpaceDynamics(NamedTuple):
     """Task-space dynamics that stay bounded, and the report of what that cost."""
 
@@ -100,6 +99,9 @@ class DampedTaskSpaceDynamics(NamedTuple):
     """As `task_space_dynamics` has it, with Λ bounded. Its projector is exact: null torques never disturb the task."""
     report: DampingReport
     """Which directions were damped."""
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def damped_task_space_dynamics(
