@@ -16,34 +16,31 @@ MOST_ATTRIBUTES = 100
 LONGEST_ATTRIBUTE = 1_000_000
 
 SAVE_AS_UTF_8 = 'Save the file as UTF-8, with encoding="utf-8" in its first line or none.'
-_CODES = expat.errors.codes
-# What to do about an error of the parser's, by its number.
-ADVICE = {
-    _CODES[expat.errors.XML_ERROR_SYNTAX]: "Nothing but comments may stand before the outermost tag.",
-    _CODES[expat.errors.XML_ERROR_NO_ELEMENTS]: "The file ends early, or a tag is not closed.",
-    _CODES[expat.errors.XML_ERROR_UNCLOSED_TOKEN]: "The file ends within a tag or comment, or one is not closed.",
-    _CODES[expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION]: "The file ends early, or a <![CDATA[ is not closed by ]]>.",
-    _CODES[expat.errors.XML_ERROR_INVALID_TOKEN]: "XML allows no such character there. Values stand in quotes, < is "
-    "written &lt; and & is written &amp;, comments hold no --, and a file that declares no encoding is in UTF-8.",
-    _CODES[
-        expat.errors.XML_ERROR_PARTIAL_CHAR
-    ]: "The file ends within a character, or is in another encoding than it says.",
-    _CODES[expat.errors.XML_ERROR_TAG_MISMATCH]: "A tag that was opened inside another is closed inside it.",
-    _CODES[
-        expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE
-    ]: "Keep one of the two; which one was meant is not ours to guess.",
-    _CODES[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]: "A file has one outermost tag: remove what follows its end.",
-    _CODES[
-        expat.errors.XML_ERROR_UNDEFINED_ENTITY
-    ]: "Write the character itself. XML knows &lt; &gt; &amp; &quot; &apos; alone.",
-    _CODES[expat.errors.XML_ERROR_BAD_CHAR_REF]: "No character of XML has this number: remove it.",
-    _CODES[expat.errors.XML_ERROR_MISPLACED_XML_PI]: "<?xml …?> stands at the very beginning of a file: remove what is "
-    "before it, empty lines too.",
-    _CODES[expat.errors.XML_ERROR_XML_DECL]: 'Begin the file with <?xml version="1.0"?>, or without such a line.',
-    _CODES[expat.errors.XML_ERROR_UNKNOWN_ENCODING]: SAVE_AS_UTF_8,
-    _CODES[expat.errors.XML_ERROR_INCORRECT_ENCODING]: SAVE_AS_UTF_8,
+_CODES = {
+    name.removeprefix("XML_ERROR_"): expat.errors.codes[text]
+    for name, text in vars(expat.errors).items()
+    if name.isupper()
 }
-_UNFINISHED = (_CODES[expat.errors.XML_ERROR_NO_ELEMENTS], _CODES[expat.errors.XML_ERROR_TAG_MISMATCH])
+_ADVICE = {
+    "SYNTAX": "Nothing but comments may stand before the outermost tag.",
+    "NO_ELEMENTS": "The file ends early, or a tag is not closed.",
+    "UNCLOSED_TOKEN": "The file ends within a tag or comment, or one is not closed.",
+    "UNCLOSED_CDATA_SECTION": "The file ends early, or a <![CDATA[ is not closed by ]]>.",
+    "INVALID_TOKEN": "XML allows no such character there. Values stand in quotes, < is written &lt; and & "
+    "is written &amp;, comments hold no --, and a file that declares no encoding is in UTF-8.",
+    "PARTIAL_CHAR": "The file ends within a character, or is in another encoding than it says.",
+    "TAG_MISMATCH": "A tag that was opened inside another is closed inside it.",
+    "DUPLICATE_ATTRIBUTE": "Keep one of the two; which one was meant is not ours to guess.",
+    "JUNK_AFTER_DOC_ELEMENT": "A file has one outermost tag: remove what follows its end.",
+    "UNDEFINED_ENTITY": "Write the character itself. XML knows &lt; &gt; &amp; &quot; &apos; alone.",
+    "BAD_CHAR_REF": "No character of XML has this number: remove it.",
+    "MISPLACED_XML_PI": "<?xml …?> stands at the very beginning of a file: remove what is before it, empty lines too.",
+    "XML_DECL": 'Begin the file with <?xml version="1.0"?>, or without such a line.',
+    "UNKNOWN_ENCODING": SAVE_AS_UTF_8,
+    "INCORRECT_ENCODING": SAVE_AS_UTF_8,
+}
+ADVICE = {_CODES[name]: advice for name, advice in _ADVICE.items()}
+_UNFINISHED = (_CODES["NO_ELEMENTS"], _CODES["TAG_MISMATCH"])
 
 
 @dataclass

@@ -108,11 +108,7 @@ def free_body_diagram(
     FreeBody
         The Axes, in m, and the numbers.
     """
-    state = (
-        one_configuration(robot, q),
-        one_velocity("v", robot, v),
-        one_velocity("a", robot, a),
-    )
+    state = one_configuration(robot, q), one_velocity("v", robot, v), one_velocity("a", robot, a)
     i = _link_number(robot, link)
     skeleton = skeleton_of(robot, state[0])
     motion = _cut_free(robot, skeleton, i, state, wrenches or {})

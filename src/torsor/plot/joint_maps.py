@@ -230,18 +230,10 @@ def _sectional(robot: Robot, q: Array, plane: JointPlane) -> Array:
     return geometry.sectional_curvature(robot, q, u, w)
 
 
-def _scalar(robot: Robot, q: Array, plane: JointPlane) -> Array:
-    return geometry.scalar_curvature(robot, q)
-
-
-def _norm(robot: Robot, q: Array, plane: JointPlane) -> Array:
-    return geometry.curvature_norm(robot, q)
-
-
 _QUANTITIES: dict[str, tuple[Callable[[Robot, Array, JointPlane], Array], str]] = {
     "sectional": (_sectional, "sectional curvature $K$"),
-    "scalar": (_scalar, "scalar curvature"),
-    "norm": (_norm, r"curvature norm $\sqrt{R_{ijkl} R^{ijkl}}$"),
+    "scalar": (lambda robot, q, _: geometry.scalar_curvature(robot, q), "scalar curvature"),
+    "norm": (lambda robot, q, _: geometry.curvature_norm(robot, q), r"curvature norm $\sqrt{R_{ijkl} R^{ijkl}}$"),
 }
 
 

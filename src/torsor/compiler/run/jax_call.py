@@ -192,7 +192,11 @@ def handler_ir(code: NativeFunction, *, one_by_one: bool = False) -> str:
     """
     ports, inputs = [*code.inputs, *code.outputs], len(code.inputs)
     lines = _addresses(ports, inputs, code.dtype.itemsize)
-    size = (code.one.scratch if one_by_one else max(code.many.scratch, code.one.scratch)) + ALIGNMENT
+    if one_by_one:
+        size, calls = code.one.scratch + ALIGNMENT, _each(code, len(ports))
+    else:
+        size, many = max(code.many.scratch, code.one.scratch) + ALIGNMENT, code.many.address
+        calls = [f"  call void inttoptr (i64 {many} to ptr)(i64 %count, ptr %operands, ptr %strides)"]
     first = inputs  # the first output tells the batch
     return f"""
 declare ptr @malloc(i64)
@@ -201,30 +205,22 @@ define ptr @handler(ptr %frame) {{
 entry:
   %operands = alloca ptr, i64 {len(ports) + 2}
   %strides = alloca i64, i64 {len(ports)}
-  %extension_at = getelementptr i8, ptr %frame, i64 {_EXTENSION}
-  %extension = load ptr, ptr %extension_at
+{_read("extension", "ptr", "%frame", _EXTENSION)}
   %asked = icmp ne ptr %extension, null
   br i1 %asked, label %kind, label %run
 kind:
-  %type_at = getelementptr i8, ptr %extension, i64 {_EXTENSION_TYPE}
-  %type = load i32, ptr %type_at
+{_read("type", "i32", "%extension", _EXTENSION_TYPE)}
   %metadata_wanted = icmp eq i32 %type, {_IS_METADATA}
   br i1 %metadata_wanted, label %answer, label %run
 answer:
-  %metadata_at = getelementptr i8, ptr %extension, i64 {_METADATA}
-  %metadata = load ptr, ptr %metadata_at
-  %major = getelementptr i8, ptr %metadata, i64 {_MAJOR_AT}
-  store i32 {_MAJOR}, ptr %major
-  %minor = getelementptr i8, ptr %metadata, i64 {_MINOR_AT}
-  store i32 {_MINOR}, ptr %minor
-  %traits = getelementptr i8, ptr %metadata, i64 {_TRAITS_AT}
-  store i32 0, ptr %traits
+{_read("metadata", "ptr", "%extension", _METADATA)}
+{_write("major", "%metadata", _MAJOR_AT, _MAJOR)}
+{_write("minor", "%metadata", _MINOR_AT, _MINOR)}
+{_write("traits", "%metadata", _TRAITS_AT, 0)}
   ret ptr null
 run:
-  %args_at = getelementptr i8, ptr %frame, i64 {_ARGS}
-  %args = load ptr, ptr %args_at
-  %rets_at = getelementptr i8, ptr %frame, i64 {_RETS}
-  %rets = load ptr, ptr %rets_at
+{_read("args", "ptr", "%frame", _ARGS)}
+{_read("rets", "ptr", "%frame", _RETS)}
 {chr(10).join(lines)}
   %room = call ptr @malloc(i64 {size})
   %start = ptrtoint ptr %room to i64
@@ -235,11 +231,9 @@ run:
   store ptr %scratch, ptr %scratch_slot
   %one_slot = getelementptr ptr, ptr %operands, i64 {len(ports) + 1}
   store ptr inttoptr (i64 {code.one.address} to ptr), ptr %one_slot
-  %rank_at = getelementptr i8, ptr %b{first}, i64 {_BUFFER_RANK}
-  %rank = load i64, ptr %rank_at
+{_read("rank", "i64", f"%b{first}", _BUFFER_RANK)}
   %lead = sub i64 %rank, {len(ports[first].shape)}
-  %dims_at = getelementptr i8, ptr %b{first}, i64 {_BUFFER_DIMS}
-  %dims = load ptr, ptr %dims_at
+{_read("dims", "ptr", f"%b{first}", _BUFFER_DIMS)}
   br label %next
 next:
   %axis = phi i64 [0, %run], [%axis1, %factor]
@@ -253,15 +247,21 @@ factor:
   %axis1 = add i64 %axis, 1
   br label %next
 go:
-{chr(10).join(_each(code, len(ports)) if one_by_one else _all_at_once(code))}
+{chr(10).join(calls)}
   call void @free(ptr %room)
   ret ptr null
 }}
 """
 
 
-def _all_at_once(code: NativeFunction) -> list[str]:
-    return [f"  call void inttoptr (i64 {code.many.address} to ptr)(i64 %count, ptr %operands, ptr %strides)"]
+def _read(name: str, kind: str, base: str, offset: int) -> str:
+    """Lines for the field ``name`` of a struct, so many bytes from its start."""
+    return f"  %{name}_at = getelementptr i8, ptr {base}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}_at"
+
+
+def _write(name: str, base: str, offset: int, value: int) -> str:
+    """Lines that give a field of a struct, an i32, its value."""
+    return f"  %{name} = getelementptr i8, ptr {base}, i64 {offset}\n  store i32 {value}, ptr %{name}"
 
 
 def _each(code: NativeFunction, ports: int) -> list[str]:
