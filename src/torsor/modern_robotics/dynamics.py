@@ -89,9 +89,7 @@ def InverseDynamics(
         N·m or N.
     """
     robot = robot_of(Mlist, Glist, Slist, g)
-    q = joint_vector("thetalist", thetalist, robot)
-    v = joint_vector("dthetalist", dthetalist, robot)
-    a = joint_vector("ddthetalist", ddthetalist, robot)
+    q, v, a = joint_vectors(robot, thetalist=thetalist, dthetalist=dthetalist, ddthetalist=ddthetalist)
     return _torques(robot, q, v, a, _tip_wrench(Ftip))
 
 

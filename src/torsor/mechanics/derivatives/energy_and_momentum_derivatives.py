@@ -14,7 +14,6 @@ from typing import NamedTuple
 from torsor._reports import in_one_line
 from torsor.arrays import concat, cross, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import (
-    Array,
     ConfigurationVector,
     InertiaRow,
     Jacobian,
@@ -32,6 +31,7 @@ from torsor.mechanics.kinematics.poses import poses_in_base
 from torsor.mechanics.momentum.spatial_momentum_matrix import about
 from torsor.mechanics.recursions.first_moments import centre, total_mass
 from torsor.mechanics.recursions.joint_motion import (
+    Blocks,
     gather_matrix,
     gather_vector,
     joint_poses,
@@ -142,8 +142,7 @@ def generalised_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: Jo
         kg·m²/s, kg·m/s, … and kg·m², kg·m or kg.
     """
     bodies = composite_bodies(robot, q, v)
-    dq: dict[tuple[int, int], Array] = {}
-    dv: dict[tuple[int, int], Array] = {}
+    dq, dv = Blocks(), Blocks()
     for i in range(robot.n):
         momentum, turned = bodies.momentum(i), bodies.momentum_derivative(i)
         for j in robot.structure.path_to_base(i):

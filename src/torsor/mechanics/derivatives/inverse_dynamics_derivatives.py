@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from torsor._reports import in_one_line
 from torsor.arrays import identity, matmul, transpose
-from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
+from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_slopes
 from torsor.mechanics.recursions.acceleration_tree import acceleration_tree, mass_matrix_of
-from torsor.mechanics.recursions.joint_motion import gather_matrix
+from torsor.mechanics.recursions.joint_motion import Blocks, gather_matrix
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
@@ -71,8 +71,7 @@ def inverse_dynamics_derivatives(
         N·m or N per rad, m and their rates.
     """
     tree = acceleration_tree(robot, q, v, a, wrenches, base_motion)
-    dq: dict[tuple[int, int], Array] = {}
-    dv: dict[tuple[int, int], Array] = {}
+    dq, dv = Blocks(), Blocks()
     for i in range(robot.n):
         J, G, B = tree.J[i], tree.bodies[i].G[..., None, :], tree.bodies[i].B.rows(None)
         momentum, back = lie.apply_inertia(G, J), B.transposed_on(J)

@@ -46,7 +46,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointV
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_curvatures
 from torsor.mechanics.recursions.acceleration_tree import AccelerationTree, acceleration_tree
-from torsor.mechanics.recursions.joint_motion import gather_matrix, gather_vector
+from torsor.mechanics.recursions.joint_motion import Blocks, gather_matrix, gather_vector
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.mechanics.recursions.velocity_tree import CoriolisAction, coriolis_action
 from torsor.model import Robot
@@ -99,10 +99,7 @@ def inverse_dynamics_hessian(
     """
     tree = acceleration_tree(robot, q, v, a, wrenches, base_motion)
     virtual = virtual_rates(robot, tree, weights)
-    qq: dict[tuple[int, int], Array] = {}
-    qv: dict[tuple[int, int], Array] = {}
-    vv: dict[tuple[int, int], Array] = {}
-    aq: dict[tuple[int, int], Array] = {}
+    qq, qv, vv, aq = Blocks(), Blocks(), Blocks(), Blocks()
     for b, x in enumerate(virtual):
         outer_q, outer_v = concat([x.X, x.U, x.Y]), concat([x.R, x.D])
         for i in robot.structure.path_to_base(b):
