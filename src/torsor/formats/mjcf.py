@@ -27,8 +27,7 @@ import numpy as np
 from torsor.formats import mjcf_model, safe_xml
 from torsor.formats.description import Description, unused
 from torsor.formats.findings import Report, unreadable
-from torsor.formats.safe_xml import Element
-from torsor.formats.xml_fields import is_blank
+from torsor.formats.safe_xml import Element, is_blank
 
 # MuJoCo's own words for what torsor has a rule for.
 RULES_OF_MESSAGES = (

@@ -10,8 +10,7 @@ import numpy as np
 
 from torsor.formats.description import INFINITE, Description, JointPart, LinkPart, Shape
 from torsor.formats.findings import Report
-from torsor.formats.safe_xml import Element
-from torsor.formats.xml_fields import Fields, as_number, is_blank
+from torsor.formats.safe_xml import Element, Fields, as_number, is_blank
 from torsor.model import Mimic
 
 KINDS = {

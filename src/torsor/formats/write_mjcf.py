@@ -19,7 +19,7 @@ from torsor.border import explained
 from torsor.errors import ModelError, warn_of_model
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.mjcf_model import NO_MASS
-from torsor.formats.xml_fields import check_names
+from torsor.formats.safe_xml import check_names
 from torsor.lie import quaternion, se3
 from torsor.model import Inertia, Robot
 from torsor.model.poses import composed

@@ -18,8 +18,7 @@ from torsor.formats.build import inertia_of
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.description import unused
 from torsor.formats.findings import Report
-from torsor.formats.safe_xml import Element, parse
-from torsor.formats.xml_fields import check_names
+from torsor.formats.safe_xml import Element, check_names, parse
 from torsor.lie import so3
 from torsor.model import Inertia, Robot
 from torsor.model._assemble import EARTH
