@@ -33,7 +33,7 @@ ALLOWED = {
     "arrays": {"errors"},
     "border": {"arrays", "errors"},
     "lie": {"_reports", "border", "arrays", "errors", "_lazy"},
-    "model": {"_reports", "border", "lie", "arrays", "errors", "_once", "_lazy"},
+    "model": {"_reports", "_text_files", "border", "lie", "arrays", "errors", "_once", "_lazy"},
     # The equations are pure: they never meet the compiler, which knows no robots
     "mechanics": {"_reports", "border", "model", "lie", "arrays", "errors"},
     "geometry": {"border", "_lazy", "_reports", "mechanics", "model", "lie", "arrays", "errors"},

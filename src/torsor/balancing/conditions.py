@@ -69,22 +69,22 @@ def needs_of(robot: Robot, axes: Axes) -> list[str]:
 
 
 def _need(robot: Robot, axes: Axes, i: int) -> str:
-    kind, before = robot.structure.kinds[i], robot.structure.path_from_base(i)[:-1]
+    kind, before = robot.structure.kind_of(i), robot.structure.path_from_base(i)[:-1]
     if not before or not (axes.turning[i].size or axes.sliding[i].size):
         return "nothing"
     turning = np.concatenate([axes.turning[a] for a in before], axis=1)
     sliding = np.concatenate([axes.sliding[a] for a in before], axis=1)
-    if kind in ("planar", "free") or (kind == "spherical" and turning.size):
-        raise _refusal(robot, i, f"is {kind}, with joints before it that move its axes")
-    if kind == "spherical":
+    if not kind.has_screw:
+        if turning.size or not kind.has_fixed_point:
+            raise _refusal(robot, i, f"is {kind.name}, with joints before it that move its axes")
         return "first moment"
-    if kind == "prismatic":
+    if not kind.turns_about_axis:
         if not all_parallel(axes.sliding[i], turning):
             raise _refusal(robot, i, "slides mass across an axis that carries it")
         return "nothing"
     if not all_parallel(axes.turning[i], turning):
-        if kind == "helical":
-            raise _refusal(robot, i, "is helical: it moves mass along an axis that others turn")
+        if not kind.has_fixed_point:
+            raise _refusal(robot, i, f"is {kind.name}: it moves mass along an axis that others turn")
         return "revolution"
     return "first moment" if turning.size or not all_parallel(axes.turning[i], sliding) else "nothing"
 

@@ -71,29 +71,20 @@ def tracking_error(
 ) -> TrackingError:
     """e, v_r and a_r of a robot and its reference, each with velocity and acceleration in its own axes."""
     e = difference(robot, q, q_ref)
-    groups = _groups(robot)
-    if groups is None:
-        return TrackingError(e, v_ref, a_ref)
-    parts = [group.compare(*(x[..., at] for x in (e, v, v_ref, a_ref))) for at, group in groups]
+    parts = [group.compare(*(x[..., at] for x in (e, v, v_ref, a_ref))) for at, group in _groups(robot)]
     velocities, accelerations = (concat(list(column)) for column in zip(*parts, strict=True))
     return TrackingError(e, velocities, accelerations)
 
 
 def error_rate(robot: Robot, e: JointVector, relative: JointVector) -> JointVector:
     """ė = J_l(e)⁻¹ (v_r − v) (..., nv), rad/s or m/s, of the relative velocity v_r − v."""
-    groups = _groups(robot)
-    if groups is None:
-        return relative
-    return concat([group.rate(e[..., at], relative[..., at]) for at, group in groups])
+    return concat([group.rate(e[..., at], relative[..., at]) for at, group in _groups(robot)])
 
 
 def spring_force(robot: Robot, e: JointVector, stiffness: JointVector) -> JointVector:
     """J_l(e)⁻ᵀ K e (..., nv): minus the gradient, as the robot moves, of ½ eᵀ K e with e = difference(robot, q, q_ref)."""
     pull = stiffness * e
-    groups = _groups(robot)
-    if groups is None:
-        return pull
-    return concat([group.spring(e[..., at], pull[..., at]) for at, group in groups])
+    return concat([group.spring(e[..., at], pull[..., at]) for at, group in _groups(robot)])
 
 
 class Compared(NamedTuple):
@@ -111,11 +102,11 @@ class Group(NamedTuple):
     spring: Callable[[Array, Array], Array]
 
 
-def _groups(robot: Robot) -> list[tuple[slice, Group]] | None:
-    """Where in v each coordinate is, and the group it moves on; None if all are numbers."""
+def _groups(robot: Robot) -> list[tuple[slice, Group]]:
+    """Where in v each coordinate is, and the group it moves on; all of v at once if all are numbers."""
     s = robot.structure
     if s.has_plain_velocities:
-        return None
+        return [(slice(None), NUMBERS)]
     return [(c.v, GROUPS[kind.group]) for c, kind in s.blocks]
 
 

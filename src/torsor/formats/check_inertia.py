@@ -81,14 +81,8 @@ def _mass(link: LinkPart, report: Report | _OfBase) -> None:
         def drop() -> None:
             link.moments = np.zeros(6)
 
-        largest = float(np.abs(link.moments).max())
-        report.add(
-            "massless-with-inertia",
-            link.at,
-            link.where,
-            f"no mass, but a rotational inertia of {largest:.6g} kg·m²",
-            drop,
-        )
+        message = f"no mass, but a rotational inertia of {float(np.abs(link.moments).max()):.6g} kg·m²"
+        report.add("massless-with-inertia", link.at, link.where, message, drop)
 
 
 def _moments(link: LinkPart, size: float, report: Report | _OfBase) -> None:
@@ -105,14 +99,8 @@ def _moments(link: LinkPart, size: float, report: Report | _OfBase) -> None:
         def reorder() -> None:
             link.set_matrix(other)
 
-        numbers = " ".join(f"{x:.6g}" for x in link.moments)
-        report.add(
-            "inertia-rows-swapped",
-            link.at,
-            link.where,
-            f"ixx … izz = {numbers} have moments {_listed(moments)}",
-            reorder,
-        )
+        message = f"ixx … izz = {' '.join(f'{x:.6g}' for x in link.moments)} have moments {_listed(moments)}"
+        report.add("inertia-rows-swapped", link.at, link.where, message, reorder)
     elif low < -ROUNDING * scale:
         message = f"its principal moments are {_listed(moments)} kg·m²"
         report.add("inertia-not-positive", link.at, link.where, message, lambda: link.set_matrix(nearest(link.matrix)))

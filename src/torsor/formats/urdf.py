@@ -13,14 +13,7 @@ from torsor.formats.findings import Report
 from torsor.formats.safe_xml import Element, Fields, as_number, is_blank
 from torsor.model import Mimic
 
-KINDS = {
-    "revolute": "revolute",
-    "continuous": "continuous",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "floating": "free",
-    "planar": "planar",
-}
+KINDS = {name: name for name in ("revolute", "continuous", "prismatic", "fixed", "planar")} | {"floating": "free"}
 _BALL = "URDF has no such joint: use three continuous ones, or kind spherical of torsor's own format (docs/format.md)."
 _SCREW = (
     "URDF has no such joint: let a prismatic joint mimic a revolute one, or use kind helical of torsor's own format."

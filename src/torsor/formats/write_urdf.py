@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from os import PathLike
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from torsor._text_files import write_text
 from torsor.arrays import atan2, cross, exact_constants, matmul
 from torsor.arrays.exact import norm
 from torsor.arrays.typing import Array, Pose
@@ -35,8 +33,8 @@ INERTIA_RULES = {"massless-with-inertia", "inertia-not-positive", "inertia-trian
 
 @explained
 @exact_constants()
-def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Collection[str] = ()) -> str:
-    """The robot as URDF text, also written to ``path``.
+def to_urdf(robot: Robot, *, drop: Collection[str] = ()) -> str:
+    """The robot as URDF text.
 
     A robot that was read from a URDF and has other inertias at most keeps its file: visuals, comments, and every number
     as it was written (how its root link is held is said when loading, and not written). Else the file is written anew,
@@ -56,8 +54,6 @@ def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Coll
         if source is not None and source.format == "urdf" and any(part in source.content for part in DECORATION):
             told = f"to_urdf: {printable(source.file)} is written anew (more than inertias changed, or it is not in UTF-8): "
             warn_of_model(f"{told}its visuals, collisions and comments are left out.")
-    if path is not None:
-        write_text("to_urdf", path, text)
     return text
 
 

@@ -160,11 +160,11 @@ def _check_names(joints: list[Joint], base: str) -> None:
     for what, names in (("joint", [j.name for j in joints]), ("link", [base, *(j.link for j in joints)])):
         doubled = {name for name, times in Counter(names).items() if times > 1}
         if doubled:
-            raise ModelError(f"assemble: {what} names must be unique, repeated: {', '.join(sorted(doubled))}.")
+            raise ModelError(f"{what} names must be unique, repeated: {', '.join(sorted(doubled))}.")
     known = dict.fromkeys([base, *(joint.link for joint in joints)])
     for joint in joints:
         if joint.parent not in known:
-            where = f"assemble: the parent of joint {joint.name!r} is unknown; the robot"
+            where = f"the parent of joint {joint.name!r} is unknown; the robot"
             raise unknown_name(where, "link", joint.parent, known, ", ".join(known))
 
 
@@ -180,9 +180,7 @@ def _depth_first(joints: list[Joint], base: str) -> list[Joint]:
         waiting.extend(children.get(joint.link, [])[::-1])
     if len(ordered) < len(joints):
         lost = sorted({joint.name for joint in joints} - {joint.name for joint in ordered})
-        raise ModelError(
-            f"assemble: joints {', '.join(lost)} do not hang on the base {base!r}: their parents form a cycle."
-        )
+        raise ModelError(f"joints {', '.join(lost)} do not hang on the base {base!r}: their parents form a cycle.")
     return ordered
 
 
@@ -262,10 +260,10 @@ def _frames(
             poses.append(place.pose)
     for name, (link, pose) in extra.items():
         if name in placed:
-            raise ModelError(f"assemble: frame {name!r} has the name of a link.")
+            raise ModelError(f"frame {name!r} has the name of a link.")
         if link not in placed:
             raise unknown_name(
-                f"assemble: frame {name!r} sits on an unknown link; the robot", "link", link, placed, ", ".join(placed)
+                f"frame {name!r} sits on an unknown link; the robot", "link", link, placed, ", ".join(placed)
             )
         frames.append(Frame(name, placed[link].link, len(poses)))
         poses.append(composed(placed[link].pose, check_pose(f"frame {name!r}: pose", pose)))

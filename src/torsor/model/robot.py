@@ -12,6 +12,7 @@ import numpy as np
 
 from torsor._lazy import no_such_attribute
 from torsor._once import once
+from torsor._text_files import write_text
 from torsor.arrays import as_numbers, reshape, stack_matrices, stack_vectors
 from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
 from torsor.border import explained
@@ -377,7 +378,10 @@ def _restore(structure: Structure, leaves: tuple[Array, ...], source: Source | N
 
 
 def _written(robot: Robot, writer: str, path: str | PathLike[str] | None, **options: Any) -> str:
-    """A robot as text, by a function of `torsor.formats`, which knows robots and is loaded when a file is first written."""
+    """A robot as text, by a writer of `torsor.formats`, which is loaded when first needed; also written to ``path``."""
     module, _, name = writer.partition(".")
     refuse_unphysical(name, robot)
-    return str(getattr(import_module(f"torsor.formats.{module}"), name)(robot, path, **options))
+    text: str = getattr(import_module(f"torsor.formats.{module}"), name)(robot, **options)
+    if path is not None:
+        write_text(name, path, text)
+    return text

@@ -316,16 +316,14 @@ def _friction(sympy: Any, robot: Robot, v: list[Any], naming: Naming) -> Any:
 def _refuse(robot: Any) -> None:
     if not isinstance(robot, Robot):
         raise ArgumentTypeError(
-            f"equations: `robot` must be a torsor.Robot, got {robot!r}; for instance torsor.robots.planar2r(), "
+            f"`robot` must be a torsor.Robot, got {robot!r}; for instance torsor.robots.planar2r(), "
             "or torsor.load(path)."
         )
     if not robot.is_concrete:
-        raise ArgumentError(
-            "equations: the robot's parameters are being traced; call it outside of `jax.jit` and `jax.grad`."
-        )
+        raise ArgumentError("the robot's parameters are being traced; call it outside of `jax.jit` and `jax.grad`.")
     if joints := unsuitable(robot):
         raise ModelError(
-            f"equations: robot {robot.name!r} has joints whose velocity is not the rate of a coordinate: {', '.join(joints)}. "
+            f"robot {robot.name!r} has joints whose velocity is not the rate of a coordinate: {', '.join(joints)}. "
             "Closed forms are written for revolute, prismatic and helical joints; a planar joint can be two prismatic and "
             "one revolute joint, a spherical one three revolute joints; `robot.lock` holds joints."
         )
@@ -335,11 +333,11 @@ def _refuse_large(robot: Robot, symbols: int) -> None:
     if robot.nv > MOST_FREEDOMS:
         held = ", ".join(f"{name!r}: 0" for name in robot.coordinates[MOST_FREEDOMS - 1 :])
         raise ArgumentError(
-            f"equations: robot {robot.name!r} has {robot.nv} degrees of freedom; beyond {MOST_FREEDOMS} equations fill books. "
+            f"robot {robot.name!r} has {robot.nv} degrees of freedom; beyond {MOST_FREEDOMS} equations fill books. "
             f"Lock joints first, robot.lock({{{held}}}), or pass force=True; `torsor.compile` gives fast code for any robot."
         )
     if symbols > MOST_SYMBOLS:
         raise ArgumentError(
-            f"equations: robot {robot.name!r} needs {symbols} symbols, more than {MOST_SYMBOLS} make no readable equation. "
+            f"robot {robot.name!r} needs {symbols} symbols, more than {MOST_SYMBOLS} make no readable equation. "
             "Keep its numbers, numbers=True (CLI: --numbers), lock joints with robot.lock, or pass force=True."
         )

@@ -121,7 +121,7 @@ class Ring:
             elif key in units:
                 linear[units[key]] = c.real
             else:
-                raise ArgumentError("equations: sine or cosine of something that is not linear in the coordinates.")
+                raise ArgumentError("sine or cosine of something that is not linear in the coordinates.")
         key = 0
         if linear:
             sign = 1 if linear[min(linear)] > 0 else -1
@@ -236,6 +236,6 @@ def evaluate(program: Program, ring: Ring, inputs: Sequence[Element]) -> dict[st
             forward, backward = ring.exponential(args[0])
             values[node] = (forward + backward) * half if op is Op.COS else (forward - backward) * half_i
         else:
-            raise ArgumentError(f"equations: cannot write {op.name.lower()} in closed form.")
+            raise ArgumentError(f"cannot write {op.name.lower()} in closed form.")
     names = [port.name for port in program.outputs]
     return {name: [values[node] for node in nodes] for name, nodes in zip(names, program.results, strict=True)}

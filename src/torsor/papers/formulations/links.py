@@ -256,10 +256,11 @@ def _vector_links(robot: Robot, q: ConfigurationVector) -> list[VectorLink]:
 
 def _vector_link(robot: Robot, i: int, q: ConfigurationVector, beyond: Scalar) -> VectorLink:
     M, S, G = robot.parameters.poses[i], robot.parameters.screws[i], robot.parameters.inertias[i]
-    kind, (_, ratio, offset) = robot.structure.kinds[i], robot.structure.couplings[i]
+    kind, (_, ratio, offset) = robot.structure.kind_of(i), robot.structure.couplings[i]
     R, R_0, p_0 = se3.rotation(joint_pose(robot, i, q)), se3.rotation(M), se3.translation(M)
-    turns, slide = kind != "prismatic", _slide(kind, S)
-    axis = S[:3] if turns else S[3:]
+    turns, axis, slide = kind.turns_about_axis, kind.axis_of(S), None
+    if not kind.has_fixed_point:
+        slide = dot(S[:3], S[3:]) if turns else identity(1)[0, 0]
     # The axis's point nearest to the parent's origin: that origin itself in Denavit–Hartenberg frames.
     b = _nearest(lie.transform_twist(M, S)) if turns else zeros(3)
     p = matvec(transpose(R_0), p_0 - b)  # the joint's motion turns about b, so that p changes only by sliding
@@ -288,12 +289,6 @@ def _vector_link(robot: Robot, i: int, q: ConfigurationVector, beyond: Scalar) -
         h=G[..., 1:4],
         J=lie.second_moment(inertias.rotational(G)),
     )
-
-
-def _slide(kind: str, S: Array) -> Scalar | None:
-    if kind == "revolute":
-        return None
-    return identity(1)[0, 0] if kind == "prismatic" else dot(S[:3], S[3:])
 
 
 def _nearest(S: Array) -> Vector3:
