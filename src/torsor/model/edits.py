@@ -50,7 +50,8 @@ def lock(robot: Robot, positions: Mapping[str, Array]) -> Robot:
             pose = composed(joint.pose, _motion(joint, value))
             joint = replace(joint, kind="fixed", pose=pose, screw=None, mimic=None)
         joints.append(joint)
-    return _rebuild(robot, joints, [name for name in robot.coordinates if name not in positions])
+    order = [name for name in robot.coordinates if name not in positions]
+    return _rebuild(robot, joints, order).with_source(robot.source)
 
 
 @exact_constants()
@@ -71,16 +72,9 @@ def subtree(robot: Robot, joint: str) -> Robot:
     links = {base, *(j.link for j in joints)}
     frames = {name: place for name, place in frames_of(robot).items() if place[0] in links}
     row = robot.parameters.base_inertia if s.parents[root] < 0 else robot.parameters.inertias[s.parents[root]]
-    return assemble(
-        joints,
-        name=f"{robot.name}/{joint}",
-        gravity=_gravity_at(robot, s.parents[root]),
-        frames=frames,
-        base=base,
-        base_inertia=Inertia.unchecked(row),
-        coulomb_width=s.coulomb_width,
-        order=[name for name in robot.coordinates if name in names],
-    )
+    order, gravity = [name for name in robot.coordinates if name in names], _gravity_at(robot, s.parents[root])
+    name, inertia = f"{robot.name}/{joint}", Inertia.unchecked(row)
+    return _rebuild(robot, joints, order, name=name, gravity=gravity, frames=frames, base=base, base_inertia=inertia)
 
 
 def rename(robot: Robot, names: Mapping[str, str], robot_name: str | None) -> Robot:
@@ -112,21 +106,15 @@ def rename(robot: Robot, names: Mapping[str, str], robot_name: str | None) -> Ro
 @exact_constants()
 def reorder(robot: Robot, coordinates: Sequence[str]) -> Robot:
     """``robot`` with q, v and tau in the order of these joint names; links keep their order."""
-    return _rebuild(robot, disassemble(_concrete("reorder", robot)), coordinates)
+    return _rebuild(robot, disassemble(_concrete("reorder", robot)), coordinates).with_source(robot.source)
 
 
-def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str]) -> Robot:
+def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str], **changes: Any) -> Robot:
+    """A robot of other joints, and the same for all else but what changes."""
     p, s = robot.parameters, robot.structure
-    return assemble(
-        joints,
-        name=robot.name,
-        gravity=p.gravity,
-        frames=frames_of(robot),
-        base=s.base,
-        base_inertia=Inertia.unchecked(p.base_inertia),
-        coulomb_width=s.coulomb_width,
-        order=order,
-    ).with_source(robot.source)
+    same = {"name": robot.name, "gravity": p.gravity, "base": s.base, "base_inertia": Inertia.unchecked(p.base_inertia)}
+    options: dict[str, Any] = {**same, "frames": frames_of(robot), "coulomb_width": s.coulomb_width, **changes}
+    return assemble(joints, order=order, **options)
 
 
 def _of_leaders(robot: Robot, positions: Mapping[str, Array]) -> dict[str, Array]:

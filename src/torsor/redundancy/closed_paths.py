@@ -331,31 +331,19 @@ def is_repeatable(
     drawn = _with_lift(robot, found, given, drawn)
     tolerance = max(tolerance, DIFFERENCED) if given.is_differenced else tolerance
     count, valued = len(drawn.q), has_value(robot, found) or is_integrable(robot, found, drawn.q)
-    if found.size == 1 or found.size == robot.nv:
-        none = np.zeros(robot.nv)
-        return RepeatabilityReport(
-            robot, given.name, True, 0.0, tolerance, drawn.q[0], (), none, 0.0, count, drawn.skipped, valued
-        )
-    relative = _relative_brackets(robot, drawn.q, found, given)
-    worst = int(np.argmax(relative))
-    B, M = brackets_of(robot, drawn.q[worst], found, given), mass_matrix(robot, drawn.q[worst])
-    lengths = np.sqrt(np.maximum(np.einsum("iab,ij,jab->ab", B, M, B), 0.0))
-    a, b = divmod(int(np.argmax(np.triu(lengths))), found.size)
-    a, b = (a, b) if a != b else (0, 1)
-    return RepeatabilityReport(
-        robot,
-        given.name,
-        bool(relative[worst] <= tolerance),
-        float(relative[worst]),
-        tolerance,
-        drawn.q[worst],
-        (found.labels[a], found.labels[b]),
-        B[:, a, b],
-        float(lengths[a, b]),
-        count,
-        drawn.skipped,
-        valued,
-    )
+    rows: tuple[str, ...] = ()
+    largest, where, drift, length = 0.0, drawn.q[0], np.zeros(robot.nv), 0.0  # of a task that cannot drift
+    if 1 < found.size < robot.nv:
+        relative = _relative_brackets(robot, drawn.q, found, given)
+        worst = int(np.argmax(relative))
+        largest, where = float(relative[worst]), drawn.q[worst]
+        B, M = brackets_of(robot, where, found, given), mass_matrix(robot, where)
+        lengths = np.sqrt(np.maximum(np.einsum("iab,ij,jab->ab", B, M, B), 0.0))
+        a, b = divmod(int(np.argmax(np.triu(lengths))), found.size)
+        a, b = (a, b) if a != b else (0, 1)
+        rows, drift, length = (found.labels[a], found.labels[b]), B[:, a, b], float(lengths[a, b])
+    what = robot, given.name, bool(largest <= tolerance), largest, tolerance, where
+    return RepeatabilityReport(*what, rows, drift, length, count, drawn.skipped, valued)
 
 
 def _with_lift(robot: Robot, task: Task, given: GivenLift, drawn: Drawn) -> Drawn:
