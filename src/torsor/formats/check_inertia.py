@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array
 from torsor.formats.description import Description, JointPart, LinkPart
 from torsor.formats.findings import Report
+from torsor.model._assemble import depth_first
 
 # Files give moments with a few digits: what is off by less than this part of the largest is rounding of the writer's.
 WRITTEN_DIGITS = 1e-3
@@ -167,16 +169,7 @@ def _idle(robot: Description, report: Report) -> None:
 
 def outwards(robot: Description) -> list[JointPart]:
     """The joints of the tree from the base outwards, siblings in the order of the file."""
-    children: dict[str, list[JointPart]] = {}
-    for joint in robot.joints:
-        children.setdefault(joint.parent, []).append(joint)
-    ordered: list[JointPart] = []
-    waiting = children.get(robot.base, [])[::-1]
-    while waiting:
-        joint = waiting.pop()
-        ordered.append(joint)
-        waiting += children.get(joint.child, [])[::-1]
-    return ordered
+    return depth_first(robot.joints, robot.base, attrgetter("child"))
 
 
 def _listed(moments: Array, between: str = ", ", count: int = 3) -> str:

@@ -197,22 +197,10 @@ def _rigid_part(root: Element, report: Report) -> str | None:
     return None if report.failed else "".join(writer.parts)
 
 
-def _elements(root: Element) -> Iterator[Element]:
-    """An element and all below it, in the order of the file."""
-    waiting = [root]
-    while waiting:
-        element = waiting.pop()
-        yield element
-        waiting.extend(reversed(element.children))
-
-
 def _refuse(root: Element, report: Report) -> None:
     for section in root.children:
-        if section.tag in ("extension", "sensor", "actuator", "asset"):
-            found = [element for element in _elements(section) if element.tag == "include"]
-        else:
-            found = [element for element in _elements(section) if element.tag in REFUSED]
-        for element in found:
+        refused = ("include",) if section.tag in ("extension", "sensor", "actuator", "asset") else tuple(REFUSED)
+        for element in (element for element in section.walk() if element.tag in refused):
             name = element.attributes.get("file", element.attributes.get("name", element.attributes.get("model", "")))
             shown = f"<{element.tag}> {name[:80]!r}" if name else f"<{element.tag}>"
             report.add(REFUSED[element.tag], element.line, f"<{section.tag}>", f"{shown} is not read")
@@ -290,7 +278,7 @@ def _actuators_count(root: Element) -> bool:
         element.tag
         for section in root.children
         if section.tag in ("actuator", "default")
-        for element in _elements(section)
+        for element in section.walk()
         if "armature" in element.attributes or "damping" in element.attributes
     )
     return any(tag in ACTUATORS for tag in tags)

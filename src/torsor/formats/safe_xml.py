@@ -71,6 +71,14 @@ class Element:
         """What stands between its tags, children apart."""
         return "".join(self.parts)
 
+    def walk(self) -> Iterator[Element]:
+        """This element and all below it, in the order of the file."""
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting.extend(reversed(element.children))
+
     def all(self, tag: str) -> Iterator[Element]:
         """The children of one tag."""
         return (child for child in self.children if child.tag == tag)

@@ -236,12 +236,9 @@ def _read_transmissions(root: Element, description: Description, report: Report)
 
 def _template(root: Element) -> Element | None:
     """The first element that only xacro understands."""
-    waiting = [root]
-    while waiting:
-        element = waiting.pop()
+    for element in root.walk():
         if element.tag.startswith("xacro:") or any("${" in x or "$(" in x for x in element.attributes.values()):
             return element
-        waiting.extend(element.children[::-1])
     return None
 
 

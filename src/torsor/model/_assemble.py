@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,7 +76,10 @@ def assemble(
     """
     described = list(joints)
     _check_names(described, base)
-    ordered = _depth_first(described, base)
+    ordered = depth_first(described, base, attrgetter("link"))
+    if len(ordered) < len(described):
+        lost = sorted({joint.name for joint in described} - {joint.name for joint in ordered})
+        raise ModelError(f"joints {', '.join(lost)} do not hang on the base {base!r}: their parents form a cycle.")
     moving = [joint for joint in ordered if joint.kind != "fixed"]
     if not moving:
         raise ModelError(f"robot {name!r} has no moving joint: nothing is left to compute.")
@@ -168,19 +172,16 @@ def _check_names(joints: list[Joint], base: str) -> None:
             raise unknown_name(where, "link", joint.parent, known, ", ".join(known))
 
 
-def _depth_first(joints: list[Joint], base: str) -> list[Joint]:
-    children: dict[str, list[Joint]] = {}
+def depth_first(joints: Iterable[Any], base: str, link: Callable[[Any], str]) -> list[Any]:
+    """The joints that hang on the base, outwards, siblings in their order; ``link`` names what a joint carries."""
+    children: dict[str, list[Any]] = {}
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint)
-    ordered: list[Joint] = []
+    ordered: list[Any] = []
     waiting = children.get(base, [])[::-1]
     while waiting:
-        joint = waiting.pop()
-        ordered.append(joint)
-        waiting.extend(children.get(joint.link, [])[::-1])
-    if len(ordered) < len(joints):
-        lost = sorted({joint.name for joint in joints} - {joint.name for joint in ordered})
-        raise ModelError(f"joints {', '.join(lost)} do not hang on the base {base!r}: their parents form a cycle.")
+        ordered.append(waiting.pop())
+        waiting += children.get(link(ordered[-1]), [])[::-1]
     return ordered
 
 
