@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, Matrix3, Pose, Vector3
-from torsor.errors import ArgumentError, MissingDependency
+from torsor.errors import ArgumentError, needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,13 +33,9 @@ AXIS_COLOURS = (VERMILION, GREEN, BLUE)  # x, y, z of a frame
 
 def pyplot() -> Any:
     """The module matplotlib.pyplot, or an error that says how to get it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingDependency(
-            "torsor.plot draws with matplotlib, which is missing: pip install 'torsor[plot]'."
-        ) from error
-    return plt
+    return needed(
+        "matplotlib.pyplot", "torsor.plot draws with matplotlib, which is missing: pip install 'torsor[plot]'."
+    )
 
 
 def flat_axes(ax: Axes | None, size: tuple[float, float] = (6.0, 5.0)) -> Axes:

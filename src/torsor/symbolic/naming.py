@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_name
+from torsor.errors import ArgumentError, ShapeError, needed, unknown_name
 from torsor.model import Robot
 from torsor.symbolic.notation import parts_of
 from torsor.symbolic.parameters import INERTIAL, Letter, friction_letters
@@ -42,13 +42,7 @@ class Naming:
 
 def sympy_module() -> Any:
     """The module sympy, or an error that says how to get it."""
-    try:
-        import sympy
-    except ImportError as error:
-        raise MissingDependency(
-            "equations are SymPy expressions, and sympy is missing: pip install 'torsor[sympy]'."
-        ) from error
-    return sympy
+    return needed("sympy", "equations are SymPy expressions, and sympy is missing: pip install 'torsor[sympy]'.")
 
 
 def joint_symbols(sympy: Any, robot: Robot, coordinates: str | Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
