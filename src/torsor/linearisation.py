@@ -35,8 +35,9 @@ from torsor.arrays import matvec
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Twist
 from torsor.border import explained
 from torsor.border.arrays import prepare
+from torsor.border.numbers import refuse_no_robot
 from torsor.compiler.kernel import Kernel
-from torsor.errors import ArgumentError, ArgumentTypeError, TorsorError, unknown_name
+from torsor.errors import ArgumentError, TorsorError, unknown_name
 from torsor.functions.derivative import derivative
 from torsor.functions.public.derivatives import body_twist_derivatives, forward_dynamics_derivatives
 from torsor.functions.public.dynamics import forward_dynamics
@@ -210,9 +211,7 @@ def _is_number(x: Any) -> bool:
 
 
 def _refuse_bad_settings(robot: Any, frame: Any, dt: Any, method: Any) -> None:
-    if not isinstance(robot, Robot):
-        got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
+    refuse_no_robot(robot)
     if not robot.is_concrete:
         raise _only_plain_numbers()
     if method is not None and not (isinstance(method, str) and method in _METHODS):

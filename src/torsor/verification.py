@@ -179,17 +179,17 @@ def verify(robot: Robot, *, configurations: int = 20, seed: int | np.random.Gene
     """
     if not isinstance(configurations, Integral) or configurations < 1:
         raise ArgumentError(f"`configurations` must be a whole number of at least 1, got {configurations!r:.60}.")
+    rows, frame = [], robot.frames[-1]
     q, v, a = random_state(robot, seed=seed, batch=(configurations,))
-    rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        for name, allowed, difference, scale in _identities(robot, q, v, a):
+        for name, allowed, difference, scale in _identities(robot, q, v, a, frame):
             size = np.max(np.abs(scale), initial=0.0)
             rows.append(Residual(name, float(np.max(np.abs(difference), initial=0.0) / (size or 1.0)), allowed))
     return Verification(robot, tuple(rows), configurations, seed)
 
 
-def _identities(robot: Robot, q: Array, v: Array, a: Array) -> Iterator[tuple[str, float, Array, Array]]:
+def _identities(robot: Robot, q: Array, v: Array, a: Array, frame: str) -> Iterator[tuple[str, float, Array, Array]]:
     """Each identity: its name, what is allowed, by how much it is missed, and terms that this is measured by."""
     M, M_rate = dynamics.mass_matrix(robot, q), dynamics.mass_matrix_rate(robot, q, v)
     tau, friction = dynamics.inverse_dynamics(robot, q, v, a), dynamics.friction_forces(robot, v)
@@ -220,11 +220,11 @@ def _identities(robot: Robot, q: Array, v: Array, a: Array) -> Iterator[tuple[st
     yield "kinetic energy = Y π + armature", ROUNDING, energy - T, T
     height = Y @ pi - dynamics.potential_energy(robot, q)
     yield "potential energy = Y π", ROUNDING, height, np.abs(Y) @ np.abs(pi)  # heights may cancel
-    yield from _by_differences(robot, q, v, M_rate, _dot(g, v))
+    yield from _by_differences(robot, q, v, frame, M_rate, _dot(g, v))
 
 
 def _by_differences(
-    robot: Robot, q: Array, v: Array, M_rate: Array, work: Array
+    robot: Robot, q: Array, v: Array, frame: str, M_rate: Array, work: Array
 ) -> Iterator[tuple[str, float, Array, Array]]:
     ahead, behind = (kinematics.integrate(robot, q, sign * STEP * v) for sign in (1, -1))
     M, M_before = dynamics.mass_matrix(robot, ahead), dynamics.mass_matrix(robot, behind)
@@ -232,7 +232,6 @@ def _by_differences(
     U, U_before = dynamics.potential_energy(robot, ahead), dynamics.potential_energy(robot, behind)
     size = np.maximum(np.abs(work), np.abs(U))
     yield "gravity = ∂U/∂q by differences", DIFFERENCES, (U - U_before) / (2 * STEP) - work, size
-    frame = robot.frames[-1]
     moved = kinematics.frame_pose(robot, ahead, frame) - kinematics.frame_pose(robot, behind, frame)
     linear = kinematics.mixed_twist(robot, q, v, frame)[..., 3:]
     difference = moved[..., :3, 3] / (2 * STEP) - linear

@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import ArgumentError, ArgumentTypeError, ModelError
+from torsor.border.numbers import refuse_no_robot
+from torsor.errors import ArgumentError, ModelError
 from torsor.geometry.freedoms import gathering
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.geometry.mass_matrix_derivatives import derivative_of
@@ -172,8 +173,7 @@ def sampled(robot: Robot, configurations: int, seed: int | np.random.Generator, 
 
 def check_robot(robot: Robot) -> None:
     """Refuse what is no robot, or one whose numbers are not known."""
-    if not isinstance(robot, Robot):
-        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {type(robot).__name__}.")
+    refuse_no_robot(robot)
     if not robot.is_concrete:
         raise ArgumentError(f"robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
 

@@ -14,7 +14,8 @@ from torsor._reports import Report
 from torsor.arrays import as_numbers, constant, take
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
-from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, ShapeError
+from torsor.border.numbers import refuse_no_robot
+from torsor.errors import ArgumentError, ModelError, ModelWarning, ShapeError
 from torsor.functions.dispatch import public
 from torsor.identification.groupings import Grouping, changed_lengths, groupings, symbols
 from torsor.identification.reasons import Unidentifiable, table, unidentifiable
@@ -251,9 +252,7 @@ def _row_space(robot: Robot, method: str, tolerance: float, seed: int = 0) -> Ro
 
 
 def _check(robot: Robot, method: str | None, tolerance: float) -> None:
-    if not isinstance(robot, Robot):
-        got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
+    refuse_no_robot(robot)
     if method is not None and method not in METHODS:
         raise ArgumentError(f'`method` must be "structural" or "numerical", got {method!r}.')
     if not isinstance(tolerance, Real) or not 0.0 < tolerance < 1.0:
