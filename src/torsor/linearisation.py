@@ -18,7 +18,7 @@ where said::
     δ̇ = δv − ad(v) δ                                             for q ⊕ δ with the velocity v + δv
 
 A value x has beside it its derivative dx (..., nv, 3 nv) by (δq, δv, δτ) at the start of the step; configurations in the
-tangent coordinates of where they are. Each function below has the lines of its namesake in `simulation.steps`.
+tangent coordinates of where they are. Each function below has the lines of its namesake in `torsor.simulation`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ vector, which is how a control law takes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -189,6 +189,15 @@ def target_size(task: Task) -> int:
     return target_size(task.task) if isinstance(task, SelectedTask) else int(np.prod(target_shape(task)))
 
 
+def parts_of(task: StackedTask) -> Iterator[tuple[Task, slice, slice]]:
+    """The tasks of a stack, each with its rows, and the numbers of its target."""
+    row = number = 0
+    for one in task.tasks:
+        rows, numbers = slice(row, row + one.size), slice(number, number + target_size(one))
+        yield one, rows, numbers
+        row, number = rows.stop, numbers.stop
+
+
 def flat_target(task: Task, target: Target) -> TaskVector:
     """The numbers (..., k) of a target, one task after the other; poses and rotations that are known are checked."""
     if isinstance(task, SelectedTask):
@@ -257,6 +266,10 @@ class Reference(NamedTuple):
     kp: TaskVector
     kd: TaskVector
 
+    def of(self, rows: slice, numbers: slice) -> Reference:
+        """That of a part of a stack."""
+        return Reference(self.target[..., numbers], *(x[..., rows] for x in self[1:]))
+
 
 def task_command(robot: Robot, q: ConfigurationVector, v: JointVector, task: Task, reference: Reference) -> TaskVector:
     """ÿ = a_r + K_d (v_r − ẏ) + J_l(e)⁻ᵀ K_p e (..., m); on poses and rotations as in `tracking_error`.
@@ -264,7 +277,7 @@ def task_command(robot: Robot, q: ConfigurationVector, v: JointVector, task: Tas
     Rows that are not selected pull with no force; of a selection ``target`` is that of the whole task.
     """
     if isinstance(task, StackedTask):
-        return _stacked(robot, q, v, task, reference)
+        return concat([task_command(robot, q, v, one, reference.of(*own)) for one, *own in parts_of(task)])
     if isinstance(task, SelectedTask):
         full = Reference(reference.target, *(_spread(x, task) for x in reference[1:]))
         return task_command(robot, q, v, task.task, full)[..., constant(task.rows)]
@@ -286,18 +299,6 @@ def task_error(robot: Robot, q: ConfigurationVector, task: Task, target: TaskVec
     if task.kind == "orientation":
         return ROTATIONS, so3.log(matmul(transpose(T[..., :3, :3]), goal))
     return NUMBERS, goal - T[..., :3, 3]
-
-
-def _stacked(
-    robot: Robot, q: ConfigurationVector, v: JointVector, task: StackedTask, reference: Reference
-) -> TaskVector:
-    parts, row, number = [], 0, 0
-    for one in task.tasks:
-        rows, numbers = slice(row, row + one.size), slice(number, number + target_size(one))
-        own = Reference(reference.target[..., numbers], *(x[..., rows] for x in reference[1:]))
-        parts.append(task_command(robot, q, v, one, own))
-        row, number = rows.stop, numbers.stop
-    return concat(parts)
 
 
 def _spread(x: Array, task: SelectedTask) -> Array:
