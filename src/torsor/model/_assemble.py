@@ -17,7 +17,7 @@ from torsor.errors import ModelError, unknown_name
 from torsor.lie import unchecked as lie
 from torsor.model.inertia import Inertia
 from torsor.model.joint_kinds import KINDS
-from torsor.model.joints import Joint, Mimic, UnitScrew, unit_screw
+from torsor.model.joints import Joint, Mimic, UnitScrew, field_numbers, unit_screw
 from torsor.model.parameters import Parameters
 from torsor.model.poses import check_pose, composed
 from torsor.model.robot import Robot
@@ -314,13 +314,7 @@ def _refuse_bad_limits(joint: Joint) -> None:
 
 def _plain_limit(joint: Joint, field: str) -> Array:
     """A limit as plain numbers of any shape."""
-    try:
-        value = known_numbers(getattr(joint, field))
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"joint {joint.name!r}: `{field}` must be real numbers, got {getattr(joint, field)!r:.60}; where there is no limit, "
-            "it is infinite."
-        ) from error
+    value = field_numbers(joint, field, more="; where there is no limit, it is infinite")
     if not is_concrete(value):
         raise ModelError(
             f"joint {joint.name!r}: `{field}` is traced, but limits are part of a robot's structure: give plain numbers."
@@ -363,12 +357,7 @@ def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field
 
 
 def _spread(joint: Joint, field: str, size: int) -> Array:
-    try:
-        value = known_numbers(getattr(joint, field))
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got {getattr(joint, field)!r:.60}."
-        ) from error
+    value = field_numbers(joint, field, f"a number or {size} numbers")
     if tuple(value.shape) not in ((), (1,), (size,)):
         raise ModelError(
             f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got shape {value.shape}."
