@@ -13,12 +13,33 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-Op = IntEnum(
-    "Op",
-    "CONSTANT INPUT ADD SUB MUL DIV NEG SQRT SIN COS ATAN2 ABS MIN MAX SIGN TANH GREATER GREATER_EQUAL EQUAL NOT AND OR SELECT",
-    start=0,
-)
-"""The operations. Comparisons give a truth value, which only SELECT(condition, yes, no), NOT, AND and OR take."""
+
+class Op(IntEnum):
+    """The operations. Comparisons give a truth value, which only SELECT (and NOT, AND, OR) take."""
+
+    CONSTANT = 0
+    INPUT = 1
+    ADD = 2
+    SUB = 3
+    MUL = 4
+    DIV = 5
+    NEG = 6
+    SQRT = 7
+    SIN = 8
+    COS = 9
+    ATAN2 = 10
+    ABS = 11
+    MIN = 12
+    MAX = 13
+    SIGN = 14
+    TANH = 15
+    GREATER = 16
+    GREATER_EQUAL = 17
+    EQUAL = 18
+    NOT = 19
+    AND = 20
+    OR = 21
+    SELECT = 22  # SELECT(condition, yes, no)
 
 
 TRUTH_VALUED = frozenset({Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL, Op.NOT, Op.AND, Op.OR})

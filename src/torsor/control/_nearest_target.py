@@ -34,7 +34,7 @@ from torsor.border import explained
 from torsor.border.numbers import refuse_strangers
 from torsor.compiler.run.apart import new_lock
 from torsor.compiler.scan import Scan
-from torsor.control.tracking_error import Target, flat_target, parts_of, target_shape, target_size, task_error
+from torsor.control.tracking_error import Target, flat_target, target_shape, target_size, task_error
 from torsor.functions.compile import scan
 from torsor.functions.public.kinematics import frame_pose, integrate
 from torsor.lie.unchecked import se3, so3, transform_twist
@@ -236,9 +236,11 @@ def _seen(task: Task, goal: Array, nearest: Array) -> Array:
     if isinstance(task, SelectedTask):
         return _seen(task.task, goal, nearest)[np.ix_(task.rows, task.rows)]
     if isinstance(task, StackedTask):
-        whole = np.zeros((task.size, task.size))
-        for one, rows, numbers in parts_of(task):
+        whole, row, place = np.zeros((task.size, task.size)), 0, 0
+        for one in task.tasks:
+            rows, numbers = slice(row, row + one.size), slice(place, place + target_size(one))
             whole[rows, rows] = _seen(one, goal[numbers], nearest[numbers])
+            row, place = rows.stop, numbers.stop
         return whole
     if target_shape(task) == (4, 4):
         X = se3.compose(se3.inverse(nearest.reshape(4, 4)), goal.reshape(4, 4))
@@ -253,7 +255,8 @@ def _as_given(task: Task, goal: Array) -> Target:
     if isinstance(task, SelectedTask):
         return _as_given(task.task, goal)
     if isinstance(task, StackedTask):
-        return tuple(_as_given(one, goal[..., numbers]) for one, _, numbers in parts_of(task))
+        ends = np.cumsum([target_size(one) for one in task.tasks])[:-1]
+        return tuple(_as_given(one, part) for one, part in zip(task.tasks, np.split(goal, ends, axis=-1), strict=True))
     return goal.reshape(*goal.shape[:-1], *target_shape(task))
 
 
@@ -333,7 +336,11 @@ def task_step(
 def task_errors(robot: Robot, q: ConfigurationVector, task: Task, goal: TaskVector, whole: bool = True) -> Errors:
     """The error of a task, with all its rows or not, and how it changes; ``goal`` (..., k) as of `flat_target`."""
     if isinstance(task, StackedTask):
-        parts = [task_errors(robot, q, one, goal[..., numbers]) for one, _, numbers in parts_of(task)]
+        parts, place = [], 0
+        for one in task.tasks:
+            numbers = slice(place, place + target_size(one))
+            parts.append(task_errors(robot, q, one, goal[..., numbers]))
+            place = numbers.stop
         errors, rates = zip(*parts, strict=True)
         return Errors(concat(list(errors)), concat(list(rates), axis=-2))
     if isinstance(task, SelectedTask):

@@ -18,7 +18,7 @@ vector, which is how a control law takes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -71,20 +71,29 @@ def tracking_error(
 ) -> TrackingError:
     """e, v_r and a_r of a robot and its reference, each with velocity and acceleration in its own axes."""
     e = difference(robot, q, q_ref)
-    parts = [group.compare(*(x[..., at] for x in (e, v, v_ref, a_ref))) for at, group in _groups(robot)]
+    groups = _groups(robot)
+    if groups is None:
+        return TrackingError(e, v_ref, a_ref)
+    parts = [group.compare(*(x[..., at] for x in (e, v, v_ref, a_ref))) for at, group in groups]
     velocities, accelerations = (concat(list(column)) for column in zip(*parts, strict=True))
     return TrackingError(e, velocities, accelerations)
 
 
 def error_rate(robot: Robot, e: JointVector, relative: JointVector) -> JointVector:
     """ė = J_l(e)⁻¹ (v_r − v) (..., nv), rad/s or m/s, of the relative velocity v_r − v."""
-    return concat([group.rate(e[..., at], relative[..., at]) for at, group in _groups(robot)])
+    groups = _groups(robot)
+    if groups is None:
+        return relative
+    return concat([group.rate(e[..., at], relative[..., at]) for at, group in groups])
 
 
 def spring_force(robot: Robot, e: JointVector, stiffness: JointVector) -> JointVector:
     """J_l(e)⁻ᵀ K e (..., nv): minus the gradient, as the robot moves, of ½ eᵀ K e with e = difference(robot, q, q_ref)."""
     pull = stiffness * e
-    return concat([group.spring(e[..., at], pull[..., at]) for at, group in _groups(robot)])
+    groups = _groups(robot)
+    if groups is None:
+        return pull
+    return concat([group.spring(e[..., at], pull[..., at]) for at, group in groups])
 
 
 class Compared(NamedTuple):
@@ -102,24 +111,62 @@ class Group(NamedTuple):
     spring: Callable[[Array, Array], Array]
 
 
-def _groups(robot: Robot) -> list[tuple[slice, Group]]:
-    """Where in v each coordinate is, and the group it moves on; all of v at once if all are numbers."""
+def _groups(robot: Robot) -> list[tuple[slice, Group]] | None:
+    """Where in v each coordinate is, and the group it moves on; None if all are numbers."""
     s = robot.structure
     if s.has_plain_velocities:
-        return [(slice(None), NUMBERS)]
+        return None
     return [(c.v, GROUPS[kind.group]) for c, kind in s.blocks]
+
+
+def _compare_numbers(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
+    return Compared(v_ref, a_ref)
+
+
+def _of_numbers(e: Array, x: Array) -> Array:
+    return x
 
 
 def _compare_rotations(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
     X = so3.exp(e)
     v_r = matvec(X, v_ref)
-    return Compared(v_r, matvec(X, a_ref) - cross(v, v_r))
+    a_r = matvec(X, a_ref) - cross(v, v_r)
+    return Compared(v_r, a_r)
+
+
+def _rate_of_rotations(e: Array, relative: Array) -> Array:
+    return matvec(so3.left_jacobian_inverse(e), relative)
+
+
+def _spring_of_rotations(e: Array, pull: Array) -> Array:
+    return matvec(so3.right_jacobian_inverse(e), pull)  # J_r = J_lᵀ
 
 
 def _compare_motions(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
     X = se3.exp(e)
     v_r = transform_twist(X, v_ref)
-    return Compared(v_r, transform_twist(X, a_ref) - bracket(v, v_r))
+    a_r = transform_twist(X, a_ref) - bracket(v, v_r)
+    return Compared(v_r, a_r)
+
+
+def _rate_of_motions(e: Array, relative: Array) -> Array:
+    return matvec(se3.left_jacobian_inverse(e), relative)
+
+
+def _spring_of_motions(e: Array, pull: Array) -> Array:
+    return matvec(transpose(se3.left_jacobian_inverse(e)), pull)
+
+
+def _compare_planar(e: Array, v: Array, v_ref: Array, a_ref: Array) -> Compared:
+    return Compared(*(x[..., 2:5] for x in _compare_motions(*map(_in_space, (e, v, v_ref, a_ref)))))
+
+
+def _rate_of_planar(e: Array, relative: Array) -> Array:
+    return _rate_of_motions(_in_space(e), _in_space(relative))[..., 2:5]
+
+
+def _spring_of_planar(e: Array, pull: Array) -> Array:
+    return _spring_of_motions(_in_space(e), _in_space(pull))[..., 2:5]
 
 
 def _in_space(x: Array) -> Array:
@@ -127,23 +174,15 @@ def _in_space(x: Array) -> Array:
     return concat([zeros(2), x, zeros(1)])
 
 
-NUMBERS = Group(lambda e, v, v_ref, a_ref: Compared(v_ref, a_ref), rate=lambda e, x: x, spring=lambda e, x: x)
-ROTATIONS = Group(
-    _compare_rotations,
-    rate=lambda e, relative: matvec(so3.left_jacobian_inverse(e), relative),
-    spring=lambda e, pull: matvec(so3.right_jacobian_inverse(e), pull),  # J_r = J_lᵀ
-)
-MOTIONS = Group(
-    _compare_motions,
-    rate=lambda e, relative: matvec(se3.left_jacobian_inverse(e), relative),
-    spring=lambda e, pull: matvec(transpose(se3.left_jacobian_inverse(e)), pull),
-)
-PLANAR_MOTIONS = Group(
-    lambda *motion: Compared(*(x[..., 2:5] for x in MOTIONS.compare(*map(_in_space, motion)))),
-    rate=lambda e, relative: MOTIONS.rate(_in_space(e), _in_space(relative))[..., 2:5],
-    spring=lambda e, pull: MOTIONS.spring(_in_space(e), _in_space(pull))[..., 2:5],
-)
-GROUPS = {"numbers": NUMBERS, "rotations": ROTATIONS, "motions": MOTIONS, "planar motions": PLANAR_MOTIONS}
+NUMBERS = Group(_compare_numbers, _of_numbers, _of_numbers)
+ROTATIONS = Group(_compare_rotations, _rate_of_rotations, _spring_of_rotations)
+MOTIONS = Group(_compare_motions, _rate_of_motions, _spring_of_motions)
+GROUPS = {
+    "numbers": NUMBERS,
+    "rotations": ROTATIONS,
+    "motions": MOTIONS,
+    "planar motions": Group(_compare_planar, _rate_of_planar, _spring_of_planar),
+}
 
 
 class Sliding(NamedTuple):
@@ -187,15 +226,6 @@ def target_size(task: Task) -> int:
     if isinstance(task, StackedTask):
         return sum(map(target_size, task.tasks))
     return target_size(task.task) if isinstance(task, SelectedTask) else int(np.prod(target_shape(task)))
-
-
-def parts_of(task: StackedTask) -> Iterator[tuple[Task, slice, slice]]:
-    """The tasks of a stack, each with its rows, and the numbers of its target."""
-    row = number = 0
-    for one in task.tasks:
-        rows, numbers = slice(row, row + one.size), slice(number, number + target_size(one))
-        yield one, rows, numbers
-        row, number = rows.stop, numbers.stop
 
 
 def flat_target(task: Task, target: Target) -> TaskVector:
@@ -266,10 +296,6 @@ class Reference(NamedTuple):
     kp: TaskVector
     kd: TaskVector
 
-    def of(self, rows: slice, numbers: slice) -> Reference:
-        """That of a part of a stack."""
-        return Reference(self.target[..., numbers], *(x[..., rows] for x in self[1:]))
-
 
 def task_command(robot: Robot, q: ConfigurationVector, v: JointVector, task: Task, reference: Reference) -> TaskVector:
     """ÿ = a_r + K_d (v_r − ẏ) + J_l(e)⁻ᵀ K_p e (..., m); on poses and rotations as in `tracking_error`.
@@ -277,7 +303,7 @@ def task_command(robot: Robot, q: ConfigurationVector, v: JointVector, task: Tas
     Rows that are not selected pull with no force; of a selection ``target`` is that of the whole task.
     """
     if isinstance(task, StackedTask):
-        return concat([task_command(robot, q, v, one, reference.of(*own)) for one, *own in parts_of(task)])
+        return _stacked(robot, q, v, task, reference)
     if isinstance(task, SelectedTask):
         full = Reference(reference.target, *(_spread(x, task) for x in reference[1:]))
         return task_command(robot, q, v, task.task, full)[..., constant(task.rows)]
@@ -299,6 +325,18 @@ def task_error(robot: Robot, q: ConfigurationVector, task: Task, target: TaskVec
     if task.kind == "orientation":
         return ROTATIONS, so3.log(matmul(transpose(T[..., :3, :3]), goal))
     return NUMBERS, goal - T[..., :3, 3]
+
+
+def _stacked(
+    robot: Robot, q: ConfigurationVector, v: JointVector, task: StackedTask, reference: Reference
+) -> TaskVector:
+    parts, row, number = [], 0, 0
+    for one in task.tasks:
+        rows, numbers = slice(row, row + one.size), slice(number, number + target_size(one))
+        own = Reference(reference.target[..., numbers], *(x[..., rows] for x in reference[1:]))
+        parts.append(task_command(robot, q, v, one, own))
+        row, number = rows.stop, numbers.stop
+    return concat(parts)
 
 
 def _spread(x: Array, task: SelectedTask) -> Array:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report, in_one_line
+from torsor._reports import Report, one_line
 from torsor.arrays import as_numbers, constant, matvec, stack
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
@@ -51,7 +51,15 @@ from torsor.redundancy.extended_jacobian import (
 )
 from torsor.redundancy.task_paths import body_rates
 from torsor.redundancy.task_places import displaced, displacement, place
-from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task, as_task, function_task
+from torsor.tasks import (
+    FrameTask,
+    FunctionTask,
+    SelectedTask,
+    StackedTask,
+    Task,
+    as_task,
+    function_task,
+)
 from torsor.tasks._function_task import refuse_other_arguments
 
 ON_SECTION = 1e-6  # rad or m: how near to what the section gives q0 must be
@@ -172,12 +180,14 @@ def value(robot: Robot, q: Array, task: Task) -> Any:
     )
 
 
-@in_one_line
 class Trivialised(NamedTuple):
     """``y`` (..., m): the task, ``s`` (..., nv − m): the fibre; both 0 at q₀, in units of the task and of h."""
 
     y: Array
     s: Array
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,10 +11,14 @@ from typing import Any, NamedTuple
 from torsor._text_files import write_text
 from torsor.compiler.graph import TRUTH_VALUED, Op, Port, Program
 from torsor.compiler.print.names import Names, is_free_in_c
-from torsor.compiler.print.numpy import INFIX
 from torsor.errors import ArgumentError
 
-_TEMPLATES = INFIX | {
+_TEMPLATES = {
+    Op.ADD: "{} + {}",
+    Op.SUB: "{} - {}",
+    Op.MUL: "{} * {}",
+    Op.DIV: "{} / {}",
+    Op.NEG: "-{}",
     Op.SQRT: "sqrt{f}({})",
     Op.SIN: "sin{f}({})",
     Op.COS: "cos{f}({})",
@@ -24,6 +28,9 @@ _TEMPLATES = INFIX | {
     Op.MAX: "({0} > {1} || {0} != {0}) ? {0} : {1}",
     Op.SIGN: "({0} > 0) ? 1 : (({0} < 0) ? -1 : {0})",
     Op.TANH: "tanh{f}({})",
+    Op.GREATER: "{} > {}",
+    Op.GREATER_EQUAL: "{} >= {}",
+    Op.EQUAL: "{} == {}",
     Op.NOT: "!{}",
     Op.AND: "{} && {}",
     Op.OR: "{} || {}",

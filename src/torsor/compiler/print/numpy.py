@@ -9,17 +9,12 @@ from typing import Any
 from torsor.compiler.graph import Op, Port, Program
 from torsor.compiler.print.names import Names, is_python_argument
 
-INFIX = {  # the same in C
+_TEMPLATES = {
     Op.ADD: "{} + {}",
     Op.SUB: "{} - {}",
     Op.MUL: "{} * {}",
     Op.DIV: "{} / {}",
     Op.NEG: "-{}",
-    Op.GREATER: "{} > {}",
-    Op.GREATER_EQUAL: "{} >= {}",
-    Op.EQUAL: "{} == {}",
-}
-_TEMPLATES = INFIX | {
     Op.SQRT: "{np}.sqrt({})",
     Op.SIN: "{np}.sin({})",
     Op.COS: "{np}.cos({})",
@@ -29,6 +24,9 @@ _TEMPLATES = INFIX | {
     Op.MAX: "{np}.maximum({}, {})",
     Op.SIGN: "{np}.sign({})",
     Op.TANH: "{np}.tanh({})",
+    Op.GREATER: "{} > {}",
+    Op.GREATER_EQUAL: "{} >= {}",
+    Op.EQUAL: "{} == {}",
     Op.NOT: "{np}.logical_not({})",
     Op.AND: "{np}.logical_and({}, {})",
     Op.OR: "{np}.logical_or({}, {})",

@@ -28,36 +28,41 @@ class Kept(Generic[K]):
                 return found
         made = make()
         with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return made
+
+
+class CodeStore:
+    """Machine code by key, shared between threads; beyond ``limit`` bytes the least recently used goes first."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._kept: OrderedDict[Hashable, Codes] = OrderedDict()
+        self._counted: dict[Hashable, int] = {}
+        self._bytes, self._lock = 0, new_lock()
+
+    def get(self, key: Hashable, make: Callable[[], Codes]) -> Codes:
+        """What is kept under a key, or what ``make`` gives, which is then kept."""
+        with self._lock:
+            if (found := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+                return found
+        made = make()
+        made.on_growth = lambda: self._count(key)
+        with self._lock:
             made = self._kept.setdefault(key, made)  # another thread may have been first
-        self._make_room(key, made)
+        self._count(key)
         return made
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def _make_room(self, key: Hashable, made: K) -> None:
-        with self._lock:
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-
-
-class CodeStore(Kept[Codes]):
-    """Machine code by key, shared between threads; beyond ``limit`` bytes the least recently used goes first."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(0)
-        self.limit = limit
-        self._counted: dict[Hashable, int] = {}
-        self._bytes = 0
-
     @property
     def bytes(self) -> int:
         """How many bytes the kernels take in memory, about."""
         return self._bytes
-
-    def _make_room(self, key: Hashable, made: Codes) -> None:
-        made.on_growth = lambda: self._count(key)
-        self._count(key)
 
     def _count(self, key: Hashable) -> None:
         with self._lock:
