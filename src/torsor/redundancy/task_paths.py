@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from torsor._reports import in_one_line
+from torsor._reports import one_line
 from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.errors import ArgumentError, ShapeError
@@ -73,7 +73,6 @@ class Straight(NamedTuple):
         return self.start + t * self.rate
 
 
-@in_one_line
 class Circle(NamedTuple):
     """Round a circle that begins where the task is: y = r ((1 − cos 2πt) e_a + sin 2πt e_b), t from 0 to 1."""
 
@@ -81,6 +80,9 @@ class Circle(NamedTuple):
     radius: float
     a: int
     b: int
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def __call__(self, t: float) -> Array:
         """Rate dy/dt (m,) of the coordinates at t."""
