@@ -61,7 +61,7 @@ from torsor.functions.public.kinematics import (
     mixed_jacobian as mixed_jacobian,
     space_jacobian as space_jacobian,
 )
-from torsor.linearisation._linearise import linearise as linearise
+from torsor.linearisation import linearise as linearise
 from torsor.model._assemble import assemble as assemble
 from torsor.model.chains import DHRow as DHRow, dh_chain as dh_chain, serial_chain as serial_chain
 from torsor.model.inertia import Inertia as Inertia
@@ -69,7 +69,7 @@ from torsor.model.joints import Joint as Joint, Mimic as Mimic
 from torsor.model.poses import pose_from as pose_from
 from torsor.model.robot import Robot as Robot
 from torsor.model.states import random_configuration as random_configuration, random_state as random_state
-from torsor.simulation._simulate import Trajectory as Trajectory, simulate as simulate
+from torsor.simulation import Trajectory as Trajectory, simulate as simulate
 from torsor.tasks._function_task import function_task as function_task
 from torsor.tasks._inverse_kinematics.solve import inverse_kinematics as inverse_kinematics
 from torsor.tasks.task import (
@@ -78,6 +78,6 @@ from torsor.tasks.task import (
     position_task as position_task,
     stack_tasks as stack_tasks,
 )
-from torsor.verification._verify import verify as verify
+from torsor.verification import verify as verify
 
 __version__: str

@@ -32,7 +32,7 @@ from torsor.geometry.forward_dynamics_second_derivatives import (
 from torsor.geometry.inverse_dynamics_second_derivatives import (
     InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
 )
-from torsor.linearisation._linearise import StateSpace as StateSpace, linearise as linearise
+from torsor.linearisation import StateSpace as StateSpace, linearise as linearise
 from torsor.mechanics.derivatives.energy_and_momentum_derivatives import (
     EnergyDerivatives as EnergyDerivatives,
     MomentumDerivatives as MomentumDerivatives,

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, Self
 
 # "inverse_dynamics: `v` must have shape ...": who says it, and of which argument
@@ -99,6 +100,14 @@ class MissingDependency(TorsorError, ImportError):
 
     def __str__(self) -> str:  # ImportError would print what it was made with, without who refused
         return str(self.args[0])
+
+
+def needed(module: str, message: str) -> Any:
+    """A module of another library, imported when it is first needed, or a `MissingDependency` with a message."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingDependency(message) from error
 
 
 class FileError(TorsorError, ValueError):

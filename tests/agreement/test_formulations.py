@@ -142,4 +142,4 @@ def test_the_table_is_complete():
     for name, formulation in FORMULATIONS.items():
         assert formulation.function is getattr(formulations, name)
         assert formulation.title and formulation.source.startswith("[")
-        assert formulation.core.__name__ == f"{name}_core"
+        assert formulation.core.__name__ == formulation.function.__name__ == name

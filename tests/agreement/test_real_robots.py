@@ -12,7 +12,7 @@ import pytest
 
 import torsor
 from torsor.adapters import Pinocchio
-from torsor.verification._verify import compare
+from torsor.verification import compare
 
 PACKAGES = ("example-robot-data", "rtb-data", "drake")
 REFUSED = json.loads((Path(__file__).parents[1] / "data" / "refused_robots.json").read_text())

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import torsor
+from torsor import verification
 from torsor.cli.main import COMMANDS, main
 from torsor.functions.public import dynamics
-from torsor.verification import _verify as verification
 
 
 def test_doctor_says_what_is_here(capsys):

@@ -20,7 +20,6 @@ BASE = {
     "_text_files",
     "_lazy",
     "_reports",
-    "_tables",
 }  # what every layer above them may use
 EQUATIONS = BASE | {"mechanics", "geometry"}
 FUNCTIONS = EQUATIONS | {"compiler", "functions"}
@@ -28,14 +27,13 @@ ALLOWED = {
     "errors": set(),
     "_once": set(),
     "_unknown_names": set(),
-    "_reports": set(),
-    "_tables": {"errors"},
+    "_reports": {"errors"},
     "_lazy": {"_unknown_names"},
     "_text_files": {"errors"},
     "arrays": {"errors"},
     "border": {"arrays", "errors"},
     "lie": {"_reports", "border", "arrays", "errors", "_lazy"},
-    "model": {"_reports", "border", "lie", "arrays", "errors", "_once", "_lazy"},
+    "model": {"_reports", "_text_files", "border", "lie", "arrays", "errors", "_once", "_lazy"},
     # The equations are pure: they never meet the compiler, which knows no robots
     "mechanics": {"_reports", "border", "model", "lie", "arrays", "errors"},
     "geometry": {"border", "_lazy", "_reports", "mechanics", "model", "lie", "arrays", "errors"},

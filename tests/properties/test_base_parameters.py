@@ -15,8 +15,7 @@ from property_strategies import robots, seeds
 import torsor
 from torsor import Joint, Mimic, lie
 from torsor.identification.groupings import changed_lengths
-from torsor.identification.regrouping import IN_LINK
-from torsor.identification.row_spaces import Gap, Subspaces, scales
+from torsor.identification.row_spaces import IN_LINK, Gap, Subspaces, scales
 
 # Coefficients come from a solve whose condition number is that of the kept columns, up to some 1e4 for random robots.
 SOLVED = 1e-10

@@ -13,9 +13,8 @@ from property_strategies import ALL_KINDS, ONE_NUMBER, cases, mass_condition, ro
 
 import torsor
 from torsor.compiler.print import numpy as emit_numpy
-from torsor.linearisation._linearise import exponential_and_integral
-from torsor.linearisation.step_derivatives import DERIVATIVES, Drive
-from torsor.simulation._simulate import METHODS
+from torsor.linearisation import DERIVATIVES, Drive, exponential_and_integral
+from torsor.simulation import METHODS
 
 METHOD_NAMES = tuple(METHODS)
 methods = st.sampled_from(METHOD_NAMES)

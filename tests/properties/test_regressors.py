@@ -19,9 +19,8 @@ from property_checks import (
 from property_strategies import cases, particles, robots, vectors3, vectors6
 
 import torsor
-from torsor import lie
+from torsor import lie, verification
 from torsor.functions.public import dynamics
-from torsor.verification import _verify as verification
 
 ROUNDING = 1e-11  # a recursion runs through a whole robot
 states = cases()

@@ -170,9 +170,9 @@ def test_the_robots_of_the_zoo_come_back(tmp_path):
     zoo = torsor.robots
     for robot in (zoo.panda(), zoo.ur5(), zoo.iiwa(), zoo.pendulum(), zoo.planar2r(), zoo.cart_pole(), zoo.chain(5)):
         assert_comes_back(robot)
-        for suffix, write in (("json", to_json), ("yaml", to_yaml), ("yml", to_yaml)):
+        for suffix, write in (("json", robot.to_json), ("yaml", robot.to_yaml), ("yml", robot.to_yaml)):
             path = tmp_path / f"robot.{suffix}"
-            assert write(robot, path) == path.read_text(encoding="utf-8")
+            assert write(path) == path.read_text(encoding="utf-8")
             assert torsor.load(path) == robot
 
 
@@ -208,7 +208,7 @@ def test_what_the_format_cannot_say_is_refused():
     with pytest.raises(torsor.ModelError, match="nothing in SI units exceeds 1e\\+50"):
         to_json(arm.with_gravity((0.0, 0.0, -1e60)))
     with pytest.raises(torsor.FileError, match="to_json: cannot write "):
-        to_json(arm, "/no/such/place.json")
+        arm.to_json("/no/such/place.json")
 
 
 def test_traced_robots_are_refused():

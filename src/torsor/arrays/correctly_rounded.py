@@ -102,28 +102,18 @@ def _sine_or_cosine(x: float, quarters: int) -> float:
     k = (2 * fixed + half_pi) // (2 * half_pi)
     r = fixed - k * half_pi
     turn = (k + quarters) % 4
-    value = _cosine_series(r, bits) if turn % 2 else _sine_series(r, bits)
+    value = _series(r, bits, 1 << bits, 0) if turn % 2 else _series(r, bits, r, 1)
     return _divided(-value if turn >= 2 else value, 1 << bits)
 
 
-def _sine_series(r: int, bits: int) -> int:
-    square, term, total, k = (r * r) >> bits, r, r, 1
+def _series(r: int, bits: int, term: int, k: int) -> int:
+    """Σ ± r^k / k! from the first ``term``: sine of r from (r, 1), cosine from (1, 0)."""
+    square, total = (r * r) >> bits, term
     while term:
         k += 2
         term = -((term * square) >> bits) // (k * (k - 1))
         total += term
         if -2 <= term <= 0:  # floor division keeps −1 for ever
-            break
-    return total
-
-
-def _cosine_series(r: int, bits: int) -> int:
-    square, term, total, k = (r * r) >> bits, 1 << bits, 1 << bits, 0
-    while term:
-        k += 2
-        term = -((term * square) >> bits) // (k * (k - 1))
-        total += term
-        if -2 <= term <= 0:
             break
     return total
 

@@ -5,12 +5,12 @@ from torsor.balancing.chains import (
 )
 from torsor.balancing.counterweights import Balancing as Balancing, Counterweight as Counterweight
 from torsor.balancing.design import DesignScan as DesignScan, design_scan as design_scan
-from torsor.balancing.gravity import gravity_counterweights as gravity_counterweights
-from torsor.balancing.least_change import least_change_balancing as least_change_balancing
-from torsor.balancing.planar import (
+from torsor.balancing.first_moments import (
+    gravity_counterweights as gravity_counterweights,
     planar_centres_of_mass as planar_centres_of_mass,
     planar_counterweights as planar_counterweights,
 )
+from torsor.balancing.least_change import least_change_balancing as least_change_balancing
 from torsor.balancing.reports import (
     BalanceReport as BalanceReport,
     GravityReport as GravityReport,

@@ -31,7 +31,6 @@ from torsor.balancing.counterweights import (
     amount,
     axis_of,
     bring_onto_axis,
-    carrying,
     check_amounts,
     refuse_idle_names,
 )
@@ -79,28 +78,24 @@ def axisymmetric_counterweights(robot: Robot, *, masses: Amounts, spreads: Amoun
     parts = Composites(robot)
     for i in reversed(range(robot.n)):
         if needs[i] == "first moment":
-            bring_onto_axis(parts, i, robot, masses, None, by_distance=False)
+            bring_onto_axis(parts, i, masses, by_distance=False)
         elif needs[i] == "revolution":
-            _make_solid_of_revolution(parts, i, robot, masses, spreads)
+            _make_solid_of_revolution(parts, i, masses, spreads)
         parts.pass_inwards(i)
-    weights = tuple(parts.weights)
-    after = carrying(robot, weights)
-    report = is_balanced(after)
-    if not report and (skew := skew_axes(robot, axes)):
+    found = parts.balancing(is_balanced)
+    if not found and (skew := skew_axes(robot, axes)):
         a, b, c = skew
         raise ModelError(
             f"the axes of joints {a!r}, {b!r} and {c!r} of robot {robot.name!r} do not stay parallel to one plane: "
             f"the entry M({a}, {c}) changes with {b!r} whatever its links carry. Hold one of them (robot.lock), or make the "
             "variation small with least_change_balancing."
         )
-    return Balancing(after, weights, is_balanced(robot), report)
+    return found
 
 
-def _make_solid_of_revolution(
-    parts: Composites, i: int, robot: Robot, masses: Amounts, spreads: Amounts | None
-) -> None:
+def _make_solid_of_revolution(parts: Composites, i: int, masses: Amounts, spreads: Amounts | None) -> None:
     """Up to three counterweights on link i that make everything at and beyond it a solid of revolution about its joint."""
-    axis, link = axis_of(robot, i), robot.links[i]
+    axis, link = axis_of(parts.robot, i), parts.robot.links[i]
     T_la = se3.pose(_turned(axis.direction), axis.point)  # the axis frame seen from the link
     row = lie.transform_inertia(se3.inverse(T_la), parts.rows[i])
     P = lie.pseudo_inertia(row)

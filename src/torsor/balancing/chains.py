@@ -6,7 +6,7 @@ import numpy as np
 
 from torsor.balancing.axisymmetric import axisymmetric_counterweights
 from torsor.balancing.conditions import is_number
-from torsor.balancing.gravity import gravity_counterweights
+from torsor.balancing.first_moments import gravity_counterweights
 from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.lie.unchecked import screw
@@ -38,10 +38,8 @@ def balanced_planar_chain(n: int, *, mass: float = 1.0, length: float = 0.5, dis
     Robot
         With its counterweights.
     """
-    _check(n, 1)
-    axes = np.tile([0.0, 0.0, 1.0], (n, 1))
-    joints = np.array([[k * length, 0.0, 0.0] for k in range(n)])
-    bars = _bars("balanced_planar_chain", axes, joints, mass, length, (0.0, -9.81, 0.0))
+    _refuse_no_count(n)
+    bars = _bars("balanced_planar_chain", np.tile([0.0, 0.0, 1.0], (n, 1)), mass, length, (0.0, -9.81, 0.0))
     # Gravity is across all axes: its condition is that of M, and more
     return gravity_counterweights(bars, distances=distance).robot
 
@@ -69,17 +67,14 @@ def balanced_spatial_chain(n: int, *, mass: float = 1.0, length: float = 0.5, co
     Robot
         With its counterweights.
     """
-    _check(n, 1)
+    _refuse_no_count(n)
     axes = np.array([[0.0, 0.0, 1.0]] + [[0.0, 1.0, 0.0]] * (n - 1))
-    joints = np.array([[k * length, 0.0, 0.0] for k in range(n)])
-    bars = _bars("balanced_spatial_chain", axes, joints, mass, length, (0.0, 0.0, -9.81))
+    bars = _bars("balanced_spatial_chain", axes, mass, length, (0.0, 0.0, -9.81))
     return axisymmetric_counterweights(bars, masses=counterweight).robot
 
 
-def _bars(
-    name: str, axes: np.ndarray, joints: np.ndarray, mass: float, length: float, gravity: tuple[float, float, float]
-) -> Robot:
-    thick = _THICKNESS * length
+def _bars(name: str, axes: np.ndarray, mass: float, length: float, gravity: tuple[float, float, float]) -> Robot:
+    thick, joints = _THICKNESS * length, np.array([[k * length, 0.0, 0.0] for k in range(len(axes))])
     bar = Inertia.box((length, thick, thick), mass=mass, com=(length / 2, 0.0, 0.0))
     screws = np.array([screw(axis, joint) for axis, joint in zip(axes, joints, strict=True)])
     homes = np.array([pose_from(joint) for joint in joints])
@@ -87,6 +82,6 @@ def _bars(
     return serial_chain(screws, homes, [bar] * len(joints), tip=tip, gravity=gravity, name=name)
 
 
-def _check(n: int, least: int) -> None:
-    if not is_number(n) or int(n) != n or n < least:
-        raise ModelError(f"takes at least {least} link, and a whole number of them, got {n!r}.")
+def _refuse_no_count(n: int) -> None:
+    if not is_number(n) or int(n) != n or n < 1:
+        raise ModelError(f"takes at least 1 link, and a whole number of them, got {n!r}.")

@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import ArgumentError, ArgumentTypeError, ModelError
+from torsor.border.numbers import refuse_no_robot
+from torsor.errors import ArgumentError, ModelError
 from torsor.geometry.freedoms import gathering
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.geometry.mass_matrix_derivatives import derivative_of
@@ -69,22 +70,22 @@ def needs_of(robot: Robot, axes: Axes) -> list[str]:
 
 
 def _need(robot: Robot, axes: Axes, i: int) -> str:
-    kind, before = robot.structure.kinds[i], robot.structure.path_from_base(i)[:-1]
+    kind, before = robot.structure.kind_of(i), robot.structure.path_from_base(i)[:-1]
     if not before or not (axes.turning[i].size or axes.sliding[i].size):
         return "nothing"
     turning = np.concatenate([axes.turning[a] for a in before], axis=1)
     sliding = np.concatenate([axes.sliding[a] for a in before], axis=1)
-    if kind in ("planar", "free") or (kind == "spherical" and turning.size):
-        raise _refusal(robot, i, f"is {kind}, with joints before it that move its axes")
-    if kind == "spherical":
+    if not kind.has_screw:
+        if turning.size or not kind.has_fixed_point:
+            raise _refusal(robot, i, f"is {kind.name}, with joints before it that move its axes")
         return "first moment"
-    if kind == "prismatic":
+    if not kind.turns_about_axis:
         if not all_parallel(axes.sliding[i], turning):
             raise _refusal(robot, i, "slides mass across an axis that carries it")
         return "nothing"
     if not all_parallel(axes.turning[i], turning):
-        if kind == "helical":
-            raise _refusal(robot, i, "is helical: it moves mass along an axis that others turn")
+        if not kind.has_fixed_point:
+            raise _refusal(robot, i, f"is {kind.name}: it moves mass along an axis that others turn")
         return "revolution"
     return "first moment" if turning.size or not all_parallel(axes.turning[i], sliding) else "nothing"
 
@@ -172,8 +173,7 @@ def sampled(robot: Robot, configurations: int, seed: int | np.random.Generator, 
 
 def check_robot(robot: Robot) -> None:
     """Refuse what is no robot, or one whose numbers are not known."""
-    if not isinstance(robot, Robot):
-        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {type(robot).__name__}.")
+    refuse_no_robot(robot)
     if not robot.is_concrete:
         raise ArgumentError(f"robot {robot.name!r} holds traced parameters; ask it of a robot of plain numbers.")
 

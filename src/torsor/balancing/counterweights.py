@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report, one_line
+from torsor._reports import Report, in_one_line
 from torsor.arrays.typing import InertiaRow, Vector3
 from torsor.balancing.conditions import ROUNDING, check_robot, is_real
 from torsor.balancing.reports import BalanceReport, GravityReport
@@ -20,15 +20,13 @@ from torsor.model import Inertia, Robot
 Amounts = Mapping[str, float] | float  # for each link by name, or one number for all
 
 
+@in_one_line
 class Counterweight(NamedTuple):
     """A point mass, kg, fixed to a link at ``position`` (3,), m, in the link's frame."""
 
     link: str
     mass: float
     position: Vector3
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,20 +127,26 @@ class Composites:
     """
 
     def __init__(self, robot: Robot) -> None:
-        self._robot = robot
+        self.robot = robot
         self.rows: list[InertiaRow] = [np.array(row) for row in robot.parameters.inertias]
         self.weights: list[Counterweight] = []
 
     def add(self, i: int, mass: float, position: Vector3) -> None:
         """Put a counterweight on link i."""
-        self.weights.append(Counterweight(self._robot.links[i], float(mass), np.asarray(position, float)))
+        self.weights.append(Counterweight(self.robot.links[i], float(mass), np.asarray(position, float)))
         self.rows[i] = self.rows[i] + Inertia.point(mass, position).row
 
     def pass_inwards(self, i: int) -> None:
         """Add all that lies at and beyond link i to its parent."""
-        if (p := self._robot.structure.parents[i]) >= 0:
-            T_pi = joint_pose(self._robot, i, self._robot.neutral)
+        if (p := self.robot.structure.parents[i]) >= 0:
+            T_pi = joint_pose(self.robot, i, self.robot.neutral)
             self.rows[p] = self.rows[p] + lie.transform_inertia(T_pi, self.rows[i])
+
+    def balancing(self, judged: Callable[[Robot], BalanceReport | GravityReport]) -> Balancing:
+        """The robot with all counterweights that were put on, judged before and after."""
+        weights = tuple(self.weights)
+        after = carrying(self.robot, weights)
+        return Balancing(after, weights, judged(self.robot), judged(after))
 
     def moment(self, i: int, axis: Axis) -> Vector3:
         """First moment across an axis (3,), kg·m, of everything at and beyond link i; zero if rounding can explain it."""
@@ -169,18 +173,13 @@ def check_limits(robot: Robot, masses: Amounts | None, distances: Amounts | None
 
 
 def bring_onto_axis(
-    parts: Composites,
-    i: int,
-    robot: Robot,
-    masses: Amounts | None,
-    distances: Amounts | None,
-    *,
-    by_distance: bool = True,
+    parts: Composites, i: int, masses: Amounts | None, distances: Amounts | None = None, *, by_distance: bool = True
 ) -> None:
     """One counterweight on link i, so that the first moment across its joint's axis vanishes: μ r = −h.
 
     It sits at the height along the axis of the link's own centre of mass (of its frame, if the link has no mass).
     """
+    robot = parts.robot
     axis = axis_of(robot, i)
     h = parts.moment(i, axis)
     needed = float(np.linalg.norm(h))

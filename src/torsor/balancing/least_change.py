@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import time
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from torsor.balancing.conditions import ROUNDING, check_robot, is_number, sample
 from torsor.balancing.counterweights import Balancing, Counterweight, carrying
 from torsor.balancing.reports import report_of
 from torsor.border import explained
-from torsor.errors import ArgumentError, MissingDependency, ModelError, unknown_name
+from torsor.errors import ArgumentError, ModelError, needed, unknown_name
 from torsor.geometry.freedoms import first_derivative_places
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.geometry.mass_matrix_derivatives import derivative_of
@@ -97,10 +96,7 @@ def _search(
     robot: Robot, chosen: list[int], problem: Problem, seed: int | np.random.Generator
 ) -> tuple[Counterweight, ...]:
     """The best of several starts; negligible counterweights are left out."""
-    try:
-        optimize = importlib.import_module("scipy.optimize")
-    except ImportError as error:
-        raise MissingDependency("the search needs SciPy: pip install 'torsor[motion]'.") from error
+    optimize = needed("scipy.optimize", "the search needs SciPy: pip install 'torsor[motion]'.")
     begun, told = time.monotonic(), ""
     best, least = np.zeros(4 * problem.size), 1.0
     tried = starts(problem, seed) if problem.size else []

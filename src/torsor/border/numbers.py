@@ -19,14 +19,19 @@ def refuse_strangers(robot: Any, *values: Any, instead: str = "") -> None:
 
     ``instead``: what to take inside jit or a kernel, a sentence.
     """
-    if not is_robot(robot):
-        got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
+    refuse_no_robot(robot)
     if not robot.is_concrete or any(is_traced(value) for value in values):
         raise ArgumentError(
             "works with plain numbers, and cannot run inside jit, grad, vmap or torsor.compile: call it outside, and "
             f"pass its result in.{' ' if instead else ''}{instead}"
         )
+
+
+def refuse_no_robot(robot: Any) -> None:
+    """Raise unless the first argument is a robot."""
+    if not is_robot(robot):
+        got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
+        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
 
 
 def is_traced(value: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy
 
 from torsor.arrays.primitives import as_numbers
 from torsor.arrays.typing import POSE, Array, Pose, Twist
-from torsor.errors import ModelError, ShapeError, TorsorError
+from torsor.errors import ModelError, ShapeError
 
 PRINTED = 2e-3  # of R Rᵀ − 1: what three printed digits of a rotation may leave, 2 √3 · 5e-4; it is used as it is
 
@@ -29,61 +29,54 @@ def refuse_what_is_none(name: str, value: Any, group: str) -> None:
             _refuse(name, value, group)
 
 
-def screw_list(where: str, screws: Twist) -> Twist:
+def screw_list(screws: Twist) -> Twist:
     """``screws`` as numbers (k, 6), or a ShapeError."""
-    numbers = _numbers(where, "screws", screws, "(k, 6)")
+    numbers = _numbers("screws", screws, "(k, 6)")
     if len(numbers.shape) != 2 or numbers.shape[1] != 6:
-        raise ShapeError(f"{where}: `screws` must have shape (k, 6), one row for each screw, got {numbers.shape}.")
+        raise ShapeError(f"`screws` must have shape (k, 6), one row for each screw, got {numbers.shape}.")
     return numbers
 
 
-def one_for_each(where: str, screws: Twist, **coordinates: Array) -> list[Array]:
+def one_for_each(screws: Twist, **coordinates: Array) -> list[Array]:
     """Coordinates (..., k) by name, as numbers: as many as there are screws (k, 6), or a ShapeError."""
-    count = len(screw_list(where, screws))
+    count = len(screw_list(screws))
     found = []
     for name, value in coordinates.items():
-        numbers = _numbers(where, name, value, f"(..., {count})")
+        numbers = _numbers(name, value, f"(..., {count})")
         if not numbers.shape or numbers.shape[-1] != count:
             raise ShapeError(
-                f"{where}: `{name}` must have shape (..., {count}), one number for each of {count} screws, got {numbers.shape}."
+                f"`{name}` must have shape (..., {count}), one number for each of {count} screws, got {numbers.shape}."
             )
         found.append(numbers)
     return found
 
 
-def poses_for_each(where: str, screws: Twist, name: str, poses: Pose) -> tuple[Twist, Pose]:
+def poses_for_each(screws: Twist, name: str, poses: Pose) -> tuple[Twist, Pose]:
     """Screws (k, 6) and as many poses (k, 4, 4), as numbers, or an error that says what is wrong with them."""
-    screws = screw_list(where, screws)
-    count, numbers = len(screws), _numbers(where, name, poses, "(k, 4, 4)")
+    screws = screw_list(screws)
+    count, numbers = len(screws), _numbers(name, poses, "(k, 4, 4)")
     if tuple(numbers.shape) != (count, 4, 4):
         raise ShapeError(
-            f"{where}: `{name}` must have shape ({count}, 4, 4), one pose for each of {count} screws, got {numbers.shape}."
+            f"`{name}` must have shape ({count}, 4, 4), one pose for each of {count} screws, got {numbers.shape}."
         )
-    _refuse_no_pose(where, name, numbers)
+    refuse_what_is_none(name, numbers, POSE)
     return screws, numbers
 
 
-def one_pose(where: str, name: str, pose: Pose) -> Pose:
+def one_pose(name: str, pose: Pose) -> Pose:
     """One pose (4, 4) as numbers, or an error that says what is wrong with it."""
-    numbers = _numbers(where, name, pose, "(4, 4)")
+    numbers = _numbers(name, pose, "(4, 4)")
     if tuple(numbers.shape) != (4, 4):
-        raise ShapeError(f"{where}: `{name}` must have shape (4, 4), one pose, got {tuple(numbers.shape)}.")
-    _refuse_no_pose(where, name, numbers)
+        raise ShapeError(f"`{name}` must have shape (4, 4), one pose, got {tuple(numbers.shape)}.")
+    refuse_what_is_none(name, numbers, POSE)
     return numbers
 
 
-def _numbers(where: str, name: str, value: Array, shape: str) -> Array:
+def _numbers(name: str, value: Array, shape: str) -> Array:
     try:
         return as_numbers(value)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"{where}: `{name}` must be real numbers of shape {shape}, got {value!r:.60}.") from error
-
-
-def _refuse_no_pose(where: str, name: str, value: Array) -> None:
-    try:
-        refuse_what_is_none(name, value, POSE)
-    except TorsorError as error:
-        raise error.at(where)  # noqa: B904 the same error, which now says who refused
+        raise ShapeError(f"`{name}` must be real numbers of shape {shape}, got {value!r:.60}.") from error
 
 
 def _refuse(name: str, value: Array, group: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torsor
-from torsor.cli.main import robot_of
+from torsor.cli.main import add_robot, robot_of
 from torsor.errors import printable
 from torsor.symbolic import equations
 from torsor.symbolic.naming import parsed, sympy_module
@@ -17,11 +17,7 @@ from torsor.symbolic.naming import parsed, sympy_module
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The robot, how to write its equations, and where."""
-    parser.add_argument(
-        "--robot", required=True, help=f"a robot file, one of torsor's own robots, or: {', '.join(sorted(SMALL))}"
-    )
-    parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
-    parser.add_argument("--repair", default="", metavar="RULES", help="rules to repair instead of refusing")
+    add_robot(parser, "--robot", ", ".join(sorted(SMALL)), required=True)
     parser.add_argument("--coordinates", default="q", metavar="NAMES", help='"theta", or a name for each: x,theta')
     parser.add_argument(
         "--symbol",
@@ -75,10 +71,6 @@ def _renaming(pair: str) -> tuple[str, Any]:
     return old.strip(), new if new.isidentifier() or not new else parsed(sympy_module(), new)
 
 
-def _planar3r() -> torsor.Robot:
-    return torsor.robots.planar_chain([1.0, 1.0, 1.0], [1.0, 1.0, 1.0], name="planar3r")
-
-
 def _polar() -> torsor.Robot:
     """A link that turns about z, and a point mass that slides along it, in a vertical plane."""
     turning = torsor.Inertia(1.0, (0.2, 0.0, 0.0), ((0.0, 0.0, 0.0), (0.0, 0.02, 0.0), (0.0, 0.0, 0.02)))
@@ -101,7 +93,7 @@ def _spatial3r() -> torsor.Robot:
 SMALL: dict[str, Callable[[], torsor.Robot]] = {
     "pendulum": torsor.robots.pendulum,
     "planar2r": torsor.robots.planar2r,
-    "planar3r": _planar3r,
+    "planar3r": lambda: torsor.robots.planar_chain([1.0, 1.0, 1.0], [1.0, 1.0, 1.0], name="planar3r"),
     "cart_pole": torsor.robots.cart_pole,
     "polar_arm": _polar,
     "spatial3r": _spatial3r,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import torsor
-from torsor._tables import table
+from torsor._reports import table
 from torsor.cli.main import add_robot, robot_of
 from torsor.errors import printable
 

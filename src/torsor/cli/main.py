@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torsor
 from torsor.errors import TorsorError, printable
@@ -40,9 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def add_robot(parser: argparse.ArgumentParser) -> None:
+def add_robot(parser: argparse.ArgumentParser, name: str = "robot", own: str = "panda, ur5, …", **more: Any) -> None:
     """The robot, and how to load it."""
-    parser.add_argument("robot", help="a robot file, or one of torsor's own robots by name (panda, ur5, …)")
+    parser.add_argument(name, help=f"a robot file, or one of torsor's own robots by name ({own})", **more)
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
     parser.add_argument("--repair", default="", metavar="RULES", help="rules to repair instead of refusing")
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from torsor.cli.main import add_robot, robot_of
-from torsor.verification._verify import verify, with_peers
+from torsor.verification import verify, with_peers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

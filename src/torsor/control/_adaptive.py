@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import matvec, transpose
 from torsor.arrays.typing import ConfigurationVector, InertialVector, JointVector
 from torsor.control.controller_decorator import controller, freedoms
@@ -14,6 +14,7 @@ from torsor.model import Robot
 from torsor.model.link_inertias import inertial_parameter_names
 
 
+@in_one_line
 class AdaptiveControl(NamedTuple):
     """Joint forces, and how the estimate of the inertial parameters is to change."""
 
@@ -21,9 +22,6 @@ class AdaptiveControl(NamedTuple):
     """τ (..., nv), N·m or N."""
     parameter_rate: InertialVector
     """dπ/dt (..., 10 n), kg/s, kg·m/s and kg·m²/s."""
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 @controller(AdaptiveControl, rate=freedoms, kd=freedoms, adaptation=inertial_parameter_names)

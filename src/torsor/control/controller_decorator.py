@@ -19,7 +19,8 @@ from torsor.arrays.typing import Array
 from torsor.border import checked, explained
 from torsor.border.arguments import wrong_names
 from torsor.border.arrays import Call, prepare, signature_of
-from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
+from torsor.border.numbers import refuse_no_robot
+from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.dispatch import public
 from torsor.model import Robot
 
@@ -50,9 +51,7 @@ def law(algorithm: Callable[..., R], result: str | type[R]) -> Callable[..., R]:
 def checked_vectors(algorithm: Callable[..., Any], given: dict[str, Any]) -> Call:
     """The arguments that an algorithm says the shapes of, gains left out, and the batch they have in common."""
     robot = given["robot"]
-    if not isinstance(robot, Robot):
-        got = f"{type(robot).__name__} {robot!r:.60}"
-        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
+    refuse_no_robot(robot)
     known = signature_of(algorithm).arrays
     vectors = {name: x for name, x in given.items() if name in known and (x is not None or known[name].required)}
     if all(_is_one_state(x, known[name].axes[0], robot) for name, x in vectors.items()):

@@ -11,7 +11,7 @@ from torsor.arrays.typing import Array, Vector3
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import FileError, ModelError, TorsorError, printable, warn_of_model
-from torsor.formats import check_inertia, check_suspicious, safe_xml, urdf
+from torsor.formats import check_inertia, check_suspicious, mjcf, safe_xml, screw_list, urdf
 from torsor.formats.build import FLOATING, build
 from torsor.formats.check_mechanism import check_joints, check_tree
 from torsor.formats.description import Description
@@ -224,28 +224,10 @@ def _read_urdf(content: bytes, report: Findings) -> Description | None:
     return urdf.read(root, report)
 
 
-def _read_mjcf(content: bytes, report: Findings) -> Description | None:
-    from torsor.formats import mjcf
-
-    return mjcf.read(content, report)
-
-
-def _read_json(content: bytes, report: Findings) -> Description | None:
-    from torsor.formats import screw_list
-
-    return screw_list.read_json(content, report)
-
-
-def _read_yaml(content: bytes, report: Findings) -> Description | None:
-    from torsor.formats import screw_list
-
-    return screw_list.read_yaml(content, report)
-
-
 READERS: dict[str, Callable[[bytes, Findings], Description | None]] = {
     "urdf": _read_urdf,
-    "mjcf": _read_mjcf,
-    "json": _read_json,
-    "yaml": _read_yaml,
+    "mjcf": mjcf.read,
+    "json": screw_list.read_json,
+    "yaml": screw_list.read_yaml,
     UNKNOWN: report_unknown,
 }

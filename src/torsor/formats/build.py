@@ -11,7 +11,7 @@ from torsor.arrays import cross, exact_constants, matmul
 from torsor.arrays.exact import unit
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.formats.check_mechanism import ONE_FREEDOM
-from torsor.formats.description import INFINITE, Description, Exact, JointPart, LinkPart, unused
+from torsor.formats.description import MOTION, Description, Exact, JointPart, LinkPart, unused
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Robot, assemble
 from torsor.model._assemble import EARTH
@@ -57,16 +57,8 @@ def inertia_of(link: LinkPart) -> Inertia:
 
 
 def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
-    bounds: dict[str, Any] = {
-        "lower": -INFINITE if joint.lower is None else joint.lower,
-        "upper": INFINITE if joint.upper is None else joint.upper,
-        "velocity_limit": joint.velocity,
-        "effort_limit": joint.effort,
-        "armature": joint.armature,
-        "viscous_friction": joint.damping,
-        "coulomb_friction": joint.friction,
-        "mimic": joint.mimic,
-    }
+    bounds: dict[str, Any] = {name: getattr(joint, own) for name, own in MOTION.items()}
+    bounds = {name: value for name, value in bounds.items() if value is not None}  # where there is no limit
     one_freedom = joint.kind in ONE_FREEDOM
     one = Joint(
         name=joint.name,
@@ -81,7 +73,7 @@ def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
     )
     if joint.kind == "fixed":
         return [one]
-    one = replace(one, **bounds)
+    one = replace(one, **bounds, mimic=joint.mimic)
     turn = None if joint.kind != "planar" or joint.axis is None else _to_axis(joint.axis)
     if turn is None:
         return [one]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array
 from torsor.formats.description import Description, JointPart, LinkPart
 from torsor.formats.findings import Findings
+from torsor.model._assemble import depth_first
 
 # Files give moments with a few digits: what is off by less than this part of the largest is rounding of the writer's.
 WRITTEN_DIGITS = 1e-3
@@ -81,14 +83,8 @@ def _mass(link: LinkPart, report: Findings | _OfBase) -> None:
         def drop() -> None:
             link.moments = np.zeros(6)
 
-        largest = float(np.abs(link.moments).max())
-        report.add(
-            "massless-with-inertia",
-            link.at,
-            link.where,
-            f"no mass, but a rotational inertia of {largest:.6g} kg·m²",
-            drop,
-        )
+        message = f"no mass, but a rotational inertia of {float(np.abs(link.moments).max()):.6g} kg·m²"
+        report.add("massless-with-inertia", link.at, link.where, message, drop)
 
 
 def _moments(link: LinkPart, size: float, report: Findings | _OfBase) -> None:
@@ -105,14 +101,8 @@ def _moments(link: LinkPart, size: float, report: Findings | _OfBase) -> None:
         def reorder() -> None:
             link.set_matrix(other)
 
-        numbers = " ".join(f"{x:.6g}" for x in link.moments)
-        report.add(
-            "inertia-rows-swapped",
-            link.at,
-            link.where,
-            f"ixx … izz = {numbers} have moments {_listed(moments)}",
-            reorder,
-        )
+        message = f"ixx … izz = {' '.join(f'{x:.6g}' for x in link.moments)} have moments {_listed(moments)}"
+        report.add("inertia-rows-swapped", link.at, link.where, message, reorder)
     elif low < -ROUNDING * scale:
         message = f"its principal moments are {_listed(moments)} kg·m²"
         report.add("inertia-not-positive", link.at, link.where, message, lambda: link.set_matrix(nearest(link.matrix)))
@@ -179,16 +169,7 @@ def _idle(robot: Description, report: Findings) -> None:
 
 def outwards(robot: Description) -> list[JointPart]:
     """The joints of the tree from the base outwards, siblings in the order of the file."""
-    children: dict[str, list[JointPart]] = {}
-    for joint in robot.joints:
-        children.setdefault(joint.parent, []).append(joint)
-    ordered: list[JointPart] = []
-    waiting = children.get(robot.base, [])[::-1]
-    while waiting:
-        joint = waiting.pop()
-        ordered.append(joint)
-        waiting += children.get(joint.child, [])[::-1]
-    return ordered
+    return depth_first(robot.joints, robot.base, attrgetter("child"))
 
 
 def _listed(moments: Array, between: str = ", ", count: int = 3) -> str:

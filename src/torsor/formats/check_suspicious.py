@@ -61,12 +61,8 @@ def _inertia(link: LinkPart, report: Findings) -> None:
         return
     diagonal, products = link.moments[[0, 3, 5]], link.moments[[1, 2, 4]]
     if not np.any(products) and np.all(diagonal == diagonal[0]) and diagonal[0] in DEFAULTS and not _is_ball(link):
-        report.add(
-            "inertia-default",
-            link.at,
-            link.where,
-            f"its inertia is {diagonal[0]:g} times the identity, a typical default",
-        )
+        message = f"its inertia is {diagonal[0]:g} times the identity, a typical default"
+        report.add("inertia-default", link.at, link.where, message)
         return  # what is not known fits nothing
     box = _bounds(link)
     if box is None:

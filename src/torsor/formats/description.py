@@ -15,6 +15,15 @@ from torsor.model import Mimic
 
 INFINITE = float("inf")
 LARGEST = 1e50  # of what is multiplied with other numbers: products of a few stay finite
+MOTION = {  # of limits, armature and friction: the model's words, and those of a `JointPart`
+    "lower": "lower",
+    "upper": "upper",
+    "velocity_limit": "velocity",
+    "effort_limit": "effort",
+    "armature": "armature",
+    "viscous_friction": "damping",
+    "coulomb_friction": "friction",
+}
 
 
 @dataclass

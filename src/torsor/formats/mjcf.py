@@ -27,8 +27,7 @@ import numpy as np
 from torsor.formats import mjcf_model, safe_xml
 from torsor.formats.description import Description, unused
 from torsor.formats.findings import Findings, unreadable
-from torsor.formats.safe_xml import Element
-from torsor.formats.xml_fields import is_blank
+from torsor.formats.safe_xml import Element, is_blank
 
 # MuJoCo's own words for what torsor has a rule for.
 RULES_OF_MESSAGES = (
@@ -198,22 +197,10 @@ def _rigid_part(root: Element, report: Findings) -> str | None:
     return None if report.failed else "".join(writer.parts)
 
 
-def _elements(root: Element) -> Iterator[Element]:
-    """An element and all below it, in the order of the file."""
-    waiting = [root]
-    while waiting:
-        element = waiting.pop()
-        yield element
-        waiting.extend(reversed(element.children))
-
-
 def _refuse(root: Element, report: Findings) -> None:
     for section in root.children:
-        if section.tag in ("extension", "sensor", "actuator", "asset"):
-            found = [element for element in _elements(section) if element.tag == "include"]
-        else:
-            found = [element for element in _elements(section) if element.tag in REFUSED]
-        for element in found:
+        refused = ("include",) if section.tag in ("extension", "sensor", "actuator", "asset") else tuple(REFUSED)
+        for element in (element for element in section.walk() if element.tag in refused):
             name = element.attributes.get("file", element.attributes.get("name", element.attributes.get("model", "")))
             shown = f"<{element.tag}> {name[:80]!r}" if name else f"<{element.tag}>"
             report.add(REFUSED[element.tag], element.line, f"<{section.tag}>", f"{shown} is not read")
@@ -291,7 +278,7 @@ def _actuators_count(root: Element) -> bool:
         element.tag
         for section in root.children
         if section.tag in ("actuator", "default")
-        for element in _elements(section)
+        for element in section.walk()
         if "armature" in element.attributes or "damping" in element.attributes
     )
     return any(tag in ACTUATORS for tag in tags)

@@ -1,13 +1,24 @@
-"""XML as a tree that knows its lines, read so that no file can do harm: no DTD, no entities, bounded size and depth."""
+"""XML as a tree that knows its lines, read so that no file can do harm: no DTD, no entities, bounded size and depth.
+
+Names and numbers in XML attributes, each problem reported at its line; and names that XML can hold.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
+import numpy as np
+
+from torsor.arrays.typing import Array, Pose
+from torsor.errors import ModelError
+from torsor.formats.description import LARGEST
 from torsor.formats.findings import Findings
+from torsor.model import Robot, pose_from
 
 MOST_BYTES = 16 * 2**20
 MOST_ELEMENTS = 100_000
@@ -16,34 +27,31 @@ MOST_ATTRIBUTES = 100
 LONGEST_ATTRIBUTE = 1_000_000
 
 SAVE_AS_UTF_8 = 'Save the file as UTF-8, with encoding="utf-8" in its first line or none.'
-_CODES = expat.errors.codes
-# What to do about an error of the parser's, by its number.
-ADVICE = {
-    _CODES[expat.errors.XML_ERROR_SYNTAX]: "Nothing but comments may stand before the outermost tag.",
-    _CODES[expat.errors.XML_ERROR_NO_ELEMENTS]: "The file ends early, or a tag is not closed.",
-    _CODES[expat.errors.XML_ERROR_UNCLOSED_TOKEN]: "The file ends within a tag or comment, or one is not closed.",
-    _CODES[expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION]: "The file ends early, or a <![CDATA[ is not closed by ]]>.",
-    _CODES[expat.errors.XML_ERROR_INVALID_TOKEN]: "XML allows no such character there. Values stand in quotes, < is "
-    "written &lt; and & is written &amp;, comments hold no --, and a file that declares no encoding is in UTF-8.",
-    _CODES[
-        expat.errors.XML_ERROR_PARTIAL_CHAR
-    ]: "The file ends within a character, or is in another encoding than it says.",
-    _CODES[expat.errors.XML_ERROR_TAG_MISMATCH]: "A tag that was opened inside another is closed inside it.",
-    _CODES[
-        expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE
-    ]: "Keep one of the two; which one was meant is not ours to guess.",
-    _CODES[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]: "A file has one outermost tag: remove what follows its end.",
-    _CODES[
-        expat.errors.XML_ERROR_UNDEFINED_ENTITY
-    ]: "Write the character itself. XML knows &lt; &gt; &amp; &quot; &apos; alone.",
-    _CODES[expat.errors.XML_ERROR_BAD_CHAR_REF]: "No character of XML has this number: remove it.",
-    _CODES[expat.errors.XML_ERROR_MISPLACED_XML_PI]: "<?xml …?> stands at the very beginning of a file: remove what is "
-    "before it, empty lines too.",
-    _CODES[expat.errors.XML_ERROR_XML_DECL]: 'Begin the file with <?xml version="1.0"?>, or without such a line.',
-    _CODES[expat.errors.XML_ERROR_UNKNOWN_ENCODING]: SAVE_AS_UTF_8,
-    _CODES[expat.errors.XML_ERROR_INCORRECT_ENCODING]: SAVE_AS_UTF_8,
+_CODES = {
+    name.removeprefix("XML_ERROR_"): expat.errors.codes[text]
+    for name, text in vars(expat.errors).items()
+    if name.isupper()
 }
-_UNFINISHED = (_CODES[expat.errors.XML_ERROR_NO_ELEMENTS], _CODES[expat.errors.XML_ERROR_TAG_MISMATCH])
+_ADVICE = {
+    "SYNTAX": "Nothing but comments may stand before the outermost tag.",
+    "NO_ELEMENTS": "The file ends early, or a tag is not closed.",
+    "UNCLOSED_TOKEN": "The file ends within a tag or comment, or one is not closed.",
+    "UNCLOSED_CDATA_SECTION": "The file ends early, or a <![CDATA[ is not closed by ]]>.",
+    "INVALID_TOKEN": "XML allows no such character there. Values stand in quotes, < is written &lt; and & "
+    "is written &amp;, comments hold no --, and a file that declares no encoding is in UTF-8.",
+    "PARTIAL_CHAR": "The file ends within a character, or is in another encoding than it says.",
+    "TAG_MISMATCH": "A tag that was opened inside another is closed inside it.",
+    "DUPLICATE_ATTRIBUTE": "Keep one of the two; which one was meant is not ours to guess.",
+    "JUNK_AFTER_DOC_ELEMENT": "A file has one outermost tag: remove what follows its end.",
+    "UNDEFINED_ENTITY": "Write the character itself. XML knows &lt; &gt; &amp; &quot; &apos; alone.",
+    "BAD_CHAR_REF": "No character of XML has this number: remove it.",
+    "MISPLACED_XML_PI": "<?xml …?> stands at the very beginning of a file: remove what is before it, empty lines too.",
+    "XML_DECL": 'Begin the file with <?xml version="1.0"?>, or without such a line.',
+    "UNKNOWN_ENCODING": SAVE_AS_UTF_8,
+    "INCORRECT_ENCODING": SAVE_AS_UTF_8,
+}
+ADVICE = {_CODES[name]: advice for name, advice in _ADVICE.items()}
+_UNFINISHED = (_CODES["NO_ELEMENTS"], _CODES["TAG_MISMATCH"])
 
 
 @dataclass
@@ -62,6 +70,14 @@ class Element:
     def text(self) -> str:
         """What stands between its tags, children apart."""
         return "".join(self.parts)
+
+    def walk(self) -> Iterator[Element]:
+        """This element and all below it, in the order of the file."""
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting.extend(reversed(element.children))
 
     def all(self, tag: str) -> Iterator[Element]:
         """The children of one tag."""
@@ -166,3 +182,102 @@ class _Builder:
     def _characters(self, text: str) -> None:
         if self._open:
             self._open[-1].parts.append(text)
+
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
+_SPACE = " \t\r\n"  # all that XML takes for space: others are told apart from nothing by few people
+_SHOWN = 60
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def as_number(word: str) -> float | None:
+    """A finite number as files write them (no "nan", no "1_000", no "0x1f"), or None."""
+    value = float(word) if _NUMBER.match(word) else math.inf
+    return value if math.isfinite(value) else None
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text holds nothing but XML's white space."""
+    return not text.strip(_SPACE)
+
+
+class Fields:
+    """Reads attributes of elements that belong to one link or joint, named ``where`` in messages."""
+
+    def __init__(self, report: Findings, where: str) -> None:
+        self.report, self.where = report, where
+
+    def word(self, element: Element, key: str) -> str | None:
+        """An attribute that must be there and not be empty."""
+        value = element.attributes.get(key)
+        if value is None or is_blank(value):
+            what = "is empty" if value is not None else "is missing"
+            self.report.add("missing-attribute", element.line, self.where, f"{key}= of <{element.tag}> {what}")
+            return None
+        return value
+
+    def number(
+        self, element: Element, key: str, default: float | None = None, *, largest: float = LARGEST
+    ) -> float | None:
+        """One finite number; ``default`` if the attribute is not there (None: it must be)."""
+        if key not in element.attributes and default is not None:
+            return default
+        if self.word(element, key) is None:
+            return None
+        numbers = self._numbers(element, key, 1, largest)
+        return None if numbers is None else float(numbers[0])
+
+    def vector(
+        self, element: Element, key: str, size: int, default: tuple[float, ...] | None, *, largest: float = LARGEST
+    ) -> Array | None:
+        """Several finite numbers; ``default`` if the attribute is not there (None: it must be)."""
+        if key not in element.attributes and default is not None:
+            return np.array(default)
+        if self.word(element, key) is None:
+            return None
+        return self._numbers(element, key, size, largest)
+
+    def pose(self, parent: Element, tag: str = "origin") -> Pose | None:
+        """The pose (4, 4) of a child <origin xyz= rpy=>, the identity without one; None if it cannot be read."""
+        origin = self.only(parent, tag)
+        if origin is None:
+            return np.eye(4)
+        xyz = self.vector(origin, "xyz", 3, (0.0, 0.0, 0.0))
+        rpy = self.vector(origin, "rpy", 3, (0.0, 0.0, 0.0))
+        return None if xyz is None or rpy is None else pose_from(xyz, rpy)
+
+    def only(self, parent: Element, tag: str) -> Element | None:
+        """The child of a tag that may stand there once."""
+        found = list(parent.all(tag))
+        if len(found) > 1:
+            lines = " and ".join(str(element.line) for element in found[:3])
+            self.report.add(
+                "repeated-tag", found[1].line, self.where, f"<{tag}> stands {len(found)} times (lines {lines})"
+            )
+        return found[0] if found else None
+
+    def _numbers(self, element: Element, key: str, size: int, largest: float) -> Array | None:
+        text = element.attributes[key]
+        words = [word for word in re.split(f"[{_SPACE}]+", text) if word]
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+        place = f"{key}= of <{element.tag}>"
+        wanted = "a number" if size == 1 else f"{size} numbers"
+        if len(words) != size:
+            message = f"{place} must be {wanted}, found {len(words)}: {shown!r}"
+        elif bad := [word for word in words if as_number(word) is None]:
+            message = f"{place} must be {wanted}, found {bad[0][:_SHOWN]!r} in {shown!r}"
+        elif large := [word for word in words if abs(float(word)) > largest]:
+            message = f"{place} holds {float(large[0]):g}; nothing in SI units exceeds {largest:g}"
+        else:
+            return np.array([float(word) for word in words])
+        self.report.add("number-malformed", element.line, self.where, message)
+        return None
+
+
+def check_names(robot: Robot) -> None:
+    """Refuse a robot with a name that XML has no way to write, or that readers take for none."""
+    names = [("robot", robot.name), *(("joint", name) for name in robot.joints)]
+    for what, name in [*names, *(("link or frame", name) for name in robot.frames)]:
+        if is_blank(name) or _NOT_IN_XML.search(name):
+            change = 'robot.rename({}, robot="…")' if what == "robot" else f'robot.rename({{{name!r}: "…"}})'
+            raise ModelError(f"a {what} is called {name!r}, which XML cannot hold. Use {change}.")

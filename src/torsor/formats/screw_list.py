@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 
 from torsor.formats.check_mechanism import ONE_FREEDOM
-from torsor.formats.description import Description, Exact, ExactJoint, FramePart, JointPart, LinkPart
+from torsor.formats.description import MOTION, Description, Exact, ExactJoint, FramePart, JointPart, LinkPart
 from torsor.formats.findings import Findings
 from torsor.formats.mapping_fields import NodeFields, shown
 from torsor.formats.plain_data import REPORTED, Node, parse_json, parse_yaml
 from torsor.formats.rules import ACCEPTABLE, Severity
-from torsor.formats.screw_list_parts import MOTION, SCREW, read_inertia, read_motion, read_screw, read_table
+from torsor.formats.screw_list_parts import SCREW, read_inertia, read_motion, read_screw, read_table
 from torsor.model import Mimic
 from torsor.model.joint_kinds import DESCRIBED_KINDS
 

@@ -13,6 +13,7 @@ from torsor.formats.check_mechanism import ONE_FREEDOM
 from torsor.formats.description import (
     INFINITE,
     LARGEST,
+    MOTION,
     Description,
     ExactBody,
     ExactJoint,
@@ -28,15 +29,6 @@ from torsor.model.joint_kinds import KINDS
 from torsor.model.joints import unit_screw
 
 SCREW = ("axis", "pitch", "screw", "ratio")
-MOTION = {
-    "lower": "lower",
-    "upper": "upper",
-    "velocity_limit": "velocity",
-    "effort_limit": "effort",
-    "armature": "armature",
-    "viscous_friction": "damping",
-    "coulomb_friction": "friction",
-}
 _UNBOUNDED = {"lower": -INFINITE, "upper": INFINITE, "velocity_limit": INFINITE, "effort_limit": INFINITE}
 _Z = (0.0, 0.0, 1.0)
 _STAND_IN = (1.0, np.array([0.4, 0.0, 0.0, 0.4, 0.0, 0.4]))

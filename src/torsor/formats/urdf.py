@@ -10,18 +10,10 @@ import numpy as np
 
 from torsor.formats.description import INFINITE, Description, JointPart, LinkPart, Shape
 from torsor.formats.findings import Findings
-from torsor.formats.safe_xml import Element
-from torsor.formats.xml_fields import Fields, as_number, is_blank
+from torsor.formats.safe_xml import Element, Fields, as_number, is_blank
 from torsor.model import Mimic
 
-KINDS = {
-    "revolute": "revolute",
-    "continuous": "continuous",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "floating": "free",
-    "planar": "planar",
-}
+KINDS = {name: name for name in ("revolute", "continuous", "prismatic", "fixed", "planar")} | {"floating": "free"}
 _BALL = "URDF has no such joint: use three continuous ones, or kind spherical of torsor's own format (docs/format.md)."
 _SCREW = (
     "URDF has no such joint: let a prismatic joint mimic a revolute one, or use kind helical of torsor's own format."
@@ -244,12 +236,9 @@ def _read_transmissions(root: Element, description: Description, report: Finding
 
 def _template(root: Element) -> Element | None:
     """The first element that only xacro understands."""
-    waiting = [root]
-    while waiting:
-        element = waiting.pop()
+    for element in root.walk():
         if element.tag.startswith("xacro:") or any("${" in x or "$(" in x for x in element.attributes.values()):
             return element
-        waiting.extend(element.children[::-1])
     return None
 
 

@@ -6,20 +6,18 @@ import importlib.util
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from torsor._text_files import write_text
 from torsor.arrays import cross, exact_constants, matvec
 from torsor.arrays.typing import Array, Pose, Vector3
 from torsor.border import explained
 from torsor.errors import ModelError, warn_of_model
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.mjcf_model import NO_MASS
-from torsor.formats.xml_fields import check_names
+from torsor.formats.safe_xml import check_names
 from torsor.lie import quaternion, se3
 from torsor.model import Inertia, Robot
 from torsor.model.poses import composed
@@ -32,8 +30,8 @@ _UPRIGHT = 1e-14  # a turn that rounding could have made
 
 @explained
 @exact_constants()
-def to_mjcf(robot: Robot, path: str | PathLike[str] | None = None) -> str:
-    """The robot as MJCF text, also written to ``path``; compiled once, if MuJoCo is installed, to be sure of it.
+def to_mjcf(robot: Robot) -> str:
+    """The robot as MJCF text; compiled once, if MuJoCo is installed, to be sure of it.
 
     Joints keep their names and q its numbers, up to the order of quaternions. What MuJoCo writes in another way (see
     `torsor.adapters.MuJoCo`, which converts states):
@@ -58,8 +56,6 @@ def to_mjcf(robot: Robot, path: str | PathLike[str] | None = None) -> str:
     text = "\n".join(_Writer(robot).lines()) + "\n"
     if importlib.util.find_spec("mujoco") is not None:
         _compile(robot, text)
-    if path is not None:
-        write_text("to_mjcf", path, text)
     return text
 
 

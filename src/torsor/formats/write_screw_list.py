@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from torsor._text_files import write_text
 from torsor.arrays.typing import Array, Pose
 from torsor.border import explained
 from torsor.errors import ModelError, TorsorError, warn_of_model
@@ -30,23 +28,17 @@ _NOT_TEXT = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "
 
 
 @explained
-def to_json(robot: Robot, path: str | PathLike[str] | None = None) -> str:
-    """The robot as JSON text, also written to ``path``; `torsor.load` gives the same robot back, bit for bit."""
-    text = _checked(robot, _document(robot))
-    if path is not None:
-        write_text("to_json", path, text)
-    return text
+def to_json(robot: Robot) -> str:
+    """The robot as JSON text; `torsor.load` gives the same robot back, bit for bit."""
+    return _checked(robot, _document(robot))
 
 
 @explained
-def to_yaml(robot: Robot, path: str | PathLike[str] | None = None) -> str:
-    """The robot as YAML text, also written to ``path``; `torsor.load` gives the same robot back, bit for bit."""
+def to_yaml(robot: Robot) -> str:
+    """The robot as YAML text; `torsor.load` gives the same robot back, bit for bit."""
     document = _document(robot)
     _checked(robot, document)
-    text = _yaml_text(document)
-    if path is not None:
-        write_text("to_yaml", path, text)
-    return text
+    return _yaml_text(document)
 
 
 def _document(robot: Robot) -> dict[str, Any]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from os import PathLike
+from collections.abc import Collection, Iterable, Iterator
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from torsor._text_files import write_text
 from torsor.arrays import atan2, cross, exact_constants, matmul
 from torsor.arrays.exact import norm
 from torsor.arrays.typing import Array, Pose
@@ -19,8 +17,7 @@ from torsor.formats.build import inertia_of
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.description import unused
 from torsor.formats.findings import Findings
-from torsor.formats.safe_xml import Element, parse
-from torsor.formats.xml_fields import check_names
+from torsor.formats.safe_xml import Element, check_names, parse
 from torsor.lie import so3
 from torsor.model import Inertia, Robot
 from torsor.model._assemble import EARTH
@@ -37,8 +34,8 @@ INERTIA_RULES = {"massless-with-inertia", "inertia-not-positive", "inertia-trian
 
 @explained
 @exact_constants()
-def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Collection[str] = ()) -> str:
-    """The robot as URDF text, also written to ``path``.
+def to_urdf(robot: Robot, *, drop: Collection[str] = ()) -> str:
+    """The robot as URDF text.
 
     A robot that was read from a URDF and has other inertias at most keeps its file: visuals, comments, and every number
     as it was written (how its root link is held is said when loading, and not written). Else the file is written anew,
@@ -57,8 +54,6 @@ def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Coll
         if source is not None and source.format == "urdf" and any(part in source.content for part in DECORATION):
             told = f"to_urdf: {printable(source.file)} is written anew (more than inertias changed, or it is not in UTF-8): "
             warn_of_model(f"{told}its visuals, collisions and comments are left out.")
-    if path is not None:
-        write_text("to_urdf", path, text)
     return text
 
 
@@ -126,7 +121,7 @@ def _lines(robot: Robot) -> Iterator[str]:
     for frame in fixed:
         name = unused(f"{frame.name}_joint", taken)
         parent = s.base if frame.link < 0 else s.links[frame.link]
-        yield from _fixed(name, parent, frame.name, p.frame_poses[frame.pose_row])
+        yield from _element(name, "fixed", parent, frame.name, p.frame_poses[frame.pose_row])
     yield "</robot>"
 
 
@@ -167,21 +162,15 @@ def _joint(robot: Robot, i: int) -> Iterator[str]:
             pose = composed(pose, on_axis)
             yield f"  <link name={quoteattr(child)}/>"
             on_axis[:3, 3] *= -1
-            yield from _fixed(unused(f"{name}_to_link", set(s.joints)), child, link, on_axis)
+            yield from _element(unused(f"{name}_to_link", set(s.joints)), "fixed", child, link, on_axis)
     c = s.coordinate_of(i)
     own = c.name == name
     lower, upper = s.limits.lower[c.q_start], s.limits.upper[c.q_start]
     unbounded = not own or (lower == -np.inf and upper == np.inf)
     written = "continuous" if kind == "revolute" and unbounded else TYPES[kind]
-    yield f'  <joint name={quoteattr(name)} type="{written}">'
-    yield f"    {_origin(pose)}"
-    yield f"    <parent link={quoteattr(parent)}/>"
-    yield f"    <child link={quoteattr(child)}/>"
-    if kind != "free":
-        yield f'    <axis xyz="{_listed(axis)}"/>'
-    if kind in ("revolute", "prismatic"):
-        yield from _limits_and_friction(robot, i, own, written)
-    yield "  </joint>"
+    more = [] if kind == "free" else [f'    <axis xyz="{_listed(axis)}"/>']
+    more += _limits_and_friction(robot, i, own, written) if kind in ("revolute", "prismatic") else []
+    yield from _element(name, written, parent, child, pose, more)
 
 
 def _limits_and_friction(robot: Robot, i: int, own: bool, written: str) -> Iterator[str]:
@@ -205,16 +194,14 @@ def _limits_and_friction(robot: Robot, i: int, own: bool, written: str) -> Itera
         yield f'    <dynamics damping="{damping!r}" friction="{friction!r}"/>'
 
 
-def _fixed(name: str, parent: str, child: str, pose: Pose) -> Iterator[str]:
-    yield f'  <joint name={quoteattr(name)} type="fixed">'
-    yield f"    {_origin(pose)}"
+def _element(name: str, kind: str, parent: str, child: str, pose: Pose, more: Iterable[str] = ()) -> Iterator[str]:
+    """A <joint>, with what else it holds."""
+    yield f'  <joint name={quoteattr(name)} type="{kind}">'
+    yield f'    <origin xyz="{_listed(pose[:3, 3])}" rpy="{_listed(roll_pitch_yaw(pose[:3, :3]))}"/>'
     yield f"    <parent link={quoteattr(parent)}/>"
     yield f"    <child link={quoteattr(child)}/>"
+    yield from more
     yield "  </joint>"
-
-
-def _origin(pose: Pose) -> str:
-    return f'<origin xyz="{_listed(pose[:3, 3])}" rpy="{_listed(roll_pitch_yaw(pose[:3, :3]))}"/>'
 
 
 @exact_constants()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import matmul, permute, reshape
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointTensor3, JointVector
 from torsor.geometry.inverse_dynamics_second_derivatives import (
@@ -29,6 +29,7 @@ from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 
+@in_one_line
 class ForwardDynamicsSecondDerivatives(NamedTuple):
     """∂_k (∂a_i/∂q_j), ∂²a_i/∂q_j∂v_k, ∂²a_i/∂v_j∂v_k and ∂_k (∂a_i/∂τ_j), each [i, j, k] (..., nv, nv, nv)."""
 
@@ -36,9 +37,6 @@ class ForwardDynamicsSecondDerivatives(NamedTuple):
     qv: JointTensor3
     vv: JointTensor3
     tauq: JointTensor3
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def forward_dynamics_second_derivatives(

@@ -98,19 +98,17 @@ class Places(NamedTuple):
 def matrix_places(structure: Structure) -> Places:
     """M_ab, a reaching b."""
     f = freedoms_of(structure)
-    table = _Table(f.size, 2)
-    table.add(_ways(f.reaches_once), [(0, 1), (1, 0)])
-    return table.places()
+    return _places(f.size, (_ways(f.reaches_once), [((0, 1), None), ((1, 0), None)]))
 
 
 @lru_cache(maxsize=256)
 def first_derivative_places(structure: Structure) -> Places:
     """In dM[k, i, j] = ∂_k M_ij: first ∂_c M_ab with a ≤ b < c, then ∂_b M_ac with a < b ≤ c. All others vanish."""
     f = freedoms_of(structure)
-    table = _Table(f.size, 3)
-    table.add(_ways(f.reaches_once, f.above), [(2, 0, 1), (2, 1, 0)])
-    table.add(_ways(f.above, f.reaches), [(1, 0, 2), (1, 2, 0)])
-    return table.places()
+    inner, outer = _ways(f.reaches_once, f.above), _ways(f.above, f.reaches)
+    return _places(
+        f.size, (inner, [((2, 0, 1), None), ((2, 1, 0), None)]), (outer, [((1, 0, 2), None), ((1, 2, 0), None)])
+    )
 
 
 @lru_cache(maxsize=32)
@@ -148,25 +146,6 @@ def count_of_ways(structure: Structure, rank: int) -> int:
     return int(total.sum())
 
 
-class _Table:
-    """A tensor of numbers of values, filled sort by sort."""
-
-    def __init__(self, size: int, rank: int) -> None:
-        self._index = np.zeros((size,) * rank, int)
-        self._sorts: list[Array] = []
-
-    def add(self, freedoms: Array, orders: Orders) -> None:
-        """Number one more sort of values, and set them at the freedoms taken in each of the orders."""
-        numbers = 1 + sum(sort.shape[1] for sort in self._sorts) + np.arange(freedoms.shape[1])
-        self._sorts.append(freedoms)
-        for order in orders:
-            self._index[tuple(freedoms[list(order)])] = numbers
-
-    def places(self) -> Places:
-        """The sorts of values that were added, and where each value stands."""
-        return Places(tuple(self._sorts), self._index)
-
-
 def _ways(*relations: Array) -> Array:
     """All (a, b, c, …) (rank, K) with a related to b by the first table, b to c by the second, and so on."""
     ways = np.array(np.nonzero(relations[0]))
@@ -193,7 +172,7 @@ def structure_constants(structure: Structure) -> Array | None:
     return s
 
 
-Sort = tuple[Array, list[tuple[tuple[int, int, int], Array | None]]]
+Sort = tuple[Array, list[tuple[tuple[int, ...], Array | None]]]
 
 
 @lru_cache(maxsize=256)
@@ -233,7 +212,7 @@ def by_q_and_v_places(structure: Structure) -> Places:
 
 def _places(size: int, *sorts: Sort) -> Places:
     """Number the values of all sorts, and set them at their freedoms in each of the orders, or where a condition holds."""
-    index, first = np.zeros((size,) * 3, int), 1
+    index, first = np.zeros((size,) * len(sorts[0][0]), int), 1
     for ways, orders in sorts:
         numbers = first + np.arange(ways.shape[1])
         first += ways.shape[1]

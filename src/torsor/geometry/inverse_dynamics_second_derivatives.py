@@ -29,18 +29,8 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from torsor._reports import one_line
-from torsor.arrays import (
-    concat,
-    cross,
-    dot,
-    identity,
-    matmul,
-    permute,
-    reshape,
-    stack_vectors,
-    transpose,
-)
+from torsor._reports import in_one_line
+from torsor.arrays import concat, cross, dot, identity, matmul, permute, reshape, stack_vectors, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3, JointVector, Twist, Vector3, Wrench
 from torsor.geometry.freedoms import (
     by_q_and_q_places,
@@ -63,6 +53,7 @@ DrivenRows = Annotated[Array, "... * 52"]
 MANY = 100  # pairs of freedoms, beyond which to gather numbers for each product takes longer than to multiply them all
 
 
+@in_one_line
 class InverseDynamicsSecondDerivatives(NamedTuple):
     """∂_k (∂τ_i/∂q_j), ∂²τ_i/∂q_j∂v_k, ∂²τ_i/∂v_j∂v_k and ∂_k (∂τ_i/∂a_j), each [i, j, k] (..., nv, nv, nv)."""
 
@@ -70,9 +61,6 @@ class InverseDynamicsSecondDerivatives(NamedTuple):
     qv: JointTensor3
     vv: JointTensor3
     aq: JointTensor3
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def inverse_dynamics_second_derivatives(

@@ -15,16 +15,18 @@ from torsor.arrays import as_numbers, constant, take
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
-from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, ShapeError
+from torsor.border.numbers import refuse_no_robot
+from torsor.errors import ArgumentError, ModelError, ModelWarning, ShapeError
 from torsor.functions.dispatch import public
 from torsor.identification.groupings import Grouping, changed_lengths, groupings, symbols
 from torsor.identification.reasons import Unidentifiable, table, unidentifiable
-from torsor.identification.regrouping import Regrouping, regrouped
 from torsor.identification.row_spaces import (
     Gap,
+    Regrouping,
     RowSpace,
     length_unit,
     numerical_row_space,
+    regrouped,
     scales,
     structural_row_space,
 )
@@ -251,9 +253,7 @@ def _row_space(robot: Robot, method: str, tolerance: float, seed: int = 0) -> Ro
 
 
 def _check(robot: Robot, method: str | None, tolerance: float) -> None:
-    if not isinstance(robot, Robot):
-        got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
-        raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
+    refuse_no_robot(robot)
     if method is not None:
         refuse_unknown_word("method", method, METHODS)
     if not isinstance(tolerance, Real) or not 0.0 < tolerance < 1.0:

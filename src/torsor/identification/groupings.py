@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.identification.regrouping import Regrouping
-from torsor.identification.row_spaces import POWERS, length_unit, scales
+from torsor.identification.row_spaces import POWERS, Regrouping, length_unit, scales
 from torsor.model import Robot
 
 SHORT = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -234,19 +233,19 @@ def _sums(terms: Candidates) -> Candidates:
 
 
 def _twice(some: Candidates) -> Candidates:
-    def make(k: int) -> Product:
-        text, values, lengths = some.make(k)
-        return Product(f"2 {text}", 2.0 * values, lengths)
-
-    return Candidates(2.0 * some.values, make)
+    return _each(some, "2 {}", lambda values: 2.0 * values)
 
 
 def _square(some: Candidates) -> Candidates:
+    return _each(some, "{}²", lambda values: values**2)
+
+
+def _each(some: Candidates, said: str, of: Callable[[Array], Array]) -> Candidates:
     def make(k: int) -> Product:
         text, values, lengths = some.make(k)
-        return Product(f"{text}²", values**2, lengths)
+        return Product(said.format(text), of(values), lengths)
 
-    return Candidates(some.values**2, make)
+    return Candidates(of(some.values), make)
 
 
 def _times(some: Candidates, others: Candidates, pairs: list[tuple[int, int]]) -> Candidates:

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor._tables import table as text_table
+from torsor._reports import table as text_table
 from torsor.arrays.typing import Array
 from torsor.identification.groupings import Grouping, Length, relative_matrix, symbols
-from torsor.identification.regrouping import Regrouping
-from torsor.identification.row_spaces import annihilated, length_unit, links_of
+from torsor.identification.row_spaces import Regrouping, annihilated, length_unit, links_of
 from torsor.model import Robot, inertial_parameter_names
 
 NO_EFFECT, COMBINED = "no effect", "only in combination"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from torsor.errors import ModelError, unknown_name
 from torsor.lie import unchecked as lie
 from torsor.model.inertia import Inertia
 from torsor.model.joint_kinds import KINDS
-from torsor.model.joints import Joint, Mimic, UnitScrew, unit_screw
+from torsor.model.joints import Joint, Mimic, UnitScrew, field_numbers, unit_screw
 from torsor.model.parameters import Parameters
 from torsor.model.poses import check_pose, composed
 from torsor.model.robot import Robot
@@ -75,7 +76,10 @@ def assemble(
     """
     described = list(joints)
     _check_names(described, base)
-    ordered = _depth_first(described, base)
+    ordered = depth_first(described, base, attrgetter("link"))
+    if len(ordered) < len(described):
+        lost = sorted({joint.name for joint in described} - {joint.name for joint in ordered})
+        raise ModelError(f"joints {', '.join(lost)} do not hang on the base {base!r}: their parents form a cycle.")
     moving = [joint for joint in ordered if joint.kind != "fixed"]
     if not moving:
         raise ModelError(f"robot {name!r} has no moving joint: nothing is left to compute.")
@@ -119,7 +123,6 @@ def disassemble(robot: Robot) -> list[Joint]:
     described = []
     for i, name in enumerate(s.joints):
         c, coupling = s.coordinate_of(i), s.couplings[i]
-        own = c.name == name
         joint = Joint(
             name=name,
             kind=s.kinds[i],
@@ -129,7 +132,7 @@ def disassemble(robot: Robot) -> list[Joint]:
             screw=p.screws[i] if s.kind_of(i).has_screw else None,
             inertia=Inertia.unchecked(p.inertias[i]),
         )
-        if own:
+        if c.name == name:
             joint = replace(
                 joint,
                 screw=None if joint.screw is None else coupling.ratio * joint.screw,
@@ -161,29 +164,24 @@ def _check_names(joints: list[Joint], base: str) -> None:
     for what, names in (("joint", [j.name for j in joints]), ("link", [base, *(j.link for j in joints)])):
         doubled = {name for name, times in Counter(names).items() if times > 1}
         if doubled:
-            raise ModelError(f"assemble: {what} names must be unique, repeated: {', '.join(sorted(doubled))}.")
+            raise ModelError(f"{what} names must be unique, repeated: {', '.join(sorted(doubled))}.")
     known = dict.fromkeys([base, *(joint.link for joint in joints)])
     for joint in joints:
         if joint.parent not in known:
-            where = f"assemble: the parent of joint {joint.name!r} is unknown; the robot"
+            where = f"the parent of joint {joint.name!r} is unknown; the robot"
             raise unknown_name(where, "link", joint.parent, known, ", ".join(known))
 
 
-def _depth_first(joints: list[Joint], base: str) -> list[Joint]:
-    children: dict[str, list[Joint]] = {}
+def depth_first(joints: Iterable[Any], base: str, link: Callable[[Any], str]) -> list[Any]:
+    """The joints that hang on the base, outwards, siblings in their order; ``link`` names what a joint carries."""
+    children: dict[str, list[Any]] = {}
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint)
-    ordered: list[Joint] = []
+    ordered: list[Any] = []
     waiting = children.get(base, [])[::-1]
     while waiting:
-        joint = waiting.pop()
-        ordered.append(joint)
-        waiting.extend(children.get(joint.link, [])[::-1])
-    if len(ordered) < len(joints):
-        lost = sorted({joint.name for joint in joints} - {joint.name for joint in ordered})
-        raise ModelError(
-            f"assemble: joints {', '.join(lost)} do not hang on the base {base!r}: their parents form a cycle."
-        )
+        ordered.append(waiting.pop())
+        waiting += children.get(link(ordered[-1]), [])[::-1]
     return ordered
 
 
@@ -263,10 +261,10 @@ def _frames(
             poses.append(place.pose)
     for name, (link, pose) in extra.items():
         if name in placed:
-            raise ModelError(f"assemble: frame {name!r} has the name of a link.")
+            raise ModelError(f"frame {name!r} has the name of a link.")
         if link not in placed:
             raise unknown_name(
-                f"assemble: frame {name!r} sits on an unknown link; the robot", "link", link, placed, ", ".join(placed)
+                f"frame {name!r} sits on an unknown link; the robot", "link", link, placed, ", ".join(placed)
             )
         frames.append(Frame(name, placed[link].link, len(poses)))
         poses.append(composed(placed[link].pose, check_pose(f"frame {name!r}: pose", pose)))
@@ -316,13 +314,7 @@ def _refuse_bad_limits(joint: Joint) -> None:
 
 def _plain_limit(joint: Joint, field: str) -> Array:
     """A limit as plain numbers of any shape."""
-    try:
-        value = known_numbers(getattr(joint, field))
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"joint {joint.name!r}: `{field}` must be real numbers, got {getattr(joint, field)!r:.60}; where there is no limit, "
-            "it is infinite."
-        ) from error
+    value = field_numbers(joint, field, more="; where there is no limit, it is infinite")
     if not is_concrete(value):
         raise ModelError(
             f"joint {joint.name!r}: `{field}` is traced, but limits are part of a robot's structure: give plain numbers."
@@ -365,12 +357,7 @@ def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field
 
 
 def _spread(joint: Joint, field: str, size: int) -> Array:
-    try:
-        value = known_numbers(getattr(joint, field))
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got {getattr(joint, field)!r:.60}."
-        ) from error
+    value = field_numbers(joint, field, f"a number or {size} numbers")
     if tuple(value.shape) not in ((), (1,), (size,)):
         raise ModelError(
             f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got shape {value.shape}."

@@ -22,7 +22,7 @@ from torsor.arrays.exact import ROUNDING, settled, settled_rotation, unit
 from torsor.arrays.typing import Array, InertiaRow, Pose, Twist
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
-from torsor.model.joint_kinds import KINDS
+from torsor.model.joint_kinds import JointKind
 from torsor.model.link_inertias import may_be_singular
 from torsor.model.poses import composed
 from torsor.model.remembered import remembered
@@ -69,14 +69,13 @@ def _frames(robot: Robot, moves: list[Pose]) -> tuple[tuple[Frame, ...], Array]:
 def _frame_moves(robot: Robot) -> list[Pose]:
     """Pose of each aligned link frame in the link frame given."""
     moves: list[Pose] = []
-    for i, kind in enumerate(robot.structure.kinds):
-        S = robot.parameters.screws[i]
-        T = np.eye(4)
-        if KINDS[kind].turns_about_axis:
+    for i, S in enumerate(robot.parameters.screws):
+        kind, T = robot.structure.kind_of(i), np.eye(4)
+        if kind.turns_about_axis:
             axis = S[:3]
             T[:3, 3] = settled(cross(axis, S[3:]), np.abs(S[3:]).max())  # the point of the axis nearest to the origin
             T[:3, :3] = _turned(axis)
-        elif KINDS[kind].has_screw:
+        elif kind.has_screw:
             T[:3, :3] = _turned(S[3:])
         moves.append(T)
     return moves
@@ -97,24 +96,24 @@ def _regroup(robot: Robot, poses: Array, screws: Array, rows: Array) -> None:
     for i in range(robot.n - 1, -1, -1):
         if (parent := s.parents[i]) < 0:
             continue
-        H = _unfelt(s.kinds[i], screws[i], rows[i])
+        H = _unfelt(s.kind_of(i), screws[i], rows[i])
         parts = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, first moment, rotational inertia: each of its own size
         rows[i] = np.concatenate([settled(rows[i, part] - H[part], np.abs(rows[i, part]).max()) for part in parts])
         rows[parent] = rows[parent] + lie.transform_inertia(poses[i], H)
 
 
-def _unfelt(kind: str, screw: Array, row: InertiaRow) -> InertiaRow:
+def _unfelt(kind: JointKind, screw: Array, row: InertiaRow) -> InertiaRow:
     H = np.zeros(10)
-    if kind == "revolute":
+    if kind.has_screw and kind.has_fixed_point:
         k = int(np.argmax(np.abs(screw[:3])))
         H[0], H[1 + k] = row[0], row[1 + k]
         across = [j for j in range(3) if j != k]
         c = row[_DIAGONAL[across[0]]]
         for j in across:
             H[_DIAGONAL[j]] = c
-    elif kind == "prismatic":
+    elif kind.has_screw and not kind.turns_about_axis:
         H[4:] = row[4:]
-    elif kind == "spherical":
+    elif kind.has_fixed_point:
         H[0] = row[0]
     return H
 

@@ -16,7 +16,7 @@ from torsor.lie.unchecked import se3
 from torsor.model._assemble import assemble, disassemble, frames_of, limits_of
 from torsor.model.inertia import Inertia
 from torsor.model.joint_kinds import KINDS
-from torsor.model.joints import Joint, Mimic
+from torsor.model.joints import Joint
 from torsor.model.poses import composed
 from torsor.model.robot import Robot
 from torsor.model.structure import Coordinate
@@ -50,7 +50,8 @@ def lock(robot: Robot, positions: Mapping[str, Array]) -> Robot:
             pose = composed(joint.pose, _motion(joint, value))
             joint = replace(joint, kind="fixed", pose=pose, screw=None, mimic=None)
         joints.append(joint)
-    return _rebuild(robot, joints, [name for name in robot.coordinates if name not in positions])
+    order = [name for name in robot.coordinates if name not in positions]
+    return _rebuild(robot, joints, order).with_source(robot.source)
 
 
 @exact_constants()
@@ -71,16 +72,9 @@ def subtree(robot: Robot, joint: str) -> Robot:
     links = {base, *(j.link for j in joints)}
     frames = {name: place for name, place in frames_of(robot).items() if place[0] in links}
     row = robot.parameters.base_inertia if s.parents[root] < 0 else robot.parameters.inertias[s.parents[root]]
-    return assemble(
-        joints,
-        name=f"{robot.name}/{joint}",
-        gravity=_gravity_at(robot, s.parents[root]),
-        frames=frames,
-        base=base,
-        base_inertia=Inertia.unchecked(row),
-        coulomb_width=s.coulomb_width,
-        order=[name for name in robot.coordinates if name in names],
-    )
+    order, gravity = [name for name in robot.coordinates if name in names], _gravity_at(robot, s.parents[root])
+    name, inertia = f"{robot.name}/{joint}", Inertia.unchecked(row)
+    return _rebuild(robot, joints, order, name=name, gravity=gravity, frames=frames, base=base, base_inertia=inertia)
 
 
 def rename(robot: Robot, names: Mapping[str, str], robot_name: str | None) -> Robot:
@@ -112,21 +106,15 @@ def rename(robot: Robot, names: Mapping[str, str], robot_name: str | None) -> Ro
 @exact_constants()
 def reorder(robot: Robot, coordinates: Sequence[str]) -> Robot:
     """``robot`` with q, v and tau in the order of these joint names; links keep their order."""
-    return _rebuild(robot, disassemble(_concrete("reorder", robot)), coordinates)
+    return _rebuild(robot, disassemble(_concrete("reorder", robot)), coordinates).with_source(robot.source)
 
 
-def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str]) -> Robot:
+def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str], **changes: Any) -> Robot:
+    """A robot of other joints, and the same for all else but what changes."""
     p, s = robot.parameters, robot.structure
-    return assemble(
-        joints,
-        name=robot.name,
-        gravity=p.gravity,
-        frames=frames_of(robot),
-        base=s.base,
-        base_inertia=Inertia.unchecked(p.base_inertia),
-        coulomb_width=s.coulomb_width,
-        order=order,
-    ).with_source(robot.source)
+    same = {"name": robot.name, "gravity": p.gravity, "base": s.base, "base_inertia": Inertia.unchecked(p.base_inertia)}
+    options: dict[str, Any] = {**same, "frames": frames_of(robot), "coulomb_width": s.coulomb_width, **changes}
+    return assemble(joints, order=order, **options)
 
 
 def _of_leaders(robot: Robot, positions: Mapping[str, Array]) -> dict[str, Array]:
@@ -202,7 +190,9 @@ NONE = {"lower": -np.inf, "upper": np.inf, "velocity_limit": np.inf, "effort_lim
 def with_limits(robot: Robot, position: Any, velocity: Any, effort: Any) -> Robot:
     """``robot`` with other limits; None keeps what there is. See `Robot.with_limits`."""
     s = robot.structure
-    joints = {joint.name: joint for joint in _limited_joints(robot)}
+    joints = {
+        joint.name: joint for joint in disassemble(robot)
+    }  # a joint that follows another has no limits of its own left
     for kind, given in (("position", position), ("velocity", velocity), ("effort", effort)):
         if given is None:
             continue
@@ -218,27 +208,6 @@ def with_limits(robot: Robot, position: Any, velocity: Any, effort: Any) -> Robo
             joints[c.name] = replace(joints[c.name], **_bounds(kind, kind, given, _share(robot, c, kind)))
     limits = limits_of(list(joints.values()), s.coordinates)
     return replace(robot, structure=replace(s, limits=limits))
-
-
-def _limited_joints(robot: Robot) -> list[Joint]:
-    """Joints as the limits of the model know them: a joint that follows another has none of its own left."""
-    s = robot.structure
-    joints = []
-    for i, name in enumerate(s.joints):
-        c, coupling = s.coordinate_of(i), s.couplings[i]
-        if c.name != name:
-            joints.append(Joint(name=name, kind=s.kinds[i], mimic=Mimic(c.name, coupling.ratio, coupling.offset)))
-            continue
-        own = Joint(
-            name=name,
-            kind=s.kinds[i],
-            lower=np.array(s.limits.lower[c.q]),
-            upper=np.array(s.limits.upper[c.q]),
-            velocity_limit=np.array(s.limits.velocity[c.v]),
-            effort_limit=np.array(s.limits.effort[c.v]),
-        )
-        joints.append(own)
-    return joints
 
 
 def _bounds(what: str, kind: str, value: Any, share: Callable[[Array], Array]) -> dict[str, Array]:

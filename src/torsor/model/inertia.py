@@ -146,13 +146,11 @@ class Inertia:
         """The body of a 6×6 spatial inertia (I, [h]; −[h], m 1) about the link frame [PBP95, (21)], kg, m."""
         G = as_numbers(G)
         if tuple(G.shape) != (6, 6):
-            raise ModelError(
-                f"Inertia.from_matrix: `G` must be one matrix of shape (6, 6), got shape {tuple(G.shape)}."
-            )
+            raise ModelError(f"`G` must be one matrix of shape (6, 6), got shape {tuple(G.shape)}.")
         rebuilt = lie.inertia_row(G[3, 3], lie.so3.vee(G[:3, 3:]), G[:3, :3])
         if is_concrete(G) and np.abs(lie.inertia_matrix(rebuilt) - G).max() > _ROUNDING * np.abs(G).max():
             raise ModelError(
-                "Inertia.from_matrix: not of the form (I, [h]; -[h], m 1) in (angular, linear) order. "
+                "not of the form (I, [h]; -[h], m 1) in (angular, linear) order. "
                 "A (linear, angular) matrix has its 3×3 blocks swapped: pass G[[3,4,5,0,1,2]][:, [3,4,5,0,1,2]]."
             )
         return cls.from_row(rebuilt)
@@ -178,7 +176,7 @@ class Inertia:
         masses, positions = known_numbers(masses), known_numbers(positions)
         if masses.ndim != 1 or not len(masses) or positions.shape != (len(masses), 3):
             raise ModelError(
-                f"Inertia.particles: takes masses (k,) and positions (k, 3), k at least 1; got {masses.shape}, {positions.shape}."
+                f"takes masses (k,) and positions (k, 3), k at least 1; got {masses.shape}, {positions.shape}."
             )
         return _welded([cls(m, p) for m, p in zip(masses, positions, strict=True)])
 
@@ -248,7 +246,7 @@ class Inertia:
     @exact_constants()
     def moved(self, T_ab: Pose) -> Inertia:
         """This body, given in frame b, as seen from frame a; ``T_ab`` (4, 4), m [PBP95, §4]."""
-        T_ab = one_pose("Inertia.moved", "T_ab", T_ab)
+        T_ab = one_pose("T_ab", T_ab)
         if self.numbers is not None:
             return Inertia.unchecked(lie.transform_inertia(T_ab, self.numbers))
         R = se3.rotation(T_ab)

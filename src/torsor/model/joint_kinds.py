@@ -97,6 +97,11 @@ class JointKind:
         return self.has_screw and self.q_units == ("rad",)
 
     @property
+    def has_pitch(self) -> bool:
+        """Whether it slides along the axis that it turns about: helical joints."""
+        return self.turns_about_axis and not self.has_fixed_point
+
+    @property
     def quaternion(self) -> slice | None:
         """Where its quaternion is in q."""
         return slice(self.nq - 4, self.nq) if self.q_units[-1] == "1" else None

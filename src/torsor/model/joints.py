@@ -94,7 +94,9 @@ def unit_screw(joint: Joint) -> UnitScrew:
     A screw with |ω·v| ≤ 8 ε |ω| |v| is revolute; its rounding error along the axis is taken out. The numbers of a screw that is
     traced are not known: its kind is what the joint says, and its length stays in it.
     """
-    screw, axis, pitch = (_numbers(joint, field) for field in ("screw", "axis", "pitch"))
+    fields = ("screw", "axis", "pitch")
+    given: list[Array] = [None if getattr(joint, x) is None else field_numbers(joint, x) for x in fields]
+    screw, axis, pitch = given
     if not all(x is None or is_concrete(x) for x in (screw, axis, pitch)):
         return _traced_screw(joint, screw, axis, pitch)
     if screw is not None:
@@ -122,13 +124,13 @@ def unit_screw(joint: Joint) -> UnitScrew:
     return UnitScrew("helical" if pitch else "revolute", KINDS["helical"].screw_along(axis, pitch), 1.0)
 
 
-def _numbers(joint: Joint, field: str) -> Array:
-    """A field of a joint as numbers, NumPy's where they are known; None if it was not given."""
+def field_numbers(joint: Joint, field: str, wanted: str = "real numbers", more: str = "") -> Array:
+    """A field of a joint as numbers, NumPy's where they are known."""
     value = getattr(joint, field)
     try:
-        return None if value is None else known_numbers(value)
+        return known_numbers(value)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"joint {joint.name!r}: `{field}` must be real numbers, got {value!r:.60}.") from error
+        raise ModelError(f"joint {joint.name!r}: `{field}` must be {wanted}, got {value!r:.60}{more}.") from error
 
 
 def _traced_screw(joint: Joint, screw: Twist | None, axis: Vector3 | None, pitch: Array) -> UnitScrew:

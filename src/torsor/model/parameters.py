@@ -58,16 +58,8 @@ class Parameters(NamedTuple):
 
 def unknown_group(where: str, name: object) -> UnknownName:
     """The error for a group of a robot's numbers that does not exist."""
-    fields = Parameters._fields
-    return unknown_name(
-        where,
-        "group of parameters",
-        name,
-        fields,
-        ", ".join(fields),
-        plural="groups of parameters",
-        meant=meant_by(name),
-    )
+    kind, plural, known = "group of parameters", "groups of parameters", Parameters._fields
+    return unknown_name(where, kind, name, known, ", ".join(known), plural=plural, meant=meant_by(name))
 
 
 def meant_by(name: object) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import as_numbers, identity, matmul, stack_matrices, stack_vectors
 from torsor.arrays.typing import Array, Pose, Twist
 from torsor.border import explained
@@ -26,43 +26,45 @@ from torsor.model.inertia import Inertia
 from torsor.model.robot import Robot
 
 
+@in_one_line
 class SpaceForm(NamedTuple):
     """f = e^{A_1 x_1} ⋯ e^{A_n x_n} M, screws A (n, 6) in the base frame, home pose M (4, 4), m [PBP95, (13)]."""
 
     screws: Twist
     home: Pose
 
-    def __repr__(self) -> str:
-        return one_line(self)
-
+    @explained
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
-        return matmul(_product("SpaceForm.pose", self.screws, q), one_pose("SpaceForm.pose", "home", self.home))
+        return matmul(_product(self.screws, q), one_pose("home", self.home))
 
+    @explained
     def to_body(self) -> BodyForm:
         """B_i = Ad(M⁻¹) A_i [PBP95, after (14)]."""
-        home = one_pose("SpaceForm.to_body", "home", self.home)
-        return BodyForm(lie.transform_twist_inverse(home, screw_list("SpaceForm.to_body", self.screws)), home)
+        home = one_pose("home", self.home)
+        return BodyForm(lie.transform_twist_inverse(home, screw_list(self.screws)), home)
 
+    @explained
     def to_local(self, steps: Pose) -> LocalForm:
         """P_i = Ad((M_1 ⋯ M_{i−1})⁻¹) A_i for chosen steps M_i (n, 4, 4) whose product is M [PBP95, after (13)]."""
-        given, steps = poses_for_each("SpaceForm.to_local", self.screws, "steps", steps)
+        given, steps = poses_for_each(self.screws, "steps", steps)
         screws, T = [], identity(4)
         for A, M in zip(given, steps, strict=True):
             screws.append(lie.transform_twist_inverse(T, A))
             T = matmul(T, M)
-        if abs(T - one_pose("SpaceForm.to_local", "home", self.home)).max() > 1e-9:
-            raise ModelError("SpaceForm.to_local: the product of `steps` must be the home pose.")
+        if abs(T - one_pose("home", self.home)).max() > 1e-9:
+            raise ModelError("the product of `steps` must be the home pose.")
         return LocalForm(stack_vectors(screws), steps)
 
+    @explained
     def to_link(self, homes: Pose) -> LinkForm:
         """S_i = Ad(M_i⁻¹) A_i with M_i (n, 4, 4) the link frames at home [LP, (9.39), (9.40), E002-4]."""
-        screws, homes = poses_for_each("SpaceForm.to_link", self.screws, "homes", homes)
+        screws, homes = poses_for_each(self.screws, "homes", homes)
         steps, T = [], identity(4)
         for M in homes:
             steps.append(matmul(se3.inverse(T), M))
             T = M
-        tip = matmul(se3.inverse(T), one_pose("SpaceForm.to_link", "home", self.home))
+        tip = matmul(se3.inverse(T), one_pose("home", self.home))
         return LinkForm(lie.transform_twist_inverse(homes, screws), stack_matrices(steps), tip)
 
     def robot(self, homes: Pose, inertias: Sequence[Inertia], **options: Any) -> Robot:
@@ -70,49 +72,49 @@ class SpaceForm(NamedTuple):
         return serial_chain(self.screws, homes, inertias, tip=self.home, **options)
 
 
+@in_one_line
 class BodyForm(NamedTuple):
     """f = M e^{B_1 x_1} ⋯ e^{B_n x_n}, screws B (n, 6) in the end frame at home, home pose M (4, 4), m [PBP95, (14)]."""
 
     screws: Twist
     home: Pose
 
-    def __repr__(self) -> str:
-        return one_line(self)
-
+    @explained
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
-        return matmul(one_pose("BodyForm.pose", "home", self.home), _product("BodyForm.pose", self.screws, q))
+        return matmul(one_pose("home", self.home), _product(self.screws, q))
 
+    @explained
     def to_space(self) -> SpaceForm:
         """A_i = Ad(M) B_i [PBP95, after (14)]."""
-        home = one_pose("BodyForm.to_space", "home", self.home)
-        return SpaceForm(lie.transform_twist(home, screw_list("BodyForm.to_space", self.screws)), home)
+        home = one_pose("home", self.home)
+        return SpaceForm(lie.transform_twist(home, screw_list(self.screws)), home)
 
     def robot(self, homes: Pose, inertias: Sequence[Inertia], **options: Any) -> Robot:
         """The serial chain with link frames ``homes`` (n, 4, 4), m, at home; options as in `serial_chain`."""
         return self.to_space().robot(homes, inertias, **options)
 
 
+@in_one_line
 class LocalForm(NamedTuple):
     """f = Π e^{P_i x_i} M_i, screws P (n, 6) in frame i − 1, steps M (n, 4, 4), m [PBP95, (12)]."""
 
     screws: Twist
     steps: Pose
 
-    def __repr__(self) -> str:
-        return one_line(self)
-
+    @explained
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
-        screws, steps = poses_for_each("LocalForm.pose", self.screws, "steps", self.steps)
-        (q,), T = one_for_each("LocalForm.pose", screws, q=q), identity(4)
+        screws, steps = poses_for_each(self.screws, "steps", self.steps)
+        (q,), T = one_for_each(screws, q=q), identity(4)
         for i, (P, M) in enumerate(zip(screws, steps, strict=True)):
             T = matmul(matmul(T, se3.exp(P * q[..., i, None])), M)
         return T
 
+    @explained
     def to_space(self) -> SpaceForm:
         """A_1 = P_1, A_2 = Ad(M_1) P_2, A_3 = Ad(M_1 M_2) P_3, … [PBP95, after (13)]."""
-        given, steps = poses_for_each("LocalForm.to_space", self.screws, "steps", self.steps)
+        given, steps = poses_for_each(self.screws, "steps", self.steps)
         screws, T = [], identity(4)
         for P, M in zip(given, steps, strict=True):
             screws.append(lie.transform_twist(T, P))
@@ -124,6 +126,7 @@ class LocalForm(NamedTuple):
         return self.to_space().robot(_accumulated(self.steps), inertias, **options)
 
 
+@in_one_line
 class LinkForm(NamedTuple):
     """f = Π M_i e^{S_i x_i} · M_tip, screws S (n, 6) in link frame i, steps (n, 4, 4) and tip (4, 4), m [PBP95, (23)]."""
 
@@ -131,25 +134,24 @@ class LinkForm(NamedTuple):
     steps: Pose
     tip: Pose
 
-    def __repr__(self) -> str:
-        return one_line(self)
-
+    @explained
     def pose(self, q: Array) -> Pose:
         """End pose (..., 4, 4) at q (..., n), rad or m."""
-        screws, steps = poses_for_each("LinkForm.pose", self.screws, "steps", self.steps)
-        (q,), T = one_for_each("LinkForm.pose", screws, q=q), identity(4)
+        screws, steps = poses_for_each(self.screws, "steps", self.steps)
+        (q,), T = one_for_each(screws, q=q), identity(4)
         for i, (S, M) in enumerate(zip(screws, steps, strict=True)):
             T = matmul(matmul(T, M), se3.exp(S * q[..., i, None]))
-        return matmul(T, one_pose("LinkForm.pose", "tip", self.tip))
+        return matmul(T, one_pose("tip", self.tip))
 
+    @explained
     def to_space(self) -> SpaceForm:
         """A_i = Ad(M_1 ⋯ M_i) S_i [PBP95, (50), E001-6]."""
-        given, steps = poses_for_each("LinkForm.to_space", self.screws, "steps", self.steps)
+        given, steps = poses_for_each(self.screws, "steps", self.steps)
         screws, T = [], identity(4)
         for S, M in zip(given, steps, strict=True):
             T = matmul(T, M)
             screws.append(lie.transform_twist(T, S))
-        return SpaceForm(stack_vectors(screws), matmul(T, one_pose("LinkForm.to_space", "tip", self.tip)))
+        return SpaceForm(stack_vectors(screws), matmul(T, one_pose("tip", self.tip)))
 
     def robot(self, inertias: Sequence[Inertia], **options: Any) -> Robot:
         """The serial chain whose link frames are the M_1 ⋯ M_i at home; options as in `serial_chain`."""
@@ -175,11 +177,11 @@ def link_form(robot: Robot, frame: str) -> LinkForm:
     place = s.frame(frame)
     path = s.path_from_base(place.link)
     if not path:
-        raise ModelError(f"link_form: frame {frame!r} is fixed to the base: no joint moves it.")
+        raise ModelError(f"frame {frame!r} is fixed to the base: no joint moves it.")
     for i in path:
         if not s.kind_of(i).has_screw or s.coordinate_of(i).name != s.joints[i]:
             raise ModelError(
-                f"link_form: joint {s.joints[i]!r} ({s.kinds[i]}) has no coordinate of its own with one screw; "
+                f"joint {s.joints[i]!r} ({s.kinds[i]}) has no coordinate of its own with one screw; "
                 "a product of exponentials needs revolute, prismatic or helical joints."
             )
     screws = stack_vectors([s.couplings[i].ratio * p.screws[i] for i in path])
@@ -187,8 +189,8 @@ def link_form(robot: Robot, frame: str) -> LinkForm:
     return LinkForm(screws, stack_matrices([p.poses[i] for i in path]), tip)
 
 
-def _product(where: str, screws: Twist, q: Array) -> Pose:
-    (q,), T = one_for_each(where, screws, q=q), identity(4)
+def _product(screws: Twist, q: Array) -> Pose:
+    (q,), T = one_for_each(screws, q=q), identity(4)
     for i, S in enumerate(as_numbers(screws)):
         T = matmul(T, se3.exp(S * q[..., i, None]))
     return T

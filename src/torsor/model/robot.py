@@ -12,6 +12,7 @@ import numpy as np
 
 from torsor._lazy import no_such_attribute
 from torsor._once import once
+from torsor._text_files import write_text
 from torsor.arrays import as_numbers, reshape, stack_matrices, stack_vectors
 from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
 from torsor.border import explained
@@ -22,7 +23,7 @@ from torsor.model.poses import check_pose, composed
 from torsor.model.structure import Frame, Limits, Source, Structure, from_dict, to_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
     from os import PathLike
 
 
@@ -313,8 +314,7 @@ class Robot:
         What URDF cannot say is refused unless named in ``drop``: "gravity", "armature", "coulomb width", "joint order",
         and the "friction" and "limits" of joints with several degrees of freedom.
         """
-        refuse_unphysical("to_urdf", self)
-        return _writer("write_urdf.to_urdf")(self, path, drop=drop)
+        return _written(self, "write_urdf.to_urdf", path, drop=drop)
 
     def to_mjcf(self, path: str | PathLike[str] | None = None) -> str:
         """The robot as MJCF text, MuJoCo's format, also written to ``path``.
@@ -322,18 +322,15 @@ class Robot:
         Velocity limits, limits of spherical and free joints and the width of Coulomb friction have no place in it; what
         else it cannot say is refused. Planar joints become three of MuJoCo's.
         """
-        refuse_unphysical("to_mjcf", self)
-        return _writer("write_mjcf.to_mjcf")(self, path)
+        return _written(self, "write_mjcf.to_mjcf", path)
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """The robot as torsor's own JSON (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
-        refuse_unphysical("to_json", self)
-        return _writer("write_screw_list.to_json")(self, path)
+        return _written(self, "write_screw_list.to_json", path)
 
     def to_yaml(self, path: str | PathLike[str] | None = None) -> str:
         """The robot as torsor's own YAML (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
-        refuse_unphysical("to_yaml", self)
-        return _writer("write_screw_list.to_yaml")(self, path)
+        return _written(self, "write_screw_list.to_yaml", path)
 
     # Identity
 
@@ -385,8 +382,11 @@ def _restore(structure: Structure, leaves: tuple[Array, ...], source: Source | N
     return Robot(structure, Parameters(*leaves).frozen(), source)
 
 
-def _writer(name: str) -> Callable[..., str]:
-    """A function of `torsor.formats`, which knows robots and is loaded when a file is first written."""
-    module, _, function = name.partition(".")
-    found: Callable[..., str] = getattr(import_module(f"torsor.formats.{module}"), function)
-    return found
+def _written(robot: Robot, writer: str, path: str | PathLike[str] | None, **options: Any) -> str:
+    """A robot as text, by a writer of `torsor.formats`, which is loaded when first needed; also written to ``path``."""
+    module, _, name = writer.partition(".")
+    refuse_unphysical(name, robot)
+    text: str = getattr(import_module(f"torsor.formats.{module}"), name)(robot, **options)
+    if path is not None:
+        write_text(name, path, text)
+    return text

@@ -31,7 +31,7 @@ def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch
     (*batch, nq) array
         rad or m.
     """
-    generator = generator_of("random_configuration", seed)
+    generator = generator_of(seed)
     s = robot.structure
     q = np.empty((*batch, robot.nq))
     for i in range(s.n):
@@ -60,17 +60,16 @@ def random_state(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[
     v, a : (*batch, nv) arrays
         rad, m, s.
     """
-    generator = generator_of("random_state", seed)
+    generator = generator_of(seed)
     q = random_configuration(robot, seed=generator, batch=batch)
     v, a = generator.normal(size=(2, *batch, robot.nv))
     return q, v, a
 
 
-def generator_of(where: str, seed: int | np.random.Generator) -> np.random.Generator:
+def generator_of(seed: int | np.random.Generator) -> np.random.Generator:
     """The generator of a seed, or the generator itself."""
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
-        raise ArgumentTypeError(
-            f"{where}: `seed` must be a whole number, not negative, or a numpy.random.Generator, got {seed!r:.60}."
-        ) from error
+        wanted = "a whole number, not negative, or a numpy.random.Generator"
+        raise ArgumentTypeError(f"`seed` must be {wanted}, got {seed!r:.60}.") from error

@@ -173,11 +173,15 @@ class Structure:
 
     def path_from_base(self, link: int) -> list[int]:
         """The links from the base (excluded) out to ``link`` (included)."""
+        return self.path_to_base(link)[::-1]
+
+    def path_to_base(self, link: int) -> list[int]:
+        """The links from ``link`` (included) in to the base (excluded)."""
         path = []
         while link >= 0:
             path.append(link)
             link = self.parents[link]
-        return path[::-1]
+        return path
 
     def joint_index(self, name: str) -> int:
         """Position of a joint by name."""

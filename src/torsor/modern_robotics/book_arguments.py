@@ -145,6 +145,11 @@ def joint_vector(name: str, value: Any, robot: Robot) -> Array:
     return numbers(name, value, (robot.nv,), "one number per joint, as many as the lists have screw axes")
 
 
+def joint_vectors(robot: Robot, **vectors: Any) -> list[Array]:
+    """The same of several, each with its name in the book."""
+    return [joint_vector(name, value, robot) for name, value in vectors.items()]
+
+
 @lru_cache(maxsize=KEPT)
 def _robot(n: int, M: bytes, G: bytes, S: bytes, g: bytes) -> tuple[Robot, str]:
     """The robot, and what is wrong with its bodies."""

@@ -24,7 +24,16 @@ from torsor.functions.public.dynamics import (
 from torsor.functions.public.kinematics import body_jacobian
 from torsor.lie import unchecked as lie
 from torsor.model import Robot
-from torsor.modern_robotics.book_arguments import TIP, as_floats, joint_vector, numbers, positive, robot_of, whole
+from torsor.modern_robotics.book_arguments import (
+    TIP,
+    as_floats,
+    joint_vector,
+    joint_vectors,
+    numbers,
+    positive,
+    robot_of,
+    whole,
+)
 
 _TIP_WRENCH = "the wrench (moment, force) that the tip applies to the environment, in the end frame {n+1}"
 _TIP_WRENCHES = f"one row for each row of the trajectory, {_TIP_WRENCH}; or 0 if there is none"
@@ -80,9 +89,7 @@ def InverseDynamics(
         N·m or N.
     """
     robot = robot_of(Mlist, Glist, Slist, g)
-    q = joint_vector("thetalist", thetalist, robot)
-    v = joint_vector("dthetalist", dthetalist, robot)
-    a = joint_vector("ddthetalist", ddthetalist, robot)
+    q, v, a = joint_vectors(robot, thetalist=thetalist, dthetalist=dthetalist, ddthetalist=ddthetalist)
     return _torques(robot, q, v, a, _tip_wrench(Ftip))
 
 
@@ -125,8 +132,7 @@ def VelQuadraticForces(thetalist: Array, dthetalist: Array, Mlist: Array, Glist:
         N·m or N.
     """
     robot = robot_of(Mlist, Glist, Slist)
-    v = joint_vector("dthetalist", dthetalist, robot)
-    return coriolis_forces(robot, joint_vector("thetalist", thetalist, robot), v)
+    return coriolis_forces(robot, *joint_vectors(robot, thetalist=thetalist, dthetalist=dthetalist))
 
 
 @explained
@@ -208,9 +214,7 @@ def ForwardDynamics(
         rad/s² or m/s². Where M is singular: NaN, or an error that names the joint that moves no inertia.
     """
     robot = robot_of(Mlist, Glist, Slist, g)
-    q = joint_vector("thetalist", thetalist, robot)
-    v = joint_vector("dthetalist", dthetalist, robot)
-    tau = joint_vector("taulist", taulist, robot)
+    q, v, tau = joint_vectors(robot, thetalist=thetalist, dthetalist=dthetalist, taulist=taulist)
     return accelerations(robot, q, v, tau, _tip_wrench(Ftip))
 
 
@@ -324,8 +328,7 @@ def ForwardDynamicsTrajectory(
         rad/s or m/s.
     """
     robot = robot_of(Mlist, Glist, Slist, g)
-    q = joint_vector("thetalist", thetalist, robot)
-    v = joint_vector("dthetalist", dthetalist, robot)
+    q, v = joint_vectors(robot, thetalist=thetalist, dthetalist=dthetalist)
     tau = trajectory("taumat", taumat, robot)
     F = tip_wrenches(Ftipmat, len(tau))
     dt = positive("dt", dt, "the time between rows, s")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report, one_line
+from torsor._reports import Report, in_one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.border import explained
 from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strangers
@@ -33,15 +33,13 @@ BACK = Advice("flat_coordinates", "Either q̃ is out of reach, or a `start` near
 CORRECTIONS = 20  # Newton steps; one or two are usual
 
 
+@in_one_line
 class FlatState(NamedTuple):
     """q̃ = φ(q), ṽ = N v, τ̃ = N⁻ᵀ τ, each (..., n), in √kg·m, √kg·m/s, √kg·m/s² [Alt04, §II.A]."""
 
     q: Array
     v: Array
     tau: Array
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,9 +15,8 @@ from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_s
 from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.functions.public.kinematics import difference, integrate
 from torsor.model import Robot
-from torsor.motion._path_energy import path_energy, path_length
+from torsor.motion._path_energy import PathProblem, minimise, path_energy, path_length
 from torsor.motion.integration import RUN_INSIDE
-from torsor.motion.path_newton import PathProblem, minimise
 
 Waypoints = Mapping[int, Array] | Sequence[Array]
 HUGE = 1e100  # a limit beyond this is none

@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from torsor._reports import Report, one_line
+from torsor._reports import Report, in_one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
@@ -43,15 +43,13 @@ LARGE = 2_000_000  # components of curvature worked on at a time
 WORST = 3  # components shown in a report
 
 
+@in_one_line
 class CurvatureComponent(NamedTuple):
     """R_ijkl by the names of its four freedoms; its ``value``, kg·m² of rotations; and that over the terms that cancel in it."""
 
     freedoms: tuple[str, str, str, str]
     value: float
     relative: float
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
     def __str__(self) -> str:
         return f"R({', '.join(self.freedoms)}) = {self.value:.3g}, {self.relative:.2g} of the terms that cancel in it"
@@ -257,6 +255,7 @@ def _worst(robot: Robot, value: Array, relative: Array) -> tuple[CurvatureCompon
     )
 
 
+@in_one_line
 class CurvatureAlong(NamedTuple):
     """Curvature at the K samples of a path, each (..., K), 1/(kg·m²); NaN where M is singular.
 
@@ -267,9 +266,6 @@ class CurvatureAlong(NamedTuple):
     scalar: Array
     norm: Array
     ricci: Array
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
 from torsor.border import explained
 from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strangers
@@ -34,15 +34,13 @@ TOGETHER = 256  # paths integrated in common steps
 GROWTH = 100  # of the tolerance of a step along the way: if NᵀN leaves M by more, steps are made finer
 
 
+@in_one_line
 class CarriedFactor(NamedTuple):
     """Ends of paths: ``q`` (..., n), rad or m; ``phi`` = ∫ N dq (..., n), √kg·m; ``N`` (..., n, n), the factor carried there."""
 
     q: Array
     phi: Array
     N: Array
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 class Advice(NamedTuple):

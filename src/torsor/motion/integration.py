@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
-from torsor.errors import MissingDependency
+from torsor.errors import needed
 from torsor.model import Robot
 
 FINEST = 2.5e-14  # the smallest relative tolerance that rounding lets an integrator keep
@@ -112,10 +111,7 @@ def sign_change(function: Callable[[float], float], low: float, high: float) -> 
 
 def scipy_module(name: str) -> Any:
     """The module ``scipy.name``, imported when it is first needed: `import torsor` does not need it."""
-    try:
-        return importlib.import_module(f"scipy.{name}")
-    except ImportError as error:
-        raise MissingDependency("needs SciPy: pip install 'torsor[motion]'.") from error
+    return needed(f"scipy.{name}", "needs SciPy: pip install 'torsor[motion]'.")
 
 
 def has_plain_velocities(robot: Robot) -> bool:

@@ -100,7 +100,7 @@ def adjoint_between(screws: Screws, q: Coordinates, i: int, j: int) -> Matrix6:
     (..., 6, 6) array
         Adjoint matrix, m.
     """
-    _check("adjoint_between", screws, q, i, j)
+    _check(screws, q, i, j)
     T = identity(4)
     for k in range(i, j + 1):
         T = matmul(se3.exp(-screws[k - 1] * q[..., k - 1, None]), T)
@@ -131,7 +131,7 @@ def adjoint_between_derivative(screws: Screws, q: Coordinates, i: int, j: int, k
     (..., 6) array
         Derivative, rad, m per unit of q_k.
     """
-    _check("adjoint_between_derivative", screws, q, i, j, k=k)
+    _check(screws, q, i, j, k=k)
     if not i <= k <= j:
         return zeros(6)
     inner = matvec(adjoint_between(screws, q, i, k - 1), B)
@@ -166,7 +166,7 @@ def adjoint_between_second_derivative(
     (..., 6) array
         Second derivative, rad, m per unit of q_k and q_l.
     """
-    _check("adjoint_between_second_derivative", screws, q, i, j, k=k, l=l)
+    _check(screws, q, i, j, k=k, l=l)
     first, last = min(k, l), max(k, l)
     if not i <= first <= last <= j:
         return zeros(6)
@@ -175,9 +175,9 @@ def adjoint_between_second_derivative(
     return matvec(adjoint_between(screws, q, last, j), twice)
 
 
-def _check(who: str, screws: Screws, q: Coordinates, i: int, j: int, **joints: int) -> None:
+def _check(screws: Screws, q: Coordinates, i: int, j: int, **joints: int) -> None:
     """Refuse coordinates that belong to no screw, and indices that name no exponential: Python would count from the end."""
-    one_for_each(who, screws, q=q)
+    one_for_each(screws, q=q)
     n = screws.shape[0]
     ranges = {"i": (i, 1, n + 1), "j": (j, 0, n), **{name: (k, 1, n) for name, k in joints.items()}}
     for name, (value, least, most) in ranges.items():
@@ -187,6 +187,6 @@ def _check(who: str, screws: Screws, q: Coordinates, i: int, j: int, **joints: i
             inside = False
         if not inside:
             raise ArgumentError(
-                f"{who}: `{name}` must be a whole number from {least} to {most} for {n} screws, which count from 1 as in the "
+                f"`{name}` must be a whole number from {least} to {most} for {n} screws, which count from 1 as in the "
                 f"paper; got {value!r}."
             )

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from torsor._reports import Report
-from torsor._tables import table
+from torsor._reports import Report, table
 from torsor.border import explained
 from torsor.compiler.backend import backend
 from torsor.errors import ArgumentError, unknown_name

@@ -28,7 +28,8 @@ from torsor.errors import ArgumentError, unknown_name
 from torsor.model import Inertia, Parameters, Robot, dh_chain, random_configuration
 from torsor.model.remembered import remembered
 from torsor.papers.formulations import FORMULATIONS, Formulation
-from torsor.papers.formulations.links import Model, refuse_other_joints
+from torsor.papers.formulations.formulation import refuse_other_joints
+from torsor.papers.formulations.links import Model
 
 LEVELS = ("literal", "structural", "simplified")
 _ON_THE_AXIS = ("z", "b", "S", "slide")  # data that is 0 or 1 because the source's frames sit on the joint axes

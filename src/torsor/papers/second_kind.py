@@ -30,7 +30,7 @@ def pose(screws: Screws, x: Coordinates) -> Pose:
     (..., 4, 4) array
         Pose, m.
     """
-    one_for_each("second_kind.pose", screws, x=x)
+    one_for_each(screws, x=x)
     T = identity(4)
     for i in range(len(screws)):
         T = matmul(T, se3.exp(screws[i] * x[..., i, None]))
@@ -53,7 +53,7 @@ def columns(screws: Screws, x: Coordinates) -> Screws:
     (..., k, 6) array
         One twist for each coordinate, rad, m.
     """
-    one_for_each("second_kind.columns", screws, x=x)
+    one_for_each(screws, x=x)
     T, result = identity(4), []
     for i in range(len(screws) - 1, -1, -1):
         T = matmul(se3.exp(screws[i] * x[..., i, None]), T)
@@ -79,7 +79,7 @@ def twist(screws: Screws, x: Coordinates, x_dot: Coordinates) -> Twist:
     (..., 6) array
         Twist, rad/s, m/s.
     """
-    one_for_each("second_kind.twist", screws, x=x, x_dot=x_dot)
+    one_for_each(screws, x=x, x_dot=x_dot)
     return matvec(transpose(columns(screws, x)), x_dot)
 
 
@@ -103,7 +103,7 @@ def twist_rate(screws: Screws, x: Coordinates, x_dot: Coordinates, x_ddot: Coord
     (..., 6) array
         Rate of the twist, rad/s², m/s².
     """
-    one_for_each("second_kind.twist_rate", screws, x=x, x_dot=x_dot, x_ddot=x_ddot)
+    one_for_each(screws, x=x, x_dot=x_dot, x_ddot=x_ddot)
     C = columns(screws, x)
     total = matvec(transpose(C), x_ddot)
     so_far = zeros(6)
@@ -132,7 +132,7 @@ def metric(screws: Screws, x: Coordinates, G: InertiaRow) -> Array:
     (..., k, k) array
         In kg·m², kg·m or kg.
     """
-    one_for_each("second_kind.metric", screws, x=x)
+    one_for_each(screws, x=x)
     C = columns(screws, x)
     return matmul(C, transpose(lie.apply_inertia(G, C)))
 
@@ -158,7 +158,7 @@ def christoffel(screws: Screws, x: Coordinates, G: InertiaRow) -> Array:
     (..., k, k, k) array
         In kg·m², kg·m or kg.
     """
-    one_for_each("second_kind.christoffel", screws, x=x)
+    one_for_each(screws, x=x)
     C = columns(screws, x)
     momenta = lie.apply_inertia(G, C)
     count = len(screws)

@@ -1,9 +1,7 @@
-from torsor.plot._curvature_map import curvature_map as curvature_map
 from torsor.plot._free_body_diagram import FreeBody as FreeBody, Load as Load, free_body_diagram as free_body_diagram
 from torsor.plot._link_numbering import link_numbering as link_numbering
 from torsor.plot._mechanism import mechanism as mechanism
 from torsor.plot._operation_counts import operation_counts as operation_counts
-from torsor.plot._paths import paths as paths
 from torsor.plot._planar_mechanism import planar_mechanism as planar_mechanism
 from torsor.plot.ellipsoids import (
     link_inertia_ellipsoids as link_inertia_ellipsoids,
@@ -11,4 +9,5 @@ from torsor.plot.ellipsoids import (
     mass_matrix_ellipse as mass_matrix_ellipse,
     mobility_ellipsoid as mobility_ellipsoid,
 )
+from torsor.plot.joint_maps import curvature_map as curvature_map, paths as paths
 from torsor.plot.redundancy import path_drift as path_drift, self_motion as self_motion

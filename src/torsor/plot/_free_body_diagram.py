@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from torsor import lie
-from torsor._reports import Report, one_line
+from torsor._reports import Report, in_one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Vector3, Wrench
 from torsor.border import explained
 from torsor.errors import ModelError
@@ -108,11 +108,7 @@ def free_body_diagram(
     FreeBody
         The Axes, in m, and the numbers.
     """
-    state = (
-        one_configuration(robot, q),
-        one_velocity("v", robot, v),
-        one_velocity("a", robot, a),
-    )
+    state = one_configuration(robot, q), one_velocity("v", robot, v), one_velocity("a", robot, a)
     i = _link_number(robot, link)
     skeleton = skeleton_of(robot, state[0])
     motion = _cut_free(robot, skeleton, i, state, wrenches or {})
@@ -249,6 +245,7 @@ def _numbers(values: Vector3, places: int) -> str:
 # The wrenches on one link of a moving robot, as numbers.
 
 
+@in_one_line
 class Load(NamedTuple):
     """A wrench on a link: symbol, meaning, the point (3,) where it acts in base axes, m, and its value.
 
@@ -260,9 +257,6 @@ class Load(NamedTuple):
     point: Vector3
     wrench: Wrench
     colour: str
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 class _Motion(NamedTuple):

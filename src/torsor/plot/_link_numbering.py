@@ -144,8 +144,7 @@ def _draw_link(ax: Axes, s: Structure, layout: Layout, i: int) -> None:
 
 def _draw_joint(ax: Axes, s: Structure, layout: Layout, i: int, names: bool) -> None:
     kind, at = s.kinds[i], layout.joints[i]
-    style: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": KIND_COLOURS[kind], "markeredgewidth": 2.0}
-    ax.plot(*at, marker=_MARKERS[kind], markersize=11, linestyle="none", zorder=5, gid=f"joint {i + 1}", **style)
+    ax.plot(*at, zorder=5, gid=f"joint {i + 1}", **_marker(kind, 11, 2.0))
     text = f"joint {i + 1}"
     leader = s.coordinate_of(i).name
     if leader != s.joints[i]:
@@ -162,6 +161,12 @@ def _draw_joint(ax: Axes, s: Structure, layout: Layout, i: int, names: bool) -> 
         _arrow(ax, at, end, KIND_COLOURS[kind], f"axis {i + 1}", "-|>")
         name = rf"$\hat{{z}}_{{{i + 1}}}$"
         _note(ax, end, name, f"z {i + 1}", va="bottom", color=KIND_COLOURS[kind], fontsize=10)
+
+
+def _marker(kind: str, size: float, edge: float) -> dict[str, Any]:
+    """How the sign of a joint of some kind is drawn."""
+    sign = {"marker": _MARKERS[kind], "markersize": size, "markerfacecolor": "white", "linestyle": "none"}
+    return {**sign, "markeredgecolor": KIND_COLOURS[kind], "markeredgewidth": edge}
 
 
 def _vector(ax: Axes, layout: Layout, j: int, i: int, *, bend: float) -> None:
@@ -195,18 +200,5 @@ def _note(ax: Axes, at: Any, text: str, gid: str, **style: Any) -> None:
 def _legend(ax: Axes, s: Structure) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [
-        Line2D(
-            [],
-            [],
-            linestyle="none",
-            marker=_MARKERS[kind],
-            markersize=8,
-            markerfacecolor="white",
-            markeredgecolor=KIND_COLOURS[kind],
-            markeredgewidth=1.6,
-            label=f"{kind} joint",
-        )
-        for kind in dict.fromkeys(s.kinds)
-    ]
+    handles = [Line2D([], [], label=f"{kind} joint", **_marker(kind, 8, 1.6)) for kind in dict.fromkeys(s.kinds)]
     legend(ax, handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.0)

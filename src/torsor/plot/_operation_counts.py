@@ -42,17 +42,8 @@ def operation_counts(links: Iterable[int] = range(1, 11), *, level: str = "liter
     order = sorted(table, key=lambda name: -sum(table[name][links[-1]][:2]))
     for k, name in enumerate(order):
         totals = [sum(table[name][n][:2]) for n in links]
-        style = ("-", "--", ":")[k % 3]
-        ax.plot(
-            links,
-            totals,
-            style,
-            color=COLOURS[k % len(COLOURS)],
-            marker="o",
-            markersize=3,
-            linewidth=1.4,
-            label=FORMULATIONS[name].title,
-        )
+        style, colour, title = ("-", "--", ":")[k % 3], COLOURS[k % len(COLOURS)], FORMULATIONS[name].title
+        ax.plot(links, totals, style, color=colour, marker="o", markersize=3, linewidth=1.4, label=title)
     ax.set(xscale="log", yscale="log", xlabel="links n", ylabel="multiplications and additions")
     ax.set_xticks(links, [str(n) for n in links])
     ax.minorticks_off()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, Matrix3, Pose, Vector3
-from torsor.errors import ArgumentError, MissingDependency
+from torsor.errors import ArgumentError, needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,13 +33,9 @@ AXIS_COLOURS = (VERMILION, GREEN, BLUE)  # x, y, z of a frame
 
 def pyplot() -> Any:
     """The module matplotlib.pyplot, or an error that says how to get it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingDependency(
-            "torsor.plot draws with matplotlib, which is missing: pip install 'torsor[plot]'."
-        ) from error
-    return plt
+    return needed(
+        "matplotlib.pyplot", "torsor.plot draws with matplotlib, which is missing: pip install 'torsor[plot]'."
+    )
 
 
 def flat_axes(ax: Axes | None, size: tuple[float, float] = (6.0, 5.0)) -> Axes:
@@ -231,10 +227,10 @@ def label_apart(
 
     The places suit the present view; turned by hand, labels stay beside their points.
     """
-    points = [_Box(x - 4, y - 4, x + 4, y + 4) for x, y in _on_page(ax, np.asarray(avoid))]
+    points = [_Box(x - 4, y - 4, x + 4, y + 4) for x, y in on_page(ax, np.asarray(avoid))]
     taken: list[_Box] = []
     for place, text in texts:
-        ((x, y),) = _on_page(ax, np.asarray(place)[None])
+        ((x, y),) = on_page(ax, np.asarray(place)[None])
         lines = text.split("\n")
         width, height = 0.62 * fontsize * max(map(len, lines)), 1.15 * fontsize * len(lines)
         boxes = [_box(x + dx, y + dy, width, height, part, below=dy < 0) for dx, dy, part in _PLACES]
@@ -258,13 +254,13 @@ def _box(x: float, y: float, width: float, height: float, part: float, *, below:
 
 def label_along(ax: Axes3D, start: Vector3, vector: Vector3, text: str, **style: Any) -> None:
     """Label the end of an arrow from ``start`` (3,) along ``vector`` (3,), m, beyond its head as seen on the page."""
-    a, b = _on_page(ax, np.stack([start, start + vector]))
+    a, b = on_page(ax, np.stack([start, start + vector]))
     length = float(np.linalg.norm(b - a))
     onward = (b - a) / length if length > 1.0 else np.array([0.7, 0.7])
     label(ax, start + vector, text, offset=tuple(10.0 * onward), ha="center", va="center", **style)
 
 
-def _on_page(ax: Axes3D, points: Array) -> Array:
+def on_page(ax: Axes3D, points: Array) -> Array:
     """Where points (k, 3) of space are on the page, (k, 2), printer's points."""
     from mpl_toolkits.mplot3d.proj3d import proj_transform
 

@@ -31,9 +31,10 @@ from torsor.plot.canvas import (
     flat_axes,
     label,
     legend,
+    on_page,
     space_axes,
 )
-from torsor.plot.joint_plane import Joints, check_resolution, joint_plane
+from torsor.plot.joint_maps import Joints, check_resolution, joint_plane
 from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of, tip_frame
 from torsor.redundancy.configurations import units_of_freedoms
 from torsor.tasks import FrameTask, SelectedTask, Task, position_task
@@ -150,15 +151,11 @@ def draw_at_frame(
 
 def _apart(ax: Axes3D, at: Vector3, axes: list[Vector3]) -> list[tuple[Vector3, tuple[float, float]]]:
     """Each axis, or its opposite, and where its text goes from its end, printer's points: so that no text lies on another."""
-    from mpl_toolkits.mplot3d.proj3d import proj_transform
-
-    def on_page(point: Vector3) -> Array:
-        x, y, _ = proj_transform(*point, ax.get_proj())
-        return np.asarray(ax.transData.transform((x, y))) * 72 / ax.figure.dpi
-
-    centre, choices = on_page(at), []
+    (centre,), choices = on_page(ax, at[None]), []
     for signs in product((1.0, -1.0), repeat=len(axes)):
-        ends = [on_page(at + sign * axis) for sign, axis in zip(signs, axes, strict=True)]
+        ends = list(
+            on_page(ax, np.reshape([at + sign * axis for sign, axis in zip(signs, axes, strict=True)], (-1, 3)))
+        )
         ways = [end - centre for end in ends]
         lengths = [max(float(np.linalg.norm(way)), 1e-9) for way in ways]
         places = [centre + way / n * max(n + 18.0, 44.0) for way, n in zip(ways, lengths, strict=True)]

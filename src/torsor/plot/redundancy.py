@@ -108,15 +108,8 @@ def _ways(ax: Axes3D, skeletons: list[Skeleton]) -> None:
 def _bars(ax: Axes3D, skeleton: Skeleton, colour: tuple[float, ...], gid: str) -> None:
     for link in range(-1, len(skeleton.parents)):
         for start, end in skeleton.bars(link):
-            (line,) = ax.plot(
-                *np.array([start, end]).T,
-                color=INK if link < 0 else colour,
-                linewidth=2.2,
-                alpha=0.85,
-                zorder=4,
-                solid_capstyle="round",
-            )
-            line.set_gid(gid)
+            own: Any = INK if link < 0 else colour
+            polyline(ax, np.array([start, end]), own, gid, linewidth=2.2, alpha=0.85, zorder=4, solid_capstyle="round")
     places = np.array([joint.far for joint in skeleton.joints])
     ax.plot(*places.T, linestyle="none", marker="o", markersize=3.5, color=colour, zorder=5)
 

@@ -128,14 +128,15 @@ def skeleton_of(robot: Robot, q: Array) -> Skeleton:
 
 
 def _joint_place(robot: Robot, T: Pose, i: int) -> JointPlace:
-    kind, parent = robot.structure.kinds[i], robot.structure.parents[i]
-    w, v = np.asarray(robot.parameters.screws[i][:3]), np.asarray(robot.parameters.screws[i][3:])
+    kind, parent, S = robot.structure.kind_of(i), robot.structure.parents[i], np.asarray(robot.parameters.screws[i])
     home = np.asarray(robot.parameters.poses[i]) if parent < 0 else T[parent] @ robot.parameters.poses[i]
-    point = np.cross(w, v)  # of the axis, nearest to the link frame; for |ω| = 1, and zero where there is no axis
-    direction = {"revolute": w, "helical": w, "prismatic": v, "planar": np.array([0.0, 0.0, 1.0])}.get(kind)
+    point = np.cross(
+        S[:3], S[3:]
+    )  # of the axis, nearest to the link frame; for |ω| = 1, and zero where there is no axis
+    direction = kind.axis_of(S) if kind.has_screw else np.array([0.0, 0.0, 1.0]) if kind.name == "planar" else None
     return JointPlace(
         name=robot.joints[i],
-        kind=kind,
+        kind=kind.name,
         near=home[:3, :3] @ point + home[:3, 3],
         far=T[i, :3, :3] @ point + T[i, :3, 3],
         axis=None if direction is None else T[i, :3, :3] @ direction,

@@ -6,18 +6,18 @@ from torsor.redundancy._self_motion_components import (
     self_motion_components as self_motion_components,
 )
 from torsor.redundancy.brackets import oneill_tensor as oneill_tensor, vertical_brackets as vertical_brackets
+from torsor.redundancy.closed_paths import (
+    PathDrift as PathDrift,
+    RepeatabilityReport as RepeatabilityReport,
+    closed_path_drift as closed_path_drift,
+    is_repeatable as is_repeatable,
+)
 from torsor.redundancy.extended_jacobian import (
     ExtendedJacobianLift as ExtendedJacobianLift,
     extended_jacobian_lift as extended_jacobian_lift,
     stationary_constraint as stationary_constraint,
 )
 from torsor.redundancy.fibres import SingularConfiguration as SingularConfiguration
-from torsor.redundancy.generalised_inverse import (
-    GeneralisedInverse as GeneralisedInverse,
-    PartialIsometry as PartialIsometry,
-    generalised_inverse_class as generalised_inverse_class,
-    is_partial_isometry as is_partial_isometry,
-)
 from torsor.redundancy.lifted_curves import LiftedCurve as LiftedCurve, lift_curve as lift_curve
 from torsor.redundancy.lifts import (
     LiftAgreement as LiftAgreement,
@@ -25,10 +25,12 @@ from torsor.redundancy.lifts import (
     lift_function as lift_function,
     lifts_agree as lifts_agree,
 )
-from torsor.redundancy.path_drift import PathDrift as PathDrift, closed_path_drift as closed_path_drift
-from torsor.redundancy.repeatability import RepeatabilityReport as RepeatabilityReport, is_repeatable as is_repeatable
 from torsor.redundancy.riemannian_submersion import (
+    GeneralisedInverse as GeneralisedInverse,
+    PartialIsometry as PartialIsometry,
     SubmersionReport as SubmersionReport,
+    generalised_inverse_class as generalised_inverse_class,
+    is_partial_isometry as is_partial_isometry,
     is_riemannian_submersion as is_riemannian_submersion,
 )
 from torsor.redundancy.sections import (

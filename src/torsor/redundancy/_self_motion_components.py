@@ -165,17 +165,11 @@ def self_motion_components(
     arcs = FibreArcs(robot, q, found, spacing, longest=longest, within_limits=within_limits)
     number = _pieces_of_curves(arcs, led) if dimension == 1 else _pieces_of_flows(robot, found, led, within_limits)
     pieces = tuple(led[number == piece] for piece in range(int(number.max()) + 1))
+    counts, met = np.array([len(piece) for piece in pieces]), pieces_met(number[1:])
+    curves, singular = tuple(arcs.curves), tuple(arcs.singular)
+    of_curves, of_singular = np.array(arcs.piece, int), np.array(arcs.piece_of_singular, int)
     return SelfMotionComponents(
-        robot,
-        tuple(arcs.curves),
-        np.array([len(piece) for piece in pieces]),
-        len(led),
-        dimension,
-        pieces,
-        np.array(arcs.piece, int),
-        tuple(arcs.singular),
-        np.array(arcs.piece_of_singular, int),
-        pieces_met(number[1:]),
+        robot, curves, counts, len(led), dimension, pieces, of_curves, singular, of_singular, met
     )
 
 

@@ -35,7 +35,7 @@ from torsor.arrays.primitives import is_concrete
 from torsor.arrays.symmetric import Factors
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointTensor3
 from torsor.border import explained
-from torsor.border.numbers import refuse_strangers
+from torsor.border.numbers import refuse_no_robot
 from torsor.errors import ArgumentError
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import mass_matrix
@@ -81,8 +81,7 @@ def vertical_brackets(
     (..., nv, m, m) array
         Antisymmetric, rad or m per squared unit of the task; NaN where J loses rank.
     """
-    if not isinstance(robot, Robot):
-        refuse_strangers(robot)
+    refuse_no_robot(robot)
     found = as_task(robot, task)
     by = COMPILED if robot.nv**2 * found.size * (robot.nv + found.size) <= LARGE else WRITTEN
     if is_concrete(q) and robot.is_concrete:

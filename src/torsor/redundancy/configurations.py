@@ -11,7 +11,7 @@ import numpy as np
 from torsor.arrays.primitives import namespace
 from torsor.arrays.typing import Array
 from torsor.border.arrays import as_array
-from torsor.border.numbers import refuse_bad_count, refuse_strangers, refuse_unknown, refuse_zero_quaternions
+from torsor.border.numbers import refuse_bad_count, refuse_no_robot, refuse_unknown, refuse_zero_quaternions
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.functions.public.kinematics import difference
@@ -31,8 +31,7 @@ CLOSER = 16  # times that the interval is halved in which a curve is nearest to 
 
 def configurations_of(robot: Robot, q: Any, name: str = "q") -> Array:
     """The argument ``name``, configurations (..., nq), checked, as NumPy numbers."""
-    if not isinstance(robot, Robot):
-        refuse_strangers(robot)
+    refuse_no_robot(robot)
     try:
         known = namespace(q) is np or np.asarray(q, float) is not None
     except Exception:  # each library has its own for values that are not there yet

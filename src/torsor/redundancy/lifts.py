@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report, one_line
+from torsor._reports import Report, in_one_line
 from torsor.arrays.primitives import namespace
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
 from torsor.border import explained
@@ -298,14 +298,12 @@ def _norm(A: Array) -> Array:
     return np.asarray(np.sqrt(np.sum(A * A, axis=(-2, -1))))
 
 
+@in_one_line
 class LiftedFunction(NamedTuple):
     """``differential`` Jᵀ η (..., nv), the joint forces of a potential; ``gradient`` M⁻¹ Jᵀ η (..., nv), horizontal."""
 
     differential: JointVector
     gradient: JointVector
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 @explained

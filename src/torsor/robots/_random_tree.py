@@ -53,7 +53,7 @@ def random_tree(
     Robot
         kg, m, rad.
     """
-    rng = generator_of("random_tree", seed)
+    rng = generator_of(seed)
     joints: list[Joint] = []
     leaders: list[str] = []
     links = ["base"]

@@ -240,17 +240,14 @@ def _element(ring: Ring, start: int, image: dict[tuple[int, ...], float]) -> Ele
 
 def _coriolis(ring: Ring, Gamma: list[list[list[Element]]], v: list[Element]) -> list[list[Element]]:
     """C_kj = Σ_i Γ_ijk v_i [LP, (9.13), (9.87)]."""
-    n = len(Gamma)
-    C = []
-    for k in range(n):
-        row = []
-        for j in range(n):
-            total = ring.constant(0.0)
-            for i in range(n):
-                total = total + Gamma[i][j][k] * v[i]
-            row.append(total.without_noise(max(Gamma[i][j][k].size for i in range(n))))
-        C.append(row)
-    return C
+    n = range(len(Gamma))
+    return [[_products(ring, [Gamma[i][j][k] for i in n], v) for j in n] for k in n]
+
+
+def _products(ring: Ring, entries: list[Element], rates: list[Element]) -> Element:
+    """Σ entry · rate, without what is only rounding next to the entries."""
+    total = sum((entry * rate for entry, rate in zip(entries, rates, strict=True)), ring.constant(0.0))
+    return total.without_noise(max(entry.size for entry in entries))
 
 
 def _written(
@@ -271,12 +268,7 @@ def _written(
     inertial = {2 * n + k for k in naming.inertial}
     metric = Metric(robot.name, ring, M, generators, inertial, numbers)
     C = _coriolis(ring, metric.connection(), rates)
-    c = []
-    for row in C:
-        total = ring.constant(0.0)
-        for entry, rate in zip(row, rates, strict=True):
-            total = total + entry * rate
-        c.append(total.without_noise(max(entry.size for entry in row)))
+    c = [_products(ring, row, rates) for row in C]
     order = [*naming.ordered, *q, *v, *a]
     still = Writer(sympy, generators, n, inertial, set(), decimals=numbers)
     moving = Writer(sympy, generators, n, inertial, set(range(n, 2 * n)), decimals=numbers)
@@ -324,16 +316,14 @@ def _friction(sympy: Any, robot: Robot, v: list[Any], naming: Naming) -> Any:
 def _refuse(robot: Any) -> None:
     if not isinstance(robot, Robot):
         raise ArgumentTypeError(
-            f"equations: `robot` must be a torsor.Robot, got {robot!r}; for instance torsor.robots.planar2r(), "
+            f"`robot` must be a torsor.Robot, got {robot!r}; for instance torsor.robots.planar2r(), "
             "or torsor.load(path)."
         )
     if not robot.is_concrete:
-        raise ArgumentError(
-            "equations: the robot's parameters are being traced; call it outside of `jax.jit` and `jax.grad`."
-        )
+        raise ArgumentError("the robot's parameters are being traced; call it outside of `jax.jit` and `jax.grad`.")
     if joints := unsuitable(robot):
         raise ModelError(
-            f"equations: robot {robot.name!r} has joints whose velocity is not the rate of a coordinate: {', '.join(joints)}. "
+            f"robot {robot.name!r} has joints whose velocity is not the rate of a coordinate: {', '.join(joints)}. "
             "Closed forms are written for revolute, prismatic and helical joints; a planar joint can be two prismatic and "
             "one revolute joint, a spherical one three revolute joints; `robot.lock` holds joints."
         )
@@ -343,11 +333,11 @@ def _refuse_large(robot: Robot, symbols: int) -> None:
     if robot.nv > MOST_FREEDOMS:
         held = ", ".join(f"{name!r}: 0" for name in robot.coordinates[MOST_FREEDOMS - 1 :])
         raise ArgumentError(
-            f"equations: robot {robot.name!r} has {robot.nv} degrees of freedom; beyond {MOST_FREEDOMS} equations fill books. "
+            f"robot {robot.name!r} has {robot.nv} degrees of freedom; beyond {MOST_FREEDOMS} equations fill books. "
             f"Lock joints first, robot.lock({{{held}}}), or pass force=True; `torsor.compile` gives fast code for any robot."
         )
     if symbols > MOST_SYMBOLS:
         raise ArgumentError(
-            f"equations: robot {robot.name!r} needs {symbols} symbols, more than {MOST_SYMBOLS} make no readable equation. "
+            f"robot {robot.name!r} needs {symbols} symbols, more than {MOST_SYMBOLS} make no readable equation. "
             "Keep its numbers, numbers=True (CLI: --numbers), lock joints with robot.lock, or pass force=True."
         )

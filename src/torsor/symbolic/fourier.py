@@ -9,7 +9,8 @@ and exact.
 from __future__ import annotations
 
 import cmath
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from torsor.compiler.graph import Op, Program
@@ -18,6 +19,12 @@ from torsor.errors import ArgumentError
 WIDTH = 16  # bits per exponent
 _BASE, _HALF = 1 << WIDTH, 1 << (WIDTH - 1)
 NEGLIGIBLE = 1e-13  # of the largest coefficient that went in: what cancelled up to rounding
+_ARITHMETIC: dict[Op, Callable[..., Element]] = {
+    Op.ADD: operator.add,
+    Op.SUB: operator.sub,
+    Op.MUL: operator.mul,
+    Op.NEG: operator.neg,
+}
 
 Exponents = tuple[int, ...]
 
@@ -114,7 +121,7 @@ class Ring:
             elif key in units:
                 linear[units[key]] = c.real
             else:
-                raise ArgumentError("equations: sine or cosine of something that is not linear in the coordinates.")
+                raise ArgumentError("sine or cosine of something that is not linear in the coordinates.")
         key = 0
         if linear:
             sign = 1 if linear[min(linear)] > 0 else -1
@@ -223,18 +230,12 @@ def evaluate(program: Program, ring: Ring, inputs: Sequence[Element]) -> dict[st
             continue
         if op is Op.CONSTANT:
             values[node] = ring.constant(graph.values[node])  # type: ignore[arg-type]
-        elif op is Op.ADD:
-            values[node] = args[0] + args[1]
-        elif op is Op.SUB:
-            values[node] = args[0] - args[1]
-        elif op is Op.MUL:
-            values[node] = args[0] * args[1]
-        elif op is Op.NEG:
-            values[node] = -args[0]
+        elif op in _ARITHMETIC:
+            values[node] = _ARITHMETIC[op](*args)
         elif op in (Op.SIN, Op.COS):
             forward, backward = ring.exponential(args[0])
             values[node] = (forward + backward) * half if op is Op.COS else (forward - backward) * half_i
         else:
-            raise ArgumentError(f"equations: cannot write {op.name.lower()} in closed form.")
+            raise ArgumentError(f"cannot write {op.name.lower()} in closed form.")
     names = [port.name for port in program.outputs]
     return {name: [values[node] for node in nodes] for name, nodes in zip(names, program.results, strict=True)}

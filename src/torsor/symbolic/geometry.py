@@ -242,7 +242,4 @@ class _Products:
 
 def _sum(parts: Sequence[Element]) -> Element:
     """The sum, without what is only rounding next to its parts."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total.without_noise(max(part.size for part in parts))
+    return sum(parts[1:], parts[0]).without_noise(max(part.size for part in parts))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_name
+from torsor.errors import ArgumentError, ShapeError, needed, unknown_name
 from torsor.model import Robot
 from torsor.symbolic.notation import parts_of
 from torsor.symbolic.parameters import INERTIAL, Letter, friction_letters
@@ -42,13 +42,7 @@ class Naming:
 
 def sympy_module() -> Any:
     """The module sympy, or an error that says how to get it."""
-    try:
-        import sympy
-    except ImportError as error:
-        raise MissingDependency(
-            "equations are SymPy expressions, and sympy is missing: pip install 'torsor[sympy]'."
-        ) from error
-    return sympy
+    return needed("sympy", "equations are SymPy expressions, and sympy is missing: pip install 'torsor[sympy]'.")
 
 
 def joint_symbols(sympy: Any, robot: Robot, coordinates: str | Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -61,18 +55,18 @@ def joint_symbols(sympy: Any, robot: Robot, coordinates: str | Sequence[Any]) ->
     elif isinstance(coordinates, Iterable):
         given = list(coordinates)
     else:
-        raise ArgumentError(f'equations: `coordinates` must be a name, "theta", or one for each, got {coordinates!r}.')
+        raise ArgumentError(f'`coordinates` must be a name, "theta", or one for each, got {coordinates!r}.')
     symbols = [_symbol(sympy, name) for name in given]
     names = [symbol.name for symbol in symbols]
     if len(names) != n or len(set(names)) != n:
-        raise ShapeError(f"equations: `coordinates` must be {n} different names for robot {robot.name!r}, got {names}.")
+        raise ShapeError(f"`coordinates` must be {n} different names for robot {robot.name!r}, got {names}.")
     dotted = [symbols]
     for accent in ("dot", "ddot"):
         parts = [name.partition("_") for name in names]
         dotted.append([sympy.Symbol(f"{letter}{accent}{mark}{index}") for letter, mark, index in parts])
         for name, rate in zip(names, dotted[-1], strict=True):
             if parts_of(rate.name)[1] != accent:
-                raise ArgumentError(f"equations: the rate of {name!r} would read as another's; choose another name.")
+                raise ArgumentError(f"the rate of {name!r} would read as another's; choose another name.")
     return dotted[0], dotted[1], dotted[2]
 
 
@@ -90,15 +84,13 @@ def choose(
     wishes = _wishes(sympy, wanted)
     if numbers:
         if wishes:
-            raise ArgumentError("equations: `symbols` and numbers=True contradict each other; give one of them.")
+            raise ArgumentError("`symbols` and numbers=True contradict each other; give one of them.")
         return Naming([], [], {}, set(), [], {}, False)
     count, letters = len(letters), letters + friction_letters(robot)
     names = names | {k: letters[k].name(alone=True) for k in range(count, len(letters))}
     for name in wishes:
         if name not in names.values():
-            raise unknown_name(
-                f"equations: robot {robot.name!r}", "symbol", name, names.values(), ", ".join(names.values())
-            )
+            raise unknown_name(f"robot {robot.name!r}", "symbol", name, names.values(), ", ".join(names.values()))
     numbered = sorted(names, key=lambda k: (_ORDER.index(letters[k].stem), names[k]))
     images = _one_symbol_per_name(
         sympy, {k: _expression(sympy, names[k], wishes.get(names[k], names[k])) for k in numbered}
@@ -110,7 +102,7 @@ def choose(
         other = owners.setdefault(image, k)
         if image.is_Symbol and letters[other].unit != letters[k].unit:
             raise ArgumentError(
-                f"equations: the name {image} would stand for {names[other]} ({letters[other].unit}) and for {names[k]} "
+                f"the name {image} would stand for {names[other]} ({letters[other].unit}) and for {names[k]} "
                 f"({letters[k].unit}); choose another name."
             )
         _learn(sympy, names[k], letters[k], image, values)
@@ -122,7 +114,7 @@ def choose(
     for symbol in ordered:
         if symbol.name in occupied:
             raise ArgumentError(
-                f"equations: the name {symbol} is already that of a coordinate or of its rate; "
+                f"the name {symbol} is already that of a coordinate or of its rate; "
                 "choose others by `symbols` or `coordinates`."
             )
     if not wishes:
@@ -168,11 +160,11 @@ def _wishes(sympy: Any, wanted: Any) -> dict[str, Any]:
     if wanted is None:
         return {}
     if not isinstance(wanted, Mapping):
-        raise ArgumentError(f'equations: `symbols` must be a dict from old to new, {{"m_1": "M"}}, got {wanted!r}.')
+        raise ArgumentError(f'`symbols` must be a dict from old to new, {{"m_1": "M"}}, got {wanted!r}.')
     names = [key.name if isinstance(key, sympy.Symbol) else key for key in wanted]
     for name in names:
         if names.count(name) > 1:
-            raise ArgumentError(f"equations: `symbols` says twice what {name} is to be.")
+            raise ArgumentError(f"`symbols` says twice what {name} is to be.")
     return dict(zip(names, wanted.values(), strict=True))
 
 
@@ -181,11 +173,11 @@ def _symbol(sympy: Any, wanted: Any) -> Any:
     name = wanted.name if isinstance(wanted, sympy.Symbol) else wanted
     if not isinstance(name, str) or not (name.isidentifier() and _NAME.fullmatch(name)):
         raise ArgumentError(
-            f"equations: {name!r} is not a name: letters, digits and single underscores, a letter first, as in m_1 or l_c2. "
+            f"{name!r} is not a name: letters, digits and single underscores, a letter first, as in m_1 or l_c2. "
             "An expression is given as SymPy's, for instance sympy.Symbol('L_1') / 2 (on the command line, L_1/2)."
         )
     if parts_of(name)[1]:
-        raise ArgumentError(f"equations: {name!r} would be printed as a rate; names must not end in 'dot' or 'ddot'.")
+        raise ArgumentError(f"{name!r} would be printed as a rate; names must not end in 'dot' or 'ddot'.")
     return wanted if isinstance(wanted, sympy.Symbol) and wanted.is_commutative else sympy.Symbol(name)
 
 
@@ -196,9 +188,7 @@ def _expression(sympy: Any, name: str, wanted: Any) -> Any:
     if isinstance(wanted, Real) and not isinstance(wanted, bool):
         wanted = sympy.sympify(wanted)
     if not isinstance(wanted, sympy.Expr):
-        raise ArgumentError(
-            f"equations: {name} can be a name, a SymPy expression or the robot's own number, not {wanted!r}."
-        )
+        raise ArgumentError(f"{name} can be a name, a SymPy expression or the robot's own number, not {wanted!r}.")
     return wanted.xreplace({s: _symbol(sympy, s) for s in wanted.free_symbols})
 
 
@@ -224,25 +214,21 @@ def _learn(sympy: Any, name: str, letter: Letter, image: Any, values: dict[Any, 
     known = image.subs({s: values[s] for s in image.free_symbols if s in values})
     if len(unknown) > 1:
         raise ArgumentError(
-            f"equations: {name} = {image} has more than one symbol without a value: {', '.join(sorted(map(str, unknown)))}."
+            f"{name} = {image} has more than one symbol without a value: {', '.join(sorted(map(str, unknown)))}."
         )
     if unknown:
         roots = [letter.value] if image.is_Symbol else _roots(sympy, known - letter.value, unknown[0])
         numbers = [float(x) for x in roots]
         if not numbers:
-            raise ArgumentError(
-                f"equations: no {unknown[0]} makes {image} the robot's {name} = {letter.value:g} {letter.unit}."
-            )
+            raise ArgumentError(f"no {unknown[0]} makes {image} the robot's {name} = {letter.value:g} {letter.unit}.")
         values[unknown[0]] = max(numbers)
         return
     number = known.evalf()
     if not number.is_Number or not number.is_finite:
-        raise ArgumentError(
-            f"equations: {name} is {letter.value:g} {letter.unit} for this robot, {image} is no such number."
-        )
+        raise ArgumentError(f"{name} is {letter.value:g} {letter.unit} for this robot, {image} is no such number.")
     if not abs(float(number) - letter.value) <= AGREEMENT * abs(letter.value):
         raise ArgumentError(
-            f"equations: {name} is {letter.value:g} {letter.unit} for this robot, but {image} is {float(number):g}."
+            f"{name} is {letter.value:g} {letter.unit} for this robot, but {image} is {float(number):g}."
         )
 
 
@@ -264,5 +250,5 @@ def _polynomial(
     try:
         polynomial = sympy.Poly(images[k], *symbols)
     except sympy.PolynomialError as error:
-        raise ArgumentError(f"equations: {names[k]} = {images[k]} is not a polynomial in its symbols.") from error
+        raise ArgumentError(f"{names[k]} = {images[k]} is not a polynomial in its symbols.") from error
     return {tuple(int(e) for e in exponents): float(c) for exponents, c in polynomial.terms()}

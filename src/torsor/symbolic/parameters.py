@@ -62,7 +62,7 @@ class Anatomy:
         self.offsets = self._offsets()
         self.masses, self.coms, self.moments = self._bodies(shifts)
         self.pitches = [
-            self._letter("h", i, "", float(S[:3] @ S[3:]), "m/rad") if s.kinds[i] == "helical" else None
+            self._letter("h", i, "", float(S[:3] @ S[3:]), "m/rad") if s.kind_of(i).has_pitch else None
             for i, S in enumerate(p.screws)
         ]
         self.gravity = [self._letter("g", None, _AXES[k], x, "m/s²") for k, x in enumerate(_tidy(p.gravity))]

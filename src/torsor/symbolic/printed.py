@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from torsor._text_files import path_to_write, write_text
-from torsor.errors import ArgumentError, MissingDependency, printable
+from torsor.errors import ArgumentError, needed, printable
 from torsor.symbolic.notation import Latex, MathML, Text, lines
 
 WIDTH = 100  # letters per line
@@ -123,18 +123,13 @@ def _filled(head: str, words: list[str]) -> list[str]:
 
 def _draw(rows: list[tuple[str, str]], path: Path, dpi: int) -> Path:
     """Write rows of (left side, right side) as a picture, typeset by matplotlib, aligned between the two; returns the path."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingDependency(
-            "to_png typesets with matplotlib, which is missing: pip install 'torsor[plot]'."
-        ) from error
+    missing = "to_png typesets with matplotlib, which is missing: pip install 'torsor[plot]'."
+    figures, agg = (needed(f"matplotlib.{name}", missing) for name in ("figure", "backends.backend_agg"))
     if path.suffix != ".png":
         raise ArgumentError(f"to_png writes PNG files; name it {path.with_suffix('.png')}, not {path}.")
     height = LINE * SIZE / 72 * (len(rows) + 1)
-    figure = Figure(figsize=(1.0, height))
-    canvas = FigureCanvasAgg(figure)
+    figure = figures.Figure(figsize=(1.0, height))
+    canvas = agg.FigureCanvasAgg(figure)
     texts = []
     for k, row in enumerate(rows):
         y = 1 - LINE * SIZE / 72 * (k + 1) / height

@@ -8,6 +8,7 @@ Per-step inputs and outputs of one trajectory lie one step after the other; ``st
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from torsor.compiler.graph import Port, Program
@@ -26,13 +27,8 @@ class Roles(NamedTuple):
 
 def emit(program: Program, roles: Roles, element: str, target: Target) -> Module:
     """The module of a scan in one precision."""
-
-    def narrow(p: Printer, body: Body, attributes: str) -> Iterator[str]:
-        return _scan(p, body, attributes, roles, "scan_one", None)
-
-    def wide(p: Printer, body: Body, attributes: str) -> Iterator[str]:
-        return _scan(p, body, attributes, roles, "scan_many", "scan_one")
-
+    narrow = partial(_scan, roles=roles, name="scan_one", rest=None)
+    wide = partial(_scan, roles=roles, name="scan_many", rest="scan_one")
     return assemble(program, element, target, ((1, "one", narrow), (target.lanes(element), "many", wide)))
 
 

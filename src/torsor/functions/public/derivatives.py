@@ -6,8 +6,9 @@ arrays do the rest.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -37,12 +38,12 @@ from torsor.mechanics.derivatives import (
     inverse_dynamics_hessian as inverse_hessian,
     jacobian_derivatives,
 )
-from torsor.mechanics.dynamics import (
-    forward_dynamics as forward,
-    inverse_dynamics as inverse,
-)
+from torsor.mechanics.dynamics import forward_dynamics as forward, inverse_dynamics as inverse
 from torsor.mechanics.momentum import centre_of_mass_motion as centre
 from torsor.model import Robot, Structure
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def _forward_derivatives_by_arrays(
@@ -101,103 +102,53 @@ def _first_by_arrays(
     return a, forward_derivatives.through_inverse(M_inverse, slopes)
 
 
-inverse_dynamics_derivatives = public(
+def _named(algorithm: Callable[P, R], *, divides: bool = False, **more: Any) -> Callable[P, R]:
+    """The record of an algorithm that returns a named tuple, whose class its signature names; ``divides``: by M."""
+    kind = algorithm.__globals__[algorithm.__annotations__["return"]]
+    return public(algorithm, kind, joint_space=True, rivals=with_inverse(algorithm) if divides else None, **more)
+
+
+inverse_dynamics_derivatives = _named(
     inverse_derivatives.inverse_dynamics_derivatives,
-    inverse_derivatives.InverseDynamicsDerivatives,
-    joint_space=True,
     graph=by_differentiation(inverse.inverse_dynamics, "q", "v", "a"),
 )
-_acceleration_and_inverse = public(
-    forward_derivatives.acceleration_and_inverse,
-    forward_derivatives.AccelerationAndInverse,
-    joint_space=True,
-    registered=False,
-)
-forward_dynamics_derivatives = public(
+_acceleration_and_inverse = _named(forward_derivatives.acceleration_and_inverse, registered=False)
+forward_dynamics_derivatives = _named(
     forward_derivatives.forward_dynamics_derivatives,
-    forward_derivatives.ForwardDynamicsDerivatives,
-    joint_space=True,
-    rivals=with_inverse(forward_derivatives.forward_dynamics_derivatives),
+    divides=True,
     arrays=ArrayForm(_forward_derivatives_by_arrays, for_forward_derivatives, _fill_forward_derivatives),
     graph=by_differentiation(forward.forward_dynamics, "q", "v", "tau"),
 )
-_driven_rows = public(
-    inverse_second.driven_rows,
-    "rows",
-    joint_space=True,
-    registered=False,
-)
-inverse_dynamics_second_derivatives = public(
+_driven_rows = public(inverse_second.driven_rows, "rows", joint_space=True, registered=False)
+inverse_dynamics_second_derivatives = _named(
     inverse_second.inverse_dynamics_second_derivatives,
-    inverse_second.InverseDynamicsSecondDerivatives,
-    joint_space=True,
     arrays=ArrayForm(_inverse_second_derivatives_by_arrays, for_inverse_second_derivatives),
 )
-inverse_dynamics_hessian = public(
-    inverse_hessian.inverse_dynamics_hessian,
-    inverse_hessian.InverseDynamicsHessian,
-    joint_space=True,
-)
-inverse_dynamics_hessian_product = public(
-    inverse_hessian.inverse_dynamics_hessian_product,
-    inverse_hessian.InverseDynamicsHessianProduct,
-    joint_space=True,
-)
-forward_dynamics_second_derivatives = public(
+inverse_dynamics_hessian = _named(inverse_hessian.inverse_dynamics_hessian)
+inverse_dynamics_hessian_product = _named(inverse_hessian.inverse_dynamics_hessian_product)
+forward_dynamics_second_derivatives = _named(
     forward_second.forward_dynamics_second_derivatives,
-    forward_second.ForwardDynamicsSecondDerivatives,
-    joint_space=True,
-    rivals=with_inverse(forward_second.forward_dynamics_second_derivatives),
+    divides=True,
     arrays=ArrayForm(_forward_second_derivatives_by_arrays, for_forward_second_derivatives),
 )
-forward_dynamics_hessian = public(
-    forward_hessian.forward_dynamics_hessian,
-    forward_hessian.ForwardDynamicsHessian,
-    joint_space=True,
-    rivals=with_inverse(forward_hessian.forward_dynamics_hessian),
-)
-forward_dynamics_hessian_product = public(
-    forward_hessian.forward_dynamics_hessian_product,
-    forward_hessian.ForwardDynamicsHessianProduct,
-    joint_space=True,
-    rivals=with_inverse(forward_hessian.forward_dynamics_hessian_product),
-)
+forward_dynamics_hessian = _named(forward_hessian.forward_dynamics_hessian, divides=True)
+forward_dynamics_hessian_product = _named(forward_hessian.forward_dynamics_hessian_product, divides=True)
 
 # Derivatives of motion, energy, momentum and forces. What a joint cannot feel has the same momentum on either side of it.
 body_jacobian_derivative = public(jacobian_derivatives.body_jacobian_derivative, "J_derivative", joint_space=True)
 space_jacobian_derivative = public(jacobian_derivatives.space_jacobian_derivative, "J_derivative", joint_space=True)
 mixed_jacobian_derivative = public(jacobian_derivatives.mixed_jacobian_derivative, "J_derivative", joint_space=True)
 centre_of_mass_jacobian_derivative = public(centre.centre_of_mass_jacobian_derivative, "J_derivative", joint_space=True)
-body_twist_derivatives = public(of_frames.body_twist_derivatives, of_frames.TwistDerivatives, joint_space=True)
-space_twist_derivatives = public(of_frames.space_twist_derivatives, of_frames.TwistDerivatives, joint_space=True)
-mixed_twist_derivatives = public(of_frames.mixed_twist_derivatives, of_frames.TwistDerivatives, joint_space=True)
-body_acceleration_derivatives = public(
-    of_frames.body_acceleration_derivatives,
-    of_frames.AccelerationDerivatives,
-    joint_space=True,
-)
-space_acceleration_derivatives = public(
-    of_frames.space_acceleration_derivatives,
-    of_frames.AccelerationDerivatives,
-    joint_space=True,
-)
-mixed_acceleration_derivatives = public(
-    of_frames.mixed_acceleration_derivatives,
-    of_frames.AccelerationDerivatives,
-    joint_space=True,
-)
-kinetic_energy_derivatives = public(of_energy.kinetic_energy_derivatives, of_energy.EnergyDerivatives, joint_space=True)
-generalised_momentum_derivatives = public(
-    of_energy.generalised_momentum_derivatives, of_energy.MomentumDerivatives, joint_space=True
-)
-spatial_momentum_derivatives = public(
-    of_energy.spatial_momentum_derivatives, of_energy.SpatialMomentumDerivatives, joint_space=True
-)
-centroidal_momentum_derivatives = public(
-    of_energy.centroidal_momentum_derivatives,
-    of_energy.SpatialMomentumDerivatives,
-    joint_space=True,
-)
+body_twist_derivatives = _named(of_frames.body_twist_derivatives)
+space_twist_derivatives = _named(of_frames.space_twist_derivatives)
+mixed_twist_derivatives = _named(of_frames.mixed_twist_derivatives)
+body_acceleration_derivatives = _named(of_frames.body_acceleration_derivatives)
+space_acceleration_derivatives = _named(of_frames.space_acceleration_derivatives)
+mixed_acceleration_derivatives = _named(of_frames.mixed_acceleration_derivatives)
+kinetic_energy_derivatives = _named(of_energy.kinetic_energy_derivatives)
+generalised_momentum_derivatives = _named(of_energy.generalised_momentum_derivatives)
+spatial_momentum_derivatives = _named(of_energy.spatial_momentum_derivatives)
+centroidal_momentum_derivatives = _named(of_energy.centroidal_momentum_derivatives)
 gravity_forces_derivative = public(of_forces.gravity_forces_derivative, "tau_derivative", joint_space=True)
 body_wrench_forces_derivative = public(of_forces.body_wrench_forces_derivative, "tau_derivative", joint_space=True)
 mixed_wrench_forces_derivative = public(of_forces.mixed_wrench_forces_derivative, "tau_derivative", joint_space=True)

@@ -2,8 +2,8 @@
 # An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
 # mypy: disable-error-code="overload-overlap"
 
-from collections.abc import Mapping
-from typing import Any, overload
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar, overload
 
 from torsor.arrays.typing import Array, JaxNumbers, Numbers, Result
 from torsor.compiler.run.matrix_products import Ranges
@@ -27,6 +27,9 @@ from torsor.mechanics.derivatives.inverse_dynamics_derivatives import InverseDyn
 from torsor.mechanics.derivatives.inverse_dynamics_hessian import InverseDynamicsHessian, InverseDynamicsHessianProduct
 from torsor.model import Robot, Structure
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 def _forward_derivatives_by_arrays(
     robot: Robot, q: Array, v: Array, tau: Array, **more: Any
 ) -> forward_derivatives.ForwardDynamicsDerivatives: ...
@@ -43,6 +46,7 @@ def _forward_second_derivatives_by_arrays(
 def _first_by_arrays(
     robot: Robot, q: Array, v: Array, tau: Array, more: dict[str, Any]
 ) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]: ...
+def _named(algorithm: Callable[P, R], *, divides: bool = False, **more: Any) -> Callable[P, R]: ...
 @overload
 def inverse_dynamics_derivatives(
     robot: Robot,

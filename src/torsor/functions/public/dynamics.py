@@ -16,10 +16,7 @@ from torsor.mechanics.dynamics import (
     wrench_forces,
 )
 from torsor.mechanics.momentum import centre_of_mass_motion as centre, spatial_momentum_matrix as momentum
-from torsor.mechanics.regressors import (
-    energy_and_momentum_regressors as energies,
-    torque_regressors as torques,
-)
+from torsor.mechanics.regressors import energy_and_momentum_regressors as energies, torque_regressors as torques
 from torsor.model import Robot
 
 

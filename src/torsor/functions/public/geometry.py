@@ -10,11 +10,7 @@ from torsor.functions import singular_mass_matrix
 from torsor.functions.batched_arrays import ArrayForm
 from torsor.functions.describe import Algorithm
 from torsor.functions.dispatch import public
-from torsor.functions.public.dynamics import (
-    inverse_mass_matrix,
-    mass_matrix,
-    with_inverse,
-)
+from torsor.functions.public.dynamics import inverse_mass_matrix, mass_matrix, with_inverse
 from torsor.geometry import (
     _covariant_derivative as covariant,
     christoffel,
@@ -23,15 +19,8 @@ from torsor.geometry import (
 )
 from torsor.geometry.freedoms import structure_constants
 from torsor.geometry.inertia_metric import metric_from, metric_rows
-from torsor.geometry.operation_estimates import (
-    for_curvature,
-    for_curvature_norm,
-    for_rank,
-    for_second_kind,
-)
-from torsor.mechanics.dynamics import (
-    forward_dynamics as forward,
-)
+from torsor.geometry.operation_estimates import for_curvature, for_curvature_norm, for_rank, for_second_kind
+from torsor.mechanics.dynamics import forward_dynamics as forward
 from torsor.model import Robot
 
 P = ParamSpec("P")
@@ -109,10 +98,7 @@ christoffel_symbols_derivative = _tensor(
     share=RARE,
 )
 covariant_derivative = public(
-    covariant.covariant_derivative,
-    "derivative",
-    joint_space=True,
-    rivals=with_inverse(covariant.covariant_derivative),
+    covariant.covariant_derivative, "derivative", joint_space=True, rivals=with_inverse(covariant.covariant_derivative)
 )
 geodesic_acceleration = public(covariant.geodesic_acceleration, "a", joint_space=True, rivals=_geodesic_algorithms)
 riemann_curvature = _tensor(curvature.riemann_curvature, "R", curvature.riemann_of, for_curvature, inverse=True)

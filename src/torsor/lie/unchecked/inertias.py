@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import (
     block,
     concat,
@@ -112,6 +112,7 @@ def transform_inertia(T_ab: Pose, G_b: InertiaRow) -> InertiaRow:
     return inertia_row(m, Rh + mp, I + trace * identity(3) - (cross_terms + transpose(cross_terms) + outer(mp, p)))
 
 
+@in_one_line
 class MassFlow(NamedTuple):
     """Sums over the particles x of a body in motion; flows of bodies add.
 
@@ -125,9 +126,6 @@ class MassFlow(NamedTuple):
 
     p: Vector3
     Q: Matrix3
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
     def inertia_rate(self) -> InertiaRow:
         """Ġ in ten numbers: ṁ = 0, ḣ = p, İ = Σ m (2 x·ẋ 1 − ẋ xᵀ − x ẋᵀ) = 2 tr(Q) 1 − Q − Qᵀ."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import (
     as_numbers,
     block,
@@ -243,6 +243,7 @@ def turning_motion(S: Twist, x: Scalar) -> Pose:
     return helical_motion(S / rate[..., None], sin(angle), cos(angle), angle)
 
 
+@in_one_line
 class Line(NamedTuple):
     """Plücker coordinates of a screw axis.
 
@@ -262,9 +263,6 @@ class Line(NamedTuple):
     moment: Vector3
     pitch: Scalar
     magnitude: Scalar
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def line_coordinates(S: Twist) -> Line:

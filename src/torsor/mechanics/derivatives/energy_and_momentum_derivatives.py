@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import concat, cross, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import (
-    Array,
     ConfigurationVector,
     InertiaRow,
     Jacobian,
@@ -32,6 +31,7 @@ from torsor.mechanics.kinematics.poses import poses_in_base
 from torsor.mechanics.momentum.spatial_momentum_matrix import about
 from torsor.mechanics.recursions.first_moments import centre, total_mass
 from torsor.mechanics.recursions.joint_motion import (
+    Blocks,
     gather_matrix,
     gather_vector,
     joint_poses,
@@ -75,14 +75,12 @@ def composite_bodies(robot: Robot, q: ConfigurationVector, v: JointVector) -> Co
     return CompositeBodies(T_pi, S, Psi, composite_inertias(robot, T_pi), accumulate(robot, T_pi, P))
 
 
+@in_one_line
 class EnergyDerivatives(NamedTuple):
     """∂T/∂q and ∂T/∂v = p, the generalised momentum (..., nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
     q: JointVector
     v: JointVector
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def kinetic_energy_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> EnergyDerivatives:
@@ -111,14 +109,12 @@ def kinetic_energy_derivatives(robot: Robot, q: ConfigurationVector, v: JointVec
     return EnergyDerivatives(gather_vector(robot, dq), gather_vector(robot, dv) + robot.parameters.armature * v)
 
 
+@in_one_line
 class MomentumDerivatives(NamedTuple):
     """∂p/∂q and ∂p/∂v = M (..., nv, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
     q: JointMatrix
     v: JointMatrix
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def generalised_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> MomentumDerivatives:
@@ -146,12 +142,10 @@ def generalised_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: Jo
         kg·m²/s, kg·m/s, … and kg·m², kg·m or kg.
     """
     bodies = composite_bodies(robot, q, v)
-    dq: dict[tuple[int, int], Array] = {}
-    dv: dict[tuple[int, int], Array] = {}
+    dq, dv = Blocks(), Blocks()
     for i in range(robot.n):
         momentum, turned = bodies.momentum(i), bodies.momentum_derivative(i)
-        j = i
-        while j >= 0:
+        for j in robot.structure.path_to_base(i):
             S = bodies.S[j]
             dq[i, j] = matmul(momentum, transpose(bodies.Psi[j]))
             dv[i, j] = matmul(momentum, transpose(S))
@@ -160,19 +154,16 @@ def generalised_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: Jo
                 dv[j, i] = transpose(dv[i, j])
             momentum = lie.transform_wrench_inverse(rows(bodies.T_pi[j]), momentum)
             turned = lie.transform_wrench_inverse(rows(bodies.T_pi[j]), turned)
-            j = robot.structure.parents[j]
     M = gather_matrix(robot, dv) + identity(robot.nv) * robot.parameters.armature
     return MomentumDerivatives(gather_matrix(robot, dq), M)
 
 
+@in_one_line
 class SpatialMomentumDerivatives(NamedTuple):
     """∂P/∂q and ∂P/∂v, the momentum matrix (..., 6, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
     q: Jacobian
     v: Jacobian
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def spatial_momentum_derivatives(robot: Robot, q: ConfigurationVector, v: JointVector) -> SpatialMomentumDerivatives:

@@ -54,12 +54,10 @@ def gravity_forces_derivative(robot: Robot, q: ConfigurationVector) -> JointMatr
     pulled = [cross(w_j, gravity[j][..., None, :]) for j, w_j in enumerate(w)]
     blocks: dict[tuple[int, int], Array] = {}
     for i in range(robot.n):
-        j = i
-        while j >= 0:
+        for j in robot.structure.path_to_base(i):
             blocks[i, j] = matmul(p[i], transpose(pulled[j]))
             if j != i:
                 blocks[j, i] = transpose(blocks[i, j])
-            j = robot.structure.parents[j]
     return gather_matrix(robot, blocks)
 
 
@@ -127,12 +125,10 @@ def mixed_wrench_forces_derivative(robot: Robot, q: ConfigurationVector, wrenche
             continue
         y = loads[i].carried(J[i])
         both = y + cross(J[i][..., :3], loads[i].m[..., None, :])
-        j = i
-        while j >= 0:
+        for j in robot.structure.path_to_base(i):
             blocks[i, j] = matmul(both, transpose(J[j][..., :3]))
             if j != i:
                 blocks[j, i] = matmul(J[j][..., :3], transpose(y))
-            j = robot.structure.parents[j]
         if (j := robot.structure.parents[i]) >= 0:
             loads[j] = loads[j].plus(loads[i]) if j in loads else loads[i]
     return gather_matrix(robot, blocks)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import factor, inverse, matmul, matvec, zeros
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.mechanics.derivatives.inverse_dynamics_derivatives import (
@@ -24,6 +24,7 @@ from torsor.model import Robot
 from torsor.model.link_inertias import may_be_singular
 
 
+@in_one_line
 class ForwardDynamicsDerivatives(NamedTuple):
     """Derivatives of accelerations: ``.q`` is ∂a/∂q, ``.v`` is ∂a/∂v and ``.tau`` is ∂a/∂τ = M⁻¹, each (..., nv, nv).
 
@@ -33,9 +34,6 @@ class ForwardDynamicsDerivatives(NamedTuple):
     q: JointMatrix
     v: JointMatrix
     tau: JointMatrix
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def forward_dynamics_derivatives(

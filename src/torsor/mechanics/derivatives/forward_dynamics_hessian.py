@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import matmul, matvec, transpose
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.mechanics.derivatives.forward_dynamics_derivatives import acceleration_and_inverse, through_inverse
@@ -28,6 +28,7 @@ from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 
+@in_one_line
 class ForwardDynamicsHessian(NamedTuple):
     """Σ_i weights_i ∂_k (∂a_i/∂q_j), ∂²a_i/∂q_j∂v_k, ∂²a_i/∂v_j∂v_k and ∂_k (∂a_i/∂τ_j), each [j, k] (..., nv, nv)."""
 
@@ -35,9 +36,6 @@ class ForwardDynamicsHessian(NamedTuple):
     qv: JointMatrix
     vv: JointMatrix
     tauq: JointMatrix
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def forward_dynamics_hessian(
@@ -90,15 +88,13 @@ def forward_dynamics_hessian(
     )
 
 
+@in_one_line
 class ForwardDynamicsHessianProduct(NamedTuple):
     """The gradient by q, v and τ of the weighted accelerations' change along a direction: three vectors (..., nv)."""
 
     q: JointVector
     v: JointVector
     tau: JointVector
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def forward_dynamics_hessian_product(

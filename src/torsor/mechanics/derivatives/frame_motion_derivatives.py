@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import concat, cross, matvec, transpose, zeros
 from torsor.arrays.typing import ConfigurationVector, Jacobian, JointVector, Twist, Vector3
 from torsor.lie import unchecked as lie
@@ -43,14 +43,12 @@ from torsor.mechanics.recursions.supporting_chain import (
 from torsor.model import Robot
 
 
+@in_one_line
 class TwistDerivatives(NamedTuple):
     """∂V/∂q and ∂V/∂v = J (..., 6, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
     q: Jacobian
     v: Jacobian
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def space_twist_derivatives(
@@ -145,15 +143,13 @@ def mixed_twist_derivatives(
     return TwistDerivatives(jacobian_of(robot, dq), jacobian_of(robot, screws))
 
 
+@in_one_line
 class AccelerationDerivatives(NamedTuple):
     """∂A/∂q, ∂A/∂v and ∂A/∂a = J (..., 6, nv); ∂/∂q along the tangent coordinates v, on the body side."""
 
     q: Jacobian
     v: Jacobian
     a: Jacobian
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def space_acceleration_derivatives(

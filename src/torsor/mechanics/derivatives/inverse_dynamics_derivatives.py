@@ -14,17 +14,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import identity, matmul, transpose
-from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
+from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_slopes
 from torsor.mechanics.recursions.acceleration_tree import acceleration_tree, mass_matrix_of
-from torsor.mechanics.recursions.joint_motion import gather_matrix
+from torsor.mechanics.recursions.joint_motion import Blocks, gather_matrix
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
 
+@in_one_line
 class InverseDynamicsDerivatives(NamedTuple):
     """Derivatives of joint forces: ``.q`` is ∂τ/∂q, ``.v`` is ∂τ/∂v and ``.a`` is ∂τ/∂a = M, each (..., nv, nv).
 
@@ -34,9 +35,6 @@ class InverseDynamicsDerivatives(NamedTuple):
     q: JointMatrix
     v: JointMatrix
     a: JointMatrix
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def inverse_dynamics_derivatives(
@@ -73,22 +71,19 @@ def inverse_dynamics_derivatives(
         N·m or N per rad, m and their rates.
     """
     tree = acceleration_tree(robot, q, v, a, wrenches, base_motion)
-    dq: dict[tuple[int, int], Array] = {}
-    dv: dict[tuple[int, int], Array] = {}
+    dq, dv = Blocks(), Blocks()
     for i in range(robot.n):
         J, G, B = tree.J[i], tree.bodies[i].G[..., None, :], tree.bodies[i].B.rows(None)
         momentum, back = lie.apply_inertia(G, J), B.transposed_on(J)
         by_q = B.on(tree.Psi[i]) + lie.apply_inertia(G, tree.Psi_dot[i])
         by_q = by_q - lie.bracket_dual(J, tree.F[i][..., None, :])
         by_v = B.on(J) + lie.apply_inertia(G, tree.Phi[i])
-        j = i
-        while j >= 0:
+        for j in robot.structure.path_to_base(i):
             dq[i, j] = matmul(back, transpose(tree.Psi[j][..., :3])) + matmul(momentum, transpose(tree.Psi_dot[j]))
             dv[i, j] = matmul(back, transpose(tree.J[j][..., :3])) + matmul(momentum, transpose(tree.Phi[j]))
             if j != i:
                 dq[j, i] = matmul(tree.J[j], transpose(by_q))
                 dv[j, i] = matmul(tree.J[j], transpose(by_v))
-            j = robot.structure.parents[j]
     return InverseDynamicsDerivatives(
         gather_matrix(robot, dq),
         gather_matrix(robot, dv) + identity(robot.nv) * friction_slopes(robot, v)[..., None, :],

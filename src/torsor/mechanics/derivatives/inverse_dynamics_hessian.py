@@ -40,18 +40,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import concat, cross, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Twist, Vector3, Wrench
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_curvatures
 from torsor.mechanics.recursions.acceleration_tree import AccelerationTree, acceleration_tree
-from torsor.mechanics.recursions.joint_motion import gather_matrix, gather_vector
+from torsor.mechanics.recursions.joint_motion import Blocks, gather_matrix, gather_vector
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.mechanics.recursions.velocity_tree import CoriolisAction, coriolis_action
 from torsor.model import Robot
 
 
+@in_one_line
 class InverseDynamicsHessian(NamedTuple):
     """Σ_i weights_i ∂_k (∂τ_i/∂q_j), ∂²τ_i/∂q_j∂v_k, ∂²τ_i/∂v_j∂v_k and ∂_k (∂τ_i/∂a_j), each [j, k] (..., nv, nv)."""
 
@@ -59,9 +60,6 @@ class InverseDynamicsHessian(NamedTuple):
     qv: JointMatrix
     vv: JointMatrix
     aq: JointMatrix
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def inverse_dynamics_hessian(
@@ -99,16 +97,12 @@ def inverse_dynamics_hessian(
     -------
     four matrices (..., nv, nv)
     """
-    tree, s = acceleration_tree(robot, q, v, a, wrenches, base_motion), robot.structure
+    tree = acceleration_tree(robot, q, v, a, wrenches, base_motion)
     virtual = virtual_rates(robot, tree, weights)
-    qq: dict[tuple[int, int], Array] = {}
-    qv: dict[tuple[int, int], Array] = {}
-    vv: dict[tuple[int, int], Array] = {}
-    aq: dict[tuple[int, int], Array] = {}
+    qq, qv, vv, aq = Blocks(), Blocks(), Blocks(), Blocks()
     for b, x in enumerate(virtual):
         outer_q, outer_v = concat([x.X, x.U, x.Y]), concat([x.R, x.D])
-        i = b
-        while i >= 0:
+        for i in robot.structure.path_to_base(b):
             J, Psi, Omega = tree.J[i], tree.Psi[i], virtual[i].Omega
             w = J[..., :3]
             qq[b, i] = _products(outer_q, concat([Psi[..., :3], tree.Psi_dot[i], Omega]))
@@ -121,7 +115,6 @@ def inverse_dynamics_hessian(
                 qq[i, b], vv[i, b] = transpose(qq[b, i]), transpose(vv[b, i])
                 qv[b, i] = _products(concat([x.X, x.U]), concat([w, tree.Phi[i]]))
                 aq[i, b] = transpose(_products(x.U, J))
-            i = s.parents[i]
     friction = identity(robot.nv) * (weights * friction_curvatures(robot, v))[..., None, :]
     return InverseDynamicsHessian(
         gather_matrix(robot, qq),
@@ -195,15 +188,13 @@ def _products(A: Array, B: Array) -> Array:
     return matmul(A, transpose(B))
 
 
+@in_one_line
 class InverseDynamicsHessianProduct(NamedTuple):
     """The changes of Σ_i weights_i ∂τ_i/∂q, ∂τ_i/∂v and ∂τ_i/∂a along a direction, each (..., nv)."""
 
     q: JointVector
     v: JointVector
     a: JointVector
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def inverse_dynamics_hessian_product(

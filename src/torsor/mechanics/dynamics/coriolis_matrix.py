@@ -39,10 +39,8 @@ def coriolis_matrix(robot: Robot, q: ConfigurationVector, v: JointVector) -> Joi
         momentum = lie.apply_inertia(G, J[j])
         force = lie.apply_inertia(G, J_dot[j]) + twice.on(0.5 * J[j])
         back = twice.transposed_on(0.5 * J[j])
-        i = j
-        while i >= 0:
+        for i in robot.structure.path_to_base(j):
             blocks[i, j] = matmul(J[i], transpose(force))
             if i != j:
                 blocks[j, i] = matmul(momentum, transpose(J_dot[i])) + matmul(back, transpose(J[i][..., :3]))
-            i = robot.structure.parents[i]
     return gather_matrix(robot, blocks)

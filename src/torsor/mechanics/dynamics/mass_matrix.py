@@ -31,18 +31,15 @@ def mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
         Symmetric, kg·m², kg·m or kg.
     """
     T_pi = joint_poses(robot, q)
-    parents = robot.structure.parents
     blocks: dict[tuple[int, int], Array] = {}
     for i, G in enumerate(composite_inertias(robot, T_pi)):
         F = lie.apply_inertia(G[..., None, :], joint_screws(robot, i))
-        j = i
-        while j >= 0:
+        for j in robot.structure.path_to_base(i):
             M_ji = matmul(joint_screws(robot, j), transpose(F))
             blocks[j, i] = M_ji
             if j != i:
                 blocks[i, j] = transpose(M_ji)
             F = lie.transform_wrench_inverse(rows(T_pi[j]), F)
-            j = parents[j]
     return gather_matrix(robot, blocks) + identity(robot.nv) * robot.parameters.armature
 
 
@@ -95,10 +92,8 @@ def mass_matrix_rate(robot: Robot, q: ConfigurationVector, v: JointVector) -> Jo
         G, twice = tree.bodies[j].G[..., None, :], tree.bodies[j].B.inertia_rate()[..., None, :]
         momentum = lie.apply_inertia(G, J[j])
         force = lie.apply_inertia(G, J_dot[j]) + lie.apply_inertia(twice, 0.5 * J[j])
-        i = j
-        while i >= 0:
+        for i in robot.structure.path_to_base(j):
             blocks[i, j] = matmul(J_dot[i], transpose(momentum)) + matmul(J[i], transpose(force))
             if i != j:
                 blocks[j, i] = transpose(blocks[i, j])
-            i = robot.structure.parents[i]
     return gather_matrix(robot, blocks)

@@ -128,12 +128,10 @@ def centre_of_mass_jacobian_derivative(robot: Robot, q: ConfigurationVector) -> 
     w, p = _moments(robot, q)
     blocks: dict[tuple[int, int], Array] = {}  # (..., k_j, k_k, 3)
     for j in range(robot.n):
-        k = j
-        while k >= 0:
+        for k in robot.structure.path_to_base(j):
             blocks[j, k] = cross(w[k][..., None, :, :], p[j][..., :, None, :])
             if k != j:
                 blocks[k, j] = cross(w[k][..., :, None, :], p[j][..., None, :, :])
-            k = robot.structure.parents[k]
     parts = [gather_matrix(robot, {key: part[..., row] for key, part in blocks.items()}) for row in range(3)]
     return stack_matrices(parts) / total_mass(robot)
 

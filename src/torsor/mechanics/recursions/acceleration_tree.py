@@ -74,9 +74,7 @@ def mass_matrix_of(robot: Robot, tree: AccelerationTree) -> JointMatrix:
     blocks: dict[tuple[int, int], Array] = {}
     for i in range(robot.n):
         momentum = lie.apply_inertia(tree.bodies[i].G[..., None, :], tree.J[i])
-        j = i
-        while j >= 0:
+        for j in robot.structure.path_to_base(i):
             blocks[i, j] = matmul(momentum, transpose(tree.J[j]))
             blocks[j, i] = transpose(blocks[i, j])
-            j = robot.structure.parents[j]
     return gather_matrix(robot, blocks) + identity(robot.nv) * robot.parameters.armature

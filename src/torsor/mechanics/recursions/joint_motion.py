@@ -17,6 +17,8 @@ from torsor.arrays import block, concat, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Wrench
 from torsor.model import Robot
 
+Blocks = dict[tuple[int, int], Array]  # of two joints, the entries of a matrix over their coordinates
+
 
 def joint_pose(robot: Robot, i: int, q: ConfigurationVector) -> Pose:
     """T_pi, the pose of link i in its parent's frame."""

@@ -14,44 +14,20 @@ from collections.abc import Sequence
 from itertools import product
 
 from torsor.arrays import cross, dot, matmul, matvec, transpose
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Scalar, Twist
-from torsor.border import checked
+from torsor.arrays.typing import Array, Pose, Scalar, Twist
 from torsor.lie import unchecked as lie
-from torsor.mechanics.recursions.newton_euler import Wrenches
-from torsor.model import Robot
-from torsor.papers.formulations.links import Model, joint_forces, screw_model, total
+from torsor.papers.formulations.formulation import formulation
+from torsor.papers.formulations.links import Model, screw_model, total
 
 Columns = dict[int, Twist]  # joint → column of a link's body Jacobian
 
 
-@checked
-def euler_lagrange(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
-) -> JointVector:
+@formulation(screw_model, "Lagrange equation, differentiated directly", "[Sil81, (1.1); LP, (9.8)]", frames="modified")
+def euler_lagrange(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
     """Joint forces τ = M a + Σ_k ∂M/∂q_k v_k v − ½ ∂(vᵀMv)/∂q + ∂U/∂q, O(n⁴) as written [Sil81, (1.1); LP, (9.8), (9.11)].
 
-    Parameters
-    ----------
-    robot : Robot
-    q : (..., nq) array
-        Configuration, rad or m.
-    v : (..., nv) array
-        Velocity, rad/s or m/s.
-    a : (..., nv) array
-        Acceleration, rad/s² or m/s².
-    wrenches : mapping from str to (..., 6) array, optional
-        For frames by name what the environment does to the robot there, in that frame, N·m, N.
-
-    Returns
-    -------
-    (..., nv) array
-        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
+    (1.1) on given poses, screws and inertias.
     """
-    return joint_forces(euler_lagrange_core, screw_model, robot, q, v, a, wrenches)
-
-
-def euler_lagrange_core(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
-    """(1.1) on given poses, screws and inertias."""
     tau: list[Scalar] = [None] * len(model.links)
     for j in range(len(model.links)):
         path, J = model.path(j), _columns(model, j)

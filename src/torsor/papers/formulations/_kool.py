@@ -16,25 +16,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import dot, matmul
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointVector, Pose, Scalar, Twist, Wrench
 from torsor.border import checked
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import gather_vector
-from torsor.mechanics.recursions.newton_euler import Wrenches
 from torsor.model import Robot
-from torsor.papers.formulations.links import (
-    Model,
-    ScrewLink,
-    along,
-    joint_forces,
-    joint_rates,
-    moving_screw_model,
-    refuse_other_joints,
-)
+from torsor.papers.formulations.formulation import formulation, joint_rates, refuse_other_joints
+from torsor.papers.formulations.links import Model, ScrewLink, along, moving_screw_model
 
 
+@in_one_line
 class Line(NamedTuple):
     """Of one link: line vector of its axis and its rate, twist, and inertia, all in the absolute frame."""
 
@@ -42,35 +35,6 @@ class Line(NamedTuple):
     L_dot: Twist
     T: Twist
     N: InertiaRow
-
-    def __repr__(self) -> str:
-        return one_line(self)
-
-
-@checked
-def kool(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
-) -> JointVector:
-    """Joint forces τ_i = L_{i−1}ᵀ dM_i/dt, by line vectors in the absolute frame, O(n) [Kool04, (5)–(10), EK-2].
-
-    Parameters
-    ----------
-    robot : Robot
-    q : (..., nq) array
-        Configuration, rad or m.
-    v : (..., nv) array
-        Velocity, rad/s or m/s.
-    a : (..., nv) array
-        Acceleration, rad/s² or m/s².
-    wrenches : mapping from str to (..., 6) array, optional
-        For frames by name what the environment does to the robot there, in that frame, N·m, N.
-
-    Returns
-    -------
-    (..., nv) array
-        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
-    """
-    return joint_forces(kool_core, moving_screw_model, robot, q, v, a, wrenches)
 
 
 @checked
@@ -99,8 +63,12 @@ def kool_energy_gradient(robot: Robot, q: ConfigurationVector, v: JointVector) -
     return gather_vector(robot, parts)
 
 
-def kool_core(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
-    """τ_i = L_{i−1}ᵀ dM_i/dt on given poses, screws and inertias."""
+@formulation(moving_screw_model, "Line coordinates, absolute frame", "[Kool04, (5)–(10), EK-2]", frames="modified")
+def kool(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
+    """Joint forces τ_i = L_{i−1}ᵀ dM_i/dt, by line vectors in the absolute frame, O(n) [Kool04, (5)–(10), EK-2].
+
+    τ_i = L_{i−1}ᵀ dM_i/dt on given poses, screws and inertias.
+    """
     lines = _lines(model, v)
     T_dot: list[Twist] = []
     each = []

@@ -21,41 +21,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torsor.arrays import cross, dot, matvec, transpose
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, Vector3
-from torsor.border import checked
-from torsor.mechanics.recursions.newton_euler import Wrenches
-from torsor.model import Robot
-from torsor.papers.formulations.links import Model, VectorLink, along, joint_forces, newton_euler_model
+from torsor.arrays.typing import Array, Scalar, Vector3
+from torsor.papers.formulations.formulation import Published, formulation
+from torsor.papers.formulations.links import Model, VectorLink, along, newton_euler_model
 
 
-@checked
-def luh_walker_paul(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
-) -> JointVector:
+@formulation(
+    newton_euler_model,
+    "Newton–Euler in vectors",
+    "[LWP80; Sil81, §1.3]",
+    published=Published((852, 738), ("150n − 48", "131n − 48")),
+)
+def luh_walker_paul(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
     """Joint forces τ by the Newton–Euler recursion in vectors, O(n) [LWP80; Sil81, §1.3, E003-3, E003-6].
 
-    Parameters
-    ----------
-    robot : Robot
-    q : (..., nq) array
-        Configuration, rad or m.
-    v : (..., nv) array
-        Velocity, rad/s or m/s.
-    a : (..., nv) array
-        Acceleration, rad/s² or m/s².
-    wrenches : mapping from str to (..., 6) array, optional
-        For frames by name what the environment does to the robot there, in that frame, N·m, N.
-
-    Returns
-    -------
-    (..., nv) array
-        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
+    The recursion on given rotations and vectors.
     """
-    return joint_forces(luh_walker_paul_core, newton_euler_model, robot, q, v, a, wrenches)
-
-
-def luh_walker_paul_core(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
-    """The recursion on given rotations and vectors."""
     F, N = _total_forces(model, v, a)
     f, n = list(F), list(N)
     tau: list[Scalar] = [None] * len(F)

@@ -15,76 +15,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torsor.arrays import dot, matvec, transpose
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
-from torsor.border import checked
+from torsor.arrays.typing import Array, Scalar
 from torsor.lie import unchecked as lie
-from torsor.mechanics.recursions.newton_euler import Wrenches
-from torsor.model import Robot
-from torsor.papers.formulations.links import (
-    DenseLink,
-    Model,
-    ScrewLink,
-    along,
-    dense_model,
-    joint_forces,
-    moving_screw_model,
-)
+from torsor.papers.formulations.formulation import Published, formulation
+from torsor.papers.formulations.links import DenseLink, Model, ScrewLink, along, dense_model, moving_screw_model
 
 
-@checked
-def park_dense(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
-) -> JointVector:
+@formulation(dense_model, "Lie-group recursion, 6×6", "[PBP95, (24)–(27)]", frames="modified")
+def park_dense(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
     """Joint forces τ by the recursion with every map a 6×6 matrix, O(n) [PBP95, (24)–(27), E001-1…3].
 
-    Parameters
-    ----------
-    robot : Robot
-    q : (..., nq) array
-        Configuration, rad or m.
-    v : (..., nv) array
-        Velocity, rad/s or m/s.
-    a : (..., nv) array
-        Acceleration, rad/s² or m/s².
-    wrenches : mapping from str to (..., 6) array, optional
-        For frames by name what the environment does to the robot there, in that frame, N·m, N.
-
-    Returns
-    -------
-    (..., nv) array
-        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
+    The recursion on given 6×6 matrices.
     """
-    return joint_forces(park_dense_core, dense_model, robot, q, v, a, wrenches)
-
-
-@checked
-def park_structured(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
-) -> JointVector:
-    """Joint forces τ by the recursion with (R, p) in place of 6×6 matrices, O(n) [PBP95, (24)–(27), E001-1…3].
-
-    Parameters
-    ----------
-    robot : Robot
-    q : (..., nq) array
-        Configuration, rad or m.
-    v : (..., nv) array
-        Velocity, rad/s or m/s.
-    a : (..., nv) array
-        Acceleration, rad/s² or m/s².
-    wrenches : mapping from str to (..., 6) array, optional
-        For frames by name what the environment does to the robot there, in that frame, N·m, N.
-
-    Returns
-    -------
-    (..., nv) array
-        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
-    """
-    return joint_forces(park_structured_core, moving_screw_model, robot, q, v, a, wrenches)
-
-
-def park_dense_core(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
-    """The recursion on given 6×6 matrices."""
     motions: list[tuple[Array, Array]] = []
     F = []
     for i, p in enumerate(model.parents):
@@ -101,8 +43,18 @@ def park_dense_core(model: Model, v: Sequence[Array], a: Sequence[Array]) -> lis
     return [dot(link.S, F_i) for link, F_i in zip(model.links, F, strict=True)]
 
 
-def park_structured_core(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
-    """The recursion on given poses."""
+@formulation(
+    moving_screw_model,
+    "Lie-group recursion, (R, p)",
+    "[PBP95, (24)–(27)]",
+    published=Published((712, 550), ("130n − 68", "101n − 56")),  # Featherstone's own, as [PBP95, §3] quotes them
+    frames="modified",
+)
+def park_structured(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
+    """Joint forces τ by the recursion with (R, p) in place of 6×6 matrices, O(n) [PBP95, (24)–(27), E001-1…3].
+
+    The recursion on given poses.
+    """
     motions: list[tuple[Array, Array]] = []
     F = []
     for i, p in enumerate(model.parents):

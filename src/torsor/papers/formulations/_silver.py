@@ -17,11 +17,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from torsor.arrays import cross, dot, matmul, matvec, transpose, zeros
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Matrix3, Rotation, Scalar, Vector3
-from torsor.border import checked
-from torsor.mechanics.recursions.newton_euler import Wrenches
-from torsor.model import Robot
-from torsor.papers.formulations.links import Model, VectorLink, along, joint_forces, newton_euler_model, total
+from torsor.arrays.typing import Array, Matrix3, Rotation, Scalar, Vector3
+from torsor.papers.formulations.formulation import formulation
+from torsor.papers.formulations.links import Model, VectorLink, along, newton_euler_model, total
 
 
 class Place(NamedTuple):
@@ -35,34 +33,12 @@ class Place(NamedTuple):
     I: Matrix3
 
 
-@checked
-def silver(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
-) -> JointVector:
+@formulation(newton_euler_model, "Lagrangian in ω", "[Sil81, (3.11)–(3.16)]")
+def silver(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
     """Joint forces τ_j = Σ_i F_i·∂v_i/∂q̇_j + N_i·∂ω_i/∂q̇_j, the Lagrangian in ω, O(n²) [Sil81, (3.11), (3.12), E003-6].
 
-    Parameters
-    ----------
-    robot : Robot
-    q : (..., nq) array
-        Configuration, rad or m.
-    v : (..., nv) array
-        Velocity, rad/s or m/s.
-    a : (..., nv) array
-        Acceleration, rad/s² or m/s².
-    wrenches : mapping from str to (..., 6) array, optional
-        For frames by name what the environment does to the robot there, in that frame, N·m, N.
-
-    Returns
-    -------
-    (..., nv) array
-        Joint forces, N·m or N, as `torsor.inverse_dynamics`.
+    (3.12) on given rotations and vectors.
     """
-    return joint_forces(silver_core, newton_euler_model, robot, q, v, a, wrenches)
-
-
-def silver_core(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
-    """(3.12) on given rotations and vectors."""
     places = link_places(model)
     F, N = _forces_and_moments(model, places, v, a)
     tau = []

@@ -16,7 +16,8 @@ from torsor.lie.unchecked import so3
 from torsor.mechanics.recursions.joint_motion import gather_columns
 from torsor.model import Robot
 from torsor.papers.formulations._silver import Place, link_places, velocity_columns as columns_of_link
-from torsor.papers.formulations.links import Model, along, joint_rates, lagrangian_model, refuse_other_joints, total
+from torsor.papers.formulations.formulation import joint_rates, refuse_other_joints
+from torsor.papers.formulations.links import Model, along, lagrangian_model, total
 
 LinkColumns = Annotated[Array, "... n 3 nv"]
 

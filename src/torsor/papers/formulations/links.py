@@ -2,12 +2,12 @@
 
 A formulation is a *core* on per-link data (transforms, inertias and axes are given, as in the sources; this is what
 `torsor.papers.count_operations` counts) between two thin steps: making that data from a robot, and adding what the sources leave
-out, namely loads on frames, armature and friction.
+out, namely loads on frames, armature and friction (`formulation`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from torsor.arrays import concat, cross, dot, identity, matmul, matvec, reshape, transpose, where, zeros
@@ -16,7 +16,6 @@ from torsor.arrays.typing import (
     Array,
     ConfigurationVector,
     InertiaRow,
-    JointVector,
     Matrix3,
     Matrix6,
     Pose,
@@ -25,14 +24,10 @@ from torsor.arrays.typing import (
     Twist,
     Vector3,
 )
-from torsor.errors import ModelError
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import inertias, se3, so3
-from torsor.mechanics.dynamics.friction import friction_forces
-from torsor.mechanics.recursions.joint_motion import gather_vector, joint_pose, joint_poses, project_on_joint
-from torsor.mechanics.recursions.newton_euler import Wrenches, accumulate, wrenches_on_links
+from torsor.mechanics.recursions.joint_motion import joint_pose
 from torsor.model import Robot
-from torsor.model.joint_kinds import KINDS
 
 
 class Model(NamedTuple):
@@ -63,48 +58,6 @@ class Model(NamedTuple):
         return [j for j, p in enumerate(self.parents) if p == i]
 
 
-Core = Callable[[Model, Sequence[Array], Sequence[Array]], list[Array]]  # of v_i and a_i, the τ_i, each (...)
-MakeModel = Callable[[Robot, ConfigurationVector], Model]
-
-
-def joint_forces(
-    core: Core,
-    make_model: MakeModel,
-    robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
-    a: JointVector,
-    wrenches: Wrenches | None,
-) -> JointVector:
-    """τ (..., nv), N·m or N, by a core for what it models, plus what no source does: loads, armature, friction [Sil81, §3.2].
-
-    A joint that follows another's coordinate moves by ratio · q + offset and hands on ratio · τ_i.
-    """
-    refuse_other_joints(robot)
-    tau = core(make_model(robot, q), joint_rates(robot, v), joint_rates(robot, a))
-    ratios = [coupling.ratio for coupling in robot.structure.couplings]
-    total = gather_vector(robot, [_times(r, tau_i)[..., None] for r, tau_i in zip(ratios, tau, strict=True)])
-    if wrenches:
-        total = total - _loads(robot, q, wrenches)
-    return total + robot.parameters.armature * a + friction_forces(robot, v)
-
-
-def refuse_other_joints(robot: Robot) -> None:
-    """Raise for joints that are no screws: the sources know joints with one freedom only."""
-    for joint, kind in zip(robot.joints, robot.structure.kinds, strict=True):
-        if not KINDS[kind].has_screw:
-            raise ModelError(
-                f"joint {joint!r} of robot {robot.name!r} is {kind}; this formulation knows revolute, prismatic and "
-                "helical joints. Use torsor.inverse_dynamics, which takes every joint."
-            )
-
-
-def joint_rates(robot: Robot, x: JointVector) -> list[Array]:
-    """Of a velocity or acceleration (..., nv), the part (...) of each joint along its own unit screw."""
-    s = robot.structure
-    return [_times(s.couplings[i].ratio, x[..., s.coordinate_of(i).v][..., 0]) for i in range(robot.n)]
-
-
 def total(terms: Sequence[Array]) -> Array:
     """The sum of one or more terms."""
     result = terms[0]
@@ -121,17 +74,6 @@ def scaled(factor: Array, matrix: Array) -> Array:
 def along(factor: Array, vector: Array) -> Array:
     """Factor (...) times vector (..., m)."""
     return factor[..., None] * vector
-
-
-def _times(ratio: float, x: Array) -> Array:
-    return x if ratio == 1.0 else ratio * x
-
-
-def _loads(robot: Robot, q: ConfigurationVector, wrenches: Wrenches) -> JointVector:
-    """Σ JᵀF over the loaded frames: each load is carried down to the base, and every joint on its way takes its part."""
-    on_links = wrenches_on_links(robot, wrenches)
-    F = accumulate(robot, joint_poses(robot, q), [on_links.get(i, zeros(6)) for i in range(robot.n)])
-    return gather_vector(robot, [project_on_joint(robot, i, F_i) for i, F_i in enumerate(F)])
 
 
 # Links as 4×4 matrices: the data of Uicker, Kahn and of Hollerbach's first recursion.
@@ -314,10 +256,11 @@ def _vector_links(robot: Robot, q: ConfigurationVector) -> list[VectorLink]:
 
 def _vector_link(robot: Robot, i: int, q: ConfigurationVector, beyond: Scalar) -> VectorLink:
     M, S, G = robot.parameters.poses[i], robot.parameters.screws[i], robot.parameters.inertias[i]
-    kind, (_, ratio, offset) = robot.structure.kinds[i], robot.structure.couplings[i]
+    kind, (_, ratio, offset) = robot.structure.kind_of(i), robot.structure.couplings[i]
     R, R_0, p_0 = se3.rotation(joint_pose(robot, i, q)), se3.rotation(M), se3.translation(M)
-    turns, slide = kind != "prismatic", _slide(kind, S)
-    axis = S[:3] if turns else S[3:]
+    turns, axis, slide = kind.turns_about_axis, kind.axis_of(S), None
+    if not kind.has_fixed_point:
+        slide = dot(S[:3], S[3:]) if turns else identity(1)[0, 0]
     # The axis's point nearest to the parent's origin: that origin itself in Denavit–Hartenberg frames.
     b = _nearest(lie.transform_twist(M, S)) if turns else zeros(3)
     p = matvec(transpose(R_0), p_0 - b)  # the joint's motion turns about b, so that p changes only by sliding
@@ -346,12 +289,6 @@ def _vector_link(robot: Robot, i: int, q: ConfigurationVector, beyond: Scalar) -
         h=G[..., 1:4],
         J=lie.second_moment(inertias.rotational(G)),
     )
-
-
-def _slide(kind: str, S: Array) -> Scalar | None:
-    if kind == "revolute":
-        return None
-    return identity(1)[0, 0] if kind == "prismatic" else dot(S[:3], S[3:])
 
 
 def _nearest(S: Array) -> Vector3:

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report
-from torsor._tables import table
+from torsor._reports import Report, table
 from torsor.adapters.linear_first import Pinocchio
 from torsor.adapters.mujoco import MuJoCo
 from torsor.arrays.typing import Array
@@ -180,110 +179,71 @@ def verify(robot: Robot, *, configurations: int = 20, seed: int | np.random.Gene
     """
     if not isinstance(configurations, Integral) or configurations < 1:
         raise ArgumentError(f"`configurations` must be a whole number of at least 1, got {configurations!r:.60}.")
-    identities, rows = list(_identities(robot)), []
+    rows, frame = [], robot.frames[-1]
     q, v, a = random_state(robot, seed=seed, batch=(configurations,))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        for name, allowed, check in identities:
-            difference, scale = check(q, v, a)
+        for name, allowed, difference, scale in _identities(robot, q, v, a, frame):
             size = np.max(np.abs(scale), initial=0.0)
             rows.append(Residual(name, float(np.max(np.abs(difference), initial=0.0) / (size or 1.0)), allowed))
     return Verification(robot, tuple(rows), configurations, seed)
 
 
-Check = Callable[[Array, Array, Array], tuple[Array, Array]]
+def _identities(robot: Robot, q: Array, v: Array, a: Array, frame: str) -> Iterator[tuple[str, float, Array, Array]]:
+    """Each identity: its name, what is allowed, by how much it is missed, and terms that this is measured by."""
+    M, M_rate = dynamics.mass_matrix(robot, q), dynamics.mass_matrix_rate(robot, q, v)
+    tau, friction = dynamics.inverse_dynamics(robot, q, v, a), dynamics.friction_forces(robot, v)
+    c, C, g = (
+        dynamics.coriolis_forces(robot, q, v),
+        dynamics.coriolis_matrix(robot, q, v),
+        dynamics.gravity_forces(robot, q),
+    )
+    again = dynamics.inverse_dynamics(robot, q, v, dynamics.forward_dynamics(robot, q, v, tau))
+    yield "inverse ∘ forward dynamics", ROUNDING, again - tau, tau
+    yield "M symmetric", ROUNDING, M - np.swapaxes(M, -1, -2), M
+    yield "M positive", ROUNDING, np.minimum(np.linalg.eigvalsh(M)[..., 0], 0.0), M
+    yield "τ = M a + c + g + friction", ROUNDING, _matvec(M, a) + (c + g) + friction - tau, tau
+    yield "C v = c", ROUNDING, _matvec(C, v) - c, _matvec(M, a)
+    N = M_rate - 2 * C
+    yield "Ṁ − 2C skew", ROUNDING, N + np.swapaxes(N, -1, -2), M
+    rate, power = _dot(v, _matvec(M, a)) + 0.5 * _dot(v, _matvec(M_rate, v)), _dot(v, tau - friction)
+    yield "energy: vᵀτ = d(T + U)/dt", ROUNDING, rate + _dot(v, g) - power, power
+    pi, T, Y = (
+        inertial_parameters(robot),
+        dynamics.kinetic_energy(robot, q, v),
+        dynamics.potential_energy_regressor(robot, q),
+    )
+    by_joints = dynamics.joint_regressor(robot, v, a) @ joint_parameters(robot)
+    forces = dynamics.torque_regressor(robot, q, v, a) @ pi + by_joints
+    yield "τ = Y π + armature + friction", ROUNDING, forces - tau, tau
+    energy = dynamics.kinetic_energy_regressor(robot, q, v) @ pi + 0.5 * v**2 @ robot.parameters.armature
+    yield "kinetic energy = Y π + armature", ROUNDING, energy - T, T
+    height = Y @ pi - dynamics.potential_energy(robot, q)
+    yield "potential energy = Y π", ROUNDING, height, np.abs(Y) @ np.abs(pi)  # heights may cancel
+    yield from _by_differences(robot, q, v, frame, M_rate, _dot(g, v))
 
 
-def _identities(robot: Robot) -> Iterator[tuple[str, float, Check]]:
-    def matvec(A: Array, x: Array) -> Array:
-        return np.einsum("...ij,...j->...i", A, x)
-
-    def dot(x: Array, y: Array) -> Array:
-        return np.einsum("...i,...i->...", x, y)
-
-    def moved(q: Array, v: Array, sign: int) -> Array:
-        return kinematics.integrate(robot, q, sign * STEP * v)
-
-    def forward_inverse(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        tau = dynamics.inverse_dynamics(robot, q, v, a)
-        again = dynamics.inverse_dynamics(robot, q, v, dynamics.forward_dynamics(robot, q, v, tau))
-        return again - tau, tau
-
-    def symmetric(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        M = dynamics.mass_matrix(robot, q)
-        return M - np.swapaxes(M, -1, -2), M
-
-    def positive(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        M = dynamics.mass_matrix(robot, q)
-        return np.minimum(np.linalg.eigvalsh(M)[..., 0], 0.0), M
-
-    def terms(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        tau = dynamics.inverse_dynamics(robot, q, v, a)
-        rest = dynamics.coriolis_forces(robot, q, v) + dynamics.gravity_forces(robot, q)
-        return matvec(dynamics.mass_matrix(robot, q), a) + rest + dynamics.friction_forces(robot, v) - tau, tau
-
-    def coriolis(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        c = dynamics.coriolis_forces(robot, q, v)
-        return matvec(dynamics.coriolis_matrix(robot, q, v), v) - c, matvec(dynamics.mass_matrix(robot, q), a)
-
-    def skew(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        N = dynamics.mass_matrix_rate(robot, q, v) - 2 * dynamics.coriolis_matrix(robot, q, v)
-        return N + np.swapaxes(N, -1, -2), dynamics.mass_matrix(robot, q)
-
-    def power(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        tau = dynamics.inverse_dynamics(robot, q, v, a) - dynamics.friction_forces(robot, v)
-        rate = dot(v, matvec(dynamics.mass_matrix(robot, q), a))
-        rate = rate + 0.5 * dot(v, matvec(dynamics.mass_matrix_rate(robot, q, v), v))
-        return rate + dot(v, dynamics.gravity_forces(robot, q)) - dot(v, tau), dot(v, tau)
-
-    def mass_rate(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        ahead, behind = (dynamics.mass_matrix(robot, moved(q, v, sign)) for sign in (1, -1))
-        return (ahead - behind) / (2 * STEP) - dynamics.mass_matrix_rate(robot, q, v), ahead
-
-    def gravity(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        ahead, behind = (dynamics.potential_energy(robot, moved(q, v, sign)) for sign in (1, -1))
-        work = dot(dynamics.gravity_forces(robot, q), v)
-        return (ahead - behind) / (2 * STEP) - work, np.maximum(np.abs(work), np.abs(ahead))
-
-    frame = robot.frames[-1]
-
-    def jacobian(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        ahead, behind = (kinematics.frame_pose(robot, moved(q, v, sign), frame) for sign in (1, -1))
-        V = kinematics.mixed_twist(robot, q, v, frame)
-        return (ahead - behind)[..., :3, 3] / (2 * STEP) - V[..., 3:], np.maximum(1.0, np.abs(V[..., 3:]))
-
-    yield "inverse ∘ forward dynamics", ROUNDING, forward_inverse
-    yield "M symmetric", ROUNDING, symmetric
-    yield "M positive", ROUNDING, positive
-    yield "τ = M a + c + g + friction", ROUNDING, terms
-    yield "C v = c", ROUNDING, coriolis
-    yield "Ṁ − 2C skew", ROUNDING, skew
-    yield "energy: vᵀτ = d(T + U)/dt", ROUNDING, power
-    yield from _linear_in_parameters(robot)
-    yield "Ṁ by differences", DIFFERENCES, mass_rate
-    yield "gravity = ∂U/∂q by differences", DIFFERENCES, gravity
-    yield f"velocity of {frame!r} by differences", DIFFERENCES, jacobian
+def _by_differences(
+    robot: Robot, q: Array, v: Array, frame: str, M_rate: Array, work: Array
+) -> Iterator[tuple[str, float, Array, Array]]:
+    ahead, behind = (kinematics.integrate(robot, q, sign * STEP * v) for sign in (1, -1))
+    M, M_before = dynamics.mass_matrix(robot, ahead), dynamics.mass_matrix(robot, behind)
+    yield "Ṁ by differences", DIFFERENCES, (M - M_before) / (2 * STEP) - M_rate, M
+    U, U_before = dynamics.potential_energy(robot, ahead), dynamics.potential_energy(robot, behind)
+    size = np.maximum(np.abs(work), np.abs(U))
+    yield "gravity = ∂U/∂q by differences", DIFFERENCES, (U - U_before) / (2 * STEP) - work, size
+    moved = kinematics.frame_pose(robot, ahead, frame) - kinematics.frame_pose(robot, behind, frame)
+    linear = kinematics.mixed_twist(robot, q, v, frame)[..., 3:]
+    difference = moved[..., :3, 3] / (2 * STEP) - linear
+    yield f"velocity of {frame!r} by differences", DIFFERENCES, difference, np.maximum(1.0, np.abs(linear))
 
 
-def _linear_in_parameters(robot: Robot) -> Iterator[tuple[str, float, Check]]:
-    pi, of_joints = inertial_parameters(robot), joint_parameters(robot)
+def _matvec(A: Array, x: Array) -> Array:
+    return np.einsum("...ij,...j->...i", A, x)
 
-    def forces(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        tau = dynamics.inverse_dynamics(robot, q, v, a)
-        own = dynamics.joint_regressor(robot, v, a) @ of_joints
-        return dynamics.torque_regressor(robot, q, v, a) @ pi + own - tau, tau
 
-    def kinetic(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        T = dynamics.kinetic_energy(robot, q, v)
-        return dynamics.kinetic_energy_regressor(robot, q, v) @ pi + 0.5 * v**2 @ robot.parameters.armature - T, T
-
-    def potential(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        Y = dynamics.potential_energy_regressor(robot, q)
-        return Y @ pi - dynamics.potential_energy(robot, q), np.abs(Y) @ np.abs(pi)  # heights may cancel
-
-    yield "τ = Y π + armature + friction", ROUNDING, forces
-    yield "kinetic energy = Y π + armature", ROUNDING, kinetic
-    yield "potential energy = Y π", ROUNDING, potential
+def _dot(x: Array, y: Array) -> Array:
+    return np.einsum("...i,...i->...", x, y)
 
 
 PEERS = ("pinocchio", "mujoco")

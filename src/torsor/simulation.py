@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from torsor._reports import one_line
+from torsor._reports import in_one_line
 from torsor.arrays import as_numbers, is_concrete, stack_vectors
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
@@ -71,6 +71,7 @@ def rk4(robot: Robot, accelerate: Accelerate, t: float, q: Array, v: Array, h: f
 METHODS: dict[str, Step] = {"semi_implicit_euler": semi_implicit_euler, "euler": euler, "rk4": rk4}
 
 
+@in_one_line
 class Trajectory(NamedTuple):
     """A simulated motion: N + 1 samples, batch axes first.
 
@@ -99,10 +100,6 @@ class Trajectory(NamedTuple):
     def energy(self) -> Array:
         """Kinetic plus potential energy (..., N + 1), J."""
         return self.kinetic + self.potential
-
-    def __repr__(self) -> str:
-        """One line: the arrays by their shapes."""
-        return one_line(self)
 
 
 @explained

@@ -1,3 +1,0 @@
-"""The motion near a motion: linear equations in continuous time and from step to step."""
-
-from torsor.linearisation._linearise import StateSpace as StateSpace, linearise as linearise
