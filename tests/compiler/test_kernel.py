@@ -220,7 +220,7 @@ def test_a_long_compilation_is_announced_and_wiped_out(monkeypatch):
     import sys
     import time
 
-    from torsor.compiler.run import kept_code
+    from torsor.compiler.run import cache
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -228,16 +228,16 @@ def test_a_long_compilation_is_announced_and_wiped_out(monkeypatch):
 
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(kept_code, "PATIENCE", 0.01)
-    with kept_code.notice("compiling"):
+    monkeypatch.setattr(cache, "PATIENCE", 0.01)
+    with cache.notice("compiling"):
         while not terminal.getvalue():  # as long as the other thread takes on a busy machine
             time.sleep(0.01)
     assert terminal.getvalue().startswith("compiling …\r")
     assert terminal.getvalue().endswith("\r")
     quick = Terminal()
     monkeypatch.setattr(sys, "stderr", quick)
-    monkeypatch.setattr(kept_code, "PATIENCE", 60.0)
-    with kept_code.notice("compiling"):
+    monkeypatch.setattr(cache, "PATIENCE", 60.0)
+    with cache.notice("compiling"):
         pass
     assert quick.getvalue() == ""
 

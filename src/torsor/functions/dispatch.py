@@ -24,8 +24,8 @@ from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Program
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
-from torsor.compiler.run.code_store import CodeStore, Kept
 from torsor.compiler.run.fast_entry import FastEntry, Numbers, entry_of, text_with_out
+from torsor.compiler.run.native import CodeStore, Kept
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax

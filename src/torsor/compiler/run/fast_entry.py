@@ -27,8 +27,8 @@ import numpy as np
 
 from torsor.compiler.print.llvm import Module
 from torsor.compiler.run.apart import new_lock
+from torsor.compiler.run.cache import Source, machine_code
 from torsor.compiler.run.fast_entry_ir import CALL, CONTIGUOUS, ENTRY, HEADER, IR, MOST
-from torsor.compiler.run.kept_code import Source, machine_code
 
 _METH_FASTCALL_KEYWORDS = 0x80 | 0x02
 _NEWEST_PYTHON = (3, 13)  # run and seen; 3.14 has other reference counts, and a tuple's hash after its length
