@@ -17,7 +17,7 @@ from weakref import ref
 import numpy as np
 
 from torsor.arrays import exact_constants, matvec
-from torsor.arrays.primitives import namespace
+from torsor.arrays.primitives import as_numbers, is_foreign, namespace
 from torsor.border import checked
 from torsor.border.arrays import prepare, signature_of
 from torsor.compiler.backend import compiles
@@ -111,6 +111,7 @@ class Dispatcher:
         if before is not None and not kwargs and before.repeats(args) and compiles():
             kernel = before.made_for(robot)
             return outputs.gather(kernel([x for x in args[1:] if type(x) is np.ndarray], outputs.parts(out)))
+        args, kwargs = tuple(map(_joined, args)), {name: _joined(value) for name, value in kwargs.items()}
         library = _library(args, kwargs)
         if library is None or not compiles():
             found = _uncompiled(self.about, self.plain, robot, args, kwargs)
@@ -329,6 +330,11 @@ def _library(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
                     return None
                 found = own
     return found if found is np or jax_call.why_missing() is None else None
+
+
+def _joined(value: Any) -> Any:
+    """A list, or an array of objects, of numbers that are traced or JAX's as one array: np.array([q[0], q[1]]) of a traced q."""
+    return as_numbers(value) if isinstance(value, (list, np.ndarray)) and is_foreign(value) else value
 
 
 def _is_traced(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
