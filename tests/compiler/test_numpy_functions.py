@@ -200,6 +200,7 @@ ARRAYS = {
     "methods": lambda q, A, s: q.max() + q.dot(W) + A.mean(axis=0).min() + A.T.trace() + A.reshape(9).std() + A.clip(max=0.5),
     "more methods": lambda q, A, s: A.flatten(order="F")[1] + A.transpose(1, 0)[0, 2] + A.ravel()[3] + q.round(1) + q.conj(),
     "astype": lambda q, A, s: (7.3 * q).astype(int) + (q > 0.0).astype(float) + 2.0 * q.astype(bool),
+    "a copied mask": lambda q, A, s: [x := q.copy(), mask := (q > 0.5).copy(), x.__setitem__(mask, 9.0), x][3],
     "truth as numbers": lambda q, A, s: (q > 0.0) * q + (q > 0.0) + np.sum(q == 0.5) + np.where(q, 1.0, 2.0),
     "logic": lambda q, A, s: ((q > 0.0) | (q < -1.0)) & ~(q > 1.5) ^ (q != 0.0),
     "bits": lambda q, A, s: np.bitwise_xor(np.bitwise_and(q > 0.0, q < 1.0), np.bitwise_or(np.invert(q > 0.5), q > 1.5)),
@@ -261,6 +262,18 @@ def test_small_matrices(name, stack, b):
 
 
 _KERNELS = {}
+
+
+def test_constant_matrices_cost_no_elimination():
+    A = np.array([[2.0, 0.5, 0.0], [0.5, 3.0, 0.1], [0.0, 0.1, 1.0]])
+
+    def function(robot, q):
+        made = np.array(A, like=q)
+        return np.linalg.solve(A, q) + np.linalg.inv(made) @ q + np.linalg.det(made) * q + np.linalg.cholesky(made) @ q
+
+    kernel = torsor.compile(function, ROBOT, {"q": 3})
+    assert not kernel.count().keys() & {"select", "sqrt", "abs", "greater"}
+    np.testing.assert_allclose(kernel(W), function(None, W), rtol=1e-13)
 
 
 def _matrix_kernel(name, function):
@@ -386,6 +399,9 @@ MISTAKES = {
     "x[0, k]": (lambda q, A, s: A[0, s], r"np.interp\(k, np.arange\(len\(x\)\), x\)"),
     "table[k]": (lambda q, A, s: W[s], r"only integers.* if it is traced, np.interp"),
     "a slice": (lambda q, A, s: q[:s], r"no index or count can be; np.where"),
+    "take": (lambda q, A, s: np.take(W, s), r"no index or count can be; .* np.interp"),
+    "tile": (lambda q, A, s: np.tile(q, s), r"no index or count can be"),
+    "roll": (lambda q, A, s: np.roll(q, shift=s), r"no index or count can be"),
     "range": (lambda q, A, s: list(range(s)), r"no index or count can be"),
     "if": (lambda q, A, s: q if s > 0.0 else -q, r"`if`, .* use np.where\(condition, yes, no\)"),
     "and": (lambda q, A, s: s > 0.0 and s < 1.0, r"`and`, .* `&` and `\|`"),

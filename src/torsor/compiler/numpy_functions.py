@@ -19,6 +19,7 @@ from torsor.compiler.graph import LIBRARY, Op
 from torsor.compiler.traced_array import (
     FUNCTIONS,
     NAMESPACE,
+    PLACES,
     REFUSED,
     Recorder,
     TracedArray,
@@ -34,7 +35,6 @@ from torsor.compiler.traced_array import (
 from torsor.errors import ArgumentError
 
 NOT, AND, OR = (elementwise(op, takes_truths=True) for op in (Op.NOT, Op.AND, Op.OR))
-MUL, DIV, GREATER, GREATER_EQUAL, EQUAL = map(elementwise, (Op.MUL, Op.DIV, Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL))
 SQRT, ABS, FLOOR, POW = map(elementwise, (Op.SQRT, Op.ABS, Op.FLOOR, Op.POW))
 
 
@@ -53,13 +53,13 @@ def _power(x: Any, exponent: Any) -> TracedArray:
         return POW(x, exponent)
     e = float(exponent)
     if abs(e) == 0.5:
-        return SQRT(x) if e > 0.0 else DIV(1.0, SQRT(x))
+        return SQRT(x) if e > 0.0 else 1.0 / SQRT(x)
     if not e.is_integer() or abs(e) > 8.0:
         return POW(x, e)
     product = _copy(x) if e else _full_like(x, 1.0)
     for _ in range(int(abs(e)) - 1):
-        product = MUL(product, x)
-    return product if e >= 0.0 else DIV(1.0, product)
+        product = product * x
+    return product if e >= 0.0 else 1.0 / product
 
 
 def _astype(x: TracedArray, dtype: Any, copy: bool = True) -> TracedArray:
@@ -67,7 +67,7 @@ def _astype(x: TracedArray, dtype: Any, copy: bool = True) -> TracedArray:
     kind = np.dtype(dtype).kind
     if kind not in "fiub":
         raise ArgumentError(f"a traced array holds real numbers, and none of type {np.dtype(dtype)}.")
-    return _copy(x) if kind == "f" else written_out.trunc(x) if kind in "iu" else NOT(EQUAL(x, 0.0))
+    return _copy(x) if kind == "f" else written_out.trunc(x) if kind in "iu" else NOT(x == 0.0)
 
 
 def _reduced(op: Op, empty: float | None) -> Callable[..., TracedArray]:
@@ -89,13 +89,13 @@ def _reduced(op: Op, empty: float | None) -> Callable[..., TracedArray]:
 
 def _dot(A: Any, B: Any) -> TracedArray:
     if not np.ndim(A) or not np.ndim(B):
-        return MUL(A, B)
+        return TracedArray.__mul__(A, B)
     return matmul(A, B) if np.ndim(A) <= 2 >= np.ndim(B) else _by_numbers(np.dot)(A, B)
 
 
 def _copy(x: Any, *args: Any, **kwargs: Any) -> TracedArray:
     graph = graph_of((x,))
-    return TracedArray(graph, numbers(graph, x).copy())
+    return TracedArray(graph, nodes(graph, x).copy())
 
 
 def _full_like(x: Any, value: Any, *args: Any, shape: Any = None, **kwargs: Any) -> TracedArray:
@@ -111,6 +111,8 @@ def _moved(function: Callable[..., Any]) -> Callable[..., Any]:
     """A NumPy function of one array that only moves entries about."""
 
     def apply(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(place, TracedArray) for place in (*args, *kwargs.values())):
+            raise ArgumentError(PLACES)
         if not isinstance(x, TracedArray):  # a constant among traced arrays
             return function(x, *args, **kwargs)
         found = function(x.ids, *args, **kwargs)
@@ -170,11 +172,11 @@ def _written(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FUNCTIONS |= {
-    "add": elementwise(Op.ADD),
-    "subtract": elementwise(Op.SUB),
-    "multiply": MUL,
-    "divide": DIV,
-    "negative": elementwise(Op.NEG),
+    "add": TracedArray.__add__,
+    "subtract": TracedArray.__sub__,
+    "multiply": TracedArray.__mul__,
+    "divide": TracedArray.__truediv__,
+    "negative": TracedArray.__neg__,
     "sin": elementwise(Op.SIN),
     "cos": elementwise(Op.COS),
     "sqrt": SQRT,
@@ -199,19 +201,19 @@ FUNCTIONS |= {
     **dict.fromkeys(("radians", "deg2rad"), lambda x: x * (math.pi / 180.0)),
     **dict.fromkeys(("degrees", "rad2deg"), lambda x: x * (180.0 / math.pi)),
     # Comparisons and choices
-    "greater": GREATER,
-    "greater_equal": GREATER_EQUAL,
-    "less": lambda x, y: GREATER(y, x),
-    "less_equal": lambda x, y: GREATER_EQUAL(y, x),
-    "equal": EQUAL,
-    "not_equal": lambda x, y: NOT(EQUAL(x, y)),
+    "greater": TracedArray.__gt__,
+    "greater_equal": TracedArray.__ge__,
+    "less": lambda x, y: np.greater(y, x),
+    "less_equal": lambda x, y: np.greater_equal(y, x),
+    "equal": TracedArray.__eq__,
+    "not_equal": lambda x, y: NOT(np.equal(x, y)),
     **dict.fromkeys(("logical_not", "invert"), NOT),
     **dict.fromkeys(("logical_and", "bitwise_and"), AND),
     **dict.fromkeys(("logical_or", "bitwise_or"), OR),
     **dict.fromkeys(("logical_xor", "bitwise_xor"), lambda x, y: AND(OR(x, y), NOT(AND(x, y)))),
-    "isnan": lambda x: NOT(EQUAL(x, x)),
-    "isinf": lambda x: EQUAL(ABS(x), math.inf),
-    "isfinite": lambda x: GREATER(math.inf, ABS(x)),
+    "isnan": lambda x: x != x,
+    "isinf": lambda x: ABS(x) == math.inf,
+    "isfinite": lambda x: ABS(x) < math.inf,
     "where": where,
     "select": written_out.select,
     "allclose": lambda a, b, **kwargs: np.all(np.isclose(a, b, **kwargs)),

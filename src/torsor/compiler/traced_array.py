@@ -30,6 +30,9 @@ FRESH = (
 )
 NUMBERS = "What needs numbers, as SciPy and np.random do, is to be called outside, and its result passed as an input."
 NOT_KNOWN = "the value of a traced array is not known while tracing"
+PLACES = (
+    f"{NOT_KNOWN}, and so no index or count can be; np.where(mask, x, y) chooses, and np.interp(k, ks, table) looks up."
+)
 FUNCTIONS: dict[str, Callable[..., Any]] = {}  # what NumPy's functions do here, by name ("linalg.solve")
 MAKERS = frozenset({"zeros", "ones", "empty", "full", "eye", "identity", "tri", "array", "asarray", "arange"})
 OUTSIDE = "write it with functions that can (docs/compiling.md), or compute it outside and pass it as an input."
@@ -68,9 +71,7 @@ def matmul(A: Any, B: Any) -> TracedArray:
     graph = graph_of((A, B))
     a, b = numbers(graph, A), numbers(graph, B)
     if not a.ndim or not b.ndim or a.shape[-1] != b.shape[-2 if b.ndim > 1 else -1]:
-        raise ArgumentError(
-            f"np.matmul: shapes {a.shape} and {b.shape} do not fit; the last axis of one meets the other."
-        )
+        raise ArgumentError(f"np.matmul: shapes {a.shape} and {b.shape} do not fit: rows of one, columns of the other.")
     left, right = (a[None, :] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
     batch, rows, columns = left.shape[:-2], left.shape[-2], right.shape[-1]
     if batch != right.shape[:-2]:
@@ -175,9 +176,8 @@ class TracedArray(NDArrayOperatorsMixin):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """An array of objects, each a traced number: what ``np.array([q[0], q[1]])`` makes, and `nodes` takes."""
         if dtype is not None and np.dtype(dtype).kind != "O":
-            raise ArgumentTypeError(
-                f"traced numbers have no place in a NumPy array of {np.dtype(dtype)}; {FRESH} {NUMBERS}"
-            )
+            words = f"traced numbers have no place in a NumPy array of {np.dtype(dtype)}; {FRESH} {NUMBERS}"
+            raise ArgumentTypeError(PLACES if np.dtype(dtype).kind in "iu" else words)
         objects = np.empty(self.shape, dtype=object)
         for place in np.ndindex(self.shape):
             objects[place] = TracedArray(self.graph, np.asarray(self.ids[place]))
@@ -200,10 +200,7 @@ class TracedArray(NDArrayOperatorsMixin):
         )
 
     def __index__(self) -> int:
-        raise ArgumentError(
-            f"{NOT_KNOWN}, and so no index or count can be; np.where(condition, yes, no) chooses, and np.interp(x, xs, table) "
-            "looks up."
-        )
+        raise ArgumentError(PLACES)
 
     def __format__(self, spec: str) -> str:
         return repr(self)
