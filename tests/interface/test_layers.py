@@ -122,7 +122,12 @@ def test_importing_torsor_imports_no_optional_library_and_prints_nothing():
     assert run(code) == "[]"
 
 
-@pytest.mark.parametrize("order", ["import jax, torsor", "import torsor, jax"])
+LOOKED_FOR = (
+    "import torsor, importlib.util; importlib.util.find_spec('jax'); import jax"  # as many do, to know if it is there
+)
+
+
+@pytest.mark.parametrize("order", ["import jax, torsor", "import torsor, jax", LOOKED_FOR])
 def test_a_robot_is_a_pytree_whichever_library_is_imported_first(order):
     code = (
         f"{order}\nrobot = torsor.robots.pendulum()\nleaves = jax.tree_util.tree_leaves(robot)\n"

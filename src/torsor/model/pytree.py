@@ -51,13 +51,21 @@ def _is_writeable(leaf: Any) -> bool:
 
 
 class _WaitForJax(importlib.abc.MetaPathFinder):
+    """It answers whoever looks for JAX, and waits on: some only ask whether there is one, and import it later."""
+
+    def __init__(self) -> None:
+        self._asks_others = False
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != "jax":
+        if fullname != "jax" or self._asks_others:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec("jax")
+        self._asks_others = True
+        try:
+            spec = importlib.util.find_spec("jax")
+        finally:
+            self._asks_others = False
         if spec is not None and spec.loader is not None:
             spec.loader = _RegisterAfter(spec.loader)
         return spec
@@ -77,4 +85,5 @@ class _RegisterAfter(importlib.abc.Loader):
             module.__spec__.loader = self.loader  # leave no trace of us in JAX's module
         module.__loader__ = self.loader
         self.loader.exec_module(module)
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _WaitForJax)]
         _register()
