@@ -14,6 +14,7 @@ from hypothesis import example, given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 import torsor
+from torsor.arrays import written_out
 from torsor.compiler import differentiate
 from torsor.compiler.print import numpy as emit_numpy
 from torsor.compiler.simplify import Level, evaluate
@@ -280,6 +281,25 @@ def _matrix_kernel(name, function):
     if name not in _KERNELS:
         _KERNELS[name] = torsor.compile(lambda robot, A, b: function(A, b), ROBOT, {"A": (4, 4), "b": 4})
     return _KERNELS[name]
+
+
+@FAST
+@given(arrays(float, (4, 4), elements=FLOATS), arrays(float, (4,), elements=FLOATS))
+def test_what_is_written_out_is_the_same_on_plain_arrays(A, b):
+    for name in ("rint", "trunc", "arcsin", "arccos", "sinc", "nan_to_num", "mean", "var", "std", "average"):
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(getattr(written_out, name)(A), getattr(np, name)(A), rtol=1e-13, atol=1e-13)
+    for name in ("remainder", "floor_divide", "fmax", "fmin", "heaviside", "isclose", "linspace"):
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(
+                getattr(written_out, name)(A, b), getattr(np, name)(A, b), rtol=1e-13, atol=1e-13
+            )
+    positive = A @ A.T + np.eye(4)
+    for name in ("inv", "det", "cholesky", "norm"):
+        found = getattr(written_out, name)(positive)
+        np.testing.assert_allclose(found, getattr(np.linalg, name)(positive), rtol=1e-10, atol=1e-10)
+    stack = np.stack([positive, positive + np.diag(np.abs(b))])
+    np.testing.assert_allclose(written_out.solve(stack, A), np.linalg.solve(stack, A), rtol=1e-9, atol=1e-9)
 
 
 # Derivatives
