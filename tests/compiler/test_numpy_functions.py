@@ -29,8 +29,8 @@ EDGES = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-300, 5e-324, 1e300, 
 ANY = st.one_of(EDGES, st.floats(-5.0, 5.0), st.floats(-800.0, 800.0), st.floats())
 
 
-def same(got, want, ulps=4):
-    """Equal up to some units in the last place; NaN and infinities where NumPy has them."""
+def same(got, want, ulps=8):
+    """Equal up to some units in the last place (NumPy's own differ by 4 between processors); NaN and ∞ where NumPy has them."""
     got, want = np.asarray(got, dtype=float), np.asarray(want, dtype=float)
     assert got.shape == want.shape, (got.shape, want.shape)
     with np.errstate(all="ignore"):
