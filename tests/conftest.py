@@ -17,7 +17,7 @@ import pytest
 
 import torsor
 from torsor._lazy import load_everything
-from torsor.compiler.run.code_store import Kept
+from torsor.compiler.run.native import Kept
 from torsor.functions import variants
 
 load_everything()  # so that tests which walk the registry of public functions see all of them

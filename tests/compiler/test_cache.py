@@ -155,7 +155,7 @@ def test_two_processes_may_fill_it_at_once(place):
 
 def test_other_code_makes_other_kernels(place, monkeypatch):
     """A kernel on disk is keyed by the library's own source, so that an update never runs old code."""
-    from torsor.compiler.run.code_store import CodeStore
+    from torsor.compiler.run.native import CodeStore
     from torsor.functions import describe, dispatch
 
     def files_after_a_call():

@@ -14,8 +14,8 @@ import pytest
 import torsor
 from torsor.compiler import scan
 from torsor.compiler.print.llvm import Module
-from torsor.compiler.run import apart, cache, engine, kept_code, threads
-from torsor.compiler.run.kept_code import Source, machine_code
+from torsor.compiler.run import apart, cache, engine, threads
+from torsor.compiler.run.cache import Source, machine_code
 
 pytestmark = pytest.mark.compiled
 ANSWER = Module(("define i64 @answer() {\n  ret i64 42\n}\n",), 0)
@@ -125,7 +125,7 @@ def test_what_is_compiled_when_ctrl_c_comes_is_kept_whole(place, monkeypatch):
         real(key, entry)
         ended.set()
 
-    monkeypatch.setattr(kept_code.cache, "store", interrupted)
+    monkeypatch.setattr(cache, "store", interrupted)
     with pytest.raises(KeyboardInterrupt):
         answer()
     assert ended.wait(PATIENCE)

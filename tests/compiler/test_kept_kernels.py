@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler.run.code_store import OVERHEAD, CodeStore
+from torsor.compiler.run.native import OVERHEAD, CodeStore
 from torsor.functions import dispatch as compiled
 from torsor.functions.describe import Public
 

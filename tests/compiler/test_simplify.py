@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from random_programs import evaluate, programs
 
 import torsor
-from torsor.compiler.graph import Graph, Op, Port, Program, count
+from torsor.compiler.graph import ARITY, LIBRARY, Graph, Op, Port, Program, count
 from torsor.compiler.simplify import RULES, Level, TooLong, simplify
 from torsor.compiler.trace import Budget, trace
 from torsor.mechanics.dynamics.inverse_dynamics import inverse_dynamics
@@ -52,7 +52,13 @@ EXAMPLES = {
     "−(x − y) = y − x": lambda f, x, y, z, c: f(Op.NEG, f(Op.SUB, x, y)),
     "sin(−x) = −sin(x)": lambda f, x, y, z, c: f(Op.SUB, x, f(Op.SIN, f(Op.NEG, y))),
     "cos(−x) = cos(x)": lambda f, x, y, z, c: f(Op.COS, f(Op.NEG, x)),
-    "tanh(−x) = −tanh(x)": lambda f, x, y, z, c: f(Op.SUB, x, f(Op.TANH, f(Op.NEG, y))),
+    "cosh(−x) = cosh(x)": lambda f, x, y, z, c: f(Op.COSH, f(Op.NEG, x)),
+    **{
+        f"{op.name.lower()}(−x) = −{op.name.lower()}(x)": lambda f, x, y, z, c, op=op: f(Op.SUB, x, f(op, f(Op.NEG, y)))
+        for op in (Op.TANH, Op.SINH, Op.ASINH, Op.CBRT)
+    },
+    "atanh(−x) = −atanh(x)": lambda f, x, y, z, c: f(Op.SUB, x, f(Op.ATANH, f(Op.NEG, f(Op.SIN, y)))),
+    "0 > |x| is false": lambda f, x, y, z, c: f(Op.SELECT, f(Op.GREATER, c(0.0), f(Op.ABS, x)), y, z),
     "sign(−x) = −sign(x)": lambda f, x, y, z, c: f(Op.SUB, x, f(Op.SIGN, f(Op.NEG, y))),
     "abs(−x) = abs(x)": lambda f, x, y, z, c: f(Op.ABS, f(Op.NEG, x)),
     "min(x, x) = x": lambda f, x, y, z, c: f(Op.MIN, x, x),
@@ -61,12 +67,12 @@ EXAMPLES = {
     "select(c, x, x) = x": lambda f, x, y, z, c: f(Op.SELECT, f(Op.GREATER, x, y), z, z),
     "select(not c, x, y) = select(c, y, x)": lambda f, x, y, z, c: f(Op.SELECT, f(Op.NOT, f(Op.GREATER, x, y)), x, z),
     **{
-        f"{op.name.lower()} of constants": lambda f, x, y, z, c, op=op: f(op, c(0.5))
-        for op in (Op.SQRT, Op.SIN, Op.COS, Op.TANH, Op.SIGN, Op.ABS)
+        f"{op.name.lower()} of constants": lambda f, x, y, z, c, op=op: f(op, c(0.5 if op is not Op.ACOSH else 1.5))
+        for op in (Op.SQRT, Op.SIN, Op.COS, Op.SIGN, Op.ABS, Op.FLOOR, *(op for op in LIBRARY if ARITY[op] == 1))
     },
     **{
         f"{op.name.lower()} of constants": lambda f, x, y, z, c, op=op: f(op, c(0.5), c(2.0))
-        for op in (Op.ATAN2, Op.MIN, Op.MAX)
+        for op in (Op.MIN, Op.MAX, *(op for op in LIBRARY if ARITY[op] == 2))
     },
     **{
         f"{op.name.lower()} of constants": lambda f, x, y, z, c, op=op: f(Op.SELECT, f(op, c(1.0), c(2.0)), x, y)

@@ -11,6 +11,7 @@ from test_urdf_rules import BROKEN, GOOD
 
 import torsor
 from torsor._lazy import everywhere
+from torsor.compiler.traced_array import FUNCTIONS, MAKERS
 
 NAMES = everywhere()  # public ones, of all namespaces
 pytestmark = pytest.mark.compiled  # as users run them
@@ -47,6 +48,18 @@ def test_every_line_of_the_page_on_geometry_runs():
     exec(compile(code, "geometry.md", "exec"), seen)
     assert seen["there"].v[0] == pytest.approx(seen["v"], rel=1e-5)
     assert seen["best"].energy <= seen["best"].straight_energy
+
+
+def test_every_line_of_the_page_on_compiling_runs_and_it_names_every_function():
+    page = (ROOT / "docs" / "compiling.md").read_text()
+    seen = {}
+    exec(compile("\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)), "compiling.md", "exec"), seen)
+    assert seen["found"]["tau"].shape == (1000, 7)
+    q, v, target = np.linspace(-4.0, 4.0, 7), np.linspace(0.1, 0.7, 7), np.full(7, 0.3)
+    for name, want in seen["controller"](seen["arm"], q, v, target, 30.0).items():  # the same lines run in NumPy
+        np.testing.assert_allclose(seen["kernel"](q, v, target, 30.0)[name], want, rtol=1e-10, atol=1e-10)
+    named = set(re.findall(r"`(\w+)`", page))
+    assert {name.split(".")[-1] for name in FUNCTIONS} | MAKERS <= named
 
 
 def test_every_line_of_the_page_on_derivatives_runs():

@@ -163,7 +163,7 @@ def test_a_lift_of_ones_own_is_followed():
         ARM, q, task, circle(task, 0.05), rounds=3, lift=holding_the_first_joint
     )
     assert np.abs(found.drift).max() < 1e-8
-    assert np.abs(found.predicted).max() < 1e-8  # differentiated by differences: np.linalg.inv cannot be traced
+    assert np.abs(found.predicted).max() < 1e-8  # its derivative is exact: np.linalg.inv is traced
     assert "holding_the_first_joint" in str(found)
     metric = np.diag([1.0, 2.0, 3.0])
     weighted = torsor.redundancy.closed_path_drift(ARM, q, task, circle(task, 0.01), rounds=1, lift=metric)

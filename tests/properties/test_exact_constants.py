@@ -13,7 +13,8 @@ import torsor
 from torsor import arrays
 from torsor.arrays import correctly_rounded, exact, exact_constants
 from torsor.arrays.symmetric_eigen import symmetric_eigen
-from torsor.compiler.simplify import evaluate
+from torsor.compiler.graph import ARITY, LIBRARY
+from torsor.compiler.simplify import compute, evaluate
 from torsor.lie import so3
 from torsor.model.poses import composed
 
@@ -49,6 +50,50 @@ def test_sines_cosines_and_hyperbolic_tangents_are_the_nearest_doubles(x):
 def test_arc_tangents_are_the_nearest_doubles(y, x):
     want = math.atan2(y, x) if x == 0.0 or y == 0.0 else nearest(mpmath.atan2, y, x)
     assert correctly_rounded.atan2(y, x) == want
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.one_of(numbers, st.floats(-700, 700), st.floats(-2, 2)), st.floats(-50, 50))
+@example(1e-300, 0.5)
+@example(5e-324, -0.5)
+@example(709.9, 2.0)
+@example(-746.0, 3.0)
+@example(-27.0, 1 / 3)
+@example(134217727.0, 2.0)  # its square lies halfway between two doubles
+def test_exponentials_logarithms_and_powers_are_the_nearest_doubles(x, y):
+    near = math.fmod(x, 800.0)
+    for name in ("exp", "expm1", "sinh", "cosh"):
+        assert getattr(correctly_rounded, name)(near) == nearest(getattr(mpmath, name), near)
+    assert correctly_rounded.asinh(x) == math.copysign(nearest(mpmath.asinh, abs(x)), x)
+    assert correctly_rounded.cbrt(x) == math.copysign(nearest(mpmath.cbrt, abs(x)), x)
+    within = math.fmod(x, 1.0)
+    assert correctly_rounded.atanh(within) == nearest(mpmath.atanh, within)
+    assert correctly_rounded.log1p(within) == nearest(mpmath.log1p, within)
+    assert correctly_rounded.acosh(1.0 + abs(x)) == nearest(mpmath.acosh, 1.0 + abs(x))
+    if x:
+        assert correctly_rounded.log(abs(x)) == nearest(mpmath.log, abs(x))
+        assert correctly_rounded.power(abs(x), y) == nearest(mpmath.power, abs(x), y)
+    with np.errstate(all="ignore"):
+        assert correctly_rounded.power(x, y) == pytest.approx(float(np.power(x, y)), rel=1e-15, nan_ok=True)
+        assert correctly_rounded.hypot(x, y) == pytest.approx(float(np.hypot(x, y)), rel=1e-15)
+        assert correctly_rounded.fmod(x, y) == pytest.approx(float(np.fmod(x, y)), rel=0, nan_ok=True)
+    assert correctly_rounded.floor(x) == np.floor(x)
+
+
+@pytest.mark.parametrize("x", [0.0, -0.0, 1.0, -1.0, -2.0, math.nan, math.inf, -math.inf])
+def test_at_the_edges_all_functions_are_what_ieee_says(x):
+    with np.errstate(all="ignore"):
+        for op, (_, name) in LIBRARY.items():
+            others = (
+                [()]
+                if ARITY[op] == 1
+                else [(y,) for y in (0.0, -0.0, 1.0, -1.0, 2.0, -2.5, math.nan, math.inf, -math.inf)]
+            )
+            for other in others:
+                np.testing.assert_array_equal(
+                    compute(op, x, *other), getattr(np, name)(x, *other), err_msg=f"{name} {other}"
+                )
+    assert math.copysign(1.0, correctly_rounded.sinh(-0.0)) == -1.0
 
 
 @pytest.mark.parametrize("x", [math.nan, math.inf, -math.inf])

@@ -10,6 +10,8 @@ rounded result is the nearest double unless the exact value lies within 2^-100 o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
@@ -181,3 +183,136 @@ def _tanh(x: float) -> float:
     for _ in range(halvings):  # e^2a − 1 = (e^a − 1)(e^a − 1 + 2)
         total = (total * (total + 2 * _ONE)) >> BITS
     return math.copysign(total / (total + 2 * _ONE), x)
+
+
+# Exponentials and logarithms: Python's decimal arithmetic has them to any number of digits, the same on every machine
+
+_DIGITS = 60  # of a result, before it is rounded to a double
+
+
+def _decimally(*tables: float) -> Callable[[Callable[..., Decimal]], Callable[..., float]]:
+    """Of a formula in decimal numbers the function of doubles. ``tables``: its values at 0, −∞ and ∞; at NaN it is NaN."""
+
+    def decorate(formula: Callable[[Decimal], Decimal]) -> Callable[[float], float]:
+        @lru_cache(maxsize=4096)
+        def ordinary(x: float) -> float:
+            return _in_digits(lambda: formula(Decimal(x)), abs(x))
+
+        def function(x: float) -> float:
+            if x == 0.0:
+                return tables[0] or x  # an odd function makes −0 of −0
+            if math.isinf(x):
+                return tables[1 if x < 0.0 else 2]
+            return x if math.isnan(x) else ordinary(x)
+
+        function.__doc__ = formula.__doc__
+        return function
+
+    return decorate
+
+
+def _in_digits(compute: Callable[[], Decimal], size: float) -> float:
+    """The double nearest to a decimal number. As many digits more as ``size`` is small: 1 + x keeps all of x."""
+    digits = _DIGITS + 2 * max(0, -math.frexp(size)[1])
+    try:
+        with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[InvalidOperation])):
+            return float(compute())
+    except InvalidOperation:  # the logarithm of a negative number, a result beyond all exponents
+        return math.nan
+
+
+def _exponential(x: Decimal) -> Decimal:
+    return max(min(x, Decimal(5000)), Decimal(-5000)).exp()  # beyond, a double is 0 or ∞
+
+
+@_decimally(1.0, 0.0, math.inf)
+def exp(x: Decimal) -> Decimal:
+    """e^x."""
+    return _exponential(x)
+
+
+@_decimally(0.0, -1.0, math.inf)
+def expm1(x: Decimal) -> Decimal:
+    """e^x − 1."""
+    return _exponential(x) - 1
+
+
+@_decimally(0.0, -math.inf, math.inf)
+def sinh(x: Decimal) -> Decimal:
+    """Hyperbolic sine."""
+    return (_exponential(x) - _exponential(-x)) / 2
+
+
+@_decimally(1.0, math.inf, math.inf)
+def cosh(x: Decimal) -> Decimal:
+    """Hyperbolic cosine."""
+    return (_exponential(x) + _exponential(-x)) / 2
+
+
+@_decimally(-math.inf, math.nan, math.inf)
+def log(x: Decimal) -> Decimal:
+    """Natural logarithm; NaN of a negative number."""
+    return x.ln()
+
+
+@_decimally(0.0, math.nan, math.inf)
+def log1p(x: Decimal) -> Decimal:
+    """log(1 + x)."""
+    return (1 + x).ln()
+
+
+@_decimally(0.0, -math.inf, math.inf)
+def asinh(x: Decimal) -> Decimal:
+    """Inverse of the hyperbolic sine."""
+    return (abs(x) + (x * x + 1).sqrt()).ln().copy_sign(x)
+
+
+@_decimally(math.nan, math.nan, math.inf)
+def acosh(x: Decimal) -> Decimal:
+    """Inverse of the hyperbolic cosine; NaN below 1."""
+    return (x + (x * x - 1).sqrt()).ln()
+
+
+@_decimally(0.0, math.nan, math.nan)
+def atanh(x: Decimal) -> Decimal:
+    """Inverse of the hyperbolic tangent; ±∞ at ±1, NaN beyond."""
+    return Decimal("inf").copy_sign(x) if abs(x) == 1 else ((1 + x) / (1 - x)).ln() / 2
+
+
+@_decimally(0.0, -math.inf, math.inf)
+def cbrt(x: Decimal) -> Decimal:
+    """Cube root, negative of a negative number."""
+    return (abs(x).ln() / 3).exp().copy_sign(x)
+
+
+def hypot(x: float, y: float) -> float:
+    """Length of (x, y); ∞ if one of them is, whatever the other."""
+    return math.inf if math.isinf(x) or math.isinf(y) else norm([x, y])
+
+
+def power(x: float, y: float) -> float:
+    """x to the power of y, with IEEE's conventions; NaN for a negative x unless y is whole."""
+    if x in (0.0, 1.0) or y == 0.0 or not (math.isfinite(x) and math.isfinite(y)) or (x < 0.0 and y % 1.0):
+        try:
+            return math.pow(x, y)  # 0, ±1, ±∞ or NaN
+        except ValueError:  # of 0 to a negative power, and of a negative number
+            return math.nan if x else math.inf if y % 2.0 != 1.0 else math.copysign(math.inf, x)
+    size = _positive_power(abs(x), y)
+    return -size if x < 0.0 and y % 2.0 == 1.0 else size
+
+
+@lru_cache(maxsize=4096)
+def _positive_power(x: float, y: float) -> float:
+    if y.is_integer() and abs(y) <= 64.0:  # exact: it may lie halfway between two doubles
+        return rounded(Fraction(x) ** int(y))
+    return _in_digits(lambda: _exponential(Decimal(y) * Decimal(x).ln()), 1.0)
+
+
+def fmod(x: float, y: float) -> float:
+    """What is left of x after whole multiples of y, with the sign of x: exact in every library."""
+    return math.fmod(x, y) if math.isfinite(x) and y != 0.0 and not math.isnan(y) else math.nan
+
+
+def floor(x: float) -> float:
+    """The largest whole number that is not larger."""
+    return math.copysign(math.floor(x), x) if math.isfinite(x) else x

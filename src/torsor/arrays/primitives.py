@@ -223,7 +223,8 @@ def _with(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
 def as_numbers(value: Any) -> Array:
     """``value`` as an array of floating-point numbers; arrays of other libraries pass unchanged. What is masked is no number.
 
-    Lists that hold numbers of other libraries (a length that is differentiated, say) become one array of that library.
+    Lists and arrays of objects that hold numbers of other libraries (a length that is differentiated, say) become one array
+    of that library.
     """
     if namespace(value) is not numpy:
         return value
@@ -236,9 +237,9 @@ def as_numbers(value: Any) -> Array:
         if array.dtype.kind not in "fiub":
             raise TypeError(f"not real numbers: {array.dtype}")
     except TypeError:
-        if isinstance(value, (list, tuple)) and _is_foreign(value):
-            return _joined([as_numbers(part) for part in value])
-        raise
+        if not is_foreign(parts := value.tolist() if isinstance(value, numpy.ndarray) else value):
+            raise
+        return _joined([as_numbers(part) for part in parts]) if isinstance(parts, (list, tuple)) else parts
     return array if array.dtype.kind == "f" else array.astype(numpy.float64)
 
 
@@ -252,10 +253,12 @@ def known_numbers(value: Any) -> Array:
     return known.astype(numpy.float64) if known.dtype.kind in "fiub" else numbers
 
 
-def _is_foreign(value: Any) -> bool:
-    """Whether numbers of another library are somewhere in nested lists."""
+def is_foreign(value: Any) -> bool:
+    """Whether this is an array of another library, or such numbers are somewhere in nested lists or an array of objects."""
     if isinstance(value, (list, tuple)):
-        return any(map(_is_foreign, value))
+        return any(map(is_foreign, value))
+    if isinstance(value, numpy.ndarray):
+        return value.dtype.hasobject and any(map(is_foreign, value.ravel().tolist()))
     return namespace(value) is not numpy
 
 

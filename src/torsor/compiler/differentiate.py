@@ -217,6 +217,21 @@ def _by_choice(first: Callable[[Rewriter, int, int], int]) -> Callable[..., list
     return rule
 
 
+def _by_power(w: Rewriter, node: int, x: int, y: int) -> list[Partial]:
+    less = w.apply(Op.POW, x, w.apply(Op.SUB, y, w.one))
+    by_y = w.apply(Op.MUL, node, w.apply(Op.LOG, x))
+    flat = w.apply(Op.EQUAL, x, w.zero)  # 0 to any power but 0 is 0
+    return [(0, w.apply(Op.MUL, y, less)), (1, w.apply(Op.SELECT, flat, w.zero, by_y))]
+
+
+def _by_remainder(w: Rewriter, node: int, x: int, y: int) -> list[Partial]:
+    return [(0, w.one), (1, w.apply(Op.DIV, w.apply(Op.SUB, node, x), y))]  # x − y trunc(x/y)
+
+
+def _inverse(w: Rewriter, slope: int) -> list[Partial]:
+    return [(0, w.apply(Op.DIV, w.one, slope))]
+
+
 _PARTIALS: dict[Op, Callable[..., list[Partial]]] = {
     Op.ADD: lambda w, node, x, y: [(0, w.one), (1, w.one)],
     Op.SUB: lambda w, node, x, y: [(0, w.one), (1, w.minus_one)],
@@ -231,6 +246,19 @@ _PARTIALS: dict[Op, Callable[..., list[Partial]]] = {
     Op.MIN: _by_choice(lambda w, x, y: w.apply(Op.GREATER, y, x)),
     Op.MAX: _by_choice(lambda w, x, y: w.apply(Op.GREATER, x, y)),
     Op.TANH: lambda w, node, x: [(0, w.apply(Op.SUB, w.one, w.apply(Op.MUL, node, node)))],
+    Op.FMOD: _by_remainder,
+    Op.POW: _by_power,
+    Op.EXP: lambda w, node, x: [(0, node)],
+    Op.EXPM1: lambda w, node, x: [(0, w.apply(Op.EXP, x))],
+    Op.LOG: lambda w, node, x: _inverse(w, x),
+    Op.LOG1P: lambda w, node, x: _inverse(w, w.apply(Op.ADD, w.one, x)),
+    Op.CBRT: lambda w, node, x: _inverse(w, w.apply(Op.MUL, w.graph.constant(3.0), w.apply(Op.MUL, node, node))),
+    Op.HYPOT: lambda w, node, x, y: [(0, w.apply(Op.DIV, x, node)), (1, w.apply(Op.DIV, y, node))],
+    Op.SINH: lambda w, node, x: [(0, w.apply(Op.COSH, x))],
+    Op.COSH: lambda w, node, x: [(0, w.apply(Op.SINH, x))],
+    Op.ASINH: lambda w, node, x: _inverse(w, w.apply(Op.HYPOT, w.one, x)),
+    Op.ACOSH: lambda w, node, x: _inverse(w, w.apply(Op.SINH, node)),
+    Op.ATANH: lambda w, node, x: _inverse(w, w.apply(Op.MUL, w.apply(Op.SUB, w.one, x), w.apply(Op.ADD, w.one, x))),
     Op.SELECT: lambda w, node, c, x, y: [
         (1, w.apply(Op.SELECT, c, w.one, w.zero)),
         (2, w.apply(Op.SELECT, c, w.zero, w.one)),

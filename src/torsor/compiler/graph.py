@@ -40,17 +40,48 @@ class Op(IntEnum):
     AND = 20
     OR = 21
     SELECT = 22  # SELECT(condition, yes, no)
+    FLOOR = 23
+    FMOD = 24
+    EXP = 25
+    EXPM1 = 26
+    LOG = 27
+    LOG1P = 28
+    POW = 29
+    CBRT = 30
+    HYPOT = 31
+    SINH = 32
+    COSH = 33
+    ASINH = 34
+    ACOSH = 35
+    ATANH = 36
 
 
 TRUTH_VALUED = frozenset({Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL, Op.NOT, Op.AND, Op.OR})
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.EQUAL, Op.AND, Op.OR})
 ARITY = {
+    **dict.fromkeys(Op, 1),
     **dict.fromkeys((Op.CONSTANT, Op.INPUT), 0),
-    **dict.fromkeys((Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.ABS, Op.SIGN, Op.TANH, Op.NOT), 1),
-    **dict.fromkeys((Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.ATAN2, Op.MIN, Op.MAX), 2),
+    **dict.fromkeys((Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.ATAN2, Op.MIN, Op.MAX, Op.POW, Op.HYPOT, Op.FMOD), 2),
     **dict.fromkeys((Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL, Op.AND, Op.OR), 2),
     Op.SELECT: 3,
 }
+
+
+# Operations that machine code leaves to the C library, with their names there and in NumPy
+LIBRARY = {
+    **{op: (op.name.lower(), op.name.lower()) for op in (Op.TANH, Op.FMOD, Op.EXP, Op.EXPM1, Op.LOG, Op.LOG1P)},
+    **{op: (op.name.lower(), op.name.lower()) for op in (Op.CBRT, Op.HYPOT, Op.SINH, Op.COSH)},
+    **{op: (op.name.lower(), f"arc{op.name.lower()[1:]}") for op in (Op.ATAN2, Op.ASINH, Op.ACOSH, Op.ATANH)},
+    Op.POW: ("pow", "power"),
+}
+
+
+def single(value: float) -> float:
+    """A number in single precision; a finite one stays finite."""
+    largest = (2.0 - 2.0**-23) * 2.0**127
+    return (
+        struct.unpack("<f", struct.pack("<f", min(max(value, -largest), largest)))[0] if math.isfinite(value) else value
+    )
 
 
 class Port(NamedTuple):
@@ -75,6 +106,7 @@ class Graph:
         self.ops: list[Op] = []
         self.args: list[tuple[int, ...]] = []
         self.values: list[float | int | None] = []
+        self.truths: set[int] = set()  # the nodes that are truth values
         self._constants: dict[bytes, int] = {}
         self.input_nodes = [self._append(Op.INPUT, (), k) for k in range(sum(port.size for port in inputs))]
 
@@ -91,6 +123,8 @@ class Graph:
 
     def apply(self, op: Op, *args: int) -> int:
         """A new node for an operation on nodes."""
+        if op in TRUTH_VALUED:
+            self.truths.add(len(self.ops))
         self.ops.append(op)
         self.args.append(args)
         self.values.append(None)

@@ -20,8 +20,8 @@ from torsor.compiler.print import numpy as emit_numpy, scan as emit_scan
 from torsor.compiler.print.scan import Roles
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import new_lock
+from torsor.compiler.run.cache import Source, machine_code
 from torsor.compiler.run.fast_entry import FastEntry, Numbers, Target
-from torsor.compiler.run.kept_code import Source, machine_code
 from torsor.compiler.run.native import ALIGNMENT, ELEMENTS, address_of, refuse_overlap, regular
 from torsor.compiler.run.threads import AT_ONCE, WORTH_A_THREAD, in_slices
 from torsor.errors import ArgumentError, ShapeError, unknown_name

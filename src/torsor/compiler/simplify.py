@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays import correctly_rounded
-from torsor.compiler.graph import COMMUTATIVE, TRUTH_VALUED, Graph, Op, Program, live_nodes
+from torsor.compiler.graph import COMMUTATIVE, LIBRARY, TRUTH_VALUED, Graph, Op, Program, live_nodes
 
 
 class Level(Enum):
@@ -36,7 +36,7 @@ class Rewriter:
 
     def __init__(self, graph: Graph, level: Level) -> None:
         self.graph = graph
-        self.ops, self.constant = graph.ops, graph.constant
+        self.ops, self.truths, self.constant = graph.ops, graph.truths, graph.constant
         self.most = math.inf  # nodes, beyond which `TooLong` is raised
         self.full = level is Level.FULL
         self.zero, self.one, self.minus_one = graph.constant(0.0), graph.constant(1.0), graph.constant(-1.0)
@@ -159,12 +159,10 @@ _MEANING: dict[Op, Callable[..., float]] = {
     Op.SQRT: correctly_rounded.sqrt,
     Op.SIN: correctly_rounded.sin,
     Op.COS: correctly_rounded.cos,
-    Op.ATAN2: correctly_rounded.atan2,
     Op.ABS: abs,
     Op.MIN: _extreme(lambda x, y: x < y),
     Op.MAX: _extreme(lambda x, y: x > y),
     Op.SIGN: _sign,
-    Op.TANH: correctly_rounded.tanh,
     Op.GREATER: lambda x, y: x > y,
     Op.GREATER_EQUAL: lambda x, y: x >= y,
     Op.EQUAL: lambda x, y: x == y,
@@ -172,6 +170,8 @@ _MEANING: dict[Op, Callable[..., float]] = {
     Op.AND: lambda x, y: bool(x and y),
     Op.OR: lambda x, y: bool(x or y),
     Op.SELECT: lambda c, x, y: x if c else y,
+    Op.FLOOR: correctly_rounded.floor,
+    **{op: getattr(correctly_rounded, "power" if op is Op.POW else name) for op, (name, _) in LIBRARY.items()},
 }
 
 # The rules
@@ -317,13 +317,17 @@ RULES: dict[Op, tuple[Rule, ...]] = {
     Op.SQRT: (_fold(Op.SQRT),),
     Op.SIN: (_fold(Op.SIN), _odd(Op.SIN)),
     Op.COS: (_fold(Op.COS), _even(Op.COS)),
-    Op.TANH: (_fold(Op.TANH), _odd(Op.TANH)),
     Op.SIGN: (_fold(Op.SIGN), _odd(Op.SIGN)),
     Op.ABS: (_fold(Op.ABS), _even(Op.ABS)),
-    Op.ATAN2: (_fold(Op.ATAN2),),
     Op.MIN: (_fold(Op.MIN), Rule("min(x, x) = x", lambda w, x, y: x if x == y else None)),
     Op.MAX: (_fold(Op.MAX), Rule("max(x, x) = x", lambda w, x, y: x if x == y else None)),
-    **{op: (_fold(op),) for op in TRUTH_VALUED},
+    **{op: (_fold(op),) for op in (*TRUTH_VALUED, *LIBRARY, Op.FLOOR)},
+    **{op: (_fold(op), _odd(op)) for op in (Op.TANH, Op.SINH, Op.ASINH, Op.ATANH, Op.CBRT)},
+    Op.COSH: (_fold(Op.COSH), _even(Op.COSH)),
+    Op.GREATER: (
+        _fold(Op.GREATER),
+        Rule("0 > |x| is false", lambda w, x, y: w.zero if x == w.zero and w.ops[y] is Op.ABS else None),
+    ),
     Op.AND: (
         Rule("x and constant", _and_constant, True),
         Rule("x and x = x", lambda w, x, y: x if x == y else None),

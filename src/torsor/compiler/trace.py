@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays.exact import exact_constants
+from torsor.compiler import numpy_functions as numpy_functions  # makes them known
 from torsor.compiler.graph import Graph, Op, Port, Program
 from torsor.compiler.simplify import Level, Rewriter, compact
-from torsor.compiler.traced_array import INSTEAD, Recorder, TracedArray, numbers
+from torsor.compiler.traced_array import FRESH, NUMBERS, Recorder, TracedArray, numbers
 from torsor.errors import ArgumentError, TorsorError
 
 
@@ -47,6 +48,7 @@ def trace(
     arrays, start = {}, 0
     for port in ports:
         ids = np.array(nodes.input_nodes[start : start + port.size], dtype=np.int64).reshape(port.shape)
+        ids.setflags(write=False)  # whoever calls the function keeps its inputs
         arrays[port.name] = TracedArray(graph, ids)
         start += port.size
     try:
@@ -54,11 +56,9 @@ def trace(
             named = named_outputs(function(**arrays))
     except TorsorError:
         raise
-    except (TypeError, ValueError) as error:
-        if isinstance(error.__cause__, TorsorError):  # NumPy asked a traced number for its value, for an array
-            raise ArgumentError(f"traced numbers cannot be written into a NumPy array; {INSTEAD}") from error
-        if f"type {TracedArray.__name__} which has no callable" in str(error):  # of an array of objects
-            raise ArgumentError(f"np.array makes no traced array of traced numbers; {INSTEAD}") from error
+    except (TypeError, ValueError, IndexError) as error:
+        if (words := _explanation(error)) is not None:
+            raise ArgumentError(words) from error
         raise
     outputs = {name: numbers(graph, value) for name, value in named.items()}
     if budget is not None:
@@ -69,6 +69,18 @@ def trace(
         tuple(tuple(ids.ravel().tolist()) for ids in outputs.values()),
     )
     return program if level is Level.OFF else compact(program)
+
+
+def _explanation(error: Exception) -> str | None:
+    """What NumPy means by an error of its own, if that is because of traced numbers."""
+    said = str(error)
+    if isinstance(error.__cause__, TorsorError):  # NumPy asked a traced number for its value, for an array
+        return f"traced numbers cannot be written into a NumPy array; {FRESH}"
+    if "dtype('O')" in said or f"type {TracedArray.__name__} which has no callable" in said:
+        return f"np.array makes no traced array of traced numbers, but one of Python objects; {FRESH} {NUMBERS}"
+    if isinstance(error, IndexError) and "only integers" in said:
+        return f"{said}; if it is traced, np.interp(k, np.arange(len(table)), table) looks it up"
+    return None
 
 
 def named_outputs(result: Any) -> dict[str, Any]:

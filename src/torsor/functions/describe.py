@@ -15,7 +15,7 @@ import numpy as np
 from torsor.border.arrays import axes_of_fields, signature_of
 from torsor.compiler.graph import Program, count
 from torsor.compiler.run import native
-from torsor.compiler.run.code_store import Kept
+from torsor.compiler.run.native import Kept
 from torsor.compiler.simplify import Level, TooLong
 from torsor.compiler.trace import Budget, trace
 from torsor.errors import ShapeError

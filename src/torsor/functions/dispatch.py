@@ -16,15 +16,15 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from torsor.arrays import exact_constants, matvec
-from torsor.arrays.primitives import namespace
+from torsor.arrays.primitives import as_numbers, is_foreign, namespace
 from torsor.border import checked
 from torsor.border.arguments import wrong_names
 from torsor.border.arrays import prepare, signature_of
 from torsor.compiler.backend import compiles
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
-from torsor.compiler.run.code_store import CodeStore, Kept
 from torsor.compiler.run.fast_entry import FastEntry, Numbers
+from torsor.compiler.run.native import CodeStore, Kept
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
@@ -121,6 +121,7 @@ class Dispatcher:
             raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
         if len(args) > self._by_position and (wrong := wrong_names(self.entry, args, kwargs)) is not None:
             raise wrong  # here, so that it names out= as well
+        args, kwargs = tuple(map(_joined, args)), {name: _joined(value) for name, value in kwargs.items()}
         library = _library(args, kwargs)
         if library is None or not compiles():
             found = _uncompiled(self.about, self.plain, robot, args, kwargs)
@@ -289,6 +290,11 @@ def _library(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
                     return None
                 found = own
     return found if found is np or jax_call.why_missing() is None else None
+
+
+def _joined(value: Any) -> Any:
+    """A list, or an array of objects, of numbers that are traced or JAX's as one array: np.array([q[0], q[1]]) of a traced q."""
+    return as_numbers(value) if isinstance(value, (list, np.ndarray)) and is_foreign(value) else value
 
 
 def _is_traced(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.compiler.run.apart import new_lock
-from torsor.compiler.run.code_store import Kept
+from torsor.compiler.run.native import Kept
 from torsor.functions.describe import Public, Request
 from torsor.model import Parameters, Robot
 from torsor.model.remembered import own

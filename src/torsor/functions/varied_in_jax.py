@@ -15,8 +15,8 @@ import numpy as np
 from torsor.arrays import is_concrete, namespace
 from torsor.compiler.graph import count
 from torsor.compiler.kernel import Kernel
-from torsor.compiler.run.code_store import Kept
 from torsor.compiler.run.jax_call import jax_outputs
+from torsor.compiler.run.native import Kept
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.functions.describe import Public, Request, shapes_of

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from torsor._text_files import write_text
 from torsor.border.arguments import refuse_unknown_word
-from torsor.compiler.graph import TRUTH_VALUED, Op, Port, Program
+from torsor.compiler.graph import ARITY, LIBRARY, TRUTH_VALUED, Op, Port, Program, single
 from torsor.compiler.print.names import Names, is_free_in_c
 
 _TEMPLATES = {
@@ -22,12 +22,11 @@ _TEMPLATES = {
     Op.SQRT: "sqrt{f}({})",
     Op.SIN: "sin{f}({})",
     Op.COS: "cos{f}({})",
-    Op.ATAN2: "atan2{f}({}, {})",
     Op.ABS: "fabs{f}({})",
     Op.MIN: "({0} < {1} || {0} != {0}) ? {0} : {1}",
     Op.MAX: "({0} > {1} || {0} != {0}) ? {0} : {1}",
     Op.SIGN: "({0} > 0) ? 1 : (({0} < 0) ? -1 : {0})",
-    Op.TANH: "tanh{f}({})",
+    Op.FLOOR: "floor{f}({})",
     Op.GREATER: "{} > {}",
     Op.GREATER_EQUAL: "{} >= {}",
     Op.EQUAL: "{} == {}",
@@ -35,6 +34,7 @@ _TEMPLATES = {
     Op.AND: "{} && {}",
     Op.OR: "{} || {}",
     Op.SELECT: "{} ? {} : {}",
+    **{op: f"{name}{{f}}({', '.join(['{}'] * ARITY[op])})" for op, (name, _) in LIBRARY.items()},
 }
 
 
@@ -141,7 +141,7 @@ def _unused(program: Program, live: Sequence[int], names: _Named) -> list[str]:
 def _number(value: float, real: str) -> str:
     if not math.isfinite(value):
         return "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "(-INFINITY)"
-    text = repr(value) if real == "double" else f"{value:.9g}"
+    text = repr(value) if real == "double" else f"{single(value):.9g}"
     text = text if "." in text or "e" in text else f"{text}.0"
     text = f"{text}f" if real == "float" else text
     return f"({text})" if text.startswith("-") else text

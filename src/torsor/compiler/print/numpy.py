@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from torsor.compiler.graph import Op, Port, Program
+from torsor.compiler.graph import ARITY, LIBRARY, Op, Port, Program
 from torsor.compiler.print.names import Names, is_python_argument
 
 _TEMPLATES = {
@@ -18,12 +18,11 @@ _TEMPLATES = {
     Op.SQRT: "{np}.sqrt({})",
     Op.SIN: "{np}.sin({})",
     Op.COS: "{np}.cos({})",
-    Op.ATAN2: "{np}.arctan2({}, {})",
     Op.ABS: "{np}.abs({})",
     Op.MIN: "{np}.minimum({}, {})",
     Op.MAX: "{np}.maximum({}, {})",
     Op.SIGN: "{np}.sign({})",
-    Op.TANH: "{np}.tanh({})",
+    Op.FLOOR: "{np}.floor({})",
     Op.GREATER: "{} > {}",
     Op.GREATER_EQUAL: "{} >= {}",
     Op.EQUAL: "{} == {}",
@@ -31,6 +30,7 @@ _TEMPLATES = {
     Op.AND: "{np}.logical_and({}, {})",
     Op.OR: "{np}.logical_or({}, {})",
     Op.SELECT: "{np}.where({}, {}, {})",
+    **{op: f"{{np}}.{name}({', '.join(['{}'] * ARITY[op])})" for op, (_, name) in LIBRARY.items()},
 }
 
 

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import NamedTuple
 
-from torsor.compiler.graph import TRUTH_VALUED, Op, Port, Program
+from torsor.compiler.graph import LIBRARY, TRUTH_VALUED, Op, Port, Program, single
 
 
 class Target(NamedTuple):
@@ -237,8 +237,7 @@ _PRINTERS: dict[Op, Callable[..., str]] = {
     Op.MIN: lambda p, x, y: p.call("minimum", x, y),
     Op.MAX: lambda p, x, y: p.call("maximum", x, y),
     Op.SIGN: _sign,
-    Op.ATAN2: lambda p, y, x: p.library("atan2", y, x),
-    Op.TANH: lambda p, x: p.library("tanh", x),
+    Op.FLOOR: lambda p, x: p.call("floor", x),
     Op.GREATER: lambda p, x, y: p.compare("ogt", x, y),
     Op.GREATER_EQUAL: lambda p, x, y: p.compare("oge", x, y),
     Op.EQUAL: lambda p, x, y: p.compare("oeq", x, y),
@@ -246,15 +245,15 @@ _PRINTERS: dict[Op, Callable[..., str]] = {
     Op.AND: lambda p, x, y: p.line(f"and {p.truth} {x}, {y}"),
     Op.OR: lambda p, x, y: p.line(f"or {p.truth} {x}, {y}"),
     Op.SELECT: lambda p, c, x, y: p.select(c, x, y),
+    **{op: lambda p, *x, name=name: p.library(name, *x) for op, (name, _) in LIBRARY.items()},
 }
 assert set(_PRINTERS) | {Op.CONSTANT, Op.INPUT, Op.ADD, Op.SUB, Op.SIN, Op.COS} == set(Op)
 assert set(_PRINTERS) >= TRUTH_VALUED
 
 
 def hexadecimal(value: float, element: str) -> str:
-    """A number as IR wants it: the bits of a double, which for a float is the double of the rounded value."""
-    if element == "float":
-        value = struct.unpack("<f", struct.pack("<f", value))[0] if abs(value) < 3.4e38 else value
+    """A number as IR wants it: the bits of a double, which for a float is the double of the rounded value (`single`)."""
+    value = single(value) if element == "float" else value
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 

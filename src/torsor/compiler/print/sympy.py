@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from torsor.compiler.graph import Op, Program
+from torsor.compiler.graph import LIBRARY, Op, Program
 
 
 def emit(program: Program) -> dict[str, Any]:
@@ -95,12 +95,18 @@ def _meaning(sympy: Any) -> dict[Op, Callable[..., Any]]:
         Op.SQRT: sympy.sqrt,
         Op.SIN: sympy.sin,
         Op.COS: sympy.cos,
-        Op.ATAN2: sympy.atan2,
+        **{op: getattr(sympy, name) for op, (name, _) in LIBRARY.items() if hasattr(sympy, name)},
+        Op.EXPM1: lambda x: sympy.exp(x) - 1,
+        Op.LOG1P: lambda x: sympy.log(1 + x),
+        Op.POW: lambda x, y: x**y,
+        Op.CBRT: lambda x: sympy.sign(x) * sympy.Abs(x) ** sympy.Rational(1, 3),
+        Op.HYPOT: lambda x, y: sympy.sqrt(x**2 + y**2),
+        Op.FMOD: lambda x, y: sympy.sign(x) * sympy.Mod(sympy.Abs(x), sympy.Abs(y)),
         Op.ABS: sympy.Abs,
         Op.MIN: sympy.Min,
         Op.MAX: sympy.Max,
         Op.SIGN: sympy.sign,
-        Op.TANH: sympy.tanh,
+        Op.FLOOR: sympy.floor,
         Op.GREATER: sympy.Gt,
         Op.GREATER_EQUAL: sympy.Ge,
         Op.EQUAL: sympy.Eq,

@@ -1,7 +1,7 @@
 """Machine code on disk: private to the user, verified before use, bounded in size, safe for several processes.
 
 A file is a digest followed by what it is the digest of. Anything that does not verify (cut off, changed, of another kind)
-is treated as absent and compiled anew; it is never run.
+is treated as absent and compiled anew; it is never run. `machine_code` loads it, or compiles and keeps it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,21 @@ import itertools
 import json
 import os
 import stat
+import sys
 import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from torsor.compiler.print.llvm import Module
+from torsor.compiler.run import engine
+from torsor.compiler.run.apart import Wanted, apart
 
 MAGIC = b"torsor-kernel-2\n"
 LIMIT = 512 * 2**20  # bytes on disk before the longest unused files go
 BETWEEN_TRIMS = 32  # files: to look at thousands of them takes as long as to compile one
+PATIENCE = 1.0  # s, before a word on the terminal says that something is being compiled
 _stored = itertools.count()
 
 
@@ -138,3 +146,73 @@ def _trim(place: Path) -> None:
         if total > LIMIT:
             with contextlib.suppress(OSError):
                 file.unlink()
+
+
+# Loaded, or compiled and kept: whole or not at all
+
+
+class Source(NamedTuple):
+    """What is compiled, how many operations it has, and what is to be known of it later."""
+
+    module: Module
+    about: dict[str, Any]
+    operations: int = 0
+
+
+class Found(NamedTuple):
+    """Machine code in memory, and what is known about it."""
+
+    native: engine.Native
+    about: dict[str, Any]
+
+
+def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> Found:
+    """The functions ``names`` of what is kept under a key for this kind of machine, or of what ``make`` gives."""
+    full_key = "|".join([key, *engine.host(), engine.version()])
+    if (entry := load(full_key)) is not None:
+        try:
+            return Found(apart(lambda _: engine.loaded(entry.objects, names, entry.about["functions"])), entry.about)
+        except engine.Unusable:
+            pass  # as if it were not there
+    module, about, operations = make()
+    about = {**about, "scratch": module.scratch, "functions": module.functions}
+
+    def work(wanted: Wanted) -> Found:
+        objects = engine.objects_of(module.texts, wanted, optimised=module.optimised)
+        native = engine.loaded(objects, names, module.functions)
+        store(full_key, Entry(about, tuple(objects)))
+        return Found(native, about)
+
+    with notice(f"torsor: compiling {operations:,} operations, once for this robot"):
+        return apart(work)
+
+
+def about_kept(key: str) -> dict[str, Any] | None:
+    """What is known about the machine code that is kept under a key, if there is some."""
+    entry = load("|".join([key, *engine.host(), engine.version()]))
+    return None if entry is None else entry.about
+
+
+@contextlib.contextmanager
+def notice(text: str) -> Iterator[None]:
+    """Write ``text`` to the terminal if what follows is not done within a second, and wipe it out afterwards."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    shown = threading.Event()
+
+    def show() -> None:
+        shown.set()
+        sys.stderr.write(f"{text} …")
+        sys.stderr.flush()
+
+    timer = threading.Timer(PATIENCE, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if shown.is_set():
+            sys.stderr.write("\r" + " " * (len(text) + 2) + "\r")
+            sys.stderr.flush()

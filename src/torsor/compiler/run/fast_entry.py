@@ -29,6 +29,7 @@ import numpy as np
 from torsor.compiler.print.llvm import Module
 from torsor.compiler.run import fast_entry_answer
 from torsor.compiler.run.apart import new_lock
+from torsor.compiler.run.cache import Source, machine_code
 from torsor.compiler.run.fast_entry_arguments import (
     ABSENT,
     AS_NUMBER,
@@ -48,7 +49,6 @@ from torsor.compiler.run.fast_entry_arguments import (
     PYTHON,
     STEPS,
 )  # fmt: skip
-from torsor.compiler.run.kept_code import Source, machine_code
 from torsor.compiler.run.python_layout import addresses, call_by_pointer, why_unknown
 from torsor.errors import MissingDependency, TorsorError
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from torsor.compiler.print.llvm import Module
 from torsor.compiler.run import engine
-from torsor.compiler.run.kept_code import Source, machine_code
+from torsor.compiler.run.cache import Source, machine_code
 from torsor.compiler.run.threads import in_slices
 
 Array = Any

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -17,15 +18,17 @@ from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.print.llvm import PARTS, Module, emit
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import apart, is_apart, new_lock
+from torsor.compiler.run.cache import Source, about_kept, machine_code
 from torsor.compiler.run.fast_entry import Target, operands_of_frame
-from torsor.compiler.run.kept_code import Source, about_kept, machine_code
 from torsor.compiler.run.threads import WORTH_A_THREAD, in_slices
 from torsor.errors import ShapeError
 
 Array = Any
 Make = Callable[[], Program]
+K = TypeVar("K")
 ELEMENTS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 ALIGNMENT = 64  # bytes: of the widest vector
+OVERHEAD = 16 * 1024  # bytes of Python objects that go with a kernel: measured
 OVERLAP_WORK = 10_000  # candidates tried, to tell whether views of one array overlap
 
 
@@ -274,3 +277,72 @@ def describe(program: Program, dtype: np.dtype[Any]) -> dict[str, Any]:
         "dtype": np.dtype(dtype).name,
         "operations": sum(count(program).values()),
     }
+
+
+# Kernels in memory, of all functions together
+
+
+class Kept(Generic[K]):
+    """At most so many things by key, shared between threads; the least recently used go first."""
+
+    def __init__(self, most: int) -> None:
+        self._kept: OrderedDict[Hashable, K] = OrderedDict()
+        self._most, self._lock = most, new_lock()
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._kept
+
+    def get(self, key: Hashable, make: Callable[[], K]) -> K:
+        """What is kept under a key, or what ``make`` gives, which is then kept."""
+        with self._lock:
+            if (found := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+                return found
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return made
+
+
+class CodeStore:
+    """Machine code by key, shared between threads; beyond ``limit`` bytes the least recently used goes first."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._kept: OrderedDict[Hashable, Codes] = OrderedDict()
+        self._counted: dict[Hashable, int] = {}
+        self._bytes, self._lock = 0, new_lock()
+
+    def get(self, key: Hashable, make: Callable[[], Codes]) -> Codes:
+        """What is kept under a key, or what ``make`` gives, which is then kept."""
+        with self._lock:
+            if (found := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+                return found
+        made = make()
+        made.on_growth = lambda: self._count(key)
+        with self._lock:
+            made = self._kept.setdefault(key, made)  # another thread may have been first
+        self._count(key)
+        return made
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes the kernels take in memory, about."""
+        return self._bytes
+
+    def _count(self, key: Hashable) -> None:
+        with self._lock:
+            if key not in self._kept:
+                return  # given up meanwhile
+            now = OVERHEAD + self._kept[key].bytes
+            self._bytes += now - self._counted.get(key, 0)
+            self._counted[key] = now
+            while self._bytes > self.limit and len(self._kept) > 1:
+                oldest, _ = self._kept.popitem(last=False)
+                self._bytes -= self._counted.pop(oldest, 0)
