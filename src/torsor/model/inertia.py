@@ -87,6 +87,8 @@ class Inertia:
         if self.numbers is not None:
             return self.numbers
         at_com = lie.inertia_row(self.mass, 0.0 * self.com, self.rotational)
+        if is_concrete(self.com) and not np.any(self.com):
+            return at_com + 0.0  # no −0, as when it is moved
         return lie.transform_inertia(se3.pose(np.eye(3), self.com), at_com)
 
     @property
@@ -115,7 +117,8 @@ class Inertia:
                 raise ModelError(f"Inertia.from_row: zero mass with first moment {row[1:4].tolist()} is no body.")
             return cls(mass, np.zeros(3), rotational_part(row))
         com = row[1:4] / mass
-        at_com = rotational_part(lie.transform_inertia(se3.pose(np.eye(3), -com), row))
+        centred = is_concrete(row) and not np.any(com)
+        at_com = rotational_part(row if centred else lie.transform_inertia(se3.pose(np.eye(3), -com), row))
         if is_concrete(row):
             at_com = _without_rounding(at_com, np.abs(row[4:]).max())
         return cls(mass, com, at_com)

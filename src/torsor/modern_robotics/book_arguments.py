@@ -9,7 +9,7 @@ Slist   (6, n)          screw axes (ω, v) in the space frame at home, one per c
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -152,15 +152,22 @@ def joint_vectors(robot: Robot, **vectors: Any) -> list[Array]:
 
 @lru_cache(maxsize=KEPT)
 def _robot(n: int, M: bytes, G: bytes, S: bytes, g: bytes) -> tuple[Robot, str]:
-    """The robot, and what is wrong with its bodies."""
+    """The robot, and what is wrong with its bodies. Its geometry and its bodies are made once each: one may change alone."""
+    chain, bodies = _chain(n, M, S), [_body(i, G[288 * i : 288 * (i + 1)]) for i in range(n)]
+    doubts = [f"Glist[{i}]: {body.doubt}" for i, body in enumerate(bodies) if body.doubt]
+    numbers = {"inertias": np.array([body.row for body in bodies]), "gravity": _unpacked(g, 3)}
+    return Robot(chain.structure, chain.parameters._replace(**numbers).frozen()), "; nor ".join(doubts)
+
+
+@lru_cache(maxsize=KEPT)
+def _chain(n: int, M: bytes, S: bytes) -> Robot:
+    """The chain without its bodies."""
     steps = [_home(f"Mlist[{i}]", step) for i, step in enumerate(_unpacked(M, n + 1, 4, 4))]
-    bodies = [_body(i, body) for i, body in enumerate(_unpacked(G, n, 6, 6))]
     homes = [steps[0]]
     for step in steps[1:]:
         homes.append(homes[-1] @ step)
     screws = _checked_screws("Slist", _unpacked(S, 6, n).T)
-    robot = serial_chain(screws, np.array(homes[:n]), bodies, tip=homes[n], gravity=_unpacked(g, 3))
-    return robot, "; nor ".join(f"Glist[{i}]: {wrong}" for i, body in enumerate(bodies) if (wrong := _doubt(body)))
+    return serial_chain(screws, np.array(homes[:n]), [Inertia.zero()] * n, tip=homes[n])
 
 
 @lru_cache(maxsize=KEPT)
@@ -184,20 +191,35 @@ def _home(what: str, M: Array) -> Array:
         raise ModelError(f"{error} ProjectToSE3 gives the pose nearest to rounded numbers.") from None
 
 
-def _body(i: int, G: Array) -> Inertia:
+class _Body(NamedTuple):
+    """A link as the equations take it, and what no real body has of it."""
+
+    row: Array
+    doubt: str
+
+
+def _body(i: int, G: bytes) -> _Body:
     try:
-        return Inertia.from_matrix(G)
+        return _body_of(G)
     except ModelError as error:
         raise ModelError(f"Glist[{i}] is no spatial inertia. {error}") from None
 
 
+@lru_cache(maxsize=8 * KEPT)
+def _body_of(G: bytes) -> _Body:
+    body = Inertia.from_matrix(_unpacked(G, 6, 6))
+    return _Body(body.row, _doubt(body))
+
+
 def _doubt(body: Inertia) -> str:
     """What no real body has, if it is more than the rounding of who wrote the moments down; else nothing."""
+    if not (wrong := body.violations()):
+        return ""
     slack = WRITTEN_DIGITS * np.linalg.eigvalsh(body.rotational)[-1]
     rounded = Inertia(
         body.mass, body.com, body.rotational + slack * np.eye(3)
     )  # the triangle inequality with that much room
-    return "; ".join(body.violations()) if rounded.violations() else ""
+    return "; ".join(wrong) if rounded.violations() else ""
 
 
 def _checked_screws(name: str, screws: Array) -> Array:
