@@ -71,7 +71,7 @@ from torsor.model.states import random_configuration as random_configuration, ra
 from torsor.simulation._simulate import Trajectory as Trajectory, simulate as simulate
 from torsor.tasks._function_task import function_task as function_task
 from torsor.tasks._inverse_kinematics.solve import inverse_kinematics as inverse_kinematics
-from torsor.tasks.task import (
+from torsor.tasks.frame_task import (
     orientation_task as orientation_task,
     pose_task as pose_task,
     position_task as position_task,

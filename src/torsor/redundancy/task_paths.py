@@ -19,12 +19,12 @@ from torsor._reports import one_line
 from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.errors import ArgumentError, ShapeError
-from torsor.functions.public.kinematics import frame_pose
-from torsor.lie.unchecked import se3, so3
+from torsor.lie.unchecked import se3
 from torsor.model import Robot
 from torsor.redundancy.configurations import vector
-from torsor.redundancy.task_places import spread
-from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task, pose_task
+from torsor.redundancy.task_places import body_rates
+from torsor.tasks import Task, pose_task
+from torsor.tasks.task_groups import MOTIONS
 
 FINE = 2001  # points of a curved leg, for its area
 AT_START = 1e-6  # rad or m: how near to the hand the first of some poses must be
@@ -156,7 +156,7 @@ def task_path(robot: Robot, q: Array, task: Task, path: Any, *, closed: bool) ->
             raise ShapeError(f"a path as a function gives the task velocity ({task.size},), got {rate.shape}.")
         return _measured([path], [path])
     points = np.asarray(path, float)
-    takes_poses = isinstance(task, FrameTask) and task.kind == "pose"
+    takes_poses = task.group is MOTIONS
     poses = takes_poses and points.ndim == 3 and points.shape[1:] == (4, 4)
     if not poses and not (points.ndim == 2 and points.shape[1] == task.size):
         also = " or poses (k, 4, 4)" if takes_poses else ""
@@ -169,8 +169,7 @@ def task_path(robot: Robot, q: Array, task: Task, path: Any, *, closed: bool) ->
     if not np.isfinite(points).all():
         raise ArgumentError("the points of a path must be finite numbers, got NaN or infinity.")
     if poses:
-        assert isinstance(task, FrameTask)
-        _refuse_other_start(robot, q, task.frame, points)
+        _refuse_other_start(robot, q, task, points)
     if closed:
         points = np.concatenate([points, points[:1]])
     if poses:  # screw motions, each from the frame where the last one ended
@@ -183,38 +182,21 @@ def task_path(robot: Robot, q: Array, task: Task, path: Any, *, closed: bool) ->
     return _measured([_on_group(task, way) for way in ways], ways)
 
 
-def body_rates(task: Task, y: Array, y_rate: Array) -> Array:
-    """ẏ (m,) of a task whose coordinates y (m,) change by y_rate (m,): of poses and rotations J_r(y) dy/dt, else the same."""
-    if isinstance(task, StackedTask):
-        cuts = np.cumsum([one.size for one in task.tasks])[:-1]
-        parts = zip(task.tasks, np.split(y, cuts), np.split(y_rate, cuts), strict=True)
-        return np.concatenate([body_rates(*part) for part in parts])
-    if isinstance(task, SelectedTask):
-        return body_rates(task.task, spread(task, y), spread(task, y_rate))[list(task.rows)]
-    if isinstance(task, FrameTask) and task.kind == "pose":
-        return np.asarray(se3.right_jacobian(y) @ y_rate)
-    if isinstance(task, FrameTask) and task.kind == "orientation":
-        return np.asarray(so3.right_jacobian(y) @ y_rate)
-    return y_rate
-
-
 def _on_group(task: Task, way: Way) -> Rate:
-    parts = task.tasks if isinstance(task, StackedTask) else (task,)
-    plain = all(isinstance(one, FrameTask) and one.kind == "position" for one in parts)
-    return way if plain else OnGroup(task, way)
+    return way if task.has_coordinates else OnGroup(task, way)
 
 
-def _refuse_other_start(robot: Robot, q: Array, frame: str, poses: Array) -> None:
+def _refuse_other_start(robot: Robot, q: Array, task: Task, poses: Array) -> None:
     R = poses[:, :3, :3]
     off = max(np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(), np.abs(poses[:, 3] - [0, 0, 0, 1]).max())
     if off > AT_START:
         raise ArgumentError(f"poses are rotations and places, (R, p; 0, 1); these are off by {off:.2g}.")
-    apart = np.asarray(se3.log(se3.inverse(frame_pose(robot, q, frame)) @ poses[0]))
+    apart = np.asarray(task.error(task.value(robot, q), poses[0]))
     if np.linalg.norm(apart) > AT_START:
         raise ArgumentError(
-            f"the first pose is not where {frame!r} is at this q: it is {np.linalg.norm(apart[:3]):.3g} rad and "
+            f"the first pose is not where {task.name!r} is at this q: it is {np.linalg.norm(apart[:3]):.3g} rad and "
             f"{np.linalg.norm(apart[3:]):.3g} m away, by {vector(apart)}. Poses are absolute: for moves relative to the frame "
-            f"pass torsor.frame_pose(robot, q, {frame!r}) @ moves, the first of them the identity."
+            f"pass torsor.frame_pose(robot, q, {task.name!r}) @ moves, the first of them the identity."
         )
 
 

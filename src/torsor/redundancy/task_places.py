@@ -11,20 +11,24 @@ robot can reach). If they are not, no self-motion manifold need exist: it does w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from torsor.arrays import cross
 from torsor.arrays.typing import Array
 from torsor.errors import ArgumentError
-from torsor.functions.public.kinematics import body_jacobian, frame_pose
 from torsor.geometry.freedoms import structure_constants
-from torsor.lie import unchecked as lie
-from torsor.lie.unchecked import se3, so3
+from torsor.lie.unchecked import bracket
 from torsor.model import Robot, random_configuration
 from torsor.model.remembered import remembered
-from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task
+from torsor.tasks import Task
+from torsor.tasks.task import Part, joined, leaves
+from torsor.tasks.task_groups import FIRST_ORDER, MOTIONS, ROTATIONS
 
 SAMPLES = 8  # random configurations at which it is asked, besides the given ones
 ROUNDING = 1e-9  # of the largest term
+_BRACKETS = {MOTIONS: bracket, ROTATIONS: cross}
 WHY = (
     "some rows of a body twist are velocities, not those of a function of q: moves that each hold these rows still hold them "
     "no longer when done in turn (ker J is not integrable)"
@@ -32,76 +36,27 @@ WHY = (
 
 
 def place(robot: Robot, q: Array, task: Task) -> tuple[Array, ...]:
-    """Where a task is at q (..., nq): poses of frames and values of functions, in the order of its parts."""
-    if isinstance(task, FrameTask):
-        return (frame_pose(robot, q, task.frame),)
-    if isinstance(task, FunctionTask):
-        return (task.value(robot, q),)
-    if isinstance(task, SelectedTask):
-        return place(robot, q, task.task)
-    if isinstance(task, StackedTask):
-        return tuple(part for one in task.tasks for part in place(robot, q, one))
-    raise ArgumentError(
-        f"the task {task.name!r} says how fast it moves, not where it is: feedback and errors are known of tasks of frames and "
-        "of functions."
-    )
+    """Where a task is at q (..., nq): the values of its parts, in their order."""
+    return tuple(leaves(task.value(robot, q)))
 
 
-def displacement(task: Task, start: tuple[Array, ...], end: tuple[Array, ...]) -> Array:
+def displacement(task: Task, start: Sequence[Array], end: Sequence[Array]) -> Array:
     """From one place to another (..., m): to first order y_end − y_start, of poses and rotations their logarithm."""
-    if isinstance(task, SelectedTask):
-        return displacement(task.task, start, end)[..., list(task.rows)]
-    if isinstance(task, StackedTask):
-        parts, first = [], 0
-        for one in task.tasks:
-            last = first + _count(one)
-            parts.append(displacement(one, start[first:last], end[first:last]))
-            first = last
-        return np.concatenate(parts, axis=-1)
-    (a,), (b,) = start, end
-    if isinstance(task, FrameTask):
-        if task.kind == "pose":
-            return np.asarray(se3.log(se3.inverse(a) @ b))
-        if task.kind == "orientation":
-            return np.asarray(so3.log(np.swapaxes(a[..., :3, :3], -1, -2) @ b[..., :3, :3]))
-        return np.asarray(b[..., :3, 3] - a[..., :3, 3])
-    return np.asarray(b - a)
+    asked = [(part, a, b) for part, a, b in zip(task.parts, start, end, strict=True) if part.rows]
+    errors = [part.task.error(a, b)[..., list(part.rows)] for part, a, b in asked]
+    return np.asarray(joined([part for part, _, _ in asked], errors))
 
 
-def displaced(task: Task, start: tuple[Array, ...], y: Array) -> tuple[Array, ...]:
+def displaced(task: Task, start: Sequence[Array], y: Array) -> tuple[Array, ...]:
     """The place y (..., m) away from another, so that `displacement` from there to it is y; rows that are not selected stay."""
-    if isinstance(task, SelectedTask):
-        return displaced(task.task, start, spread(task, y))
-    if isinstance(task, StackedTask):
-        places: list[Array] = []
-        for one, own in zip(
-            task.tasks, np.split(y, np.cumsum([one.size for one in task.tasks])[:-1], axis=-1), strict=True
-        ):
-            places += displaced(one, start[len(places) : len(places) + _count(one)], own)
-        return tuple(places)
-    (a,) = start
-    if not isinstance(task, FrameTask):
-        return (a + y,)
-    if task.kind == "position":
-        moved = np.array(np.broadcast_to(a, (*y.shape[:-1], 4, 4)))
-        moved[..., :3, 3] += y
-        return (moved,)
-    twist = y if task.kind == "pose" else np.concatenate([y, np.zeros_like(y)], axis=-1)
-    return (np.asarray(a @ se3.exp(twist)),)
+    return tuple(np.asarray(part.task.group.moved(a, part.own(y))) for part, a in zip(task.parts, start, strict=True))
 
 
-def spread(task: SelectedTask, y: Array) -> Array:
-    """Numbers of the selected rows (..., m) among zeros for all others of the whole task."""
-    whole = np.zeros((*y.shape[:-1], task.task.size))
-    whole[..., list(task.rows)] = y
-    return whole
-
-
-def _count(task: Task) -> int:
-    """Number of parts that `place` gives for a task."""
-    if isinstance(task, SelectedTask):
-        return _count(task.task)
-    return sum(map(_count, task.tasks)) if isinstance(task, StackedTask) else 1
+def body_rates(task: Task, y: Array, y_rate: Array) -> Array:
+    """ẏ (m,) of a task whose coordinates y (m,) change by y_rate (m,): of poses and rotations J_r(y) dy/dt, else the same."""
+    asked = [part for part in task.parts if part.rows]
+    rates = [part.task.group.velocity(part.own(y), part.own(y_rate))[..., list(part.rows)] for part in asked]
+    return np.asarray(joined(asked, rates))
 
 
 def jacobian_at(robot: Robot, q: Array, task: Task) -> Array:
@@ -116,41 +71,23 @@ def derivative_at(robot: Robot, q: Array, task: Task) -> Array:
 
 def has_value(robot: Robot, task: Task) -> bool:
     """Whether ẏ of the task is the velocity of something: a pose, a place, a function, or a pose modulo a group."""
-    if isinstance(task, (FrameTask, FunctionTask)):
-        return True
-    if isinstance(task, StackedTask):
-        return all(has_value(robot, one) for one in task.tasks)
-    if not isinstance(task, SelectedTask):
-        return False
-    whole, rows = task.task, task.rows
-    if isinstance(whole, SelectedTask):
-        return has_value(robot, SelectedTask(whole.task, tuple(whole.rows[row] for row in rows)))
-    if isinstance(whole, StackedTask):
-        first, parts = 0, []
-        for one in whole.tasks:
-            own = tuple(row - first for row in rows if first <= row < first + one.size)
-            parts += [SelectedTask(one, own)] if own else []
-            first += one.size
-        return all(has_value(robot, part) for part in parts)
-    if isinstance(whole, FrameTask) and whole.kind != "position":
-        return _left_out_is_a_group(robot, whole.frame, rows)  # rows of an orientation are the first three of a pose
-    return has_value(robot, whole)
+    return all(_part_has_value(robot, part) for part in task.parts if part.rows)
+
+
+def _part_has_value(robot: Robot, part: Part) -> bool:
+    if part.is_whole or not part.task.has_value or part.has_coordinates:
+        return part.task.has_value
+    return part.task.group in _BRACKETS and _left_out_is_a_group(robot, part.task, part.rows)
 
 
 def is_frame(task: Task) -> bool:
     """Whether its rows are a frame of what it moves in, not some rows of a twist, which turn with it."""
-    if isinstance(task, StackedTask):
-        return all(map(is_frame, task.tasks))
-    return isinstance(task, FrameTask) or has_coordinates(task)
+    return task.has_value and all(part.is_whole or part.has_coordinates for part in task.parts if part.rows)
 
 
-def has_coordinates(task: Task) -> bool:
-    """Whether its rows are those of numbers: of positions and functions."""
-    if isinstance(task, SelectedTask):
-        return has_coordinates(task.task)
-    if isinstance(task, StackedTask):
-        return all(map(has_coordinates, task.tasks))
-    return isinstance(task, FunctionTask) or (isinstance(task, FrameTask) and task.kind == "position")
+def moves_on_group(task: Task) -> bool:
+    """Whether its values are numbers, rotations or rigid motions, and its rows all those of each: no rows of a twist."""
+    return is_frame(task) and all(part.task.group is not FIRST_ORDER for part in task.parts if part.rows)
 
 
 def is_integrable(robot: Robot, task: Task, q: Array) -> bool:
@@ -183,16 +120,14 @@ def kernel_brackets(robot: Robot, task: Task, q: Array) -> Array:
 
 
 @remembered(256)
-def _left_out_is_a_group(robot: Robot, frame: str, rows: tuple[int, ...]) -> bool:
+def _left_out_is_a_group(robot: Robot, task: Task, rows: tuple[int, ...]) -> bool:
     """Whether twists that the robot can reach, with none of the rows, have brackets with none of them."""
     q = random_configuration(robot, seed=0, batch=(2 * SAMPLES,))
-    twists = np.swapaxes(np.broadcast_to(body_jacobian(robot, q, frame), (2 * SAMPLES, 6, robot.nv)), -1, -2).reshape(
-        -1, 6
-    )
+    twists = np.swapaxes(jacobian_at(robot, q, task), -1, -2).reshape(-1, task.size)
     _, sigma, axes = np.linalg.svd(twists, full_matrices=False)
-    reached = axes[sigma > ROUNDING * max(float(sigma[0]), 1e-300)]  # (r, 6), a basis
+    reached = axes[sigma > ROUNDING * max(float(sigma[0]), 1e-300)]  # (r, k), a basis
     _, sigma, combinations = np.linalg.svd(reached[:, list(rows)].T)
     rank = int(np.sum(sigma > ROUNDING))
-    h = combinations[rank:] @ reached  # (k, 6): what is left when the rows vanish
-    brackets = np.asarray(lie.bracket(h[:, None, :], h[None, :, :]))
+    h = combinations[rank:] @ reached  # what is left when the rows vanish
+    brackets = np.asarray(_BRACKETS[task.group](h[:, None, :], h[None, :, :]))
     return bool(np.all(np.abs(brackets[..., list(rows)]) < ROUNDING))

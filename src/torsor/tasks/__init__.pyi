@@ -5,6 +5,15 @@ from torsor.tasks._inverse_kinematics.solve import (
 )
 from torsor.tasks._manipulability import ManipulabilityEllipsoid as ManipulabilityEllipsoid, TaskRank as TaskRank
 from torsor.tasks._task_space_dynamics import TaskSpaceDynamics as TaskSpaceDynamics
+from torsor.tasks.frame_task import (
+    FrameTask as FrameTask,
+    TwistTask as TwistTask,
+    as_task as as_task,
+    orientation_task as orientation_task,
+    pose_task as pose_task,
+    position_task as position_task,
+    stack_tasks as stack_tasks,
+)
 from torsor.tasks.public import (
     damped_task_space_dynamics as damped_task_space_dynamics,
     dynamic_manipulability as dynamic_manipulability,
@@ -24,15 +33,4 @@ from torsor.tasks.singular_directions import (
     DampedTaskSpaceDynamics as DampedTaskSpaceDynamics,
     DampingReport as DampingReport,
 )
-from torsor.tasks.task import (
-    FrameTask as FrameTask,
-    SelectedTask as SelectedTask,
-    StackedTask as StackedTask,
-    Task as Task,
-    TwistTask as TwistTask,
-    as_task as as_task,
-    orientation_task as orientation_task,
-    pose_task as pose_task,
-    position_task as position_task,
-    stack_tasks as stack_tasks,
-)
+from torsor.tasks.task import SelectedTask as SelectedTask, StackedTask as StackedTask, Task as Task
