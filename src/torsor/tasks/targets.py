@@ -18,7 +18,7 @@ from torsor.tasks.task_groups import MOTIONS, ROTATIONS
 TOLERANCE = 1e-6  # of rotations: what single precision, or many steps of an integration, may be off
 ROUNDING = 1e-12  # how far R Rᵀ of a rotation of doubles may be from 1
 _WORDS = {MOTIONS: "a pose", ROTATIONS: "a rotation matrix"}
-_OTHERS = {(3,): "position_task", (3, 3): "orientation_task"}  # for targets that are no poses
+_OTHERS = {(3, 3): "orientation_task", (3,): "position_task"}  # for targets that are no poses
 
 
 def flat_target(task: Task, target: Value) -> TaskVector:
@@ -36,9 +36,9 @@ def plain_targets(task: Task, targets: Value) -> Array:
     """The same of finite plain numbers; what is nearly a rotation is replaced by the nearest one, and what is not refused."""
     found = []
     for part, one in _parts("a target", task, targets):
-        goals = _array("a target", part.task, one, _doubles)
+        goals = _array("a target", part.task, one, plain_numbers)
         if part.task.group in _WORDS:
-            goals = goals if _are_sound(goals) else _nearest_sound(goals)
+            goals = goals if is_sound(goals) else _nearest_sound(goals)
         elif not np.isfinite(goals[..., list(part.rows)] if part.has_coordinates else goals).all():
             raise ModelError("targets must be finite numbers, got NaN or infinity.")
         found.append(_flat(part.task, goals))
@@ -120,7 +120,7 @@ def _got(target: Any) -> str:
     return str(np.shape(target)) if isinstance(target, np.ndarray) else f"{target!r:.60}"
 
 
-def _doubles(value: Any) -> Array:
+def plain_numbers(value: Any) -> Array:
     """As float64; texts, complex numbers, ragged lists and None are refused."""
     given = np.asarray(value)
     if given.dtype.kind in "cOSUTMm":
@@ -135,12 +135,8 @@ def _flat(task: Task, numbers: Array) -> Array:
 
 def _refuse_others(what: str, T: Array) -> None:
     """Refuse what is not a pose (..., 4, 4), or not a rotation (..., 3, 3), to the tolerance."""
-    if T.ndim == 2:
-        sound = bool(_is_sound(T.tolist(), TOLERANCE))  # Python's numbers are quicker than NumPy's where there are few
-    else:
-        sound = _are_sound(T, TOLERANCE)
-    if not sound:
-        place = next(place for place in np.ndindex(T.shape[:-2]) if not _is_sound(T[place].tolist(), TOLERANCE))
+    if not is_sound(T, TOLERANCE):
+        place = next(place for place in np.ndindex(T.shape[:-2]) if not is_sound(T[place], TOLERANCE))
         state = f" in state {', '.join(map(str, place))}" if place else ""
         try:
             check_pose(what + state, _as_poses(T[place]))  # says what is wrong with it
@@ -148,9 +144,10 @@ def _refuse_others(what: str, T: Array) -> None:
             raise ArgumentError(str(error)) from None
 
 
-def _are_sound(T: Array, tolerance: float = ROUNDING) -> bool:
+def is_sound(T: Array, tolerance: float = ROUNDING) -> bool:
+    """Whether these are poses (..., 4, 4), or rotations (..., 3, 3), all of them."""
     if T.ndim == 2:
-        return bool(_is_sound(T.tolist(), tolerance))
+        return bool(_is_sound(T.tolist(), tolerance))  # Python's numbers are quicker than NumPy's where there are few
     with np.errstate(all="ignore"):
         return bool(np.all(_is_sound(np.ascontiguousarray(np.moveaxis(T, (-2, -1), (0, 1))), tolerance)))
 
@@ -160,19 +157,19 @@ def _is_sound(rows: Sequence[Any], tolerance: float) -> Any:
     should be too. Rows of numbers or of arrays; NaN is not sound.
     """
     (a, b, c, *x), (d, e, f, *y), (g, h, i, *z), *bottom = rows
-    sound = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0.0
-    for defect in (
-        a * a + b * b + c * c - 1.0,
-        d * d + e * e + f * f - 1.0,
-        g * g + h * h + i * i - 1.0,
-        a * d + b * e + c * f,
-        a * g + b * h + c * i,
-        d * g + e * h + f * i,
-    ):
-        sound = sound & (abs(defect) <= tolerance)
+    t = tolerance
+    sound = (
+        (a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0.0)
+        & (abs(a * a + b * b + c * c - 1.0) <= t)
+        & (abs(d * d + e * e + f * f - 1.0) <= t)
+        & (abs(g * g + h * h + i * i - 1.0) <= t)
+        & (abs(a * d + b * e + c * f) <= t)
+        & (abs(a * g + b * h + c * i) <= t)
+        & (abs(d * g + e * h + f * i) <= t)
+    )
     if bottom:
         j, k, l, m = bottom[0]
-        finite = x[0] - x[0] + y[0] - y[0] + z[0] - z[0] == 0.0
+        finite = 0.0 * (x[0] + y[0] + z[0]) == 0.0
         edge = 0.0 if tolerance == ROUNDING else tolerance
         sound = sound & finite & (abs(j) <= edge) & (abs(k) <= edge) & (abs(l) <= edge) & (abs(m - 1.0) <= edge)
     return sound

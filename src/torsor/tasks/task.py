@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor._once import once
 from torsor.arrays import concat, constant, stack, transpose, zeros
 from torsor.arrays.typing import (
     Array,
@@ -119,7 +120,7 @@ class Task(ABC):
         """What values belong to: numbers or, where ``error`` is written anew, something like them near a target."""
         return NUMBERS if type(self).error is Task.error else FIRST_ORDER
 
-    @property
+    @once
     def parts(self) -> tuple[Part, ...]:
         """The tasks that it is made of, in the order of their values: itself, unless it is selected or stacked."""
         rows = tuple(range(self.size))
@@ -246,7 +247,7 @@ class SelectedTask(Task):
         """That of the whole task: numbers of a target that belong to other rows do not matter."""
         return self.task.target_shape
 
-    @property
+    @once
     def parts(self) -> tuple[Part, ...]:
         """Parts of the whole task with the rows selected, some perhaps with none."""
         found = []
@@ -320,7 +321,7 @@ class StackedTask(Task):
         """The shapes of all tasks."""
         return tuple(task.target_shape for task in self.tasks)
 
-    @property
+    @once
     def parts(self) -> tuple[Part, ...]:
         """The parts of all tasks."""
         found, first = [], 0

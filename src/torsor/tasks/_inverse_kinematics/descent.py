@@ -1,39 +1,45 @@
-"""Many Newton steps of many states: a kernel for each robot, frame and kind of target, and the loop that drops what is done.
+"""Many Newton steps of many states: a kernel for each robot and task, and the loop that drops what is done.
 
 **Slides** lead to the nearest to a given configuration, of those that reach a target, along the self-motion of a redundant robot.
 With w = start ⊖ q in box coordinates, the distance |w| among configurations with e = 0 is least, to first order, where w has
-no part that leaves the frame where it is: none along the null space of J, the entries held at a limit left out. A step that
+no part that leaves the task where it is: none along the null space of J, the entries held at a limit left out. A step that
 goes there projects the way to the start (gradient projection) ::
 
     u = argmin ½ |u − α w|²     with J u = e,  x_min ≤ x + u ≤ x_max
 
 which is u = α w + z, with z Newton's step for what α w leaves of the error, J z = e − α J w. Another Newton step brings the
-frame back from where the curvature of the self-motion took it. What comes no nearer is not taken, and α follows success and
+task back from where the curvature of the self-motion took it. What comes no nearer is not taken, and α follows success and
 failure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.arrays import dot, matvec, where
 from torsor.arrays.typing import Array, ConfigurationVector, Scalar
+from torsor.compiler.scan import OneState, Scan
 from torsor.functions.compile import scan
-from torsor.functions.public.kinematics import mixed_jacobian
 from torsor.model import Robot, random_configuration
 from torsor.model.remembered import remembered
-from torsor.tasks._inverse_kinematics.box_coordinates import columns, moved, numbers, towards
-from torsor.tasks._inverse_kinematics.newton_step import KINDS, START, Aim, constrained_step, error, newton_step, rows
+from torsor.tasks._inverse_kinematics.box_coordinates import moved, numbers, towards
+from torsor.tasks._inverse_kinematics.newton_step import START, Aim, constrained_step, measured, newton_step
+from torsor.tasks.targets import flat_value
+from torsor.tasks.task import target_size
 
 FIRST_LOOK = 10  # steps to the first look at what is done: from nearby, three to eight are enough
+LOOKS_AT_ONE = (4, 8, 12)  # where there is but one state: steps after which it is looked at
+FARTHEST = np.pi**2  # of |q − start|²: what has come no farther cannot be unwound
 BETWEEN, BETWEEN_FEW = 5, 10  # from each look to the next; of few states a look takes longer than a step
 FEW = 64
 SLOW, STUCK = 0.5, 0.999  # a state of whose E more is left from look to look is slow, or does not move at all
 
-Advance = Callable[[Array, Array, Array, int], tuple[Array, ...]]  # (q, μ, target, steps) → (q, μ, e, what is left)
+Advance = Callable[
+    [Array, Array, Array, int], tuple[Array, ...]
+]  # (q, μ, target, steps) → (q, μ, e, the largest that is left)
 LITTLE = 1e-11  # damping, so that the system has a solution where J loses rank
 CLOSE = 1e-3  # |e| that a later step makes good
 MOST, LEAST = 8.0, 1e-3  # of α
@@ -59,14 +65,6 @@ class Descent(NamedTuple):
 def _merit(e: Array) -> Array:
     E: Array = 0.5 * np.vecdot(e, e)
     return E
-
-
-def errors(aim: Aim, e: Array) -> tuple[Array, Array]:
-    """Angle, rad, and distance, m, of errors (..., m); zero for what is not asked for."""
-    turn, way = e[..., :3], e[..., -3:]
-    angle = np.sqrt(np.vecdot(turn, turn)) if aim.kind != "position" else np.zeros(e.shape[:-1])
-    distance = aim.length * np.sqrt(np.vecdot(way, way)) if aim.kind != "orientation" else np.zeros(e.shape[:-1])
-    return angle, distance
 
 
 def descend(
@@ -115,25 +113,65 @@ def _unfinished(arrived: Array, owners: Array | None) -> Array:
 
 
 @remembered(64)
-def _stepper(robot: Robot, aim: Aim) -> Advance:
-    """Several steps of many states."""
-
+def _loop(robot: Robot, aim: Aim) -> Scan:
     def newton_steps(robot: Robot, q: Array, damping: Array, target: Array) -> dict[str, Array]:
         return newton_step(robot, q, damping, target, aim=aim)
 
-    loop = scan(newton_steps, robot, {"q": robot.nq, "damping": ()}, constants={"target": KINDS[aim.kind]})
+    return scan(newton_steps, robot, {"q": robot.nq, "damping": ()}, constants={"target": target_size(aim.task)})
+
+
+@remembered(64)
+def _stepper(robot: Robot, aim: Aim) -> Advance:
+    """Several steps of many states."""
+    loop = _loop(robot, aim)
 
     def advance(q: Array, damping: Array, targets: Array, steps: int) -> tuple[Array, ...]:
         end = loop(steps=steps, every=steps, q=q, damping=damping, target=targets)
-        return tuple(x[:, 0] for x in end.values())
+        return tuple(end[name][:, 0] for name in ("q", "damping", "error", "left"))
 
     return advance
 
 
+class FromNearby:
+    """The first steps from one configuration to one target, with next to no Python: the call of a control loop."""
+
+    def __init__(self, robot: Robot, aim: Aim) -> None:
+        self._robot, self._aim, self._free = robot, aim, list[tuple[Any, ...]]()
+        limits, nowhere = aim.box.limits, np.full(robot.nq, np.inf)
+        self._lower, self._upper = (-nowhere, nowhere) if limits is None else limits
+
+    def __call__(self, start: Array, target: Array, tolerance: float) -> tuple[Array, Array, list[float], int] | None:
+        """q (nq,), its error (m,) in rad and m, the sizes of that, and the steps taken from ``start`` (nq,) to the target (k,).
+
+        None if the first steps do not reach it, or numbers are not finite.
+        """
+        free = self._free
+        here = free.pop() if free else self._made()  # of its own for each thread that calls at the same time
+        run, home, damping, goal, q, mu, e, left, sizes = here
+        np.maximum(start, self._lower, out=home)
+        np.minimum(home, self._upper, out=home)
+        damping[()], goal[:] = START, target
+        end = None
+        for taken in LOOKS_AT_ONE:
+            run(LOOKS_AT_ONE[0])
+            if left <= tolerance:
+                away = q - start
+                if away.dot(away) < FARTHEST:
+                    end = q.copy(), e * self._aim.unit, sizes.tolist(), taken
+                break
+            home[:], damping[()] = q, mu
+        free.append(here)
+        return end
+
+    def _made(self) -> tuple[Any, ...]:
+        own = OneState(_loop(self._robot, self._aim))
+        return own.run, *own.given.values(), *own.found.values()
+
+
 def pressed(robot: Robot, aim: Aim, q: Array, targets: Array) -> Array:
     """Which bounds the way to the target would cross: −1 lower, 1 upper, 0 none, for each entry of a step (K, k)."""
-    J = columns(aim.box, q, rows(aim, mixed_jacobian(robot, q, aim.frame)))
-    x, g = numbers(aim.box, q), np.einsum("...mk,...m->...k", J, error(robot, q, targets, aim))
+    e, J = measured(robot, q, targets, aim)
+    x, g = numbers(aim.box, q), np.einsum("...mk,...m->...k", J, e)
     above = (x >= np.array(aim.box.upper)) & (g > 0.0)
     below = (x <= np.array(aim.box.lower)) & (g < 0.0)
     return above.astype(int) - below.astype(int)
@@ -147,16 +185,16 @@ def slide_step(
     ``q``, ``start`` (..., nq), rad or m, within the limits; ``rate`` α (...); ``target`` as for `newton_step`.
     """
     w = towards(aim.box, q, start)
-    J = columns(aim.box, q, rows(aim, mixed_jacobian(robot, q, aim.frame)))
+    e, J = measured(robot, q, target, aim)
     along = rate[..., None] * w
-    rest = error(robot, q, target, aim) - matvec(J, along)
+    rest = e - matvec(J, along)
     damping = LITTLE + 0.0 * rate
     u = along + constrained_step(aim.box, numbers(aim.box, q) + along, J, rest, damping, ROUNDS)
     q_aside = moved(robot, aim.box, q, u)
-    J = columns(aim.box, q_aside, rows(aim, mixed_jacobian(robot, q_aside, aim.frame)))
-    back = constrained_step(aim.box, numbers(aim.box, q_aside), J, error(robot, q_aside, target, aim), damping)
+    e, J = measured(robot, q_aside, target, aim)
+    back = constrained_step(aim.box, numbers(aim.box, q_aside), J, e, damping)
     q_next = moved(robot, aim.box, q_aside, back)
-    e, w_next = error(robot, q_next, target, aim), towards(aim.box, q_next, start)
+    e, w_next = measured(robot, q_next, target, aim).error, towards(aim.box, q_next, start)
     better = (dot(w_next, w_next) < dot(w, w)) & (dot(e, e) < CLOSE * CLOSE)
     alpha = where(better, FASTER * rate, SLOWER * rate)
     alpha = where(alpha > MOST, MOST, where(alpha < LEAST, LEAST, alpha))
@@ -174,7 +212,7 @@ def _slider(robot: Robot, aim: Aim) -> Slide:
     def slides(robot: Robot, q: Array, rate: Array, target: Array, start: Array) -> dict[str, Array]:
         return slide_step(robot, q, rate, target, start, aim=aim)
 
-    fixed = {"target": KINDS[aim.kind], "start": (robot.nq,)}
+    fixed = {"target": target_size(aim.task), "start": robot.nq}
     loop = scan(slides, robot, {"q": robot.nq, "rate": ()}, constants=fixed)
 
     def slide(q: Array, rate: Array, targets: Array, start: Array, steps: int) -> tuple[Array, ...]:
@@ -188,5 +226,5 @@ def _slider(robot: Robot, aim: Aim) -> Slide:
 def is_redundant(robot: Robot, aim: Aim) -> bool:
     """Whether there is a self-motion: more entries of a step than the rank of J, the largest at some configurations."""
     q = random_configuration(robot, seed=0, batch=(4,))
-    J = columns(aim.box, q, rows(aim, mixed_jacobian(robot, q, aim.frame)))
-    return bool(np.linalg.matrix_rank(J, rtol=1e-9).max() < aim.box.size)
+    targets = flat_value(aim.task.value(robot, q), aim.task)
+    return bool(np.linalg.matrix_rank(measured(robot, q, targets, aim).rate, rtol=1e-9).max() < aim.box.size)

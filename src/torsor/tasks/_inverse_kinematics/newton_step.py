@@ -1,12 +1,12 @@
-"""One step of Newton's method towards a target, damped and within the limits: a pure function of one state.
+"""One step of Newton's method towards the target of any task, damped and within the limits: a pure function of one state.
 
-With T_0f = (R, p) the pose of the frame, (R*, p*) the target and a length l, the error and what is to vanish are ::
+With e the error of a task, each row in units of what is usual for it (angles in rad, lengths of a frame in units of l, half of
+how far it reaches), what is to vanish is ::
 
-    e = (log(R* Rᵀ), (p* − p)/l)        E = ½ eᵀ e
+    E = ½ eᵀ e        and for a pose        e = (log(R* Rᵀ), (p* − p)/l)
 
-in base axes. With J the mixed Jacobian, (ω, ṗ/l) = J u of a step u, its position changes by −J u and its rotation by
-−J_r⁻¹ J u, where J_r is the right Jacobian of the logarithm. But J_r e = e = J_rᵀ e: the gradient of E is −Jᵀ e exactly, and
-Newton's equation is J u = e, without J_r. It is solved by damped least squares [Mar63; Sug11] ::
+in base axes. A step u changes e by −J u, but for what no gradient of E has: `Task.residual` says which J that is. Newton's
+equation J u = e is solved by damped least squares [Mar63; Sug11] ::
 
     u = argmin ½ |e − J u|² + ½ λ |u|²        λ = μ E
 
@@ -20,88 +20,84 @@ Newton [Ber82]). A step that does not lower E is not taken.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import concat, dot, factor, identity, matmul, matvec, solve, sqrt, stack, transpose, where
+from torsor.arrays import constant, dot, factor, identity, matmul, matvec, solve, sqrt, stack, transpose, where
 from torsor.arrays.typing import Array, ConfigurationVector, Scalar
-from torsor.functions.public.kinematics import frame_pose, mixed_jacobian
-from torsor.lie.unchecked import se3, so3
 from torsor.model import Robot
 from torsor.tasks._inverse_kinematics.box_coordinates import Box, columns, moved, numbers
+from torsor.tasks._inverse_kinematics.reach import Reach
+from torsor.tasks.targets import leaves_of
+from torsor.tasks.task import Residual, Task, residual
 
-KINDS = {"pose": (4, 4), "position": (3,), "orientation": (3, 3)}  # what may be asked for, and the shape of a target
 FLOOR = 1e-13  # of λ, so that the system has a solution at singularities
 START, LEAST, MOST = 0.1, 0.03, 1e12  # of μ; smaller ones overshoot far from the target, and help no more next to it
 EASIER, HARDER = 0.25, 5.0  # factors of μ after a step as good as foreseen, and after one that was not
 GOOD, POOR = 0.5, 0.1  # how much of the foreseen decrease makes it so
-FAR = 10.0  # E_far: about the largest E there is without long slides, half a turn and four l away
+FAR = 10.0  # E_far: about the largest E of a frame without long slides, half a turn and four l away
+
+
+class Norm(NamedTuple):
+    """Rows of an error whose length is one number: an angle, "rad", a distance, "m", or that of a function, ""."""
+
+    unit: str
+    rows: tuple[int, ...]
+
+    def length(self, e: Array) -> Scalar:
+        """The length (...) of these rows of an error (..., m)."""
+        first, last = self.rows[0], self.rows[-1]
+        together = self.rows == tuple(range(first, last + 1))
+        own = e[..., first : last + 1] if together else e[..., constant(self.rows)]
+        return sqrt(dot(own, own))
 
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """What is asked of which frame: fixed while a kernel is made."""
+    """What is asked of which task: fixed while a kernel is made."""
 
-    frame: str
-    kind: str
-    length: float  # l, m
+    task: Task
+    unit: Array  # (m,): what rows are measured by
+    norms: tuple[Norm, ...]
     box: Box
-    far: bool = False  # whether slides are so long that targets may be many l away
+    reaches: tuple[Reach | None, ...]  # for each part of the task, that of its frame if it asks for a place
+    far: bool = False  # whether targets may be many units away
+
+
+def measured(robot: Robot, q: ConfigurationVector, target: Array, aim: Aim) -> Residual:
+    """The error e (..., m) and its J (..., m, k) by steps in box coordinates, both in the units of the rows."""
+    e, J = residual(aim.task, robot, q, leaves_of(aim.task, target))
+    return Residual(e / aim.unit, columns(aim.box, q, J / aim.unit[:, None]))
 
 
 def newton_step(robot: Robot, q: ConfigurationVector, damping: Scalar, target: Array, *, aim: Aim) -> dict[str, Array]:
-    """The next q and damping μ, with the error after the step, and the larger of angle and distance that is left.
+    """The next q and damping μ, with the error after the step, the largest of its angles and distances, and all of them.
 
-    ``q`` (..., nq), rad or m; ``damping`` (...); ``target`` (..., 4, 4), (..., 3) or (..., 3, 3), m.
+    ``q`` (..., nq), rad or m; ``damping`` (...); ``target`` (..., k), as of `flat_target`.
     """
-    e = error(robot, q, target, aim)
-    J = columns(aim.box, q, rows(aim, mixed_jacobian(robot, q, aim.frame)))
+    e, J = measured(robot, q, target, aim)
     E = 0.5 * dot(e, e)
     scale = where(E < FAR, E, FAR) if aim.far else E
     u = constrained_step(aim.box, numbers(aim.box, q), J, e, damping * scale + FLOOR)
     q_next = moved(robot, aim.box, q, u)
-    e_next = error(robot, q_next, target, aim)
+    e_next = measured(robot, q_next, target, aim).error
     E_next = 0.5 * dot(e_next, e_next)
     foreseen = e - matvec(J, u)
     gain = (E - E_next) / (E - 0.5 * dot(foreseen, foreseen) + 1e-300)
     better = (E_next < E)[..., None]  # not if it is NaN
     mu = next_damping(damping, gain)
     e_now = where(better, e_next, e)
-    return {"q": where(better, q_next, q), "damping": mu, "error": e_now, "left": _left(aim, e_now)}
+    sizes = [norm.length(e_now * aim.unit) for norm in aim.norms]
+    left = reduce(lambda a, b: where(a > b, a, b), sizes)
+    return {"q": where(better, q_next, q), "damping": mu, "error": e_now, "left": left, "sizes": stack(sizes)}
 
 
 def next_damping(damping: Scalar, gain: Scalar) -> Scalar:
     """μ (...) after a step with which E fell by ``gain`` (...) times what was foreseen."""
     mu = where(gain > GOOD, EASIER * damping, where(gain > POOR, damping, HARDER * damping))
     return where(mu < LEAST, LEAST, where(mu > MOST, MOST, mu))
-
-
-def error(robot: Robot, q: ConfigurationVector, target: Array, aim: Aim) -> Array:
-    """The error e (..., m), rad and m/l."""
-    T = frame_pose(robot, q, aim.frame)
-    R, p = se3.rotation(T), se3.translation(T)
-    if aim.kind == "position":
-        return (target - p) / aim.length
-    if aim.kind == "orientation":
-        return so3.log(matmul(target, transpose(R)))
-    turn = so3.log(matmul(se3.rotation(target), transpose(R)))
-    return concat([turn, (se3.translation(target) - p) / aim.length])
-
-
-def _left(aim: Aim, e: Array) -> Scalar:
-    """The larger of angle, rad, and distance, m."""
-    angle, distance = sqrt(dot(e[..., :3], e[..., :3])), aim.length * sqrt(dot(e[..., -3:], e[..., -3:]))
-    if aim.kind == "pose":
-        return where(angle > distance, angle, distance)
-    return distance if aim.kind == "position" else angle
-
-
-def rows(aim: Aim, J: Array) -> Array:
-    """Of the mixed Jacobian (..., 6, nv), those of the error (..., m, nv), lengths in units of l."""
-    if aim.kind == "orientation":
-        return J[..., :3, :]
-    linear = J[..., 3:, :] / aim.length
-    return linear if aim.kind == "position" else concat([J[..., :3, :], linear], axis=-2)
 
 
 def constrained_step(box: Box, x: Array, J: Array, e: Array, damping: Array, rounds: int = 1) -> Array:

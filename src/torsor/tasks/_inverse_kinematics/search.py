@@ -16,7 +16,8 @@ from torsor.model.remembered import remembered
 from torsor.tasks._inverse_kinematics.box_coordinates import Box, towards
 from torsor.tasks._inverse_kinematics.descent import STUCK, Descent, descend, is_redundant, slid
 from torsor.tasks._inverse_kinematics.newton_step import Aim
-from torsor.tasks._inverse_kinematics.targets import Reach, distance_beyond
+from torsor.tasks._inverse_kinematics.reach import distance_beyond
+from torsor.tasks.targets import leaves_of
 
 FIRST, LATER = 8, 64  # starts side by side in the first round, and in those after it, if there are fewer targets
 AT_HOPELESS = 8  # starts for a target that is known to be out of reach: enough for a good nearest approach
@@ -39,7 +40,7 @@ class Effort(NamedTuple):
 class Found(NamedTuple):
     """For N targets: the best ``q`` (N, nq) and its error ``e`` (N, m), whether reached, steps and starts used (N,).
 
-    ``beyond`` (N,), m: how far targets are out of reach, negative within; known only if one was not reached.
+    ``beyond`` (N, parts), m: how far targets are out of reach of each part, negative within; known only if one was not reached.
     """
 
     q: Array
@@ -72,10 +73,10 @@ class Best:
         self.q[own], self.e[own], self.reached[own], self.rank[own] = q[first], e[first], reached[first], rank[first]
 
 
-def search(robot: Robot, aim: Aim, reach: Reach, targets: Array, home: Array, from_home: bool, effort: Effort) -> Found:
+def search(robot: Robot, aim: Aim, targets: Array, home: Array, from_home: bool, effort: Effort) -> Found:
     """Configurations for N targets, from ``home`` (N, nq) first if it is to be near there, then from random ones.
 
-    Of the coordinates that do not move the frame, home is where they stay.
+    Of the coordinates that do not move the task, home is where they stay.
     """
     home = within(aim.box, home)
     if from_home:
@@ -89,9 +90,9 @@ def search(robot: Robot, aim: Aim, reach: Reach, targets: Array, home: Array, fr
         steps, starts = end.steps.sum(keepdims=True), np.array([len(owners)])
         return Found(unwound(robot, aim.box, end.q[first], home), end.e[first], end.within[first], steps, starts, None)
 
-    beyond = _beyond(aim, reach, targets)
-    allowed = np.where(beyond > effort.tolerance, min(AT_HOPELESS, effort.starts), effort.starts)
-    best = Best(len(targets), robot.nq, 6 if aim.kind == "pose" else 3)
+    beyond = _beyond(aim, targets)
+    allowed = np.where(beyond.max(axis=-1) > effort.tolerance, min(AT_HOPELESS, effort.starts), effort.starts)
+    best = Best(len(targets), robot.nq, aim.task.size)
     generator = np.random.default_rng((effort.seed, 1) if isinstance(effort.seed, int) else effort.seed)
     slides = effort.all_starts and is_redundant(robot, aim)
     while True:
@@ -116,11 +117,13 @@ def search(robot: Robot, aim: Aim, reach: Reach, targets: Array, home: Array, fr
     return Found(best.q, best.e, best.reached, best.steps, best.starts, beyond)
 
 
-def _beyond(aim: Aim, reach: Reach, targets: Array) -> Array:
-    """How far targets are out of reach, m."""
-    if aim.kind == "orientation":
-        return np.full(len(targets), -np.inf)
-    return distance_beyond(reach, targets if aim.kind == "position" else targets[:, :3, 3])
+def _beyond(aim: Aim, targets: Array) -> Array:
+    """How far targets are out of reach of each part of the task (N, parts), m; −∞ where no reach is known."""
+    found = np.full((len(targets), len(aim.reaches)), -np.inf)
+    for k, (reach, target) in enumerate(zip(aim.reaches, leaves_of(aim.task, targets), strict=True)):
+        if reach is not None:
+            found[:, k] = distance_beyond(reach, target if target.ndim == 2 else target[:, :3, 3])
+    return found
 
 
 def _owners(together: int, pending: Array, left: int | Array) -> Array:
@@ -177,7 +180,7 @@ def _rank(box: Box, q: Array, reached: Array, E: Array, home: Array, near: bool)
 
 
 def random_starts(box: Box, like: Array, source: int | np.random.Generator) -> Array:
-    """Configurations ``like`` (K, nq), with the coordinates that move the frame drawn at random within their limits.
+    """Configurations ``like`` (K, nq), with the coordinates that move the task drawn at random within their limits.
 
     As `torsor.random_configuration` does: uniform between limits; where there are none, in (−π, π) for angles and (−1, 1) m
     for lengths; rotations uniform over SO(3). What is drawn from a number is always the same.
@@ -216,7 +219,7 @@ def _ranges(box: Box) -> tuple[Array, Array]:
 
 def within(box: Box, q: Array) -> Array:
     """The configurations with every number of q that has limits moved to them, if it is beyond; and the quaternions of what
-    moves the frame of unit length.
+    moves the task of unit length.
     """
     q = np.array(q) if box.limits is None else np.minimum(np.maximum(q, box.limits[0]), box.limits[1])
     for quat in box.quaternions:
