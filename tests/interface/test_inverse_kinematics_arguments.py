@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.tasks._inverse_kinematics.reach import reach_of
+from torsor.tasks._inverse_kinematics.search import reach_of
 from torsor.tasks.targets import nearest_rotation
 
 EYE = np.eye(4)

@@ -14,9 +14,8 @@ from scipy.spatial.transform import Rotation
 import torsor
 from torsor.lie import se3
 from torsor.tasks._inverse_kinematics.box_coordinates import columns, moved
-from torsor.tasks._inverse_kinematics.newton_step import measured
-from torsor.tasks._inverse_kinematics.reach import distance_beyond, reach_of
-from torsor.tasks._inverse_kinematics.search import unwound, within
+from torsor.tasks._inverse_kinematics.descent import measured
+from torsor.tasks._inverse_kinematics.search import distance_beyond, reach_of, unwound, within
 from torsor.tasks._inverse_kinematics.solve import aimed
 
 ARMS = {"panda": "hand_tcp", "ur5": "tool0", "iiwa": "ee"}

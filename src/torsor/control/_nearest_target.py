@@ -14,7 +14,7 @@ what is to vanish is E = ½ rᵀ r. A step u changes e by −A u, and ::
 
     u = argmin ½ |r − S⁻¹ A u|² + ½ λ |u|²        λ = μ E
 
-is as in `torsor.tasks._inverse_kinematics.newton_step`, without limits. Where E has a minimum above 0 the target is out of
+is as in `torsor.tasks._inverse_kinematics.descent`, without limits. Where E has a minimum above 0 the target is out of
 reach, and steps lead to the nearest that is not. e and A are those of `Task.residual`.
 """
 
@@ -37,9 +37,9 @@ from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot, random_configuration
 from torsor.model.remembered import remembered
 from torsor.tasks import Task, as_task
-from torsor.tasks._inverse_kinematics.newton_step import FLOOR, START, least_squares, next_damping
-from torsor.tasks.targets import flat_target, flat_value, leaves_of, unflattened
-from torsor.tasks.task import Value, residual, target_size
+from torsor.tasks._inverse_kinematics.descent import FLOOR, START, least_squares, next_damping
+from torsor.tasks.targets import flat_target, flat_value, leaves_of, target_size, unflattened
+from torsor.tasks.task import Value, residual
 from torsor.tasks.typical_scales import row_units
 
 REACHED = 1e-6  # of the largest entry of r, about rad: no law can tell it from 0

@@ -20,8 +20,7 @@ from torsor.motion.integration import integrated, scipy_module, with_unit_quater
 from torsor.redundancy.configurations import leaves_limits, limit_in_words, refuse_outside, single_configuration, vector
 from torsor.redundancy.fibres import self_motion_direction
 from torsor.redundancy.lifts import Lift, given_lift
-from torsor.redundancy.task_paths import Rate, task_path
-from torsor.redundancy.task_places import displacement, moves_on_group, place
+from torsor.redundancy.task_places import Rate, displacement, moves_on_group, place, task_path
 from torsor.tasks import Task, as_task
 from torsor.tasks.public import split_velocity, task_rank
 from torsor.tasks.targets import flat_value, leaves_of, unflattened

@@ -19,8 +19,7 @@ from torsor.redundancy.brackets import brackets_of
 from torsor.redundancy.configurations import single_configuration, units_of_freedoms, vector
 from torsor.redundancy.lifted_curves import Tracker
 from torsor.redundancy.lifts import Lift
-from torsor.redundancy.task_paths import TaskPath, task_path
-from torsor.redundancy.task_places import WHY, displacement, has_value, place
+from torsor.redundancy.task_places import WHY, TaskPath, displacement, has_value, place, task_path
 from torsor.tasks import Task, as_task
 
 OPEN = 1e-6  # of the size of a loop: how far from its start a closed one may end

@@ -30,7 +30,7 @@ from torsor.redundancy.fibres import solutions
 from torsor.redundancy.lifts import GivenLift
 from torsor.redundancy.task_places import is_frame
 from torsor.tasks import Task, as_task
-from torsor.tasks.task import entries
+from torsor.tasks.targets import entries
 from torsor.tasks.task_groups import MOTIONS, ROTATIONS
 
 FIBRES = 3  # configurations whose fibres are looked at as a whole, and from how many random starts

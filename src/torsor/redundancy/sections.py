@@ -38,6 +38,7 @@ from torsor.motion.integration import with_unit_quaternions
 from torsor.redundancy.configurations import (
     angle_difference,
     configurations_of,
+    jacobian_at,
     single_configuration,
     units_of_freedoms,
     vector,
@@ -49,11 +50,11 @@ from torsor.redundancy.extended_jacobian import (
     refuse_no_redundancy,
     vertical_basis,
 )
-from torsor.redundancy.task_places import body_rates, displaced, displacement, is_frame, jacobian_at, place
+from torsor.redundancy.task_places import body_rates, displaced, displacement, is_frame, place
 from torsor.tasks import StackedTask, Task, as_task, function_task
-from torsor.tasks._function_task import refuse_other_arguments
 from torsor.tasks.task import leaves
 from torsor.tasks.task_groups import FIRST_ORDER
+from torsor.tasks.task_kinds import refuse_other_arguments
 
 ON_SECTION = 1e-6  # rad or m: how near to what the section gives q0 must be
 Section = Callable[[Robot, Any], Array]  # (robot, value of the task) → q (nq,)

@@ -1,19 +1,9 @@
-from torsor.tasks._function_task import FunctionTask as FunctionTask, function_task as function_task
 from torsor.tasks._inverse_kinematics.solve import (
     InverseKinematics as InverseKinematics,
     inverse_kinematics as inverse_kinematics,
 )
 from torsor.tasks._manipulability import ManipulabilityEllipsoid as ManipulabilityEllipsoid, TaskRank as TaskRank
 from torsor.tasks._task_space_dynamics import TaskSpaceDynamics as TaskSpaceDynamics
-from torsor.tasks.frame_task import (
-    FrameTask as FrameTask,
-    TwistTask as TwistTask,
-    as_task as as_task,
-    orientation_task as orientation_task,
-    pose_task as pose_task,
-    position_task as position_task,
-    stack_tasks as stack_tasks,
-)
 from torsor.tasks.public import (
     damped_task_space_dynamics as damped_task_space_dynamics,
     dynamic_manipulability as dynamic_manipulability,
@@ -34,3 +24,14 @@ from torsor.tasks.singular_directions import (
     DampingReport as DampingReport,
 )
 from torsor.tasks.task import SelectedTask as SelectedTask, StackedTask as StackedTask, Task as Task
+from torsor.tasks.task_kinds import (
+    FrameTask as FrameTask,
+    FunctionTask as FunctionTask,
+    TwistTask as TwistTask,
+    as_task as as_task,
+    function_task as function_task,
+    orientation_task as orientation_task,
+    pose_task as pose_task,
+    position_task as position_task,
+    stack_tasks as stack_tasks,
+)

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from torsor.arrays import as_numbers, concat, is_concrete, reshape
+from torsor.arrays import as_numbers, concat, constant, is_concrete, reshape
 from torsor.arrays.typing import Array, Rotation, TaskVector
 from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.model.poses import check_pose
-from torsor.tasks.task import Part, Shape, Task, Value, as_value, leaves
+from torsor.tasks.task import Part, Shape, Task, Value, joined, leaves
 from torsor.tasks.task_groups import MOTIONS, ROTATIONS
 
 TOLERANCE = 1e-6  # of rotations: what single precision, or many steps of an integration, may be off
 ROUNDING = 1e-12  # how far R Rᵀ of a rotation of doubles may be from 1
 _WORDS = {MOTIONS: "a pose", ROTATIONS: "a rotation matrix"}
 _OTHERS = {(3, 3): "orientation_task", (3,): "position_task"}  # for targets that are no poses
+
+
+def target_size(task: Task) -> int:
+    """How many numbers a target has."""
+    return sum(math.prod(part.task.target_shape) for part in task.parts)
+
+
+def entries(task: Task, value: Value) -> TaskVector:
+    """The numbers y (..., m) of a value, of a task whose rows are their rates."""
+    asked = [(part, leaf) for part, leaf in zip(task.parts, leaves(value), strict=True) if part.rows]
+    return joined([part for part, _ in asked], [leaf[..., constant(part.rows)] for part, leaf in asked])
 
 
 def flat_target(task: Task, target: Value) -> TaskVector:
@@ -69,7 +80,14 @@ def leaves_of(task: Task, flat: TaskVector) -> list[Array]:
 
 def unflattened(task: Task, flat: TaskVector) -> Value:
     """A value as people give it, an array or a tuple of them, of its numbers (..., k)."""
-    return as_value(task.target_shape, iter(leaves_of(task, flat)))
+    return _as_value(task.target_shape, iter(leaves_of(task, flat)))
+
+
+def _as_value(shape: Shape, parts: Iterator[Array]) -> Value:
+    """The values of all parts, nested as a target of this shape is."""
+    if all(isinstance(size, int) for size in shape):
+        return next(parts)
+    return tuple(_as_value(one, parts) for one in shape)
 
 
 def _parts(name: str, task: Task, target: Value) -> list[tuple[Part, Any]]:
@@ -152,7 +170,7 @@ def is_sound(T: Array, tolerance: float = ROUNDING) -> bool:
         return bool(np.all(_is_sound(np.ascontiguousarray(np.moveaxis(T, (-2, -1), (0, 1))), tolerance)))
 
 
-def _is_sound(rows: Sequence[Any], tolerance: float) -> Any:
+def _is_sound(rows: Any, tolerance: float) -> Any:
     """Whether R Rᵀ differs from 1 by no more than the tolerance and R is no reflection; of poses, that all else is as it
     should be too. Rows of numbers or of arrays; NaN is not sound.
     """

@@ -11,9 +11,8 @@ each that are meant; so nothing else asks of which class a task is.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -370,13 +369,6 @@ def leaves(value: Value) -> list[Array]:
     return [value]
 
 
-def as_value(shape: Shape, parts: Iterator[Array]) -> Value:
-    """The values of all parts, nested as a target of this shape is."""
-    if all(isinstance(size, int) for size in shape):
-        return next(parts)
-    return tuple(as_value(one, parts) for one in shape)
-
-
 def joined(parts: Iterable[Part], values: Sequence[Array], axis: int = -1) -> Array:
     """What belongs to the rows of each part, (..., k) or with axis=-2 (..., k, nv), as that of the whole."""
     places = [place for part in parts for place in part.places]
@@ -385,17 +377,6 @@ def joined(parts: Iterable[Part], values: Sequence[Array], axis: int = -1) -> Ar
         return whole
     order = constant(np.argsort(places))
     return whole[..., order] if axis == -1 else whole[..., order, :]
-
-
-def entries(task: Task, value: Value) -> TaskVector:
-    """The numbers y (..., m) of a value, of a task whose rows are their rates."""
-    asked = [(part, leaf) for part, leaf in zip(task.parts, leaves(value), strict=True) if part.rows]
-    return joined([part for part, _ in asked], [leaf[..., constant(part.rows)] for part, leaf in asked])
-
-
-def target_size(task: Task) -> int:
-    """How many numbers a target has."""
-    return sum(math.prod(part.task.target_shape) for part in task.parts)
 
 
 def residual(task: Task, robot: Robot, q: ConfigurationVector, targets: Sequence[Array]) -> Residual:

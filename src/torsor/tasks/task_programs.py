@@ -60,7 +60,8 @@ class TaskPrograms:
     """The value and error of a task for one robot, and their derivatives, each made when it is first asked for."""
 
     def __init__(self, task: Task, robot: Robot) -> None:
-        self._task, self._robot, self._q = task, robot, {"q": (robot.nq,)}
+        self._task, self._robot = task, robot
+        self._q: dict[str, tuple[int, ...]] = {"q": (robot.nq,)}
 
     @once
     def jacobian(self) -> Evaluation:
@@ -76,7 +77,7 @@ class TaskPrograms:
     @once
     def drift(self) -> Evaluation:
         """J̇ v (m,)."""
-        v = {"v": (self._robot.nv,)}
+        v: dict[str, tuple[int, ...]] = {"v": (self._robot.nv,)}
         velocity = self._moved({"here": self._q["q"], **v}, lambda here, q, v: self._from_here(here, q), self._along)
         rate = self._moved(v, lambda q, v: velocity(here=q, q=q, v=v)[..., 0], self._along)
         return self._evaluation(lambda q, v: rate(q=q, v=v)[..., 0], {**self._q, **v})

@@ -24,7 +24,7 @@ from torsor.control.priorities.limit_rows import ROUNDING, LimitRows, Rank, no_f
 from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
 from torsor.tasks import Task
-from torsor.tasks.task import entries
+from torsor.tasks.targets import entries
 
 Bounds = tuple[Any, Any, Any]
 

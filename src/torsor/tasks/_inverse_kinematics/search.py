@@ -1,22 +1,33 @@
 """From start to start until every target is reached or the starts are used up, all targets at once.
 
 Searches start at random configurations within limits; of equal configurations the one with angles next to given ones is meant.
+
+**How far a frame can get** from the first joint that carries it, at most, proves targets out of reach.
+Every joint turns its link about a point that it leaves where it is: on the axis of a revolute or helical joint, at the centre
+of a spherical one. The distance from one such point to the next does not change with the angles between, so that by the
+triangle inequality ::
+
+    |p − c_1| ≤ Σ |c_i − c_(i+1)| + Σ d_i
+
+with c_i the point of joint i at its zero, c_(n+1) the frame's origin, and d_i the longest slide that the limits of joint i
+allow: infinite for a prismatic, helical, planar or free joint without limits.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays.typing import Array
+from torsor.arrays.typing import Array, Vector3
+from torsor.mechanics.kinematics.poses import path_to, pose_on_link
 from torsor.model import Robot
 from torsor.model.remembered import remembered
 from torsor.tasks._inverse_kinematics.box_coordinates import Box, towards
-from torsor.tasks._inverse_kinematics.descent import STUCK, Descent, descend, is_redundant, slid
-from torsor.tasks._inverse_kinematics.newton_step import Aim
-from torsor.tasks._inverse_kinematics.reach import distance_beyond
+from torsor.tasks._inverse_kinematics.descent import STUCK, Aim, Descent, descend, is_redundant, slid
 from torsor.tasks.targets import leaves_of
 
 FIRST, LATER = 8, 64  # starts side by side in the first round, and in those after it, if there are fewer targets
@@ -25,6 +36,20 @@ PATIENCE = 5  # times as many steps from where the search begins, and to the nea
 SLIDES, LAST_SLIDES = 8, 60  # steps along the self-motion of each solution, and of the nearest of a target
 TURN = 2 * np.pi
 FEW = 64  # starts of which what is drawn is kept
+
+
+class Reach(NamedTuple):
+    """A ball that the origin of a frame cannot leave: ``centre`` (3,) in base axes and ``radius``, m.
+
+    ``size``, m, is its radius with slides of at most a metre: how large the robot is, always finite.
+    """
+
+    centre: Vector3
+    radius: float
+    size: float
+
+
+Reaches = Sequence[Reach | None]  # of each part of a task, that of its frame if it asks for a place
 
 
 class Effort(NamedTuple):
@@ -73,7 +98,9 @@ class Best:
         self.q[own], self.e[own], self.reached[own], self.rank[own] = q[first], e[first], reached[first], rank[first]
 
 
-def search(robot: Robot, aim: Aim, targets: Array, home: Array, from_home: bool, effort: Effort) -> Found:
+def search(
+    robot: Robot, aim: Aim, reaches: Reaches, targets: Array, home: Array, from_home: bool, effort: Effort
+) -> Found:
     """Configurations for N targets, from ``home`` (N, nq) first if it is to be near there, then from random ones.
 
     Of the coordinates that do not move the task, home is where they stay.
@@ -90,7 +117,7 @@ def search(robot: Robot, aim: Aim, targets: Array, home: Array, from_home: bool,
         steps, starts = end.steps.sum(keepdims=True), np.array([len(owners)])
         return Found(unwound(robot, aim.box, end.q[first], home), end.e[first], end.within[first], steps, starts, None)
 
-    beyond = _beyond(aim, targets)
+    beyond = _beyond(aim, reaches, targets)
     allowed = np.where(beyond.max(axis=-1) > effort.tolerance, min(AT_HOPELESS, effort.starts), effort.starts)
     best = Best(len(targets), robot.nq, aim.task.size)
     generator = np.random.default_rng((effort.seed, 1) if isinstance(effort.seed, int) else effort.seed)
@@ -117,10 +144,10 @@ def search(robot: Robot, aim: Aim, targets: Array, home: Array, from_home: bool,
     return Found(best.q, best.e, best.reached, best.steps, best.starts, beyond)
 
 
-def _beyond(aim: Aim, targets: Array) -> Array:
+def _beyond(aim: Aim, reaches: Reaches, targets: Array) -> Array:
     """How far targets are out of reach of each part of the task (N, parts), m; −∞ where no reach is known."""
-    found = np.full((len(targets), len(aim.reaches)), -np.inf)
-    for k, (reach, target) in enumerate(zip(aim.reaches, leaves_of(aim.task, targets), strict=True)):
+    found = np.full((len(targets), len(reaches)), -np.inf)
+    for k, (reach, target) in enumerate(zip(reaches, leaves_of(aim.task, targets), strict=True)):
         if reach is not None:
             found[:, k] = distance_beyond(reach, target if target.ndim == 2 else target[:, :3, 3])
     return found
@@ -260,3 +287,46 @@ def _turning(robot: Robot, box: Box) -> tuple[Array, Array, Array]:
 
 def _ratio(robot: Robot, joint: str) -> float:
     return robot.structure.couplings[robot.structure.joint_index(joint)].ratio
+
+
+def reach_of(robot: Robot, frame: str, limits: bool) -> Reach:
+    """The ball of a frame; without ``limits``, that of the robot with none."""
+    path = path_to(robot, frame)
+    points = [_fixed_point(robot, i) for i in path]
+    poses = [np.asarray(robot.parameters.poses[i]) for i in path]
+    seen = [T[:3, :3] @ c + T[:3, 3] for T, c in zip(poses, points, strict=True)]  # c_i, from the parent's frame
+    ends = [*seen[1:], np.asarray(pose_on_link(robot, frame))[:3, 3]]
+    size = float(sum(np.linalg.norm(end - c) for c, end in zip(points, ends, strict=True)))
+    slides = [_longest_slide(robot, i, limits) for i in path]
+    return Reach(seen[0], size + sum(slides), size + sum(min(slide, 1.0) for slide in slides))
+
+
+def _fixed_point(robot: Robot, i: int) -> Vector3:
+    """The point of the axis next to the link's origin, in the link's frame; the origin where there is no axis."""
+    if robot.structure.kinds[i] not in ("revolute", "helical"):
+        return np.zeros(3)
+    w, v = np.split(np.asarray(robot.parameters.screws[i]), 2)
+    return np.cross(w, v) / (w @ w)
+
+
+def _longest_slide(robot: Robot, i: int, limits: bool) -> float:
+    s = robot.structure
+    kind, (_, ratio, offset), c = s.kinds[i], s.couplings[i], s.coordinate_of(i)
+    if kind in ("revolute", "spherical"):
+        return 0.0
+    if not limits:
+        return inf
+    bounds = np.array([s.limits.lower[c.q], s.limits.upper[c.q]])
+    if kind in ("planar", "free"):
+        return float(np.linalg.norm(np.abs(bounds).max(axis=0)[: 2 if kind == "planar" else 3]))
+    farthest = float(np.abs(ratio * bounds + offset).max()) if ratio else abs(offset)  # 0 ∞ is no number
+    S = np.asarray(robot.parameters.screws[i])
+    along = S[3:] if kind == "prismatic" else S[:3] * (S[:3] @ S[3:]) / (S[:3] @ S[:3])
+    return farthest * float(np.linalg.norm(along)) if np.any(along) else 0.0
+
+
+def distance_beyond(reach: Reach, positions: Array) -> Array:
+    """How far targets (..., 3) are outside the ball, m; negative within."""
+    away = positions - reach.centre
+    outside: Array = np.sqrt(np.vecdot(away, away)) - reach.radius
+    return outside

@@ -20,19 +20,17 @@ from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ShapeErr
 from torsor.model import Robot
 from torsor.model.remembered import remembered
 from torsor.tasks._inverse_kinematics.box_coordinates import box_of
-from torsor.tasks._inverse_kinematics.descent import FromNearby, pressed
-from torsor.tasks._inverse_kinematics.newton_step import Aim, Norm
-from torsor.tasks._inverse_kinematics.reach import Reach, reach_of
-from torsor.tasks._inverse_kinematics.search import Effort, Found, search
-from torsor.tasks.frame_task import FrameTask, as_task
-from torsor.tasks.targets import is_sound, plain_numbers, plain_targets
-from torsor.tasks.task import Part, Task, Value, target_size
+from torsor.tasks._inverse_kinematics.descent import LOOKS_AT_ONE, Aim, FromNearby, Norm, pressed
+from torsor.tasks._inverse_kinematics.search import PATIENCE, Effort, Found, Reach, Reaches, reach_of, search
+from torsor.tasks.targets import is_sound, plain_numbers, plain_targets, target_size
+from torsor.tasks.task import Part, Task, Value
 from torsor.tasks.task_groups import MOTIONS, ROTATIONS
+from torsor.tasks.task_kinds import FrameTask, as_task
 from torsor.tasks.typical_scales import row_units
 
 SHOWN = 5  # targets that were not reached, in a printed result
 DOUBLE = np.dtype(np.float64)
-FEWEST = 3  # iterations, of which a start that is given has five times as many: enough for the first steps at once
+FEWEST = -(-LOOKS_AT_ONE[-1] // PATIENCE)  # iterations that are no fewer than the first steps at once
 
 
 @explained
@@ -99,24 +97,30 @@ def inverse_kinematics(
     """
     _refuse_bad_numbers(tolerance, starts, iterations)
     source = _checked_seed(seed)
-    if type(start) is type(targets) is np.ndarray and _is_plain(robot, task) and not nearest and iterations >= FEWEST:
+    if type(start) is type(targets) is np.ndarray and not nearest and iterations >= FEWEST and _is_plain(robot, task):
         found = _again(robot, task, bool(within_limits)).at_once(robot, targets, start, tolerance)
         if found is not None:
             return found
+    effort = Effort(float(tolerance), int(iterations), int(starts), bool(nearest), source)
+    return _solved(robot, task, targets, start, bool(within_limits), effort)
+
+
+def _solved(
+    robot: Robot, task: Task | str, targets: Value, start: Any, limits: bool, effort: Effort
+) -> InverseKinematics:
     refuse_strangers(robot, start, *(targets if isinstance(targets, (tuple, list)) else (targets,)))
-    _refuse_bad_arguments(robot, task, nearest and start is None)
-    ready = aimed(robot, task, bool(within_limits))
+    _refuse_bad_arguments(robot, task, effort.all_starts and start is None)
+    ready = aimed(robot, task, limits)
     aim = ready.aim
     goals = plain_targets(aim.task, targets)
     begin = None if start is None else _checked_start(robot, start)
     batch = _common_batch(goals.shape[:-1], begin)
     flat = _flat(goals, batch, goals.shape[-1])
     home = _flat(ready.neutral if begin is None else begin, batch, robot.nq)
-    effort = Effort(float(tolerance), int(iterations), int(starts), bool(nearest), source)
-    end = search(robot, aim, flat, home, begin is not None, effort)
+    end = search(robot, aim, ready.reaches, flat, home, begin is not None, effort)
     e = end.e * aim.unit
     angle, position, other = (_largest(aim, e, unit) for unit in ("rad", "m", ""))
-    largest, reason = np.maximum(np.maximum(angle, position), other), _reasons(robot, aim, flat, end)
+    largest, reason = np.maximum(np.maximum(angle, position), other), _reasons(robot, aim, ready.reaches, flat, end)
     shaped = [x.reshape(batch) for x in (end.reached, angle, position, largest, reason, end.steps, end.starts)]
     q, rows = end.q.reshape(*batch, robot.nq), e.reshape(*batch, aim.task.size)
     return InverseKinematics(robot, aim.task, q, rows, *shaped)
@@ -166,14 +170,15 @@ def aimed(robot: Robot, task: Task | str, limits: bool) -> Aimed:
         ball if part.is_whole and "m" in part.task.units else None for part, ball in zip(own.parts, balls, strict=True)
     )
     far = any(ball is None or ball.radius > ball.size for ball in balls)
-    aim = Aim(own, unit, tuple(norms), box_of(robot, coordinates, limits), reaches, far)
-    return Aimed(robot, aim)
+    aim = Aim(own, unit, tuple(norms), box_of(robot, coordinates, limits), far)
+    return Aimed(robot, aim, reaches)
 
 
 class Aimed:
     """A robot and a task, made ready: how a search is done, and the shortest way for one target from a start next to it."""
 
-    def __init__(self, robot: Robot, aim: Aim) -> None:
+    def __init__(self, robot: Robot, aim: Aim, reaches: Reaches) -> None:
+        self.reaches = reaches
         self.aim, self.neutral, self._steps = aim, robot.neutral, FromNearby(robot, aim)
         self._shape, self._start = aim.task.target_shape, (robot.nq,)
         parts = aim.task.parts
@@ -233,7 +238,7 @@ def _units(robot: Robot, part: Part, ball: Reach | None) -> Array:
     return np.array([1.0 if part.task.units[row] == "rad" else length for row in part.rows])
 
 
-def _reasons(robot: Robot, aim: Aim, targets: Array, found: Found) -> Array:
+def _reasons(robot: Robot, aim: Aim, reaches: Reaches, targets: Array, found: Found) -> Array:
     reason = np.full(len(targets), "reached", dtype=object)
     if found.beyond is None or found.reached.all():
         return reason
@@ -246,11 +251,11 @@ def _reasons(robot: Robot, aim: Aim, targets: Array, found: Found) -> Array:
         parts += [f"{np.degrees(angle[j]):.3g}°"] if "rad" in units else []
         parts += [f"{other[j]:.3g} in its own unit"] if "" in units else []
         near = f"nearest {', '.join(parts)}"
-        if (most := int(np.argmax(found.beyond[k]))) >= 0 and found.beyond[k, most] > 0.0:
-            reach, own = aim.reaches[most], aim.task.parts[most].task
-            whose = f" of {own.name!r}" if len(aim.reaches) > 1 else ""
-            away = f"{reach.radius + found.beyond[k, most]:.4g} m from the first joint, at most {reach.radius:.4g} m is possible"
-            reason[k] = f"target{whose} out of reach: {away}; {near}"
+        most = int(np.argmax(found.beyond[k]))
+        if found.beyond[k, most] > 0.0 and (reach := reaches[most]) is not None:
+            whose = f" of {aim.task.parts[most].task.name!r}" if len(reaches) > 1 else ""
+            away = f"{reach.radius + found.beyond[k, most]:.4g} m from the first joint"
+            reason[k] = f"target{whose} out of reach: {away}, at most {reach.radius:.4g} m is possible; {near}"
             continue
         within = " within limits" if held[j].any() else ""  # elsewhere they are not what is in the way
         starts = f"{found.starts[k]} start{'s' if found.starts[k] > 1 else ''}"
