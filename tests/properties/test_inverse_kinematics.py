@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -333,6 +334,32 @@ def test_batch_axes_come_first(batch):
     assert pickle.loads(pickle.dumps(found)).q.shape == found.q.shape
     starts = torsor.random_configuration(robot, seed=3, batch=(4, *(1,) * len(batch)))
     assert torsor.inverse_kinematics(robot, frame, T, start=starts).q.shape == (4, *batch, robot.nq)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ARMS)
+def test_one_target_from_nearby_is_answered_as_in_a_batch(name):
+    """Arrays go to the kernel by the shortest way, lists by that of all others; in threads at the same time, too."""
+    robot, frame = getattr(torsor.robots, name)(), ARMS[name]
+    q = torsor.random_configuration(robot, seed=8, batch=(50,))
+    T, start = torsor.frame_pose(robot, q, frame), q + 0.02 * np.random.default_rng(0).normal(size=q.shape)
+
+    def solve(k: int) -> torsor.tasks.InverseKinematics:
+        return torsor.inverse_kinematics(robot, frame, T[k], start=start[k], tolerance=1e-7)
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(solve, range(50)))
+    assert all(found) and all(respects(robot, one.q) for one in found)
+    assert all(one.starts == 1 and str(one.reason) == "reached" and one.q.shape == (robot.nq,) for one in found)
+    listed = [torsor.inverse_kinematics(robot, frame, T[k].tolist(), start=start[k], tolerance=1e-7) for k in range(10)]
+    assert_close([one.q for one in found[:10]], [one.q for one in listed], 1e-5)
+    angle, distance = errors(robot, frame, np.array([one.q for one in found]), T)
+    assert_close([one.angle_error for one in found], angle, 1e-12)
+    assert_close([one.position_error for one in found], distance, 1e-12)
+    assert all(one.residual == max(one.angle_error, one.position_error) for one in found)
+    outside = np.array(start[0])
+    outside[0] = robot.limits.upper[0] + 1.0
+    assert respects(robot, torsor.inverse_kinematics(robot, frame, T[0], start=outside).q)
 
 
 @pytest.mark.compiled
