@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -85,18 +85,18 @@ def unflattened(task: Task, flat: TaskVector) -> Value:
 
 def _as_value(shape: Shape, parts: Iterator[Array]) -> Value:
     """The values of all parts, nested as a target of this shape is."""
-    if all(isinstance(size, int) for size in shape):
+    if not shape or isinstance(shape[0], int):
         return next(parts)
     return tuple(_as_value(one, parts) for one in shape)
 
 
-def _parts(name: str, task: Task, target: Value) -> list[tuple[Part, Any]]:
-    return list(zip(task.parts, _nested(name, task, task.target_shape, target), strict=True))
+def _parts(name: str, task: Task, target: Value) -> Iterable[tuple[Part, Any]]:
+    return zip(task.parts, _nested(name, task, task.target_shape, target), strict=True)
 
 
 def _nested(name: str, task: Task, shape: Shape, target: Value) -> list[Any]:
     """The targets of all parts, of a target that is nested as the shape is."""
-    if all(isinstance(size, int) for size in shape):
+    if not shape or isinstance(shape[0], int):
         return [target]
     if not isinstance(target, (tuple, list)) or len(target) != len(shape):
         listed = ", ".join(f"(..., {', '.join(map(str, one))})" for one in shape)

@@ -54,6 +54,8 @@ _KINDS = {
     "position": _Kind(*_MIXED, slice(3, 6)),
 }
 _AXES = {"body": _KINDS["pose"], "space": _Kind(*_SPACE, slice(0, 6)), "mixed": _Kind(*_MIXED, slice(0, 6))}
+_SHAPES: dict[str, tuple[int, ...]] = {"pose": (4, 4), "orientation": (3, 3), "position": (3,)}
+_GROUPS = {"pose": MOTIONS, "orientation": ROTATIONS, "position": NUMBERS}
 
 
 class _FrameRows(Task):
@@ -126,12 +128,12 @@ class FrameTask(_FrameRows):
     @property
     def target_shape(self) -> tuple[int, ...]:
         """A pose (4, 4), a rotation (3, 3) or a point (3,)."""
-        return {"pose": (4, 4), "orientation": (3, 3), "position": (3,)}[self.kind]
+        return _SHAPES[self.kind]
 
     @property
     def group(self) -> TaskGroup:
         """Rigid motions, rotations or numbers."""
-        return {"pose": MOTIONS, "orientation": ROTATIONS, "position": NUMBERS}[self.kind]
+        return _GROUPS[self.kind]
 
     def value(self, robot: Robot, q: ConfigurationVector) -> Array:
         """Pose, rotation or origin of the frame in base axes, m."""
