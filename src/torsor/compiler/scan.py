@@ -188,29 +188,30 @@ class Scan:
         return f"<Scan {self.name!r}: state {self.state}, saves {list(self.outputs)}; {cost}>"
 
 
-class OneState:
-    """Memory and arguments for one state of a scan, made once: where calls are short, making them takes longest.
+class FewStates:
+    """Memory and arguments for ``states`` states of a scan, made once: where calls are short, making them takes longest.
 
-    Write into ``given``, `run`, and read ``found``, arrays by name that are the same ones in every run; a thread at a time.
+    Write into ``given``, `run`, and read ``found``, arrays (states, *shape) by name that are the same ones in every run; a thread
+    at a time.
     """
 
-    def __init__(self, scan: Scan) -> None:
+    def __init__(self, scan: Scan, states: int) -> None:
         assert not scan.roles.inputs, "nothing changes with the steps"
         self._function, scratch, self._code = scan._native(DOUBLE)
         ports = (*scan.program.graph.inputs, *scan.program.outputs)
-        arrays = [np.zeros(port.shape) for port in ports]
-        count = len(scan.program.graph.inputs)
+        arrays = [np.zeros((states, *port.shape)) for port in ports]
+        self._states, count = states, len(scan.program.graph.inputs)
         self.given = {port.name: array for port, array in zip(ports[:count], arrays[:count], strict=True)}
         self.found = {port.name: array for port, array in zip(ports[count:], arrays[count:], strict=True)}
         self._scratch = ctypes.create_string_buffer(scratch + ALIGNMENT)
         aligned = -(-ctypes.addressof(self._scratch) // ALIGNMENT) * ALIGNMENT
         self._places = (ctypes.c_void_p * (len(ports) + 1))(*map(address_of, arrays), aligned)
-        self._gaps = (ctypes.c_int64 * len(ports))()
+        self._gaps = (ctypes.c_int64 * len(ports))(*(array.strides[0] for array in arrays))
         self._at, self._apart = ctypes.addressof(self._places), ctypes.addressof(self._gaps)
 
     def run(self, steps: int) -> None:
         """So many steps, of which the last is found."""
-        self._function(1, self._at, self._apart, steps, steps)
+        self._function(self._states, self._at, self._apart, steps, steps)
 
 
 def _stretches(steps: int, every: int, most: int) -> Iterator[tuple[int, int, int]]:

@@ -171,25 +171,25 @@ def is_sound(T: Array, tolerance: float = ROUNDING) -> bool:
 
 
 def _is_sound(rows: Any, tolerance: float) -> Any:
-    """Whether R Rᵀ differs from 1 by no more than the tolerance and R is no reflection; of poses, that all else is as it
-    should be too. Rows of numbers or of arrays; NaN is not sound.
+    """Whether R is a rotation to the tolerance: two rows of unit length and at right angles, the third their cross product.
+
+    Of poses, that all else is as it should be too. Rows of numbers or of arrays; NaN is not sound.
     """
     (a, b, c, *x), (d, e, f, *y), (g, h, i, *z), *bottom = rows
     t = tolerance
     sound = (
-        (a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0.0)
-        & (abs(a * a + b * b + c * c - 1.0) <= t)
+        (abs(a * a + b * b + c * c - 1.0) <= t)
         & (abs(d * d + e * e + f * f - 1.0) <= t)
-        & (abs(g * g + h * h + i * i - 1.0) <= t)
         & (abs(a * d + b * e + c * f) <= t)
-        & (abs(a * g + b * h + c * i) <= t)
-        & (abs(d * g + e * h + f * i) <= t)
+        & (abs(b * f - c * e - g) <= t)
+        & (abs(c * d - a * f - h) <= t)
+        & (abs(a * e - b * d - i) <= t)
     )
     if bottom:
         j, k, l, m = bottom[0]
-        finite = 0.0 * (x[0] + y[0] + z[0]) == 0.0
         edge = 0.0 if tolerance == ROUNDING else tolerance
-        sound = sound & finite & (abs(j) <= edge) & (abs(k) <= edge) & (abs(l) <= edge) & (abs(m - 1.0) <= edge)
+        sound &= (abs(j) <= edge) & (abs(k) <= edge) & (abs(l) <= edge) & (abs(m - 1.0) <= edge)
+        sound &= 0.0 * (x[0] + y[0] + z[0]) == 0.0  # where it is need only be finite
     return sound
 
 

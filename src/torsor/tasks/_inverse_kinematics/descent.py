@@ -33,13 +33,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from torsor.arrays import constant, dot, factor, identity, matmul, matvec, solve, sqrt, stack, transpose, where
 from torsor.arrays.typing import Array, ConfigurationVector, Scalar
-from torsor.compiler.scan import OneState, Scan
+from torsor.compiler.backend import compiles
+from torsor.compiler.scan import FewStates, Scan
 from torsor.functions.compile import scan
 from torsor.model import Robot, random_configuration
 from torsor.model.remembered import remembered
@@ -57,6 +58,7 @@ LOOKS_AT_ONE = (4, 8, 12)  # where there is but one state: steps after which it 
 FARTHEST = np.pi**2  # of |q − start|²: what has come no farther cannot be unwound
 BETWEEN, BETWEEN_FEW = 5, 10  # from each look to the next; of few states a look takes longer than a step
 FEW = 64
+KEPT = 8  # states at most whose memory is kept from call to call
 SLOW, STUCK = 0.5, 0.999  # a state of whose E more is left from look to look is slow, or does not move at all
 Advance = Callable[[Array, Array, Array, int], tuple[Array, ...]]  # (q, μ, target, steps) → (q, μ, e, what is left)
 LITTLE = 1e-11  # damping, so that the system has a solution where J loses rank
@@ -64,6 +66,7 @@ CLOSE = 1e-3  # |e| that a later step makes good
 MOST_RATE, LEAST_RATE = 8.0, 1e-3  # of α
 ROUNDS = 3  # one is not enough: where entries are held at a limit, others that make up for them go over theirs
 FASTER, SLOWER = 1.5, 0.3  # factors of α after a step that came nearer, and after one that did not
+T = TypeVar("T")
 Slide = Callable[[Array, Array, Array, Array, int], tuple[Array, ...]]  # (q, α, target, start, steps) → (q, α)
 
 
@@ -73,11 +76,15 @@ class Norm(NamedTuple):
     unit: str
     rows: tuple[int, ...]
 
+    @property
+    def span(self) -> slice | None:
+        """The rows as a slice, if they stand together."""
+        first, last = self.rows[0], self.rows[-1] + 1
+        return slice(first, last) if self.rows == tuple(range(first, last)) else None
+
     def length(self, e: Array) -> Scalar:
         """The length (...) of these rows of an error (..., m)."""
-        first, last = self.rows[0], self.rows[-1]
-        together = self.rows == tuple(range(first, last + 1))
-        own = e[..., first : last + 1] if together else e[..., constant(self.rows)]
+        own = e[..., constant(self.rows) if self.span is None else self.span]
         return sqrt(dot(own, own))
 
 
@@ -99,7 +106,7 @@ def measured(robot: Robot, q: ConfigurationVector, target: Array, aim: Aim) -> R
 
 
 def newton_step(robot: Robot, q: ConfigurationVector, damping: Scalar, target: Array, *, aim: Aim) -> dict[str, Array]:
-    """The next q and damping μ, with the error after the step, the largest of its angles and distances, and all of them.
+    """The next q and damping μ, with the error after the step, and the largest of its angles and distances.
 
     ``q`` (..., nq), rad or m; ``damping`` (...); ``target`` (..., k), as of `flat_target`.
     """
@@ -115,9 +122,8 @@ def newton_step(robot: Robot, q: ConfigurationVector, damping: Scalar, target: A
     better = (E_next < E)[..., None]  # not if it is NaN
     mu = next_damping(damping, gain)
     e_now = where(better, e_next, e)
-    sizes = [norm.length(e_now * aim.unit) for norm in aim.norms]
-    left = reduce(lambda a, b: where(a > b, a, b), sizes)
-    return {"q": where(better, q_next, q), "damping": mu, "error": e_now, "left": left, "sizes": stack(sizes)}
+    left = reduce(lambda a, b: where(a > b, a, b), [norm.length(e_now * aim.unit) for norm in aim.norms])
+    return {"q": where(better, q_next, q), "damping": mu, "error": e_now, "left": left}
 
 
 def next_damping(damping: Scalar, gain: Scalar) -> Scalar:
@@ -240,14 +246,30 @@ def _loop(robot: Robot, aim: Aim) -> Scan:
 
 @remembered(64)
 def _stepper(robot: Robot, aim: Aim) -> Advance:
-    """Several steps of many states."""
-    loop = _loop(robot, aim)
+    """Several steps of many states; of few, in memory that was made before."""
+    loop, kept = _loop(robot, aim), [list[FewStates]() for _ in range(KEPT + 1)]
 
     def advance(q: Array, damping: Array, targets: Array, steps: int) -> tuple[Array, ...]:
-        end = loop(steps=steps, every=steps, q=q, damping=damping, target=targets)
-        return tuple(end[name][:, 0] for name in ("q", "damping", "error", "left"))
+        if 0 < len(q) <= KEPT and compiles():
+            own = taken_from(kept[len(q)], lambda: FewStates(loop, len(q)))
+            for place, numbers in zip(own.given.values(), (q, damping, targets), strict=True):
+                place[...] = numbers
+            own.run(steps)
+            end = tuple(x.copy() for x in own.found.values())
+            kept[len(q)].append(own)
+            return end
+        found = loop(steps=steps, every=steps, q=q, damping=damping, target=targets)
+        return tuple(x[:, 0] for x in found.values())
 
     return advance
+
+
+def taken_from(free: list[T], make: Callable[[], T]) -> T:
+    """What nobody is using, or a new one: each thread that calls at the same time has its own."""
+    try:
+        return free.pop()
+    except IndexError:
+        return make()
 
 
 class FromNearby:
@@ -259,14 +281,16 @@ class FromNearby:
         bounds: Array = (-nowhere, nowhere) if limits is None else limits
         self._lower, self._upper = bounds
 
-    def __call__(self, start: Array, target: Array, tolerance: float) -> tuple[Array, Array, list[float], int] | None:
-        """q (nq,), its error (m,) in rad and m, the sizes of that, and the steps taken from ``start`` (nq,) to the target (k,).
+    def __call__(self, start: Array, target: Array, tolerance: float) -> tuple[Array, Array, int] | None:
+        """q (nq,), its error (m,) in rad and m, and the steps taken from ``start`` (nq,) to the target (k,).
 
         None if the first steps do not reach it, or numbers are not finite.
         """
-        free = self._free
-        here = free.pop() if free else self._made()  # of its own for each thread that calls at the same time
-        run, home, damping, goal, q, mu, e, left, sizes = here
+        try:  # as `taken_from`, without a call
+            here = self._free.pop()
+        except IndexError:
+            here = self._made()
+        run, home, damping, goal, q, mu, e, left = here
         np.maximum(start, self._lower, out=home)
         np.minimum(home, self._upper, out=home)
         damping[()], goal[:] = START, target
@@ -276,15 +300,15 @@ class FromNearby:
             if left <= tolerance:
                 away = q - start
                 if away.dot(away) < FARTHEST:
-                    end = q.copy(), e * self._aim.unit, sizes.tolist(), taken
+                    end = q.copy(), e * self._aim.unit, taken
                 break
             home[:], damping[()] = q, mu
-        free.append(here)
+        self._free.append(here)
         return end
 
     def _made(self) -> tuple[Any, ...]:
-        own = OneState(_loop(self._robot, self._aim))
-        return own.run, *own.given.values(), *own.found.values()
+        own = FewStates(_loop(self._robot, self._aim), 1)
+        return own.run, *(x[0, ...] for x in (*own.given.values(), *own.found.values()))
 
 
 def pressed(robot: Robot, aim: Aim, q: Array, targets: Array) -> Array:

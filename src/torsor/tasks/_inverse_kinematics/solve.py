@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass
 from functools import reduce
-from math import inf, prod
+from math import hypot, inf, prod
 from numbers import Integral, Real
 from typing import Any
 
@@ -119,8 +119,10 @@ def _solved(
     home = _flat(ready.neutral if begin is None else begin, batch, robot.nq)
     end = search(robot, aim, ready.reaches, flat, home, begin is not None, effort)
     e = end.e * aim.unit
-    angle, position, other = (_largest(aim, e, unit) for unit in ("rad", "m", ""))
-    largest, reason = np.maximum(np.maximum(angle, position), other), _reasons(robot, aim, ready.reaches, flat, end)
+    angle, position = _largest(aim, e, "rad"), _largest(aim, e, "m")
+    largest, reason = np.maximum(angle, position), _reasons(robot, aim, ready.reaches, flat, end)
+    if "" in aim.task.units:
+        largest = np.maximum(largest, _largest(aim, e, ""))
     shaped = [x.reshape(batch) for x in (end.reached, angle, position, largest, reason, end.steps, end.starts)]
     q, rows = end.q.reshape(*batch, robot.nq), e.reshape(*batch, aim.task.size)
     return InverseKinematics(robot, aim.task, q, rows, *shaped)
@@ -182,8 +184,13 @@ class Aimed:
         self.aim, self.neutral, self._steps = aim, robot.neutral, FromNearby(robot, aim)
         self._shape, self._start = aim.task.target_shape, (robot.nq,)
         parts = aim.task.parts
-        self._is_one = len(parts) == 1 and not any(kind in ("spherical", "free") for kind in robot.structure.kinds)
+        self._is_one = (
+            len(parts) == 1
+            and all(norm.span is not None for norm in aim.norms)
+            and not any(kind in ("spherical", "free") for kind in robot.structure.kinds)
+        )
         self._turns = parts[0].task.group in (MOTIONS, ROTATIONS)
+        self._rows = [norm.span or slice(0, 0) for norm in aim.norms]
         self._angles, self._lengths = (
             [k for k, norm in enumerate(aim.norms) if norm.unit == unit] for unit in ("rad", "m")
         )
@@ -197,9 +204,11 @@ class Aimed:
         end = self._steps(start, target.reshape(-1), tolerance)
         if end is None:
             return None
-        q, e, left, steps = end
-        angle = max([left[k] for k in self._angles]) if self._angles else 0.0
-        distance = max([left[k] for k in self._lengths]) if self._lengths else 0.0
+        q, e, steps = end
+        left = e.tolist()
+        sizes = [hypot(*left[rows]) for rows in self._rows]
+        angle = max([sizes[k] for k in self._angles]) if self._angles else 0.0
+        distance = max([sizes[k] for k in self._lengths]) if self._lengths else 0.0
         found = object.__new__(InverseKinematics)
         found.__dict__.update(  # what __init__ does, which of a frozen class takes a call for each
             robot=robot,
@@ -209,7 +218,7 @@ class Aimed:
             success=np.array(True),
             angle_error=np.array(angle),
             position_error=np.array(distance),
-            residual=np.array(max(left)),
+            residual=np.array(max(sizes)),
             reason=np.array("reached", object),
             iterations=np.array(steps),
             starts=np.array(1),
