@@ -10,7 +10,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CODE := src tests examples benchmarks .ci hatch_build.py
+CODE := src tests examples benchmarks tools .ci hatch_build.py
 MINIMUM ?= tests/interface/test_documentation.py tests/interface/test_extras.py tests/interface/test_plot.py \
 	tests/interface/test_compare.py tests/interface/test_mjcf_rules.py tests/interface/test_redundancy_functions.py \
 	tests/compiler/test_front_door.py tests/compiler/test_kernel.py tests/compiler/test_jax_call.py \

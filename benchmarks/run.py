@@ -14,6 +14,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 
+import calling
 import derivatives
 import geometry
 import torsor
@@ -34,12 +35,15 @@ def main() -> None:
     parser.add_argument("--save", help="write the numbers to this JSON file")
     parser.add_argument("--geometry", action="store_true", help="the tensors of the inertia metric alone")
     parser.add_argument("--derivatives", action="store_true", help="derivatives of the dynamics alone")
+    parser.add_argument("--calls", action="store_true", help="every way of calling a function alone")
     options = parser.parse_args()
     rounds = 3 if options.quick else 7
     chosen = options.robots.split(",") if options.robots else ["panda7"] if options.quick else None
-    if options.geometry or options.derivatives:
+    if options.geometry or options.derivatives or options.calls:
         machine()
         tables = {}
+        if options.calls:
+            tables["calls"] = calling.measure(rounds)
         if options.geometry:
             tables["geometry"] = geometry.measure(rounds)
         if options.derivatives:
@@ -59,6 +63,7 @@ def main() -> None:
     report["floor"] = floors(rounds)
     report["derivatives"] = derivatives.measure(rounds, chosen or derivatives.ROBOTS)
     report["geometry"] = geometry.measure(rounds)
+    report["calls"] = calling.measure(rounds)
     if options.save:
         with open(options.save, "w") as file:
             json.dump(report, file, indent=1)

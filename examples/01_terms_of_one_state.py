@@ -19,7 +19,7 @@ def main() -> None:
     C = torsor.coriolis_matrix(arm, q, v)
     g = torsor.gravity_forces(arm, q)
     J = torsor.body_jacobian(arm, q, "hand_tcp")
-    tau = torsor.inverse_dynamics(arm, q, v, a, tool_force)
+    tau = torsor.inverse_dynamics(arm, q, v, a, wrenches=tool_force)
     pushed = J.T @ tool_force["hand_tcp"]
 
     print(arm)
@@ -72,10 +72,10 @@ def checks(arm, q, v, a, tau, wrenches):
     return {
         "τ recursive = M a + C v + g + friction − JᵀF": relative(tau, sum_of_terms),
         "forward dynamics of τ = a, articulated bodies": relative(
-            torsor.papers.articulated_body_acceleration(arm, q, v, tau, wrenches), a
+            torsor.papers.articulated_body_acceleration(arm, q, v, tau, wrenches=wrenches), a
         ),
         "forward dynamics of τ = a, factorised M": relative(
-            torsor.papers.factorised_acceleration(arm, q, v, tau, wrenches), a
+            torsor.papers.factorised_acceleration(arm, q, v, tau, wrenches=wrenches), a
         ),
         "kinetic energy = ½ vᵀ M v": relative(torsor.kinetic_energy(arm, q, v), v @ M @ v / 2),
         "Ṁ = C + Cᵀ": relative(torsor.dynamics.mass_matrix_rate(arm, q, v), C + C.T),

@@ -42,7 +42,7 @@ for name, (ours, documented) in rows.items():
     print(f"{name:<20}" + "".join(f"{x:>14.8f}" for x in ours) + f"{'':6}{off:.0e}{'' if off < 1e-8 else '  BAD'}")
 
 robot = mr.chain(*lists, g)  # from here on, everything torsor has
-off = np.max(np.abs(torsor.inverse_dynamics(robot, theta, dtheta, ddtheta, {"tip": -Ftip}) - tau))
+off = np.max(np.abs(torsor.inverse_dynamics(robot, theta, dtheta, ddtheta, wrenches={"tip": -Ftip}) - tau))
 print(f"\nthe wrench on the robot is −Ftip: the same torques to {off:.0e} N·m{'' if off < 1e-12 else '  BAD'}")
 q, v, a = torsor.random_state(robot, seed=0, batch=(10_000,))
 taus = torsor.inverse_dynamics(robot, q, v, a)

@@ -17,6 +17,8 @@ import pytest
 
 import torsor
 from torsor._lazy import load_everything
+from torsor.compiler.run.code_store import Kept
+from torsor.functions import variants
 
 load_everything()  # so that tests which walk the registry of public functions see all of them
 
@@ -63,6 +65,12 @@ def chosen_backend(request):
     """NumPy as written, unless a test (or its module) is marked ``compiled``."""
     with torsor.backend("compiled" if request.node.get_closest_marker("compiled") else "numpy"):
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_variants_of_other_tests(monkeypatch):
+    """Whether a robot gets a kernel of its own does not depend on the robots of tests before."""
+    monkeypatch.setattr(variants, "_families", Kept(256))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -55,6 +55,7 @@ from torsor.functions.public.kinematics import (
     body_jacobian as body_jacobian,
     difference as difference,
     frame_pose as frame_pose,
+    frame_poses as frame_poses,
     integrate as integrate,
     link_poses as link_poses,
     mixed_jacobian as mixed_jacobian,

@@ -50,6 +50,26 @@ class TorsorError(Exception):
             self.args = (f"{where}: {self.args[0]}",)
         return self
 
+    def told_by(self, where: str, given: Iterable[object]) -> Self:
+        """This error as said by the public function that was called with ``given``.
+
+        A function that it calls may have found that a name is unknown, or a task none. If that was given to the one that was
+        called, it is this one that refuses.
+        """
+        if self.where not in (None, where) and self.value is not None and any(_holds(x, self.value) for x in given):
+            self.args = (str(self.args[0]).removeprefix(f"{self.where}: "),)
+            self.where = None
+        return self.at(where)
+
+
+def _holds(given: object, value: object) -> bool:
+    """Whether what was given to a function is or names a value: itself, in a sequence, or as the frame of a task."""
+    if given is value or (isinstance(value, str) and isinstance(given, str) and given == value):
+        return True
+    if isinstance(given, (list, tuple)):
+        return any(_holds(one, value) for one in given)
+    return isinstance(value, str) and hasattr(given, "key_for") and repr(value) in repr(given)
+
 
 class ArgumentError(TorsorError, ValueError):
     """An argument has a value that cannot be: out of range, not finite, or against another argument."""

@@ -9,6 +9,7 @@ body_twist            V_b of a frame, [V_b] = T⁻¹ Ṫ
 configuration_rate    Rate q̇ at which the numbers of q change while the robot moves with velocity v: ṗ = R v …
 difference            q1 ⊖ q0
 frame_pose            Pose T_0f of a named frame (a link, a tool, "tip", the base) in the base frame
+frame_poses           Poses T_0f of all frames, in the order of ``robot.frames``
 integrate             q ⊕ v dt
 joint_axes            The screw of every degree of freedom where it is now, in base axes
 joint_axes_rate       L̇ = ad(T) L

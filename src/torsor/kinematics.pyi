@@ -6,6 +6,7 @@ from torsor.functions.public.kinematics import (
     configuration_rate as configuration_rate,
     difference as difference,
     frame_pose as frame_pose,
+    frame_poses as frame_poses,
     integrate as integrate,
     joint_axes as joint_axes,
     joint_axes_rate as joint_axes_rate,

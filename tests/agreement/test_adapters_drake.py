@@ -208,7 +208,7 @@ def test_a_wrench_on_a_body_agrees(pair, same):
         pair.plant.get_applied_spatial_force_input_port().FixValue(context, [push])
         vdot = pair.plant.get_generalized_acceleration_output_port().Eval(context)
         F = np.concatenate([R.T @ F_0[:3], R.T @ F_0[3:]])
-        same(pair.peer.from_a(q, v, vdot), torsor.forward_dynamics(pair.robot, q, v, tau, {link: F}), INVERSE)
+        same(pair.peer.from_a(q, v, vdot), torsor.forward_dynamics(pair.robot, q, v, tau, wrenches={link: F}), INVERSE)
         same(pair.peer.from_wrench(push.F_Bq_W.get_coeffs()), F_0, 0.0)
 
 

@@ -253,7 +253,7 @@ def test_external_wrenches_agree(pair, same):
             x = pair.peer.to_xfrc_applied(F, T, pair.data.xipos[body])
             same(pair.peer.from_xfrc_applied(x, T, pair.data.xipos[body]), F, ROUNDING)
             pair.data.xfrc_applied[body] += x
-        same(pair.forward(q, v, tau), torsor.forward_dynamics(pair.robot, q, v, tau, wrenches), INVERSE)
+        same(pair.forward(q, v, tau), torsor.forward_dynamics(pair.robot, q, v, tau, wrenches=wrenches), INVERSE)
 
 
 def test_centred_velocities_are_body_twists(pair, same):

@@ -206,7 +206,7 @@ def test_a_wrench_on_a_link_is_a_force_on_its_joint(case, same):
         peer, forces = pair.peer, [pin.Force.Zero() for _ in range(pair.model.njoints)]
         forces[pair.model.getJointId(pair.robot.joints[-1])] = pin.Force(peer.to_wrench(F))
         tau = pin.rnea(pair.model, pair.data, peer.to_q(q), peer.to_v(q, v), peer.to_a(q, v, a), forces)
-        want = torsor.inverse_dynamics(pair.robot, q, v, a, {pair.frame: F})
+        want = torsor.inverse_dynamics(pair.robot, q, v, a, wrenches={pair.frame: F})
         same(peer.from_tau(q, tau), want, ROUNDING)
         same(peer.from_wrench(pin.Force(peer.to_wrench(F)).vector), F, 0.0)
 

@@ -164,7 +164,9 @@ def test_kinds_are_said_where_they_cannot_be_seen():
     S = np.array([[0, 0, 1.0, 0, 0, 0], [0, 0, 0, 1.0, 0, 0]])
     with pytest.raises(torsor.ModelError, match=r"`screws` are traced.*say it: kinds=\['revolute', 'revolute'\]"):
         jax.jit(lambda S: torsor.mass_matrix(torsor.serial_chain(S, homes, bodies), Q[:2]))(S)
-    for wrong in (["revolute"], ["revolute", "planar"], "revolute"):
+    with pytest.raises(torsor.UnknownName, match="`kinds` must be 'revolute', 'prismatic' or 'helical', got 'planar'"):
+        torsor.serial_chain(S, homes, bodies, kinds=["revolute", "planar"])
+    for wrong in (["revolute"], "revolute"):
         with pytest.raises(torsor.ModelError, match="`kinds` must hold 2 of 'revolute', 'prismatic' and 'helical'"):
             torsor.serial_chain(S, homes, bodies, kinds=wrong)
     with pytest.raises(torsor.ModelError, match=r"joint 'joint_2' is revolute, but its screw .* is prismatic"):

@@ -51,7 +51,7 @@ def test_inverse_dynamics(name, pushed):
         forces.extend(there.forces_on_joints(wrenches))
         dq, dv, da = pin.computeRNEADerivatives(there.model, there.data, there.q(q), there.v(v), there.v(a), forces)
         M = np.triu(da) + np.triu(da, 1).T
-        found = torsor.inverse_dynamics_derivatives(robot, q, v, a, wrenches)
+        found = torsor.inverse_dynamics_derivatives(robot, q, v, a, wrenches=wrenches)
         for got, want in ((found.q, dq), (found.v, dv), (found.a, M)):
             extra = np.diag(there.added_armature) if want is M else 0.0
             same(got, K.T @ want @ K + extra, 1e-12)
@@ -69,7 +69,7 @@ def test_forward_dynamics(name, pushed):
         forces.extend(there.forces_on_joints(wrenches))
         dq, dv, dtau = pin.computeABADerivatives(there.model, there.data, there.q(q), there.v(v), T.T @ tau, forces)
         inverse = np.triu(dtau) + np.triu(dtau, 1).T
-        found = torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches)
+        found = torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches=wrenches)
         conditioned = 1e-14 * np.linalg.cond(torsor.mass_matrix(robot, q))
         same(found.q, T @ dq @ there.K, 1e-12 + conditioned)
         same(found.v, T @ dv @ there.K, 1e-12 + conditioned)

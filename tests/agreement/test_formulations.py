@@ -47,9 +47,9 @@ def test_every_formulation_gives_the_torque(robot, batch, seed, loaded):
     rng = np.random.default_rng(seed)
     q, v, a = torsor.random_state(robot, seed=rng, batch=batch)
     loads = wrenches(robot, batch, rng) if loaded else None
-    expected = torsor.inverse_dynamics(robot, q, v, a, loads)
+    expected = torsor.inverse_dynamics(robot, q, v, a, wrenches=loads)
     for formulation in FORMULATIONS.values():
-        assert_same(formulation.function(robot, q, v, a, loads), expected)
+        assert_same(formulation.function(robot, q, v, a, wrenches=loads), expected)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -112,7 +112,7 @@ QUANTITIES = {
     "bias": Quantity(lambda r, q, v, a, F: torsor.bias_forces(r, q, v), force_terms),
     "tau": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics(r, q, v, a), force_terms),
     # The golden wrench is exerted by the tip: the environment does the opposite to the robot.
-    "tau_with_tip_wrench": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics(r, q, v, a, {"tip": -F})),
+    "tau_with_tip_wrench": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics(r, q, v, a, wrenches={"tip": -F})),
     "dtau_dq": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics_derivatives(r, q, v, a).q, force_terms),
     "dtau_dqd": Quantity(lambda r, q, v, a, F: torsor.inverse_dynamics_derivatives(r, q, v, a).v, coriolis_terms),
     "p": Quantity(lambda r, q, v, a, F: torsor.dynamics.generalised_momentum(r, q, v)),
@@ -200,7 +200,7 @@ def test_the_golden_torques_produce_the_golden_accelerations(name, k, same):
     scale = condition * (largest(a) + force_terms(robot, s) / largest(s["M"]))
     for algorithm in (torsor.forward_dynamics, torsor.papers.factorised_acceleration):
         same(algorithm(robot, q, v, s["tau"]), a, 1e-15, scale=scale)
-        same(algorithm(robot, q, v, s["tau_with_tip_wrench"], {"tip": -F}), a, 1e-15, scale=scale)
+        same(algorithm(robot, q, v, s["tau_with_tip_wrench"], wrenches={"tip": -F}), a, 1e-15, scale=scale)
 
 
 @pytest.mark.parametrize("name", [robot["name"] for robot in GOLDEN])

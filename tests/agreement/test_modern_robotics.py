@@ -752,12 +752,12 @@ def test_the_tip_force_of_the_book_is_the_opposite_of_an_external_wrench(same):
     robot = mr.chain(*lists, g)
     same(
         mr.InverseDynamics(q, v, a, g, Ftip, *lists),
-        torsor.inverse_dynamics(robot, q, v, a, {"tip": -Ftip}),
+        torsor.inverse_dynamics(robot, q, v, a, wrenches={"tip": -Ftip}),
         ROUNDING,
     )
     same(
         mr.ForwardDynamics(q, v, a, g, Ftip, *lists),
-        torsor.forward_dynamics(robot, q, v, a, {"tip": -Ftip}),
+        torsor.forward_dynamics(robot, q, v, a, wrenches={"tip": -Ftip}),
         ROUNDING,
     )
     along = mr.InverseDynamics(q, v, a, g, Ftip, *lists) - mr.InverseDynamics(q, v, a, g, np.zeros(6), *lists)
@@ -837,7 +837,7 @@ def test_the_book_computes_with_our_robots(name, same):
     """Our robot as the book's lists, in the book's own library: frames at the centres of mass, inertias about them."""
     make, frame = ZOO[name]
     robot = make()
-    lists = mr.lists(robot, frame)
+    lists = mr.lists(robot, frame=frame)
     n = robot.nv
     assert [part.shape for part in lists] == [(n + 1, 4, 4), (n, 6, 6), (6, n)]
     assert not np.any(lists[1][:, :3, 3:])
@@ -845,7 +845,9 @@ def test_the_book_computes_with_our_robots(name, same):
     F = np.arange(1.0, 7.0)
     end = {frame or "tip": -F}
     same(
-        book.InverseDynamics(q, v, a, robot.gravity, F, *lists), torsor.inverse_dynamics(robot, q, v, a, end), ROUNDING
+        book.InverseDynamics(q, v, a, robot.gravity, F, *lists),
+        torsor.inverse_dynamics(robot, q, v, a, wrenches=end),
+        ROUNDING,
     )
     M = np.linalg.multi_dot(lists[0])
     same(book.FKinSpace(M, lists[2], q), torsor.frame_pose(robot, q, frame or "tip"), ROUNDING)
@@ -897,9 +899,9 @@ def test_the_advice_for_a_tree_works():
 
 def test_the_end_frame_must_sit_on_the_last_link():
     with pytest.raises(ModelError, match="must sit on the last link 'link_7'; 'link_3' does not"):
-        mr.lists(torsor.robots.panda(), "link_3")
+        mr.lists(torsor.robots.panda(), frame="link_3")
     with pytest.raises(torsor.UnknownName, match="hand_tcp"):
-        mr.lists(torsor.robots.panda(), "hand_tpc")
+        mr.lists(torsor.robots.panda(), frame="hand_tpc")
 
 
 # As users run it

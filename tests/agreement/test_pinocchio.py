@@ -216,11 +216,11 @@ def with_pushes(function, wrenches: dict[str, np.ndarray], *states: np.ndarray) 
 def test_inverse_dynamics_and_joint_wrenches_agree_with_external_wrenches_and_without(pair, same):
     for (q, v, a), wrenches in pair.pushed():
         through = with_pushes(pair.twin.joint_wrenches, wrenches, q, v, a)
-        same(torsor.dynamics.joint_wrenches(pair.robot, q, v, a, wrenches), through, ROUNDING)
+        same(torsor.dynamics.joint_wrenches(pair.robot, q, v, a, wrenches=wrenches), through, ROUNDING)
         tau = with_pushes(pair.twin.inverse_dynamics, wrenches, q, v, a)
         # The force of a light joint is a small part of the wrench through it.
         scale = max(size(tau), size(through))
-        same(torsor.inverse_dynamics(pair.robot, q, v, a, wrenches), tau, ROUNDING, scale=scale)
+        same(torsor.inverse_dynamics(pair.robot, q, v, a, wrenches=wrenches), tau, ROUNDING, scale=scale)
 
 
 ALGORITHMS = ("forward_dynamics", "articulated_body_acceleration", "factorised_acceleration")
@@ -235,7 +235,7 @@ def test_forward_dynamics_agrees_by_each_algorithm(pair, same):
     for (q, v, tau), wrenches in pair.pushed():
         want = with_pushes(pair.twin.forward_dynamics, wrenches, q, v, tau)
         for algorithm in algorithms_for(pair.robot):
-            got = PUBLIC[algorithm](pair.robot, q, v, tau, wrenches)
+            got = PUBLIC[algorithm](pair.robot, q, v, tau, wrenches=wrenches)
             same(got, want, INVERSE)
 
 

@@ -61,10 +61,18 @@ def test_the_lift_of_any_metric_is_that_of_the_golden_mass_matrix(golden, same):
     robot, q, task, state = golden
     scale = condition(state) * np.abs(state["horizontal_lift"]).max()
     same(
-        torsor.redundancy.horizontal_lift(robot, q, task, state["M"]), state["horizontal_lift"], TOLERANCE, scale=scale
+        torsor.redundancy.horizontal_lift(robot, q, task, metric=state["M"]),
+        state["horizontal_lift"],
+        TOLERANCE,
+        scale=scale,
     )
     scale = condition(state) * np.abs(state["pinv"]).max()
-    same(torsor.redundancy.horizontal_lift(robot, q, task, np.eye(robot.nv)), state["pinv"], TOLERANCE, scale=scale)
+    same(
+        torsor.redundancy.horizontal_lift(robot, q, task, metric=np.eye(robot.nv)),
+        state["pinv"],
+        TOLERANCE,
+        scale=scale,
+    )
 
 
 def test_the_gram_matrix(golden, same):

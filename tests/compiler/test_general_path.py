@@ -8,7 +8,7 @@ import pytest
 
 import torsor
 from torsor.cli.main import main
-from torsor.compiler.run import fast_entry
+from torsor.compiler.run import fast_entry, python_layout
 
 pytestmark = pytest.mark.compiled
 
@@ -28,9 +28,9 @@ STRANGERS = {
     "PyPy": ({"sys": SimpleNamespace(implementation=SimpleNamespace(name="pypy"))}, "needs CPython, this is pypy"),
     "object header": ({"HEADER": 32}, "unknown object header of 32 bytes"),
     "NumPy 3": ({"_NUMPY_C_INTERFACE": 3}, "NumPy's C interface has version 2, not 3"),
-    "another array": ({"CONTIGUOUS": 1 << 30}, "NumPy's array object keeps its type elsewhere"),
+    "another array": ({"C_ORDER": 1 << 30}, "NumPy's array object keeps its type elsewhere"),
     "another NumPy": ({"_numpy_functions": without_numpy}, "the self-test failed: ImportError: numpy moved it"),
-    "a missing function": ({"_python_addresses": lambda: {"alloc": 0}}, "a function of Python or NumPy is missing"),
+    "a missing function": ({"addresses": lambda: {"alloc": 0}}, "a function of Python or NumPy is missing"),
 }
 
 
@@ -44,7 +44,7 @@ def reason(request, monkeypatch):
     with monkeypatch.context() as patched:
         changes, why = STRANGERS[request.param]
         for name, value in changes.items():
-            patched.setattr(fast_entry, name, value)
+            patched.setattr(python_layout, name, value)
         forget()
         yield why
     forget()
@@ -57,7 +57,7 @@ def test_where_the_fast_entry_is_not_trusted_the_general_path_answers(reason, mo
     with torsor.backend("numpy"):
         expected = [torsor.inverse_dynamics(arm, q, v, a), *torsor.inverse_dynamics_derivatives(arm, q, v, a)]
     kernel = torsor.compile(torsor.inverse_dynamics, arm)
-    entries = [torsor.inverse_dynamics.__self__, torsor.inverse_dynamics_derivatives.__self__]
+    entries = [torsor.inverse_dynamics, torsor.inverse_dynamics_derivatives]
     calls, before = [], [list(entry.remembered) for entry in entries]
     for entry in entries:
         monkeypatch.setattr(entry, "general", lambda *args, old=entry.general: calls.append(args) or old(*args))
@@ -67,6 +67,18 @@ def test_where_the_fast_entry_is_not_trusted_the_general_path_answers(reason, mo
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(kernel(q, v, a), found[0])
     assert len(calls) == 6
-    assert [entry.remembered for entry in entries] == before
+    assert [list(entry.remembered) for entry in entries] == before
     assert main(["doctor"]) == 0
     assert f"fast entry  not used: {reason}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("backend", ["numpy", "compiled"])
+def test_out_by_name_gives_the_named_tuple_whichever_way_it_is_computed(backend):
+    arm = torsor.robots.planar2r()
+    state = torsor.random_state(arm, seed=0)
+    with torsor.backend(backend):
+        want = torsor.inverse_dynamics_derivatives(arm, *state)
+        out = {name: np.empty_like(part) for name, part in want._asdict().items()}
+        found = torsor.inverse_dynamics_derivatives(arm, *state, out=out)
+    assert type(found) is type(want)
+    assert all(getattr(found, name) is part for name, part in out.items())

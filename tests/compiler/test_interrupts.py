@@ -98,11 +98,11 @@ def test_no_function_has_the_address_0():
 def test_ctrl_c_reaches_the_caller_while_llvm_works_and_nothing_is_kept(place, monkeypatch):
     ended, real = threading.Event(), engine.objects_of
 
-    def interrupted(texts, wanted):
+    def interrupted(texts, wanted, **how):
         press_ctrl_c()
         until(lambda: not wanted())
         try:
-            return real(texts, wanted)
+            return real(texts, wanted, **how)
         finally:
             ended.set()
 
@@ -389,3 +389,41 @@ def test_a_tilde_in_the_settings_is_the_users_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("TORSOR_CACHE_DIR", "~/kernels")
     assert cache.directory() == tmp_path / "kernels"
+
+
+@pytest.mark.parametrize("compiled_before", [False, True])
+def test_a_first_call_while_python_ends_is_answered_or_says_why_not(compiled_before, tmp_path):
+    """Nothing can be imported any more then. A function that was called before answers; atexit comes sooner."""
+    script = (
+        "import atexit, os, numpy as np, torsor\n"
+        "class Late:\n"
+        "    def __init__(self):\n"
+        "        self.arm, self.q, self.say = torsor.robots.planar2r(), np.zeros(2), os.write\n"
+        "        self.calls = torsor.mass_matrix, torsor.compile(torsor.gravity_forces, self.arm)\n"
+        "        self.clear = torsor.MissingDependency\n"
+        "    def call(self):\n"
+        "        M, g = self.calls\n"
+        "        return M(self.arm, self.q).tolist(), g(self.q).tolist()\n"
+        "    def __del__(self):\n"
+        "        try:\n"
+        "            text = str(self.call())\n"
+        "        except self.clear as error:\n"
+        "            text = str(error)\n"
+        "        self.say(1, text.encode() + b'\\n')\n"
+        "late = Late()\n"
+    )
+    script += "print(late.call(), flush=True)\n" if compiled_before else ""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TORSOR_CACHE_DIR": str(tmp_path)},
+    )
+    if compiled_before:
+        first, last = done.stdout.splitlines()
+        assert first == last
+    else:
+        assert "Python is ending, and nothing can be imported or compiled any more" in done.stdout
+        assert "atexit.register" in done.stdout
+    assert "pip install" not in done.stderr and "Traceback" not in done.stderr

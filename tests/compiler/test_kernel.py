@@ -4,12 +4,13 @@ import copy
 import pickle
 import shutil
 import subprocess
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import torsor
+from torsor.arrays.typing import ConfigurationVector
 
 pytestmark = pytest.mark.compiled
 ARM = torsor.robots.ur5()
@@ -158,8 +159,12 @@ def test_exports(tmp_path):
 
 
 def test_errors_say_what_to_do():
-    with pytest.raises(torsor.TorsorError, match=r"say what controller takes, as inputs=\{name: shape\}; for instance"):
-        torsor.compile(controller, ARM)
+    with pytest.raises(torsor.TorsorError, match=r"say what <lambda> takes, as inputs=\{name: shape\}; for instance"):
+        torsor.compile(lambda robot, **given: given["q"], ARM)
+    with pytest.raises(
+        torsor.TorsorError, match=r"say of what shape `goal` of <lambda> is, .* inputs=\{'goal': \(6,\)\}"
+    ):
+        torsor.compile(lambda robot, q, goal: goal - q, ARM)
     with pytest.raises(torsor.UnknownName, match="no group of parameters 'masses'"):
         torsor.compile(torsor.mass_matrix, ARM, parameters=("masses",))
     with pytest.raises(
@@ -198,21 +203,25 @@ def test_a_function_of_the_users_own_may_have_the_name_of_one_of_ours():
 
     kernel = torsor.compile(mass_matrix, ARM, {"q": 6})
     assert kernel.outputs == {"twice": (6, 6)}
-    with pytest.raises(torsor.TorsorError, match="say what mass_matrix takes"):
-        torsor.compile(mass_matrix, ARM)
 
 
-def test_many_variants_of_a_robot_are_answered_with_a_hint(monkeypatch):
-    from torsor.functions import describe
+def test_shapes_that_a_function_says_itself_need_not_be_given():
+    def law(robot, q, v, q_ref, v_ref0, goal, gain=2.0):
+        return gain * (q_ref - q) + goal * (v_ref0 - v)
 
-    monkeypatch.setattr(describe, "MANY_VARIANTS", 3)
-    pendulum = torsor.robots.pendulum().rename({}, robot="varied")
-    with pytest.warns(
-        RuntimeWarning, match=r"3 variants of robot 'varied' .* parameters=\('inertias', ...\)"
-    ) as caught:
-        for k in range(6):
-            torsor.potential_energy(pendulum.with_gravity((0, -9.0 - k, 0)), [0.1])
-    assert len(caught) == 1
+    kernel = torsor.compile(law, ARM, {"goal": ()})
+    assert kernel.inputs == {"q": (6,), "v": (6,), "q_ref": (6,), "v_ref0": (6,), "goal": ()}
+    np.testing.assert_array_equal(kernel(np.ones(6), np.zeros(6), np.zeros(6), np.ones(6), 3.0), np.ones(6))
+    pd = torsor.compile(torsor.control.pd_gravity, ARM)
+    assert list(pd.inputs) == ["q", "v", "q_ref", "kp", "kd"]
+    q, v, a = torsor.random_state(ARM, seed=0)
+    kp, kd = np.full(6, 30.0), np.full(6, 4.0)
+    np.testing.assert_allclose(pd(q, v, a, kp, kd), torsor.control.pd_gravity(ARM, q, v, a, kp, kd), rtol=1e-13)
+
+    def annotated(robot: torsor.Robot, x: ConfigurationVector, F: Annotated[Any, "... 6"]):
+        return {"x": 2.0 * x, "F": F}
+
+    assert torsor.compile(annotated, ARM).inputs == {"x": (6,), "F": (6,)}
 
 
 def test_a_long_compilation_is_announced_and_wiped_out(monkeypatch):

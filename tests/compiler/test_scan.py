@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler.scan import FewStates
 
 pytestmark = pytest.mark.compiled
 ARM = torsor.robots.ur5()
@@ -60,20 +59,6 @@ def test_bits_do_not_depend_on_the_batch(rollout):
     for k in range(9):
         alone = rollout(steps=20, q=q[k], v=v[k], target=np.zeros((20, 6)), gain=20.0)["q"]
         np.testing.assert_array_equal(alone, together[k])
-
-
-@pytest.mark.parametrize("states", [1, 3, 8])
-def test_few_states_in_kept_memory_are_the_same_to_the_bit(states):
-    loop = torsor.scan(servo, ARM, {"q": 6, "v": 6}, constants={"target": 6, "gain": ()})
-    few = FewStates(loop, states)
-    for seed in (0, 1):  # what an earlier run has left behind does not matter
-        q, v, target = torsor.random_state(ARM, seed=seed, batch=(states,))
-        for name, numbers in (("q", q), ("v", v), ("target", target), ("gain", 30.0)):
-            few.given[name][...] = numbers
-        few.run(7)
-        want = loop(steps=7, every=7, q=q, v=v, target=target, gain=30.0)
-        for name, numbers in want.items():
-            np.testing.assert_array_equal(few.found[name], numbers[:, 0])
 
 
 def test_single_precision(rollout):

@@ -13,7 +13,7 @@ from torsor.border.arguments import explained
 ARM = torsor.robots.planar2r()
 PANDA = torsor.robots.panda()
 Q, V, A = torsor.random_state(ARM, seed=0)
-CALLED = "inverse_dynamics(robot, q, v, a, wrenches=None, *, base_motion=None)"
+CALLED = "inverse_dynamics(robot, q, v, a, *, wrenches=None, base_motion=None)"
 
 
 def written_into(robot, q):
@@ -39,7 +39,7 @@ MISTAKES = {
     "of a controller": (lambda: torsor.control.computed_torque(ARM, Q, V, Q, V, A, kp=1.0, kv=1.0), ArgumentTypeError, "computed_torque: no argument is called `kv`; did you mean `kd`?"),
     "gains": (lambda: torsor.control.computed_torque(ARM, Q, V, Q, V, A), ArgumentTypeError, "computed_torque: `kp`, `kd` are missing."),
     "of a task": (lambda: torsor.control.operational_space(ARM, Q, V), ArgumentTypeError, "operational_space: `task`, `target`, `kp`, `kd` are missing."),
-    "of simulate": (lambda: torsor.simulate(ARM, Q, V, 1.0, 0.1), ArgumentTypeError, "simulate: 1.0 is one argument too many; those after * are passed by name. It is simulate(robot, q0, v0, *,"),
+    "of simulate": (lambda: torsor.simulate(ARM, Q, V, 1.0, 0.1), ArgumentTypeError, "simulate: 1.0 is one argument too many; these are passed by name: duration=, dt=, tau=, controller=, method=, wrenches=. It is simulate(robot, q0, v0, *,"),
     "seed": (lambda: torsor.random_state(ARM), ArgumentTypeError, "random_state: `seed` is missing. It is random_state(robot, *, seed, batch=())."),
     "of a method": (lambda: ARM.with_payload("tip"), ArgumentTypeError, "Robot.with_payload: `inertia` is missing. It is with_payload(frame, inertia)."),
     # what stands in their place
@@ -79,7 +79,7 @@ MISTAKES = {
     "mass": (lambda: torsor.compile(torsor.gravity_forces, ARM, parameters=("mass",)), UnknownName, "compile: a robot has no group of parameters 'mass'; nearest: 'inertias'. All groups of parameters: poses, screws, inertias,"),
     "friction": (lambda: ARM.with_parameters(friction=0.1), UnknownName, "with_parameters: a robot has no group of parameters 'friction'; nearest: 'viscous_friction', 'coulomb_friction'."),
     "derivative by mass": (lambda: torsor.derivative(torsor.gravity_forces, ARM, wrt="mass"), UnknownName, "has no input or group of parameters 'mass'; nearest: 'inertias'. All inputs and groups of parameters: q,"),
-    "repair": (lambda: torsor.load("<robot name='a'/>", repair=["all"]), UnknownName, "repair: torsor has no repair 'all'. All repairs: "),
+    "repair": (lambda: torsor.load("<robot name='a'/>", repair=["all"]), UnknownName, "load: torsor has no repair 'all'. All repairs: "),
 }  # fmt: skip
 
 

@@ -63,8 +63,8 @@ def test_a_continuous_joint_is_one_number_of_any_size():
 def test_an_external_wrench_is_done_to_the_robot():
     """Pushing a slider with 3 N along its axis leaves 3 N less for the motor."""
     robot = one("prismatic", axis=(1, 0, 0)).with_gravity((0, 0, 0))
-    assert torsor.inverse_dynamics(robot, [0.0], [0.0], [0.0], {"body": [0, 0, 0, 3, 0, 0]})[0] == -3.0
-    assert torsor.forward_dynamics(robot, [0.0], [0.0], [0.0], {"body": [0, 0, 0, 3, 0, 0]})[0] == 1.5
+    assert torsor.inverse_dynamics(robot, [0.0], [0.0], [0.0], wrenches={"body": [0, 0, 0, 3, 0, 0]})[0] == -3.0
+    assert torsor.forward_dynamics(robot, [0.0], [0.0], [0.0], wrenches={"body": [0, 0, 0, 3, 0, 0]})[0] == 1.5
     a = torsor.papers.joint_acceleration(
         robot.with_frame("tip", "body", np.eye(4)), [0.0], [0.0], [0.0], F_tip=[0, 0, 0, 3, 0, 0]
     )

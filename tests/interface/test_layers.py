@@ -122,7 +122,10 @@ def test_importing_torsor_imports_no_optional_library_and_prints_nothing():
     assert run(code) == "[]"
 
 
-@pytest.mark.parametrize("order", ["import jax, torsor", "import torsor, jax"])
+ASKED_FIRST = "import torsor, importlib.util\ntorsor.Robot\nimportlib.util.find_spec('jax')\nimport jax"
+
+
+@pytest.mark.parametrize("order", ["import jax, torsor", "import torsor, jax", ASKED_FIRST])
 def test_a_robot_is_a_pytree_whichever_library_is_imported_first(order):
     code = (
         f"{order}\nrobot = torsor.robots.pendulum()\nleaves = jax.tree_util.tree_leaves(robot)\n"

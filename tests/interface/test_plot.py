@@ -543,7 +543,7 @@ def test_joints_that_make_no_map_are_refused_with_what_to_pass():
         plot.mass_matrix_ellipse(MIXED, (follower, leader))
     with pytest.raises(torsor.ModelError, match="spherical, with 3 degrees of freedom"):
         plot.mass_matrix_ellipse(MIXED, (ball, leader))
-    with pytest.raises(torsor.TorsorError, match="'sectional', 'scalar', 'norm'"):
+    with pytest.raises(torsor.TorsorError, match="'sectional', 'scalar' or 'norm'"):
         plot.curvature_map(ARM, (0, 1), quantity="ricci")
     with pytest.raises(torsor.TorsorError, match="at least 2"):
         plot.curvature_map(ARM, (0, 1), resolution=1)

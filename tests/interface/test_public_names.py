@@ -76,7 +76,7 @@ EVERYWHERE = {
 @pytest.mark.parametrize("place", sorted(EVERYWHERE))
 def test_every_public_function_says_its_parameters_and_results_in_sections(place):
     text, signature = inspect.getdoc(EVERYWHERE[place]) or "", inspect.signature(EVERYWHERE[place])
-    named = [name for name in signature.parameters if name not in ("args", "kwargs", "out")]
+    named = [name for name in signature.parameters if name not in ("args", "kwargs")]
     if named:
         assert "\nParameters\n----------\n" in text
         section = text.split("\nParameters\n----------\n")[1].split("\nReturns\n")[0]
@@ -129,5 +129,8 @@ def test_a_compiled_function_shows_the_signature_and_text_of_its_algorithm(name)
     function = PUBLIC[name]
     parameters = [*inspect.signature(ALGORITHMS[name]).parameters, "out"]
     assert list(inspect.signature(function).parameters) == parameters
-    assert function.__doc__ == inspect.getdoc(ALGORITHMS[name])
+    text, shown = inspect.getdoc(ALGORITHMS[name]), function.__doc__
+    begin, _, end = text.partition("\n\nReturns\n")
+    assert shown.startswith(f"{begin}\nout : ") and f"\n\nReturns\n{end}\n\nNotes\n-----\n" in shown
+    assert "q (nq,) is one state" in shown
     assert function.__name__ == name

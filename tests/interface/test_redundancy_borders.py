@@ -1,4 +1,4 @@
-"""What redundancy refuses or answers at its borders: open loops, rows that are no function, metrics, limits, singular starts."""
+"""What redundancy refuses or answers at its borders: open paths, rows that are no function, metrics, limits, singular starts."""
 
 import html
 import itertools
@@ -77,7 +77,9 @@ def test_what_cannot_be_followed_is_refused(call, message):
 
 @pytest.mark.parametrize("task", [TURN, torsor.pose_task("hand_tcp"), torsor.stack_tasks(TURN, PLACE)])
 def test_circles_of_rotations_close_and_drift_as_predicted(task):
-    found = torsor.redundancy.closed_path_drift(PANDA, PANDA_Q, task, circle(task, 0.02), loops=2, lift="pseudoinverse")
+    found = torsor.redundancy.closed_path_drift(
+        PANDA, PANDA_Q, task, circle(task, 0.02), rounds=2, lift="pseudoinverse"
+    )
     assert found.task_error.max() < 1e-9
     assert abs(found.area[0, 1]) == pytest.approx(np.pi * 0.02**2, rel=1e-4)
     np.testing.assert_allclose(found.drift[1], found.predicted, atol=0.06 * np.abs(found.predicted).max())
@@ -89,7 +91,7 @@ def test_points_of_a_pose_are_exponential_coordinates_about_its_start():
     began = torsor.frame_pose(PANDA, PANDA_Q, "hand_tcp")
     y = np.array([points[0], points[1] / 2, points[1], (points[1] + points[2]) / 2, points[2]])
     np.testing.assert_allclose(torsor.frame_pose(PANDA, found.q, "hand_tcp"), began @ torsor.lie.se3.exp(y), atol=1e-8)
-    drift = torsor.redundancy.closed_path_drift(PANDA, PANDA_Q, "hand_tcp", points, loops=1)
+    drift = torsor.redundancy.closed_path_drift(PANDA, PANDA_Q, "hand_tcp", points, rounds=1)
     assert drift.task_error[-1] < 1e-8
 
 
@@ -111,7 +113,7 @@ def test_a_lift_that_does_not_do_the_task_is_not_blamed_on_the_path():
     def slow(robot, q):
         return torsor.redundancy.pseudoinverse_lift(robot, q, XY) @ np.array([[1.0, 0.3 * np.sin(q[0])], [0.0, 1.0]])
 
-    found = torsor.redundancy.closed_path_drift(ARM, ARM_Q, XY, SQUARE, loops=1, lift=slow)
+    found = torsor.redundancy.closed_path_drift(ARM, ARM_Q, XY, SQUARE, rounds=1, lift=slow)
     assert found.task_error[-1] > 1e-6
     assert "J K ≠ 1" in str(found)
 
@@ -298,9 +300,9 @@ def test_metrics_and_lifts_may_be_functions(lift, near):
     )
     assert not report
     np.testing.assert_allclose(report.drift, known.drift, atol=1e-8 * np.abs(known.drift).max())
-    drift = torsor.redundancy.closed_path_drift(ARM, ARM_Q, XY, SQUARE, loops=1, lift=lift)
+    drift = torsor.redundancy.closed_path_drift(ARM, ARM_Q, XY, SQUARE, rounds=1, lift=lift)
     np.testing.assert_allclose(
-        drift.q, torsor.redundancy.closed_path_drift(ARM, ARM_Q, XY, SQUARE, loops=1).q, atol=1e-8
+        drift.q, torsor.redundancy.closed_path_drift(ARM, ARM_Q, XY, SQUARE, rounds=1).q, atol=1e-8
     )
     assert lift.__name__ in str(drift)
 

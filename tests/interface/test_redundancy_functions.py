@@ -1,4 +1,4 @@
-"""Self-motions, curves, loops and their reports as users meet them: what they measure, say and refuse."""
+"""Self-motions, curves, closed paths and their reports as users meet them: what they measure, say and refuse."""
 
 import pickle
 
@@ -58,6 +58,10 @@ def test_a_closed_self_motion_is_traced_once_round():
     # Evenly spaced, and as long as the samples say.
     steps = np.linalg.norm(np.diff(motion.q, axis=0), axis=-1)
     np.testing.assert_allclose(steps[:-1], 0.05, rtol=2e-3)
+    # In joint coordinates its length is of the kind of the spacing, in rad; in the inertia metric it is not.
+    assert motion.joint_unit == "rad"
+    np.testing.assert_allclose(motion.joint_length, steps.sum(), rtol=1e-12)
+    assert f"m·√kg ({float(motion.joint_length):.4g} rad in joint coordinates)" in str(motion)
     assert motion.length == pytest.approx(torsor.motion.path_length(ARM, motion.q), rel=1e-3)
     assert "closed curve" in str(motion)
 
@@ -90,6 +94,14 @@ def test_limits_end_a_self_motion_where_they_are():
         torsor.redundancy.self_motion(PANDA, PANDA_Q + 4.0 * np.eye(7)[3], "hand_tcp", within_limits=True)
 
 
+def test_distances_in_joint_coordinates_name_the_units_of_all_joints():
+    mixed = torsor.robots.random_tree(4, seed=2, kinds=("revolute", "prismatic"), serial=True)
+    q = torsor.random_configuration(mixed, seed=1)
+    motion = torsor.redundancy.self_motion(mixed, q, torsor.position_task(mixed.frames[-1]), longest=1.0)
+    assert motion.joint_unit == "rad and m"
+    assert motion.joint_length.shape == motion.length.shape
+
+
 def test_self_motions_of_more_dimensions_are_sampled():
     task = torsor.position_task("hand_tcp")
     motion = torsor.redundancy.self_motion(PANDA, PANDA_Q, task, flows=5)
@@ -105,13 +117,13 @@ def test_a_loop_of_poses_closes():
     """Screw motions between poses, the last back to the first."""
     moves = np.array([np.zeros(6), [0, 0, 0.1, 0.05, 0, 0], [0.1, 0, 0.1, 0.05, 0.05, 0]])
     poses = torsor.frame_pose(PANDA, PANDA_Q, "hand_tcp") @ torsor.lie.se3.exp(moves)
-    found = torsor.redundancy.closed_path_drift(PANDA, PANDA_Q, "hand_tcp", poses, loops=2, lift="pseudoinverse")
+    found = torsor.redundancy.closed_path_drift(PANDA, PANDA_Q, "hand_tcp", poses, rounds=2, lift="pseudoinverse")
     assert found.task_error.max() < 1e-9
-    assert found.per_loop > 1e-4
+    assert found.per_round > 1e-4
     ratio = found.length[2] / found.length[1]
     assert 1.5 < ratio < 2.5
     again = torsor.redundancy.closed_path_drift(
-        PANDA, PANDA_Q, "hand_tcp", poses, loops=2, lift="pseudoinverse", feedback=5.0
+        PANDA, PANDA_Q, "hand_tcp", poses, rounds=2, lift="pseudoinverse", feedback=5.0
     )
     np.testing.assert_allclose(again.q, found.q, atol=1e-7)
 
@@ -147,12 +159,14 @@ def test_a_lift_of_ones_own_is_followed():
         return np.linalg.inv(np.vstack([task.jacobian(robot, q), [1.0, 0.0, 0.0]]))[:, :2]
 
     q = reaching(1.7)
-    found = torsor.redundancy.closed_path_drift(ARM, q, task, circle(task, 0.05), loops=3, lift=holding_the_first_joint)
+    found = torsor.redundancy.closed_path_drift(
+        ARM, q, task, circle(task, 0.05), rounds=3, lift=holding_the_first_joint
+    )
     assert np.abs(found.drift).max() < 1e-8
     assert np.abs(found.predicted).max() < 1e-8  # differentiated by differences: np.linalg.inv cannot be traced
     assert "holding_the_first_joint" in str(found)
     metric = np.diag([1.0, 2.0, 3.0])
-    weighted = torsor.redundancy.closed_path_drift(ARM, q, task, circle(task, 0.01), loops=1, lift=metric)
+    weighted = torsor.redundancy.closed_path_drift(ARM, q, task, circle(task, 0.01), rounds=1, lift=metric)
     np.testing.assert_allclose(weighted.drift[1], weighted.predicted, atol=0.3 * np.abs(weighted.predicted).max())
 
 
@@ -207,7 +221,7 @@ def test_legs_of_a_curve_follow_each_other():
             ),
             "feedback is known",
         ),
-        (lambda: circle(XY, 0.1, rows=("vx", "vz")), "rows are two of vx, vy"),
+        (lambda: circle(XY, 0.1, rows=("vx", "vz")), "`rows` must be 'vx' or 'vy', got 'vz'"),
         (lambda: torsor.redundancy.generalised_inverse_class(np.eye(2, 3), np.eye(2, 3)), r"has shape \(3, 2\)"),
         (lambda: torsor.redundancy.lift_function(PANDA, PANDA_Q, "hand_tcp", np.zeros(3)), r"\(..., 6\)"),
         (lambda: torsor.redundancy.horizontal_lift(PANDA, PANDA_Q, "hand_tpc"), "hand_tcp"),
@@ -232,8 +246,8 @@ def test_reports_say_what_was_found():
     lines = str(torsor.redundancy.is_riemannian_submersion(PANDA, "hand_tcp"))
     assert "is not a Riemannian submersion" in lines
     assert "onto no metric at all" in lines
-    assert "a small loop in v" in str(torsor.redundancy.is_repeatable(PANDA, "hand_tcp"))
-    assert "no loops" in str(torsor.redundancy.is_repeatable(PANDA, torsor.position_task("hand_tcp", "vx")))
+    assert "a small closed path in v" in str(torsor.redundancy.is_repeatable(PANDA, "hand_tcp"))
+    assert "encloses no area" in str(torsor.redundancy.is_repeatable(PANDA, torsor.position_task("hand_tcp", "vx")))
     K, J = (
         torsor.redundancy.horizontal_lift(PANDA, PANDA_Q, "hand_tcp"),
         torsor.body_jacobian(PANDA, PANDA_Q, "hand_tcp"),
@@ -264,7 +278,7 @@ def test_lifts_run_inside_jax_and_kernels(jax_in_doubles):
 
 
 def test_a_small_self_motion_is_gone_round_once():
-    """Near the edge of what the arm reaches, the fibre is a small loop: an ellipse, whose size goes with the root of the rest."""
+    """Near the edge of what the arm reaches, the fibre is a small ellipse, whose size goes with the root of the rest."""
     motions = [torsor.redundancy.self_motion(ARM, reaching(3.0 - rest), tip_task()) for rest in (4e-4, 1e-4)]
     assert all(motion.closed and len(motion.q) >= 8 for motion in motions)
     assert motions[0].length / motions[1].length == pytest.approx(2.0, rel=1e-2)
@@ -285,7 +299,7 @@ def test_reports_hold_the_robot_and_show_themselves_in_one_line():
         torsor.redundancy.self_motion(ARM, q, XY),
         torsor.redundancy.self_motion_components(ARM, q, XY, starts=2),
         torsor.redundancy.lift_curve(ARM, q, XY, [[0, 0], [0.01, 0]]),
-        torsor.redundancy.closed_path_drift(ARM, q, XY, circle(XY, 0.01), loops=1),
+        torsor.redundancy.closed_path_drift(ARM, q, XY, circle(XY, 0.01), rounds=1),
         torsor.redundancy.local_trivialisation(ARM, q, XY, lambda robot, q: q[2:]),
         torsor.motion.is_flat(ARM, configurations=2),
         torsor.motion.geodesic(ARM, q, np.ones(3), 0.1, samples=3),

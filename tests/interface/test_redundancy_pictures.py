@@ -39,13 +39,13 @@ def test_every_configuration_shown_is_a_skeleton_in_its_place():
         torsor.plot.self_motion(ARM, np.zeros(3))
 
 
-def drift(lift, loops):
-    zero = np.zeros((loops + 1, 3))
-    moved = np.arange(loops + 1)[:, None] * np.array([0.1, -0.3, 0.2])
+def drift(lift, rounds):
+    zero = np.zeros((rounds + 1, 3))
+    moved = np.arange(rounds + 1)[:, None] * np.array([0.1, -0.3, 0.2])
     return torsor.redundancy.PathDrift(ARM, lift, zero, moved, zero[:, 0], zero[:, 0], np.zeros((2, 2)), zero[0])
 
 
-def test_a_drift_is_a_line_over_its_loops():
+def test_a_drift_is_a_line_over_its_rounds():
     ax = torsor.plot.path_drift([drift("inertia", 4), drift("pseudoinverse", 2)], labels=["one", "other"])
     np.testing.assert_allclose(lines(ax, "drift 0")[0].get_ydata(), 0.3 * np.arange(5))
     np.testing.assert_allclose(lines(ax, "drift 1")[0].get_xdata(), [0, 1, 2])
@@ -67,7 +67,7 @@ def test_the_displacement_is_in_the_units_that_the_joints_have():
         labels[kinds[:2]] = torsor.plot.path_drift(one).get_ylabel().rpartition(" (")[2]
     assert list(labels.values()) == ["rad)", "m)", "rad or m)"]
     task = torsor.position_task("tip", ["vx", "vy"])
-    found = torsor.redundancy.closed_path_drift(ARM, [0.3, 0.9, -1.2], task, [[0, 0], [0.01, 0], [0, 0.01]], loops=1)
+    found = torsor.redundancy.closed_path_drift(ARM, [0.3, 0.9, -1.2], task, [[0, 0], [0.01, 0], [0, 0.01]], rounds=1)
     assert found.units == ("rad",) * 3
 
 

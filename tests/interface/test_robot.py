@@ -210,7 +210,7 @@ def test_the_modern_robotics_sample_arm_with_a_screw_of_length_root_two():
     screws = [[1, 0, 1, 0, 1, 0], [0, 1, 0, -0.089, 0, 0], [0, 1, 0, -0.089, 0, 0.425]]
     tip = T @ torsor.pose_from((0, 0, 0.14225))
     robot = torsor.serial_chain(screws, homes, inertias, tip=tip, gravity=(0, 0, -9.8))
-    tau = torsor.inverse_dynamics(robot, [0.1, 0.1, 0.1], [0.1, 0.2, 0.3], [2, 1.5, 1], {"tip": -np.ones(6)})
+    tau = torsor.inverse_dynamics(robot, [0.1, 0.1, 0.1], [0.1, 0.2, 0.3], [2, 1.5, 1], wrenches={"tip": -np.ones(6)})
     np.testing.assert_allclose(tau, [74.69616155, -33.06766016, -3.23057314], atol=1e-8)
 
 

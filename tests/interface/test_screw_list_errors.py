@@ -309,9 +309,9 @@ def test_json_that_is_none_is_refused_at_its_line(what):
 
 def findings_of_bytes(content, format):
     from torsor.formats import screw_list
-    from torsor.formats.findings import Report
+    from torsor.formats.findings import Findings
 
-    report = Report("file")
+    report = Findings("file")
     read = screw_list.read_json if format == "json" else screw_list.read_yaml
     read(content, report)
     return report.findings

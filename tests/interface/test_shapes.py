@@ -28,7 +28,7 @@ def arguments(robot, name, batch):
 
 
 def expected_shapes(robot, name, batch):
-    sizes = {"*": TASK.size, "nq": robot.nq, "nv": robot.nv, "n": robot.n}
+    sizes = {"*": TASK.size, "nq": robot.nq, "nv": robot.nv, "n": robot.n, "n_frames": robot.n_frames}
     sizes |= {"n_inertial_parameters": 10 * robot.n, "n_joint_parameters": 3 * robot.nv}
     return [
         (*batch, *(int(axis) if axis.isdigit() else sizes[axis] for axis in axes))
@@ -65,9 +65,9 @@ def test_a_batch_is_the_same_as_its_states_one_by_one(name):
 def test_arguments_broadcast_against_each_other():
     q, v, a = torsor.random_state(TREE, seed=1, batch=(2, 1))
     many = np.stack([a, 2 * a, 3 * a])[:, 0, 0]
-    tau = torsor.inverse_dynamics(TREE, q, v, many, {"tool": np.ones((2, 1, 6))})
+    tau = torsor.inverse_dynamics(TREE, q, v, many, wrenches={"tool": np.ones((2, 1, 6))})
     assert tau.shape == (2, 3, TREE.nv)
-    one = torsor.inverse_dynamics(TREE, q[1, 0], v[1, 0], many[2], {"tool": np.ones(6)})
+    one = torsor.inverse_dynamics(TREE, q[1, 0], v[1, 0], many[2], wrenches={"tool": np.ones(6)})
     np.testing.assert_allclose(tau[1, 2], one, rtol=1e-12, atol=1e-12)
 
 

@@ -444,15 +444,16 @@ WRONG_ARGUMENTS = {
     "repair": ([3, [3], [["x"]]], "`repair` takes names of rules"),
     "ignore": ([3, [3], [["x"]]], "`ignore` takes names of rules"),
     "base": (["free", 3, ["fixed"], np.zeros(2)], "`base` must be 'fixed' or 'floating'"),
-    "format": (["sdf", 3, ["urdf"]], "unknown format"),
+    "format": (["sdf", 3, ["urdf"]], "`format` must be 'urdf', 'mjcf', 'json' or 'yaml', got"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("argument", WRONG_ARGUMENTS)
 def test_arguments_that_are_none_are_refused_in_words(argument):
     values, message = WRONG_ARGUMENTS[argument]
+    error = torsor.UnknownName if argument in ("base", "format") else torsor.ModelError
     for value in values:
-        with pytest.raises(torsor.ModelError, match=re.escape(message)):
+        with pytest.raises(error, match=re.escape(message)):
             torsor.load(GOOD, **{argument: value})
 
 

@@ -328,7 +328,7 @@ def test_iii_b_repeatability_is_decided_by_brackets_and_not_by_flatness():
     b = example_b()
     loop = 0.05 * np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]])
     drift = {
-        lift: torsor.redundancy.closed_path_drift(b.robot, b.q, b.task, loop, loops=2, lift=lift, tolerance=1e-12)
+        lift: torsor.redundancy.closed_path_drift(b.robot, b.q, b.task, loop, rounds=2, lift=lift, tolerance=1e-12)
         for lift in ("inertia", "pseudoinverse")
     }
     assert np.abs(drift["inertia"].drift).max() < 1e-8

@@ -120,7 +120,7 @@ def test_9_66_brackets_of_the_twists(form, stacked, chain, state, base):
     """LP (9.66): [ad_V] = Diag[ad(V_1), …, ad(V_n)], base at rest and moving."""
     assert_close(form.twist_brackets(state.v), stacked.ad_twists)
     V, _ = chain.link_motion(*state, base)
-    assert_close(form.twist_brackets(state.v, tuple(base)), block_diag(*map(ad, V)))
+    assert_close(form.twist_brackets(state.v, base_motion=tuple(base)), block_diag(*map(ad, V)))
 
 
 def test_9_67_brackets_of_the_joint_twists(form, stacked, state):
@@ -143,7 +143,7 @@ def test_9_69_twist_of_the_base(form, chain, state, base):
     """LP (9.69): V_base = (Ad(T_10) V_0, 0, …, 0)."""
     into_first = Ad(inv(chain.poses(state.q)[0]))
     rest = np.zeros(6 * (chain.n - 1))
-    assert_close(form.base_velocity(tuple(base)), np.append(into_first @ base[0], rest))
+    assert_close(form.base_velocity(base_motion=tuple(base)), np.append(into_first @ base[0], rest))
     assert_close(form.base_velocity(), np.zeros(6 * chain.n))
 
 
@@ -152,7 +152,7 @@ def test_9_70_acceleration_of_the_base(form, chain, state, base):
     into_first = Ad(inv(chain.poses(state.q)[0]))
     rest, g = np.zeros(6 * (chain.n - 1)), np.concatenate([np.zeros(3), chain.gravity])
     assert_close(form.base_acceleration(), np.append(into_first @ -g, rest))
-    assert_close(form.base_acceleration(tuple(base)), np.append(into_first @ (base[1] - g), rest))
+    assert_close(form.base_acceleration(base_motion=tuple(base)), np.append(into_first @ (base[1] - g), rest))
     assert_differs(np.append(into_first @ g, rest), form.base_acceleration())
 
 
@@ -162,14 +162,14 @@ def test_9_71_wrench_of_the_tip(form, chain, rng):
     T_tip_last = inv(chain.tip) @ chain.homes[-1]
     expected = np.append(np.zeros(6 * (chain.n - 1)), Ad(T_tip_last).T @ F_tip)
     assert_close(form.wrenches_on_environment(F_tip=F_tip), expected)
-    assert_close(form.wrenches_on_environment({"tip": -F_tip}), expected)
+    assert_close(form.wrenches_on_environment(wrenches={"tip": -F_tip}), expected)
 
 
 def test_9_62_9_69_9_72_9_77_stacked_twists(form, stacked, chain, state, base):
     """LP (9.62), (9.69), (9.72), (9.77): V = Γ V + A θ̇ + V_base, so V = L (A θ̇ + V_base)."""
     q, v, _ = state
     moving, _ = chain.link_motion(*state, base)
-    assert_close(form.velocities(v, tuple(base)), moving.ravel())
+    assert_close(form.velocities(v, base_motion=tuple(base)), moving.ravel())
     assert_close(form.velocities(v), stacked.L @ stacked.A @ v)
     V = np.concatenate([torsor.kinematics.body_twist(chain.robot, q, v, link) for link in chain.links])
     assert_close(V, stacked.L @ stacked.A @ v)
@@ -187,7 +187,7 @@ def test_9_73_9_78_stacked_accelerations(form, stacked, chain, state, base):
     assert_differs(stacked.L @ (stacked.A @ a + turning), V_dot)
     at_rest, moving = less_gravity(chain, np.zeros((2, 6))), less_gravity(chain, base)
     assert_close(form.accelerations(v, a), chain.link_motion(q, v, a, at_rest)[1].ravel())
-    assert_close(form.accelerations(v, a, tuple(base)), chain.link_motion(q, v, a, moving)[1].ravel())
+    assert_close(form.accelerations(v, a, base_motion=tuple(base)), chain.link_motion(q, v, a, moving)[1].ravel())
 
 
 def test_9_69_to_9_75_9_78_9_80_with_a_moving_base(form, stacked, chain, state, rng, base):
@@ -206,10 +206,10 @@ def test_9_69_to_9_75_9_78_9_80_with_a_moving_base(form, stacked, chain, state, 
         V_dot = L @ (A @ a + sign * ad_joints @ (Gamma @ V + V_base) + V_dot_base)
         return L.T @ (G @ V_dot - moving_ads.T @ G @ V + tip)
 
-    F = torsor.dynamics.joint_wrenches(chain.robot, q, v, a, {"tip": -F_tip}, base_motion=tuple(base))
+    F = torsor.dynamics.joint_wrenches(chain.robot, q, v, a, wrenches={"tip": -F_tip}, base_motion=tuple(base))
     assert_close(F.ravel(), wrenches(-1))
     assert_differs(wrenches(+1), F.ravel())
-    tau = torsor.inverse_dynamics(chain.robot, q, v, a, {"tip": -F_tip}, base_motion=tuple(base))
+    tau = torsor.inverse_dynamics(chain.robot, q, v, a, wrenches={"tip": -F_tip}, base_motion=tuple(base))
     assert_close(tau, A.T @ wrenches(-1))
     assert_close(form.wrenches(v, a, F_tip=F_tip, base_motion=tuple(base)), wrenches(-1))
     assert_close(form.inverse_dynamics(v, a, F_tip=F_tip, base_motion=tuple(base)), tau)
@@ -240,7 +240,7 @@ def test_9_81_tip_wrench(form, chain, state, rng):
     F_tip = rng.normal(size=6)
     J = tip_jacobian(chain, q)
     assert_close(torsor.body_jacobian(chain.robot, q, "tip"), J)
-    tau = torsor.inverse_dynamics(chain.robot, q, v, a, {"tip": -F_tip})
+    tau = torsor.inverse_dynamics(chain.robot, q, v, a, wrenches={"tip": -F_tip})
     assert_close(tau, chain.torques(q, v, a) + J.T @ F_tip)
     assert_close(form.inverse_dynamics(v, a, F_tip=F_tip), tau)
     terms = form.mass_matrix @ a + form.coriolis_forces(v) + form.gravity_forces
@@ -317,7 +317,7 @@ def test_9_89_get_joint_accel(chain, state, rng):
     expected = np.linalg.solve(chain.mass_matrix(q), right)
     # 1e-11: solving multiplies rounding by the condition number of M, < 1e2
     assert_close(torsor.papers.joint_acceleration(chain.robot, q, v, tau, F_tip=F_tip), expected, 1e-11)
-    assert_close(torsor.forward_dynamics(chain.robot, q, v, tau, {"tip": -F_tip}), expected, 1e-11)
+    assert_close(torsor.forward_dynamics(chain.robot, q, v, tau, wrenches={"tip": -F_tip}), expected, 1e-11)
 
 
 def acceleration(chain, q, v, tau):

@@ -65,7 +65,7 @@ def test_section_1_3_newton_euler_in_four_steps(chain, state):
     assert_close(formulations.luh_walker_paul(chain.robot, *state), chain.torques(*state))
     load = np.array([0.3, -0.2, 0.5, 1.0, -2.0, 0.7])  # on the last link, from the environment
     J = torsor.body_jacobian(chain.robot, state.q, "tip")
-    loaded = formulations.luh_walker_paul(chain.robot, *state, {"tip": load})
+    loaded = formulations.luh_walker_paul(chain.robot, *state, wrenches={"tip": load})
     assert_close(loaded, chain.torques(*state) - J.T @ load)
 
 

@@ -662,7 +662,10 @@ ARM = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 1.0, 1.0])
         (lambda: least_change_balancing(ARM, added_mass=1.0, reach=0.0), "reach must be positive"),
         (lambda: least_change_balancing(ARM, added_mass=1.0, reach=0.1, links=["link_9"]), "no moving link 'link_9'"),
         (lambda: design_scan(two_links, []), "at least one value"),
-        (lambda: design_scan(two_links, [0.5], measure="beauty"), "Measures: curvature, balance, or a function"),
+        (
+            lambda: design_scan(two_links, [0.5], measure="beauty"),
+            "`measure` must be 'curvature', 'balance' or a function",
+        ),
         (lambda: design_scan(lambda x: x, [0.5]), r"make_robot\(0.5\) must give a torsor.Robot, got float"),
         (lambda: design_scan(two_links, [0.5], measure=lambda robot, q: 1.0), r"shape \(32,\)"),
         (lambda: balanced_planar_chain(0), "at least 1 link"),

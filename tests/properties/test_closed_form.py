@@ -164,11 +164,13 @@ def test_inverse_dynamics_is_that_of_the_recursion_less_friction(case):
     both = dict(external)
     both[frame] = both.get(frame, 0.0) - F_tip
     scale = size_of_forces(form, v, a, *base, F_tip)
-    tau = torsor.inverse_dynamics(robot, q, v, a, both, base_motion=base) - torsor.friction_forces(robot, v)
-    F = torsor.dynamics.joint_wrenches(robot, q, v, a, both, base_motion=base).reshape(*case.batch, 6 * robot.n)
+    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=both, base_motion=base) - torsor.friction_forces(robot, v)
+    F = torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches=both, base_motion=base).reshape(
+        *case.batch, 6 * robot.n
+    )
     options = {"F_tip": F_tip, "frame": frame, "base_motion": base}
-    assert_close(form.inverse_dynamics(v, a, external, **options), tau, 1e-11, scale=scale)
-    assert_close(form.wrenches(v, a, external, **options), F, 1e-11, scale=scale)
+    assert_close(form.inverse_dynamics(v, a, wrenches=external, **options), tau, 1e-11, scale=scale)
+    assert_close(form.wrenches(v, a, wrenches=external, **options), F, 1e-11, scale=scale)
     bare = torsor.inverse_dynamics(robot, q, v, a) - torsor.friction_forces(robot, v)
     assert_close(form.inverse_dynamics(v, a), bare, 1e-11, scale=scale)
     terms = times(form.mass_matrix, a) + form.coriolis_forces(v) + form.gravity_forces
@@ -182,9 +184,13 @@ def test_matrices_and_brackets_say_what_the_methods_do(case):
     form = closed_form(case.robot, case.q)
     base = tuple(rng.normal(size=(2, *case.batch, 6)))
     A, G, Gamma = form.link_screws, form.link_inertia, form.parent_propagation
-    V, V_dot, F = form.velocities(v, base), form.accelerations(v, a, base), form.wrenches(v, a, base_motion=base)
-    V_base, V_dot_base = form.base_velocity(base), form.base_acceleration(base)
-    ad_V, ad_Av = form.twist_brackets(v, base), form.joint_brackets(v)
+    V, V_dot, F = (
+        form.velocities(v, base_motion=base),
+        form.accelerations(v, a, base_motion=base),
+        form.wrenches(v, a, base_motion=base),
+    )
+    V_base, V_dot_base = form.base_velocity(base_motion=base), form.base_acceleration(base_motion=base)
+    ad_V, ad_Av = form.twist_brackets(v, base_motion=base), form.joint_brackets(v)
     scale = size_of_forces(form, v, a, *base)
     assert_close(V, times(Gamma, V) + times(A, v) + V_base, 1e-11, scale=scale)  # (9.72)
     turning = times(ad_Av, times(Gamma, V) + V_base)
@@ -247,7 +253,9 @@ def test_jax_arrays_give_the_same_numbers(jax_in_doubles, robot):
 
     def everything(q, v, a):
         form = closed_form(robot, q)
-        tau = form.inverse_dynamics(v, a, wrenches, F_tip=np.arange(6.0), frame=robot.links[0], base_motion=base)
+        tau = form.inverse_dynamics(
+            v, a, wrenches=wrenches, F_tip=np.arange(6.0), frame=robot.links[0], base_motion=base
+        )
         forces = {"M": form.mass_matrix, "c": form.coriolis_forces(v), "g": form.gravity_forces, "tau": tau}
         return form.factors() | forces
 
@@ -337,6 +345,6 @@ def test_wrong_shapes_and_names_are_explained():
     with pytest.raises(torsor.ShapeError, match=r"inverse_dynamics: `F_tip` must have shape \(\.\.\., 6\)"):
         form.inverse_dynamics(np.zeros(2), np.zeros(2), F_tip=[1.0, 2.0])
     with pytest.raises(torsor.ShapeError, match="`base_motion` must be a pair"):
-        form.velocities(np.zeros(2), np.zeros(6))
+        form.velocities(np.zeros(2), base_motion=np.zeros(6))
     with pytest.raises(torsor.UnknownName, match="no frame 'tpi'; nearest: 'tip'"):
         form.wrenches_on_environment(F_tip=np.zeros(6), frame="tpi")

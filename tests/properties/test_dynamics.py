@@ -182,7 +182,7 @@ def test_inverse_dynamics_is_the_sum_of_its_terms(case):
     for frame, F in wrenches.items():
         tau = tau - times(transposed(torsor.body_jacobian(robot, q, frame)), F)
     scale = terms(robot, q, v, a)
-    assert_close(torsor.inverse_dynamics(robot, q, v, a, wrenches), tau, 1e-11, scale=scale)
+    assert_close(torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches), tau, 1e-11, scale=scale)
     bias = torsor.dynamics.coriolis_forces(robot, q, v) + torsor.gravity_forces(robot, q)
     assert_close(torsor.bias_forces(robot, q, v), bias, 1e-11, scale=scale)
 
@@ -208,10 +208,10 @@ def test_forward_dynamics_undoes_inverse_dynamics(algorithm, case):
         "articulated body": torsor.papers.articulated_body_acceleration,
     }[algorithm]
     wrenches = case.wrenches()
-    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches)
+    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches)
     # A solution with M loses its condition number in digits, times terms of the size of the right-hand side.
     loss = 1e-15 * mass_condition(robot, q) * robot.nv
-    assert_close(function(robot, q, v, tau, wrenches), a, 1e-11 + loss)
+    assert_close(function(robot, q, v, tau, wrenches=wrenches), a, 1e-11 + loss)
 
 
 @given(cases(any_robots))
@@ -247,7 +247,7 @@ def test_power_in_is_the_rate_of_energy(case):
 
     rate = rate_along(energy, robot, q, v, a)
     given = sum(dot(F, torsor.kinematics.body_twist(robot, q, v, frame)) for frame, F in wrenches.items())
-    power = dot(torsor.inverse_dynamics(robot, q, v, a, wrenches) - torsor.friction_forces(robot, v), v)
+    power = dot(torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches) - torsor.friction_forces(robot, v), v)
     assert_close(power, rate - given, DIFFERENTIATED, scale=largest(energy(robot, q, v)) + terms(robot, q, v, a))
 
 

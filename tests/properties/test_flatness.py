@@ -244,7 +244,7 @@ def test_the_inverse_finds_the_configuration_again(name):
     flat = flat_coordinates(robot, regular(robot))
     q = around(flat.q0, 3)
     assert_close(flat.inverse(flat.phi(q)), q, 1e-8)
-    assert_close(flat.inverse(flat.phi(q), guess=q + 0.01), q, 1e-8)
+    assert_close(flat.inverse(flat.phi(q), start=q + 0.01), q, 1e-8)
 
 
 @pytest.mark.compiled

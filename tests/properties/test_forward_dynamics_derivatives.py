@@ -20,9 +20,9 @@ PARTS = ("q", "v", "tau")
 def test_they_undo_those_of_inverse_dynamics(case):
     """Every joint kind, trees, mimic joints, armature, friction, wrenches: M ∂a + ∂ID = ∂τ, to the condition of M."""
     robot, wrenches = case.robot, case.wrenches()
-    tau = torsor.inverse_dynamics(robot, case.q, case.v, case.a, wrenches)
-    found = torsor.forward_dynamics_derivatives(robot, case.q, case.v, tau, wrenches)
-    inverse = torsor.inverse_dynamics_derivatives(robot, case.q, case.v, case.a, wrenches)
+    tau = torsor.inverse_dynamics(robot, case.q, case.v, case.a, wrenches=wrenches)
+    found = torsor.forward_dynamics_derivatives(robot, case.q, case.v, tau, wrenches=wrenches)
+    inverse = torsor.inverse_dynamics_derivatives(robot, case.q, case.v, case.a, wrenches=wrenches)
     error = 1e-13 * np.linalg.cond(inverse.a).max() ** 2  # of the acceleration, and again of the products
     for got, by_inverse in ((found.q, inverse.q), (found.v, inverse.v), (found.tau, -np.eye(robot.nv))):
         want = -np.broadcast_to(by_inverse, got.shape)
@@ -33,10 +33,10 @@ def test_they_are_the_derivatives():
     robot = torsor.robots.random_tree(6, seed=13, armature=True, friction=True).with_coulomb_width(0.5)
     q, v, tau = torsor.random_state(robot, seed=4)
     wrenches = {robot.links[-1]: np.linspace(-1, 1, 6)}
-    found = torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches)
+    found = torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches=wrenches)
 
     def a(q, v, tau):
-        return torsor.forward_dynamics(robot, q, v, tau, wrenches)
+        return torsor.forward_dynamics(robot, q, v, tau, wrenches=wrenches)
 
     for k, unit in enumerate(np.eye(robot.nv)):
         by_q = derivative(lambda t, e=unit: a(torsor.integrate(robot, q, e, t), v, tau))
@@ -52,13 +52,13 @@ def test_they_are_the_derivatives():
 def test_by_arrays_they_are_the_same(batch, pushed, monkeypatch):
     robot = torsor.robots.random_tree(5, seed=3, armature=True, friction=True, mimic=True)
     q, v, tau = torsor.random_state(robot, seed=4, batch=batch)
-    given = (robot, q, v, tau, *([{robot.links[-1]: np.linspace(-1, 1, 6)}] if pushed else []))
-    want = torsor.forward_dynamics_derivatives(*given)
+    wrenches = {robot.links[-1]: np.linspace(-1, 1, 6)} if pushed else None
+    want = torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches=wrenches)
     monkeypatch.setattr(array_form, "UNROLLED_MOST", 0)
     monkeypatch.setattr(array_form, "SLICE", 2000)  # bytes: several slices
     other = robot.rename({}, robot="by arrays")  # calls that repeat are not asked again
     for out in (None, type(want)(*(np.empty_like(x) for x in want))):
-        found = torsor.forward_dynamics_derivatives(other, *given[1:], out=out)
+        found = torsor.forward_dynamics_derivatives(other, q, v, tau, wrenches=wrenches, out=out)
         assert type(found) is type(want)
         for name in PARTS:
             x, y = getattr(found, name), getattr(want, name)

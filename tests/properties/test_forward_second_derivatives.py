@@ -29,10 +29,10 @@ def setting(name, batch=()):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_they_are_the_derivatives_of_the_first(name):
     robot, q, v, tau, wrenches = setting(name)
-    found = torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau, wrenches)
+    found = torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau, wrenches=wrenches)
 
     def first(q, v):
-        return torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches)
+        return torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches=wrenches)
 
     for k, unit in enumerate(np.eye(robot.nv)):
         along_q = derivative(lambda t, e=unit: np.stack(first(torsor.integrate(robot, q, e, t), v)))
@@ -47,11 +47,13 @@ def test_they_are_the_derivatives_of_the_first(name):
 def test_hessian_and_product_are_contractions(name):
     robot, q, v, tau, wrenches = setting(name, batch=(3,))
     weights, dq, dv, dtau = np.random.default_rng(0).normal(size=(4, 3, robot.nv))
-    tensors = torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau, wrenches)
-    H = torsor.derivatives.forward_dynamics_hessian(robot, q, v, tau, weights, wrenches)
+    tensors = torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau, wrenches=wrenches)
+    H = torsor.derivatives.forward_dynamics_hessian(robot, q, v, tau, weights, wrenches=wrenches)
     for tensor, matrix in zip(tensors, H, strict=True):
         assert_close(matrix, np.einsum("...i,...ijk->...jk", weights, tensor), 1e-9, scale=largest(tensor))
-    product = torsor.derivatives.forward_dynamics_hessian_product(robot, q, v, tau, weights, dq, dv, dtau, wrenches)
+    product = torsor.derivatives.forward_dynamics_hessian_product(
+        robot, q, v, tau, weights, dq, dv, dtau, wrenches=wrenches
+    )
 
     def times(A, x):
         return np.einsum("...jk,...k->...j", A, x)
@@ -69,16 +71,20 @@ def test_hessian_and_product_are_contractions(name):
 @pytest.mark.parametrize("pushed", [False, True])
 def test_by_arrays_they_are_the_same(pushed, monkeypatch):
     robot, q, v, tau, wrenches = setting("tree with mimic joints", batch=(7,))
-    given = (q, v, tau, *([wrenches] if pushed else []))
-    want = torsor.derivatives.forward_dynamics_second_derivatives(robot, *given)
-    inverse = torsor.derivatives.inverse_dynamics_second_derivatives(robot, *given)
+    wrenches = wrenches if pushed else None
+    want = torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau, wrenches=wrenches)
+    inverse = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, tau, wrenches=wrenches)
     monkeypatch.setattr(array_form, "UNROLLED_MOST", 0)
     monkeypatch.setattr(array_form, "SLICE", 20_000)  # bytes: several slices
     other = robot.rename({}, robot="by arrays")  # calls that repeat are not asked again
-    found = torsor.derivatives.forward_dynamics_second_derivatives(other, *given)
+    found = torsor.derivatives.forward_dynamics_second_derivatives(other, q, v, tau, wrenches=wrenches)
     for x, y in zip(found, want, strict=True):
         assert_close(x, y, 1e-9, scale=largest(y))
-    for x, y in zip(torsor.derivatives.inverse_dynamics_second_derivatives(other, *given), inverse, strict=True):
+    for x, y in zip(
+        torsor.derivatives.inverse_dynamics_second_derivatives(other, q, v, tau, wrenches=wrenches),
+        inverse,
+        strict=True,
+    ):
         assert_close(x, y, 1e-11, scale=largest(y))
 
 

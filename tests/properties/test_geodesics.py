@@ -342,12 +342,17 @@ def test_without_scipy_it_says_what_to_install(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "call", [geodesic, geodesic_between, lambda robot, q, w, _: parallel_transport(robot, [q, q], w)]
+    "call",
+    [
+        lambda robot, q, w: geodesic(robot, q, w, 1.0),
+        geodesic_between,
+        lambda robot, q, w: parallel_transport(robot, [q, q], w),
+    ],
 )
 def test_inside_jit_it_says_that_it_cannot_be(call):
     jax = pytest.importorskip("jax")
     with pytest.raises(torsor.TorsorError, match="cannot run inside jit"):
-        jax.jit(lambda q: call(sphere(), np.zeros(2), q, 1.0))(np.ones(2))
+        jax.jit(lambda q: call(sphere(), np.zeros(2), q))(np.ones(2))
 
 
 def test_a_geodesic_says_what_it_is_and_can_be_kept():
@@ -381,7 +386,7 @@ def test_panda_gets_from_anywhere_to_anywhere():
         assert curve.energy_drift <= TOLERANCE
 
 
-def test_a_guess_chooses_the_way_round_the_sphere():
+def test_the_start_of_the_search_chooses_the_way_round_the_sphere():
     robot = sphere()
     q0, q1 = np.array([0.0, 0.2]), np.array([2.0, -0.3])
     short = geodesic_between(robot, q0, q1)
@@ -391,8 +396,8 @@ def test_a_guess_chooses_the_way_round_the_sphere():
     turned = q1 - [2 * np.pi, 0.0]  # the same place, but joints count their turns
     long = geodesic_between(robot, q0, turned)
     assert_close(long.length, 2 * np.pi - angle, 1e-8)
-    for guess in (1.05 * long.v[0] + 0.05, long.q[::10] + 0.02):
-        assert_close(geodesic_between(robot, q0, turned, guess=guess).v[0], long.v[0], 1e-6)
+    for start in (1.05 * long.v[0] + 0.05, long.q[::10] + 0.02):
+        assert_close(geodesic_between(robot, q0, turned, start=start).v[0], long.v[0], 1e-6)
 
 
 def test_nowhere_to_go_is_no_motion():
@@ -423,7 +428,7 @@ def test_a_search_in_vain_ends_soon(monkeypatch):
     [
         ({"q1": [0.0]}, r"`q1` must have shape \(..., 2\)"),
         ({"q1": [[0.0, 1.0]]}, r"`q1` must be one finite configuration of shape \(2,\), got \(1, 2\)"),
-        ({"guess": np.zeros(3)}, r"`guess` must be a velocity \(2,\) or a path \(K \+ 1, 2\)"),
+        ({"start": np.zeros(3)}, r"`start` must be a velocity \(2,\) or a path \(K \+ 1, 2\)"),
         ({"tolerance": 0.0}, "`tolerance` must be finite and positive"),
     ],
 )

@@ -15,7 +15,7 @@ def by_differences(case, wrenches):
     units = np.eye(robot.nv)
 
     def tau(q, v):
-        return torsor.inverse_dynamics(robot, q, v, a, wrenches)
+        return torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches)
 
     dq = [derivative(lambda t, e=e: tau(torsor.integrate(robot, q, e, t), v)) for e in units]
     dv = [derivative(lambda t, e=e: tau(q, v + t * e)) for e in units]
@@ -26,7 +26,7 @@ def by_differences(case, wrenches):
 def test_they_are_the_derivatives(case):
     """Every joint kind, trees, mimic joints, armature, friction, external wrenches held in their frames."""
     wrenches = case.wrenches()
-    found = torsor.inverse_dynamics_derivatives(case.robot, case.q, case.v, case.a, wrenches)
+    found = torsor.inverse_dynamics_derivatives(case.robot, case.q, case.v, case.a, wrenches=wrenches)
     dq, dv = by_differences(case, wrenches)
     assert_close(found.q, dq, DIFFERENTIATED, scale=largest(dq))
     assert_close(found.v, dv, DIFFERENTIATED, scale=largest(dv))

@@ -49,10 +49,10 @@ def test_going_beyond_limits_is_said():
     np.testing.assert_allclose(lifted.q, torsor.redundancy.lift_curve(FREE, Q, XY, CORNERS, samples=3).q, atol=1e-12)
     assert lifted.finished
     assert "it goes beyond the upper limit of 'joint_2'" in str(lifted)
-    drift = torsor.redundancy.closed_path_drift(limited(upper), Q, XY, CORNERS, loops=1)
+    drift = torsor.redundancy.closed_path_drift(limited(upper), Q, XY, CORNERS, rounds=1)
     assert drift.finished
     assert "joints go beyond the upper limit of 'joint_2'" in str(drift)
-    assert ", in loop 1 at t = " in drift.limit
+    assert ", in round 1 at t = " in drift.limit
 
 
 def test_a_limit_between_two_samples_is_seen():
@@ -92,19 +92,19 @@ def test_without_limits_there_is_nothing_to_warn_of():
 
 def test_closed_paths_go_round_as_often_as_limits_let_them():
     path = circle(XY, -0.1)
-    free = torsor.redundancy.closed_path_drift(FREE, Q, XY, path, loops=4, lift="pseudoinverse")
+    free = torsor.redundancy.closed_path_drift(FREE, Q, XY, path, rounds=4, lift="pseudoinverse")
     joint = int(np.argmax(np.abs(free.drift[-1])))
     way = torsor.redundancy.lift_curve(FREE, Q, XY, path, lift="pseudoinverse", samples=201)
     side = 1.0 if free.drift[-1, joint] > 0 else -1.0
-    # As far as it goes in the first loop, and one and a half times the drift of a loop beyond.
+    # As far as it goes in the first round, and one and a half times the drift of a round beyond.
     reach = np.max(side * way.q[:, joint]) + 1.5 * abs(free.drift[1, joint])
     bounds = (-np.inf, side * reach) if side > 0 else (side * reach, np.inf)
     robot = FREE.with_limits({f"joint_{joint + 1}": bounds})
-    found = torsor.redundancy.closed_path_drift(robot, Q, XY, path, loops=4, lift="pseudoinverse", within_limits=True)
-    assert 1 <= found.loops < 4
+    found = torsor.redundancy.closed_path_drift(robot, Q, XY, path, rounds=4, lift="pseudoinverse", within_limits=True)
+    assert 1 <= found.rounds < 4
     assert not found.finished
-    np.testing.assert_allclose(found.q, free.q[: found.loops + 1], atol=1e-9)
-    assert f"in loop {found.loops + 1} at t = " in found.limit
+    np.testing.assert_allclose(found.q, free.q[: found.rounds + 1], atol=1e-9)
+    assert f"in round {found.rounds + 1} at t = " in found.limit
     assert "it cannot go on within the limits" in str(found)
 
 

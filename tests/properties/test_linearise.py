@@ -64,7 +64,7 @@ def test_the_matrices_of_a_method_are_the_derivatives_of_its_step(case, method):
     """Every joint kind, trees, mimic joints, armature, friction, wrenches."""
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
-    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches)
+    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches)
     near = torsor.linearise(robot, q, v, tau, dt=H, method=method, wrenches=wrenches)
     assert_is_derivative(robot, near, lambda q, v, tau: stepped(robot, q, v, tau, H, method, wrenches), q, v, tau)
 
@@ -155,7 +155,7 @@ def test_in_continuous_time_they_are_the_rates_of_the_matrices_of_short_steps(ca
     """d/dh of ∂(state after h)/∂(state, tau) at h = 0, forwards and backwards in time."""
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
-    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches)
+    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches)
     near = torsor.linearise(robot, q, v, tau, wrenches=wrenches)
     h, drive = 1e-5, Drive(robot, tau, wrenches)
     there, back = (np.concatenate(DERIVATIVES["rk4"](drive, q, v, t)) for t in (h, -h))
@@ -298,11 +298,11 @@ def test_what_is_missing_or_unknown_is_said():
         ({"method": "rk4"}, r"linearise: method 'rk4' goes from step to step: give its length in seconds, dt=0.01"),
         (
             {"dt": 0.01, "method": "rk5"},
-            r"linearise: unknown method 'rk5'. Methods: exact, semi_implicit_euler, euler, rk4",
+            r"linearise: `method` must be 'exact', 'semi_implicit_euler', 'euler' or 'rk4', got 'rk5'; did you mean 'rk4'",
         ),
         ({"dt": 0.0}, r"linearise: `dt` must be a positive number of seconds, got 0.0"),
         ({"dt": np.nan}, r"positive number of seconds, got nan"),
-        ({"dt": 0.01, "method": ["x"]}, r"linearise: unknown method \['x'\]"),
+        ({"dt": 0.01, "method": ["x"]}, r"linearise: `method` must be .*, got \['x'\]"),
         ({"dt": True}, r"positive number of seconds, got True"),
         ({"dt": np.array([0.1])}, r"positive number of seconds, got array"),
         ({"dt": "fast"}, r"positive number of seconds, got 'fast'"),

@@ -158,7 +158,7 @@ def test_wrench_derivatives_are_the_derivatives(kind, case):
 def test_wrenches_enter_inverse_dynamics_with_the_opposite_sign(case):
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
-    with_and_without = [torsor.inverse_dynamics(robot, q, v, a, pushed) for pushed in (wrenches, None)]
+    with_and_without = [torsor.inverse_dynamics(robot, q, v, a, wrenches=pushed) for pushed in (wrenches, None)]
     change = with_and_without[1] - with_and_without[0]
     assert_close(torsor.dynamics.body_wrench_forces(robot, q, wrenches), change, 1e-11, scale=largest(with_and_without))
 

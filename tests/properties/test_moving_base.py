@@ -45,8 +45,8 @@ def test_derivatives_of_inverse_dynamics_are_those_on_a_prescribed_mount(case):
     robot, q, v, a, _ = case
     wrenches = {name: F for name, F in case.wrenches().items() if name != "base"}
     base_motion, floating, state = on_its_mount(case)
-    found = torsor.inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)
-    want = torsor.inverse_dynamics_derivatives(floating, *state, wrenches)
+    found = torsor.inverse_dynamics_derivatives(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
+    want = torsor.inverse_dynamics_derivatives(floating, *state, wrenches=wrenches)
     for one, other in zip(found, want, strict=True):
         assert_close(one, other[..., 6:, 6:], 1e-10, scale=largest(other))
 
@@ -96,11 +96,11 @@ def differenced(robot, q, v, tau, function):
 def test_derivatives_of_forward_dynamics_are_its_differences(case):
     robot, q, v, a, rng = case
     base_motion, wrenches = tuple(rng.normal(size=(2, *case.batch, 6))), case.wrenches()
-    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches, base_motion=base_motion)
-    found = torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches, base_motion=base_motion)
+    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
+    found = torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches=wrenches, base_motion=base_motion)
 
     def accelerate(q, v, tau):
-        return torsor.forward_dynamics(robot, q, v, tau, wrenches, base_motion=base_motion)
+        return torsor.forward_dynamics(robot, q, v, tau, wrenches=wrenches, base_motion=base_motion)
 
     error = max(DIFFERENTIATED, 1e-10 * mass_condition(robot, q))
     for one, other in zip(found, differenced(robot, q, v, tau, accelerate), strict=True):

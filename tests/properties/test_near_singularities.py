@@ -101,7 +101,7 @@ def test_all_that_goes_with_them_keeps_its_digits_too(case):
     friction = torsor.friction_forces(robot, v)
     found = [
         torsor.redundancy.horizontal_lift(robot, q, task),
-        torsor.redundancy.horizontal_lift(robot, q, task, W),
+        torsor.redundancy.horizontal_lift(robot, q, task, metric=W),
         torsor.redundancy.pseudoinverse_lift(robot, q, task),
         torsor.redundancy.velocity_projectors(robot, q, task).horizontal,
         torsor.tasks.torques_to_task_forces(robot, q, task, tau),

@@ -407,7 +407,10 @@ def test_what_cannot_be_meant_is_refused():
     refused("must be a number or of shape", torsor.ShapeError, acceleration_limits=np.ones(3))
     refused("must be positive", acceleration_limits=-1.0)
     for wrong in ("efort", ["position", "speed"], None, 1):
-        refused("`within_limits` must be True, False, or some of 'position', 'velocity', 'effort'", within_limits=wrong)
+        refused(
+            "`within_limits` must be 'position', 'velocity', 'effort' or several of these",
+            within_limits=wrong,
+        )
     refused("must be positive", acceleration_limits=np.nan)
     refused("numbers that are not finite", tasks=[(HAND, [np.nan, 0.0, 0.0])])
     refused("`metric` must be positive definite, and its least eigenvalue is -1", metric=-np.eye(7))

@@ -103,14 +103,14 @@ def test_any_metric_has_its_lift(case, seed):
     task, J = taken(case)
     A = np.random.default_rng(seed).normal(size=(case.robot.nv,) * 2)
     metric = A @ A.T + np.eye(len(A))
-    K = torsor.redundancy.horizontal_lift(case.robot, case.q, task, metric)
+    K = torsor.redundancy.horizontal_lift(case.robot, case.q, task, metric=metric)
     near = tolerance(case, J) * np.linalg.cond(metric)
     assert_close(J @ K, np.broadcast_to(np.eye(task.size), (*case.batch, task.size, task.size)), near)
-    parts = torsor.redundancy.split_velocity(case.robot, case.q, case.v, task, metric)
+    parts = torsor.redundancy.split_velocity(case.robot, case.q, case.v, task, metric=metric)
     product = dot(times(metric, parts.horizontal), parts.vertical)
     assert_close(product, np.zeros(case.batch), near, scale=largest(parts) ** 2 * largest(metric))
     many = np.broadcast_to(metric, (*case.batch, *metric.shape))
-    assert_close(torsor.redundancy.horizontal_lift(case.robot, case.q, task, many), K, near)
+    assert_close(torsor.redundancy.horizontal_lift(case.robot, case.q, task, metric=many), K, near)
 
 
 def brackets_by_differences(robot, q, task, lift):
@@ -169,7 +169,9 @@ def test_holding_any_functions_makes_a_repeatable_lift_of_any_robot(case, seed):
     expected = np.concatenate([np.eye(m), np.zeros((n - m, m))])
     assert_close(E @ K, np.broadcast_to(expected, (*case.batch, n, m)), near, scale=largest(E) * largest(K))
     metric = lift.metric(robot, case.q)
-    assert_close(torsor.redundancy.horizontal_lift(robot, case.q, task, metric), K, near * REGULAR, scale=largest(K))
+    assert_close(
+        torsor.redundancy.horizontal_lift(robot, case.q, task, metric=metric), K, near * REGULAR, scale=largest(K)
+    )
     assert torsor.redundancy.is_repeatable(robot, task, lift=lift, q=case.q)
     brackets = torsor.redundancy.vertical_brackets(robot, case.q, task, lift=lift)
     assert_close(brackets, np.zeros((*case.batch, n, m, m)), near * REGULAR, scale=largest(K) ** 3)
@@ -240,7 +242,7 @@ def test_small_loops_drift_as_brackets_predict(robot, lift):
     off = []
     for size in (0.02, 0.01):
         corners = size * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-        found = torsor.redundancy.closed_path_drift(robot, q, task, corners, loops=1, lift=lift, tolerance=1e-13)
+        found = torsor.redundancy.closed_path_drift(robot, q, task, corners, rounds=1, lift=lift, tolerance=1e-13)
         assert found.task_error[1] < 1e-11
         assert_close(found.area, size**2 * np.array([[0.0, 1.0], [-1.0, 0.0]]), 1e-15)
         off.append(largest(found.drift[1] - found.predicted) / size**2)

@@ -181,12 +181,12 @@ def test_closed_paths_close(name):
     robot, task, h, q = case_of(name)
     path = circle(task, 0.03)
     lift = torsor.redundancy.extended_jacobian_lift(robot, task, h)
-    found = torsor.redundancy.closed_path_drift(robot, q, task, path, loops=2, lift=lift, tolerance=1e-11)
+    found = torsor.redundancy.closed_path_drift(robot, q, task, path, rounds=2, lift=lift, tolerance=1e-11)
     assert largest(found.drift) < 1e-9
     assert found.task_error[-1] < 1e-9
     values = np.array([h(robot, one) for one in found.q])
     assert_close(values, values[:1] + 0.0 * values, 1e-9)
-    other = torsor.redundancy.closed_path_drift(robot, q, task, path, loops=1, lift="pseudoinverse", tolerance=1e-9)
+    other = torsor.redundancy.closed_path_drift(robot, q, task, path, rounds=1, lift="pseudoinverse", tolerance=1e-9)
     assert largest(other.drift) > 1e-5
 
 
@@ -195,10 +195,10 @@ def test_closed_paths_of_poses_close_in_the_panda():
     robot, task, h, q = case_of("panda")
     loop = [np.zeros(6), [0, 0, 0.1, 0.05, 0, 0], [0.1, 0, 0, 0, 0.05, 0]]
     lift = torsor.redundancy.extended_jacobian_lift(robot, task, h)
-    found = torsor.redundancy.closed_path_drift(robot, q, task, loop, loops=2, lift=lift, tolerance=1e-12)
+    found = torsor.redundancy.closed_path_drift(robot, q, task, loop, rounds=2, lift=lift, tolerance=1e-12)
     assert largest(found.drift) < 1e-9
     assert torsor.redundancy.is_repeatable(robot, task, lift=lift)
-    other = torsor.redundancy.closed_path_drift(robot, q, task, loop, loops=1, lift="pseudoinverse")
+    other = torsor.redundancy.closed_path_drift(robot, q, task, loop, rounds=1, lift="pseudoinverse")
     assert largest(other.drift) > 1e-5
 
 
@@ -206,9 +206,9 @@ def test_it_is_the_horizontal_lift_of_its_metric(case):
     robot, task, _, q = case
     lift = case.lift
     metric, K = lift.metric(robot, q), lift(robot, q)
-    assert_close(torsor.redundancy.horizontal_lift(robot, q, task, metric), K, 1e-11)
+    assert_close(torsor.redundancy.horizontal_lift(robot, q, task, metric=metric), K, 1e-11)
     v = np.linspace(-1.0, 1.0, robot.nv)
-    part = torsor.redundancy.split_velocity(robot, q, v, task, metric)
+    part = torsor.redundancy.split_velocity(robot, q, v, task, metric=metric)
     assert_close(part.horizontal, K @ task.jacobian(robot, q) @ v, 1e-11)
     assert_close(part.vertical, lift.projector(robot, q) @ v, 1e-11)
 
@@ -326,7 +326,7 @@ def test_the_lift_of_a_section_is_its_derivative():
     chart = torsor.redundancy.local_trivialisation(robot, q, task, lift)
     assert_close(chart.configuration(corners), np.array([bent(robot, y + corner) for corner in corners]), 1e-11)
     assert torsor.redundancy.is_repeatable(robot, task, lift=lift, q=curve.q + 0.05)
-    drift = torsor.redundancy.closed_path_drift(robot, q, task, corners, lift=lift, loops=3)
+    drift = torsor.redundancy.closed_path_drift(robot, q, task, corners, lift=lift, rounds=3)
     assert largest(drift.drift) < 1e-9
     assert "section lift" in str(drift)
 
@@ -390,6 +390,6 @@ def test_baillieuls_lift_keeps_what_is_best_on_each_fibre():
     near = curve.q + 0.02
     assert torsor.redundancy.is_repeatable(robot, task, lift=lift, q=near)
     drift = torsor.redundancy.closed_path_drift(
-        robot, start, task, circle(task, 0.03), lift=lift, loops=1, tolerance=1e-11
+        robot, start, task, circle(task, 0.03), lift=lift, rounds=1, tolerance=1e-11
     )
     assert largest(drift.drift) < 1e-9

@@ -383,7 +383,7 @@ def test_metrics_that_are_none_give_nothing(how):
         for metric in (skewed, skewed.T, indefinite):
             assert np.isnan(torsor.control.resolved_rate(panda, q, *one, metric=metric)).all()
             assert np.isnan(torsor.control.resolved_acceleration(panda, q, q, *one, metric=metric)).all()
-            assert np.isnan(torsor.redundancy.horizontal_lift(panda, q, one[0], metric)).all()
+            assert np.isnan(torsor.redundancy.horizontal_lift(panda, q, one[0], metric=metric)).all()
         assert np.isfinite(torsor.control.resolved_rate(panda, q, *one, metric=0.5 * (skewed + skewed.T))).all()
 
 

@@ -28,7 +28,7 @@ def by_differences(case, wrenches):
     held = {name: F[..., None, :] for name, F in wrenches.items()}
 
     def differences(q, v):
-        found = torsor.inverse_dynamics_derivatives(robot, q, v, a, held)
+        found = torsor.inverse_dynamics_derivatives(robot, q, v, a, wrenches=held)
         ends = [np.split(np.moveaxis(x, -3, -1), 2, axis=-1) for x in found]
         return [(ahead - behind) / (2 * STEP) for ahead, behind in ends]
 
@@ -43,7 +43,9 @@ def in_jax(jax, function, *given):
 def contracted(case, wrenches):
     """Some weights, and the tensors contracted with them."""
     weights = case.rng.normal(size=case.v.shape)
-    tensors = torsor.derivatives.inverse_dynamics_second_derivatives(case.robot, case.q, case.v, case.a, wrenches)
+    tensors = torsor.derivatives.inverse_dynamics_second_derivatives(
+        case.robot, case.q, case.v, case.a, wrenches=wrenches
+    )
     return weights, [np.einsum("...i,...ijk->...jk", weights, tensor) for tensor in tensors]
 
 
@@ -51,7 +53,9 @@ def contracted(case, wrenches):
 def test_they_are_the_derivatives_of_the_first(case):
     """Every joint kind, trees, mimic joints, armature, friction, external wrenches held in their frames."""
     wrenches = case.wrenches()
-    found = torsor.derivatives.inverse_dynamics_second_derivatives(case.robot, case.q, case.v, case.a, wrenches)
+    found = torsor.derivatives.inverse_dynamics_second_derivatives(
+        case.robot, case.q, case.v, case.a, wrenches=wrenches
+    )
     for tensor, want in zip(found, by_differences(case, wrenches), strict=True):
         assert_close(tensor, want, DIFFERENTIATED, scale=max(map(largest, found)))
 
@@ -64,10 +68,12 @@ def test_they_are_what_jax_finds(jax_in_doubles):
     wrenches = {robot.links[-1]: np.linspace(-1.0, 2.0, 6)}
 
     def first(step, v):
-        return tuple(torsor.inverse_dynamics_derivatives(robot, torsor.integrate(robot, q, step), v, a, wrenches))
+        return tuple(
+            torsor.inverse_dynamics_derivatives(robot, torsor.integrate(robot, q, step), v, a, wrenches=wrenches)
+        )
 
     (qq, qv), (_, vv), (aq, _) = in_jax(jax, jax.jacfwd(first, argnums=(0, 1)), np.zeros(robot.nv), v)
-    found = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a, wrenches)
+    found = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a, wrenches=wrenches)
     for tensor, want in zip(found, (qq, qv, vv, aq), strict=True):
         assert_close(tensor, want, 1e-11, scale=max(map(largest, found)))
 
@@ -87,7 +93,9 @@ def test_they_are_consistent_with_the_terms(case):
 
 @given(cases(robots(kinds=ONE_NUMBER)))
 def test_the_order_of_two_derivatives_does_not_matter_for_joints_with_one_number(case):
-    qq = torsor.derivatives.inverse_dynamics_second_derivatives(case.robot, case.q, case.v, case.a, case.wrenches()).qq
+    qq = torsor.derivatives.inverse_dynamics_second_derivatives(
+        case.robot, case.q, case.v, case.a, wrenches=case.wrenches()
+    ).qq
     assert_close(qq, transposed(qq), 1e-11)
 
 
@@ -96,8 +104,8 @@ def test_the_order_within_a_joint_matters_as_its_velocities_do_not_commute(case)
     """∂_k ∂_j τ − ∂_j ∂_k τ is the derivative along [e_k, e_j]."""
     robot, q, v, a, _ = case
     s, wrenches = structure_constants(robot.structure), case.wrenches()
-    qq = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a, wrenches).qq
-    dq = torsor.inverse_dynamics_derivatives(robot, q, v, a, wrenches).q
+    qq = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, a, wrenches=wrenches).qq
+    dq = torsor.inverse_dynamics_derivatives(robot, q, v, a, wrenches=wrenches).q
     along = 0.0 * qq if s is None else np.einsum("kjr,...ir->...ijk", s, dq)
     assert_close(qq - transposed(qq), along, 1e-11, scale=largest(qq))
 
@@ -106,7 +114,7 @@ def test_the_order_within_a_joint_matters_as_its_velocities_do_not_commute(case)
 def test_the_hessian_is_the_contraction_of_the_tensors(case):
     wrenches = case.wrenches()
     weights, want = contracted(case, wrenches)
-    found = torsor.derivatives.inverse_dynamics_hessian(case.robot, case.q, case.v, case.a, weights, wrenches)
+    found = torsor.derivatives.inverse_dynamics_hessian(case.robot, case.q, case.v, case.a, weights, wrenches=wrenches)
     for matrix, expected in zip(found, want, strict=True):
         assert_close(matrix, expected, 1e-11, scale=max(map(largest, want)))
 
@@ -117,7 +125,7 @@ def test_the_product_is_the_hessian_along_a_direction(case):
     weights, (qq, qv, vv, aq) = contracted(case, wrenches)
     dq, dv, da = case.rng.normal(size=(3, *case.v.shape))
     found = torsor.derivatives.inverse_dynamics_hessian_product(
-        case.robot, case.q, case.v, case.a, weights, dq, dv, da, wrenches
+        case.robot, case.q, case.v, case.a, weights, dq, dv, da, wrenches=wrenches
     )
     scale = max(map(largest, (qq, qv, vv, aq)))
     assert_close(found.q, times(qq, dq) + times(qv, dv) + times(transposed(aq), da), 1e-11, scale=scale)

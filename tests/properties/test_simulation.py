@@ -281,6 +281,6 @@ def test_the_books_acceleration_has_the_tip_push_the_environment(case):
     robot, q, v, _, rng = case
     tau, F = case.tau(), rng.normal(size=(*case.batch, 6))
     book = torsor.papers.joint_acceleration(robot, q, v, tau, F_tip=F, frame="tool")
-    ours = torsor.papers.factorised_acceleration(robot, q, v, tau, {"tool": -F})
+    ours = torsor.papers.factorised_acceleration(robot, q, v, tau, wrenches={"tool": -F})
     # Accelerations of light links are large differences of larger terms: digits go with the condition of M.
     assert_close(book, ours, 1e-10)

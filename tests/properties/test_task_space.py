@@ -83,7 +83,7 @@ def test_workspace_accelerations_refuse_the_order_forces_then_task():
     """Tasks come before quantities: the other order is refused, for a frame name as for a task."""
     q, v, tau = torsor.random_state(REDUNDANT, seed=1)
     for task in ("tool", torsor.position_task("tool")):
-        with pytest.raises(torsor.ShapeError, match="workspace_acceleration: `tau` must be an array of numbers"):
+        with pytest.raises(torsor.ArgumentTypeError, match="workspace_acceleration: `tau` must be numbers, but the"):
             torsor.tasks.workspace_acceleration(REDUNDANT, q, v, tau, task)
 
 

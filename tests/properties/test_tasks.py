@@ -90,7 +90,7 @@ def test_axes_are_part_of_what_a_task_is():
     assert (
         len({task.key_for(torsor.robots.ur5()) for task in (body, space, torsor.pose_task("tool0", axes="mixed"))}) == 3
     )
-    with pytest.raises(torsor.TorsorError, match="pose_task: `axes` is one of 'body', 'space', 'mixed', got 'world'"):
+    with pytest.raises(torsor.TorsorError, match="pose_task: `axes` must be 'body', 'space' or 'mixed', got 'world'"):
         torsor.pose_task("tool0", axes="world")
     robot = torsor.robots.ur5()
     q, goal = np.ones(6), np.eye(4)

@@ -220,7 +220,7 @@ def test_what_urdf_cannot_say_is_refused_by_name():
         torsor.ModelError, match=r"joint 'b' is spherical, which URDF cannot say; use robot.to_json\(\)"
     ):
         ball.to_urdf()
-    with pytest.raises(torsor.ModelError, match="`drop` takes 'gravity', 'armature'"):
+    with pytest.raises(torsor.UnknownName, match="`drop` must be 'gravity', 'armature'"):
         arm.to_urdf(drop=["inertia"])
 
 
@@ -234,9 +234,9 @@ def test_options_of_loading():
     floating = torsor.load(text, base="floating")
     assert floating.nv == robot.nv + 6
     assert floating.structure.kinds[0] == "free"
-    with pytest.raises(torsor.ModelError, match="`base` must be 'fixed' or 'floating', got 'free'"):
+    with pytest.raises(torsor.UnknownName, match="`base` must be 'fixed' or 'floating', got 'free'"):
         torsor.load(text, base="free")
-    with pytest.raises(torsor.ModelError, match=r"unknown format 'sdf'\. Formats: urdf"):
+    with pytest.raises(torsor.UnknownName, match="`format` must be 'urdf', 'mjcf', 'json' or 'yaml', got 'sdf'"):
         torsor.load(text, format="sdf")
 
 

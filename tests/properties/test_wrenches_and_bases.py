@@ -26,7 +26,7 @@ def size_of_terms(robot: torsor.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarr
 def test_a_wrench_acts_through_the_jacobian_of_its_frame(case):
     robot, q, v, a, rng = case
     frame, F = case.frame(), rng.normal(size=(*case.batch, 6))
-    less = torsor.inverse_dynamics(robot, q, v, a) - torsor.inverse_dynamics(robot, q, v, a, {frame: F})
+    less = torsor.inverse_dynamics(robot, q, v, a) - torsor.inverse_dynamics(robot, q, v, a, wrenches={frame: F})
     expected = times(transposed(torsor.body_jacobian(robot, q, frame)), F)
     assert_close(less, expected, 1e-11, scale=size_of_terms(robot, q, v, a))
     # virtual work: the joint forces replace the power of the wrench
@@ -41,8 +41,8 @@ def test_the_same_wrench_can_be_given_on_any_frame_of_a_link(case):
     T = pose_of(rng.normal(size=3), rng.normal(size=3))
     more = robot.with_frame("handle", parent, T)
     F = rng.normal(size=(*case.batch, 6))
-    on_handle = torsor.inverse_dynamics(more, q, v, a, {"handle": F})
-    on_parent = torsor.inverse_dynamics(more, q, v, a, {parent: lie.transform_wrench_inverse(T, F)})
+    on_handle = torsor.inverse_dynamics(more, q, v, a, wrenches={"handle": F})
+    on_parent = torsor.inverse_dynamics(more, q, v, a, wrenches={parent: lie.transform_wrench_inverse(T, F)})
     assert_close(on_handle, on_parent, 1e-11, scale=size_of_terms(robot, q, v, a))
 
 
@@ -51,8 +51,8 @@ def test_wrenches_on_several_frames_add(case):
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
     bare = torsor.inverse_dynamics(robot, q, v, a)
-    together = torsor.inverse_dynamics(robot, q, v, a, wrenches) - bare
-    apart = sum(torsor.inverse_dynamics(robot, q, v, a, {name: F}) - bare for name, F in wrenches.items())
+    together = torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches) - bare
+    apart = sum(torsor.inverse_dynamics(robot, q, v, a, wrenches={name: F}) - bare for name, F in wrenches.items())
     assert_close(together, apart, 1e-11, scale=size_of_terms(robot, q, v, a))
 
 
@@ -67,7 +67,7 @@ def test_weights_as_external_wrenches_replace_gravity(case):
         fall = lie.transform_twist_inverse(turned, g)
         wrenches[link] = lie.apply_inertia(robot.parameters.inertias[i], fall)
     scale = size_of_terms(robot, q, v, a)
-    floating = torsor.inverse_dynamics(robot.with_gravity((0, 0, 0)), q, v, a, wrenches)
+    floating = torsor.inverse_dynamics(robot.with_gravity((0, 0, 0)), q, v, a, wrenches=wrenches)
     assert_close(floating, torsor.inverse_dynamics(robot, q, v, a), 1e-11, scale=scale)
 
 
@@ -78,7 +78,7 @@ def test_weights_as_external_wrenches_replace_gravity(case):
 def test_joint_wrenches_balance_on_every_link(case):
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
-    F = torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches)
+    F = torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches=wrenches)
     assert F.shape == (*case.batch, robot.n, 6)
     T = torsor.link_poses(robot, q)
     for i, link in enumerate(robot.links):
@@ -106,7 +106,7 @@ def test_joint_wrenches_balance_on_every_link(case):
 def test_the_base_gives_the_rate_of_momentum_less_weight_and_wrenches(case):
     robot, q, v, a, _ = case
     wrenches = case.wrenches()
-    T, F = torsor.link_poses(robot, q), torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches)
+    T, F = torsor.link_poses(robot, q), torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches=wrenches)
     roots = [i for i, parent in enumerate(robot.structure.parents) if parent < 0]
     total = sum(lie.transform_wrench_inverse(T[..., i, :, :], F[..., i, :]) for i in roots)
     weight = robot.parameters.inertias[:, 0].sum() * robot.gravity
@@ -173,15 +173,15 @@ def test_a_moving_base_is_a_massless_free_joint_below_the_robot(case):
     robot, q, v, a, rng = case
     V_0, A_0 = rng.normal(size=(2, *case.batch, 6))
     wrenches = {name: F for name, F in case.wrenches().items() if name != "base"}
-    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches, base_motion=(V_0, A_0))
-    F = torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches, base_motion=(V_0, A_0))
+    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches, base_motion=(V_0, A_0))
+    F = torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches=wrenches, base_motion=(V_0, A_0))
     floating = mounted(robot, torsor.Inertia.zero())
     home = np.broadcast_to([0, 0, 0, 0, 0, 0, 1.0], (*case.batch, 7))
     q_all, v_all, a_all = (np.concatenate(pair, axis=-1) for pair in ((home, q), (V_0, v), (A_0, a)))
-    all_tau = torsor.inverse_dynamics(floating, q_all, v_all, a_all, wrenches)
+    all_tau = torsor.inverse_dynamics(floating, q_all, v_all, a_all, wrenches=wrenches)
     scale = size_of_terms(floating, q_all, v_all, a_all)
     assert_close(tau, all_tau[..., 6:], 1e-11, scale=scale)
-    all_F = torsor.dynamics.joint_wrenches(floating, q_all, v_all, a_all, wrenches)
+    all_F = torsor.dynamics.joint_wrenches(floating, q_all, v_all, a_all, wrenches=wrenches)
     order = [floating.joints.index(joint) for joint in robot.joints]
     assert_close(F, all_F[..., order, :], 1e-11, scale=scale)
 
@@ -190,14 +190,14 @@ def test_a_moving_base_is_a_massless_free_joint_below_the_robot(case):
 def test_forward_dynamics_undoes_inverse_dynamics_on_a_moving_base(case):
     robot, q, v, a, rng = case
     base_motion, wrenches = tuple(rng.normal(size=(2, *case.batch, 6))), case.wrenches()
-    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches, base_motion=base_motion)
+    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
     loss = 1e-15 * mass_condition(robot, q) * robot.nv  # digits lost in solving with M
     for function in (
         torsor.forward_dynamics,
         torsor.papers.factorised_acceleration,
         torsor.papers.articulated_body_acceleration,
     ):
-        assert_close(function(robot, q, v, tau, wrenches, base_motion=base_motion), a, 1e-11 + loss)
+        assert_close(function(robot, q, v, tau, wrenches=wrenches, base_motion=base_motion), a, 1e-11 + loss)
 
 
 @given(cases(robots(mimic=False, friction=False)))

@@ -5,7 +5,11 @@ Letters: ``nq`` numbers in a configuration, ``nv`` degrees of freedom, ``n`` mov
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 Array = Any  # a NumPy array, a JAX array or a traced array: whatever answers to ``namespace``
 
@@ -33,6 +37,7 @@ JacobianDerivative = Annotated[Array, "... 6 nv nv"]
 PointJacobian = Annotated[Array, "... 3 nv"]
 PointJacobianDerivative = Annotated[Array, "... 3 nv nv"]
 LinkPoses = Annotated[Array, "... n 4 4"]
+FramePoses = Annotated[Array, "... n_frames 4 4"]
 LinkWrenches = Annotated[Array, "... n 6"]
 JointTensor3 = Annotated[Array, "... nv nv nv"]
 JointTensor4 = Annotated[Array, "... nv nv nv nv"]
@@ -47,3 +52,26 @@ TaskMatrix = Annotated[Array, "... * *"]
 TaskJacobian = Annotated[Array, "... * nv"]
 TaskJacobianDerivative = Annotated[Array, "... * nv nv"]
 TaskLift = Annotated[Array, "... nv *"]  # from task velocities to joint velocities
+
+
+# What users of a type checker see: the stubs of the public functions say it in these words (tools/write_stubs.py).
+
+
+class SupportsArray(Protocol):
+    """What NumPy makes an array of."""
+
+    def __array__(self) -> Any: ...
+
+
+class JaxArray(SupportsArray, Protocol):
+    """An array of JAX, which has parts on several devices; NumPy's has not."""
+
+    @property
+    def addressable_shards(self) -> Any:
+        """The parts."""
+
+
+Number: TypeAlias = float | SupportsArray
+Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | Sequence[Sequence[Sequence[Number]]]
+Result: TypeAlias = NDArray[np.floating[Any]]
+JaxNumbers = TypeVar("JaxNumbers", bound=JaxArray)

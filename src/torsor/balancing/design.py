@@ -12,6 +12,7 @@ from torsor._reports import Report
 from torsor.arrays.typing import Array
 from torsor.balancing.conditions import is_number, variation
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.compiler.backend import backend, compiles
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.compile import compile
@@ -106,8 +107,8 @@ def design_scan(
             f"takes at least one value and a whole number of configurations, at least one, got {len(kept)} and "
             f"{configurations!r}."
         )
-    if isinstance(measure, str) and measure not in MEASURES:
-        raise ArgumentError(f"unknown measure {measure!r}. Measures: {', '.join(MEASURES)}, or a function.")
+    if isinstance(measure, str):
+        refuse_unknown_word("measure", measure, MEASURES, also="a function")
     if isinstance(seed, np.random.Generator):
         seed = int(seed.integers(2**32))  # the same configurations for all robots
     robots = [_robot(make_robot, value) for value in kept]

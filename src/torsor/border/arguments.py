@@ -10,7 +10,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy
 
 from torsor.arrays.primitives import as_numbers
-from torsor.errors import ArgumentTypeError, TorsorError
+from torsor.errors import ArgumentTypeError, TorsorError, UnknownName
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,9 +34,14 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except TorsorError as error:
-            raise error.at(_title(function, args))  # noqa: B904 the same error, which now says who refused
+            title = _title(function, args)
+            said = isinstance(error, ArgumentTypeError) and error.where in (None, title)
+            if not said and (wrong := exchanged(function, args, kwargs)) is not None:
+                raise wrong from error
+            raise error.told_by(title, (*args, *kwargs.values()))  # noqa: B904 the same error
         except RAW as error:
-            if (wrong := mistake(function, args, kwargs)) is None:
+            wrong = exchanged(function, args, kwargs) or mistake(function, args, kwargs)
+            if wrong is None:
                 raise
             raise wrong from error
 
@@ -52,13 +57,15 @@ def mistake(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping
         parameter = signature.parameters[name]
         words = None if name == "self" else wanted(function, parameter, value)
         if words is not None:
-            got = "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
-            if isinstance(value, numpy.ndarray):
-                got = f"an array of shape {value.shape}" + (
-                    f" of {value.dtype}" if value.dtype.kind not in "fiu" else ""
-                )
-            return ArgumentTypeError(f"{_title(function, args)}: `{name}` must be {words}, got {got}.")
+            return ArgumentTypeError(f"{_title(function, args)}: `{name}` must be {words}, got {_described(value)}.")
     return None
+
+
+def _described(value: Any) -> str:
+    """What was given, in words."""
+    if isinstance(value, numpy.ndarray):
+        return f"an array of shape {value.shape}" + (f" of {value.dtype}" if value.dtype.kind not in "fiu" else "")
+    return "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
 
 
 def wrong_names(
@@ -81,14 +88,59 @@ def wrong_names(
             return ArgumentTypeError(f"{where}: `{name}` is given twice, by position and by name. {call}")
     if len(args) > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         extra = args[len(positional)]
-        rest = "; those after * are passed by name" if inspect.Parameter.KEYWORD_ONLY in kinds else ""
+        named = [f"{name}=" for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY and name not in kwargs]
+        rest = f"; these are passed by name: {', '.join(named)}" if named else ""
         return ArgumentTypeError(f"{where}: {extra!r:.60} is one argument too many{rest}. {call}")
-    named = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    missing = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in named and n not in given]
+    any_number = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    missing = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in any_number and n not in given]
     if missing:
         listed = ", ".join(f"`{name}`" for name in missing)
         return ArgumentTypeError(f"{where}: {listed} {'is' if len(missing) == 1 else 'are'} missing. {call}")
     return None
+
+
+def refuse_unknown_word(argument: str, value: object, known: Iterable[str], *, also: str = "", of: str = "") -> None:
+    """Refuse what is not one of the words that an option takes, with the nearest.
+
+    ``also``: what else it takes, in words; ``of``: what it is an option of, if there are several.
+    """
+    words = list(known)
+    if isinstance(value, str) and value in words:
+        return
+    near = get_close_matches(value, words, n=1, cutoff=0.5) if isinstance(value, str) else []
+    meant = f"; did you mean {near[0]!r}?" if near else "."
+    listed = [*map(repr, words), *([also] if also else [])]
+    choice = " or ".join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else listed[0]
+    raise UnknownName(
+        f"`{argument}`{f' of {of}' if of else ''} must be {choice}, got {value!r:.60}{meant}", value=value
+    )
+
+
+def exchanged(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> ArgumentTypeError | None:
+    """The error for a frame or task that stands where numbers are expected, and numbers in its place; None if that is not so."""
+    parameters = inspect.signature(function).parameters
+    given = dict(zip(parameters, args, strict=False)) | dict(kwargs)
+    place = next((name for name in ("frame", "task") if name in given), None)
+    if place is None or given[place] is None or _is_place(given[place]):
+        return None
+    needed = [n for n, p in parameters.items() if p.default is p.empty and n != "self"]
+    for name, value in given.items():
+        if _is_place(value) and name in needed and "str" not in str(parameters[name].annotation):
+            what = f"the name {value!r:.60}" if isinstance(value, str) else f"the task {value.title!r:.60}"
+            shown = repr(value) if isinstance(value, str) else place
+            call = f"{_title(function, args)}({', '.join(shown if n == place else n for n in needed)})"
+            return ArgumentTypeError(
+                f"{_title(function, args)}: `{name}` must be numbers, but {what} stands in its place, and `{place}` is "
+                f"{_described(given[place])}. Write {call}."
+            )
+    return None
+
+
+def _is_place(value: Any) -> bool:
+    """Whether this is the name of a frame, or a task."""
+    return isinstance(value, str) or hasattr(value, "key_for")
 
 
 def wanted(function: Callable[..., Any], parameter: inspect.Parameter, value: Any) -> str | None:
@@ -111,6 +163,8 @@ def _title(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
     """The name people call it by: with that of its class if it is a method, that of the class alone if it makes one."""
     if function.__name__ == "__init__":
         return type(args[0]).__name__
+    if isinstance(function, types.BuiltinFunctionType):  # one with a fast entry, whose class is no matter of users
+        return function.__name__
     names = function.__qualname__.split(".")
     return ".".join(names[-2:]) if len(names) > 1 and names[-2] != "<locals>" else names[-1]
 

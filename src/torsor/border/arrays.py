@@ -16,7 +16,7 @@ import numpy
 
 from torsor.arrays.primitives import as_numbers, namespace
 from torsor.arrays.typing import POSE, ROTATION
-from torsor.border.arguments import RAW, mistake, wrong_names
+from torsor.border.arguments import RAW, exchanged, mistake, wrong_names
 from torsor.border.rigid_motions import refuse_what_is_none
 from torsor.errors import ShapeError, TorsorError
 
@@ -37,7 +37,8 @@ class Argument(NamedTuple):
 class Signature(NamedTuple):
     """Parameter names in order, which of them are arrays, the trailing axes of the result, and what cannot be left out.
 
-    ``groups``: of which group an argument must be an element, for rotations and poses.
+    ``groups``: of which group an argument must be an element, for rotations and poses. ``positional``: how many of the names,
+    from the first, may be given by position; those behind are given by name.
     """
 
     names: tuple[str, ...]
@@ -45,6 +46,7 @@ class Signature(NamedTuple):
     returned: tuple[str, ...] | None
     required: tuple[str, ...]
     groups: dict[str, str]
+    positional: int
 
 
 class Call(NamedTuple):
@@ -54,24 +56,26 @@ class Call(NamedTuple):
     batch: tuple[int, ...]
 
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
+def checked(function: Callable[P, R], *, called: Callable[..., Any] | None = None) -> Callable[P, R]:
     """``function`` with every array argument checked against its annotated shape and converted to numbers.
 
-    Of rotations and poses the numbers are looked at as well.
+    Of rotations and poses the numbers are looked at as well. ``called``: the public function that people call, if ``function``
+    is another algorithm for its numbers: errors are its own.
     """
+    own = function if called is None else called
 
     @functools.wraps(function)
     def border(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            values, batch = prepare(function, args, kwargs)
-            signature = signature_of(function)
+            values, batch = prepare(own, args, kwargs)
+            signature = signature_of(own)
             for name, group in signature.groups.items():
                 refuse_what_is_none(name, values.get(name), group)
             result = function(**values)  # type: ignore[call-arg]
         except TorsorError as error:
-            raise error.at(function.__name__)  # noqa: B904 the same error, which now says who refused
+            raise error.told_by(own.__name__, (*args, *kwargs.values()))  # noqa: B904 the same error
         except RAW as error:
-            if (wrong := mistake(function, args, kwargs)) is None:
+            if (wrong := mistake(own, args, kwargs)) is None:
                 raise
             raise wrong from error
         if signature.returned is not None:
@@ -105,15 +109,16 @@ def signature_of(function: Callable[..., Any]) -> Signature:
             arrays[name] = Argument(axes, tuple(map(int, axes)) if fixed else None, _container(hints[name]), required)
     needed = tuple(name for name in names if parameters[name].default is inspect.Parameter.empty)
     groups = {name: group for name in names if (group := _group(hints.get(name))) is not None}
-    return Signature(names, arrays, axes_of(hints.get("return")), needed, groups)
+    positional = sum(p.kind is not p.KEYWORD_ONLY for p in parameters.values())
+    return Signature(names, arrays, axes_of(hints.get("return")), needed, groups, positional)
 
 
 def prepare(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *, whole: bool = True
 ) -> Call:
     """Arguments by name, arrays checked and converted. Not ``whole``: some are left out, and none is missed."""
-    names, arrays, _, required, _ = signature_of(function)
-    values = dict(zip(names, args, strict=False)) | dict(kwargs)
+    names, arrays, _, required, _, positional = signature_of(function)
+    values = dict(zip(names[:positional], args, strict=False)) | dict(kwargs)
     misnamed = len(values) != len(args) + len(kwargs) or any(name not in names for name in kwargs)
     if (misnamed or (whole and any(name not in values for name in required))) and (
         wrong := wrong_names(function, args, kwargs)
@@ -122,6 +127,8 @@ def prepare(
     try:
         return Call(values, _converted(arrays, values, values.get(names[0])))
     except TorsorError as error:
+        if (wrong := exchanged(function, args, kwargs)) is not None:
+            raise wrong from error
         raise error.at(function.__name__)  # noqa: B904 the same error, which now says who refused
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
+from torsor.border.arguments import explained, refuse_unknown_word
 from torsor.compiler.run import engine, fast_entry
-from torsor.errors import ArgumentError
 
 COMPILED, NUMPY = BACKENDS = ("compiled", "numpy")
 _chosen: ContextVar[str] = ContextVar("torsor_backend", default=COMPILED)
 
 
+@explained
 def backend(name: str) -> AbstractContextManager[None]:
     """A context in which calls are compiled, or evaluated with NumPy: ``with torsor.backend("numpy"):``.
 
@@ -29,8 +30,7 @@ def backend(name: str) -> AbstractContextManager[None]:
         is in a "numpy" block, the others' calls are compiled as before, but take the general path, which is slower by
         microseconds.
     """
-    if name not in BACKENDS:
-        raise ArgumentError(f"backend: unknown backend {name!r}. Backends: {', '.join(BACKENDS)}.")
+    refuse_unknown_word("name", name, BACKENDS)
     return _held(name)
 
 

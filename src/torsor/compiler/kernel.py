@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,9 +36,16 @@ Array = Any
 class Kernel:
     """A function compiled for this machine, with named inputs and outputs of any shape; batch axes come first.
 
-    Call it with its inputs in order or by name: one output is returned as an array, several as a dict by name. JAX arrays,
+    Call it with its inputs (..., *shape) in order or by name: one output is returned as an array, several as a dict by name, in
+    float32 if every input is, else in float64. ``out=``: the array, or dict of arrays, that outputs are written to. JAX arrays,
     also within `jit`, `vmap` and derivatives, give JAX arrays (`to_jax`). It can be pickled and copied.
     """
+
+    # What is called is the kernel's own entry, without a method of Python's in between.
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    if TYPE_CHECKING:
+
+        def __call__(self, /, *args: Array, **named: Array) -> Any: ...  # noqa: D102
 
     def __init__(self, name: str, program: Program) -> None:
         self.name = name
@@ -52,8 +60,15 @@ class Kernel:
             raise ArgumentError(
                 f"kernel {name!r}: two outputs have one name, among {', '.join(self._names)}; rename one."
             )
-        self._entry = FastEntry(self._general, "kernel", "torsor", "(*args)", "")
-        self._fast = self._entry.function
+        self._entry = FastEntry(self._general, "kernel", self._order, len(self._order), by_first=False)
+        self.__call__ = self._entry  # type: ignore[method-assign]
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """The inputs, and ``out``, for `inspect.signature`."""
+        kind = inspect.Parameter
+        inputs = [kind(name, kind.POSITIONAL_OR_KEYWORD) for name in self._order if name.isidentifier()]
+        return inspect.Signature([*inputs, kind("out", kind.KEYWORD_ONLY, default=None)])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Kernel, (self.name, self.program)
@@ -72,29 +87,6 @@ class Kernel:
         """How many operations of each kind one evaluation takes."""
         return count(self.program)
 
-    def __call__(self, /, *args: Array, out: Any = None, **named: Array) -> Any:
-        """The outputs for one state or a batch; float32 if every input is, else float64.
-
-        Parameters
-        ----------
-        *args, **named
-            The inputs (..., *shape), in order or by name.
-        out : array or dict of arrays, optional
-            Where the outputs are written to.
-
-        Returns
-        -------
-        array, or dict of arrays by name if there are several outputs
-        """
-        if out is None and not named:
-            results = self._fast(*args)
-        elif out is None and named.keys() == set(self._order[len(args) :]):
-            results = self._fast(*args, *[named[name] for name in self._order[len(args) :]])
-        else:
-            outs = None if out is None else self._parts(out)
-            results = self._general(*args, out=outs, **named)
-        return results if self._single else dict(zip(self._names, results, strict=True))
-
     def _parts(self, out: Any) -> list[Array]:
         """The arrays to write to, by the order of the outputs."""
         if not isinstance(out, Mapping):
@@ -110,31 +102,35 @@ class Kernel:
         native.refuse_overlap(self._names, parts)
         return parts
 
-    def _general(self, /, *args: Array, out: list[Array] | None = None, **named: Array) -> Any:
-        """Any call; the next one with plain arrays goes straight to the machine code."""
-        given = self._given(args, named)
+    def _general(self, /, *args: Array, out: Any = None, **named: Array) -> Any:
+        """Any call; the next one like it goes straight to the machine code."""
+        given, parts = self._given(args, named), None if out is None else self._parts(out)
         if out is None and any(_is_jax(value) for value in given) and (run := self._in_jax()) is not None:
-            found = run(*map(_checked_shape, repeat(self.name), self.program.graph.inputs, given))
-            return found[0] if self._single else tuple(found)
+            return self._gathered(run(*map(_checked_shape, repeat(self.name), self.program.graph.inputs, given)), out)
         arrays = [_checked(self.name, port, x) for port, x in zip(self.program.graph.inputs, given, strict=True)]
         if not compiles():
-            return self._uncompiled(arrays, out)
+            return self._gathered(self._uncompiled(arrays, parts), out)
         single = all(array.dtype == np.float32 for array in arrays)
         code = self.native(np.dtype(np.float32 if single else np.float64))
-        results = code(arrays, out)
-        if not single:
-            inputs, shapes = [Numbers(port.shape) for port in code.inputs], [port.shape for port in code.outputs]
-            self._entry.remember(inputs, shapes, code.one.address, code.one.scratch, code, many=code.for_fast_entry())
-        return results[0] if self._single else tuple(results)
+        results = code(arrays, parts)
+        pattern = {port.name: Numbers(port.shape) for port in code.inputs}
+        self._entry.remember(pattern, code.target(None if self._single else dict, self._names))
+        return self._gathered(results, out)
 
-    def _uncompiled(self, arrays: list[Any], out: list[Array] | None) -> Any:
+    def _gathered(self, results: Sequence[Any], out: Any) -> Any:
+        """What the caller is given."""
+        if self._single:
+            return results[0]
+        return out if type(out) is dict and len(out) == len(results) else dict(zip(self._names, results, strict=True))
+
+    def _uncompiled(self, arrays: list[Any], out: list[Array] | None) -> list[Any]:
         """The same function as NumPy source."""
         with np.errstate(all="ignore"):
             results = list(self._source("numpy")(*arrays).values())
         for k, target in enumerate(out or []):
             target[...] = results[k]
             results[k] = target
-        return results[0] if self._single else tuple(results)
+        return results
 
     def _source(self, library: str) -> Callable[..., dict[str, Any]]:
         if library not in self._sources:
@@ -174,6 +170,7 @@ class Kernel:
                 raise unknown_name(f"kernel {self.name!r}", kind, name, known, f"kernel.{kind}s")
         return Kernel(f"{self.name} ∂{output}", differentiate.jacobian(self.program, output, *inputs))
 
+    @explained
     def to_c(self, path: str | PathLike[str], *, real: str = "double") -> list[Path]:
         """Write C99 (path.c, path.h) and a self-test with expected numbers (path_test.c); the file name names the function.
 

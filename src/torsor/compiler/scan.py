@@ -8,7 +8,8 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
@@ -19,9 +20,10 @@ from torsor.compiler.print import numpy as emit_numpy, scan as emit_scan
 from torsor.compiler.print.scan import Roles
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import new_lock
+from torsor.compiler.run.fast_entry import FastEntry, Numbers, Target
 from torsor.compiler.run.kept_code import Source, machine_code
-from torsor.compiler.run.native import ALIGNMENT, ELEMENTS, address_of, regular
-from torsor.compiler.run.threads import AT_ONCE, in_slices
+from torsor.compiler.run.native import ALIGNMENT, ELEMENTS, address_of, refuse_overlap, regular
+from torsor.compiler.run.threads import AT_ONCE, WORTH_A_THREAD, in_slices
 from torsor.errors import ArgumentError, ShapeError, unknown_name
 
 Array = Any
@@ -32,8 +34,17 @@ _SCAN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p,
 class Scan:
     """A step function compiled into a loop over time; trajectories of a batch run side by side in vector lanes.
 
-    `torsor.scan` makes it; call it with the number of steps, and by name the initial state, per-step inputs and constants.
+    `torsor.scan` makes it. Call it with ``steps``, how many; and by name the initial state (*batch, *shape), per-step inputs
+    (*batch, steps, *shape) and constants (*batch, *shape). ``every=k`` saves each k-th step; ``out=``: the dict of arrays to
+    write to. It gives a dict of arrays (*batch, steps // every, *shape), first the state: entry j is what is there after
+    (j + 1) · every steps.
     """
+
+    # What is called is the scan's own entry, without a method of Python's in between.
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    if TYPE_CHECKING:
+
+        def __call__(self, /, *, steps: int, every: int = 1, out: Any = None, **given: Array) -> dict[str, Array]: ...  # noqa: D102
 
     def __init__(self, name: str, program: Program, roles: Roles) -> None:
         self.name, self.program, self.roles = name, program, roles
@@ -48,6 +59,9 @@ class Scan:
         self._source = functools.cache(lambda: emit_numpy.build(program))
         self._lock = new_lock()
         self._operations = max(1, sum(count(program).values()))
+        names = [*(port.name for port in program.graph.inputs), "steps", "every"]
+        self._entry = FastEntry(self._general, "scan", names, 0, by_first=False)
+        self.__call__ = self._entry  # type: ignore[method-assign]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scan, (self.name, self.program, self.roles)
@@ -66,23 +80,8 @@ class Scan:
         """How many operations of each kind one step takes."""
         return count(self.program)
 
-    def __call__(self, /, *, steps: int, every: int = 1, **given: Array) -> dict[str, Array]:
-        """The saved outputs of ``steps`` steps, by name.
-
-        Parameters
-        ----------
-        steps : int
-            How many steps.
-        every : int
-            Save each k-th.
-        **given
-            By name: the initial state (*batch, *shape), per-step inputs (*batch, steps, *shape), constants (*batch, *shape).
-
-        Returns
-        -------
-        dict of (*batch, steps // every, *shape) arrays
-            First the state; entry j is the state after (j + 1) · every steps.
-        """
+    def _general(self, /, *, steps: int, every: int = 1, out: Any = None, **given: Array) -> dict[str, Array]:
+        """Any call; the next one like it goes straight to the machine code."""
         if not (isinstance(steps, Integral) and isinstance(every, Integral)) or steps < 0 or every < 1:
             raise ArgumentError(
                 f"scan {self.name!r}: steps must be a whole number, not negative, and every one of at least 1, got "
@@ -97,7 +96,7 @@ class Scan:
         leads = [_lead(self.name, array, port) for array, port in zip(arrays, ports, strict=True)]
         batch = leads[0] if leads.count(leads[0]) == len(leads) else _common(self.name, ports, leads)
         saved = steps // every
-        results = {port.name: np.empty((*batch, saved, *port.shape), dtype) for port in self.program.outputs}
+        results = self._results((*batch, saved), dtype, out, arrays)
         states = math.prod(batch)
         if states and steps and not compiles():
             return self._uncompiled(arrays, batch, steps, every, results)
@@ -106,7 +105,46 @@ class Scan:
             strides = [stride for _, stride in pairs] + [saved * p.size * dtype.itemsize for p in self.program.outputs]
             operands = [array for array, _ in pairs] + list(results.values())
             self._run(dtype, states, steps, every, operands, strides)
-        return results
+            self._remember(dtype, ports, steps, every)
+        return results if out is None else out
+
+    def _results(
+        self, lead: tuple[int, ...], dtype: np.dtype[Any], out: Any, arrays: Sequence[Array]
+    ) -> dict[str, Array]:
+        """New arrays for what is saved, or those given."""
+        shapes = {port.name: (*lead, *port.shape) for port in self.program.outputs}
+        if out is None:
+            return {name: np.empty(shape, dtype) for name, shape in shapes.items()}
+        if not isinstance(out, dict) or out.keys() != shapes.keys():
+            raise ShapeError(f"scan {self.name!r}: out must be a dict of arrays {', '.join(shapes)}, got {out!r:.60}.")
+        refuse_overlap(list(out), list(out.values()))
+        for name, shape in shapes.items():
+            array = out[name]
+            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
+                found = f"{getattr(array, 'shape', None)} of {getattr(array, 'dtype', type(array).__name__)}"
+                raise ShapeError(
+                    f"scan {self.name!r}: out: `{name}` must be an array of shape {shape} of {dtype}, got {found}."
+                )
+            if not array.flags.carray or any(np.may_share_memory(array, x) for x in arrays):
+                raise ShapeError(
+                    f"scan {self.name!r}: out: `{name}` must be contiguous, writeable, and no part of an input."
+                )
+        return {name: out[name] for name in shapes}
+
+    def _remember(self, dtype: np.dtype[Any], ports: Sequence[Port], steps: int, every: int) -> None:
+        """Let the next call of as many steps go straight to the machine code, if it is done before anybody would press Ctrl-C."""
+        one = steps * self._operations
+        if one > AT_ONCE:
+            return
+        function, scratch, code = self._native(dtype)
+        shapes = [(steps // every, *port.shape) for port in self.program.outputs]
+        address, most = ctypes.cast(function, ctypes.c_void_p).value or 0, WORTH_A_THREAD // one
+        names, extra = list(self.outputs), (steps // every * every, every)
+        target = Target(shapes, dtype, 0, address, most, scratch, ref(code), dict, names, extra=extra)
+        pattern = {port.name: Numbers(port.shape) for port in ports}
+        self._entry.remember({**pattern, "steps": int(steps), "every": int(every)}, target)
+        if every == 1:
+            self._entry.remember({**pattern, "steps": int(steps)}, target)
 
     def _refuse_names(self, given: dict[str, Array]) -> None:
         names = [port.name for port in self.program.graph.inputs]
@@ -186,32 +224,6 @@ class Scan:
     def __repr__(self) -> str:
         cost = f"{self._operations} operations a step"
         return f"<Scan {self.name!r}: state {self.state}, saves {list(self.outputs)}; {cost}>"
-
-
-class FewStates:
-    """Memory and arguments for ``states`` states of a scan, made once: where calls are short, making them takes longest.
-
-    Write into ``given``, `run`, and read ``found``, arrays (states, *shape) by name that are the same ones in every run; a thread
-    at a time.
-    """
-
-    def __init__(self, scan: Scan, states: int) -> None:
-        assert not scan.roles.inputs, "nothing changes with the steps"
-        self._function, scratch, self._code = scan._native(DOUBLE)
-        ports = (*scan.program.graph.inputs, *scan.program.outputs)
-        arrays = [np.zeros((states, *port.shape)) for port in ports]
-        self._states, count = states, len(scan.program.graph.inputs)
-        self.given = {port.name: array for port, array in zip(ports[:count], arrays[:count], strict=True)}
-        self.found = {port.name: array for port, array in zip(ports[count:], arrays[count:], strict=True)}
-        self._scratch = ctypes.create_string_buffer(scratch + ALIGNMENT)
-        aligned = -(-ctypes.addressof(self._scratch) // ALIGNMENT) * ALIGNMENT
-        self._places = (ctypes.c_void_p * (len(ports) + 1))(*map(address_of, arrays), aligned)
-        self._gaps = (ctypes.c_int64 * len(ports))(*(array.strides[0] for array in arrays))
-        self._at, self._apart = ctypes.addressof(self._places), ctypes.addressof(self._gaps)
-
-    def run(self, steps: int) -> None:
-        """So many steps, of which the last is found."""
-        self._function(self._states, self._at, self._apart, steps, steps)
 
 
 def _stretches(steps: int, every: int, most: int) -> Iterator[tuple[int, int, int]]:

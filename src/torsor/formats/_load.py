@@ -9,12 +9,13 @@ import numpy as np
 
 from torsor.arrays.typing import Array, Vector3
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import FileError, ModelError, TorsorError, printable, warn_of_model
 from torsor.formats import check_inertia, check_suspicious, safe_xml, urdf
 from torsor.formats.build import FLOATING, build
 from torsor.formats.check_mechanism import check_joints, check_tree
 from torsor.formats.description import Description
-from torsor.formats.findings import Finding, Report
+from torsor.formats.findings import Finding, Findings
 from torsor.formats.rules import Severity
 from torsor.formats.source_text import UNKNOWN, read_source, report_unknown
 from torsor.model import Robot
@@ -71,7 +72,7 @@ def load(
     lock = {} if lock is None else _positions(lock)
     order = None if joint_order is None else _order(joint_order)
     content, file, kind = read_source(source, format)
-    report = Report(file, _rules("repair", repair), _rules("ignore", ignore))
+    report = Findings(file, _rules("repair", repair), _rules("ignore", ignore))
     described = _describe(content, kind, report, floating=base == FLOATING)
     report.raise_errors()
     assert described is not None
@@ -112,7 +113,7 @@ def check(
         Each with file, line, rule and advice (docs/rules.md); empty if there is nothing to report.
     """
     _check_base(base)
-    report = Report("", ignore=_rules("ignore", ignore))
+    report = Findings("", ignore=_rules("ignore", ignore))
     try:
         content, report.file, kind = read_source(source, format)
         described = _describe(content, kind, report, floating=base == FLOATING)
@@ -130,8 +131,7 @@ def check(
 
 
 def _check_base(base: str) -> None:
-    if not isinstance(base, str) or base not in BASES:
-        raise ModelError(f"`base` must be 'fixed' or 'floating', got {base!r:.60}.")
+    refuse_unknown_word("base", base, BASES)
 
 
 def _rules(argument: str, names: Collection[str]) -> list[str]:
@@ -188,7 +188,7 @@ def read_again(source: Source, like: Robot) -> tuple[Robot, Description] | None:
     """The robot of a source as it was read, if it has the structure of another (joints locked or renamed since change it)."""
     repaired = {finding.rule for finding in source.findings if finding.repaired}
     for base in BASES:
-        report = Report(source.file, repair=repaired)
+        report = Findings(source.file, repair=repaired)
         described = _describe(source.content, source.format, report, floating=base == FLOATING)
         if described is not None and not report.failed:
             robot = _built(described, base, like.gravity)
@@ -197,7 +197,7 @@ def read_again(source: Source, like: Robot) -> tuple[Robot, Description] | None:
     return None
 
 
-def _describe(content: bytes, kind: str, report: Report, *, floating: bool = False) -> Description | None:
+def _describe(content: bytes, kind: str, report: Findings, *, floating: bool = False) -> Description | None:
     """What a file says, read and checked; None if it cannot be read at all."""
     described = READERS[kind](content, report)
     if described is None:
@@ -213,7 +213,7 @@ def _describe(content: bytes, kind: str, report: Report, *, floating: bool = Fal
     return described
 
 
-def _read_urdf(content: bytes, report: Report) -> Description | None:
+def _read_urdf(content: bytes, report: Findings) -> Description | None:
     root = safe_xml.parse(content, report)
     if root is None:
         return None
@@ -224,25 +224,25 @@ def _read_urdf(content: bytes, report: Report) -> Description | None:
     return urdf.read(root, report)
 
 
-def _read_mjcf(content: bytes, report: Report) -> Description | None:
+def _read_mjcf(content: bytes, report: Findings) -> Description | None:
     from torsor.formats import mjcf
 
     return mjcf.read(content, report)
 
 
-def _read_json(content: bytes, report: Report) -> Description | None:
+def _read_json(content: bytes, report: Findings) -> Description | None:
     from torsor.formats import screw_list
 
     return screw_list.read_json(content, report)
 
 
-def _read_yaml(content: bytes, report: Report) -> Description | None:
+def _read_yaml(content: bytes, report: Findings) -> Description | None:
     from torsor.formats import screw_list
 
     return screw_list.read_yaml(content, report)
 
 
-READERS: dict[str, Callable[[bytes, Report], Description | None]] = {
+READERS: dict[str, Callable[[bytes, Findings], Description | None]] = {
     "urdf": _read_urdf,
     "mjcf": _read_mjcf,
     "json": _read_json,

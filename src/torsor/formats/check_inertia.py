@@ -10,7 +10,7 @@ from torsor.arrays import exact_constants, matmul
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array
 from torsor.formats.description import Description, JointPart, LinkPart
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 
 # Files give moments with a few digits: what is off by less than this part of the largest is rounding of the writer's.
 WRITTEN_DIGITS = 1e-3
@@ -19,7 +19,7 @@ LARGE = 100.0  # a radius of gyration so many times the robot's size is in other
 SMALLEST = 0.1  # m: the size of a robot whose file gives no length
 
 
-def check(robot: Description, report: Report, *, is_tree: bool, floating: bool) -> None:
+def check(robot: Description, report: Findings, *, is_tree: bool, floating: bool) -> None:
     """Masses, principal moments, and (where links form a tree) the joints that would move nothing.
 
     What does not move, on a base that is not ``floating``, needs no inertia: mistakes in it are warnings.
@@ -28,7 +28,7 @@ def check(robot: Description, report: Report, *, is_tree: bool, floating: bool) 
     still = resting(robot) if is_tree and not floating else set()
     for link in robot.links:
         if link.mass is not None:
-            told: Report | _OfBase = _OfBase(report) if link.name in still else report
+            told: Findings | _OfBase = _OfBase(report) if link.name in still else report
             _mass(link, told)
             if link.mass is not None and link.mass > 0:
                 _moments(link, size, told)
@@ -39,13 +39,13 @@ def check(robot: Description, report: Report, *, is_tree: bool, floating: bool) 
 class _OfBase:
     """Takes what is found in links that do not move: a warning, and the number is made possible."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Findings) -> None:
         self.report = report
 
     def add(
         self, rule: str, line: int | None, element: str, message: str, fix: Callable[[], object] | None = None
     ) -> None:
-        """As `Report.add`."""
+        """As `Findings.add`."""
         if rule == "mass-negative" or rule in self.report.repair:
             self.report.add(rule, line, element, message, fix)
             return
@@ -72,7 +72,7 @@ def extent(robot: Description) -> float:
     return max(lengths)
 
 
-def _mass(link: LinkPart, report: Report | _OfBase) -> None:
+def _mass(link: LinkPart, report: Findings | _OfBase) -> None:
     if link.mass is not None and link.mass < 0:
         report.add("mass-negative", link.at, link.where, f"its mass is {link.mass:.6g} kg")
         link.mass = -link.mass  # it is refused; what follows should not be blamed
@@ -91,7 +91,7 @@ def _mass(link: LinkPart, report: Report | _OfBase) -> None:
         )
 
 
-def _moments(link: LinkPart, size: float, report: Report | _OfBase) -> None:
+def _moments(link: LinkPart, size: float, report: Findings | _OfBase) -> None:
     assert link.mass is not None
     low, middle, high = moments = np.linalg.eigvalsh(link.matrix)
     scale = float(np.abs(moments).max())
@@ -151,7 +151,7 @@ def _reordered(link: LinkPart) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _idle(robot: Description, report: Report) -> None:
+def _idle(robot: Description, report: Findings) -> None:
     """Joints beyond which there is no inertia (errors), and massless links that carry some further out (warnings)."""
     links = {link.name: link for link in robot.links}
     rigid = {name: link.mass or 0.0 for name, link in links.items()}  # with all that is fixed to it

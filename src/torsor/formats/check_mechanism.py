@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from torsor.formats.description import INFINITE, LARGEST, Description, JointPart
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 from torsor.model import Mimic
 from torsor.model.joint_kinds import SCREW_KINDS
 
@@ -17,7 +17,7 @@ ONE_FREEDOM = (*SCREW_KINDS, "continuous")
 MOST_POWER = 300  # of 2: squares of numbers between 2**-300 and 2**300 lose nothing
 
 
-def check_tree(robot: Description, report: Report, *, floating: bool) -> None:
+def check_tree(robot: Description, report: Findings, *, floating: bool) -> None:
     """Find duplicates, missing links, second parents, cycles and further roots; set ``robot.base`` if there is one root.
 
     A robot whose base is ``floating`` moves without joints.
@@ -47,7 +47,7 @@ def check_tree(robot: Description, report: Report, *, floating: bool) -> None:
         report.add("no-moving-joint", None, f"robot {robot.name!r}", "no joint moves")
 
 
-def _duplicates(robot: Description, report: Report) -> None:
+def _duplicates(robot: Description, report: Findings) -> None:
     for rule, parts in (("duplicate-link", robot.links), ("duplicate-joint", robot.joints)):
         counts = Counter(part.name for part in parts)
         for name, times in counts.items():
@@ -57,7 +57,7 @@ def _duplicates(robot: Description, report: Report) -> None:
                 report.add(rule, same[1].line, same[1].where, f"described {times} times (lines {lines})")
 
 
-def _cycles(robot: Description, parent_joints: dict[str, list[JointPart]], report: Report) -> None:
+def _cycles(robot: Description, parent_joints: dict[str, list[JointPart]], report: Findings) -> None:
     """Follow first parents from every link; a link met again on the same walk closes a cycle, reported once."""
     state: dict[str, int] = {}  # 1: on this walk, 2: done
     for start in parent_joints:
@@ -75,7 +75,7 @@ def _cycles(robot: Description, parent_joints: dict[str, list[JointPart]], repor
             state[name] = 2
 
 
-def _roots(robot: Description, children: set[str], report: Report) -> None:
+def _roots(robot: Description, children: set[str], report: Findings) -> None:
     roots = [link for link in robot.links if link.name not in children]
     parents = {joint.parent for joint in robot.joints}
     alone = [link for link in roots if link.name not in parents]
@@ -93,7 +93,7 @@ def _roots(robot: Description, children: set[str], report: Report) -> None:
         robot.base = roots[0].name
 
 
-def check_joints(robot: Description, report: Report) -> None:
+def check_joints(robot: Description, report: Findings) -> None:
     """Axes, limits, friction, and who follows whom."""
     for joint in robot.joints:
         if joint.kind == "fixed":
@@ -109,7 +109,7 @@ def check_joints(robot: Description, report: Report) -> None:
     _followers(robot, report)
 
 
-def _axis(joint: JointPart, report: Report) -> None:
+def _axis(joint: JointPart, report: Findings) -> None:
     if joint.axis is None:
         return
     largest = float(np.abs(joint.axis).max())
@@ -124,7 +124,7 @@ def _axis(joint: JointPart, report: Report) -> None:
         joint.axis = np.ldexp(joint.axis, -power)
 
 
-def _limits(robot: Description, joint: JointPart, report: Report) -> None:
+def _limits(robot: Description, joint: JointPart, report: Findings) -> None:
     line = joint.line if joint.limit_line is None else joint.limit_line
     if joint.lower is None or joint.upper is None:
         if robot.requires_limits and joint.kind in ("revolute", "prismatic"):
@@ -144,7 +144,7 @@ def _limits(robot: Description, joint: JointPart, report: Report) -> None:
         )
 
 
-def _followers(robot: Description, report: Report) -> None:
+def _followers(robot: Description, report: Findings) -> None:
     """Check mimic joints, and make each follow a joint that moves on its own. A mistake is told where it is, once."""
     joints = {joint.name: joint for joint in robot.joints}
     settled: dict[str, Mimic | None] = {}  # whom a joint follows in the end; None if nobody can say
@@ -168,7 +168,7 @@ def _followers(robot: Description, report: Report) -> None:
         _shared_ranges(robot, report)
 
 
-def _leader(joint: JointPart, name: str, joints: dict[str, JointPart], report: Report) -> JointPart | None:
+def _leader(joint: JointPart, name: str, joints: dict[str, JointPart], report: Findings) -> JointPart | None:
     leader = joints.get(name)
     if joint.kind not in ONE_FREEDOM:
         report.add("mimic-unknown", joint.line, joint.where, f"a {joint.kind} joint cannot follow another")
@@ -180,7 +180,7 @@ def _leader(joint: JointPart, name: str, joints: dict[str, JointPart], report: R
     return leader
 
 
-def _joined(joint: JointPart, following: Mimic, report: Report) -> Mimic | None:
+def _joined(joint: JointPart, following: Mimic, report: Findings) -> Mimic | None:
     """Whom a joint follows in the end, if its own leader follows so; None, and a finding, if that is not a number."""
     assert joint.mimic is not None
     own = joint.mimic
@@ -196,7 +196,7 @@ def _joined(joint: JointPart, following: Mimic, report: Report) -> Mimic | None:
     return None
 
 
-def _shared_ranges(robot: Description, report: Report) -> None:
+def _shared_ranges(robot: Description, report: Findings) -> None:
     ranges = {joint.name: _range(joint) for joint in robot.joints if joint.mimic is None}
     for joint in robot.joints:
         if joint.mimic is None:

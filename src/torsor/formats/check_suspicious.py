@@ -10,7 +10,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.formats.check_inertia import outwards, resting
 from torsor.formats.description import Description, JointPart, LinkPart, Shape
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 from torsor.model import shapes
 
 TURN = 2 * math.pi
@@ -19,7 +19,7 @@ HUGE = 50.0  # m: no link is so long
 DEFAULTS = (1.0, 0.1, 0.01, 0.001, 1e-6)  # what exporters write on the diagonal when they do not know
 
 
-def check(robot: Description, report: Report) -> None:
+def check(robot: Description, report: Findings) -> None:
     """Limits, lengths, masses, inertias and names that are probably mistakes."""
     for joint in robot.joints:
         if joint.kind != "fixed":
@@ -34,7 +34,7 @@ def check(robot: Description, report: Report) -> None:
     _names(robot, report)
 
 
-def _limits(joint: JointPart, report: Report) -> None:
+def _limits(joint: JointPart, report: Findings) -> None:
     line = joint.line if joint.limit_line is None else joint.limit_line
     for name, value in (("velocity", joint.velocity), ("effort", joint.effort)):
         if np.any(np.asarray(value) <= 0):
@@ -54,7 +54,7 @@ def _limits(joint: JointPart, report: Report) -> None:
         report.add("limits-wider-than-turn", line, joint.where, f"its range is {turns:.3g} turns")
 
 
-def _inertia(link: LinkPart, report: Report) -> None:
+def _inertia(link: LinkPart, report: Findings) -> None:
     assert link.mass is not None
     if not np.any(link.moments):
         report.add("inertia-zero", link.at, link.where, f"{link.mass:.6g} kg without rotational inertia")
@@ -92,7 +92,7 @@ def _is_ball(link: LinkPart) -> bool:
     return False
 
 
-def _position(link: LinkPart, report: Report) -> None:
+def _position(link: LinkPart, report: Findings) -> None:
     box = _bounds(link)
     if box is None:
         return
@@ -106,7 +106,7 @@ def _position(link: LinkPart, report: Report) -> None:
         )  # fmt: skip
 
 
-def _masses(robot: Description, report: Report) -> None:
+def _masses(robot: Description, report: Findings) -> None:
     """Bodies that move, each with all that is fixed to it."""
     masses = {link.name: max(link.mass or 0.0, 0.0) for link in robot.links}
     moving = {joint.child for joint in robot.joints if joint.kind != "fixed"}
@@ -126,7 +126,7 @@ def _masses(robot: Description, report: Report) -> None:
         )  # fmt: skip
 
 
-def _lengths(robot: Description, report: Report) -> None:
+def _lengths(robot: Description, report: Findings) -> None:
     for joint in robot.joints:
         length = float(np.linalg.norm(joint.pose[:3, 3]))
         if length > HUGE:
@@ -142,7 +142,7 @@ def _lengths(robot: Description, report: Report) -> None:
             report.add("millimetres", link.at, link.where, f"{what} {max(length, large):.6g} m")
 
 
-def _names(robot: Description, report: Report) -> None:
+def _names(robot: Description, report: Findings) -> None:
     links, joints = [link.name for link in robot.links], [joint.name for joint in robot.joints]
     for kind, parts in (("link", robot.links), ("joint", robot.joints)):
         folded = Counter(part.name.casefold() for part in parts)

@@ -94,7 +94,7 @@ def unreadable(file: str, message: str, advice: str, rule: str = "file-unreadabl
 
 
 @dataclass
-class Report:
+class Findings:
     """Where readers and checks put what they find. ``repair`` and ``ignore`` are names of rules.
 
     ``accept``: rules that the file itself says it breaks on purpose; their findings are notes. Of each rule the first findings
@@ -114,10 +114,10 @@ class Report:
         repairable = [name for name, rule in RULES.items() if rule.repair]
         for name in self.repair:
             if name not in repairable:
-                raise unknown_name("repair: torsor", "repair", name, repairable, ", ".join(repairable))
+                raise unknown_name("torsor", "repair", name, repairable, ", ".join(repairable))
         for name in self.ignore:
             if name not in RULES:
-                raise unknown_name("ignore: torsor", "rule", name, RULES, "docs/rules.md")
+                raise unknown_name("torsor", "rule", name, RULES, "docs/rules.md")
             if RULES[name].severity is Severity.ERROR:
                 raise FileError(
                     f"ignore: {name!r} is an error and cannot be silenced"

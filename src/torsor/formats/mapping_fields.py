@@ -10,7 +10,7 @@ import numpy as np
 from torsor.arrays.typing import Array, Pose
 from torsor.errors import ModelError
 from torsor.formats.description import LARGEST
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 from torsor.formats.plain_data import REPORTED, Node
 from torsor.model import pose_from
 from torsor.model.poses import check_pose
@@ -35,7 +35,7 @@ class NodeFields:
     A value of null is a value not given. ``path`` is what stands before the keys in messages.
     """
 
-    def __init__(self, node: Node, report: Report, where: str, path: str = "") -> None:
+    def __init__(self, node: Node, report: Findings, where: str, path: str = "") -> None:
         assert isinstance(node.value, dict)
         self.entries: dict[str, Node] = node.value
         self.line, self.report, self.where, self.path = node.line, report, where, path
@@ -50,7 +50,7 @@ class NodeFields:
         return None if node is None or node.value is None else node
 
     def known(self, keys: Collection[str], advice: str = "") -> None:
-        """Report all keys but these: an error where one of these was meant, for then something would be lost."""
+        """Findings all keys but these: an error where one of these was meant, for then something would be lost."""
         unknown = [key for key in self.entries if key not in keys]
         for key in unknown[:MOST_TOLD]:
             near = [OTHER_NAMES[key]] if OTHER_NAMES.get(key) in keys else []
@@ -63,17 +63,17 @@ class NodeFields:
             self.add("unknown-key", self.line, f"{len(unknown) - MOST_TOLD:,} more unknown keys")
 
     def means_nothing(self, keys: Collection[str], what: str) -> None:
-        """Report those of these keys that are given: they do not matter for ``what``."""
+        """Findings those of these keys that are given: they do not matter for ``what``."""
         for key in keys:
             if (node := self.given(key)) is not None:
                 self.add("unknown-key", node.line, f"{self.path + key!r} means nothing for {what}")
 
     def add(self, rule: str, line: int, message: str, advice: str = "") -> None:
-        """Report a problem of this mapping."""
+        """Findings a problem of this mapping."""
         self.report.add(rule, line, self.where, message, advice=advice)
 
     def missing(self, key: str, what: str = "") -> None:
-        """Report that a key is not there."""
+        """Findings that a key is not there."""
         self.add("missing-attribute", self.line, f"{self.path + key!r} is missing{what and f': {what}'}")
 
     def text(self, key: str) -> str | None:

@@ -26,7 +26,7 @@ import numpy as np
 
 from torsor.formats import mjcf_model, safe_xml
 from torsor.formats.description import Description, unused
-from torsor.formats.findings import Report, unreadable
+from torsor.formats.findings import Findings, unreadable
 from torsor.formats.safe_xml import Element
 from torsor.formats.xml_fields import is_blank
 
@@ -65,7 +65,7 @@ NAMES = re.compile(r"(name|.*class|model|mesh|hfield|target|.*(joint|body|site|g
 NOT_FINITE = re.compile(r"[+-]?(nan|inf)", re.IGNORECASE)
 
 
-def read(content: bytes, report: Report) -> Description | None:
+def read(content: bytes, report: Findings) -> Description | None:
     """The description of an MJCF file; None if it is refused (the report says why)."""
     try:
         import mujoco
@@ -92,7 +92,7 @@ def read(content: bytes, report: Report) -> Description | None:
     return mjcf_model.describe(mujoco, model, "robot" if is_blank(name) else name, notes, report)
 
 
-def _report_refusal(message: str, report: Report) -> None:
+def _report_refusal(message: str, report: Findings) -> None:
     line = re.search(r"line (\d+)", message)
     element = re.search(r"Element (?:name )?('[^']*')", message)
     said = message.split("\nElement")[0]
@@ -102,7 +102,7 @@ def _report_refusal(message: str, report: Report) -> None:
     report.add(rule, None if line is None else int(line[1]), where, f"MuJoCo says: {said[:300]}")
 
 
-def _prepare(mujoco: Any, spec: Any, report: Report) -> mjcf_model.Notes:
+def _prepare(mujoco: Any, spec: Any, report: Findings) -> mjcf_model.Notes:
     """Name what has no name, take out what uses meshes, and note what compiling forgets."""
     notes = mjcf_model.Notes(fused=bool(spec.compiler.fusestatic))
     bodies = list(_bodies(spec.worldbody, moves=False))
@@ -148,7 +148,7 @@ def _bodies(parent: Any, moves: bool) -> Iterator[_Place]:
         yield from _bodies(child, moves)
 
 
-def _take_out_meshes(mujoco: Any, spec: Any, place: _Place, notes: mjcf_model.Notes, report: Report) -> None:
+def _take_out_meshes(mujoco: Any, spec: Any, place: _Place, notes: mjcf_model.Notes, report: Findings) -> None:
     """Delete the geoms of meshes and height fields; an error, where the inertia of a moving body is to come from them."""
     kinds = mujoco.mjtGeom
     formless = (kinds.mjGEOM_MESH, kinds.mjGEOM_HFIELD, kinds.mjGEOM_SDF)
@@ -183,7 +183,7 @@ def _line(element: Any) -> int | None:
     return None if found is None else int(found[1])
 
 
-def _rigid_part(root: Element, report: Report) -> str | None:
+def _rigid_part(root: Element, report: Findings) -> str | None:
     """The MJCF text of what torsor reads of a file, each element on its own line; None if the file is refused."""
     if root.tag != "mujoco":
         report.add("not-a-robot", root.line, "", f"the outermost element is <{root.tag[:40]}>, an MJCF has <mujoco>")
@@ -207,7 +207,7 @@ def _elements(root: Element) -> Iterator[Element]:
         waiting.extend(reversed(element.children))
 
 
-def _refuse(root: Element, report: Report) -> None:
+def _refuse(root: Element, report: Findings) -> None:
     for section in root.children:
         if section.tag in ("extension", "sensor", "actuator", "asset"):
             found = [element for element in _elements(section) if element.tag == "include"]
@@ -248,7 +248,7 @@ def _rounded(count: int) -> str:
     return f"{count:,}" if count < 10**9 else "more than 1,000,000,000"
 
 
-def _report_left_out(root: Element, report: Report) -> None:
+def _report_left_out(root: Element, report: Findings) -> None:
     """What changes the motion in MuJoCo but not here, each kind once; what does not (sensors, looks) in silence."""
     groups: dict[tuple[str, str], list[Element]] = {}
     for section in root.children:
@@ -274,7 +274,7 @@ def _report_left_out(root: Element, report: Report) -> None:
         report.add(rule, found[0].line, "<mujoco>", f"{count} left out{listed}")
 
 
-def _check_paths(root: Element, report: Report) -> None:
+def _check_paths(root: Element, report: Findings) -> None:
     """Files are named, never opened; a name that leads elsewhere is worth saying, for MuJoCo follows it."""
     for asset in root.all("asset"):
         for element in asset.children:
@@ -300,7 +300,7 @@ def _actuators_count(root: Element) -> bool:
 class _Writer:
     """Writes elements so that MuJoCo's parser cannot read them in another way than ours has, and finds them on their lines."""
 
-    def __init__(self, report: Report, with_actuators: bool) -> None:
+    def __init__(self, report: Findings, with_actuators: bool) -> None:
         self.parts: list[str] = []
         self._report, self._with_actuators = report, with_actuators
         self._line = 1

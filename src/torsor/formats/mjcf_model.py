@@ -12,7 +12,7 @@ from torsor.arrays import cross, dot, exact_constants, matvec
 from torsor.arrays.exact import ROUNDING, norm
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.formats.description import Description, FramePart, JointPart, LinkPart, Shape, unused
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 from torsor.lie import quaternion, se3
 from torsor.model import Mimic
 from torsor.model.poses import composed
@@ -45,7 +45,7 @@ class Notes:
 
 
 @exact_constants()
-def describe(mujoco: Any, model: Any, name: str, notes: Notes, report: Report) -> Description | None:
+def describe(mujoco: Any, model: Any, name: str, notes: Notes, report: Findings) -> Description | None:
     """The description of a compiled model; None if its numbers are too large to compute with."""
     reader = _Reader(mujoco, model, notes, report)
     robot = Description(name, gravity=reader.gravity())
@@ -62,7 +62,7 @@ def describe(mujoco: Any, model: Any, name: str, notes: Notes, report: Report) -
 
 
 class _Reader:
-    def __init__(self, mujoco: Any, model: Any, notes: Notes, report: Report) -> None:
+    def __init__(self, mujoco: Any, model: Any, notes: Notes, report: Findings) -> None:
         self.mujoco, self.model, self.notes, self.report = mujoco, model, notes, report
         self.bodies = [self._name("BODY", k) for k in range(model.nbody)]
         self.joints = [self._name("JOINT", k) for k in range(model.njnt)]
@@ -89,7 +89,7 @@ class _Reader:
         return link
 
     def _compare(self, b: int, link: LinkPart, written: Written) -> None:
-        """Report it, if the file's own settings (balanceinertia, boundmass, settotalmass, …) changed an <inertial>."""
+        """Findings it, if the file's own settings (balanceinertia, boundmass, settotalmass, …) changed an <inertial>."""
         assert link.mass is not None
         if not _is_bounded([link.matrix, written.matrix]):
             return
@@ -323,7 +323,7 @@ def _rotation(wxyz: Array) -> Array:
     return quaternion.to_rotation(np.array([x, y, z, w]))
 
 
-def _refuse_unbounded(robot: Description, report: Report) -> None:
+def _refuse_unbounded(robot: Description, report: Findings) -> None:
     """Numbers that overflow, or would when multiplied."""
     for link in robot.links:
         sizes = [size for shape in link.shapes for size in (*shape.size, *shape.pose.ravel())]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from torsor.formats.findings import Report, unreadable
+from torsor.formats.findings import Findings, unreadable
 from torsor.formats.safe_xml import MOST_BYTES
 
 MALFORMED = "text-malformed"
@@ -48,7 +48,7 @@ class _Stop(Exception):
         super().__init__(message)
         self.rule, self.message, self.line, self.advice = rule, message, line, advice
 
-    def tell(self, report: Report) -> None:
+    def tell(self, report: Findings) -> None:
         """Put it into a report."""
         report.add(self.rule, self.line, "", self.message, advice=self.advice)
 
@@ -56,7 +56,7 @@ class _Stop(Exception):
 class _Builder:
     """Makes nodes and keeps count: what every reader of plain data must not forget."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Findings) -> None:
         self.report = report
         self._values = 0
         self._complaints = 0
@@ -80,7 +80,7 @@ class _Builder:
         return number if math.isfinite(number) else self.unusable(f"{word[:60]} is too large for a number", line)
 
     def unusable(self, message: str, line: int) -> object:
-        """Report a number that is none."""
+        """Findings a number that is none."""
         self._complain("number-malformed", line, message)
         return REPORTED
 
@@ -106,7 +106,7 @@ class _Builder:
             raise _Stop(MALFORMED, "a text holds half of a character (a lone surrogate)", line, "Write the whole one.")
 
 
-def _decoded(content: bytes, report: Report, most: int = MOST_BYTES) -> str | None:
+def _decoded(content: bytes, report: Findings, most: int = MOST_BYTES) -> str | None:
     """The text of a file; None, and a finding, if it is too long or not UTF-8."""
     if len(content) > most:
         report.add("file-too-large", None, "", f"the file has {len(content):,} bytes, at most {most:,} are read")
@@ -124,7 +124,7 @@ def _decoded(content: bytes, report: Report, most: int = MOST_BYTES) -> str | No
     return text
 
 
-def parse_json(content: bytes, report: Report) -> Node | None:
+def parse_json(content: bytes, report: Findings) -> Node | None:
     """The outermost value, or None if the file is refused (the report says why)."""
     text = _decoded(content, report)
     if text is None:
@@ -137,7 +137,7 @@ def parse_json(content: bytes, report: Report) -> Node | None:
 
 
 class _Json:
-    def __init__(self, text: str, report: Report) -> None:
+    def __init__(self, text: str, report: Findings) -> None:
         self.text, self.place, self.builder = text, 0, _Builder(report)
         self._breaks = [found.start() for found in re.finditer("\n", text)]
 
@@ -237,7 +237,7 @@ class _Json:
         raise _Stop(MALFORMED, f"not well-formed JSON: {message}, column {column}", line)
 
 
-def parse_yaml(content: bytes, report: Report) -> Node | None:
+def parse_yaml(content: bytes, report: Findings) -> Node | None:
     """The outermost value, or None if the file is refused (the report says why)."""
     text = _decoded(content, report, MOST_BYTES_OF_YAML)
     if text is None:
@@ -265,7 +265,7 @@ def parse_yaml(content: bytes, report: Report) -> Node | None:
 class _Yaml:
     """Only the events of the parser are used: nothing is constructed but texts, numbers, true, false and null, as in YAML 1.2."""
 
-    def __init__(self, yaml: Any, events: Iterator[Any], report: Report) -> None:
+    def __init__(self, yaml: Any, events: Iterator[Any], report: Findings) -> None:
         self.yaml, self.events, self.builder = yaml, events, _Builder(report)
 
     def document(self) -> Node:

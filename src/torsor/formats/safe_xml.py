@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 
 MOST_BYTES = 16 * 2**20
 MOST_ELEMENTS = 100_000
@@ -76,7 +76,7 @@ class _Stop(Exception):
     """Reading ends here, for a reason that has been reported."""
 
 
-def parse(content: bytes, report: Report) -> Element | None:
+def parse(content: bytes, report: Findings) -> Element | None:
     """The root element, or None if the file is refused (the report says why)."""
     if len(content) > MOST_BYTES:
         report.add("file-too-large", None, "", f"the file has {len(content):,} bytes, at most {MOST_BYTES:,} are read")
@@ -117,7 +117,7 @@ def root_tag(content: bytes) -> str:
 
 
 class _Builder:
-    def __init__(self, content: bytes, report: Report) -> None:
+    def __init__(self, content: bytes, report: Findings) -> None:
         self.content, self.report = content, report
         self.root: Element | None = None
         self._open: list[Element] = []

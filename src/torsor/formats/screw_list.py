@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.formats.check_mechanism import ONE_FREEDOM
 from torsor.formats.description import Description, Exact, ExactJoint, FramePart, JointPart, LinkPart
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 from torsor.formats.mapping_fields import NodeFields, shown
 from torsor.formats.plain_data import REPORTED, Node, parse_json, parse_yaml
 from torsor.formats.rules import ACCEPTABLE, Severity
@@ -25,17 +25,17 @@ ROBOT_KEYS = {
 JOINT_KEYS = {"name", "kind", "parent", "link", "pose", "inertia", "mimic", *SCREW, *MOTION}
 
 
-def read_json(content: bytes, report: Report) -> Description | None:
+def read_json(content: bytes, report: Findings) -> Description | None:
     """What a JSON file says of a robot; None if it cannot be read at all (the report says why)."""
     return _read(parse_json(content, report), report)
 
 
-def read_yaml(content: bytes, report: Report) -> Description | None:
+def read_yaml(content: bytes, report: Findings) -> Description | None:
     """What a YAML file says of a robot; None if it cannot be read at all (the report says why)."""
     return _read(parse_yaml(content, report), report)
 
 
-def _read(root: Node | None, report: Report) -> Description | None:
+def _read(root: Node | None, report: Findings) -> Description | None:
     if root is None:
         return None
     if not isinstance(root.value, dict) or not {"torsor", "joints", "dh"} & root.value.keys():

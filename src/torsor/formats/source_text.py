@@ -8,9 +8,10 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError
 from torsor.formats import safe_xml
-from torsor.formats.findings import Report, unreadable
+from torsor.formats.findings import Findings, unreadable
 
 FORMATS = ("urdf", "mjcf", "json", "yaml")
 UNKNOWN = "unknown"  # the format of what is no robot file
@@ -44,8 +45,8 @@ class SourceText(NamedTuple):
 
 def read_source(source: str | os.PathLike[str], format: str | None) -> SourceText:
     """What a path leads to, or a text is; ``format`` if it is not to be judged by the content."""
-    if format is not None and format not in FORMATS:
-        raise ModelError(f"unknown format {format!r:.60}. Formats: {', '.join(FORMATS)}.")
+    if format is not None:
+        refuse_unknown_word("format", format, FORMATS)
     if isinstance(source, str) and (source.lstrip("\ufeff \t\r\n")[:1] in ("<", "{") or "\n" in source):
         content = _encoded(source)
         return SourceText(content, TEXT, format or format_of(content))
@@ -66,7 +67,7 @@ def format_of(content: bytes, suffix: str = "") -> str:
     return "yaml" if _OWN_KEY.search(text) else UNKNOWN
 
 
-def report_unknown(content: bytes, report: Report) -> None:
+def report_unknown(content: bytes, report: Findings) -> None:
     """Say that a file is no robot, and what it seems to be."""
     if not content.strip():
         report.add("not-a-robot", None, "", "the file is empty")

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from torsor.formats.description import INFINITE, Description, JointPart, LinkPart, Shape
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 from torsor.formats.safe_xml import Element
 from torsor.formats.xml_fields import Fields, as_number, is_blank
 from torsor.model import Mimic
@@ -54,7 +54,7 @@ READ_ATTRIBUTES = frozenset(
 )
 
 
-def read(root: Element, report: Report) -> Description | None:
+def read(root: Element, report: Findings) -> Description | None:
     """The description of a <robot> element; None if it is a template of one."""
     if (template := _template(root)) is not None:
         report.add("xacro", template.line, "", "the file is a xacro template, not a URDF")
@@ -73,7 +73,7 @@ def read(root: Element, report: Report) -> Description | None:
     return description
 
 
-def _link(element: Element, report: Report) -> LinkPart | None:
+def _link(element: Element, report: Findings) -> LinkPart | None:
     name = Fields(report, "<link>").word(element, "name")
     if name is None:
         return None
@@ -144,7 +144,7 @@ def _check_path(mesh: Element, fields: Fields) -> None:
         )
 
 
-def _joint(element: Element, report: Report) -> JointPart | None:
+def _joint(element: Element, report: Findings) -> JointPart | None:
     name = Fields(report, "<joint>").word(element, "name")
     if name is None:
         return None
@@ -226,7 +226,7 @@ def _or_unbounded(value: float) -> float:
     return value if abs(value) < sys.float_info.max else math.copysign(INFINITE, value)
 
 
-def _read_transmissions(root: Element, description: Description, report: Report) -> None:
+def _read_transmissions(root: Element, description: Description, report: Findings) -> None:
     joints = {joint.name: joint for joint in description.joints}
     for transmission in root.all("transmission"):
         where = f"transmission {transmission.attributes.get('name', '')!r}"
@@ -253,7 +253,7 @@ def _template(root: Element) -> Element | None:
     return None
 
 
-def _report_unknown(root: Element, report: Report) -> None:
+def _report_unknown(root: Element, report: Findings) -> None:
     """Each unknown tag and attribute once, with how often it stands there."""
     tags: dict[tuple[str, str], list[int]] = {}
     attributes: dict[tuple[str, str], list[Element]] = {}

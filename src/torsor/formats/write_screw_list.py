@@ -16,7 +16,7 @@ from torsor.border import explained
 from torsor.errors import ModelError, TorsorError, warn_of_model
 from torsor.formats._load import check
 from torsor.formats.build import build
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 from torsor.formats.rules import ACCEPTABLE, Severity
 from torsor.formats.screw_list import VERSION, read_json
 from torsor.formats.screw_list_parts import screw_along
@@ -149,7 +149,7 @@ def _checked(robot: Robot, document: dict[str, Any]) -> str:
 
     A robot that no body of the real world can be says so in its file (``accept``).
     """
-    report, reason, text = Report(robot.name), "", _json_text(document)
+    report, reason, text = Findings(robot.name), "", _json_text(document)
     described = read_json(text.encode("utf-8", "surrogatepass"), report)
     if described is None or report.failed:
         reason = "; ".join(

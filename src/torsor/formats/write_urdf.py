@@ -13,11 +13,12 @@ from torsor.arrays import atan2, cross, exact_constants, matmul
 from torsor.arrays.exact import norm
 from torsor.arrays.typing import Array, Pose
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError, printable, warn_of_model
 from torsor.formats.build import inertia_of
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.description import unused
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 from torsor.formats.safe_xml import Element, parse
 from torsor.formats.xml_fields import check_names
 from torsor.lie import so3
@@ -47,8 +48,7 @@ def to_urdf(robot: Robot, path: str | PathLike[str] | None = None, *, drop: Coll
     """
     drop = (drop,) if isinstance(drop, str) else drop
     for name in drop:
-        if name not in CANNOT_SAY:
-            raise ModelError(f"`drop` takes {', '.join(map(repr, CANNOT_SAY))}, got {name!r}.")
+        refuse_unknown_word("drop", name, CANNOT_SAY)
     _refuse(robot, drop)
     text = _with_inertias(robot)
     if text is None:
@@ -251,7 +251,7 @@ def _with_inertias(robot: Robot) -> str | None:
     others = robot.parameters._replace(inertias=original.parameters.inertias)
     if any(np.any(mine != its) for mine, its in zip(others, original.parameters, strict=True)):
         return None
-    root = parse(source.content, Report(source.file))
+    root = parse(source.content, Findings(source.file))
     assert root is not None
     links = {element.attributes.get("name", ""): element for element in root.all("link")}
     edits: list[tuple[int, int, bytes]] = []

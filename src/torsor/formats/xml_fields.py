@@ -10,7 +10,7 @@ import numpy as np
 from torsor.arrays.typing import Array, Pose
 from torsor.errors import ModelError
 from torsor.formats.description import LARGEST
-from torsor.formats.findings import Report
+from torsor.formats.findings import Findings
 from torsor.formats.safe_xml import Element
 from torsor.model import Robot, pose_from
 
@@ -34,7 +34,7 @@ def is_blank(text: str) -> bool:
 class Fields:
     """Reads attributes of elements that belong to one link or joint, named ``where`` in messages."""
 
-    def __init__(self, report: Report, where: str) -> None:
+    def __init__(self, report: Findings, where: str) -> None:
         self.report, self.where = report, where
 
     def word(self, element: Element, key: str) -> str | None:

@@ -41,7 +41,9 @@ def compile(
         several, a dict or a named tuple, whose keys name the outputs.
     robot : Robot
     inputs : mapping of names to shapes, optional
-        The array arguments of the function; for torsor's own functions it may be left out.
+        The array arguments of the function. Those that say themselves what they are may be left out: arguments of torsor's
+        functions and control laws, annotated ones, and others by their name: q, q_ref, … are configurations, v, a, tau, v_ref,
+        … one number for each degree of freedom. What has a default keeps it.
     parameters : sequence of str
         Groups of the robot's numbers (inertias, gravity, screws, …: `torsor.model.Parameters`) that become inputs of the kernel
         instead of constants.
@@ -101,7 +103,7 @@ class TracedCall(NamedTuple):
                 f"the first argument must be a function{hint}, got {type(function).__name__} {function!r:.60}."
             )
         about = about_of(function)
-        shapes = _shapes(_name(function), about, robot, inputs)
+        shapes = _shapes(function, about, robot, inputs, fixed)
         check_inputs(shapes, taken=("out",))
         for name in shapes.keys() & fixed.keys():
             raise ArgumentError(f"{name!r} is given twice, as an input and as {name}={fixed[name]!r:.40}.")
@@ -180,7 +182,7 @@ def scan(
     groups = [_tuples({} if group is None else group) for group in (state, inputs, constants)]
     shapes: dict[str, tuple[int, ...]] = {}
     for group in groups:
-        check_inputs(group, taken=("steps", "every"))
+        check_inputs(group, taken=("steps", "every", "out"))
         for name in shapes.keys() & group.keys():
             raise ArgumentError(f"{name!r} is given twice; a name is of the state, of the inputs or of the constants.")
         shapes |= group
@@ -241,14 +243,59 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _shapes(
-    name: str, about: Public | None, robot: Robot, inputs: Mapping[str, tuple[int, ...] | int] | None
+    function: Callable[..., Any],
+    about: Public | None,
+    robot: Robot,
+    inputs: Mapping[str, tuple[int, ...] | int] | None,
+    fixed: Mapping[str, Any],
 ) -> dict[str, tuple[int, ...]]:
-    if inputs is not None:
-        return _tuples(inputs)
-    if about is None:
+    """Shapes of the inputs: as they are given, or what a function says of its arguments."""
+    given = {} if inputs is None else _tuples(inputs)
+    if about is not None:
+        return given if inputs is not None else _required_shapes(about.algorithm, robot)
+    shapes, unknown, required = {}, [], _required_names(function)
+    if inputs is None and not required:
         example = {"q": (robot.nq,), "v": (robot.nv,)}
-        raise ArgumentError(f"say what {name} takes, as inputs={{name: shape}}; for instance inputs={example}.")
-    return _required_shapes(about.algorithm, robot)
+        raise ArgumentError(
+            f"say what {_name(function)} takes, as inputs={{name: shape}}; for instance inputs={example}."
+        )
+    for name in required:
+        if name in given or name in fixed:
+            continue
+        if (shape := _shape_of_argument(function, name, robot)) is None:
+            unknown.append(name)
+        else:
+            shapes[name] = shape
+    if unknown:
+        example = {name: (robot.nv,) for name in unknown}
+        raise ArgumentError(
+            f"say of what shape {', '.join(f'`{name}`' for name in unknown)} of {_name(function)} "
+            f"{'is' if len(unknown) == 1 else 'are'}, as inputs={{name: shape}}; for instance inputs={example}."
+        )
+    known = {**shapes, **given}
+    return {name: known[name] for name in [*required, *(x for x in given if x not in required)] if name in known}
+
+
+def _required_names(function: Callable[..., Any]) -> list[str]:
+    """The arguments after the robot that a function of the user's cannot do without; none if it does not say."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+    except (TypeError, ValueError):  # of some builtin functions nothing is known
+        return []
+    some = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is inspect.Parameter.empty and p.kind not in some]
+
+
+def _shape_of_argument(function: Callable[..., Any], name: str, robot: Robot) -> tuple[int, ...] | None:
+    """What an argument's annotation says, or its name: q… is a configuration, v…, a… and tau… belong to the freedoms."""
+    try:
+        argument = signature_of(function).arrays.get(name)
+    except (NameError, TypeError, AttributeError):  # annotations that cannot be read
+        argument = None
+    if argument is not None and argument.container is None and "*" not in argument.axes:
+        return tuple(int(axis) if axis.isdigit() else int(getattr(robot, axis)) for axis in argument.axes)
+    size = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "tau": robot.nv}.get(name.rstrip("0123456789").split("_")[0])
+    return None if size is None else (size,)
 
 
 def _required_shapes(algorithm: Callable[..., Any], robot: Robot) -> dict[str, tuple[int, ...]]:

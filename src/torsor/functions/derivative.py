@@ -110,7 +110,7 @@ def by_differentiation(algorithm: Algorithm, *inputs: str) -> GraphRival:
     """The derivatives of an algorithm by inputs, by differentiating its program: for small robots shorter than a recursion."""
 
     def program(robot: Robot, request: Request, outputs: Outputs) -> Program:
-        def run(given: dict[str, Any]) -> dict[str, Any]:
+        def run(robot: Robot, given: dict[str, Any]) -> dict[str, Any]:
             return {"value": algorithm(robot, **given), _label("q"): tangent_map(robot, given["q"])}
 
         found = derivatives(traced(algorithm, robot, request, run), Wanted(("value",), inputs, {"q": _label("q")}))

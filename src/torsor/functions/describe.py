@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import warnings
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -69,6 +69,30 @@ class Outputs(NamedTuple):
         return [axes or () for axes in axes_of_fields(self.kind)]
 
 
+_BATCHES = """
+Notes
+-----
+``...`` are batch axes, which come first: q (nq,) is one state, q (1000, nq) are a thousand, and the result has the same axes
+before its own. Batch axes of several arguments broadcast, so one state may go with many. Lists are taken for arrays; the result
+is float32 where all arrays are, else float64. JAX arrays give JAX arrays."""
+
+
+def help_text(algorithm: Algorithm, outputs: Outputs) -> str:
+    """The docstring of an algorithm, and what every public function takes besides: ``out``, and batches."""
+    text = inspect.getdoc(algorithm) or ""
+    if outputs.kind is None:
+        out = (
+            "out : array, optional\n    Where the result is written to, an array of its shape and type; it is returned."
+        )
+    else:
+        fields = ", ".join(f"``{name}``" for name in outputs.names)
+        out = (
+            f"out : {outputs.kind.__name__}, optional\n    Arrays that the results are written to, of their shapes and types: "
+            f"a named tuple, a list,\n    or a dict with {fields}; it holds the results that are returned."
+        )
+    return text.replace("\n\nReturns\n-------\n", f"\n{out}\n\nReturns\n-------\n", 1) + f"\n{_BATCHES}"
+
+
 class Request(NamedTuple):
     """What a kernel is made for: everything of a call that is not numbers."""
 
@@ -79,6 +103,7 @@ class Request(NamedTuple):
         tuple[str, tuple[str, ...] | int | None], ...
     ]  # array arguments; keys of a mapping, length of a tuple
     sizes: tuple[tuple[str, tuple[int, ...]], ...] = ()  # shapes of array arguments with axes of any size
+    groups: tuple[str, ...] = ()  # of the robot's numbers that are inputs of the kernel, after the others (`variants`)
 
     def identity(self) -> tuple[Any, ...]:
         """What tells the request from others in memory, without the robot itself."""
@@ -87,7 +112,7 @@ class Request(NamedTuple):
     def key(self) -> str:
         """What identifies the request on disk, robot and precision apart: nothing that is an address in memory."""
         statics = [(name, x.key_for(self.robot) if hasattr(x, "key_for") else repr(x)) for name, x in self.statics]
-        return repr((statics, self.layout, self.sizes))
+        return repr((statics, self.layout, self.sizes, self.groups))
 
     def keys(self) -> dict[str, list[str]]:
         """Names of a kernel's inputs, for each array argument."""
@@ -154,8 +179,6 @@ class Public(NamedTuple):
     def codes(self, request: Request) -> native.Codes:
         """The machine code for a request: from the disk, or to be compiled when it is needed."""
         self.algorithms(request.robot)  # may refuse the robot, also one whose kernel is on disk
-        note_variant(request.robot)
-
         where = f"{self.algorithm.__module__}.{self.algorithm.__qualname__}"
         key = "|".join([sources(), where, request.robot.digest, request.key()])
         return native.Codes.kept(key, lambda: self.program(request), np.dtype(request.dtype))
@@ -166,13 +189,13 @@ class Public(NamedTuple):
 
     def shortest(self, request: Request) -> tuple[Algorithm, Program]:
         """Of all algorithms for the same numbers, the one with the fewest operations, and its program."""
-        robot, budget = self.robot_for(request.robot), Budget()
+        robot, budget = request.robot if request.groups else self.robot_for(request.robot), Budget()
         found = []
         for algorithm in self.algorithms(request.robot):
             with contextlib.suppress(TooLong):
                 found.append((algorithm, program_of(algorithm, robot, request, self.outputs, budget)))
         shortest = min(found, key=lambda pair: sum(count(pair[1]).values()))
-        if self.graph is not None and sum(count(shortest[1]).values()) < GRAPH_MOST:
+        if self.graph is not None and not request.groups and sum(count(shortest[1]).values()) < GRAPH_MOST:
             other = self.graph(robot, request, self.outputs)
             shortest = min(shortest, (shortest[0], other), key=lambda pair: sum(count(pair[1]).values()))
         return shortest
@@ -190,9 +213,9 @@ def request_of(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, l
         value = values.get(name)
         if value is None:
             continue
-        if isinstance(value, dict):
-            layout.append((name, tuple(value)))
-            arrays.extend(value.values())
+        if isinstance(value, dict):  # in whatever order: one kernel, whose sums have one order
+            layout.append((name, tuple(sorted(value))))
+            arrays.extend(value[key] for key in sorted(value))
         elif isinstance(value, tuple):
             layout.append((name, len(value)))
             arrays.extend(value)
@@ -211,23 +234,30 @@ def request_of(algorithm: Algorithm, values: dict[str, Any]) -> tuple[Request, l
 
 def program_of(algorithm: Algorithm, robot: Robot, request: Request, outputs: Outputs, budget: Budget) -> Program:
     """The simplified program of an algorithm for a robot."""
-    return traced(algorithm, robot, request, lambda given: outputs.named(algorithm(robot, **given)), budget)
+    return traced(algorithm, robot, request, lambda robot, given: outputs.named(algorithm(robot, **given)), budget)
 
 
 def traced(
     algorithm: Algorithm,
     robot: Robot,
     request: Request,
-    run: Callable[[dict[str, Any]], dict[str, Any]],
+    run: Callable[[Robot, dict[str, Any]], dict[str, Any]],
     budget: Budget | None = None,
 ) -> Program:
-    """The simplified program of what ``run`` makes of the arguments of an algorithm after the robot."""
+    """The simplified program of what ``run`` makes of the robot and the other arguments of an algorithm."""
+
+    def evaluated(**inputs: Any) -> dict[str, Any]:
+        own = {group: inputs.pop(group) for group in request.groups}
+        varied = Robot(robot.structure, robot.parameters._replace(**own)) if own else robot
+        return run(varied, request.arguments(list(inputs.values())))
+
     shapes = shapes_of(algorithm, robot, request)
-    return trace(lambda **inputs: run(request.arguments(list(inputs.values()))), shapes, Level.FULL, budget)
+    groups = {group: tuple(getattr(robot.parameters, group).shape) for group in request.groups}
+    return trace(evaluated, {**shapes, **groups}, Level.FULL, budget)
 
 
 def shapes_of(algorithm: Algorithm, robot: Robot, request: Request) -> dict[str, tuple[int, ...]]:
-    """The shapes of a kernel's inputs, by name."""
+    """The shapes of a kernel's inputs that are arguments of the algorithm, by name."""
     expected, known = signature_of(algorithm).arrays, dict(request.sizes)
     return {
         key: known[name]
@@ -250,22 +280,3 @@ def sources() -> str:
     for path in source_files():
         sha.update(path.read_bytes())
     return sha.hexdigest()
-
-
-MANY_VARIANTS = 32
-_VARIANTS: Kept[set[str]] = Kept(256)
-
-
-def note_variant(robot: Robot) -> None:
-    """After many robots that differ in numbers only, say once that numbers can be inputs."""
-    variants = _VARIANTS.get(robot.structure, set)
-    if len(variants) > MANY_VARIANTS:
-        return
-    variants.add(robot.digest)
-    if len(variants) == MANY_VARIANTS + 1:
-        warnings.warn(
-            f"{MANY_VARIANTS} variants of robot {robot.name!r} have been compiled, each anew. If only its numbers change, make "
-            "them inputs of one kernel: torsor.compile(function, robot, parameters=('inertias', ...)).",
-            RuntimeWarning,
-            stacklevel=4,
-        )

@@ -11,26 +11,36 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, ParamSpec, TypeVar
-from weakref import ref
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from torsor.arrays import exact_constants, matvec
 from torsor.arrays.primitives import namespace
 from torsor.border import checked
+from torsor.border.arguments import wrong_names
 from torsor.border.arrays import prepare, signature_of
 from torsor.compiler.backend import compiles
-from torsor.compiler.graph import Program
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
 from torsor.compiler.run.code_store import CodeStore, Kept
-from torsor.compiler.run.fast_entry import FastEntry, Numbers, entry_of, text_with_out
+from torsor.compiler.run.fast_entry import FastEntry, Numbers
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
 from torsor.functions.batched_arrays import ArrayForm, InArrays
-from torsor.functions.describe import Algorithm, Derivatives, GraphRival, Outputs, Public, Request, Rivals, request_of
+from torsor.functions.describe import (
+    Algorithm,
+    Derivatives,
+    GraphRival,
+    Outputs,
+    Public,
+    Request,
+    Rivals,
+    help_text,
+    request_of,
+)
+from torsor.functions.variants import shared
 from torsor.model import Robot
 from torsor.model.aligned import aligned
 from torsor.model.remembered import own, remembered
@@ -47,8 +57,8 @@ PUBLIC: dict[str, Algorithm] = {}  # torsor's public functions by name; `about_o
 
 def about_of(function: Algorithm) -> Public | None:
     """What is known of one of torsor's public functions, or of a step of one; None for any other, whatever its name."""
-    entry = entry_of(function)
-    return entry.about if entry is not None and isinstance(entry.about, Public) else None
+    about = function.about if isinstance(function, FastEntry) else None
+    return about if isinstance(about, Public) else None
 
 
 def public(
@@ -75,10 +85,12 @@ def public(
     ``registered``: it is one of torsor's public functions (`PUBLIC`), not a step of one. ``module``: the caller's, if None.
     """
     about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as)
-    function = Dispatcher(about, module or sys._getframe(1).f_globals["__name__"]).entry.function
+    function = Dispatcher(about).entry
+    place = module or sys._getframe(1).f_globals["__name__"]
+    function.describe(algorithm, place, help_text(algorithm, about.outputs))
     if registered:
         PUBLIC[algorithm.__name__] = function
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 class Dispatcher:
@@ -87,30 +99,28 @@ class Dispatcher:
     Its ``entry`` has the public object, whose calls come here unless they repeat one for which a kernel is remembered.
     """
 
-    def __init__(self, about: Public, module: str) -> None:
+    def __init__(self, about: Public) -> None:
         algorithm = about.algorithm
         self.about, self.plain = about, checked(algorithm)
         self._called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
-        self._latest: Latest | None = None
-        text, doc = text_with_out(inspect.signature(algorithm)), inspect.getdoc(algorithm) or ""
-        self.entry = FastEntry(self.__call__, algorithm.__name__, module, text, doc, about)
+        parameters = inspect.signature(algorithm).parameters
+        self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters.values())
+        self.entry = FastEntry(self.__call__, algorithm.__name__, list(parameters), self._by_position, about)
 
     def __call__(self, /, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Any call; errors say the name of the function."""
         try:
             return self._answer(args, out, kwargs)
         except TorsorError as error:
-            raise error.at(self.about.algorithm.__name__)  # noqa: B904 the same error, which now says who refused
+            raise error.told_by(self.about.algorithm.__name__, (*args, *kwargs.values()))  # noqa: B904 the same error
 
     def _answer(self, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
         robot = args[0] if args else kwargs.get("robot")
         if not isinstance(robot, Robot):
             got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
             raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
-        before, outputs = self._latest, self.about.outputs  # read once: another thread may change it
-        if before is not None and not kwargs and before.repeats(args) and compiles():
-            kernel = before.made_for(robot)
-            return outputs.gather(kernel([x for x in args[1:] if type(x) is np.ndarray], outputs.parts(out)))
+        if len(args) > self._by_position and (wrong := wrong_names(self.entry, args, kwargs)) is not None:
+            raise wrong  # here, so that it names out= as well
         library = _library(args, kwargs)
         if library is None or not compiles():
             found = _uncompiled(self.about, self.plain, robot, args, kwargs)
@@ -120,21 +130,21 @@ class Dispatcher:
             return self._by_kernel(robot, args, out, kwargs)
         else:
             found = self._in_jax(robot, args, kwargs)
-        return _into(outputs, out, found)
+        return _into(self.about.outputs, out, found)
 
     def _by_kernel(self, robot: Robot, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
         """With NumPy arrays: by machine code, or by whole arrays. The next call like this one is answered sooner."""
         about = self.about
-        request, arrays = request_of(about.algorithm, prepare(about.algorithm, args, kwargs)[0])
-        made = self._array_form(robot) or KERNELS.get((about, request.identity()), lambda: about.codes(request))
-        kernel = _callable(about, made, request)
-        result = about.outputs.gather(kernel(arrays, about.outputs.parts(out)))
-        self._latest = None
-        if not kwargs and request.dtype == "float64":
-            if isinstance(kernel, native.NativeFunction):
-                self._remember(args, request, kernel)  # now that it is known which of its codes is needed
-            if all(type(x) is np.ndarray or _is_named(x) for x in args[1:]):
-                self._latest = Latest.of(about, args, request, made)
+        values = prepare(about.algorithm, args, kwargs)[0]
+        request, arrays = request_of(about.algorithm, values)
+        if (form := self._array_form(robot)) is not None:
+            return about.outputs.gather(_in_arrays(about, form, request)(arrays, about.outputs.parts(out)))
+        request, numbers, is_first = shared(about, request)
+        codes = KERNELS.get((about, request.identity()), lambda: about.codes(request))
+        kernel = native.NativeFunction(codes, lambda: about.program(request))
+        result = about.outputs.gather(kernel([*arrays, *numbers], about.outputs.parts(out)))
+        if not is_first:
+            self._remember(values, request, kernel, numbers)  # now that it is known which of its codes is needed
         return result
 
     def _in_jax(self, robot: Robot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -149,14 +159,12 @@ class Dispatcher:
     def _varied(self, robot: Robot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """For a robot whose numbers JAX varies: a kernel of these where that is shorter, else the algorithm itself."""
         about = self.about
-        shorter = (
-            about.arrays is not None and varied_in_jax.varied_groups(robot) and not about.arrays.is_better_for(robot)
-        )
-        if not shorter or jax_call.why_missing() is not None:
+        by_arrays = about.arrays is not None and about.arrays.is_better_for(robot)
+        if by_arrays or not varied_in_jax.varied_groups(robot) or jax_call.why_missing() is not None:
             return _uncompiled(about, self.plain, robot, args, kwargs)
         request, arrays = request_of(about.algorithm, prepare(about.algorithm, args, kwargs)[0])
         evaluated = partial(_evaluated, about, self.plain)
-        return about.outputs.gather(varied_in_jax.evaluate(about.algorithm, about.outputs, evaluated, request, arrays))
+        return about.outputs.gather(varied_in_jax.evaluate(about, evaluated, request, arrays))
 
     def _array_form(self, robot: Robot) -> ArrayForm | None:
         """The form by whole arrays, if that is how the function is evaluated for a robot, which may be refused."""
@@ -164,17 +172,14 @@ class Dispatcher:
             self.about.algorithms(robot)
         return form
 
-    def _remember(self, args: tuple[Any, ...], request: Request, kernel: native.NativeFunction) -> None:
-        """Let the next call with the same robot and frame, and arrays of a state or a small batch, go straight to the kernel."""
-        shapes = {port.name: Numbers(port.shape) for port in kernel.inputs}
-        if list(shapes) != [name for name, _ in request.layout]:
-            return  # some are parts of a mapping or a pair
-        given = dict(zip(signature_of(self.about.algorithm).names, args, strict=False))
-        if all(name in shapes or isinstance(x, Robot) or x is None or _is_named(x) for name, x in given.items()):
-            arguments = [shapes.get(name, x) for name, x in given.items()]
-            results = [port.shape for port in kernel.outputs]
-            code, many, kind = kernel.one, kernel.for_fast_entry(), self.about.outputs.kind
-            self.entry.remember(arguments, results, code.address, code.scratch, kernel.codes, kind, many)
+    def _remember(
+        self, values: dict[str, Any], request: Request, kernel: native.NativeFunction, numbers: list[Any]
+    ) -> None:
+        """Let the next call with the same robot, frame and kinds of numbers go straight to the kernel."""
+        arrays = [Numbers(port.shape) for port in kernel.inputs]
+        pattern = {**values, **request.arguments(arrays[: len(arrays) - len(numbers)])}
+        if all(_is_remembered(name, x, request) for name, x in pattern.items()):
+            self.entry.remember(pattern, kernel.target(self.about.outputs.kind, constants=numbers))
 
 
 def _evaluated(about: Public, plain: Algorithm, robot: Robot, given: dict[str, Any]) -> Any:
@@ -186,9 +191,9 @@ def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, 
     if about.rivals is not None:
         candidates = about.algorithms(robot)  # may refuse the robot
         if robot.is_concrete and _is_traced(args, kwargs):
-            plain = checked(_cheapest(about, robot))
+            plain = checked(_cheapest(about, robot), called=about.algorithm)
         else:
-            plain = plain if about.algorithm in candidates else checked(candidates[0])
+            plain = plain if about.algorithm in candidates else checked(candidates[0], called=about.algorithm)
     if about.joint_space and robot.is_concrete and _is_traced(args, kwargs):
         robot = aligned(robot)
         args, kwargs = ((robot, *args[1:]), kwargs) if args else (args, {**kwargs, "robot": robot})
@@ -209,59 +214,14 @@ def _cheapest(about: Public, robot: Robot) -> Algorithm:
     return about.shortest(request)[0]
 
 
-def _is_named(x: Any) -> bool:
-    """Whether an argument is a name (of a frame) or a task: no numbers, and never changed."""
-    return type(x) is str or hasattr(x, "key_for")
-
-
-def _callable(about: Public, made: native.Codes | ArrayForm, request: Request) -> native.NativeFunction | InArrays:
-    """What evaluates a function for the robot of a request, which it holds and what it is made of does not."""
-    if isinstance(made, ArrayForm):
-        return _in_arrays(about, made, request)
-    return native.NativeFunction(made, lambda: about.program(request))
+def _is_remembered(name: str, x: Any, request: Request) -> bool:
+    """Whether a call is told from others by this argument: numbers, the robot, a name (of a frame), a task, None, True, False."""
+    known = name in dict(request.layout) or x is None or type(x) in (str, bool)
+    return known or isinstance(x, Robot) or hasattr(x, "key_for")
 
 
 def _in_arrays(about: Public, form: ArrayForm, request: Request) -> InArrays:
     return InArrays(form, about.algorithm, about.outputs, request)
-
-
-class Latest(NamedTuple):
-    """The call before, for one that repeats it: the same robot, names, and arrays of the same shapes, in doubles."""
-
-    robot: ref[Robot]
-    shapes: tuple[Any, ...]
-    kernel: native.NativeFunction | Callable[[Robot], InArrays]  # neither holds the robot
-
-    @classmethod
-    def of(cls, about: Public, args: tuple[Any, ...], request: Request, made: native.Codes | ArrayForm) -> Latest:
-        """From the arguments of a call, its request, and what answers it."""
-        robot, rest = ref(args[0]), request[1:]
-        shapes = tuple(x.shape if type(x) is np.ndarray else x for x in args[1:])
-        if isinstance(made, ArrayForm):
-            return cls(robot, shapes, lambda robot: _in_arrays(about, made, Request(robot, *rest)))
-
-        def program() -> Program:
-            living = robot()
-            assert living is not None  # it is being called with
-            return about.program(Request(living, *rest))
-
-        return cls(robot, shapes, native.NativeFunction(made, program))
-
-    def repeats(self, args: tuple[Any, ...]) -> bool:
-        """Whether the kernel of the call before is the one for these arguments, and they need no check."""
-        if args[0] is not self.robot() or len(args) != len(self.shapes) + 1:
-            return False
-        for x, shape in zip(args[1:], self.shapes, strict=True):
-            if type(x) is np.ndarray:
-                if x.shape != shape or x.dtype != np.float64:
-                    return False
-            elif x is not shape and (type(x) is not str or x != shape):
-                return False
-        return True
-
-    def made_for(self, robot: Robot) -> native.NativeFunction | InArrays:
-        """What evaluates the function for the robot."""
-        return self.kernel if isinstance(self.kernel, native.NativeFunction) else self.kernel(robot)
 
 
 class InJax:
@@ -343,4 +303,4 @@ def _into(outputs: Outputs, out: Any, result: Any) -> Any:
         if target.shape != value.shape:
             raise ShapeError(f"out: `{name}` must have shape {value.shape}, got {target.shape}.")
         target[...] = value
-    return out
+    return outputs.gather(targets)

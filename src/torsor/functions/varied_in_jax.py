@@ -1,7 +1,7 @@
-"""A function of a robot whose inertias JAX varies: as a kernel that takes them as inputs, with derivatives of its own.
+"""A function of a robot whose inertias, gravity or friction JAX varies: a kernel that takes them as inputs, with its derivatives.
 
-As `jax.numpy` the tensors of the metric are some thousand small operations, and XLA takes longer to compile these and their
-derivative than LLVM takes for the straight line they are.
+As `jax.numpy` the equations are some hundred or thousand small operations, and XLA takes longer to compile these and their
+derivative than LLVM takes for the straight line they are; a batch of robots (`vmap`) is a batch of the kernel.
 """
 
 from __future__ import annotations
@@ -19,25 +19,27 @@ from torsor.compiler.run.code_store import Kept
 from torsor.compiler.run.jax_call import jax_outputs
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
-from torsor.functions.describe import Algorithm, Outputs, Request, shapes_of
+from torsor.functions.describe import Public, Request, shapes_of
 from torsor.model import Robot
 
-RANKS = {"inertias": 2, "armature": 1}  # what a metric is linear in: a robot can change in every direction of theirs
+# What the equations are linear in: a robot can change in every direction of theirs.
+RANKS = {"inertias": 2, "gravity": 1, "armature": 1, "viscous_friction": 1, "coulomb_friction": 1, "base_inertia": 1}
 JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differentiates the algorithm itself
 Run = Callable[[Robot, dict[str, Any]], Any]
 _KERNELS: Kept[Callable[..., tuple[Any, ...]]] = Kept(64)
 
 
 def varied_groups(robot: Robot) -> tuple[str, ...]:
-    """The groups of a robot's numbers that are JAX's, if only inertias are; else none."""
+    """The groups of a robot's numbers that are JAX's, if they are all among `RANKS`; else none."""
     leaves = robot.parameters._asdict()
     varied = tuple(name for name, leaf in leaves.items() if not is_concrete(leaf))
     known = all(name in RANKS and _is_jax(leaves[name]) and leaves[name].ndim == RANKS[name] for name in varied)
     return varied if known else ()
 
 
-def evaluate(algorithm: Algorithm, outputs: Outputs, run: Run, request: Request, arrays: list[Any]) -> tuple[Any, ...]:
+def evaluate(about: Public, run: Run, request: Request, arrays: list[Any]) -> tuple[Any, ...]:
     """The outputs for JAX; ``run`` evaluates the function for a robot and its other arguments, traced or JAX's."""
+    algorithm, outputs = about.algorithm, about.outputs
     robot, parameters = request.robot, request.robot.parameters
     groups = varied_groups(robot)
     rest = tuple(np.asarray(leaf).tobytes() for name, leaf in parameters._asdict().items() if name not in groups)
@@ -56,7 +58,8 @@ def evaluate(algorithm: Algorithm, outputs: Outputs, run: Run, request: Request,
         columns = min(sum(map(prod, inputs.values())), sum(port.size for port in program.outputs))
         too_large = columns * sum(count(program).values()) > JACOBIAN_MOST
         plain = (lambda *given: tuple(evaluated(list(given)).values())) if too_large else None
-        return jax_outputs(Kernel(f"{algorithm.__name__} of {robot.name}", program), plain, one_by_one=True)
+        kernel, is_long = Kernel(f"{algorithm.__name__} of {robot.name}", program), about.arrays is not None
+        return jax_outputs(kernel, plain, one_by_one=is_long)
 
     function = _KERNELS.get((algorithm, robot.structure, rest, sizes, *request[1:]), make)
     return function(*(getattr(parameters, name) for name in groups), *arrays)

@@ -46,8 +46,8 @@ def forward_dynamics_second_derivatives(
     q: ConfigurationVector,
     v: JointVector,
     tau: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> ForwardDynamicsSecondDerivatives:
     """All second derivatives of forward dynamics a(q, v, τ) that do not vanish, exact [PBP95, §5; SRW22].
@@ -76,9 +76,11 @@ def forward_dynamics_second_derivatives(
         rad/s² or m/s² per two of rad, m, their rates, N·m and N; NaN where the mass matrix is singular, but for entries that
         are 0 in every state.
     """
-    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
-    first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion))
-    second = inverse_dynamics_second_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)
+    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches=wrenches, base_motion=base_motion)
+    first = through_inverse(
+        M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
+    )
+    second = inverse_dynamics_second_derivatives(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
     return second_through_inverse(first, second)
 
 

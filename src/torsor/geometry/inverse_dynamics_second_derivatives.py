@@ -80,8 +80,8 @@ def inverse_dynamics_second_derivatives(
     q: ConfigurationVector,
     v: JointVector,
     a: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> InverseDynamicsSecondDerivatives:
     """All second derivatives of inverse dynamics τ(q, v, a) that do not vanish, exact, in O(n d²) [PBP95, §5; SRW22].
@@ -111,7 +111,7 @@ def inverse_dynamics_second_derivatives(
     four tensors (..., nv, nv, nv)
         N·m or N per two of rad, m and their rates.
     """
-    return second_derivatives_of(robot, driven_rows(robot, q, v, a, wrenches, base_motion=base_motion), v)
+    return second_derivatives_of(robot, driven_rows(robot, q, v, a, wrenches=wrenches, base_motion=base_motion), v)
 
 
 def driven_rows(
@@ -119,8 +119,8 @@ def driven_rows(
     q: ConfigurationVector,
     v: JointVector,
     a: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> DrivenRows:
     """Of each freedom J, Ψ̇, Ψ̈, Φ, F and G, 2 B of what it moves, (..., f, 52): all that second derivatives need."""

@@ -14,6 +14,7 @@ from torsor._reports import Report
 from torsor.arrays import as_numbers, constant, take
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, ShapeError
 from torsor.functions.dispatch import public
 from torsor.identification.groupings import Grouping, changed_lengths, groupings, symbols
@@ -253,8 +254,8 @@ def _check(robot: Robot, method: str | None, tolerance: float) -> None:
     if not isinstance(robot, Robot):
         got = "nothing" if robot is None else f"{type(robot).__name__} {robot!r:.60}"
         raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
-    if method is not None and method not in METHODS:
-        raise ArgumentError(f'`method` must be "structural" or "numerical", got {method!r}.')
+    if method is not None:
+        refuse_unknown_word("method", method, METHODS)
     if not isinstance(tolerance, Real) or not 0.0 < tolerance < 1.0:
         raise ArgumentError(f"`tolerance` must be a number between 0 and 1, got {tolerance!r:.60}.")
     if not robot.is_concrete:

@@ -19,6 +19,7 @@ import numpy as np
 from torsor._reports import one_line
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.border.arrays import prepare
 from torsor.errors import ArgumentError, ArgumentTypeError, TorsorError, unknown_name
 from torsor.functions.public.derivatives import body_twist_derivatives
@@ -200,8 +201,8 @@ def _refuse_bad_settings(robot: Any, frame: Any, dt: Any, method: Any) -> None:
         raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
     if not robot.is_concrete:
         raise _only_plain_numbers()
-    if method is not None and not (isinstance(method, str) and method in _METHODS):
-        raise ArgumentError(f"unknown method {method!r}. Methods: {', '.join(_METHODS)}.")
+    if method is not None:
+        refuse_unknown_word("method", method, _METHODS)
     if method is not None and dt is None:
         raise ArgumentError(
             f"method {method!r} goes from step to step: give its length in seconds, dt=0.01 say, or no method "

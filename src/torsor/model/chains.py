@@ -10,6 +10,7 @@ import numpy as np
 from torsor.arrays import dot, exact_constants, is_concrete, known_numbers
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError, ShapeError
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
@@ -132,8 +133,7 @@ def dh_chain(
     -------
     Robot
     """
-    if convention not in ("standard", "modified"):
-        raise ModelError(f"dh_chain: convention must be 'standard' or 'modified', got {convention!r}.")
+    refuse_unknown_word("convention", convention, ("standard", "modified"))
     rows = [_dh_row(k, row) for k, row in enumerate(table)]
     screws, homes, T = [], [], np.eye(4)
     for row in rows:
@@ -179,8 +179,10 @@ def _kinds(kinds: Sequence[str] | None, screws: Array) -> Sequence[str]:
                 f"kinds=[{example}], each 'revolute', 'prismatic' or 'helical'."
             )
         return ["helical"] * n  # decided by the screw itself
-    if len(kinds) != n or any(kind not in SCREW_KINDS for kind in kinds):
+    if len(kinds) != n:
         raise ModelError(f"`kinds` must hold {n} of 'revolute', 'prismatic' and 'helical', got {kinds!r:.80}.")
+    for kind in kinds:
+        refuse_unknown_word("kinds", kind, SCREW_KINDS)
     return kinds
 
 

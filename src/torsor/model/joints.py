@@ -10,6 +10,7 @@ import numpy as np
 from torsor.arrays import dot, exact_constants, is_concrete, known_numbers, sqrt
 from torsor.arrays.exact import norm, unit
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError
 from torsor.model.inertia import Inertia
 from torsor.model.joint_kinds import DESCRIBED_KINDS, KINDS, SCREW_KINDS
@@ -67,8 +68,7 @@ class Joint:
 
     def __post_init__(self) -> None:
         check_name("joint", self.name)
-        if self.kind not in DESCRIBED_KINDS:
-            raise ModelError(f"joint {self.name!r}: unknown kind {self.kind!r}. Kinds: {', '.join(DESCRIBED_KINDS)}.")
+        refuse_unknown_word("kind", self.kind, DESCRIBED_KINDS, of=f"joint {self.name!r}")
         if self.kind != "helical" and not (is_concrete(self.pitch) and not self.pitch):
             raise ModelError(f"joint {self.name!r}: only helical joints have a pitch; this one is {self.kind}.")
         if self.kind not in (*SCREW_KINDS, "continuous") and (self.axis is not None or self.screw is not None):

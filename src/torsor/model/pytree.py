@@ -51,23 +51,31 @@ def _is_writeable(leaf: Any) -> bool:
 
 
 class _WaitForJax(importlib.abc.MetaPathFinder):
+    """Waits until JAX is really imported: many libraries only ask whether it could be."""
+
+    def __init__(self) -> None:
+        self._asks = False
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != "jax":
+        if fullname != "jax" or self._asks:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec("jax")
+        self._asks = True  # the other finders, and not this one again
+        try:
+            spec = importlib.util.find_spec("jax")
+        finally:
+            self._asks = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _RegisterAfter(spec.loader)
+            spec.loader = _RegisterAfter(spec.loader, self)
         return spec
 
 
 class _RegisterAfter(importlib.abc.Loader):
     """JAX's own loader, followed by the registration."""
 
-    def __init__(self, loader: importlib.abc.Loader) -> None:
-        self.loader = loader
+    def __init__(self, loader: importlib.abc.Loader, finder: _WaitForJax) -> None:
+        self.loader, self._finder = loader, finder
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         return self.loader.create_module(spec)
@@ -77,4 +85,6 @@ class _RegisterAfter(importlib.abc.Loader):
             module.__spec__.loader = self.loader  # leave no trace of us in JAX's module
         module.__loader__ = self.loader
         self.loader.exec_module(module)
-        _register()
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)
+            _register()

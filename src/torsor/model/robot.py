@@ -91,6 +91,11 @@ class Robot:
         return tuple(frame.name for frame in self.structure.frames)
 
     @property
+    def n_frames(self) -> int:
+        """Number of `frames`."""
+        return len(self.structure.frames)
+
+    @property
     def gravity(self) -> Vector3:
         """Acceleration of gravity (3,) in the base frame, m/s²; (0, 0, −9.81) by default."""
         return self.parameters.gravity

@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.arrays import is_concrete, known_numbers
 from torsor.arrays.typing import Array, Vector3
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError
 
 
@@ -70,7 +71,6 @@ def _lengths(shape: str, count: int, **lengths: Array) -> list[Array]:
 
 
 def _round(shape: str, axis: str, volume: Array, *, along: Array, across: Array) -> Solid:
-    if axis not in ("x", "y", "z"):
-        raise ModelError(f"{shape}: axis must be 'x', 'y' or 'z', got {axis!r}.")
+    refuse_unknown_word("axis", axis, ("x", "y", "z"))
     x, y, z = (along if letter == axis else across for letter in "xyz")
     return Solid(volume, (x, y, z))

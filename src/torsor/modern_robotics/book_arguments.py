@@ -67,7 +67,7 @@ def chain(Mlist: Array, Glist: Array, Slist: Array, g: Vector3 = EARTH) -> Robot
 
 
 @explained
-def lists(robot: Robot, frame: str | None = None) -> tuple[Array, Array, Array]:
+def lists(robot: Robot, *, frame: str | None = None) -> tuple[Array, Array, Array]:
     """The book's lists of a serial chain: the inverse of `chain` [LP, (9.35)–(9.40), E002-4].
 
     Link frames are moved to the centres of mass (axes kept), as the book wants them. Gravity is not in the lists: pass

@@ -29,7 +29,7 @@ STRAIGHT = Advice(
     "flat_coordinates",
     "The line from q0 to q is straight: choose another q0 in flat_coordinates, from which it keeps away.",
 )
-BACK = Advice("flat_coordinates", "Either q̃ is out of reach, or a `guess` nearer to the result will do.")
+BACK = Advice("flat_coordinates", "Either q̃ is out of reach, or a `start` nearer to the result will do.")
 CORRECTIONS = 20  # Newton steps; one or two are usual
 
 
@@ -110,16 +110,16 @@ class FlatCoordinates(Report):
         return _dual(N, tau - gravity_forces(self.robot, q) - friction_forces(self.robot, v))
 
     @explained
-    def inverse(self, q_tilde: Array, *, guess: ConfigurationVector | None = None) -> ConfigurationVector:
-        """q with φ(q) = q̃, on the branch of ``guess`` [Alt04, §II.A].
+    def inverse(self, q_tilde: Array, *, start: ConfigurationVector | None = None) -> ConfigurationVector:
+        """q with φ(q) = q̃, on the branch of ``start`` [Alt04, §II.A].
 
-        From the guess (q0 by default) along the geodesic on which q̃ goes straight, then Newton's steps q + N⁻¹ (q̃ − φ(q)).
+        From the start (q0 by default) along the geodesic on which q̃ goes straight, then Newton's steps q + N⁻¹ (q̃ − φ(q)).
         φ need not reach all of Euclidean space: where the straight line leaves its image, M becomes singular (ModelError).
-        ``q_tilde`` (..., n), √kg·m; ``guess`` (..., n), rad or m; returns (..., n), rad or m.
+        ``q_tilde`` (..., n), √kg·m; ``start`` (..., n), rad or m; returns (..., n), rad or m.
         """
         wanted = self._numbers("q_tilde", q_tilde)
-        start = self._at(self.q0 if guess is None else guess, BACK)
-        here = carry_to_phi(self.robot, start, wanted, self.tolerance, BACK)
+        first = self._at(self.q0 if start is None else start, BACK)
+        here = carry_to_phi(self.robot, first, wanted, self.tolerance, BACK)
         scale = max(1.0, float(np.abs(wanted).max(initial=0.0)))
         for _ in range(CORRECTIONS):
             here = self._at(here.q, BACK)
@@ -129,7 +129,7 @@ class FlatCoordinates(Report):
             here = here._replace(q=here.q + np.linalg.solve(here.N, missing[..., None])[..., 0])
         raise ModelError(
             f"φ(q) is {np.abs(missing).max():.1g} away from q̃ after {CORRECTIONS} steps: the straight lines from q0 and "
-            "from the guess pass on different sides of a singular configuration. Choose a guess nearer to the result."
+            "from the start pass on different sides of a singular configuration. Choose a start nearer to the result."
         )
 
     def _at(self, q: ConfigurationVector, advice: Advice = STRAIGHT) -> CarriedFactor:

@@ -42,13 +42,13 @@ def geodesic_between(
     duration: float = 1.0,
     tolerance: float = 1e-8,
     samples: int = 101,
-    guess: Array | None = None,
+    start: Array | None = None,
 ) -> Geodesic:
     """Free motion ∇_v v = 0 from q0 to q1, one pair at a time [Alt04, (6), (7); BSP93, §4, E000-11; PBP95, §5].
 
     There may be several, and the one found need not be the shortest: joints that turn can go either way round, and curved
     inertia bends motions around both sides of a hill. It is the one next to the path that the straight one leads to when its
-    energy falls (or next to the straight path, if that fails) or, if given, next to ``guess``. Limits are not looked at: see
+    energy falls (or next to the straight path, if that fails) or, if given, next to ``start``. Limits are not looked at: see
     `minimum_energy_path`.
 
     Parameters
@@ -63,14 +63,14 @@ def geodesic_between(
         It ends within this distance of q1, rad or m, whole turns of joints with one number counted; raises if not.
     samples : int
         How many instants, both ends included.
-    guess : (K + 1, nq) or (nv,) array, optional
-        A path at even times, rad or m; or the velocity at the start, rad/s or m/s.
+    start : (K + 1, nq) or (nv,) array, optional
+        What the search starts from: a path at even times, rad or m; or the velocity at q0, rad/s or m/s.
 
     Returns
     -------
     Geodesic
     """
-    refuse_strangers(robot, q0, q1, duration, guess, instead=RUN_INSIDE)
+    refuse_strangers(robot, q0, q1, duration, start, instead=RUN_INSIDE)
     refuse_bad_numbers(duration=duration, tolerance=tolerance)
     refuse_bad_count("samples", samples, 2, "needs at least 2 samples, the start and the end")
     scipy_module("integrate")
@@ -79,12 +79,12 @@ def geodesic_between(
             raise ShapeError(f"`{name}` must be one finite configuration of shape ({robot.nq},), got {q.shape}.")
         refuse_zero_quaternions(robot, np.asarray(q, float))
     q0, q1 = np.asarray(q0, float), np.asarray(q1, float)
-    if guess is None and not difference(robot, q0, q1).any():
+    if start is None and not difference(robot, q0, q1).any():
         return geodesic(robot, q0, np.zeros(robot.nv), duration, samples=samples)
     integration = min(1e-10, max(1e-13, 1e-4 * tolerance))  # errors on the way grow towards the end
     shots: list[Shot] = []
     left = MOST_STEPS
-    for count, path in _starts(robot, q0, q1, duration, guess):
+    for count, path in _starts(robot, q0, q1, duration, start):
         effort = Effort(min(left, STEPS_PER_START))
         left -= effort.left
         try:
@@ -109,10 +109,10 @@ def geodesic_between(
     raise _lost(robot, min(shots, key=lambda shot: shot.gap), tolerance) if shots else stuck
 
 
-def _starts(robot: Robot, q0: Array, q1: Array, duration: float, guess: Array | None) -> Iterator[tuple[int, Array]]:
+def _starts(robot: Robot, q0: Array, q1: Array, duration: float, start: Array | None) -> Iterator[tuple[int, Array]]:
     """Where to shoot from, one after the other: numbers of arcs, and paths (K + 1, nq)."""
-    if guess is not None:
-        path = _guessed(robot, q0, duration, np.asarray(guess, float))
+    if start is not None:
+        path = _first_path(robot, q0, duration, np.asarray(start, float))
         yield from ((count, path) for count in ARCS)
         return
     for count in ARCS:
@@ -122,15 +122,15 @@ def _starts(robot: Robot, q0: Array, q1: Array, duration: float, guess: Array | 
             yield count, straight_path(robot, {0: q0, K: q1})
 
 
-def _guessed(robot: Robot, q0: Array, duration: float, guess: Array) -> Array:
-    if guess.shape == (robot.nv,):
-        return geodesic(robot, q0, guess, duration).q
-    if guess.ndim != 2 or guess.shape[0] < 3 or guess.shape[1] != robot.nq or not np.isfinite(guess).all():
+def _first_path(robot: Robot, q0: Array, duration: float, start: Array) -> Array:
+    if start.shape == (robot.nv,):
+        return geodesic(robot, q0, start, duration).q
+    if start.ndim != 2 or start.shape[0] < 3 or start.shape[1] != robot.nq or not np.isfinite(start).all():
         raise ShapeError(
-            f"`guess` must be a velocity ({robot.nv},) or a path (K + 1, {robot.nq}) of three "
-            f"configurations or more, all finite, got {guess.shape}."
+            f"`start` must be a velocity ({robot.nv},) or a path (K + 1, {robot.nq}) of three "
+            f"configurations or more, all finite, got {start.shape}."
         )
-    return np.concatenate([q0[None], guess[1:]])
+    return np.concatenate([q0[None], start[1:]])
 
 
 def _arcs(robot: Robot, path: Array, q1: Array, count: int) -> Arcs:
@@ -152,8 +152,8 @@ def _lost(robot: Robot, shot: Shot, tolerance: float) -> TorsorError:
     )
     return ArgumentError(
         f"found no geodesic of robot {robot.name!r}; after {shot.iterations} steps of Newton's method gaps of "
-        f"{shot.gap:.1e} rad or m are left, with a tolerance of {tolerance:.1e}.{conjugate} Pass guess= a path (K + 1, "
-        f"{robot.nq}) or the velocity ({robot.nv},) at the start, or go there by way of a configuration between."
+        f"{shot.gap:.1e} rad or m are left, with a tolerance of {tolerance:.1e}.{conjugate} Pass start= a path (K + 1, "
+        f"{robot.nq}) or the velocity ({robot.nv},) at q0, or go there by way of a configuration between."
     )
 
 

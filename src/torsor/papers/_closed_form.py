@@ -108,7 +108,7 @@ class ClosedForm:
     # Motion of the links, stacked
 
     @_of_the_state
-    def base_velocity(self, base_motion: BaseMotion | None = None) -> Stack:
+    def base_velocity(self, *, base_motion: BaseMotion | None = None) -> Stack:
         """V_base = (Ad(T_10) V_0, 0, …) (..., 6n), rad/s, m/s; zero if the base is at rest [LP, (9.69)].
 
         ``base_motion``: twist V_0 and acceleration of the base, (..., 6) each, in base axes.
@@ -116,7 +116,7 @@ class ClosedForm:
         return zeros(6 * self.n) if base_motion is None else matvec(self.base_propagation, base_motion[0])
 
     @_of_the_state
-    def base_acceleration(self, base_motion: BaseMotion | None = None) -> Stack:
+    def base_acceleration(self, *, base_motion: BaseMotion | None = None) -> Stack:
         """V̇_base = (Ad(T_10) V̇_0, 0, …) (..., 6n), rad/s², m/s², of V̇_0 less gravity: (0, −g) at rest [LP, (9.70), E002-7].
 
         ``base_motion``: twist and acceleration of the base, (..., 6) each, in base axes, gravity not included.
@@ -125,30 +125,30 @@ class ClosedForm:
         return matvec(self.base_propagation, lift if base_motion is None else base_motion[1] + lift)
 
     @_of_the_state
-    def velocities(self, v: JointVector, base_motion: BaseMotion | None = None) -> Stack:
+    def velocities(self, v: JointVector, *, base_motion: BaseMotion | None = None) -> Stack:
         """V = L (A v + V_base), the twists of all links (..., 6n), rad/s, m/s [LP, (9.62), (9.72), (9.77)].
 
         ``v`` (..., nv), rad/s or m/s; ``base_motion``: twist and acceleration of the base, (..., 6) each.
         """
         A, L = self.link_screws, self.link_propagation
-        return matvec(L, matvec(A, v) + self.base_velocity(base_motion))
+        return matvec(L, matvec(A, v) + self.base_velocity(base_motion=base_motion))
 
     @_of_the_state
-    def accelerations(self, v: JointVector, a: JointVector, base_motion: BaseMotion | None = None) -> Stack:
+    def accelerations(self, v: JointVector, a: JointVector, *, base_motion: BaseMotion | None = None) -> Stack:
         """V̇ = L (A a − [ad_Av](Γ V + V_base) + V̇_base) (..., 6n), rad/s², m/s² [LP, (9.73), (9.78), E002-8].
 
         Gravity is in V̇_base, as in the book: these are accelerations less gravity, not `body_acceleration`.
         ``v``, ``a`` (..., nv), rad, m, s; ``base_motion``: twist and acceleration of the base, (..., 6) each.
         """
         A, L, Gamma = self.link_screws, self.link_propagation, self.parent_propagation
-        V, V_base = self.velocities(v, base_motion), self.base_velocity(base_motion)
+        V, V_base = self.velocities(v, base_motion=base_motion), self.base_velocity(base_motion=base_motion)
         turning = matvec(self.joint_brackets(v), matvec(Gamma, V) + V_base)
-        return matvec(L, matvec(A, a) - turning + self.base_acceleration(base_motion))
+        return matvec(L, matvec(A, a) - turning + self.base_acceleration(base_motion=base_motion))
 
     @_of_the_state
-    def twist_brackets(self, v: JointVector, base_motion: BaseMotion | None = None) -> StackedSquare:
+    def twist_brackets(self, v: JointVector, *, base_motion: BaseMotion | None = None) -> StackedSquare:
         """[ad_V] = Diag[ad(V_1), …, ad(V_n)] (..., 6n, 6n), rad/s, m/s [LP, (9.66)]. ``v`` (..., nv), rad/s or m/s."""
-        return stacked_form.brackets(self.velocities(v, base_motion))
+        return stacked_form.brackets(self.velocities(v, base_motion=base_motion))
 
     @_of_the_state
     def joint_brackets(self, v: JointVector) -> StackedSquare:
@@ -159,7 +159,7 @@ class ClosedForm:
 
     @_of_the_state
     def wrenches_on_environment(
-        self, wrenches: Wrenches | None = None, *, F_tip: Wrench | None = None, frame: str = "tip"
+        self, *, wrenches: Wrenches | None = None, F_tip: Wrench | None = None, frame: str = "tip"
     ) -> Stack:
         """What the links do to the environment (..., 6n), N·m, N: the stacked F_tip, each in its link's frame [LP, (9.71)].
 
@@ -176,8 +176,8 @@ class ClosedForm:
         self,
         v: JointVector,
         a: JointVector,
-        wrenches: Wrenches | None = None,
         *,
+        wrenches: Wrenches | None = None,
         F_tip: Wrench | None = None,
         frame: str = "tip",
         base_motion: BaseMotion | None = None,
@@ -188,18 +188,18 @@ class ClosedForm:
         ``base_motion``: twist and acceleration of the base, (..., 6) each. The same as `torsor.dynamics.joint_wrenches`, stacked.
         """
         L, G = self.link_propagation, self.link_inertia
-        V, V_dot = self.velocities(v, base_motion), self.accelerations(v, a, base_motion)
+        V, V_dot = self.velocities(v, base_motion=base_motion), self.accelerations(v, a, base_motion=base_motion)
         ad_V = stacked_form.brackets(V)
         needed = matvec(G, V_dot) - matvec(transpose(ad_V), matvec(G, V))
-        return matvec(transpose(L), needed + self.wrenches_on_environment(wrenches, F_tip=F_tip, frame=frame))
+        return matvec(transpose(L), needed + self.wrenches_on_environment(wrenches=wrenches, F_tip=F_tip, frame=frame))
 
     @_of_the_state
     def inverse_dynamics(
         self,
         v: JointVector,
         a: JointVector,
-        wrenches: Wrenches | None = None,
         *,
+        wrenches: Wrenches | None = None,
         F_tip: Wrench | None = None,
         frame: str = "tip",
         base_motion: BaseMotion | None = None,
@@ -210,7 +210,7 @@ class ClosedForm:
         (..., 6), N·m, N, what the environment does to the robot; ``F_tip`` (..., 6): what ``frame`` does to the environment,
         the book's sign [LP, E002-10]; ``base_motion``: twist and acceleration of the base, (..., 6) each.
         """
-        F = self.wrenches(v, a, wrenches, F_tip=F_tip, frame=frame, base_motion=base_motion)
+        F = self.wrenches(v, a, wrenches=wrenches, F_tip=F_tip, frame=frame, base_motion=base_motion)
         return matvec(transpose(self.link_screws), F) + self.armature * a
 
     @_of_the_state

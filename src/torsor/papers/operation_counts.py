@@ -19,6 +19,7 @@ import numpy as np
 
 from torsor.arrays.exact import coarse
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.compiler.graph import Graph, Op, Port, Program
 from torsor.compiler.simplify import Level, Rewriter
 from torsor.compiler.trace import trace
@@ -66,8 +67,7 @@ def count_operations(
     OperationCount
         Multiplications, additions and others.
     """
-    if level not in LEVELS:
-        raise unknown_name("counting", "level", level, LEVELS, ", ".join(LEVELS))
+    refuse_unknown_word("level", level, LEVELS)
     known = _known(formulation)
     if not isinstance(robot, Robot):
         if isinstance(robot, bool) or not isinstance(robot, (int, np.integer)) or robot < 1:

@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ArgumentError
 from torsor.functions.public import geometry
 from torsor.functions.public.dynamics import mass_matrix
@@ -83,8 +84,7 @@ def curvature_map(
     Axes
         Of the two joints, rad or m.
     """
-    if quantity not in _QUANTITIES:
-        raise ArgumentError(f"unknown quantity {quantity!r}; quantities: {', '.join(map(repr, _QUANTITIES))}.")
+    refuse_unknown_word("quantity", quantity, _QUANTITIES)
     check_resolution(resolution)
     plane = joint_plane(robot, joints)
     rest = one_configuration(robot, q)

@@ -294,7 +294,7 @@ def _cut_free(
 ) -> _Motion:
     """Link i in the state (q, v, a): F_i − Σ Ad(T_ci)ᵀ F_c + weight + wrenches from outside [LP, (9.42)]."""
     q, v, a = state
-    F = np.asarray(joint_wrenches(robot, q, v, a, dict(wrenches) or None))
+    F = np.asarray(joint_wrenches(robot, q, v, a, wrenches=dict(wrenches) or None))
     T = skeleton.poses
     loads = [Load(f"$F_{{{i + 1}}}$", f"through {robot.joints[i]}", skeleton.joints[i].far, F[i], VERMILION)]
     for c in skeleton.children(i):

@@ -19,7 +19,7 @@ from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers
 from torsor.errors import ArgumentError
 from torsor.functions.public.dynamics import kinetic_energy
-from torsor.functions.public.kinematics import configuration_rate
+from torsor.functions.public.kinematics import configuration_rate, difference
 from torsor.model import Robot
 from torsor.motion.integration import integrated, sign_change, with_unit_quaternions
 from torsor.redundancy.configurations import (
@@ -31,6 +31,7 @@ from torsor.redundancy.configurations import (
     same_configuration,
     single_configuration,
     turns_between,
+    units_of_freedoms,
     vector,
 )
 from torsor.redundancy.fibres import SingularConfiguration, singular_nearby
@@ -90,6 +91,17 @@ class SelfMotion(Report):
     singular: tuple[SingularConfiguration, ...] = ()
     missed: tuple[SingularConfiguration, ...] = ()
 
+    @property
+    def joint_length(self) -> Array:
+        """Of the curve () or the flows (D,) in joint coordinates, ∫ √Σ dq² along the samples, in ``joint_unit``: as `spacing`."""
+        steps = difference(self.robot, self.q[..., :-1, :], self.q[..., 1:, :])
+        return np.asarray(np.linalg.norm(steps, axis=-1).sum(axis=-1))
+
+    @property
+    def joint_unit(self) -> str:
+        """The unit of distances in joint coordinates: "rad", "m", or "rad and m" where the robot has joints of both."""
+        return " and ".join(dict.fromkeys(sorted(units_of_freedoms(self.robot.structure), reverse=True)))
+
     def __str__(self) -> str:
         moved = f"the task moves by {self.task_error:.1g} at most"
         moved = (
@@ -104,18 +116,21 @@ class SelfMotion(Report):
                 f"{f', {lost} of them to a singular configuration' if lost else ''}; {moved}"
             )
         if self.closed:
-            how = f"a closed curve of length {float(self.length):.4g} m·√kg"
+            how = f"a closed curve of length {self._lengths()}"
             turned = [
                 f"{int(n):+d} of {name}" for name, n in zip(self.robot.structure.freedoms, self.turns, strict=True) if n
             ]
             how += f", with whole turns {', '.join(turned)}" if turned else ""
         else:
-            how = f"an open curve of length {float(self.length):.4g} m·√kg, from {self.ends[0]} to {self._last_end()}"
+            how = f"an open curve of length {self._lengths()}, from {self.ends[0]} to {self._last_end()}"
         how += "".join(
             f", beside the singular configuration q = {vector(one.q)} with the task {one.off:.1g} away"
             for one in self.missed
         )
         return f"self-motion of robot {self.robot.name!r}: {how}; {moved}"
+
+    def _lengths(self) -> str:
+        return f"{float(self.length):.4g} m·√kg ({float(self.joint_length):.4g} {self.joint_unit} in joint coordinates)"
 
     def _last_end(self) -> str:
         found = all(end.startswith("the singular configuration") for end in self.ends)
@@ -151,9 +166,10 @@ def self_motion(
     task : Task or str
         A `Task`, or the name of a frame for its body twist.
     spacing : float
-        √Σ dq² between samples, rad or m.
+        Distance between samples in joint coordinates, √Σ dq²: in rad, in m for joints that slide, the numbers added where a robot
+        has both. Not in m·√kg, the unit of the result's ``length``; its ``joint_length`` has the unit of ``spacing``.
     longest : float
-        Where to give up each way, rad or m.
+        Where to give up each way, in the unit of ``spacing``.
     within_limits : bool
         Ends where a joint comes to a limit of its position. Otherwise limits are not looked at.
     flows : int

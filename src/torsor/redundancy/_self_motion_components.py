@@ -138,13 +138,13 @@ def self_motion_components(
     task : Task or str
         A `Task`, or the name of a frame for its body twist.
     spacing : float
-        √Σ dq² between samples of a curve, rad or m.
+        Distance between samples of a curve in joint coordinates, √Σ dq², rad or m as in `self_motion`; not m·√kg.
     starts : int
         How many random configurations, within the limits.
     seed : int or numpy.random.Generator
         Of the random configurations.
     longest : float
-        Where to give up a curve each way, rad or m.
+        Where to give up a curve each way, in the unit of ``spacing``.
     within_limits : bool
         Pieces of what lies within the limits of positions: a curve that leaves them ends there, and counts as several if it
         comes back. Otherwise limits are not looked at.

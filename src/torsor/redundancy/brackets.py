@@ -57,7 +57,7 @@ LiftBrackets = Annotated[Array, "... nv * *"]
 def vertical_brackets(
     robot: Robot, q: ConfigurationVector, task: Task | str, *, lift: Lift = "inertia"
 ) -> LiftBrackets:
-    """Vertical brackets B[:, a, b] = (1 − K J) [K_a, K_b]: the drift of the joints, per area, after a small loop of the task.
+    """Vertical brackets B[:, a, b] = (1 − K J) [K_a, K_b]: the joints' drift, per area, after a small closed path of the task.
 
     Doing rows a, b, −a, −b by ε one after the other displaces the joints by ε² B[:, a, b], a self-motion. If B vanishes
     everywhere the lift is repeatable: every closed path of the task that can be drawn together to a point closes in the

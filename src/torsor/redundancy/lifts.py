@@ -15,6 +15,7 @@ from torsor._reports import Report, one_line
 from torsor.arrays.primitives import namespace
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.border.arrays import as_floats
 from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_unknown
 from torsor.errors import ArgumentError, ShapeError
@@ -75,7 +76,7 @@ class GivenLift(NamedTuple):
             return evaluated(robot, self.function, q, (robot.nv, task.size))
         if self.function is None and self.metric is None:
             return horizontal_lift(robot, q, task) if self.is_inertia else pseudoinverse_lift(robot, q, task)
-        return horizontal_lift(robot, q, task, self.metric_at(robot, q))
+        return horizontal_lift(robot, q, task, metric=self.metric_at(robot, q))
 
     def metric_at(self, robot: Robot, q: Array) -> Array:
         """The metric (..., nv, nv) that it is orthogonal in, at q (..., nq); the inertia of a lift that has none."""
@@ -114,11 +115,7 @@ def given_lift(robot: Robot, task: Task, lift: Any, q: Array, *, exact: bool = F
     """The argument ``lift``, checked; what a function gives is seen at q (nq,)."""
     n, m = robot.nv, task.size
     if isinstance(lift, str):
-        if lift not in LIFTS:
-            names = ", ".join(map(repr, LIFTS))
-            raise ArgumentError(
-                f"`lift` is one of {names}, a metric ({n}, {n}), or a function (robot, q) of either; got {lift!r}."
-            )
+        refuse_unknown_word("lift", lift, LIFTS, also=f"a metric ({n}, {n}), or a function (robot, q) → metric or K")
         return GivenLift(lift)
     if isinstance(lift, ExtendedJacobianLift):
         if lift.task != task:

@@ -22,12 +22,12 @@ from torsor.redundancy.lifts import Lift
 from torsor.redundancy.task_places import WHY, TaskPath, displacement, has_value, place, task_path
 from torsor.tasks import Task, as_task
 
-OPEN = 1e-6  # of the size of a loop: how far from its start a closed one may end
+OPEN = 1e-6  # of the size of a path: how far from its start a closed one may end
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PathDrift(Report):
-    """What `closed_path_drift` has measured, at the start and after each loop (L + 1 rows).
+    """What `closed_path_drift` has measured, at the start and after each of L rounds (L + 1 rows).
 
     Attributes
     ----------
@@ -43,11 +43,11 @@ class PathDrift(Report):
     task_error : (L + 1,) array
         How far the task is from where it began, m and rad as numbers.
     area : (m, m) array
-        ½ ∮ (y_a dy_b − y_b dy_a) of one loop.
+        ½ ∮ (y_a dy_b − y_b dy_a) of one round.
     predicted : (nv,) array
-        What `vertical_brackets` at the start predict for the first loop, to the second order in its size, rad or m.
+        What `vertical_brackets` at the start predict for the first round, to the second order in its size, rad or m.
     limit : str or None
-        The first limit of positions that is passed, with joint, loop and t, in words.
+        The first limit of positions that is passed, with joint, round and t, in words.
     finished : bool
         False if the motion was to stay within the limits, and so has gone round fewer times than asked for.
     """
@@ -69,13 +69,13 @@ class PathDrift(Report):
         return units_of_freedoms(self.robot.structure)
 
     @property
-    def loops(self) -> int:
-        """How many loops there were."""
+    def rounds(self) -> int:
+        """How many rounds there were."""
         return len(self.q) - 1
 
     @property
-    def per_loop(self) -> float:
-        """The largest displacement of a joint in the first loop, rad or m."""
+    def per_round(self) -> float:
+        """The largest displacement of a joint in the first round, rad or m."""
         return float(np.max(np.abs(self.drift[1])))
 
     def __str__(self) -> str:
@@ -85,9 +85,9 @@ class PathDrift(Report):
         if off > 1e-3 * moved and off > 1e-6:
             back = f"and the task is {off:.2g} from where it began: this lift does not do it, J K ≠ 1"
         return (
-            f"robot {self.robot.name!r}, {self.lift} lift: after {self.loops} loop{'s' if self.loops > 1 else ''} the joints are "
-            f"up to {moved:.3g} from where they began ({self.per_loop:.3g} after the first; brackets predict {expected:.3g} for "
-            f"small loops), {back}{self._limit()}"
+            f"robot {self.robot.name!r}, {self.lift} lift: after {self.rounds} round{'s' if self.rounds > 1 else ''} the joints "
+            f"are up to {moved:.3g} from where they began ({self.per_round:.3g} after the first; brackets predict {expected:.3g} "
+            f"for small paths), {back}{self._limit()}"
         )
 
     def _limit(self) -> str:
@@ -107,7 +107,7 @@ def closed_path_drift(
     task: Task | str,
     path: Any,
     *,
-    loops: int = 20,
+    rounds: int = 20,
     lift: Lift = "inertia",
     feedback: float = 0.0,
     tolerance: float = 1e-10,
@@ -116,7 +116,7 @@ def closed_path_drift(
     """Drift of the joints after each round of a closed path of the task, q̇ = K(q) ẏ [Alt04, §III.B, E004-14]. One start only.
 
     What a lift that is not repeatable (`is_repeatable`) does to a robot: the hand repeats itself, the arm does not. It raises at
-    singular configurations, and where the task has not come back after the first loop, as with some rows of a twist.
+    singular configurations, and where the task has not come back after the first round, as with some rows of a twist.
     Configurations are compared with `torsor.difference`.
 
     Parameters
@@ -131,7 +131,7 @@ def closed_path_drift(
         differences to the first count, and which of a pose or orientation are exponential coordinates about where it starts,
         T = T₀ exp(y − y₀); for a pose also poses (k, 4, 4), in base axes, joined by screw motions, the first where the frame is;
         or a function t → ẏ (m,), t from 0 to 1, that comes back.
-    loops : int
+    rounds : int
         How many rounds.
     lift : str, metric or function
         "inertia", "pseudoinverse", a metric (nv, nv), or a function (robot, q) → metric (nv, nv) or K (nv, m).
@@ -140,21 +140,21 @@ def closed_path_drift(
     tolerance : float
         Of each step of order 8.
     within_limits : bool
-        Ends after the last loop in which no joint comes to a limit of its position, and raises if there is none. If False it
+        Ends after the last round in which no joint comes to a limit of its position, and raises if there is none. If False it
         goes on beyond, and the result says where.
 
     Returns
     -------
     PathDrift
-        ``q`` (loops + 1, nq) and ``drift`` (loops + 1, nv), rad or m.
+        ``q`` (rounds + 1, nq) and ``drift`` (rounds + 1, nv), rad or m.
     """
     q = single_configuration(robot, q0)
     found = as_task(robot, task)
     refuse_bad_numbers(tolerance=tolerance)
-    refuse_bad_count("loops", loops, 1, "`loops` must be positive")
+    refuse_bad_count("rounds", rounds, 1, "`rounds` must be positive")
     tracker = Tracker(robot, q, found, lift, feedback, tolerance, within_limits=within_limits)
     way = task_path(robot, q, found, path, closed=True)
-    ends, limit = _ends_of_loops(tracker, q, way, loops)
+    ends, limit = _ends_of_rounds(tracker, q, way, rounds)
     if len(ends) == 1:
         raise ArgumentError(
             f"robot {robot.name!r} cannot go round once within its limits: it comes to {limit}. Take a smaller path, "
@@ -167,29 +167,29 @@ def closed_path_drift(
     error = np.linalg.norm(displacement(found, began, place(robot, qs, found)), axis=-1)
     brackets = brackets_of(robot, q, found, tracker.given)
     predicted = 0.5 * np.einsum("iab,ab->i", brackets, way.area)
-    finished, name = len(ends) == loops + 1, tracker.given.name
+    finished, name = len(ends) == rounds + 1, tracker.given.name
     return PathDrift(robot, name, qs, drift, length, error, way.area, predicted, limit, finished)
 
 
-def _ends_of_loops(tracker: Tracker, q: Array, way: TaskPath, loops: int) -> tuple[list[Array], str | None]:
-    """Configurations (nq,) at the start and after each loop that was finished, and the first limit that was met, in words."""
+def _ends_of_rounds(tracker: Tracker, q: Array, way: TaskPath, rounds: int) -> tuple[list[Array], str | None]:
+    """Configurations (nq,) at the start and after each round that was finished, and the first limit that was met, in words."""
     here, reference, ends, limit = q, tracker.reference.start, [q], None
-    for loop in range(loops):
+    for done in range(rounds):
         for number, leg in enumerate(way.legs):
             end = tracker.follow(here, reference, leg, np.zeros(0))
             here, reference = end.q, end.reference
             if limit is None and end.limit is not None:
-                limit = f"{end.limit}, in loop {loop + 1} at t = {number + end.at:.6g} of {len(way.legs)}"
+                limit = f"{end.limit}, in round {done + 1} at t = {number + end.at:.6g} of {len(way.legs)}"
             if end.end < 1.0:
                 return ends, limit
-        if loop == 0:
+        if done == 0:
             _refuse_open(tracker, q, here, way)
         ends.append(here)
     return ends, limit
 
 
 def _refuse_open(tracker: Tracker, q: Array, end: Array, way: TaskPath) -> None:
-    """Raise if the task is not at ``end`` where it was at q, after one loop, unless that is the fault of a lift that is none."""
+    """Raise if the task is not at ``end`` where it was at q, after one round, unless that is the fault of a lift that is none."""
     robot, task, given = tracker.robot, tracker.task, tracker.given
     off = displacement(task, place(robot, q, task), place(robot, end, task))
     if np.linalg.norm(off) <= max(OPEN, 1e3 * tracker.tolerance) * max(way.size, OPEN):

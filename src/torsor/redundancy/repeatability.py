@@ -40,15 +40,15 @@ class RepeatabilityReport(Report):
     where : (nq,) array
         The configuration at which it was found, rad or m.
     rows : tuple of str
-        The two rows of the task whose loops drift most there.
+        The two rows of the task whose closed paths drift most there.
     drift : (nv,) array
-        The displacement of the joints after a small loop of unit area in these rows, rad or m per squared unit of the task.
+        Displacement of the joints after a small closed path of unit area in these rows, rad or m per squared unit of the task.
     drift_length : float
         The same in the inertia metric, m·√kg.
     configurations, skipped : int
         How many configurations were tried, and how many more were singular.
     has_value : bool
-        The task comes back to where it was when a loop closes. False of rows of a twist that are those of no function (ker J is
+        The task comes back to where it was when a path closes. False of rows of a twist that are those of no function (ker J is
         not integrable), for which brackets say whether the columns of the lift are integrable, and nothing of closed paths.
     """
 
@@ -71,9 +71,11 @@ class RepeatabilityReport(Report):
     def __str__(self) -> str:
         what = f"robot {self.robot.name!r}: the {self.lift} lift of the task"
         if not self.rows:
-            return f"{what} is repeatable: a task of one row has no loops, and without redundancy nothing can drift."
+            return (
+                f"{what} is repeatable: a task of one row encloses no area, and without redundancy nothing can drift."
+            )
         at = tried(self.configurations, self.skipped)
-        what = what if self.has_value else f"{what} (whose loops have no end to come back to, for {WHY})"
+        what = what if self.has_value else f"{what} (whose closed paths have no end to come back to, for {WHY})"
         if self.repeatable:
             return (
                 f"{what} is repeatable: at {at} no vertical bracket exceeds {self.largest:.1g} of its largest term (tolerance "
@@ -81,7 +83,7 @@ class RepeatabilityReport(Report):
             )
         return (
             f"{what} is not repeatable: vertical brackets are up to {self.largest:.2g} of their largest terms (of {at}, at q = "
-            f"{vector(self.where)}). There a small loop in {' and '.join(self.rows)} displaces the joints by "
+            f"{vector(self.where)}). There a small closed path in {' and '.join(self.rows)} displaces the joints by "
             f"{vector(self.drift)} per area, {self.drift_length:.3g} m·√kg in the inertia metric."
         )
 
@@ -103,7 +105,7 @@ def is_repeatable(
     hole, may come back elsewhere still. Neither flatness of the robot nor the use of a pseudoinverse makes it so [E004-7].
 
     What `vertical_brackets` says at one configuration is asked at several, and measured against the terms that cancel.
-    `closed_path_drift` measures the drift of a loop itself.
+    `closed_path_drift` measures the drift of a path itself.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """A self-motion of one dimension: the curve q' = z(q) with J z = 0 and Σ z² = 1, traced until it closes or ends.
 
-Its curvature is |J⁺ (∂_z J) z|. Where that is large the fibre may be a small loop, and steps must be smaller than it: it is
-tried first whether such steps come back.
+Its curvature is |J⁺ (∂_z J) z|. Where that is large the fibre may be a small closed curve, and steps must be smaller than it:
+it is tried first whether such steps come back.
 
 After each step of the integrator Newton's method takes q back onto the fibre, to rounding. Fibres beside a singular configuration
 turn from one of the curves that cross there to the other: a curve that has drifted off its fibre would turn either way, by luck.
@@ -36,7 +36,7 @@ from torsor.tasks.public import pseudoinverse_lift
 LOOKS = 9  # times within a step of the integrator at which limits are looked at: its curve is smooth
 FEW = 8  # samples of a closed curve: with fewer it is traced again in finer steps
 MEETS = 1e-6  # rad or m: how near a curve must come to its start to be closed, if steps are not small themselves
-TRIED = 64  # small steps after which a curve is no small loop
+TRIED = 64  # small steps after which a curve is no small closed curve
 NEAR = 0.02  # ratio of singular values of J below which singular configurations are looked for
 SHARE = 0.4  # of the distance to a singular configuration: how long a step may be
 AHEAD = 0.02  # of the distance between samples: how near a curve must come to a singular configuration to end there
@@ -67,7 +67,7 @@ class Curve(NamedTuple):
 def traced_curve(
     robot: Robot, q: Array, task: Task, step: float, longest: float, limits: bool, tolerance: float
 ) -> Curve:
-    """The fibre through q (nq,) in steps of √Σ dq², or smaller ones if it is a small loop."""
+    """The fibre through q (nq,) in steps of √Σ dq², or smaller ones if it is a small closed curve."""
 
     def trace(step: float, longest: float) -> Trace:
         return Trace(robot, q, task, step, longest, limits, tolerance)
@@ -81,7 +81,9 @@ def traced_curve(
         small *= FEW
     tracing = trace(step, longest)
     ahead = tracing.way(1.0)
-    while ahead.closed and len(ahead.q) < FEW:  # a small loop: steps as long as it may have gone round more than once
+    while (
+        ahead.closed and len(ahead.q) < FEW
+    ):  # a small closed curve: steps as long as it may have gone round more than once
         step /= FEW
         tracing = trace(step, longest)
         ahead = tracing.way(1.0)

@@ -28,6 +28,7 @@ from torsor._reports import one_line
 from torsor.arrays import cross
 from torsor.arrays.typing import Array
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ArgumentError, ShapeError
 from torsor.geometry.freedoms import structure_constants
 from torsor.lie.unchecked import bracket, se3
@@ -243,6 +244,9 @@ def circle(task: Task | str, radius: float, *, rows: Sequence[int | str] = (0, 1
     given = (rows,) if isinstance(rows, (str, int)) else tuple(rows)
     if len(given) != 2:
         raise ArgumentError(f"needs two rows of the task, got {list(given)!r}.")
+    for row in given:
+        if isinstance(row, str):
+            refuse_unknown_word("rows", row, task.labels)
     a, b = (task.labels.index(row) if isinstance(row, str) and row in task.labels else row for row in given)
     if not all(isinstance(row, int) and 0 <= row < task.size for row in (a, b)) or a == b:
         raise ArgumentError(

@@ -15,6 +15,7 @@ from torsor._reports import one_line
 from torsor.arrays import as_numbers, is_concrete, stack_vectors
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
 from torsor.functions.public.dynamics import forward_dynamics, kinetic_energy, potential_energy
 from torsor.functions.public.kinematics import integrate
@@ -145,8 +146,7 @@ def simulate(
     Trajectory
         Time, configurations, velocities, joint forces and energies of all samples.
     """
-    if method not in METHODS:
-        raise ArgumentError(f"unknown method {method!r}. Methods: {', '.join(METHODS)}.")
+    refuse_unknown_word("method", method, METHODS)
     if not (dt > 0 and duration >= 0 and np.isfinite(duration)):
         raise ArgumentError(
             f"`dt` must be positive and `duration` finite and not negative, got {dt} s and {duration} s."
@@ -168,7 +168,9 @@ def simulate(
         def accelerate(t: float, q: Array, v: Array, k: int = k) -> Array:
             tau = force(k, t, q, v)
             return (
-                forward_dynamics(robot, q, v, tau) if wrenches is None else forward_dynamics(robot, q, v, tau, wrenches)
+                forward_dynamics(robot, q, v, tau)
+                if wrenches is None
+                else forward_dynamics(robot, q, v, tau, wrenches=wrenches)
             )
 
         q, v = METHODS[method](robot, accelerate, k * dt, q, v, dt)

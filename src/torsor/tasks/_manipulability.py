@@ -25,8 +25,8 @@ import numpy as np
 from torsor._reports import Report
 from torsor.arrays import OrthonormalRows, dot, factor, matmul, orthonormal_rows, reshape, sqrt, where
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
+from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_strangers
-from torsor.errors import unknown_name
 from torsor.functions.public import dynamics
 from torsor.model import Robot
 from torsor.tasks.singular_directions import direction_in_words, half_axes, root_of
@@ -186,8 +186,7 @@ def manipulability_ellipsoid(
     ManipulabilityEllipsoid
         ``axes`` (..., m, m) and ``lengths`` (..., m), longest first.
     """
-    if bounded not in BOUNDED:
-        raise unknown_name("manipulability_ellipsoid", "bound", bounded, BOUNDED, ", ".join(BOUNDED))
+    refuse_unknown_word("bounded", bounded, BOUNDED)
     refuse_strangers(robot, q)
     q = np.asarray(q, dtype=float)
     B = as_task(robot, task).jacobian(robot, q)

@@ -16,7 +16,7 @@ from torsor.tasks.weighted_inverse import pseudoinverse, weighted_inverse
 
 
 def horizontal_lift(
-    robot: Robot, q: ConfigurationVector, task: Task | str, metric: JointMatrix | None = None
+    robot: Robot, q: ConfigurationVector, task: Task | str, *, metric: JointMatrix | None = None
 ) -> TaskLift:
     """Horizontal lift K(q) of a task, with J K = 1 and Kᵀ M ker J = 0 [Alt04, (14), E004-12].
 
@@ -84,7 +84,7 @@ class VelocityProjectors(NamedTuple):
 
 
 def split_velocity(
-    robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str, metric: JointMatrix | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str, *, metric: JointMatrix | None = None
 ) -> SplitVelocity:
     """Joint velocities in two parts: K J v, which does the task, and a self-motion, T_qQ = H ⊕ V [Alt04, (13)].
 
@@ -113,7 +113,7 @@ def split_velocity(
 
 
 def velocity_projectors(
-    robot: Robot, q: ConfigurationVector, task: Task | str, metric: JointMatrix | None = None
+    robot: Robot, q: ConfigurationVector, task: Task | str, *, metric: JointMatrix | None = None
 ) -> VelocityProjectors:
     """Matrices of `split_velocity`: K J onto H along V, and 1 − K J onto V = ker J along H [Alt04, (13), (20)].
 

@@ -20,6 +20,7 @@ from torsor.arrays.typing import (
     TaskVector,
 )
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.errors import ArgumentError, ShapeError
@@ -266,8 +267,7 @@ def pose_task(frame: str, rows: Rows = None, *, axes: str = "body") -> Task:
     Task
         For every robot that has the frame.
     """
-    if axes not in _AXES:
-        raise ArgumentError(f"`axes` is one of {', '.join(map(repr, _AXES))}, got {axes!r:.60}.")
+    refuse_unknown_word("axes", axes, _AXES)
     return _frame_task(frame, "pose", rows, axes)
 
 
@@ -385,6 +385,7 @@ def _task_of(task: Task | str) -> Task:
     if not isinstance(task, Task):
         raise ArgumentError(
             f"a task is a frame name or made by pose_task, position_task, orientation_task, function_task or "
-            f"stack_tasks; got {type(task).__name__} {task!r:.60}."
+            f"stack_tasks; got {type(task).__name__} {task!r:.60}.",
+            value=task,
         )
     return task

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from torsor._text_files import write_text
+from torsor.border.arguments import refuse_unknown_word
 from torsor.compiler.graph import TRUTH_VALUED, Op, Port, Program
 from torsor.compiler.print.names import Names, is_free_in_c
-from torsor.errors import ArgumentError
 
 _TEMPLATES = {
     Op.ADD: "{} + {}",
@@ -48,8 +48,7 @@ class Sources(NamedTuple):
 
 def emit(program: Program, name: str, real: str, example: Sequence[Any], expected: Sequence[Any]) -> Sources:
     """C sources of a program; ``real`` is "double" or "float"; ``example`` and ``expected`` go into the self-test."""
-    if real not in ("double", "float"):
-        raise ArgumentError(f"to_c: real must be 'double' or 'float', got {real!r}.")
+    refuse_unknown_word("real", real, ("double", "float"))
     names = _Named(program, name, real)
     guard = names.guard
     header = (

@@ -30,11 +30,13 @@ class Module(NamedTuple):
     """IR texts that belong together, short enough for LLVM to be done soon with each; the bytes of scratch they need.
 
     The first calls the functions of the others, whose names are given for each, by a table in it that is filled when loaded.
+    ``optimised``: LLVM's passes run over them before they are compiled, which programs do not need: they are straight on.
     """
 
     texts: tuple[str, ...]
     scratch: int
     functions: tuple[tuple[str, ...], ...] = ()
+    optimised: bool = False
 
 
 PARTS = ("one", "many")

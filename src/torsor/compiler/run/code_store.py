@@ -20,6 +20,9 @@ class Kept(Generic[K]):
         self._kept: OrderedDict[Hashable, K] = OrderedDict()
         self._most, self._lock = most, new_lock()
 
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._kept
+
     def get(self, key: Hashable, make: Callable[[], K]) -> K:
         """What is kept under a key, or what ``make`` gives, which is then kept."""
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import warnings
 import weakref
 from collections import deque
@@ -60,6 +61,8 @@ def why_missing() -> str | None:
     try:
         import llvmlite.binding  # noqa: F401
     except ImportError as error:
+        if sys.is_finalizing():
+            return "Python is ending, and nothing can be imported any more"
         reason = f"llvmlite cannot be imported ({error}); pip install llvmlite"
         warnings.warn(f"torsor runs uncompiled, hundreds of times slower: {reason}", RuntimeWarning, stacklevel=4)
         return reason
@@ -99,7 +102,7 @@ def _machine() -> Any:
     return _llvm().Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=2, reloc="pic")
 
 
-def objects_of(texts: Sequence[str], wanted: Wanted) -> list[bytes]:
+def objects_of(texts: Sequence[str], wanted: Wanted, *, optimised: bool = False) -> list[bytes]:
     """Machine code of modules that belong together, one after the other, for as long as it is wanted. To be called apart."""
     objects = []
     for text in texts:
@@ -113,6 +116,9 @@ def objects_of(texts: Sequence[str], wanted: Wanted) -> list[bytes]:
                 llvm.parse_assembly(text, context) as module,
                 _machine() as machine,
             ):
+                if optimised:
+                    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+                    passes.getModulePassManager().run(module, passes)
                 objects.append(bytes(machine.emit_object(module)))
         if not objects[-1]:
             raise Unusable("LLVM gave no machine code")

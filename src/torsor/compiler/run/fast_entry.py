@@ -1,15 +1,15 @@
-"""A fast entry from Python to machine code for one state, without a compiled extension.
+"""A fast entry from Python to machine code, without a compiled extension: one way in for every way of calling.
 
-The public object is a builtin function. Until something is compiled, its C function *is* ``PyObject_Vectorcall``, which has
-the same signature, so that a call goes to ``self``: a `FastEntry`, whose ``__call__`` is the general path. When the general
-path has a kernel for a robot, the call is remembered (`RememberedCall`), and the C function becomes generated code: if the
-first argument is that very robot and the others are plain contiguous float64 arrays of the right shape (or of one more axis, a
-batch too small for threads; or floats and ints for single numbers), it makes the result array and calls the kernel. The
-latest of these calls are tried in turn, so that two robots or frames may alternate; what fits none is forwarded as before.
+A public function is a `FastEntry`. CPython calls an object whose class has the flag HAVE_VECTORCALL through a function pointer in
+the object. It is null until something is compiled, and then ``__call__`` is called: the general path. When the general path has a
+kernel, the call is remembered (`RememberedCall`), and the pointer becomes that of generated code (`fast_entry_answer`): it finds
+the call by its robot in one table, compares the arguments, makes the result arrays and calls the kernel. Arguments may come by
+position or by name, as arrays of the call's precision, one state or a batch, also in strides, as lists or tuples of numbers, in a
+dict or a pair, with ``out=`` or without. What fits no remembered call is forwarded to the general path.
 
-The generated code reads the layout of NumPy's array object and of CPython's object header. Both are checked by a self-test
-when the entry is first used; where it fails, on free-threaded builds of Python, and on versions of Python that it has not been
-run on, every call takes the general path.
+The generated code reads the layout of NumPy's array object and of CPython's objects. They are checked by a self-test
+(`python_layout`) when the entry is first used; where it fails, on free-threaded builds of Python, and on versions of Python that
+it has not been run on, every call takes the general path.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import ctypes
 import inspect
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 from weakref import ref
@@ -26,29 +27,74 @@ from weakref import ref
 import numpy as np
 
 from torsor.compiler.print.llvm import Module
+from torsor.compiler.run import fast_entry_answer
 from torsor.compiler.run.apart import new_lock
-from torsor.compiler.run.fast_entry_ir import CALL, CONTIGUOUS, ENTRY, HEADER, IR, MOST
+from torsor.compiler.run.fast_entry_arguments import (
+    ABSENT,
+    AS_NUMBER,
+    AS_TEXT,
+    BUCKETS,
+    BY_KEY,
+    CALL,
+    ENTRY,
+    FRAME,
+    HEADER,
+    IN_ORDER,
+    ITSELF,
+    LEADS,
+    MOST,
+    ONE,
+    OPERANDS,
+    PYTHON,
+    STEPS,
+)  # fmt: skip
 from torsor.compiler.run.kept_code import Source, machine_code
+from torsor.compiler.run.python_layout import addresses, call_by_pointer, why_unknown
+from torsor.errors import MissingDependency, TorsorError
 
-_METH_FASTCALL_KEYWORDS = 0x80 | 0x02
-_NEWEST_PYTHON = (3, 13)  # run and seen; 3.14 has other reference counts, and a tuple's hash after its length
-_NUMPY_C_INTERFACE = 2  # major version
-_REMEMBERED = 8  # calls, the latest first: more would make every other call wait
+_REMEMBERED = 512  # calls of one function
 _ALIGNMENT = 64  # bytes, of scratch
-
-
-class Many(NamedTuple):
-    """Code for a batch, the scratch it needs, and up to how many states it is to be called without asking for threads."""
-
-    address: int
-    scratch: int
-    most: int
+_MIXING = 0x9E3779B97F4A7C15  # 2⁶⁴ over the golden ratio: neighbouring addresses go to buckets far apart
+_TYPE_NUMBERS = {np.dtype(np.float32): 11, np.dtype(np.float64): 12}  # NumPy's, in C
 
 
 class Numbers(NamedTuple):
-    """An argument that is an array of this shape, or of one more axis before it."""
+    """An argument that is an array of this shape, or of more axes before it; or numbers in a list, or one number."""
 
     shape: tuple[int, ...]
+
+
+class Absent:
+    """An argument that is not given."""
+
+
+class Target(NamedTuple):
+    """What answers a remembered call: machine code and what it needs.
+
+    ``one`` and ``many`` are the addresses of ``kernel_one`` and ``kernel_many``, 0 if there is none; of a batch of more than
+    ``most`` states ``threaded`` takes care, which is called with the address of the frame. Results of these ``shapes`` are
+    returned as a tuple if there are several, as a named tuple of class ``kind``, or (``kind`` is dict) by these ``keys``.
+    ``constants`` are inputs after those of the call, the same for all states. ``code`` has the machine code: when it is gone,
+    so is the call. ``extra`` is passed to ``many`` behind everything else.
+    """
+
+    shapes: Sequence[tuple[int, ...]]
+    dtype: np.dtype[Any]
+    one: int
+    many: int
+    most: int
+    scratch: int
+    code: ref[Any]
+    kind: type | None = None
+    keys: Sequence[str] = ()
+    constants: Sequence[np.ndarray] = ()
+    threaded: Callable[[int], None] | None = None
+    extra: tuple[int, int] = (0, 0)
+
+
+Pattern = Sequence[
+    Any
+]  # for each parameter `Numbers`, a dict or tuple of these, `Absent`, or the very object (robot, name)
 
 
 class RememberedCall(ctypes.Structure):
@@ -56,168 +102,200 @@ class RememberedCall(ctypes.Structure):
 
     _fields_ = [(name, ctypes.c_void_p) for name in CALL]
 
-    def __init__(
-        self,
-        arguments: Sequence[object | Numbers],
-        shapes: Sequence[tuple[int, ...]],
-        kernel: int,
-        scratch: int,
-        keep: object,
-        kind: type | None = None,
-        many: Many | None = None,
-    ) -> None:
-        """For these positional arguments, each `Numbers`, or the very object (robot, frame name) that must be passed.
-
-        ``shapes`` are those of the results (several are returned as a tuple, or as a named tuple of class ``kind``);
-        ``kernel`` is an address, ``scratch`` the bytes it needs; ``keep`` lives as long as this. With ``many``, also
-        for batches: arrays with one axis more, of the same number of states, or of one state for all.
-        """
+    def __init__(self, pattern: Pattern, target: Target) -> None:
         super().__init__()
-        self.asked, self.runs = tuple(map(_held, arguments)), (kernel, many)
-        numbers = [_words(x.shape, 8 * math.prod(x.shape)) if isinstance(x, Numbers) else None for x in arguments]
-        fixed = _pointers([None if isinstance(x, Numbers) else id(x) for x in arguments])
-        inputs = _pointers([None if x is None else ctypes.addressof(x) for x in numbers])
-        cells = [ctypes.addressof(fixed) + 8 * k for k in range(len(arguments))]
-        alive = _pointers([id(x) + HEADER if type(x) is ref else at for x, at in zip(self.asked, cells, strict=True)])
-        # One of each is enough, also of the scratch area: the interpreter lock is held throughout.
-        dims = [(ctypes.c_int64 * (1 + len(shape)))(0, *shape) for shape in shapes]  # the first is a batch's
-        batched = _pointers([ctypes.addressof(part) for part in dims])
-        table = _pointers([ctypes.addressof(part) + 8 for part in dims])
-        ranks = (ctypes.c_int64 * len(shapes))(*[len(shape) for shape in shapes])
-        strides = (ctypes.c_int64 * len(shapes))(*[8 * math.prod(shape) for shape in shapes])
-        area = ctypes.create_string_buffer(max(scratch, 0 if many is None else many.scratch) + _ALIGNMENT)
-        self.kept = (keep, kind, numbers, fixed, alive, inputs, dims, batched, table, ranks, strides, area)
-        self.arguments, self.outputs, self.kernel = len(arguments), len(shapes), kernel
-        self.fixed, self.inputs = ctypes.addressof(fixed), ctypes.addressof(inputs)
-        self.alive = ctypes.addressof(alive)
-        self.ranks, self.strides = ctypes.addressof(ranks), ctypes.addressof(strides)
-        self.shapes, self.shapes_many = ctypes.addressof(table), ctypes.addressof(batched)
-        self.many = None if many is None else many.address
-        self.most = 0 if many is None else many.most
-        self.kind = None if kind is None else id(kind)
-        self.scratch = -(-ctypes.addressof(area) // _ALIGNMENT) * _ALIGNMENT
-
-    def is_for(self, arguments: Sequence[object | Numbers], equal_names: bool = False) -> bool:
-        """Whether it is for these arguments; with ``equal_names``, also if names in them are equal, but other objects."""
-        kinds = (Numbers, str) if equal_names else Numbers
-        return len(self.asked) == len(arguments) and all(
-            (x() if type(x) is ref else x) is y or (isinstance(x, kinds) and type(x) is type(y) and x == y)
-            for x, y in zip(self.asked, arguments, strict=True)
-        )
+        self.target = target
+        self.kept: list[Any] = [target]  # what the words point to; the interpreter lock is held while it is used
+        self.weak: list[ref[Any]] = [target.code]
+        self.code, self.code_alive = id(target.code()), id(target.code) + HEADER
+        self.object, self.slots = id(self), self._words([word for x in pattern for word in self._slot(x)])
+        item = target.dtype.itemsize
+        self.descr, self.number, self.item = id(target.dtype), _TYPE_NUMBERS[target.dtype], item
+        self.outputs = len(target.shapes)
+        results = [
+            (len(shape), item * math.prod(shape), self._words([0] * LEADS + [*shape])) for shape in target.shapes
+        ]
+        self.results = self._words([word for result in results for word in result])
+        self.constants = len(target.constants)
+        self.constant = self._words([array.ctypes.data for array in target.constants])
+        self.kernel, self.many, self.most = target.one, target.many, target.most
+        self.scratch = -(-self._area(target.scratch + _ALIGNMENT) // _ALIGNMENT) * _ALIGNMENT
+        self.threaded = 0 if target.threaded is None else id(target.threaded)
+        self.first_extra, self.second_extra = target.extra
+        self.kind = 0 if target.kind is None else id(target.kind)
+        self.keys = self._references(target.keys)
 
     @property
     def is_alive(self) -> bool:
         """Whether it can still be called: nobody has an object that is gone."""
-        return all(x() is not None for x in self.asked if type(x) is ref)
+        return all(x() is not None for x in self.weak)
+
+    def _slot(self, x: Any) -> tuple[int, int, int, int]:
+        if x is Absent:
+            return ABSENT, 0, 0, 0
+        if isinstance(x, dict):
+            return BY_KEY, len(x), self._leaves(x.values()), self._references(list(x))
+        if isinstance(x, tuple) and not isinstance(x, Numbers):
+            return IN_ORDER, len(x), self._leaves(x), 0
+        return ONE, 1, self._leaves([x]), 0
+
+    def _leaves(self, leaves: Any) -> int:
+        return self._words([word for leaf in leaves for word in self._leaf(leaf)])
+
+    def _leaf(self, x: Any) -> tuple[int, ...]:
+        if isinstance(x, Numbers):
+            size = self.target.dtype.itemsize * math.prod(x.shape)
+            return 0, 0, 0, len(x.shape), size, self._area(max(size, 8)), self._words(x.shape)
+        compared = AS_TEXT if type(x) is str else AS_NUMBER if type(x) is int else ITSELF
+        if type(x).__weakrefoffset__ == 0:
+            self.kept.append(x)
+            return id(x), self._words([id(x)]), compared, 0, 0, 0, 0
+        weak = ref(x)  # robots and tasks go with their last reference elsewhere
+        self.weak.append(weak)
+        return id(x), id(weak) + HEADER, compared, 0, 0, 0, 0
+
+    def _words(self, words: Sequence[int]) -> int:
+        block = (ctypes.c_uint64 * len(words))(*words)
+        self.kept.append(block)
+        return ctypes.addressof(block)
+
+    def _references(self, things: Sequence[object]) -> int:
+        self.kept.append(list(things))
+        return self._words([id(thing) for thing in things])
+
+    def _area(self, size: int) -> int:
+        block = ctypes.create_string_buffer(size)
+        self.kept.append(block)
+        return ctypes.addressof(block)
 
 
-def _held(argument: object | Numbers) -> object:
-    """An argument as a remembered call holds it: robots and tasks weakly, so that they go with their last reference elsewhere."""
-    return argument if isinstance(argument, Numbers) or type(argument).__weakrefoffset__ == 0 else ref(argument)
+def _identity(x: Any) -> Any:
+    """What tells a pattern's argument from others."""
+    if isinstance(x, Numbers) or x is Absent or type(x) in (str, int):
+        return x
+    if isinstance(x, dict):
+        return frozenset((key, _identity(part)) for key, part in x.items())
+    return tuple(map(_identity, x)) if isinstance(x, tuple) else (id(x),)
 
 
 class FastEntry(ctypes.Structure):
-    """What the generated code reads (as machine words), and the general path it forwards to."""
+    """A function that goes straight to machine code where it can; to Python it is a routine with source, hints and signature."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in ENTRY]
+    _fields_ = [("vectorcall", ctypes.c_void_p), ("words", ctypes.c_void_p)]
 
     def __init__(
         self,
         general: Callable[..., Any],
         name: str,
-        module: str,
-        signature: str,
-        doc: str,
+        names: Sequence[str],
+        positional: int,
         about: object = None,
+        *,
+        by_first: bool = True,
     ) -> None:
-        """With ``function``, a builtin that is found as ``module.name`` and calls ``general``; ``about``: what is known of it."""
+        """What answers as ``general`` does; ``about``: what is known of it.
+
+        ``general`` takes arguments of these ``names``, the first ``positional`` of them also by position, and ``out``.
+        ``by_first``: calls are found by the first argument, a robot.
+        """
         super().__init__()
-        self.general, self.name, self.module, self.about = general, name, module, about
-        self.first: int | None
-        self.remembered: list[RememberedCall] = []
+        self.general, self.about = general, about
+        self.__name__ = self.__qualname__ = name
+        self.remembered: OrderedDict[Any, RememberedCall] = OrderedDict()
         self.lock = new_lock()
-        text = f"{name}{signature}\n--\n\n{doc}".encode()
-        vectorcall = _address(ctypes.pythonapi.PyObject_Vectorcall)
-        self.method = _Method(name.encode(), vectorcall, _METH_FASTCALL_KEYWORDS, text)
-        # CPython reads the definition even while it takes the function apart, when the process ends after this module's own
-        # end: it is never freed.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.method))
-        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)(
-            ("PyCFunction_NewEx", ctypes.pythonapi)
-        )
-        self.function = new(ctypes.addressof(self.method), self, module)
+        self._names = [sys.intern(x) for x in [*names, "out"]]
+        self._kept = [(ctypes.c_uint64 * len(self._names))(*map(id, self._names)), (ctypes.c_uint64 * BUCKETS)()]
+        self._table, self._mixing, self._forwarded = self._kept[1], _MIXING * by_first, self.__call__
+        places = [ctypes.addressof(x) for x in self._kept]
+        self._kept.append((ctypes.c_uint64 * len(ENTRY))(0, places[1], self._mixing, len(names), positional, places[0]))
+        self._kept[2][ENTRY.index("general")] = id(self._forwarded)
+        self.words = ctypes.addressof(self._kept[2])
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def describe(self, algorithm: Callable[..., Any], module: str, doc: str) -> None:
+        """Let Python's tools see an algorithm where they look at this: its source, hints, signature with ``out``, and text."""
+        array = inspect.signature(algorithm).return_annotation
+        out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=f"{array} | None")
+        signature = inspect.signature(algorithm)
+        self.__signature__ = signature.replace(parameters=[*signature.parameters.values(), out])
+        self.__annotations__ = {**algorithm.__annotations__, "out": out.annotation}
+        self.__wrapped__, self.__module__, self.__doc__ = algorithm, module, doc
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path."""
-        return self.general(*args, **kwargs)
+        try:
+            return self.general(*args, **kwargs)
+        except Exception as error:
+            if isinstance(error, TorsorError) or not sys.is_finalizing():
+                raise
+            raise MissingDependency(
+                f"{self.__name__}: Python is ending, and nothing can be imported or compiled any more, as a first call "
+                "in a finaliser needs. Make one such call before, or call it from atexit.register, which comes sooner."
+            ) from error
 
-    def remember(
-        self,
-        arguments: Sequence[object | Numbers],
-        shapes: Sequence[tuple[int, ...]],
-        kernel: int,
-        scratch: int,
-        keep: object,
-        kind: type | None = None,
-        many: Many | None = None,
-    ) -> None:
-        """Let calls with these positional arguments go straight to a kernel's address: see `RememberedCall`."""
-        code = _generated()
-        if code is None or len(arguments) > MOST or len(shapes) > MOST:
+    def __get__(self, instance: object, owner: type | None = None) -> FastEntry:
+        """As a builtin function, it does not become a method; and so it is a routine to `help`."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<function {self.__module__}.{self.__name__}>"
+
+    __hash__ = object.__hash__  # as functions have it; structures of ctypes have none
+
+    def __reduce__(self) -> str:
+        return self.__name__  # found in its module
+
+    def remember(self, given: Mapping[str, Any], target: Target) -> None:
+        """Let calls with these arguments, by the names of parameters, go straight to machine code."""
+        code, pattern = _generated(), [given.get(name, Absent) for name in self._names[:-1]]
+        inputs = sum(len(x) if isinstance(x, (dict, tuple)) and not isinstance(x, Numbers) else 1 for x in pattern)
+        if code is None or max(inputs, len(pattern)) + len(target.shapes) + len(target.constants) > MOST:
             return
-        if any(old.runs == (kernel, many) and old.is_for(arguments) for old in self.remembered):
-            return
-        new = RememberedCall(arguments, shapes, kernel, scratch, keep, kind, many)
-        for name, address in _python_addresses().items():
-            setattr(self, name, address)
+        key = (target.dtype, *map(_identity, pattern))
         with self.lock:
-            others = [old for old in self.remembered if old.is_alive and not old.is_for(arguments, equal_names=True)]
-            calls = [new, *others][:_REMEMBERED]
-            # Another thread may call between any two of these steps: there is a whole chain at each, of calls that live.
-            for call, following in zip(calls, [*calls[1:], None], strict=True):
-                call.next = None if following is None else ctypes.addressof(following)
-            self.first = ctypes.addressof(new)
-            self.remembered = calls
-        self.method.function = code
+            old = self.remembered.get(key)
+            if old is not None and old.is_alive and old.target[1:5] == target[1:5]:
+                return
+            self._kept[2][ENTRY.index("python")] = _python_words()
+            if old is not None:
+                self._forget(key)
+            if len(self.remembered) >= _REMEMBERED:
+                self._make_room()
+            call = self.remembered[key] = RememberedCall(pattern, target)
+            call.bucket = self._bucket(pattern)
+            call.next = self._table[call.bucket]
+            self._table[call.bucket] = ctypes.addressof(call)
+        self.vectorcall = code
 
-    def __getattr__(self, name: str) -> Any:
-        """The public function by its name: what unpickling a builtin function asks of its ``__self__``."""
-        if name == self.__dict__.get("name"):
-            return self.__dict__["function"]
-        raise AttributeError(name)
+    def _bucket(self, pattern: Pattern) -> int:
+        first = id(pattern[0]) if self._mixing and pattern[0] is not Absent else 0
+        return (first * self._mixing & (2**64 - 1)) >> 56
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _entry_of, (self.module, self.name)
+    def _make_room(self) -> None:
+        """Forget the calls that nobody can make any more, or the oldest ones."""
+        gone = [key for key, call in self.remembered.items() if not call.is_alive]
+        for key in gone or list(self.remembered)[: _REMEMBERED // 4]:
+            self._forget(key)
 
-
-def _words(shape: tuple[int, ...], size: int) -> ctypes.Array[ctypes.c_int64]:
-    """What the generated code compares an array with: rank, bytes of one state, lengths of its axes."""
-    return (ctypes.c_int64 * (2 + len(shape)))(len(shape), size, *shape)
-
-
-def _pointers(addresses: Sequence[int | None]) -> ctypes.Array[ctypes.c_void_p]:
-    return (ctypes.c_void_p * len(addresses))(*addresses)
-
-
-def _entry_of(module: str, name: str) -> FastEntry:
-    import importlib
-
-    return getattr(importlib.import_module(module), name).__self__  # type: ignore[no-any-return]
-
-
-class _Method(ctypes.Structure):
-    """CPython's PyMethodDef."""
-
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    ]
+    def _forget(self, key: Any) -> None:
+        """Take a call out of its chain. At each step there is a whole chain of calls that live: another thread may be walking."""
+        gone = self.remembered[key]
+        here = ctypes.addressof(gone)
+        if self._table[gone.bucket] == here:
+            self._table[gone.bucket] = gone.next or 0
+        for call in self.remembered.values():
+            if call.next == here:
+                call.next = gone.next
+        del self.remembered[key]
 
 
-_FOREVER: list[object] = []  # generated code lives as long as the process
+_FOREVER: list[object] = []  # generated code, and what all entries read, live as long as the process
 _SUSPENDED, _SUSPENDED_LOCK = ctypes.c_int64(0), new_lock()
+
+
+def operands_of_frame(frame: int, count: int) -> tuple[int, list[int], list[int]]:
+    """How many states a call has, and the addresses and strides of the kernel's operands: what `Target.threaded` is given."""
+    words = (ctypes.c_int64 * (STEPS + count)).from_address(frame)
+    return words[FRAME.index("states")], words[OPERANDS : OPERANDS + count], words[STEPS : STEPS + count]
 
 
 def suspend(times: int) -> None:
@@ -226,53 +304,13 @@ def suspend(times: int) -> None:
         _SUSPENDED.value += times
 
 
-def text_with_out(signature: inspect.Signature) -> str:
-    """A signature with ``out=None`` behind, without annotations, which the text form of a builtin cannot carry."""
-    empty = inspect.Parameter.empty
-    out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)
-    plain = [p.replace(annotation=empty) for p in signature.parameters.values()]
-    return str(signature.replace(parameters=[*plain, out], return_annotation=inspect.Signature.empty))
-
-
-def entry_of(function: object) -> FastEntry | None:
-    """The fast entry of a builtin function that has one; None of anything else."""
-    entry = getattr(function, "__self__", None)
-    return entry if isinstance(entry, FastEntry) and entry.function is function else None
-
-
-def _address(function: Any) -> int:
-    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
-
-
 @cache
-def _python_addresses() -> dict[str, int]:
-    """Where CPython and NumPy keep what the generated code calls and compares with."""
-    api, table = ctypes.pythonapi, _numpy_functions()
-    return {
-        "suspended": ctypes.addressof(_SUSPENDED),
-        "array_type": id(np.ndarray),
-        "descr": id(np.dtype(np.float64)),
-        "float_type": id(float),
-        "double_type": id(np.float64),
-        "int_type": id(int),
-        "array_new": int(table[93] or 0),  # PyArray_New
-        "vectorcall": _address(api.PyObject_Vectorcall),
-        "tuple_new": _address(api.PyTuple_New),
-        "alloc": _address(api.PyType_GenericAlloc),
-        "tuple_set": _address(api.PyTuple_SetItem),
-        "release": _address(api.Py_DecRef),
-        "to_integer": _address(api.PyLong_AsLongLongAndOverflow),
-    }
-
-
-def _numpy_functions() -> Any:
-    """The table of functions that NumPy offers to C."""
-    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
-
-    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
-    return ctypes.cast(pointer(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+def _python_words() -> int:
+    """Address of what all entries know of CPython and NumPy."""
+    known = {**addresses(), "suspended": ctypes.addressof(_SUSPENDED)}
+    words = (ctypes.c_uint64 * len(PYTHON))(*[known[name] for name in PYTHON])
+    _FOREVER.append(words)
+    return ctypes.addressof(words)
 
 
 @cache
@@ -280,63 +318,19 @@ def _generated() -> int | None:
     """Address of the generated entry, or None where it cannot be trusted."""
     if why_unused() is not None:
         return None
-    native = machine_code(f"fast entry|{IR}", ["fast_entry"], lambda: Source(Module((IR,), 0), {})).native
+    text = fast_entry_answer.text()
+    source = Source(Module((text,), 0, optimised=True), {})
+    native = machine_code(f"fast entry|{text}", ["fast_entry"], lambda: source).native
     _FOREVER.append(native)
+    some = FastEntry(len, "some", [], 0)
+    call_by_pointer(FastEntry, ctypes.addressof(some) - id(some))
     return native.address("fast_entry")
 
 
 @cache
 def why_unused() -> str | None:
     """Why the fast entry is not used on this Python, or None if it is."""
-    if sys.implementation.name != "cpython":
-        return f"needs CPython, this is {sys.implementation.name}"
-    if not getattr(sys, "_is_gil_enabled", lambda: True)():
-        return "free-threaded Python has another object header"
-    if HEADER != 16 or ctypes.sizeof(ctypes.c_void_p) != 8:
-        return f"unknown object header of {HEADER} bytes"
-    if sys.version_info[:2] > _NEWEST_PYTHON:
-        newest = ".".join(str(part) for part in _NEWEST_PYTHON)
-        return f"not tried on Python {sys.version_info[0]}.{sys.version_info[1]} yet, {newest} is the newest"
     try:
-        return _self_test()
+        return why_unknown()
     except Exception as error:  # whatever another version of NumPy or Python answers
         return f"the self-test failed: {type(error).__name__}: {error}"
-
-
-def _self_test() -> str | None:
-    """Read arrays as the generated code does, and compare with what NumPy says of them."""
-    version = ctypes.PYFUNCTYPE(ctypes.c_uint)(_numpy_functions()[0] or 0)() >> 24  # PyArray_GetNDArrayCVersion
-    if version != _NUMPY_C_INTERFACE:
-        return f"NumPy's C interface has version {version}, not {_NUMPY_C_INTERFACE}"
-    if not all(_python_addresses().values()):
-        return "a function of Python or NumPy is missing"
-    block = np.zeros((2, 3, 4))
-    for array in (np.arange(5.0), block[1, 0], np.ones(7)[2:5], block, block[:, 1:], block.T, np.array(1.5)):
-        start = id(array) + HEADER
-        words = (ctypes.c_void_p * 6).from_address(start)
-        rank = ctypes.c_int.from_address(start + 8).value
-        if (words[0] or 0) != array.ctypes.data or rank != array.ndim:
-            return "NumPy's array object is not laid out as expected"
-        if rank and tuple((ctypes.c_int64 * rank).from_address(words[2] or 0)) != array.shape:
-            return "NumPy's array object keeps its shape elsewhere"
-        contiguous = ctypes.c_int.from_address(start + 48).value & CONTIGUOUS == CONTIGUOUS
-        if words[5] != id(array.dtype) or contiguous != array.flags.c_contiguous:
-            return "NumPy's array object keeps its type elsewhere"
-    for number in (1.5, np.float64(2.5)):
-        if ctypes.c_double.from_address(id(number) + HEADER).value != number:
-            return f"{type(number).__name__} keeps its number elsewhere"
-    if tuple.__basicsize__ != HEADER + 8:
-        return "Python's tuple is not laid out as expected"
-    some = RememberedCall([], [], 0, 0, None)
-    if ctypes.c_void_p.from_address(id(some) + HEADER).value != ctypes.addressof(some):
-        return "ctypes keeps its buffers elsewhere"
-    return _self_test_of_weak_references()
-
-
-def _self_test_of_weak_references() -> str | None:
-    kept = RememberedCall([], [], 0, 0, None)
-    weak, place = ref(kept), id(kept)
-    before = ctypes.c_void_p.from_address(id(weak) + HEADER).value
-    del kept
-    after = ctypes.c_void_p.from_address(id(weak) + HEADER).value
-    return None if (before, after) == (place, id(None)) else "weak references are not laid out as expected"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 import itertools
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 
-from torsor.compiler.graph import Port
+from torsor.compiler.print.words import Function, module
 from torsor.compiler.run import engine
 from torsor.compiler.run.native import ALIGNMENT, Codes, NativeFunction, compile_part
 from torsor.compiler.trace import trace
@@ -191,113 +191,35 @@ def handler_ir(code: NativeFunction, *, one_by_one: bool = False) -> str:
     is the oldest.
     """
     ports, inputs = [*code.inputs, *code.outputs], len(code.inputs)
-    lines = _addresses(ports, inputs, code.dtype.itemsize)
-    size = (code.one.scratch if one_by_one else max(code.many.scratch, code.one.scratch)) + ALIGNMENT
-    first = inputs  # the first output tells the batch
-    return f"""
-declare ptr @malloc(i64)
-declare void @free(ptr)
-define ptr @handler(ptr %frame) {{
-entry:
-  %operands = alloca ptr, i64 {len(ports) + 2}
-  %strides = alloca i64, i64 {len(ports)}
-  %extension_at = getelementptr i8, ptr %frame, i64 {_EXTENSION}
-  %extension = load ptr, ptr %extension_at
-  %asked = icmp ne ptr %extension, null
-  br i1 %asked, label %kind, label %run
-kind:
-  %type_at = getelementptr i8, ptr %extension, i64 {_EXTENSION_TYPE}
-  %type = load i32, ptr %type_at
-  %metadata_wanted = icmp eq i32 %type, {_IS_METADATA}
-  br i1 %metadata_wanted, label %answer, label %run
-answer:
-  %metadata_at = getelementptr i8, ptr %extension, i64 {_METADATA}
-  %metadata = load ptr, ptr %metadata_at
-  %major = getelementptr i8, ptr %metadata, i64 {_MAJOR_AT}
-  store i32 {_MAJOR}, ptr %major
-  %minor = getelementptr i8, ptr %metadata, i64 {_MINOR_AT}
-  store i32 {_MINOR}, ptr %minor
-  %traits = getelementptr i8, ptr %metadata, i64 {_TRAITS_AT}
-  store i32 0, ptr %traits
-  ret ptr null
-run:
-  %args_at = getelementptr i8, ptr %frame, i64 {_ARGS}
-  %args = load ptr, ptr %args_at
-  %rets_at = getelementptr i8, ptr %frame, i64 {_RETS}
-  %rets = load ptr, ptr %rets_at
-{chr(10).join(lines)}
-  %room = call ptr @malloc(i64 {size})
-  %start = ptrtoint ptr %room to i64
-  %beyond = add i64 %start, {ALIGNMENT - 1}
-  %aligned = and i64 %beyond, -{ALIGNMENT}
-  %scratch = inttoptr i64 %aligned to ptr
-  %scratch_slot = getelementptr ptr, ptr %operands, i64 {len(ports)}
-  store ptr %scratch, ptr %scratch_slot
-  %one_slot = getelementptr ptr, ptr %operands, i64 {len(ports) + 1}
-  store ptr inttoptr (i64 {code.one.address} to ptr), ptr %one_slot
-  %rank_at = getelementptr i8, ptr %b{first}, i64 {_BUFFER_RANK}
-  %rank = load i64, ptr %rank_at
-  %lead = sub i64 %rank, {len(ports[first].shape)}
-  %dims_at = getelementptr i8, ptr %b{first}, i64 {_BUFFER_DIMS}
-  %dims = load ptr, ptr %dims_at
-  br label %next
-next:
-  %axis = phi i64 [0, %run], [%axis1, %factor]
-  %count = phi i64 [1, %run], [%count1, %factor]
-  %more = icmp ult i64 %axis, %lead
-  br i1 %more, label %factor, label %go
-factor:
-  %dim_at = getelementptr i64, ptr %dims, i64 %axis
-  %dim = load i64, ptr %dim_at
-  %count1 = mul i64 %count, %dim
-  %axis1 = add i64 %axis, 1
-  br label %next
-go:
-{chr(10).join(_each(code, len(ports)) if one_by_one else _all_at_once(code))}
-  call void @free(ptr %room)
-  ret ptr null
-}}
-"""
-
-
-def _all_at_once(code: NativeFunction) -> list[str]:
-    return [f"  call void inttoptr (i64 {code.many.address} to ptr)(i64 %count, ptr %operands, ptr %strides)"]
-
-
-def _each(code: NativeFunction, ports: int) -> list[str]:
-    """Lines that call ``kernel_one`` for each state, and then move all operands on to the next."""
-    lines = [
-        "  br label %state",
-        "state:",
-        "  %done = phi i64 [0, %go], [%done1, %step]",
-        "  %left = icmp ult i64 %done, %count",
-        "  br i1 %left, label %step, label %end",
-        "step:",
-        f"  call void inttoptr (i64 {code.one.address} to ptr)(ptr %operands)",
-    ]
-    for k in range(ports):
-        lines += [
-            f"  %at{k} = load ptr, ptr %o{k}",
-            f"  %by{k} = load i64, ptr %s{k}",
-            f"  %to{k} = getelementptr i8, ptr %at{k}, i64 %by{k}",
-            f"  store ptr %to{k}, ptr %o{k}",
-        ]
-    return [*lines, "  %done1 = add i64 %done, 1", "  br label %state", "end:"]
-
-
-def _addresses(ports: Sequence[Port], inputs: int, itemsize: int) -> list[str]:
-    """Lines that fill the operands with the addresses of the buffers, and the strides with the bytes of one state."""
-    lines: list[str] = []
-    for k in range(len(ports)):
-        source, place = ("%args", k) if k < inputs else ("%rets", k - inputs)
-        lines += [
-            f"  %b{k}_at = getelementptr ptr, ptr {source}, i64 {place}",
-            f"  %b{k} = load ptr, ptr %b{k}_at",
-            f"  %d{k}_at = getelementptr i8, ptr %b{k}, i64 {_BUFFER_DATA}",
-            f"  %d{k} = load ptr, ptr %d{k}_at",
-            f"  %o{k} = getelementptr ptr, ptr %operands, i64 {k}",
-            f"  store ptr %d{k}, ptr %o{k}",
-            f"  %s{k} = getelementptr i64, ptr %strides, i64 {k}",
-            f"  store i64 {ports[k].size * itemsize}, ptr %s{k}",
-        ]
-    return lines
+    f = Function("handler", ["frame"], internal=False)
+    (frame,) = f.parameters
+    extension = f.load(frame + _EXTENSION)
+    with f.when(extension != 0), f.when(f.load_32(extension + _EXTENSION_TYPE) == _IS_METADATA):
+        metadata = f.load(extension + _METADATA)
+        for place, value in ((_MAJOR_AT, _MAJOR), (_MINOR_AT, _MINOR), (_TRAITS_AT, 0)):
+            f.store_32(metadata + place, value)
+        f.give(0)
+    args, rets = f.load(frame + _ARGS), f.load(frame + _RETS)
+    operands, strides = f.block(len(ports) + 2), f.block(len(ports))
+    for k, port in enumerate(ports):
+        buffer = f.load(args, k) if k < inputs else f.load(rets, k - inputs)
+        f.store(operands, f.load(buffer + _BUFFER_DATA), k)
+        f.store(strides, port.size * code.dtype.itemsize, k)
+    size = code.one.scratch if one_by_one else max(code.many.scratch, code.one.scratch)
+    room = f.call("malloc", size + ALIGNMENT)
+    f.store(operands, (room + (ALIGNMENT - 1)) & -ALIGNMENT, len(ports))
+    f.store(operands, code.one.address, len(ports) + 1)
+    first, count = f.load(rets), f.variable(1)  # the first output tells the batch
+    dims = f.load(first + _BUFFER_DIMS)
+    with f.loop(f.load(first + _BUFFER_RANK) - len(code.outputs[0].shape)) as axis:
+        count.set(count.get() * f.load(dims, axis))
+    if one_by_one:
+        with f.loop(count.get()):
+            f.call(f.word(code.one.address), operands, gives="void")
+            for k in range(len(ports)):
+                f.store(operands, f.load(operands, k) + f.load(strides, k), k)
+    else:
+        f.call(f.word(code.many.address), count.get(), operands, strides, gives="void")
+    f.call("free", room, gives="void")
+    f.give(0)
+    return module([f], "declare i64 @malloc(i64)", "declare void @free(i64)")

@@ -42,7 +42,7 @@ def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> 
     about = {**about, "scratch": module.scratch, "functions": module.functions}
 
     def work(wanted: Wanted) -> Found:
-        objects = engine.objects_of(module.texts, wanted)
+        objects = engine.objects_of(module.texts, wanted, optimised=module.optimised)
         native = engine.loaded(objects, names, module.functions)
         cache.store(full_key, cache.Entry(about, tuple(objects)))
         return Found(native, about)

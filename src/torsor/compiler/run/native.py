@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 from numpy.exceptions import TooHardError
@@ -16,7 +17,7 @@ from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.print.llvm import PARTS, Module, emit
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import apart, is_apart, new_lock
-from torsor.compiler.run.fast_entry import Many
+from torsor.compiler.run.fast_entry import Target, operands_of_frame
 from torsor.compiler.run.kept_code import Source, about_kept, machine_code
 from torsor.compiler.run.threads import WORTH_A_THREAD, in_slices
 from torsor.errors import ShapeError
@@ -99,12 +100,32 @@ class NativeFunction:
         """``kernel_many``: a batch."""
         return self.codes.part("many", self._make)
 
-    def for_fast_entry(self) -> Many | None:
-        """The code for many as the fast entry takes it, if it has been needed so far."""
-        if not self.codes.has("many"):
-            return None
-        most = WORTH_A_THREAD // max(1, self.operations)
-        return Many(self.many.address, max(self.many.scratch, self.one.scratch), most)
+    def target(self, kind: type | None = None, keys: Sequence[str] = (), constants: Sequence[Array] = ()) -> Target:
+        """What the fast entry is to call, with the code for many if it has been needed so far; see `Target`."""
+        one, code, operations = self.one, ref(self.codes), self.operations
+        many = self.many if self.codes.has("many") else None
+        operands, item = len(self.inputs) + len(self.outputs), self.dtype.itemsize
+
+        def threaded(frame: int) -> None:
+            states, addresses, strides = operands_of_frame(frame, operands)
+            codes = code()
+            assert codes is not None  # the entry has just seen it
+            one, many = (codes.part(name, _already_there) for name in PARTS)
+            _run(one, many, states, addresses, strides, operations, item)
+
+        return Target(
+            [port.shape for port in self.outputs],
+            self.dtype,
+            one.address,
+            0 if many is None else many.address,
+            0 if many is None else WORTH_A_THREAD // max(1, operations),
+            max(one.scratch, 0 if many is None else many.scratch),
+            code,
+            kind,
+            keys,
+            constants,
+            None if many is None else threaded,
+        )
 
     def __call__(self, arrays: Sequence[Array], out: Sequence[Array] | None = None) -> list[Array]:
         """Evaluate for all states of the batch; ``out`` arrays are filled and returned, and may overlap inputs."""
@@ -146,25 +167,40 @@ class NativeFunction:
         return np.empty(result.shape, self.dtype)
 
     def _run(self, states: int, operands: list[Array], strides: list[int]) -> None:
-        steps = (ctypes.c_int64 * len(strides))(*strides)
-        one = self.one
+        one, addresses = self.one, [address_of(array) for array in operands]
         code = one if states == 1 else self.many
-        size = max(code.scratch, one.scratch)
-        addresses = [address_of(array) for array in operands]
+        _run(one, code, states, addresses, strides, self.operations, self.dtype.itemsize, operands)
 
-        def work(
-            start: int, length: int, _: list[Array] = operands
-        ) -> None:  # the arrays live as long as the work does
-            scratch = ctypes.create_string_buffer(size + ALIGNMENT) if size else None
-            area = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
-            moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
-            pointers = (ctypes.c_void_p * (len(moved) + 2))(*moved, area, one.address)
-            if states == 1:
-                engine.ONE(code.address)(pointers)
-            else:
-                engine.MANY(code.address)(length, pointers, steps)
 
-        in_slices(states, self.operations, work, sum(strides) // self.dtype.itemsize)
+def _already_there() -> Program:
+    raise AssertionError("the code is there")
+
+
+def _run(
+    one: Code,
+    code: Code,
+    states: int,
+    addresses: Sequence[int],
+    strides: Sequence[int],
+    operations: int,
+    item: int,
+    alive: object = None,
+) -> None:
+    """Machine code over all states, on several threads where that is worth it; ``alive`` is what the addresses are of."""
+    steps = (ctypes.c_int64 * len(strides))(*strides)
+    size = max(code.scratch, one.scratch)
+
+    def work(start: int, length: int, _: object = alive) -> None:  # the arrays live as long as the work does
+        scratch = ctypes.create_string_buffer(size + ALIGNMENT) if size else None
+        area = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
+        moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
+        pointers = (ctypes.c_void_p * (len(moved) + 2))(*moved, area, one.address)
+        if code is one:
+            engine.ONE(code.address)(pointers)
+        else:
+            engine.MANY(code.address)(length, pointers, steps)
+
+    in_slices(states, operations, work, sum(map(abs, strides)) // item)
 
 
 def _kept_part(key: str, make: Make, part: str, dtype: np.dtype[Any]) -> Code:

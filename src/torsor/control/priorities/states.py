@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_strangers
 from torsor.control.priorities.edge_of_reach import SHARE
 from torsor.control.priorities.limit_rows import LimitRows
@@ -262,10 +263,9 @@ def kinds_kept(within_limits: Any, kinds: tuple[str, ...]) -> dict[str, bool]:
     try:
         listed = [within_limits] if isinstance(within_limits, str) else list(within_limits)
     except TypeError:
-        listed = [None]
-    if any(word not in kinds for word in listed):
-        known = ", ".join(map(repr, kinds))
-        raise ArgumentError(f"`within_limits` must be True, False, or some of {known}, got {within_limits!r:.60}.")
+        listed = [within_limits]
+    for word in listed:
+        refuse_unknown_word("within_limits", word, kinds, also="several of these, True or False")
     return {kind: kind in listed for kind in kinds}
 
 

@@ -10,6 +10,7 @@ from torsor.mechanics.kinematics import frame_motion, jacobians, manifold, poses
 
 link_poses = public(kinematics.link_poses, "T")
 frame_pose = public(kinematics.frame_pose, "T", joint_space=True)
+frame_poses = public(kinematics.frame_poses, "T", joint_space=True)
 body_jacobian = public(jacobians.body_jacobian, "J", joint_space=True)
 space_jacobian = public(jacobians.space_jacobian, "J", joint_space=True)
 mixed_jacobian = public(jacobians.mixed_jacobian, "J", joint_space=True)

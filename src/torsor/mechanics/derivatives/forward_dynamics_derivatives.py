@@ -43,8 +43,8 @@ def forward_dynamics_derivatives(
     q: ConfigurationVector,
     v: JointVector,
     tau: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> ForwardDynamicsDerivatives:
     """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, exact, armature, friction and external wrenches included [CM18; SRW22].
@@ -72,8 +72,8 @@ def forward_dynamics_derivatives(
         rad/s² or m/s² per rad, m, their rates, N·m or N. Where the mass matrix is singular they are NaN, but for entries that
         do not go through its inverse and are 0 in every state of the robot.
     """
-    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
-    by_inverse = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)
+    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches=wrenches, base_motion=base_motion)
+    by_inverse = inverse_dynamics_derivatives(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
     return through_inverse(M_inverse, by_inverse)
 
 
@@ -89,8 +89,8 @@ def acceleration_and_inverse(
     q: ConfigurationVector,
     v: JointVector,
     tau: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> AccelerationAndInverse:
     """a of forward dynamics and M⁻¹, in the axes of the derivatives of inverse dynamics, which share their parts."""

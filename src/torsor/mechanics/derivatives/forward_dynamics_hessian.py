@@ -46,8 +46,8 @@ def forward_dynamics_hessian(
     v: JointVector,
     tau: JointVector,
     weights: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> ForwardDynamicsHessian:
     """Second derivatives of Σ_i weights_i a_i for forward dynamics a(q, v, τ), exact, without forming tensors [PBP95, §5; SRW22].
@@ -76,9 +76,11 @@ def forward_dynamics_hessian(
     four matrices (..., nv, nv)
         Per two of rad, m, their rates, N·m and N.
     """
-    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
-    first = through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion))
-    H = inverse_dynamics_hessian(robot, q, v, a, matvec(M_inverse, weights), wrenches, base_motion=base_motion)
+    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches=wrenches, base_motion=base_motion)
+    first = through_inverse(
+        M_inverse, inverse_dynamics_derivatives(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
+    )
+    H = inverse_dynamics_hessian(robot, q, v, a, matvec(M_inverse, weights), wrenches=wrenches, base_motion=base_motion)
     crossed = matmul(transpose(H.aq), first.q)
     return ForwardDynamicsHessian(
         -(H.qq + crossed + transpose(crossed)),
@@ -108,8 +110,8 @@ def forward_dynamics_hessian_product(
     dq: JointVector,
     dv: JointVector,
     dtau: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> ForwardDynamicsHessianProduct:
     """The Hessian of Σ_i weights_i a_i of forward dynamics times (dq, dv, dτ), exact, without forming it [PBP95, §5; SRW22].
@@ -142,11 +144,11 @@ def forward_dynamics_hessian_product(
     -------
     three vectors (..., nv)
     """
-    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches, base_motion=base_motion)
-    first = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base_motion=base_motion)
+    a, M_inverse = acceleration_and_inverse(robot, q, v, tau, wrenches=wrenches, base_motion=base_motion)
+    first = inverse_dynamics_derivatives(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
     da = matvec(M_inverse, dtau - matvec(first.q, dq) - matvec(first.v, dv))
     product = inverse_dynamics_hessian_product(
-        robot, q, v, a, matvec(M_inverse, weights), dq, dv, da, wrenches, base_motion=base_motion
+        robot, q, v, a, matvec(M_inverse, weights), dq, dv, da, wrenches=wrenches, base_motion=base_motion
     )
     back = -matvec(M_inverse, product.a)
     return ForwardDynamicsHessianProduct(

@@ -44,8 +44,8 @@ def inverse_dynamics_derivatives(
     q: ConfigurationVector,
     v: JointVector,
     a: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> InverseDynamicsDerivatives:
     """∂τ/∂q, ∂τ/∂v and ∂τ/∂a of inverse dynamics, exact, armature, friction and external wrenches included [PBP95, §5; SRW22].

@@ -70,8 +70,8 @@ def inverse_dynamics_hessian(
     v: JointVector,
     a: JointVector,
     weights: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> InverseDynamicsHessian:
     """Second derivatives of Σ_i weights_i τ_i for inverse dynamics τ(q, v, a), exact, in O(n d) [PBP95, §5; SRW22].
@@ -215,8 +215,8 @@ def inverse_dynamics_hessian_product(
     dq: JointVector,
     dv: JointVector,
     da: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> InverseDynamicsHessianProduct:
     """The Hessian of Σ_i weights_i τ_i of inverse dynamics times (dq, dv, da), exact, in O(n) [PBP95, §5; SRW22].

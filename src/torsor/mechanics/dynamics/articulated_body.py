@@ -77,8 +77,8 @@ def articulated_body_acceleration(
     q: ConfigurationVector,
     v: JointVector,
     tau: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> JointVector:
     """Joint accelerations by the articulated-body recursion (ABA) [Fea08, §7.3, (7.41)–(7.48)].

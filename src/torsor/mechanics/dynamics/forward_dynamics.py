@@ -20,8 +20,8 @@ def forward_dynamics(
     q: ConfigurationVector,
     v: JointVector,
     tau: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> JointVector:
     """Accelerations that joint forces ``tau`` produce: M a = τ − C v − g − friction + Σ JᵀF [LP, (9.2), (9.89)].
@@ -48,7 +48,7 @@ def forward_dynamics(
     (..., nv) array
         rad/s² or m/s²; NaN where the mass matrix is singular (see `mass_matrix_report`).
     """
-    return sound_algorithms(robot)[0](robot, q, v, tau, wrenches, base_motion=base_motion)
+    return sound_algorithms(robot)[0](robot, q, v, tau, wrenches=wrenches, base_motion=base_motion)
 
 
 def sound_algorithms(robot: Robot) -> list[Callable[..., JointVector]]:
@@ -63,8 +63,8 @@ def factorised_acceleration(
     q: ConfigurationVector,
     v: JointVector,
     tau: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> JointVector:
     """Joint accelerations from M a = τ − b, b by inverse dynamics at zero acceleration: GetJointAccel [LP, §9.5, (9.89)].

@@ -15,8 +15,8 @@ def inverse_dynamics(
     q: ConfigurationVector,
     v: JointVector,
     a: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> JointVector:
     """Joint forces that produce the acceleration ``a``: τ = M a + C v + g + friction − Σ JᵀF [PBP95, (22)–(27), E001-1…3].
@@ -52,8 +52,8 @@ def joint_wrenches(
     q: ConfigurationVector,
     v: JointVector,
     a: JointVector,
-    wrenches: Wrenches | None = None,
     *,
+    wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> LinkWrenches:
     """Wrench F_i transmitted to link i through joint i, reaction and drive together [PBP95, (26), E001-3; LP, (9.42)].

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torsor.arrays import identity, matmul, stack_matrices
-from torsor.arrays.typing import ConfigurationVector, LinkPoses, Pose
+from torsor.arrays.typing import ConfigurationVector, FramePoses, LinkPoses, Pose
 from torsor.mechanics.recursions.joint_motion import joint_pose, joint_poses
 from torsor.model import Robot
 
@@ -45,6 +45,27 @@ def frame_pose(robot: Robot, q: ConfigurationVector, frame: str) -> Pose:
     for i in path_to(robot, frame):
         T = matmul(T, joint_pose(robot, i, q))
     return matmul(T, pose_on_link(robot, frame))
+
+
+def frame_poses(robot: Robot, q: ConfigurationVector) -> FramePoses:
+    """Poses T_0f of all frames, in the order of ``robot.frames`` [PBP95, (12)–(14), (23)].
+
+    These are the base, the links, and the named frames on them. What they have in common is computed once.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., n_frames, 4, 4) array
+        One pose per frame, positions in m; that of "tool" is ``poses[..., robot.frames.index("tool"), :, :]``.
+    """
+    links = poses_in_base(robot, q)
+    on_links = [(frame.link, pose_on_link(robot, frame.name)) for frame in robot.structure.frames]
+    return stack_matrices([pose if link < 0 else matmul(links[link], pose) for link, pose in on_links])
 
 
 def path_to(robot: Robot, frame: str) -> list[int]:

@@ -1,6 +1,6 @@
 """Inverse dynamics as it was computed through the years: one small file per formulation, all with the same result.
 
-Each is ``(robot, q, v, a, wrenches=None) -> tau`` as `torsor.inverse_dynamics`, for trees of revolute, prismatic and
+Each is ``(robot, q, v, a, *, wrenches=None) -> tau`` as `torsor.inverse_dynamics`, for trees of revolute, prismatic and
 helical joints; `FORMULATIONS` lists them by name. `torsor.papers.count_operations` says what each costs.
 """
 

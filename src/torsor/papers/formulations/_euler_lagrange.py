@@ -26,7 +26,7 @@ Columns = dict[int, Twist]  # joint → column of a link's body Jacobian
 
 @checked
 def euler_lagrange(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ = M a + Σ_k ∂M/∂q_k v_k v − ½ ∂(vᵀMv)/∂q + ∂U/∂q, O(n⁴) as written [Sil81, (1.1); LP, (9.8), (9.11)].
 

@@ -40,7 +40,7 @@ from torsor.papers.formulations.links import (
 
 @checked
 def hollerbach_3x3(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ by the recursive Lagrangian with 3×3 rotation matrices, O(n) [Hol80; Sil81, §1.4, E003-6].
 
@@ -119,7 +119,7 @@ def _project(model: Model, rates: MatrixRates, i: int, e: Vector3, D: Array, c: 
 
 @checked
 def hollerbach_4x4(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ by the recursive Lagrangian with 4×4 matrices, O(n) [Hol80; Sil81, §1.4].
 

@@ -49,7 +49,7 @@ class Line(NamedTuple):
 
 @checked
 def kool(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ_i = L_{i−1}ᵀ dM_i/dt, by line vectors in the absolute frame, O(n) [Kool04, (5)–(10), EK-2].
 

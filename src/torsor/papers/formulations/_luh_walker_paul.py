@@ -30,7 +30,7 @@ from torsor.papers.formulations.links import Model, VectorLink, along, joint_for
 
 @checked
 def luh_walker_paul(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ by the Newton–Euler recursion in vectors, O(n) [LWP80; Sil81, §1.3, E003-3, E003-6].
 

@@ -33,7 +33,7 @@ from torsor.papers.formulations.links import (
 
 @checked
 def park_dense(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ by the recursion with every map a 6×6 matrix, O(n) [PBP95, (24)–(27), E001-1…3].
 
@@ -59,7 +59,7 @@ def park_dense(
 
 @checked
 def park_structured(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ by the recursion with (R, p) in place of 6×6 matrices, O(n) [PBP95, (24)–(27), E001-1…3].
 

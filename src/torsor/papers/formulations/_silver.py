@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 @checked
 def silver(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ_j = Σ_i F_i·∂v_i/∂q̇_j + N_i·∂ω_i/∂q̇_j, the Lagrangian in ω, O(n²) [Sil81, (3.11), (3.12), E003-6].
 

@@ -33,7 +33,7 @@ Second = dict[tuple[int, int], Algebra]  # (k, l) → ∂²W_j/∂q_k∂q_l, wit
 
 @checked
 def uicker_kahn(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ by (1.2) as written: two 4×4 products under every trace, O(n⁴) [Sil81, (1.2)].
 
@@ -61,7 +61,7 @@ def uicker_kahn(
 
 @checked
 def uicker_kahn_shared(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ by (1.2) with ∂W_j/∂q_i J_j formed once, and of each further product only its trace, O(n⁴) [Sil81, (1.2)].
 
@@ -87,7 +87,7 @@ def uicker_kahn_shared(
 
 @checked
 def uicker_kahn_accelerations(
-    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, wrenches: Wrenches | None = None
+    robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector, *, wrenches: Wrenches | None = None
 ) -> JointVector:
     """Joint forces τ by (1.2) with the acceleration Ẅ_j of each link formed once [Sil81, (1.2)].
 

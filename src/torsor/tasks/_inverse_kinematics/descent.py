@@ -33,14 +33,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
+from torsor._once import once
 from torsor.arrays import constant, dot, factor, identity, matmul, matvec, solve, sqrt, stack, transpose, where
 from torsor.arrays.typing import Array, ConfigurationVector, Scalar
-from torsor.compiler.backend import compiles
-from torsor.compiler.scan import FewStates, Scan
+from torsor.compiler.scan import Scan
 from torsor.functions.compile import scan
 from torsor.model import Robot, random_configuration
 from torsor.model.remembered import remembered
@@ -58,7 +58,6 @@ LOOKS_AT_ONE = (4, 8, 12)  # where there is but one state: steps after which it 
 FARTHEST = np.pi**2  # of |q − start|²: what has come no farther cannot be unwound
 BETWEEN, BETWEEN_FEW = 5, 10  # from each look to the next; of few states a look takes longer than a step
 FEW = 64
-KEPT = 8  # states at most whose memory is kept from call to call
 SLOW, STUCK = 0.5, 0.999  # a state of whose E more is left from look to look is slow, or does not move at all
 Advance = Callable[[Array, Array, Array, int], tuple[Array, ...]]  # (q, μ, target, steps) → (q, μ, e, what is left)
 LITTLE = 1e-11  # damping, so that the system has a solution where J loses rank
@@ -66,7 +65,6 @@ CLOSE = 1e-3  # |e| that a later step makes good
 MOST_RATE, LEAST_RATE = 8.0, 1e-3  # of α
 ROUNDS = 3  # one is not enough: where entries are held at a limit, others that make up for them go over theirs
 FASTER, SLOWER = 1.5, 0.3  # factors of α after a step that came nearer, and after one that did not
-T = TypeVar("T")
 Slide = Callable[[Array, Array, Array, Array, int], tuple[Array, ...]]  # (q, α, target, start, steps) → (q, α)
 
 
@@ -246,69 +244,43 @@ def _loop(robot: Robot, aim: Aim) -> Scan:
 
 @remembered(64)
 def _stepper(robot: Robot, aim: Aim) -> Advance:
-    """Several steps of many states; of few, in memory that was made before."""
-    loop, kept = _loop(robot, aim), [list[FewStates]() for _ in range(KEPT + 1)]
+    """Several steps of many states."""
+    loop = _loop(robot, aim)
 
     def advance(q: Array, damping: Array, targets: Array, steps: int) -> tuple[Array, ...]:
-        if 0 < len(q) <= KEPT and compiles():
-            own = taken_from(kept[len(q)], lambda: FewStates(loop, len(q)))
-            for place, numbers in zip(own.given.values(), (q, damping, targets), strict=True):
-                place[...] = numbers
-            own.run(steps)
-            end = tuple(x.copy() for x in own.found.values())
-            kept[len(q)].append(own)
-            return end
-        found = loop(steps=steps, every=steps, q=q, damping=damping, target=targets)
-        return tuple(x[:, 0] for x in found.values())
+        end = loop(steps=steps, every=steps, q=q, damping=damping, target=targets)
+        return tuple(x[:, 0] for x in end.values())
 
     return advance
-
-
-def taken_from(free: list[T], make: Callable[[], T]) -> T:
-    """What nobody is using, or a new one: each thread that calls at the same time has its own."""
-    try:
-        return free.pop()
-    except IndexError:
-        return make()
 
 
 class FromNearby:
     """The first steps from one configuration to one target, with next to no Python: the call of a control loop."""
 
     def __init__(self, robot: Robot, aim: Aim) -> None:
-        self._robot, self._aim, self._free = robot, aim, list[tuple[Any, ...]]()
+        self._robot, self._aim, self._damping = robot, aim, np.array(START)
         limits, nowhere = aim.box.limits, np.full(robot.nq, np.inf)
         bounds: Array = (-nowhere, nowhere) if limits is None else limits
         self._lower, self._upper = bounds
+
+    @once
+    def _steps(self) -> Scan:
+        return _loop(self._robot, self._aim)
 
     def __call__(self, start: Array, target: Array, tolerance: float) -> tuple[Array, Array, int] | None:
         """q (nq,), its error (m,) in rad and m, and the steps taken from ``start`` (nq,) to the target (k,).
 
         None if the first steps do not reach it, or numbers are not finite.
         """
-        try:  # as `taken_from`, without a call
-            here = self._free.pop()
-        except IndexError:
-            here = self._made()
-        run, home, damping, goal, q, mu, e, left = here
-        np.maximum(start, self._lower, out=home)
-        np.minimum(home, self._upper, out=home)
-        damping[()], goal[:] = START, target
-        end = None
+        here, damping = np.minimum(np.maximum(start, self._lower), self._upper), self._damping
         for taken in LOOKS_AT_ONE:
-            run(LOOKS_AT_ONE[0])
-            if left <= tolerance:
-                away = q - start
-                if away.dot(away) < FARTHEST:
-                    end = q.copy(), e * self._aim.unit, taken
-                break
-            home[:], damping[()] = q, mu
-        self._free.append(here)
-        return end
-
-    def _made(self) -> tuple[Any, ...]:
-        own = FewStates(_loop(self._robot, self._aim), 1)
-        return own.run, *(x[0, ...] for x in (*own.given.values(), *own.found.values()))
+            end = self._steps(steps=LOOKS_AT_ONE[0], every=LOOKS_AT_ONE[0], q=here, damping=damping, target=target)
+            (here,), damping, (e,), left = end.values()
+            if left[0] <= tolerance:
+                away = here - start
+                return (here, e * self._aim.unit, taken) if away.dot(away) < FARTHEST else None
+            damping = damping.reshape(())
+        return None
 
 
 def pressed(robot: Robot, aim: Aim, q: Array, targets: Array) -> Array:

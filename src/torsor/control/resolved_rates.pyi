@@ -1,0 +1,97 @@
+# Written by tools/write_stubs.py.
+# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# mypy: disable-error-code="overload-overlap"
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, overload
+
+from torsor.arrays.typing import (
+    Array,
+    JaxNumbers,
+    JointMatrix,
+    JointVector,
+    Numbers,
+    Result,
+    Scalar,
+    TaskJacobian,
+    TaskVector,
+)
+from torsor.model.robot import Robot
+from torsor.tasks.task import Task
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+def _compiled(result: str) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+@overload
+def resolved_rate(
+    robot: Robot,
+    q: JaxNumbers,
+    task: Task | str,
+    velocity: Numbers | JaxNumbers,
+    *,
+    null: Numbers | JaxNumbers | None = ...,
+    metric: Numbers | JaxNumbers | None = ...,
+    damping: Numbers | JaxNumbers = ...,
+) -> JaxNumbers: ...
+@overload
+def resolved_rate(
+    robot: Robot,
+    q: Numbers,
+    task: Task | str,
+    velocity: Numbers,
+    *,
+    null: Numbers | None = ...,
+    metric: Numbers | None = ...,
+    damping: Numbers = ...,
+    out: Result | None = ...,
+) -> Result: ...
+@overload
+def resolved_acceleration(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    task: Task | str,
+    acceleration: Numbers | JaxNumbers,
+    *,
+    null: Numbers | JaxNumbers | None = ...,
+    metric: Numbers | JaxNumbers | None = ...,
+    damping: Numbers | JaxNumbers = ...,
+) -> JaxNumbers: ...
+@overload
+def resolved_acceleration(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    task: Task | str,
+    acceleration: Numbers,
+    *,
+    null: Numbers | None = ...,
+    metric: Numbers | None = ...,
+    damping: Numbers = ...,
+    out: Result | None = ...,
+) -> Result: ...
+def _nearest(
+    robot: Robot,
+    task: Task,
+    J: TaskJacobian,
+    y: TaskVector,
+    null: JointVector | None,
+    metric: JointMatrix | None,
+    damping: Scalar,
+) -> JointVector: ...
+def _damped(
+    J: TaskJacobian, W: JointMatrix | None, vanished: list[Array] | None, d: Array
+) -> tuple[Array, Array | None, list[Array] | None]: ...
+@overload
+def limit_gradient(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
+@overload
+def limit_gradient(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
+@overload
+def posture_gradient(
+    robot: Robot, q: JaxNumbers, posture: Numbers | JaxNumbers, *, weights: Numbers | JaxNumbers | None = ...
+) -> JaxNumbers: ...
+@overload
+def posture_gradient(
+    robot: Robot, q: Numbers, posture: Numbers, *, weights: Numbers | None = ..., out: Result | None = ...
+) -> Result: ...

@@ -1,0 +1,433 @@
+# Written by tools/write_stubs.py.
+# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# mypy: disable-error-code="overload-overlap"
+
+from collections.abc import Mapping
+from typing import Any, overload
+
+from torsor.arrays.typing import Array, JaxNumbers, Numbers, Result
+from torsor.compiler.run.matrix_products import Ranges
+from torsor.functions.batched_arrays import Room
+from torsor.geometry import (
+    forward_dynamics_second_derivatives as forward_second,
+    inverse_dynamics_second_derivatives as inverse_second,
+)
+from torsor.geometry.forward_dynamics_second_derivatives import ForwardDynamicsSecondDerivatives
+from torsor.geometry.inverse_dynamics_second_derivatives import InverseDynamicsSecondDerivatives
+from torsor.mechanics.derivatives import forward_dynamics_derivatives as forward_derivatives
+from torsor.mechanics.derivatives.energy_and_momentum_derivatives import (
+    EnergyDerivatives,
+    MomentumDerivatives,
+    SpatialMomentumDerivatives,
+)
+from torsor.mechanics.derivatives.forward_dynamics_derivatives import ForwardDynamicsDerivatives
+from torsor.mechanics.derivatives.forward_dynamics_hessian import ForwardDynamicsHessian, ForwardDynamicsHessianProduct
+from torsor.mechanics.derivatives.frame_motion_derivatives import AccelerationDerivatives, TwistDerivatives
+from torsor.mechanics.derivatives.inverse_dynamics_derivatives import InverseDynamicsDerivatives
+from torsor.mechanics.derivatives.inverse_dynamics_hessian import InverseDynamicsHessian, InverseDynamicsHessianProduct
+from torsor.model import Robot, Structure
+
+def _forward_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, **more: Any
+) -> forward_derivatives.ForwardDynamicsDerivatives: ...
+def _fill_forward_derivatives(
+    robot: Robot, results: list[Array], room: Room, q: Array, v: Array, tau: Array, **more: Any
+) -> None: ...
+def _branches(structure: Structure) -> Ranges | None: ...
+def _inverse_second_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, a: Array, **more: Any
+) -> inverse_second.InverseDynamicsSecondDerivatives: ...
+def _forward_second_derivatives_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, **more: Any
+) -> forward_second.ForwardDynamicsSecondDerivatives: ...
+def _first_by_arrays(
+    robot: Robot, q: Array, v: Array, tau: Array, more: dict[str, Any]
+) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]: ...
+@overload
+def inverse_dynamics_derivatives(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    a: Numbers | JaxNumbers,
+    *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> InverseDynamicsDerivatives: ...
+@overload
+def inverse_dynamics_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    a: Numbers,
+    *,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: InverseDynamicsDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> InverseDynamicsDerivatives: ...
+@overload
+def forward_dynamics_derivatives(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    tau: Numbers | JaxNumbers,
+    *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> ForwardDynamicsDerivatives: ...
+@overload
+def forward_dynamics_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    tau: Numbers,
+    *,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: ForwardDynamicsDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> ForwardDynamicsDerivatives: ...
+@overload
+def inverse_dynamics_second_derivatives(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    a: Numbers | JaxNumbers,
+    *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> InverseDynamicsSecondDerivatives: ...
+@overload
+def inverse_dynamics_second_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    a: Numbers,
+    *,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: InverseDynamicsSecondDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> InverseDynamicsSecondDerivatives: ...
+@overload
+def inverse_dynamics_hessian(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    a: Numbers | JaxNumbers,
+    weights: Numbers | JaxNumbers,
+    *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> InverseDynamicsHessian: ...
+@overload
+def inverse_dynamics_hessian(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    a: Numbers,
+    weights: Numbers,
+    *,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: InverseDynamicsHessian | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> InverseDynamicsHessian: ...
+@overload
+def inverse_dynamics_hessian_product(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    a: Numbers | JaxNumbers,
+    weights: Numbers | JaxNumbers,
+    dq: Numbers | JaxNumbers,
+    dv: Numbers | JaxNumbers,
+    da: Numbers | JaxNumbers,
+    *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> InverseDynamicsHessianProduct: ...
+@overload
+def inverse_dynamics_hessian_product(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    a: Numbers,
+    weights: Numbers,
+    dq: Numbers,
+    dv: Numbers,
+    da: Numbers,
+    *,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: InverseDynamicsHessianProduct | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> InverseDynamicsHessianProduct: ...
+@overload
+def forward_dynamics_second_derivatives(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    tau: Numbers | JaxNumbers,
+    *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> ForwardDynamicsSecondDerivatives: ...
+@overload
+def forward_dynamics_second_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    tau: Numbers,
+    *,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: ForwardDynamicsSecondDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> ForwardDynamicsSecondDerivatives: ...
+@overload
+def forward_dynamics_hessian(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    tau: Numbers | JaxNumbers,
+    weights: Numbers | JaxNumbers,
+    *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> ForwardDynamicsHessian: ...
+@overload
+def forward_dynamics_hessian(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    tau: Numbers,
+    weights: Numbers,
+    *,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: ForwardDynamicsHessian | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> ForwardDynamicsHessian: ...
+@overload
+def forward_dynamics_hessian_product(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    tau: Numbers | JaxNumbers,
+    weights: Numbers | JaxNumbers,
+    dq: Numbers | JaxNumbers,
+    dv: Numbers | JaxNumbers,
+    dtau: Numbers | JaxNumbers,
+    *,
+    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> ForwardDynamicsHessianProduct: ...
+@overload
+def forward_dynamics_hessian_product(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    tau: Numbers,
+    weights: Numbers,
+    dq: Numbers,
+    dv: Numbers,
+    dtau: Numbers,
+    *,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: ForwardDynamicsHessianProduct | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> ForwardDynamicsHessianProduct: ...
+@overload
+def body_jacobian_derivative(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
+@overload
+def body_jacobian_derivative(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
+@overload
+def space_jacobian_derivative(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
+@overload
+def space_jacobian_derivative(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
+@overload
+def mixed_jacobian_derivative(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
+@overload
+def mixed_jacobian_derivative(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
+@overload
+def centre_of_mass_jacobian_derivative(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
+@overload
+def centre_of_mass_jacobian_derivative(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
+@overload
+def body_twist_derivatives(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> TwistDerivatives: ...
+@overload
+def body_twist_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: TwistDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> TwistDerivatives: ...
+@overload
+def space_twist_derivatives(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> TwistDerivatives: ...
+@overload
+def space_twist_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: TwistDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> TwistDerivatives: ...
+@overload
+def mixed_twist_derivatives(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> TwistDerivatives: ...
+@overload
+def mixed_twist_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: TwistDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> TwistDerivatives: ...
+@overload
+def body_acceleration_derivatives(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    a: Numbers | JaxNumbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> AccelerationDerivatives: ...
+@overload
+def body_acceleration_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    a: Numbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> AccelerationDerivatives: ...
+@overload
+def space_acceleration_derivatives(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    a: Numbers | JaxNumbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> AccelerationDerivatives: ...
+@overload
+def space_acceleration_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    a: Numbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> AccelerationDerivatives: ...
+@overload
+def mixed_acceleration_derivatives(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    a: Numbers | JaxNumbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+) -> AccelerationDerivatives: ...
+@overload
+def mixed_acceleration_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    a: Numbers,
+    frame: str,
+    *,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
+    out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> AccelerationDerivatives: ...
+@overload
+def kinetic_energy_derivatives(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> EnergyDerivatives: ...
+@overload
+def kinetic_energy_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    *,
+    out: EnergyDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> EnergyDerivatives: ...
+@overload
+def generalised_momentum_derivatives(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> MomentumDerivatives: ...
+@overload
+def generalised_momentum_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    *,
+    out: MomentumDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> MomentumDerivatives: ...
+@overload
+def spatial_momentum_derivatives(
+    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers
+) -> SpatialMomentumDerivatives: ...
+@overload
+def spatial_momentum_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    *,
+    out: SpatialMomentumDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> SpatialMomentumDerivatives: ...
+@overload
+def centroidal_momentum_derivatives(
+    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers
+) -> SpatialMomentumDerivatives: ...
+@overload
+def centroidal_momentum_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    *,
+    out: SpatialMomentumDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> SpatialMomentumDerivatives: ...
+@overload
+def gravity_forces_derivative(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
+@overload
+def gravity_forces_derivative(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
+@overload
+def body_wrench_forces_derivative(
+    robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers | JaxNumbers]
+) -> JaxNumbers: ...
+@overload
+def body_wrench_forces_derivative(
+    robot: Robot, q: Numbers, wrenches: Mapping[str, Numbers], *, out: Result | None = ...
+) -> Result: ...
+@overload
+def mixed_wrench_forces_derivative(
+    robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers | JaxNumbers]
+) -> JaxNumbers: ...
+@overload
+def mixed_wrench_forces_derivative(
+    robot: Robot, q: Numbers, wrenches: Mapping[str, Numbers], *, out: Result | None = ...
+) -> Result: ...

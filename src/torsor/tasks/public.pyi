@@ -1,0 +1,143 @@
+# Written by tools/write_stubs.py.
+# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# mypy: disable-error-code="overload-overlap"
+
+from collections.abc import Callable, Mapping
+from typing import ParamSpec, TypeVar, overload
+
+from torsor.arrays.typing import JaxNumbers, Numbers, Result
+from torsor.model.robot import Robot
+from torsor.tasks._manipulability import manipulability_ellipsoid as manipulability_ellipsoid, task_rank as task_rank
+from torsor.tasks._task_space_dynamics import TaskSpaceDynamics
+from torsor.tasks.horizontal_lift import SplitVelocity, VelocityProjectors
+from torsor.tasks.singular_directions import damped_task_space_dynamics as damped_task_space_dynamics
+from torsor.tasks.task import Task
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+def _with_mass_matrix(algorithm: Callable[P, R], result: str | type[R]) -> Callable[P, R]: ...
+@overload
+def task_space_dynamics(
+    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, task: Task | str
+) -> TaskSpaceDynamics: ...
+@overload
+def task_space_dynamics(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    task: Task | str,
+    *,
+    out: TaskSpaceDynamics | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> TaskSpaceDynamics: ...
+@overload
+def task_space_inverse_dynamics(
+    robot: Robot,
+    q: JaxNumbers,
+    v: Numbers | JaxNumbers,
+    task: Task | str,
+    acceleration: Numbers | JaxNumbers,
+    *,
+    null: Numbers | JaxNumbers | None = ...,
+) -> JaxNumbers: ...
+@overload
+def task_space_inverse_dynamics(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    task: Task | str,
+    acceleration: Numbers,
+    *,
+    null: Numbers | None = ...,
+    out: Result | None = ...,
+) -> Result: ...
+@overload
+def task_space_forward_dynamics(
+    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, task: Task | str, forces: Numbers | JaxNumbers
+) -> JaxNumbers: ...
+@overload
+def task_space_forward_dynamics(
+    robot: Robot, q: Numbers, v: Numbers, task: Task | str, forces: Numbers, *, out: Result | None = ...
+) -> Result: ...
+@overload
+def task_forces_to_torques(
+    robot: Robot,
+    q: JaxNumbers,
+    task: Task | str,
+    forces: Numbers | JaxNumbers,
+    *,
+    null: Numbers | JaxNumbers | None = ...,
+) -> JaxNumbers: ...
+@overload
+def task_forces_to_torques(
+    robot: Robot, q: Numbers, task: Task | str, forces: Numbers, *, null: Numbers | None = ..., out: Result | None = ...
+) -> Result: ...
+@overload
+def torques_to_task_forces(robot: Robot, q: JaxNumbers, task: Task | str, tau: Numbers | JaxNumbers) -> JaxNumbers: ...
+@overload
+def torques_to_task_forces(
+    robot: Robot, q: Numbers, task: Task | str, tau: Numbers, *, out: Result | None = ...
+) -> Result: ...
+@overload
+def workspace_acceleration(
+    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, task: Task | str, tau: Numbers | JaxNumbers
+) -> JaxNumbers: ...
+@overload
+def workspace_acceleration(
+    robot: Robot, q: Numbers, v: Numbers, task: Task | str, tau: Numbers, *, out: Result | None = ...
+) -> Result: ...
+@overload
+def manipulability(robot: Robot, q: JaxNumbers, task: Task | str) -> JaxNumbers: ...
+@overload
+def manipulability(robot: Robot, q: Numbers, task: Task | str, *, out: Result | None = ...) -> Result: ...
+@overload
+def manipulability_gradient(robot: Robot, q: JaxNumbers, task: Task | str) -> JaxNumbers: ...
+@overload
+def manipulability_gradient(robot: Robot, q: Numbers, task: Task | str, *, out: Result | None = ...) -> Result: ...
+@overload
+def inertia_manipulability(robot: Robot, q: JaxNumbers, task: Task | str) -> JaxNumbers: ...
+@overload
+def inertia_manipulability(robot: Robot, q: Numbers, task: Task | str, *, out: Result | None = ...) -> Result: ...
+@overload
+def dynamic_manipulability(robot: Robot, q: JaxNumbers, task: Task | str) -> JaxNumbers: ...
+@overload
+def dynamic_manipulability(robot: Robot, q: Numbers, task: Task | str, *, out: Result | None = ...) -> Result: ...
+@overload
+def horizontal_lift(
+    robot: Robot, q: JaxNumbers, task: Task | str, *, metric: Numbers | JaxNumbers | None = ...
+) -> JaxNumbers: ...
+@overload
+def horizontal_lift(
+    robot: Robot, q: Numbers, task: Task | str, *, metric: Numbers | None = ..., out: Result | None = ...
+) -> Result: ...
+@overload
+def pseudoinverse_lift(robot: Robot, q: JaxNumbers, task: Task | str) -> JaxNumbers: ...
+@overload
+def pseudoinverse_lift(robot: Robot, q: Numbers, task: Task | str, *, out: Result | None = ...) -> Result: ...
+@overload
+def split_velocity(
+    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, task: Task | str, *, metric: Numbers | JaxNumbers | None = ...
+) -> SplitVelocity: ...
+@overload
+def split_velocity(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    task: Task | str,
+    *,
+    metric: Numbers | None = ...,
+    out: SplitVelocity | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> SplitVelocity: ...
+@overload
+def velocity_projectors(
+    robot: Robot, q: JaxNumbers, task: Task | str, *, metric: Numbers | JaxNumbers | None = ...
+) -> VelocityProjectors: ...
+@overload
+def velocity_projectors(
+    robot: Robot,
+    q: Numbers,
+    task: Task | str,
+    *,
+    metric: Numbers | None = ...,
+    out: VelocityProjectors | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> VelocityProjectors: ...
