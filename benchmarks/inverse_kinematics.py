@@ -33,12 +33,17 @@ def measure(rounds: int = 5) -> dict[str, dict]:
         for threads in sorted({1, torsor.get_threads()}):
             row[f"torsor, {threads} thread{'s' if threads > 1 else ''}"] = many(robot, frame, T, threads, rounds)
         few = T[:TARGETS_OF_PEERS]
-        row["torsor, one at a time"] = one_by_one(robot, frame, few, alone(robot, frame), rounds)
-        row["torsor, one at a time, from nearby"] = one_by_one(robot, frame, few, following(robot, frame, few), rounds)
+        near = nearby(robot, frame, few)
+        ways = {
+            "torsor, one at a time": alone(robot, frame),
+            "torsor, one at a time, from nearby": following(robot, frame, near),
+        }
         try:
-            row["Robotics Toolbox, one at a time"] = one_by_one(robot, frame, few, toolbox(robot, frame), rounds)
+            ways["Robotics Toolbox, one at a time"] = toolbox(robot, frame)
+            ways["Robotics Toolbox, one at a time, from nearby"] = toolbox(robot, frame, near)
         except ImportError as error:
             print(f"  (the Robotics Toolbox is not measured: {error})")
+        row |= one_by_one(robot, frame, few, ways, rounds)
         table[name] = row
         show(name, row)
     return table
@@ -52,10 +57,14 @@ def alone(robot: torsor.Robot, frame: str) -> Callable[[np.ndarray], np.ndarray]
     return lambda pose: ours(robot, frame, pose).q
 
 
-def following(robot: torsor.Robot, frame: str, T: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """As a control loop calls it: each target from a start some hundredths of a radian away from a solution."""
+def nearby(robot: torsor.Robot, frame: str, T: np.ndarray) -> dict[bytes, np.ndarray]:
+    """For each target, by its bytes, a start some hundredths of a radian away from a solution."""
     q = ours(robot, frame, T).q + 0.02 * np.random.default_rng(0).normal(size=(len(T), robot.nq))
-    starts = {pose.tobytes(): start for pose, start in zip(T, q, strict=True)}
+    return {pose.tobytes(): start for pose, start in zip(T, q, strict=True)}
+
+
+def following(robot: torsor.Robot, frame: str, starts: dict[bytes, np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+    """As a control loop calls it."""
 
     def solve(pose: np.ndarray) -> np.ndarray:
         start = starts[pose.tobytes()]
@@ -77,19 +86,32 @@ def many(robot: torsor.Robot, frame: str, T: np.ndarray, threads: int, rounds: i
 
 
 def one_by_one(
-    robot: torsor.Robot, frame: str, T: np.ndarray, solve: Callable[[np.ndarray], np.ndarray], rounds: int
-) -> dict[str, float]:
-    solve(T[0])
-    times = []
+    robot: torsor.Robot,
+    frame: str,
+    T: np.ndarray,
+    ways: dict[str, Callable[[np.ndarray], np.ndarray]],
+    rounds: int,
+) -> dict[str, dict[str, float]]:
+    """All ways in turn, several times: what slows the machine for a while slows all of them."""
+    best = dict.fromkeys(ways, np.inf)
+    share: dict[str, float] = {}
     for _ in range(min(rounds, 3)):
-        start = time.process_time()
-        q = [solve(pose) for pose in T]
-        times.append(time.process_time() - start)
-    return {"us": 1e6 * min(times) / len(T), "reached": reached(robot, frame, T, np.array(q))}
+        for name, solve in ways.items():
+            solve(T[0])
+            start = time.process_time()
+            q = [solve(pose) for pose in T]
+            best[name] = min(best[name], time.process_time() - start)
+            share[name] = reached(robot, frame, T, np.array(q))
+    return {name: {"us": 1e6 * best[name] / len(T), "reached": share[name]} for name in ways}
 
 
-def toolbox(robot: torsor.Robot, frame: str) -> Callable[[np.ndarray], np.ndarray]:
-    """The same chain as elementary transforms: each joint turns about the z axis of a frame that is turned to its axis."""
+def toolbox(
+    robot: torsor.Robot, frame: str, starts: dict[bytes, np.ndarray] | None = None
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The same chain as elementary transforms: each joint turns about the z axis of a frame that is turned to its axis.
+
+    From random starts or, if they are given, from these.
+    """
     from roboticstoolbox import ET, ETS
 
     parts, after = [], np.eye(4)
@@ -106,6 +128,8 @@ def toolbox(robot: torsor.Robot, frame: str) -> Callable[[np.ndarray], np.ndarra
     if difference > 1e-12:
         raise RuntimeError(f"the robots differ by {difference:.1e}")
     residual = 0.5 * TOLERANCE**2  # theirs is half the square of the error
+    if starts is not None:
+        return lambda pose: np.asarray(chain.ik_LM(pose, q0=starts[pose.tobytes()], slimit=STARTS, tol=residual)[0])
     return lambda pose: np.asarray(chain.ik_LM(pose, slimit=STARTS, tol=residual)[0])
 
 
@@ -129,7 +153,7 @@ def show(name: str, row: dict) -> None:
     print(f"\n{name}: inverse kinematics, tolerance {TOLERANCE:g} rad and m; first call {row['first call, s']:.2f} s")
     for who, numbers in row.items():
         if isinstance(numbers, dict):
-            print(f"  {who:<36}{numbers['us']:>10,.1f} µs a target{100 * numbers['reached']:>9.2f} % reached")
+            print(f"  {who:<46}{numbers['us']:>10,.1f} µs a target{100 * numbers['reached']:>9.2f} % reached")
 
 
 if __name__ == "__main__":

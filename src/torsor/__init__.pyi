@@ -70,9 +70,9 @@ from torsor.model.poses import pose_from as pose_from
 from torsor.model.robot import Robot as Robot
 from torsor.model.states import random_configuration as random_configuration, random_state as random_state
 from torsor.simulation import Trajectory as Trajectory, simulate as simulate
-from torsor.tasks._function_task import function_task as function_task
 from torsor.tasks._inverse_kinematics.solve import inverse_kinematics as inverse_kinematics
-from torsor.tasks.task import (
+from torsor.tasks.task_kinds import (
+    function_task as function_task,
     orientation_task as orientation_task,
     pose_task as pose_task,
     position_task as position_task,

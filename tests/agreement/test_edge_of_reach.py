@@ -55,7 +55,7 @@ def edge(name, direction):
     """The farthest point of a frame in a direction, and the direction."""
     robot, frame, *_ = arm_of(name)
     u = np.array(direction) / np.linalg.norm(direction)
-    q = torsor.inverse_kinematics(robot, frame, 100.0 * u, kind="position", within_limits=False).q
+    q = torsor.inverse_kinematics(robot, torsor.position_task(frame), 100.0 * u, within_limits=False).q
     return torsor.frame_pose(robot, q, frame)[:3, 3], u
 
 

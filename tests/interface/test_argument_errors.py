@@ -53,7 +53,7 @@ MISTAKES = {
     "no numbers": (lambda: Inertia("heavy"), ModelError, "Inertia: `mass` must be real numbers, got 'heavy'"),
     "the wrong shape": (lambda: Inertia.from_matrix(np.eye(3)), ModelError, "Inertia.from_matrix: `G` must be one matrix of shape (6, 6), got shape (3, 3)."),
     "an array for a name": (lambda: torsor.frame_pose(ARM, Q, Q), UnknownName, "robot 'planar2r' has no frame array("),
-    "a frame after its targets": (lambda: torsor.inverse_kinematics(PANDA, np.eye(4), "hand_tcp"), ArgumentTypeError, "the frame comes before its targets, as in torsor.inverse_kinematics(robot, 'hand_tcp', targets)"),
+    "a frame after its targets": (lambda: torsor.inverse_kinematics(PANDA, np.eye(4), "hand_tcp"), ArgumentTypeError, "it comes before its targets, as in torsor.inverse_kinematics(robot, 'hand_tcp', targets)"),
     "a configuration for joints": (lambda: torsor.plot.mass_matrix_ellipse(ARM, [0.3, 0.8]), TorsorError, "mass_matrix_ellipse: `joints` must be two joints, by name or position, as in ('joint_1', 'joint_2') or (0, 1), got [0.3, 0.8]. A configuration is passed by name: q=."),
     "half a link": (lambda: torsor.robots.chain(2.0), ArgumentTypeError, "chain: `n` must be a whole number, got float 2.0."),
     "a mass too few": (lambda: torsor.robots.planar_chain([0.5, 0.5], [1.0]), ModelError, "planar_chain: as many lengths as masses"),

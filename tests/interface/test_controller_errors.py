@@ -175,7 +175,9 @@ def test_a_target_of_the_wrong_shape_or_kind_is_refused():
     words = r"operational_space: `target` of task 'hand_tcp' is a pose with shape \(\.\.\., 4, 4\), got \(3,\)"
     with pytest.raises(torsor.ShapeError, match=words):
         call("operational_space", target=np.zeros(3))
-    with pytest.raises(torsor.ShapeError, match=r"`target` of task 'hand_tcp' is a pose, got 'there'"):
+    with pytest.raises(
+        torsor.ShapeError, match=r"`target` of task 'hand_tcp' is a pose with shape \(\.\.\., 4, 4\), got 'there'"
+    ):
         call("operational_space", target="there")
     both = torsor.stack_tasks(torsor.position_task(HAND), torsor.orientation_task(HAND))
     with pytest.raises(torsor.ShapeError, match="must be a tuple of 2, one for each of its parts"):

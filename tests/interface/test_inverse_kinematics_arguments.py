@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.tasks._inverse_kinematics.targets import nearest_rotation, reach_of
+from torsor.tasks._inverse_kinematics.search import reach_of
+from torsor.tasks.targets import nearest_rotation
 
 EYE = np.eye(4)
 ARM = torsor.robots.panda()
@@ -24,7 +25,8 @@ def test_single_precision_targets_are_accepted(kind):
     """The nearest rotation is meant, and errors are to that one."""
     T = poses(200)
     targets = {"pose": T, "position": T[:, :3, 3], "orientation": T[:, :3, :3]}[kind].astype(np.float32)
-    found = torsor.inverse_kinematics(ARM, "hand_tcp", targets, kind=kind)
+    make = {"pose": torsor.pose_task, "position": torsor.position_task, "orientation": torsor.orientation_task}[kind]
+    found = torsor.inverse_kinematics(ARM, make("hand_tcp"), targets)
     assert found, found
     now = torsor.frame_pose(ARM, found.q, "hand_tcp")
     if kind != "orientation":
@@ -33,7 +35,7 @@ def test_single_precision_targets_are_accepted(kind):
         U, _, V = np.linalg.svd(targets[:, :3, :3].astype(float))
         turn = torsor.lie.so3.log(np.swapaxes(now[:, :3, :3], -1, -2) @ (U @ V))
         assert np.linalg.norm(turn, axis=-1).max() < 1.01e-8
-    assert torsor.inverse_kinematics(ARM, "hand_tcp", targets[0], kind=kind)
+    assert torsor.inverse_kinematics(ARM, make("hand_tcp"), targets[0])
 
 
 @pytest.mark.compiled
@@ -66,11 +68,11 @@ def test_the_nearest_rotation_is_the_polar_factor():
 @pytest.mark.parametrize(
     "options, kind, words",
     [
-        ({"targets": "abc"}, torsor.ShapeError, r"array of numbers with shape \(\.\.\., 4, 4\), got 'abc'"),
-        ({"targets": [[1.0, 2.0], [3.0]]}, torsor.ShapeError, "array of numbers"),
-        ({"targets": None}, torsor.ShapeError, "array of numbers"),
-        ({"targets": EYE + 0j}, torsor.ShapeError, "array of numbers"),
-        ({"targets": 3.0}, torsor.ShapeError, r"must have shape \(\.\.\., 4, 4\), got \(\)"),
+        ({"targets": "abc"}, torsor.ShapeError, r"'hand_tcp' is a pose with shape \(\.\.\., 4, 4\), got 'abc'"),
+        ({"targets": [[1.0, 2.0], [3.0]]}, torsor.ShapeError, "is a pose"),
+        ({"targets": None}, torsor.ShapeError, "is a pose"),
+        ({"targets": EYE + 0j}, torsor.ShapeError, "is a pose"),
+        ({"targets": 3.0}, torsor.ShapeError, r"is a pose with shape \(\.\.\., 4, 4\), got \(\)"),
         (
             {"start": "abc"},
             torsor.ShapeError,
@@ -82,17 +84,15 @@ def test_the_nearest_rotation_is_the_polar_factor():
         ({"seed": "a"}, torsor.TorsorError, r"`seed` must be a whole number of at least 0 or a numpy.*, got 'a'"),
         ({"seed": -1}, torsor.TorsorError, "`seed` must be .*, got -1"),
         ({"seed": 1.5}, torsor.TorsorError, "`seed`"),
-        ({"kind": ["pose"]}, torsor.TorsorError, r"`kind` must be 'pose', 'position' or 'orientation', got \['pose'\]"),
-        ({"kind": None}, torsor.TorsorError, "`kind` must be .*, got None"),
         ({"tolerance": np.nan}, torsor.TorsorError, "tolerance"),
         ({"tolerance": "small"}, torsor.TorsorError, "tolerance"),
         ({"starts": 1.5}, torsor.TorsorError, "starts"),
-        ({"frame": 5}, torsor.TorsorError, "frame"),
-        ({"frame": ["hand_tcp"]}, torsor.TorsorError, "frame"),
+        ({"task": 5}, torsor.TorsorError, "`task` must be a task or the name of a frame, got int"),
+        ({"task": ["hand_tcp"]}, torsor.TorsorError, "`task` must be a task or the name of a frame"),
     ],
 )
 def test_what_is_no_answer_to_the_question_is_refused_in_words(options, kind, words):
-    arguments = {"frame": "hand_tcp", "targets": EYE} | options
+    arguments = {"task": "hand_tcp", "targets": EYE} | options
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(kind, match=words):

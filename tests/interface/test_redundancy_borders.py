@@ -250,7 +250,7 @@ def test_pieces_of_a_polygon_linkage_are_counted(lengths, far, pieces):
     longest, half = sorted([*lengths, far])[-3:], (sum(lengths) + far) / 2
     assert (longest[0] + longest[1] > half) == (pieces == 2)
     chain = torsor.robots.planar_chain(lengths, [1.0] * 4)
-    start = torsor.inverse_kinematics(chain, "tip", [far, 0, 0], kind="position").q
+    start = torsor.inverse_kinematics(chain, torsor.position_task("tip"), [far, 0, 0]).q
     found = torsor.redundancy.self_motion_components(chain, start, XY, starts=10)
     assert len(found) == pieces
     assert found.dimension == 2

@@ -25,11 +25,6 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
         "numeric",
         "numerical",
     ),
-    ("torsor.inverse_kinematics", "kind"): (
-        lambda w: torsor.inverse_kinematics(ARM, "tip", np.eye(4), kind=w),
-        "positions",
-        "position",
-    ),
     ("torsor.pose_task", "axes"): (lambda w: torsor.pose_task("tip", axes=w), "mixd", "mixed"),
     ("torsor.derivative", "wrt"): (lambda w: torsor.derivative(torsor.mass_matrix, ARM, wrt=w), "inertia", "inertias"),
     ("torsor.derivative", "parameters"): (

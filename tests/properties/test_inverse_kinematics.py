@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,12 +14,13 @@ from scipy.spatial.transform import Rotation
 
 import torsor
 from torsor.lie import se3
-from torsor.tasks._inverse_kinematics.box_coordinates import box_of, columns, moved
-from torsor.tasks._inverse_kinematics.newton_step import Aim, error, rows
-from torsor.tasks._inverse_kinematics.search import unwound, within
-from torsor.tasks._inverse_kinematics.targets import distance_beyond, reach_of
+from torsor.tasks._inverse_kinematics.box_coordinates import columns, moved
+from torsor.tasks._inverse_kinematics.descent import measured
+from torsor.tasks._inverse_kinematics.search import distance_beyond, reach_of, unwound, within
+from torsor.tasks._inverse_kinematics.solve import aimed
 
 ARMS = {"panda": "hand_tcp", "ur5": "tool0", "iiwa": "ee"}
+KINDS = {"pose": torsor.pose_task, "position": torsor.position_task, "orientation": torsor.orientation_task}
 TOLERANCE = 1e-8
 moving = cases(robots(), batches=((), (3,)))
 
@@ -67,7 +69,7 @@ def test_positions_and_orientations_alone(kind):
     robot, frame = torsor.robots.panda(), "hand_tcp"
     T = torsor.frame_pose(robot, torsor.random_configuration(robot, seed=3, batch=(500,)), frame)
     targets = T[:, :3, 3] if kind == "position" else T[:, :3, :3]
-    found = torsor.inverse_kinematics(robot, frame, targets, kind=kind)
+    found = torsor.inverse_kinematics(robot, KINDS[kind](frame), targets)
     assert found
     assert respects(robot, found.q)
     angle, distance = errors(robot, frame, found.q, T)
@@ -119,7 +121,7 @@ def test_limits_of_planar_and_free_joints_are_kept_too(seed):
     assert respects(robot, found.q)
     assert bool(found) == (found.residual <= TOLERANCE)
     if not found:  # no small step that the limits allow makes it better
-        box = box_of(robot, frame, True)
+        box = aimed(robot, frame, True).aim.box
         for u in 1e-3 * rng.normal(size=(50, box.size)):
             near = moved(robot, box, found.q, u)
             assert merit(robot, near, T, found) >= merit(robot, found.q, T, found) * (1 - 1e-6)
@@ -146,8 +148,7 @@ def platform() -> torsor.Robot:
 
 def merit(robot: torsor.Robot, q: np.ndarray, T: np.ndarray, found: torsor.tasks.InverseKinematics) -> float:
     """What is to be small, by its definition."""
-    length = 0.5 * reach_of(robot, found.frame, True).size
-    e = error(robot, q, T, Aim(found.frame, "pose", length, box_of(robot, found.frame, True)))
+    e = measured(robot, q, T.ravel(), aimed(robot, found.task, True).aim).error
     return float(e @ e)
 
 
@@ -160,14 +161,14 @@ def test_what_is_stuck_at_a_limit_is_named():
         ],
         name="polar arm",
     )
-    found = torsor.inverse_kinematics(robot, "slide_link", [0.0, 0.8, 0.0], kind="position")
+    found = torsor.inverse_kinematics(robot, torsor.position_task("slide_link"), [0.0, 0.8, 0.0])
     assert not found.success
     # The nearest point of the sector is the foot on its edge, at angle 0.5.
     assert_close(found.position_error, 0.8 * np.cos(0.5), 1e-7)
     assert_close(found.q, [0.5, 0.8 * np.sin(0.5)], 1e-6)
     assert "no solution within limits after 101 starts; nearest 70.2 cm" in found.reason.item()
     assert "stuck at a limit: shoulder (upper)" in found.reason.item()
-    inwards = torsor.inverse_kinematics(robot, "slide_link", [0.1, 0.0, 0.0], kind="position")
+    inwards = torsor.inverse_kinematics(robot, torsor.position_task("slide_link"), [0.1, 0.0, 0.0])
     assert "slide (lower)" in inwards.reason.item()
     assert_close(inwards.position_error, 0.1, 1e-9)
 
@@ -179,7 +180,7 @@ def test_what_is_stuck_at_a_limit_is_named():
 def test_out_of_reach_is_known_and_the_nearest_approach_found():
     robot = torsor.robots.planar2r(lengths=(1.0, 0.5))
     frame = robot.frames[-1]
-    found = torsor.inverse_kinematics(robot, frame, [[2.0, 0.0, 0.0], [0.0, -3.0, 0.0]], kind="position")
+    found = torsor.inverse_kinematics(robot, torsor.position_task(frame), [[2.0, 0.0, 0.0], [0.0, -3.0, 0.0]])
     assert not found.success.any()
     tip = torsor.frame_pose(robot, found.q, frame)[:, :3, 3]
     largest_possible = np.linalg.norm(torsor.frame_pose(robot, np.zeros(2), frame)[:3, 3])
@@ -215,7 +216,7 @@ def test_a_solution_near_the_start_is_preferred():
     robot, frame = torsor.robots.ur5(), "tool0"
     q = torsor.random_configuration(robot, seed=5, batch=(200,))
     T = torsor.frame_pose(robot, q, frame)
-    start = within(box_of(robot, frame, True), q + 0.01 * np.random.default_rng(0).normal(size=q.shape))
+    start = within(aimed(robot, frame, True).aim.box, q + 0.01 * np.random.default_rng(0).normal(size=q.shape))
     found = torsor.inverse_kinematics(robot, frame, T, start=start)
     assert found
     near = np.linalg.norm(found.q - start, axis=-1) < 0.2
@@ -238,7 +239,7 @@ def test_the_nearest_of_all_solutions_on_request():
     assert np.all(near <= far + 1e-6)
     assert near.mean() < 0.9 * far.mean()
     # The one that the target was made from is a candidate, and there are no more than eight, whole turns apart.
-    made_from = unwound(robot, box_of(robot, frame, True), q, start)
+    made_from = unwound(robot, aimed(robot, frame, True).aim.box, q, start)
     assert np.mean(near <= np.linalg.norm(made_from - start, axis=-1)[both] + 1e-6) > 0.95
 
 
@@ -288,14 +289,13 @@ def test_the_gradient_of_the_error_is_exact(case, seed, kind):
     robot, frame, rng = case.robot, moving_frame(case), np.random.default_rng(seed)
     T = pose_of(rng.normal(size=3), rng.normal(size=3))
     target = {"pose": T, "position": T[:3, 3], "orientation": T[:3, :3]}[kind]
-    aim = Aim(frame, kind, 0.7, box_of(robot, frame, False))
+    aim = aimed(robot, KINDS[kind](frame), False).aim
     u = rng.normal(size=aim.box.size)
-    e = error(robot, case.q, target, aim)
+    e, J = measured(robot, case.q, target.ravel(), aim)
     assume(kind == "position" or np.linalg.norm(e[:3]) < 3.0)  # at half a turn the shortest way jumps
-    J = columns(aim.box, case.q, rows(aim, torsor.mixed_jacobian(robot, case.q, frame)))
 
     def value(t):
-        now = error(robot, moved(robot, aim.box, case.q, t * u), target, aim)
+        now = measured(robot, moved(robot, aim.box, case.q, t * u), target.ravel(), aim).error
         return 0.5 * now @ now
 
     assert_close(derivative(value), -(J @ u) @ e, 1e-6, scale=e @ e)
@@ -306,7 +306,7 @@ def test_the_gradient_of_the_error_is_exact(case, seed, kind):
 def test_a_small_step_is_a_motion(case):
     """To first order a step in box coordinates moves the frame as its Jacobian says."""
     robot, frame = case.robot, moving_frame(case)
-    aim = Aim(frame, "pose", 1.0, box_of(robot, frame, False))
+    aim = aimed(robot, frame, False).aim
     u = case.rng.normal(size=aim.box.size)
     J = columns(aim.box, case.q, torsor.mixed_jacobian(robot, case.q, frame))
     T = torsor.frame_pose(robot, case.q, frame)
@@ -337,6 +337,32 @@ def test_batch_axes_come_first(batch):
 
 
 @pytest.mark.compiled
+@pytest.mark.parametrize("name", ARMS)
+def test_one_target_from_nearby_is_answered_as_in_a_batch(name):
+    """Arrays go to the kernel by the shortest way, lists by that of all others; in threads at the same time, too."""
+    robot, frame = getattr(torsor.robots, name)(), ARMS[name]
+    q = torsor.random_configuration(robot, seed=8, batch=(50,))
+    T, start = torsor.frame_pose(robot, q, frame), q + 0.02 * np.random.default_rng(0).normal(size=q.shape)
+
+    def solve(k: int) -> torsor.tasks.InverseKinematics:
+        return torsor.inverse_kinematics(robot, frame, T[k], start=start[k], tolerance=1e-7)
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(solve, range(50)))
+    assert all(found) and all(respects(robot, one.q) for one in found)
+    assert all(one.starts == 1 and str(one.reason) == "reached" and one.q.shape == (robot.nq,) for one in found)
+    listed = [torsor.inverse_kinematics(robot, frame, T[k].tolist(), start=start[k], tolerance=1e-7) for k in range(10)]
+    assert_close([one.q for one in found[:10]], [one.q for one in listed], 1e-5)
+    angle, distance = errors(robot, frame, np.array([one.q for one in found]), T)
+    assert_close([one.angle_error for one in found], angle, 1e-12)
+    assert_close([one.position_error for one in found], distance, 1e-12)
+    assert all(one.residual == max(one.angle_error, one.position_error) for one in found)
+    outside = np.array(start[0])
+    outside[0] = robot.limits.upper[0] + 1.0
+    assert respects(robot, torsor.inverse_kinematics(robot, frame, T[0], start=outside).q)
+
+
+@pytest.mark.compiled
 def test_the_same_call_gives_the_same_answer():
     robot, frame = torsor.robots.panda(), "hand_tcp"
     T = torsor.frame_pose(robot, torsor.random_configuration(robot, seed=2, batch=(100,)), frame)
@@ -348,7 +374,7 @@ def test_the_same_call_gives_the_same_answer():
 def test_compiled_and_not_agree():
     robot, frame = torsor.robots.panda(), "hand_tcp"
     T = torsor.frame_pose(robot, torsor.random_configuration(robot, seed=4, batch=(20,)), frame)
-    start = within(box_of(robot, frame, True), torsor.random_configuration(robot, seed=5, batch=(20,)))
+    start = within(aimed(robot, frame, True).aim.box, torsor.random_configuration(robot, seed=5, batch=(20,)))
     numpy = torsor.inverse_kinematics(robot, frame, T, start=start, starts=1, iterations=20)
     with torsor.backend("compiled"):
         compiled = torsor.inverse_kinematics(robot, frame, T, start=start, starts=1, iterations=20)
@@ -370,14 +396,16 @@ EYE = np.eye(4)
         (("hand_tcp", np.diag([1.0, 1.0, -1.0, 1.0])), torsor.ModelError, "reflection"),
         (("hand_tcp", np.diag([1.0, 1.1, 1.0, 1.0])), torsor.ModelError, "not a rotation"),
         (("hand_tcp", np.zeros(3)), torsor.ShapeError, r"\(..., 4, 4\)"),
-        (("hand_tcp", EYE, {"kind": "position"}), torsor.ShapeError, r"\(..., 3\)"),
-        (("hand_tcp", [np.inf, 0, 0], {"kind": "position"}), torsor.ModelError, "infinity"),
-        (("hand_tcp", 2 * np.eye(3), {"kind": "orientation"}), torsor.ModelError, "not a rotation"),
         (
-            ("hand_tcp", EYE, {"kind": "place"}),
-            torsor.TorsorError,
-            "`kind` must be 'pose', 'position' or 'orientation', got 'place'",
+            ("hand_tcp", np.zeros(3)),
+            torsor.ShapeError,
+            r"got \(3,\). For this pass the task torsor.position_task\('hand_tcp'\)",
         ),
+        (("hand_tcp", np.eye(3)), torsor.ShapeError, r"pass the task torsor.orientation_task\('hand_tcp'\)"),
+        ((KINDS["position"]("hand_tcp"), EYE), torsor.ShapeError, r"\(..., 3\)"),
+        ((KINDS["position"]("hand_tcp"), [np.inf, 0, 0]), torsor.ModelError, "infinity"),
+        ((KINDS["orientation"]("hand_tcp"), 2 * np.eye(3)), torsor.ModelError, "not a rotation"),
+        (("hand_tcp", EYE, {"kind": "place"}), torsor.TorsorError, "no argument is called `kind`"),
         (("hand_tcp", EYE, {"nearest": True}), torsor.TorsorError, "pass start="),
         (("hand_tcp", EYE, {"start": np.zeros(6)}), torsor.ShapeError, r"\(..., 7\)"),
         (("hand_tcp", EYE, {"start": np.full(7, np.nan)}), torsor.ModelError, "NaN"),

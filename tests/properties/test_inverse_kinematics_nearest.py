@@ -9,26 +9,27 @@ from property_checks import assert_close
 from property_strategies import cases, pose_of, robots, seeds
 
 import torsor
+from torsor.tasks import Task
 from torsor.tasks._inverse_kinematics import search
-from torsor.tasks._inverse_kinematics.box_coordinates import box_of, columns, moved, numbers, towards
-from torsor.tasks._inverse_kinematics.newton_step import Aim, rows
+from torsor.tasks._inverse_kinematics.box_coordinates import columns, moved, numbers, towards
+from torsor.tasks._inverse_kinematics.solve import aimed
 
-ARMS = [("panda", "hand_tcp", "pose"), ("iiwa", "ee", "pose"), ("panda", "hand_tcp", "position")]
+ARMS = [
+    ("panda", torsor.pose_task("hand_tcp")),
+    ("iiwa", torsor.pose_task("ee")),
+    ("panda", torsor.position_task("hand_tcp")),
+    ("panda", torsor.function_task(torsor.dynamics.centre_of_mass, 3)),
+]
 
 
-def slope_left(robot: torsor.Robot, frame: str, kind: str, q: np.ndarray, start: np.ndarray) -> float:
-    """The part of the way to the start that a robot could go with its frame at rest, limits that it touches held."""
-    aim = Aim(frame, kind, 1.0, box_of(robot, frame, True))
-    w, x = towards(aim.box, q, start), numbers(aim.box, q)
-    J = columns(aim.box, q, rows(aim, torsor.mixed_jacobian(robot, q, frame)))
-    free = (x < np.array(aim.box.upper)) & (x > np.array(aim.box.lower))
+def slope_left(robot: torsor.Robot, task: Task, q: np.ndarray, start: np.ndarray) -> float:
+    """The part of the way to the start that a robot could go with its task at rest, limits that it touches held."""
+    box = aimed(robot, task, True).aim.box
+    w, x = towards(box, q, start), numbers(box, q)
+    J = columns(box, q, task.jacobian(robot, q))
+    free = (x < np.array(box.upper)) & (x > np.array(box.lower))
     w, J = w[free], J[:, free]
     return float(np.linalg.norm(w - np.linalg.pinv(J, rtol=1e-6) @ (J @ w)))
-
-
-def targets_of(robot: torsor.Robot, frame: str, kind: str, q: np.ndarray) -> np.ndarray:
-    T = torsor.frame_pose(robot, q, frame)
-    return T[..., :3, 3] if kind == "position" else T
 
 
 def nearest_with_and_without_slides(monkeypatch, *arguments, **options) -> list[torsor.tasks.InverseKinematics]:
@@ -38,19 +39,18 @@ def nearest_with_and_without_slides(monkeypatch, *arguments, **options) -> list[
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name, frame, kind", ARMS)
-def test_the_nearest_solution_cannot_be_made_nearer_by_self_motion(name, frame, kind, monkeypatch):
+@pytest.mark.parametrize("name, task", ARMS)
+def test_the_nearest_solution_cannot_be_made_nearer_by_self_motion(name, task, monkeypatch):
     robot = getattr(torsor.robots, name)()
     made_from, start = torsor.random_configuration(robot, seed=1, batch=(2, 50))
-    targets = targets_of(robot, frame, kind, made_from)
-    options = {"kind": kind, "start": start, "starts": 21}
-    slid, plain = nearest_with_and_without_slides(monkeypatch, robot, frame, targets, **options)
+    targets = task.value(robot, made_from)
+    slid, plain = nearest_with_and_without_slides(monkeypatch, robot, task, targets, start=start, starts=21)
     assert slid
     assert np.all((slid.q >= np.array(robot.limits.lower)) & (slid.q <= np.array(robot.limits.upper)))
     near, far = (np.linalg.norm(x.q - start, axis=-1) for x in (slid, plain))
     assert np.all(near <= far + 1e-9)
     assert np.mean(near < far - 1e-3) > 0.5
-    slopes = [slope_left(robot, frame, kind, q, s) for q, s in zip(slid.q, start, strict=True)]
+    slopes = [slope_left(robot, task, q, s) for q, s in zip(slid.q, start, strict=True)]
     # Sixty steps of first order: a flat valley may take more, but seldom.
     assert np.mean(np.array(slopes) < 1e-4) > 0.95
     assert np.median(slopes) < 1e-6
@@ -64,10 +64,10 @@ def test_the_nearest_for_every_joint_kind(seed, monkeypatch):
     targets = torsor.frame_pose(robot, made_from, "tool")
     slid, plain = nearest_with_and_without_slides(monkeypatch, robot, "tool", targets, start=start, starts=21)
     assert slid
-    box = box_of(robot, "tool", True)
+    box = aimed(robot, "tool", True).aim.box
     near, far = (np.linalg.norm(towards(box, x.q, start), axis=-1) for x in (slid, plain))
     assert np.all(near <= far + 1e-9)
-    slopes = [slope_left(robot, "tool", "pose", q, s) for q, s in zip(slid.q, start, strict=True)]
+    slopes = [slope_left(robot, torsor.pose_task("tool"), q, s) for q, s in zip(slid.q, start, strict=True)]
     assert np.median(slopes) < 1e-3 * np.median(near)
 
 
@@ -76,7 +76,7 @@ def test_the_nearest_for_every_joint_kind(seed, monkeypatch):
 def test_the_way_to_another_configuration_leads_there(case, seed):
     robot = case.robot
     frame = next(frame.name for frame in reversed(robot.structure.frames) if frame.link >= 0)
-    box = box_of(robot, frame, False)
+    box = aimed(robot, frame, False).aim.box
     other = torsor.random_configuration(robot, seed=seed, batch=case.q.shape[:-1])
     there = moved(robot, box, case.q, towards(box, case.q, other))
     assert_close(torsor.frame_pose(robot, there, frame), torsor.frame_pose(robot, other, frame), 1e-9)

@@ -154,7 +154,7 @@ def test_pieces_within_limits_are_those_of_the_curves_between_them():
 def test_surfaces_within_limits_are_cut_by_them():
     """Of a planar 4R the last joint is kept off zero: bent one way and bent the other way are two pieces."""
     chain = torsor.robots.planar_chain([1.0, 0.5, 0.5, 0.5], [1.0] * 4)
-    start = torsor.inverse_kinematics(chain, "tip", [1.0, 0, 0], kind="position").q
+    start = torsor.inverse_kinematics(chain, torsor.position_task("tip"), [1.0, 0, 0]).q
     assert len(torsor.redundancy.self_motion_components(chain, start, XY, starts=8)) == 1
     side = np.sign(start[3])
     robot = chain.with_limits({"joint_4": (0.0, np.inf) if side > 0 else (-np.inf, 0.0)})

@@ -432,7 +432,7 @@ def test_bad_limits_and_scales_are_refused():
         torsor.tasks.damped_task_space_dynamics(robot, [0, 0], [0, 0], "tip", limit=0.0)
     with pytest.raises(torsor.ShapeError, match="`scales` must be 6 positive numbers"):
         torsor.tasks.damped_task_space_dynamics(robot, [0, 0], [0, 0], "tip", scales=[1.0])
-    with pytest.raises(torsor.UnknownName, match="no bound 'speed'"):
+    with pytest.raises(torsor.UnknownName, match="`bounded` must be 'velocity', 'energy' or 'force', got 'speed'"):
         torsor.tasks.manipulability_ellipsoid(robot, [0, 0], "tip", bounded="speed")
 
 

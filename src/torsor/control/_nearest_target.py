@@ -14,10 +14,8 @@ what is to vanish is E = ½ rᵀ r. A step u changes e by −A u, and ::
 
     u = argmin ½ |r − S⁻¹ A u|² + ½ λ |u|²        λ = μ E
 
-is as in `torsor.tasks._inverse_kinematics.newton_step`, without limits. Where E has a minimum above 0 the target is out of
-reach, and steps lead to the nearest that is not. Of a pose T = (R, p) with the target (R*, p*), e = (log(Rᵀ R*), Rᵀ (p* − p)),
-so that |e| has an angle and a distance, and A = (J_ω, J_v − [e_p] J_ω), but for the factor J_l⁻¹ of the angle, which no
-gradient of E has; elsewhere e is that of the control law, and A = J_l(e)⁻¹ J.
+is as in `torsor.tasks._inverse_kinematics.descent`, without limits. Where E has a minimum above 0 the target is out of
+reach, and steps lead to the nearest that is not. e and A are those of `Task.residual`.
 """
 
 from __future__ import annotations
@@ -28,21 +26,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import absolute, concat, constant, dot, matmul, matvec, reshape, transpose, where
-from torsor.arrays.typing import Array, ConfigurationVector, Scalar, TaskJacobian, TaskVector
+from torsor.arrays import absolute, constant, dot, matvec, where
+from torsor.arrays.typing import Array, ConfigurationVector, Scalar, TaskVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_strangers
 from torsor.compiler.run.apart import new_lock
 from torsor.compiler.scan import Scan
-from torsor.control.tracking_error import Target, flat_target, target_shape, target_size, task_error
 from torsor.functions.compile import scan
-from torsor.functions.public.kinematics import frame_pose, integrate
-from torsor.lie.unchecked import se3, so3, transform_twist
+from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot, random_configuration
 from torsor.model.remembered import remembered
-from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task, as_task
-from torsor.tasks._inverse_kinematics.newton_step import FLOOR, START, least_squares, next_damping
-from torsor.tasks.typical_scales import VANISHED, usual_rows
+from torsor.tasks import Task, as_task
+from torsor.tasks._inverse_kinematics.descent import FLOOR, START, least_squares, next_damping
+from torsor.tasks.targets import flat_target, flat_value, leaves_of, target_size, unflattened
+from torsor.tasks.task import Value, residual
+from torsor.tasks.typical_scales import row_units
 
 REACHED = 1e-6  # of the largest entry of r, about rad: no law can tell it from 0
 NEAR, LAST = 10, 400  # steps from where the robot is, and to the nearest
@@ -61,7 +59,7 @@ class Nearest(NamedTuple):
 
 
 @explained
-def nearest_target(robot: Robot, task: Task | str, target: Target) -> Target:
+def nearest_target(robot: Robot, task: Task | str, target: Value) -> Value:
     """Target itself if the robot can reach it, else the nearest that it can: what `operational_space` leads it to.
 
     A law whose target is an input of a kernel, or of JAX, is given what this returns: there nothing can be searched for.
@@ -83,7 +81,7 @@ def nearest_target(robot: Robot, task: Task | str, target: Target) -> Target:
     own = as_task(robot, task)
     goal = flat_target(own, target)
     found, _ = within_reach(robot, own, goal, None, ())
-    return _as_given(own, np.array(found))  # the caller's own, for others are remembered
+    return unflattened(own, np.array(found))  # the caller's own, for others are remembered
 
 
 def within_reach(
@@ -205,7 +203,7 @@ class Known:
         if end.left[0] <= REACHED:
             return None
         self._last = goal, end.q[0]
-        nearest = flat_value(self._robot, self._task, end.q[0])
+        nearest = flat_value(self._task.value(self._robot, end.q[0]), self._task)
         return Nearest(nearest, self._motion(goal, nearest, end.q[0]))
 
     def _motion(self, goal: Array, nearest: Array, q: Array) -> Array:
@@ -218,46 +216,15 @@ class Known:
         return motion
 
 
-def flat_value(robot: Robot, task: Task, q: Array) -> TaskVector:
-    """Where a task is (k,), as `flat_target` has it."""
-    if isinstance(task, StackedTask):
-        return np.concatenate([flat_value(robot, one, q) for one in task.tasks])
-    if isinstance(task, SelectedTask):
-        return flat_value(robot, task.task, q)
-    if isinstance(task, FunctionTask):
-        return np.asarray(task.value(robot, q), dtype=float)
-    assert isinstance(task, FrameTask), "target_shape knows of no others"
-    T = frame_pose(robot, q, task.frame)
-    return np.ravel({"pose": T, "orientation": T[:3, :3], "position": T[:3, 3]}[task.kind])
-
-
 def _seen(task: Task, goal: Array, nearest: Array) -> Array:
     """What takes motions (m,) in axes of one goal to those of another (m, m)."""
-    if isinstance(task, SelectedTask):
-        return _seen(task.task, goal, nearest)[np.ix_(task.rows, task.rows)]
-    if isinstance(task, StackedTask):
-        whole, row, place = np.zeros((task.size, task.size)), 0, 0
-        for one in task.tasks:
-            rows, numbers = slice(row, row + one.size), slice(place, place + target_size(one))
-            whole[rows, rows] = _seen(one, goal[numbers], nearest[numbers])
-            row, place = rows.stop, numbers.stop
-        return whole
-    if target_shape(task) == (4, 4):
-        X = se3.compose(se3.inverse(nearest.reshape(4, 4)), goal.reshape(4, 4))
-        return np.asarray(transform_twist(X, np.eye(6))).T
-    if target_shape(task) == (3, 3):
-        return nearest.reshape(3, 3).T @ goal.reshape(3, 3)
-    return np.eye(task.size)
-
-
-def _as_given(task: Task, goal: Array) -> Target:
-    """As people give it: a tuple of stacked tasks, else an array."""
-    if isinstance(task, SelectedTask):
-        return _as_given(task.task, goal)
-    if isinstance(task, StackedTask):
-        ends = np.cumsum([target_size(one) for one in task.tasks])[:-1]
-        return tuple(_as_given(one, part) for one, part in zip(task.tasks, np.split(goal, ends, axis=-1), strict=True))
-    return goal.reshape(*goal.shape[:-1], *target_shape(task))
+    whole = np.zeros((task.size, task.size))
+    for part, a, b in zip(task.parts, leaves_of(task, nearest), leaves_of(task, goal), strict=True):
+        if part.rows:
+            still, motions = np.zeros(part.task.size), np.eye(part.task.size)
+            seen = part.task.group.compare(part.task.error(a, b), still, motions, still).velocity
+            whole[np.ix_(part.places, part.places)] = seen.T[np.ix_(part.rows, part.rows)]
+    return whole
 
 
 class Descent(NamedTuple):
@@ -266,13 +233,6 @@ class Descent(NamedTuple):
     q: Array
     E: Array
     left: Array
-
-
-class Errors(NamedTuple):
-    """e (..., m), and A (..., m, nv) with ė = −A v."""
-
-    e: TaskVector
-    rate: TaskJacobian
 
 
 def descend(robot: Robot, task: Task, q: Array, goals: Array, steps: int) -> Descent:
@@ -292,30 +252,16 @@ def _loop(task: Task, robot: Robot) -> Scan:
     return scan(towards_target, robot, {"q": robot.nq, "damping": ()}, constants={"goal": target_size(task)})
 
 
-def row_units(task: Task, robot: Robot) -> Array:
-    """What rows are measured by (m,): the usual length of rows of J, one for all angles of a frame and one for its lengths."""
-    if isinstance(task, SelectedTask):
-        return row_units(task.task, robot)[list(task.rows)]
-    if isinstance(task, StackedTask):
-        return np.concatenate([row_units(one, robot) for one in task.tasks])
-    rows = usual_rows(task, robot)
-    if isinstance(task, FrameTask):
-        groups = np.split(rows, 2) if task.size == 6 else [rows]
-        rows = np.concatenate([np.full(3, np.sqrt(np.mean(group * group))) for group in groups])
-    longest = rows.max()
-    return np.where(rows > VANISHED * longest, rows, longest) if longest > 0.0 else np.ones(task.size)
-
-
 def task_step(
     robot: Robot, q: ConfigurationVector, damping: Scalar, goal: TaskVector, task: Task, unit: TaskVector
 ) -> dict[str, Array]:
     """The next q and damping μ, with E after the step and the largest entry of r."""
-    e, A = task_errors(robot, q, task, goal)
+    e, A = residual(task, robot, q, leaves_of(task, goal))
     r, B = e / unit, A / unit[:, None]
     E = 0.5 * dot(r, r)
     u = least_squares(B, r, damping * E + FLOOR)
     q_next = integrate(robot, q, u, constant(1.0))
-    r_next = task_errors(robot, q_next, task, goal).e / unit
+    r_next = residual(task, robot, q_next, leaves_of(task, goal)).error / unit
     E_next = 0.5 * dot(r_next, r_next)
     foreseen = r - matvec(B, u)
     gain = (E - E_next) / (E - 0.5 * dot(foreseen, foreseen) + 1e-300)
@@ -331,31 +277,3 @@ def task_step(
         "E": where(E_next < E, E_next, E),
         "left": left,
     }
-
-
-def task_errors(robot: Robot, q: ConfigurationVector, task: Task, goal: TaskVector, whole: bool = True) -> Errors:
-    """The error of a task, with all its rows or not, and how it changes; ``goal`` (..., k) as of `flat_target`."""
-    if isinstance(task, StackedTask):
-        parts, place = [], 0
-        for one in task.tasks:
-            numbers = slice(place, place + target_size(one))
-            parts.append(task_errors(robot, q, one, goal[..., numbers]))
-            place = numbers.stop
-        errors, rates = zip(*parts, strict=True)
-        return Errors(concat(list(errors)), concat(list(rates), axis=-2))
-    if isinstance(task, SelectedTask):
-        e, A = task_errors(robot, q, task.task, goal, whole=False)
-        rows = constant(task.rows)
-        return Errors(e[..., rows], A[..., rows, :])
-    J = task.jacobian(robot, q)
-    if whole and isinstance(task, FrameTask) and task.kind == "pose":
-        return _of_pose(frame_pose(robot, q, task.frame), J, goal)
-    group, e = task_error(robot, q, task, goal)
-    return Errors(e, transpose(group.rate(e[..., None, :], transpose(J))))
-
-
-def _of_pose(T: Array, J: TaskJacobian, goal: TaskVector) -> Errors:
-    X = se3.compose(se3.inverse(T), reshape(goal, 1, 4, 4))
-    e_p = se3.translation(X)
-    rate = J[..., 3:, :] - matmul(so3.hat(e_p), J[..., :3, :])
-    return Errors(concat([so3.log(se3.rotation(X)), e_p]), concat([J[..., :3, :], rate], axis=-2))

@@ -32,12 +32,13 @@ from torsor.border import checked, explained
 from torsor.control import operational_space_law as laws
 from torsor.control._nearest_target import within_reach
 from torsor.control.controller_decorator import Batch, checked_vectors, gains, law
-from torsor.control.tracking_error import Target, flat_target
 from torsor.errors import ArgumentError
 from torsor.model import Robot
 from torsor.tasks import Task, as_task
 from torsor.tasks._task_space_dynamics import check_rows
 from torsor.tasks.singular_directions import MOST_COMPILED, limit_scales
+from torsor.tasks.targets import flat_target
+from torsor.tasks.task import Value
 
 NUMBERS = (int, float, np.integer, np.floating)
 ANYWHERE, OUT_OF_REACH = np.array(0.0), np.array(1.0 / laws.FARTHEST)  # 1/rad or 1/m
@@ -56,7 +57,7 @@ def operational_space(
     q: ConfigurationVector,
     v: JointVector,
     task: Task | str,
-    target: Target,
+    target: Value,
     kp: Array,
     kd: Array,
     *,
@@ -133,7 +134,7 @@ def _torques(
     q: ConfigurationVector,
     v: JointVector,
     task: Task | str,
-    target: Target,
+    target: Value,
     kp: Array,
     kd: Array,
     moving: tuple[TaskVector | None, TaskVector | None],

@@ -39,7 +39,7 @@ from torsor.redundancy.sections import (
     local_trivialisation as local_trivialisation,
     section_lift as section_lift,
 )
-from torsor.redundancy.task_paths import Circle as Circle, circle as circle
+from torsor.redundancy.task_places import Circle as Circle, circle as circle
 from torsor.tasks.horizontal_lift import SplitVelocity as SplitVelocity, VelocityProjectors as VelocityProjectors
 from torsor.tasks.public import (
     horizontal_lift as horizontal_lift,

@@ -21,9 +21,8 @@ from torsor.border import explained
 from torsor.border.numbers import numbers_of
 from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
-from torsor.redundancy.configurations import configurations_of
+from torsor.redundancy.configurations import configurations_of, derivative_at, jacobian_at
 from torsor.redundancy.lifts import GivenLift, Lift, given_lift
-from torsor.redundancy.task_places import derivative_at, jacobian_at
 from torsor.tasks import Task, as_task
 
 

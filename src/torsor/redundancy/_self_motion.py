@@ -24,6 +24,7 @@ from torsor.model import Robot
 from torsor.motion.integration import integrated, sign_change, with_unit_quaternions
 from torsor.redundancy.configurations import (
     LOST,
+    jacobian_at,
     leaves_limits,
     limit_in_words,
     refuse_outside,
@@ -35,14 +36,7 @@ from torsor.redundancy.configurations import (
 )
 from torsor.redundancy.fibres import SingularConfiguration, singular_nearby
 from torsor.redundancy.self_motion_curve import Curve, traced_curve
-from torsor.redundancy.task_places import (
-    displacement,
-    has_value,
-    is_frame,
-    jacobian_at,
-    place,
-    refuse_no_manifold,
-)
+from torsor.redundancy.task_places import displacement, has_value, is_frame, place, refuse_no_manifold
 from torsor.tasks import Task, as_task
 from torsor.tasks.public import pseudoinverse_lift, task_rank
 

@@ -26,10 +26,17 @@ from torsor.errors import ArgumentError
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.redundancy._self_motion import SelfMotion
-from torsor.redundancy.configurations import LOST, angle_difference, refuse_outside, room, single_configuration
+from torsor.redundancy.configurations import (
+    LOST,
+    angle_difference,
+    jacobian_at,
+    refuse_outside,
+    room,
+    single_configuration,
+)
 from torsor.redundancy.fibre_arcs import FibreArcs
 from torsor.redundancy.fibres import SingularConfiguration, singular_nearby, solutions
-from torsor.redundancy.task_places import WHY, displacement, has_value, jacobian_at, place
+from torsor.redundancy.task_places import WHY, displacement, has_value, place
 from torsor.tasks import Task, as_task
 from torsor.tasks.public import pseudoinverse_lift, task_rank
 

@@ -43,10 +43,9 @@ from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.geometry.freedoms import structure_constants
 from torsor.model import Robot
 from torsor.model.link_inertias import may_be_singular
-from torsor.redundancy.configurations import configurations_of
+from torsor.redundancy.configurations import configurations_of, derivative_at, jacobian_at
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.redundancy.lifts import GivenLift, Lift, given_lift
-from torsor.redundancy.task_places import derivative_at, jacobian_at
 from torsor.tasks import Task, as_task
 from torsor.tasks.weighted_inverse import WeightedInverse, pseudoinverse, weighted_inverse
 

@@ -31,8 +31,16 @@ from torsor.redundancy.configurations import (
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
 from torsor.redundancy.lifted_curves import Tracker
 from torsor.redundancy.lifts import GivenLift, Lift, given_lift
-from torsor.redundancy.task_paths import TaskPath, task_path
-from torsor.redundancy.task_places import WHY, displacement, has_value, is_integrable, kernel_brackets, place
+from torsor.redundancy.task_places import (
+    WHY,
+    TaskPath,
+    displacement,
+    has_value,
+    is_integrable,
+    kernel_brackets,
+    place,
+    task_path,
+)
 from torsor.tasks import Task, as_task
 
 OPEN = 1e-6  # of the size of a path: how far from its start a closed one may end

@@ -19,7 +19,6 @@ from torsor.model import Robot, Structure
 from torsor.model.structure import Coordinate
 from torsor.motion.curvature import Drawn, drawn_configurations
 from torsor.motion.integration import sign_change, with_unit_quaternions
-from torsor.redundancy.task_places import jacobian_at
 from torsor.tasks import Task, as_task
 
 LOST = 1e-7  # ratio of singular values below which a direction of the task counts as lost
@@ -235,3 +234,13 @@ def tried(configurations: int, skipped: int) -> str:
 def units_of_freedoms(structure: Structure) -> tuple[str, ...]:
     """For each of v (nv,), "rad" or "m"."""
     return tuple(unit for _, kind in structure.blocks for unit in kind.v_units)
+
+
+def jacobian_at(robot: Robot, q: Array, task: Task) -> Array:
+    """J (..., m, nv) at q (..., nq), also of a task whose J is the same at all of them."""
+    return np.broadcast_to(task.jacobian(robot, q), (*np.shape(q)[:-1], task.size, robot.nv))
+
+
+def derivative_at(robot: Robot, q: Array, task: Task) -> Array:
+    """∂J (..., m, nv, nv) at q (..., nq), derivative index last, also of a task whose ∂J is the same at all of them."""
+    return np.broadcast_to(task.derivative(robot, q), (*np.shape(q)[:-1], task.size, robot.nv, robot.nv))

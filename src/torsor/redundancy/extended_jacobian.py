@@ -38,11 +38,11 @@ from torsor.errors import ArgumentError
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot, random_configuration
-from torsor.redundancy.configurations import LOST, single_configuration, vector
-from torsor.redundancy.task_places import WHY, derivative_at, is_integrable, jacobian_at
+from torsor.redundancy.configurations import LOST, derivative_at, jacobian_at, single_configuration, vector
+from torsor.redundancy.task_places import WHY, is_integrable
 from torsor.tasks import Task, as_task, function_task
-from torsor.tasks._function_task import refuse_other_arguments
 from torsor.tasks.public import task_rank
+from torsor.tasks.task_kinds import refuse_other_arguments
 from torsor.tasks.weighted_inverse import inverse_in_metric, pseudoinverse
 
 SAMPLES = 8  # configurations at which functions are looked at first

@@ -12,7 +12,7 @@ from torsor.arrays.typing import Array
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.redundancy._self_motion import SelfMotion, self_motion
-from torsor.redundancy.configurations import angle_difference, is_regular, room, same_configuration
+from torsor.redundancy.configurations import angle_difference, is_regular, jacobian_at, room, same_configuration
 from torsor.redundancy.fibres import (
     SingularConfiguration,
     is_on_fibre,
@@ -20,7 +20,7 @@ from torsor.redundancy.fibres import (
     self_motion_direction,
     singular_nearby,
 )
-from torsor.redundancy.task_places import is_frame, jacobian_at, place
+from torsor.redundancy.task_places import is_frame, place
 from torsor.tasks import Task
 
 BESIDE = 0.1  # of the distance between samples: how far from a singular configuration curves that leave it are started

@@ -22,8 +22,8 @@ from torsor._reports import Report
 from torsor.arrays.typing import Array
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot, random_configuration
-from torsor.redundancy.configurations import LOST, is_regular, room, turned_inside, vector
-from torsor.redundancy.task_places import displacement, jacobian_at, place
+from torsor.redundancy.configurations import LOST, is_regular, jacobian_at, room, turned_inside, vector
+from torsor.redundancy.task_places import displacement, place
 from torsor.tasks import Task
 from torsor.tasks.public import pseudoinverse_lift
 

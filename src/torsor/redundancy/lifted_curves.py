@@ -15,16 +15,15 @@ from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_u
 from torsor.errors import ArgumentError, TorsorError
 from torsor.functions.public.dynamics import kinetic_energy, mass_matrix
 from torsor.functions.public.kinematics import configuration_rate, difference
-from torsor.lie.unchecked import se3
 from torsor.model import Robot
 from torsor.motion.integration import integrated, scipy_module, with_unit_quaternions
 from torsor.redundancy.configurations import leaves_limits, limit_in_words, refuse_outside, single_configuration, vector
 from torsor.redundancy.fibres import self_motion_direction
 from torsor.redundancy.lifts import Lift, given_lift
-from torsor.redundancy.task_paths import Rate, task_path
-from torsor.redundancy.task_places import displacement, place
-from torsor.tasks import FrameTask, SelectedTask, StackedTask, Task, as_task
+from torsor.redundancy.task_places import Rate, displacement, moves_on_group, place, task_path
+from torsor.tasks import Task, as_task
 from torsor.tasks.public import split_velocity, task_rank
+from torsor.tasks.targets import flat_value, leaves_of, unflattened
 
 AT_ONCE = 1e-9  # of a leg: what is shorter is none
 LOOKS = 9  # times within a step of the integrator at which limits are looked at: its curve is smooth
@@ -206,31 +205,19 @@ class _Nowhere:
         return np.zeros(1)
 
 
-class _Coordinates:
-    """The reference of positions and functions: y − y_start is the integral of ẏ."""
+class _Values:
+    """The reference of a task whose values are numbers, rotations or rigid motions: ẏ of numbers, Ṫ = T [V] of poses."""
 
     def __init__(self, robot: Robot, q: Array, task: Task) -> None:
-        self._robot, self._task, self._from, self.start = robot, task, place(robot, q, task), np.zeros(task.size)
+        self._robot, self._task = robot, task
+        self.start = np.asarray(flat_value(task.value(robot, q), task))
 
     def rate(self, now: Array, y_rate: Array) -> Array:
-        return y_rate
+        parts = zip(self._task.parts, leaves_of(self._task, now), strict=True)
+        return np.concatenate([np.ravel(part.task.group.flow(leaf, part.own(y_rate))) for part, leaf in parts])
 
     def error(self, now: Array, q: Array) -> Array:
-        return now - displacement(self._task, self._from, place(self._robot, q, self._task))
-
-
-class _Pose:
-    """The reference of a pose or orientation: Ṫ = T [V], ẏ = V."""
-
-    def __init__(self, robot: Robot, q: Array, task: FrameTask) -> None:
-        self._robot, self._task, self.start = robot, task, place(robot, q, task)[0].ravel()
-
-    def rate(self, now: Array, y_rate: Array) -> Array:
-        V = np.concatenate([y_rate, np.zeros(6 - len(y_rate))])
-        return np.asarray((now.reshape(4, 4) @ se3.hat(V)).ravel())
-
-    def error(self, now: Array, q: Array) -> Array:
-        return displacement(self._task, place(self._robot, q, self._task), (now.reshape(4, 4),))
+        return np.asarray(self._task.error(self._task.value(self._robot, q), unflattened(self._task, now)))
 
 
 class Leg(NamedTuple):
@@ -345,19 +332,9 @@ class _Limits:
 
 
 def _reference(robot: Robot, q: Array, task: Task) -> Reference:
-    if isinstance(task, FrameTask) and task.kind in ("pose", "orientation"):
-        return _Pose(robot, q, task)
-    if _has_turning_rows(task):
+    if not moves_on_group(task):
         raise ArgumentError(
-            "feedback is known of a whole pose or orientation, of positions and functions, and of selections and stacks "
-            "of the latter; pass feedback=0, or another task."
+            "feedback is known of whole poses and orientations, of positions, functions and rows of these, and of stacks of "
+            "all that; pass feedback=0, or another task."
         )
-    return _Coordinates(robot, q, task)
-
-
-def _has_turning_rows(task: Task) -> bool:
-    if isinstance(task, SelectedTask):
-        return _has_turning_rows(task.task)
-    if isinstance(task, StackedTask):
-        return any(map(_has_turning_rows, task.tasks))
-    return isinstance(task, FrameTask) and task.kind != "position"
+    return _Values(robot, q, task)

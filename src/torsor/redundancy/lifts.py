@@ -24,9 +24,8 @@ from torsor.functions.public.geometry import mass_matrix_derivative
 from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.model.remembered import remembered
-from torsor.redundancy.configurations import configurations_of, vector
+from torsor.redundancy.configurations import configurations_of, jacobian_at, vector
 from torsor.redundancy.extended_jacobian import ExtendedJacobianLift
-from torsor.redundancy.task_places import jacobian_at
 from torsor.tasks import Task, as_task, function_task
 from torsor.tasks.public import horizontal_lift, pseudoinverse_lift
 

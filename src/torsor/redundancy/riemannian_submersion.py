@@ -30,8 +30,10 @@ from torsor.redundancy.brackets import Connection, connection
 from torsor.redundancy.configurations import LIMIT, regular_configurations, tried, vector
 from torsor.redundancy.fibres import solutions
 from torsor.redundancy.lifts import GivenLift
-from torsor.redundancy.task_places import displacement, has_coordinates, is_frame, place
-from torsor.tasks import FrameTask, Task, as_task
+from torsor.redundancy.task_places import is_frame
+from torsor.tasks import Task, as_task
+from torsor.tasks.targets import entries
+from torsor.tasks.task_groups import MOTIONS, ROTATIONS
 
 CONDITIONS = ("I", "II", "III", "IV")
 MEANINGS = {"I": "A X A = A", "II": "X A X = X", "III": "A X symmetric", "IV": "X A symmetric"}
@@ -359,11 +361,10 @@ def _compared(robot: Robot, task: Task, qs: Array, first: Array) -> tuple[int, f
 
 def _factors_along(robot: Robot, task: Task, target: Any, qs: Array) -> Array:
     """W (B, m, m) of a target that is a function of where the task is."""
-    parts = place(robot, qs, task)
-    pose = isinstance(task, FrameTask) and task.kind != "position"
-    if not pose and not has_coordinates(task):
+    pose = task.group in (MOTIONS, ROTATIONS)
+    if not pose and not task.has_coordinates:
         raise ArgumentError("`target` as a function is known of functions, positions and poses of one frame.")
-    y = parts[0] if pose else displacement(task, tuple(np.zeros_like(part) for part in parts), parts)
+    y = task.value(robot, qs) if pose else entries(task, task.value(robot, qs))
     y = np.broadcast_to(y, (len(qs), *y.shape[1:]))
     return np.stack([_factor_of(task, target(one)) for one in y])
 

@@ -32,12 +32,13 @@ from torsor.border import explained
 from torsor.border.arrays import as_floats
 from torsor.border.numbers import numbers_of, refuse_unknown
 from torsor.errors import ArgumentError, ShapeError, TorsorError
-from torsor.functions.public.kinematics import body_jacobian, difference, frame_pose, integrate
+from torsor.functions.public.kinematics import difference, integrate
 from torsor.model import Robot, random_configuration
 from torsor.motion.integration import with_unit_quaternions
 from torsor.redundancy.configurations import (
     angle_difference,
     configurations_of,
+    jacobian_at,
     single_configuration,
     units_of_freedoms,
     vector,
@@ -49,18 +50,11 @@ from torsor.redundancy.extended_jacobian import (
     refuse_no_redundancy,
     vertical_basis,
 )
-from torsor.redundancy.task_paths import body_rates
-from torsor.redundancy.task_places import displaced, displacement, place
-from torsor.tasks import (
-    FrameTask,
-    FunctionTask,
-    SelectedTask,
-    StackedTask,
-    Task,
-    as_task,
-    function_task,
-)
-from torsor.tasks._function_task import refuse_other_arguments
+from torsor.redundancy.task_places import body_rates, displaced, displacement, is_frame, place
+from torsor.tasks import StackedTask, Task, as_task, function_task
+from torsor.tasks.task import leaves
+from torsor.tasks.task_groups import FIRST_ORDER
+from torsor.tasks.task_kinds import refuse_other_arguments
 
 ON_SECTION = 1e-6  # rad or m: how near to what the section gives q0 must be
 Section = Callable[[Robot, Any], Array]  # (robot, value of the task) → q (nq,)
@@ -162,22 +156,18 @@ class DisplacementFromSection:
 
 
 def value(robot: Robot, q: Array, task: Task) -> Any:
-    """Where a task is at q (nq,), as a section takes it."""
-    if isinstance(task, FrameTask):
-        T = frame_pose(robot, q, task.frame)
-        return T if task.kind == "pose" else T[..., :3, :3] if task.kind == "orientation" else T[..., :3, 3]
-    if isinstance(task, FunctionTask):
-        return task.value(robot, q)
-    if isinstance(task, StackedTask):
-        return tuple(value(robot, q, one) for one in task.tasks)
-    if isinstance(task, SelectedTask) and not isinstance(task.task, StackedTask):
-        whole = value(robot, q, task.task)
-        if len(np.shape(whole)) == 1:
-            return whole[..., constant(task.rows)]
-    raise ArgumentError(
-        f"the task {task.title!r} has no value that a section could take: pass a whole pose or orientation, a position or "
-        "rows of it, a function of q (torsor.function_task), or a stack of these."
-    )
+    """Where a task is at q (nq,), as a section takes it: of rows of numbers, these rows."""
+    if not is_frame(task):
+        raise ArgumentError(
+            f"the task {task.title!r} has no value that a section could take: pass a whole pose or orientation, a position or "
+            "rows of it, a function of q (torsor.function_task), or a stack of these."
+        )
+    whole = task.value(robot, q)
+    if all(part.is_whole for part in task.parts):
+        return whole
+    parts = zip(task.parts, leaves(whole), strict=True)
+    found = tuple(leaf if part.is_whole else leaf[..., constant(part.rows)] for part, leaf in parts if part.rows)
+    return found[0] if len(found) == 1 else found
 
 
 class Trivialised(NamedTuple):
@@ -339,7 +329,7 @@ def local_trivialisation(
     lift = constraint
     if not isinstance(lift, ExtendedJacobianLift):
         lift = extended_jacobian_lift(robot, task, constraint)
-    elif lift.task != (task if isinstance(task, Task) else FrameTask(task, "pose")):
+    elif lift.task != as_task(robot, task):
         raise ArgumentError(f"this lift is one of the task {lift.task.title!r}, and the task is another.")
     lift.refuse_other_robot(robot)
     for one in (lift.task, lift.constraint):
@@ -350,22 +340,19 @@ def local_trivialisation(
     return LocalTrivialisation(robot, q0, lift)
 
 
-def _refuse_no_coordinates(robot: Robot, task: Any) -> None:
-    """Raise for rows of a twist that are no coordinates: some of them, unless the others never move."""
-    if isinstance(task, StackedTask):
-        for one in task.tasks:
-            _refuse_no_coordinates(robot, one)
-        return
-    if not isinstance(task, SelectedTask):
-        place(robot, random_configuration(robot, seed=0), task)  # raises of tasks that are nowhere
-        return
-    whole = task.task
-    if isinstance(whole, (SelectedTask, StackedTask)):
-        _refuse_no_coordinates(robot, whole)
-        return
-    if isinstance(whole, FrameTask) and whole.kind != "position":
-        J = np.asarray(body_jacobian(robot, random_configuration(robot, seed=0, batch=(SAMPLES,)), whole.frame))
-        others = [row for row in range(whole.size) if row not in task.rows]
+def _refuse_no_coordinates(robot: Robot, task: Task) -> None:
+    """Raise for rows that are no coordinates: some of a twist, unless the others never move, and those of no known group."""
+    place(robot, random_configuration(robot, seed=0), task)  # raises of tasks that are nowhere
+    for part in task.parts:
+        if part.rows and part.task.group is FIRST_ORDER:
+            raise ArgumentError(
+                f"the task {part.task.title!r} has an error of its own, and no coordinates are known of it: pass a pose, an "
+                "orientation, a position or a function of q (torsor.function_task)."
+            )
+        if not part.rows or part.is_whole or part.has_coordinates:
+            continue
+        J = jacobian_at(robot, random_configuration(robot, seed=0, batch=(SAMPLES,)), part.task)
+        others = [row for row in range(part.task.size) if row not in part.rows]
         if np.abs(J[..., others, :]).max(initial=0.0) > VANISHED * np.abs(J).max():
             raise ArgumentError(
                 f"some rows of a twist have no coordinates, and {task.title!r} is that: pass the whole pose or "

@@ -7,7 +7,7 @@ damped_task_space_dynamics   Task-space dynamics that never blow up
 dynamic_manipulability       Volume √det(J M⁻² Jᵀ) of the task accelerations of joint forces |τ| ≤ 1, from rest, without …
 function_task                Task y = ``function(robot, q)``
 inertia_manipulability       Volume √det(J M⁻¹ Jᵀ) = 1/√det Λ of the task velocities of vᵀ M v ≤ 1
-inverse_kinematics           Configurations that bring a frame to targets, and how well (inverse kinematics, IK)
+inverse_kinematics           Configurations that bring a task to targets, and how well (inverse kinematics, IK)
 manipulability               Manipulability w = √det(J Jᵀ)
 manipulability_ellipsoid     Manipulability ellipsoid
 manipulability_gradient      Gradient of the manipulability along tangent coordinates, ∂_k w = w tr(J⁺ ∂_k J)

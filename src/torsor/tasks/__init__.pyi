@@ -1,4 +1,3 @@
-from torsor.tasks._function_task import FunctionTask as FunctionTask, function_task as function_task
 from torsor.tasks._inverse_kinematics.solve import (
     InverseKinematics as InverseKinematics,
     inverse_kinematics as inverse_kinematics,
@@ -24,13 +23,13 @@ from torsor.tasks.singular_directions import (
     DampedTaskSpaceDynamics as DampedTaskSpaceDynamics,
     DampingReport as DampingReport,
 )
-from torsor.tasks.task import (
+from torsor.tasks.task import SelectedTask as SelectedTask, StackedTask as StackedTask, Task as Task
+from torsor.tasks.task_kinds import (
     FrameTask as FrameTask,
-    SelectedTask as SelectedTask,
-    StackedTask as StackedTask,
-    Task as Task,
+    FunctionTask as FunctionTask,
     TwistTask as TwistTask,
     as_task as as_task,
+    function_task as function_task,
     orientation_task as orientation_task,
     pose_task as pose_task,
     position_task as position_task,

@@ -30,7 +30,8 @@ from torsor.border.numbers import refuse_strangers
 from torsor.functions.public import dynamics
 from torsor.model import Robot
 from torsor.tasks.singular_directions import direction_in_words, half_axes, root_of
-from torsor.tasks.task import Task, as_task
+from torsor.tasks.task import Task
+from torsor.tasks.task_kinds import as_task
 from torsor.tasks.typical_scales import VANISHED, refuse_dependent_rows, usual_rank, usual_rows, vanished_rows
 from torsor.tasks.weighted_inverse import symmetric_product
 

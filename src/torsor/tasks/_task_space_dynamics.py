@@ -35,7 +35,8 @@ from torsor.errors import ShapeError
 from torsor.functions.public import dynamics
 from torsor.model import Robot
 from torsor.model.link_inertias import may_be_singular
-from torsor.tasks.task import Task, as_task
+from torsor.tasks.task import Task
+from torsor.tasks.task_kinds import as_task
 from torsor.tasks.weighted_inverse import symmetric_product, weighted_inverse
 
 

@@ -39,7 +39,8 @@ from torsor.functions.dispatch import public
 from torsor.functions.public import dynamics
 from torsor.model import Robot
 from torsor.tasks._task_space_dynamics import Lift, TaskSpaceDynamics, lifted
-from torsor.tasks.task import Task, as_task
+from torsor.tasks.task import Task
+from torsor.tasks.task_kinds import as_task
 from torsor.tasks.typical_scales import usual_scales
 
 ROUNDING = 1e-18  # of the largest mobility: what is below counts as not moving at all

@@ -1,15 +1,25 @@
-"""What of a robot's motion is controlled: a task, with ẏ = J(q) v of some frame, of a selection, or of several at once."""
+"""What of a robot's motion is controlled: a task, with its value y(q), its rates ẏ = J(q) v, and the error to a target.
+
+A task holds no numbers of a motion, and no target: it is a static object that functions take beside a robot. Its error is on
+the group that its values belong to, in the axes of J, so that for targets nearby ::
+
+    error(value(q), value(q ⊕ dq)) = J dq        and, at its target,        ė = −J v
+
+Tasks can be selected from and stacked. Whatever they are made of, `Task.parts` has the tasks at the bottom, with the rows of
+each that are meant; so nothing else asks of which class a task is.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays import concat, constant, zeros
+from torsor._once import once
+from torsor.arrays import concat, constant, stack, transpose, zeros
 from torsor.arrays.typing import (
     Array,
     ConfigurationVector,
@@ -18,20 +28,58 @@ from torsor.arrays.typing import (
     TaskJacobianDerivative,
     TaskVector,
 )
-from torsor.border import explained
-from torsor.border.arguments import refuse_unknown_word
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.errors import ArgumentError, unknown_name
-from torsor.functions.public import derivatives, kinematics
-from torsor.model import Robot
+from torsor.model import Robot, random_configuration
+from torsor.tasks.task_groups import FIRST_ORDER, NUMBERS, TaskGroup
+from torsor.tasks.task_programs import programs
+
+Value = Any  # an array of a task's `target_shape`, or of stacked tasks a tuple of their values
+Shape = tuple[Any, ...]  # whole numbers, or of stacked tasks one shape for each
+SAMPLES = 8  # random configurations at which it is asked what moves a task
+
+
+class Residual(NamedTuple):
+    """e (..., m), and A (..., m, nv) with ė = −A v, but for what no gradient of ½ eᵀ e has."""
+
+    error: TaskVector
+    rate: TaskJacobian
+
+
+class Part(NamedTuple):
+    """Some rows of a task that is neither selected nor stacked, and which rows of the whole they are."""
+
+    task: Task
+    rows: tuple[int, ...]
+    places: tuple[int, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all rows of the task, in order."""
+        return self.rows == tuple(range(self.task.size))
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether the rows are rates of numbers: entries of the value."""
+        return self.task.has_value and self.task.group is NUMBERS and self.task.target_shape == (self.task.size,)
+
+    def own(self, x: Array) -> Array:
+        """Of numbers for all rows of the whole (..., m) those of these rows, among zeros for the task's others."""
+        if self.is_whole:
+            return x[..., constant(self.places)]
+        places = dict(zip(self.rows, self.places, strict=True))
+        return stack([x[..., places[k]] if k in places else zeros() for k in range(self.task.size)])
 
 
 class Task(ABC):
     """m quantities whose rates are linear in the joint velocities, ẏ = J(q) v: small, immutable, hashable, picklable.
 
-    Made by `pose_task`, `position_task`, `orientation_task`, `function_task`, `stack_tasks` and `Task.select`. A class of
-    your own is a task if it is a frozen dataclass that says the same, for NumPy, JAX and traced arrays alike.
+    Made by `pose_task`, `position_task`, `orientation_task`, `function_task`, `stack_tasks` and `Task.select`. A class of your
+    own is a task if it is a frozen dataclass with ``labels`` and ``value``, and with ``error`` (and ``target_shape``) where a
+    difference of values is not what is meant, written for NumPy, JAX and traced arrays with any batch axes in front. J, J̇ v
+    and ∂J are then derivatives of these, and a class may write them itself. A task that has them and no ``value`` is a velocity
+    without targets.
     """
 
     @property
@@ -54,17 +102,72 @@ class Task(ABC):
         """What is controlled, for reports: as "hand_tcp position"."""
         return self.name
 
-    @abstractmethod
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The unit of every row of an error: "rad", "m", or "" where that is not known."""
+        return ("",) * self.size
+
+    @property
+    def target_shape(self) -> Shape:
+        """Shape of a value, and of a target: (m,) if nothing else is said; of stacked tasks a tuple of shapes."""
+        if not self.has_value:
+            raise self._nowhere()
+        return (self.size,)
+
+    @property
+    def group(self) -> TaskGroup:
+        """What values belong to: numbers or, where ``error`` is written anew, something like them near a target."""
+        return NUMBERS if type(self).error is Task.error else FIRST_ORDER
+
+    @once
+    def parts(self) -> tuple[Part, ...]:
+        """The tasks that it is made of, in the order of their values: itself, unless it is selected or stacked."""
+        rows = tuple(range(self.size))
+        return (Part(self, rows, rows),)
+
+    @property
+    def has_value(self) -> bool:
+        """Whether it is known where the task is, and not only how fast it moves."""
+        return all(type(part.task).value is not Task.value for part in self.parts)
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether its rows are rates of numbers, as those of positions and functions are."""
+        return all(part.has_coordinates for part in self.parts if part.rows)
+
+    def value(self, robot: Robot, q: ConfigurationVector) -> Value:
+        """Where the task is, (..., *target_shape): a pose, a rotation, a point, numbers. ``q`` (..., nq), rad or m."""
+        raise self._nowhere()
+
+    def error(self, value: Value, target: Value) -> TaskVector:
+        """From a value to a target (..., m): their difference, or the logarithm on their group, in the axes of J."""
+        return target - value
+
+    def residual(self, robot: Robot, q: ConfigurationVector, target: Value) -> Residual:
+        """What a search for a target makes small, and how it changes with q (..., nq): the error, unless a class has better."""
+        e = self.error(self.value(robot, q), target)
+        if self.group is FIRST_ORDER:
+            return Residual(e, -programs(self, robot).error_rate(q=q, target=target))
+        J = self.jacobian(robot, q)
+        return Residual(e, transpose(self.group.rate(e[..., None, :], transpose(J))))
+
     def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
         """J (..., m, nv) with ẏ = J v. ``q`` (..., nq), rad or m."""
+        return programs(self, robot).jacobian(q=q)
 
-    @abstractmethod
     def drift(self, robot: Robot, q: ConfigurationVector, v: JointVector) -> TaskVector:
         """J̇ v (..., m), what ÿ is at zero joint acceleration. ``q`` (..., nq); ``v`` (..., nv), rad/s or m/s."""
+        return programs(self, robot).drift(q=q, v=v)
 
-    @abstractmethod
     def derivative(self, robot: Robot, q: ConfigurationVector) -> TaskJacobianDerivative:
         """∂_k J (..., m, nv, nv), derivative index last, along the tangent coordinates v. ``q`` (..., nq), rad or m."""
+        return programs(self, robot).derivative(q=q)
+
+    def coordinates(self, robot: Robot) -> tuple[int, ...]:
+        """Which coordinates of a robot move the task, by number."""
+        q = random_configuration(robot, seed=0, batch=(SAMPLES,))
+        moving = np.any(np.asarray(self.jacobian(robot, q)).reshape(-1, robot.nv) != 0.0, axis=0)
+        return tuple(k for k, c in enumerate(robot.structure.coordinates) if moving[c.v].any())
 
     def select(self, rows: int | str | Sequence[int | str]) -> Task:
         """Some of the rows, each once, by number or label, in the order given: ``task.select(["vx", "vy"])``."""
@@ -78,12 +181,24 @@ class Task(ABC):
 
     def key_for(self, robot: Robot) -> str:
         """What identifies the task among machine code on disk: all of what it computes for a robot, by its program."""
-        inputs = {"q": (robot.nq,), "v": (robot.nv,)}
+        inputs: dict[str, tuple[int, ...]] = {"q": (robot.nq,), "v": (robot.nv,)}
+        somewhere, own = self.has_value, type(self).jacobian is not Task.jacobian
+        if somewhere:
+            inputs["target"] = self.target_shape
 
-        def all_of_it(q: Array, v: Array) -> tuple[Array, ...]:
-            return self.jacobian(robot, q), self.drift(robot, q, v), self.derivative(robot, q)
+        def all_of_it(q: Array, v: Array, target: Array | None = None) -> tuple[Array, ...]:
+            value = self.value(robot, q) if somewhere else None
+            found = (value, self.error(value, target)) if somewhere else ()
+            own_rows = (self.jacobian(robot, q), self.drift(robot, q, v), self.derivative(robot, q)) if own else ()
+            return (*found, *own_rows)
 
         return f"{type(self).__name__} {trace(all_of_it, inputs, Level.FULL).digest()}"
+
+    def _nowhere(self) -> ArgumentError:
+        return ArgumentError(
+            f"the task {self.name!r} says how fast it moves, not where it is: places, errors and targets are known of tasks of "
+            "frames and functions, and of classes that have a `value`."
+        )
 
     def _row(self, row: object) -> int:
         if isinstance(row, str):
@@ -99,111 +214,9 @@ class Task(ABC):
         raise unknown_name(f"task {self.title!r} of {self.size} rows", "row", row, self.labels, listing)
 
 
-class _Kind(NamedTuple):
-    """How a frame's motion is written: the functions of its Jacobian, and which of their six rows are taken."""
-
-    jacobian: Callable[..., Array]
-    acceleration: Callable[..., Array]
-    derivative: Callable[..., Array]
-    rows: slice
-
-
-_LABELS: tuple[str, ...] = ("wx", "wy", "wz", "vx", "vy", "vz")
-_BODY = (kinematics.body_jacobian, kinematics.body_acceleration, derivatives.body_jacobian_derivative)
-_SPACE = (kinematics.space_jacobian, kinematics.space_acceleration, derivatives.space_jacobian_derivative)
-_MIXED = (kinematics.mixed_jacobian, kinematics.mixed_acceleration, derivatives.mixed_jacobian_derivative)
-_KINDS = {
-    "pose": _Kind(*_BODY, slice(0, 6)),
-    "orientation": _Kind(*_BODY, slice(0, 3)),
-    "position": _Kind(*_MIXED, slice(3, 6)),
-}
-_AXES = {"body": _KINDS["pose"], "space": _Kind(*_SPACE, slice(0, 6)), "mixed": _Kind(*_MIXED, slice(0, 6))}
-
-
-class _FrameRows(Task):
-    """Rows of a frame's motion: what `FrameTask` and `TwistTask` share."""
-
-    frame: str
-
-    @property
-    @abstractmethod
-    def _written(self) -> _Kind:
-        """How the rows are written."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Of wx, wy, wz (angular) and vx, vy, vz (linear), those that there are."""
-        return _LABELS[self._written.rows]
-
-    def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
-        """Rows of the body, space or mixed Jacobian of the frame, rad and m per unit of v."""
-        kind = self._written
-        return kind.jacobian(robot, q, self.frame)[..., kind.rows, :]
-
-    def drift(self, robot: Robot, q: ConfigurationVector, v: JointVector) -> TaskVector:
-        """The frame's acceleration at zero joint acceleration, rad/s² and m/s²."""
-        kind = self._written
-        return kind.acceleration(robot, q, v, zeros(robot.nv), self.frame)[..., kind.rows]
-
-    def derivative(self, robot: Robot, q: ConfigurationVector) -> TaskJacobianDerivative:
-        """Rows of the kinematic Hessian."""
-        kind = self._written
-        return kind.derivative(robot, q, self.frame)[..., kind.rows, :, :]
-
-    def key_for(self, robot: Robot) -> str:
-        """What identifies the task: its fields."""
-        return repr(self)
-
-
-@dataclass(frozen=True)
-class FrameTask(_FrameRows):
-    """The motion of a frame: its body twist ("pose"), velocity of its origin in base axes ("position"), or angular velocity
-    in its own axes ("orientation").
-    """
-
-    frame: str
-    kind: str
-
-    @property
-    def _written(self) -> _Kind:
-        return _KINDS[self.kind]
-
-    @property
-    def name(self) -> str:
-        """Name of the frame that the task is about."""
-        return self.frame
-
-    @property
-    def title(self) -> str:
-        """The frame, and what of it."""
-        return f"{self.frame} {self.kind}"
-
-
-@dataclass(frozen=True)
-class TwistTask(_FrameRows):
-    """The six rows of a frame's twist in axes that are not its own, "space" or "mixed": a velocity, without targets."""
-
-    frame: str
-    axes: str
-
-    @property
-    def _written(self) -> _Kind:
-        return _AXES[self.axes]
-
-    @property
-    def name(self) -> str:
-        """The frame and the axes."""
-        return f"{self.frame} in {self.axes} axes"
-
-    @property
-    def title(self) -> str:
-        """The frame, what of it, and the axes."""
-        return f"{self.frame} pose in {self.axes} axes"
-
-
 @dataclass(frozen=True)
 class SelectedTask(Task):
-    """Some rows of a task, made by `Task.select`: ``rows`` of ``task``, by number."""
+    """Some rows of a task, made by `Task.select`: ``rows`` of ``task``, by number. Its values are those of the whole task."""
 
     task: Task
     rows: tuple[int, ...]
@@ -223,6 +236,38 @@ class SelectedTask(Task):
         """The title of the whole task, and which rows."""
         return f"{self.task.title} ({', '.join(self.labels)})"
 
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Units of the rows selected."""
+        return tuple(self.task.units[row] for row in self.rows)
+
+    @property
+    def target_shape(self) -> Shape:
+        """That of the whole task: numbers of a target that belong to other rows do not matter."""
+        return self.task.target_shape
+
+    @once
+    def parts(self) -> tuple[Part, ...]:
+        """Parts of the whole task with the rows selected, some perhaps with none."""
+        found = []
+        for part in self.task.parts:
+            row_at = dict(zip(part.places, part.rows, strict=True))
+            places = tuple(place for place, row in enumerate(self.rows) if row in row_at)
+            found.append(Part(part.task, tuple(row_at[self.rows[place]] for place in places), places))
+        return tuple(found)
+
+    def value(self, robot: Robot, q: ConfigurationVector) -> Value:
+        """Where the whole task is."""
+        return self.task.value(robot, q)
+
+    def error(self, value: Value, target: Value) -> TaskVector:
+        """Entries of the error of the whole task."""
+        return self.task.error(value, target)[..., constant(self.rows)]
+
+    def residual(self, robot: Robot, q: ConfigurationVector, target: Value) -> Residual:
+        """Rows of the error, part by part."""
+        return residual(self, robot, q, leaves(target))
+
     def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
         """The rows of J."""
         return self.task.jacobian(robot, q)[..., constant(self.rows), :]
@@ -235,6 +280,10 @@ class SelectedTask(Task):
         """The rows of ∂J."""
         return self.task.derivative(robot, q)[..., constant(self.rows), :, :]
 
+    def coordinates(self, robot: Robot) -> tuple[int, ...]:
+        """Those that move the whole task."""
+        return self.task.coordinates(robot)
+
     def key_for(self, robot: Robot) -> str:
         """The whole task and which rows."""
         return f"{self.task.key_for(robot)}[{self.rows}]"
@@ -242,7 +291,7 @@ class SelectedTask(Task):
 
 @dataclass(frozen=True)
 class StackedTask(Task):
-    """Several tasks, one below the other, made by `stack_tasks`."""
+    """Several tasks, one below the other, made by `stack_tasks`. Its values are tuples, with one for each task."""
 
     tasks: tuple[Task, ...]
 
@@ -261,6 +310,37 @@ class StackedTask(Task):
         """The titles of all tasks, joined by +."""
         return " + ".join(task.title for task in self.tasks)
 
+    @property
+    def units(self) -> tuple[str, ...]:
+        """All units, one after the other."""
+        return tuple(unit for task in self.tasks for unit in task.units)
+
+    @property
+    def target_shape(self) -> Shape:
+        """The shapes of all tasks."""
+        return tuple(task.target_shape for task in self.tasks)
+
+    @once
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of all tasks."""
+        found, first = [], 0
+        for task in self.tasks:
+            found += [Part(one, rows, tuple(first + place for place in places)) for one, rows, places in task.parts]
+            first += task.size
+        return tuple(found)
+
+    def value(self, robot: Robot, q: ConfigurationVector) -> Value:
+        """Where each of them is."""
+        return tuple(task.value(robot, q) for task in self.tasks)
+
+    def error(self, value: Value, target: Value) -> TaskVector:
+        """All errors, one after the other."""
+        return concat([task.error(a, b) for task, a, b in zip(self.tasks, value, target, strict=True)])
+
+    def residual(self, robot: Robot, q: ConfigurationVector, target: Value) -> Residual:
+        """All of them, one below the other."""
+        return residual(self, robot, q, leaves(target))
+
     def jacobian(self, robot: Robot, q: ConfigurationVector) -> TaskJacobian:
         """All Jacobians, one below the other."""
         return concat([task.jacobian(robot, q) for task in self.tasks], axis=-2)
@@ -273,127 +353,40 @@ class StackedTask(Task):
         """All ∂J, one below the other."""
         return concat([task.derivative(robot, q) for task in self.tasks], axis=-3)
 
+    def coordinates(self, robot: Robot) -> tuple[int, ...]:
+        """Those that move any of them."""
+        return tuple(sorted({k for task in self.tasks for k in task.coordinates(robot)}))
+
     def key_for(self, robot: Robot) -> str:
         """What identifies the tasks, each by its own key."""
         return f"stack({'; '.join(task.key_for(robot) for task in self.tasks)})"
 
 
-Rows = int | str | Sequence[int | str] | None
+def leaves(value: Value) -> list[Array]:
+    """Of a value of stacked tasks, the values of all parts."""
+    if isinstance(value, (tuple, list)):
+        return [leaf for one in value for leaf in leaves(one)]
+    return [value]
 
 
-@explained
-def pose_task(frame: str, rows: Rows = None, *, axes: str = "body") -> Task:
-    """Task of a frame's twist, six rows (ω, v), rad/s and m/s, or some of them: ``pose_task("tool", ["wz", "vx"])``.
-
-    ÿ is the rate of what the axes say: `body_acceleration`, `space_acceleration`, `mixed_acceleration`. Λ and η differ in each of
-    them, for one and the same motion [LP, §9.6]. Targets are poses, which are the same in all axes: they take "body" alone.
-
-    Parameters
-    ----------
-    frame : str
-        The name of the frame.
-    rows : int, str or a sequence of them, optional
-        Those that are taken, by number or label; all if not given.
-    axes : {"body", "space", "mixed"}
-        The frame's own axes, about its origin; base axes, about the base origin; or base axes, about the frame's origin, so
-        that v is the velocity of that point.
-
-    Returns
-    -------
-    Task
-        For every robot that has the frame.
-    """
-    refuse_unknown_word("axes", axes, _AXES)
-    return _frame_task(frame, "pose", rows, axes)
+def joined(parts: Iterable[Part], values: Sequence[Array], axis: int = -1) -> Array:
+    """What belongs to the rows of each part, (..., k) or with axis=-2 (..., k, nv), as that of the whole."""
+    places = [place for part in parts for place in part.places]
+    whole = concat(list(values), axis=axis)
+    if places == sorted(places):
+        return whole
+    order = constant(np.argsort(places))
+    return whole[..., order] if axis == -1 else whole[..., order, :]
 
 
-@explained
-def position_task(frame: str, rows: Rows = None) -> Task:
-    """Task of the velocity of a frame's origin in base axes, three rows (vx, vy, vz), m/s, or some of them.
-
-    Parameters
-    ----------
-    frame, rows
-        As of `pose_task`.
-
-    Returns
-    -------
-    Task
-        For every robot that has the frame.
-    """
-    return _frame_task(frame, "position", rows)
-
-
-@explained
-def orientation_task(frame: str, rows: Rows = None) -> Task:
-    """Task of the angular velocity of a frame in its own axes, three rows (wx, wy, wz), rad/s, or some of them.
-
-    Parameters
-    ----------
-    frame, rows
-        As of `pose_task`.
-
-    Returns
-    -------
-    Task
-        For every robot that has the frame.
-    """
-    return _frame_task(frame, "orientation", rows)
-
-
-@explained
-def stack_tasks(*tasks: Task | str) -> Task:
-    """Task made of several, row below row. No priorities: all rows count alike.
-
-    Parameters
-    ----------
-    *tasks : Task or str
-        Tasks; the name of a frame means its pose.
-
-    Returns
-    -------
-    Task
-        With as many rows as all of them.
-    """
-    if not tasks:
-        raise ArgumentError("there is nothing to stack; pass at least one task.")
-    return StackedTask(tuple(_task_of(task) for task in tasks))
-
-
-@explained
-def as_task(robot: Robot, task: Task | str) -> Task:
-    """Task as it is, or for the name of a frame the task of its pose (body twist).
-
-    Parameters
-    ----------
-    robot : Robot
-    task : Task or str
-        The task, or the name of a frame of the robot.
-
-    Returns
-    -------
-    Task
-        What functions with a ``task`` argument work with.
-    """
-    if isinstance(task, str):
-        robot.structure.frame(task)  # refuses unknown names
-    return _task_of(task)
-
-
-def _frame_task(frame: str, kind: str, rows: Rows, axes: str = "body") -> Task:
-    if not isinstance(frame, str):
-        raise ArgumentError(f"the frame must be a name, got {frame!r:.60}.")
-    task: Task = FrameTask(frame, kind) if axes == "body" else TwistTask(frame, axes)
-    return task if rows is None else task.select(rows)
-
-
-def _task_of(task: Task | str) -> Task:
-    if isinstance(task, str):
-        return pose_task(task)
-    if not isinstance(task, Task):
-        raise ArgumentError(
-            f"a task is a frame name or made by pose_task, position_task, orientation_task, function_task or "
-            f"stack_tasks; got {type(task).__name__} {task!r:.60}.",
-            value=task,
-        )
-    return task
+def residual(task: Task, robot: Robot, q: ConfigurationVector, targets: Sequence[Array]) -> Residual:
+    """e and A of a task whose parts have these targets; rows of a twist are those of its logarithm."""
+    asked, errors, rates = [], [], []
+    for part, target in zip(task.parts, targets, strict=True):
+        if part.rows:
+            own = type(part.task) if part.is_whole else Task
+            e, A = own.residual(part.task, robot, q, target)
+            asked.append(part)
+            errors.append(e if part.is_whole else e[..., constant(part.rows)])
+            rates.append(A if part.is_whole else A[..., constant(part.rows), :])
+    return Residual(joined(asked, errors), joined(asked, rates, axis=-2))

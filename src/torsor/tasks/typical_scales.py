@@ -30,6 +30,21 @@ def usual_rows(task: Task, robot: Robot) -> Array:
 
 
 @remembered(256)
+def row_units(task: Task, robot: Robot) -> Array:
+    """What rows of an error are measured by (m,): the usual length of rows of J, one for angles of a part, one for lengths."""
+    found = np.ones(task.size)
+    for part in task.parts:
+        rows, units = np.array(usual_rows(part.task, robot)), np.array(part.task.units)
+        for unit in set(part.task.units) - {""}:
+            rows[units == unit] = np.sqrt(np.mean(rows[units == unit] ** 2))
+        longest = rows.max()
+        if longest > 0.0:
+            rows = np.where(rows > VANISHED * longest, rows, longest)
+            found[list(part.places)] = rows[list(part.rows)]
+    return found
+
+
+@remembered(256)
 def usual_scales(task: Task, robot: Robot) -> Array:
     """√(J M⁻¹ Jᵀ)_ii (m,), root mean square over random configurations: what a row can usually be moved by, per s for 1 J.
 

@@ -46,7 +46,8 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointV
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
 from torsor.model.link_inertias import may_be_singular
-from torsor.tasks.task import Task, as_task
+from torsor.tasks.task import Task
+from torsor.tasks.task_kinds import as_task
 from torsor.tasks.typical_scales import refuse_dependent_rows, vanished_rows
 
 ASYMMETRIC = 1e-6  # of the trace: far more than rounding errors leave, in single precision too

@@ -21,10 +21,10 @@ from torsor.border import explained
 from torsor.control.priorities.joint_limit import Pair, pair_of
 from torsor.control.priorities.joint_limit_rows import acceleration_towards, velocity_towards
 from torsor.control.priorities.limit_rows import ROUNDING, LimitRows, Rank, no_further
-from torsor.control.tracking_error import task_error
 from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
-from torsor.tasks import FrameTask, FunctionTask, SelectedTask, StackedTask, Task
+from torsor.tasks import Task
+from torsor.tasks.targets import entries
 
 Bounds = tuple[Any, Any, Any]
 
@@ -128,7 +128,7 @@ class TaskLimit(Limit):
         recovery: float,
         accelerated: bool,
     ) -> LimitRows:
-        y, unit = _value(robot, q, self.task), _unit(self.task)
+        y, unit = np.asarray(entries(self.task, self.task.value(robot, q))), _unit(self.task)
         gaps = np.stack([y - np.array(self.lower), np.array(self.upper) - y], axis=-1)
         if accelerated:
             free = np.full(self.task.size, np.inf)
@@ -192,10 +192,10 @@ def task_limit(
         raise ArgumentError(f"no place is within lower={lower!r} and upper={upper!r}; None is no limit.")
     if min(bounds[2]) < 0.0:
         raise ArgumentError(f"`velocity` must not be negative, got {velocity!r}.")
-    if (lower is not None or upper is not None) and not _has_value(task):
+    if (lower is not None or upper is not None) and not task.has_coordinates:
         raise ArgumentError(
             f"the task {task.title!r} says how fast it moves, not where it is, so only its `velocity` can be "
-            "limited. Places are known of position_task and function_task."
+            "limited. Places are known of position_task and function_task, and of classes whose values are numbers."
         )
     return TaskLimit(task, *bounds)
 
@@ -246,28 +246,7 @@ def _numbers(task: Task, name: str, given: Any, empty: float) -> tuple[float, ..
     return tuple(float(entry) for entry in np.broadcast_to(x, (task.size,)))
 
 
-def _has_value(task: Task) -> bool:
-    if isinstance(task, StackedTask):
-        return all(map(_has_value, task.tasks))
-    if isinstance(task, SelectedTask):
-        return _has_value(task.task)
-    return isinstance(task, FunctionTask) or (isinstance(task, FrameTask) and task.kind == "position")
-
-
-def _value(robot: Robot, q: Array, task: Task) -> Array:
-    """y (..., m) of a task that has one."""
-    if isinstance(task, StackedTask):
-        return np.concatenate([_value(robot, q, part) for part in task.tasks], axis=-1)
-    if isinstance(task, SelectedTask):
-        return _value(robot, q, task.task)[..., list(task.rows)]
-    return -np.asarray(task_error(robot, q, task, np.zeros(task.size))[1])
-
-
 def _unit(task: Task) -> str:
-    """Of y, if it is known: that of places."""
-    if isinstance(task, SelectedTask):
-        return _unit(task.task)
-    if isinstance(task, StackedTask):
-        units = set(map(_unit, task.tasks))
-        return units.pop() if len(units) == 1 else ""
-    return {"position": "m", "orientation": "rad"}.get(task.kind, "") if isinstance(task, FrameTask) else ""
+    """Of y, if all rows have the same."""
+    units = set(task.units)
+    return units.pop() if len(units) == 1 else ""

@@ -1,6 +1,6 @@
-"""Coordinates of a chain's motion in which joint limits are a box: what a step changes, and how far it may.
+"""Coordinates of a motion in which joint limits are a box: what a step changes, and how far it may.
 
-Along the joints that carry a frame, a step u has one entry per degree of freedom. Numbers of q that have limits are moved by
+Along the joints that move a task, a step u has one entry per degree of freedom. Numbers of q that have limits are moved by
 adding: the number of a one-number joint, the place (x, y) and angle of a planar joint, the position of a free one. Only
 rotations of spherical and free joints move by the exponential, q ∘ exp(u), in body axes. So u is v with the linear part of
 planar and free joints turned into the axes of their parent::
@@ -13,6 +13,7 @@ To first order a step is the same as along `torsor.integrate`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,13 +23,12 @@ from torsor._once import once
 from torsor.arrays import concat, cos, dot, matmul, matrix, sin, sqrt, transpose, where, zeros
 from torsor.arrays.typing import Array, ConfigurationVector
 from torsor.lie.unchecked import quaternion
-from torsor.mechanics.kinematics.poses import path_to
 from torsor.model import Robot
 from torsor.model.structure import Coordinate
 
 
 class Block(NamedTuple):
-    """A coordinate that moves the frame: its place in q and v, its kind, and where its entries of the step begin."""
+    """A coordinate that moves the task: its place in q and v, its kind, and where its entries of the step begin."""
 
     coordinate: Coordinate
     kind: str
@@ -47,9 +47,9 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """The coordinates that move a frame, and the limits (k,) of what a step may reach, infinite where there are none.
+    """The coordinates that move a task, and the limits (k,) of what a step may reach, infinite where there are none.
 
-    ``limits`` (2, nq) are those of all of q, of what does not move the frame too; None where limits are not asked for.
+    ``limits`` (2, nq) are those of all of q, of what does not move the task too; None where limits are not asked for.
     """
 
     blocks: tuple[Block, ...]
@@ -90,15 +90,14 @@ class Box:
         return [slice(end - 4, end) for end in ends]
 
 
-def box_of(robot: Robot, frame: str, limits: bool) -> Box:
-    """The box of the chain from the base to a frame; without ``limits``, all of space."""
+def box_of(robot: Robot, coordinates: Sequence[int], limits: bool) -> Box:
+    """The box of some coordinates of a robot, by number; without ``limits``, all of space."""
     s = robot.structure
-    path = path_to(robot, frame)
     blocks: list[Block] = []
     lower: list[float] = []
     upper: list[float] = []
-    for k in sorted({s.couplings[i].coordinate for i in path}):
-        kind = next(s.kinds[i] for i in path if s.couplings[i].coordinate == k)
+    for k in coordinates:
+        kind = next(kind for kind, coupling in zip(s.kinds, s.couplings, strict=True) if coupling.coordinate == k)
         block = Block(s.coordinates[k], kind, len(lower))
         free = [np.inf] * (block.coordinate.nv - block.bounded)
         span = slice(block.coordinate.q_start, block.coordinate.q_start + block.bounded)

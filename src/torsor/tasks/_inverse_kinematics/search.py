@@ -1,22 +1,34 @@
 """From start to start until every target is reached or the starts are used up, all targets at once.
 
 Searches start at random configurations within limits; of equal configurations the one with angles next to given ones is meant.
+
+**How far a frame can get** from the first joint that carries it, at most, proves targets out of reach.
+Every joint turns its link about a point that it leaves where it is: on the axis of a revolute or helical joint, at the centre
+of a spherical one. The distance from one such point to the next does not change with the angles between, so that by the
+triangle inequality ::
+
+    |p − c_1| ≤ Σ |c_i − c_(i+1)| + Σ d_i
+
+with c_i the point of joint i at its zero, c_(n+1) the frame's origin, and d_i the longest slide that the limits of joint i
+allow: infinite for a prismatic, helical, planar or free joint without limits.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays.typing import Array
+from torsor.arrays.typing import Array, Vector3
+from torsor.mechanics.kinematics.poses import path_to, pose_on_link
 from torsor.model import Robot
 from torsor.model.remembered import remembered
 from torsor.tasks._inverse_kinematics.box_coordinates import Box, towards
-from torsor.tasks._inverse_kinematics.descent import STUCK, Descent, descend, is_redundant, slid
-from torsor.tasks._inverse_kinematics.newton_step import Aim
-from torsor.tasks._inverse_kinematics.targets import Reach, distance_beyond
+from torsor.tasks._inverse_kinematics.descent import STUCK, Aim, Descent, descend, is_redundant, slid
+from torsor.tasks.targets import leaves_of
 
 FIRST, LATER = 8, 64  # starts side by side in the first round, and in those after it, if there are fewer targets
 AT_HOPELESS = 8  # starts for a target that is known to be out of reach: enough for a good nearest approach
@@ -24,6 +36,20 @@ PATIENCE = 5  # times as many steps from where the search begins, and to the nea
 SLIDES, LAST_SLIDES = 8, 60  # steps along the self-motion of each solution, and of the nearest of a target
 TURN = 2 * np.pi
 FEW = 64  # starts of which what is drawn is kept
+
+
+class Reach(NamedTuple):
+    """A ball that the origin of a frame cannot leave: ``centre`` (3,) in base axes and ``radius``, m.
+
+    ``size``, m, is its radius with slides of at most a metre: how large the robot is, always finite.
+    """
+
+    centre: Vector3
+    radius: float
+    size: float
+
+
+Reaches = Sequence[Reach | None]  # of each part of a task, that of its frame if it asks for a place
 
 
 class Effort(NamedTuple):
@@ -39,7 +65,7 @@ class Effort(NamedTuple):
 class Found(NamedTuple):
     """For N targets: the best ``q`` (N, nq) and its error ``e`` (N, m), whether reached, steps and starts used (N,).
 
-    ``beyond`` (N,), m: how far targets are out of reach, negative within; known only if one was not reached.
+    ``beyond`` (N, parts), m: how far targets are out of reach of each part, negative within; known only if one was not reached.
     """
 
     q: Array
@@ -72,10 +98,12 @@ class Best:
         self.q[own], self.e[own], self.reached[own], self.rank[own] = q[first], e[first], reached[first], rank[first]
 
 
-def search(robot: Robot, aim: Aim, reach: Reach, targets: Array, home: Array, from_home: bool, effort: Effort) -> Found:
+def search(
+    robot: Robot, aim: Aim, reaches: Reaches, targets: Array, home: Array, from_home: bool, effort: Effort
+) -> Found:
     """Configurations for N targets, from ``home`` (N, nq) first if it is to be near there, then from random ones.
 
-    Of the coordinates that do not move the frame, home is where they stay.
+    Of the coordinates that do not move the task, home is where they stay.
     """
     home = within(aim.box, home)
     if from_home:
@@ -89,9 +117,9 @@ def search(robot: Robot, aim: Aim, reach: Reach, targets: Array, home: Array, fr
         steps, starts = end.steps.sum(keepdims=True), np.array([len(owners)])
         return Found(unwound(robot, aim.box, end.q[first], home), end.e[first], end.within[first], steps, starts, None)
 
-    beyond = _beyond(aim, reach, targets)
-    allowed = np.where(beyond > effort.tolerance, min(AT_HOPELESS, effort.starts), effort.starts)
-    best = Best(len(targets), robot.nq, 6 if aim.kind == "pose" else 3)
+    beyond = _beyond(aim, reaches, targets)
+    allowed = np.where(beyond.max(axis=-1) > effort.tolerance, min(AT_HOPELESS, effort.starts), effort.starts)
+    best = Best(len(targets), robot.nq, aim.task.size)
     generator = np.random.default_rng((effort.seed, 1) if isinstance(effort.seed, int) else effort.seed)
     slides = effort.all_starts and is_redundant(robot, aim)
     while True:
@@ -116,11 +144,13 @@ def search(robot: Robot, aim: Aim, reach: Reach, targets: Array, home: Array, fr
     return Found(best.q, best.e, best.reached, best.steps, best.starts, beyond)
 
 
-def _beyond(aim: Aim, reach: Reach, targets: Array) -> Array:
-    """How far targets are out of reach, m."""
-    if aim.kind == "orientation":
-        return np.full(len(targets), -np.inf)
-    return distance_beyond(reach, targets if aim.kind == "position" else targets[:, :3, 3])
+def _beyond(aim: Aim, reaches: Reaches, targets: Array) -> Array:
+    """How far targets are out of reach of each part of the task (N, parts), m; −∞ where no reach is known."""
+    found = np.full((len(targets), len(reaches)), -np.inf)
+    for k, (reach, target) in enumerate(zip(reaches, leaves_of(aim.task, targets), strict=True)):
+        if reach is not None:
+            found[:, k] = distance_beyond(reach, target if target.ndim == 2 else target[:, :3, 3])
+    return found
 
 
 def _owners(together: int, pending: Array, left: int | Array) -> Array:
@@ -177,7 +207,7 @@ def _rank(box: Box, q: Array, reached: Array, E: Array, home: Array, near: bool)
 
 
 def random_starts(box: Box, like: Array, source: int | np.random.Generator) -> Array:
-    """Configurations ``like`` (K, nq), with the coordinates that move the frame drawn at random within their limits.
+    """Configurations ``like`` (K, nq), with the coordinates that move the task drawn at random within their limits.
 
     As `torsor.random_configuration` does: uniform between limits; where there are none, in (−π, π) for angles and (−1, 1) m
     for lengths; rotations uniform over SO(3). What is drawn from a number is always the same.
@@ -216,7 +246,7 @@ def _ranges(box: Box) -> tuple[Array, Array]:
 
 def within(box: Box, q: Array) -> Array:
     """The configurations with every number of q that has limits moved to them, if it is beyond; and the quaternions of what
-    moves the frame of unit length.
+    moves the task of unit length.
     """
     q = np.array(q) if box.limits is None else np.minimum(np.maximum(q, box.limits[0]), box.limits[1])
     for quat in box.quaternions:
@@ -257,3 +287,46 @@ def _turning(robot: Robot, box: Box) -> tuple[Array, Array, Array]:
 
 def _ratio(robot: Robot, joint: str) -> float:
     return robot.structure.couplings[robot.structure.joint_index(joint)].ratio
+
+
+def reach_of(robot: Robot, frame: str, limits: bool) -> Reach:
+    """The ball of a frame; without ``limits``, that of the robot with none."""
+    path = path_to(robot, frame)
+    points = [_fixed_point(robot, i) for i in path]
+    poses = [np.asarray(robot.parameters.poses[i]) for i in path]
+    seen = [T[:3, :3] @ c + T[:3, 3] for T, c in zip(poses, points, strict=True)]  # c_i, from the parent's frame
+    ends = [*seen[1:], np.asarray(pose_on_link(robot, frame))[:3, 3]]
+    size = float(sum(np.linalg.norm(end - c) for c, end in zip(points, ends, strict=True)))
+    slides = [_longest_slide(robot, i, limits) for i in path]
+    return Reach(seen[0], size + sum(slides), size + sum(min(slide, 1.0) for slide in slides))
+
+
+def _fixed_point(robot: Robot, i: int) -> Vector3:
+    """The point of the axis next to the link's origin, in the link's frame; the origin where there is no axis."""
+    if robot.structure.kinds[i] not in ("revolute", "helical"):
+        return np.zeros(3)
+    w, v = np.split(np.asarray(robot.parameters.screws[i]), 2)
+    return np.cross(w, v) / (w @ w)
+
+
+def _longest_slide(robot: Robot, i: int, limits: bool) -> float:
+    s = robot.structure
+    kind, (_, ratio, offset), c = s.kinds[i], s.couplings[i], s.coordinate_of(i)
+    if kind in ("revolute", "spherical"):
+        return 0.0
+    if not limits:
+        return inf
+    bounds = np.array([s.limits.lower[c.q], s.limits.upper[c.q]])
+    if kind in ("planar", "free"):
+        return float(np.linalg.norm(np.abs(bounds).max(axis=0)[: 2 if kind == "planar" else 3]))
+    farthest = float(np.abs(ratio * bounds + offset).max()) if ratio else abs(offset)  # 0 ∞ is no number
+    S = np.asarray(robot.parameters.screws[i])
+    along = S[3:] if kind == "prismatic" else S[:3] * (S[:3] @ S[3:]) / (S[:3] @ S[:3])
+    return farthest * float(np.linalg.norm(along)) if np.any(along) else 0.0
+
+
+def distance_beyond(reach: Reach, positions: Array) -> Array:
+    """How far targets (..., 3) are outside the ball, m; negative within."""
+    away = positions - reach.centre
+    outside: Array = np.sqrt(np.vecdot(away, away)) - reach.radius
+    return outside
