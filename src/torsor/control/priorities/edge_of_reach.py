@@ -20,13 +20,17 @@ by the time |v|/a_max that it takes to stop: v = φ/μT at a distance φ is then
 
 A direction is weak if a step T would lead past its turning point: σ² < θ, with θ = μ T λ and λ the largest eigenvalue; and if
 limits let it be so fast, σ |w| < θ |n·v|. The w_i, and the n_i, are weighted by 1 − σ_i²/θ, so that nothing jumps. Without weak
-directions nothing is changed, and directions that are not weak are as exact as ever. Lower levels may not move along positive
-eigenvalues of K: to second order that would take from this level. Levels before this one hold on the way, which bends it more:
-∂J − J J_<⁺ ∂J_< in place of ∂J.
+directions nothing is changed, and directions that are not weak are as exact as ever. Levels before this one hold on the way,
+which bends it more: ∂J − J J_<⁺ ∂J_< in place of ∂J.
+
+Lower levels may not move along e where K₊ e ≠ 0, with K₊ the positive part of K: to second order that would take from this
+level. About an axis through a straight arm K₊ e = 0 at the edge itself, and no more than nearly so beside it, where a step of a
+lower level leads. There e is reserved in part, by the logarithm of |K₊ e|; what that means is said in `hierarchy`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -40,11 +44,12 @@ CURVED = 4.0  # times what is usual for a row, per rad: no curvature of a task i
 ABOUT = 1.5  # times the curvature along its own motion: the largest of those that it is part of, or nearly
 BENT = 0.05  # of what is usual for a row: a curvature that directions near their edge have at least
 SEEN = 1e-7  # of what is usual for a row: less damping than its square is none
-FLAT = 1e-3  # of the largest curvature: less is no turning back
+TURNED = 1e-5  # of what is usual for a row: a curvature with which the task turns back for certain
+RELEASED = 1e4  # times less is no turning back
 UNLIMITED = 1e100  # rad/s or rad/s²
 LEAST = 0.1  # of the largest curvature: what the level itself moves along is damped by no less
 TINY = 1e-6  # of a motion of length 1: what a joint does less of, it does not do
-SOUND = 1e-3  # of the largest singular value: less than that of the levels before is not followed
+SOUND = 1e-3  # of what is usual for a row: less than that of the levels before is not followed
 
 
 Bend = Callable[[Array], Array]
@@ -56,8 +61,8 @@ class Edge(NamedTuple):
     A: Array
     bend: Bend
     """J̇(d) d (k, m) along directions d (k, n)."""
-    before: Sequence[tuple[Array, Bend]]
-    """A and the same of the levels before."""
+    before: Sequence[tuple[Array, Bend, float]]
+    """A and the same of the levels before, and the usual length of their rows."""
     usual: float
     """The length of the rows of A, as it usually is."""
     factor: float
@@ -76,6 +81,8 @@ class Split(NamedTuple):
     sizes: Array
     parts: Array
     """What is left to do (m,), along the U_i."""
+    rank: int
+    """How many sizes count: the motions after them are left to lower levels."""
 
 
 class Kept(NamedTuple):
@@ -84,7 +91,9 @@ class Kept(NamedTuple):
     S: Array
     s: Array
     reserved: Array
-    """Rows (·, n) that lower levels may not change: along them the task turns back."""
+    """Rows (k, n), motions at right angles that lower levels may not change: along them the task turns back."""
+    shares: Array
+    """How far each of them is reserved (k,), above 0 and at most 1."""
 
 
 def kept_at_edge(edge: Edge, split: Split, free: Array | None) -> Kept | None:
@@ -92,13 +101,13 @@ def kept_at_edge(edge: Edge, split: Split, free: Array | None) -> Kept | None:
 
     ``free`` (n, f) is a basis of all motions that no limit is in the way of, None for all.
     """
-    motions, U, sizes, parts = split
+    motions, U, sizes, parts, rank = split
     if (moving := _weak(edge, split)) is None:
         return None
     r, k = len(sizes), len(motions)
     squares, speeds = _padded(sizes * sizes, max(len(U), k)), _speeds(edge, motions)
     weak, moved = parts != 0.0, np.ones(k, bool)
-    weak[:r], moved[:r] = moving, moving
+    weak[:r], moved[:rank] = moving, moving[:rank]
     sizes = np.sqrt(squares[:k])
     N, U = motions[moved].T, U[:, weak]
     bent = _bent(edge, N, free)
@@ -108,7 +117,9 @@ def kept_at_edge(edge: Edge, split: Split, free: Array | None) -> Kept | None:
     if limit <= (SEEN * edge.usual) ** 2:
         return None
     share = np.maximum(1.0 - squares / limit, 0.0)
-    share[:k][limit * speeds < sizes * float(np.linalg.norm(parts[weak]))] = 0.0
+    # What no motion can change asks for no speed.
+    pull = float(np.linalg.norm(parts[:rank][moving[:rank]]))
+    share[:k][limit * speeds < sizes * pull] = 0.0
     root = np.sqrt(share[:k][moved])
     K = -np.tensordot(U @ (share[: len(weak)] * parts)[weak], bent * np.outer(root, root), 1)
     values, vectors = np.linalg.eigh(K)
@@ -120,12 +131,32 @@ def kept_at_edge(edge: Edge, split: Split, free: Array | None) -> Kept | None:
     aside = np.maximum(own - (vectors**2) @ damped, 0.0)
     M = np.concatenate([np.sqrt(damped)[:, None] * vectors.T, np.diag(np.sqrt(aside))[aside > 0.0]])
     S = np.sqrt(edge.factor) * (M * root) @ N.T
-    return Kept(S, S @ edge.aim, (vectors.T[values > FLAT * most] * root) @ N.T)
+    left = int(np.count_nonzero(moved[:rank]))  # the first motion that the level leaves
+    turned = TURNED * edge.usual * float(np.linalg.norm(parts[weak]))
+    reserved, shares = _reserved((np.sqrt(np.maximum(values, 0.0)) * vectors).T, left, turned)
+    return Kept(S, S @ edge.aim, reserved @ N[:, left:].T, shares)
+
+
+def _reserved(root: Array, left: int, turned: float) -> tuple[Array, Array]:
+    """Motions (k, ·) from ``left`` on along which the task turns back, and how far they are reserved (k,).
+
+    ``root`` is R with RᵀR the positive part of K: what R leaves out changes no slope of the task, along no other motion.
+    """
+    sizes, Vt = np.linalg.svd(root.T @ root[:, left:])[1:]
+    shares = np.array([share_of(size, turned / RELEASED, turned) for size in sizes.tolist()])
+    return Vt[: len(shares)][shares > 0.0], shares[shares > 0.0]
+
+
+def share_of(size: float, least: float, most: float) -> float:
+    """How far a direction counts: not at all up to ``least``, fully from ``most`` on, and between by the logarithm of size."""
+    if size <= least:
+        return 0.0
+    return 1.0 if size >= most else math.log(size / least) / math.log(most / least)
 
 
 def _weak(edge: Edge, split: Split) -> Array | None:
     """Which of the directions that joints move (min(m, k),) may be weak, None if none is: (1) is not needed, most often."""
-    motions, _, sizes, parts = split
+    motions, _, sizes, parts, _ = split
     r = len(sizes)
     squares, pulls = sizes * sizes, np.abs(parts[:r])
     turns: float | Array = edge.factor * CURVED * edge.usual
@@ -167,12 +198,13 @@ def _bent(edge: Edge, N: Array, free: Array | None) -> Array:
     along = N[:, first].T + np.where(first == second, 0.0, N[:, second]).T
     values = edge.bend(along)
     if edge.before:
-        J = np.concatenate([A for A, _ in edge.before])
-        held = np.concatenate([bend(along) for _, bend in edge.before], axis=-1)
+        J = np.concatenate([A / usual for A, _, usual in edge.before])
+        held = np.concatenate([bend(along) / usual for _, bend, usual in edge.before], axis=-1)
         own = edge.A
         if free is not None:
             J, own = J @ free, own @ free
-        values = values - held @ (own @ np.linalg.pinv(J, rcond=SOUND)).T
+        # J J_<⁺ with what is nearly singular damped: levels before that are at their own edge hold nothing by it.
+        values = values - held @ np.linalg.solve(J @ J.T + SOUND**2 * np.eye(len(J)), J @ own.T)
     bent = np.zeros((values.shape[1], k, k))
     bent[:, first, second] = bent[:, second, first] = values.T
     own = bent[:, range(k), range(k)]

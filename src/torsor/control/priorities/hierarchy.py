@@ -8,6 +8,13 @@ over such limits is zero and no term of it can be positive: it is an equation fr
 Where limits are in the way a solver finds one of many minimisers. Nothing may depend on which: damping, and what is out of reach,
 are measured from a reference, the x + Z w that is nearest to what the level would have without limits. All minimisers have the
 same, for they differ by Z w alone; it need not be within limits itself, and without limits in the way it is x.
+
+What is free must not change at once. Where a level is at the edge of its reach, singular values of lower levels go to 0 with
+each step, and what one of them gave up, the next one took, moved, and lost again: the robot moved in bursts. So a level has a
+share of each direction, 0 ≤ φ ≤ 1: of a singular value from `RANK` (0) to `FADING` times that (1), by its logarithm, and of what
+`edge_of_reach` reserves. With all directions of φ > t kept and those of φ ≤ t released to lower levels there is an x(t), which
+does the levels before equally well for every t. The result is the mean of x(t) over 0 ≤ t < 1: within limits, for they are
+convex, and continuous in the φ. Most often all of them are 0 or 1, and x(t) is one x.
 """
 
 from __future__ import annotations
@@ -21,10 +28,9 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays.typing import Array
-from torsor.control.priorities.edge_of_reach import Edge, Kept, Split, kept_at_edge
-from torsor.control.priorities.limit_rows import LimitRows, TightRows, Within
+from torsor.control.priorities.edge_of_reach import Edge, Kept, Split, kept_at_edge, share_of
+from torsor.control.priorities.limit_rows import TightRows, Within
 from torsor.control.priorities.quadratic_program import (
-    FEASIBLE,
     least_squares_along,
     least_squares_in_box,
     least_squares_within,
@@ -32,6 +38,7 @@ from torsor.control.priorities.quadratic_program import (
 )
 
 RANK = 1e-9  # singular values below this, relative to a level, are zero
+FADING = 100.0  # times that: from there on they count fully
 FACES = 3  # times that a level is solved again because more limits are in its way
 PRESSED = 1e-7  # multipliers below this, in the scale of a level, are zero
 
@@ -47,8 +54,8 @@ class Aim(NamedTuple):
     damping: float = 0.0
     edge: Edge | None = None
     """With it, what is out of reach leads to rest: the level has the rows of `edge_of_reach` too."""
-    known: dict[int, _Open] | None = None
-    """What it is without limits, by the identity of the `Progress` before it, if that is kept as long as this."""
+    known: dict[tuple[Progress, float], _Open] | None = None
+    """What it is without limits, by the `Progress` before it and what it releases, where that is kept."""
 
 
 class Progress:
@@ -63,6 +70,7 @@ class Progress:
         at_edge: bool,
         kernel: Callable[[], Array],
         slope: Callable[[], Array],
+        until: float = 1.0,
     ) -> None:
         self.x = x
         self.reference = reference
@@ -73,6 +81,8 @@ class Progress:
         """Whether limits kept the level just done from anything."""
         self.at_edge = at_edge
         """Whether part of the level just done is out of reach."""
+        self.until = until
+        """The least share of a direction that the level just done keeps and not fully, 1 if there is none."""
         self._kernel, self._slope = kernel, slope
 
     def moved_by(self, w: Array) -> Array:
@@ -115,86 +125,43 @@ def _every(n: int) -> Array:
     return every
 
 
-def first_guess(rows: LimitRows, nv: int) -> tuple[Array, LimitRows, Array]:
-    """An x within limits; where they contradict each other, as near as can be to those that give way first.
+def next_level(before: Progress, aim: Aim, limits: Within | None, released: float = 0.0) -> Progress:
+    """One level further, by what is free and, unless they are None, within limits.
 
-    Also the rows with which that is feasible, and how much each had to give way (c,).
+    It keeps the directions of which it has a larger share than ``released``, and leaves the others to the levels after it.
     """
-    excess, x = np.zeros(len(rows.lower)), np.zeros(nv)
-    if rows.allow_nothing():
-        return x, rows, excess
-    x = _nearest_to_nothing(rows, nv)
-    if not _outside(rows, x).any():
-        return x, rows, excess
-    for rank in np.unique(rows.rank):
-        at = np.flatnonzero(rows.rank == rank)
-        if _outside(rows, x)[at].any():
-            x, excess[at] = _within(rows, excess, at, x)
-    eased = rows._replace(lower=rows.lower - np.maximum(excess, 0.0), upper=rows.upper - np.minimum(excess, 0.0))
-    return x, eased, excess
-
-
-def _nearest_to_nothing(rows: LimitRows, nv: int) -> Array:
-    """The x nearest to 0 within all limits of its own entries, if each of them has such values: most often that is all."""
-    own = rows.entry >= 0
-    lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
-    np.maximum.at(lower, rows.entry[own], rows.lower[own])
-    np.minimum.at(upper, rows.entry[own], rows.upper[own])
-    return np.asarray(np.minimum(np.maximum(lower, 0.0), np.maximum(upper, lower)))
-
-
-def _outside(rows: LimitRows, x: Array) -> Array:
-    """Which rows x does not satisfy (c,), rounding aside."""
-    values = rows.C @ x
-    far = FEASIBLE * np.maximum(1.0, np.abs(values))
-    return np.asarray((values < rows.lower - far) | (values > rows.upper + far))
-
-
-def _within(rows: LimitRows, excess: Array, at: Array, x: Array) -> tuple[Array, Array]:
-    """An x within rows ``at``, or as near as those of lower rank (eased by ``excess``) allow; and how much those lack."""
-    nv, k = len(x), len(at)
-    before = np.flatnonzero(rows.rank < rows.rank[at[0]])
-    # Unknowns (w, s), x + w the result: rows ``at`` have l ≤ C (x + w) + s ≤ u and s is to be small; w = 0 is within limits.
-    lacking = np.clip(rows.C[at] @ x, rows.lower[at], rows.upper[at]) - rows.C[at] @ x
-    C = np.zeros((len(before) + k, nv + k))
-    C[:, :nv] = rows.C[np.concatenate([before, at])]
-    C[len(before) :, nv:] = np.eye(k)
-    both = np.concatenate([before, at])
-    eased = np.maximum(excess[both], 0.0), np.minimum(excess[both], 0.0)
-    offset = rows.C[both] @ x + np.concatenate([np.zeros(len(before)), lacking])
-    lower = np.minimum(rows.lower[both] - eased[0] - offset, 0.0)
-    upper = np.maximum(rows.upper[both] - eased[1] - offset, 0.0)
-    A = np.eye(nv + k)[nv:]
-    found = least_squares_within(A, -lacking, C, lower, upper).w
-    s = found[nv:] + lacking
-    far = FEASIBLE * max(1.0, float(np.abs(lacking).max(initial=0.0)))
-    return x + found[:nv], np.where(np.abs(s) > far, s, 0.0)
-
-
-def next_level(before: Progress, aim: Aim, limits: Within | None) -> Progress:
-    """One level further, by what is free and, unless they are None, within limits."""
     if aim.A is None:
         return _near(before, aim.b, limits)
     if not before.Z.shape[1]:
         return _level_done(before, aim, None, np.zeros(0), before.x, before.x, before.Z, False)
-    found, blocked = _solved(before, aim, _in_the_open(before, aim, limits, None), limits)
+    unlimited = _in_the_open(before, aim, limits, None, released)
+    found, blocked = _solved(before, aim, unlimited, None, limits)
     for _ in range(FACES):
         if blocked is None or not blocked.any():
             break
-        unlimited = _in_the_open(before, aim, limits, blocked)
-        if unlimited.kept is None and not found.at_edge:  # nothing else than before
+        on_limits = _in_the_open(before, aim, limits, blocked, released)
+        if on_limits.kept is None and not found.at_edge:  # nothing else than before
             break
-        found, others = _solved(before, aim, unlimited, limits)
+        until = found.until
+        found, others = _solved(before, aim, on_limits, (blocked, unlimited.kept), limits)
+        found.until = min(found.until, until)
         if others is None or not (others & ~blocked).any():
             break
         blocked |= others
     return found
 
 
-def _solved(before: Progress, aim: Aim, unlimited: _Open, limits: Within | None) -> tuple[Progress, Array | None]:
+def _solved(
+    before: Progress,
+    aim: Aim,
+    unlimited: _Open,
+    on_limits: tuple[Array, Kept | None] | None,
+    limits: Within | None,
+) -> tuple[Progress, Array | None]:
     """The level within limits, and which of the tight ones are of places and in its way (t,), None for none at all.
 
-    The latter only if the level has an edge, which depends on them.
+    The latter only if the level has an edge, which depends on them. ``on_limits`` are those that ``unlimited`` takes for held,
+    and what is reserved without them.
     """
     A, w, x = aim.A, unlimited.w, unlimited.x
     assert A is not None
@@ -207,6 +174,9 @@ def _solved(before: Progress, aim: Aim, unlimited: _Open, limits: Within | None)
     any_held = True in held.tolist()
     if any_held and Z.shape[1]:
         Z = Z @ _free(limits.tight.values(Z)[held], RANK)
+    if on_limits is not None and on_limits[1] is not None and (on_limits[0] & ~held).any():
+        # What may leave a limit again turns back as it would without it.
+        Z = Z @ _free(on_limits[1].reserved @ Z, RANK)
     blocked = limits.of_places(multipliers, held) if any_held and aim.edge is not None else None
     reference = x - Z.dot((x - unlimited.reference).dot(Z)) if Z.shape[1] else x
     return _level_done(before, aim, unlimited, w, x, reference, Z, bool(multipliers.any())), blocked
@@ -229,7 +199,7 @@ def _level_done(
             f = f - aim.damping**2 * before.Z @ found.damped(w)
         return f if kept is None else f + kept.S.T @ (kept.s - kept.S @ x)
 
-    return Progress(x, reference, Z, pressed, kept is not None, kernel, slope)
+    return Progress(x, reference, Z, pressed, kept is not None, kernel, slope, 1.0 if found is None else found.until)
 
 
 class _Open(NamedTuple):
@@ -249,6 +219,8 @@ class _Open(NamedTuple):
     reference: Array
     """The one x (n,) of the least y."""
     kept: Kept | None
+    until: float
+    """As `Progress` has it."""
 
     def damped(self, w: Array) -> Array:
         """What is damped, usedᵀ used y (k,), with a change w."""
@@ -261,21 +233,25 @@ def _nothing(A: Array, least: float) -> float:
     return max(RANK * math.sqrt(float(np.vdot(A, A))), least)
 
 
-def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Array | None) -> _Open:
+def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Array | None, released: float) -> _Open:
     A, b, least, damping, edge, known = aim
-    if blocked is None and known is not None and id(before) in known:
-        return known[id(before)]
+    if blocked is None and known is not None and (before, released) in known:
+        return known[before, released]
     start, Z = before.reference, before.Z
     assert A is not None
     nothing, AZ = _nothing(A, least), A if before.is_whole else A.dot(Z)
     U, sizes, Vt = singular_values(AZ)
-    rank, lacking = _rank(sizes, nothing), b - A.dot(start)
+    (rank, until), lacking = _kept_rank(sizes, nothing, released), b - A.dot(start)
     parts, kept = lacking.dot(U), None
     wanted, left = parts[:rank], Vt[rank:].T  # what no motion can change is left out
     if edge is not None:
-        kept = _kept(edge, lacking, Split(before.along(Vt.T).T, U, sizes, parts), before, limits, blocked)
+        split = Split(before.along(Vt.T).T, U, sizes, parts, rank)
+        kept = _kept(edge, lacking, split, before, limits, blocked, released, nothing)
+        if until < 1.0:
+            wanted = _slowed(split, kept, nothing, start, limits)
     if kept is not None:
-        left = _free(np.concatenate([A, kept.reserved]) @ Z, nothing)
+        until = min([until, *kept.shares.tolist()])
+        left = left @ _free(kept.reserved @ (Z @ left), RANK)
         U, sizes, Vt = singular_values(np.concatenate([sizes[:rank, None] * Vt[:rank], kept.S @ Z]))
         wanted, rank = np.concatenate([wanted, kept.s - kept.S @ start]), _rank(sizes, nothing)
         wanted = U[:, :rank].T @ wanted
@@ -287,10 +263,27 @@ def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Arr
         done = used.dot((before.x - start).dot(Z))
         w = (along_used - done).dot(used)
         x = before.moved_by(w)
-    found = _Open(sizes, used, left, wanted, done, w, x, reference, kept)
+    found = _Open(sizes, used, left, wanted, done, w, x, reference, kept, until)
     if blocked is None and known is not None:
-        known[id(before)] = found
+        known[before, released] = found
     return found
+
+
+def _slowed(split: Split, kept: Kept | None, nothing: float, x: Array, limits: Within | None) -> Array:
+    """What a level asks of its directions (rank,), of fading ones no more than limits allow along them from ``x`` on.
+
+    Nor is any faster than if its size were usual. Else it would drive all joints to their limits for next to nothing.
+    """
+    motions, _, sizes, parts, rank = split
+    wanted = parts[:rank].copy()
+    for k in (sizes[:rank] < FADING * nothing).nonzero()[0].tolist():
+        size, part, motion = float(sizes[k]), float(wanted[k]), motions[k]
+        room = abs(part) * RANK / nothing
+        if limits is not None:
+            room = min(room, limits.room(x, math.copysign(1.0, part) * motion))
+        stiff = size * size + (0.0 if kept is None else float(np.sum((kept.S @ motion) ** 2)))
+        wanted[k] = math.copysign(min(abs(part), stiff / size * room), part)
+    return wanted
 
 
 def _near(before: Progress, b: Array, limits: Within | None) -> Progress:
@@ -302,7 +295,7 @@ def _near(before: Progress, b: Array, limits: Within | None) -> Progress:
         x = before.moved_by(w)
         if limits is not None and not limits.allow(x):
             every = _every(len(w))
-            unlimited = _Open(np.ones(len(w)), every, every[:, :0], w, None, w, x, x, None)
+            unlimited = _Open(np.ones(len(w)), every, every[:, :0], w, None, w, x, x, None, 1.0)
             x = before.moved_by(_within_rows(unlimited, before, limits.tight, 0.0)[0])
     return Progress(x, x, none, False, False, lambda: none, lambda: b - x)
 
@@ -327,7 +320,14 @@ def _within_rows(unlimited: _Open, before: Progress, rows: TightRows, damping: f
 
 
 def _kept(
-    edge: Edge, left: Array, split: Split, before: Progress, limits: Within | None, blocked: Array | None
+    edge: Edge,
+    left: Array,
+    split: Split,
+    before: Progress,
+    limits: Within | None,
+    blocked: Array | None,
+    released: float,
+    nothing: float,
 ) -> Kept | None:
     free = None
     if limits is not None and blocked is not None:
@@ -335,8 +335,23 @@ def _kept(
         free = _free(rows.C[blocked], RANK)
         Z = before.along(_free(rows.values(before.Z)[blocked], RANK))
         U, sizes, Vt = singular_values(edge.A @ Z)
-        split = Split(Vt @ Z.T, U, sizes, left.dot(U))
-    return kept_at_edge(edge, split, free)
+        split = Split(Vt @ Z.T, U, sizes, left.dot(U), _kept_rank(sizes, nothing, released)[0])
+    kept = kept_at_edge(edge, split, free)
+    if kept is None:
+        return None
+    held = kept.shares > released
+    return kept._replace(reserved=kept.reserved[held], shares=kept.shares[held])
+
+
+def _kept_rank(sizes: Array, nothing: float, released: float) -> tuple[int, float]:
+    """How many directions of these sizes, falling, a level keeps, and the least of their shares."""
+    rank, until = 0, 1.0
+    for size in sizes.tolist():
+        share = share_of(size, nothing, FADING * nothing)
+        if share <= released:
+            break
+        rank, until = rank + 1, share
+    return rank, until
 
 
 def _rank(sizes: Array, nothing: float) -> int:

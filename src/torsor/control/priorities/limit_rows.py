@@ -17,7 +17,7 @@ import numpy as np
 from torsor._once import once
 from torsor.arrays.typing import Array
 from torsor.control.priorities.joint_limit import JointLimit, Pair
-from torsor.control.priorities.quadratic_program import FEASIBLE
+from torsor.control.priorities.quadratic_program import FEASIBLE, least_squares_within
 
 ROUNDING = 1e-9  # rad or m, rad/s or m/s: what is no more than this beyond a limit, or too fast, is not
 AHEAD = 1e-6  # rad or m: a limit no further away than this is not ahead
@@ -162,6 +162,14 @@ class Within:
             return most <= FEASIBLE
         return bool((over <= FEASIBLE * np.maximum(1.0, np.abs(values))).all())
 
+    def room(self, x: Array, towards: Array) -> float:
+        """How far from x (nv,) along ``towards`` (nv,) they allow, 0 from beyond them."""
+        tight = self.tight
+        values, rates = tight.values(x), tight.values(towards)
+        moving = np.abs(rates) > FEASIBLE
+        bounds = np.where(rates > 0.0, tight.upper, tight.lower)
+        return max(float(((bounds - values)[moving] / rates[moving]).min(initial=np.inf)), 0.0)
+
     def of_places(self, multipliers: Array, held: Array) -> Array:
         """Which of the tight rows ``held`` (t,) are limits of places, at the sides that the signs of multipliers say."""
         rows, places = self.rows, np.zeros(len(held), bool)
@@ -220,6 +228,62 @@ def _own_rows(entry: tuple[int, ...], nv: int) -> _OwnRows:
     are_all = not len(others) and len(entries) == nv
     sources = [[int(k)] for k in others] + [np.flatnonzero(own == entry).tolist() for entry in entries]
     return _OwnRows(others, rows, starts, entries, tuple(sources), np.eye(nv)[entries], are_all)
+
+
+def first_guess(rows: LimitRows, nv: int) -> tuple[Array, LimitRows, Array]:
+    """An x within limits; where they contradict each other, as near as can be to those that give way first.
+
+    Also the rows with which that is feasible, and how much each had to give way (c,).
+    """
+    excess, x = np.zeros(len(rows.lower)), np.zeros(nv)
+    if rows.allow_nothing():
+        return x, rows, excess
+    x = _nearest_to_nothing(rows, nv)
+    if not _outside(rows, x).any():
+        return x, rows, excess
+    for rank in np.unique(rows.rank):
+        at = np.flatnonzero(rows.rank == rank)
+        if _outside(rows, x)[at].any():
+            x, excess[at] = _within(rows, excess, at, x)
+    eased = rows._replace(lower=rows.lower - np.maximum(excess, 0.0), upper=rows.upper - np.minimum(excess, 0.0))
+    return x, eased, excess
+
+
+def _nearest_to_nothing(rows: LimitRows, nv: int) -> Array:
+    """The x nearest to 0 within all limits of its own entries, if each of them has such values: most often that is all."""
+    own = rows.entry >= 0
+    lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
+    np.maximum.at(lower, rows.entry[own], rows.lower[own])
+    np.minimum.at(upper, rows.entry[own], rows.upper[own])
+    return np.asarray(np.minimum(np.maximum(lower, 0.0), np.maximum(upper, lower)))
+
+
+def _outside(rows: LimitRows, x: Array) -> Array:
+    """Which rows x does not satisfy (c,), rounding aside."""
+    values = rows.C @ x
+    far = FEASIBLE * np.maximum(1.0, np.abs(values))
+    return np.asarray((values < rows.lower - far) | (values > rows.upper + far))
+
+
+def _within(rows: LimitRows, excess: Array, at: Array, x: Array) -> tuple[Array, Array]:
+    """An x within rows ``at``, or as near as those of lower rank (eased by ``excess``) allow; and how much those lack."""
+    nv, k = len(x), len(at)
+    before = np.flatnonzero(rows.rank < rows.rank[at[0]])
+    # Unknowns (w, s), x + w the result: rows ``at`` have l ≤ C (x + w) + s ≤ u and s is to be small; w = 0 is within limits.
+    lacking = np.clip(rows.C[at] @ x, rows.lower[at], rows.upper[at]) - rows.C[at] @ x
+    C = np.zeros((len(before) + k, nv + k))
+    C[:, :nv] = rows.C[np.concatenate([before, at])]
+    C[len(before) :, nv:] = np.eye(k)
+    both = np.concatenate([before, at])
+    eased = np.maximum(excess[both], 0.0), np.minimum(excess[both], 0.0)
+    offset = rows.C[both] @ x + np.concatenate([np.zeros(len(before)), lacking])
+    lower = np.minimum(rows.lower[both] - eased[0] - offset, 0.0)
+    upper = np.maximum(rows.upper[both] - eased[1] - offset, 0.0)
+    A = np.eye(nv + k)[nv:]
+    found = least_squares_within(A, -lacking, C, lower, upper).w
+    s = found[nv:] + lacking
+    far = FEASIBLE * max(1.0, float(np.abs(lacking).max(initial=0.0)))
+    return x + found[:nv], np.where(np.abs(s) > far, s, 0.0)
 
 
 def no_limits(nv: int) -> LimitRows:

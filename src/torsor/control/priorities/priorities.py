@@ -21,9 +21,9 @@ import numpy as np
 from torsor._once import once
 from torsor.arrays.typing import Array
 from torsor.control.priorities.edge_of_reach import Bend, Edge
-from torsor.control.priorities.hierarchy import PRESSED, Aim, Progress, at_start, first_guess, next_level
+from torsor.control.priorities.hierarchy import PRESSED, Aim, Progress, at_start, next_level
 from torsor.control.priorities.joint_limit import JointLimit
-from torsor.control.priorities.limit_rows import LimitRows, Within
+from torsor.control.priorities.limit_rows import LimitRows, Within, first_guess
 from torsor.control.priorities.priority_result import NOTHING, LimitConflict, Said, TaskOutcome
 from torsor.control.priorities.quadratic_program import least_squares_within
 from torsor.tasks import Task
@@ -40,7 +40,7 @@ class Level(NamedTuple):
     A: Array
     b: Array
     least: float
-    """What is rounding error in A, of what it usually is."""
+    """What counts for nothing in A, of what it usually is."""
     usual: float
     """The length of its rows, as it usually is."""
     bend: Bend
@@ -68,7 +68,7 @@ class Problem(NamedTuple):
 
     def aims(self) -> list[Aim]:
         """The levels as they are solved."""
-        levels = [(level.A, level.bend) for level in self.levels]
+        levels = [(level.A, level.bend, level.usual) for level in self.levels]
         largest = cache(self.rows.largest)
         return [
             Aim(
@@ -76,7 +76,15 @@ class Problem(NamedTuple):
                 level.b,
                 level.least,
                 self.damping,
-                Edge(level.A, level.bend, levels[:k], level.usual, self.factor, self.at_rest, largest),
+                Edge(
+                    level.A,
+                    level.bend,
+                    [before for before in levels[:k] if before[2] > 0.0],  # one that never moves anything holds nothing
+                    level.usual,
+                    self.factor,
+                    self.at_rest,
+                    largest,
+                ),
                 {},
             )
             for k, level in enumerate(self.levels)
@@ -95,10 +103,25 @@ class Resolved:
         start, self._eased, self._excess = first_guess(problem.rows, nv)
         limits, reached = Within(self._eased), at_start(start) if start.any() else self._fresh
         self._reached = [reached]
-        for aim in self._aims:
-            reached = next_level(reached, aim, limits)
-            self._reached.append(reached)
-        self.x = next_level(reached, self._last(), limits).x
+        self.x = self._lowest(reached, (*self._aims, self._last()), limits, self._reached)
+
+    def _lowest(
+        self, reached: Progress, aims: Sequence[Aim], limits: Within, listed: list[Progress] | None = None
+    ) -> Array:
+        """What is reached by these levels in order (nv,): the mean over what the first of them releases, from 0 to 1.
+
+        ``listed`` is given what is reached after each level but the last where none releases anything.
+        """
+        if len(aims) == 1:
+            return next_level(reached, aims[0], limits).x
+        x, released = np.zeros(len(reached.x)), 0.0
+        while released < 1.0:
+            after = next_level(reached, aims[0], limits, released)
+            if listed is not None:
+                listed.append(after)
+            x = x + (after.until - released) * self._lowest(after, aims[1:], limits, listed)
+            released, listed = after.until, None
+        return x
 
     def _last(self) -> Aim:
         """What is left is to be near to what is wanted."""

@@ -13,6 +13,7 @@ from torsor.arrays.typing import Array
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_strangers
 from torsor.control.priorities.edge_of_reach import SHARE
+from torsor.control.priorities.hierarchy import RANK
 from torsor.control.priorities.limit_rows import LimitRows
 from torsor.control.priorities.priorities import Level, Problem, Resolved
 from torsor.errors import ArgumentError, ShapeError
@@ -67,7 +68,7 @@ class Terms(NamedTuple):
 
 
 class Usual(NamedTuple):
-    """What is usual for a task: the length of all rows, what of it is rounding error, and the same of each row (m,)."""
+    """What is usual for a task: the length of all rows, what of it counts for nothing, and squares of rounding errors (m,)."""
 
     size: float
     least: float
@@ -133,7 +134,7 @@ def usual_of(task: Task, robot: Robot) -> Usual:
     usual = usual_rows(task, robot)
     never = usual <= VANISHED * max(1.0, float(usual.max(initial=0.0)))
     size = float(np.linalg.norm(usual))
-    return Usual(size, VANISHED * size, np.where(never, np.inf, (VANISHED * usual) ** 2))
+    return Usual(size, RANK * size, np.where(never, np.inf, (VANISHED * usual) ** 2))
 
 
 def in_batch(own: Sequence[tuple[str, Array]], what: str, wanted: Sequence[tuple[Task, Array]]) -> tuple[Array, ...]:
