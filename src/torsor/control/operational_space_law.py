@@ -27,7 +27,7 @@ of faster ones not even the Coriolis forces may be within the effort limits.
 
 At the edge itself y = y* − c θ²/2, the pull along the direction that is damped falls as a high power of θ, and robots would creep
 on for minutes. So along damped directions nothing pulls to a target out of reach that is near, or where it pulls joints slowly;
-and where a direction becomes weak the spring pulls twice as much, for kp e is but half of what pulls θ to 0 as fast as e.
+and close to it, where a direction becomes weak, springs pull half as much again: kp e is but half of what brings θ to 0 as fast.
 
 The way to a pose out of reach may come to an edge elsewhere, and leads along it: most of the error is along a direction that is
 lost, and the small rest that the robot can follow would take it along the edge slowly. So that rest is made as large as the whole
@@ -60,6 +60,7 @@ SHARE = 0.15  # of an error: if less of it can be followed, there is no way on f
 DISTANT = (
     2.5  # of an error that joints make up for by about 1 rad at a mobility of WEAK: farther away robots always go on
 )
+CLOSE, MORE = 0.25, 0.5  # the same: nearer than that springs along weak directions pull by so much more
 ROOM = 0.25  # of the effort limit: what is left for braking where weight and Coriolis forces leave less
 LEAST_ROOM = 0.01  # the same for the task, where braking leaves less
 FASTEST = 2.0  # times the velocity limit: no joint is pulled to more
@@ -287,12 +288,13 @@ def _along_edges(
     free = [_ramp(along.mobility[..., k], SETTLED, 1.0) for k in range(count)]
     whole, followed = dot(parts, parts), dot(stack(free) * parts, parts)
     share = _root(followed / where(whole > 0.0, whole, 1.0))
-    distant = _ramp(_root(whole / WEAK) / where(stiffness > 0.0, stiffness, 1.0), DISTANT, 2.0 * DISTANT)
+    size = _root(whole / WEAK) / where(stiffness > 0.0, stiffness, 1.0)
+    distant, close = _ramp(size, DISTANT, 2.0 * DISTANT), 1.0 - _ramp(size, CLOSE, 2.0 * CLOSE)
     times = _at_least(distant, _ramp(share, SHARE, 1.2 * SHARE)) / _at_least(share, constant(SHARE))
     more = []
     for k in range(count):
         weak = 1.0 - along.mobility[..., k] / WEAK
-        factor = times * (1.0 + where(weak > 0.0, weak, 0.0))
+        factor = times * (1.0 + MORE * close * where(weak > 0.0, weak, 0.0))
         factor = where(nearness > 0.0, factor, 1.0)
         more.append(free[k] * (factor - 1.0) * parts[..., k])
     return matvec(along.left * (scales * scales)[..., :, None], stack(more))  # (S⁻¹ U)⁻ᵀ = S U
