@@ -126,6 +126,44 @@ def test_joints_stay_slow_on_the_way_to_a_point_behind_the_robot(name, start, ta
     assert np.linalg.norm(off) < 5e-3  # m, at the edge
 
 
+@pytest.mark.parametrize(
+    ("start", "target", "kp"),
+    [
+        ([-1.766, 0.625, 0.188, -0.346, 0.505, 1.974, -1.775], (1.364, -0.15, -0.579), 100.0),  # 26 rad/s once
+        ([-0.443, 1.164, -2.159, -0.718, -3.017, -2.627, -1.782], (0.78, 0.612, 0.443), 400.0),  # 57 rad/s
+    ],
+)
+def test_motors_that_cannot_brake_as_the_gains_ask_for_brake_as_hard_as_they_can(start, target, kp):
+    """Joints of a Panda that are clamped are no faster than twice their velocity limits."""
+    robot, frame, *_ = arm_of("panda")
+    run = led("panda", start, torsor.position_task(frame), target, kp, clamped=True)
+    assert np.abs(run.v).max() < 1e-2
+    assert run.fastest < 1.01 * 2.0 * max(robot.structure.limits.velocity)
+    assert run.largest < 1.02 * max(robot.structure.limits.effort)  # the law asks for no more, or hardly
+
+
+def test_a_point_behind_other_singularities_is_reached_in_time():
+    start = [2.811, -0.739, 0.0, -2.024, -1.73, 0.872]  # a tenth of a second late once
+    run = led("ur5", start, torsor.position_task("tool0"), (1.41, -0.309, -0.711), 4.0)
+    assert np.abs(run.v).max() < 1e-2 and run.fastest < 1.01 * np.pi
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "turn", "place"),
+    [  # moved at 0.04, 0.5, 0.012 and 0.8 rad/s once when they should have been at rest
+        ("ur5", [-1.33, -2.528, 1.514, 0.947, 0.0, -2.928], (1.4, 1.388, 1.058), (0.681, -1.447, -0.317)),
+        ("ur5", [-0.072, -0.281, 0.285, -0.872, -2.775, 0.431], (-0.414, 1.379, -0.391), (0.142, 1.24, 0.15)),
+        ("panda", [-0.82, -2.324, -0.272, 3.061, 0.597, 0.481, 3.08], (0.125, -1.104, 0.358), (-0.034, 0.794, -0.628)),
+        ("planar2r", [-0.843, -2.775], (0.0, 0.0, 2.897), (0.269, 2.687, 0.0)),
+    ],
+)
+def test_a_pose_out_of_reach_whose_way_leads_along_an_edge_ends_at_rest_in_time(name, start, turn, place):
+    target = np.eye(4)
+    target[:3, :3], target[:3, 3] = torsor.lie.so3.exp(np.array(turn)), place
+    run = led(name, start, arm_of(name)[1], target, 25.0)
+    assert np.abs(run.v).max() < 1e-2 and run.fastest < 10.0
+
+
 def test_a_pose_out_of_reach_ends_at_rest_across_the_singularity_of_a_wrist():
     robot, frame, starts, _ = arm_of("ur5")
     target = torsor.frame_pose(robot, np.array(starts["inside"]), frame)

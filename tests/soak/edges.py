@@ -64,8 +64,7 @@ def _from_known_starts(name: str, kp: float, clamped: bool) -> list[str]:
 def _from_random_starts(name: str, kp: float, clamped: bool, options: argparse.Namespace) -> list[str]:
     """Starts at random, with a straight arm, at the singularity of the wrist; targets at random, behind the robot too.
 
-    Of motors that are too weak for gains of 100 and more nothing is demanded but rest: nothing bounds speeds then but they; those
-    of a Panda are too weak in one loop of a thousand at 25. One in some thousand arrives late, and has half as much time again.
+    One in some thousand arrives late, and has half as much time again, or rests a few centimetres away.
     """
     import test_edge_of_reach as edges
 
@@ -98,13 +97,12 @@ def _from_random_starts(name: str, kp: float, clamped: bool, options: argparse.N
         off = np.linalg.norm(torsor.frame_pose(robot, found.q, frame)[:3, 3] - nearest)
         speeds, farthest = [*speeds, found.fastest], max(farthest, off)
         too_fast = kp <= 25.0 and found.fastest > 10.0
-        if not clamped or kp <= 25.0:
-            try:
-                usual = edges.led(name, q, task, nearest, kp, clamped=clamped, seconds=2.0, posture_kd=kd).fastest
-            except AssertionError:  # as fast as can be
-                usual = np.inf
-            too_fast = too_fast or found.fastest > 2.0 * usual
-        if np.abs(found.v).max() >= 1e-2 or too_fast or off > 0.01:
+        try:
+            usual = edges.led(name, q, task, nearest, kp, clamped=clamped, seconds=2.0, posture_kd=kd).fastest
+        except AssertionError:  # as fast as can be
+            usual = np.inf
+        too_fast = too_fast or found.fastest > 2.0 * usual
+        if np.abs(found.v).max() >= 1e-2 or too_fast or off > 0.05:
             failures.append(
                 f"{case}: {found.fastest:.3g} rad/s, at the end {np.abs(found.v).max():.2g}, {1e3 * off:.2g} mm from the nearest"
             )

@@ -12,9 +12,10 @@ velocities. Joint limits are not looked at. A target that comes again costs noth
 millisecond. Targets that are inputs of a kernel, or JAX arrays, are taken as they are: pass `nearest_target` of them.
 
 On the way there a factor softens all but the braking, so that nothing pulls a joint more than if it were ``farthest`` from
-where it should be, and torques are within effort limits if braking alone leaves room: no joint becomes faster than farthest ·
-kp/kd (or kd²/4 for kp). Robots led to points come to rest within some millimetres of the nearest, to poses perhaps at a
-singularity on the way. Targets within reach, and those of a kernel, are approached so if ``farthest`` is given.
+where it should be: no joint becomes faster than farthest · kp/kd (or kd²/4 for kp), nor than twice its velocity limit. Motors
+that cannot brake so hard brake all joints in proportion, and torques are within effort limits if weight and Coriolis forces
+are. Robots led to points come to rest near the nearest, to poses perhaps at a singularity on the way. Targets within reach, and
+those of a kernel, are approached so if ``farthest`` is given.
 """
 
 from __future__ import annotations

@@ -15,16 +15,23 @@ errors and slow motions ask for less, and are followed exactly.
 
 A motion across the workspace may ask for more without any weak direction: light joints do most of it, as those of a wrist whose
 tool is led to a place, or a self-motion that the rest throws about. So for targets out of reach the same is demanded of every
-joint. On the way from braking only, −K_d v, to the acceleration a that the task needs, d being half a turn::
+joint. On the way from braking only, −β K_d v, to the acceleration a that the task needs, d being half a turn::
 
-    a' = s a − (1 − s) K_d v          with the largest s ≤ 1 for which |a' + K_d v| ≤ K_p d for every joint
+    a' = s a − (1 − s) β K_d v          with the largest s ≤ 1 for which |a' + β K_d v| ≤ β K_p d for every joint
 
-Then d/dt |v_k| ≤ K_p d − K_d |v_k|, whatever else the robot does, and no joint becomes faster than d K_p/K_d. The spring of the
-task is softened by s, its damper is not. Where motors cannot do what is asked of them, nothing is cancelled as it should be: so s
-is also such that torques are within the effort limits, as far as braking alone leaves room for it.
+Then d/dt |v_k| ≤ β (K_p d − K_d |v_k|), whatever else the robot does, and no joint becomes faster than d K_p/K_d. The spring of
+the task is softened by s, its damper is not. Where motors cannot do what is asked of them, nothing is cancelled as it should be,
+and heavy links throw light ones about. So β ≤ 1 is such that motors can brake: all joints in proportion, as hard as they can.
+And s is also such that torques are within the effort limits, and no joint is pulled to more than twice its velocity limit, for
+of faster ones not even the Coriolis forces may be within the effort limits.
 
 At the edge itself y = y* − c θ²/2, the pull along the direction that is damped falls as a high power of θ, and robots would creep
-on for minutes. So along damped directions nothing pulls to a target out of reach that is near.
+on for minutes. So along damped directions nothing pulls to a target out of reach that is near, or where it pulls joints slowly;
+and close to it, where a direction becomes weak, springs pull half as much again: kp e is but half of what brings θ to 0 as fast.
+
+The way to a pose out of reach may come to an edge elsewhere, and leads along it: most of the error is along a direction that is
+lost, and the small rest that the robot can follow would take it along the edge slowly. So that rest is made as large as the whole
+error. Where it is hardly any share of it, the robot is at, or near, a place from where no small motion leads nearer: it rests.
 """
 
 from __future__ import annotations
@@ -33,7 +40,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from torsor.arrays import absolute, constant, dot, matvec, sqrt, stack, transpose, where
+from torsor.arrays import absolute, constant, dot, matvec, sqrt, stack, transpose, where, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskVector
 from torsor.control.tracking_error import Reference, spring_force, task_command
 from torsor.functions.public.dynamics import inverse_dynamics, mass_matrix
@@ -48,7 +55,15 @@ WEAK = 50.0  # times the limit: directions with a mobility below are weak
 FARTHEST = math.pi  # rad, or m: no joint is farther from where it should be than half a turn
 SETTLED = 0.9  # times the limit: along directions with a mobility below nothing pulls to a target out of reach and near
 NEAR = 0.5  # of FARTHEST: what pulls joints no more than that at a mobility of the limit is near
-ROOM = 0.25  # of the effort limit: what is left for the task where braking and weight leave less
+SLOW = 0.1  # of FARTHEST: what pulls joints less than that along a damped direction is no way out of it
+SHARE = 0.15  # of an error: if less of it can be followed, there is no way on from here
+DISTANT = (
+    2.5  # of an error that joints make up for by about 1 rad at a mobility of WEAK: farther away robots always go on
+)
+CLOSE, MORE = 0.25, 0.5  # the same: nearer than that springs along weak directions pull by so much more
+ROOM = 0.25  # of the effort limit: what is left for braking where weight and Coriolis forces leave less
+LEAST_ROOM = 0.01  # the same for the task, where braking leaves less
+FASTEST = 2.0  # times the velocity limit: no joint is pulled to more
 
 
 def operational_space(
@@ -137,8 +152,11 @@ def _parts(
     own = transpose(along.left) * scales  # of unit length, a row for each direction
     kp_along, kd_along = matvec(own * own, reference.kp), matvec(own * own, reference.kd)
     a_0 = along.unfelt(a_0) - along.left_over(v, kd_along)
-    pull = command - drift + reference.kd * matvec(J, v)
-    command = command - _too_much(along, pull, _stiffness(kp_along, kd_along), scales, nearness)
+    pull, stiffness = command - drift + reference.kd * matvec(J, v), _stiffness(kp_along, kd_along)
+    if nearness is not None:
+        more = _along_edges(along, pull + drift, _mean(stiffness), scales, nearness)
+        command, pull = command + more, pull + more
+    command = command - _too_much(along, pull, stiffness, scales, nearness)
     a = a_0 + along.motion(command - drift)
     pushed = _Task(lambda y: matvec(transpose(J), along.forces(y)), command, drift)
     return _bounded(robot, q, v, reference, a_0, a, nearness, pushed)
@@ -154,19 +172,37 @@ def _bounded(
     nearness: Scalar | None,
     task: _Task,
 ) -> _Parts:
-    """s, as large as it may be: 1 if the target is within reach; ``a`` (..., nv) is the acceleration at s = 1."""
+    """β and s, as large as they may be: 1 if the target is within reach; ``a`` (..., nv) is the acceleration at s = 1."""
     if nearness is None:
         return _Parts(inverse_dynamics(robot, q, v, a_0), *task, constant(1.0))
-    kp, kd = _mean(reference.kp), _mean(reference.kd)
+    limits, M, kd = robot.structure.limits, mass_matrix(robot, q), _mean(reference.kd)
+    still, rest = inverse_dynamics(robot, q, v, zeros(robot.nv)), matvec(M, a_0)
     braking = kd[..., None] * v
-    braked, rest = inverse_dynamics(robot, q, v, -braking), matvec(mass_matrix(robot, q), a_0 + braking)
-    stiffness = _stiffness(kp, kd)
-    times = _largest(absolute(a + braking)) * nearness / where(stiffness > 0.0, stiffness, 1.0)
-    given = 1.0 / where(times > 1.0, times, 1.0)
-    most = _within_room(robot.structure.limits.effort, braked, rest + task.pushed(task.command - task.drift))
-    most = where(nearness > 0.0, most, 1.0)
+    brake = matvec(M, braking)
+    hard = where(nearness > 0.0, _within_room(limits.effort, still, -brake, ROOM), 1.0)  # β
+    brake, pull = hard[..., None] * brake, absolute(a + hard[..., None] * braking)
+    stiffness = _stiffness(_mean(reference.kp), kd)
+    times = _largest(pull) * nearness / where(stiffness > 0.0, stiffness, 1.0)
+    times = _at_least(times, where(nearness > 0.0, _too_fast(limits.velocity, pull, kd), 0.0)) / hard
+    given = 1.0 / _at_least(times, constant(1.0))
+    driving = brake + rest + task.pushed(task.command - task.drift)
+    most = where(nearness > 0.0, _within_room(limits.effort, still - brake, driving, LEAST_ROOM), 1.0)
     given = where(most < given, most, given)[..., None]
-    return _Parts(braked + given * rest, *task, given)
+    return _Parts(still - (1.0 - given) * brake + given * rest, *task, given)
+
+
+def _too_fast(limits: Sequence[float], pull: JointVector, kd: Array) -> Array:
+    """How many times (...) a pull (..., nv) is more than what, braked with K_d, leads to `FASTEST`; a limit of 0 is none."""
+    times = 0.0 * kd
+    damping = where(kd > 0.0, kd, math.inf)
+    for k, limit in enumerate(limits):
+        if 0.0 < limit < math.inf:
+            times = _at_least(times, pull[..., k] / (FASTEST * limit * damping))
+    return times
+
+
+def _at_least(x: Array, least: Array) -> Array:
+    return where(x > least, x, least)
 
 
 def _mean(gains: TaskVector) -> Array:
@@ -180,7 +216,7 @@ def _mean(gains: TaskVector) -> Array:
 def _largest(x: JointVector) -> Array:
     most = x[..., 0]
     for k in range(1, x.shape[-1]):
-        most = where(x[..., k] > most, x[..., k], most)
+        most = _at_least(x[..., k], most)
     return most
 
 
@@ -190,8 +226,8 @@ def _stiffness(kp: Array, kd: Array) -> Array:
     return where(kp > critical, kp, critical)
 
 
-def _within_room(limits: Sequence[float], held: JointVector, driving: JointVector) -> Array:
-    """The largest s (...) from 0 to 1 that keeps held + s · driving within ±limits, or takes no more than `ROOM` of them.
+def _within_room(limits: Sequence[float], held: JointVector, driving: JointVector, least: float) -> Array:
+    """The largest s (...) from 0 to 1 that keeps held + s · driving within ±limits, or takes no more than ``least`` of them.
 
     A limit of 0 is none: it is what people write who know of none.
     """
@@ -200,7 +236,7 @@ def _within_room(limits: Sequence[float], held: JointVector, driving: JointVecto
         if 0.0 < limit < math.inf:
             push = absolute(driving[..., k])
             room = where(driving[..., k] < 0.0, limit + held[..., k], limit - held[..., k])
-            room = where(room > ROOM * limit, room, ROOM * limit)
+            room = where(room > least * limit, room, least * limit)
             most = room / where(push > room, push, room)
             s = where(most < s, most, s)
     return s
@@ -229,11 +265,44 @@ def _too_much(
 
 
 def _unsettled(mobility: Array, asked: Array) -> Array:
-    """How much of a pull is left: 0 along damped directions, 1 along others, and for what is far at a mobility of the limit."""
+    """How much of a pull is left: 1 along directions that are not damped, 0 along others, unless it pulls joints far and fast.
+
+    ``asked``: what would pull joints if 1/σ was 1. Far is what is so at a mobility of the limit, as it goes as the root of it.
+    """
     damped = where(mobility < 1.0, mobility, 1.0)
-    far = _ramp(asked / sqrt(where(damped > 0.0, damped, 1.0)), NEAR, 2.0 * NEAR)  # it goes as the root of the mobility
-    strong = _ramp(mobility, SETTLED, 1.0)
-    return where(far > strong, far, strong)
+    far = _ramp(asked / sqrt(where(damped > 0.0, damped, 1.0)), NEAR, 2.0 * NEAR)
+    fast = _ramp(asked * damped, SLOW, 1.1 * SLOW)
+    return _at_least(far * fast, _ramp(mobility, SETTLED, 1.0))
+
+
+def _along_edges(
+    along: Directions, pull: TaskVector, stiffness: Array, scales: TaskVector, nearness: Scalar
+) -> TaskVector:
+    """What is added to what pulls a task (..., m) to a target out of reach, along directions that are not damped.
+
+    As much as makes them pull like the whole error; all they pull is taken away if that is near and they are hardly a share of
+    it. ``stiffness`` (...): the mean of all directions.
+    """
+    parts = matvec(transpose(along.left), pull)
+    count = parts.shape[-1]
+    free = [_ramp(along.mobility[..., k], SETTLED, 1.0) for k in range(count)]
+    whole, followed = dot(parts, parts), dot(stack(free) * parts, parts)
+    share = _root(followed / where(whole > 0.0, whole, 1.0))
+    size = _root(whole / WEAK) / where(stiffness > 0.0, stiffness, 1.0)
+    distant, close = _ramp(size, DISTANT, 2.0 * DISTANT), 1.0 - _ramp(size, CLOSE, 2.0 * CLOSE)
+    times = _at_least(distant, _ramp(share, SHARE, 1.2 * SHARE)) / _at_least(share, constant(SHARE))
+    more = []
+    for k in range(count):
+        weak = 1.0 - along.mobility[..., k] / WEAK
+        factor = times * (1.0 + MORE * close * where(weak > 0.0, weak, 0.0))
+        factor = where(nearness > 0.0, factor, 1.0)
+        more.append(free[k] * (factor - 1.0) * parts[..., k])
+    return matvec(along.left * (scales * scales)[..., :, None], stack(more))  # (S⁻¹ U)⁻ᵀ = S U
+
+
+def _root(x: Array) -> Array:
+    """√x, with a derivative at 0 too."""
+    return where(x > 0.0, sqrt(where(x > 0.0, x, 1.0)), 0.0)
 
 
 def _ramp(x: Array, low: float, high: float) -> Array:
