@@ -164,7 +164,7 @@ def test_polynomials_are_exact_and_print_as_in_a_paper():
 def test_unknown_names_are_refused():
     with pytest.raises(UnknownName, match="nearest: 'luh_walker_paul'"):
         count_operations("luh_walker", 6)
-    with pytest.raises(UnknownName, match="literal, structural, simplified"):
+    with pytest.raises(UnknownName, match="'literal', 'structural' or 'simplified'"):
         count_operations("silver", 6, level="dense")
     with pytest.raises(torsor.ModelError, match=r"torsor\.inverse_dynamics"):
         count_operations("silver", torsor.robots.random_tree(2, seed=0, kinds=("free",)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from property_checks import assert_close, largest
 from property_strategies import bodies, directions, pose_of, robots, seeds, solid_bodies
 
 import torsor
-from torsor import Inertia, Joint, balancing, lie
+from torsor import Inertia, Joint, balancing, errors, lie
 from torsor.balancing import (
     axisymmetric_counterweights,
     balanced_planar_chain,
@@ -568,7 +567,7 @@ def test_least_change_says_what_it_needs(monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(importlib, "import_module", missing)
+    monkeypatch.setattr(errors, "import_module", missing)
     with pytest.raises(torsor.TorsorError, match=r"pip install 'torsor\[motion\]'"):
         least_change_balancing(torsor.robots.planar2r(), added_mass=1.0, reach=0.2)
 
@@ -673,7 +672,7 @@ ARM = torsor.robots.planar_chain([0.5, 0.4, 0.3], [1.0, 1.0, 1.0])
         (lambda: balanced_spatial_chain("2"), "a whole number of them, got '2'"),
         (lambda: least_change_balancing("x", added_mass=1.0, reach=0.1), "must be a torsor.Robot, got str"),
         (lambda: planar_counterweights("x", masses=1.0), "must be a torsor.Robot, got str"),
-        (lambda: gravity_counterweights(None, masses=1.0), "must be a torsor.Robot, got NoneType"),
+        (lambda: gravity_counterweights(None, masses=1.0), "must be a torsor.Robot, got nothing"),
         (lambda: axisymmetric_counterweights("x", masses=1.0), "must be a torsor.Robot, got str"),
         (lambda: is_gravity_balanced("x"), "must be a torsor.Robot, got str"),
         (lambda: planar_counterweights(ARM, masses=[1, 2]), r"one number for all links, or a dict .*got \[1, 2\]"),
