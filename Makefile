@@ -34,6 +34,7 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	$(BIN)/mypy
+	$(BIN)/python tools/check_types.py
 
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/fuzzing/run.py $(FUZZ)

@@ -74,11 +74,7 @@ class Stub:
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not starred:
                 given.append("*")
                 starred = True
-            kind = (
-                self._array("JaxNumbers")
-                if parameter.name == jax
-                else self._type(hints[parameter.name], jax is not None)
-            )
+            kind = self._array("JaxNumbers") if parameter.name == jax else self._type(hints[parameter.name])
             given.append(f"{parameter.name}: {kind}{'' if parameter.default is parameter.empty else ' = ...'}")
         if jax is None:
             given += ([] if starred else ["*"]) + [f"out: {self._out(about.outputs)} | None = ..."]
@@ -98,20 +94,20 @@ class Stub:
         self.imports.setdefault("collections.abc", set()).add("Mapping")
         return f"{self._named(outputs.kind)} | tuple[Result, ...] | Mapping[str, Result]"
 
-    def _type(self, hint: typing.Any, jax: bool) -> str:
+    def _type(self, hint: typing.Any) -> str:
         """A type hint in the words of the stub."""
         if typing.get_origin(hint) is typing.Annotated:
-            return "Numbers | JaxNumbers" if jax else "Numbers"
+            return "Numbers"
         origin, args = typing.get_origin(hint), typing.get_args(hint)
         if origin in (typing.Union, types.UnionType):
-            return " | ".join(dict.fromkeys(self._type(x, jax) for x in args))
+            return " | ".join(dict.fromkeys(self._type(x) for x in args))
         if origin is Mapping:
             self.imports.setdefault("collections.abc", set()).add("Mapping")
-            return f"Mapping[{', '.join(self._type(x, jax) for x in args)}]"
+            return f"Mapping[{', '.join(self._type(x) for x in args)}]"
         if origin is typing.Literal:
             return f"{self._typing('Literal')}[{', '.join(map(repr, args))}]"
         if origin is not None:
-            return f"{self._named(origin)}[{', '.join('...' if x is ... else self._type(x, jax) for x in args)}]"
+            return f"{self._named(origin)}[{', '.join('...' if x is ... else self._type(x) for x in args)}]"
         return "None" if hint is NONE else self._typing("Any") if hint is typing.Any else self._named(hint)
 
     def _typing(self, name: str) -> str:

@@ -5,7 +5,7 @@ Letters: ``nq`` numbers in a configuration, ``nv`` degrees of freedom, ``n`` mov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -74,4 +74,5 @@ class JaxArray(SupportsArray, Protocol):
 Number: TypeAlias = float | SupportsArray
 Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | Sequence[Sequence[Sequence[Number]]]
 Result: TypeAlias = NDArray[np.floating[Any]]
+Out: TypeAlias = Mapping[str, Result] | Numbers | None  # of kernels; numbers, so that ``**arrays`` fit beside it
 JaxNumbers = TypeVar("JaxNumbers", bound=JaxArray)

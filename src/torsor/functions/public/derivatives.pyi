@@ -47,11 +47,11 @@ def _first_by_arrays(
 def inverse_dynamics_derivatives(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    v: Numbers,
+    a: Numbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> InverseDynamicsDerivatives: ...
 @overload
 def inverse_dynamics_derivatives(
@@ -68,11 +68,11 @@ def inverse_dynamics_derivatives(
 def forward_dynamics_derivatives(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
+    v: Numbers,
+    tau: Numbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> ForwardDynamicsDerivatives: ...
 @overload
 def forward_dynamics_derivatives(
@@ -89,11 +89,11 @@ def forward_dynamics_derivatives(
 def inverse_dynamics_second_derivatives(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    v: Numbers,
+    a: Numbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> InverseDynamicsSecondDerivatives: ...
 @overload
 def inverse_dynamics_second_derivatives(
@@ -110,12 +110,12 @@ def inverse_dynamics_second_derivatives(
 def inverse_dynamics_hessian(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
+    v: Numbers,
+    a: Numbers,
+    weights: Numbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> InverseDynamicsHessian: ...
 @overload
 def inverse_dynamics_hessian(
@@ -133,15 +133,15 @@ def inverse_dynamics_hessian(
 def inverse_dynamics_hessian_product(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
-    dq: Numbers | JaxNumbers,
-    dv: Numbers | JaxNumbers,
-    da: Numbers | JaxNumbers,
+    v: Numbers,
+    a: Numbers,
+    weights: Numbers,
+    dq: Numbers,
+    dv: Numbers,
+    da: Numbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> InverseDynamicsHessianProduct: ...
 @overload
 def inverse_dynamics_hessian_product(
@@ -162,11 +162,11 @@ def inverse_dynamics_hessian_product(
 def forward_dynamics_second_derivatives(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
+    v: Numbers,
+    tau: Numbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> ForwardDynamicsSecondDerivatives: ...
 @overload
 def forward_dynamics_second_derivatives(
@@ -183,12 +183,12 @@ def forward_dynamics_second_derivatives(
 def forward_dynamics_hessian(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
+    v: Numbers,
+    tau: Numbers,
+    weights: Numbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> ForwardDynamicsHessian: ...
 @overload
 def forward_dynamics_hessian(
@@ -206,15 +206,15 @@ def forward_dynamics_hessian(
 def forward_dynamics_hessian_product(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
-    dq: Numbers | JaxNumbers,
-    dv: Numbers | JaxNumbers,
-    dtau: Numbers | JaxNumbers,
+    v: Numbers,
+    tau: Numbers,
+    weights: Numbers,
+    dq: Numbers,
+    dv: Numbers,
+    dtau: Numbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> ForwardDynamicsHessianProduct: ...
 @overload
 def forward_dynamics_hessian_product(
@@ -249,12 +249,7 @@ def centre_of_mass_jacobian_derivative(robot: Robot, q: JaxNumbers) -> JaxNumber
 def centre_of_mass_jacobian_derivative(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
 def body_twist_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, *, base_motion: tuple[Numbers, Numbers] | None = ...
 ) -> TwistDerivatives: ...
 @overload
 def body_twist_derivatives(
@@ -268,12 +263,7 @@ def body_twist_derivatives(
 ) -> TwistDerivatives: ...
 @overload
 def space_twist_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, *, base_motion: tuple[Numbers, Numbers] | None = ...
 ) -> TwistDerivatives: ...
 @overload
 def space_twist_derivatives(
@@ -287,12 +277,7 @@ def space_twist_derivatives(
 ) -> TwistDerivatives: ...
 @overload
 def mixed_twist_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, *, base_motion: tuple[Numbers, Numbers] | None = ...
 ) -> TwistDerivatives: ...
 @overload
 def mixed_twist_derivatives(
@@ -308,11 +293,11 @@ def mixed_twist_derivatives(
 def body_acceleration_derivatives(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    v: Numbers,
+    a: Numbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> AccelerationDerivatives: ...
 @overload
 def body_acceleration_derivatives(
@@ -329,11 +314,11 @@ def body_acceleration_derivatives(
 def space_acceleration_derivatives(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    v: Numbers,
+    a: Numbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> AccelerationDerivatives: ...
 @overload
 def space_acceleration_derivatives(
@@ -350,11 +335,11 @@ def space_acceleration_derivatives(
 def mixed_acceleration_derivatives(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    v: Numbers,
+    a: Numbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> AccelerationDerivatives: ...
 @overload
 def mixed_acceleration_derivatives(
@@ -368,7 +353,7 @@ def mixed_acceleration_derivatives(
     out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> AccelerationDerivatives: ...
 @overload
-def kinetic_energy_derivatives(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> EnergyDerivatives: ...
+def kinetic_energy_derivatives(robot: Robot, q: JaxNumbers, v: Numbers) -> EnergyDerivatives: ...
 @overload
 def kinetic_energy_derivatives(
     robot: Robot,
@@ -378,7 +363,7 @@ def kinetic_energy_derivatives(
     out: EnergyDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> EnergyDerivatives: ...
 @overload
-def generalised_momentum_derivatives(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> MomentumDerivatives: ...
+def generalised_momentum_derivatives(robot: Robot, q: JaxNumbers, v: Numbers) -> MomentumDerivatives: ...
 @overload
 def generalised_momentum_derivatives(
     robot: Robot,
@@ -388,9 +373,7 @@ def generalised_momentum_derivatives(
     out: MomentumDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> MomentumDerivatives: ...
 @overload
-def spatial_momentum_derivatives(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers
-) -> SpatialMomentumDerivatives: ...
+def spatial_momentum_derivatives(robot: Robot, q: JaxNumbers, v: Numbers) -> SpatialMomentumDerivatives: ...
 @overload
 def spatial_momentum_derivatives(
     robot: Robot,
@@ -400,9 +383,7 @@ def spatial_momentum_derivatives(
     out: SpatialMomentumDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> SpatialMomentumDerivatives: ...
 @overload
-def centroidal_momentum_derivatives(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers
-) -> SpatialMomentumDerivatives: ...
+def centroidal_momentum_derivatives(robot: Robot, q: JaxNumbers, v: Numbers) -> SpatialMomentumDerivatives: ...
 @overload
 def centroidal_momentum_derivatives(
     robot: Robot,
@@ -416,17 +397,13 @@ def gravity_forces_derivative(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
 @overload
 def gravity_forces_derivative(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def body_wrench_forces_derivative(
-    robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers | JaxNumbers]
-) -> JaxNumbers: ...
+def body_wrench_forces_derivative(robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers]) -> JaxNumbers: ...
 @overload
 def body_wrench_forces_derivative(
     robot: Robot, q: Numbers, wrenches: Mapping[str, Numbers], *, out: Result | None = ...
 ) -> Result: ...
 @overload
-def mixed_wrench_forces_derivative(
-    robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers | JaxNumbers]
-) -> JaxNumbers: ...
+def mixed_wrench_forces_derivative(robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers]) -> JaxNumbers: ...
 @overload
 def mixed_wrench_forces_derivative(
     robot: Robot, q: Numbers, wrenches: Mapping[str, Numbers], *, out: Result | None = ...
