@@ -34,6 +34,15 @@ from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_
 Array = Any
 
 
+class _OfKernels(property):
+    """A property that the class itself does not have: to `inspect`, it is called as its ``__init__`` says."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            raise AttributeError("__signature__")
+        return super().__get__(instance, owner)
+
+
 class Kernel:
     """A function compiled for this machine, with named inputs and outputs of any shape; batch axes come first.
 
@@ -65,7 +74,7 @@ class Kernel:
         self._entry = FastEntry(self._general, "kernel", self._order, len(self._order), by_first=False)
         setattr(self, "__call__", self._entry)  # noqa: B010 for type checkers, it stays a method
 
-    @property
+    @_OfKernels
     def __signature__(self) -> inspect.Signature:
         """The inputs, and ``out``, for `inspect.signature`."""
         kind = inspect.Parameter

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor._reports import one_line
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector
+from torsor.arrays.typing import Array, GivenConfiguration, GivenJointVector, JointVector
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.arrays import prepare
@@ -71,9 +71,9 @@ class StateSpace(NamedTuple):
 @explained
 def linearise(
     robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
-    tau: JointVector,
+    q: GivenConfiguration,
+    v: GivenJointVector,
+    tau: GivenJointVector,
     *,
     frame: str | None = None,
     dt: float | None = None,

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, GivenConfiguration
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ArgumentError
 from torsor.functions.public import geometry
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
-from torsor.plot.canvas import GREY, flat_axes, pyplot
+from torsor.plot.canvas import GREY, Axes, flat_axes, pyplot
 from torsor.plot.joint_plane import JointPlane, Joints, check_resolution, joint_plane
 from torsor.plot.skeleton import one_configuration
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _ROUNDING = 1e-9  # of 1/(least eigenvalue of M): what curvature below this is, is rounding
 _SHOWN = 95.0  # percent of the values within the colours, where the others have no bound
@@ -50,7 +47,7 @@ def curvature_map(
     robot: Robot,
     joints: Joints,
     *,
-    q: ConfigurationVector | None = None,
+    q: GivenConfiguration | None = None,
     quantity: str = "sectional",
     resolution: int = 81,
     ax: Axes | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from torsor.border import explained
 from torsor.border.arrays import as_floats
 from torsor.errors import ShapeError
 from torsor.model import Robot
-from torsor.plot.canvas import INK, flat_axes, legend
+from torsor.plot.canvas import INK, Axes, flat_axes, legend
 from torsor.plot.joint_plane import JointPlane, Joints, joint_plane
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @explained

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torsor._reports import Report
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, GivenConfiguration
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers
 from torsor.errors import ArgumentError
@@ -104,7 +104,7 @@ class PathDrift(Report):
 @explained
 def closed_path_drift(
     robot: Robot,
-    q0: ConfigurationVector,
+    q0: GivenConfiguration,
     task: Task | str,
     path: Any,
     *,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torsor._reports import Report
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, GivenConfiguration
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers, refuse_strangers
 from torsor.errors import ArgumentError
@@ -94,7 +94,7 @@ def is_repeatable(
     task: Task | str,
     *,
     lift: Lift = "inertia",
-    q: ConfigurationVector | None = None,
+    q: GivenConfiguration | None = None,
     configurations: int = 12,
     seed: int | np.random.Generator = 0,
     tolerance: float = 1e-9,

@@ -43,17 +43,6 @@ def _forward_second_derivatives_by_arrays(
 def _first_by_arrays(
     robot: Robot, q: Array, v: Array, tau: Array, more: dict[str, Any]
 ) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]: ...
-@overload
-def inverse_dynamics_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    a: Numbers,
-    *,
-    wrenches: Mapping[str, Numbers] | None = ...,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> InverseDynamicsDerivatives: ...
-@overload
 def inverse_dynamics_derivatives(
     robot: Robot,
     q: Numbers,
@@ -64,17 +53,6 @@ def inverse_dynamics_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsDerivatives: ...
-@overload
-def forward_dynamics_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    tau: Numbers,
-    *,
-    wrenches: Mapping[str, Numbers] | None = ...,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> ForwardDynamicsDerivatives: ...
-@overload
 def forward_dynamics_derivatives(
     robot: Robot,
     q: Numbers,
@@ -85,17 +63,6 @@ def forward_dynamics_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: ForwardDynamicsDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsDerivatives: ...
-@overload
-def inverse_dynamics_second_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    a: Numbers,
-    *,
-    wrenches: Mapping[str, Numbers] | None = ...,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> InverseDynamicsSecondDerivatives: ...
-@overload
 def inverse_dynamics_second_derivatives(
     robot: Robot,
     q: Numbers,
@@ -106,18 +73,6 @@ def inverse_dynamics_second_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsSecondDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsSecondDerivatives: ...
-@overload
-def inverse_dynamics_hessian(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    a: Numbers,
-    weights: Numbers,
-    *,
-    wrenches: Mapping[str, Numbers] | None = ...,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> InverseDynamicsHessian: ...
-@overload
 def inverse_dynamics_hessian(
     robot: Robot,
     q: Numbers,
@@ -129,21 +84,6 @@ def inverse_dynamics_hessian(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsHessian | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsHessian: ...
-@overload
-def inverse_dynamics_hessian_product(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    a: Numbers,
-    weights: Numbers,
-    dq: Numbers,
-    dv: Numbers,
-    da: Numbers,
-    *,
-    wrenches: Mapping[str, Numbers] | None = ...,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> InverseDynamicsHessianProduct: ...
-@overload
 def inverse_dynamics_hessian_product(
     robot: Robot,
     q: Numbers,
@@ -158,17 +98,6 @@ def inverse_dynamics_hessian_product(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsHessianProduct | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsHessianProduct: ...
-@overload
-def forward_dynamics_second_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    tau: Numbers,
-    *,
-    wrenches: Mapping[str, Numbers] | None = ...,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> ForwardDynamicsSecondDerivatives: ...
-@overload
 def forward_dynamics_second_derivatives(
     robot: Robot,
     q: Numbers,
@@ -179,18 +108,6 @@ def forward_dynamics_second_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: ForwardDynamicsSecondDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsSecondDerivatives: ...
-@overload
-def forward_dynamics_hessian(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    tau: Numbers,
-    weights: Numbers,
-    *,
-    wrenches: Mapping[str, Numbers] | None = ...,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> ForwardDynamicsHessian: ...
-@overload
 def forward_dynamics_hessian(
     robot: Robot,
     q: Numbers,
@@ -202,21 +119,6 @@ def forward_dynamics_hessian(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: ForwardDynamicsHessian | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsHessian: ...
-@overload
-def forward_dynamics_hessian_product(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    tau: Numbers,
-    weights: Numbers,
-    dq: Numbers,
-    dv: Numbers,
-    dtau: Numbers,
-    *,
-    wrenches: Mapping[str, Numbers] | None = ...,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> ForwardDynamicsHessianProduct: ...
-@overload
 def forward_dynamics_hessian_product(
     robot: Robot,
     q: Numbers,
@@ -247,11 +149,6 @@ def mixed_jacobian_derivative(robot: Robot, q: Numbers, frame: str, *, out: Resu
 def centre_of_mass_jacobian_derivative(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
 @overload
 def centre_of_mass_jacobian_derivative(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
-@overload
-def body_twist_derivatives(
-    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, *, base_motion: tuple[Numbers, Numbers] | None = ...
-) -> TwistDerivatives: ...
-@overload
 def body_twist_derivatives(
     robot: Robot,
     q: Numbers,
@@ -261,11 +158,6 @@ def body_twist_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: TwistDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> TwistDerivatives: ...
-@overload
-def space_twist_derivatives(
-    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, *, base_motion: tuple[Numbers, Numbers] | None = ...
-) -> TwistDerivatives: ...
-@overload
 def space_twist_derivatives(
     robot: Robot,
     q: Numbers,
@@ -275,11 +167,6 @@ def space_twist_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: TwistDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> TwistDerivatives: ...
-@overload
-def mixed_twist_derivatives(
-    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, *, base_motion: tuple[Numbers, Numbers] | None = ...
-) -> TwistDerivatives: ...
-@overload
 def mixed_twist_derivatives(
     robot: Robot,
     q: Numbers,
@@ -289,17 +176,6 @@ def mixed_twist_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: TwistDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> TwistDerivatives: ...
-@overload
-def body_acceleration_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    a: Numbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> AccelerationDerivatives: ...
-@overload
 def body_acceleration_derivatives(
     robot: Robot,
     q: Numbers,
@@ -310,17 +186,6 @@ def body_acceleration_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> AccelerationDerivatives: ...
-@overload
-def space_acceleration_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    a: Numbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> AccelerationDerivatives: ...
-@overload
 def space_acceleration_derivatives(
     robot: Robot,
     q: Numbers,
@@ -331,17 +196,6 @@ def space_acceleration_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> AccelerationDerivatives: ...
-@overload
-def mixed_acceleration_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers,
-    a: Numbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> AccelerationDerivatives: ...
-@overload
 def mixed_acceleration_derivatives(
     robot: Robot,
     q: Numbers,
@@ -352,9 +206,6 @@ def mixed_acceleration_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> AccelerationDerivatives: ...
-@overload
-def kinetic_energy_derivatives(robot: Robot, q: JaxNumbers, v: Numbers) -> EnergyDerivatives: ...
-@overload
 def kinetic_energy_derivatives(
     robot: Robot,
     q: Numbers,
@@ -362,9 +213,6 @@ def kinetic_energy_derivatives(
     *,
     out: EnergyDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> EnergyDerivatives: ...
-@overload
-def generalised_momentum_derivatives(robot: Robot, q: JaxNumbers, v: Numbers) -> MomentumDerivatives: ...
-@overload
 def generalised_momentum_derivatives(
     robot: Robot,
     q: Numbers,
@@ -372,9 +220,6 @@ def generalised_momentum_derivatives(
     *,
     out: MomentumDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> MomentumDerivatives: ...
-@overload
-def spatial_momentum_derivatives(robot: Robot, q: JaxNumbers, v: Numbers) -> SpatialMomentumDerivatives: ...
-@overload
 def spatial_momentum_derivatives(
     robot: Robot,
     q: Numbers,
@@ -382,9 +227,6 @@ def spatial_momentum_derivatives(
     *,
     out: SpatialMomentumDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> SpatialMomentumDerivatives: ...
-@overload
-def centroidal_momentum_derivatives(robot: Robot, q: JaxNumbers, v: Numbers) -> SpatialMomentumDerivatives: ...
-@overload
 def centroidal_momentum_derivatives(
     robot: Robot,
     q: Numbers,

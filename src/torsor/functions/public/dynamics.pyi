@@ -7,7 +7,7 @@ from typing import overload
 
 from torsor.arrays.typing import JaxNumbers, Numbers, Result
 from torsor.functions.describe import Algorithm, Rivals
-from torsor.functions.singular_mass_matrix import mass_matrix_report as mass_matrix_report
+from torsor.functions.singular_mass_matrix import MassMatrixReport
 from torsor.model import Robot
 
 def _forward_algorithms(robot: Robot) -> list[Algorithm]: ...
@@ -173,6 +173,7 @@ def centre_of_mass_jacobian(robot: Robot, q: Numbers, *, out: Result | None = ..
 def centre_of_mass_jacobian_rate(robot: Robot, q: JaxNumbers, v: Numbers) -> JaxNumbers: ...
 @overload
 def centre_of_mass_jacobian_rate(robot: Robot, q: Numbers, v: Numbers, *, out: Result | None = ...) -> Result: ...
+def mass_matrix_report(robot: Robot, q: Numbers) -> MassMatrixReport: ...
 @overload
 def torque_regressor(
     robot: Robot, q: JaxNumbers, v: Numbers, a: Numbers, *, base_motion: tuple[Numbers, Numbers] | None = ...

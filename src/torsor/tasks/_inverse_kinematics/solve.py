@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torsor._reports import Report
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, ConfigurationVector, GivenConfiguration, GivenNumbers
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_strangers
@@ -30,10 +30,10 @@ SHOWN = 5  # targets that were not reached, in a printed result
 def inverse_kinematics(
     robot: Robot,
     frame: str,
-    targets: Array,
+    targets: GivenNumbers,
     *,
     kind: str = "pose",
-    start: ConfigurationVector | None = None,
+    start: GivenConfiguration | None = None,
     nearest: bool = False,
     within_limits: bool = True,
     tolerance: float = 1e-8,
