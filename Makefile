@@ -1,6 +1,7 @@
 # make demo   set up an environment and run the main job on an embedded robot
 # make test   set up and run all tests
 # make minimum  set up another environment with the lowest versions of pyproject.toml and run a part of the tests in it
+# make types  set up and check types: of the package, and of the code of README, docs and examples as users' type checkers see it
 # make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
 # make soak   set up and do what takes too long for the tests (most of an hour): Ctrl-C at many moments, thousands of robots, all
 #             programs as other machines round, robots at the edge of their reach, properties with ever new examples;
@@ -34,6 +35,7 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	$(BIN)/mypy
+	$(BIN)/python tools/check_types.py
 
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/fuzzing/run.py $(FUZZ)

@@ -40,7 +40,7 @@ def main() -> None:
 
     print("\nWith two repairs, each asked for by name:\n")
     arm = torsor.load(BROKEN, repair=["inertia-triangle", "limits-inverted"])
-    for finding in arm.source.findings:
+    for finding in arm.source.findings if arm.source else ():
         print(f"  {finding}")
     print(f"\n  {arm!r}, limits {arm.limits.lower[0]:g} … {arm.limits.upper[0]:g} rad")
 

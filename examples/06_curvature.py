@@ -42,11 +42,11 @@ def main() -> None:
     print(f"with two joints Ricci is half of scalar in every direction, to {off:.0e}{'' if off < 1e-9 else '  BAD'}")
 
     panda = torsor.robots.panda()
-    q = torsor.random_configuration(panda, seed=0)
+    some = torsor.random_configuration(panda, seed=0)
     e = np.eye(panda.nv)
     print(f"\n{panda.name} at a random configuration: curvature of the planes of two joints, 1/(kg·m²)\n")
     for i in range(1, panda.nv):
-        print("".join(f"{torsor.geometry.sectional_curvature(panda, q, e[i], e[j]):>z9.3f}" for j in range(i)))
+        print("".join(f"{torsor.geometry.sectional_curvature(panda, some, e[i], e[j]):>z9.3f}" for j in range(i)))
     draw(run, along, panda)
 
 

@@ -42,11 +42,13 @@ def draw(found: balancing.Balancing, q: np.ndarray) -> None:
     given = sys.argv[1:]
     folder = Path(given[0] if len(given) == 1 and Path(given[0]).is_dir() else tempfile.mkdtemp())
     try:
-        ax = torsor.plot.planar_mechanism(found.robot, q, counterweights=found.counterweights)
-    except torsor.TorsorError as hint:  # matplotlib is missing
-        print(f"\nno picture: {hint}")
+        import matplotlib.pyplot as plt
+    except ImportError:
+        print("\nno picture: it needs matplotlib, pip install 'torsor[plot]'")
         return
-    ax.figure.savefig(folder / "balancing.png", dpi=120)
+    figure, ax = plt.subplots()
+    torsor.plot.planar_mechanism(found.robot, q, ax=ax, counterweights=found.counterweights)
+    figure.savefig(folder / "balancing.png", dpi=120)
     print(f"\npicture: {folder / 'balancing.png'}")
 
 

@@ -66,11 +66,13 @@ def fourier(arm: torsor.Robot, rng: np.random.Generator) -> tuple[np.ndarray, np
 
 def stacked(base: torsor.identification.BaseParameters, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     """The reduced regressor at all samples, one below the other: (N nv, count)."""
-    return base.regressor(q, v, a).reshape(-1, base.count)
+    Y: np.ndarray = base.regressor(q, v, a).reshape(-1, base.count)
+    return Y
 
 
 def scaled(Y: np.ndarray) -> np.ndarray:
-    return Y / np.linalg.norm(Y, axis=0)
+    columns: np.ndarray = Y / np.linalg.norm(Y, axis=0)
+    return columns
 
 
 def measure(arm, motion, rng):

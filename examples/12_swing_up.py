@@ -77,11 +77,12 @@ def closed_loop(robot: torsor.Robot, substeps: int = 1) -> torsor.Scan:
         x = np.concatenate([q - q_plan, v - v_plan])
         force = force + length * change + gain @ x
         tau = np.concatenate([force, 0.0 * v[1:]])
-        timing = {"duration": STEP, "dt": STEP / substeps, "method": "rk4"}
-        run = torsor.simulate(robot, q, v, tau=tau, wrenches={"tip": push}, **timing)
+        run = torsor.simulate(
+            robot, q, v, duration=STEP, dt=STEP / substeps, tau=tau, method="rk4", wrenches={"tip": push}
+        )
         return {"q": run.q[-1], "v": run.v[-1], "force": force}
 
-    inputs = {"q_plan": 3, "v_plan": 3, "force": 1, "change": 1, "gain": (1, 6), "push": 6}
+    inputs = {"q_plan": (3,), "v_plan": (3,), "force": (1,), "change": (1,), "gain": (1, 6), "push": (6,)}
     return torsor.scan(step, robot, {"q": 3, "v": 3}, inputs=inputs, constants={"length": 1})
 
 
@@ -134,7 +135,7 @@ def backwards(near: torsor.derivatives.StateSpace, plan: Motion) -> tuple[np.nda
 def balance(robot: torsor.Robot) -> tuple[np.ndarray, np.ndarray]:
     """LQR: the gains (1, 6) at which the same recursion arrives for the upright state, and |λ| (6,) of the closed loop."""
     near = torsor.linearise(robot, UP, np.zeros(3), np.zeros(3), dt=STEP)
-    A, B, P = near.A, near.B[:, DRIVEN], RUNNING
+    A, B, P, K = near.A, near.B[:, DRIVEN], RUNNING, np.zeros((1, 6))
     for _ in range(2000):
         K = -np.linalg.solve(FORCE + B.T @ P @ B, B.T @ P @ A)
         P = RUNNING + A.T @ P @ (A + B @ K)
@@ -163,12 +164,14 @@ def from_upright(q: np.ndarray, v: np.ndarray) -> np.ndarray:
 def cost_of(motion: Motion) -> np.ndarray:
     x, u = from_upright(motion.q, motion.v), motion.force
     running = square(x[..., :-1, :], RUNNING).sum(-1) + square(u, FORCE).sum(-1)
-    return 0.5 * (running + square(x[..., -1, :], END))
+    cost: np.ndarray = 0.5 * (running + square(x[..., -1, :], END))
+    return cost
 
 
 def square(x: np.ndarray, Q: np.ndarray) -> np.ndarray:
     """xᵀ Q x over batches."""
-    return ((x @ Q) * x).sum(-1)
+    squares: np.ndarray = ((x @ Q) * x).sum(-1)
+    return squares
 
 
 def draw(robot: torsor.Robot, played: Motion, pushed: range) -> None:
@@ -176,12 +179,12 @@ def draw(robot: torsor.Robot, played: Motion, pushed: range) -> None:
     folder = Path(given[0] if len(given) == 1 and Path(given[0]).is_dir() else tempfile.mkdtemp())
     try:
         import matplotlib.pyplot as plt
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError:
         print("\nno picture: it needs matplotlib, pip install 'torsor[plot]'")
         return
-    figure = plt.figure(figsize=(13, 6.4), layout="constrained")
-    figure.get_layout_engine().set(h_pad=0.12, w_pad=0.1)
-    left, right = figure.subfigures(1, 2, width_ratios=(1, 1.1))
+    figure = plt.figure(figsize=(13, 6.4), layout=ConstrainedLayoutEngine(h_pad=0.12, w_pad=0.1))
+    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.1))[0]
     draw_poses(left, robot, played.q[: STEPS + 1])
     draw_curves(right, played, pushed)
     figure.savefig(folder / "swing_up.png", dpi=120)
@@ -192,7 +195,9 @@ def draw(robot: torsor.Robot, played: Motion, pushed: range) -> None:
 def draw_poses(figure, robot: torsor.Robot, q: np.ndarray) -> None:
     """The swing-up as a camera with a flash sees it, ten times a second, and the way of the tip."""
     import matplotlib.pyplot as plt
+    from matplotlib.cm import ScalarMappable
     from matplotlib.collections import LineCollection
+    from matplotlib.colors import ListedColormap, Normalize
 
     ax = figure.subplots()
     links, tip = torsor.link_poses(robot, q), torsor.frame_pose(robot, q, "tip")
@@ -201,7 +206,9 @@ def draw_poses(figure, robot: torsor.Robot, q: np.ndarray) -> None:
     colour = plt.get_cmap("viridis_r")(0.08 + 0.92 * time / time[-1])
     ax.axhline(0.0, color="0.75", linewidth=5, zorder=0)
     way = np.stack([points[:-1, 2], points[1:, 2]], axis=1)
-    ax.add_collection(LineCollection(way, colors=colour[:-1], linewidths=1.0, linestyles="-", alpha=0.6, zorder=1))
+    ax.add_collection(
+        LineCollection(list(way), colors=colour[:-1], linewidths=1.0, linestyles="-", alpha=0.6, zorder=1)
+    )
     for k in range(0, len(q), 5):
         last = k == len(q) - 1
         style = {"color": colour[k], "linewidth": 3.5 if last else 1.6, "zorder": 2 + k, "solid_capstyle": "round"}
@@ -210,7 +217,7 @@ def draw_poses(figure, robot: torsor.Robot, q: np.ndarray) -> None:
         ax.plot(*points[k, 0], "s", color=colour[k], markersize=14 if last else 7, zorder=2 + k)
     ax.set(aspect="equal", xlabel="x, m", ylabel="y, m", title="ten pictures a second, and the way of the tip")
     ax.set_ylim(-1.15, 1.15)
-    shades = plt.cm.ScalarMappable(plt.Normalize(0.0, time[-1]), plt.matplotlib.colors.ListedColormap(colour))
+    shades = ScalarMappable(Normalize(0.0, time[-1]), ListedColormap(colour))
     figure.colorbar(shades, ax=ax, label="time, s", orientation="horizontal", shrink=0.7, aspect=40, pad=0.02)
 
 

@@ -22,7 +22,7 @@ def main() -> None:
     energies = [torsor.kinetic_energy(panda, q, part) for part in (v, split.horizontal, split.vertical)]
     print("A velocity of the Panda is one that moves the hand, and one that does not; their energies add up:")
     print(
-        f"  {energies[0]:.6f} J = {energies[1]:.6f} J + {energies[2]:.6f} J{bad(energies[0] - sum(energies[1:]), 1e-9)}"
+        f"  {energies[0]:.6f} J = {energies[1]:.6f} J + {energies[2]:.6f} J{bad(float(energies[0] - sum(energies[1:])), 1e-9)}"
     )
     around = torsor.redundancy.self_motion(panda, q, "hand_tcp")
     print(f"\nHand held still, the elbow goes round:\n  {around}{bad(around.task_error, 1e-8)}")
@@ -32,11 +32,11 @@ def main() -> None:
         "\nIs the motion of least kinetic energy that of the pseudoinverse? Two slides in line say no [Alt04, E004-12]:"
     )
     slides, along = two_slides(), torsor.position_task("tip", "vx")
-    lift, plus = (
+    horizontal, plus = (
         f(slides, np.zeros(2), along)[:, 0]
         for f in (torsor.redundancy.horizontal_lift, torsor.redundancy.pseudoinverse_lift)
     )
-    print(f"  horizontal lift {lift + 0.0}, pseudoinverse {plus}")
+    print(f"  horizontal lift {horizontal + 0.0}, pseudoinverse {plus}")
     print(f"  {torsor.redundancy.lifts_agree(slides, np.zeros(2), along)}")
 
     print("\nA planar arm with its mass in two points, which is flat, and a circle of 10 cm drawn twenty times:")

@@ -28,6 +28,8 @@ POSTURES = {
 }
 NEAR_A_LIMIT = np.array([0.0, -1.2, 0.0, -2.95, 0.0, 1.8, 0.8])  # joint 4 may go down to −3.07 rad
 
+Runs = dict[str, dict[str, np.ndarray]]  # of each posture, q (N, 7) and tau (N − 1, 7)
+
 
 class Circle(NamedTuple):
     """Poses (N, 4, 4), twists and their rates (N, 6) in axes of the hand, which keeps its orientation."""
@@ -84,15 +86,30 @@ def control_loop(robot: torsor.Robot) -> torsor.Scan:
     """The robot under operational-space control, as a loop in machine code; by default torques are bounded at singularities."""
 
     def step(robot, q, v, target, velocity, acceleration, posture):
-        gains = {"kp": 100.0, "kd": 20.0, "posture_kp": 10.0, "posture_kd": 6.0}
         tau = controllers.operational_space(
-            robot, q, v, HAND, target, velocity=velocity, acceleration=acceleration, posture=posture, **gains
+            robot,
+            q,
+            v,
+            HAND,
+            target,
+            velocity=velocity,
+            acceleration=acceleration,
+            kp=100.0,
+            kd=20.0,
+            posture=posture,
+            posture_kp=10.0,
+            posture_kd=6.0,
         )
         run = torsor.simulate(robot, q, v, tau=tau, duration=STEP, dt=STEP, method="rk4")
         return {"q": run.q[-1], "v": run.v[-1], "tau": tau}
 
-    shapes = {"target": (4, 4), "velocity": 6, "acceleration": 6}
-    return torsor.scan(step, robot, {"q": 7, "v": 7}, inputs=shapes, constants={"posture": 7})
+    return torsor.scan(
+        step,
+        robot,
+        {"q": 7, "v": 7},
+        inputs={"target": (4, 4), "velocity": 6, "acceleration": 6},
+        constants={"posture": 7},
+    )
 
 
 def draw_circle(loop: torsor.Scan, circle: Circle, posture: np.ndarray) -> dict[str, np.ndarray]:
@@ -124,6 +141,7 @@ def by_rates(robot: torsor.Robot) -> tuple[np.ndarray, np.ndarray, torsor.contro
             turn = (torsor.orientation_task(HAND), np.zeros(3))
             said = torsor.control.prioritised_velocities(robot, kept[-1], [turn, (hand, wanted[1])], dt)
         kept.append(torsor.integrate(robot, kept[-1], result.v, dt))
+    assert said is not None  # the circle comes to a limit
     return np.array(free), np.array(kept), said
 
 
@@ -131,12 +149,12 @@ def hand_positions(robot: torsor.Robot, q: np.ndarray) -> np.ndarray:
     return torsor.frame_pose(robot, q, HAND)[..., :3, 3]
 
 
-def elbows(robot: torsor.Robot, runs: dict, k: int) -> list[np.ndarray]:
+def elbows(robot: torsor.Robot, runs: Runs, k: int) -> list[np.ndarray]:
     """Where link 4 begins, in each run."""
     return [torsor.frame_pose(robot, run["q"][k], "link_4")[:3, 3] for run in runs.values()]
 
 
-def draw(robot: torsor.Robot, circle: Circle, runs: dict, free: np.ndarray, kept: np.ndarray) -> None:
+def draw(robot: torsor.Robot, circle: Circle, runs: Runs, free: np.ndarray, kept: np.ndarray) -> None:
     given = sys.argv[1:]
     folder = Path(given[0] if len(given) == 1 and Path(given[0]).is_dir() else tempfile.mkdtemp())
     try:
@@ -145,7 +163,7 @@ def draw(robot: torsor.Robot, circle: Circle, runs: dict, free: np.ndarray, kept
         print("\nno picture: it needs matplotlib, pip install 'torsor[plot]'")
         return
     figure = plt.figure(figsize=(13, 6.2), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=(1, 1.15))
+    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.15))[0]
     draw_arms(left, robot, circle, runs)
     draw_curves(right, robot, circle, runs, free, kept)
     figure.savefig(folder / "operational_space.png", dpi=120)
@@ -158,7 +176,7 @@ def draw(robot: torsor.Robot, circle: Circle, runs: dict, free: np.ndarray, kept
     print(f"\npictures: {folder / 'operational_space.png'}, ellipsoids.png")
 
 
-def draw_arms(figure, robot: torsor.Robot, circle: Circle, runs: dict) -> None:
+def draw_arms(figure, robot: torsor.Robot, circle: Circle, runs: Runs) -> None:
     """Both arms at the end, from behind, and the ways of hands and elbows."""
     ax = figure.subplots()
     for (name, run), colour in zip(runs.items(), ("tab:blue", "tab:orange"), strict=True):
@@ -177,7 +195,7 @@ def draw_arms(figure, robot: torsor.Robot, circle: Circle, runs: dict) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def draw_curves(figure, robot: torsor.Robot, circle: Circle, runs: dict, free: np.ndarray, kept: np.ndarray) -> None:
+def draw_curves(figure, robot: torsor.Robot, circle: Circle, runs: Runs, free: np.ndarray, kept: np.ndarray) -> None:
     """Errors of the hand under torques, and joint 4 by rates."""
     top, bottom = figure.subplots(2, 1)
     for (name, run), colour in zip(runs.items(), ("tab:blue", "tab:orange"), strict=True):

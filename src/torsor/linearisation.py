@@ -32,7 +32,15 @@ import numpy as np
 
 from torsor._reports import in_one_line
 from torsor.arrays import matvec
-from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector, Twist
+from torsor.arrays.typing import (
+    Array,
+    ConfigurationVector,
+    GivenConfiguration,
+    GivenJointVector,
+    JointMatrix,
+    JointVector,
+    Twist,
+)
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.arrays import prepare
@@ -90,9 +98,9 @@ class StateSpace(NamedTuple):
 @explained
 def linearise(
     robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
-    tau: JointVector,
+    q: GivenConfiguration,
+    v: GivenJointVector,
+    tau: GivenJointVector,
     *,
     frame: str | None = None,
     dt: float | None = None,

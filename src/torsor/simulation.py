@@ -13,7 +13,7 @@ import numpy as np
 
 from torsor._reports import in_one_line
 from torsor.arrays import as_numbers, is_concrete, stack_vectors
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector
+from torsor.arrays.typing import Array, ConfigurationVector, GivenConfiguration, GivenJointVector, JointVector
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
@@ -105,12 +105,12 @@ class Trajectory(NamedTuple):
 @explained
 def simulate(
     robot: Robot,
-    q0: ConfigurationVector,
-    v0: JointVector,
+    q0: GivenConfiguration,
+    v0: GivenJointVector,
     *,
     duration: float,
     dt: float,
-    tau: JointVector | None = None,
+    tau: GivenJointVector | None = None,
     controller: Controller | None = None,
     method: str = "semi_implicit_euler",
     wrenches: Wrenches | None = None,

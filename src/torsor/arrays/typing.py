@@ -5,7 +5,7 @@ Letters: ``nq`` numbers in a configuration, ``nv`` degrees of freedom, ``n`` mov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -72,6 +72,16 @@ class JaxArray(SupportsArray, Protocol):
 
 
 Number: TypeAlias = float | SupportsArray
-Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | Sequence[Sequence[Sequence[Number]]]
+# One kind of sequence at each depth, so that rows of whole and of other numbers may be mixed; without end, a string would fit.
+Numbers: TypeAlias = Number | Sequence[Number | Sequence[Number | Sequence[Number | Sequence[Number]]]]
 Result: TypeAlias = NDArray[np.floating[Any]]
+Out: TypeAlias = Mapping[str, Result] | Numbers | None  # of kernels; numbers, so that ``**arrays`` fit beside it
+
+# What people give to functions that are not compiled and hand it on: the border makes arrays of it, checkers refuse a string.
+GivenConfiguration = Annotated[Numbers, "... nq"]
+GivenJointVector = Annotated[Numbers, "... nv"]
+GivenTaskVector = Annotated[Numbers, "... *"]
+GivenVector3 = Annotated[Numbers, "... 3"]
+GivenNumbers = Annotated[Numbers, "..."]  # of a shape that depends on other arguments
+
 JaxNumbers = TypeVar("JaxNumbers", bound=JaxArray)

@@ -17,6 +17,7 @@ from torsor._once import once
 from torsor._text_files import path_to_write
 from torsor.arrays import as_numbers
 from torsor.arrays.primitives import namespace
+from torsor.arrays.typing import Numbers as Given, Out
 from torsor.border import explained
 from torsor.border.arrays import MOST_BATCH_AXES
 from torsor.compiler import differentiate
@@ -33,6 +34,15 @@ from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_
 Array = Any
 
 
+class _OfKernels(property):
+    """A property that the class itself does not have: to `inspect`, it is called as its ``__init__`` says."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            raise AttributeError("__signature__")
+        return super().__get__(instance, owner)
+
+
 class Kernel:
     """A function compiled for this machine, with named inputs and outputs of any shape; batch axes come first.
 
@@ -41,11 +51,12 @@ class Kernel:
     also within `jit`, `vmap` and derivatives, give JAX arrays (`to_jax`). It can be pickled and copied.
     """
 
-    # What is called is the kernel's own entry, without a method of Python's in between.
-    __slots__ = ("__call__", "__dict__", "__weakref__")
     if TYPE_CHECKING:
 
-        def __call__(self, /, *args: Array, **named: Array) -> Any: ...  # noqa: D102
+        def __call__(self, /, *args: Given, out: Out = None, **named: Given) -> Any: ...  # noqa: D102
+
+    else:  # what is called is the kernel's own entry, without a method of Python's in between
+        __slots__ = ("__call__", "__dict__", "__weakref__")
 
     def __init__(self, name: str, program: Program) -> None:
         self.name = name
@@ -61,9 +72,9 @@ class Kernel:
                 f"kernel {name!r}: two outputs have one name, among {', '.join(self._names)}; rename one."
             )
         self._entry = FastEntry(self._general, "kernel", self._order, len(self._order), by_first=False)
-        self.__call__ = self._entry  # type: ignore[method-assign]
+        setattr(self, "__call__", self._entry)  # noqa: B010 for type checkers, it stays a method
 
-    @property
+    @_OfKernels
     def __signature__(self) -> inspect.Signature:
         """The inputs, and ``out``, for `inspect.signature`."""
         kind = inspect.Parameter

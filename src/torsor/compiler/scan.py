@@ -14,6 +14,7 @@ from weakref import ref
 import numpy as np
 
 from torsor.arrays import as_numbers
+from torsor.arrays.typing import Numbers as Given, Out
 from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.print import numpy as emit_numpy, scan as emit_scan
@@ -40,11 +41,14 @@ class Scan:
     (j + 1) · every steps.
     """
 
-    # What is called is the scan's own entry, without a method of Python's in between.
-    __slots__ = ("__call__", "__dict__", "__weakref__")
     if TYPE_CHECKING:
 
-        def __call__(self, /, *, steps: int, every: int = 1, out: Any = None, **given: Array) -> dict[str, Array]: ...  # noqa: D102
+        def __call__(  # noqa: D102
+            self, /, *, steps: int, every: Given = 1, out: Out = None, **given: Given
+        ) -> dict[str, Array]: ...
+
+    else:  # what is called is the scan's own entry, without a method of Python's in between
+        __slots__ = ("__call__", "__dict__", "__weakref__")
 
     def __init__(self, name: str, program: Program, roles: Roles) -> None:
         self.name, self.program, self.roles = name, program, roles
@@ -61,7 +65,7 @@ class Scan:
         self._operations = max(1, sum(count(program).values()))
         names = [*(port.name for port in program.graph.inputs), "steps", "every"]
         self._entry = FastEntry(self._general, "scan", names, 0, by_first=False)
-        self.__call__ = self._entry  # type: ignore[method-assign]
+        setattr(self, "__call__", self._entry)  # noqa: B010 for type checkers, it stays a method
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scan, (self.name, self.program, self.roles)

@@ -28,7 +28,16 @@ from functools import lru_cache
 import numpy as np
 
 from torsor.arrays import zeros
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, TaskVector
+from torsor.arrays.typing import (
+    Array,
+    ConfigurationVector,
+    GivenConfiguration,
+    GivenJointVector,
+    GivenNumbers,
+    GivenTaskVector,
+    JointVector,
+    TaskVector,
+)
 from torsor.border import checked, explained
 from torsor.control import operational_space_law as laws
 from torsor.control._nearest_target import within_reach
@@ -55,20 +64,20 @@ _posture_acceleration = law(laws.posture_acceleration, "a")
 @explained
 def operational_space(
     robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
+    q: GivenConfiguration,
+    v: GivenJointVector,
     task: Task | str,
     target: Value,
-    kp: Array,
-    kd: Array,
+    kp: GivenNumbers,
+    kd: GivenNumbers,
     *,
-    velocity: TaskVector | None = None,
-    acceleration: TaskVector | None = None,
-    posture: ConfigurationVector | None = None,
-    posture_kp: Array | None = None,
-    posture_kd: Array | None = None,
+    velocity: GivenTaskVector | None = None,
+    acceleration: GivenTaskVector | None = None,
+    posture: GivenConfiguration | None = None,
+    posture_kp: GivenNumbers | None = None,
+    posture_kd: GivenNumbers | None = None,
     limit: float = 1e-3,
-    scales: Array | None = None,
+    scales: GivenNumbers | None = None,
     nearest: bool = True,
     within_effort: bool = False,
     farthest: float | None = None,

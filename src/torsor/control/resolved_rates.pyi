@@ -28,11 +28,11 @@ def resolved_rate(
     robot: Robot,
     q: JaxNumbers,
     task: Task | str,
-    velocity: Numbers | JaxNumbers,
+    velocity: Numbers,
     *,
-    null: Numbers | JaxNumbers | None = ...,
-    metric: Numbers | JaxNumbers | None = ...,
-    damping: Numbers | JaxNumbers = ...,
+    null: Numbers | None = ...,
+    metric: Numbers | None = ...,
+    damping: Numbers = ...,
 ) -> JaxNumbers: ...
 @overload
 def resolved_rate(
@@ -50,13 +50,13 @@ def resolved_rate(
 def resolved_acceleration(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
+    v: Numbers,
     task: Task | str,
-    acceleration: Numbers | JaxNumbers,
+    acceleration: Numbers,
     *,
-    null: Numbers | JaxNumbers | None = ...,
-    metric: Numbers | JaxNumbers | None = ...,
-    damping: Numbers | JaxNumbers = ...,
+    null: Numbers | None = ...,
+    metric: Numbers | None = ...,
+    damping: Numbers = ...,
 ) -> JaxNumbers: ...
 @overload
 def resolved_acceleration(
@@ -88,9 +88,7 @@ def limit_gradient(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
 @overload
 def limit_gradient(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def posture_gradient(
-    robot: Robot, q: JaxNumbers, posture: Numbers | JaxNumbers, *, weights: Numbers | JaxNumbers | None = ...
-) -> JaxNumbers: ...
+def posture_gradient(robot: Robot, q: JaxNumbers, posture: Numbers, *, weights: Numbers | None = ...) -> JaxNumbers: ...
 @overload
 def posture_gradient(
     robot: Robot, q: Numbers, posture: Numbers, *, weights: Numbers | None = ..., out: Result | None = ...

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from torsor.arrays.typing import Array, Vector3
+from torsor.arrays.typing import Array, GivenVector3, Vector3
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import FileError, ModelError, TorsorError, printable, warn_of_model
@@ -31,7 +31,7 @@ def load(
     *,
     format: str | None = None,
     base: str = "fixed",
-    gravity: Vector3 | None = None,
+    gravity: GivenVector3 | None = None,
     lock: Mapping[str, Array] | None = None,
     joint_order: Sequence[str] | None = None,
     repair: Collection[str] = (),

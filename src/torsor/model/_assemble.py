@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays import concat, exact_constants, is_concrete, known_numbers, stack_matrices, stack_vectors
-from torsor.arrays.typing import Array, Pose, Vector3
+from torsor.arrays.typing import Array, GivenVector3, Pose, Vector3
 from torsor.border import explained
 from torsor.errors import ModelError, unknown_name
 from torsor.lie import unchecked as lie
@@ -40,7 +40,7 @@ def assemble(
     joints: Iterable[Joint],
     *,
     name: str = "robot",
-    gravity: Vector3 = EARTH,
+    gravity: GivenVector3 = EARTH,
     frames: Mapping[str, tuple[str, Pose]] | None = None,
     base: str = "base",
     base_inertia: Inertia | None = None,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays import dot, exact_constants, is_concrete, known_numbers
-from torsor.arrays.typing import Array, Pose, Twist, Vector3
+from torsor.arrays.typing import Array, GivenVector3, Pose, Twist
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError, ShapeError
@@ -32,7 +32,7 @@ def serial_chain(
     inertias: Sequence[Inertia],
     *,
     tip: Pose | None = None,
-    gravity: Vector3 = EARTH,
+    gravity: GivenVector3 = EARTH,
     names: Sequence[str] | None = None,
     name: str = "chain",
     kinds: Sequence[str] | None = None,
@@ -105,7 +105,7 @@ def dh_chain(
     *,
     convention: str,
     tip: Pose | None = None,
-    gravity: Vector3 = EARTH,
+    gravity: GivenVector3 = EARTH,
     names: Sequence[str] | None = None,
     name: str = "chain",
 ) -> Robot:

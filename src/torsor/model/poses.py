@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.arrays import cos, cross, dot, exact_constants, is_concrete, known_numbers, matmul, matrix, sin
 from torsor.arrays.exact import settled, settled_rotation
-from torsor.arrays.typing import Array, Pose, Rotation, Vector3
+from torsor.arrays.typing import Array, GivenVector3, Pose, Rotation
 from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.lie.unchecked import se3
@@ -72,7 +72,7 @@ def composed(*poses: Pose) -> Pose:
 
 @explained
 @exact_constants()
-def pose_from(xyz: Vector3 = (0.0, 0.0, 0.0), rpy: Vector3 = (0.0, 0.0, 0.0)) -> Pose:
+def pose_from(xyz: GivenVector3 = (0.0, 0.0, 0.0), rpy: GivenVector3 = (0.0, 0.0, 0.0)) -> Pose:
     """The pose of a translation and of roll, pitch, yaw, R = R_z R_y R_x (fixed axes), as robot files give it.
 
     Parameters

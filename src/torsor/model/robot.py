@@ -14,7 +14,7 @@ from torsor._lazy import no_such_attribute
 from torsor._once import once
 from torsor._text_files import write_text
 from torsor.arrays import as_numbers, reshape, stack_matrices, stack_vectors
-from torsor.arrays.typing import Array, InertialVector, Pose, Vector3
+from torsor.arrays.typing import Array, GivenNumbers, GivenVector3, InertialVector, Pose, Vector3
 from torsor.border import explained
 from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.model.inertia import Inertia, refuse_no_inertia, refuse_unphysical
@@ -141,22 +141,22 @@ class Robot:
     # States by name
 
     @explained
-    def q_to_dict(self, q: Array) -> dict[str, Array]:
+    def q_to_dict(self, q: GivenNumbers) -> dict[str, Array]:
         """Configuration (..., nq) as joint name → its numbers (a plain number's axis is dropped)."""
         return to_dict(self.structure, q, "nq")
 
     @explained
-    def v_to_dict(self, v: Array) -> dict[str, Array]:
+    def v_to_dict(self, v: GivenNumbers) -> dict[str, Array]:
         """Velocity, acceleration or force (..., nv) as joint name → its numbers."""
         return to_dict(self.structure, v, "nv")
 
     @explained
-    def q_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
+    def q_from_dict(self, values: Mapping[str, GivenNumbers], default: GivenNumbers | None = None) -> Array:
         """Configuration (..., nq) from joint name → numbers; joints not named keep ``default`` (neutral if None)."""
         return from_dict(self.structure, values, "nq", self.neutral if default is None else default)
 
     @explained
-    def v_from_dict(self, values: Mapping[str, Array], default: Array | None = None) -> Array:
+    def v_from_dict(self, values: Mapping[str, GivenNumbers], default: GivenNumbers | None = None) -> Array:
         """Velocity, acceleration or force (..., nv) from joint name → numbers; others keep ``default`` (zero)."""
         return from_dict(self.structure, values, "nv", np.zeros(self.nv) if default is None else default)
 
@@ -189,7 +189,7 @@ class Robot:
         return replace(self, parameters=parameters)
 
     @explained
-    def with_gravity(self, gravity: Vector3) -> Robot:
+    def with_gravity(self, gravity: GivenVector3) -> Robot:
         """The same robot under another gravity (3,), m/s²."""
         return self.with_parameters(gravity=gravity if hasattr(gravity, "shape") else np.asarray(gravity, float))
 
@@ -276,7 +276,7 @@ class Robot:
         return replace(self, source=source)
 
     @explained
-    def lock(self, positions: Mapping[str, Array]) -> Robot:
+    def lock(self, positions: Mapping[str, GivenNumbers]) -> Robot:
         """The same robot with joints held at given positions (rad, m): their links become part of the parent's.
 
         A `Mimic` joint is held where its leader is: holding one of them by name holds both, and all that follows.
@@ -360,8 +360,10 @@ class Robot:
         effects = ", ".join(self.effects) or "none"
         return f"<Robot {self.name!r}: {self.n} moving links, nq {self.nq}, nv {self.nv}; effects: {effects}>"
 
-    def __getattr__(self, name: str) -> Any:
-        raise no_such_attribute(name, [known for known in dir(self) if not known.startswith("_")])
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_such_attribute(name, [known for known in dir(self) if not known.startswith("_")])
 
     # Helpers
 

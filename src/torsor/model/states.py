@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.arrays.typing import Array
+from torsor.arrays.typing import Result
 from torsor.border import explained
 from torsor.errors import ArgumentTypeError
 from torsor.model.robot import Robot
 
-State = tuple[Array, Array, Array]
+State = tuple[Result, Result, Result]
 
 
 @explained
-def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> Array:
+def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> Result:
     """Random configurations, uniform within the limits.
 
     Where there is no limit: uniform in (−π, π) for angles and (−1, 1) m for lengths; rotations of spherical and free

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from torsor._reports import Report
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, GivenConfiguration
 from torsor.border import checked
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
 from torsor.errors import ArgumentError, ModelError, ShapeError
@@ -78,8 +78,8 @@ class PathResult(Report):
 @checked
 def minimum_energy_path(
     robot: Robot,
-    q0: ConfigurationVector,
-    q1: ConfigurationVector,
+    q0: GivenConfiguration,
+    q1: GivenConfiguration,
     *,
     duration: float = 1.0,
     samples: int = 51,

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor._reports import in_one_line
-from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix
+from torsor.arrays.typing import Array, ConfigurationVector, GivenConfiguration, JointMatrix
 from torsor.border import explained
 from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strangers
 from torsor.errors import ArgumentError, ModelError, ShapeError
@@ -68,7 +68,7 @@ def factor_of(M: JointMatrix) -> JointMatrix:
 
 @explained
 def transport_factor(
-    robot: Robot, path: ConfigurationVector, *, factor: JointMatrix | None = None, tolerance: float = 1e-10
+    robot: Robot, path: GivenConfiguration, *, factor: JointMatrix | None = None, tolerance: float = 1e-10
 ) -> CarriedFactor:
     """Factors N and φ = ∫ N dq at the corners of a polyline, dN_aj = Σ N_ar Γ^r_kj dq_k [Alt04, §II.A, E004-3].
 

@@ -11,7 +11,15 @@ import numpy as np
 
 from torsor._reports import Report
 from torsor.arrays import as_numbers, factor, matmul, matvec, solve, stack_vectors, transpose
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Twist, Wrench
+from torsor.arrays.typing import (
+    Array,
+    ConfigurationVector,
+    GivenConfiguration,
+    GivenJointVector,
+    JointVector,
+    Twist,
+    Wrench,
+)
 from torsor.border import checked, explained
 from torsor.errors import ModelError, ShapeError
 from torsor.functions.public import dynamics, kinematics
@@ -66,8 +74,8 @@ def joint_acceleration(
 @explained
 def euler_trajectory(
     robot: Robot,
-    q0: ConfigurationVector,
-    v0: JointVector,
+    q0: GivenConfiguration,
+    v0: GivenJointVector,
     tau: Array,
     dt: float,
     *,
@@ -180,7 +188,7 @@ class AltafiniEquationReport(Report):
 
 
 def altafini_equation_report(
-    robot: Robot, q: ConfigurationVector, frame: str, *, tolerance: float = 1e-9
+    robot: Robot, q: GivenConfiguration, frame: str, *, tolerance: float = 1e-9
 ) -> AltafiniEquationReport:
     """Report on whether Altafini's workspace equation holds for all velocities, of one state only [Alt04, (18), E004-9].
 

@@ -8,7 +8,7 @@ from typing import overload
 from torsor.arrays.typing import JaxNumbers, Numbers, Result
 from torsor.functions.describe import Algorithm
 from torsor.model import Robot
-from torsor.papers.accelerations import altafini_equation_report as altafini_equation_report
+from torsor.papers.accelerations import AltafiniEquationReport
 
 def _only_factorised(robot: Robot) -> list[Algorithm]: ...
 def _only_articulated(robot: Robot) -> list[Algorithm]: ...
@@ -16,11 +16,11 @@ def _only_articulated(robot: Robot) -> list[Algorithm]: ...
 def factorised_acceleration(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
+    v: Numbers,
+    tau: Numbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> JaxNumbers: ...
 @overload
 def factorised_acceleration(
@@ -37,11 +37,11 @@ def factorised_acceleration(
 def articulated_body_acceleration(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
+    v: Numbers,
+    tau: Numbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> JaxNumbers: ...
 @overload
 def articulated_body_acceleration(
@@ -60,9 +60,12 @@ def christoffel_symbols_by_brackets(robot: Robot, q: JaxNumbers) -> JaxNumbers: 
 def christoffel_symbols_by_brackets(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
 def altafini_workspace_acceleration(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, frame: str, tau: Numbers | JaxNumbers
+    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, tau: Numbers
 ) -> JaxNumbers: ...
 @overload
 def altafini_workspace_acceleration(
     robot: Robot, q: Numbers, v: Numbers, frame: str, tau: Numbers, *, out: Result | None = ...
 ) -> Result: ...
+def altafini_equation_report(
+    robot: Robot, q: Numbers, frame: str, *, tolerance: float = ...
+) -> AltafiniEquationReport: ...

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor import lie
 from torsor._reports import Report, in_one_line
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Vector3, Wrench
+from torsor.arrays.typing import (
+    Array,
+    GivenConfiguration,
+    GivenJointVector,
+    Pose,
+    Twist,
+    Vector3,
+    Wrench,
+)
 from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.functions.public.dynamics import joint_wrenches
@@ -28,6 +36,8 @@ from torsor.plot.canvas import (
     LIGHT,
     ORANGE,
     VERMILION,
+    Axes,
+    Axes3D,
     arrow,
     finish_space,
     label,
@@ -37,11 +47,6 @@ from torsor.plot.canvas import (
     triad_of,
 )
 from torsor.plot.skeleton import Skeleton, one_configuration, one_velocity, skeleton_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from mpl_toolkits.mplot3d import Axes3D
-
 
 _NOTHING = 1e-9  # of the largest of its kind: what is smaller is not drawn
 _LENGTHS = {"force": 0.55, "moment": 0.38, "velocity": 0.33}  # the longest arrow of each kind, of the link's size
@@ -72,9 +77,9 @@ class _Arrow(NamedTuple):
 @explained
 def free_body_diagram(
     robot: Robot,
-    q: ConfigurationVector | None = None,
-    v: JointVector | None = None,
-    a: JointVector | None = None,
+    q: GivenConfiguration | None = None,
+    v: GivenJointVector | None = None,
+    a: GivenJointVector | None = None,
     *,
     link: str | int,
     wrenches: Mapping[str, Wrench] | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from torsor.errors import ModelError
 from torsor.model import Robot
 from torsor.model.joint_kinds import KINDS
 from torsor.model.structure import Structure
-from torsor.plot.canvas import GREY, INK, KIND_COLOURS, LIGHT, VERMILION, flat_axes, halo, legend, quartered_disk
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from torsor.plot.canvas import GREY, INK, KIND_COLOURS, LIGHT, VERMILION, Axes, flat_axes, halo, legend, quartered_disk
 
 _MARKERS = {"revolute": "o", "helical": "h", "prismatic": "s", "planar": "D", "spherical": "8", "free": "P"}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from torsor.arrays.typing import Array, ConfigurationVector, Vector3
+from torsor.arrays.typing import Array, GivenConfiguration, Vector3
 from torsor.border import explained
 from torsor.model import Robot
 from torsor.plot import solids
@@ -15,6 +15,8 @@ from torsor.plot.canvas import (
     INK,
     KIND_COLOURS,
     LIGHT,
+    Axes,
+    Axes3D,
     arrow,
     finish_space,
     label,
@@ -27,15 +29,11 @@ from torsor.plot.canvas import (
 )
 from torsor.plot.skeleton import FLOATING, JointPlace, Skeleton, one_configuration, skeleton_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from mpl_toolkits.mplot3d import Axes3D
-
 
 @explained
 def mechanism(
     robot: Robot,
-    q: ConfigurationVector | None = None,
+    q: GivenConfiguration | None = None,
     *,
     ax: Axes | None = None,
     names: bool | None = True,

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from torsor.border import explained
 from torsor.papers.formulations import FORMULATIONS
 from torsor.papers.operation_counts import count_table
-from torsor.plot.canvas import flat_axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from torsor.plot.canvas import Axes, flat_axes
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "0.2", "0.55")  # told apart by everyone
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.typing import Array, ConfigurationVector, Vector3
+from torsor.arrays.typing import Array, GivenConfiguration, Vector3
 from torsor.border import explained
 from torsor.errors import ModelError, ShapeError
 from torsor.model import Robot
-from torsor.plot.canvas import BLUE, GREEN, GREY, INK, LIGHT, VERMILION, flat_axes, halo, legend, quartered_disk
+from torsor.plot.canvas import BLUE, GREEN, GREY, INK, LIGHT, VERMILION, Axes, flat_axes, halo, legend, quartered_disk
 from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 _PARALLEL = 1e-6  # sine of the angle up to which axes count as parallel
 Counterweight = tuple[str, float, Vector3]
@@ -36,7 +32,7 @@ class _Plane(NamedTuple):
 @explained
 def planar_mechanism(
     robot: Robot,
-    q: ConfigurationVector | None = None,
+    q: GivenConfiguration | None = None,
     *,
     ax: Axes | None = None,
     notation: bool = True,

@@ -11,9 +11,11 @@ from torsor.arrays.typing import Array, Matrix3, Pose, Vector3
 from torsor.errors import ArgumentError, needed
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
     from matplotlib.text import Text
-    from mpl_toolkits.mplot3d import Axes3D
+    from mpl_toolkits.mplot3d import Axes3D as Axes3D
+else:  # type hints can be read where matplotlib is missing
+    Axes = Axes3D = Any
 
 
 # Okabe and Ito's colours, which people with any colour vision can tell apart.

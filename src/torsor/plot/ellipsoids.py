@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from torsor import lie
-from torsor.arrays.typing import Array, ConfigurationVector, Matrix3, Vector3
+from torsor.arrays.typing import Array, ConfigurationVector, GivenConfiguration, Matrix3, Vector3
 from torsor.border import explained
 from torsor.errors import ArgumentError, ModelError
 from torsor.functions.public.dynamics import inverse_mass_matrix, mass_matrix
@@ -26,6 +26,8 @@ from torsor.plot.canvas import (
     ORANGE,
     PURPLE,
     SKY,
+    Axes,
+    Axes3D,
     arrow,
     finish_space,
     flat_axes,
@@ -39,10 +41,6 @@ from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of, tip_f
 from torsor.redundancy.configurations import units_of_freedoms
 from torsor.tasks import FrameTask, SelectedTask, Task, position_task
 from torsor.tasks.public import manipulability_ellipsoid as ellipsoid_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from mpl_toolkits.mplot3d import Axes3D
 
 
 class Ellipsoid(NamedTuple):
@@ -85,7 +83,7 @@ def equivalent_ellipsoid(robot: Robot, link: str) -> Ellipsoid:
 
 @explained
 def mobility_ellipsoid(
-    robot: Robot, q: ConfigurationVector | None = None, frame: str | None = None, *, ax: Axes | None = None
+    robot: Robot, q: GivenConfiguration | None = None, frame: str | None = None, *, ax: Axes | None = None
 ) -> Axes:
     """Picture of the ellipsoid of J M⁻¹ Jᵀ at a frame's origin, of one state only [LP, (9.95)–(9.99)].
 
@@ -173,7 +171,7 @@ def _origin(robot: Robot, skeleton: Skeleton, frame: str) -> Vector3:
 
 
 @explained
-def link_inertia_ellipsoids(robot: Robot, q: ConfigurationVector | None = None, *, ax: Axes | None = None) -> Axes:
+def link_inertia_ellipsoids(robot: Robot, q: GivenConfiguration | None = None, *, ax: Axes | None = None) -> Axes:
     """Picture of each link as the solid ellipsoid with its mass and inertia, of one state only [BSP93, §3.1].
 
     Semi-axes a_k = √(5 J_kk / m) in m, with J the second moment about the centre of mass [Sil81, (2.11)], true to scale:
@@ -234,7 +232,7 @@ _JOINT_UNITS = {"velocity": {"rad": "rad/s", "m": "m/s"}, "force": {"rad": "N m"
 @explained
 def manipulability_ellipsoid(
     robot: Robot,
-    q: ConfigurationVector | None = None,
+    q: GivenConfiguration | None = None,
     frame: str | Task | None = None,
     *,
     bounded: str = "velocity",
@@ -304,7 +302,7 @@ def mass_matrix_ellipse(
     robot: Robot,
     joints: Joints,
     *,
-    q: ConfigurationVector | None = None,
+    q: GivenConfiguration | None = None,
     resolution: int = 9,
     ax: Axes | None = None,
     colour: str = BLUE,

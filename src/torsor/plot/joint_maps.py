@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, GivenConfiguration
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.arrays import as_floats
@@ -17,11 +17,8 @@ from torsor.functions.public import geometry
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
 from torsor.model.joint_kinds import HUGE, KINDS
-from torsor.plot.canvas import GREY, INK, flat_axes, legend, pyplot
+from torsor.plot.canvas import GREY, INK, Axes, flat_axes, legend, pyplot
 from torsor.plot.skeleton import one_configuration
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Joints = Sequence[str | int]
 
@@ -243,7 +240,7 @@ def curvature_map(
     robot: Robot,
     joints: Joints,
     *,
-    q: ConfigurationVector | None = None,
+    q: GivenConfiguration | None = None,
     quantity: str = "sectional",
     resolution: int = 81,
     ax: Axes | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from torsor.plot.canvas import (
     ORANGE,
     PURPLE,
     VERMILION,
+    Axes,
+    Axes3D,
     finish_space,
     flat_axes,
     label,
@@ -30,11 +32,6 @@ from torsor.plot.canvas import (
 )
 from torsor.plot.skeleton import Skeleton, skeleton_of
 from torsor.redundancy import PathDrift, SelfMotion
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from mpl_toolkits.mplot3d import Axes3D
-
 
 STILL = 1e-6  # m: what a point that does not move may move by
 

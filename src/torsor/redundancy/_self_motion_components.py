@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torsor._reports import Report
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, GivenConfiguration
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers
 from torsor.errors import ArgumentError
@@ -113,7 +113,7 @@ class SelfMotionComponents(Report):
 @explained
 def self_motion_components(
     robot: Robot,
-    q0: ConfigurationVector,
+    q0: GivenConfiguration,
     task: Task | str,
     *,
     spacing: float = 0.05,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from torsor._reports import Report
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, GivenConfiguration
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
 from torsor.errors import ArgumentError
@@ -124,7 +124,7 @@ class PathDrift(Report):
 @explained
 def closed_path_drift(
     robot: Robot,
-    q0: ConfigurationVector,
+    q0: GivenConfiguration,
     task: Task | str,
     path: Any,
     *,
@@ -299,7 +299,7 @@ def is_repeatable(
     task: Task | str,
     *,
     lift: Lift = "inertia",
-    q: ConfigurationVector | None = None,
+    q: GivenConfiguration | None = None,
     configurations: int = 12,
     seed: int | np.random.Generator = 0,
     tolerance: float = 1e-9,

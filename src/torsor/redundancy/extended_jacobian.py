@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torsor.arrays import as_numbers, concat, constant, matmul, matvec, transpose
-from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, TaskLift
+from torsor.arrays.typing import Array, ConfigurationVector, GivenConfiguration, JointMatrix, TaskLift
 from torsor.border import explained
 from torsor.border.numbers import refuse_strangers
 from torsor.errors import ArgumentError
@@ -253,7 +253,7 @@ _compiled_inverse = public(extended_inverse, "E_inverse", registered=False)
 
 
 @explained
-def stationary_constraint(robot: Robot, q0: ConfigurationVector, task: Task | str, objective: Objective) -> Task:
+def stationary_constraint(robot: Robot, q0: GivenConfiguration, task: Task | str, objective: Objective) -> Task:
     """Constraint h = Z₀ᵀ (1 − J⁺J) ∂g for `extended_jacobian_lift`: where h = 0, g is stationary along self-motions [Bai85].
 
     Lifts of curves that begin where h = 0 stay where g is stationary, best if they began at the best; others keep the h that they

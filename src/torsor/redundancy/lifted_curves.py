@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from torsor._reports import Report
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, GivenConfiguration
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_unknown
 from torsor.errors import ArgumentError, TorsorError
@@ -85,7 +85,7 @@ class LiftedCurve(Report):
 @explained
 def lift_curve(
     robot: Robot,
-    q0: ConfigurationVector,
+    q0: GivenConfiguration,
     task: Task | str,
     curve: Any,
     *,

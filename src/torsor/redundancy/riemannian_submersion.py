@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from torsor._reports import Report
-from torsor.arrays.typing import Array, ConfigurationVector, TaskMatrix
+from torsor.arrays.typing import Array, GivenConfiguration, TaskMatrix
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers, refuse_strangers, refuse_unknown
 from torsor.errors import ArgumentError, ShapeError
@@ -263,7 +263,7 @@ def is_riemannian_submersion(
     task: Task | str,
     *,
     target: TaskMatrix | Callable[[Array], Array] | None = None,
-    q: ConfigurationVector | None = None,
+    q: GivenConfiguration | None = None,
     configurations: int = 12,
     seed: int | np.random.Generator = 0,
     tolerance: float = 1e-9,

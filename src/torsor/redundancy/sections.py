@@ -27,7 +27,7 @@ import numpy as np
 
 from torsor._reports import Report, one_line
 from torsor.arrays import as_numbers, constant, matvec, stack
-from torsor.arrays.typing import Array, ConfigurationVector
+from torsor.arrays.typing import Array, ConfigurationVector, GivenConfiguration
 from torsor.border import explained
 from torsor.border.arrays import as_floats
 from torsor.border.numbers import numbers_of, refuse_unknown
@@ -69,7 +69,7 @@ SAMPLES = 16  # configurations at which that is asked
 
 
 @explained
-def section_lift(robot: Robot, q0: ConfigurationVector, task: Task | str, section: Section) -> ExtendedJacobianLift:
+def section_lift(robot: Robot, q0: GivenConfiguration, task: Task | str, section: Section) -> ExtendedJacobianLift:
     """Lift v = dσ ẏ of a section σ of the task, a choice of one configuration for each of its values [Alt04, Th. III.1].
 
     Closed paths of the task close in the joints, for where the task is says where the joints are. From q₀ on the section, lifted
@@ -301,7 +301,7 @@ class LocalTrivialisation(Report):
 
 @explained
 def local_trivialisation(
-    robot: Robot, q0: ConfigurationVector, task: Task | str, constraint: Constraint | ExtendedJacobianLift
+    robot: Robot, q0: GivenConfiguration, task: Task | str, constraint: Constraint | ExtendedJacobianLift
 ) -> LocalTrivialisation:
     """Coordinates q ↦ (y, s), the task and a place on its fibre, and the way back (y, s) ↦ q, near q₀ [Alt04, Th. III.1].
 

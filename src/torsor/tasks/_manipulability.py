@@ -24,7 +24,7 @@ import numpy as np
 
 from torsor._reports import Report
 from torsor.arrays import OrthonormalRows, dot, factor, matmul, orthonormal_rows, reshape, sqrt, where
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
+from torsor.arrays.typing import Array, ConfigurationVector, GivenConfiguration, JointVector, Scalar
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_strangers
 from torsor.functions.public import dynamics
@@ -247,7 +247,7 @@ class TaskRank(Report):
         return f"rank {int(self.rank)} of {len(self.labels)} (usually {self.usual_rank}), condition {self.condition:.3g}; {end}"
 
 
-def task_rank(robot: Robot, q: ConfigurationVector, task: Task | str, *, tolerance: float = 1e-9) -> TaskRank:
+def task_rank(robot: Robot, q: GivenConfiguration, task: Task | str, *, tolerance: float = 1e-9) -> TaskRank:
     """Rank of a task's Jacobian, its singular values and the direction nearest to being lost [Alt04, A1, A2, E004-5].
 
     For NumPy arrays.

@@ -3,25 +3,20 @@
 # mypy: disable-error-code="overload-overlap"
 
 from collections.abc import Callable, Mapping
-from typing import ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 from torsor.arrays.typing import JaxNumbers, Numbers, Result
 from torsor.model.robot import Robot
-from torsor.tasks._manipulability import manipulability_ellipsoid as manipulability_ellipsoid, task_rank as task_rank
+from torsor.tasks._manipulability import ManipulabilityEllipsoid, TaskRank
 from torsor.tasks._task_space_dynamics import TaskSpaceDynamics
 from torsor.tasks.horizontal_lift import SplitVelocity, VelocityProjectors
-from torsor.tasks.singular_directions import damped_task_space_dynamics as damped_task_space_dynamics
+from torsor.tasks.singular_directions import DampedTaskSpaceDynamics
 from torsor.tasks.task import Task
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 def _with_mass_matrix(algorithm: Callable[P, R], result: str | type[R]) -> Callable[P, R]: ...
-@overload
-def task_space_dynamics(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, task: Task | str
-) -> TaskSpaceDynamics: ...
-@overload
 def task_space_dynamics(
     robot: Robot,
     q: Numbers,
@@ -32,13 +27,7 @@ def task_space_dynamics(
 ) -> TaskSpaceDynamics: ...
 @overload
 def task_space_inverse_dynamics(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    task: Task | str,
-    acceleration: Numbers | JaxNumbers,
-    *,
-    null: Numbers | JaxNumbers | None = ...,
+    robot: Robot, q: JaxNumbers, v: Numbers, task: Task | str, acceleration: Numbers, *, null: Numbers | None = ...
 ) -> JaxNumbers: ...
 @overload
 def task_space_inverse_dynamics(
@@ -53,7 +42,7 @@ def task_space_inverse_dynamics(
 ) -> Result: ...
 @overload
 def task_space_forward_dynamics(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, task: Task | str, forces: Numbers | JaxNumbers
+    robot: Robot, q: JaxNumbers, v: Numbers, task: Task | str, forces: Numbers
 ) -> JaxNumbers: ...
 @overload
 def task_space_forward_dynamics(
@@ -61,27 +50,20 @@ def task_space_forward_dynamics(
 ) -> Result: ...
 @overload
 def task_forces_to_torques(
-    robot: Robot,
-    q: JaxNumbers,
-    task: Task | str,
-    forces: Numbers | JaxNumbers,
-    *,
-    null: Numbers | JaxNumbers | None = ...,
+    robot: Robot, q: JaxNumbers, task: Task | str, forces: Numbers, *, null: Numbers | None = ...
 ) -> JaxNumbers: ...
 @overload
 def task_forces_to_torques(
     robot: Robot, q: Numbers, task: Task | str, forces: Numbers, *, null: Numbers | None = ..., out: Result | None = ...
 ) -> Result: ...
 @overload
-def torques_to_task_forces(robot: Robot, q: JaxNumbers, task: Task | str, tau: Numbers | JaxNumbers) -> JaxNumbers: ...
+def torques_to_task_forces(robot: Robot, q: JaxNumbers, task: Task | str, tau: Numbers) -> JaxNumbers: ...
 @overload
 def torques_to_task_forces(
     robot: Robot, q: Numbers, task: Task | str, tau: Numbers, *, out: Result | None = ...
 ) -> Result: ...
 @overload
-def workspace_acceleration(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, task: Task | str, tau: Numbers | JaxNumbers
-) -> JaxNumbers: ...
+def workspace_acceleration(robot: Robot, q: JaxNumbers, v: Numbers, task: Task | str, tau: Numbers) -> JaxNumbers: ...
 @overload
 def workspace_acceleration(
     robot: Robot, q: Numbers, v: Numbers, task: Task | str, tau: Numbers, *, out: Result | None = ...
@@ -103,9 +85,7 @@ def dynamic_manipulability(robot: Robot, q: JaxNumbers, task: Task | str) -> Jax
 @overload
 def dynamic_manipulability(robot: Robot, q: Numbers, task: Task | str, *, out: Result | None = ...) -> Result: ...
 @overload
-def horizontal_lift(
-    robot: Robot, q: JaxNumbers, task: Task | str, *, metric: Numbers | JaxNumbers | None = ...
-) -> JaxNumbers: ...
+def horizontal_lift(robot: Robot, q: JaxNumbers, task: Task | str, *, metric: Numbers | None = ...) -> JaxNumbers: ...
 @overload
 def horizontal_lift(
     robot: Robot, q: Numbers, task: Task | str, *, metric: Numbers | None = ..., out: Result | None = ...
@@ -114,11 +94,6 @@ def horizontal_lift(
 def pseudoinverse_lift(robot: Robot, q: JaxNumbers, task: Task | str) -> JaxNumbers: ...
 @overload
 def pseudoinverse_lift(robot: Robot, q: Numbers, task: Task | str, *, out: Result | None = ...) -> Result: ...
-@overload
-def split_velocity(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, task: Task | str, *, metric: Numbers | JaxNumbers | None = ...
-) -> SplitVelocity: ...
-@overload
 def split_velocity(
     robot: Robot,
     q: Numbers,
@@ -128,11 +103,6 @@ def split_velocity(
     metric: Numbers | None = ...,
     out: SplitVelocity | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> SplitVelocity: ...
-@overload
-def velocity_projectors(
-    robot: Robot, q: JaxNumbers, task: Task | str, *, metric: Numbers | JaxNumbers | None = ...
-) -> VelocityProjectors: ...
-@overload
 def velocity_projectors(
     robot: Robot,
     q: Numbers,
@@ -141,3 +111,10 @@ def velocity_projectors(
     metric: Numbers | None = ...,
     out: VelocityProjectors | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> VelocityProjectors: ...
+def damped_task_space_dynamics(
+    robot: Robot, q: Numbers, v: Numbers, task: Task | str, *, limit: float = ..., scales: Any | None = ...
+) -> DampedTaskSpaceDynamics: ...
+def manipulability_ellipsoid(
+    robot: Robot, q: Numbers, task: Task | str, *, bounded: str = ...
+) -> ManipulabilityEllipsoid: ...
+def task_rank(robot: Robot, q: Numbers, task: Task | str, *, tolerance: float = ...) -> TaskRank: ...

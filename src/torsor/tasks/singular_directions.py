@@ -26,6 +26,8 @@ from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import (
     Array,
     ConfigurationVector,
+    GivenConfiguration,
+    GivenJointVector,
     JointMatrix,
     JointVector,
     TaskJacobian,
@@ -107,8 +109,8 @@ class DampedTaskSpaceDynamics(NamedTuple):
 
 def damped_task_space_dynamics(
     robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
+    q: GivenConfiguration,
+    v: GivenJointVector,
     task: Task | str,
     *,
     limit: float = 1e-3,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar, TaskVector
+from torsor.arrays.typing import Array, ConfigurationVector, GivenTaskVector, JointVector, Scalar
 from torsor.border import explained
 from torsor.control.priorities.joint_limit import Pair, pair_of
 from torsor.control.priorities.joint_limit_rows import acceleration_towards, velocity_towards
@@ -155,9 +155,9 @@ class TaskLimit(Limit):
 def task_limit(
     task: Task,
     *,
-    lower: TaskVector | Scalar | None = None,
-    upper: TaskVector | Scalar | None = None,
-    velocity: TaskVector | Scalar | None = None,
+    lower: GivenTaskVector | Scalar | None = None,
+    upper: GivenTaskVector | Scalar | None = None,
+    velocity: GivenTaskVector | Scalar | None = None,
 ) -> TaskLimit:
     """A limit of a task, for ``limits`` of `prioritised_velocities` and `prioritised_accelerations`.
 

@@ -26,7 +26,13 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
+from torsor.arrays.typing import (
+    GivenConfiguration,
+    GivenJointVector,
+    GivenTaskVector,
+    JointMatrix,
+    Scalar,
+)
 from torsor.border import explained
 from torsor.control.priorities.added_limits import Limit, added_rows
 from torsor.control.priorities.joint_limit_rows import acceleration_rows
@@ -57,15 +63,15 @@ OF_RECOVERY = 0.1  # and at least this part of the time in which robots come bac
 @explained
 def prioritised_accelerations(
     robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
-    tasks: Sequence[tuple[Task | str, TaskVector]],
+    q: GivenConfiguration,
+    v: GivenJointVector,
+    tasks: Sequence[tuple[Task | str, GivenTaskVector]],
     dt: float,
     *,
-    null: JointVector | None = None,
+    null: GivenJointVector | None = None,
     metric: JointMatrix | None = None,
     within_limits: bool | Collection[str] = True,
-    acceleration_limits: JointVector | Scalar | None = None,
+    acceleration_limits: GivenJointVector | Scalar | None = None,
     limits: Sequence[Limit] = (),
     recovery: float = 0.1,
     damping: float = 0.0,
@@ -132,4 +138,4 @@ def prioritised_accelerations(
     rest = Rest.of_accelerations(max(RESTING * dt, OF_RECOVERY * recovery), v, most)
     states, a = resolved_states(robot, q, terms, null, root, rows, damping, rest)
     tau = dynamics.inverse_dynamics(robot, q, v, a)
-    return PrioritisedAccelerations(robot, states, q.shape[:-1], a=a, tau=tau)
+    return PrioritisedAccelerations(robot, states, a.shape[:-1], a=a, tau=tau)

@@ -23,7 +23,13 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector, Scalar, TaskVector
+from torsor.arrays.typing import (
+    GivenConfiguration,
+    GivenJointVector,
+    GivenTaskVector,
+    JointMatrix,
+    Scalar,
+)
 from torsor.border import explained
 from torsor.control.priorities.added_limits import Limit, added_rows
 from torsor.control.priorities.joint_limit_rows import velocity_rows
@@ -51,15 +57,15 @@ from torsor.tasks import Task
 @explained
 def prioritised_velocities(
     robot: Robot,
-    q: ConfigurationVector,
-    tasks: Sequence[tuple[Task | str, TaskVector]],
+    q: GivenConfiguration,
+    tasks: Sequence[tuple[Task | str, GivenTaskVector]],
     dt: float,
     *,
-    null: JointVector | None = None,
+    null: GivenJointVector | None = None,
     metric: JointMatrix | None = None,
     within_limits: bool | Collection[str] = True,
-    previous: JointVector | None = None,
-    acceleration_limits: JointVector | Scalar | None = None,
+    previous: GivenJointVector | None = None,
+    acceleration_limits: GivenJointVector | Scalar | None = None,
     limits: Sequence[Limit] = (),
     recovery: float = 0.1,
     damping: float = 0.0,
@@ -123,4 +129,4 @@ def prioritised_velocities(
     rows = all_rows(nv, [rows, *added_rows(limits, robot, q, None, dt, recovery)])
     rest = Rest.of_velocities(dt, last, most)
     states, v = resolved_states(robot, q, terms, null, root, rows, damping, rest)
-    return PrioritisedVelocities(robot, states, q.shape[:-1], v=v)
+    return PrioritisedVelocities(robot, states, v.shape[:-1], v=v)

@@ -166,7 +166,7 @@ class _Prioritised(Report):
         return self._one("conflicts").conflicts
 
     @property
-    def feasible(self) -> bool | Array:
+    def feasible(self) -> Array:
         """Whether all limits are kept, (...) for a batch; limits that contradict each other are in ``conflicts``."""
         if not self._batch:
             return self._states[0].feasible

@@ -47,17 +47,6 @@ def _first_by_arrays(
     robot: Robot, q: Array, v: Array, tau: Array, more: dict[str, Any]
 ) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]: ...
 def _named(algorithm: Callable[P, R], *, divides: bool = False, **more: Any) -> Callable[P, R]: ...
-@overload
-def inverse_dynamics_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> InverseDynamicsDerivatives: ...
-@overload
 def inverse_dynamics_derivatives(
     robot: Robot,
     q: Numbers,
@@ -68,17 +57,6 @@ def inverse_dynamics_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsDerivatives: ...
-@overload
-def forward_dynamics_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
-    *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> ForwardDynamicsDerivatives: ...
-@overload
 def forward_dynamics_derivatives(
     robot: Robot,
     q: Numbers,
@@ -89,17 +67,6 @@ def forward_dynamics_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: ForwardDynamicsDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsDerivatives: ...
-@overload
-def inverse_dynamics_second_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> InverseDynamicsSecondDerivatives: ...
-@overload
 def inverse_dynamics_second_derivatives(
     robot: Robot,
     q: Numbers,
@@ -110,18 +77,6 @@ def inverse_dynamics_second_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsSecondDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsSecondDerivatives: ...
-@overload
-def inverse_dynamics_hessian(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
-    *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> InverseDynamicsHessian: ...
-@overload
 def inverse_dynamics_hessian(
     robot: Robot,
     q: Numbers,
@@ -133,21 +88,6 @@ def inverse_dynamics_hessian(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsHessian | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsHessian: ...
-@overload
-def inverse_dynamics_hessian_product(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
-    dq: Numbers | JaxNumbers,
-    dv: Numbers | JaxNumbers,
-    da: Numbers | JaxNumbers,
-    *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> InverseDynamicsHessianProduct: ...
-@overload
 def inverse_dynamics_hessian_product(
     robot: Robot,
     q: Numbers,
@@ -162,17 +102,6 @@ def inverse_dynamics_hessian_product(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: InverseDynamicsHessianProduct | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> InverseDynamicsHessianProduct: ...
-@overload
-def forward_dynamics_second_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
-    *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> ForwardDynamicsSecondDerivatives: ...
-@overload
 def forward_dynamics_second_derivatives(
     robot: Robot,
     q: Numbers,
@@ -183,18 +112,6 @@ def forward_dynamics_second_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: ForwardDynamicsSecondDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsSecondDerivatives: ...
-@overload
-def forward_dynamics_hessian(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
-    *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> ForwardDynamicsHessian: ...
-@overload
 def forward_dynamics_hessian(
     robot: Robot,
     q: Numbers,
@@ -206,21 +123,6 @@ def forward_dynamics_hessian(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: ForwardDynamicsHessian | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsHessian: ...
-@overload
-def forward_dynamics_hessian_product(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
-    dq: Numbers | JaxNumbers,
-    dv: Numbers | JaxNumbers,
-    dtau: Numbers | JaxNumbers,
-    *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> ForwardDynamicsHessianProduct: ...
-@overload
 def forward_dynamics_hessian_product(
     robot: Robot,
     q: Numbers,
@@ -251,16 +153,6 @@ def mixed_jacobian_derivative(robot: Robot, q: Numbers, frame: str, *, out: Resu
 def centre_of_mass_jacobian_derivative(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
 @overload
 def centre_of_mass_jacobian_derivative(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
-@overload
-def body_twist_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> TwistDerivatives: ...
-@overload
 def body_twist_derivatives(
     robot: Robot,
     q: Numbers,
@@ -270,16 +162,6 @@ def body_twist_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: TwistDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> TwistDerivatives: ...
-@overload
-def space_twist_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> TwistDerivatives: ...
-@overload
 def space_twist_derivatives(
     robot: Robot,
     q: Numbers,
@@ -289,16 +171,6 @@ def space_twist_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: TwistDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> TwistDerivatives: ...
-@overload
-def mixed_twist_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> TwistDerivatives: ...
-@overload
 def mixed_twist_derivatives(
     robot: Robot,
     q: Numbers,
@@ -308,17 +180,6 @@ def mixed_twist_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: TwistDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> TwistDerivatives: ...
-@overload
-def body_acceleration_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> AccelerationDerivatives: ...
-@overload
 def body_acceleration_derivatives(
     robot: Robot,
     q: Numbers,
@@ -329,17 +190,6 @@ def body_acceleration_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> AccelerationDerivatives: ...
-@overload
-def space_acceleration_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> AccelerationDerivatives: ...
-@overload
 def space_acceleration_derivatives(
     robot: Robot,
     q: Numbers,
@@ -350,17 +200,6 @@ def space_acceleration_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> AccelerationDerivatives: ...
-@overload
-def mixed_acceleration_derivatives(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> AccelerationDerivatives: ...
-@overload
 def mixed_acceleration_derivatives(
     robot: Robot,
     q: Numbers,
@@ -371,9 +210,6 @@ def mixed_acceleration_derivatives(
     base_motion: tuple[Numbers, Numbers] | None = ...,
     out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> AccelerationDerivatives: ...
-@overload
-def kinetic_energy_derivatives(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> EnergyDerivatives: ...
-@overload
 def kinetic_energy_derivatives(
     robot: Robot,
     q: Numbers,
@@ -381,9 +217,6 @@ def kinetic_energy_derivatives(
     *,
     out: EnergyDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> EnergyDerivatives: ...
-@overload
-def generalised_momentum_derivatives(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> MomentumDerivatives: ...
-@overload
 def generalised_momentum_derivatives(
     robot: Robot,
     q: Numbers,
@@ -391,11 +224,6 @@ def generalised_momentum_derivatives(
     *,
     out: MomentumDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> MomentumDerivatives: ...
-@overload
-def spatial_momentum_derivatives(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers
-) -> SpatialMomentumDerivatives: ...
-@overload
 def spatial_momentum_derivatives(
     robot: Robot,
     q: Numbers,
@@ -403,11 +231,6 @@ def spatial_momentum_derivatives(
     *,
     out: SpatialMomentumDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> SpatialMomentumDerivatives: ...
-@overload
-def centroidal_momentum_derivatives(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers
-) -> SpatialMomentumDerivatives: ...
-@overload
 def centroidal_momentum_derivatives(
     robot: Robot,
     q: Numbers,
@@ -420,17 +243,13 @@ def gravity_forces_derivative(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
 @overload
 def gravity_forces_derivative(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def body_wrench_forces_derivative(
-    robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers | JaxNumbers]
-) -> JaxNumbers: ...
+def body_wrench_forces_derivative(robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers]) -> JaxNumbers: ...
 @overload
 def body_wrench_forces_derivative(
     robot: Robot, q: Numbers, wrenches: Mapping[str, Numbers], *, out: Result | None = ...
 ) -> Result: ...
 @overload
-def mixed_wrench_forces_derivative(
-    robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers | JaxNumbers]
-) -> JaxNumbers: ...
+def mixed_wrench_forces_derivative(robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers]) -> JaxNumbers: ...
 @overload
 def mixed_wrench_forces_derivative(
     robot: Robot, q: Numbers, wrenches: Mapping[str, Numbers], *, out: Result | None = ...

@@ -32,15 +32,15 @@ def mixed_jacobian(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
 @overload
 def mixed_jacobian(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def body_jacobian_rate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, frame: str) -> JaxNumbers: ...
+def body_jacobian_rate(robot: Robot, q: JaxNumbers, v: Numbers, frame: str) -> JaxNumbers: ...
 @overload
 def body_jacobian_rate(robot: Robot, q: Numbers, v: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def space_jacobian_rate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, frame: str) -> JaxNumbers: ...
+def space_jacobian_rate(robot: Robot, q: JaxNumbers, v: Numbers, frame: str) -> JaxNumbers: ...
 @overload
 def space_jacobian_rate(robot: Robot, q: Numbers, v: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def mixed_jacobian_rate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, frame: str) -> JaxNumbers: ...
+def mixed_jacobian_rate(robot: Robot, q: JaxNumbers, v: Numbers, frame: str) -> JaxNumbers: ...
 @overload
 def mixed_jacobian_rate(robot: Robot, q: Numbers, v: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
@@ -48,17 +48,12 @@ def joint_axes(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
 @overload
 def joint_axes(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def joint_axes_rate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> JaxNumbers: ...
+def joint_axes_rate(robot: Robot, q: JaxNumbers, v: Numbers) -> JaxNumbers: ...
 @overload
 def joint_axes_rate(robot: Robot, q: Numbers, v: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
 def body_twist(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, *, base_motion: tuple[Numbers, Numbers] | None = ...
 ) -> JaxNumbers: ...
 @overload
 def body_twist(
@@ -72,12 +67,7 @@ def body_twist(
 ) -> Result: ...
 @overload
 def space_twist(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, *, base_motion: tuple[Numbers, Numbers] | None = ...
 ) -> JaxNumbers: ...
 @overload
 def space_twist(
@@ -91,12 +81,7 @@ def space_twist(
 ) -> Result: ...
 @overload
 def mixed_twist(
-    robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    frame: str,
-    *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, *, base_motion: tuple[Numbers, Numbers] | None = ...
 ) -> JaxNumbers: ...
 @overload
 def mixed_twist(
@@ -112,11 +97,11 @@ def mixed_twist(
 def body_acceleration(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    v: Numbers,
+    a: Numbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> JaxNumbers: ...
 @overload
 def body_acceleration(
@@ -133,11 +118,11 @@ def body_acceleration(
 def space_acceleration(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    v: Numbers,
+    a: Numbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> JaxNumbers: ...
 @overload
 def space_acceleration(
@@ -154,11 +139,11 @@ def space_acceleration(
 def mixed_acceleration(
     robot: Robot,
     q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    v: Numbers,
+    a: Numbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers, Numbers] | None = ...,
 ) -> JaxNumbers: ...
 @overload
 def mixed_acceleration(
@@ -172,18 +157,18 @@ def mixed_acceleration(
     out: Result | None = ...,
 ) -> Result: ...
 @overload
-def integrate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, dt: Numbers | JaxNumbers = ...) -> JaxNumbers: ...
+def integrate(robot: Robot, q: JaxNumbers, v: Numbers, dt: Numbers = ...) -> JaxNumbers: ...
 @overload
 def integrate(robot: Robot, q: Numbers, v: Numbers, dt: Numbers = ..., *, out: Result | None = ...) -> Result: ...
 @overload
-def difference(robot: Robot, q0: JaxNumbers, q1: Numbers | JaxNumbers) -> JaxNumbers: ...
+def difference(robot: Robot, q0: JaxNumbers, q1: Numbers) -> JaxNumbers: ...
 @overload
 def difference(robot: Robot, q0: Numbers, q1: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def configuration_rate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> JaxNumbers: ...
+def configuration_rate(robot: Robot, q: JaxNumbers, v: Numbers) -> JaxNumbers: ...
 @overload
 def configuration_rate(robot: Robot, q: Numbers, v: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def velocity_of_rate(robot: Robot, q: JaxNumbers, q_rate: Numbers | JaxNumbers) -> JaxNumbers: ...
+def velocity_of_rate(robot: Robot, q: JaxNumbers, q_rate: Numbers) -> JaxNumbers: ...
 @overload
 def velocity_of_rate(robot: Robot, q: Numbers, q_rate: Numbers, *, out: Result | None = ...) -> Result: ...

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from torsor._reports import Report
-from torsor.arrays.typing import Array, ConfigurationVector, TaskVector
+from torsor.arrays.typing import Array, ConfigurationVector, GivenConfiguration, GivenNumbers, TaskVector
 from torsor.border import explained
 from torsor.border.numbers import refuse_strangers
 from torsor.compiler.backend import compiles
@@ -37,9 +37,9 @@ FEWEST = -(-LOOKS_AT_ONE[-1] // PATIENCE)  # iterations that are no fewer than t
 def inverse_kinematics(
     robot: Robot,
     task: Task | str,
-    targets: Value,
+    targets: GivenNumbers,
     *,
-    start: ConfigurationVector | None = None,
+    start: GivenConfiguration | None = None,
     nearest: bool = False,
     within_limits: bool = True,
     tolerance: float = 1e-8,
