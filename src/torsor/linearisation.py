@@ -32,15 +32,7 @@ import numpy as np
 
 from torsor._reports import in_one_line
 from torsor.arrays import matvec
-from torsor.arrays.typing import (
-    Array,
-    ConfigurationVector,
-    GivenConfiguration,
-    GivenJointVector,
-    JointMatrix,
-    JointVector,
-    Twist,
-)
+from torsor.arrays.typing import Array, GivenConfiguration, GivenJointVector, JointMatrix, JointVector
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.arrays import prepare
@@ -306,16 +298,16 @@ class Drive(NamedTuple):
         return {name: value for name, value in given.items() if value is not None}
 
 
-StepDerivatives = Callable[[Drive, ConfigurationVector, JointVector, float], tuple[Array, Array]]
+StepDerivatives = Callable[[Drive, Array, JointVector, float], tuple[Array, Array]]
 
 
-def euler(drive: Drive, q: ConfigurationVector, v: JointVector, h: float) -> tuple[Array, Array]:
+def euler(drive: Drive, q: Array, v: JointVector, h: float) -> tuple[Array, Array]:
     """Derivatives of q ⊕ h v and v + h a(q, v)."""
     dq, dv, _ = drive.start
     return _moved(drive.robot, h * v, dq, h * dv), dv + h * drive.along(q, v, dq, dv)
 
 
-def semi_implicit_euler(drive: Drive, q: ConfigurationVector, v: JointVector, h: float) -> tuple[Array, Array]:
+def semi_implicit_euler(drive: Drive, q: Array, v: JointVector, h: float) -> tuple[Array, Array]:
     """Derivatives of v⁺ = v + h a(q, v) and q ⊕ h v⁺."""
     dq, dv, _ = drive.start
     v_new = v + h * drive.accelerate(q, v)
@@ -323,7 +315,7 @@ def semi_implicit_euler(drive: Drive, q: ConfigurationVector, v: JointVector, h:
     return _moved(drive.robot, h * v_new, dq, h * dv_new), dv_new
 
 
-def rk4(drive: Drive, q: ConfigurationVector, v: JointVector, h: float) -> tuple[Array, Array]:
+def rk4(drive: Drive, q: Array, v: JointVector, h: float) -> tuple[Array, Array]:
     """Derivatives of the classical Runge–Kutta step on the increment u of q ⊕ u [MK99]."""
     robot, (dq, dv, _) = drive.robot, drive.start
     k, a = v, drive.accelerate(q, v)
@@ -401,7 +393,7 @@ def _rate_by_increment() -> Kernel:
     return derivative(_twist_rate, body, {"U": (6,), "V": (6,)}, wrt="U")
 
 
-def _twist_rate(robot: Robot, U: Twist, V: Twist) -> Twist:
+def _twist_rate(robot: Robot, U: Array, V: Array) -> Array:
     return matvec(se3.right_jacobian_inverse(U), V)
 
 

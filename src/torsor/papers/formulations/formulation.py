@@ -7,6 +7,7 @@ after it, what the sources leave out is added: loads on frames, armature and fri
 from __future__ import annotations
 
 import inspect
+import typing
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -95,6 +96,10 @@ def formulation(
 
         joint_forces.__name__ = joint_forces.__qualname__ = core.__name__
         joint_forces.__module__, joint_forces.__doc__ = core.__module__, f"{inspect.getdoc(core)}{_SECTIONS}"
+        # Whoever asks for its source wants that of the core; signature and hints are its own.
+        joint_forces.__signature__ = inspect.signature(joint_forces)  # type: ignore[attr-defined]
+        joint_forces.__annotations__ = typing.get_type_hints(joint_forces, include_extras=True)
+        joint_forces.__wrapped__ = core  # type: ignore[attr-defined]
         function = checked(joint_forces)
         FOUND[core.__name__] = Formulation(function, title, source, published, core, make_model, frames)
         return function
