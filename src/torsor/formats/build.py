@@ -18,6 +18,7 @@ from torsor.model._assemble import EARTH
 from torsor.model.poses import composed
 from torsor.model.structure import Coupling
 
+_NOT_TURNED = np.eye(3)
 FLOATING = "floating"
 WORLD = "world"
 # What making a screw a unit may change, of 1 in its direction and of its largest number in its moment.
@@ -53,7 +54,10 @@ def inertia_of(link: LinkPart) -> Inertia:
     """The inertia of a link, in its frame."""
     if link.mass is None:
         return Inertia.zero()
-    return Inertia(link.mass, link.com, matmul(link.turn, matmul(link.matrix, link.turn.T)))
+    straight = np.array_equal(link.turn, _NOT_TURNED)
+    return Inertia(
+        link.mass, link.com, link.matrix if straight else matmul(link.turn, matmul(link.matrix, link.turn.T))
+    )
 
 
 def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:

@@ -101,9 +101,10 @@ def check_joints(robot: Description, report: Findings) -> None:
         _axis(joint, report)
         _limits(robot, joint, report)
         for name in ("damping", "friction", "armature"):
-            if np.any(np.asarray(getattr(joint, name)) < 0):
+            value = getattr(joint, name)
+            if (value < 0) if type(value) is float else np.any(np.asarray(value) < 0):
                 report.add(
-                    "friction-negative", joint.line, joint.where, f"{name} is {_shown(getattr(joint, name))}",
+                    "friction-negative", joint.line, joint.where, f"{name} is {_shown(value)}",
                     lambda joint=joint, name=name: setattr(joint, name, np.abs(getattr(joint, name))),  # type: ignore[misc]
                 )  # fmt: skip
     _followers(robot, report)

@@ -14,6 +14,7 @@ MOST_ELEMENTS = 100_000
 MOST_DEPTH = 300
 MOST_ATTRIBUTES = 100
 LONGEST_ATTRIBUTE = 1_000_000
+_PIECE = 1024
 
 SAVE_AS_UTF_8 = 'Save the file as UTF-8, with encoding="utf-8" in its first line or none.'
 _CODES = expat.errors.codes
@@ -112,7 +113,8 @@ def root_tag(content: bytes) -> str:
     parser.StartElementHandler = stop
     parser.StartDoctypeDeclHandler = lambda *_: stop()
     with suppress(_Stop, expat.ExpatError, UnicodeError, LookupError, ValueError):
-        parser.Parse(content, True)
+        for start in range(0, len(content), _PIECE):  # expat reads to the end of what it has, also after the answer
+            parser.Parse(content[start : start + _PIECE], start + _PIECE >= len(content))
     return found[0] if found else ""
 
 

@@ -16,6 +16,7 @@ from torsor.model import Robot, pose_from
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
 _SPACE = " \t\r\n"  # all that XML takes for space: others are told apart from nothing by few people
+_SPACES = re.compile(f"[{_SPACE}]+")
 _SHOWN = 60
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -55,7 +56,7 @@ class Fields:
         if self.word(element, key) is None:
             return None
         numbers = self._numbers(element, key, 1, largest)
-        return None if numbers is None else float(numbers[0])
+        return None if numbers is None else numbers[0]
 
     def vector(
         self, element: Element, key: str, size: int, default: tuple[float, ...] | None, *, largest: float = LARGEST
@@ -65,7 +66,8 @@ class Fields:
             return np.array(default)
         if self.word(element, key) is None:
             return None
-        return self._numbers(element, key, size, largest)
+        numbers = self._numbers(element, key, size, largest)
+        return None if numbers is None else np.array(numbers)
 
     def pose(self, parent: Element, tag: str = "origin") -> Pose | None:
         """The pose (4, 4) of a child <origin xyz= rpy=>, the identity without one; None if it cannot be read."""
@@ -86,20 +88,23 @@ class Fields:
             )
         return found[0] if found else None
 
-    def _numbers(self, element: Element, key: str, size: int, largest: float) -> Array | None:
+    def _numbers(self, element: Element, key: str, size: int, largest: float) -> list[float] | None:
         text = element.attributes[key]
-        words = [word for word in re.split(f"[{_SPACE}]+", text) if word]
+        words = [word for word in _SPACES.split(text) if word]
+        numbers = [as_number(word) for word in words]
+        good = [number for number in numbers if number is not None and abs(number) <= largest]
+        if len(good) == len(words) == size:
+            return good
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
         place = f"{key}= of <{element.tag}>"
         wanted = "a number" if size == 1 else f"{size} numbers"
         if len(words) != size:
             message = f"{place} must be {wanted}, found {len(words)}: {shown!r}"
-        elif bad := [word for word in words if as_number(word) is None]:
-            message = f"{place} must be {wanted}, found {bad[0][:_SHOWN]!r} in {shown!r}"
-        elif large := [word for word in words if abs(float(word)) > largest]:
-            message = f"{place} holds {float(large[0]):g}; nothing in SI units exceeds {largest:g}"
+        elif None in numbers:
+            message = f"{place} must be {wanted}, found {words[numbers.index(None)][:_SHOWN]!r} in {shown!r}"
         else:
-            return np.array([float(word) for word in words])
+            large = next(number for number in numbers if number is not None and abs(number) > largest)
+            message = f"{place} holds {large:g}; nothing in SI units exceeds {largest:g}"
         self.report.add("number-malformed", element.line, self.where, message)
         return None
 

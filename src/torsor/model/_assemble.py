@@ -303,6 +303,8 @@ def limits_of(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limit
 
 def _refuse_bad_limits(joint: Joint) -> None:
     for field in _STRUCTURAL:
+        if type(given := getattr(joint, field)) is float and abs(given) < np.inf and not field.endswith("_limit"):
+            continue  # a finite number, as nearly every file gives
         value = _plain_limit(joint, field)
         if np.isnan(value).any():
             raise ModelError(
@@ -365,8 +367,11 @@ def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field
 
 
 def _spread(joint: Joint, field: str, size: int) -> Array:
+    given = getattr(joint, field)
+    if type(given) is float:
+        return np.full(size, given)
     try:
-        value = known_numbers(getattr(joint, field))
+        value = known_numbers(given)
     except (TypeError, ValueError) as error:
         raise ModelError(
             f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got {getattr(joint, field)!r:.60}."
