@@ -15,6 +15,7 @@ from torsor.formats.description import INFINITE, Description, Exact, JointPart, 
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Robot, assemble
 from torsor.model._assemble import EARTH
+from torsor.model.inertia import moved_from_com
 from torsor.model.poses import composed
 from torsor.model.structure import Coupling
 
@@ -55,9 +56,10 @@ def inertia_of(link: LinkPart) -> Inertia:
     if link.mass is None:
         return Inertia.zero()
     straight = np.array_equal(link.turn, _NOT_TURNED)
-    return Inertia(
-        link.mass, link.com, link.matrix if straight else matmul(link.turn, matmul(link.matrix, link.turn.T))
-    )
+    matrix = link.matrix if straight else matmul(link.turn, matmul(link.matrix, link.turn.T))
+    if link.unchecked:
+        return Inertia.unchecked(moved_from_com(np.float64(link.mass), link.com, matrix))
+    return Inertia(link.mass, link.com, matrix)
 
 
 def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:

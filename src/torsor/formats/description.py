@@ -34,6 +34,7 @@ class LinkPart:
     """A link: its inertia about the centre of mass, in the link's axes; ``mass`` None if the file gives none.
 
     ``moments`` are the numbers as written (ixx, ixy, ixz, iyy, iyz, izz) in axes turned by ``turn`` (3, 3); kg·m².
+    ``written``: their words, in files that have them. An ``unchecked`` inertia is one that no body has, and was accepted.
     A ``virtual`` link stands between two joints of one body and has no mass for that reason.
     """
 
@@ -43,7 +44,9 @@ class LinkPart:
     com: Vector3 = field(default_factory=lambda: np.zeros(3))
     moments: Array = field(default_factory=lambda: np.zeros(6))
     turn: Array = field(default_factory=lambda: np.eye(3))
+    written: tuple[str, ...] = ()
     inertial_line: int | None = None
+    unchecked: bool = False
     shapes: list[Shape] = field(default_factory=list)
     virtual: bool = False
 

@@ -99,7 +99,9 @@ def _report_refusal(message: str, report: Findings) -> None:
     said = " ".join(re.sub(r"^((XML )?Error: ?)+", "", said).split()).rstrip(".")
     rule = next((rule for words, rule in RULES_OF_MESSAGES if words in message), "mjcf-invalid")
     where = "" if element is None else element[1]
-    report.add(rule, None if line is None else int(line[1]), where, f"MuJoCo says: {said[:300]}")
+    advice = "MuJoCo itself refuses it, so that it cannot be accepted: correct it." if rule in report.accept else ""
+    place = None if line is None else int(line[1])
+    report.add(rule, place, where, f"MuJoCo says: {said[:300]}", advice=advice, final=True)
 
 
 def _prepare(mujoco: Any, spec: Any, report: Findings) -> mjcf_model.Notes:

@@ -56,7 +56,7 @@ def _read(root: Node | None, report: Findings) -> Description | None:
     if fields.given("base_inertia") is not None:
         read_inertia(fields.inner("base_inertia"), base, described)
     described.links.append(base)
-    report.accept = _accepted(fields)
+    report.on_purpose = _accepted(fields)
     if fields.given("joints") is not None and fields.given("dh") is not None:
         fields.add("repeated-tag", fields.line_of("dh"), "both 'joints' and 'dh' are given")
     elif fields.given("dh") is not None:

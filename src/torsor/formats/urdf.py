@@ -49,6 +49,7 @@ CHILDREN = {
     "inertial": {"origin", "mass", "inertia"},
     "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"},
 }
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 READ_ATTRIBUTES = frozenset(
     {"inertial", "mass", "inertia", "origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
 )
@@ -100,9 +101,10 @@ def _read_inertial(inertial: Element, link: LinkPart, fields: Fields) -> None:
     value = None if mass is None else fields.number(mass, "value")
     link.mass = 1.0 if value is None else value  # what could not be read has been reported: nothing else is blamed
     if inertia is not None:
-        numbers = [fields.number(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")]
+        numbers = [fields.number(inertia, key) for key in MOMENTS]
         if None not in numbers:  # else a point mass, which breaks no other rule
             link.moments = np.array(numbers)
+            link.written = tuple(inertia.attributes[key].strip() for key in MOMENTS)
         link.inertial_line = inertia.line
     if pose is not None:
         link.com, link.turn = pose[:3, 3], pose[:3, :3]

@@ -67,7 +67,8 @@ def _refuse(robot: Robot, drop: Collection[str]) -> None:
     if not p.is_concrete:
         raise ModelError(f"robot {robot.name!r} holds traced parameters, which have no numbers to write.")
     check_names(robot)
-    _refuse_massless(robot)
+    if robot.source is None or robot.source.format != "urdf" or robot.digest != robot.source.digest:
+        _refuse_massless(robot)  # its own file can say it
     for i, kind in enumerate(s.kinds):
         own = s.coordinate_of(i).name == s.joints[i]
         if kind not in TYPES or (own and s.couplings[i].ratio != 1.0):

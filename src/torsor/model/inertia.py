@@ -89,7 +89,7 @@ class Inertia:
         if self.numbers is not None:
             return self.numbers
         if is_concrete(self.mass, self.com, self.rotational):
-            return _moved_from_com(self.mass, self.com, self.rotational)
+            return moved_from_com(self.mass, self.com, self.rotational)
         at_com = lie.inertia_row(self.mass, 0.0 * self.com, self.rotational)
         return lie.transform_inertia(se3.pose(np.eye(3), self.com), at_com)
 
@@ -351,7 +351,7 @@ def _ten_numbers(where: str, row: InertiaRow) -> InertiaRow:
     return numbers
 
 
-def _moved_from_com(m: Array, c: Vector3, I: Matrix3) -> InertiaRow:
+def moved_from_com(m: Array, c: Vector3, I: Matrix3) -> InertiaRow:
     """`transform_inertia` by the translation c of a body about its centre of mass: I + m (c·c 1 − c cᵀ), to the same bits."""
     mc = m * c
     about_origin = I + dot(c, mc) * _UNIT - mc[:, None] * c
