@@ -12,7 +12,9 @@ import torsor
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The files, and how to report."""
-    parser.add_argument("files", nargs="+", help="URDF, MJCF, or torsor JSON or YAML files")
+    parser.add_argument(
+        "files", nargs="+", help="URDF, MJCF, or torsor JSON or YAML files, or names of robot_descriptions"
+    )
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
     parser.add_argument("--json", action="store_true", help="findings as JSON")
     parser.add_argument("--accept", default="", metavar="RULES", help="errors that are warnings, separated by commas")
@@ -28,7 +30,9 @@ def run(options: argparse.Namespace) -> int:
     findings = [
         finding
         for file in options.files
-        for finding in torsor.check(Path(file), base=options.base, accept=accept, ignore=ignore)
+        for finding in torsor.check(
+            file if file.isidentifier() else Path(file), base=options.base, accept=accept, ignore=ignore
+        )
     ]
     if options.json:
         sys.stdout.write(json.dumps([finding.as_dict() for finding in findings], indent=1) + "\n")

@@ -43,7 +43,8 @@ def load(
     Parameters
     ----------
     source : path or str
-        The file, or its text.
+        The file, or its text; or, where there is no such file, the name of a robot of the package robot_descriptions, like
+        "panda_description" (that package clones the robot's repository on first use, and says so).
     format : {"urdf", "mjcf", "json", "yaml"}, optional
         By default it is judged by the content.
     base : {"fixed", "floating"}
@@ -108,7 +109,7 @@ def check(
     Parameters
     ----------
     source : path or str
-        The file, or its text.
+        The file, its text, or a name, as `load` takes them.
     format : {"urdf", "mjcf", "json", "yaml"}, optional
         By default it is judged by the content.
     base : {"fixed", "floating"}
