@@ -47,7 +47,9 @@ def build(described: Description, *, base: str = "fixed", gravity: Vector3 | Non
         coulomb_width=described.coulomb_width,
         order=_order(described.order, joints),
     )
-    return robot if described.exact is None else _with_exact_numbers(robot, described, described.exact)
+    if described.exact is not None:
+        robot = _with_exact_numbers(robot, described, described.exact)
+    return robot.with_visuals(described.visuals) if described.visuals else robot
 
 
 @exact_constants()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, InertiaRow, Pose, Twist, Vector3
-from torsor.model import Mimic
+from torsor.model import Mimic, Visual
 
 INFINITE = float("inf")
 LARGEST = 1e50  # of what is multiplied with other numbers: products of a few stay finite
@@ -148,6 +148,7 @@ class Description:
     links: list[LinkPart] = field(default_factory=list)
     joints: list[JointPart] = field(default_factory=list)
     frames: list[FramePart] = field(default_factory=list)
+    visuals: list[Visual] = field(default_factory=list)
     gravity: Vector3 | None = None
     base: str = ""
     coulomb_width: float = 0.0

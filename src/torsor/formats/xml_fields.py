@@ -116,3 +116,6 @@ def check_names(robot: Robot) -> None:
         if is_blank(name) or _NOT_IN_XML.search(name):
             change = 'robot.rename({}, robot="…")' if what == "robot" else f'robot.rename({{{name!r}: "…"}})'
             raise ModelError(f"a {what} is called {name!r}, which XML cannot hold. Use {change}.")
+    for visual in robot.visuals:
+        if _NOT_IN_XML.search(visual.file):
+            raise ModelError(f"a mesh of {visual.link!r} is called {visual.file!r}, which XML cannot hold.")

@@ -20,6 +20,7 @@ from torsor.model.joints import Joint, Mimic
 from torsor.model.poses import composed
 from torsor.model.robot import Robot
 from torsor.model.structure import Coordinate
+from torsor.model.visuals import renamed
 
 SAME = 1e-9  # rad or m, or of the position: how far apart two positions of one joint may be to be the same
 
@@ -80,7 +81,7 @@ def subtree(robot: Robot, joint: str) -> Robot:
         base_inertia=Inertia.unchecked(row),
         coulomb_width=s.coulomb_width,
         order=[name for name in robot.coordinates if name in names],
-    )
+    ).with_visuals(robot.visuals)
 
 
 def rename(robot: Robot, names: Mapping[str, str], robot_name: str | None) -> Robot:
@@ -106,7 +107,7 @@ def rename(robot: Robot, names: Mapping[str, str], robot_name: str | None) -> Ro
     for what, all_names in (("joint", structure.joints), ("frame", tuple(f.name for f in structure.frames))):
         if len(set(all_names)) < len(all_names):
             raise ModelError(f"rename: two {what}s would have the same name.")
-    return Robot(structure, robot.parameters, robot.source)
+    return Robot(structure, robot.parameters, robot.source, renamed(robot.visuals, names))
 
 
 @exact_constants()
@@ -117,7 +118,7 @@ def reorder(robot: Robot, coordinates: Sequence[str]) -> Robot:
 
 def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str]) -> Robot:
     p, s = robot.parameters, robot.structure
-    return assemble(
+    rebuilt = assemble(
         joints,
         name=robot.name,
         gravity=p.gravity,
@@ -126,7 +127,8 @@ def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str]) -> Robot:
         base_inertia=Inertia.unchecked(p.base_inertia),
         coulomb_width=s.coulomb_width,
         order=order,
-    ).with_source(robot.source)
+    )
+    return rebuilt.with_source(robot.source).with_visuals(robot.visuals)
 
 
 def _of_leaders(robot: Robot, positions: Mapping[str, Array]) -> dict[str, Array]:
