@@ -15,8 +15,8 @@ from torsor.formats.description import INFINITE, Description, Exact, JointPart, 
 from torsor.lie import se3
 from torsor.model import Inertia, Joint, Robot, assemble
 from torsor.model._assemble import EARTH
-from torsor.model.inertia import moved_from_com
 from torsor.model.poses import composed
+from torsor.model.shapes import moved_from_com
 from torsor.model.structure import Coupling
 
 _NOT_TURNED = np.eye(3)

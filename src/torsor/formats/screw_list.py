@@ -197,7 +197,7 @@ def _read_frames(fields: NodeFields, described: Description) -> None:
 
 
 def _read_visuals(fields: NodeFields, described: Description) -> None:
-    places = {part.name for part in (*described.links, *described.frames)}
+    places = {*(link.name for link in described.links), *(frame.name for frame in described.frames)}
     for path, item in fields.items("visuals"):
         inner = fields.fields_of(item, path)
         if inner is None:

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from torsor.model.robot import Robot
 
 
-_UNIT = np.eye(3)
-_UPPER = np.triu_indices(3)
 _ORIGIN = (0.0, 0.0, 0.0)
 TEN_NUMBERS = ("m", "m c_x", "m c_y", "m c_z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 _CANCELLED = 64 * float(
@@ -89,7 +87,7 @@ class Inertia:
         if self.numbers is not None:
             return self.numbers
         if is_concrete(self.mass, self.com, self.rotational):
-            return moved_from_com(self.mass, self.com, self.rotational)
+            return shapes.moved_from_com(self.mass, self.com, self.rotational)
         at_com = lie.inertia_row(self.mass, 0.0 * self.com, self.rotational)
         return lie.transform_inertia(se3.pose(np.eye(3), self.com), at_com)
 
@@ -349,15 +347,6 @@ def _ten_numbers(where: str, row: InertiaRow) -> InertiaRow:
             f"Inertia.{where}: `row` must be ten numbers ({', '.join(TEN_NUMBERS)}), got shape {tuple(numbers.shape)}."
         )
     return numbers
-
-
-def moved_from_com(m: Array, c: Vector3, I: Matrix3) -> InertiaRow:
-    """`transform_inertia` by the translation c of a body about its centre of mass: I + m (c·c 1 − c cᵀ), to the same bits."""
-    mc = m * c
-    about_origin = I + dot(c, mc) * _UNIT - mc[:, None] * c
-    row = np.empty(10)
-    row[0], row[1:4], row[4:] = m, mc + 0.0, about_origin[_UPPER]  # + 0.0: no zero has a sign
-    return row
 
 
 def _without_rounding(rotational: Matrix3, scale: float) -> Matrix3:

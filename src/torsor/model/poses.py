@@ -68,7 +68,7 @@ def _is_plainly_rigid(pose: Pose, tolerance: float) -> bool:
     lengths = (a * a + b * b + c * c, d * d + e * e + f * f, g * g + h * h + i * i)
     products = (a * d + b * e + c * f, a * g + b * h + c * i, d * g + e * h + f * i)
     defect = max(*(abs(x - 1.0) for x in lengths), *map(abs, products))
-    return defect <= tolerance and (b * f - c * e) * g + (c * d - a * f) * h + (a * e - b * d) * i > 0.5
+    return bool(defect <= tolerance and (b * f - c * e) * g + (c * d - a * f) * h + (a * e - b * d) * i > 0.5)
 
 
 @exact_constants()
