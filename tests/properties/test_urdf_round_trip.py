@@ -116,7 +116,7 @@ def test_a_file_in_another_encoding_is_read_and_written_anew(encoding, tmp_path)
     text = WITH_COMMENTS.replace("utf-8", encoding).replace("the first", "erste Länge").replace("<visual/>", INERTIAL)
     path.write_bytes(text.encode(encoding))
     robot = torsor.load(path)
-    with pytest.warns(torsor.ModelWarning, match="visuals, collisions and comments are left out"):
+    with pytest.warns(torsor.ModelWarning, match="collisions, textures and comments are left out"):
         written = robot.with_inertia("end", END).to_urdf(tmp_path / "new.urdf")
     assert_same_dynamics(robot.with_inertia("end", END), torsor.load(tmp_path / "new.urdf"))
     assert torsor.load(written).joints == robot.joints
