@@ -278,6 +278,8 @@ def _with_inertias(robot: Robot) -> str | None:
     root = parse(source.content, Findings(source.file))
     assert root is not None
     links = {element.attributes.get("name", ""): element for element in root.all("link")}
+    if any(robot.links[i] not in links for i in changed):
+        return None  # a plane of motion that is not x-y has a link of its own, which the file does not have
     edits: list[tuple[int, int, bytes]] = []
     for i in dict.fromkeys(changed):
         name = robot.links[i]
