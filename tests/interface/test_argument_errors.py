@@ -79,7 +79,7 @@ MISTAKES = {
     "mass": (lambda: torsor.compile(torsor.gravity_forces, ARM, parameters=("mass",)), UnknownName, "compile: a robot has no group of parameters 'mass'; nearest: 'inertias'. All groups of parameters: poses, screws, inertias,"),
     "friction": (lambda: ARM.with_parameters(friction=0.1), UnknownName, "with_parameters: a robot has no group of parameters 'friction'; nearest: 'viscous_friction', 'coulomb_friction'."),
     "derivative by mass": (lambda: torsor.derivative(torsor.gravity_forces, ARM, wrt="mass"), UnknownName, "has no input or group of parameters 'mass'; nearest: 'inertias'. All inputs and groups of parameters: q,"),
-    "repair": (lambda: torsor.load("<robot name='a'/>", repair=["all"]), UnknownName, "load: torsor has no repair 'all'. All repairs: "),
+    "repair": (lambda: torsor.load("<robot name='a'/>", repair=["every"]), UnknownName, "load: torsor has no repair 'every'. All repairs: "),
 }  # fmt: skip
 
 

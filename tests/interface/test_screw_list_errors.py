@@ -93,7 +93,7 @@ BROKEN = {
     "pose with a quaternion": ("rpy: [1.5707963267948966, 0, 0]}", "quaternion: [0, 0, 0, 1]}", "misspelt-key", 26, "joint 'elbow'", "unknown key 'pose.quaternion'"),
     "ratio beside an axis": (SHOULDER_AXIS, SHOULDER_AXIS + "\n    ratio: -1", "unknown-key", 14, "joint 'shoulder'", "'ratio' means nothing for an axis: give a screw"),
     "merge key": ("    axis: [1, 0, 0]\n", "    axis: [1, 0, 0]\n    <<: {armature: 1}\n", "text-malformed", 43, "", "the merge key << is refused"),
-    "accepting what is no rule": ("base: world", "base: world\naccept: [inertia-triangel]", "unknown-key", 4, "robot 'arm'", "'accept' takes massless-with-inertia, inertia-triangle, idle-joint; found 'inertia-triangel'"),
+    "accepting what is no rule": ("base: world", "base: world\naccept: [inertia-triangel]", "unknown-key", 4, "robot 'arm'", "'accept' takes massless-with-inertia, inertia-triangle, inertia-units, idle-joint; found 'inertia-triangel'"),
     "unknown key of a mimic": ("offset:", "ofset:", "misspelt-key", 44, "joint 'finger'", "unknown key 'mimic.ofset' (did you mean 'offset'?)"),
     "unknown key of a frame": ("    link: hand\n    pose: {rot", "    link: hand\n    pos: 1\n    pose: {rot", "unknown-key", 55, "frame 'tool'", "unknown key 'pos'"),
     "unknown key of a pose": ("rpy:", "rpj:", "misspelt-key", 26, "joint 'elbow'", "unknown key 'pose.rpj' (did you mean 'rpy'?)"),

@@ -14,6 +14,7 @@ import test_mjcf_rules
 
 import torsor
 from torsor.formats import RULES, Severity
+from torsor.formats.rules import ACCEPTS
 
 GOOD = """<?xml version="1.0"?>
 <robot name="arm">
@@ -115,6 +116,7 @@ BROKEN = {
     "massless-with-inertia": ('<mass value="2.0"/>', '<mass value="0"/>', 8, "no mass, but a rotational inertia of 0.03 kg·m²"),
     "inertia-not-positive": (LOWER, LOWER.replace('ixy="0.0001"', 'ixy="0.02"'), 19, "its principal moments are -0.0143961, 0.011, 0.0263961"),
     "inertia-triangle": ('izz="0.004"', 'izz="0.08"', 8, "exceeds the sum of the other two, 0.03 + 0.03, by 0.02 kg·m² (25.0%)"),
+    "inertia-rounded": ('izz="0.004"', 'izz="0.0602"', 8, "exceeds the sum of the other two by 3.3e-03 of it"),
     "inertia-units": (LOWER, 'ixx="2000" ixy="100" ixz="0" iyy="10000" iyz="0" izz="11000"', 19, "has a radius of gyration of 104.9 m"),
     "inertia-rows-swapped": (LOWER, 'ixx="0.002" ixy="0.01" ixz="0.011" iyy="0.0001" iyz="0" izz="0"', 19, "ixx … izz = 0.002 0.01 0.011 0.0001 0 0 have moments"),
     "idle-joint": ("</robot>", FINGERS.format("").replace("0.1", "0").replace("1e-4", "0"), 48, "it moves no inertia: 'f1' and all beyond are massless"),
@@ -159,7 +161,8 @@ def test_a_broken_file_is_found_at_its_line_with_the_value_and_what_to_do(rule):
     assert found[0].line == line
     assert str(found[0]).startswith(f"<text>{'' if line is None else f':{line}'}: {RULES[rule].severity}: ")
     error = RULES[rule].severity is Severity.ERROR
-    hint = f" Or load it with repair=[{rule!r}]." if error and RULES[rule].repair else ""
+    ways = [way for way, offer in (("repair", RULES[rule].repair), ("accept", rule in ACCEPTS)) if offer and error]
+    hint = f" Or load it with {' or '.join(f'{way}=[{rule!r}]' for way in ways)}." if ways else ""
     assert str(found[0]).endswith(f"{found[0].advice}{hint} [{rule}]")
     assert found[0].advice == RULES[rule].advice or rule == "xml-malformed"  # each of the parser's errors has its own
 
@@ -501,6 +504,7 @@ def test_the_page_of_rules_is_up_to_date():
     assert list(rows) == list(RULES)
     for name, rule in RULES.items():
         assert rule.advice in rows[name] and f"| {rule.severity} |" in rows[name] and rule.repair in rows[name]
+        assert rows[name].endswith(f"| {ACCEPTS.get(name, '–')} |")
 
 
 # Numbers

@@ -16,7 +16,7 @@ from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.compiler.graph import ARITY, LIBRARY
 from torsor.compiler.simplify import compute, evaluate
 from torsor.lie import so3
-from torsor.model.poses import composed
+from torsor.model.poses import composed, rotation_x, rotation_y, rotation_z
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(-1e3, 1e3, allow_subnormal=False)
@@ -189,3 +189,33 @@ def test_a_program_is_evaluated_in_plain_numbers_as_its_machine_code_does():
     with torsor.backend("numpy"):
         want = torsor.inverse_dynamics(arm, q, v, a)
     np.testing.assert_allclose(evaluate(kernel.program, [q, v, a])[0], want, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=80)
+@given(st.lists(angles.filter(lambda x: abs(x) < 1e9), min_size=3, max_size=3))
+@example([0.0, -0.0, 0.0])
+@example([0.5 * math.pi, 0.0, -math.pi])
+def test_roll_pitch_and_yaw_are_the_product_of_three_rotations_to_the_bit(rpy):
+    roll, pitch, yaw = rpy
+    with exact_constants():
+        product = arrays.matmul(rotation_z(yaw), arrays.matmul(rotation_y(pitch), rotation_x(roll)))
+    assert torsor.pose_from(rpy=rpy)[:3, :3].tobytes() == exact.settled_rotation(product[None])[0].tobytes()
+
+
+@settings(max_examples=80)
+@given(st.lists(moderate, min_size=12, max_size=12), st.floats(0, 1e3))
+@example([0.0] * 12, 1.0)
+@example([-0.0, 1.0, 0.0, *([0.0] * 9)], 0.0)
+def test_an_inertia_seen_from_the_frame_is_that_of_the_general_formula_to_the_bit(numbers, mass):
+    com, A = np.array(numbers[:3]), np.array(numbers[3:]).reshape(3, 3)
+    body = torsor.Inertia(mass, com, A @ A.T)
+    with exact_constants():
+        at_com = torsor.lie.inertia_row(body.mass, 0.0 * com, body.rotational)
+        general = torsor.lie.transform_inertia(torsor.pose_from(com), at_com)
+    assert body.row.tobytes() == general.tobytes()
+
+
+@pytest.mark.parametrize("axis", [(0, 0, 2.5), (-0.0, -1e-300, 0), (1e300, 0, -0.0)])
+def test_an_axis_along_a_coordinate_is_one_without_rounding(axis):
+    made = exact.unit(np.array(axis, float))
+    assert made.tobytes() == np.copysign(np.array(axis) != 0, axis).astype(float).tobytes()

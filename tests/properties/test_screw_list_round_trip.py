@@ -187,7 +187,9 @@ def test_a_robot_that_cannot_exist_says_so_in_its_file():
     with pytest.raises(torsor.FileError, match="massless-with-inertia"):
         torsor.load(text.replace('"accept"', '"ignored"'))
     found = torsor.check(text.replace('"massless-with-inertia"', '"mass-negative"'))
-    assert any("'accept' takes massless-with-inertia, inertia-triangle, idle-joint" in f.message for f in found)
+    assert any(
+        "'accept' takes massless-with-inertia, inertia-triangle, inertia-units, idle-joint" in f.message for f in found
+    )
     assert "massless-with-inertia" in {finding.rule for finding in found if finding.severity == "error"}
 
 

@@ -116,7 +116,7 @@ def test_a_file_in_another_encoding_is_read_and_written_anew(encoding, tmp_path)
     text = WITH_COMMENTS.replace("utf-8", encoding).replace("the first", "erste Länge").replace("<visual/>", INERTIAL)
     path.write_bytes(text.encode(encoding))
     robot = torsor.load(path)
-    with pytest.warns(torsor.ModelWarning, match="visuals, collisions and comments are left out"):
+    with pytest.warns(torsor.ModelWarning, match="collisions, textures and comments are left out"):
         written = robot.with_inertia("end", END).to_urdf(tmp_path / "new.urdf")
     assert_same_dynamics(robot.with_inertia("end", END), torsor.load(tmp_path / "new.urdf"))
     assert torsor.load(written).joints == robot.joints
@@ -271,3 +271,15 @@ def test_a_planar_joint_moves_in_the_plane_normal_to_its_axis():
     assert abs(T[1, 3]) < 1e-15
     np.testing.assert_allclose(np.hypot(T[0, 3], T[2, 3]), np.hypot(0.3, 0.2))
     np.testing.assert_allclose(np.diag(torsor.mass_matrix(robot, q)), [0.02, 1, 1])
+
+
+def test_an_inertia_beyond_a_plane_of_its_own_is_written_anew():
+    """A planar joint that is not in x-y moves a link that its file does not have."""
+    body = "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>"
+    joint = '<joint name="j" type="planar"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/></joint>'
+    robot = torsor.load(f'<robot name="r"><link name="a"/><link name="b">{body}</link>\n{joint}</robot>')
+    heavier = robot.with_payload("b", torsor.Inertia.point(1.0))
+    again = torsor.load(heavier.to_urdf())
+    q, v, a = torsor.random_state(heavier, seed=0)
+    expected = torsor.inverse_dynamics(heavier, q, v, a)
+    np.testing.assert_allclose(torsor.inverse_dynamics(again, q, v, a), expected, atol=1e-12)

@@ -13,12 +13,13 @@ are the same rule for numbers of known size, and for rotations, whose entries ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+import functools
+from collections.abc import Callable
+from contextvars import ContextVar, Token
 from fractions import Fraction
-from math import fsum, isfinite, prod
+from math import copysign, fsum, isfinite, prod
 from types import SimpleNamespace
+from typing import ParamSpec, TypeVar
 
 import numpy
 
@@ -27,19 +28,40 @@ from torsor.arrays.typing import Array, Rotation
 
 ROUNDING = 4 * float(numpy.finfo(float).eps)
 _ON: ContextVar[bool] = ContextVar("exact constants", default=False)
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-@contextmanager
-def exact_constants(on: bool = True) -> Iterator[None]:
+class exact_constants:  # noqa: N801 it is called like a function
     """While this lasts, in this thread, primitives given plain numbers compute them exactly. Also a decorator.
 
     Off (``on=False``) inside it: for states that are evaluated on the way, in the usual arithmetic.
     """
-    token = _ON.set(on)
-    try:
-        yield
-    finally:
-        _ON.reset(token)
+
+    def __init__(self, on: bool = True) -> None:
+        self._on = on
+        self._token: Token[bool] | None = None
+
+    def __enter__(self) -> None:
+        self._token = _ON.set(self._on)
+
+    def __exit__(self, *_: object) -> None:
+        assert self._token is not None
+        _ON.reset(self._token)
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """``function``, in exact arithmetic."""
+        on = self._on
+
+        @functools.wraps(function)
+        def inner(*args: P.args, **kwargs: P.kwargs) -> R:
+            token = _ON.set(on)  # of this call, for several threads may be in the function
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _ON.reset(token)
+
+        return inner
 
 
 def is_exact() -> bool:
@@ -54,7 +76,14 @@ def settled(x: Array, scale: Array) -> Array:
 
 def settled_rotation(R: Rotation) -> Rotation:
     """A rotation (..., 3, 3) with 0 and ±1 where its entries are that but for rounding; all other entries untouched."""
+    if R.shape == (3, 3):  # a handful of numbers is done before NumPy has begun
+        return numpy.array([[_settled_entry(x) for x in row] for row in R.tolist()])
     return numpy.where(numpy.abs(numpy.abs(R) - 1.0) <= ROUNDING, numpy.sign(R), settled(R, 1.0))
+
+
+def _settled_entry(x: float) -> float:
+    size = abs(x)
+    return 0.0 if size <= ROUNDING else copysign(1.0, x) if abs(size - 1.0) <= ROUNDING else x
 
 
 def coarse(x: Array) -> Array:
@@ -113,9 +142,23 @@ def norm(x: Array) -> float:
 
 def unit(x: Array) -> Array:
     """x / |x| of a vector (n,) that is not zero, each entry rounded once, whatever the size of x."""
+    if numpy.count_nonzero(x) == 1:  # most axes of robots: ±1, and nothing to round
+        return numpy.copysign(numpy.asarray(x) != 0.0, x)
     squares = [Fraction(value) ** 2 for value in numpy.asarray(x, dtype=float).tolist()]
     total = sum(squares, Fraction(0))
     return numpy.copysign([correctly_rounded.rounded_root(square / total) for square in squares], x)
+
+
+def roll_pitch_yaw_rotation(roll: float, pitch: float, yaw: float) -> Rotation:
+    """R_z(yaw) R_y(pitch) R_x(roll), (3, 3), as `matmul` gives it from right to left; angles in rad."""
+    if roll == pitch == yaw == 0.0:
+        return numpy.eye(3)
+    (a, b), (c, d), (e, f) = ((correctly_rounded.cos(x), correctly_rounded.sin(x)) for x in (roll, pitch, yaw))
+    level = [[c, 0.0, d], [0.0, 1.0, 0.0], [-d, 0.0, c]]
+    columns_x = [[1.0, 0.0, 0.0], [0.0, a, b], [0.0, -b, a]]
+    columns = [[sum_of_products(row, column) for row in level] for column in columns_x]
+    turned = [[e, -f, 0.0], [f, e, 0.0], [0.0, 0.0, 1.0]]
+    return numpy.array([[sum_of_products(row, column) for column in columns] for row in turned])
 
 
 def _each(function: Callable[..., float]) -> Callable[..., Array]:

@@ -12,17 +12,28 @@ import torsor
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The files, and how to report."""
-    parser.add_argument("files", nargs="+", help="URDF, MJCF, or torsor JSON or YAML files")
+    parser.add_argument(
+        "files", nargs="+", help="URDF, MJCF, or torsor JSON or YAML files, or names of robot_descriptions"
+    )
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
     parser.add_argument("--json", action="store_true", help="findings as JSON")
+    parser.add_argument("--accept", default="", metavar="RULES", help="errors that are warnings, separated by commas")
     parser.add_argument("--ignore", default="", metavar="RULES", help="rules not to report, separated by commas")
     parser.add_argument("--strict", action="store_true", help="warnings count as errors for the exit code")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings of all files; 0 if none is an error (with --strict: nor a warning), else 1."""
-    ignore = [rule.strip() for rule in options.ignore.split(",") if rule.strip()]
-    findings = [f for file in options.files for f in torsor.check(Path(file), base=options.base, ignore=ignore)]
+    accept, ignore = (
+        [rule.strip() for rule in rules.split(",") if rule.strip()] for rules in (options.accept, options.ignore)
+    )
+    findings = [
+        finding
+        for file in options.files
+        for finding in torsor.check(
+            file if file.isidentifier() else Path(file), base=options.base, accept=accept, ignore=ignore
+        )
+    ]
     if options.json:
         sys.stdout.write(json.dumps([finding.as_dict() for finding in findings], indent=1) + "\n")
     else:

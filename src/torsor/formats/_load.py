@@ -15,7 +15,7 @@ from torsor.formats import check_inertia, check_suspicious, mjcf, safe_xml, scre
 from torsor.formats.build import FLOATING, build
 from torsor.formats.check_mechanism import check_joints, check_tree
 from torsor.formats.description import Description
-from torsor.formats.findings import Finding, Findings
+from torsor.formats.findings import ALL, Finding, Findings
 from torsor.formats.rules import Severity
 from torsor.formats.source_text import UNKNOWN, read_source, report_unknown
 from torsor.model import Robot
@@ -35,6 +35,7 @@ def load(
     lock: Mapping[str, Array] | None = None,
     joint_order: Sequence[str] | None = None,
     repair: Collection[str] = (),
+    accept: Collection[str] = (),
     ignore: Collection[str] = (),
 ) -> Robot:
     """The robot that a file describes (URDF, MJCF, torsor JSON or YAML). Meshes are never opened.
@@ -42,7 +43,8 @@ def load(
     Parameters
     ----------
     source : path or str
-        The file, or its text.
+        The file, or its text; or, where there is no such file, the name of a robot of the package robot_descriptions, like
+        "panda_description" (that package clones the robot's repository on first use, and says so).
     format : {"urdf", "mjcf", "json", "yaml"}, optional
         By default it is judged by the content.
     base : {"fixed", "floating"}
@@ -53,8 +55,11 @@ def load(
         Positions by joint, rad or m: these joints are held there.
     joint_order : sequence of str, optional
         The joints in the order of q.
-    repair : names of rules
-        Each rule named here (docs/rules.md) is mended instead of refused, and ``robot.source.findings`` says how.
+    repair : names of rules, or "all"
+        Each rule named here (docs/rules.md) is mended instead of refused, and ``robot.source.findings`` says how. With
+        "all" one warning per rule says so too.
+    accept : names of rules
+        What breaks these is loaded with the file's own numbers, and one warning per rule says where.
     ignore : names of rules
         Warnings that are not given.
 
@@ -72,7 +77,7 @@ def load(
     lock = {} if lock is None else _positions(lock)
     order = None if joint_order is None else _order(joint_order)
     content, file, kind = read_source(source, format)
-    report = Findings(file, _rules("repair", repair), _rules("ignore", ignore))
+    report = Findings(file, _repairs(repair), _rules("ignore", ignore), _rules("accept", accept))
     described = _describe(content, kind, report, floating=base == FLOATING)
     report.raise_errors()
     assert described is not None
@@ -81,8 +86,8 @@ def load(
     except TorsorError as error:  # something no rule has foreseen: still with the file's name
         finding = Finding("not-a-robot", Severity.ERROR, file, None, "", str(error).rstrip("."))
         raise FileError(f"{printable(file)}: {error}", (finding,)) from error
-    for finding in report.of(Severity.WARNING):
-        warn_of_model(str(finding))
+    for warning in report.told():
+        warn_of_model(warning)
     reductions = {joint.name: joint.reduction for joint in described.joints if joint.reduction is not None}
     robot = robot.with_source(Source(file, kind, tuple(report.complete()), content, robot.digest, reductions))
     if lock:
@@ -92,18 +97,25 @@ def load(
 
 @explained
 def check(
-    source: str | os.PathLike[str], *, format: str | None = None, base: str = "fixed", ignore: Collection[str] = ()
+    source: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    base: str = "fixed",
+    accept: Collection[str] = (),
+    ignore: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """All that is wrong or suspicious in a robot file, errors first. Nothing is raised for what the file contains.
 
     Parameters
     ----------
     source : path or str
-        The file, or its text.
+        The file, its text, or a name, as `load` takes them.
     format : {"urdf", "mjcf", "json", "yaml"}, optional
         By default it is judged by the content.
     base : {"fixed", "floating"}
         How the root link is to be held.
+    accept : names of rules
+        Errors that are warnings, as `load` takes them.
     ignore : names of rules
         Warnings that are not given.
 
@@ -113,7 +125,7 @@ def check(
         Each with file, line, rule and advice (docs/rules.md); empty if there is nothing to report.
     """
     _check_base(base)
-    report = Findings("", ignore=_rules("ignore", ignore))
+    report = Findings("", ignore=_rules("ignore", ignore), accept=_rules("accept", accept))
     try:
         content, report.file, kind = read_source(source, format)
         described = _describe(content, kind, report, floating=base == FLOATING)
@@ -140,6 +152,12 @@ def _rules(argument: str, names: Collection[str]) -> list[str]:
     if not all(isinstance(name, str) for name in listed):
         raise ModelError(f"`{argument}` takes names of rules (docs/rules.md), like ['mass-ratio'], got {names!r:.60}.")
     return listed
+
+
+def _repairs(repair: Collection[str]) -> Collection[str]:
+    """Names of rules, or `ALL`."""
+    names = _rules("repair", repair)
+    return ALL if names == [ALL] else names
 
 
 def _gravity(gravity: Vector3) -> Vector3:
@@ -187,8 +205,9 @@ def _built(described: Description, base: str, gravity: Vector3 | None) -> Robot:
 def read_again(source: Source, like: Robot) -> tuple[Robot, Description] | None:
     """The robot of a source as it was read, if it has the structure of another (joints locked or renamed since change it)."""
     repaired = {finding.rule for finding in source.findings if finding.repaired}
+    accepted = {finding.rule for finding in source.findings if finding.accepted}
     for base in BASES:
-        report = Findings(source.file, repair=repaired)
+        report = Findings(source.file, repair=repaired, accept=accepted)
         described = _describe(source.content, source.format, report, floating=base == FLOATING)
         if described is not None and not report.failed:
             robot = _built(described, base, like.gravity)

@@ -16,8 +16,10 @@ from torsor.lie import se3
 from torsor.model import Inertia, Joint, Robot, assemble
 from torsor.model._assemble import EARTH
 from torsor.model.poses import composed
+from torsor.model.shapes import moved_from_com
 from torsor.model.structure import Coupling
 
+_NOT_TURNED = np.eye(3)
 FLOATING = "floating"
 WORLD = "world"
 # What making a screw a unit may change, of 1 in its direction and of its largest number in its moment.
@@ -45,7 +47,9 @@ def build(described: Description, *, base: str = "fixed", gravity: Vector3 | Non
         coulomb_width=described.coulomb_width,
         order=_order(described.order, joints),
     )
-    return robot if described.exact is None else _with_exact_numbers(robot, described, described.exact)
+    if described.exact is not None:
+        robot = _with_exact_numbers(robot, described, described.exact)
+    return robot.with_visuals(described.visuals) if described.visuals else robot
 
 
 @exact_constants()
@@ -53,7 +57,11 @@ def inertia_of(link: LinkPart) -> Inertia:
     """The inertia of a link, in its frame."""
     if link.mass is None:
         return Inertia.zero()
-    return Inertia(link.mass, link.com, matmul(link.turn, matmul(link.matrix, link.turn.T)))
+    straight = np.array_equal(link.turn, _NOT_TURNED)
+    matrix = link.matrix if straight else matmul(link.turn, matmul(link.matrix, link.turn.T))
+    if link.unchecked:
+        return Inertia.unchecked(moved_from_com(np.float64(link.mass), link.com, matrix))
+    return Inertia(link.mass, link.com, matrix)
 
 
 def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:

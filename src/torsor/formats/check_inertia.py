@@ -14,9 +14,11 @@ from torsor.formats.description import Description, JointPart, LinkPart
 from torsor.formats.findings import Findings
 from torsor.model._assemble import depth_first
 
-# Files give moments with a few digits: what is off by less than this part of the largest is rounding of the writer's.
+# Files give moments with a few digits. What is off by less than this part of the largest is rounding, however it is written;
 WRITTEN_DIGITS = 1e-3
+MOST_ROUNDING = 1e-2  # and so is what half a unit of the last digits of all moments explains, up to this part.
 ROUNDING = 1e-12
+NEGATIVE = ("inertia-not-positive", "inertia-rows-swapped")  # accepted, they leave moments that no body has
 LARGE = 100.0  # a radius of gyration so many times the robot's size is in other units
 SMALLEST = 0.1  # m: the size of a robot whose file gives no length
 
@@ -42,13 +44,13 @@ class _OfBase:
     """Takes what is found in links that do not move: a warning, and the number is made possible."""
 
     def __init__(self, report: Findings) -> None:
-        self.report = report
+        self.report, self.accept = report, report.accept
 
     def add(
         self, rule: str, line: int | None, element: str, message: str, fix: Callable[[], object] | None = None
     ) -> None:
         """As `Findings.add`."""
-        if rule == "mass-negative" or rule in self.report.repair:
+        if rule in ("mass-negative", "inertia-rounded") or rule in (*self.report.repair, *self.report.accept):
             self.report.add(rule, line, element, message, fix)
             return
         self.report.add("inertia-of-base", line, element, f"{message} ({rule})")
@@ -91,12 +93,19 @@ def _moments(link: LinkPart, size: float, report: Findings | _OfBase) -> None:
     assert link.mass is not None
     low, middle, high = moments = np.linalg.eigvalsh(link.matrix)
     scale = float(np.abs(moments).max())
-    possible = low >= -ROUNDING * scale and high <= (low + middle) + WRITTEN_DIGITS * high
+    excess, largest = high - low - middle, max(scale, link.mass * float(link.com @ link.com))
+    exact = (
+        low >= -ROUNDING * scale and excess <= ROUNDING * largest
+    )  # but for what moving it to the centre of mass leaves
+    digits = 0.0 if exact else min(_written_rounding(link), MOST_ROUNDING * scale)
+    possible = low >= -max(ROUNDING * scale, digits) and excess <= max(WRITTEN_DIGITS * high, digits)
     if not possible and scale < ROUNDING * link.mass * max(size, SMALLEST) ** 2:
         link.moments[:] = 0.0  # what is left of a point mass after some arithmetic
         return
     radius = (scale / link.mass) ** 0.5
-    if not possible and _possible(other := _reordered(link)):
+    if possible and not exact:
+        _rounded(link, moments, report)
+    elif not possible and _possible(other := _reordered(link)):
 
         def reorder() -> None:
             link.set_matrix(other)
@@ -107,19 +116,52 @@ def _moments(link: LinkPart, size: float, report: Findings | _OfBase) -> None:
         message = f"its principal moments are {_listed(moments)} kg·m²"
         report.add("inertia-not-positive", link.at, link.where, message, lambda: link.set_matrix(nearest(link.matrix)))
     elif not possible:
-        excess = high - low - middle
         report.add(
             "inertia-triangle", link.at, link.where,
             f"the largest principal moment {high:.6g} exceeds the sum of the other two, {_listed(moments, ' + ', 2)}, "
             f"by {excess:.3g} kg·m² ({excess / high:.1%})",
             lambda: link.set_matrix(nearest(link.matrix)),
         )  # fmt: skip
+    link.unchecked = bool(low < -ROUNDING * scale) and any(rule in report.accept for rule in NEGATIVE)
     if radius > LARGE * max(size, SMALLEST):
         report.add(
             "inertia-units", link.at, link.where,
             f"{link.mass:.6g} kg with {scale:.6g} kg·m² has a radius of gyration of {radius:.4g} m; "
             f"the robot's largest length is {size:.4g} m",
         )  # fmt: skip
+
+
+def _rounded(link: LinkPart, moments: Array, report: Findings | _OfBase) -> None:
+    """A body but for the rounding of its file: accepted; moments below zero, of which there is no body, become zero."""
+    low, middle, high = moments
+    negative = low < -ROUNDING * high
+    if negative:
+        link.set_matrix(nearest(link.matrix))
+        message = f"its principal moment {low:.3g} kg·m² is not positive, and taken for 0"
+    else:
+        message = (
+            f"its largest principal moment exceeds the sum of the other two by {(high - low - middle) / high:.1e} of it"
+        )
+    report.add("inertia-rounded", link.at, link.where, message)
+
+
+def _written_rounding(link: LinkPart) -> float:
+    """What half a unit of the last digit of each moment may change in high − low − middle, kg·m²; 0 if it is not known.
+
+    Principal moments change by no more than the largest sum of a row, and high − low − middle is 2 high − trace.
+    """
+    if not link.written:
+        return 0.0
+    halves = LinkPart("", moments=np.array([_half_unit(word) for word in link.written])).matrix
+    return float(2.0 * halves.sum(axis=1).max() + np.trace(halves))
+
+
+def _half_unit(word: str) -> float:
+    """Half a unit of the last digit of a number as written; none of 0, which is seldom rounded."""
+    if float(word) == 0.0:
+        return 0.0
+    digits, _, exponent = word.lower().partition("e")
+    return float(0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])))
 
 
 @exact_constants()

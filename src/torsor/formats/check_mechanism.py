@@ -13,6 +13,7 @@ from torsor.model import Mimic
 from torsor.model.joint_kinds import SCREW_KINDS
 
 NEARLY_ONE = 1e-6  # files give unit axes with six digits
+ROUNDING = 1e-12
 ONE_FREEDOM = (*SCREW_KINDS, "continuous")
 MOST_POWER = 300  # of 2: squares of numbers between 2**-300 and 2**300 lose nothing
 
@@ -101,9 +102,10 @@ def check_joints(robot: Description, report: Findings) -> None:
         _axis(joint, report)
         _limits(robot, joint, report)
         for name in ("damping", "friction", "armature"):
-            if np.any(np.asarray(getattr(joint, name)) < 0):
+            value = getattr(joint, name)
+            if (value < 0) if type(value) is float else np.any(np.asarray(value) < 0):
                 report.add(
-                    "friction-negative", joint.line, joint.where, f"{name} is {_shown(getattr(joint, name))}",
+                    "friction-negative", joint.line, joint.where, f"{name} is {_shown(value)}",
                     lambda joint=joint, name=name: setattr(joint, name, np.abs(getattr(joint, name))),  # type: ignore[misc]
                 )  # fmt: skip
     _followers(robot, report)
@@ -117,8 +119,12 @@ def _axis(joint: JointPart, report: Findings) -> None:
         report.add("axis-zero", joint.line, joint.where, "the axis is zero")
         joint.axis = np.array([0.0, 0.0, 1.0])  # so that what follows can be checked
         return
-    if abs((length := math.hypot(*joint.axis)) - 1.0) > NEARLY_ONE:
+    off = abs((length := math.hypot(*joint.axis)) - 1.0)
+    if off > NEARLY_ONE:
         report.add("axis-not-unit", joint.line, joint.where, f"the axis {_shown(joint.axis)} has length {length:.6g}")
+    elif off > ROUNDING:
+        message = f"the axis {_shown(joint.axis)} has length {length:.12g}, by the rounding of its digits"
+        report.add("axis-not-unit", joint.line, joint.where, message)
     _, power = math.frexp(largest)
     if abs(power) > MOST_POWER:  # an axis is a direction, of whatever length: this one in numbers that can be squared
         joint.axis = np.ldexp(joint.axis, -power)

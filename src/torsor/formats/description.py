@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array, InertiaRow, Pose, Twist, Vector3
-from torsor.model import Mimic
+from torsor.model import Mimic, Visual
 
 INFINITE = float("inf")
 LARGEST = 1e50  # of what is multiplied with other numbers: products of a few stay finite
@@ -43,6 +43,7 @@ class LinkPart:
     """A link: its inertia about the centre of mass, in the link's axes; ``mass`` None if the file gives none.
 
     ``moments`` are the numbers as written (ixx, ixy, ixz, iyy, iyz, izz) in axes turned by ``turn`` (3, 3); kg·m².
+    ``written``: their words, in files that have them. An ``unchecked`` inertia is one that no body has, and was accepted.
     A ``virtual`` link stands between two joints of one body and has no mass for that reason.
     """
 
@@ -52,7 +53,9 @@ class LinkPart:
     com: Vector3 = field(default_factory=lambda: np.zeros(3))
     moments: Array = field(default_factory=lambda: np.zeros(6))
     turn: Array = field(default_factory=lambda: np.eye(3))
+    written: tuple[str, ...] = ()
     inertial_line: int | None = None
+    unchecked: bool = False
     shapes: list[Shape] = field(default_factory=list)
     virtual: bool = False
 
@@ -154,6 +157,7 @@ class Description:
     links: list[LinkPart] = field(default_factory=list)
     joints: list[JointPart] = field(default_factory=list)
     frames: list[FramePart] = field(default_factory=list)
+    visuals: list[Visual] = field(default_factory=list)
     gravity: Vector3 | None = None
     base: str = ""
     coulomb_width: float = 0.0

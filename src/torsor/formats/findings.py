@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from torsor.errors import FileError, printable, unknown_name
-from torsor.formats.rules import RULES, Severity
+from torsor.errors import FileError, ModelError, printable, unknown_name
+from torsor.formats.rules import ACCEPTS, RULES, Severity, why_never
 
 MOST_OF_A_RULE = 100  # findings of one rule that are kept; of the others it is said how many there are
 MOST_TOLD = 100  # errors that one exception lists
 MOST_COMPARED = 20_000  # names that one report looks at to find the nearest
+ALL = "all"  # instead of names: every repair
 LONGEST = 1000  # letters of an element or message that are shown
 RELATED = ("unknown-tag", "unknown-key", "misspelt-attribute")  # may be why something else is missing
 
@@ -39,6 +40,8 @@ class Finding:
         Whether it was mended.
     hint : str
         What to do about it, where that is something else than the rule's own advice.
+    accepted : bool
+        Whether it was an error that was accepted, with the file's own numbers.
     """
 
     rule: str
@@ -49,6 +52,7 @@ class Finding:
     message: str
     repaired: bool = False
     hint: str = ""
+    accepted: bool = False
 
     @property
     def advice(self) -> str:
@@ -65,8 +69,12 @@ class Finding:
         element = f"{_cut(self.element)}: " if self.element else ""
         rule = RULES[self.rule]
         end = f"The repair {rule.repair}." if self.repaired else self.advice
-        if self.severity is Severity.ERROR and rule.repair:
-            end += f" Or load it with repair=[{self.rule!r}]."
+        if self.accepted:
+            end = f"Accepting it {ACCEPTS[self.rule]}."
+        if self.severity is Severity.ERROR:
+            ways = [word for word, offer in (("repair", rule.repair), ("accept", ACCEPTS.get(self.rule))) if offer]
+            if ways and not self.hint:
+                end += " Or load it with " + " or ".join(f"{way}=[{self.rule!r}]" for way in ways) + "."
         return printable(f"{place}: {self.severity}: {element}{_cut(self.message)}. {end} [{self.rule}]")
 
     def as_dict(self) -> dict[str, Any]:
@@ -80,6 +88,7 @@ class Finding:
             "message": self.message,
             "advice": self.advice,
             "repaired": self.repaired,
+            "accepted": self.accepted,
         }
 
 
@@ -95,9 +104,10 @@ def unreadable(file: str, message: str, advice: str, rule: str = "file-unreadabl
 
 @dataclass
 class Findings:
-    """Where readers and checks put what they find. ``repair`` and ``ignore`` are names of rules.
+    """Where readers and checks put what they find. ``repair``, ``ignore`` and ``accept`` are names of rules.
 
-    ``accept``: rules that the file itself says it breaks on purpose; their findings are notes. Of each rule the first findings
+    Findings of ``accept`` are warnings instead of errors. ``on_purpose``: rules that the file itself says it breaks on purpose;
+    their findings are notes. ``repair="all"`` is every repair, but of rules that are accepted. Of each rule the first findings
     are kept, and all repairs; ``errors`` counts every error.
     """
 
@@ -105,6 +115,7 @@ class Findings:
     repair: Collection[str] = ()
     ignore: Collection[str] = ()
     accept: Collection[str] = ()
+    on_purpose: Collection[str] = ()
     findings: list[Finding] = field(default_factory=list)
     errors: int = 0
     _met: Counter[tuple[str, Severity]] = field(default_factory=Counter)
@@ -112,9 +123,20 @@ class Findings:
 
     def __post_init__(self) -> None:
         repairable = [name for name, rule in RULES.items() if rule.repair]
+        self.tells_repairs = self.repair == ALL
+        if self.tells_repairs:
+            self.repair = [name for name in repairable if name not in self.accept]
         for name in self.repair:
             if name not in repairable:
                 raise unknown_name("torsor", "repair", name, repairable, ", ".join(repairable))
+            if name in self.accept:
+                raise ModelError(f"{name!r} is named in `repair` and in `accept`: it is mended or kept, not both.")
+        for name in self.accept:
+            if name not in RULES:
+                raise unknown_name("torsor", "rule", name, RULES, "docs/rules.md")
+            if RULES[name].severity is Severity.ERROR and (reason := why_never(name)):
+                offer = f" repair=[{name!r}] {RULES[name].repair}." if RULES[name].repair else f" {RULES[name].advice}"
+                raise FileError(f"accept: {name!r} cannot be accepted: {reason}.{offer}")
         for name in self.ignore:
             if name not in RULES:
                 raise unknown_name("torsor", "rule", name, RULES, "docs/rules.md")
@@ -132,23 +154,30 @@ class Findings:
         message: str,
         fix: Callable[[], object] | None = None,
         advice: str = "",
+        *,
+        final: bool = False,
     ) -> None:
         """Record a finding; if its rule is to be repaired, ``fix()`` is done and the finding says so.
 
-        ``advice`` stands for that of the rule, where it would mislead.
+        ``advice`` stands for that of the rule, where it would mislead. What is ``final`` stops the reading: nobody can accept it.
         """
         if rule in self.ignore:
             return
         repaired = fix is not None and rule in self.repair
         if repaired and fix is not None:
             fix()
-        severity = Severity.NOTE if repaired or rule in self.accept else RULES[rule].severity
+        severity = RULES[rule].severity
+        accepted = severity is Severity.ERROR and rule in self.accept and not final and not repaired
+        if accepted:
+            severity = Severity.WARNING
+        elif repaired or (rule in self.on_purpose and not final):
+            severity = Severity.NOTE
         self.errors += severity is Severity.ERROR
         if not repaired:
             self._met[rule, severity] += 1
             if self._met[rule, severity] > MOST_OF_A_RULE:
                 return
-        self.findings.append(Finding(rule, severity, self.file, line, element, message, repaired, advice))
+        self.findings.append(Finding(rule, severity, self.file, line, element, message, repaired, advice, accepted))
 
     def nearest(self, name: str, known: Collection[str]) -> str:
         """The known name that is nearest, if one is near, else ""; also after many, for comparing takes time."""
@@ -173,6 +202,18 @@ class Findings:
             if count > MOST_OF_A_RULE
         ]
         return self.findings + more
+
+    def told(self) -> Iterator[str]:
+        """What loading warns of: once per rule, with how many places there are. Repairs too, if all were asked for."""
+        first: dict[str, Finding] = {}
+        places: Counter[str] = Counter()
+        for finding in self.findings:
+            if finding.severity is Severity.WARNING or (finding.repaired and self.tells_repairs):
+                first.setdefault(finding.rule, finding)
+                places[finding.rule] += 1
+        for rule, finding in first.items():
+            more = max(places[rule], self._met[rule, Severity.WARNING]) - 1
+            yield f"{finding} … and {more:,} more, in robot.source.findings." if more else str(finding)
 
     @property
     def failed(self) -> bool:

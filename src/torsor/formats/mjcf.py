@@ -17,7 +17,7 @@ import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -27,7 +27,7 @@ import numpy as np
 from torsor.formats import mjcf_model, safe_xml
 from torsor.formats.description import Description, unused
 from torsor.formats.findings import Findings, unreadable
-from torsor.formats.safe_xml import Element, is_blank
+from torsor.formats.safe_xml import Element, as_number, is_blank
 
 # MuJoCo's own words for what torsor has a rule for.
 RULES_OF_MESSAGES = (
@@ -78,7 +78,7 @@ def read(content: bytes, report: Findings) -> Description | None:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_string(text)
-            notes = _prepare(mujoco, spec, report)
+            notes = _prepare(mujoco, spec, report, _mesh_files(root))
             if report.failed:
                 return None
             model = spec.compile()
@@ -98,12 +98,25 @@ def _report_refusal(message: str, report: Findings) -> None:
     said = " ".join(re.sub(r"^((XML )?Error: ?)+", "", said).split()).rstrip(".")
     rule = next((rule for words, rule in RULES_OF_MESSAGES if words in message), "mjcf-invalid")
     where = "" if element is None else element[1]
-    report.add(rule, None if line is None else int(line[1]), where, f"MuJoCo says: {said[:300]}")
+    advice = "MuJoCo itself refuses it, so that it cannot be accepted: correct it." if rule in report.accept else ""
+    place = None if line is None else int(line[1])
+    report.add(rule, place, where, f"MuJoCo says: {said[:300]}", advice=advice, final=True)
 
 
-def _prepare(mujoco: Any, spec: Any, report: Findings) -> mjcf_model.Notes:
+def _mesh_files(root: Element) -> dict[str, mjcf_model.MeshFile]:
+    """The files of meshes by name, as written, with their scales."""
+    files = {}
+    for mesh in (mesh for asset in root.all("asset") for mesh in asset.all("mesh")):
+        file = mesh.attributes.get("file", "")
+        scale = [as_number(word) for word in mesh.attributes.get("scale", "1 1 1").split()]
+        name = mesh.attributes.get("name", PurePosixPath(file.replace("\\", "/")).stem)
+        files[name] = mjcf_model.MeshFile(file, tuple(x for x in scale if x is not None))
+    return files
+
+
+def _prepare(mujoco: Any, spec: Any, report: Findings, files: Mapping[str, mjcf_model.MeshFile]) -> mjcf_model.Notes:
     """Name what has no name, take out what uses meshes, and note what compiling forgets."""
-    notes = mjcf_model.Notes(fused=bool(spec.compiler.fusestatic))
+    notes = mjcf_model.Notes(fused=bool(spec.compiler.fusestatic), mesh_files=files)
     bodies = list(_bodies(spec.worldbody, moves=False))
     taken = {place.body.name for place in bodies}
     joint_names = {joint.name for joint in spec.joints}
@@ -164,6 +177,7 @@ def _take_out_meshes(mujoco: Any, spec: Any, place: _Place, notes: mjcf_model.No
             notes.without_inertia.add(body.name)
             line, shape = _line(geom), geom.meshname or geom.name
             report.add(rule, line, f"body {body.name!r}", f"its inertia would come from the mesh {shape!r}")
+        notes.add_mesh(mujoco, body.name, geom)
         if hasattr(spec, "delete"):
             spec.delete(geom)
         else:

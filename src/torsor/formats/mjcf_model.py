@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.formats.description import Description, FramePart, JointPart, LinkPart, Shape, unused
 from torsor.formats.findings import Findings
 from torsor.lie import quaternion, se3
-from torsor.model import Mimic
+from torsor.model import Mimic, Visual
 from torsor.model.poses import composed
 
 # Older releases of MuJoCo diagonalise an inertia to six digits only; what differs by more was changed on purpose.
@@ -22,6 +22,10 @@ DIAGONALISED = 1e-5
 # MuJoCo wants some mass in every moving body; less than this stands for none, in files that torsor writes too.
 NO_MASS = 1e-13
 LARGEST = 1e75  # the fourth power of a number is still one
+
+
+GROUPS_DRAWN = 3  # geoms of these first groups are seen in MuJoCo's viewer; others are for contacts
+UNPAINTED = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that was given none
 
 
 class Written(NamedTuple):
@@ -33,6 +37,13 @@ class Written(NamedTuple):
     full: bool
 
 
+class MeshFile(NamedTuple):
+    """The file of a mesh, as written, and its scale."""
+
+    file: str
+    scale: tuple[float, ...]
+
+
 @dataclass
 class Notes:
     """What was known of the file before it was compiled; lines by kind of element and name."""
@@ -42,6 +53,19 @@ class Notes:
     written: dict[str, Written] = field(default_factory=dict)
     without_inertia: set[str] = field(default_factory=set)
     inverted: dict[str, tuple[float, float]] = field(default_factory=dict)
+    mesh_files: Mapping[str, MeshFile] = field(default_factory=dict)
+    meshes: dict[str, list[Visual]] = field(default_factory=dict)
+
+    def add_mesh(self, mujoco: Any, body: str, geom: Any) -> None:
+        """Note a mesh that is seen, where its place is plain: not in a <frame>, nor turned by other than a quaternion."""
+        mesh = self.mesh_files.get(geom.meshname)
+        plain = geom.alt.type == mujoco.mjtOrientation.mjORIENTATION_QUAT and getattr(geom, "frame", None) is None
+        if mesh is None or len(mesh.scale) != 3 or not plain or geom.group >= GROUPS_DRAWN:
+            return
+        if np.all(np.isfinite([*geom.pos, *geom.quat])) and np.any(geom.quat):
+            wxyz = np.array(geom.quat, float) / np.linalg.norm(geom.quat)
+            visual = Visual(body, "mesh", mesh.scale, _pose(geom.pos, wxyz), _paint(geom.rgba), mesh.file)
+            self.meshes.setdefault(body, []).append(visual)
 
 
 @exact_constants()
@@ -52,6 +76,7 @@ def describe(mujoco: Any, model: Any, name: str, notes: Notes, report: Findings)
     with np.errstate(all="ignore"):  # what overflows is refused below
         for body in range(model.nbody):
             robot.links.append(reader.link(body))
+            robot.visuals += (visual for visual in reader.visuals(body) if visual.is_bounded)
             if body:
                 reader.add_joints(body, robot)
         reader.add_mimics(robot)
@@ -121,6 +146,23 @@ class _Reader:
                 yield Shape("sphere", (x,), pose)
             elif kind in (kinds.mjGEOM_CAPSULE, kinds.mjGEOM_CYLINDER):
                 yield Shape("capsule" if kind == kinds.mjGEOM_CAPSULE else "cylinder", (x, 2 * y), pose)
+
+    def visuals(self, b: int) -> Iterator[Visual]:
+        """What a body looks like: geoms of the groups that MuJoCo draws, and the names of its meshes."""
+        m, kinds, name = self.model, self.mujoco.mjtGeom, self.bodies[b]
+        for g in range(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b]):
+            kind, pose = kinds(m.geom_type[g]), _pose(m.geom_pos[g], m.geom_quat[g])
+            x, y, z = map(float, m.geom_size[g])
+            sizes = {
+                kinds.mjGEOM_BOX: ("box", (2 * x, 2 * y, 2 * z)),
+                kinds.mjGEOM_ELLIPSOID: ("ellipsoid", (x, y, z)),
+                kinds.mjGEOM_SPHERE: ("sphere", (x,)),
+                kinds.mjGEOM_CAPSULE: ("capsule", (x, 2 * y)),
+                kinds.mjGEOM_CYLINDER: ("cylinder", (x, 2 * y)),
+            }
+            if kind in sizes and m.geom_group[g] < GROUPS_DRAWN:
+                yield Visual(name, *sizes[kind], pose, _paint(m.geom_rgba[g]))
+        yield from self.notes.meshes.get(name, [])
 
     # Joints
 
@@ -298,6 +340,13 @@ class _Reader:
     def _off(self, effect: str) -> bool:
         bit = getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{effect}", 0)
         return bool(self.model.opt.disableflags & int(bit))
+
+
+def _paint(rgba: Array) -> tuple[float, float, float, float] | None:
+    """The colour of a geom, if it was given one."""
+    red, green, blue, opacity = map(float, rgba)
+    given = (red, green, blue, opacity) != UNPAINTED and all(0.0 <= x <= 1.0 for x in (red, green, blue, opacity))
+    return (red, green, blue, opacity) if given else None
 
 
 def _screw(kind: str, axis: Vector3, pos: Vector3) -> Twist:

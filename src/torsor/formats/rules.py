@@ -26,7 +26,53 @@ class Rule(NamedTuple):
     lint: bool = False
 
 
-ACCEPTABLE = ("massless-with-inertia", "inertia-triangle", "idle-joint")  # a model may be so, if its file says so
+# What ``accept=[rule]`` does about an error: the robot is computed as the file has it, with one warning for all places.
+ACCEPTS = {
+    "limits-missing": "leaves the joint unbounded",
+    "massless-with-inertia": "keeps the inertia",
+    "inertia-not-positive": "keeps the moments; no writer takes the robot, and its mass matrix may be indefinite",
+    "inertia-triangle": "keeps the moments",
+    "inertia-units": "keeps the moments",
+    "inertia-rows-swapped": "keeps the numbers in the file's order",
+    "idle-joint": "keeps the joint; forward dynamics has no answer for it",
+}
+# The same, said by a file of torsor's own format of itself.
+ACCEPTABLE = ("massless-with-inertia", "inertia-triangle", "inertia-units", "idle-joint")
+
+_NOTHING_READ = "there is nothing that could be read instead"
+_NO_TREE = "torsor's equations are those of one tree of links"
+_NO_POSITION = "no position is within such limits"
+_NOT_THERE = "what would be followed is not there"
+_MUJOCO = "MuJoCo, which reads the file, does not take it"
+# Why an error can never be accepted.
+NEVER = {
+    "duplicate-link": _NO_TREE,
+    "duplicate-joint": _NO_TREE,
+    "missing-link": _NO_TREE,
+    "two-parents": _NO_TREE,
+    "cycle": _NO_TREE,
+    "two-roots": _NO_TREE,
+    "unused-link": _NO_TREE,
+    "no-links": "without a link there is no robot",
+    "no-moving-joint": "without a moving joint there is nothing to compute",
+    "unknown-joint-type": "how it moves is not known",
+    "axis-zero": "a joint needs a direction to move in",
+    "limits-inverted": _NO_POSITION,
+    "mimic-limits": _NO_POSITION,
+    "friction-negative": "it would give the robot energy, without end",
+    "mimic-unknown": _NOT_THERE,
+    "mimic-cycle": _NOT_THERE,
+    "mimic-zero": _NOT_THERE,
+    "mass-negative": "what pushes a body would pull it",
+    "misspelt-key": "what it says would be lost",
+    "repeated-tag": "which one was meant is not known",
+    "mjcf-invalid": _MUJOCO,
+    "massless-body": _MUJOCO,
+    "external-file": "other files are not opened",
+    "plugin": "plugins are not run",
+    "deformable": "torsor knows rigid bodies only",
+    "mesh-inertia": "meshes are not opened, so that there is no inertia",
+}
 
 E, W, N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
@@ -105,6 +151,9 @@ RULES: dict[str, Rule] = {
         "No distribution of mass has such moments: export the inertia again.",
         "raises the two smaller principal moments until a body can have them",
     ),
+    "inertia-rounded": Rule(
+        W, "It is within the rounding of the numbers written, and accepted: export them with more digits."
+    ),
     "inertia-units": Rule(E, "Inertia is in kg·m². From kg·mm² divide by 1e6, from g·mm² by 1e9."),
     "inertia-rows-swapped": Rule(
         E,
@@ -160,3 +209,8 @@ RULES: dict[str, Rule] = {
     ),
     "renamed": Rule(N, "Links and frames share their names here: call it something else to choose the name."),
 }
+
+
+def why_never(rule: str) -> str:
+    """Why an error cannot be accepted; "" if it can."""
+    return "" if rule in ACCEPTS else NEVER.get(rule, _NOTHING_READ)

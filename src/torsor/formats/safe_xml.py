@@ -25,6 +25,7 @@ MOST_ELEMENTS = 100_000
 MOST_DEPTH = 300
 MOST_ATTRIBUTES = 100
 LONGEST_ATTRIBUTE = 1_000_000
+_PIECE = 1024
 
 SAVE_AS_UTF_8 = 'Save the file as UTF-8, with encoding="utf-8" in its first line or none.'
 _CODES = {
@@ -128,7 +129,8 @@ def root_tag(content: bytes) -> str:
     parser.StartElementHandler = stop
     parser.StartDoctypeDeclHandler = lambda *_: stop()
     with suppress(_Stop, expat.ExpatError, UnicodeError, LookupError, ValueError):
-        parser.Parse(content, True)
+        for start in range(0, len(content), _PIECE):  # expat reads to the end of what it has, also after the answer
+            parser.Parse(content[start : start + _PIECE], start + _PIECE >= len(content))
     return found[0] if found else ""
 
 
@@ -187,6 +189,7 @@ class _Builder:
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
 _SPACE = " \t\r\n"  # all that XML takes for space: others are told apart from nothing by few people
 _SHOWN = 60
+_SPACES = re.compile(f"[{_SPACE}]+")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -225,7 +228,7 @@ class Fields:
         if self.word(element, key) is None:
             return None
         numbers = self._numbers(element, key, 1, largest)
-        return None if numbers is None else float(numbers[0])
+        return None if numbers is None else numbers[0]
 
     def vector(
         self, element: Element, key: str, size: int, default: tuple[float, ...] | None, *, largest: float = LARGEST
@@ -235,7 +238,8 @@ class Fields:
             return np.array(default)
         if self.word(element, key) is None:
             return None
-        return self._numbers(element, key, size, largest)
+        numbers = self._numbers(element, key, size, largest)
+        return None if numbers is None else np.array(numbers)
 
     def pose(self, parent: Element, tag: str = "origin") -> Pose | None:
         """The pose (4, 4) of a child <origin xyz= rpy=>, the identity without one; None if it cannot be read."""
@@ -256,20 +260,23 @@ class Fields:
             )
         return found[0] if found else None
 
-    def _numbers(self, element: Element, key: str, size: int, largest: float) -> Array | None:
+    def _numbers(self, element: Element, key: str, size: int, largest: float) -> list[float] | None:
         text = element.attributes[key]
-        words = [word for word in re.split(f"[{_SPACE}]+", text) if word]
+        words = [word for word in _SPACES.split(text) if word]
+        numbers = [as_number(word) for word in words]
+        good = [number for number in numbers if number is not None and abs(number) <= largest]
+        if len(good) == len(words) == size:
+            return good
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
         place = f"{key}= of <{element.tag}>"
         wanted = "a number" if size == 1 else f"{size} numbers"
         if len(words) != size:
             message = f"{place} must be {wanted}, found {len(words)}: {shown!r}"
-        elif bad := [word for word in words if as_number(word) is None]:
-            message = f"{place} must be {wanted}, found {bad[0][:_SHOWN]!r} in {shown!r}"
-        elif large := [word for word in words if abs(float(word)) > largest]:
-            message = f"{place} holds {float(large[0]):g}; nothing in SI units exceeds {largest:g}"
+        elif None in numbers:
+            message = f"{place} must be {wanted}, found {words[numbers.index(None)][:_SHOWN]!r} in {shown!r}"
         else:
-            return np.array([float(word) for word in words])
+            large = next(number for number in numbers if number is not None and abs(number) > largest)
+            message = f"{place} holds {large:g}; nothing in SI units exceeds {largest:g}"
         self.report.add("number-malformed", element.line, self.where, message)
         return None
 
@@ -281,3 +288,6 @@ def check_names(robot: Robot) -> None:
         if is_blank(name) or _NOT_IN_XML.search(name):
             change = 'robot.rename({}, robot="…")' if what == "robot" else f'robot.rename({{{name!r}: "…"}})'
             raise ModelError(f"a {what} is called {name!r}, which XML cannot hold. Use {change}.")
+    for visual in robot.visuals:
+        if _NOT_IN_XML.search(visual.file):
+            raise ModelError(f"a mesh of {visual.link!r} is called {visual.file!r}, which XML cannot hold.")

@@ -13,14 +13,15 @@ from torsor.formats.mapping_fields import NodeFields, shown
 from torsor.formats.plain_data import REPORTED, Node, parse_json, parse_yaml
 from torsor.formats.rules import ACCEPTABLE, Severity
 from torsor.formats.screw_list_parts import SCREW, read_inertia, read_motion, read_screw, read_table
-from torsor.model import Mimic
+from torsor.model import Mimic, Visual
 from torsor.model.joint_kinds import DESCRIBED_KINDS
+from torsor.model.visuals import SIZES
 
 VERSION = 1
 BASE = "base"
 ROBOT_KEYS = {
     "torsor", "name", "base", "gravity", "coulomb_width", "order", "frame_order", "base_inertia", "joints", "dh", "frames",
-    "accept",
+    "accept", "visuals",
 }  # fmt: skip
 JOINT_KEYS = {"name", "kind", "parent", "link", "pose", "inertia", "mimic", *SCREW, *MOTION}
 
@@ -56,7 +57,7 @@ def _read(root: Node | None, report: Findings) -> Description | None:
     if fields.given("base_inertia") is not None:
         read_inertia(fields.inner("base_inertia"), base, described)
     described.links.append(base)
-    report.accept = _accepted(fields)
+    report.on_purpose = _accepted(fields)
     if fields.given("joints") is not None and fields.given("dh") is not None:
         fields.add("repeated-tag", fields.line_of("dh"), "both 'joints' and 'dh' are given")
     elif fields.given("dh") is not None:
@@ -67,6 +68,7 @@ def _read(root: Node | None, report: Findings) -> Description | None:
         fields.missing("joints", "a list of joints, or 'dh' with a table")
     _read_frames(fields, described)
     _read_order(fields, described)
+    _read_visuals(fields, described)
     return described
 
 
@@ -192,6 +194,32 @@ def _read_frames(fields: NodeFields, described: Description) -> None:
             taken[name] = line
             if link is not None and pose is not None:
                 described.frames.append(FramePart(name, link, pose, line))
+
+
+def _read_visuals(fields: NodeFields, described: Description) -> None:
+    places = {*(link.name for link in described.links), *(frame.name for frame in described.frames)}
+    for path, item in fields.items("visuals"):
+        inner = fields.fields_of(item, path)
+        if inner is None:
+            continue
+        inner.known({"link", "kind", "size", "pose", "colour", "file"})
+        link, kind, pose, colour = inner.name("link"), inner.name("kind"), inner.pose("pose"), inner.vector("colour", 4)
+        if link is not None and link not in places:
+            inner.add("missing-link", inner.line_of("link"), f"its link {link!r} does not exist")
+        if kind is not None and kind not in SIZES:
+            message = f"unknown kind {kind[:40]!r}{inner.report.did_you_mean(kind, SIZES)}"
+            inner.add("value-malformed", inner.line_of("kind"), message, f"Kinds: {', '.join(SIZES)}.")
+            continue
+        size = None if kind is None else inner.vector("size", SIZES[kind])
+        if kind is not None and inner.given("size") is None:
+            inner.missing("size", f"{SIZES[kind]} of them")
+        if colour is not None and (colour.min() < 0 or colour.max() > 1):
+            message = f"{path + '.colour'!r} must be four numbers from 0 to 1"
+            inner.add("value-malformed", inner.line_of("colour"), message)
+        if link is None or kind is None or size is None or pose is None:
+            continue
+        paint = None if colour is None else (float(colour[0]), float(colour[1]), float(colour[2]), float(colour[3]))
+        described.visuals.append(Visual(link, kind, tuple(size.tolist()), pose, paint, inner.text("file") or ""))
 
 
 def _read_order(fields: NodeFields, described: Description) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import re
 import stat
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +19,7 @@ from torsor.formats.findings import Findings, unreadable
 FORMATS = ("urdf", "mjcf", "json", "yaml")
 UNKNOWN = "unknown"  # the format of what is no robot file
 TEXT = "<text>"  # what messages call a robot that was given as text
+_DESCRIPTION = re.compile(r"[A-Za-z0-9_]+_description\Z")
 _BYTE_ORDERS = (b"\xff\xfe", b"\xfe\xff")
 _XML_NAMES = (".urdf", ".xml", ".xacro")
 _OWN_KEY = re.compile(r"(?:\A|[\r\n])[\"']?(?:torsor|joints|dh)[\"']?[ \t]*:")
@@ -51,6 +55,8 @@ def read_source(source: str | os.PathLike[str], format: str | None) -> SourceTex
         content = _encoded(source)
         return SourceText(content, TEXT, format or format_of(content))
     path = _path(source)
+    if isinstance(source, str) and _DESCRIPTION.match(source) and not os.path.lexists(path):
+        path = _path_of_description(source)
     content = _read(path)
     return SourceText(content, str(path), format or format_of(content, path.suffix.lower()))
 
@@ -129,6 +135,37 @@ def _path(source: str | os.PathLike[str]) -> Path:
         pass  # a path that gives neither a text nor bytes
     got = "an empty one" if source == "" else f"{type(source).__name__} {source!r:.60}"
     raise ModelError(f"takes a path, or the text of a robot file, got {got}.")
+
+
+def _path_of_description(name: str) -> Path:
+    """The file of a robot of the package robot_descriptions, which clones its repository on first use, and says so."""
+    try:
+        package = importlib.import_module("robot_descriptions")
+    except ImportError:
+        message = (
+            "no such file; robots of robot_descriptions are known by such names, but that package is not installed"
+        )
+        raise unreadable(name, message, "Check the path, or install it: pip install robot_descriptions.") from None
+    try:
+        module = importlib.import_module(f"robot_descriptions.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"robot_descriptions.{name}":
+            raise unreadable(name, f"robot_descriptions needs {error.name!r}", "Install it, too.") from None
+        known = sorted(found.name for found in pkgutil.iter_modules(getattr(package, "__path__", [])))
+        near = get_close_matches(name, [word for word in known if word.endswith("_description")], n=3)
+        meant = f"; nearest: {', '.join(map(repr, near))}" if near else ""
+        message = f"no such file, and the installed robot_descriptions has no robot of this name{meant}"
+        raise unreadable(name, message, "Check the name: `robot_descriptions list` shows all.") from None
+    except Exception as error:  # whatever fetching a repository fails with: no network, no git, a full disk
+        message = f"robot_descriptions cannot fetch it: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        raise unreadable(
+            name, message, "It clones a repository on first use, which takes git and a network."
+        ) from error
+    found = getattr(module, "URDF_PATH", None) or getattr(module, "MJCF_PATH", None)
+    if found is None:
+        message = "robot_descriptions has it as a template (xacro), not as a URDF or MJCF"
+        raise unreadable(name, message, "Expand it: xacro robot.urdf.xacro > robot.urdf, and load that.", "xacro")
+    return Path(found)
 
 
 def _read(path: Path) -> bytes:

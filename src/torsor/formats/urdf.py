@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from torsor.formats.description import INFINITE, Description, JointPart, LinkPart, Shape
 from torsor.formats.findings import Findings
 from torsor.formats.safe_xml import Element, Fields, as_number, is_blank
-from torsor.model import Mimic
+from torsor.model import Mimic, Visual
 
+Colour = tuple[float, float, float, float]
 KINDS = {name: name for name in ("revolute", "continuous", "prismatic", "fixed", "planar")} | {"floating": "free"}
 _BALL = "URDF has no such joint: use three continuous ones, or kind spherical of torsor's own format (docs/format.md)."
 _SCREW = (
@@ -41,6 +43,7 @@ CHILDREN = {
     "inertial": {"origin", "mass", "inertia"},
     "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"},
 }
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 READ_ATTRIBUTES = frozenset(
     {"inertial", "mass", "inertia", "origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
 )
@@ -56,9 +59,11 @@ def read(root: Element, report: Findings) -> Description | None:
     if is_blank(name):
         report.add("missing-attribute", root.line, "<robot>", "name= is missing or empty")
     description = Description("robot" if is_blank(name) else name, requires_limits=True)
+    colours = {material.attributes.get("name"): _colour(material) for material in root.all("material")}
     for element in root.children:
         if element.tag == "link" and (link := _link(element, report)) is not None:
             description.links.append(link)
+            description.visuals += _visuals(element, link.name, colours)
         elif element.tag == "joint" and (joint := _joint(element, report)) is not None:
             description.joints.append(joint)
     _read_transmissions(root, description, report)
@@ -92,9 +97,10 @@ def _read_inertial(inertial: Element, link: LinkPart, fields: Fields) -> None:
     value = None if mass is None else fields.number(mass, "value")
     link.mass = 1.0 if value is None else value  # what could not be read has been reported: nothing else is blamed
     if inertia is not None:
-        numbers = [fields.number(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")]
+        numbers = [fields.number(inertia, key) for key in MOMENTS]
         if None not in numbers:  # else a point mass, which breaks no other rule
             link.moments = np.array(numbers)
+            link.written = tuple(inertia.attributes[key].strip() for key in MOMENTS)
         link.inertial_line = inertia.line
     if pose is not None:
         link.com, link.turn = pose[:3, 3], pose[:3, :3]
@@ -122,6 +128,30 @@ def _shape(part: Element, fields: Fields) -> Shape | None:
     if pose is None or any(size is None for size in sizes):
         return None
     return Shape(body.tag, tuple(size for size in sizes if size is not None), pose, body.line)
+
+
+def _visuals(element: Element, link: str, colours: Mapping[str | None, Colour | None]) -> Iterator[Visual]:
+    """What a link looks like. What cannot be read is left out: shapes are told of above, and looks change no equation."""
+    silent = Fields(Findings(""), "")
+    for part in element.all("visual"):
+        shape, pose, material = _shape(part, silent), silent.pose(part), part.first("material")
+        if shape is None or pose is None:
+            continue
+        colour = None if material is None else _colour(material) or colours.get(material.attributes.get("name"))
+        if shape.kind != "mesh":
+            yield Visual(link, shape.kind, shape.size, pose, colour)
+            continue
+        mesh = next(body for geometry in part.all("geometry") for body in geometry.all("mesh"))
+        scale = silent.vector(mesh, "scale", 3, (1.0, 1.0, 1.0))
+        if scale is not None:
+            yield Visual(link, "mesh", tuple(scale.tolist()), pose, colour, mesh.attributes.get("filename", ""))
+
+
+def _colour(material: Element) -> Colour | None:
+    colour = material.first("color")
+    numbers = [] if colour is None else [as_number(word) for word in colour.attributes.get("rgba", "").split()]
+    good = [number for number in numbers if number is not None and 0.0 <= number <= 1.0]
+    return (good[0], good[1], good[2], good[3]) if len(good) == len(numbers) == 4 else None
 
 
 def _check_path(mesh: Element, fields: Fields) -> None:

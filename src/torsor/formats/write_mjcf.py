@@ -19,7 +19,7 @@ from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.mjcf_model import NO_MASS
 from torsor.formats.safe_xml import check_names
 from torsor.lie import quaternion, se3
-from torsor.model import Inertia, Robot
+from torsor.model import Inertia, Robot, Visual
 from torsor.model.poses import composed
 
 WORLD = "world"  # what MuJoCo calls its base
@@ -43,7 +43,8 @@ def to_mjcf(robot: Robot) -> str:
     - A joint that moves by a ratio of q (a screw that is not of unit length) has qpos = ratio · q.
     - Every moving body has a mass: links without one get 1e-14 kg, which `torsor.load` takes for none.
 
-    Coulomb friction becomes frictionloss, effort limits actuatorfrcrange, frames sites, and the base the world. A
+    Shapes of `Robot.visuals` become geoms that touch nothing; meshes are left out, for MuJoCo would open them. Coulomb friction
+    becomes frictionloss, effort limits actuatorfrcrange, frames sites, and the base the world. A
     changed order of q is refused; velocity limits, limits of spherical and free joints and the width of Coulomb friction are
     not written. Helical joints are refused: MuJoCo has none.
     """
@@ -90,6 +91,12 @@ class _Writer:
         for frame in s.frames:
             if frame.pose_row is not None:
                 self.sites.setdefault(frame.link, []).append((frame.name, self.p.frame_poses[frame.pose_row]))
+        self.geoms: dict[int, list[str]] = {}
+        for visual in robot.visuals:
+            place = s.frame(visual.link)
+            pose = visual.pose if place.pose_row is None else composed(self.p.frame_poses[place.pose_row], visual.pose)
+            if visual.is_solid:
+                self.geoms.setdefault(place.link, []).append(_geom(visual, pose))
         self.joints = [_joint_lines(robot, i) for i in range(s.n)]
         for message in dict.fromkeys(line.warning for lines in self.joints for line in lines if line.warning):
             warn_of_model(f"to_mjcf: {message}")
@@ -134,6 +141,7 @@ class _Writer:
             yield "    </body>"
         for name, pose in frames:
             yield f"    <site name={quoteattr(name)}{_at(pose)}/>"
+        yield from (f"    {geom}" for geom in self.geoms.get(-1, []))
 
     def _body(self, i: int, chain: list[int], indent: str) -> Iterator[str]:
         """The body of link i, up to its children, with the joints of a chain of links that ends in i."""
@@ -147,6 +155,7 @@ class _Writer:
                 yield f"{indent}  {line.seen_from(self._to_last(k, chain))}"
         for name, place in self.sites.get(i, []):
             yield f"{indent}  <site name={quoteattr(name)}{_at(place)}/>"
+        yield from (f"{indent}  {geom}" for geom in self.geoms.get(i, []))
 
     def _to_last(self, i: int, chain: list[int]) -> Pose:
         """The pose (4, 4) of the last link of a chain in the frame of link i, at home."""
@@ -177,7 +186,18 @@ class _Writer:
     def _is_virtual(self, i: int) -> bool:
         name = self.s.links[i].endswith(f"__{self.s.joints[i]}")
         massless = not np.any(self.p.inertias[i] != 0)
-        return name and massless and not self.sites.get(i) and len(self.children.get(i, [])) == 1
+        bare = not self.sites.get(i) and not self.geoms.get(i)
+        return name and massless and bare and len(self.children.get(i, [])) == 1
+
+
+def _geom(visual: Visual, pose: Pose) -> str:
+    """A shape that is seen and does nothing: it touches nothing and weighs nothing."""
+    halves = {"box": (0.5, 0.5, 0.5), "cylinder": (1.0, 0.5), "capsule": (1.0, 0.5)}.get(visual.kind, (1.0, 1.0, 1.0))
+    size = _numbers([x * half for x, half in zip(visual.size, halves, strict=False)])
+    colour = "" if visual.colour is None else f' rgba="{_numbers(visual.colour)}"'
+    return (
+        f'<geom type="{visual.kind}" size="{size}"{_at(pose)}{colour} contype="0" conaffinity="0" group="2" mass="0"/>'
+    )
 
 
 def _inertial(name: str, inertia: Inertia) -> str:

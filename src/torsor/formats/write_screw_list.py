@@ -18,7 +18,7 @@ from torsor.formats.findings import Findings
 from torsor.formats.rules import ACCEPTABLE, Severity
 from torsor.formats.screw_list import VERSION, read_json
 from torsor.formats.screw_list_parts import screw_along
-from torsor.model import Robot
+from torsor.model import Robot, Visual
 from torsor.model.joint_kinds import KINDS
 
 _WIDTH = 100
@@ -63,7 +63,16 @@ def _document(robot: Robot) -> dict[str, Any]:
         ]
     if [frame.name for frame in s.frames] != [s.base, *s.links, *(frame.name for frame in named)]:
         document["frame_order"] = [frame.name for frame in s.frames]
+    if robot.visuals:
+        document["visuals"] = [_visual(visual) for visual in robot.visuals]
     return document
+
+
+def _visual(visual: Visual) -> dict[str, Any]:
+    look: dict[str, Any] = {"link": visual.link, "kind": visual.kind, "size": [float(x) for x in visual.size]}
+    look |= _pose(visual.pose)
+    look |= {} if visual.colour is None else {"colour": [float(x) for x in visual.colour]}
+    return look | ({"file": visual.file} if visual.kind == "mesh" else {})
 
 
 def _joint(robot: Robot, i: int) -> dict[str, Any]:

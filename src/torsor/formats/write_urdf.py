@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -19,9 +19,10 @@ from torsor.formats.description import unused
 from torsor.formats.findings import Findings
 from torsor.formats.safe_xml import Element, check_names, parse
 from torsor.lie import so3
-from torsor.model import Inertia, Robot
+from torsor.model import Inertia, Robot, Visual
 from torsor.model._assemble import EARTH
 from torsor.model.poses import composed
+from torsor.model.visuals import solid_parts
 
 LARGEST = 1.7976931348623157e308  # what stands for "no limit", which URDF cannot say
 TYPES = {"revolute": "revolute", "prismatic": "prismatic", "free": "floating", "planar": "planar"}
@@ -39,7 +40,8 @@ def to_urdf(robot: Robot, *, drop: Collection[str] = ()) -> str:
 
     A robot that was read from a URDF and has other inertias at most keeps its file: visuals, comments, and every number
     as it was written (how its root link is held is said when loading, and not written). Else the file is written anew,
-    without visuals, and a `ModelWarning` says so. What URDF cannot say is refused, unless it is
+    with the shapes of `Robot.visuals` (a capsule becomes a cylinder and two spheres, ellipsoids are left out), and a
+    `ModelWarning` says what is lost. What URDF cannot say is refused, unless it is
     named in ``drop``: "gravity" (other than 9.81 m/s² along −z), "armature", "coulomb width", "joint order", and the
     "friction" and "limits" of joints with several degrees of freedom.
     """
@@ -53,7 +55,7 @@ def to_urdf(robot: Robot, *, drop: Collection[str] = ()) -> str:
         source = robot.source
         if source is not None and source.format == "urdf" and any(part in source.content for part in DECORATION):
             told = f"to_urdf: {printable(source.file)} is written anew (more than inertias changed, or it is not in UTF-8): "
-            warn_of_model(f"{told}its visuals, collisions and comments are left out.")
+            warn_of_model(f"{told}its collisions, textures and comments are left out.")
     return text
 
 
@@ -62,7 +64,8 @@ def _refuse(robot: Robot, drop: Collection[str]) -> None:
     if not p.is_concrete:
         raise ModelError(f"robot {robot.name!r} holds traced parameters, which have no numbers to write.")
     check_names(robot)
-    _refuse_massless(robot)
+    if robot.source is None or robot.source.format != "urdf" or robot.digest != robot.source.digest:
+        _refuse_massless(robot)  # its own file can say it
     for i, kind in enumerate(s.kinds):
         own = s.coordinate_of(i).name == s.joints[i]
         if kind not in TYPES or (own and s.couplings[i].ratio != 1.0):
@@ -109,12 +112,11 @@ def _lines(robot: Robot) -> Iterator[str]:
     s, p = robot.structure, robot.parameters
     yield '<?xml version="1.0"?>'
     yield f"<robot name={quoteattr(robot.name)}>"
-    yield from link_lines(s.base, Inertia.from_row(p.base_inertia))
-    for i, link in enumerate(s.links):
-        yield from link_lines(link, Inertia.from_row(p.inertias[i]))
     fixed = [frame for frame in s.frames if frame.pose_row is not None]
-    for frame in fixed:
-        yield from link_lines(frame.name, Inertia.zero())
+    bodies = {s.base: Inertia.from_row(p.base_inertia)}
+    bodies |= {link: Inertia.from_row(row) for link, row in zip(s.links, p.inertias, strict=True)}
+    for name, inertia in {**bodies, **{frame.name: Inertia.zero() for frame in fixed}}.items():
+        yield from link_lines(name, inertia, [visual for visual in robot.visuals if visual.link == name])
     for i in range(s.n):
         yield from _joint(robot, i)
     taken = set(s.joints)
@@ -125,11 +127,33 @@ def _lines(robot: Robot) -> Iterator[str]:
     yield "</robot>"
 
 
-def link_lines(name: str, inertia: Inertia) -> list[str]:
-    """A <link> with its inertia, if it has any."""
-    if inertia.mass == 0:
+def link_lines(name: str, inertia: Inertia, visuals: Sequence[Visual] = ()) -> list[str]:
+    """A <link> with its inertia and looks, if it has any."""
+    inner = [] if inertia.mass == 0 else inertial_lines(inertia)
+    inner += [line for visual in visuals for part in solid_parts(visual) for line in _visual_lines(part)]
+    if not inner:
         return [f"  <link name={quoteattr(name)}/>"]
-    return [f"  <link name={quoteattr(name)}>", *(f"    {line}" for line in inertial_lines(inertia)), "  </link>"]
+    return [f"  <link name={quoteattr(name)}>", *(f"    {line}" for line in inner), "  </link>"]
+
+
+def _visual_lines(visual: Visual) -> list[str]:
+    """A <visual>; nothing of an ellipsoid, which URDF does not have."""
+    size = [repr(float(x)) for x in visual.size]
+    if visual.kind == "box":
+        shape = f'<box size="{" ".join(size)}"/>'
+    elif visual.kind == "cylinder":
+        shape = f'<cylinder radius="{size[0]}" length="{size[1]}"/>'
+    elif visual.kind == "sphere":
+        shape = f'<sphere radius="{size[0]}"/>'
+    elif visual.kind == "mesh":
+        shape = f'<mesh filename={quoteattr(visual.file)} scale="{" ".join(size)}"/>'
+    else:
+        return []
+    lines = ["<visual>", f"  {_origin(visual.pose)}", f"  <geometry>{shape}</geometry>"]
+    if visual.colour is not None:
+        rgba = _listed(np.array(visual.colour))
+        lines.append(f'  <material name="rgba {rgba}"><color rgba="{rgba}"/></material>')
+    return [*lines, "</visual>"]
 
 
 def inertial_lines(inertia: Inertia) -> list[str]:
@@ -197,11 +221,15 @@ def _limits_and_friction(robot: Robot, i: int, own: bool, written: str) -> Itera
 def _element(name: str, kind: str, parent: str, child: str, pose: Pose, more: Iterable[str] = ()) -> Iterator[str]:
     """A <joint>, with what else it holds."""
     yield f'  <joint name={quoteattr(name)} type="{kind}">'
-    yield f'    <origin xyz="{_listed(pose[:3, 3])}" rpy="{_listed(roll_pitch_yaw(pose[:3, :3]))}"/>'
+    yield f"    {_origin(pose)}"
     yield f"    <parent link={quoteattr(parent)}/>"
     yield f"    <child link={quoteattr(child)}/>"
     yield from more
     yield "  </joint>"
+
+
+def _origin(pose: Pose) -> str:
+    return f'<origin xyz="{_listed(pose[:3, 3])}" rpy="{_listed(roll_pitch_yaw(pose[:3, :3]))}"/>'
 
 
 @exact_constants()
@@ -241,6 +269,8 @@ def _with_inertias(robot: Robot) -> str | None:
     root = parse(source.content, Findings(source.file))
     assert root is not None
     links = {element.attributes.get("name", ""): element for element in root.all("link")}
+    if any(robot.links[i] not in links for i in changed):
+        return None  # a plane of motion that is not x-y has a link of its own, which the file does not have
     edits: list[tuple[int, int, bytes]] = []
     for i in dict.fromkeys(changed):
         name = robot.links[i]

@@ -23,5 +23,6 @@ from torsor.model.pytree import register_with_jax
 from torsor.model.robot import Robot as Robot
 from torsor.model.states import random_configuration as random_configuration, random_state as random_state
 from torsor.model.structure import Structure as Structure
+from torsor.model.visuals import Visual as Visual
 
 register_with_jax()

@@ -301,6 +301,8 @@ def limits_of(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limit
 
 def _refuse_bad_limits(joint: Joint) -> None:
     for field in _STRUCTURAL:
+        if type(given := getattr(joint, field)) is float and abs(given) < np.inf and not field.endswith("_limit"):
+            continue  # a finite number, as nearly every file gives
         value = _plain_limit(joint, field)
         if np.isnan(value).any():
             raise ModelError(
@@ -357,6 +359,8 @@ def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field
 
 
 def _spread(joint: Joint, field: str, size: int) -> Array:
+    if type(given := getattr(joint, field)) is float:
+        return np.full(size, given)
     value = field_numbers(joint, field, f"a number or {size} numbers")
     if tuple(value.shape) not in ((), (1,), (size,)):
         raise ModelError(

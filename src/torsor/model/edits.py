@@ -20,6 +20,7 @@ from torsor.model.joints import Joint
 from torsor.model.poses import composed
 from torsor.model.robot import Robot
 from torsor.model.structure import Coordinate
+from torsor.model.visuals import renamed
 
 SAME = 1e-9  # rad or m, or of the position: how far apart two positions of one joint may be to be the same
 
@@ -100,7 +101,7 @@ def rename(robot: Robot, names: Mapping[str, str], robot_name: str | None) -> Ro
     for what, all_names in (("joint", structure.joints), ("frame", tuple(f.name for f in structure.frames))):
         if len(set(all_names)) < len(all_names):
             raise ModelError(f"rename: two {what}s would have the same name.")
-    return Robot(structure, robot.parameters, robot.source)
+    return Robot(structure, robot.parameters, robot.source, renamed(robot.visuals, names))
 
 
 @exact_constants()
@@ -114,7 +115,7 @@ def _rebuild(robot: Robot, joints: list[Joint], order: Sequence[str], **changes:
     p, s = robot.parameters, robot.structure
     same = {"name": robot.name, "gravity": p.gravity, "base": s.base, "base_inertia": Inertia.unchecked(p.base_inertia)}
     options: dict[str, Any] = {**same, "frames": frames_of(robot), "coulomb_width": s.coulomb_width, **changes}
-    return assemble(joints, order=order, **options)
+    return assemble(joints, order=order, **options).with_visuals(robot.visuals)
 
 
 def _of_leaders(robot: Robot, positions: Mapping[str, Array]) -> dict[str, Array]:

@@ -86,6 +86,8 @@ class Inertia:
         """The ten numbers (m, m c, I about the link frame's origin) that the equations of motion are linear in."""
         if self.numbers is not None:
             return self.numbers
+        if is_concrete(self.mass, self.com, self.rotational):
+            return shapes.moved_from_com(self.mass, self.com, self.rotational)
         at_com = lie.inertia_row(self.mass, 0.0 * self.com, self.rotational)
         if is_concrete(self.com) and not np.any(self.com):
             return at_com + 0.0  # no −0, as when it is moved

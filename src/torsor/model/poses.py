@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 
 import numpy as np
 
 from torsor.arrays import cos, cross, dot, exact_constants, is_concrete, known_numbers, matmul, matrix, sin
-from torsor.arrays.exact import settled, settled_rotation
+from torsor.arrays.exact import roll_pitch_yaw_rotation, settled, settled_rotation
 from torsor.arrays.typing import Array, GivenVector3, Pose, Rotation
 from torsor.border import explained
 from torsor.errors import ModelError
@@ -37,6 +38,10 @@ def check_pose(what: str, T: Pose, tolerance: float = _PRINTED) -> Pose:
         raise ModelError(f"{what}: must be a 4×4 matrix (R, p; 0, 1), got shape {pose.shape}.")
     if not is_concrete(pose):
         return pose
+    if _is_plainly_rigid(pose, tolerance):
+        pose = np.array(pose)
+        pose[:3, :3] = settled_rotation(pose[:3, :3])
+        return pose
     if not np.all(np.isfinite(pose)):
         raise ModelError(f"{what}: holds a NaN or infinite number.")
     if np.abs(pose[3] - (0, 0, 0, 1)).max() > tolerance:
@@ -52,6 +57,18 @@ def check_pose(what: str, T: Pose, tolerance: float = _PRINTED) -> Pose:
         )
     pose[:3, :3] = settled_rotation(R)
     return pose
+
+
+def _is_plainly_rigid(pose: Pose, tolerance: float) -> bool:
+    """Whether `check_pose` finds nothing: the same conditions on Python's numbers, before NumPy has begun."""
+    *rows, bottom = pose.tolist()
+    if bottom != [0.0, 0.0, 0.0, 1.0] or not all(map(math.isfinite, (x for row in rows for x in row))):
+        return False
+    (a, b, c, _), (d, e, f, _), (g, h, i, _) = rows
+    lengths = (a * a + b * b + c * c, d * d + e * e + f * f, g * g + h * h + i * i)
+    products = (a * d + b * e + c * f, a * g + b * h + c * i, d * g + e * h + f * i)
+    defect = max(*(abs(x - 1.0) for x in lengths), *map(abs, products))
+    return bool(defect <= tolerance and (b * f - c * e) * g + (c * d - a * f) * h + (a * e - b * d) * i > 0.5)
 
 
 @exact_constants()
@@ -87,11 +104,17 @@ def pose_from(xyz: GivenVector3 = (0.0, 0.0, 0.0), rpy: GivenVector3 = (0.0, 0.0
     (4, 4) array
         Position in m.
     """
-    roll, pitch, yaw = known_numbers(rpy)
-    R, p = matmul(rotation_z(yaw), matmul(rotation_y(pitch), rotation_x(roll))), known_numbers(xyz)
+    (roll, pitch, yaw), p = known_numbers(rpy), known_numbers(xyz)
     if tuple(p.shape) != (3,):
         raise ModelError(f"pose_from: `xyz` must be 3 numbers, got shape {tuple(p.shape)}.")
-    return se3.pose(settled_rotation(R) if is_concrete(R) else R, p)
+    if not is_concrete(roll, pitch, yaw):
+        return se3.pose(matmul(rotation_z(yaw), matmul(rotation_y(pitch), rotation_x(roll))), p)
+    R = settled_rotation(roll_pitch_yaw_rotation(float(roll), float(pitch), float(yaw)))
+    if not is_concrete(p):
+        return se3.pose(R, p)
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = R, p
+    return pose
 
 
 @exact_constants()

@@ -23,8 +23,10 @@ from torsor.model.poses import check_pose, composed
 from torsor.model.structure import Frame, Limits, Source, Structure, from_dict, to_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from os import PathLike
+
+    from torsor.model.visuals import Visual
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,7 @@ class Robot:
     structure: Structure
     parameters: Parameters
     source: Source | None = None  # the file it was read from, if it was; not part of what makes robots equal
+    visuals: tuple[Visual, ...] = ()  # what it looks like, neither
 
     # What it is
 
@@ -271,6 +274,10 @@ class Robot:
 
         return edits.with_limits(self, position, velocity, effort)
 
+    def with_visuals(self, visuals: Iterable[Visual]) -> Robot:
+        """The same robot, with another look: of shapes on links and frames that it does not have, nothing is kept."""
+        return replace(self, visuals=tuple(visual for visual in visuals if visual.link in self.frames))
+
     def with_source(self, source: Source | None) -> Robot:
         """The same robot, said to come from a file."""
         return replace(self, source=source)
@@ -332,8 +339,6 @@ class Robot:
         """The robot as torsor's own YAML (docs/format.md), also written to ``path``; read again, it is the same to the bit."""
         return _written(self, "write_screw_list.to_yaml", path)
 
-    # Identity
-
     @once
     def digest(self) -> str:
         """What tells this robot from every other: a hash of its structure and numbers."""
@@ -354,7 +359,7 @@ class Robot:
         return isinstance(other, Robot) and (self is other or self.digest == other.digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.structure, tuple(self.parameters), self.source)
+        return _restore, (self.structure, tuple(self.parameters), self.source, self.visuals)
 
     def __repr__(self) -> str:
         effects = ", ".join(self.effects) or "none"
@@ -380,8 +385,8 @@ class Robot:
         return self.with_parameters(inertias=stack_vectors(rows))
 
 
-def _restore(structure: Structure, leaves: tuple[Array, ...], source: Source | None = None) -> Robot:
-    return Robot(structure, Parameters(*leaves).frozen(), source)
+def _restore(structure: Structure, leaves: tuple[Array, ...], *others: Any) -> Robot:
+    return Robot(structure, Parameters(*leaves).frozen(), *others)
 
 
 def _written(robot: Robot, writer: str, path: str | PathLike[str] | None, **options: Any) -> str:

@@ -1,4 +1,4 @@
-"""Solids of uniform density: volume, and principal moments about the centre for unit mass. Lengths in m."""
+"""Solids of uniform density: volume, principal moments about the centre for unit mass; bodies seen from another point. In m."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import is_concrete, known_numbers
-from torsor.arrays.typing import Array, Vector3
+from torsor.arrays import dot, is_concrete, known_numbers
+from torsor.arrays.typing import Array, InertiaRow, Matrix3, Vector3
 from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError
+
+_UNIT = np.eye(3)
+_UPPER = np.triu_indices(3)
 
 
 class Solid(NamedTuple):
@@ -74,3 +77,12 @@ def _round(shape: str, axis: str, volume: Array, *, along: Array, across: Array)
     refuse_unknown_word("axis", axis, ("x", "y", "z"))
     x, y, z = (along if letter == axis else across for letter in "xyz")
     return Solid(volume, (x, y, z))
+
+
+def moved_from_com(m: Array, c: Vector3, I: Matrix3) -> InertiaRow:
+    """`transform_inertia` by the translation c of a body about its centre of mass: I + m (c·c 1 − c cᵀ), to the same bits."""
+    mc = m * c
+    about_origin = I + dot(c, mc) * _UNIT - mc[:, None] * c
+    row = np.empty(10)
+    row[0], row[1:4], row[4:] = m, mc + 0.0, about_origin[_UPPER]  # + 0.0: no zero has a sign
+    return row

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array, GivenConfiguration, Vector3
 from torsor.border import explained
 from torsor.model import Robot
+from torsor.model.visuals import solid_parts
 from torsor.plot import solids
 from torsor.plot.canvas import (
     GREY,
@@ -17,6 +19,7 @@ from torsor.plot.canvas import (
     LIGHT,
     Axes,
     Axes3D,
+    Colour,
     arrow,
     finish_space,
     label,
@@ -29,6 +32,15 @@ from torsor.plot.canvas import (
 )
 from torsor.plot.skeleton import FLOATING, JointPlace, Skeleton, one_configuration, skeleton_of
 
+SEEN_THROUGH = 0.3  # the opacity of what a robot looks like, so that its joints stay visible
+
+
+class Look(NamedTuple):
+    """Polygons (4, 3), m, and the colour of all."""
+
+    polygons: list[Array]
+    colour: Colour
+
 
 @explained
 def mechanism(
@@ -40,6 +52,7 @@ def mechanism(
     axes: bool = True,
     masses: bool = True,
     frames: bool = True,
+    visuals: bool = True,
 ) -> Axes:
     """Picture of a robot in space, of one state only [BSP93, Fig. 1].
 
@@ -61,6 +74,8 @@ def mechanism(
         Whether a dot shows each centre of mass, its area proportional to the mass (kg).
     frames : bool
         Whether the axes of the base and of the named frames are drawn.
+    visuals : bool
+        Whether the boxes, cylinders and balls of `Robot.visuals` are drawn, so that one sees through them; meshes are not opened.
 
     Returns
     -------
@@ -70,8 +85,10 @@ def mechanism(
     q = one_configuration(robot, q)
     ax = space_axes(ax, gravity=robot.gravity)
     skeleton = skeleton_of(robot, q)
-    finish_space(ax, skeleton.points(), pad=2.2 * skeleton.symbol)
-    draw_bodies(ax, skeleton, base=robot.structure.base)
+    looks = seen(robot, skeleton) if visuals else []
+    corners = [polygon for polygons, _ in looks for polygon in polygons]
+    finish_space(ax, np.concatenate([skeleton.points(), *corners]), pad=2.2 * skeleton.symbol)
+    draw_bodies(ax, skeleton, base=robot.structure.base, looks=looks)
     if axes:
         draw_axes(ax, skeleton)
     if masses:
@@ -85,9 +102,33 @@ def mechanism(
     return ax
 
 
-def draw_bodies(ax: Axes3D, skeleton: Skeleton, *, base: str = "base", alpha: float = 1.0) -> None:
-    """Base, links and joints as one collection of shaded polygons."""
+def seen(robot: Robot, skeleton: Skeleton) -> list[Look]:
+    """The solids of `Robot.visuals` in base axes, each as polygons in its colour."""
+    looks = []
+    for visual in (part for whole in robot.visuals if whole.is_solid for part in solid_parts(whole)):
+        place = robot.structure.frame(visual.link)
+        T = np.eye(4) if place.link < 0 else skeleton.poses[place.link]
+        if place.pose_row is not None:
+            T = T @ robot.parameters.frame_poses[place.pose_row]
+        T = T @ visual.pose
+        at, axes, size = T[:3, 3], T[:3, :3], np.array(visual.size)
+        if visual.kind == "box":
+            polygons = solids.box(at, axes, 0.5 * size)
+        elif visual.kind == "cylinder":
+            polygons = solids.cylinder(at - 0.5 * size[1] * axes[:, 2], at + 0.5 * size[1] * axes[:, 2], size[0])
+        else:  # a sphere has one radius, an ellipsoid three
+            polygons = solids.ellipsoid(at, axes * size, sides=12)
+        looks.append(Look(polygons, LIGHT if visual.colour is None else visual.colour[:3]))
+    return looks
+
+
+def draw_bodies(
+    ax: Axes3D, skeleton: Skeleton, *, base: str = "base", alpha: float = 1.0, looks: Sequence[Look] = ()
+) -> None:
+    """Base, links, joints and what is seen around them, as one collection of shaded polygons."""
     r, scene = skeleton.symbol, solids.Scene()
+    for polygons, colour in looks:
+        scene.add(polygons, colour, SEEN_THROUGH * alpha)
     scene.add(solids.cylinder(np.array([0, 0, -0.35 * r]), np.zeros(3), 1.9 * r), GREY, alpha)
     for link in range(-1, len(skeleton.parents)):
         for start, end in skeleton.bars(link):

@@ -86,7 +86,10 @@ def finish_space(ax: Axes3D, points: Array, pad: float) -> None:
     ax.grid(False)
 
 
-def rgb(colour: str) -> Array:
+Colour = str | tuple[float, ...]  # a name, or red, green and blue from 0 to 1
+
+
+def rgb(colour: Colour) -> Array:
     """A colour as three numbers from 0 to 1."""
     from matplotlib.colors import to_rgb
 

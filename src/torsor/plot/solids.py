@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.arrays.typing import Array, Matrix3, Vector3
-from torsor.plot.canvas import rgb, triad_of
+from torsor.plot.canvas import Colour, rgb, triad_of
 
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D
@@ -91,7 +91,7 @@ class Scene:
         self.polygons: list[Array] = []
         self.colours: list[Array] = []
 
-    def add(self, polygons: list[Array], colour: str, alpha: float = 1.0) -> None:
+    def add(self, polygons: list[Array], colour: Colour, alpha: float = 1.0) -> None:
         """Add a solid in one colour; each polygon is lit by how it faces the light."""
         if not polygons:
             return
