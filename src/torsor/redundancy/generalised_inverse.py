@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from torsor._reports import Report
+from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers
@@ -140,6 +141,7 @@ def is_partial_isometry(A: Array, *, tolerance: float = 1e-9) -> PartialIsometry
 
 
 def _matrix(name: str, value: Any) -> Array:
+    refuse_foreign(value, name)
     matrix = np.asarray(value, float)
     if matrix.ndim != 2:
         raise ShapeError(f"`{name}` must be one matrix, got shape {matrix.shape}.")

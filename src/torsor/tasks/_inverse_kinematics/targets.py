@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.foreign import ForeignArray, refuse_foreign
 from torsor.arrays.typing import Array, Rotation, Vector3
 from torsor.errors import ModelError, ShapeError
 from torsor.mechanics.kinematics.poses import path_to, pose_on_link
@@ -118,7 +119,11 @@ def _quaternions(robot: Robot) -> list[tuple[str, slice]]:
 
 
 def _numbers(what: str, value: Any, shape: tuple[int, ...]) -> Array:
-    """As float64; texts, complex numbers, ragged lists and None are refused."""
+    """As float64; texts, complex numbers, ragged lists, None and arrays of other libraries are refused."""
+    try:
+        refuse_foreign(value)
+    except ForeignArray as error:
+        raise ForeignArray(f"{what}: {error}") from None
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "cOSUTMm":
