@@ -96,7 +96,7 @@ def test_arrays_of_two_libraries_are_refused():
         torsor.TorsorError, match="inverse_dynamics: `q` is a dask array and `a` is an xarray DataArray"
     ):
         torsor.inverse_dynamics(ARM, da.zeros(2), [0, 0], xarray.DataArray(np.zeros(2)))
-    jax = pytest.importorskip("jax")
+    jax = library("jax")
     with pytest.raises(torsor.TorsorError, match="inverse_dynamics: `v` is a dask array and `q` is an array of JAX"):
         torsor.inverse_dynamics(ARM, jax.numpy.zeros(2), da.zeros(2), [0, 0])
     with pytest.raises(
