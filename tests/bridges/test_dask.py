@@ -37,6 +37,8 @@ def test_nothing_is_computed_by_the_call(arm):
 
 
 def test_arrays_and_lists_go_along_and_broadcast(arm, states, blocks):
+    tau = torsor.inverse_dynamics(arm, blocks[0], states[1], blocks[2].rechunk((2, 2)))
+    np.testing.assert_array_equal(tau.compute(), torsor.inverse_dynamics(arm, *states))
     tau = torsor.inverse_dynamics(arm, blocks[0], states[1][0], [0.0, 1.0])
     np.testing.assert_array_equal(tau.compute(), torsor.inverse_dynamics(arm, states[0], states[1][0], [0.0, 1.0]))
 
@@ -57,6 +59,18 @@ def test_single_precision_stays(arm, blocks):
     assert torsor.gravity_forces(arm, blocks[0].astype(np.float32)).dtype == np.float32
 
 
+def test_a_batch_whose_size_dask_does_not_know(arm, states, blocks):
+    chosen = blocks[0][blocks[0][:, 0] > 0.0]
+    tau = torsor.gravity_forces(arm, chosen)
+    np.testing.assert_array_equal(tau.compute(), torsor.gravity_forces(arm, states[0][states[0][:, 0] > 0.0]))
+
+
+def test_scans(arm, states, blocks):
+    rollout = torsor.scan(lambda robot, q, v: {"q": q + 0.1 * v, "v": v}, arm, state={"q": 2, "v": 2})
+    found = rollout(q=blocks[0], v=states[1], steps=3)["q"]
+    np.testing.assert_array_equal(found.compute(), rollout(q=states[0], v=states[1], steps=3)["q"])
+
+
 def test_one_state(arm, states):
     np.testing.assert_array_equal(
         torsor.gravity_forces(arm, da.from_array(states[0][0])).compute(), torsor.gravity_forces(arm, states[0][0])
@@ -65,8 +79,10 @@ def test_one_state(arm, states):
 
 def test_the_work_can_be_sent_to_other_processes(arm, blocks):
     cloudpickle = library("cloudpickle")
-    tau = pickle.loads(cloudpickle.dumps(torsor.inverse_dynamics(arm, *blocks)))
-    np.testing.assert_array_equal(tau.compute(), torsor.inverse_dynamics(arm, *blocks).compute())
+    kernel = torsor.compile(torsor.inverse_dynamics, arm)
+    for result in (torsor.inverse_dynamics(arm, *blocks), kernel(*blocks), torsor.lie.so3.exp(da.ones((4, 3)))):
+        sent = pickle.loads(cloudpickle.dumps(result))
+        np.testing.assert_array_equal(sent.compute(), result.compute())
 
 
 def test_what_is_refused_is_refused_at_once(arm, states, blocks):
@@ -78,5 +94,9 @@ def test_what_is_refused_is_refused_at_once(arm, states, blocks):
         torsor.ShapeError, match="gravity_forces: `q` must be real numbers, got a dask array of complex128"
     ):
         torsor.gravity_forces(arm, blocks[0].astype(complex))
+    with pytest.raises(
+        torsor.ShapeError, match=r"kinetic_energy: the batch axes .* do not broadcast: `q` \(7,\), `v` \(5,\)"
+    ):
+        torsor.kinetic_energy(arm, blocks[0], np.zeros((5, 2)))
     with pytest.raises(torsor.TorsorError, match="gravity_forces: out= is for results that are computed now"):
         torsor.gravity_forces(arm, blocks[0], out=np.empty((7, 2)))

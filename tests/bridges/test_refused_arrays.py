@@ -90,6 +90,20 @@ def test_other_classes_of_numpy_and_tables_are_numbers():
         torsor.gravity_forces(ARM, pandas.DataFrame({"a": ["x"], "b": [1.0]}))
 
 
+def test_a_function_that_is_being_compiled_takes_no_dask_array():
+    v = library("dask.array").zeros(2)
+    with pytest.raises(
+        torsor.TorsorError, match="`v` is a dask array and `q` is an input of a function that is being compiled"
+    ):
+        torsor.compile(lambda robot, q: torsor.bias_forces(robot, q, v), ARM)
+
+
+def test_a_tensor_in_place_of_a_frame_is_no_array_of_the_call():
+    xarray = library("xarray")
+    with pytest.raises(torsor.TorsorError, match=r"frame_pose: .* has no frame"):
+        torsor.frame_pose(ARM, xarray.DataArray(np.zeros(2)), xarray.DataArray(np.zeros(2)))
+
+
 def test_arrays_of_two_libraries_are_refused():
     da, xarray = library("dask.array"), library("xarray")
     with pytest.raises(

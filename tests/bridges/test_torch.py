@@ -90,6 +90,24 @@ def test_gradients_where_configurations_are_no_vectors(ball):
     assert check(lambda x: torsor.frame_pose(ball, x, "tool"), (q,))
 
 
+def test_control_laws_are_differentiated_by_their_gains(arm, states):
+    q, v = tensors(*states[:2, :2], grad=True)
+    gain = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
+
+    def law(q, v, gain):
+        return torsor.control.computed_torque(arm, q, v, states[0][:2], states[1][:2], states[2][:2], gain, 2.0)
+
+    want = torsor.control.computed_torque(arm, *states[:2, :2], *states[:, :2], [3.0, 4.0], 2.0)
+    np.testing.assert_allclose(law(q, v, gain).detach().numpy(), want, rtol=1e-12, atol=1e-12)
+    assert check(law, (q, v, gain))
+
+
+def test_pairs_of_arrays(arm, states):
+    q, v, a = (x[0] for x in states)
+    (twist,) = tensors(np.arange(6.0), grad=True)
+    assert check(lambda x: torsor.inverse_dynamics(arm, q, v, a, base_motion=(x, np.ones(6))), (twist,))
+
+
 def test_the_gradient_of_what_is_broadcast_is_summed(arm, states):
     q, v, a = states
     (one,) = tensors(v[0], grad=True)
@@ -151,6 +169,7 @@ def test_a_module_learns_through_the_dynamics(arm, states):
         (lambda x: x.to("meta"), "`q` is on meta, and kernels run on the CPU: pass q.cpu()"),
         (lambda x: x.to_sparse(), "`q` is a sparse tensor: pass q.to_dense()"),
         (lambda x: x[:, :1], r"`q` must have shape \(..., 2\)"),
+        (lambda x: torch.zeros(0, 3), r"`q` must have shape \(..., 2\)"),
         (lambda x: list(x), r"make one array of them first, as in torch.stack\(x\)"),
     ],
 )

@@ -63,6 +63,11 @@ def test_several_results_kernels_and_lie(arm, states, labelled):
     assert R.dims == ("sample", "result_0", "result_1")
 
 
+def test_steps_of_a_scan_are_a_dimension(arm, labelled):
+    rollout = torsor.scan(lambda robot, q: {"q": 2.0 * q}, arm, state={"q": 2})
+    assert rollout(q=labelled[0], steps=3)["q"].dims == ("time", "step", "q_1")
+
+
 def test_dask_behind_it_stays_lazy(arm, states, labelled):
     library("dask")
     M = torsor.mass_matrix(arm, labelled[0].chunk({"time": 3}))
@@ -86,6 +91,10 @@ def test_what_is_refused(arm, ball, labelled):
         torsor.gravity_forces(arm, q.T)
     with pytest.raises(torsor.ShapeError, match=r"gravity_forces: `q` must have shape \(..., 2\)"):
         torsor.gravity_forces(arm, xarray.DataArray(1.0))
+    with pytest.raises(
+        torsor.ShapeError, match="kinetic_energy: `v` has 2 batch axes without names, and the DataArrays"
+    ):
+        torsor.kinetic_energy(arm, q, np.zeros((5, 7, 2)))
     with pytest.raises(torsor.TorsorError, match="gravity_forces: out= takes NumPy arrays"):
         torsor.gravity_forces(arm, q, out=np.empty((7, 2)))
     numbers = xarray.DataArray(ball.neutral, dims="joint")

@@ -15,7 +15,7 @@ import numpy as np
 
 from torsor.arrays import as_numbers, namespace
 from torsor.arrays.foreign import ForeignArray, kind_of
-from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
+from torsor.errors import ArgumentTypeError, ShapeError
 
 Axes = tuple[str, ...]  # words of trailing axes: "nv" is one thing wherever it stands, "6" is a size
 Parts = Callable[[Any], Sequence[Any]]  # the outputs of what a function returns
@@ -43,10 +43,12 @@ class Crossing(NamedTuple):
     def probe(self, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[Any]) -> list[Any]:
         """Outputs for no state at all: shapes are checked, and those of the results become known, before there are numbers."""
         cores = [shape[len(shape) - len(axes) :] for shape, axes in zip(shapes, self.axes.values(), strict=True)]
+        leads = [shape[: len(shape) - len(axes)] for shape, axes in zip(shapes, self.axes.values(), strict=True)]
         empty = [np.empty((0, *core), dtype) for core, dtype in zip(cores, dtypes, strict=True)]
         try:
+            np.broadcast_shapes(*leads)
             return list(self.evaluate(empty))
-        except TorsorError:  # say it of the shapes that came
+        except ValueError:  # say it of the shapes that came
             self.evaluate([np.broadcast_to(np.zeros((), dtype), s) for s, dtype in zip(shapes, dtypes, strict=True)])
             raise
 
@@ -79,7 +81,7 @@ def across(crossing: Crossing) -> Any:
             raise ForeignArray(f"`{name}`: this is {kind.called}{kind.instead}.")
     one = next(iter(kinds))
     for name, x in crossing.arrays.items():
-        other = kinds[name].called if name in kinds else "an array of JAX" if namespace(x) is not np else None
+        other = kinds[name].called if name in kinds else _called(x)
         if other not in (None, kinds[one].called):
             raise ArgumentTypeError(
                 f"`{one}` is {kinds[one].called} and `{name}` is {other}: whose should the result be? "
@@ -87,6 +89,14 @@ def across(crossing: Crossing) -> Any:
             )
     bridge = import_module(f"torsor.bridges.{kinds[one].bridge}")
     return crossing.gather(bridge.call(crossing))
+
+
+def _called(value: Any) -> str | None:
+    """What an array is that is neither NumPy's nor one of `foreign`, if it is one: JAX's, or an input of a kernel being made."""
+    library = namespace(value)
+    if library is np:
+        return None
+    return "an array of JAX" if library.__name__ == "jax.numpy" else "an input of a function that is being compiled"
 
 
 def numbers(name: str, value: Any) -> Any:

@@ -23,7 +23,7 @@ def call(crossing: Crossing) -> list[Any]:
         if x.dtype.kind not in "fiub":
             raise ShapeError(f"`{name}` must be real numbers, got a dask array of {x.dtype}.")
         _refuse_cut_axes(name, len(axes), x)
-    shapes = [tuple(0 if isnan(size) else size for size in x.shape) for x in given]
+    shapes = [tuple(1 if isnan(size) else size for size in x.shape) for x in given]  # sizes that dask does not know yet
     found = crossing.probe(shapes, [x.dtype for x in given])
     cores = [part.shape[1:] for part in found]
     sizes = {f"out{k}_{i}": size for k, core in enumerate(cores) for i, size in enumerate(core)}
@@ -34,11 +34,20 @@ def call(crossing: Crossing) -> list[Any]:
     results = dask.array.apply_gufunc(
         partial(_block, crossing.evaluate),
         f"{left}->{right}",
-        *given,
+        *_cut_alike(given, [len(axes) for axes in crossing.axes.values()]),
         output_dtypes=[part.dtype for part in found] if len(found) > 1 else found[0].dtype,
         output_sizes=sizes,
     )
     return list(results) if len(found) > 1 else [results]
+
+
+def _cut_alike(given: Sequence[Any], ranks: Sequence[int]) -> Sequence[Any]:
+    """The arrays with the same chunks along the batch axes that they have in common."""
+    pairs = []
+    for k, (x, rank) in enumerate(zip(given, ranks, strict=True)):
+        lead = x.ndim - rank
+        pairs += [dask.array.asarray(x), (*range(-lead, 0), *(f"in{k}_{i}" for i in range(rank)))]
+    return dask.array.unify_chunks(*pairs)[1]  # type: ignore[no-any-return]
 
 
 def _block(evaluate: Callable[[Sequence[Any]], Sequence[Any]], *blocks: Any) -> Any:

@@ -35,7 +35,9 @@ def call(crossing: Crossing) -> list[Any]:
                 )
         crossing.evaluate([_view(t) for t in tensors], [_view(t) for t in crossing.out])
         return list(crossing.out)
-    return list(Evaluation.apply(crossing, *tensors))
+    if any(t.requires_grad for t in tensors) or _transforms():
+        return list(Evaluation.apply(crossing, *tensors))
+    return list(Evaluation.forward(crossing, *tensors))
 
 
 class Evaluation(torch.autograd.Function):  # type: ignore[misc]  # torch is not there when types are checked
@@ -82,6 +84,10 @@ class Evaluation(torch.autograd.Function):  # type: ignore[misc]  # torch is not
         ]
         results = Evaluation.apply(crossing, *moved)
         return results, (0,) * len(results)
+
+
+# Whether `vmap`, `grad` or the like is at work. A torch without this function asks autograd always, which is slower.
+_transforms = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 
 
 def _tensor(name: str, value: Any) -> Any:

@@ -19,6 +19,7 @@ def call(crossing: Crossing) -> list[Any]:
     given = {name: x if isinstance(x, xarray.DataArray) else numbers(name, x) for name, x in crossing.arrays.items()}
     if any(x.ndim < len(crossing.axes[name]) for name, x in given.items()):
         crossing.evaluate([np.asarray(x) for x in given.values()])  # says of which shape it must be
+    _refuse_nameless(crossing, given)
     inner = {name: _last(name, x, len(crossing.axes[name])) for name, x in given.items()}
     known = _names_of_words(crossing, given, inner)
     own = {name: _own(name, axes, known) for name, axes in crossing.outputs.items()}
@@ -37,6 +38,18 @@ def call(crossing: Crossing) -> list[Any]:
         raise ShapeError(f"xarray cannot match the arguments: {error}") from error
     results = results if len(own) > 1 else (results,)
     return [_labelled(x.rename(name), known) for name, x in zip(own, results, strict=True)]
+
+
+def _refuse_nameless(crossing: Crossing, given: dict[str, Any]) -> None:
+    """Batch axes of arrays without names are the last of those with names; there may be no more of them."""
+    leads = {name: x.ndim - len(crossing.axes[name]) for name, x in given.items()}
+    named = {dim for name, x in given.items() if isinstance(x, xarray.DataArray) for dim in x.dims[: leads[name]]}
+    for name, x in given.items():
+        if leads[name] > len(named) and not isinstance(x, xarray.DataArray):
+            raise ShapeError(
+                f"`{name}` has {leads[name]} batch axes without names, and the DataArrays beside it have {len(named)}: pass "
+                f"xarray.DataArray({name.partition('.')[0]}, dims=...)."
+            )
 
 
 def _results(arrays: Sequence[Any]) -> Any:

@@ -134,7 +134,9 @@ class Dispatcher:
         if len(args) > self._by_position and (wrong := wrong_names(self.entry, args, kwargs)) is not None:
             raise wrong  # here, so that it names out= as well
         if foreign_among(*args[1:], *kwargs.values()):
-            return self._in_another_library(robot, args, out, kwargs)
+            crossing = self._crossing(robot, args, out, kwargs)
+            if foreign_among(*crossing.arrays.values()):
+                return across(crossing)
         library = _library(args, kwargs)
         if library is None or not compiles():
             found = _uncompiled(self.about, self.plain, robot, args, kwargs)
@@ -170,19 +172,19 @@ class Dispatcher:
         made = self._called_by_jax.get(request.identity(), lambda: InJax(about, request, self.plain).function)
         return about.outputs.gather(made(*arrays))
 
-    def _in_another_library(self, robot: Robot, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+    def _crossing(self, robot: Robot, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Crossing:
         """With arrays that a bridge takes: this very function with NumPy arrays, and its program pulled back for gradients."""
         about, signature = self.about, signature_of(self.about.algorithm)
         if not robot.is_concrete:
             raise ArgumentTypeError(
                 "the robot's numbers are JAX's, and the arguments another library's: pass JAX arrays."
             )
-        if (wrong := wrong_names(self.entry, args, kwargs)) is not None:
-            raise wrong
         # Where a velocity is the rate of a configuration, both are counted by the same joints
         same = {"nq": "nv"} if robot.structure.has_plain_velocities else {}
         words = {name: tuple(same.get(x, x) for x in argument.axes) for name, argument in signature.arrays.items()}
         given = dict(zip(signature.names, args, strict=False)) | kwargs
+        if len(given) < len(args) + len(kwargs) and (wrong := wrong_names(self.entry, args, kwargs)) is not None:
+            raise wrong
         arrays, axes, template = taken_apart(words, given)
         results = (tuple(same.get(x, x) for x in axes) for axes in about.outputs.axes(about.algorithm))
         kind = about.outputs.kind
@@ -191,7 +193,7 @@ class Dispatcher:
         evaluate = evaluated_by(self.entry, template, parts, gather)
         pullback = None if about.arrays_for(robot) is not None else partial(self._pulled_back, template)
         outputs = dict(zip(about.outputs.names, results, strict=True))
-        return across(Crossing(arrays, axes, outputs, evaluate, gather, pullback, about.outputs.parts(out)))
+        return Crossing(arrays, axes, outputs, evaluate, gather, pullback, about.outputs.parts(out))
 
     def _pulled_back(self, template: Template, names: Sequence[str], arrays: Sequence[Any]) -> Kernel:
         """The kernel of the function's derivatives by some arrays, times weights of its results."""
