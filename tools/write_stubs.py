@@ -1,4 +1,4 @@
-"""Write the stubs of the compiled functions: numbers in, NumPy or JAX arrays out, with ``out=``. Run it after changing one.
+"""Write the stubs of the compiled functions: numbers in, NumPy arrays out, with ``out=``. Run it after changing one.
 
     python tools/write_stubs.py
 
@@ -23,7 +23,7 @@ from torsor.functions.dispatch import PUBLIC, about_of
 
 HEADING = """\
 # Written by tools/write_stubs.py.
-# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# Arrays of JAX, torch, dask and xarray are numbers, too, and give their own: the first of two overloads is meant for them.
 # mypy: disable-error-code="overload-overlap"
 """
 NONE = type(None)
@@ -55,7 +55,7 @@ class Stub:
         return "\n".join([HEADING, *lines, "", *filter(None, parts), ""])
 
     def _compiled(self, name: str) -> str:
-        """A function of numbers, once as JAX calls it (if it takes arrays), once as everybody else does."""
+        """A function of numbers, once with the arrays of another library (if it takes arrays), once as everybody else does."""
         about = about_of(PUBLIC[name])
         assert about is not None
         hints = typing.get_type_hints(about.algorithm, include_extras=True)
@@ -64,23 +64,23 @@ class Stub:
         if first is None:
             return usual
         self._typing("overload")
-        jax = f"def {name}({self._parameters(about, hints, first)}) -> {self._result(about, 'JaxNumbers')}: ..."
-        return f"@overload\n{jax}\n@overload\n{usual}"
+        theirs = f"def {name}({self._parameters(about, hints, first)}) -> {self._result(about, 'TheirNumbers')}: ..."
+        return f"@overload\n{theirs}\n@overload\n{usual}"
 
-    def _parameters(self, about: Public, hints: dict[str, typing.Any], jax: str | None) -> str:
-        """What a function takes; ``jax`` is the argument that must be JAX's."""
+    def _parameters(self, about: Public, hints: dict[str, typing.Any], theirs: str | None) -> str:
+        """What a function takes; ``theirs`` is the argument that must be another library's."""
         given, starred = [], False
         for parameter in inspect.signature(about.algorithm).parameters.values():
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not starred:
                 given.append("*")
                 starred = True
             kind = (
-                self._array("JaxNumbers")
-                if parameter.name == jax
-                else self._type(hints[parameter.name], jax is not None)
+                self._array("TheirNumbers")
+                if parameter.name == theirs
+                else self._type(hints[parameter.name], theirs is not None)
             )
             given.append(f"{parameter.name}: {kind}{'' if parameter.default is parameter.empty else ' = ...'}")
-        if jax is None:
+        if theirs is None:
             given += ([] if starred else ["*"]) + [f"out: {self._out(about.outputs)} | None = ..."]
         return ", ".join(given)
 
@@ -98,20 +98,20 @@ class Stub:
         self.imports.setdefault("collections.abc", set()).add("Mapping")
         return f"{self._named(outputs.kind)} | tuple[Result, ...] | Mapping[str, Result]"
 
-    def _type(self, hint: typing.Any, jax: bool) -> str:
+    def _type(self, hint: typing.Any, theirs: bool) -> str:
         """A type hint in the words of the stub."""
         if typing.get_origin(hint) is typing.Annotated:
-            return "Numbers | JaxNumbers" if jax else "Numbers"
+            return "Numbers | TheirNumbers" if theirs else "Numbers"
         origin, args = typing.get_origin(hint), typing.get_args(hint)
         if origin in (typing.Union, types.UnionType):
-            return " | ".join(dict.fromkeys(self._type(x, jax) for x in args))
+            return " | ".join(dict.fromkeys(self._type(x, theirs) for x in args))
         if origin is Mapping:
             self.imports.setdefault("collections.abc", set()).add("Mapping")
-            return f"Mapping[{', '.join(self._type(x, jax) for x in args)}]"
+            return f"Mapping[{', '.join(self._type(x, theirs) for x in args)}]"
         if origin is typing.Literal:
             return f"{self._typing('Literal')}[{', '.join(map(repr, args))}]"
         if origin is not None:
-            return f"{self._named(origin)}[{', '.join('...' if x is ... else self._type(x, jax) for x in args)}]"
+            return f"{self._named(origin)}[{', '.join('...' if x is ... else self._type(x, theirs) for x in args)}]"
         return "None" if hint is NONE else self._typing("Any") if hint is typing.Any else self._named(hint)
 
     def _typing(self, name: str) -> str:

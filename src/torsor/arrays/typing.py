@@ -71,7 +71,31 @@ class JaxArray(SupportsArray, Protocol):
         """The parts."""
 
 
+class TorchTensor(SupportsArray, Protocol):
+    """A tensor of torch."""
+
+    @property
+    def requires_grad(self) -> Any:
+        """Whether autograd follows it."""
+
+
+class DaskArray(SupportsArray, Protocol):
+    """An array of dask."""
+
+    @property
+    def dask(self) -> Any:
+        """What is to be computed."""
+
+
+class LabelledArray(SupportsArray, Protocol):
+    """A DataArray of xarray."""
+
+    @property
+    def coords(self) -> Any:
+        """The labels."""
+
+
 Number: TypeAlias = float | SupportsArray
 Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | Sequence[Sequence[Sequence[Number]]]
 Result: TypeAlias = NDArray[np.floating[Any]]
-JaxNumbers = TypeVar("JaxNumbers", bound=JaxArray)
+TheirNumbers = TypeVar("TheirNumbers", bound=JaxArray | TorchTensor | DaskArray | LabelledArray)

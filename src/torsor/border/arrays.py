@@ -75,15 +75,7 @@ def checked(function: Callable[P, R], *, called: Callable[..., Any] | None = Non
                 refuse_what_is_none(name, values.get(name), group)
             result = function(**values)  # type: ignore[call-arg]
         except ForeignArray as error:
-            if (
-                foreign_among(*args, *kwargs.values())
-                and (crossing := _crossing(border, own, args, kwargs)) is not None
-            ):
-                try:
-                    return across(crossing)  # type: ignore[no-any-return]
-                except TorsorError as refused:
-                    raise refused.told_by(own.__name__, (*args, *kwargs.values())) from None
-            raise error.told_by(own.__name__, (*args, *kwargs.values()))  # noqa: B904 the same error
+            return _crossed(border, own, args, kwargs, error)  # type: ignore[no-any-return]
         except TorsorError as error:
             raise error.told_by(own.__name__, (*args, *kwargs.values()))  # noqa: B904 the same error
         except RAW as error:
@@ -98,6 +90,23 @@ def checked(function: Callable[P, R], *, called: Callable[..., Any] | None = Non
         return result
 
     return border
+
+
+def _crossed(
+    border: Callable[..., Any],
+    own: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    error: ForeignArray,
+) -> Any:
+    """The answer to a call with arrays of another library, across its bridge; where there is none, the error."""
+    crossing = _crossing(border, own, args, kwargs)
+    try:
+        if crossing is None or not foreign_among(*crossing.arrays.values()):
+            raise error
+        return across(crossing)
+    except TorsorError as refused:
+        raise refused.told_by(own.__name__, (*args, *kwargs.values())) from None
 
 
 def _crossing(

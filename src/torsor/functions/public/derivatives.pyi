@@ -1,11 +1,11 @@
 # Written by tools/write_stubs.py.
-# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# Arrays of JAX, torch, dask and xarray are numbers, too, and give their own: the first of two overloads is meant for them.
 # mypy: disable-error-code="overload-overlap"
 
 from collections.abc import Mapping
 from typing import Any, overload
 
-from torsor.arrays.typing import Array, JaxNumbers, Numbers, Result
+from torsor.arrays.typing import Array, Numbers, Result, TheirNumbers
 from torsor.compiler.run.matrix_products import Ranges
 from torsor.functions.batched_arrays import Room
 from torsor.geometry import (
@@ -46,12 +46,12 @@ def _first_by_arrays(
 @overload
 def inverse_dynamics_derivatives(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    a: Numbers | TheirNumbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers | TheirNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> InverseDynamicsDerivatives: ...
 @overload
 def inverse_dynamics_derivatives(
@@ -67,12 +67,12 @@ def inverse_dynamics_derivatives(
 @overload
 def forward_dynamics_derivatives(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    tau: Numbers | TheirNumbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers | TheirNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> ForwardDynamicsDerivatives: ...
 @overload
 def forward_dynamics_derivatives(
@@ -88,12 +88,12 @@ def forward_dynamics_derivatives(
 @overload
 def inverse_dynamics_second_derivatives(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    a: Numbers | TheirNumbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers | TheirNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> InverseDynamicsSecondDerivatives: ...
 @overload
 def inverse_dynamics_second_derivatives(
@@ -109,13 +109,13 @@ def inverse_dynamics_second_derivatives(
 @overload
 def inverse_dynamics_hessian(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    a: Numbers | TheirNumbers,
+    weights: Numbers | TheirNumbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers | TheirNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> InverseDynamicsHessian: ...
 @overload
 def inverse_dynamics_hessian(
@@ -132,16 +132,16 @@ def inverse_dynamics_hessian(
 @overload
 def inverse_dynamics_hessian_product(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
-    dq: Numbers | JaxNumbers,
-    dv: Numbers | JaxNumbers,
-    da: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    a: Numbers | TheirNumbers,
+    weights: Numbers | TheirNumbers,
+    dq: Numbers | TheirNumbers,
+    dv: Numbers | TheirNumbers,
+    da: Numbers | TheirNumbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers | TheirNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> InverseDynamicsHessianProduct: ...
 @overload
 def inverse_dynamics_hessian_product(
@@ -161,12 +161,12 @@ def inverse_dynamics_hessian_product(
 @overload
 def forward_dynamics_second_derivatives(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    tau: Numbers | TheirNumbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers | TheirNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> ForwardDynamicsSecondDerivatives: ...
 @overload
 def forward_dynamics_second_derivatives(
@@ -182,13 +182,13 @@ def forward_dynamics_second_derivatives(
 @overload
 def forward_dynamics_hessian(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    tau: Numbers | TheirNumbers,
+    weights: Numbers | TheirNumbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers | TheirNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> ForwardDynamicsHessian: ...
 @overload
 def forward_dynamics_hessian(
@@ -205,16 +205,16 @@ def forward_dynamics_hessian(
 @overload
 def forward_dynamics_hessian_product(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    tau: Numbers | JaxNumbers,
-    weights: Numbers | JaxNumbers,
-    dq: Numbers | JaxNumbers,
-    dv: Numbers | JaxNumbers,
-    dtau: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    tau: Numbers | TheirNumbers,
+    weights: Numbers | TheirNumbers,
+    dq: Numbers | TheirNumbers,
+    dv: Numbers | TheirNumbers,
+    dtau: Numbers | TheirNumbers,
     *,
-    wrenches: Mapping[str, Numbers | JaxNumbers] | None = ...,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    wrenches: Mapping[str, Numbers | TheirNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> ForwardDynamicsHessianProduct: ...
 @overload
 def forward_dynamics_hessian_product(
@@ -232,29 +232,29 @@ def forward_dynamics_hessian_product(
     out: ForwardDynamicsHessianProduct | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> ForwardDynamicsHessianProduct: ...
 @overload
-def body_jacobian_derivative(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
+def body_jacobian_derivative(robot: Robot, q: TheirNumbers, frame: str) -> TheirNumbers: ...
 @overload
 def body_jacobian_derivative(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def space_jacobian_derivative(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
+def space_jacobian_derivative(robot: Robot, q: TheirNumbers, frame: str) -> TheirNumbers: ...
 @overload
 def space_jacobian_derivative(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def mixed_jacobian_derivative(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
+def mixed_jacobian_derivative(robot: Robot, q: TheirNumbers, frame: str) -> TheirNumbers: ...
 @overload
 def mixed_jacobian_derivative(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def centre_of_mass_jacobian_derivative(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
+def centre_of_mass_jacobian_derivative(robot: Robot, q: TheirNumbers) -> TheirNumbers: ...
 @overload
 def centre_of_mass_jacobian_derivative(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
 def body_twist_derivatives(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> TwistDerivatives: ...
 @overload
 def body_twist_derivatives(
@@ -269,11 +269,11 @@ def body_twist_derivatives(
 @overload
 def space_twist_derivatives(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> TwistDerivatives: ...
 @overload
 def space_twist_derivatives(
@@ -288,11 +288,11 @@ def space_twist_derivatives(
 @overload
 def mixed_twist_derivatives(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> TwistDerivatives: ...
 @overload
 def mixed_twist_derivatives(
@@ -307,12 +307,12 @@ def mixed_twist_derivatives(
 @overload
 def body_acceleration_derivatives(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    a: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> AccelerationDerivatives: ...
 @overload
 def body_acceleration_derivatives(
@@ -328,12 +328,12 @@ def body_acceleration_derivatives(
 @overload
 def space_acceleration_derivatives(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    a: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> AccelerationDerivatives: ...
 @overload
 def space_acceleration_derivatives(
@@ -349,12 +349,12 @@ def space_acceleration_derivatives(
 @overload
 def mixed_acceleration_derivatives(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    a: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
 ) -> AccelerationDerivatives: ...
 @overload
 def mixed_acceleration_derivatives(
@@ -368,7 +368,7 @@ def mixed_acceleration_derivatives(
     out: AccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> AccelerationDerivatives: ...
 @overload
-def kinetic_energy_derivatives(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> EnergyDerivatives: ...
+def kinetic_energy_derivatives(robot: Robot, q: TheirNumbers, v: Numbers | TheirNumbers) -> EnergyDerivatives: ...
 @overload
 def kinetic_energy_derivatives(
     robot: Robot,
@@ -378,7 +378,9 @@ def kinetic_energy_derivatives(
     out: EnergyDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> EnergyDerivatives: ...
 @overload
-def generalised_momentum_derivatives(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> MomentumDerivatives: ...
+def generalised_momentum_derivatives(
+    robot: Robot, q: TheirNumbers, v: Numbers | TheirNumbers
+) -> MomentumDerivatives: ...
 @overload
 def generalised_momentum_derivatives(
     robot: Robot,
@@ -389,7 +391,7 @@ def generalised_momentum_derivatives(
 ) -> MomentumDerivatives: ...
 @overload
 def spatial_momentum_derivatives(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers
+    robot: Robot, q: TheirNumbers, v: Numbers | TheirNumbers
 ) -> SpatialMomentumDerivatives: ...
 @overload
 def spatial_momentum_derivatives(
@@ -401,7 +403,7 @@ def spatial_momentum_derivatives(
 ) -> SpatialMomentumDerivatives: ...
 @overload
 def centroidal_momentum_derivatives(
-    robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers
+    robot: Robot, q: TheirNumbers, v: Numbers | TheirNumbers
 ) -> SpatialMomentumDerivatives: ...
 @overload
 def centroidal_momentum_derivatives(
@@ -412,21 +414,21 @@ def centroidal_momentum_derivatives(
     out: SpatialMomentumDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
 ) -> SpatialMomentumDerivatives: ...
 @overload
-def gravity_forces_derivative(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
+def gravity_forces_derivative(robot: Robot, q: TheirNumbers) -> TheirNumbers: ...
 @overload
 def gravity_forces_derivative(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
 def body_wrench_forces_derivative(
-    robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers | JaxNumbers]
-) -> JaxNumbers: ...
+    robot: Robot, q: TheirNumbers, wrenches: Mapping[str, Numbers | TheirNumbers]
+) -> TheirNumbers: ...
 @overload
 def body_wrench_forces_derivative(
     robot: Robot, q: Numbers, wrenches: Mapping[str, Numbers], *, out: Result | None = ...
 ) -> Result: ...
 @overload
 def mixed_wrench_forces_derivative(
-    robot: Robot, q: JaxNumbers, wrenches: Mapping[str, Numbers | JaxNumbers]
-) -> JaxNumbers: ...
+    robot: Robot, q: TheirNumbers, wrenches: Mapping[str, Numbers | TheirNumbers]
+) -> TheirNumbers: ...
 @overload
 def mixed_wrench_forces_derivative(
     robot: Robot, q: Numbers, wrenches: Mapping[str, Numbers], *, out: Result | None = ...

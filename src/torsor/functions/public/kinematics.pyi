@@ -1,65 +1,65 @@
 # Written by tools/write_stubs.py.
-# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# Arrays of JAX, torch, dask and xarray are numbers, too, and give their own: the first of two overloads is meant for them.
 # mypy: disable-error-code="overload-overlap"
 
 from typing import overload
 
-from torsor.arrays.typing import JaxNumbers, Numbers, Result
+from torsor.arrays.typing import Numbers, Result, TheirNumbers
 from torsor.model.robot import Robot
 
 @overload
-def link_poses(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
+def link_poses(robot: Robot, q: TheirNumbers) -> TheirNumbers: ...
 @overload
 def link_poses(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def frame_pose(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
+def frame_pose(robot: Robot, q: TheirNumbers, frame: str) -> TheirNumbers: ...
 @overload
 def frame_pose(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def frame_poses(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
+def frame_poses(robot: Robot, q: TheirNumbers) -> TheirNumbers: ...
 @overload
 def frame_poses(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def body_jacobian(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
+def body_jacobian(robot: Robot, q: TheirNumbers, frame: str) -> TheirNumbers: ...
 @overload
 def body_jacobian(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def space_jacobian(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
+def space_jacobian(robot: Robot, q: TheirNumbers, frame: str) -> TheirNumbers: ...
 @overload
 def space_jacobian(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def mixed_jacobian(robot: Robot, q: JaxNumbers, frame: str) -> JaxNumbers: ...
+def mixed_jacobian(robot: Robot, q: TheirNumbers, frame: str) -> TheirNumbers: ...
 @overload
 def mixed_jacobian(robot: Robot, q: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def body_jacobian_rate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, frame: str) -> JaxNumbers: ...
+def body_jacobian_rate(robot: Robot, q: TheirNumbers, v: Numbers | TheirNumbers, frame: str) -> TheirNumbers: ...
 @overload
 def body_jacobian_rate(robot: Robot, q: Numbers, v: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def space_jacobian_rate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, frame: str) -> JaxNumbers: ...
+def space_jacobian_rate(robot: Robot, q: TheirNumbers, v: Numbers | TheirNumbers, frame: str) -> TheirNumbers: ...
 @overload
 def space_jacobian_rate(robot: Robot, q: Numbers, v: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def mixed_jacobian_rate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, frame: str) -> JaxNumbers: ...
+def mixed_jacobian_rate(robot: Robot, q: TheirNumbers, v: Numbers | TheirNumbers, frame: str) -> TheirNumbers: ...
 @overload
 def mixed_jacobian_rate(robot: Robot, q: Numbers, v: Numbers, frame: str, *, out: Result | None = ...) -> Result: ...
 @overload
-def joint_axes(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
+def joint_axes(robot: Robot, q: TheirNumbers) -> TheirNumbers: ...
 @overload
 def joint_axes(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def joint_axes_rate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> JaxNumbers: ...
+def joint_axes_rate(robot: Robot, q: TheirNumbers, v: Numbers | TheirNumbers) -> TheirNumbers: ...
 @overload
 def joint_axes_rate(robot: Robot, q: Numbers, v: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
 def body_twist(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> JaxNumbers: ...
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
+) -> TheirNumbers: ...
 @overload
 def body_twist(
     robot: Robot,
@@ -73,12 +73,12 @@ def body_twist(
 @overload
 def space_twist(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> JaxNumbers: ...
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
+) -> TheirNumbers: ...
 @overload
 def space_twist(
     robot: Robot,
@@ -92,12 +92,12 @@ def space_twist(
 @overload
 def mixed_twist(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> JaxNumbers: ...
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
+) -> TheirNumbers: ...
 @overload
 def mixed_twist(
     robot: Robot,
@@ -111,13 +111,13 @@ def mixed_twist(
 @overload
 def body_acceleration(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    a: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> JaxNumbers: ...
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
+) -> TheirNumbers: ...
 @overload
 def body_acceleration(
     robot: Robot,
@@ -132,13 +132,13 @@ def body_acceleration(
 @overload
 def space_acceleration(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    a: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> JaxNumbers: ...
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
+) -> TheirNumbers: ...
 @overload
 def space_acceleration(
     robot: Robot,
@@ -153,13 +153,13 @@ def space_acceleration(
 @overload
 def mixed_acceleration(
     robot: Robot,
-    q: JaxNumbers,
-    v: Numbers | JaxNumbers,
-    a: Numbers | JaxNumbers,
+    q: TheirNumbers,
+    v: Numbers | TheirNumbers,
+    a: Numbers | TheirNumbers,
     frame: str,
     *,
-    base_motion: tuple[Numbers | JaxNumbers, Numbers | JaxNumbers] | None = ...,
-) -> JaxNumbers: ...
+    base_motion: tuple[Numbers | TheirNumbers, Numbers | TheirNumbers] | None = ...,
+) -> TheirNumbers: ...
 @overload
 def mixed_acceleration(
     robot: Robot,
@@ -172,18 +172,20 @@ def mixed_acceleration(
     out: Result | None = ...,
 ) -> Result: ...
 @overload
-def integrate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers, dt: Numbers | JaxNumbers = ...) -> JaxNumbers: ...
+def integrate(
+    robot: Robot, q: TheirNumbers, v: Numbers | TheirNumbers, dt: Numbers | TheirNumbers = ...
+) -> TheirNumbers: ...
 @overload
 def integrate(robot: Robot, q: Numbers, v: Numbers, dt: Numbers = ..., *, out: Result | None = ...) -> Result: ...
 @overload
-def difference(robot: Robot, q0: JaxNumbers, q1: Numbers | JaxNumbers) -> JaxNumbers: ...
+def difference(robot: Robot, q0: TheirNumbers, q1: Numbers | TheirNumbers) -> TheirNumbers: ...
 @overload
 def difference(robot: Robot, q0: Numbers, q1: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def configuration_rate(robot: Robot, q: JaxNumbers, v: Numbers | JaxNumbers) -> JaxNumbers: ...
+def configuration_rate(robot: Robot, q: TheirNumbers, v: Numbers | TheirNumbers) -> TheirNumbers: ...
 @overload
 def configuration_rate(robot: Robot, q: Numbers, v: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def velocity_of_rate(robot: Robot, q: JaxNumbers, q_rate: Numbers | JaxNumbers) -> JaxNumbers: ...
+def velocity_of_rate(robot: Robot, q: TheirNumbers, q_rate: Numbers | TheirNumbers) -> TheirNumbers: ...
 @overload
 def velocity_of_rate(robot: Robot, q: Numbers, q_rate: Numbers, *, out: Result | None = ...) -> Result: ...
