@@ -62,6 +62,7 @@ def test_nothing_is_copied(arm, states):
     out = torch.empty(7, 2, dtype=torch.float64)
     assert torsor.gravity_forces(arm, q, out=out) is out
     np.testing.assert_array_equal(out.numpy(), torsor.gravity_forces(arm, q.numpy()))
+    assert out._version == 1  # autograd is told that it was written to
 
 
 def test_gradients_are_those_of_differences(arm, states):
@@ -191,7 +192,9 @@ def test_gradients_that_are_not_there_are_refused(arm, states):
         torsor.gravity_forces(arm, q, out=torch.empty(7, 2, dtype=torch.float64))
     with torch.no_grad():
         torsor.gravity_forces(arm, q, out=torch.empty(7, 2, dtype=torch.float64))
-    with pytest.raises(torsor.TorsorError, match="out: `tau` must be a tensor"):
+    with pytest.raises(torsor.TorsorError, match="out: `tau` must be a tensor on the CPU that requires no gradient"):
+        torsor.gravity_forces(arm, q.detach(), out=torch.empty(7, 2, dtype=torch.float64, requires_grad=True))
+    with pytest.raises(torsor.TorsorError, match="out: `tau` must be a tensor, as"):
         torsor.gravity_forces(arm, q.detach(), out=np.empty((7, 2)))
 
 

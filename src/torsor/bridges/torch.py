@@ -33,7 +33,13 @@ def call(crossing: Crossing) -> list[Any]:
                 raise ArgumentTypeError(
                     f"out: `{name}` must be a tensor, as the arguments are, got {type(target).__name__}."
                 )
+            if target.requires_grad or target.device.type != "cpu":
+                raise ArgumentError(
+                    f"out: `{name}` must be a tensor on the CPU that requires no gradient, for it is written to."
+                )
         crossing.evaluate([_view(t) for t in tensors], [_view(t) for t in crossing.out])
+        for target in crossing.out:
+            torch.autograd.graph.increment_version(target)  # as torch's own functions that write do
         return list(crossing.out)
     if any(t.requires_grad for t in tensors) or _transforms():
         return list(Evaluation.apply(crossing, *tensors))
