@@ -46,6 +46,7 @@ def _rows_and_columns(port: Port) -> tuple[int, int]:
 
 
 def _meaning(casadi: Any) -> dict[Op, Callable[..., Any]]:
+    choose = casadi.if_else
     return {
         Op.ADD: lambda x, y: x + y,
         Op.SUB: lambda x, y: x - y,
@@ -57,8 +58,9 @@ def _meaning(casadi: Any) -> dict[Op, Callable[..., Any]]:
         Op.COS: casadi.cos,
         Op.ATAN2: casadi.atan2,
         Op.ABS: casadi.fabs,
-        Op.MIN: casadi.fmin,
-        Op.MAX: casadi.fmax,
+        # CasADi's own fmin and fmax pass NaN over
+        Op.MIN: lambda x, y: choose(x <= y, x, choose(y < x, y, x + y)),
+        Op.MAX: lambda x, y: choose(x >= y, x, choose(y > x, y, x + y)),
         Op.SIGN: casadi.sign,
         Op.TANH: casadi.tanh,
         Op.GREATER: lambda x, y: x > y,
@@ -67,7 +69,7 @@ def _meaning(casadi: Any) -> dict[Op, Callable[..., Any]]:
         Op.NOT: casadi.logic_not,
         Op.AND: casadi.logic_and,
         Op.OR: casadi.logic_or,
-        Op.SELECT: lambda c, x, y: casadi.if_else(c, x, y, False),
+        Op.SELECT: choose,
     }
 
 
