@@ -1,5 +1,7 @@
 # make demo   set up an environment and run the main job on an embedded robot
 # make test   set up and run all tests
+# make test-bridges  set up another environment with torch (the CPU build will do: TORCH=... is what pip installs), CasADi,
+#             dask, xarray and libraries of units, and run tests/bridges in it
 # make minimum  set up another environment with the lowest versions of pyproject.toml and run a part of the tests in it
 # make types  set up and check types: of the package, and of the code of README, docs and examples as users' type checkers see it
 # make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
@@ -11,19 +13,23 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TORCH ?= torch==2.13.0
 CODE := src tests examples benchmarks tools .ci hatch_build.py
 MINIMUM ?= tests/interface/test_documentation.py tests/interface/test_extras.py tests/interface/test_plot.py \
 	tests/interface/test_compare.py tests/interface/test_mjcf_rules.py tests/interface/test_redundancy_functions.py \
 	tests/compiler/test_front_door.py tests/compiler/test_kernel.py tests/compiler/test_jax_call.py \
 	tests/agreement/test_equations.py tests/properties/test_screw_list_round_trip.py
 
-.PHONY: demo test minimum lint types fuzz soak bench clean
+.PHONY: demo test test-bridges minimum lint types fuzz soak bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/01_terms_of_one_state.py
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q
+
+test-bridges: $(VENV)-bridges/.made
+	TORSOR_TEST_BRIDGES=1 $(VENV)-bridges/bin/python -m pytest -q tests/bridges
 
 # What touches every dependency; libraries of then warn of libraries of now.
 minimum: $(VENV)-minimum/.made
@@ -59,6 +65,12 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install -q -e ".[test]"
 	@touch $@
 
+$(VENV)-bridges/.made: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-bridges
+	$(VENV)-bridges/bin/python -m pip install -q --upgrade pip
+	$(VENV)-bridges/bin/python -m pip install -q $(TORCH) -e ".[casadi,dask,jax,torch,xarray]" cloudpickle pint unyt pytest hypothesis
+	@touch $@
+
 $(VENV)-minimum/.made: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-minimum
 	$(VENV)-minimum/bin/python .ci/minimum_versions.py > $(VENV)-minimum/lowest.txt
@@ -67,4 +79,4 @@ $(VENV)-minimum/.made: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-minimum .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bridges $(VENV)-minimum .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -26,7 +26,7 @@ from torsor.functions.dispatch import PUBLIC, about_of
 
 HEADING = """\
 # Written by tools/write_stubs.py.
-# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# Arrays of JAX, torch, dask and xarray are numbers, too, and give their own: the first of two overloads is meant for them.
 # mypy: disable-error-code="overload-overlap"
 """
 NONE = type(None)
@@ -73,7 +73,9 @@ class Stub:
         if first is None or axes_of(back) is None:
             return usual
         self._typing("overload")
-        jax = f"def {name}({self._parameters(algorithm, hints, None, first)}) -> {self._type(back, 'JaxNumbers')}: ..."
+        jax = (
+            f"def {name}({self._parameters(algorithm, hints, None, first)}) -> {self._type(back, 'TheirNumbers')}: ..."
+        )
         return f"@overload\n{jax}\n@overload\n{usual}"
 
     def _parameters(
@@ -85,7 +87,7 @@ class Stub:
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not starred:
                 given.append("*")
                 starred = True
-            kind = self._array("JaxNumbers") if parameter.name == jax else self._type(hints[parameter.name])
+            kind = self._array("TheirNumbers") if parameter.name == jax else self._type(hints[parameter.name])
             given.append(f"{parameter.name}: {kind}{'' if parameter.default is parameter.empty else ' = ...'}")
         if outputs is not None:
             given += ([] if starred else ["*"]) + [f"out: {self._out(outputs)} | None = ..."]

@@ -13,6 +13,7 @@ import numpy as np
 
 from torsor._reports import in_one_line
 from torsor.arrays import as_numbers, is_concrete, stack_vectors
+from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.typing import Array, ConfigurationVector, GivenConfiguration, GivenJointVector, JointVector
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
@@ -182,6 +183,8 @@ def simulate(
 
 def _start(robot: Robot, q: Array, v: Array) -> tuple[Array, Array]:
     """The first state as arrays of one batch shape."""
+    refuse_foreign(q, "q0")
+    refuse_foreign(v, "v0")
     q, v = as_numbers(q), as_numbers(v)
     for name, value, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
         if not value.shape or value.shape[-1] != size:
@@ -205,6 +208,7 @@ def _force(
         return _asked(robot, controller)
     if tau is None:
         return lambda k, t, q, v: 0.0 * v
+    refuse_foreign(tau, "tau")
     given = as_numbers(tau)
     if given.shape[-1:] != (robot.nv,):
         raise ShapeError(f"`tau` must have shape (..., {robot.nv}) or (..., {steps}, {robot.nv}), got {given.shape}.")
@@ -226,6 +230,7 @@ def _asked(robot: Robot, controller: Controller) -> Callable[[int, float, Array,
         if tau is None or np.shape(tau)[-1:] != (robot.nv,):
             got = "None" if tau is None else f"shape {np.shape(tau)}"
             raise ShapeError(f"the controller must return joint forces of shape (..., {robot.nv}), got {got}.")
+        refuse_foreign(tau, "controller")
         return as_numbers(tau)
 
     return ask

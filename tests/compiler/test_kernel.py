@@ -108,6 +108,30 @@ def test_jacobians_are_kernels():
     np.testing.assert_allclose(np.sum(gradient * rows, axis=(-1, -2)), torsor.kinetic_energy(ARM, Q, V))  # linear
 
 
+def test_a_pullback_is_weights_times_the_jacobian_and_far_shorter():
+    kernel = torsor.compile(torsor.mass_matrix, ARM)
+    pull = kernel.pullback("q")
+    assert (pull.inputs, pull.outputs) == ({"q": (6,), "weights_of_M": (6, 6)}, {"pulled_to_q": (6,)})
+    weights = np.random.default_rng(0).normal(size=(7, 6, 6))
+    want = np.einsum("...ij,...ijk->...k", weights, kernel.jacobian("M", "q")(Q))
+    np.testing.assert_allclose(pull(Q, weights), want, rtol=1e-11, atol=1e-12)
+    assert sum(pull.count().values()) < 4 * sum(kernel.count().values())
+    assert kernel.pullback("q") is pull
+
+
+def test_a_pullback_of_several_outputs_by_several_inputs():
+    kernel = torsor.compile(controller, ARM, {"q": 6, "v": 6, "target": 6, "gain": ()})
+    pull = kernel.pullback("gain", "v")
+    given = {"q": Q, "v": V, "target": np.zeros(6), "gain": 3.0}
+    found = pull(**given, weights_of_tau=np.ones(6), weights_of_effort=2.0)
+    for name, value in found.items():
+        by = name.removeprefix("pulled_to_")
+        tau, effort = (kernel.jacobian(output, by)(**given) for output in ("tau", "effort"))
+        np.testing.assert_allclose(value, tau.sum(axis=1) + 2.0 * effort, rtol=1e-11, atol=1e-11)
+    with pytest.raises(torsor.UnknownName, match="has no input 'Q'"):
+        kernel.pullback("Q")
+
+
 def test_the_jacobian_of_a_jacobian():
     kernel = torsor.compile(torsor.potential_energy, ARM)
     hessian = kernel.jacobian("energy", "q").jacobian("energy_by_q", "q")(Q)

@@ -72,7 +72,7 @@ MISTAKES = {
     "an array of numbers": (lambda: torsor.compile(lambda robot, q: np.asarray(q, float), ARM, {"q": 2}), TorsorError, "traced numbers have no place in a NumPy array of float64; make the array like an input"),
     "half a step": (lambda: ROLLOUT(steps=1.5, q=Q, v=V), TorsorError, "steps must be a whole number, not negative, and every one of at least 1, got 1.5, 1."),
     "a state that is no number": (lambda: ROLLOUT(steps=1, q="home", v=V), ShapeError, "scan '<lambda> of planar2r': `q` must be an array of numbers, got 'home'."),
-    "masked": (lambda: ROLLOUT(steps=1, q=np.ma.array(Q, mask=[True, False]), v=V), ShapeError, "`q`: 1 of 2 entries are masked"),
+    "masked": (lambda: ROLLOUT(steps=1, q=np.ma.array(Q, mask=[True, False]), v=V), ShapeError, "`q`: this is a masked array"),
     "batches of a scan": (lambda: ROLLOUT(steps=1, q=np.zeros((2, 2)), v=np.zeros((3, 2))), ShapeError, "the batch axes do not broadcast: `q` (2,), `v` (3,)."),
     "outputs as a list": (lambda: torsor.compile(torsor.mass_matrix, ARM).jacobian(["M"], "q"), ArgumentTypeError, "Kernel.jacobian: `output` must be a name"),
     # names of numbers

@@ -12,7 +12,7 @@ import torsor
 
 pytestmark = pytest.mark.compiled  # as users run them
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
-LIBRARY = {"jax": "jax", "motion": "scipy", "plot": "matplotlib", "qp": "piqp", "sympy": "sympy"}
+LIBRARY = {"casadi": "casadi", "jax": "jax", "motion": "scipy", "plot": "matplotlib", "qp": "piqp", "sympy": "sympy"}
 
 
 @pytest.fixture
@@ -59,7 +59,9 @@ def test_an_example_whose_extra_is_missing_ends_with_what_to_type(path, without,
 
 
 @pytest.mark.parametrize(
-    ("method", "extra"), [("to_sympy", "sympy"), ("to_latex", "sympy"), ("to_jax", "jax")], ids=lambda x: x
+    ("method", "extra"),
+    [("to_sympy", "sympy"), ("to_latex", "sympy"), ("to_jax", "jax"), ("to_casadi", "casadi")],
+    ids=lambda x: x,
 )
 def test_a_kernel_says_which_extra_its_exports_need(method, extra, without):
     kernel = torsor.compile(torsor.gravity_forces, torsor.robots.planar2r())

@@ -79,7 +79,8 @@ def test_a_frame_that_is_not_there_is_told_by_the_function_that_was_called(place
 
 @pytest.mark.parametrize("place", sorted(place for place, (_, _, what) in TAKING.items() if what == "task"))
 def test_what_is_no_task_is_told_by_the_function_that_was_called(place):
-    with pytest.raises(torsor.TorsorError, match="a task is a frame name or made by pose_task|must be a task or the name of a frame") as caught:
+    words = "made by pose_task|must be a task or the name of a frame"
+    with pytest.raises(torsor.TorsorError, match=words) as caught:
         called_with(place, 3.5)
     assert caught.value.where == place.rsplit(".", 1)[-1]
 

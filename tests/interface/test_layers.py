@@ -13,6 +13,7 @@ ROOT = Path(torsor.__file__).parent
 BASE = {
     "errors",
     "arrays",
+    "bridges",
     "border",
     "lie",
     "model",
@@ -31,13 +32,14 @@ ALLOWED = {
     "_lazy": {"_unknown_names"},
     "_text_files": {"errors"},
     "arrays": {"errors"},
-    "border": {"arrays", "errors"},
+    "bridges": {"arrays", "errors"},
+    "border": {"bridges", "arrays", "errors"},
     "lie": {"_reports", "border", "arrays", "errors", "_lazy"},
     "model": {"_reports", "_text_files", "border", "lie", "arrays", "errors", "_once", "_lazy"},
     # The equations are pure: they never meet the compiler, which knows no robots
     "mechanics": {"_reports", "border", "model", "lie", "arrays", "errors"},
     "geometry": {"border", "_lazy", "_reports", "mechanics", "model", "lie", "arrays", "errors"},
-    "compiler": {"border", "_text_files", "_once", "arrays", "errors"},
+    "compiler": {"border", "bridges", "_text_files", "_once", "arrays", "errors"},
     # Where equations and compiler meet
     "functions": FUNCTIONS | {"_reports"},
     "kinematics": {"_lazy"},
@@ -115,7 +117,8 @@ def run(code: str) -> str:
 
 
 def test_importing_torsor_imports_no_optional_library_and_prints_nothing():
-    optional = "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp torsor.motion torsor.balancing torsor.plot"
+    optional = "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp torch dask xarray casadi"
+    optional += " torsor.motion torsor.balancing torsor.plot"
     code = f"import sys, torsor; print([name for name in {optional!r}.split() if name in sys.modules])"
     assert run(code) == "[]"
 

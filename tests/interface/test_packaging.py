@@ -139,10 +139,14 @@ def test_the_address_of_the_repository_is_written_once():
     assert [file.name for file in texts if address in file.read_text()] == ["pyproject.toml"]
 
 
+# Large libraries that are of no use without their arrays: who has these has installed them
+BROUGHT_ALONG = {"casadi", "dask", "torch", "xarray"}
+
+
 def test_every_extra_is_in_all_in_the_readme_and_known_to_the_doctor():
     names = set(EXTRAS) - {"all", "test"}
-    assert EXTRAS["all"] == {f"torsor[{','.join(sorted(names))}]"}
-    assert "torsor[all]" in EXTRAS["test"]
+    assert EXTRAS["all"] == {f"torsor[{','.join(sorted(names - BROUGHT_ALONG))}]"}
+    assert "torsor[all,dask]" in EXTRAS["test"]
     assert set(re.findall(r"^\| `(\w+)` \|", TOUR, re.MULTILINE)) == names
     known = {(package, name) for name, _, _, package in doctor.OPTIONAL if package != "pin"}
     assert {package for package, _ in known} == {f"torsor[{name}]" for name in names}

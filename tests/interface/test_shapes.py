@@ -83,23 +83,3 @@ def test_a_result_that_does_not_depend_on_the_state_can_still_be_written_to():
     M = torsor.mass_matrix(torsor.robots.pendulum(), np.zeros((3, 1)))
     M[0] = 5.0
     assert M[1, 0, 0] == 1.0
-
-
-# Masked arrays
-
-
-def test_masked_numbers_are_refused_and_others_are_taken():
-    arm = torsor.robots.planar2r()
-    kernel = torsor.compile(torsor.gravity_forces, arm)
-    hidden, shown = np.ma.array([0.1, 9e9], mask=[False, True]), np.ma.array([0.1, 0.2], mask=[False, False])
-    expected = torsor.gravity_forces(arm, [0.1, 0.2])
-    for call, where in (
-        (lambda q: torsor.gravity_forces(arm, q), "gravity_forces: `q`"),
-        (lambda q: torsor.inverse_dynamics(arm, q, [0, 0], [0, 0]), "inverse_dynamics: `q`"),
-        (kernel, "kernel 'gravity_forces of planar2r': `q`"),
-    ):
-        with pytest.raises(torsor.ShapeError, match=f"{where}: 1 of 2 entries are masked.*fill them first"):
-            call(hidden)
-        np.testing.assert_allclose(call(shown), expected)
-    with pytest.raises(torsor.ShapeError, match="1 of 2 entries are masked"):
-        torsor.mass_matrix(arm, np.ma.array(np.zeros((1, 2)), mask=[[True, False]]))

@@ -13,8 +13,8 @@ from typing import Any
 import numpy
 
 from torsor.arrays import exact
+from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.typing import Array
-from torsor.errors import ShapeError
 
 
 def namespace(*values: Any) -> Any:
@@ -221,17 +221,15 @@ def _with(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
 
 
 def as_numbers(value: Any) -> Array:
-    """``value`` as an array of floating-point numbers; arrays of other libraries pass unchanged. What is masked is no number.
+    """``value`` as an array of floating-point numbers; JAX's and traced ones pass unchanged, other libraries' are refused.
 
     Lists and arrays of objects that hold numbers of other libraries (a length that is differentiated, say) become one array
     of that library.
     """
     if namespace(value) is not numpy:
         return value
-    if isinstance(value, numpy.ma.MaskedArray) and (masked := int(numpy.sum(value.mask))):
-        raise ShapeError(
-            f"{masked} of {value.size} entries are masked, and no numbers: fill them first, as in x.filled(0.0)."
-        )
+    if type(value) is not numpy.ndarray:
+        refuse_foreign(value)
     try:
         array = numpy.asarray(value)
         if array.dtype.kind not in "fiub":

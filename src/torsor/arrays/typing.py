@@ -71,6 +71,30 @@ class JaxArray(SupportsArray, Protocol):
         """The parts."""
 
 
+class TorchTensor(SupportsArray, Protocol):
+    """A tensor of torch."""
+
+    @property
+    def requires_grad(self) -> Any:
+        """Whether autograd follows it."""
+
+
+class DaskArray(SupportsArray, Protocol):
+    """An array of dask."""
+
+    @property
+    def dask(self) -> Any:
+        """What is to be computed."""
+
+
+class LabelledArray(SupportsArray, Protocol):
+    """A DataArray of xarray."""
+
+    @property
+    def coords(self) -> Any:
+        """The labels."""
+
+
 Number: TypeAlias = float | SupportsArray
 # One kind of sequence at each depth, so that rows of whole and of other numbers may be mixed; without end, a string would fit.
 Numbers: TypeAlias = Number | Sequence[Number | Sequence[Number | Sequence[Number | Sequence[Number]]]]
@@ -84,4 +108,4 @@ GivenTaskVector = Annotated[Numbers, "... *"]
 GivenVector3 = Annotated[Numbers, "... 3"]
 GivenNumbers = Annotated[Numbers, "..."]  # of a shape that depends on other arguments
 
-JaxNumbers = TypeVar("JaxNumbers", bound=JaxArray)
+TheirNumbers = TypeVar("TheirNumbers", bound=JaxArray | TorchTensor | DaskArray | LabelledArray)

@@ -14,10 +14,12 @@ from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy
 
+from torsor.arrays.foreign import ForeignArray
 from torsor.arrays.primitives import as_numbers, namespace
 from torsor.arrays.typing import POSE, ROTATION
 from torsor.border.arguments import RAW, exchanged, mistake, wrong_names
 from torsor.border.rigid_motions import refuse_what_is_none
+from torsor.bridges import Crossing, across, alone, evaluated_by, foreign_among, in_a_tuple, taken_apart
 from torsor.errors import ShapeError, TorsorError
 
 MOST_BATCH_AXES = 28  # with those of the largest results, NumPy's iterators take no more
@@ -72,6 +74,8 @@ def checked(function: Callable[P, R], *, called: Callable[..., Any] | None = Non
             for name, group in signature.groups.items():
                 refuse_what_is_none(name, values.get(name), group)
             result = function(**values)  # type: ignore[call-arg]
+        except ForeignArray as error:
+            return _crossed(border, own, args, kwargs, error)  # type: ignore[no-any-return]
         except TorsorError as error:
             raise error.told_by(own.__name__, (*args, *kwargs.values()))  # noqa: B904 the same error
         except RAW as error:
@@ -86,6 +90,50 @@ def checked(function: Callable[P, R], *, called: Callable[..., Any] | None = Non
         return result
 
     return border
+
+
+def _crossed(
+    border: Callable[..., Any],
+    own: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    error: ForeignArray,
+) -> Any:
+    """The answer to a call with arrays of another library, across its bridge; where there is none, the error."""
+    crossing = _crossing(border, own, args, kwargs)
+    try:
+        if crossing is None or not foreign_among(*crossing.arrays.values()):
+            raise error
+        return across(crossing)
+    except TorsorError as refused:
+        raise refused.told_by(own.__name__, (*args, *kwargs.values())) from None
+
+
+def _crossing(
+    border: Callable[..., Any], own: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Crossing | None:
+    """A call with arrays of another library, if the function says what arrays it gives."""
+    signature, kind = signature_of(own), result_kind(own)
+    if kind is None and signature.returned is None:
+        return None
+    outputs = {"result": signature.returned or ()}
+    if kind is not None:
+        fields = zip(kind._fields, axes_of_fields(kind), strict=True)  # type: ignore[attr-defined]
+        outputs = {name: axes for name, axes in fields if axes is not None}
+        if len(outputs) < len(kind._fields):  # type: ignore[attr-defined]
+            return None
+    words = {name: argument.axes for name, argument in signature.arrays.items()}
+    given = dict(zip(signature.names, args, strict=False)) | dict(kwargs)
+    arrays, axes, template = taken_apart(words, given)
+    gather: Callable[..., Any] = alone if kind is None else kind._make  # type: ignore[attr-defined]
+    evaluate = evaluated_by(border, template, in_a_tuple if kind is None else tuple, gather)
+    return Crossing(arrays, axes, outputs, evaluate, gather)
+
+
+def result_kind(function: Callable[..., Any]) -> type | None:
+    """The class of named tuple that a function is said to return, if it is one."""
+    hint = typing.get_type_hints(function).get("return")
+    return hint if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields") else None
 
 
 @functools.cache
@@ -126,6 +174,8 @@ def prepare(
         raise wrong
     try:
         return Call(values, _converted(arrays, values, values.get(names[0])))
+    except ForeignArray as error:
+        raise error.at(function.__name__)  # noqa: B904 the same error
     except TorsorError as error:
         if (wrong := exchanged(function, args, kwargs)) is not None:
             raise wrong from error
@@ -227,8 +277,8 @@ def as_array(name: str, value: Any, axes: tuple[str, ...], model: Any) -> Any:
     """``value`` as numbers of shape (..., *axes), or a ShapeError that says what to pass instead."""
     try:
         array = as_numbers(value)
-    except ShapeError as error:  # what is masked
-        raise ShapeError(f"`{name}`: {error}") from None
+    except ShapeError as error:  # an array of another library
+        raise type(error)(f"`{name}`: {error}") from None
     except (TypeError, ValueError) as error:
         raise ShapeError(
             f"`{name}` must be an array of numbers with shape {_shape(axes, model)}, got {value!r:.80}."
@@ -254,8 +304,8 @@ def as_floats(name: str, value: Any) -> Any:
     """``value`` as a NumPy array of float64, or a ShapeError that says what came instead."""
     try:
         return numpy.asarray(as_numbers(value), numpy.float64)
-    except ShapeError as error:  # what is masked
-        raise ShapeError(f"`{name}`: {error}") from None
+    except ShapeError as error:  # an array of another library
+        raise type(error)(f"`{name}`: {error}") from None
     except (TypeError, ValueError) as error:
         raise ShapeError(f"`{name}` must be real numbers, got {value!r:.80}.") from error
 

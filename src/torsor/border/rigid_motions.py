@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 
+from torsor.arrays.foreign import ForeignArray
 from torsor.arrays.primitives import as_numbers
 from torsor.arrays.typing import POSE, Array, Pose, Twist
 from torsor.errors import ModelError, ShapeError
@@ -75,6 +76,8 @@ def one_pose(name: str, pose: Pose) -> Pose:
 def _numbers(name: str, value: Array, shape: str) -> Array:
     try:
         return as_numbers(value)
+    except ForeignArray as error:
+        raise ForeignArray(f"`{name}`: {error}") from None
     except (TypeError, ValueError) as error:
         raise ShapeError(f"`{name}` must be real numbers of shape {shape}, got {value!r:.60}.") from error
 

@@ -16,6 +16,8 @@ from torsor.errors import printable
 
 # What may be installed beside: the name it is installed and imported by, what for, and what to type.
 OPTIONAL = (
+    ("casadi", "casadi", "kernels as CasADi functions", "torsor[casadi]"),
+    ("dask", "dask", "dask arrays in and out", "torsor[dask]"),
     ("jax", "jax", "jit, vmap, grad and GPUs", "torsor[jax]"),
     ("matplotlib", "matplotlib", "pictures", "torsor[plot]"),
     ("mujoco", "mujoco", "reading MJCF", "torsor[mjcf]"),
@@ -24,7 +26,9 @@ OPTIONAL = (
     ("pyyaml", "yaml", "reading YAML", "torsor[yaml]"),
     ("scipy", "scipy", "geodesics, least-energy paths, balancing", "torsor[motion]"),
     ("sympy", "sympy", "equations as text", "torsor[sympy]"),
+    ("torch", "torch", "tensors in and out, with gradients", "torsor[torch]"),
     ("tqdm", "tqdm", "progress bars", "torsor[progress]"),
+    ("xarray", "xarray", "labelled arrays in and out", "torsor[xarray]"),
 )
 
 

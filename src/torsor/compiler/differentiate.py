@@ -34,6 +34,38 @@ def jacobian(program: Program, output: str, *inputs: str) -> Program:
     return derivatives(program, Wanted((output,), inputs))
 
 
+def pullback(program: Program, *inputs: str) -> Program:
+    """A program of Σ weights · ∂outputs/∂input for each of the inputs, by one sweep back: the weights are more inputs.
+
+    It takes a few times as many operations as the program, however many numbers the outputs and inputs have. The weights of an
+    output x are named "weights_of_x", the result for an input y "pulled_to_y".
+    """
+    source, taken = program.graph, {port.name for port in program.graph.inputs}
+    weights: list[Port] = []
+    for port in program.outputs:
+        name = f"weights_of_{port.name}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        weights.append(Port(name, port.shape))
+    work = Rewriter(Graph((*source.inputs, *weights)), Level.FULL)
+    given = iter(work.graph.input_nodes)
+    new = dict(zip(source.input_nodes, given, strict=False))
+    for node in program.live():
+        op, value = source.ops[node], source.values[node]
+        if op is Op.CONSTANT:
+            new[node] = work.graph.constant(value)  # type: ignore[arg-type]
+        elif op is not Op.INPUT:
+            new[node] = work.apply(op, *[new[x] for x in source.args[node]])
+    total = work.zero
+    for node, weight in zip(program.roots(), work.graph.input_nodes[len(source.input_nodes) :], strict=True):
+        total = work.apply(Op.ADD, total, work.apply(Op.MUL, weight, new[node]))
+    summed = Program(work.graph, (Port("sum", ()),), ((total,),))
+    found = reverse(summed, Wanted(("sum",), inputs))
+    assert found is not None  # nothing limits it
+    return found.renamed([f"pulled_to_{name}" for name in inputs])
+
+
 def derivatives(program: Program, wanted: Wanted) -> Program:
     """A program of derivatives, each named "output_by_input", shape output + input (or + directions).
 

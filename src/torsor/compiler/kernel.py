@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
@@ -20,16 +21,27 @@ from torsor.arrays.primitives import namespace
 from torsor.arrays.typing import Numbers as Given, Out
 from torsor.border import explained
 from torsor.border.arrays import MOST_BATCH_AXES
+from torsor.bridges import (
+    Crossing,
+    across,
+    alone,
+    by_name,
+    evaluated_by,
+    foreign_among,
+    in_a_tuple,
+    taken_apart,
+    values_of,
+)
 from torsor.compiler import differentiate
 from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Port, Program, count
-from torsor.compiler.print import c as emit_c, numpy as emit_numpy, sympy as emit_sympy
+from torsor.compiler.print import c as emit_c, casadi as emit_casadi, numpy as emit_numpy, sympy as emit_sympy
 from torsor.compiler.print.llvm import emit
 from torsor.compiler.print.names import c_function
 from torsor.compiler.run import engine, native
 from torsor.compiler.run.fast_entry import FastEntry, Numbers
 from torsor.compiler.simplify import evaluate
-from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_name
+from torsor.errors import ArgumentError, MissingDependency, ShapeError, TorsorError, unknown_name
 
 Array = Any
 
@@ -64,6 +76,7 @@ class Kernel:
         self._natives: dict[np.dtype[Any], native.NativeFunction] = {}
         self._sources: dict[str, Callable[..., dict[str, Any]]] = {}
         self._called_by_jax: Callable[..., tuple[Any, ...]] | None = None
+        self._pullbacks: dict[tuple[str, ...], Kernel] = {}
         self._order = [port.name for port in program.graph.inputs]
         self._names = [port.name for port in program.outputs]
         self._single = len(self._names) == 1
@@ -116,6 +129,8 @@ class Kernel:
     def _general(self, /, *args: Array, out: Any = None, **named: Array) -> Any:
         """Any call; the next one like it goes straight to the machine code."""
         given, parts = self._given(args, named), None if out is None else self._parts(out)
+        if foreign_among(*given):
+            return self._in_another_library(given, parts)
         if out is None and any(_is_jax(value) for value in given) and (run := self._in_jax()) is not None:
             return self._gathered(run(*map(_checked_shape, repeat(self.name), self.program.graph.inputs, given)), out)
         arrays = [_checked(self.name, port, x) for port, x in zip(self.program.graph.inputs, given, strict=True)]
@@ -127,6 +142,19 @@ class Kernel:
         pattern = {port.name: Numbers(port.shape) for port in code.inputs}
         self._entry.remember(pattern, code.target(None if self._single else dict, self._names))
         return self._gathered(results, out)
+
+    def _in_another_library(self, given: list[Any], parts: list[Array] | None) -> Any:
+        shapes = {name: tuple(map(str, shape)) for name, shape in self.inputs.items()}
+        arrays, axes, template = taken_apart(shapes, dict(zip(self._order, given, strict=True)))
+        outputs = {name: tuple(map(str, shape)) for name, shape in self.outputs.items()}
+        gather = alone if self._single else partial(by_name, tuple(self._names))
+        evaluate = evaluated_by(self, template, in_a_tuple if self._single else values_of, gather)
+        try:
+            return across(
+                Crossing(arrays, axes, outputs, evaluate, gather, lambda names, _: self.pullback(*names), parts)
+            )
+        except TorsorError as error:
+            raise error if str(error).startswith("kernel ") else error.at(f"kernel {self.name!r}")  # noqa: B904 the same error
 
     def _gathered(self, results: Sequence[Any], out: Any) -> Any:
         """What the caller is given."""
@@ -182,6 +210,28 @@ class Kernel:
         return Kernel(f"{self.name} ∂{output}", differentiate.jacobian(self.program, output, *inputs))
 
     @explained
+    def pullback(self, *inputs: str) -> Kernel:
+        """The kernel of Σ weights · ∂outputs/∂input by one sweep back, a few times as long as this one: gradients, adjoints.
+
+        Parameters
+        ----------
+        *inputs : str
+            Some of `inputs`.
+
+        Returns
+        -------
+        Kernel
+            Of the inputs and then the weights of each output, "weights_of_x" in the shape of the output x; its outputs are
+            "pulled_to_y" in the shape of the input y.
+        """
+        for name in inputs:
+            if name not in self.inputs:
+                raise unknown_name(f"kernel {self.name!r}", "input", name, self.inputs, "kernel.inputs")
+        if inputs not in self._pullbacks:
+            self._pullbacks[inputs] = Kernel(f"{self.name} pulled back", differentiate.pullback(self.program, *inputs))
+        return self._pullbacks[inputs]
+
+    @explained
     def to_c(self, path: str | PathLike[str], *, real: str = "double") -> list[Path]:
         """Write C99 (path.c, path.h) and a self-test with expected numbers (path_test.c); the file name names the function.
 
@@ -223,6 +273,16 @@ class Kernel:
         """The outputs as LaTeX (needs sympy; for small robots)."""
         sympy = _library("sympy", "kernel.to_latex")
         return {name: sympy.latex(expression) for name, expression in self.to_sympy().items()}
+
+    def to_casadi(self) -> Any:
+        """The kernel as a `casadi.Function` (needs casadi): the same operations one by one, for its derivatives and solvers.
+
+        Its inputs and outputs have the kernel's names. A vector is a column, a matrix a matrix, a number 1 × 1. An array of more
+        axes is a matrix of its first axis and all others, the last of these counted fastest, as ``reshape(m, -1)`` is in NumPy.
+        A batch is ``function.map(n)``.
+        """
+        casadi = _library("casadi", "kernel.to_casadi")
+        return emit_casadi.emit(casadi, self.name, self.program)
 
     def to_jax(self) -> Callable[..., Any]:
         """The kernel as a JAX function on the CPU (needs jax): the same machine code inside `jit`, `vmap` a batch, and
@@ -286,7 +346,7 @@ def _checked(name: str, port: Port, value: Array) -> Any:
         array = np.asarray(as_numbers(value))
         if array.dtype not in native.ELEMENTS:
             array = array.astype(np.float64)
-    except ShapeError as error:  # what is masked
+    except ShapeError as error:  # an array of another library
         raise ShapeError(f"kernel {name!r}: `{port.name}`: {error}") from None
     except (TypeError, ValueError) as error:
         if _is_jax(value):

@@ -15,6 +15,7 @@ import numpy as np
 
 from torsor.arrays import as_numbers
 from torsor.arrays.typing import Numbers as Given, Out
+from torsor.bridges import Crossing, across, by_name, evaluated_by, foreign_among, taken_apart, values_of
 from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.print import numpy as emit_numpy, scan as emit_scan
@@ -25,7 +26,7 @@ from torsor.compiler.run.cache import Source, machine_code
 from torsor.compiler.run.fast_entry import FastEntry, Numbers, Target
 from torsor.compiler.run.native import ALIGNMENT, ELEMENTS, address_of, refuse_overlap, regular
 from torsor.compiler.run.threads import AT_ONCE, WORTH_A_THREAD, in_slices
-from torsor.errors import ArgumentError, ShapeError, unknown_name
+from torsor.errors import ArgumentError, ShapeError, TorsorError, unknown_name
 
 Array = Any
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -94,6 +95,8 @@ class Scan:
         ports = self._ports(steps)
         if given.keys() != self._names:
             self._refuse_names(given)
+        if foreign_among(*given.values()):
+            return self._in_another_library(ports, given, {"steps": steps, "every": every}, out)
         raw = [_numbers(self.name, port.name, given[port.name]) for port in ports]
         dtype = SINGLE if all(array.dtype == SINGLE for array in raw) else DOUBLE
         arrays = [np.asarray(array, dtype) for array in raw]
@@ -111,6 +114,24 @@ class Scan:
             self._run(dtype, states, steps, every, operands, strides)
             self._remember(dtype, ports, steps, every)
         return results if out is None else out
+
+    def _in_another_library(
+        self, ports: Sequence[Port], given: dict[str, Array], times: dict[str, int], out: Any
+    ) -> dict[str, Array]:
+        """For arrays that a bridge takes: the axis of time is one of each result, before its own."""
+        if out is not None:
+            raise ArgumentError(
+                f"scan {self.name!r}: out= takes NumPy arrays, with arguments that are none: leave it out."
+            )
+        shapes = {port.name: tuple(map(str, port.shape)) for port in ports}
+        arrays, axes, template = taken_apart(shapes, given | times)
+        outputs = {name: ("step", *map(str, shape)) for name, shape in self.outputs.items()}
+        gather = functools.partial(by_name, tuple(outputs))
+        try:
+            found = across(Crossing(arrays, axes, outputs, evaluated_by(self, template, values_of, gather), gather))
+        except TorsorError as error:
+            raise error if str(error).startswith("scan ") else error.at(f"scan {self.name!r}")  # noqa: B904 the same error
+        return found  # type: ignore[no-any-return]
 
     def _results(
         self, lead: tuple[int, ...], dtype: np.dtype[Any], out: Any, arrays: Sequence[Array]
@@ -289,7 +310,7 @@ def _lead(name: str, array: Array, port: Port) -> tuple[int, ...]:
 def _numbers(name: str, port: str, value: Array) -> Array:
     try:
         return np.asarray(as_numbers(value))
-    except ShapeError as error:  # what is masked
+    except ShapeError as error:  # an array of another library
         raise ShapeError(f"scan {name!r}: `{port}`: {error}") from None
     except (TypeError, ValueError) as error:
         raise ShapeError(f"scan {name!r}: `{port}` must be an array of numbers, got {value!r:.60}.") from error

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# Arrays of JAX, torch, dask and xarray are numbers, too, and give their own: the first of two overloads is meant for them.
 # mypy: disable-error-code="overload-overlap"
 
 from typing import NamedTuple

@@ -1,13 +1,13 @@
 # Written by tools/write_stubs.py.
-# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# Arrays of JAX, torch, dask and xarray are numbers, too, and give their own: the first of two overloads is meant for them.
 # mypy: disable-error-code="overload-overlap"
 
 from typing import overload
 
-from torsor.arrays.typing import JaxNumbers, Numbers, Result
+from torsor.arrays.typing import Numbers, Result, TheirNumbers
 from torsor.model.robot import Robot
 
 @overload
-def pd_gravity(robot: Robot, q: JaxNumbers, v: Numbers, q_ref: Numbers, kp: Numbers, kd: Numbers) -> JaxNumbers: ...
+def pd_gravity(robot: Robot, q: TheirNumbers, v: Numbers, q_ref: Numbers, kp: Numbers, kd: Numbers) -> TheirNumbers: ...
 @overload
 def pd_gravity(robot: Robot, q: Numbers, v: Numbers, q_ref: Numbers, kp: Numbers, kd: Numbers) -> Result: ...

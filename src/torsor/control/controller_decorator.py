@@ -20,6 +20,7 @@ from torsor.border import checked, explained
 from torsor.border.arguments import wrong_names
 from torsor.border.arrays import Call, prepare, signature_of
 from torsor.border.numbers import refuse_no_robot
+from torsor.bridges import foreign_among
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.dispatch import public
 from torsor.model import Robot
@@ -89,8 +90,13 @@ def controller(result: str | type[Any], **labels: Labels) -> Callable[[Callable[
             bound = args if len(args) == len(names) and not kwargs else _bound(signature, algorithm, args, kwargs)
             given: dict[str, Any] = dict(zip(names, bound, strict=True))
             own = {name: given.pop(name) for name in labels}
-            robot, (vectors, batch) = given["robot"], checked_vectors(algorithm, given)
+            robot = given["robot"]
+            # Arrays that cross a bridge are looked at behind it
+            vectors, batch = (given, ()) if foreign_among(*bound[1:]) else checked_vectors(algorithm, given)
             for name, of in labels.items():
+                if foreign_among(own[name]):
+                    vectors[name] = own[name]
+                    continue
                 size = getattr(robot, signature_of(algorithm).arrays[name].axes[0])
                 vectors[name] = gains(name, own[name], size, functools.partial(of, robot), batch)
             return evaluate(*(vectors[name] for name in names))

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# Arrays of JAX, torch, dask and xarray are numbers, too, and give their own: the first of two overloads is meant for them.
 # mypy: disable-error-code="overload-overlap"
 
 from collections.abc import Callable
@@ -7,7 +7,6 @@ from typing import ParamSpec, TypeVar, overload
 
 from torsor.arrays.typing import (
     Array,
-    JaxNumbers,
     JointMatrix,
     JointVector,
     Numbers,
@@ -15,6 +14,7 @@ from torsor.arrays.typing import (
     Scalar,
     TaskJacobian,
     TaskVector,
+    TheirNumbers,
 )
 from torsor.model.robot import Robot
 from torsor.tasks.task import Task
@@ -26,14 +26,14 @@ def _compiled(result: str) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 @overload
 def resolved_rate(
     robot: Robot,
-    q: JaxNumbers,
+    q: TheirNumbers,
     task: Task | str,
     velocity: Numbers,
     *,
     null: Numbers | None = ...,
     metric: Numbers | None = ...,
     damping: Numbers = ...,
-) -> JaxNumbers: ...
+) -> TheirNumbers: ...
 @overload
 def resolved_rate(
     robot: Robot,
@@ -49,7 +49,7 @@ def resolved_rate(
 @overload
 def resolved_acceleration(
     robot: Robot,
-    q: JaxNumbers,
+    q: TheirNumbers,
     v: Numbers,
     task: Task | str,
     acceleration: Numbers,
@@ -57,7 +57,7 @@ def resolved_acceleration(
     null: Numbers | None = ...,
     metric: Numbers | None = ...,
     damping: Numbers = ...,
-) -> JaxNumbers: ...
+) -> TheirNumbers: ...
 @overload
 def resolved_acceleration(
     robot: Robot,
@@ -84,11 +84,13 @@ def _damped(
     J: TaskJacobian, W: JointMatrix | None, vanished: list[Array] | None, d: Array
 ) -> tuple[Array, Array | None, list[Array] | None]: ...
 @overload
-def limit_gradient(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
+def limit_gradient(robot: Robot, q: TheirNumbers) -> TheirNumbers: ...
 @overload
 def limit_gradient(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
-def posture_gradient(robot: Robot, q: JaxNumbers, posture: Numbers, *, weights: Numbers | None = ...) -> JaxNumbers: ...
+def posture_gradient(
+    robot: Robot, q: TheirNumbers, posture: Numbers, *, weights: Numbers | None = ...
+) -> TheirNumbers: ...
 @overload
 def posture_gradient(
     robot: Robot, q: Numbers, posture: Numbers, *, weights: Numbers | None = ..., out: Result | None = ...

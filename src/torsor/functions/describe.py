@@ -74,7 +74,7 @@ Notes
 -----
 ``...`` are batch axes, which come first: q (nq,) is one state, q (1000, nq) are a thousand, and the result has the same axes
 before its own. Batch axes of several arguments broadcast, so one state may go with many. Lists are taken for arrays; the result
-is float32 where all arrays are, else float64. JAX arrays give JAX arrays."""
+is float32 where all arrays are, else float64. Arrays of JAX, torch, dask and xarray give arrays of these."""
 
 
 def help_text(algorithm: Algorithm, outputs: Outputs) -> str:

@@ -2,14 +2,15 @@
 
 Called with NumPy arrays, a function is traced once for that robot (and precision, frames and optional inputs), simplified,
 compiled and kept: in memory for the next call, on disk for the next process. With JAX arrays on the CPU, XLA calls the same
-machine code. With anything else (traced arrays, a robot whose numbers are being differentiated), the algorithm itself runs.
+machine code. Arrays of torch, dask and xarray cross a bridge (`torsor.bridges`). With anything else (traced arrays, a robot
+whose numbers are being differentiated), the algorithm itself runs.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -20,6 +21,16 @@ from torsor.arrays.primitives import as_numbers, is_foreign, namespace
 from torsor.border import checked
 from torsor.border.arguments import wrong_names
 from torsor.border.arrays import prepare, signature_of
+from torsor.bridges import (
+    Crossing,
+    Template,
+    across,
+    alone,
+    evaluated_by,
+    foreign_among,
+    in_a_tuple,
+    taken_apart,
+)
 from torsor.compiler.backend import compiles
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
@@ -103,6 +114,7 @@ class Dispatcher:
         algorithm = about.algorithm
         self.about, self.plain = about, checked(algorithm)
         self._called_by_jax: Kept[Callable[..., Any]] = Kept(KEPT)
+        self._pullbacks: Kept[Kernel] = Kept(KEPT)
         parameters = inspect.signature(algorithm).parameters
         self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters.values())
         self.entry = FastEntry(self.__call__, algorithm.__name__, list(parameters), self._by_position, about)
@@ -121,6 +133,10 @@ class Dispatcher:
             raise ArgumentTypeError(f"the first argument must be a torsor.Robot, got {got}.")
         if len(args) > self._by_position and (wrong := wrong_names(self.entry, args, kwargs)) is not None:
             raise wrong  # here, so that it names out= as well
+        if foreign_among(*args[1:], *kwargs.values()):
+            crossing = self._crossing(robot, args, out, kwargs)
+            if foreign_among(*crossing.arrays.values()):
+                return across(crossing)
         args, kwargs = tuple(map(_joined, args)), {name: _joined(value) for name, value in kwargs.items()}
         library = _library(args, kwargs)
         if library is None or not compiles():
@@ -156,6 +172,37 @@ class Dispatcher:
             return about.outputs.gather(_in_arrays(about, form, request).in_jax(self.plain, arrays))
         made = self._called_by_jax.get(request.identity(), lambda: InJax(about, request, self.plain).function)
         return about.outputs.gather(made(*arrays))
+
+    def _crossing(self, robot: Robot, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Crossing:
+        """With arrays that a bridge takes: this very function with NumPy arrays, and its program pulled back for gradients."""
+        about, signature = self.about, signature_of(self.about.algorithm)
+        if not robot.is_concrete:
+            raise ArgumentTypeError(
+                "the robot's numbers are JAX's, and the arguments another library's: pass JAX arrays."
+            )
+        # Where a velocity is the rate of a configuration, both are counted by the same joints
+        same = {"nq": "nv"} if robot.structure.has_plain_velocities else {}
+        words = {name: tuple(same.get(x, x) for x in argument.axes) for name, argument in signature.arrays.items()}
+        given = dict(zip(signature.names, args, strict=False)) | kwargs
+        if len(given) < len(args) + len(kwargs) and (wrong := wrong_names(self.entry, args, kwargs)) is not None:
+            raise wrong
+        arrays, axes, template = taken_apart(words, given)
+        results = (tuple(same.get(x, x) for x in axes) for axes in about.outputs.axes(about.algorithm))
+        kind = about.outputs.kind
+        parts = in_a_tuple if kind is None else tuple
+        gather: Callable[..., Any] = alone if kind is None else kind._make  # type: ignore[attr-defined]
+        evaluate = evaluated_by(self.entry, template, parts, gather)
+        pullback = None if about.arrays_for(robot) is not None else partial(self._pulled_back, template)
+        outputs = dict(zip(about.outputs.names, results, strict=True))
+        return Crossing(arrays, axes, outputs, evaluate, gather, pullback, about.outputs.parts(out))
+
+    def _pulled_back(self, template: Template, names: Sequence[str], arrays: Sequence[Any]) -> Kernel:
+        """The kernel of the function's derivatives by some arrays, times weights of its results."""
+        about = self.about
+        request, _ = request_of(about.algorithm, prepare(about.algorithm, (), template.filled(arrays))[0])
+        name = about.algorithm.__name__
+        made = self._pullbacks.get(request.identity(), lambda: Kernel(name, about.program(request)))
+        return made.pullback(*names)
 
     def _varied(self, robot: Robot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """For a robot whose numbers JAX varies: a kernel of these where that is shorter, else the algorithm itself."""

@@ -22,6 +22,7 @@ from torsor.arrays import (
     stack,
     transpose,
 )
+from torsor.arrays.foreign import ForeignArray
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
 from torsor.border import explained
@@ -332,7 +333,7 @@ def _welded(parts: list[Inertia]) -> Inertia:
 def _numbers(name: str, value: Array) -> Array:
     try:
         return as_numbers(value)
-    except ShapeError as error:  # what is masked
+    except ShapeError as error:  # an array of another library
         raise ModelError(f"Inertia: `{name}`: {error}") from None
     except (TypeError, ValueError) as error:
         raise ModelError(f"Inertia: `{name}` must be real numbers, got {value!r:.60}.") from error
@@ -341,6 +342,8 @@ def _numbers(name: str, value: Array) -> Array:
 def _ten_numbers(where: str, row: InertiaRow) -> InertiaRow:
     try:
         numbers = as_numbers(row)
+    except ForeignArray as error:
+        raise ModelError(f"Inertia.{where}: `row`: {error}") from None
     except (TypeError, ValueError) as error:
         raise ModelError(f"Inertia.{where}: `row` must be ten numbers, got {row!r:.60}.") from error
     if tuple(numbers.shape) != (10,):

@@ -14,6 +14,7 @@ from torsor._lazy import no_such_attribute
 from torsor._once import once
 from torsor._text_files import write_text
 from torsor.arrays import as_numbers, reshape, stack_matrices, stack_vectors
+from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.typing import Array, GivenNumbers, GivenVector3, InertialVector, Pose, Vector3
 from torsor.border import explained
 from torsor.errors import ArgumentError, ModelError, ShapeError
@@ -182,6 +183,7 @@ class Robot:
                 raise unknown_group("with_parameters: a robot", name)
         shapes = {name: np.shape(getattr(self.parameters, name)) for name in changes}
         for name, value in changes.items():
+            refuse_foreign(value, name)
             if np.shape(value) != shapes[name]:
                 raise ShapeError(
                     f"with_parameters: `{name}` must have shape {shapes[name]} for robot {self.name!r}, got {np.shape(value)}."
@@ -194,6 +196,7 @@ class Robot:
     @explained
     def with_gravity(self, gravity: GivenVector3) -> Robot:
         """The same robot under another gravity (3,), m/s²."""
+        refuse_foreign(gravity, "gravity")
         return self.with_parameters(gravity=gravity if hasattr(gravity, "shape") else np.asarray(gravity, float))
 
     @explained

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor._once import once
+from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.typing import Array
 from torsor.errors import ShapeError, unknown_name
 from torsor.model.joint_kinds import KINDS, JointKind
@@ -239,6 +240,7 @@ def from_dict(structure: Structure, values: Mapping[str, Array], size: str, defa
         if name not in blocks:
             raise unknown_name(f"robot {structure.name!r}", "coordinate", name, blocks, "robot.coordinates")
         width = blocks[name].stop - blocks[name].start
+        refuse_foreign(value, name)
         part = np.asarray(value, float)
         part = part[..., None] if width == 1 else part
         if part.shape[-1:] != (width,):

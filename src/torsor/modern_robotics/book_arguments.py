@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.typing import Algebra, Array, Matrix3, Pose, Rotation, Vector3
 from torsor.border import explained
 from torsor.errors import ModelError, ShapeError, warn_of_model
@@ -275,6 +276,7 @@ def numbers(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> Arra
 
 def as_floats(name: str, value: Any, meaning: str) -> Array:
     """``value`` as an array of float64 of any shape."""
+    refuse_foreign(value, name)
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,11 +1,11 @@
 # Written by tools/write_stubs.py.
-# An array of JAX can be given where numbers are expected, too: the first of two overloads is meant for it.
+# Arrays of JAX, torch, dask and xarray are numbers, too, and give their own: the first of two overloads is meant for them.
 # mypy: disable-error-code="overload-overlap"
 
 from collections.abc import Mapping
 from typing import overload
 
-from torsor.arrays.typing import JaxNumbers, Numbers, Result
+from torsor.arrays.typing import Numbers, Result, TheirNumbers
 from torsor.functions.describe import Algorithm
 from torsor.model import Robot
 from torsor.papers.accelerations import AltafiniEquationReport
@@ -15,13 +15,13 @@ def _only_articulated(robot: Robot) -> list[Algorithm]: ...
 @overload
 def factorised_acceleration(
     robot: Robot,
-    q: JaxNumbers,
+    q: TheirNumbers,
     v: Numbers,
     tau: Numbers,
     *,
     wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> JaxNumbers: ...
+) -> TheirNumbers: ...
 @overload
 def factorised_acceleration(
     robot: Robot,
@@ -36,13 +36,13 @@ def factorised_acceleration(
 @overload
 def articulated_body_acceleration(
     robot: Robot,
-    q: JaxNumbers,
+    q: TheirNumbers,
     v: Numbers,
     tau: Numbers,
     *,
     wrenches: Mapping[str, Numbers] | None = ...,
     base_motion: tuple[Numbers, Numbers] | None = ...,
-) -> JaxNumbers: ...
+) -> TheirNumbers: ...
 @overload
 def articulated_body_acceleration(
     robot: Robot,
@@ -55,13 +55,13 @@ def articulated_body_acceleration(
     out: Result | None = ...,
 ) -> Result: ...
 @overload
-def christoffel_symbols_by_brackets(robot: Robot, q: JaxNumbers) -> JaxNumbers: ...
+def christoffel_symbols_by_brackets(robot: Robot, q: TheirNumbers) -> TheirNumbers: ...
 @overload
 def christoffel_symbols_by_brackets(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
 @overload
 def altafini_workspace_acceleration(
-    robot: Robot, q: JaxNumbers, v: Numbers, frame: str, tau: Numbers
-) -> JaxNumbers: ...
+    robot: Robot, q: TheirNumbers, v: Numbers, frame: str, tau: Numbers
+) -> TheirNumbers: ...
 @overload
 def altafini_workspace_acceleration(
     robot: Robot, q: Numbers, v: Numbers, frame: str, tau: Numbers, *, out: Result | None = ...

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from torsor._reports import Report
+from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.typing import Array, GivenConfiguration, TaskMatrix
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers, refuse_strangers, refuse_unknown
@@ -162,6 +163,7 @@ def is_partial_isometry(A: Array, *, tolerance: float = 1e-9) -> PartialIsometry
 
 
 def _matrix(name: str, value: Any) -> Array:
+    refuse_foreign(value, name)
     matrix = np.asarray(value, float)
     if matrix.ndim != 2:
         raise ShapeError(f"`{name}` must be one matrix, got shape {matrix.shape}.")

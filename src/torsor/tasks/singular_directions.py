@@ -22,6 +22,7 @@ import numpy as np
 
 from torsor._reports import Report, one_line
 from torsor.arrays import as_numbers, dot, identity, matmul, matrix, matvec, outer, sqrt, stack, transpose, where
+from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.symmetric_eigen import symmetric_eigen
 from torsor.arrays.typing import (
     Array,
@@ -332,6 +333,7 @@ def limit_scales(task: Task, robot: Robot, limit: float, scales: Array | None = 
 
 
 def _checked_scales(task: Task, scales: Array) -> Array:
+    refuse_foreign(scales, "scales")
     given = np.asarray(scales, dtype=float)
     if given.shape != (task.size,) or not np.all(given > 0.0):
         raise ShapeError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays import as_numbers, concat, constant, is_concrete, reshape
+from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.typing import Array, Rotation, TaskVector
 from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.model.poses import check_pose
@@ -139,7 +140,8 @@ def _got(target: Any) -> str:
 
 
 def plain_numbers(value: Any) -> Array:
-    """As float64; texts, complex numbers, ragged lists and None are refused."""
+    """As float64; texts, complex numbers, ragged lists, None and arrays of other libraries are refused."""
+    refuse_foreign(value)
     given = np.asarray(value)
     if given.dtype.kind in "cOSUTMm":
         raise TypeError
