@@ -90,9 +90,8 @@ class Inertia:
         if is_concrete(self.mass, self.com, self.rotational):
             return shapes.moved_from_com(self.mass, self.com, self.rotational)
         at_com = lie.inertia_row(self.mass, 0.0 * self.com, self.rotational)
-        if is_concrete(self.com) and not np.any(self.com):
-            return at_com + 0.0  # no −0, as when it is moved
-        return lie.transform_inertia(se3.pose(np.eye(3), self.com), at_com)
+        centred = is_concrete(self.com) and not np.any(self.com)  # then no −0, as when it is moved
+        return at_com + 0.0 if centred else lie.transform_inertia(se3.pose(np.eye(3), self.com), at_com)
 
     @property
     def matrix(self) -> Matrix6:
@@ -122,9 +121,7 @@ class Inertia:
         com = row[1:4] / mass
         centred = is_concrete(row) and not np.any(com)
         at_com = rotational_part(row if centred else lie.transform_inertia(se3.pose(np.eye(3), -com), row))
-        if is_concrete(row):
-            at_com = _without_rounding(at_com, np.abs(row[4:]).max())
-        return cls(mass, com, at_com)
+        return cls(mass, com, _without_rounding(at_com, np.abs(row[4:]).max()) if is_concrete(row) else at_com)
 
     @classmethod
     def unchecked(cls, row: InertiaRow) -> Inertia:

@@ -43,8 +43,6 @@ class Robot:
     source: Source | None = None  # the file it was read from, if it was; not part of what makes robots equal
     visuals: tuple[Visual, ...] = ()  # what it looks like, neither
 
-    # What it is
-
     @property
     def name(self) -> str:
         """Name of the robot."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from torsor.arrays import as_numbers, concat, constant, is_concrete, reshape
-from torsor.arrays.foreign import refuse_foreign
+from torsor.arrays.foreign import ForeignArray, refuse_foreign
 from torsor.arrays.typing import Array, Rotation, TaskVector
 from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.model.poses import check_pose
@@ -113,6 +113,8 @@ def _array(name: str, task: Task, target: Any, numbers_of: Any) -> Array:
     shape = task.target_shape
     try:
         numbers: Array | None = numbers_of(target)
+    except ForeignArray as error:
+        raise ForeignArray(f"{name}: {error}") from None
     except (TypeError, ValueError):
         numbers = None
     got = None if numbers is None else tuple(numbers.shape)
