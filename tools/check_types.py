@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 PLANTED = ROOT / "tools" / "planted_mistakes.py"
 MISTAKE = "# mistake"
 WITHOUT_TYPES = {"mujoco", "pinocchio", "pydrake"}  # libraries whose types are missing or not those of their functions
+ELSEWHERE = {"casadi", "dask", "pint", "torch", "unyt", "xarray"}  # libraries that `make test-bridges` installs
 LENIENT = ("--allow-untyped-defs", "--allow-incomplete-defs", "--allow-untyped-calls", "--allow-untyped-decorators")
 
 
@@ -62,7 +63,7 @@ def write_modules(texts: dict[str, str], folder: Path) -> dict[str, str]:
         (folder / name).write_text(text, encoding="utf-8")
         places[name] = place
         for module in _imported(text):
-            if module.partition(".")[0] in WITHOUT_TYPES:
+            if module.partition(".")[0] in WITHOUT_TYPES | ELSEWHERE:
                 package = folder.joinpath("typings", *module.split("."))
                 for part in (package, *package.parents):
                     if folder / "typings" not in part.parents:
