@@ -21,7 +21,12 @@ from torsor.compiler.simplify import Level, evaluate
 from torsor.compiler.trace import trace
 from torsor.compiler.traced_array import FUNCTIONS, MAKERS, REFUSED
 
-pytestmark = pytest.mark.compiled
+pytestmark = [
+    pytest.mark.compiled,
+    # Of newer libraries: NumPy 2.5, SciPy 1.18
+    pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:Calling expm with arguments of dtype=object:DeprecationWarning"),
+]
 ROBOT = torsor.robots.pendulum()
 W = np.array([1.0, -2.0, 0.5])
 FAST = settings(max_examples=12, deadline=None, derandomize=True)
