@@ -270,3 +270,32 @@ def test_python_tools_see_the_algorithm_of_every_public_function():
         assert "out: " in text
         assert inspect.isroutine(function)
         assert {function: name}[function] == name
+
+
+def test_ctrl_c_while_a_call_is_remembered_loses_nothing(monkeypatch):
+    kernel = torsor.compile(lambda robot, x: 2.0 * x, ARM, {"x": 3})
+    entry, real = kernel._entry, fast_entry.RememberedCall
+    x, moments = np.arange(3.0), []
+
+    class Interrupted(real):
+        """Ctrl-C comes when a field is set for the n-th time."""
+
+        def __setattr__(self, name, value):
+            if moments and moments[0] == name and value is not False:
+                moments.clear()
+                raise KeyboardInterrupt
+            super().__setattr__(name, value)
+
+    monkeypatch.setattr(fast_entry, "RememberedCall", Interrupted)
+    for name in ("target", "slots", "next", "is_linked"):
+        entry.remembered.clear()
+        entry._table[:] = [0] * len(entry._table)
+        entry.vectorcall = None
+        moments.append(name)
+        with pytest.raises(KeyboardInterrupt):
+            kernel(x)
+        for _ in range(3):
+            np.testing.assert_array_equal(kernel(x), 2.0 * x)
+        (call,) = entry.remembered.values()
+        assert call.is_linked
+        assert entry._table[call.bucket] != 0

@@ -68,7 +68,7 @@ class JaxArray(SupportsArray, Protocol):
 
     @property
     def addressable_shards(self) -> Any:
-        """The parts."""
+        """The parts of the array that lie on devices of this process."""
 
 
 class TorchTensor(SupportsArray, Protocol):
@@ -92,7 +92,7 @@ class LabelledArray(SupportsArray, Protocol):
 
     @property
     def coords(self) -> Any:
-        """The labels."""
+        """The labels along the dimensions of the array."""
 
 
 Number: TypeAlias = float | SupportsArray

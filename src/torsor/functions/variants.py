@@ -33,22 +33,22 @@ class _Family:
 
     def groups(self, robot: Robot) -> tuple[str, ...]:
         """Those that are inputs of the kernel for a robot; none if it has a kernel of its own."""
-        return self._decided.get(robot.digest, lambda: self._decide(robot))
+        with self._lock:  # two threads with one robot get one answer
+            return self._decided.get(robot.digest, lambda: self._decide(robot))
 
     def knows(self, robot: Robot) -> bool:
         """Whether it was decided for a robot before."""
         return robot.digest in self._decided
 
     def _decide(self, robot: Robot) -> tuple[str, ...]:
-        with self._lock:
-            if self.first is None:
-                self.first = own(robot)
-            if self._own < OWN:
-                self._own += 1
-                return ()
-            differing = _differing(self.first.parameters, robot.parameters)
-            self._varied = tuple(x for x in Parameters._fields if x in {*self._varied, *differing})
-            return self._varied
+        if self.first is None:
+            self.first = own(robot)
+        if self._own < OWN:
+            self._own += 1
+            return ()
+        differing = _differing(self.first.parameters, robot.parameters)
+        self._varied = tuple(x for x in Parameters._fields if x in {*self._varied, *differing})
+        return self._varied
 
 
 _families: Kept[_Family] = Kept(_FAMILIES)
@@ -73,7 +73,7 @@ def shared(about: Public, request: Request) -> Shared:
     first = family.first
     if not groups or first is None or list(about.algorithms(robot)) != list(about.algorithms(first)):
         return Shared(request, [], False)
-    numbers = [np.asarray(getattr(robot.parameters, group), request.dtype) for group in groups]
+    numbers = [np.ascontiguousarray(getattr(robot.parameters, group), request.dtype) for group in groups]
     return Shared(request._replace(robot=first, groups=groups), numbers, is_first)
 
 

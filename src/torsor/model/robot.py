@@ -95,7 +95,7 @@ class Robot:
 
     @property
     def n_frames(self) -> int:
-        """Number of `frames`."""
+        """How many `frames` there are."""
         return len(self.structure.frames)
 
     @property

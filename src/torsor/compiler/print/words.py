@@ -65,7 +65,7 @@ class Variable:
         self._function, self._name = function, name
 
     def get(self) -> Word:
-        """Its value now."""
+        """Give the value that it has now."""
         return self._function.value(f"load i64, ptr {self._name}")
 
     def set(self, value: Word | int) -> None:
@@ -90,7 +90,7 @@ class Function:
         return "\n".join([f"{self._heading} {{", *self._places, *self._lines, "  unreachable", "}"])
 
     def line(self, instruction: str) -> None:
-        """Add an instruction."""
+        """Write down one more instruction."""
         self._lines.append(f"  {instruction}")
 
     def value(self, instruction: str, kind: str = "i64") -> Word:
@@ -132,7 +132,7 @@ class Function:
         self.line(f"store i32 {value}, ptr {self._pointer(address)}")
 
     def copy(self, target: Word, source: Word, size: Word | int) -> None:
-        """Copy bytes."""
+        """Copy so many bytes from one address to another."""
         arguments = f"ptr {self._pointer(target)}, ptr {self._pointer(source)}, i64 {_text(size)}, i1 false"
         self.line(f"call void @llvm.memcpy.p0.p0.i64({arguments})")
 
@@ -157,7 +157,7 @@ class Function:
         return made if gives == "i64" else self.value(f"sext {gives} {made.text} to i64")
 
     def give(self, value: Word | int) -> None:
-        """Return."""
+        """End the call with this value as its result."""
         self.line(f"ret i64 {_text(value)}")
         self._begin(self._label())
 

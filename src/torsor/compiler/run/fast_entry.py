@@ -102,9 +102,9 @@ class RememberedCall(ctypes.Structure):
 
     _fields_ = [(name, ctypes.c_void_p) for name in CALL]
 
-    def __init__(self, pattern: Pattern, target: Target) -> None:
+    def __init__(self, pattern: Pattern, target: Target, bucket: int) -> None:
         super().__init__()
-        self.target = target
+        self.target, self.bucket, self.is_linked = target, bucket, False
         self.kept: list[Any] = [target]  # what the words point to; the interpreter lock is held while it is used
         self.weak: list[ref[Any]] = [target.code]
         self.code, self.code_alive = id(target.code()), id(target.code) + HEADER
@@ -221,7 +221,7 @@ class FastEntry(ctypes.Structure):
         self.__wrapped__, self.__module__, self.__doc__ = algorithm, module, doc
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """The general path."""
+        """Answer by the general path, until something is compiled, and whatever fits no remembered call."""
         try:
             return self.general(*args, **kwargs)
         except Exception as error:
@@ -253,17 +253,18 @@ class FastEntry(ctypes.Structure):
         key = (target.dtype, *map(_identity, pattern))
         with self.lock:
             old = self.remembered.get(key)
-            if old is not None and old.is_alive and old.target[1:5] == target[1:5]:
+            if old is not None and old.is_linked and old.is_alive and old.target[1:5] == target[1:5]:
                 return
             self._kept[2][ENTRY.index("python")] = _python_words()
             if old is not None:
                 self._forget(key)
             if len(self.remembered) >= _REMEMBERED:
                 self._make_room()
-            call = self.remembered[key] = RememberedCall(pattern, target)
-            call.bucket = self._bucket(pattern)
+            call = RememberedCall(pattern, target, self._bucket(pattern))
             call.next = self._table[call.bucket]
+            self.remembered[key] = call  # held before it is in the chain, whenever Ctrl-C comes
             self._table[call.bucket] = ctypes.addressof(call)
+            call.is_linked = True
         self.vectorcall = code
 
     def _bucket(self, pattern: Pattern) -> int:
@@ -279,7 +280,7 @@ class FastEntry(ctypes.Structure):
     def _forget(self, key: Any) -> None:
         """Take a call out of its chain. At each step there is a whole chain of calls that live: another thread may be walking."""
         gone = self.remembered[key]
-        here = ctypes.addressof(gone)
+        gone.is_linked, here = False, ctypes.addressof(gone)
         if self._table[gone.bucket] == here:
             self._table[gone.bucket] = gone.next or 0
         for call in self.remembered.values():

@@ -55,7 +55,7 @@ class Fields:
         return self._function.load(self.address, self._names.index(name))
 
     def set(self, name: str, value: Word | int) -> None:
-        """Write one."""
+        """Write a word of the structure."""
         self._function.store(self.address, value, self._names.index(name))
 
 
