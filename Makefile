@@ -9,7 +9,7 @@
 #             programs as other machines round, robots at the edge of their reach, properties with ever new examples;
 #             SOAK="properties --minutes 60 --seed 7"
 # make bench  set up and measure torsor beside its peers (minutes; not part of the tests); a part alone with
-#             BENCH=--derivatives or BENCH=--geometry
+#             BENCH=--derivatives, --geometry, --calls or --simulation
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

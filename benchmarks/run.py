@@ -17,6 +17,7 @@ import numpy as np
 import calling
 import derivatives
 import geometry
+import simulation
 import torsor
 from contenders import TASKS, MuJoCo, Pinocchio, Torsor, require_agreement
 from measure import best
@@ -36,10 +37,11 @@ def main() -> None:
     parser.add_argument("--geometry", action="store_true", help="the tensors of the inertia metric alone")
     parser.add_argument("--derivatives", action="store_true", help="derivatives of the dynamics alone")
     parser.add_argument("--calls", action="store_true", help="every way of calling a function alone")
+    parser.add_argument("--simulation", action="store_true", help="torsor.simulate alone")
     options = parser.parse_args()
     rounds = 3 if options.quick else 7
     chosen = options.robots.split(",") if options.robots else ["panda7"] if options.quick else None
-    if options.geometry or options.derivatives or options.calls:
+    if options.geometry or options.derivatives or options.calls or options.simulation:
         machine()
         tables = {}
         if options.calls:
@@ -48,6 +50,8 @@ def main() -> None:
             tables["geometry"] = geometry.measure(rounds)
         if options.derivatives:
             tables["derivatives"] = derivatives.measure(rounds, chosen or derivatives.ROBOTS)
+        if options.simulation:
+            tables["simulation"] = simulation.measure(rounds)
         if options.save:
             merge(options.save, tables)
         return
@@ -64,6 +68,7 @@ def main() -> None:
     report["derivatives"] = derivatives.measure(rounds, chosen or derivatives.ROBOTS)
     report["geometry"] = geometry.measure(rounds)
     report["calls"] = calling.measure(rounds)
+    report["simulation"] = simulation.measure(rounds)
     if options.save:
         with open(options.save, "w") as file:
             json.dump(report, file, indent=1)

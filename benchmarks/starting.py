@@ -15,7 +15,7 @@ def starting() -> dict[str, float]:
     """Seconds to import, to compile cold, and to load from the disk cache, each in a new process."""
     importing = "import time, sys; t = time.process_time(); import numpy; n = time.process_time(); import torsor; "
     importing += "print(n - t, time.process_time() - n)"
-    times = [list(map(float, _python(importing).split())) for _ in range(3)]
+    times = [list(map(float, run_python(importing).split())) for _ in range(3)]
     result = {"import numpy": min(t[0] for t in times), "import torsor beyond numpy": min(t[1] for t in times)}
     tasks = {"inverse dynamics": "inverse_dynamics", "forward dynamics": "forward_dynamics"}
     robots = {"Panda": "panda7", "Talos": "talos38_floating", **{f"chain of {n}": f"chain{n}" for n in (8, 16, 32, 64)}}
@@ -36,7 +36,7 @@ def first_call(robot: str, function: str) -> tuple[float, float]:
         f"f = {everywhere()[function][0]}; t = time.process_time(); f(r, q, v, a); print(time.process_time() - t)"
     )
     with tempfile.TemporaryDirectory() as place:
-        return float(_python(code, place)), float(_python(code, place))
+        return float(run_python(code, place)), float(run_python(code, place))
 
 
 def show_start(report: dict) -> None:
@@ -45,7 +45,7 @@ def show_start(report: dict) -> None:
         print(f"  {what:<34}{seconds:.4f}")
 
 
-def _python(code: str, cache: str | None = None) -> str:
+def run_python(code: str, cache: str | None = None) -> str:
     environment = {**os.environ, **({"TORSOR_CACHE_DIR": cache} if cache else {})}
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment

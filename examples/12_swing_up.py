@@ -23,6 +23,7 @@ RUNNING = STEP * np.diag([0.5, 0.5, 0.5, 0.05, 0.05, 0.05])
 FORCE = STEP * 0.01 * np.eye(1)
 END = 100.0 * np.eye(6)
 PUSH = 0.5  # N
+MOST_FORCE = 40.0  # N: so a trial that goes wrong does not run away
 LENGTHS = 0.5 ** np.arange(10)  # of the line search
 
 
@@ -67,32 +68,47 @@ def double_pendulum_on_cart() -> torsor.Robot:
         torsor.Joint(name="elbow", kind="revolute", parent="rod", link="second_rod", pose=end, axis=z, inertia=bob),
     ]
     frames = {"tip": ("second_rod", end)}
-    return torsor.assemble(joints, name="cart with two rods", gravity=(0.0, -9.81, 0.0), frames=frames)
+    robot = torsor.assemble(joints, name="cart with two rods", gravity=(0.0, -9.81, 0.0), frames=frames)
+    return robot.with_limits(effort={"slide": MOST_FORCE})
 
 
-def closed_loop(robot: torsor.Robot, substeps: int = 1) -> torsor.Scan:
-    """The robot under δforce = length · change + gain x, set anew in each step, as a loop in machine code."""
+def rollout(
+    robot: torsor.Robot,
+    plan: Motion,
+    gains: np.ndarray,
+    *,
+    change: np.ndarray | None = None,
+    length: np.ndarray | None = None,
+    pushed: range = range(0),
+    substeps: int = 1,
+) -> Motion:
+    """Motions from rest under δforce = length · change + gain x, set anew in each step: one for each length (L, 1)."""
+    length = np.zeros((1, 1)) if length is None else length
+    rest, change = np.zeros((len(length), 3)), 0.0 * plan.force if change is None else change
+    begin, end = STEP * (pushed.start - 0.01), STEP * (pushed.stop - 0.01)  # not at a step, where rounding would decide
 
-    def step(robot, q, v, q_plan, v_plan, force, change, gain, push, length):
-        x = np.concatenate([q - q_plan, v - v_plan])
-        force = force + length * change + gain @ x
-        tau = np.concatenate([force, 0.0 * v[1:]])
-        run = torsor.simulate(
-            robot, q, v, duration=STEP, dt=STEP / substeps, tau=tau, method="rk4", wrenches={"tip": push}
-        )
-        return {"q": run.q[-1], "v": run.v[-1], "force": force}
+    def control(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        k = round(t / STEP)
+        x = np.concatenate([q - plan.q[k], v - plan.v[k]], axis=-1)
+        force: np.ndarray = plan.force[k] + length * change[k] + x @ gains[k].T
+        return force * [1.0, 0.0, 0.0]
 
-    inputs = {"q_plan": (3,), "v_plan": (3,), "force": (1,), "change": (1,), "gain": (1, 6), "push": (6,)}
-    return torsor.scan(step, robot, {"q": 3, "v": 3}, inputs=inputs, constants={"length": 1})
+    def push(t, q, v):
+        acts = (t > begin) & (t < end)
+        return np.where(acts, PUSH, 0.0) * np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
 
-
-def rollout(loop: torsor.Scan, plan: Motion, *, length: np.ndarray, **given: np.ndarray) -> Motion:
-    """Motions from rest, one for each length (L, 1): q, v (L, K + 1, 3)."""
-    rest, steps = np.zeros((len(length), 3)), len(plan.force)
-    planned = {"q_plan": plan.q[:-1], "v_plan": plan.v[:-1], "force": plan.force}
-    run = loop(steps=steps, q=rest, v=rest, length=length, **planned, **given)
-    q, v = (np.concatenate([rest[:, None], run[name]], axis=1) for name in "qv")
-    return Motion(q, v, run["force"])
+    run = torsor.simulate(
+        robot,
+        rest,
+        rest,
+        duration=STEP * len(plan.force),
+        dt=STEP / substeps,
+        controller=control,
+        control_dt=STEP,  # held over all substeps
+        wrenches={"tip": push},
+        every=substeps,
+    )
+    return Motion(run.q, run.v, run.tau[:, :-1, DRIVEN])
 
 
 def swing_up(robot: torsor.Robot, most: int = 200) -> tuple[Motion, np.ndarray, list[float]]:
@@ -100,14 +116,13 @@ def swing_up(robot: torsor.Robot, most: int = 200) -> tuple[Motion, np.ndarray, 
 
     Returns the motion, the gains (K, 1, 6) that keep the robot on it, and the costs on the way.
     """
-    loop, none, calm = closed_loop(robot), np.zeros((STEPS, 1)), np.zeros((STEPS, 6))
-    plan = Motion(np.zeros((STEPS + 1, 3)), np.zeros((STEPS + 1, 3)), none)  # hanging
+    plan = Motion(np.zeros((STEPS + 1, 3)), np.zeros((STEPS + 1, 3)), np.zeros((STEPS, 1)))  # hanging
     costs = [float(cost_of(plan))]
     while True:
         tau = plan.force * [1.0, 0.0, 0.0]
         near = torsor.linearise(robot, plan.q[:-1], plan.v[:-1], tau, dt=STEP, method="rk4")
         change, gains = backwards(near, plan)
-        trials = rollout(loop, plan, length=LENGTHS[:, None], change=change, gain=gains, push=calm)
+        trials = rollout(robot, plan, gains, change=change, length=LENGTHS[:, None])
         with np.errstate(all="ignore"):  # a trial may run away
             found = np.nan_to_num(cost_of(trials), nan=np.inf)
         best = int(found.argmin())
@@ -145,14 +160,11 @@ def balance(robot: torsor.Robot) -> tuple[np.ndarray, np.ndarray]:
 def play(robot: torsor.Robot, plan: Motion, gains: np.ndarray, hold: np.ndarray) -> tuple[Motion, range]:
     """Swing up, balance, be pushed across the second rod; in finer steps than planned. Returns the steps of the push too."""
     after, pushed = 250, range(225, 230)
-    push = np.zeros((STEPS + after, 6))
-    push[pushed, 3] = PUSH
     q = np.concatenate([plan.q[:-1], np.tile(UP, (after + 1, 1))])
     v = np.concatenate([plan.v[:-1], np.zeros((after + 1, 3))])
     force = np.concatenate([plan.force, np.zeros((after, 1))])
     gains = np.concatenate([gains, np.tile(hold, (after, 1, 1))])
-    given = {"change": 0.0 * force, "gain": gains, "push": push, "length": np.zeros((1, 1))}
-    motions = rollout(closed_loop(robot, substeps=4), Motion(q, v, force), **given)
+    motions = rollout(robot, Motion(q, v, force), gains, pushed=pushed, substeps=4)
     return Motion(*(values[0] for values in motions)), pushed
 
 

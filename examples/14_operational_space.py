@@ -28,7 +28,7 @@ POSTURES = {
 }
 NEAR_A_LIMIT = np.array([0.0, -1.2, 0.0, -2.95, 0.0, 1.8, 0.8])  # joint 4 may go down to −3.07 rad
 
-Runs = dict[str, dict[str, np.ndarray]]  # of each posture, q (N, 7) and tau (N − 1, 7)
+Runs = dict[str, torsor.Trajectory]  # of each posture
 
 
 class Circle(NamedTuple):
@@ -44,12 +44,11 @@ def main() -> None:
     free, kept, said = by_rates(panda)  # first, since it needs torsor[qp]
     circle = circle_from(torsor.frame_pose(panda, READY, HAND), rounds=2)
     print(f"{panda.name} draws a circle of {RADIUS:g} m twice, {PERIOD:g} s each, from rest and off its path")
-    loop = control_loop(panda)
-    runs = {name: draw_circle(loop, circle, posture) for name, posture in POSTURES.items()}
+    runs = {name: draw_circle(panda, circle, posture) for name, posture in POSTURES.items()}
     for name, run in runs.items():
-        off = np.linalg.norm(hand_positions(panda, run["q"]) - circle.pose[:, :3, 3], axis=-1)
+        off = np.linalg.norm(hand_positions(panda, run.q) - circle.pose[:, :3, 3], axis=-1)
         late = off[len(off) // 2 :].max()
-        effort = np.abs(run["tau"]).max(axis=0) / panda.limits.effort
+        effort = np.abs(run.tau).max(axis=0) / panda.limits.effort
         print(f"  {name}: {1e3 * off[0]:.0f} mm off at first, {1e3 * late:.2f} mm in the second round, ", end="")
         print(f"{100 * effort.max():.0f} % of its torques{'' if late < 2e-3 else '  BAD'}")
     apart = np.linalg.norm(elbows(panda, runs, -1)[0] - elbows(panda, runs, -1)[1])
@@ -82,46 +81,30 @@ def circle_from(T: np.ndarray, rounds: int) -> Circle:
     return Circle(poses, np.concatenate([still, v @ R], axis=-1), np.concatenate([still, a @ R], axis=-1))
 
 
-def control_loop(robot: torsor.Robot) -> torsor.Scan:
-    """The robot under operational-space control, as a loop in machine code; by default torques are bounded at singularities."""
+def draw_circle(robot: torsor.Robot, circle: Circle, posture: np.ndarray) -> torsor.Trajectory:
+    """The circle from rest, a little off its path, under operational-space control; torques are bounded at singularities."""
 
-    def step(robot, q, v, target, velocity, acceleration, posture):
-        tau = controllers.operational_space(
+    def control(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        k = round(t / STEP)
+        tau: np.ndarray = controllers.operational_space(
             robot,
             q,
             v,
             HAND,
-            target,
-            velocity=velocity,
-            acceleration=acceleration,
+            circle.pose[k],
+            velocity=circle.velocity[k],
+            acceleration=circle.acceleration[k],
             kp=100.0,
             kd=20.0,
             posture=posture,
             posture_kp=10.0,
             posture_kd=6.0,
         )
-        run = torsor.simulate(robot, q, v, tau=tau, duration=STEP, dt=STEP, method="rk4")
-        return {"q": run.q[-1], "v": run.v[-1], "tau": tau}
+        return tau
 
-    return torsor.scan(
-        step,
-        robot,
-        {"q": 7, "v": 7},
-        inputs={"target": (4, 4), "velocity": 6, "acceleration": 6},
-        constants={"posture": 7},
-    )
-
-
-def draw_circle(loop: torsor.Scan, circle: Circle, posture: np.ndarray) -> dict[str, np.ndarray]:
-    """The circle from rest, a little off its path."""
     start = READY + 0.05 * np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
-    references = {
-        "target": circle.pose[:-1],
-        "velocity": circle.velocity[:-1],
-        "acceleration": circle.acceleration[:-1],
-    }
-    path = loop(steps=len(circle.pose) - 1, every=1, q=start, v=np.zeros(7), posture=posture, **references)
-    return {"q": np.concatenate([start[None], path["q"]]), "tau": path["tau"]}
+    duration = STEP * (len(circle.pose) - 1)
+    return torsor.simulate(robot, start, np.zeros(7), duration=duration, dt=STEP, controller=control)
 
 
 def by_rates(robot: torsor.Robot) -> tuple[np.ndarray, np.ndarray, torsor.control.PrioritisedVelocities]:
@@ -151,7 +134,7 @@ def hand_positions(robot: torsor.Robot, q: np.ndarray) -> np.ndarray:
 
 def elbows(robot: torsor.Robot, runs: Runs, k: int) -> list[np.ndarray]:
     """Where link 4 begins, in each run."""
-    return [torsor.frame_pose(robot, run["q"][k], "link_4")[:3, 3] for run in runs.values()]
+    return [torsor.frame_pose(robot, run.q[k], "link_4")[:3, 3] for run in runs.values()]
 
 
 def draw(robot: torsor.Robot, circle: Circle, runs: Runs, free: np.ndarray, kept: np.ndarray) -> None:
@@ -180,7 +163,7 @@ def draw_arms(figure, robot: torsor.Robot, circle: Circle, runs: Runs) -> None:
     """Both arms at the end, from behind, and the ways of hands and elbows."""
     ax = figure.subplots()
     for (name, run), colour in zip(runs.items(), ("tab:blue", "tab:orange"), strict=True):
-        q = run["q"]
+        q = run.q
         points = np.concatenate(
             [np.zeros((1, 3)), torsor.link_poses(robot, q[-1])[:, :3, 3], hand_positions(robot, q[-1:])]
         )
@@ -199,7 +182,7 @@ def draw_curves(figure, robot: torsor.Robot, circle: Circle, runs: Runs, free: n
     """Errors of the hand under torques, and joint 4 by rates."""
     top, bottom = figure.subplots(2, 1)
     for (name, run), colour in zip(runs.items(), ("tab:blue", "tab:orange"), strict=True):
-        off = np.linalg.norm(hand_positions(robot, run["q"]) - circle.pose[:, :3, 3], axis=-1)
+        off = np.linalg.norm(hand_positions(robot, run.q) - circle.pose[:, :3, 3], axis=-1)
         top.semilogy(STEP * np.arange(len(off)), 1e3 * off, color=colour, label=name)
     top.set(xlabel="time, s", ylabel="hand off its circle, mm", title="operational-space control")
     time, lower = 4 * STEP * np.arange(len(free)), robot.limits.lower[3]

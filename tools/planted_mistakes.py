@@ -69,7 +69,8 @@ torsor.inverse_kinematics(arm, "hand_tcp", T, start="q")  # mistake
 torsor.inverse_kinematics(arm, "hand_tcp", T, guess=q)  # mistake
 torsor.simulate(arm, [0.0] * 7, v, duration=1.0, dt=0.01)
 torsor.simulate(arm, "q", v, duration=1.0, dt=0.01)  # mistake
-torsor.simulate(arm, q, v, duration=1.0)  # mistake
+torsor.simulate(arm, q, v, duration=1.0)
+torsor.simulate(arm, q, v, dt=0.01)  # mistake
 torsor.simulate(arm, q, v, duration=1.0, dt=0.01, tau="tau")  # mistake
 torsor.simulate(arm, q, v, duration=1.0, step=0.01)  # mistake
 torsor.linearise(arm, "q", v, a)  # mistake

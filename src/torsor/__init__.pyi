@@ -14,6 +14,7 @@ from torsor import (
     plot as plot,
     redundancy as redundancy,
     robots as robots,
+    simulation as simulation,
     symbolic as symbolic,
     tasks as tasks,
 )
@@ -29,6 +30,7 @@ from torsor.errors import (
     ModelError as ModelError,
     ModelWarning as ModelWarning,
     ShapeError as ShapeError,
+    SimulationDiverged as SimulationDiverged,
     TorsorError as TorsorError,
     UnknownName as UnknownName,
 )
@@ -50,6 +52,7 @@ from torsor.functions.public.dynamics import (
     kinetic_energy as kinetic_energy,
     mass_matrix as mass_matrix,
     potential_energy as potential_energy,
+    spring_forces as spring_forces,
 )
 from torsor.functions.public.kinematics import (
     body_jacobian as body_jacobian,
@@ -69,7 +72,8 @@ from torsor.model.joints import Joint as Joint, Mimic as Mimic
 from torsor.model.poses import pose_from as pose_from
 from torsor.model.robot import Robot as Robot
 from torsor.model.states import random_configuration as random_configuration, random_state as random_state
-from torsor.simulation import Trajectory as Trajectory, simulate as simulate
+from torsor.motion.trajectory import Trajectory as Trajectory
+from torsor.simulation._simulate import simulate as simulate
 from torsor.tasks._inverse_kinematics.solve import inverse_kinematics as inverse_kinematics
 from torsor.tasks.task_kinds import (
     function_task as function_task,

@@ -45,6 +45,7 @@ OTHER_NAMES = {
     "kinetic_energy": "computeKineticEnergy",
     "dynamics.inverse_mass_matrix": "computeMinverse",
     "potential_energy": "computePotentialEnergy",
+    "spring_forces": "qfrc_spring qfrc_passive passive_forces spring_torques",
     "dh_chain": "DHRobot",
     "bias_forces": "dynamics_bias nle nonLinearEffects",
     "lie.so3.exp": "exp3",

@@ -17,7 +17,7 @@ forward_dynamics              Accelerations that joint forces ``tau`` produce
 friction_forces               Force needed to overcome joint friction
 generalised_momentum          p = M(q) v = ∂T/∂v, p_i = S_iᵀ Σ (momentum of the links beyond joint i), in O(n)
 gravity_forces                g(q)
-inverse_dynamics              Joint forces that produce the acceleration ``a``: τ = M a + C v + g + friction − Σ JᵀF
+inverse_dynamics              Joint forces for the acceleration ``a``: τ = M a + C v + g + friction + springs − Σ JᵀF
 inverse_mass_matrix           M(q)⁻¹, by the factorisation M = LᵀDL that keeps the zeros between branches
 joint_wrenches                Wrench F_i transmitted to link i through joint i, reaction and drive together
 kinetic_energy                ½ Σ V_iᵀ G_i V_i + ½ armature · v², which is ½ vᵀ M v
@@ -25,9 +25,10 @@ mass_matrix                   M(q) with kinetic energy ½ vᵀ M v, armature inc
 mass_matrix_rate              Ṁ = d/dt M(q) along q̇ = v: Σ J̇ᵀ G J + Jᵀ Ġ J + Jᵀ G J̇ over the links each pair of joints …
 mass_matrix_report            Rank, condition and weakest motion of M at one configuration
 mixed_wrench_forces           Σ J_mᵀ F of wrenches in base axes about the origins of their frames, as joint forces
-potential_energy              −Σ m_i g · p_i, zero with all mass at the base origin's height
+potential_energy              −Σ m_i g · p_i + ½ Σ stiffness · (q − rest)², of gravity and joint springs
 spatial_momentum              Momentum of all moving links, (angular about the base origin, linear), in base axes
 spatial_momentum_matrix       A with P = A v, P the momentum of all moving links about the base origin, spatial_momentum
+spring_forces                 Force needed to hold the joint springs
 """
 
 from torsor._lazy import attach

@@ -25,4 +25,5 @@ from torsor.functions.public.dynamics import (
     potential_energy as potential_energy,
     spatial_momentum as spatial_momentum,
     spatial_momentum_matrix as spatial_momentum_matrix,
+    spring_forces as spring_forces,
 )

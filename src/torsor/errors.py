@@ -110,6 +110,14 @@ def needed(module: str, message: str) -> Any:
         raise MissingDependency(message) from error
 
 
+class SimulationDiverged(TorsorError, ArithmeticError):
+    """A simulated motion became infinite or NaN; ``trajectory`` is what there is of it."""
+
+    def __init__(self, message: str, trajectory: Any = None) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory
+
+
 class FileError(TorsorError, ValueError):
     """A robot file that cannot be what it says; ``findings`` are its errors, each with file, line and rule."""
 

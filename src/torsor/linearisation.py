@@ -135,8 +135,8 @@ def linearise(
     -----
     Batch axes come first: a whole motion takes one call. ::
 
-        run = torsor.simulate(arm, q, v, duration=2.0, dt=0.01, tau=tau, method="rk4")
-        near = torsor.linearise(arm, run.q[:-1], run.v[:-1], run.tau, dt=run.time[1], method="rk4")  # near.A[k], near.B[k]
+        run = torsor.simulate(arm, q, v, duration=2.0, dt=0.01, tau=tau)
+        near = torsor.linearise(arm, run.q[:-1], run.v[:-1], run.tau[:-1], dt=0.01, method="rk4")  # near.A[k], near.B[k]
 
     It works with plain numbers; within JAX, `torsor.forward_dynamics_derivatives` gives the blocks of continuous time.
     """

@@ -22,7 +22,7 @@ from torsor.model import Robot, inertial_parameters, joint_parameters, random_st
 
 
 class Answer(NamedTuple):
-    """What a peer says of one state: inverse dynamics without friction (nv,), and M a (nv,); N·m or N."""
+    """What a peer says of one state: inverse dynamics without friction and springs (nv,), and M a (nv,); N·m or N."""
 
     tau: Array
     momentum_rate: Array
@@ -94,7 +94,7 @@ def _passive(flags: Any) -> int:
 
 
 def _as_urdf(robot: Robot) -> str:
-    return robot.to_urdf(drop=["gravity", "armature", "coulomb width", "joint order"])
+    return robot.to_urdf(drop=["gravity", "armature", "springs", "coulomb width", "joint order"])
 
 
 ROUNDING = 1e-9
@@ -193,6 +193,8 @@ def _identities(robot: Robot, q: Array, v: Array, a: Array, frame: str) -> Itera
     """Each identity: its name, what is allowed, by how much it is missed, and terms that this is measured by."""
     M, M_rate = dynamics.mass_matrix(robot, q), dynamics.mass_matrix_rate(robot, q, v)
     tau, friction = dynamics.inverse_dynamics(robot, q, v, a), dynamics.friction_forces(robot, v)
+    springs, k = dynamics.spring_forces(robot, q), robot.parameters.stiffness
+    elastic = _dot(springs, springs / np.where(k > 0.0, 2.0 * k, 1.0))
     c, C, g = (
         dynamics.coriolis_forces(robot, q, v),
         dynamics.coriolis_matrix(robot, q, v),
@@ -202,25 +204,25 @@ def _identities(robot: Robot, q: Array, v: Array, a: Array, frame: str) -> Itera
     yield "inverse ∘ forward dynamics", ROUNDING, again - tau, tau
     yield "M symmetric", ROUNDING, M - np.swapaxes(M, -1, -2), M
     yield "M positive", ROUNDING, np.minimum(np.linalg.eigvalsh(M)[..., 0], 0.0), M
-    yield "τ = M a + c + g + friction", ROUNDING, _matvec(M, a) + (c + g) + friction - tau, tau
+    yield "τ = M a + c + g + friction + springs", ROUNDING, _matvec(M, a) + (c + g) + friction + springs - tau, tau
     yield "C v = c", ROUNDING, _matvec(C, v) - c, _matvec(M, a)
     N = M_rate - 2 * C
     yield "Ṁ − 2C skew", ROUNDING, N + np.swapaxes(N, -1, -2), M
     rate, power = _dot(v, _matvec(M, a)) + 0.5 * _dot(v, _matvec(M_rate, v)), _dot(v, tau - friction)
-    yield "energy: vᵀτ = d(T + U)/dt", ROUNDING, rate + _dot(v, g) - power, power
+    yield "energy: vᵀτ = d(T + U)/dt", ROUNDING, rate + _dot(v, g + springs) - power, power
     pi, T, Y = (
         inertial_parameters(robot),
         dynamics.kinetic_energy(robot, q, v),
         dynamics.potential_energy_regressor(robot, q),
     )
-    by_joints = dynamics.joint_regressor(robot, v, a) @ joint_parameters(robot)
+    by_joints = dynamics.joint_regressor(robot, q, v, a) @ joint_parameters(robot)
     forces = dynamics.torque_regressor(robot, q, v, a) @ pi + by_joints
-    yield "τ = Y π + armature + friction", ROUNDING, forces - tau, tau
+    yield "τ = Y π + armature + friction + springs", ROUNDING, forces - tau, tau
     energy = dynamics.kinetic_energy_regressor(robot, q, v) @ pi + 0.5 * v**2 @ robot.parameters.armature
     yield "kinetic energy = Y π + armature", ROUNDING, energy - T, T
-    height = Y @ pi - dynamics.potential_energy(robot, q)
-    yield "potential energy = Y π", ROUNDING, height, np.abs(Y) @ np.abs(pi)  # heights may cancel
-    yield from _by_differences(robot, q, v, frame, M_rate, _dot(g, v))
+    height = Y @ pi + elastic - dynamics.potential_energy(robot, q)
+    yield "potential energy = Y π + springs", ROUNDING, height, np.abs(Y) @ np.abs(pi) + elastic  # heights may cancel
+    yield from _by_differences(robot, q, v, frame, M_rate, _dot(g + springs, v))
 
 
 def _by_differences(
@@ -231,7 +233,7 @@ def _by_differences(
     yield "Ṁ by differences", DIFFERENCES, (M - M_before) / (2 * STEP) - M_rate, M
     U, U_before = dynamics.potential_energy(robot, ahead), dynamics.potential_energy(robot, behind)
     size = np.maximum(np.abs(work), np.abs(U))
-    yield "gravity = ∂U/∂q by differences", DIFFERENCES, (U - U_before) / (2 * STEP) - work, size
+    yield "gravity + springs = ∂U/∂q by differences", DIFFERENCES, (U - U_before) / (2 * STEP) - work, size
     moved = kinematics.frame_pose(robot, ahead, frame) - kinematics.frame_pose(robot, behind, frame)
     linear = kinematics.mixed_twist(robot, q, v, frame)[..., 3:]
     difference = moved[..., :3, 3] / (2 * STEP) - linear
@@ -272,7 +274,9 @@ def compare(
     answers = [answer(*state) for state in zip(q, v, a, strict=True)]
     M = dynamics.mass_matrix(robot, q)
     mine = {
-        "inverse dynamics": dynamics.inverse_dynamics(robot, q, v, a) - dynamics.friction_forces(robot, v),
+        "inverse dynamics": dynamics.inverse_dynamics(robot, q, v, a)
+        - dynamics.friction_forces(robot, v)
+        - dynamics.spring_forces(robot, q),
         "M a": np.einsum("...ij,...j->...i", M, a),
     }
     return tuple(

@@ -28,14 +28,15 @@ def compiled(text: str) -> mujoco.MjModel:
 class Beside:
     """MuJoCo's equations for a robot whose joints are those of the model, in the same order.
 
-    What torsor does not have is switched off: constraints, springs, compensated weight, fluids. Damping stays.
+    What torsor does not have is switched off: constraints, springs of balls and free bodies, compensated weight, fluids. Damping
+    and springs of hinges and slides stay.
     """
 
     def __init__(self, robot: torsor.Robot, model: mujoco.MjModel) -> None:
         off = mujoco.mjtDisableBit
         model.opt.disableflags |= off.mjDSBL_CONSTRAINT
         model.opt.density = model.opt.viscosity = 0.0
-        model.jnt_stiffness[:] = 0.0
+        model.jnt_stiffness[model.jnt_type <= int(mujoco.mjtJoint.mjJNT_BALL)] = 0.0  # free is 0, a ball 1
         model.body_gravcomp[:] = 0.0
         self.model, self.data = model, mujoco.MjData(model)
         self.robot, self.adapter = robot, MuJoCo(robot, order=robot.joints)

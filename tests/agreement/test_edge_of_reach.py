@@ -149,18 +149,34 @@ def test_a_point_behind_other_singularities_is_reached_in_time():
 
 
 @pytest.mark.parametrize(
-    ("name", "start", "turn", "place"),
+    ("name", "start", "turn", "place", "kp"),
     [  # moved at 0.04, 0.5, 0.012 and 0.8 rad/s once when they should have been at rest
-        ("ur5", [-1.33, -2.528, 1.514, 0.947, 0.0, -2.928], (1.4, 1.388, 1.058), (0.681, -1.447, -0.317)),
-        ("ur5", [-0.072, -0.281, 0.285, -0.872, -2.775, 0.431], (-0.414, 1.379, -0.391), (0.142, 1.24, 0.15)),
-        ("panda", [-0.82, -2.324, -0.272, 3.061, 0.597, 0.481, 3.08], (0.125, -1.104, 0.358), (-0.034, 0.794, -0.628)),
-        ("planar2r", [-0.843, -2.775], (0.0, 0.0, 2.897), (0.269, 2.687, 0.0)),
+        ("ur5", [-1.33, -2.528, 1.514, 0.947, 0.0, -2.928], (1.4, 1.388, 1.058), (0.681, -1.447, -0.317), 25.0),
+        ("ur5", [-0.072, -0.281, 0.285, -0.872, -2.775, 0.431], (-0.414, 1.379, -0.391), (0.142, 1.24, 0.15), 25.0),
+        (
+            "panda",
+            [-0.82, -2.324, -0.272, 3.061, 0.597, 0.481, 3.08],
+            (0.125, -1.104, 0.358),
+            (-0.034, 0.794, -0.628),
+            25.0,
+        ),
+        ("planar2r", [-0.843, -2.775], (0.0, 0.0, 2.897), (0.269, 2.687, 0.0), 25.0),
+        # crept on where they nearly rested, and went on late: 0.025, 0.5 and 0.3 rad/s
+        ("planar2r", [1.958, 0.26], (0.0, 0.0, -0.031), (0.405, 2.669, 0.0), 25.0),
+        ("planar2r", [1.958, 0.26], (0.0, 0.0, -0.031), (0.405, 2.669, 0.0), 4.0),
+        (
+            "panda",
+            [-1.547, -1.615, 0.953, 0.0, 2.509, 0.472, -1.291],
+            (-0.486, -0.129, 0.92),
+            (1.355, -0.465, 1.144),
+            4.0,
+        ),
     ],
 )
-def test_a_pose_out_of_reach_whose_way_leads_along_an_edge_ends_at_rest_in_time(name, start, turn, place):
+def test_a_pose_out_of_reach_whose_way_leads_along_an_edge_ends_at_rest_in_time(name, start, turn, place, kp):
     target = np.eye(4)
     target[:3, :3], target[:3, 3] = torsor.lie.so3.exp(np.array(turn)), place
-    run = led(name, start, arm_of(name)[1], target, 25.0)
+    run = led(name, start, arm_of(name)[1], target, kp)
     assert np.abs(run.v).max() < 1e-2 and run.fastest < 10.0
 
 

@@ -16,6 +16,8 @@ sympy = pytest.importorskip("sympy")
 Z = (0.0, 0.0, 1.0)
 DOWN = (0.0, -9.81, 0.0)
 
+SPRING = {"stiffness": 7.0, "rest": -0.2}
+
 
 def text(found: Equations, expression) -> str:
     return Text(list(found.order)).expression(expression).replace("\x1f", "").replace("\x1e", "")
@@ -65,7 +67,7 @@ def random_chain(seed: int, n: int, *, skew: bool, extras: bool = False) -> tors
                 pitch=0.3 if kind == "helical" else 0.0,
                 pose=torsor.pose_from(rng.normal(size=3) * rng.integers(0, 2, size=3), rpy),
                 inertia=torsor.Inertia(rng.uniform(0.5, 2.0), rng.normal(size=3) * rng.integers(0, 2, size=3), A @ A.T),
-                **({"armature": 0.1, "viscous_friction": 0.2, "coulomb_friction": 0.3} if extras else {}),
+                **({"armature": 0.1, "viscous_friction": 0.2, "coulomb_friction": 0.3, **SPRING} if extras else {}),
             )
         )
     return torsor.assemble(joints, gravity=rng.normal(size=3) if skew else (0.0, 0.0, -9.81))

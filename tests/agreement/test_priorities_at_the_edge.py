@@ -185,6 +185,17 @@ def coordinates(robot, frame, named, target):
         ("panda", [("link_5", "z", [-2.0]), ("link_3", "xz", [0.31, -0.39])], 87, 10.0, 0.002, 4.0, {}),
         ("iiwa", [("link_7", "xy", [-0.74, -0.67]), ("link_4", "y", [0.5])], 8, 4.0, 0.004, 7.0, {}),
         ("ur5", [("link_6", "xz", [1.5, 0.5]), ("link_3", "z", [-2.0])], 1, 4.0, 0.004, 4.0, {}),
+        # 0.2 rad/s in bursts once, and 1e5 rad/s about axes that are nearly in line
+        (
+            "panda",
+            [("link_6", "yz", [-0.57, 1.19]), ("hand_tcp", "xz", [-0.83, 0.03])],
+            (2024, 18),
+            4.0,
+            0.002,
+            3.0,
+            FREE,
+        ),
+        ("iiwa", [("link_7", "x", [-1.64]), ("link_3", "yz", [0.25, -0.92])], (2024, 109), 4.0, 0.004, 4.0, FREE),
     ],
 )
 def test_a_posture_below_two_levels_out_of_reach_comes_to_rest(name, levels, seed, gain, dt, seconds, options):
@@ -192,7 +203,7 @@ def test_a_posture_below_two_levels_out_of_reach_comes_to_rest(name, levels, see
     robot = getattr(torsor.robots, name)()
     home, q = HOME, HOME
     if seed is not None:
-        rng = np.random.default_rng([0, seed])
+        rng = np.random.default_rng([0, seed] if np.ndim(seed) == 0 else seed)
         lower, upper = np.maximum(robot.limits.lower, -3.0), np.minimum(robot.limits.upper, 3.0)
         home, q = lower + (upper - lower) * rng.uniform(0.25, 0.75, (2, robot.nq))
     tasks = [coordinates(robot, *level) for level in levels]

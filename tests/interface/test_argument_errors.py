@@ -39,7 +39,7 @@ MISTAKES = {
     "of a controller": (lambda: torsor.control.computed_torque(ARM, Q, V, Q, V, A, kp=1.0, kv=1.0), ArgumentTypeError, "computed_torque: no argument is called `kv`; did you mean `kd`?"),
     "gains": (lambda: torsor.control.computed_torque(ARM, Q, V, Q, V, A), ArgumentTypeError, "computed_torque: `kp`, `kd` are missing."),
     "of a task": (lambda: torsor.control.operational_space(ARM, Q, V), ArgumentTypeError, "operational_space: `task`, `target`, `kp`, `kd` are missing."),
-    "of simulate": (lambda: torsor.simulate(ARM, Q, V, 1.0, 0.1), ArgumentTypeError, "simulate: 1.0 is one argument too many; these are passed by name: duration=, dt=, tau=, controller=, method=, wrenches=. It is simulate(robot, q0, v0, *,"),
+    "of simulate": (lambda: torsor.simulate(ARM, Q, V, 1.0, 0.1), ArgumentTypeError, "simulate: 1.0 is one argument too many; these are passed by name: duration=, dt=, method=, rtol=, atol=, tau=, controller=,"),
     "seed": (lambda: torsor.random_state(ARM), ArgumentTypeError, "random_state: `seed` is missing. It is random_state(robot, *, seed, batch=())."),
     "of a method": (lambda: ARM.with_payload("tip"), ArgumentTypeError, "Robot.with_payload: `inertia` is missing. It is with_payload(frame, inertia)."),
     # what stands in their place

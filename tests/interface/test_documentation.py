@@ -62,6 +62,18 @@ def test_every_line_of_the_page_on_compiling_runs_and_it_names_every_function():
     assert {name.split(".")[-1] for name in FUNCTIONS} | MAKERS <= named
 
 
+def test_every_line_of_the_page_on_motions_runs():
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "motions.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "motions.md", "exec"), seen)
+    assert seen["many"].q.shape == (100, 7)
+    assert seen["table"].twist.shape == (201, 6)
+    assert seen["run"].tau.shape == (151, 7)
+    assert seen["move"].check()
+    np.testing.assert_allclose(seen["path"].q, seen["via"].at(seen["path"].time).q, atol=2e-3)
+    np.testing.assert_allclose(seen["same"], seen["track"](0.5, seen["q0"], np.zeros(7)), rtol=1e-10)
+
+
 def test_every_line_of_the_page_on_derivatives_runs():
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "derivatives.md").read_text(), re.DOTALL))
     seen = {}
@@ -70,6 +82,18 @@ def test_every_line_of_the_page_on_derivatives_runs():
     assert seen["near"].A.shape == (100, 4, 4)
     np.testing.assert_allclose(seen["out"].a, torsor.mass_matrix(seen["arm"], seen["Q"]), rtol=1e-10, atol=1e-12)
     assert seen["found"]["tau_by_gain"].shape == (7,)
+
+
+def test_every_line_of_the_page_on_simulation_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "simulation.md").read_text()
+    seen = {}
+    exec(compile("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), "simulation.md", "exec"), seen)
+    printed = capsys.readouterr().out
+    for shown in re.findall(r"```text\n(.*?)```", text, re.DOTALL):
+        assert shown in printed
+    np.testing.assert_array_equal(seen["again"].q, seen["run"].q)
+    assert len(seen["whole"]) == 2501
 
 
 def test_every_line_of_the_page_on_identification_runs(tmp_path, monkeypatch, capsys):
@@ -173,7 +197,7 @@ def test_every_example_runs_and_starts_with_what_it_shows(path, capsys, tmp_path
 
 
 def test_every_public_function_named_in_the_documentation_exists():
-    pages = ("conventions", "design", "derivatives", "identification", "task_space")
+    pages = ("conventions", "design", "derivatives", "identification", "simulation", "task_space")
     for page in (*(f"docs/{name}.md" for name in pages), "README.md"):
         for dotted in re.findall(r"`(torsor\.[\w.]*\w)", (ROOT / page).read_text()):
             assert attrgetter(dotted.removeprefix("torsor."))(torsor), (page, dotted)

@@ -170,8 +170,9 @@ def test_a_joint_that_moves_no_inertia_is_named_at_the_first_forward_dynamics():
 
 
 def test_simulate_says_what_it_takes():
-    assert "`method` must be 'semi_implicit_euler', 'euler' or 'rk4', got 'heun'" in message(
-        TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, dt=0.1, method="heun"
+    assert (
+        "`method` must be 'rk4', 'implicit_midpoint', 'variational', 'semi_implicit_euler' or 'euler', got 'heun'"
+        in message(TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, dt=0.1, method="heun")
     )
     assert "not both" in message(
         TorsorError, torsor.simulate, ARM, Q, V, duration=1.0, dt=0.1, tau=V, controller=lambda t, q, v: v

@@ -55,7 +55,7 @@ ALLOWED = {
     "control": FUNCTIONS | {"tasks"},
     "motion": FUNCTIONS,
     "redundancy": FUNCTIONS | {"tasks", "motion"},
-    "simulation": FUNCTIONS,
+    "simulation": FUNCTIONS | {"motion", "linearisation"},
     "linearisation": FUNCTIONS,
     "identification": FUNCTIONS,
     "balancing": FUNCTIONS,
@@ -117,7 +117,7 @@ def run(code: str) -> str:
 
 
 def test_importing_torsor_imports_no_optional_library_and_prints_nothing():
-    optional = "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp torch dask xarray casadi"
+    optional = "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp ruckig torch dask xarray casadi"
     optional += " torsor.motion torsor.balancing torsor.plot"
     code = f"import sys, torsor; print([name for name in {optional!r}.split() if name in sys.modules])"
     assert run(code) == "[]"
@@ -149,4 +149,5 @@ def test_no_module_and_no_function_is_too_long():
         assert text.count("\n") <= 400, path
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef):
-                assert node.end_lineno - node.lineno < 80, (path, node.name)
+                words = ast.get_docstring(node, clean=False) or ""
+                assert node.end_lineno - node.lineno - words.count("\n") < 80, (path, node.name)

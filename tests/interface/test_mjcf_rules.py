@@ -120,6 +120,7 @@ REFUSED = {
         3,
     ),
     "limits": (arm('<joint name="j" range="2 1"/>', before='<compiler angle="radian"/>'), "limits-inverted", 4),
+    "negative stiffness": (arm('<joint name="j" stiffness="-1"/>'), "stiffness-negative", 4),
     "negative damping": (arm('<joint name="j" damping="-1"/>'), "friction-negative", 4),
     "two followers in a ring": (
         arm(
@@ -185,7 +186,7 @@ def test_hostile_text_raises_nothing_but_our_errors():
 # Warnings and notes: (text, rule, line)
 
 SAID = {
-    "spring": (arm('<joint name="j" stiffness="3"/>'), "spring", 4),
+    "spring": (arm('<joint name="j" type="ball" stiffness="3"/>'), "spring", 4),
     "gravity compensation": (ARM.replace('name="a"', 'name="a" gravcomp="1"'), "gravity-compensation", 3),
     "fluid": (arm(before='<option density="1.2"/>'), "fluid", None),
     "tendon": (

@@ -159,6 +159,8 @@ BROKEN = {
     "limit a word": ("    lower: -2", "    lower: none", "number-malformed", 18, "joint 'shoulder'", "'lower' must be a number, found 'none'"),
     "limits of another size": ("effort_limit: [1, 2, 3]", "effort_limit: [1, 2]", "number-malformed", 37, "joint 'wrist'", "'effort_limit' must be a number or a list of 3 numbers, found a list of 2"),
     "limits of a continuous joint": ("kind: revolute", "kind: continuous", "unknown-key", 18, "joint 'shoulder'", "'lower' means nothing for a continuous joint"),
+    "stiffness negative": ("viscous_friction: 0.1", "stiffness: -0.1", "stiffness-negative", 9, "joint 'shoulder'", "stiffness is -0.1"),
+    "spring of a ball": ("    lower: [-1", "    stiffness: 3\n    lower: [-1", "value-malformed", 36, "joint 'wrist'", "'stiffness' is for joints with one number, and this one is spherical"),
     "friction negative": ("viscous_friction: 0.1", "viscous_friction: -0.1", "friction-negative", 9, "joint 'shoulder'", "damping is -0.1"),
     "mimic of nobody": ("{joint: elbow,", "{joint: elbov,", "mimic-unknown", 38, "joint 'finger'", "it mimics 'elbov', which does not exist"),
     "mimic unnamed": ("{joint: elbow,", "{", "missing-attribute", 44, "joint 'finger'", "'mimic.joint' is missing"),

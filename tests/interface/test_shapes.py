@@ -29,7 +29,7 @@ def arguments(robot, name, batch):
 
 def expected_shapes(robot, name, batch):
     sizes = {"*": TASK.size, "nq": robot.nq, "nv": robot.nv, "n": robot.n, "n_frames": robot.n_frames}
-    sizes |= {"n_inertial_parameters": 10 * robot.n, "n_joint_parameters": 3 * robot.nv}
+    sizes |= {"n_inertial_parameters": 10 * robot.n, "n_joint_parameters": 5 * robot.nv}
     return [
         (*batch, *(int(axis) if axis.isdigit() else sizes[axis] for axis in axes))
         for axes in about_of(PUBLIC[name]).outputs.axes(about_of(PUBLIC[name]).algorithm)

@@ -19,6 +19,11 @@ VX = torsor.position_task("tip", ["vx"])
 OPTIONS = {  # by function and argument: a call with any word, a word that is nearly right, and the right one
     ("torsor.backend", "name"): (torsor.backend, "compile", "compiled"),
     ("torsor.simulate", "method"): (lambda w: torsor.simulate(ARM, Q, V, duration=0.1, dt=0.1, method=w), "rk", "rk4"),
+    ("torsor.simulation.sensitivities", "method"): (
+        lambda w: torsor.simulation.sensitivities(torsor.simulate(ARM, Q, V, duration=0.1, dt=0.1), method=w),
+        "rk",
+        "rk4",
+    ),
     ("torsor.linearise", "method"): (lambda w: torsor.linearise(ARM, Q, V, A, dt=0.1, method=w), "exakt", "exact"),
     ("torsor.identification.base_parameters", "method"): (
         lambda w: torsor.identification.base_parameters(ARM, method=w),
@@ -118,6 +123,26 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
         lambda w: torsor.plot.manipulability_ellipsoid(ARM, Q, "tip", bounded=w),
         "forces",
         "force",
+    ),
+    ("torsor.motion.spline", "ends"): (
+        lambda w: torsor.motion.spline(ARM, [0.0, 1.0], [Q, Q], ends=w),
+        "clampd",
+        "clamped",
+    ),
+    ("torsor.motion.smooth_pose", "ends"): (
+        lambda w: torsor.motion.smooth_pose([0.0, 1.0], [np.eye(4), np.eye(4)], ends=w),
+        "periodical",
+        "periodic",
+    ),
+    ("torsor.motion.screw", "law"): (
+        lambda w: torsor.motion.screw(np.eye(4), np.eye(4), duration=1.0, law=w),
+        "quintik",
+        "quintic",
+    ),
+    ("torsor.motion.scaled", "law"): (
+        lambda w: torsor.motion.scaled(torsor.motion.spline(ARM, [0.0, 1.0], [Q, Q]), factor=2.0, law=w),
+        "cubik",
+        "cubic",
     ),
     ("torsor.redundancy.vertical_brackets", "lift"): (
         lambda w: torsor.redundancy.vertical_brackets(torsor.robots.panda(), np.ones(7), "hand_tcp", lift=w),

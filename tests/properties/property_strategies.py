@@ -154,6 +154,7 @@ def robots(
     flag = {name: draw(st.booleans()) for name in ("armature", "fixed")}
     for name, value in (("mimic", mimic), ("serial", serial), ("friction", friction)):
         flag[name] = draw(st.booleans()) if value is None else value
+    flag["springs"] = flag["friction"]
     if kinds is None:
         kinds = draw(st.sampled_from([ALL_KINDS, ALL_KINDS, ONE_NUMBER, *((kind,) for kind in ALL_KINDS)]))
     return torsor.robots.random_tree(draw(st.integers(least, most)), seed=draw(seeds), kinds=kinds, **flag)

@@ -94,7 +94,8 @@ def test_the_reduced_regressor_gives_the_forces_of_all_parameters(robot):
         base = torsor.identification.base_parameters(robot)
     q, v, a = torsor.random_state(robot, seed=3, batch=(2, 3))
     p = robot.parameters
-    rigid = torsor.inverse_dynamics(robot, q, v, a) - p.armature * a - torsor.friction_forces(robot, v)
+    inside = p.armature * a + torsor.friction_forces(robot, v) + torsor.spring_forces(robot, q)
+    rigid = torsor.inverse_dynamics(robot, q, v, a) - inside
     Y = base.regressor(q, v, a)
     assert Y.shape == (2, 3, robot.nv, base.count)
     within = SOLVED if base.structural else 10 * base.tolerance

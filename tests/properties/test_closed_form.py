@@ -155,7 +155,7 @@ def test_link_motions_are_those_of_the_links(case):
 
 @given(states)
 @example(sixty_joints())
-def test_inverse_dynamics_is_that_of_the_recursion_less_friction(case):
+def test_inverse_dynamics_is_that_of_the_recursion_less_friction_and_springs(case):
     """With external wrenches, a wrench of the tip (the book's sign) and a base that moves."""
     robot, q, v, a, rng = case
     form, external = closed_form(robot, q), case.wrenches()
@@ -164,14 +164,15 @@ def test_inverse_dynamics_is_that_of_the_recursion_less_friction(case):
     both = dict(external)
     both[frame] = both.get(frame, 0.0) - F_tip
     scale = size_of_forces(form, v, a, *base, F_tip)
-    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=both, base_motion=base) - torsor.friction_forces(robot, v)
+    inside = torsor.friction_forces(robot, v) + torsor.spring_forces(robot, q)
+    tau = torsor.inverse_dynamics(robot, q, v, a, wrenches=both, base_motion=base) - inside
     F = torsor.dynamics.joint_wrenches(robot, q, v, a, wrenches=both, base_motion=base).reshape(
         *case.batch, 6 * robot.n
     )
     options = {"F_tip": F_tip, "frame": frame, "base_motion": base}
     assert_close(form.inverse_dynamics(v, a, wrenches=external, **options), tau, 1e-11, scale=scale)
     assert_close(form.wrenches(v, a, wrenches=external, **options), F, 1e-11, scale=scale)
-    bare = torsor.inverse_dynamics(robot, q, v, a) - torsor.friction_forces(robot, v)
+    bare = torsor.inverse_dynamics(robot, q, v, a) - inside
     assert_close(form.inverse_dynamics(v, a), bare, 1e-11, scale=scale)
     terms = times(form.mass_matrix, a) + form.coriolis_forces(v) + form.gravity_forces
     assert_close(terms, bare, 1e-11, scale=scale)

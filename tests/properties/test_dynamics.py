@@ -138,16 +138,18 @@ def test_the_coriolis_matrix_holds_the_christoffel_symbols(case):
 
 @given(states)
 @example(sixty_joints())
-def test_gravity_forces_are_the_gradient_of_potential_energy(case):
+def test_gravity_and_spring_forces_are_the_gradient_of_potential_energy(case):
     robot, q, v, _, _ = case
     slope = derivative_along(torsor.potential_energy, robot, q, v)
     scale = largest(torsor.potential_energy(robot, q)) + largest(robot.gravity)
-    assert_close(dot(torsor.gravity_forces(robot, q), v), slope, DIFFERENTIATED, scale=scale)
+    forces = torsor.gravity_forces(robot, q) + torsor.spring_forces(robot, q)
+    assert_close(dot(forces, v), slope, DIFFERENTIATED, scale=scale)
 
 
 @given(states)
-def test_potential_energy_is_the_weight_at_the_centre_of_mass(case):
+def test_potential_energy_without_springs_is_the_weight_at_the_centre_of_mass(case):
     robot, q, v, _, _ = case
+    robot = robot.with_parameters(stiffness=np.zeros(robot.nv))
     mass = robot.parameters.inertias[:, 0].sum()
     com = torsor.dynamics.centre_of_mass(robot, q)
     assert_close(torsor.potential_energy(robot, q), -mass * com @ robot.gravity, scale=mass * largest(robot.gravity))
@@ -253,11 +255,12 @@ def test_power_in_is_the_rate_of_energy(case):
 
 @given(states)
 def test_momentum_changes_by_the_forces(case):
-    """ṗ = τ − friction − g + Cᵀ v for p = M v, since Ṁ = C + Cᵀ."""
+    """ṗ = τ − friction − springs − g + Cᵀ v for p = M v, since Ṁ = C + Cᵀ."""
     robot, q, v, a, _ = case
     rate = rate_along(torsor.dynamics.generalised_momentum, robot, q, v, a)
     C = torsor.coriolis_matrix(robot, q, v)
     tau = torsor.inverse_dynamics(robot, q, v, a) - torsor.friction_forces(robot, v)
+    tau = tau - torsor.spring_forces(robot, q)
     expected = tau - torsor.gravity_forces(robot, q) + times(transposed(C), v)
     assert_close(rate, expected, DIFFERENTIATED, scale=terms(robot, q, v, a))
 

@@ -24,12 +24,13 @@ STILL = ("revolute", "prismatic", "spherical")  # joints whose armature and fric
 
 @st.composite
 def robots(draw: st.DrawFn) -> torsor.Robot:
-    """Trees of all kinds; with friction and armature where MuJoCo means the same by them."""
+    """Trees of all kinds; with friction, armature and springs where MuJoCo means the same by them."""
     effects = draw(st.booleans())
     kinds = draw(st.sampled_from([KINDS, *((kind,) for kind in KINDS)])) if not effects else STILL
     flags = {name: draw(st.booleans()) for name in ("serial", "mimic", "fixed")}
     n = draw(st.integers(1, 8))
-    return torsor.robots.random_tree(n, seed=draw(seeds), kinds=kinds, friction=effects, armature=effects, **flags)
+    effect = dict.fromkeys(("friction", "armature", "springs"), effects)
+    return torsor.robots.random_tree(n, seed=draw(seeds), kinds=kinds, **effect, **flags)
 
 
 def split(robot: torsor.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
@@ -124,7 +125,8 @@ def test_what_was_read_is_written_and_read_again_as_the_same(robot):
     second = torsor.load(first.to_mjcf())
     for field in ("name", "base", "joints", "links", "parents", "kinds", "coordinates"):
         assert getattr(first.structure, field) == getattr(second.structure, field), field
-    for leaf in ("poses", "screws", "inertias", "gravity", "armature", "viscous_friction", "coulomb_friction"):
+    of_joints = ("armature", "viscous_friction", "coulomb_friction", "stiffness", "rest")
+    for leaf in ("poses", "screws", "inertias", "gravity", *of_joints):
         got, want = getattr(second.parameters, leaf), getattr(first.parameters, leaf)
         close(got, want, 1.0)
     assert set(first.frames) == set(second.frames)

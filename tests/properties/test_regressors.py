@@ -28,9 +28,9 @@ moving = cases(batches=((), (3,)))
 
 
 def without_joint_effects(robot: torsor.Robot) -> torsor.Robot:
-    """The same links on joints without armature and friction."""
+    """The same links on joints without armature, friction and springs."""
     none = np.zeros(robot.nv)
-    return robot.with_parameters(armature=none, viscous_friction=none, coulomb_friction=none)
+    return robot.with_parameters(armature=none, viscous_friction=none, coulomb_friction=none, stiffness=none)
 
 
 def sizes(Y: np.ndarray, pi: np.ndarray) -> float:
@@ -52,10 +52,10 @@ def test_the_regressors_times_the_parameters_are_inverse_dynamics(case):
     pi = torsor.identification.inertial_parameters(robot)
     Y, Y_joints = (
         torsor.identification.torque_regressor(robot, q, v, a),
-        torsor.identification.joint_regressor(robot, v, a),
+        torsor.identification.joint_regressor(robot, q, v, a),
     )
     assert Y.shape == (*case.batch, robot.nv, 10 * robot.n)
-    assert Y_joints.shape == (*case.batch, robot.nv, 3 * robot.nv)
+    assert Y_joints.shape == (*case.batch, robot.nv, 5 * robot.nv)
     tau = Y @ pi + Y_joints @ torsor.identification.joint_parameters(robot)
     assert_close(tau, torsor.inverse_dynamics(robot, q, v, a), ROUNDING, scale=sizes(Y, pi))
 
@@ -72,13 +72,18 @@ def test_a_column_is_the_force_for_a_unit_of_its_parameter_alone(case):
 
 
 @given(robots(friction=True))
-def test_joint_regressors_have_armature_viscous_and_coulomb_columns_in_that_order(robot):
+def test_joint_regressors_have_armature_friction_and_spring_columns_in_that_order(robot):
+    q = torsor.random_configuration(robot, seed=1)
     v, a = np.linspace(-2, 2, robot.nv), np.linspace(1, 3, robot.nv)
-    blocks = np.split(torsor.identification.joint_regressor(robot, v, a), 3, axis=-1)
-    for block, diagonal in zip(blocks, (a, v, np.sign(v)), strict=True):
+    blocks = np.split(torsor.identification.joint_regressor(robot, q, v, a), 5, axis=-1)
+    one, x = np.zeros(robot.nv), np.zeros(robot.nv)
+    for c in robot.structure.coordinates:
+        if c.nq == 1:
+            one[c.v], x[c.v] = 1.0, q[c.q]
+    for block, diagonal in zip(blocks, (a, v, np.sign(v), x, -one), strict=True):
         np.testing.assert_array_equal(block, np.diag(diagonal))
-    smooth = torsor.identification.joint_regressor(robot.with_coulomb_width(0.3), v, a)
-    np.testing.assert_allclose(smooth[:, 2 * robot.nv :], np.diag(np.tanh(v / 0.3)), rtol=1e-15)
+    smooth = torsor.identification.joint_regressor(robot.with_coulomb_width(0.3), q, v, a)
+    np.testing.assert_allclose(smooth[:, 2 * robot.nv : 3 * robot.nv], np.diag(np.tanh(v / 0.3)), rtol=1e-15)
 
 
 @given(moving)
@@ -302,7 +307,7 @@ def test_compiled_regressors_are_those_of_numpy(batch):
         (torsor.identification.torque_regressor, (q, v, a)),
         (torsor.identification.reference_regressor, (q, v, a - v, a)),
         (torsor.identification.generalised_momentum_regressor, (q, v)),
-        (torsor.identification.joint_regressor, (v, a)),
+        (torsor.identification.joint_regressor, (q, v, a)),
     ):
         compiled = regressor(robot, *given_)
         with torsor.backend("numpy"):
@@ -312,10 +317,10 @@ def test_compiled_regressors_are_those_of_numpy(batch):
 @pytest.mark.parametrize(
     ("name", "identity"),
     [
-        ("torque_regressor", "τ = Y π + armature + friction"),
-        ("joint_regressor", "τ = Y π + armature + friction"),
+        ("torque_regressor", "τ = Y π + armature + friction + springs"),
+        ("joint_regressor", "τ = Y π + armature + friction + springs"),
         ("kinetic_energy_regressor", "kinetic energy = Y π + armature"),
-        ("potential_energy_regressor", "potential energy = Y π"),
+        ("potential_energy_regressor", "potential energy = Y π + springs"),
     ],
 )
 def test_verify_would_notice_a_wrong_regressor(name, identity, monkeypatch):

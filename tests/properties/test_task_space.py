@@ -66,17 +66,18 @@ def test_forces_along_a_task_give_the_acceleration_of_the_whole_robot(case):
     near = 1e-13 * worst + 1e-11
     d = torsor.tasks.task_space_dynamics(robot, q, v, task)
     F, null = case.rng.normal(size=(*case.batch, task.size)), case.tau()
-    tau = torsor.tasks.task_forces_to_torques(robot, q, task, F, null=null) + torsor.friction_forces(robot, v)
+    inside = torsor.friction_forces(robot, v) + torsor.spring_forces(robot, q)
+    tau = torsor.tasks.task_forces_to_torques(robot, q, task, F, null=null) + inside
     a = torsor.forward_dynamics(robot, q, v, tau)
     y = times(d.jacobian, a) + d.drift
     size = largest(d.inertia) * (largest(y) + largest(d.drift)) + largest(d.bias)
     assert_close(times(d.inertia, y) + d.bias, F, near, scale=size)
     assert_close(torsor.tasks.workspace_acceleration(robot, q, v, task, tau), y, near, scale=largest(a))
-    felt = torsor.tasks.torques_to_task_forces(robot, q, task, tau - torsor.friction_forces(robot, v))
+    felt = torsor.tasks.torques_to_task_forces(robot, q, task, tau - inside)
     assert_close(felt, F, near, scale=largest(d.inverse) * largest(tau))
     pushed = torsor.tasks.task_space_forward_dynamics(robot, q, v, task, F)
-    friction = times(d.jacobian, times(torsor.dynamics.inverse_mass_matrix(robot, q), torsor.friction_forces(robot, v)))
-    assert_close(pushed, y - friction, near, scale=largest(a) + largest(friction))
+    lost = times(d.jacobian, times(torsor.dynamics.inverse_mass_matrix(robot, q), inside))
+    assert_close(pushed, y - lost, near, scale=largest(a) + largest(lost))
 
 
 def test_workspace_accelerations_refuse_the_order_forces_then_task():
@@ -100,7 +101,7 @@ def test_inverse_dynamics_of_a_task_gives_it_the_acceleration_asked_for(case):
         scale = largest(task.jacobian(robot, q)) * largest(a) + largest(task.drift(robot, q, v))
         assert_close(got, wanted, 1e-13 * worst + 1e-11, scale=scale)
         d = torsor.tasks.task_space_dynamics(robot, q, v, task)
-        same = d.torques(wanted, **rest) + torsor.friction_forces(robot, v)
+        same = d.torques(wanted, **rest) + torsor.friction_forces(robot, v) + torsor.spring_forces(robot, q)
         assert_close(tau, same, 1e-13 * worst + 1e-11, scale=largest(d.inertia) * largest(wanted) + largest(d.bias))
 
 

@@ -92,7 +92,8 @@ def test_accelerations_are_the_same_in_any_units(robot, seed, length, mass):
             length
         )
     frictionless, others = (
-        r.with_parameters(viscous_friction=np.zeros(r.nv), coulomb_friction=np.zeros(r.nv)) for r in (robot, other)
+        r.with_parameters(**dict.fromkeys(("viscous_friction", "coulomb_friction", "stiffness"), np.zeros(r.nv)))
+        for r in (robot, other)
     )
     a = torsor.forward_dynamics(frictionless, q, v, tau)
     in_other = torsor.forward_dynamics(others, q * q_units, v * units, tau * mass * length**2 / units)

@@ -123,7 +123,7 @@ def test_the_base_gives_the_rate_of_momentum_less_weight_and_wrenches(case):
 def test_joint_wrenches_hold_the_joint_forces_along_the_screws(case):
     robot, q, v, a, _ = case
     F, tau = torsor.dynamics.joint_wrenches(robot, q, v, a), torsor.inverse_dynamics(robot, q, v, a)
-    inside = robot.parameters.armature * a + torsor.friction_forces(robot, v)
+    inside = robot.parameters.armature * a + torsor.friction_forces(robot, v) + torsor.spring_forces(robot, q)
     axes, T = torsor.kinematics.joint_axes(robot, q), torsor.link_poses(robot, q)
     for i, joint in enumerate(robot.joints):
         part = robot.v_slice(joint)
@@ -217,6 +217,7 @@ def test_power_through_a_moving_base_and_the_joints_is_the_rate_of_kinetic_energ
     robot = robot.with_gravity((0, 0, 0))
     V_0, A_0 = rng.normal(size=(2, *case.batch, 6))
     tau = torsor.inverse_dynamics(robot, q, v, a, base_motion=(V_0, A_0)) - torsor.friction_forces(robot, v)
+    tau = tau - torsor.spring_forces(robot, q)
     F, T = torsor.dynamics.joint_wrenches(robot, q, v, a, base_motion=(V_0, A_0)), torsor.link_poses(robot, q)
     roots = [i for i, parent in enumerate(robot.structure.parents) if parent < 0]
     at_base = sum(lie.transform_wrench_inverse(T[..., i, :, :], F[..., i, :]) for i in roots)

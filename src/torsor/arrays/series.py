@@ -47,13 +47,37 @@ def cotangent_defect(x: Scalar) -> Scalar:
     return _sum(x, _COTANGENT, lambda t: (1.0 - 0.5 * t * cos(0.5 * t) / sin(0.5 * t)) / (t * t))
 
 
+def remainders(x: Scalar, count: int) -> list[Scalar]:
+    """c_0 = cos θ, c_1 = sin θ/θ, c_2 = (1 − cos θ)/θ², c_3, …, ``count`` of them: c_k = Σ (−x)^j / (2j + k)!, with x = θ².
+
+    These are Stumpff's functions, with c_k = 1/k! − x c_{k+2} and dc_k/dx = ½ (k c_{k+2} − c_{k+1}). Below θ = 2 the last two
+    are summed and the others follow downwards, above upwards from cosine and sine.
+    """
+    small = x < SWITCH
+    near, theta = where(small, x, 0.0), sqrt(where(small, SWITCH, x))
+    low: list[Array] = [0.0] * count
+    for k in range(count - 1, -1, -1):
+        if k > count - 3:
+            low[k] = _horner(near, [(-1.0) ** j / factorial(2 * j + k) for j in range(TERMS)])
+        else:
+            low[k] = 1.0 / factorial(k) - near * low[k + 2]
+    high: list[Array] = [cos(theta), sin(theta) / theta]
+    for k in range(count - 2):
+        high.append((1.0 / factorial(k) - high[k]) / (theta * theta))
+    return [where(small, a, b) for a, b in zip(low, high[:count], strict=True)]
+
+
 def _sum(x: Array, coefficients: list[float], closed_form: Callable[[Array], Array]) -> Array:
     small = x < SWITCH
     near = where(small, x, 0.0)
+    return where(small, _horner(near, coefficients), closed_form(sqrt(where(small, SWITCH, x))))
+
+
+def _horner(x: Array, coefficients: list[float]) -> Array:
     total: Array = coefficients[-1]
     for coefficient in reversed(coefficients[:-1]):
-        total = total * near + coefficient
-    return where(small, total, closed_form(sqrt(where(small, SWITCH, x))))
+        total = total * x + coefficient
+    return total
 
 
 _SINE = [(-1.0) ** k / factorial(2 * k + 1) for k in range(TERMS)]

@@ -15,7 +15,7 @@ from torsor.border import explained
 from torsor.geometry.freedoms import structure_constants
 from torsor.geometry.inertia_metric import inertia_metric
 from torsor.lie import unchecked as lie
-from torsor.mechanics.dynamics.energy import potential_energy
+from torsor.mechanics.dynamics.energy import gravity_energy
 from torsor.mechanics.dynamics.inverse_dynamics import gravity_forces
 from torsor.mechanics.kinematics.poses import poses_in_base
 from torsor.mechanics.recursions.joint_motion import gather_vector, joint_screws
@@ -232,7 +232,8 @@ class GravityReport(Report):
     """The answer of `is_gravity_balanced`, true if gravity moves no joint, and what it rests on.
 
     ``largest`` is the largest relative force; ``entries`` the joints above ``tolerance``, largest first; ``where`` (nq,),
-    rad or m, the configuration of the largest; ``potential`` the range of the potential energy, J.
+    rad or m, the configuration of the largest; ``potential`` the range of gravity's potential energy, J, springs
+    not counted.
     """
 
     robot: Robot
@@ -310,7 +311,7 @@ def is_gravity_balanced(
         tolerance=tolerance,
         entries=tuple(sorted(entries, key=lambda entry: -entry.relative)),
         where=q[int(relative.max(axis=1).argmax())],
-        potential=float(np.ptp(np.broadcast_to(potential_energy(robot, q), (len(q),)))),
+        potential=float(np.ptp(np.broadcast_to(gravity_energy(robot, q), (len(q),)))),
         configurations=len(q),
     )
 

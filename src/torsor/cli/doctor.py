@@ -24,6 +24,7 @@ OPTIONAL = (
     ("pin", "pinocchio", "comparison in torsor verify", "pin"),
     ("piqp", "piqp", "strict priorities within limits", "torsor[qp]"),
     ("pyyaml", "yaml", "reading YAML", "torsor[yaml]"),
+    ("ruckig", "ruckig", "jerk-limited motions", "torsor[ruckig]"),
     ("scipy", "scipy", "geodesics, least-energy paths, balancing", "torsor[motion]"),
     ("sympy", "sympy", "equations as text", "torsor[sympy]"),
     ("torch", "torch", "tensors in and out, with gradients", "torsor[torch]"),

@@ -67,7 +67,21 @@ def _tree(robot: torsor.Robot) -> list[str]:
 def _joints(robot: torsor.Robot) -> list[str]:
     s, p = robot.structure, robot.parameters
     rows: list[Sequence[str]] = [
-        ("joint", "kind", "q", "lower", "upper", "velocity", "effort", "armature", "viscous", "Coulomb", "")
+        (
+            "joint",
+            "kind",
+            "q",
+            "lower",
+            "upper",
+            "velocity",
+            "effort",
+            "armature",
+            "viscous",
+            "Coulomb",
+            "stiffness",
+            "rest",
+            "",
+        )
     ]
     reductions = {} if robot.source is None else robot.source.reductions
     for i, name in enumerate(s.joints):
@@ -75,7 +89,7 @@ def _joints(robot: torsor.Robot) -> list[str]:
         remark = ""
         if c.name != name:
             remark = f"= {coupling.ratio:g} · {c.name}" + (f" + {coupling.offset:g}" if coupling.offset else "")
-            rows.append((name, s.kinds[i], "", "", "", "", "", "", "", "", remark))
+            rows.append((name, s.kinds[i], *[""] * 10, remark))
             continue
         if name in reductions:
             remark = f"reduction {reductions[name]:g}"
@@ -83,7 +97,10 @@ def _joints(robot: torsor.Robot) -> list[str]:
         bounds = [_range(s.limits.lower[c.q], -1), _range(s.limits.upper[c.q], 1)]
         bounds += [_range(s.limits.velocity[c.v], 1), _range(s.limits.effort[c.v], 1)]
         friction = [_range(leaf[c.v], 0) for leaf in (p.armature, p.viscous_friction, p.coulomb_friction)]
-        rows.append((name, s.kinds[i], q, *bounds, *friction, remark))
+        spring = [_range(p.stiffness[c.v], 0), f"{p.rest[c.v_start]:.5g}" if np.any(p.stiffness[c.v]) else "–"]
+        rows.append((name, s.kinds[i], q, *bounds, *friction, *spring, remark))
+    if not np.any(p.stiffness):
+        rows = [(*row[:-3], row[-1]) for row in rows]  # few robots have springs
     return table(rows, indent="  ")
 
 

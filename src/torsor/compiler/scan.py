@@ -109,7 +109,11 @@ class Scan:
             return self._uncompiled(arrays, batch, steps, every, results)
         if states and steps:
             pairs = [regular(a, port, lead, batch, dtype) for a, port, lead in zip(arrays, ports, leads, strict=True)]
-            strides = [stride for _, stride in pairs] + [saved * p.size * dtype.itemsize for p in self.program.outputs]
+            strides = [stride for _, stride in pairs]
+            strides += [
+                array.strides[0] if len(batch) == 1 else saved * port.size * dtype.itemsize
+                for array, port in zip(results.values(), self.program.outputs, strict=True)
+            ]
             operands = [array for array, _ in pairs] + list(results.values())
             self._run(dtype, states, steps, every, operands, strides)
             self._remember(dtype, ports, steps, every)
@@ -150,7 +154,9 @@ class Scan:
                 raise ShapeError(
                     f"scan {self.name!r}: out: `{name}` must be an array of shape {shape} of {dtype}, got {found}."
                 )
-            if not array.flags.carray or any(np.may_share_memory(array, x) for x in arrays):
+            # Trajectories may lie apart, each in one piece: a part of a longer record
+            whole = array.flags.carray or (len(lead) == 2 and len(array) > 0 and array[0].flags.carray)
+            if not whole or any(np.may_share_memory(array, x) for x in arrays):
                 raise ShapeError(
                     f"scan {self.name!r}: out: `{name}` must be contiguous, writeable, and no part of an input."
                 )

@@ -108,7 +108,7 @@ def inline(program: Program, arrays: Mapping[str, Any]) -> dict[str, TracedArray
     found, start = {}, 0
     for port in program.outputs:
         ids = np.array([state[start : start + port.size] for state in states], dtype=np.int64)
-        found[port.name] = TracedArray(graph, ids.reshape(*batch, *port.shape))
+        found[port.name] = TracedArray(graph, ids.reshape((*batch, *port.shape)))
         start += port.size
     return found
 

@@ -4,6 +4,7 @@ Functions
 ---------
 adaptive                   Joint forces of adaptive tracking, and the rate of the estimated inertial parameters
 computed_torque            Joint forces of computed torque (inverse-dynamics control), for tracking
+follow                     Controller that follows a motion with a control law: t, q, v → τ, for `torsor.simulate` …
 limit_gradient             Gradient of H = ½ Σ ((q_j − middle) / (half the range))², over all numbers of q with two …
 nearest_target             Target itself if the robot can reach it, else the nearest that it can
 operational_space          Joint forces of operational-space control
@@ -18,8 +19,8 @@ task_limit                 A limit of a task, for ``limits`` of `prioritised_vel
 
 Classes
 -------
-AdaptiveControl, JointLimit, Limit, LimitConflict, PrioritisedAccelerations, PrioritisedVelocities, TaskLimit,
-TaskOutcome
+AdaptiveControl, Follower, JointLimit, Limit, LimitConflict, PrioritisedAccelerations, PrioritisedVelocities,
+TaskLimit, TaskOutcome
 """
 
 from torsor._lazy import attach

@@ -10,6 +10,7 @@ from torsor.arrays.typing import ConfigurationVector, InertialVector, JointVecto
 from torsor.control.controller_decorator import controller, freedoms
 from torsor.control.tracking_error import sliding_velocity
 from torsor.functions.public.dynamics import friction_forces, reference_regressor
+from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.model import Robot
 from torsor.model.link_inertias import inertial_parameter_names
 
@@ -39,10 +40,11 @@ def adaptive(
 ) -> AdaptiveControl:
     """Joint forces of adaptive tracking, and the rate of the estimated inertial parameters [SL87].
 
-    τ = Y π + armature v̇_s + friction − K_d s and π̇ = −Γ Yᵀ s, with Y π = M v̇_s + C v_s + g. π are estimates of what
-    `torsor.identification.inertial_parameters` gives of the true robot: of ``robot`` only its kinematics, gravity, armature and
-    friction are used. If those are right, V = ½ sᵀ M s + ½ π̃ᵀ Γ⁻¹ π̃ falls at exactly sᵀ K_d s, M and π̃ = π − π_true of the
-    true robot: tracking becomes exact whether or not π becomes true. s, v_s and Λ are those of `passivity_based`.
+    τ = Y π + armature v̇_s + friction + springs − K_d s and π̇ = −Γ Yᵀ s, with Y π = M v̇_s + C v_s + g. π are estimates of what
+    `torsor.identification.inertial_parameters` gives of the true robot: of ``robot`` only its kinematics, gravity, armature,
+    friction and springs are used. If those are right, V = ½ sᵀ M s + ½ π̃ᵀ Γ⁻¹ π̃ falls at exactly sᵀ K_d s, M and
+    π̃ = π − π_true of the true robot: tracking becomes exact whether or not π becomes true. s, v_s and Λ are those of
+    `passivity_based`.
 
     Parameters
     ----------
@@ -71,5 +73,5 @@ def adaptive(
     """
     v_s, a_s, s = sliding_velocity(robot, q, v, q_ref, v_ref, a_ref, rate)
     Y = reference_regressor(robot, q, v, v_s, a_s)
-    known = robot.parameters.armature * a_s + friction_forces(robot, v)
+    known = plus_springs(robot, q, robot.parameters.armature * a_s + friction_forces(robot, v))
     return AdaptiveControl(matvec(Y, parameters) + known - kd * s, -adaptation * matvec(transpose(Y), s))

@@ -22,9 +22,10 @@ def computed_torque(
 ) -> JointVector:
     """Joint forces of computed torque (inverse-dynamics control), for tracking [LP, §9.4; BL05, §11].
 
-    τ = M a + C v + g + friction with a = a_r + K_d (v_r − v) + J_l(e)⁻ᵀ K_p e, e = q_ref ⊖ q. For joints with one number the
-    error obeys ë + K_d ė + K_p e = 0. Of the others v_r and a_r are the reference's velocity and acceleration in axes of the
-    joint where it is, and ½ |v_r − v|² + ½ eᵀ K_p e falls at exactly (v_r − v)ᵀ K_d (v_r − v), up to errors of half a turn.
+    τ = M a + C v + g + friction + springs with a = a_r + K_d (v_r − v) + J_l(e)⁻ᵀ K_p e, e = q_ref ⊖ q. For joints with one
+    number the error obeys ë + K_d ė + K_p e = 0. Of the others v_r and a_r are the reference's velocity and acceleration in axes
+    of the joint where it is, and ½ |v_r − v|² + ½ eᵀ K_p e falls at exactly (v_r − v)ᵀ K_d (v_r − v), up to errors of half a
+    turn.
 
     Parameters
     ----------

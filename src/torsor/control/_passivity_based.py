@@ -7,6 +7,7 @@ from torsor.arrays.typing import ConfigurationVector, JointVector
 from torsor.control.controller_decorator import controller, freedoms
 from torsor.control.tracking_error import sliding_velocity
 from torsor.functions.public.dynamics import coriolis_matrix, friction_forces, gravity_forces, mass_matrix
+from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.model import Robot
 
 
@@ -23,8 +24,8 @@ def passivity_based(
 ) -> JointVector:
     """Joint forces of passivity-based tracking, which cancels nothing that does no work [SL87].
 
-    τ = M v̇_s + C v_s + g + friction − K_d s, with v_s = v_r + Λ e and s = v − v_s. C is the `coriolis_matrix`, with Ṁ − 2C
-    skew, so that V = ½ sᵀ M s falls at exactly sᵀ K_d s, for every kind of joint. On s = 0 errors vanish at the rates Λ:
+    τ = M v̇_s + C v_s + g + friction + springs − K_d s, with v_s = v_r + Λ e and s = v − v_s. C is the `coriolis_matrix`, with
+    Ṁ − 2C skew, so that V = ½ sᵀ M s falls at exactly sᵀ K_d s, for every kind of joint. On s = 0 errors vanish at the rates Λ:
     exactly, if the entries of one joint have one rate. e = q_ref ⊖ q; v_r is the reference velocity in axes of the joints where
     they are.
 
@@ -51,4 +52,4 @@ def passivity_based(
     """
     v_s, a_s, s = sliding_velocity(robot, q, v, q_ref, v_ref, a_ref, rate)
     inertial = matvec(mass_matrix(robot, q), a_s) + matvec(coriolis_matrix(robot, q, v), v_s)
-    return inertial + gravity_forces(robot, q) + friction_forces(robot, v) - kd * s
+    return plus_springs(robot, q, inertial + gravity_forces(robot, q) + friction_forces(robot, v)) - kd * s

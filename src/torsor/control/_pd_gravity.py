@@ -7,6 +7,7 @@ from torsor.control.controller_decorator import controller, freedoms
 from torsor.control.tracking_error import spring_force
 from torsor.functions.public.dynamics import gravity_forces
 from torsor.functions.public.kinematics import difference
+from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.model import Robot
 
 
@@ -16,9 +17,9 @@ def pd_gravity(
 ) -> JointVector:
     """Joint forces of PD control with gravity compensation, for rest at a set point [TA81; BL05, §11].
 
-    τ = g(q) + J_l(e)⁻ᵀ K_p e − K_d v, with e = q_ref ⊖ q. The energy V = ½ vᵀ M v + ½ eᵀ K_p e changes at V̇ = −vᵀ K_d v − vᵀ
-    friction, for every kind of joint and exactly: J_l(e)⁻ᵀ, which is 1 for joints with one number, makes the first term the
-    force of a spring. Joint friction is left to help.
+    τ = g(q) + springs(q) + J_l(e)⁻ᵀ K_p e − K_d v, with e = q_ref ⊖ q. The energy V = ½ vᵀ M v + ½ eᵀ K_p e changes at
+    V̇ = −vᵀ K_d v − vᵀ friction, for every kind of joint and exactly: J_l(e)⁻ᵀ, which is 1 for joints with one number, makes the
+    first term the force of a spring. The robot's own springs are held like its weight; joint friction is left to help.
 
     Parameters
     ----------
@@ -40,4 +41,4 @@ def pd_gravity(
         Joint forces, N·m or N.
     """
     e = difference(robot, q, q_ref)
-    return gravity_forces(robot, q) + spring_force(robot, e, kp) - kd * v
+    return plus_springs(robot, q, gravity_forces(robot, q)) + spring_force(robot, e, kp) - kd * v

@@ -2,7 +2,7 @@
 
 Of all accelerations a with J a + J̇ v = ÿ the nearest to a_0, as the inertia measures it, needs the torques [Kha87]::
 
-    τ = M a_0 + C v + g + friction + Jᵀ Λ (ÿ − J̇ v − J a_0)         Λ = (J M⁻¹ Jᵀ)⁻¹
+    τ = M a_0 + C v + g + friction + springs + Jᵀ Λ (ÿ − J̇ v − J a_0)         Λ = (J M⁻¹ Jᵀ)⁻¹
 
 With Λ damped along directions that the robot can hardly move in, as in `tasks.singular_directions`, a_0 is freed of all that the
 task feels before, damped or not: a posture pulls along no direction of the task. What the task gives up along them, −K_d v takes
@@ -32,6 +32,11 @@ and close to it, where a direction becomes weak, springs pull half as much again
 The way to a pose out of reach may come to an edge elsewhere, and leads along it: most of the error is along a direction that is
 lost, and the small rest that the robot can follow would take it along the edge slowly. So that rest is made as large as the whole
 error. Where it is hardly any share of it, the robot is at, or near, a place from where no small motion leads nearer: it rests.
+
+Between where robots rest and where they go on there is a border, and a pull that fades across it would let them creep there for
+long. So a robot that moves goes on by less than what one at rest needs to start: the part of a pull that is given grows with the
+speed that it causes, and steeply. Near the border a pull is then either not given, and the robot rests, or all of it is within
+about 1/K_d. The speed counts, not its sense: what pulls more one way than the other would keep a swing about an edge alive.
 """
 
 from __future__ import annotations
@@ -55,11 +60,10 @@ WEAK = 50.0  # times the limit: directions with a mobility below are weak
 FARTHEST = math.pi  # rad, or m: no joint is farther from where it should be than half a turn
 SETTLED = 0.9  # times the limit: along directions with a mobility below nothing pulls to a target out of reach and near
 NEAR = 0.5  # of FARTHEST: what pulls joints no more than that at a mobility of the limit is near
-SLOW = 0.1  # of FARTHEST: what pulls joints less than that along a damped direction is no way out of it
-SHARE = 0.15  # of an error: if less of it can be followed, there is no way on from here
-DISTANT = (
-    2.5  # of an error that joints make up for by about 1 rad at a mobility of WEAK: farther away robots always go on
-)
+SLOW = 0.4  # of FARTHEST: what pulls resting joints less than that along a damped direction is no way out of it
+SWING = 0.25  # of the speed that a pull leads to: so much less is enough for joints that move so fast
+SHARE = 0.15  # of an error: if less of it can be followed, there is no way on from here for a robot at rest
+DISTANT = 2.5  # of an error that joints make up for by about 1 rad at a mobility of WEAK: farther away a tenth of SHARE will do
 CLOSE, MORE = 0.25, 0.5  # the same: nearer than that springs along weak directions pull by so much more
 ROOM = 0.25  # of the effort limit: what is left for braking where weight and Coriolis forces leave less
 LEAST_ROOM = 0.01  # the same for the task, where braking leaves less
@@ -153,10 +157,11 @@ def _parts(
     kp_along, kd_along = matvec(own * own, reference.kp), matvec(own * own, reference.kd)
     a_0 = along.unfelt(a_0) - along.left_over(v, kd_along)
     pull, stiffness = command - drift + reference.kd * matvec(J, v), _stiffness(kp_along, kd_along)
+    braking = kd_along * matvec(along.rows, v)
     if nearness is not None:
-        more = _along_edges(along, pull + drift, _mean(stiffness), scales, nearness)
+        more = _along_edges(along, pull + drift, braking, _mean(stiffness), scales, nearness)
         command, pull = command + more, pull + more
-    command = command - _too_much(along, pull, stiffness, scales, nearness)
+    command = command - _too_much(along, pull, braking, stiffness, scales, nearness)
     a = a_0 + along.motion(command - drift)
     pushed = _Task(lambda y: matvec(transpose(J), along.forces(y)), command, drift)
     return _bounded(robot, q, v, reference, a_0, a, nearness, pushed)
@@ -243,14 +248,19 @@ def _within_room(limits: Sequence[float], held: JointVector, driving: JointVecto
 
 
 def _too_much(
-    along: Directions, pull: TaskVector, stiffness: TaskVector, scales: TaskVector, nearness: Scalar | None
+    along: Directions,
+    pull: TaskVector,
+    braking: TaskVector,
+    stiffness: TaskVector,
+    scales: TaskVector,
+    nearness: Scalar | None,
 ) -> TaskVector:
     """Of what pulls a task (..., m), the part along weak directions that pulls joints more than if they were half a turn away.
 
     ``stiffness`` (..., m): of each direction. Where a direction is about to be no longer weak, more and more is allowed. For
     targets out of reach also the part along directions that are damped, if the target is near.
     """
-    parts, gain = matvec(transpose(along.left), pull), diagonal(along.gain)
+    parts, gain, weights = matvec(transpose(along.left), pull), diagonal(along.gain), diagonal(along.weights)
     lengths = sqrt(dot(along.lifts, along.lifts))
     over = []
     for k in range(parts.shape[-1]):
@@ -259,38 +269,44 @@ def _too_much(
         asked = unit * gain[..., k] * (1.0 - mobility / WEAK)
         given = where(asked > most, most / where(asked > most, asked, 1.0), 1.0)
         if nearness is not None:
-            given = given * where(nearness > 0.0, _unsettled(mobility, unit / where(most > 0.0, most, 1.0)), 1.0)
+            speed = absolute(braking[..., k]) * lengths[..., k] * weights[..., k]
+            unit, speed = (x / where(most > 0.0, most, 1.0) for x in (unit, speed))
+            given = given * where(nearness > 0.0, _unsettled(mobility, unit, speed), 1.0)
         over.append((1.0 - given) * parts[..., k])
     return matvec(along.left * (scales * scales)[..., :, None], stack(over))  # (S⁻¹ U)⁻ᵀ = S U
 
 
-def _unsettled(mobility: Array, asked: Array) -> Array:
+def _unsettled(mobility: Array, asked: Array, speed: Array) -> Array:
     """How much of a pull is left: 1 along directions that are not damped, 0 along others, unless it pulls joints far and fast.
 
     ``asked``: what would pull joints if 1/σ was 1. Far is what is so at a mobility of the limit, as it goes as the root of it.
+    ``speed``: of joints along the direction, 1 being where `FARTHEST` leads.
     """
     damped = where(mobility < 1.0, mobility, 1.0)
     far = _ramp(asked / sqrt(where(damped > 0.0, damped, 1.0)), NEAR, 2.0 * NEAR)
-    fast = _ramp(asked * damped, SLOW, 1.1 * SLOW)
-    return _at_least(far * fast, _ramp(mobility, SETTLED, 1.0))
+    goes_on = _ramp(far * asked * damped + SWING * speed, SLOW, 1.1 * SLOW)
+    return _at_least(goes_on, _ramp(mobility, SETTLED, 1.0))
 
 
 def _along_edges(
-    along: Directions, pull: TaskVector, stiffness: Array, scales: TaskVector, nearness: Scalar
+    along: Directions, pull: TaskVector, braking: TaskVector, stiffness: Array, scales: TaskVector, nearness: Scalar
 ) -> TaskVector:
     """What is added to what pulls a task (..., m) to a target out of reach, along directions that are not damped.
 
     As much as makes them pull like the whole error; all they pull is taken away if that is near and they are hardly a share of
-    it. ``stiffness`` (...): the mean of all directions.
+    it and move slowly. ``braking`` (..., m): K_d times velocities along directions; ``stiffness`` (...): the mean of all.
     """
     parts = matvec(transpose(along.left), pull)
     count = parts.shape[-1]
     free = [_ramp(along.mobility[..., k], SETTLED, 1.0) for k in range(count)]
     whole, followed = dot(parts, parts), dot(stack(free) * parts, parts)
     share = _root(followed / where(whole > 0.0, whole, 1.0))
+    speed = absolute(dot(stack(free) * parts, braking)) / where(followed > 0.0, _root(followed * whole), 1.0)
     size = _root(whole / WEAK) / where(stiffness > 0.0, stiffness, 1.0)
     distant, close = _ramp(size, DISTANT, 2.0 * DISTANT), 1.0 - _ramp(size, CLOSE, 2.0 * CLOSE)
-    times = _at_least(distant, _ramp(share, SHARE, 1.2 * SHARE)) / _at_least(share, constant(SHARE))
+    least = SHARE * (1.0 - 0.9 * distant)
+    goes_on = _ramp((share + SHARE * speed) / least, 1.0, 1.2)
+    times = goes_on / _at_least(share, constant(SHARE))
     more = []
     for k in range(count):
         weak = 1.0 - along.mobility[..., k] / WEAK

@@ -38,7 +38,7 @@ def build(described: Description, *, base: str = "fixed", gravity: Vector3 | Non
         joints.insert(0, Joint(name=name, kind="free", parent=outside, link=root, inertia=root_inertia))
         root, root_inertia = outside, Inertia.zero()
     robot = assemble(
-        _with_shared_friction(joints),
+        _with_shared_springs(_with_shared_friction(joints)),
         name=described.name,
         gravity=gravity if gravity is not None else EARTH if described.gravity is None else described.gravity,
         frames={frame.name: (frame.link, frame.pose) for frame in described.frames},
@@ -126,6 +126,29 @@ def _with_shared_friction(joints: list[Joint]) -> list[Joint]:
         else joint
         for joint in result
     ]
+
+
+def _with_shared_springs(joints: list[Joint]) -> list[Joint]:
+    """A follower's spring acts on its leader: ½ k_f (r q + o − s_f)² is ½ k_f r² (q − (s_f − o)/r)², and two springs are one.
+
+    k = Σ k_i and k · rest = Σ k_i · rest_i; the energy of the two differs from that of the one by a constant.
+    """
+    added: dict[str, tuple[float, float]] = {}
+    for joint in joints:
+        if joint.mimic is not None and np.any(joint.stiffness):
+            r, o, k = joint.mimic.ratio, joint.mimic.offset, float(np.ravel(joint.stiffness)[0])
+            stiffness, moment = added.get(joint.mimic.joint, (0.0, 0.0))
+            added[joint.mimic.joint] = stiffness + k * r * r, moment + k * r * (float(np.ravel(joint.rest)[0]) - o)
+    result = []
+    for joint in joints:
+        if joint.mimic is not None:
+            joint = replace(joint, stiffness=0.0, rest=0.0)
+        elif added.get(joint.name, (0.0,))[0]:
+            (k, moment), own = added[joint.name], float(np.ravel(joint.stiffness)[0])
+            rest = (moment + own * float(np.ravel(joint.rest)[0])) / (own + k)
+            joint = replace(joint, stiffness=own + k, rest=rest)
+        result.append(joint)
+    return result
 
 
 def _order(order: list[str] | None, joints: list[Joint]) -> list[str] | None:

@@ -95,7 +95,7 @@ def _roots(robot: Description, children: set[str], report: Findings) -> None:
 
 
 def check_joints(robot: Description, report: Findings) -> None:
-    """Axes, limits, friction, and who follows whom."""
+    """Axes, limits, friction, springs, and who follows whom."""
     for joint in robot.joints:
         if joint.kind == "fixed":
             continue
@@ -108,6 +108,8 @@ def check_joints(robot: Description, report: Findings) -> None:
                     "friction-negative", joint.line, joint.where, f"{name} is {_shown(value)}",
                     lambda joint=joint, name=name: setattr(joint, name, np.abs(getattr(joint, name))),  # type: ignore[misc]
                 )  # fmt: skip
+        if np.any(np.asarray(joint.stiffness) < 0):
+            report.add("stiffness-negative", joint.line, joint.where, f"stiffness is {_shown(joint.stiffness)}")
     _followers(robot, report)
 
 

@@ -15,7 +15,7 @@ from torsor.model import Mimic, Visual
 
 INFINITE = float("inf")
 LARGEST = 1e50  # of what is multiplied with other numbers: products of a few stay finite
-MOTION = {  # of limits, armature and friction: the model's words, and those of a `JointPart`
+MOTION = {  # of limits, armature, friction and springs: the model's words, and those of a `JointPart`
     "lower": "lower",
     "upper": "upper",
     "velocity_limit": "velocity",
@@ -23,6 +23,8 @@ MOTION = {  # of limits, armature and friction: the model's words, and those of 
     "armature": "armature",
     "viscous_friction": "damping",
     "coulomb_friction": "friction",
+    "stiffness": "stiffness",
+    "rest": "rest",
 }
 
 
@@ -100,6 +102,8 @@ class JointPart:
     armature: Array | float = 0.0
     damping: Array | float = 0.0
     friction: Array | float = 0.0
+    stiffness: Array | float = 0.0
+    rest: Array | float = 0.0
     mimic: Mimic | None = None
     limit_line: int | None = None
     reduction: float | None = None  # motor turns per joint turn

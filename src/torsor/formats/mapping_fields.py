@@ -26,6 +26,7 @@ OTHER_NAMES = {
     "matrix": "rotation", "centre": "com", "center": "com", "inertia": "rotational", "moments": "rotational",
     "multiplier": "ratio", "damping": "viscous_friction", "friction": "coulomb_friction", "effort": "effort_limit",
     "velocity": "velocity_limit", "limits": "lower", "limit": "lower", "range": "lower",
+    "spring": "stiffness", "springref": "rest",
 }  # fmt: skip
 
 

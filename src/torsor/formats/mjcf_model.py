@@ -22,8 +22,6 @@ DIAGONALISED = 1e-5
 # MuJoCo wants some mass in every moving body; less than this stands for none, in files that torsor writes too.
 NO_MASS = 1e-13
 LARGEST = 1e75  # the fourth power of a number is still one
-
-
 GROUPS_DRAWN = 3  # geoms of these first groups are seen in MuJoCo's viewer; others are for contacts
 UNPAINTED = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that was given none
 
@@ -240,6 +238,15 @@ class _Reader:
             joint.damping = float(m.dof_damping[dof]) + self._from_actuators(j, "actuator_damping")
             if np.any(getattr(m, "dof_dampingpoly", np.zeros((m.nv, 1)))[dof]):
                 self._unsupported(joint, "of its damping, the terms in v² and v³ are left out")
+        if not self._off("SPRING") and not self._off("PASSIVE"):
+            if joint.kind in ("revolute", "prismatic") and m.jnt_stiffness[j]:
+                joint.stiffness, joint.rest = float(m.jnt_stiffness[j]), float(m.qpos_spring[m.jnt_qposadr[j]])
+            elif m.jnt_stiffness[j]:
+                self.report.add("spring", joint.line, joint.where, f"it is {joint.kind} and has a stiffness")
+            if np.any(getattr(m, "jnt_stiffnesspoly", np.zeros((m.njnt, 1)))[j]):
+                self._unsupported(
+                    joint, "of its spring, the terms in (q − springref)² and (q − springref)³ are left out"
+                )
         if self._holds("FRICTIONLOSS"):
             joint.friction = float(m.dof_frictionloss[dof])
         if joint.kind == "free" and (joint.armature or joint.friction):
@@ -305,13 +312,8 @@ class _Reader:
             robot.frames.append(FramePart(frame, self.bodies[body], pose, line))
 
     def report_forces(self) -> None:
-        """Springs, compensated weight and fluids: forces of MuJoCo's that torsor's equations do not have."""
+        """Compensated weight and fluids: forces of MuJoCo's that torsor's equations do not have."""
         m = self.model
-        stiff = np.array(m.jnt_stiffness) != 0
-        if hasattr(m, "jnt_stiffnesspoly"):
-            stiff |= np.any(m.jnt_stiffnesspoly != 0, axis=-1)
-        if np.any(stiff) and not self._off("SPRING") and not self._off("PASSIVE"):
-            self._report_named("spring", "joint", [self.joints[j] for j in np.flatnonzero(stiff)], "has a stiffness")
         raised = np.flatnonzero(np.array(m.body_gravcomp) != 0)
         if len(raised):
             self._report_named("gravity-compensation", "body", [self.bodies[b] for b in raised], "has a gravcomp")
@@ -322,8 +324,6 @@ class _Reader:
     def _report_named(self, rule: str, kind: str, names: list[str], what: str) -> None:
         others = f" ({len(names)} have one: {', '.join(names[:5])}{', …' * (len(names) > 5)})" if len(names) > 1 else ""
         self.report.add(rule, self._line(kind, names[0]), f"{kind} {names[0]!r}", f"it {what}{others}")
-
-    # Helpers
 
     def _unsupported(self, joint: JointPart, message: str) -> None:
         self.report.add("unsupported", joint.line, joint.where, message)
@@ -381,8 +381,8 @@ def _refuse_unbounded(robot: Description, report: Findings) -> None:
             report.add("number-malformed", link.at, link.where, message)
     for joint in robot.joints:
         numbers = [*joint.pose.ravel(), *(() if joint.screw is None else joint.screw)]
-        if not _is_bounded([*numbers, joint.armature, joint.damping, joint.friction]):
-            message = "its pose, axis or friction is too large for a number"
+        if not _is_bounded([*numbers, joint.armature, joint.damping, joint.friction, joint.stiffness, joint.rest]):
+            message = "its pose, axis, friction or spring is too large for a number"
             report.add("number-malformed", joint.line, joint.where, message)
         elif joint.screw is not None and not np.any(joint.screw):
             report.add("number-malformed", joint.line, joint.where, "its axis is too large for a number")

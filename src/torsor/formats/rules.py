@@ -60,6 +60,7 @@ NEVER = {
     "limits-inverted": _NO_POSITION,
     "mimic-limits": _NO_POSITION,
     "friction-negative": "it would give the robot energy, without end",
+    "stiffness-negative": "what pushes away from where it rests is no spring",
     "mimic-unknown": _NOT_THERE,
     "mimic-cycle": _NOT_THERE,
     "mimic-zero": _NOT_THERE,
@@ -129,6 +130,7 @@ RULES: dict[str, Rule] = {
         "Damping and friction take energy away, armature is an inertia: none is negative.",
         "takes its absolute value",
     ),
+    "stiffness-negative": Rule(E, "A spring pulls its joint back to where it rests: its stiffness is not negative."),
     "mimic-unknown": Rule(E, "Joints with one degree of freedom follow, and are followed: name one of this robot."),
     "mimic-cycle": Rule(E, "Let one of the joints move on its own."),
     "mimic-zero": Rule(E, "Give the multiplier it moves by, or make the joint fixed."),
@@ -200,7 +202,7 @@ RULES: dict[str, Rule] = {
     "unsupported": Rule(W, "MuJoCo would act on it; torsor's equations do not have it."),
     "actuators": Rule(N, "tau is what they give at the joints."),
     "spring": Rule(
-        W, "torsor's equations have no springs: for forward dynamics, add −stiffness · (q − springref) to tau."
+        W, "torsor has springs on hinges and slides only: for forward dynamics, add the force of this one to tau."
     ),
     "gravity-compensation": Rule(W, "torsor gives every body its whole weight."),
     "fluid": Rule(W, "torsor's robots move in a vacuum."),

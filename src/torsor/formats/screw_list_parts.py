@@ -1,4 +1,4 @@
-"""Parts of torsor's own format: inertias, screws, limits and friction of joints, and Denavit–Hartenberg tables."""
+"""Parts of torsor's own format: inertias, screws, limits, friction and springs of joints, and Denavit–Hartenberg tables."""
 
 from __future__ import annotations
 
@@ -38,13 +38,17 @@ ROW_KEYS = {"a", "alpha", "d", "theta", "prismatic", *MOTION}
 
 
 def read_motion(fields: NodeFields, joint: JointPart) -> None:
-    """Limits, armature and friction: numbers, or one per number of q (limits of q) or v (all others)."""
+    """Limits, armature, friction and springs: numbers, or one per number of q (limits of q) or v (all others)."""
     kind = KINDS.get(joint.kind, KINDS["revolute"])
     for key, attribute in MOTION.items():
         size = kind.nq if key in ("lower", "upper") else kind.nv
         value = fields.spread(key, size, _UNBOUNDED.get(key, 0.0), bounded=key not in _UNBOUNDED)
         if joint.kind == "continuous" and key in ("lower", "upper"):
             fields.means_nothing((key,), "a continuous joint")
+        elif not kind.has_screw and key in ("stiffness", "rest"):
+            if fields.given(key) is not None:
+                message = f"{key!r} is for joints with one number, and this one is {joint.kind}"
+                fields.add("value-malformed", fields.line_of(key), message)
         elif value is not None:
             setattr(joint, attribute, value)
     if fields.given("lower") is not None or fields.given("upper") is not None:

@@ -237,6 +237,8 @@ class _JointLine:
     armature: float = 0.0
     damping: float = 0.0
     frictionloss: float = 0.0
+    stiffness: float = 0.0
+    springref: float = 0.0
     leader: str = ""
     ratio: float = 1.0
     offset: float = 0.0
@@ -255,7 +257,7 @@ class _JointLine:
             words.append(f'range="{_numbers([self.lower, self.upper])}"')
         if np.isfinite(self.effort):
             words.append(f'actuatorfrcrange="{_numbers([-self.effort, self.effort])}"')
-        for key in ("armature", "damping", "frictionloss"):
+        for key in ("armature", "damping", "frictionloss", "stiffness", "springref"):
             if getattr(self, key):
                 words.append(f'{key}="{_numbers([getattr(self, key)])}"')
         return " ".join(words) + "/>"
@@ -301,6 +303,8 @@ def _one_number(robot: Robot, i: int) -> _JointLine:
     effects = {key: float(value[0]) for key, value in _effects(robot, i).items()}
     line.armature, line.damping = effects["armature"] / scale**2, effects["damping"] / scale**2
     line.frictionloss = effects["frictionloss"] / scale
+    line.stiffness = float(robot.parameters.stiffness[c.v_start]) / scale**2
+    line.springref = float(robot.parameters.rest[c.v_start]) * scale if line.stiffness else 0.0
     return line
 
 

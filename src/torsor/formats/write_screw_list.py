@@ -99,6 +99,8 @@ def _joint(robot: Robot, i: int) -> dict[str, Any]:
         ("armature", p.armature[c.v], 0.0),
         ("viscous_friction", p.viscous_friction[c.v], 0.0),
         ("coulomb_friction", p.coulomb_friction[c.v], 0.0),
+        ("stiffness", p.stiffness[c.v], 0.0),
+        ("rest", p.rest[c.v], 0.0),
     ):
         value = _spread(values, absent)
         if value is not None:

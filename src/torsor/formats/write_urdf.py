@@ -27,9 +27,9 @@ from torsor.model.visuals import solid_parts
 LARGEST = 1.7976931348623157e308  # what stands for "no limit", which URDF cannot say
 TYPES = {"revolute": "revolute", "prismatic": "prismatic", "free": "floating", "planar": "planar"}
 DECORATION = (b"<visual", b"<collision", b"<!--", b"<gazebo", b"<\x00")  # what is lost when a file is written anew
-CANNOT_SAY = ("gravity", "armature", "coulomb width", "joint order", "friction", "limits")
+CANNOT_SAY = ("gravity", "armature", "springs", "coulomb width", "joint order", "friction", "limits")
 
-_ARTICLES = {"armature": "an ", "friction": "", "limits": ""}
+_ARTICLES = {"armature": "an ", "springs": "", "friction": "", "limits": ""}
 INERTIA_RULES = {"massless-with-inertia", "inertia-not-positive", "inertia-triangle", "inertia-rows-swapped"}
 
 
@@ -42,7 +42,7 @@ def to_urdf(robot: Robot, *, drop: Collection[str] = ()) -> str:
     as it was written (how its root link is held is said when loading, and not written). Else the file is written anew,
     with the shapes of `Robot.visuals` (a capsule becomes a cylinder and two spheres, ellipsoids are left out), and a
     `ModelWarning` says what is lost. What URDF cannot say is refused, unless it is
-    named in ``drop``: "gravity" (other than 9.81 m/s² along −z), "armature", "coulomb width", "joint order", and the
+    named in ``drop``: "gravity" (other than 9.81 m/s² along −z), "armature", "springs", "coulomb width", "joint order", and the
     "friction" and "limits" of joints with several degrees of freedom.
     """
     drop = (drop,) if isinstance(drop, str) else drop
@@ -80,6 +80,7 @@ def _refuse(robot: Robot, drop: Collection[str]) -> None:
         "limits": bool(np.any(np.isfinite(bounds))),
         "gravity": tuple(p.gravity) != EARTH,
         "armature": bool(np.any(p.armature != 0)),
+        "springs": bool(np.any(p.stiffness != 0)),
         "coulomb width": s.coulomb_width != 0,
         "joint order": [c.name for c in s.coordinates] != natural,
     }

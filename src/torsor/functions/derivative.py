@@ -48,7 +48,7 @@ def derivative(
         * inputs, number by number, shape as the input; a configuration along the tangent coordinates v, shape (nv,), as its
           numbers may not be free to change alone. Where every joint has one number there is no difference;
         * the robot's numbers (`torsor.model.Parameters`): "inertias" (n, 10), "gravity" (3,), "armature", "viscous_friction",
-          "coulomb_friction" (nv,);
+          "coulomb_friction", "stiffness" and "rest" (nv,), the last two zero where there can be no spring;
         * its joints, which move by exp(S_i q_i): "screws" (n, 6), number by number of S_i in its link frame. All directions
           are there, also those in which the joint becomes one of another kind: a pitch, a length that is not 1 (a gear), a
           rotation of a prismatic joint. An axis displaced by a twist δ changes S_i by [δ, S_i]. "pitches" (n,), m per rad, is

@@ -12,6 +12,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -310,7 +311,7 @@ class InJax:
         q = known.inputs[0]
         plain = robot.structure.has_plain_velocities
         changes = moving if plain else {**moving, q: _algorithm("velocity_of_rate")(robot, given[q], moving[q])}
-        slopes = zip(known.inputs, PUBLIC[known.name](robot, **given), strict=True)
+        slopes = zip(known.inputs, _public(known.name)(robot, **given), strict=True)
         return (sum(matvec(slope, changes[name]) for name, slope in slopes if name in changes),)
 
     def _in_jax_numpy(self, *arrays: Any) -> tuple[Any, ...]:
@@ -319,9 +320,17 @@ class InJax:
         return tuple(self._about.outputs.named(result).values())
 
 
+def _public(name: str) -> Algorithm:
+    """A public function by name: what differentiates another one may not have been used yet, and so not be imported."""
+    if name not in PUBLIC:
+        for place in ("kinematics", "derivatives"):
+            import_module(f"torsor.functions.public.{place}")
+    return PUBLIC[name]
+
+
 def _algorithm(name: str) -> Algorithm:
     """The algorithm of a public function by name."""
-    about = about_of(PUBLIC[name])
+    about = about_of(_public(name))
     assert about is not None
     return about.algorithm
 

@@ -15,6 +15,7 @@ import numpy as np
 from torsor.compiler.run.apart import new_lock
 from torsor.compiler.run.native import Kept
 from torsor.functions.describe import Public, Request
+from torsor.mechanics.dynamics.springs import has_springs
 from torsor.model import Parameters, Robot
 from torsor.model.remembered import own
 
@@ -68,7 +69,7 @@ class Shared(NamedTuple):
 def shared(about: Public, request: Request) -> Shared:
     """A request as it is, or for the kernel of all robots of its structure, if this one is the third of them or later."""
     robot = request.robot
-    family = _families.get((about, robot.structure), _Family)
+    family = _families.get((about, robot.structure, has_springs(robot)), _Family)  # without springs, no term for them
     is_first, groups = not family.knows(robot), family.groups(robot)
     first = family.first
     if not groups or first is None or list(about.algorithms(robot)) != list(about.algorithms(first)):

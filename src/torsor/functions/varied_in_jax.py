@@ -1,4 +1,4 @@
-"""A function of a robot whose inertias, gravity or friction JAX varies: a kernel that takes them as inputs, with its derivatives.
+"""A function of a robot whose inertias, gravity, friction or springs JAX varies: a kernel of them, and its derivatives.
 
 As `jax.numpy` the equations are some hundred or thousand small operations, and XLA takes longer to compile these and their
 derivative than LLVM takes for the straight line they are; a batch of robots (`vmap`) is a batch of the kernel.
@@ -22,8 +22,9 @@ from torsor.compiler.trace import trace
 from torsor.functions.describe import Public, Request, shapes_of
 from torsor.model import Robot
 
-# What the equations are linear in: a robot can change in every direction of theirs.
-RANKS = {"inertias": 2, "gravity": 1, "armature": 1, "viscous_friction": 1, "coulomb_friction": 1, "base_inertia": 1}
+# What the equations are linear in, alone or in products: a robot can change in every direction of theirs.
+_OF_JOINTS = ("armature", "viscous_friction", "coulomb_friction", "stiffness", "rest")
+RANKS = {"inertias": 2, "gravity": 1, "base_inertia": 1, **dict.fromkeys(_OF_JOINTS, 1)}
 JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differentiates the algorithm itself
 Run = Callable[[Robot, dict[str, Any]], Any]
 _KERNELS: Kept[Callable[..., tuple[Any, ...]]] = Kept(64)

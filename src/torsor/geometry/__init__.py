@@ -7,7 +7,7 @@ christoffel_symbols_derivative   dΓ[i, j, k, l] = ∂Γ_ijk/∂q_l, derivative 
 christoffel_symbols_second_kind  Γ2[i, j, k] = Γ^k_ij = Σ_h m^kh Γ_ijh, the raised index last
 covariant_derivative             ∇_u w = ẇ + M⁻¹ C(q, u) w, components ẇ_k + Σ Γ^k_ij u_i w_j
 curvature_norm                   √(R_ijkl R^ijkl), zero only where all curvature vanishes, whatever the coordinates
-geodesic_acceleration            v̇_k = −Σ Γ^k_ij v_i v_j, the acceleration under no force, gravity or friction: ∇_v v = 0
+geodesic_acceleration            v̇_k = −Σ Γ^k_ij v_i v_j, the acceleration under no force at all: ∇_v v = 0
 mass_matrix_derivative           dM[i, j, k] = ∂M_ij/∂q_k, derivative index last, in O(n d²) for a tree of depth d
 mass_matrix_second_derivative    d2M[i, j, k, l] = ∂_l (∂M_ij/∂q_k), derivative indices last, exact
 ricci_curvature                  Ric[j, l] = Σ m^ik R_ijkl

@@ -51,7 +51,9 @@ def covariant_derivative(
 
 
 def geodesic_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:
-    """v̇_k = −Σ Γ^k_ij v_i v_j, the acceleration under no force, gravity or friction: ∇_v v = 0 [Alt04, (6), (7); BSP93, E000-11].
+    """v̇_k = −Σ Γ^k_ij v_i v_j, the acceleration under no force at all: ∇_v v = 0 [Alt04, (6), (7); BSP93, E000-11].
+
+    Neither of drives, gravity, friction nor springs.
 
     Parameters
     ----------
@@ -74,11 +76,13 @@ def geodesic_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector) 
 
 
 def articulated_geodesic_acceleration(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:
-    """The same by the articulated-body recursion, O(n): forward dynamics with neither force, gravity nor friction.
+    """The same by the articulated-body recursion, O(n): forward dynamics with neither force, gravity, friction nor springs.
 
     For robots whose mass matrix is positive definite everywhere, with joints of one degree of freedom. Shapes and units as above.
     """
-    still = {"gravity": zeros(3), "viscous_friction": zeros(robot.nv), "coulomb_friction": zeros(robot.nv)}
+    still = {"gravity": zeros(3)} | dict.fromkeys(
+        ("viscous_friction", "coulomb_friction", "stiffness"), zeros(robot.nv)
+    )
     left_alone = Robot(robot.structure, robot.parameters._replace(**still))
     return articulated_body_acceleration(left_alone, q, v, 0.0 * v)
 

@@ -205,8 +205,8 @@ def base_parameters(
 
     Also called minimal, or identifiable, inertial parameters. M a + C v + g = Y π for π the
     `torsor.identification.inertial_parameters`, but columns of Y are zero or depend on others: β = matrix π with the
-    independent columns Y_b has Y_b β = Y π, and no smaller set has [GK90; MYO90]. Armature and friction, which are joints', are
-    not among π.
+    independent columns Y_b has Y_b β = Y π, and no smaller set has [GK90; MYO90]. Armature, friction and springs, which are
+    joints', are not among π.
 
     The parameters after which base parameters are named, whose columns are kept, are the first independent ones from the
     base outwards, in each link moments of inertia before first moments before mass: what a joint cannot tell apart joins

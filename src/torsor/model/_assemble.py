@@ -18,12 +18,13 @@ from torsor.lie import unchecked as lie
 from torsor.model.inertia import Inertia
 from torsor.model.joint_kinds import KINDS
 from torsor.model.joints import Joint, Mimic, UnitScrew, field_numbers, unit_screw
-from torsor.model.parameters import Parameters
+from torsor.model.parameters import Parameters, refuse_impossible_springs
 from torsor.model.poses import check_pose, composed
 from torsor.model.robot import Robot
 from torsor.model.structure import Coordinate, Coupling, Frame, Limits, Structure, coordinates_in_order
 
 EARTH = (0.0, 0.0, -9.81)
+_OF_FREEDOMS = ("armature", "viscous_friction", "coulomb_friction", "stiffness", "rest")
 _STRUCTURAL = ("lower", "upper", "velocity_limit", "effort_limit")
 
 
@@ -106,13 +107,12 @@ def assemble(
         screws=stack_vectors([screw.screw for screw in screws]),
         inertias=stack_vectors(rows),
         gravity=_vector3(name, "gravity", gravity),
-        armature=_per_freedom(moving, coordinates, "armature"),
-        viscous_friction=_per_freedom(moving, coordinates, "viscous_friction"),
-        coulomb_friction=_per_freedom(moving, coordinates, "coulomb_friction"),
+        **{field: _per_freedom(moving, coordinates, field) for field in _OF_FREEDOMS},
         frame_poses=frame_poses,
         base_inertia=base_row,
     ).frozen()
     parameters.refuse_non_finite(name)
+    refuse_impossible_springs(structure, parameters)
     return Robot(structure, parameters)
 
 
@@ -143,6 +143,8 @@ def disassemble(robot: Robot) -> list[Joint]:
                 armature=p.armature[c.v],
                 viscous_friction=p.viscous_friction[c.v],
                 coulomb_friction=p.coulomb_friction[c.v],
+                stiffness=p.stiffness[c.v],
+                rest=p.rest[c.v],
             )
         else:
             joint = replace(joint, mimic=Mimic(c.name, coupling.ratio, coupling.offset))
@@ -347,7 +349,7 @@ def _bounds(joint: Joint, field: str, size: int, none: float) -> Array:
 def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field: str) -> Array:
     own = {joint.name: joint for joint in moving}
     values = concat([_spread(own[c.name], field, c.nv) for c in coordinates])
-    if is_concrete(values) and np.any(values < 0):
+    if field != "rest" and is_concrete(values) and np.any(values < 0):
         names = [c.name for c in coordinates if np.any(_spread(own[c.name], field, c.nv) < 0)]
         raise ModelError(f"joint {names[0]!r}: `{field}` must not be negative.")
     for joint in moving:

@@ -45,7 +45,9 @@ class Joint:
     every one that turns, for the kind is then what the joint says). Planar joints move in
     the x-y plane of the pose. ``inertia`` is in the link's frame. Limits, armature (kg·m² or kg), viscous (N·m·s or N·s/m)
     and Coulomb friction (N·m or N) are numbers, or one per degree of freedom; ``lower`` and ``upper`` one per number of q.
-    One number alone bounds x, y and z of a free joint, not its quaternion, and no spherical joint.
+    One number alone bounds x, y and z of a free joint, not its quaternion, and no spherical joint. A spring of ``stiffness``
+    (N·m/rad or N/m) pulls the joint to ``rest`` (rad or m, anywhere, also beyond limits) with the force −stiffness · (q − rest);
+    only joints with one number have springs.
     """
 
     name: str
@@ -64,6 +66,8 @@ class Joint:
     armature: Array = 0.0
     viscous_friction: Array = 0.0
     coulomb_friction: Array = 0.0
+    stiffness: Array = 0.0
+    rest: Array = 0.0
     mimic: Mimic | None = None
 
     def __post_init__(self) -> None:

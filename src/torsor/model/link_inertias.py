@@ -87,7 +87,7 @@ def _is_positive(six: list[int], shift: int) -> bool:
     return xx > 0 and of_two > 0 and zz * of_two + xz * (xy * yz - yy * xz) - yz * (xx * yz - xy * xz) > 0
 
 
-OF_JOINT = ("armature", "viscous friction", "Coulomb friction")
+OF_JOINT = ("armature", "viscous friction", "Coulomb friction", "stiffness", "stiffness · rest")
 
 
 @explained
@@ -125,7 +125,7 @@ def inertial_parameter_names(robot: Robot) -> tuple[str, ...]:
 
 @explained
 def joint_parameters(robot: Robot) -> JointParameterVector:
-    """Armature, viscous and Coulomb friction of all degrees of freedom: what `joint_regressor` is to be multiplied with.
+    """Armature, friction and springs of all degrees of freedom: what `joint_regressor` is to be multiplied with.
 
     Parameters
     ----------
@@ -133,11 +133,12 @@ def joint_parameters(robot: Robot) -> JointParameterVector:
 
     Returns
     -------
-    (3 nv,) array
-        First all armatures, kg·m² or kg, then viscous, N·m·s or N·s/m, then Coulomb friction, N·m or N.
+    (5 nv,) array
+        First all armatures, kg·m² or kg, then viscous, N·m·s or N·s/m, then Coulomb friction, N·m or N, then stiffness k, N·m/rad
+        or N/m, and k · rest, N·m or N: forces are linear in these two, and not in ``rest``, which is their quotient.
     """
     p = robot.parameters
-    return concat([p.armature, p.viscous_friction, p.coulomb_friction])
+    return concat([p.armature, p.viscous_friction, p.coulomb_friction, p.stiffness, p.stiffness * p.rest])
 
 
 @explained
@@ -151,6 +152,6 @@ def joint_parameter_names(robot: Robot) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        3 nv names: "joint_1 armature", …; "ball[0] armature" where a joint has several degrees of freedom.
+        5 nv names: "joint_1 armature", …; "ball[0] armature" where a joint has several degrees of freedom.
     """
     return tuple(f"{freedom} {what}" for what in OF_JOINT for freedom in robot.structure.freedoms)

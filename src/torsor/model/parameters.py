@@ -26,7 +26,8 @@ class Parameters(NamedTuple):
     ``poses`` (n, 4, 4): link frame in the parent's at q = 0 (before the coupling offset), m. ``screws`` (n, 6): unit
     screw of each joint in its link frame (zero for planar, spherical and free). ``inertias`` (n, 10): rows
     (m, m c, I about the link frame). ``gravity`` (3,): acceleration, m/s². ``armature``, ``viscous_friction``,
-    ``coulomb_friction`` (nv,). ``frame_poses`` (k, 4, 4): named frames in their link's frame. ``base_inertia`` (10,).
+    ``coulomb_friction`` (nv,). ``stiffness`` (nv,), N·m/rad or N/m, and ``rest`` (nv,), rad or m: springs, zero for joints with
+    several numbers. ``frame_poses`` (k, 4, 4): named frames in their link's frame. ``base_inertia`` (10,).
     """
 
     poses: Array
@@ -36,6 +37,8 @@ class Parameters(NamedTuple):
     armature: Array
     viscous_friction: Array
     coulomb_friction: Array
+    stiffness: Array
+    rest: Array
     frame_poses: Array
     base_inertia: Array
 
@@ -75,6 +78,8 @@ _MEANT = {
     "armature": "motor_inertia rotor_inertia reflected_inertia",
     "viscous_friction": "friction damping viscous",
     "coulomb_friction": "friction coulomb frictionloss stiction",
+    "stiffness": "spring springs spring_stiffness spring_constant k",
+    "rest": "springref spring_reference rest_position rest_length rest_angle q_rest",
     "frame_poses": "frame frames tool tool_pose",
     "base_inertia": "base base_mass",
 }
@@ -110,6 +115,32 @@ def refuse_impossible_geometry(structure: Structure, parameters: Parameters, cha
                 raise ModelError(
                     f"with_parameters: screws[{i}] = ({numbers}) is no unit screw of joint {s.joints[i]!r}, which is {kind}: "
                     f"{wrong}"
+                )
+
+
+def refuse_impossible_springs(structure: Structure, parameters: Parameters) -> None:
+    """Raise if a stiffness is negative, or if joints with several numbers have springs; JAX and traced values pass.
+
+    A spring is ½ k (q − rest)² of one number. On a group there are several, each with terms of its own in every derivative.
+    """
+    springs = parameters.stiffness, parameters.rest
+    if is_concrete(*springs) and not any(leaf.any() for leaf in springs):
+        return
+    for c, kind in structure.blocks:
+        for field, leaf in (("stiffness", parameters.stiffness), ("rest", parameters.rest)):
+            values = leaf[c.v]
+            if not is_concrete(values):
+                continue
+            if not kind.has_screw and np.any(values != 0):
+                raise ModelError(
+                    f"joint {c.name!r} is {kind.name}, and only joints with one number (revolute, prismatic, helical) have "
+                    f"springs: its `{field}` must be 0, got {np.asarray(values).tolist()}. Describe it as joints with one number "
+                    "each, or add the force of its spring to tau."
+                )
+            if field == "stiffness" and np.any(values < 0):
+                raise ModelError(
+                    f"joint {c.name!r}: `stiffness` must not be negative, got {float(values[0]):g}. A force that pushes "
+                    "away from `rest` is part of tau."
                 )
 
 

@@ -19,7 +19,7 @@ from torsor.arrays.typing import Array, GivenNumbers, GivenVector3, InertialVect
 from torsor.border import explained
 from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.model.inertia import Inertia, refuse_no_inertia, refuse_unphysical
-from torsor.model.parameters import Parameters, refuse_impossible_geometry, unknown_group
+from torsor.model.parameters import Parameters, refuse_impossible_geometry, refuse_impossible_springs, unknown_group
 from torsor.model.poses import check_pose, composed
 from torsor.model.structure import Frame, Limits, Source, Structure, from_dict, to_dict
 
@@ -70,8 +70,8 @@ class Robot:
 
     @property
     def n_joint_parameters(self) -> int:
-        """Numbers of armature, viscous and Coulomb friction together: three per degree of freedom."""
-        return 3 * self.nv
+        """Numbers of armature, viscous and Coulomb friction and springs together: five per degree of freedom."""
+        return 5 * self.nv
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -112,12 +112,8 @@ class Robot:
     def effects(self) -> tuple[str, ...]:
         """Which effects the equations of motion of this robot contain beside its links' inertia."""
         p = self.parameters
-        leaves = {
-            "gravity": p.gravity,
-            "armature": p.armature,
-            "viscous friction": p.viscous_friction,
-            "coulomb friction": p.coulomb_friction,
-        }
+        leaves = {"gravity": p.gravity, "armature": p.armature, "viscous friction": p.viscous_friction}
+        leaves |= {"coulomb friction": p.coulomb_friction, "springs": p.stiffness}
         return tuple(name for name, leaf in leaves.items() if not isinstance(leaf, np.ndarray) or np.any(leaf != 0))
 
     @once
@@ -189,6 +185,7 @@ class Robot:
         parameters = self.parameters._replace(**changes).frozen()
         parameters.refuse_non_finite(self.name)
         refuse_impossible_geometry(self.structure, parameters, changes)
+        refuse_impossible_springs(self.structure, parameters)
         return replace(self, parameters=parameters)
 
     @explained
@@ -287,7 +284,8 @@ class Robot:
     def lock(self, positions: Mapping[str, GivenNumbers]) -> Robot:
         """The same robot with joints held at given positions (rad, m): their links become part of the parent's.
 
-        A `Mimic` joint is held where its leader is: holding one of them by name holds both, and all that follows.
+        A `Mimic` joint is held where its leader is: holding one of them by name holds both, and all that follows. A spring that
+        is held has no more effect, and its energy is no longer counted.
         """
         from torsor.model import edits
 
@@ -319,8 +317,8 @@ class Robot:
     def to_urdf(self, path: str | PathLike[str] | None = None, *, drop: Collection[str] = ()) -> str:
         """The robot as URDF text, also written to ``path``; its own file, where only inertias changed since it was read.
 
-        What URDF cannot say is refused unless named in ``drop``: "gravity", "armature", "coulomb width", "joint order",
-        and the "friction" and "limits" of joints with several degrees of freedom.
+        What URDF cannot say is refused unless named in ``drop``: "gravity", "armature", "springs", "coulomb width",
+        "joint order", and the "friction" and "limits" of joints with several degrees of freedom.
         """
         return _written(self, "write_urdf.to_urdf", path, drop=drop)
 

@@ -73,7 +73,7 @@ def lists(robot: Robot, *, frame: str | None = None) -> tuple[Array, Array, Arra
 
     Link frames are moved to the centres of mass (axes kept), as the book wants them. Gravity is not in the lists: pass
     `robot.gravity` as ``g``. What the lists cannot say is refused: trees, mimic joints, joints with several degrees of freedom,
-    armature and friction.
+    armature, friction and springs.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def _refuse_what_lists_cannot_say(robot: Robot) -> None:
         raise ModelError(f"{this} has mimic joints; the book's joints each have a variable of their own.")
     if robot.coordinates != robot.joints:
         raise ModelError(f"{this} has q in another order than its joints: pass robot.reorder(robot.joints).")
-    for effect in ("armature", "viscous_friction", "coulomb_friction"):
+    for effect in ("armature", "viscous_friction", "coulomb_friction", "stiffness"):
         if np.any(getattr(p, effect)):
             raise ModelError(
                 f"{this} has {effect.replace('_', ' ')}, for which the book's lists have no place: leave it out with "

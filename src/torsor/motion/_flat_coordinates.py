@@ -13,6 +13,7 @@ from torsor.border import explained
 from torsor.border.numbers import numbers_of, refuse_bad_numbers, refuse_strangers
 from torsor.errors import ModelError, ShapeError
 from torsor.functions.public.dynamics import friction_forces, gravity_forces
+from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.model import Robot
 from torsor.motion.curvature import is_flat
 from torsor.motion.factor_transport import (
@@ -99,13 +100,14 @@ class FlatCoordinates(Report):
 
     @explained
     def linearised_force(self, q: ConfigurationVector, v: JointVector, tau: JointVector) -> Array:
-        """q̃̈ = N⁻ᵀ (τ − g(q) − friction(v)), the acceleration of q̃ under joint forces τ [Alt04, (12)].
+        """q̃̈ = N⁻ᵀ (τ − g(q) − friction(v) − springs(q)), the acceleration of q̃ under joint forces τ [Alt04, (12)].
 
-        Without gravity and friction it is `force`. ``q``, ``v``, ``tau`` (..., n); returns (..., n), √kg·m/s².
+        Without gravity, friction and springs it is `force`. ``q``, ``v``, ``tau`` (..., n); returns (..., n), √kg·m/s².
         """
         v, tau = self._numbers("v", v), self._numbers("tau", tau)
         N = self._at(q).N
-        return _dual(N, tau - gravity_forces(self.robot, q) - friction_forces(self.robot, v))
+        opposing = plus_springs(self.robot, self._numbers("q", q), gravity_forces(self.robot, q))
+        return _dual(N, tau - opposing - friction_forces(self.robot, v))
 
     @explained
     def inverse(self, q_tilde: Array, *, start: ConfigurationVector | None = None) -> ConfigurationVector:

@@ -204,9 +204,10 @@ class ClosedForm:
         frame: str = "tip",
         base_motion: BaseMotion | None = None,
     ) -> JointVector:
-        """τ = AᵀF + armature · a = M a + c + g − Σ JᵀF (..., nv), N·m or N, *without friction* [LP, (9.75), (9.80), (9.81)].
+        """τ = AᵀF + armature · a = M a + c + g − Σ JᵀF (..., nv), N·m or N, no friction or springs [LP, (9.75), (9.80), (9.81)].
 
-        `torsor.inverse_dynamics` less `torsor.friction_forces`. ``v``, ``a`` (..., nv), rad, m, s; ``wrenches``: frame name →
+        `torsor.inverse_dynamics` less `torsor.friction_forces` and `torsor.spring_forces`.
+        ``v``, ``a`` (..., nv), rad, m, s; ``wrenches``: frame name →
         (..., 6), N·m, N, what the environment does to the robot; ``F_tip`` (..., 6): what ``frame`` does to the environment,
         the book's sign [LP, E002-10]; ``base_motion``: twist and acceleration of the base, (..., 6) each.
         """

@@ -26,6 +26,7 @@ from torsor.functions.public import dynamics, kinematics
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.inverse_dynamics import inverse_dynamics
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
+from torsor.mechanics.dynamics.springs import has_springs
 from torsor.mechanics.kinematics.jacobians import body_jacobian
 from torsor.model import Robot
 from torsor.model.link_inertias import may_be_singular
@@ -175,15 +176,18 @@ class AltafiniEquationReport(Report):
     """|J M⁻¹ g|, which (18) has no term for; rad/s², m/s²."""
     friction: bool
     """The robot has joint friction, which (18) has no term for."""
+    springs: bool
+    """The robot has joint springs, which (18) has no term for."""
     submersion_defect: float
     """|J M⁻¹ Jᵀ − 1|: 0 for a Riemannian submersion onto SE(3) with the identity metric [E004-6]."""
 
     def __str__(self) -> str:
+        others = "".join(f", and {x}" for x, has in (("friction", self.friction), ("springs", self.springs)) if has)
         said = "holds" if self.applies else "does not hold"
         return (
             f"Altafini's equation (18) {said} for {self.frame!r} of robot {self.robot.name!r} at this configuration: it leaves "
             f"out up to {self.velocity_defect:.2g} rad/s² or m/s² by velocities of unit energy and {self.gravity_defect:.2g} by "
-            f"gravity{', and friction' if self.friction else ''}; J M⁻¹ Jᵀ differs from 1 by {self.submersion_defect:.2g}."
+            f"gravity{others}; J M⁻¹ Jᵀ differs from 1 by {self.submersion_defect:.2g}."
         )
 
 
@@ -228,5 +232,6 @@ def altafini_equation_report(
     p = robot.parameters
     friction = bool(np.any(p.viscous_friction) or np.any(p.coulomb_friction))
     submersion = float(np.abs(J @ M_inverse @ J.T - np.eye(6)).max())
-    applies = velocity <= tolerance and gravity <= tolerance and not friction
-    return AltafiniEquationReport(robot, frame, applies, velocity, gravity, friction, submersion)
+    springs = has_springs(robot)
+    applies = velocity <= tolerance and gravity <= tolerance and not friction and not springs
+    return AltafiniEquationReport(robot, frame, applies, velocity, gravity, friction, springs, submersion)

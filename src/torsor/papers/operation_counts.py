@@ -51,7 +51,7 @@ def count_operations(
 ) -> OperationCount:
     """Number of operations of a formulation for one state of a robot, or of a general chain of revolute joints.
 
-    Loads, armature and friction are the same for all formulations and only counted in the last level [Sil81, §1.2–§1.4].
+    Loads, armature, friction and springs are the same for all formulations and only counted in the last level [Sil81, §1.2–§1.4].
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """Pictures of robots and of their geometry, with matplotlib. Each draws into ``ax=`` (new if None) and returns the Axes, but for
-`free_body_diagram`, which returns a `FreeBody`: the Axes, and the forces that were drawn.
+`free_body_diagram`, which returns a `FreeBody` (the Axes, and the forces that were drawn), and `trajectory`, which returns a
+Figure.
 
 Functions
 ---------
@@ -16,6 +17,7 @@ path_drift                Picture of how far joints drift with each round of a c
 paths                     Picture of curves q(t) over two joints
 planar_mechanism          Picture of a planar robot, seen along its joint axes, of one state only
 self_motion               Picture of a robot at several configurations of a self-motion, and of the ways of its joints
+trajectory                Picture of a motion over time
 
 Classes
 -------

@@ -3,6 +3,7 @@ from torsor.plot._link_numbering import link_numbering as link_numbering
 from torsor.plot._mechanism import mechanism as mechanism
 from torsor.plot._operation_counts import operation_counts as operation_counts
 from torsor.plot._planar_mechanism import planar_mechanism as planar_mechanism
+from torsor.plot._trajectory import trajectory as trajectory
 from torsor.plot.ellipsoids import (
     link_inertia_ellipsoids as link_inertia_ellipsoids,
     manipulability_ellipsoid as manipulability_ellipsoid,

@@ -26,6 +26,7 @@ def random_tree(
     mimic: bool = False,
     friction: bool = False,
     armature: bool = False,
+    springs: bool = False,
     fixed: bool = False,
 ) -> Robot:
     """A robot with random tree, joints, inertias and gravity, the same for one seed.
@@ -43,8 +44,8 @@ def random_tree(
         Whether the links form a chain.
     mimic : bool
         Whether some joints follow others.
-    friction, armature : bool
-        Whether joints have viscous and Coulomb friction, and armature.
+    friction, armature, springs : bool
+        Whether joints have viscous and Coulomb friction, armature, and, if they have one number, springs.
     fixed : bool
         Whether there are links on fixed joints too (they become frames).
 
@@ -74,6 +75,8 @@ def random_tree(
             armature=float(rng.uniform(0.1, 1.0)) if armature and not follow else 0.0,
             viscous_friction=float(rng.uniform(0.1, 1.0)) if friction and not follow else 0.0,
             coulomb_friction=float(rng.uniform(0.1, 1.0)) if friction and not follow else 0.0,
+            stiffness=float(rng.uniform(1.0, 10.0)) if springs and one and not follow else 0.0,
+            rest=float(_normal(rng)) if springs and one and not follow else 0.0,
             mimic=Mimic(str(rng.choice(leaders)), float(_normal(rng)), float(_normal(rng))) if follow else None,
         )
         joints.append(joint)

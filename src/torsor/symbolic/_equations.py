@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from torsor._once import once
-from torsor.arrays.typing import ConfigurationVector, JointVector
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import explained
 from torsor.compiler.graph import Program
 from torsor.compiler.simplify import Level
@@ -30,10 +30,10 @@ MOST_FREEDOMS, MOST_SYMBOLS = 4, 48
 
 @dataclass(frozen=True, eq=False)
 class Equations(Printed):
-    """τ = M(q) q̈ + C(q, q̇) q̇ + g(q) + friction, in SymPy expressions (rad, m, s, kg, N) [LP, (9.12)].
+    """τ = M(q) q̈ + C(q, q̇) q̇ + g(q) + friction + springs, in SymPy expressions (rad, m, s, kg, N) [LP, (9.12)].
 
-    ``M`` and ``C`` (nv, nv), ``c`` = C q̇, ``g``, ``friction`` and ``tau`` (nv, 1) are SymPy matrices; ``q``, ``v``, ``a``
-    the symbols of q, q̇ and q̈; ``symbols`` maps each other name to (symbol, value, unit). ``print(equations)`` for text.
+    ``M`` and ``C`` (nv, nv), ``c`` = C q̇, ``g``, ``friction``, ``springs`` and ``tau`` (nv, 1) are SymPy matrices; ``q``, ``v``,
+    ``a`` the symbols of q, q̇ and q̈; ``symbols`` maps each other name to (symbol, value, unit). ``print(equations)`` for text.
     ``geometry`` has the Christoffel symbols and the curvature of M, worked out when asked for.
     """
 
@@ -43,6 +43,7 @@ class Equations(Printed):
     c: Any
     g: Any
     friction: Any
+    springs: Any
     tau: Any
     symbols: dict[str, Quantity]
     q: tuple[Any, ...]
@@ -122,7 +123,7 @@ class Equations(Printed):
 
     def title(self) -> str:
         """The equation that the letters stand in."""
-        extra = " + friction" if any(self.friction) else ""
+        extra = " + friction" * any(self.friction) + " + springs" * any(self.springs)
         return f"{printable(self.name)}: τ = M(q) q̈ + C(q, q̇) q̇ + g(q){extra}, c = C q̇"
 
     def heading(self) -> str:
@@ -146,7 +147,8 @@ def equations(
 
     Axes, right angles and zeros stay what they are; every other number gets a symbol (SI units): masses ``m_1``, …,
     distances between axes ``L_1``, …, centres of mass ``r_1``, …, rotational inertias about them ``I_1``, …, helical
-    pitches ``h_1``, armatures ``J_1``, friction ``b_1``, ``f_1``, and gravity ``g``; ``r_1x``, ``I_1xy``, … where several
+    pitches ``h_1``, armatures ``J_1``, friction ``b_1``, ``f_1``, springs ``k_1``
+    with their rest ``s_1``, and gravity ``g``; ``r_1x``, ``I_1xy``, … where several
     occur, in axes of the link's frame. ``L_0`` is measured on the base. ``I_1xy`` is the entry of the inertia matrix.
 
     C is the Christoffel matrix [LP, (9.13), (9.87)], differentiated from M. Needs sympy: ``pip install 'torsor[sympy]'``.
@@ -279,7 +281,9 @@ def _written(
     forces = matrix(n, 1, lambda i, _: moving.expression(ring.harmonics(c[i])))
     weight = matrix(n, 1, lambda i, _: still.expression(ring.harmonics(found["g"][i])))
     friction = _friction(sympy, robot, v, naming)
-    tau = matrix(n, 1, lambda i, _: sum((mass[i, j] * a[j] for j in range(n)), forces[i] + weight[i] + friction[i]))
+    springs = _springs(sympy, robot, q, naming)
+    others = forces + weight + friction + springs
+    tau = matrix(n, 1, lambda i, _: sum((mass[i, j] * a[j] for j in range(n)), others[i]))
     return Equations(
         name=robot.name,
         M=mass,
@@ -287,6 +291,7 @@ def _written(
         c=forces,
         g=weight,
         friction=friction,
+        springs=springs,
         tau=tau,
         symbols=naming.quantities,
         q=tuple(q),
@@ -301,16 +306,27 @@ def _friction(sympy: Any, robot: Robot, v: list[Any], naming: Naming) -> Any:
     """b v + f sign(v), or f tanh(v/width) [Sil81, §3.2]."""
     p, width = robot.parameters, robot.structure.coulomb_width
 
-    def factor(stem: str, i: int, value: float) -> Any:
-        number = sympy.Float(value) if value else sympy.Integer(0)
-        return naming.friction.get(f"{stem}_{i + 1}", number)
-
     rows = []
     for i, rate in enumerate(v):
         direction = sympy.tanh(rate / sympy.Float(width)) if width else sympy.sign(rate)
-        viscous = factor("b", i, float(p.viscous_friction[i])) * rate
-        rows.append([viscous + factor("f", i, float(p.coulomb_friction[i])) * direction])
+        viscous = _named(sympy, naming, "b", i, p.viscous_friction) * rate
+        rows.append([viscous + _named(sympy, naming, "f", i, p.coulomb_friction) * direction])
     return sympy.ImmutableMatrix(rows)
+
+
+def _springs(sympy: Any, robot: Robot, q: list[Any], naming: Naming) -> Any:
+    """k (q − s), what holds the springs."""
+    p = robot.parameters
+    rest = [_named(sympy, naming, "s", i, p.rest) if p.stiffness[i] else 0 for i in range(robot.nv)]
+    return sympy.ImmutableMatrix(
+        [[_named(sympy, naming, "k", i, p.stiffness) * (x - rest[i])] for i, x in enumerate(q)]
+    )
+
+
+def _named(sympy: Any, naming: Naming, stem: str, i: int, values: Array) -> Any:
+    """The symbol of joint i for a force's number, or the number itself."""
+    number = sympy.Float(float(values[i])) if values[i] else sympy.Integer(0)
+    return naming.forces.get(f"{stem}_{i + 1}", number)
 
 
 def _refuse(robot: Any) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 from torsor.errors import ArgumentError, ShapeError, needed, unknown_name
 from torsor.model import Robot
 from torsor.symbolic.notation import parts_of
-from torsor.symbolic.parameters import INERTIAL, Letter, friction_letters
+from torsor.symbolic.parameters import INERTIAL, Letter, force_letters
 from torsor.symbolic.printed import Quantity
 
 AGREEMENT = 1e-9  # relative: how well a user's expression must give the robot's number
-_ORDER = ("m", "I", "J", "g", "L", "r", "h", "b", "f")
+_ORDER = ("m", "I", "J", "g", "L", "r", "h", "b", "f", "k", "s")
 _NAME = re.compile(r"[^\W\d_][^\W_]*(_[^\W_]+)*")
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -36,7 +36,7 @@ class Naming:
     quantities: dict[str, Quantity]
     inertial: set[int]  # numbers of the symbols that stand for masses and inertias
     ordered: list[Any]  # the symbols, as they are to be printed in products
-    friction: dict[str, Any]  # expressions for b_1, f_1, …
+    forces: dict[str, Any]  # expressions for b_1, f_1, k_1, s_1, …
     changed: bool  # whether letters and symbols differ
 
 
@@ -80,13 +80,13 @@ def choose(
     *,
     numbers: bool,
 ) -> Naming:
-    """The symbols for the letters that are used (``names``) and for friction, with ``wanted`` instead of some."""
+    """The symbols for the letters that are used (``names``) and for friction and springs, with ``wanted`` instead of some."""
     wishes = _wishes(sympy, wanted)
     if numbers:
         if wishes:
             raise ArgumentError("`symbols` and numbers=True contradict each other; give one of them.")
         return Naming([], [], {}, set(), [], {}, False)
-    count, letters = len(letters), letters + friction_letters(robot)
+    count, letters = len(letters), letters + force_letters(robot)
     names = names | {k: letters[k].name(alone=True) for k in range(count, len(letters))}
     for name in wishes:
         if name not in names.values():
@@ -126,8 +126,8 @@ def choose(
     first = {images[k] for k in numbered if letters[k].stem in INERTIAL}
     quantities = {s.name: Quantity(s, float(values[s]), units.get(s, "")) for s in ordered}
     inertial = {k for k, s in enumerate(symbols) if s in first}
-    friction = {names[k]: images[k] for k in numbered if k >= count}
-    return Naming(symbols, polynomials, quantities, inertial, ordered, friction, bool(wishes))
+    forces = {names[k]: images[k] for k in numbered if k >= count}
+    return Naming(symbols, polynomials, quantities, inertial, ordered, forces, bool(wishes))
 
 
 def parsed(sympy: Any, text: str) -> Any:

@@ -163,13 +163,16 @@ def sliding(robot: Robot) -> list[bool]:
     return [kind.q_units == ("m",) for _, kind in robot.structure.blocks]
 
 
-def friction_letters(robot: Robot) -> list[Letter]:
-    """Viscous and Coulomb friction of the joints that have any."""
+def force_letters(robot: Robot) -> list[Letter]:
+    """Viscous and Coulomb friction of the joints that have any; stiffness and rest of their springs."""
     p, found = robot.parameters, []
     for k, slides in enumerate(sliding(robot)):
         viscous, coulomb = float(p.viscous_friction[k]), float(p.coulomb_friction[k])
         found.append(Letter("b", str(k + 1), "", viscous, "N·s/m" if slides else "N·m·s"))
         found.append(Letter("f", str(k + 1), "", coulomb, "N" if slides else "N·m"))
+        stiffness, rest = float(p.stiffness[k]), float(p.rest[k])
+        found.append(Letter("k", str(k + 1), "", stiffness, "N/m" if slides else "N·m/rad"))
+        found.append(Letter("s", str(k + 1), "", rest if stiffness else 0.0, "m" if slides else "rad"))
     return [letter for letter in found if letter.value]
 
 

@@ -18,10 +18,10 @@ stack_tasks                  Task made of several, row below row
 task_forces_to_torques       Joint forces of forces along a task: τ = Jᵀ F + Nᵀ τ₀
 task_rank                    Rank of a task's Jacobian, its singular values and the direction nearest to being lost
 task_space_dynamics          Inertia, bias and projector in the coordinates of a task, Λ ÿ + η = F
-task_space_forward_dynamics  Acceleration that forces along a task produce: ÿ = Λ⁻¹ (F − η) − J M⁻¹ friction, for τ = Jᵀ …
-task_space_inverse_dynamics  Joint forces that give a task an acceleration: τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ + friction
+task_space_forward_dynamics  Acceleration that forces along a task produce: ÿ = Λ⁻¹ (F − η) − J M⁻¹ (friction + springs) …
+task_space_inverse_dynamics  Joint forces that give a task an acceleration: τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ + friction + springs
 torques_to_task_forces       Forces along a task that joint forces amount to
-workspace_acceleration       Acceleration of a task, ÿ = J M⁻¹ (τ − C v − g − friction) + J̇ v
+workspace_acceleration       Acceleration of a task, ÿ = J M⁻¹ (τ − C v − g − friction − springs) + J̇ v
 
 Classes
 -------

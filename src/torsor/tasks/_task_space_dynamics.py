@@ -33,6 +33,7 @@ from torsor.arrays.typing import (
 )
 from torsor.errors import ShapeError
 from torsor.functions.public import dynamics
+from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.model import Robot
 from torsor.model.link_inertias import may_be_singular
 from torsor.tasks.task import Task
@@ -48,7 +49,7 @@ class TaskSpaceDynamics(NamedTuple):
     inertia: TaskMatrix
     """Λ (..., m, m), symmetric positive definite: the inertia felt by forces along the task."""
     bias: TaskVector
-    """η (..., m): Coriolis and gravity terms; friction excluded."""
+    """η (..., m): Coriolis and gravity terms; friction and springs excluded."""
     coriolis: TaskVector
     """The part of η due to velocity (..., m)."""
     gravity: TaskVector
@@ -66,7 +67,7 @@ class TaskSpaceDynamics(NamedTuple):
         return one_line(self)
 
     def torques(self, acceleration: TaskVector, *, null: JointVector | None = None) -> JointVector:
-        """τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ (..., nv), N·m or N, for an acceleration (..., m) of the task; friction excluded."""
+        """τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ (..., nv), N·m or N, for an acceleration (..., m) of the task; no friction, no springs."""
         acceleration = as_numbers(acceleration)
         if acceleration.shape[-1:] != self.bias.shape[-1:]:
             raise ShapeError(
@@ -115,9 +116,9 @@ def task_space_inverse_dynamics(
     *,
     null: JointVector | None = None,
 ) -> JointVector:
-    """Joint forces that give a task an acceleration: τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ + friction [Kha87].
+    """Joint forces that give a task an acceleration: τ = Jᵀ (Λ ÿ + η) + Nᵀ τ₀ + friction + springs [Kha87].
 
-    Joint friction is made up for in full, as by `inverse_dynamics`.
+    Joint friction and springs are made up for in full, as by `inverse_dynamics`.
 
     Parameters
     ----------
@@ -146,14 +147,14 @@ def task_space_inverse_dynamics(
     if null is not None:
         opposing = opposing - null
     tau = up.torques(up.weighed(acceleration - task.drift(robot, q, v)) + up.felt(opposing))
-    tau = tau + dynamics.friction_forces(robot, v)
+    tau = plus_springs(robot, q, tau + dynamics.friction_forces(robot, v))
     return tau if null is None else tau + null
 
 
 def task_space_forward_dynamics(
     robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str, forces: TaskVector
 ) -> TaskVector:
-    """Acceleration that forces along a task produce: ÿ = Λ⁻¹ (F − η) − J M⁻¹ friction, for τ = Jᵀ F [LP, (9.97)].
+    """Acceleration that forces along a task produce: ÿ = Λ⁻¹ (F − η) − J M⁻¹ (friction + springs), for τ = Jᵀ F [LP, (9.97)].
 
     No inverse of Λ⁻¹ = J M⁻¹ Jᵀ is needed, so that it is right at singularities too.
 
@@ -241,7 +242,7 @@ def torques_to_task_forces(robot: Robot, q: ConfigurationVector, task: Task | st
 def workspace_acceleration(
     robot: Robot, q: ConfigurationVector, v: JointVector, task: Task | str, tau: JointVector
 ) -> TaskVector:
-    """Acceleration of a task, ÿ = J M⁻¹ (τ − C v − g − friction) + J̇ v [Alt04, (18), E004-9].
+    """Acceleration of a task, ÿ = J M⁻¹ (τ − C v − g − friction − springs) + J̇ v [Alt04, (18), E004-9].
 
     The exact equation of a chain, redundant or not; it is right at singularities too.
 

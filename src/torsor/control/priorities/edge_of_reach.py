@@ -46,6 +46,7 @@ BENT = 0.05  # of what is usual for a row: a curvature that directions near thei
 SEEN = 1e-7  # of what is usual for a row: less damping than its square is none
 TURNED = 1e-5  # of what is usual for a row: a curvature with which the task turns back for certain
 RELEASED = 1e4  # times less is no turning back
+NEGLIGIBLE = 1e-9  # a share of this size is none
 UNLIMITED = 1e100  # rad/s or rad/s²
 LEAST = 0.1  # of the largest curvature: what the level itself moves along is damped by no less
 TINY = 1e-6  # of a motion of length 1: what a joint does less of, it does not do
@@ -147,11 +148,15 @@ def _reserved(root: Array, left: int, turned: float) -> tuple[Array, Array]:
     return Vt[: len(shares)][shares > 0.0], shares[shares > 0.0]
 
 
-def share_of(size: float, least: float, most: float) -> float:
-    """How far a direction counts: not at all up to ``least``, fully from ``most`` on, and between by the logarithm of size."""
+def share_of(size: float, least: float, most: float, steep: int = 1) -> float:
+    """How far a direction counts: not at all up to ``least``, fully from ``most`` on, and between 1 − (1 − r)^``steep``.
+
+    r goes from 0 to 1 by the logarithm of size.
+    """
     if size <= least:
         return 0.0
-    return 1.0 if size >= most else math.log(size / least) / math.log(most / least)
+    left = max(1.0 - math.log(size / least) / math.log(most / least), 0.0) ** steep
+    return 1.0 - left if left > NEGLIGIBLE else 1.0
 
 
 def _weak(edge: Edge, split: Split) -> Array | None:

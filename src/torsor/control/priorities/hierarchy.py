@@ -11,10 +11,17 @@ same, for they differ by Z w alone; it need not be within limits itself, and wit
 
 What is free must not change at once. Where a level is at the edge of its reach, singular values of lower levels go to 0 with
 each step, and what one of them gave up, the next one took, moved, and lost again: the robot moved in bursts. So a level has a
-share of each direction, 0 ≤ φ ≤ 1: of a singular value from `RANK` (0) to `FADING` times that (1), by its logarithm, and of what
-`edge_of_reach` reserves. With all directions of φ > t kept and those of φ ≤ t released to lower levels there is an x(t), which
+share of each direction, 0 ≤ φ ≤ 1: of a singular value from `RANK` (0) to `FADING` times that (1), and of what `edge_of_reach`
+reserves. With all directions of φ > t kept and those of φ ≤ t released to lower levels there is an x(t), which
 does the levels before equally well for every t. The result is the mean of x(t) over 0 ≤ t < 1: within limits, for they are
 convex, and continuous in the φ. Most often all of them are 0 or 1, and x(t) is one x.
+
+Continuous is not enough. Each step halves a singular value σ, and a lower level with a velocity V along what is released leads
+it away again: σ ← σ/2 + c T V (1 − φ(σ)), with a curvature c and a step T. That settles, with (1 − φ) V small, only if its slope
+½ − c T V φ′ is above −1; else it jumps from end to end, and V comes in bursts. With 1 − φ = (1 − r)^p, where r goes from 0 to 1
+by the logarithm of σ over a range of ln f, the slope there is ½ − p ε^(−1/p)/(2 ln f) with ε = σ/(2 c T V), say 1e-3 to 1e-5:
+−0.4 to −0.9 for p = 10 and f = 1e5, but −100 for p = 1 and f = 100. All that is taken from a level, σ (1 − φ), is at most
+1.2e-9 of what is usual.
 """
 
 from __future__ import annotations
@@ -38,7 +45,9 @@ from torsor.control.priorities.quadratic_program import (
 )
 
 RANK = 1e-9  # singular values below this, relative to a level, are zero
-FADING = 100.0  # times that: from there on they count fully
+FADING = 1e5  # times that: from there on they count fully
+STEEP = 10  # the power by which shares come near to 1
+FAINT = 1e4  # times that: below, a level asks for less speed the smaller they are
 FACES = 3  # times that a level is solved again because more limits are in its way
 PRESSED = 1e-7  # multipliers below this, in the scale of a level, are zero
 
@@ -272,15 +281,17 @@ def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Arr
 def _slowed(split: Split, kept: Kept | None, nothing: float, x: Array, limits: Within | None) -> Array:
     """What a level asks of its directions (rank,), of fading ones no more than limits allow along them from ``x`` on.
 
-    Nor is any faster than if its size were usual. Else it would drive all joints to their limits for next to nothing.
+    Nor is any faster than if its size were usual, and the less of both the fainter it is. Else it would drive all joints to
+    their limits for next to nothing: about axes that are in line but for rounding errors.
     """
     motions, _, sizes, parts, rank = split
     wanted = parts[:rank].copy()
-    for k in (sizes[:rank] < FADING * nothing).nonzero()[0].tolist():
+    for k in (sizes[:rank] < FAINT * nothing).nonzero()[0].tolist():
         size, part, motion = float(sizes[k]), float(wanted[k]), motions[k]
         room = abs(part) * RANK / nothing
         if limits is not None:
             room = min(room, limits.room(x, math.copysign(1.0, part) * motion))
+        room *= size / (FAINT * nothing)
         stiff = size * size + (0.0 if kept is None else float(np.sum((kept.S @ motion) ** 2)))
         wanted[k] = math.copysign(min(abs(part), stiff / size * room), part)
     return wanted
@@ -347,7 +358,7 @@ def _kept_rank(sizes: Array, nothing: float, released: float) -> tuple[int, floa
     """How many directions of these sizes, falling, a level keeps, and the least of their shares."""
     rank, until = 0, 1.0
     for size in sizes.tolist():
-        share = share_of(size, nothing, FADING * nothing)
+        share = share_of(size, nothing, FADING * nothing, STEEP)
         if share <= released:
             break
         rank, until = rank + 1, share

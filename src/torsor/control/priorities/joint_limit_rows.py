@@ -14,7 +14,7 @@ step but the time ``recovery`` to come back.
 
     |a| ≤ a_max                     if there are such limits
     |v + a dt| ≤ v_max              a velocity beyond its limit comes back over the time ``recovery``
-    |M a + h(q, v)| ≤ τ_max         h with gravity, Coriolis forces and friction; rows are divided by |M_k|
+    |M a + h(q, v)| ≤ τ_max         h with gravity, Coriolis forces, friction and springs; rows are divided by |M_k|
     l_j ≤ G_j a + Ġ_j v ≤ u_j       numbers of q, that they can still brake: (2) or (3) below
 
 q̈_j = G_j a + Ġ_j v is a itself for joints with one number. The place of planar and free joints has ṗ = R v_p, so that Ġ v is

@@ -249,7 +249,7 @@ class PrioritisedAccelerations(_Prioritised):
 
     @property
     def tau(self) -> Array:
-        """The joint forces for them (..., nv), N·m or N: `inverse_dynamics`, friction included."""
+        """The joint forces for them (..., nv), N·m or N: `inverse_dynamics`, friction and springs included."""
         return self._arrays["tau"]
 
 

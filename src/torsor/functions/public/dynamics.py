@@ -13,6 +13,7 @@ from torsor.mechanics.dynamics import (
     friction,
     inverse_dynamics as inverse,
     mass_matrix as mass,
+    springs,
     wrench_forces,
 )
 from torsor.mechanics.momentum import centre_of_mass_motion as centre, spatial_momentum_matrix as momentum
@@ -63,6 +64,7 @@ bias_forces = public(inverse.bias_forces, "tau", joint_space=True)
 body_wrench_forces = public(wrench_forces.body_wrench_forces, "tau", joint_space=True)
 mixed_wrench_forces = public(wrench_forces.mixed_wrench_forces, "tau", joint_space=True)
 friction_forces = public(friction.friction_forces, "tau")
+spring_forces = public(springs.spring_forces, "tau")
 kinetic_energy = public(energy.kinetic_energy, "energy", joint_space=True)
 potential_energy = public(energy.potential_energy, "energy", joint_space=True)
 generalised_momentum = public(energy.generalised_momentum, "p", joint_space=True)

@@ -28,7 +28,7 @@ from torsor.model import Robot
 
 
 def gravity_forces_derivative(robot: Robot, q: ConfigurationVector) -> JointMatrix:
-    """∂g/∂q of gravity_forces, the Hessian of potential energy, along the tangent coordinates v (body side) [LP, (9.84); SRW22].
+    """∂g/∂q of gravity_forces, the Hessian of gravity's energy, along the tangent coordinates v (body side) [LP, (9.84); SRW22].
 
     g_i = −p_i · γ, with γ the acceleration of gravity and p_i the momentum that a unit of v_i gives to all links beyond joint i.
     Where joint j carries joint i or is it, ∂_j p_i = ω_j × p_i, and ∂_i p_j is the same (`first_moments`)::

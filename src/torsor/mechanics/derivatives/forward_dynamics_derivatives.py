@@ -17,6 +17,7 @@ from torsor.mechanics.derivatives.inverse_dynamics_derivatives import (
     inverse_dynamics_derivatives,
 )
 from torsor.mechanics.dynamics.friction import friction_forces
+from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.mechanics.recursions.acceleration_tree import acceleration_tree, mass_matrix_of
 from torsor.mechanics.recursions.joint_motion import gather_vector
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
@@ -45,7 +46,7 @@ def forward_dynamics_derivatives(
     wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> ForwardDynamicsDerivatives:
-    """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, exact, armature, friction and external wrenches included [CM18; SRW22].
+    """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, exact, with armature, friction, springs and wrenches [CM18; SRW22].
 
     For every joint kind, ∂/∂q along the tangent coordinates v on the body side. A wrench is held constant in its frame. The
     sign of Coulomb friction without a width has no derivative and counts as none.
@@ -94,6 +95,7 @@ def acceleration_and_inverse(
     """a of forward dynamics and M⁻¹, in the axes of the derivatives of inverse dynamics, which share their parts."""
     at_rest = acceleration_tree(robot, q, v, zeros(robot.nv), wrenches, base_motion)
     bias = gather_vector(robot, [matvec(J, F) for J, F in zip(at_rest.J, at_rest.F, strict=True)])
+    bias = plus_springs(robot, q, bias)
     M_inverse = inverse(factor(mass_matrix_of(robot, at_rest), guarded=may_be_singular(robot)))
     return AccelerationAndInverse(matvec(M_inverse, tau - bias - friction_forces(robot, v)), M_inverse)
 

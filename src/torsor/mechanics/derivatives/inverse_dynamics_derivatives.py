@@ -19,6 +19,7 @@ from torsor.arrays import identity, matmul, transpose
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_slopes
+from torsor.mechanics.dynamics.springs import plus_stiffness
 from torsor.mechanics.recursions.acceleration_tree import acceleration_tree, mass_matrix_of
 from torsor.mechanics.recursions.joint_motion import Blocks, gather_matrix
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
@@ -46,7 +47,7 @@ def inverse_dynamics_derivatives(
     wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> InverseDynamicsDerivatives:
-    """∂τ/∂q, ∂τ/∂v and ∂τ/∂a of inverse dynamics, exact, armature, friction and external wrenches included [PBP95, §5; SRW22].
+    """∂τ/∂q, ∂τ/∂v and ∂τ/∂a of inverse dynamics, exact, with armature, friction, springs and wrenches [PBP95, §5; SRW22].
 
     For every joint kind, ∂/∂q along the tangent coordinates v on the body side. A wrench is held constant in its frame. The
     sign of Coulomb friction without a width has no derivative and counts as none.
@@ -85,7 +86,7 @@ def inverse_dynamics_derivatives(
                 dq[j, i] = matmul(tree.J[j], transpose(by_q))
                 dv[j, i] = matmul(tree.J[j], transpose(by_v))
     return InverseDynamicsDerivatives(
-        gather_matrix(robot, dq),
+        plus_stiffness(robot, gather_matrix(robot, dq)),
         gather_matrix(robot, dv) + identity(robot.nv) * friction_slopes(robot, v)[..., None, :],
         mass_matrix_of(robot, tree),
     )

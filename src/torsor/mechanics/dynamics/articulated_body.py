@@ -27,6 +27,7 @@ from torsor.lie.unchecked import so3
 from torsor.lie.unchecked.inertias import first_moment, mass, rotational
 from torsor.lie.unchecked.se3 import rotation, translation
 from torsor.mechanics.dynamics.friction import friction_forces
+from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.mechanics.recursions.joint_motion import (
     gather_vector,
     joint_poses,
@@ -85,7 +86,7 @@ def articulated_body_acceleration(
 
     With V_i and c_i = [V_i, S_i v_i] from the root outwards, then from the leaves inwards::
 
-        U_i = I_i S_i,  D_i = S_iᵀ U_i + armature,  u_i = τ_i − friction − S_iᵀ p_i
+        U_i = I_i S_i,  D_i = S_iᵀ U_i + armature,  u_i = τ_i − friction − springs − S_iᵀ p_i
         I_p += Ad(T_ip)ᵀ (I_i − U_i D_i⁻¹ U_iᵀ) Ad(T_ip)
         p_p += Ad(T_ip)ᵀ (p_i + (I_i − U_i D_i⁻¹ U_iᵀ) c_i + U_i D_i⁻¹ u_i)
 
@@ -110,7 +111,7 @@ def articulated_body_acceleration(
     T_pi = joint_poses(robot, q)
     V_0, A_0 = base_motion if base_motion is not None else (zeros(6), zeros(6))
     external = wrenches_on_links(robot, wrenches)
-    drive = tau - friction_forces(robot, v)
+    drive = tau - plus_springs(robot, q, friction_forces(robot, v))
 
     V: list[Twist] = []
     c: list[Twist] = []

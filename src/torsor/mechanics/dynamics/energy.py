@@ -5,6 +5,7 @@ from __future__ import annotations
 from torsor.arrays import dot, zeros
 from torsor.arrays.typing import ConfigurationVector, JointVector, Pose, Scalar, Twist, Vector3, Wrench
 from torsor.lie import unchecked as lie
+from torsor.mechanics.dynamics.springs import plus_spring_energy
 from torsor.mechanics.recursions.first_moments import centre, first_moment
 from torsor.mechanics.recursions.joint_motion import gather_vector, joint_poses, project_on_joint
 from torsor.mechanics.recursions.newton_euler import accumulate, link_motion
@@ -36,7 +37,9 @@ def kinetic_energy(robot: Robot, q: ConfigurationVector, v: JointVector) -> Scal
 
 
 def potential_energy(robot: Robot, q: ConfigurationVector) -> Scalar:
-    """−Σ m_i g · p_i, zero with all mass at the base origin's height [PBP95, (58), E001-8].
+    """−Σ m_i g · p_i + ½ Σ stiffness · (q − rest)², of gravity and joint springs [PBP95, (58), E001-8].
+
+    Zero with all mass at the height of the base's origin and all springs at rest.
 
     Parameters
     ----------
@@ -49,6 +52,11 @@ def potential_energy(robot: Robot, q: ConfigurationVector) -> Scalar:
     (...) array
         J.
     """
+    return plus_spring_energy(robot, q, gravity_energy(robot, q))
+
+
+def gravity_energy(robot: Robot, q: ConfigurationVector) -> Scalar:
+    """−Σ m_i g · p_i (...), J: the potential energy without springs, whose gradient is `gravity_forces`."""
     return -dot(robot.parameters.gravity, first_moment(robot, joint_poses(robot, q)))
 
 

@@ -9,6 +9,7 @@ from torsor.arrays.typing import ConfigurationVector, JointVector
 from torsor.mechanics.dynamics.articulated_body import articulated_body_acceleration
 from torsor.mechanics.dynamics.friction import friction_forces
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
+from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.mechanics.recursions.joint_motion import gather_vector, project_on_joint
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches, newton_euler
 from torsor.model import Robot
@@ -24,7 +25,7 @@ def forward_dynamics(
     wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> JointVector:
-    """Accelerations that joint forces ``tau`` produce: M a = τ − C v − g − friction + Σ JᵀF [LP, (9.2), (9.89)].
+    """Accelerations that joint forces ``tau`` produce: M a = τ − C v − g − friction − springs + Σ JᵀF [LP, (9.2), (9.89)].
 
     By the articulated-body algorithm (ABA); by mass matrix and factorisation for robots with mimic joints, and for those with
     massless or point-mass links, whose mass matrix can become singular.
@@ -90,4 +91,5 @@ def factorised_acceleration(
     """
     F = newton_euler(robot, q, v, wrenches=wrenches, base_motion=base_motion)
     bias = gather_vector(robot, [project_on_joint(robot, i, F_i) for i, F_i in enumerate(F)])
+    bias = plus_springs(robot, q, bias)
     return solve(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)), tau - bias - friction_forces(robot, v))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torsor.arrays import stack_vectors
 from torsor.arrays.typing import ConfigurationVector, JointVector, LinkWrenches, Wrench
 from torsor.mechanics.dynamics.friction import friction_forces
+from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.mechanics.recursions.joint_motion import gather_vector, project_on_joint
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches, newton_euler
 from torsor.model import Robot
@@ -19,9 +20,9 @@ def inverse_dynamics(
     wrenches: Wrenches | None = None,
     base_motion: BaseMotion | None = None,
 ) -> JointVector:
-    """Joint forces that produce the acceleration ``a``: τ = M a + C v + g + friction − Σ JᵀF [PBP95, (22)–(27), E001-1…3].
+    """Joint forces for the acceleration ``a``: τ = M a + C v + g + friction + springs − Σ JᵀF [PBP95, (22)–(27), E001-1…3].
 
-    The recursive Newton–Euler algorithm (RNEA), τ_i = S_iᵀ F_i (27), plus armature · a and friction(v).
+    The recursive Newton–Euler algorithm (RNEA), τ_i = S_iᵀ F_i (27), plus armature · a, friction(v) and springs(q).
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def inverse_dynamics(
     """
     F = newton_euler(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
     tau = gather_vector(robot, [project_on_joint(robot, i, F_i) for i, F_i in enumerate(F)])
-    return tau + robot.parameters.armature * a + friction_forces(robot, v)
+    return plus_springs(robot, q, tau + robot.parameters.armature * a + friction_forces(robot, v))
 
 
 def joint_wrenches(
@@ -75,14 +76,14 @@ def joint_wrenches(
     Returns
     -------
     (..., n, 6) array
-        N·m and N, each in its link's frame. Its part along the joint's screw is the joint force without armature and friction,
-        which act inside the joint.
+        N·m and N, each in its link's frame. Its part along the joint's screw is the joint force without armature, friction and
+        springs, which act inside the joint.
     """
     return stack_vectors(newton_euler(robot, q, v, a, wrenches=wrenches, base_motion=base_motion))
 
 
 def gravity_forces(robot: Robot, q: ConfigurationVector) -> JointVector:
-    """g(q): joint forces that hold the robot still against gravity; the gradient of potential energy [LP, (9.84), E002-7].
+    """g(q): joint forces that hold the robot still against gravity; the gradient of gravity's energy [LP, (9.84), E002-7].
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def coriolis_forces(robot: Robot, q: ConfigurationVector, v: JointVector) -> Joi
 def bias_forces(
     robot: Robot, q: ConfigurationVector, v: JointVector, *, base_motion: BaseMotion | None = None
 ) -> JointVector:
-    """C(q, v) v + g(q): joint forces at zero acceleration, friction excluded [LP, (9.1), (9.89)].
+    """C(q, v) v + g(q): joint forces at zero acceleration, friction and springs excluded [LP, (9.1), (9.89)].
 
     Parameters
     ----------

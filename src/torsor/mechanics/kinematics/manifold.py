@@ -103,6 +103,8 @@ def increment_rate(robot: Robot, u: JointVector, v: JointVector) -> JointVector:
 
     ``u`` (..., nv), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv), rad/s or m/s.
     """
+    if robot.structure.has_plain_velocities:
+        return v
     return _joint_by_joint(robot, "increment_rate", u, v, "nv", "nv")
 
 

@@ -34,7 +34,7 @@ def kinetic_energy_regressor(robot: Robot, q: ConfigurationVector, v: JointVecto
 
 
 def potential_energy_regressor(robot: Robot, q: ConfigurationVector) -> InertialVector:
-    """The row with · π = −Σ g·(m p + R h), the `potential_energy`: (−g·p, −Rᵀ g, 0) per link [PBP95, (58), E001-8].
+    """The row with · π = −Σ g·(m p + R h), `potential_energy` without springs: (−g·p, −Rᵀ g, 0) per link [PBP95, (58), E001-8].
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torsor.arrays import concat, cross, identity, matmul, zeros
+from torsor.arrays import concat, constant, cross, identity, matmul, zeros
 from torsor.arrays.typing import (
     ConfigurationVector,
     InertiaRow,
@@ -15,6 +15,7 @@ from torsor.arrays.typing import (
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import so3
 from torsor.mechanics.dynamics.friction import coulomb_direction
+from torsor.mechanics.dynamics.springs import spring_positions
 from torsor.mechanics.recursions.joint_motion import joint_poses, joint_twist
 from torsor.mechanics.recursions.newton_euler import BaseMotion, link_motion
 from torsor.mechanics.recursions.supporting_chain import link_jacobians
@@ -34,7 +35,7 @@ def torque_regressor(
     A particle at x of link l accelerates by L + Ξ x, L = v̇ + ω × v and Ξ = [ω̇] + [ω]², where (ω, v) and (ω̇, v̇) are the
     twist and the acceleration of the link [PBP95, (24), (25)], less gravity. A coordinate moves it by the row (ω_J, v_J) of
     the link's Jacobian, and the force of that coordinate is Σ m (v_J + ω_J × x)·(L + Ξ x) over the particles.
-    Armature and friction are not links': their columns are `joint_regressor`.
+    Armature, friction and springs are not links': their columns are `joint_regressor`.
 
     Parameters
     ----------
@@ -110,15 +111,18 @@ def reference_regressor(
     return concat([work_rows(*link) for link in zip(link_jacobians(robot, T_pi), V, V_r, A_r, strict=True)])
 
 
-def joint_regressor(robot: Robot, v: JointVector, a: JointVector) -> JointRegressor:
-    """(diag a, diag v, diag sign v): the columns of armature, viscous and Coulomb friction [Sil81, §3.2; AAH86].
+def joint_regressor(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector) -> JointRegressor:
+    """(diag a, diag v, diag sign v, diag q, −1): columns of armature, friction and springs [Sil81, §3.2; AAH86].
 
-    Beside `torque_regressor`, times (π, armature, viscous friction, Coulomb friction), it makes up `inverse_dynamics`. With a
-    Coulomb width w > 0 (`Robot.with_coulomb_width`) sign(v) becomes tanh(v/w).
+    Beside `torque_regressor`, times (π, armature, viscous friction, Coulomb friction, stiffness, stiffness · rest), it makes up
+    `inverse_dynamics`. With a Coulomb width w > 0 (`Robot.with_coulomb_width`) sign(v) becomes tanh(v/w). A spring's force
+    k q − k rest is linear in k and k rest; for joints with several numbers, which have no springs, both columns are zero.
 
     Parameters
     ----------
     robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
     v : (..., nv) array
         Velocity, rad/s or m/s.
     a : (..., nv) array
@@ -126,7 +130,9 @@ def joint_regressor(robot: Robot, v: JointVector, a: JointVector) -> JointRegres
 
     Returns
     -------
-    (..., nv, 3 nv) array
+    (..., nv, 5 nv) array
         The columns are named by `joint_parameter_names`.
     """
-    return concat([identity(robot.nv) * x[..., None, :] for x in (a, v, coulomb_direction(robot, v))])
+    one = concat([constant([-1.0 * kind.has_screw] * c.nv) for c, kind in robot.structure.blocks])
+    diagonals = (a, v, coulomb_direction(robot, v), spring_positions(robot, q), one)
+    return concat([identity(robot.nv) * x[..., None, :] for x in diagonals])

@@ -1,7 +1,7 @@
 """A formulation as its users know it: a function of robot, q, v and a, made of a core on per-link data (`links`).
 
 The core is what the source says and what `torsor.papers.count_operations` counts. Before it the data are made from a robot;
-after it, what the sources leave out is added: loads on frames, armature and friction.
+after it, what the sources leave out is added: loads on frames, armature, friction and springs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import checked
 from torsor.errors import ModelError
 from torsor.mechanics.dynamics.friction import friction_forces
+from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.mechanics.recursions.joint_motion import gather_vector, joint_poses, project_on_joint
 from torsor.mechanics.recursions.newton_euler import Wrenches, accumulate, wrenches_on_links
 from torsor.model import Robot
@@ -92,7 +93,7 @@ def formulation(
             total = gather_vector(robot, [_times(r, tau_i)[..., None] for r, tau_i in zip(ratios, tau, strict=True)])
             if wrenches:
                 total = total - _loads(robot, q, wrenches)
-            return total + robot.parameters.armature * a + friction_forces(robot, v)
+            return plus_springs(robot, q, total + robot.parameters.armature * a + friction_forces(robot, v))
 
         joint_forces.__name__ = joint_forces.__qualname__ = core.__name__
         joint_forces.__module__, joint_forces.__doc__ = core.__module__, f"{inspect.getdoc(core)}{_SECTIONS}"

@@ -2,7 +2,7 @@
 
 A formulation is a *core* on per-link data (transforms, inertias and axes are given, as in the sources; this is what
 `torsor.papers.count_operations` counts) between two thin steps: making that data from a robot, and adding what the sources leave
-out, namely loads on frames, armature and friction (`formulation`).
+out, namely loads on frames, armature, friction and springs (`formulation`).
 """
 
 from __future__ import annotations

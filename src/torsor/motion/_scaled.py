@@ -1,0 +1,205 @@
+"""Other motions made of motions: faster or slower ones, ones with a time law of their own, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torsor._reports import Report
+from torsor.arrays import where
+from torsor.arrays.typing import Array
+from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
+from torsor.border.numbers import refuse_bad_numbers
+from torsor.errors import ArgumentError, ArgumentTypeError
+from torsor.model import Robot
+from torsor.motion.motions import Motion, MotionState
+from torsor.motion.segments import Segments, hermite
+from torsor.motion.tangent_motion import time_of
+
+TimeLaw = Callable[[Any], tuple[Any, Any, Any, Any]]
+DEGREES = {"cubic": 3, "quintic": 5, "septic": 7}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScaledMotion(Motion, Report):
+    """A motion passed through by a time law, q(σ(t)); made by `scaled`.
+
+    v = σ̇ v, a = σ̇² a + σ̈ v and jerk = σ̇³ jerk + 3 σ̇ σ̈ a + σ⃛ v, with those of the motion at σ on the right.
+
+    Attributes
+    ----------
+    robot : Robot
+    motion : Motion
+        What is passed through.
+    law : function
+        t, s → σ, σ̇, σ̈, σ⃛, in seconds of the motion.
+    end : float
+        When it ends, s.
+    """
+
+    robot: Robot
+    motion: Motion
+    law: TimeLaw
+    end: float
+
+    @property
+    def duration(self) -> float:
+        """How long it takes, s."""
+        return self.end
+
+    def at(self, t: Any) -> MotionState:
+        """q, v, a and jerk at a time, or at times (K,), s. Batch axes come first, then those of time."""
+        t = time_of(t)
+        held = where(t < 0.0, 0.0, where(t > self.duration, self.duration, t))
+        within = where((t >= 0.0) & (t <= self.duration), 1.0, 0.0)
+        sigma, *rates = self.law(held)
+        first, second, third = (_column(within * rate) for rate in rates)
+        q, v, a, jerk = self.motion.at(sigma)
+        return MotionState(
+            q,
+            first * v,
+            first**2 * a + second * v,
+            first**3 * jerk + 3.0 * first * second * a + third * v,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.motion} in {self.duration:.4g} s"
+
+
+@explained
+def scaled(
+    motion: Motion, *, duration: float | None = None, factor: float | None = None, law: str | TimeLaw | None = None
+) -> ScaledMotion:
+    """The same path in another time: q(σ(t)), with its velocity, acceleration and jerk.
+
+    Parameters
+    ----------
+    motion : Motion
+    duration : float, optional
+        How long it is to take, s. Either this or ``factor``.
+    factor : float, optional
+        How many times as fast it is: 2.0 takes half the time.
+    law : str or function, optional
+        How σ goes from 0 to the motion's duration: at a constant rate if not given; "cubic", "quintic" or "septic", from rest
+        to rest; or a function t → σ, σ̇, σ̈, σ⃛, in seconds, which needs ``duration``. To be traced, it must be made of what
+        can be.
+
+    Returns
+    -------
+    ScaledMotion
+    """
+    whole = _refuse_no_motion("motion", motion).duration
+    if (duration is None) == (factor is None):
+        raise ArgumentError("pass either `duration`, s, or `factor`, how many times as fast.")
+    if factor is not None:
+        refuse_bad_numbers(factor=factor)
+        duration = whole / factor
+    elif duration is not None and not (whole == 0.0 and duration == 0.0):
+        refuse_bad_numbers(duration=duration)
+    length = float(duration or 0.0)
+    if callable(law):
+        if factor is not None:
+            raise ArgumentError("a `law` of your own has its own speed: pass `duration`, and not `factor`.")
+        return ScaledMotion(motion.robot, motion, law, length)
+    if law is None:
+        return ScaledMotion(motion.robot, motion, _Steady(whole / length if length else 1.0), length)
+    refuse_unknown_word("law", law, DEGREES, also="a function of time")
+    orders = (DEGREES[law] + 1) // 2
+    none = [np.zeros(1)] * (orders - 1)
+    c = hermite(np.array(length), [np.zeros(1), *none], [np.full(1, whole), *none])
+    return ScaledMotion(
+        motion.robot, motion, _Polynomial(Segments(np.array([0.0, length]), c[None], np.zeros((1, 1)))), length
+    )
+
+
+@dataclass(frozen=True)
+class _Steady:
+    """σ = rate · t."""
+
+    rate: float
+
+    def __call__(self, t: Any) -> tuple[Any, Any, Any, Any]:
+        return self.rate * t, self.rate + 0.0 * t, 0.0 * t, 0.0 * t
+
+
+@dataclass(frozen=True, eq=False)
+class _Polynomial:
+    """σ by a polynomial of time."""
+
+    segments: Segments
+
+    def __call__(self, t: Any) -> tuple[Any, Any, Any, Any]:
+        _, u, rates = self.segments.at(t)
+        return u[..., 0], rates.first[..., 0], rates.second[..., 0], rates.third[..., 0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JoinedMotion(Motion, Report):
+    """One motion after another; made by `in_sequence`. At a seam it is already the later one.
+
+    Attributes
+    ----------
+    robot : Robot
+    motions : tuple of Motion
+    """
+
+    robot: Robot
+    motions: tuple[Motion, ...]
+
+    @property
+    def duration(self) -> float:
+        """The sum of their durations, s."""
+        return float(sum(motion.duration for motion in self.motions))
+
+    def at(self, t: Any) -> MotionState:
+        """q, v, a and jerk at a time, or at times (K,), s. Batch axes come first, then those of time."""
+        t = time_of(t)
+        state, begun = self.motions[0].at(t), self.motions[0].duration
+        for motion in self.motions[1:]:
+            later = _column(t >= begun)
+            state = MotionState(*(where(later, x, y) for x, y in zip(motion.at(t - begun), state, strict=True)))
+            begun += motion.duration
+        return state
+
+    def __str__(self) -> str:
+        return f"{len(self.motions)} motions of {self.robot.name!r}, one after another, {self.duration:.4g} s"
+
+
+@explained
+def in_sequence(motions: Sequence[Motion]) -> JoinedMotion:
+    """One motion after another, each from its own beginning.
+
+    Whether one begins where the last has ended is not looked at. A part that ends before the longest of its batch waits there.
+
+    Parameters
+    ----------
+    motions : sequence of Motion
+        Of one robot.
+
+    Returns
+    -------
+    JoinedMotion
+    """
+    parts = tuple(_refuse_no_motion(f"motions[{k}]", motion) for k, motion in enumerate(motions))
+    if not parts:
+        raise ArgumentError("`motions` must be at least one.")
+    if any(part.robot is not parts[0].robot for part in parts):
+        raise ArgumentError("`motions` must be of one robot, the same object.")
+    return JoinedMotion(parts[0].robot, parts)
+
+
+def _refuse_no_motion(name: str, motion: Any) -> Motion:
+    if not isinstance(motion, Motion):
+        raise ArgumentTypeError(
+            f"`{name}` must be a motion, as torsor.motion makes them, got {type(motion).__name__} {motion!r:.60}."
+        )
+    return motion
+
+
+def _column(x: Array) -> Array:
+    """Numbers (K,) as (K, 1), which multiply (..., K, m)."""
+    return x[..., None] if np.ndim(x) else x

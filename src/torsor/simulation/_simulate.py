@@ -1,0 +1,396 @@
+"""Simulation: integrate the forward dynamics under given forces or a controller, within what the robot can do."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array, GivenConfiguration, GivenJointVector
+from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
+from torsor.errors import ArgumentError, SimulationDiverged
+from torsor.model import Robot
+from torsor.motion.trajectory import Trajectory, Work
+from torsor.simulation.adaptive_motion import AdaptiveMotion, TooManySteps
+from torsor.simulation.adaptive_result import adaptive_trajectory, times_of, tolerances_of
+from torsor.simulation.drives import Batch
+from torsor.simulation.events import Event, Occurrence
+from torsor.simulation.given import Setup, is_stiff, number_of_steps, set_up
+from torsor.simulation.jax_rollout import has_jax_arrays, rollout_in_jax
+from torsor.simulation.notes import Happened, notes_of
+from torsor.simulation.rollout import Diverged, Rollout
+from torsor.simulation.stepping import SAMPLED, Asked, Method, Stepping, variational
+from torsor.simulation.steps.euler import damped_semi_implicit_euler, euler, semi_implicit_euler
+from torsor.simulation.steps.implicit_midpoint import implicit_midpoint
+from torsor.simulation.steps.rk4 import rk4
+from torsor.simulation.steps.rosenbrock import rosenbrock
+from torsor.simulation.stops import Stops
+from torsor.simulation.variational_run import variational_motion
+
+Controller = Callable[..., Any]  # (time s, q (..., nq), v (..., nv)[, state]) → tau (..., nv)[, state]
+Wrench = Any  # (..., 6) numbers, or a function of (t, q, v)
+PAIRS = {"dop853": "853", "dopri5": "54"}
+METHODS: dict[str, Method] = {
+    "rk4": rk4,
+    "implicit_midpoint": implicit_midpoint,
+    "variational": variational,
+    "semi_implicit_euler": semi_implicit_euler,
+    "euler": euler,
+}
+IN_JAX = {name: step for name, step in METHODS.items() if name != "variational"}
+STIFF_METHODS: dict[str, Method] = METHODS | {"rk4": rosenbrock, "semi_implicit_euler": damped_semi_implicit_euler}
+
+
+@explained
+def simulate(
+    robot: Robot,
+    q0: GivenConfiguration,
+    v0: GivenJointVector,
+    *,
+    duration: float,
+    dt: float | None = None,
+    method: str | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    tau: GivenJointVector | Callable[[float], Any] | None = None,
+    controller: Controller | None = None,
+    control_dt: float | None = None,
+    controller_state: Any = None,
+    wrenches: Mapping[str, Wrench] | None = None,
+    base_motion: Any = None,
+    within_limits: bool = True,
+    stops: Stops = Stops(),  # noqa: B008 it is frozen
+    events: Sequence[Event] | Event = (),
+    every: int = 1,
+    times: Any = None,
+    compile_controller: bool | None = None,
+) -> Trajectory:
+    """Motion from a state under joint forces, under a controller, or left to itself [LP, §9.5, (9.89)].
+
+    Parameters
+    ----------
+    robot : Robot
+    q0 : (..., nq) array
+        Configuration at the start, rad or m.
+    v0 : (..., nv) array
+        Velocity at the start, rad/s or m/s.
+    duration : float
+        How long the motion lasts, s; with ``dt`` a whole number N of steps.
+    dt : float, optional
+        Time step, s. Without it steps are chosen so that the errors stay within ``rtol`` and ``atol``.
+    method : str, optional
+        With ``dt``: "rk4" (the default), "implicit_midpoint", "variational" (its energy does not drift in long runs),
+        "semi_implicit_euler" or "euler" (the book's). Without: "dop853" (the default up to rtol 1e-4) or "dopri5".
+    rtol, atol : float
+        Relative and absolute tolerance of a step, where ``dt`` is not given.
+    tau : (..., nv) or (..., N, nv) array, or function of time, optional
+        Joint forces, N·m or N: constant, one per step (with all batch axes), or what a function gives at every stage.
+    controller : function (t, q, v) → tau, optional
+        Gives the joint forces (..., nv) in place of ``tau``; with memory (t, q, v, state) → tau, state.
+    control_dt : float, optional
+        How long a controller's answer is held, s: a multiple of ``dt``, which is the default, or 0 for a law that is asked at
+        every stage of a step, as if it were continuous. Without ``dt`` it must be given.
+    controller_state : optional
+        What a controller with memory has in the beginning: a number, an array, or a tuple or dict of these.
+    wrenches : mapping of frame names to (..., 6) arrays or functions (t, q, v) → (6,), optional
+        External wrenches, in the axes of their frames, N·m and N.
+    base_motion : pair of (6,) arrays, or function of time that gives one, optional
+        Twist and acceleration of the base in base axes, if it moves.
+    within_limits : bool
+        Whether joints end at their stops and drives give no more than their effort limits. Without, the bare equations move.
+    stops : Stops
+        What happens at a joint's limit.
+    events : sequence of Event
+        Moments to be located, to act at, or to end at.
+    every : int
+        Saves every k-th step, and the last.
+    times : (K,) array, optional
+        Without ``dt``: the times of the samples, s. Default: the steps that were taken.
+    compile_controller : bool, optional
+        Whether the controller becomes part of the machine code. By default it does if it is found to be the same function at
+        every call. That changes the speed, and no digit beyond rounding.
+
+    Returns
+    -------
+    Trajectory
+        Samples of time, configurations, velocities, accelerations and joint forces, the works, and notes on what happened. A
+        motion that is interrupted by Ctrl-C ends there, and says so (``interrupted``).
+    JaxRollout
+        For JAX arrays, also within `jit`, `grad` and `vmap`: time, q, v and tau, a pytree. ``dt`` must be given, a controller is
+        traced, and the motion must be smooth: no stops, effort limits (``within_limits=False``) or friction that sticks. A motion
+        that diverges is NaN.
+    """
+    if has_jax_arrays(robot, q0, v0, tau, wrenches, base_motion, controller_state):
+        return rollout_in_jax(  # type: ignore[return-value]
+            robot, q0, v0, IN_JAX, STIFF_METHODS, duration=duration, dt=dt, method=method, tau=tau, controller=controller,
+            control_dt=control_dt, controller_state=controller_state, wrenches=wrenches, base_motion=base_motion,
+            within_limits=within_limits, events=events, every=every, times=times,
+        )  # fmt: skip
+    if dt is None:
+        if every != 1:
+            raise ArgumentError("`every` counts steps of `dt`; without `dt`, say which `times` to save.")
+        if controller is not None and control_dt is None:
+            raise ArgumentError(
+                "`control_dt` is missing: without `dt` nothing says how long a controller's answer is held. Pass "
+                "control_dt=1e-3, or control_dt=0 for a continuous law."
+            )
+        steps, sampled = None, controller is not None and control_dt != 0
+    elif times is not None:
+        raise ArgumentError("`times` chooses the samples of adaptive steps; with `dt`, `every` does.")
+    else:
+        steps, sampled = number_of_steps(duration, dt), False
+    setup = set_up(
+        robot,
+        q0,
+        v0,
+        dt=dt,
+        steps=steps,
+        tau=tau,
+        controller=controller,
+        control_dt=control_dt,
+        controller_state=controller_state,
+        wrenches=wrenches,
+        base_motion=base_motion,
+        stops=stops if within_limits else None,
+        events=events,
+        compile_controller=False if sampled else compile_controller,  # asked between stretches
+    )
+    if dt is None or steps is None:
+        return _with_adaptive_steps(setup, method, duration, control_dt, rtol, atol, times)
+    return _with_fixed_steps(setup, "rk4" if method is None else method, dt, steps, every)
+
+
+def _with_adaptive_steps(
+    setup: Setup, method: str | None, duration: float, control_dt: float | None, rtol: float, atol: float, times: Any
+) -> Trajectory:
+    """The motion by steps of chosen accuracy."""
+    pair = ("dop853" if rtol < 1e-4 else "dopri5") if method is None else method
+    refuse_unknown_word("method", pair, PAIRS, also="with `dt` one of " + ", ".join(map(repr, METHODS)))
+    tolerances_of(rtol, atol)
+    when = times_of(times, duration, setup.batch)
+    stepping = _stepping(setup, rk4)
+    if not stepping.is_traceable:
+        raise ArgumentError(
+            "adaptive steps are machine code, and a function that acts at every stage cannot be compiled here: give `dt`, "
+            "or hold what a controller says for `control_dt`."
+        )
+    motions, interrupted, error = list[AdaptiveMotion](), False, None
+    with _progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}") as progress:
+        for k in range(len(setup.q)):
+            motion = AdaptiveMotion(
+                stepping,
+                setup,
+                k,
+                duration=duration,
+                control_dt=control_dt or None,
+                pair=PAIRS[pair],
+                rtol=rtol,
+                atol=atol,
+                times=when,
+            )
+            motions.append(motion)
+            try:
+                motion.run(progress)
+            except KeyboardInterrupt:
+                interrupted = True
+            except (Diverged, TooManySteps) as problem:
+                error = problem
+            if interrupted or error is not None:
+                break
+    trajectory = adaptive_trajectory(setup, motions, when, interrupted or error is not None)
+    if isinstance(error, Diverged):
+        raise _divergence(setup, error, None, trajectory)
+    if error is not None:
+        raise SimulationDiverged(
+            f"the motion of robot {setup.robot.name!r} did not get beyond {error.time:.6g} s: {error.word}. "
+            "Loosen `rtol` and `atol`, or give `dt`. What there is until then is in the error's `trajectory`.",
+            trajectory,
+        )
+    return trajectory
+
+
+def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: int) -> Trajectory:
+    """The motion by steps of one length."""
+    refuse_unknown_word("method", method, METHODS)
+    if not isinstance(every, (int, np.integer)) or every < 1:
+        raise ArgumentError(f"`every` must be a whole number of at least 1, got {every!r:.40}.")
+    if method == "variational" and (long := variational_motion(setup, dt, steps, int(every))) is not None:
+        return long
+    stiff = is_stiff(setup.robot, dt)
+    stepping = _stepping(setup, (STIFF_METHODS if stiff else METHODS)[method])
+    rollout = Rollout(stepping, setup, dt=dt, steps=steps, every=int(every))
+    interrupted, diverged = _run(rollout, setup)
+    cut = interrupted or diverged is not None
+    trajectory = _trajectory(rollout, setup, cut, stiff and method != "euler")
+    if diverged is not None:
+        raise _divergence(setup, diverged, dt, trajectory)
+    return trajectory
+
+
+def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
+    """Take all steps; whether Ctrl-C ended them, and what diverged."""
+    with _progress(rollout.steps, f"simulating {setup.robot.name}") as progress:
+        try:
+            if setup.drive.python is None:
+                rollout.run(rollout.steps, progress)
+            else:
+                rollout.run_asking(setup.drive.python, progress)
+        except KeyboardInterrupt:
+            return True, None
+        except Diverged as error:
+            return False, error
+    return False, None
+
+
+def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Trajectory:
+    """The result, up to where all trajectories have come."""
+    done, batch = rollout.completed, setup.batch
+    samples = done // rollout.every + 1 + (done == rollout.steps and done % rollout.every > 0)
+    rollout.finish(samples)
+    time = rollout.time[:samples]
+    arrays = {name: getattr(rollout, name)[:, :samples] for name in ("q", "v", "a", "force", "work")}
+    if rollout.ended:
+        time, arrays = _ended(rollout, time, arrays, batch)
+
+    def shaped(x: Array) -> Array:
+        return x.reshape(*batch, *x.shape[1:])
+
+    pushes = {}
+    for k, (frame, asked) in enumerate(setup.wrenches):
+        if asked is None:
+            constant = setup.constants[f"wrench_{k}"]
+            pushes[frame] = shaped(np.broadcast_to(constant[:, None], (len(constant), len(time), 6)))
+        else:
+            pushes[frame] = shaped(_asked_along(asked, time, arrays["q"], arrays["v"]))
+    work = arrays["work"]
+    occurrences = tuple(
+        Occurrence(m.event.title, m.time, _place(m.which, batch), m.q, m.v)
+        for m in rollout.moments
+        if m.event is not None
+    )
+    happened = Happened(setup.plant, rollout.moments, rollout.first_mode)
+    return Trajectory(
+        setup.robot,
+        time,
+        shaped(arrays["q"]),
+        shaped(arrays["v"]),
+        a=shaped(arrays["a"]),
+        tau=shaped(arrays["force"]),
+        wrenches=pushes,
+        work=Work(*(shaped(work[..., k]) for k in range(work.shape[-1]))),
+        notes=(*setup.beyond, *notes_of(happened, time, arrays, batch, stiff)),
+        interrupted=cut,
+        events=occurrences,
+    )
+
+
+def _asked_along(asked: Asked, time: Array, q: Array, v: Array) -> Array:
+    """A wrench (B, N, 6) at all samples of motions (B, N, …); NaN where they have ended."""
+    wrench = np.full((*q.shape[:2], 6), np.nan)
+    for n, t in enumerate(time):
+        going = np.isfinite(v[:, n]).all(axis=-1)
+        if np.any(going):
+            wrench[going, n] = asked(t=np.full(int(going.sum()), t), q=q[going, n], v=v[going, n])["out"]
+    return wrench
+
+
+def _ended(rollout: Rollout, time: Array, arrays: dict[str, Array], batch: Batch) -> tuple[Array, dict[str, Array]]:
+    """Samples until terminal events: one trajectory ends there, those of a batch are NaN from there on."""
+    arrays = {name: x.copy() for name, x in arrays.items()}
+    for k, (t, q, v) in rollout.ended.items():
+        last = min(int(np.searchsorted(time, t, side="left")), len(time) - 1)  # the very last may be passed by rounding
+        if not batch:
+            time = np.append(time[:last], t)
+            arrays = {name: x[:, : last + 1] for name, x in arrays.items()}
+            arrays["q"][0, last], arrays["v"][0, last] = q, v
+            arrays["work"][0, last] = rollout.states.work[0]
+            arrays["a"][:, last], arrays["force"][:, last] = rollout.rate_at(
+                np.array([0]), t, q[None], v[None], rollout.states.tau
+            )
+        else:
+            for x in arrays.values():
+                x[k, last:] = np.nan
+    return time, arrays
+
+
+def _place(which: int, batch: Batch) -> tuple[int, ...]:
+    return tuple(int(x) for x in np.unravel_index(which, batch)) if batch else ()
+
+
+def _divergence(setup: Setup, what: Diverged, dt: float | None, trajectory: Trajectory) -> SimulationDiverged:
+    """The error for a motion that became infinite."""
+    robot, batch = setup.robot, setup.batch
+    which = f", trajectory {', '.join(map(str, _place(what.which, batch)))}" if batch else ""
+    advice = (
+        "Its equations may be too stiff for adaptive steps, or its forces have no bounds: try a fixed `dt`"
+        if dt is None
+        else f"Try a smaller `dt` (it is {dt:g} s), or leave it out for steps that are chosen by their error"
+    )
+    if setup.is_controlled:
+        advice += "; look at the gains of the controller, too: a law that is sampled can be unstable"
+    kept = "What there is until then is in the error's `trajectory`."
+    if what.pushed:
+        return SimulationDiverged(
+            f"the joint forces of robot {robot.name!r}{which} that were asked for at {what.time:.6g} s are not finite, first in "
+            f"joint {robot.structure.freedoms[what.joint]!r}. {kept}",
+            trajectory,
+        )
+    return SimulationDiverged(
+        f"the motion of robot {robot.name!r}{which} grew beyond all bounds after {what.time:.6g} s, first in joint "
+        f"{robot.structure.freedoms[what.joint]!r}. {advice}. {kept}",
+        trajectory,
+    )
+
+
+_STEPPINGS: OrderedDict[Any, Stepping] = OrderedDict()  # with their machine code
+
+
+def _stepping(setup: Setup, method: Method) -> Stepping:
+    """The step, and its machine code if the same was simulated before."""
+    drive, plant = setup.drive, setup.plant
+    shapes = tuple(drive.memory.shapes.items()) if drive.kind == SAMPLED and drive.memory is not None else ()
+    held_longer = setup.control_every > 1 and drive.kind == SAMPLED
+    has_base_motion = setup.base_motion is not None or "base_twist" in setup.constants
+    made = Stepping(
+        plant, method, drive.kind, drive.asked, shapes, held_longer, setup.wrenches, setup.base_motion, has_base_motion
+    )
+    if not made.is_traceable:
+        return made
+    programs = tuple((frame, None if asked is None else asked.digest) for frame, asked in setup.wrenches)
+    key = (
+        setup.robot.digest,
+        plant.stops,
+        plant.clamps,
+        method,
+        drive.kind,
+        None if drive.asked is None else drive.asked.digest,
+        shapes,
+        held_longer,
+        programs,
+        has_base_motion,
+    )
+    if key in _STEPPINGS:
+        _STEPPINGS.move_to_end(key)
+        return _STEPPINGS[key]
+    _STEPPINGS[key] = made
+    while len(_STEPPINGS) > 32:
+        _STEPPINGS.popitem(last=False)
+    return made
+
+
+@contextlib.contextmanager
+def _progress(total: float, label: str) -> Iterator[Callable[[float], Any]]:
+    """Counts steps, with a bar on a terminal once a second has passed, if tqdm is installed."""
+    if sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None:
+        from tqdm import tqdm
+
+        with tqdm(total=total, desc=label, delay=1.0, leave=False) as bar:
+            yield bar.update
+    else:
+        yield lambda n: None

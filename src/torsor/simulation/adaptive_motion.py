@@ -1,0 +1,291 @@
+"""Motion by steps of chosen accuracy: smooth stretches in machine code, from one change of the plant to the next.
+
+A stretch ends at the end of the motion, where a controller is asked again, where a margin of the mode is passed, or at an event.
+Moments in between are found on the polynomials that the steps leave behind, so that they are as exact as the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.model import Robot
+from torsor.simulation.adaptive import AdaptiveFlow
+from torsor.simulation.adaptive_run import FIRED, STATUS, STEP_TOO_SMALL, TOO_MANY_STEPS, AdaptiveRun
+from torsor.simulation.careful import CarefulStep, Moment, States
+from torsor.simulation.given import Setup
+from torsor.simulation.plant import WORKS, Mode, smallest
+from torsor.simulation.rollout import Diverged
+from torsor.simulation.stepping import Stepping
+
+MOST_STEPS = 1_000_000
+MOST_MOMENTS = 10_000  # changes of mode without time going on
+
+
+class Samples(NamedTuple):
+    """What is saved: times (K,), and (K, …) each."""
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    force: Array
+    work: Array
+
+
+class TooManySteps(Exception):
+    """An adaptive run did not come to its end."""
+
+    def __init__(self, time: float, word: str) -> None:
+        super().__init__(time, word)
+        self.time, self.word = time, word
+
+
+def flow_of(stepping: Stepping, holds: bool, pair: str) -> AdaptiveFlow:
+    """The equations of a kind of mode as a flow; made once for each step that is remembered."""
+    made: dict[Any, AdaptiveFlow] = stepping.__dict__.setdefault("_flows", {})
+    if (holds, pair) not in made:
+        plant = stepping.plant
+
+        def rhs(robot: Robot, t: Array, q: Array, v: Array, c: dict[str, Array]) -> tuple[Array, Array]:
+            force = stepping.force(t, q, v, c.get("tau", 0.0 * v), c)
+            found = plant.rate(q, v, force, stepping.around(t, q, v, c), stepping.mode(c), holds=holds)
+            return found.a, found.power
+
+        def guard(robot: Robot, t: Array, q: Array, v: Array, a: Array, c: dict[str, Array]) -> Array:
+            margins = plant.margins(q, v, stepping.mode(c), holds=holds)
+            if holds:
+                margins += stepping.holding_margins(t, q, v, c.get("tau", 0.0 * v), c)
+            return smallest(margins, v)
+
+        shapes = {name: shape for name, shape in stepping.constants(holds).items() if name != "h"}
+        made[holds, pair] = AdaptiveFlow(stepping.robot, rhs, guard, shapes, len(WORKS), pair)
+    return made[holds, pair]
+
+
+class AdaptiveMotion:
+    """One trajectory of a simulation. ``control_dt``: how long what a controller said is held; None if there is none to ask."""
+
+    def __init__(
+        self,
+        stepping: Stepping,
+        setup: Setup,
+        which: int,
+        *,
+        duration: float,
+        control_dt: float | None,
+        pair: str,
+        rtol: float,
+        atol: float,
+        times: Array | None,
+    ) -> None:
+        self.stepping, self.setup, self.which = stepping, setup, which
+        self._duration, self._control_dt, self._pair, self._times = duration, control_dt, pair, times
+        self._rtol, self._atol = rtol, atol
+        self._constants = {name: x[which : which + 1] for name, x in setup.constants.items()}
+        work = np.zeros((1, len(WORKS)))
+        one = slice(which, which + 1)
+        mode = Mode(*(np.array(x[one]) for x in setup.mode))
+        self.states = States(
+            np.zeros(1), setup.q[one].copy(), setup.v[one].copy(), work, setup.drive.tau[one].copy(), mode
+        )
+        self.moments: list[Moment] = []
+        self.ended = False
+        self._careful = CarefulStep(stepping, self._constants, setup.events)
+        self._saved: list[Samples] = []
+        self._h: float | None = None
+        self._stuck = 0
+        self.first_mode = mode
+
+    def run(self, progress: Callable[[float], Any]) -> None:
+        """Integrate to the end; raises `Diverged` or `TooManySteps`."""
+        python, s = self.setup.drive.python, self.states
+        if python is None and self.stepping.plant.has_modes:
+            self.states = s = self._careful.settled(s)
+        self.first_mode = s.mode
+        asked = 0
+        while not self.ended and float(s.t[0]) < self._duration:
+            now, until = float(s.t[0]), self._duration
+            if python is not None:
+                assert self._control_dt is not None
+                s.tau[0] = python(now, s.q[0].copy(), s.v[0].copy())
+                asked += 1
+                until = min(self._duration, asked * self._control_dt)
+                if self._duration - until < 1e-9 * self._control_dt:
+                    until = self._duration
+                if self.stepping.plant.has_modes:
+                    self.states = s = self._careful.settled(s)
+            while not self.ended and float(s.t[0]) < until:
+                before = float(s.t[0])
+                self._stretch(until)
+                s = self.states
+                progress(float(s.t[0]) - before)
+
+    def _stretch(self, until: float) -> None:
+        """Go on in one mode, at most to ``until``."""
+        s = self.states
+        holds = bool(s.mode.held.any())
+        flow = flow_of(self.stepping, holds, self._pair)
+        c = {name: getattr(s.mode, name)[0] for name in self.stepping.mode_inputs(holds)}
+        c |= {name: x[0] for name, x in self._constants.items()}
+        if "tau" in flow.constants:
+            c["tau"] = s.tau[0]
+        found = flow.run(
+            s.t[0], until, s.q[0], s.v[0], s.work[0], c, self._rtol, self._atol, h0=self._h, max_steps=MOST_STEPS
+        )
+        start, end = float(s.t[0]), float(found.t)
+        moment = self._first_event(found, start, end)
+        status = int(found.status)
+        if status == FIRED:
+            last = found.steps
+            moment = min(moment, self._passed(found, float(last.t[-1]), end))
+        elif status == TOO_MANY_STEPS:
+            raise TooManySteps(end, STATUS[status])
+        elif status >= STEP_TOO_SMALL:
+            raise Diverged(self.which, end, int(np.argmax(np.abs(np.nan_to_num(found.v)))))
+        happens = moment <= end
+        stop = min(moment, end)
+        self._save(found, start, stop)
+        if happens:
+            there = found.sample(np.array([stop]))
+            self.states = s._replace(t=np.array([stop]), q=there.q, v=there.v, work=there.w)
+            self._h = None
+            self._happen(found, start, stop)
+        else:
+            self.states = s._replace(t=np.array([end]), q=found.q[None], v=found.v[None], work=found.w[None])
+            self._h = float(found.h) if until >= self._duration else None
+
+    def _happen(self, found: AdaptiveRun, start: float, stop: float) -> None:
+        """Events and changes of mode at the moment that was reached."""
+        signs = self._signs(found, start, stop)
+        left = np.ones(1)
+        self._stuck = self._stuck + 1 if stop <= start else 0
+        if self._stuck > MOST_MOMENTS:
+            raise TooManySteps(stop, "modes that change without end")
+        self._careful.go_through(self.states, np.zeros(1, int), signs, np.full(1, float(self._stuck)), left)
+        self.moments += [m._replace(which=self.which) for m in self._careful.moments]
+        self._careful.moments.clear()
+        self.ended = 0 in self._careful.ended
+
+    def _signs(self, found: AdaptiveRun, start: float, stop: float) -> Array:
+        """What each event's function was before the moment."""
+        if not self.setup.events:
+            return np.zeros((1, 0))
+        before = found.sample(np.array([start + (stop - start) * (1.0 - 1e-9)]))
+        t = start + (stop - start) * (1.0 - 1e-9)
+        return np.array([[event.value(t, before.q[0].copy(), before.v[0].copy()) for event in self.setup.events]])
+
+    def _first_event(self, found: AdaptiveRun, start: float, end: float) -> float:
+        """When the first event takes place; infinite if none does."""
+        events, steps = self.setup.events, found.steps
+        if not events or not len(steps.t):
+            return math.inf
+        times = np.unique(np.concatenate([steps.t, steps.t + 0.5 * steps.h, [end]]))
+        rows = found.sample(times)
+        first = math.inf
+        for event in events:
+            values = [event.value(float(t), q.copy(), v.copy()) for t, q, v in zip(times, rows.q, rows.v, strict=True)]
+            for k in range(len(times) - 1):
+                if times[k] >= first:
+                    break
+                if event.crosses(values[k], values[k + 1]):
+
+                    def value(t: float, event: Any = event, sign: float = math.copysign(1.0, values[k])) -> float:
+                        there = found.sample(np.array([t]))
+                        return sign * float(event.value(t, there.q[0], there.v[0]))
+
+                    first = min(first, _root(value, float(times[k]), float(times[k + 1])))
+                    break
+        return first
+
+    def _passed(self, found: AdaptiveRun, start: float, end: float) -> float:
+        """When the least margin is passed in the last step."""
+
+        def margin(t: float) -> float:
+            value = float(found.sample(np.array([t])).guard[0])
+            return value if math.isfinite(value) else -math.inf
+
+        near = start
+        if not margin(start) > 0.0:  # zero at the very beginning: look for where it is positive, if anywhere
+            part = end - start
+            for _ in range(46):
+                part *= 0.5
+                if margin(start + part) >= 0.0:
+                    near = start + part
+                    break
+                end = start + part
+            else:
+                return start
+        return _root(margin, near, end)
+
+    def _save(self, found: AdaptiveRun, start: float, stop: float) -> None:
+        """Samples of a stretch from ``start`` on, the end left out: it is the start of the next one."""
+        steps, nv = found.steps, self.stepping.robot.nv
+        if self._times is None:
+            keep = steps.t < stop
+            t, q, v, w = steps.t[keep], steps.q[keep], steps.v[keep], steps.w[keep]
+            a = steps.stages[keep, 0, nv : 2 * nv]
+        else:
+            t = self._times[(self._times >= start) & (self._times < stop)]
+            if not len(t):
+                return
+            q, v, a, w, _ = found.sample(t)
+        self._saved.append(Samples(t, q, v, a, self._force(t, q, v), w))
+
+    def _force(self, t: Array, q: Array, v: Array) -> Array:
+        tau = np.broadcast_to(self.states.tau, v.shape)
+        return np.array(np.broadcast_to(self.stepping.force(t, q, v, tau, self._repeated(len(t))), v.shape))
+
+    def _repeated(self, n: int) -> dict[str, Array]:
+        return {name: np.broadcast_to(x, (n, *x.shape[1:])) for name, x in self._constants.items()}
+
+    @property
+    def samples(self) -> Samples:
+        """All that was saved, and the state at the end."""
+        s = self.states
+        force = self._force(s.t, s.q, s.v)
+        with np.errstate(all="ignore"):
+            around = self.stepping.around(s.t, s.q, s.v, self._constants)
+            holds = bool(s.mode.held.any())
+            a = self.stepping.plant.rate(s.q, s.v, force, around, s.mode, holds=holds).a
+        last = Samples(s.t, s.q, s.v, a, force, s.work)
+        if self._times is not None and not self.ended and not np.any(self._times == s.t[0]):
+            saved = self._saved
+        else:
+            saved = [*self._saved, last]
+        if not saved:
+            saved = [last]
+        return Samples(*(np.concatenate(column) for column in zip(*saved, strict=True)))
+
+
+def _root(value: Callable[[float], float], near: float, far: float) -> float:
+    """Just behind where a function that is positive at ``near`` becomes negative on the way to ``far``, by the Illinois
+    method [DJ71].
+    """
+    at_near, at_far, last = value(near), value(far), 0
+    for k in range(200):
+        if far - near <= 4e-16 * max(abs(far), abs(near)) + 1e-15 * abs(far - near) or far <= near:
+            break
+        guess = (
+            near + (far - near) * at_near / (at_near - at_far)
+            if math.isfinite(at_far) and at_near > at_far
+            else math.nan
+        )
+        if not near < guess < far or k % 8 == 7:
+            guess = 0.5 * (near + far)
+            if not near < guess < far:
+                break
+        found = value(guess)
+        if found >= 0.0:
+            near, at_near = guess, found
+            at_far *= 0.5 if last > 0 else 1.0
+            last = 1
+        else:
+            far, at_far = guess, found
+            at_near *= 0.5 if last < 0 else 1.0
+            last = -1
+    return far

@@ -1,0 +1,99 @@
+"""Steps under a controller that is called from Python: one array in, one array out, and nothing else in between.
+
+What a step costs beside the controller is then the step itself. The whole state of all trajectories is one row of numbers, the
+input of one step and the output of the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from torsor._once import once
+from torsor.arrays import concat
+from torsor.arrays.typing import Array
+from torsor.compiler.kernel import Kernel
+from torsor.functions.compile import compile as compiled
+from torsor.model import Robot
+from torsor.simulation.plant import WORKS
+from torsor.simulation.stepping import Stepping
+
+ROWS = 512  # steps for which memory is taken at once
+
+
+class AskedLoop:
+    """A loop in Python around a compiled step, for modes in which no joint is held."""
+
+    def __init__(self, stepping: Stepping) -> None:
+        self._stepping = stepping
+        robot = stepping.robot
+        sizes = {"q": robot.nq, "v": robot.nv, "work": len(WORKS), "a": robot.nv, "force": robot.nv, "left": 1, "t": 1}
+        ends = np.cumsum(list(sizes.values())).tolist()
+        self.parts = {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
+        self.width = ends[-1]
+        self._constants = {name: shape for name, shape in stepping.constants(False).items() if name != "tau"}
+
+    @once
+    def kernel(self) -> Kernel:
+        """(row, tau, constants) → the row after the step."""
+
+        def step(robot: Robot, row: Array, tau: Array, constants: Array) -> Array:
+            given = {name: row[..., self.parts[name]] for name in ("q", "v", "work")}
+            given |= {name: row[..., self.parts[name].start] for name in ("left", "t")}
+            start = 0
+            for name, shape in self._constants.items():
+                size = shape[0] if shape else 1
+                given[name] = constants[..., start : start + size] if shape else constants[..., start]
+                start += size
+            new = self._stepping.loop_step(robot, holds=False, tau=tau, **given)
+            t = given["t"] + given["h"]
+            ones = [new["left"][..., None], t[..., None]]
+            return concat([new["q"], new["v"], new["work"], new["a"], new["force"], *ones])
+
+        shapes = {"row": self.width, "tau": self._stepping.robot.nv, "constants": self.packed_size}
+        return compiled(step, self._stepping.robot, shapes)
+
+    @property
+    def packed_size(self) -> int:
+        """How many numbers the constants are."""
+        return sum(shape[0] if shape else 1 for shape in self._constants.values())
+
+    def packed(self, given: dict[str, Array], B: int) -> Array:
+        """The constants of all trajectories as one array (B, k)."""
+        parts = [np.broadcast_to(given[name], (B, *shape)).reshape(B, -1) for name, shape in self._constants.items()]
+        return np.concatenate(parts, axis=-1)
+
+    def run(
+        self,
+        start: dict[str, Array],
+        constants: Array,
+        ask: Callable[[float, Array, Array], Array],
+        times: list[float],
+        batch: tuple[int, ...],
+    ) -> tuple[Array, Array | None, bool]:
+        """Rows (n + 1, B, width) of steps that begin at ``times``, and, if the last could not be taken, what was asked for.
+
+        Then whether Ctrl-C ended them.
+        """
+        B, steps = len(constants), len(times)
+        rows = np.empty((steps + 1, B, self.width))
+        rows[0, :, :] = 0.0
+        for name, x in start.items():
+            rows[0, :, self.parts[name]] = x.reshape(B, -1)
+        rows[0, :, self.parts["left"]] = np.inf
+        shaped = rows.reshape(steps + 1, *batch, self.width)
+        seen = shaped[...]
+        seen.flags.writeable = False  # a controller looks at the state, and does not write into it
+        whole, qs, vs = list(shaped), list(seen[..., self.parts["q"]]), list(seen[..., self.parts["v"]])
+        left, step, fixed = self.parts["left"].start, self.kernel, constants.reshape(*batch, -1)
+        k = 0
+        try:
+            for k, t in enumerate(times):
+                tau = ask(t, qs[k], vs[k])
+                after = step(whole[k], tau, fixed, out=whole[k + 1])
+                if (after[..., left].min() if batch else after.item(left)) < 0.0:
+                    return rows[: k + 1], tau, False
+        except KeyboardInterrupt:
+            return rows[: k + 1], None, True
+        return rows, None, False

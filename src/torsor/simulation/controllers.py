@@ -1,0 +1,205 @@
+"""Which functions of a user may be compiled into a simulation: those that tracing shows to be the same at every call.
+
+A compiled function is run once, on traced arrays, so it must not keep anything between calls, write to anything outside, or draw
+numbers. What a function is made of is looked at first (`fingerprint`): its code, and the numbers, robots, motions and functions
+that it refers to. Anything else, such as a list, an object of a class of the user's or a random generator, may change, and the
+function is called from Python. The rest is traced twice and compared with a call.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import dis
+import functools
+import hashlib
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.compiler.graph import Program
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.print import numpy as emit_numpy
+from torsor.compiler.run.fast_entry import FastEntry
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import trace
+from torsor.errors import ShapeError
+from torsor.model import Robot
+
+WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME", "DELETE_SUBSCR"}
+ACTS = {
+    "print",
+    "open",
+    "input",
+    "next",
+    "setattr",
+    "delattr",
+    "exec",
+    "eval",
+    "breakpoint",
+}  # what must happen at each call
+DEEPEST = 16  # a law along motions in sequence, each scaled, is nested 11 deep
+# Names that draw numbers, write into arrays, or tell somebody of a call
+UNSTEADY = {"random", "fill", "put", "itemset", "sort", "partition", "resize", "setfield", "copyto", "place", "putmask"}
+UNSTEADY |= {"put_along_axis", "fill_diagonal", "print", "open", "input", "setattr", "delattr", "exec", "eval", "next"}
+ARRAY, STORES = "an array", "assigns items"
+LIBRARIES = ("numpy", "torsor", "math", "builtins", "operator")
+
+
+def fingerprint(function: Any) -> str | None:
+    """A text that is the same for functions that compute the same; None if that cannot be known."""
+    found: list[str] = []
+    if not _looked_at(function, found, 0) or (STORES in found and ARRAY in found):
+        return None  # items are assigned, perhaps to an array that is not the function's own
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()
+
+
+def _looked_at(value: Any, found: list[str], depth: int) -> bool:
+    """Add to ``found`` what a value is; False if it may change."""
+    if depth > DEEPEST:
+        return False
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
+        found.append(repr(value))
+        return True
+    if isinstance(value, np.ndarray):
+        found.append(ARRAY)
+        found.append(f"{value.dtype} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}")
+        return bool(value.dtype != object)
+    if isinstance(value, Robot):
+        found.append(value.digest if value.is_concrete else "")
+        return value.is_concrete
+    if isinstance(value, Kernel):
+        found.append(value.program.digest())
+        return True
+    if isinstance(value, tuple):
+        found.append(f"{type(value).__name__} {len(value)}")
+        return all(_looked_at(item, found, depth + 1) for item in value)
+    if isinstance(value, types.ModuleType):
+        found.append(value.__name__)
+        return value.__name__.partition(".")[0] in LIBRARIES
+    if isinstance(value, functools.partial):
+        found.append("partial")
+        named = tuple(sorted(value.keywords.items()))
+        return all(_looked_at(item, found, depth + 1) for item in (value.func, value.args, named))
+    if isinstance(value, FastEntry) or _is_of_library(value):
+        found.append(f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}")
+        return True
+    if dataclasses.is_dataclass(value) and type(value).__module__.startswith("torsor."):
+        found.append(type(value).__qualname__)  # motions, tasks, controllers that follow a motion: all of them frozen
+        parts = tuple(_as_tuple(getattr(value, field.name)) for field in dataclasses.fields(value))
+        return _looked_at(parts, found, depth + 1)
+    if isinstance(value, types.FunctionType):
+        return _function_looked_at(value, found, depth)
+    return False
+
+
+def _is_of_library(value: Any) -> bool:
+    """A function or class of NumPy's, torsor's or Python's own, which its name tells from all others.
+
+    A function that is made within another, such as one that wraps a function of the user's, may have the name of a library and is
+    not what the library has under that name.
+    """
+    if isinstance(value, np.ufunc):
+        return True
+    module, name = getattr(value, "__module__", None) or "", getattr(value, "__qualname__", "")
+    if not isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)) or not name:
+        return False
+    if module.partition(".")[0] not in LIBRARIES or module not in sys.modules:
+        return False
+    found: Any = sys.modules[module]
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is value
+
+
+def _as_tuple(value: Any) -> Any:
+    """A mapping in a frozen object, as a tuple that can be looked at."""
+    return tuple(sorted(value.items())) if isinstance(value, Mapping) else value
+
+
+def _function_looked_at(function: types.FunctionType, found: list[str], depth: int) -> bool:
+    code = _code(function.__code__)
+    if code.writes or any(name in ACTS and name not in function.__globals__ for name in code.names):
+        return False
+    found.append(code.text)
+    values = [*code.constants, *(function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items())]
+    for cell in function.__closure__ or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:  # not assigned yet
+            return False
+    # A name may also be that of an attribute, and then means nothing here
+    values += [function.__globals__[name] for name in code.names if name in function.__globals__]
+    if code.stores:
+        found.append(STORES)
+    return all(_looked_at(value, found, depth + 1) for value in values)
+
+
+class _Code(NamedTuple):
+    """What is to be known of a function's code, and that of functions in it: ``stores`` says whether items are assigned."""
+
+    text: str
+    names: tuple[str, ...]
+    constants: tuple[Any, ...]
+    writes: bool
+    stores: bool
+
+
+@functools.lru_cache(maxsize=256)
+def _code(code: types.CodeType) -> _Code:
+    steps = list(dis.get_instructions(code))
+    writes = any(i.opname in WRITES or (i.opname == "STORE_DEREF" and i.argval in code.co_freevars) for i in steps)
+    writes |= not UNSTEADY.isdisjoint(code.co_names) or any(
+        x == "out" or (isinstance(x, tuple) and "out" in x) for x in code.co_consts
+    )
+    inner = [_code(x) for x in code.co_consts if isinstance(x, types.CodeType)]
+    own = f"{code.co_code.hex()} {code.co_varnames} {code.co_freevars} {code.co_names}"
+    return _Code(
+        " ".join([own, *(x.text for x in inner)]),
+        (*code.co_names, *(name for x in inner for name in x.names)),
+        (
+            *(x for x in code.co_consts if not isinstance(x, types.CodeType)),
+            *(constant for x in inner for constant in x.constants),
+        ),
+        writes or any(x.writes for x in inner),
+        any(i.opname == "STORE_SUBSCR" for i in steps) or any(x.stores for x in inner),
+    )
+
+
+def traced(
+    function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]], sample: Mapping[str, Array]
+) -> Program | str:
+    """The program of ``function(**inputs)`` → dict of arrays, if it is the same when traced twice and gives what a call gives.
+
+    Else the reason why it is not to be trusted, in words. ``sample`` has numbers for the inputs, at which both are compared.
+    """
+    try:
+        program, again = (trace(function, dict(inputs), Level.FULL) for _ in range(2))
+    except Exception as error:  # whatever it is: a call from Python will tell, if it is wrong there too
+        return f"it cannot be traced: {error}"
+    if program.digest() != again.digest():
+        return "traced twice, it gave two different programs"
+    with np.errstate(all="ignore"):
+        found, called = emit_numpy.build(program)(*sample.values()), function(**sample)
+    for name, value in called.items():
+        if not np.allclose(found[name], value, rtol=1e-9, atol=1e-12, equal_nan=True):
+            return f"traced, it gives another {name} than when it is called"
+    return program
+
+
+def refuse_wrong_forces(robot: Robot, tau: Any, batch: tuple[int, ...], who: str) -> Array:
+    """What a controller gave, as joint forces (*batch, nv)."""
+    shape = None if tau is None else tuple(np.shape(tau))
+    if shape is None or shape[-1:] != (robot.nv,):
+        got = "None" if shape is None else f"shape {shape}"
+        hint = " Does it end with `return tau`?" if shape is None else ""
+        raise ShapeError(f"the {who} must return joint forces of shape (..., {robot.nv}), got {got}.{hint}")
+    try:
+        return np.broadcast_to(np.asarray(tau, float), (*batch, robot.nv))
+    except (TypeError, ValueError) as error:
+        raise ShapeError(
+            f"the {who} must return joint forces of shape {(*batch, robot.nv)}, got shape {shape}."
+        ) from error

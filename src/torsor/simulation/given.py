@@ -1,0 +1,288 @@
+"""What a user gives to a simulation, checked: start, forces, wrenches, motion of the base, stops, events."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torsor.arrays import as_numbers
+from torsor.arrays.foreign import refuse_foreign
+from torsor.arrays.typing import Array
+from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
+from torsor.functions.public.dynamics import mass_matrix
+from torsor.model import Robot
+from torsor.model.remembered import own
+from torsor.model.states import random_configuration
+from torsor.simulation.drives import Batch, Drive, asked_forces, asked_of_state, given_forces, whole_multiple
+from torsor.simulation.events import Event
+from torsor.simulation.plant import Mode, Plant
+from torsor.simulation.stepping import Asked
+from torsor.simulation.stops import Stops
+
+SOME = 15  # configurations at which that is looked at
+STIFF = 1.4  # dt times the fastest rate of viscous friction beyond which an explicit step may not be stable
+
+
+class Setup(NamedTuple):
+    """A simulation as it was asked for: ``constants`` (B, …) are inputs of its steps, ``beyond`` notes on how it starts."""
+
+    robot: Robot
+    q: Array
+    v: Array
+    batch: Batch
+    plant: Plant
+    drive: Drive
+    control_every: int
+    is_controlled: bool
+    wrenches: tuple[tuple[str, Asked | None], ...]
+    base_motion: Asked | None
+    constants: dict[str, Array]
+    mode: Mode
+    beyond: tuple[str, ...]
+    events: tuple[Event, ...]
+
+
+def set_up(
+    robot: Robot,
+    q0: Any,
+    v0: Any,
+    *,
+    dt: float | None,
+    steps: int | None,
+    tau: Any,
+    controller: Any,
+    control_dt: float | None,
+    controller_state: Any,
+    wrenches: Any,
+    base_motion: Any,
+    stops: Stops | None,
+    events: Any,
+    compile_controller: bool | None,
+) -> Setup:
+    """What is given to `torsor.simulate`, checked. ``stops``: None if limits do not hold."""
+    q, v, batch = start_of(robot, q0, v0)
+    plant = Plant(own(robot), None if stops is None else checked_stops(stops), stops is not None)
+    drive, control_every = drive_of(
+        robot, tau, controller, control_dt, controller_state, batch, (q, v), dt, steps, compile_controller
+    )
+    pushes, numbers = wrenches_of(robot, wrenches, batch, (q, v))
+    base, base_numbers = base_motion_of(base_motion, len(q))
+    mode, beyond = first_mode(plant, q)
+    return Setup(
+        robot,
+        q,
+        v,
+        batch,
+        plant,
+        drive,
+        control_every,
+        controller is not None,
+        pushes,
+        base,
+        numbers | base_numbers,
+        mode,
+        tuple(beyond),
+        checked_events(events),
+    )
+
+
+def number_of_steps(duration: float, dt: float) -> int:
+    """How many steps a duration takes."""
+    if not (0 < dt < np.inf and duration >= 0 and np.isfinite(duration)):
+        raise ArgumentError(
+            f"`dt` must be positive and finite and `duration` finite and not negative, got {dt} s and {duration} s."
+        )
+    steps = round(duration / dt)
+    if abs(steps * dt - duration) > 1e-6 * dt:
+        raise ArgumentError(
+            f"a duration of {duration} s is not a whole number of steps of {dt} s; nearest is {steps * dt:g} s."
+        )
+    return steps
+
+
+def start_of(robot: Robot, q: Any, v: Any) -> tuple[Array, Array, Batch]:
+    """The first states (B, nq), (B, nv), and the batch axes they have."""
+    refuse_foreign(q, "q0")
+    refuse_foreign(v, "v0")
+    q, v = np.asarray(as_numbers(q), float), np.asarray(as_numbers(v), float)
+    for name, value, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
+        if not value.shape or value.shape[-1] != size:
+            raise ShapeError(f"`{name}` must have shape (..., {size}) for robot {robot.name!r}, got {value.shape}.")
+        if not np.all(np.isfinite(value)):
+            raise ArgumentError(f"`{name}` must be finite numbers, got {value.tolist()!r:.80}.")
+    try:
+        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    except ValueError:
+        raise ShapeError(f"the batch axes of `q0` {q.shape[:-1]} and `v0` {v.shape[:-1]} do not broadcast.") from None
+    B = math.prod(batch)
+    return (
+        np.broadcast_to(q, (*batch, robot.nq)).reshape(B, robot.nq).copy(),
+        np.broadcast_to(v, (*batch, robot.nv)).reshape(B, robot.nv).copy(),
+        batch,
+    )
+
+
+def checked_stops(stops: Any) -> Stops:
+    """What happens at the limits."""
+    if not isinstance(stops, Stops):
+        raise ArgumentTypeError(
+            f"`stops` must be a torsor.simulation.Stops, such as Stops(restitution=0.5), got {type(stops).__name__} "
+            f"{stops!r:.60}."
+        )
+    return stops
+
+
+def checked_events(events: Any) -> tuple[Event, ...]:
+    """The events, one or several."""
+    given = (events,) if isinstance(events, Event) else tuple(events)
+    for event in given:
+        if not isinstance(event, Event):
+            raise ArgumentTypeError(
+                f"`events` must be torsor.simulation.Event objects, such as Event(lambda t, q, v: q[0]), got {event!r:.60}."
+            )
+    return given
+
+
+def drive_of(
+    robot: Robot,
+    tau: Any,
+    controller: Any,
+    control_dt: float | None,
+    state: Any,
+    batch: Batch,
+    start: tuple[Array, Array],
+    dt: float | None,
+    steps: int | None,
+    compile_it: bool | None,
+) -> tuple[Drive, int]:
+    """What drives the robot, and every how many steps a controller is asked."""
+    if tau is not None and controller is not None:
+        raise ArgumentError("give `tau` or a `controller`, not both.")
+    if controller is None:
+        for name, value in (("control_dt", control_dt), ("controller_state", state)):
+            if value is not None:
+                raise ArgumentError(f"`{name}` belongs to a `controller`, and there is none.")
+    sample = (start[0][0], start[1][0]) if len(start[0]) else (robot.neutral, np.zeros(robot.nv))
+    if callable(tau) and not hasattr(tau, "__array__"):
+        of_time = tau
+
+        def open_loop(t: Any, q: Any, v: Any) -> Any:
+            said = of_time(t)
+            fits = said is not None and tuple(np.shape(said))[-1:] == (robot.nv,)
+            return said + 0.0 * v if fits else said  # else it is refused in words
+
+        drive = asked_forces(
+            robot, open_loop, None, batch, sample, continuous=True, compile_it=None, who="function `tau`"
+        )
+        return drive, 1
+    if controller is None:
+        return given_forces(robot, np.zeros(robot.nv) if tau is None else tau, batch, steps), 1
+    continuous = control_dt == 0
+    if continuous and state is not None:
+        raise ArgumentError(
+            "a controller with memory is asked once per `control_dt`; `control_dt=0` is for laws without memory."
+        )
+    drive = asked_forces(robot, controller, state, batch, sample, continuous=continuous, compile_it=compile_it)
+    if continuous or control_dt is None or dt is None:
+        return drive, 1
+    return drive, whole_multiple("control_dt", control_dt, dt)
+
+
+def wrenches_of(
+    robot: Robot, wrenches: Any, batch: Batch, start: tuple[Array, Array]
+) -> tuple[tuple[tuple[str, Asked | None], ...], dict[str, Array]]:
+    """The wrenches by frame, functions among them, and the numbers (B, 6) of the others."""
+    if wrenches is None:
+        return (), {}
+    if not isinstance(wrenches, Mapping):
+        raise ArgumentTypeError(
+            f"`wrenches` must be a mapping of frame names to wrenches, such as {{{robot.frames[-1]!r}: F}}, got {wrenches!r:.60}."
+        )
+    found, numbers, B = list[tuple[str, Asked | None]](), {}, math.prod(batch)
+    for k, (frame, wrench) in enumerate(wrenches.items()):
+        robot.structure.frame(frame)
+        if callable(wrench) and not hasattr(wrench, "__array__"):
+            sample = (start[0][0], start[1][0]) if B else (robot.neutral, np.zeros(robot.nv))
+            asked, identity = asked_of_state(robot, wrench, 6, batch, sample, f"the wrench on {frame!r}")
+            found.append((frame, asked))
+            del identity
+            continue
+        refuse_foreign(wrench, "wrenches")
+        value = np.asarray(as_numbers(wrench), float)
+        if value.shape[-1:] != (6,) or value.shape[:-1] not in ((), batch):
+            ambiguous = value.ndim == 2 and value.shape[-1:] == (6,)
+            hint = (
+                f" For a batch of {len(value)} motions give `q0` of shape ({len(value)}, {robot.nq}); for a wrench that "
+                f"changes with "
+                "time a function, such as lambda t, q, v: W[int(t / dt)]."
+                if ambiguous
+                else " Or give a function of (t, q, v)."
+            )
+            shape = f"(6,) or {(*batch, 6)}" if batch else "(6,)"
+            raise ShapeError(f"`wrenches[{frame!r}]` must have shape {shape}, got {value.shape}.{hint}")
+        found.append((frame, None))
+        numbers[f"wrench_{k}"] = np.broadcast_to(value, (*batch, 6)).reshape(B, 6).copy()
+    return tuple(found), numbers
+
+
+def base_motion_of(base_motion: Any, B: int) -> tuple[Asked | None, dict[str, Array]]:
+    """A function of time, or the numbers of a base that moves alike all the time."""
+    if base_motion is None:
+        return None, {}
+    if callable(base_motion):
+
+        def call(t: Array) -> dict[str, Array]:
+            times = np.atleast_1d(t)
+            pairs = [base_motion(float(x)) for x in times]
+            twist, acceleration = (np.array([np.asarray(pair[k], float) for pair in pairs]) for k in (0, 1))
+            return {"twist": twist, "acceleration": acceleration}
+
+        return Asked(call, None), {}
+    try:
+        twist, acceleration = (np.asarray(as_numbers(x), float) for x in base_motion)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(
+            "`base_motion` must be a pair of (6,) arrays, twist and acceleration of the base, or a function of time that "
+            "gives one."
+        ) from error
+    if twist.shape != (6,) or acceleration.shape != (6,):
+        raise ShapeError(f"`base_motion` must be a pair of (6,) arrays, got {twist.shape} and {acceleration.shape}.")
+    return None, {name: np.tile(x, (B, 1)) for name, x in (("base_twist", twist), ("base_acceleration", acceleration))}
+
+
+def first_mode(plant: Plant, q: Array) -> tuple[Mode, list[str]]:
+    """The stops of each trajectory: where it starts beyond one, the stop is there. With notes on that."""
+    mode, notes = plant.free_mode((len(q),)), []
+    for i in plant.stopped.tolist() if plant.stops is not None and plant.stops.are_hard else ():
+        x = q[:, plant.places[i]]
+        for side, bound, wider in (("lower", mode.lower, np.minimum), ("upper", mode.upper, np.maximum)):
+            moved = wider(bound[:, i], x)
+            if np.any(moved != bound[:, i]):
+                far = float(np.max(np.abs(moved - bound[:, i])))
+                notes.append(
+                    f"{plant.robot.structure.freedoms[i]} starts beyond its {side} stop, by up to {far:.3g}; it is kept from "
+                    f"going further."
+                )
+            bound[:, i] = moved
+    return mode, notes
+
+
+def is_stiff(robot: Robot, dt: float) -> bool:
+    """Whether viscous friction slows a joint within a step: dt λ_max(M⁻¹ D) at the worst of some configurations, doubled.
+
+    They are the same for all starts, so that each trajectory of a batch is what it is alone.
+    """
+    D = np.asarray(robot.parameters.viscous_friction)
+    if not np.any(D):
+        return False
+    root = np.sqrt(D)
+    with np.errstate(all="ignore"):
+        q = np.concatenate([robot.neutral[None], random_configuration(robot, seed=0, batch=(SOME,))])
+        try:
+            fastest = np.linalg.eigvalsh(root[:, None] * np.linalg.inv(mass_matrix(robot, q)) * root)[:, -1].max()
+        except np.linalg.LinAlgError:
+            return True
+    return not 2.0 * dt * float(fastest) < STIFF
