@@ -53,8 +53,10 @@ def camera_for(view: View, size: tuple[int, int], seen_from: Vector3 | None = No
     right = right / np.linalg.norm(right)
     axes = np.stack([right, np.cross(into, right), into])
     focal = 0.5 * min(size) / np.tan(HALF_ANGLE)
-    distance = 1.04 * view.radius / np.sin(HALF_ANGLE)
-    return Camera(view.centre - distance * into, axes, focal, size, 0.3 * (distance - view.radius), distance + 3 * view.radius)
+    seen = (view.points - view.centre) @ axes.T
+    needed = 2 * focal * np.abs(seen[:, :2]) / size - seen[:, 2:]  # how far the eye must be for each point to be in the picture
+    distance = max(1.08 * float(needed.max()), 1.05 * view.radius)
+    return Camera(view.centre - distance * into, axes, focal, size, 0.02 * distance, distance + 3 * view.radius)
 
 
 class _Mesh(NamedTuple):
@@ -103,7 +105,8 @@ class Painter:
             seen = visible(corners, self.camera.size)
             image[seen.place] = _mixed(colours, seen)
             depth = np.ones(len(image))
-            depth[seen.place] = np.sum(seen.weights * corners[seen.triangle, :, 2], axis=-1)
+            # What coincides with the robot, as a ghost may, is behind it
+            depth[seen.place] = np.sum(seen.weights * corners[seen.triangle, :, 2], axis=-1) - 1e-4
         for opacity, points, colours, front in veils:
             seen = visible(self.camera.project(points[front]), self.camera.size, depth)
             image[seen.place] += opacity * (_mixed(colours[front], seen) - image[seen.place])

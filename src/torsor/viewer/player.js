@@ -88,7 +88,7 @@
   setTime(0);
 
   // Drawing
-  const canvas = element("canvas"), gl = canvas.getContext("webgl2", { antialias: true, stencil: true, preserveDrawingBuffer: true });
+  const canvas = element("canvas"), gl = canvas.getContext("webgl2", { alpha: false, antialias: true, stencil: true });
   if (!gl) {
     element("problem").textContent = "This browser cannot draw in three dimensions (it has no WebGL 2).";
     element("problem").hidden = false;
@@ -291,7 +291,10 @@
     const veils = shown.filter((part) => part.colour[3] < 1).map((part) => [far(part), part]).sort((a, b) => b[0] - a[0]);
     gl.depthMask(false);
     gl.enable(gl.CULL_FACE);
+    gl.enable(gl.POLYGON_OFFSET_FILL);  // a ghost that coincides with the robot is behind it
+    gl.polygonOffset(2, 8);
     for (const [, part] of veils) drawPart(part, poses, scaled, part.colour[3]);
+    gl.disable(gl.POLYGON_OFFSET_FILL);
     gl.disable(gl.CULL_FACE);
     gl.depthMask(true);
   }

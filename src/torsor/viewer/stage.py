@@ -24,9 +24,10 @@ LOOKED_AT = 24  # times of a motion at which it is looked where the robot gets, 
 
 
 class View(NamedTuple):
-    """Where the robots are, for cameras: ``centre`` (3,) and ``radius`` of a ball around them, m; ``ground``, the height of the
-    grid along ``up`` (3,); ``seen_from``, a direction (3,)."""
+    """Where the robots are, for cameras: ``points`` (k, 3) of them, m; ``centre`` (3,) and ``radius`` of a ball around these;
+    ``ground``, the height of the grid along ``up`` (3,); ``seen_from``, a direction (3,)."""
 
+    points: Array
     centre: Vector3
     radius: float
     ground: float
@@ -155,7 +156,7 @@ class Stage:
         lowest = float((points @ self.up).min())
         aside = -0.45 if len(self.figures) > 1 else -1.0
         seen_from = self.ground_axes @ np.array([1.25, aside, 0.62])
-        return View(centre, radius, lowest if lowest < -0.03 * radius else 0.0, self.up, seen_from)
+        return View(points, centre, radius, lowest if lowest < -0.03 * radius else 0.0, self.up, seen_from)
 
     def _cloud(self, k: int, figure: Figure) -> Array:
         """Points of a figure's body in all of its motion, and its base."""

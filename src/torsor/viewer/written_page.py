@@ -77,7 +77,7 @@ def scene_data(stage: Stage) -> dict[str, Any]:
         "parts": parts,
         "centre": _rounded(view.centre),
         "radius": view.radius,
-        "distance": float(np.linalg.norm(camera.eye - view.centre)),
+        "distance": 1.2 * float(np.linalg.norm(camera.eye - view.centre)),  # room for the controls
         "ground": view.ground,
         "axes": [_rounded(axis) for axis in stage.ground_axes.T],
         "seen_from": _rounded(view.seen_from),
