@@ -33,7 +33,7 @@ class Controls:
         self._set_choice()
         self._set_drag()
         self._set_joints()
-        with self.gui.add_folder("Dynamics", expand_by_default=False):
+        with self.gui.add_folder("Dynamics", expand_by_default=False, order=70.0):
             self._panel = self.gui.add_html("")
 
     @property

@@ -53,6 +53,14 @@ class LivePage:
         self._thread = threading.Thread(target=self._work, name="torsor-view", daemon=True)
         self._thread.start()
         atexit.register(self.close)
+        self._seen = False
+        self.server.on_client_connect(lambda _: self.wish("seen", self._first_seen))
+
+    def _first_seen(self) -> None:
+        """A motion that is at its start begins to play when somebody looks at it."""
+        if not self._seen and self.stage.clock.time == 0.0:
+            self.stage.clock.play()
+        self._seen = True
 
     def changed(self) -> None:
         """The stage is not what it was: draw it."""
@@ -85,7 +93,8 @@ class LivePage:
         server.scene.set_up_direction(tuple(view.up))
         camera = camera_for(view, (1400, 1000))
         start = server.initial_camera
-        start.position, start.look_at, start.up = tuple(camera.eye), tuple(view.centre), tuple(view.up)
+        eye = view.centre + 1.3 * (camera.eye - view.centre)  # room for the controls
+        start.position, start.look_at, start.up = tuple(eye), tuple(view.centre), tuple(view.up)
         start.fov = 2 * HALF_ANGLE
         cell, reach = grid_cell(view.radius), 12 * view.radius
         server.scene.add_grid(

@@ -89,7 +89,10 @@ def read_mesh(path: Path) -> list[MeshPart]:
     try:
         if path.stat().st_size > LARGEST:
             raise NoMesh(f"it has more than {LARGEST // 2**20} MB")
-        scene = trimesh.load_scene(BytesIO(path.read_bytes()), file_type=ending, resolver=None)
+        content = path.read_bytes()
+        if ending == "dae" and (b"<!DOCTYPE" in content or b"<!ENTITY" in content):
+            raise NoMesh("it declares entities, which a mesh has no use for")
+        scene = trimesh.load_scene(BytesIO(content), file_type=ending, resolver=None)
         parts = [
             _part(scene.geometry[geometry], np.asarray(pose))
             for pose, geometry in (scene.graph[node] for node in scene.graph.nodes_geometry)

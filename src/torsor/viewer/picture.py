@@ -105,8 +105,7 @@ class Painter:
             seen = visible(corners, self.camera.size)
             image[seen.place] = _mixed(colours, seen)
             depth = np.ones(len(image))
-            # What coincides with the robot, as a ghost may, is behind it
-            depth[seen.place] = np.sum(seen.weights * corners[seen.triangle, :, 2], axis=-1) - 1e-4
+            depth[seen.place] = np.sum(seen.weights * corners[seen.triangle, :, 2], axis=-1)
         for opacity, points, colours, front in veils:
             seen = visible(self.camera.project(points[front]), self.camera.size, depth)
             image[seen.place] += opacity * (_mixed(colours[front], seen) - image[seen.place])

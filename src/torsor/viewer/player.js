@@ -291,10 +291,7 @@
     const veils = shown.filter((part) => part.colour[3] < 1).map((part) => [far(part), part]).sort((a, b) => b[0] - a[0]);
     gl.depthMask(false);
     gl.enable(gl.CULL_FACE);
-    gl.enable(gl.POLYGON_OFFSET_FILL);  // a ghost that coincides with the robot is behind it
-    gl.polygonOffset(2, 8);
     for (const [, part] of veils) drawPart(part, poses, scaled, part.colour[3]);
-    gl.disable(gl.POLYGON_OFFSET_FILL);
     gl.disable(gl.CULL_FACE);
     gl.depthMask(true);
   }

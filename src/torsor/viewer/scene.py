@@ -14,9 +14,9 @@ import numpy as np
 
 from torsor.arrays.typing import Array, Matrix3, Pose, Vector3
 from torsor.errors import printable
-from torsor.functions.public.dynamics import centre_of_mass
-from torsor.functions.public.kinematics import frame_pose, link_poses, mixed_jacobian
+from torsor.functions.public.kinematics import link_poses, mixed_jacobian
 from torsor.model import Robot
+from torsor.model.joint_kinds import HUGE
 from torsor.model.visuals import Visual, solid_parts
 from torsor.plot.canvas import AXIS_COLOURS, GREY, INK, KIND_COLOURS, ORANGE, PURPLE, SKY, VERMILION, triad_of
 from torsor.plot.ellipsoids import equivalent_ellipsoid
@@ -75,17 +75,22 @@ class Figure:
         """How many bodies there are, markers included."""
         return self.robot.n + 3 + 2 * len(self.pushed)
 
-    def placed(self, q: Array, wrenches: Mapping[str, Array] | None = None) -> tuple[Array, Array]:
-        """Poses (N, bodies, 4, 4) and scales (N, bodies, 3) at configurations (N, nq); wrenches are (N, 6) by frame."""
+    def placed(
+        self, q: Array, wrenches: Mapping[str, Array] | None = None, shown: Mapping[str, bool] = LAYERS
+    ) -> tuple[Array, Array]:
+        """Poses (N, bodies, 4, 4) and scales (N, bodies, 3) at configurations (N, nq); wrenches are (N, 6) by frame.
+
+        The manipulability ellipsoid, which needs a Jacobian, is only placed if it is shown.
+        """
         N, n = len(q), self.robot.n
         poses, scales = np.tile(np.eye(4), (N, self.n_bodies, 1, 1)), np.ones((N, self.n_bodies, 3))
         poses[:, 1 : n + 1] = link_poses(self.robot, q)
-        poses[:, n + 1, :3, 3] = centre_of_mass(self.robot, q) if np.any(self.robot.parameters.inertias[:, 0] > 0) else 0
-        axes, lengths = self._manipulability(q)
-        poses[:, n + 2] = frame_pose(self.robot, q, self.tip)
-        poses[:, n + 2, :3, :3], scales[:, n + 2] = axes, lengths
+        poses[:, n + 1, :3, 3] = self._centre_of_mass(poses[:, 1 : n + 1])
+        poses[:, n + 2] = self._frame(poses, self.tip)
+        if shown.get("manipulability", False) and not self.ghost:
+            poses[:, n + 2, :3, :3], scales[:, n + 2] = self._manipulability(q)
         for k, frame in enumerate(self.pushed):
-            at = np.asarray(frame_pose(self.robot, q, frame))
+            at = self._frame(poses, frame)
             wrench = np.zeros((N, 6)) if wrenches is None or frame not in wrenches else np.asarray(wrenches[frame])
             for half in (0, 1):  # torque, then force, in the axes of the frame
                 body, vector = n + 3 + 2 * k + half, at[:, :3, :3] @ wrench[:, 3 * half : 3 * half + 3, None]
@@ -93,6 +98,18 @@ class Figure:
                 poses[:, body, :3, :3], scales[:, body] = self._arrows(vector[..., 0])
         poses[:, :, :3, 3] += self.offset
         return poses, scales
+
+    def _frame(self, poses: Array, frame: str) -> Array:
+        body, pose = _on_link(self.robot, frame)
+        return np.asarray(poses[:, body] @ pose)
+
+    def _centre_of_mass(self, links: Array) -> Array:
+        """That of the robot (N, 3), from the poses of its links (N, n, 4, 4); the origin if nothing has a mass."""
+        rows = np.asarray(self.robot.parameters.inertias)
+        total = float(rows[:, 0].sum())
+        moments = links[:, :, :3, :3] @ rows[:, 1:4, None]
+        whole = (moments[..., 0] + rows[:, :1] * links[:, :, :3, 3]).sum(axis=1)
+        return np.asarray(whole / total if total > 0 else 0.0 * whole)
 
     def _manipulability(self, q: Array) -> tuple[Array, Array]:
         J = np.asarray(mixed_jacobian(self.robot, q, self.tip))[..., 3:, :]
@@ -117,7 +134,8 @@ def figure_of(robot: Robot, *, roots: Sequence[Path] = (), pushed: Sequence[str]
     dressed = {part.body for part in seen}
     parts = [*seen, *_plain_links(robot, skeleton, layer, dressed)]
     if ghost:
-        parts = [part._replace(colour=_rgb(SKY), opacity=0.35) for part in parts]
+        # A little smaller, so that a ghost that coincides with its robot is inside it
+        parts = [part._replace(colour=_rgb(SKY), opacity=0.35, scale=0.985 * part.scale) for part in parts]
     else:
         parts += [*_frames(robot, size), *_axes(robot, skeleton), *_masses(robot, size), *_inertias(robot)]
         parts += _markers(robot, size, len(pushed))
@@ -183,7 +201,7 @@ def _visual_parts(robot: Robot, visual: Visual, layer: str, meshes: _Meshes) -> 
     for solid in solid_parts(visual) if visual.is_solid else ():
         size = np.array(solid.size)
         shape = "sphere" if solid.kind == "ellipsoid" else solid.kind
-        scale = {"box": size, "cylinder": size[[0, 0, -1]], "sphere": size * np.ones(3)}[shape]
+        scale = size[[0, 0, 1]] if shape == "cylinder" else size * np.ones(3)
         parts.append(Part(body, shape, at @ solid.pose, scale, shown, opacity, layer))
     return parts
 
@@ -218,7 +236,7 @@ def _plain_links(robot: Robot, skeleton: Skeleton, layer: str, dressed: set[int]
                 parts += [_segment(body, a, b, 0.55 * r, colour, layer), _ball(body, b, 0.55 * r, colour, layer)]
         if body:
             at = T[:3, :3].T @ (skeleton.joints[body - 1].far - T[:3, 3])
-            parts.append(_joint(skeleton, body, at, r, layer))
+            parts += [_joint(skeleton, body, at, r, layer), *_rail(robot, skeleton, body, layer)]
         elif any(joint.kind not in FLOATING for joint in skeleton.joints):
             base = np.eye(4)
             base[:3, :3] = triad_of(-robot.gravity) if np.any(robot.gravity) else np.eye(3)
@@ -259,6 +277,21 @@ def _joint(skeleton: Skeleton, body: int, at: Vector3, r: float, layer: str) -> 
         "free": ("box", (1.2, 1.2, 1.2)),
     }.get(joint.kind, ("cylinder", (0.95, 0.95, 2.5)))
     return Part(body, shape, pose, r * np.array(scale), _rgb(KIND_COLOURS[joint.kind]), 1.0, layer)
+
+
+def _rail(robot: Robot, skeleton: Skeleton, body: int, layer: str) -> list[Part]:
+    """What a prismatic joint slides on, fixed to its parent: from limit to limit, or as far as the robot is large."""
+    joint, parent = skeleton.joints[body - 1], robot.structure.parents[body - 1]
+    if joint.kind != "prismatic" or joint.axis is None:
+        return []
+    T = np.eye(4) if parent < 0 else skeleton.poses[parent]
+    at, axis = T[:3, :3].T @ (joint.near - T[:3, 3]), T[:3, :3].T @ joint.axis
+    place = robot.structure.coordinate_of(body - 1).q_start
+    half = skeleton.extent
+    low, high = (float(np.clip(limit[place], -2 * half, 2 * half)) for limit in (robot.limits.lower, robot.limits.upper))
+    if max(-robot.limits.lower[place], robot.limits.upper[place]) > HUGE:
+        low, high = -half, half
+    return [_segment(parent + 1, at + low * axis, at + high * axis, 0.3 * skeleton.symbol, GREY, layer)]
 
 
 def _principal(robot: Robot, link: int) -> tuple[Vector3, Pose]:

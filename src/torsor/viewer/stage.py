@@ -105,14 +105,17 @@ class Stage:
         """Poses (bodies, 4, 4) and scales (bodies, 3) of a figure of robot ``k`` now."""
         course = self.ghost_courses[k] if figure.ghost else None
         q = self.q[k] if course is None else course.q(self.clock.time)
-        poses, scales = figure.placed(q[None], {} if figure.ghost else self._wrenches(k, np.array([self.clock.time])))
+        pushes = {} if figure.ghost else self._wrenches(k, np.array([self.clock.time]))
+        poses, scales = figure.placed(q[None], pushes, self.shown)
         return poses[0], scales[0]
 
-    def placed_over(self, k: int, figure: Figure, times: Array) -> tuple[Array, Array]:
+    def placed_over(
+        self, k: int, figure: Figure, times: Array, shown: Mapping[str, bool] = LAYERS
+    ) -> tuple[Array, Array]:
         """Poses (N, bodies, 4, 4) and scales (N, bodies, 3) of a figure at times of its motion, or where it is now."""
         course = self.ghost_courses[k] if figure.ghost else self.courses[k]
         q = np.tile(self.q[k], (len(times), 1)) if course is None else course.samples(np.clip(times, 0.0, course.duration))
-        return figure.placed(q, {} if figure.ghost else self._wrenches(k, times))
+        return figure.placed(q, {} if figure.ghost else self._wrenches(k, times), shown)
 
     def page_times(self) -> Array:
         """Times (N,) of a written page: one if nothing moves."""

@@ -49,7 +49,7 @@ def scene_data(stage: Stage) -> dict[str, Any]:
     parts: list[list[Any]] = []
     tracks, scales, scaled, count = [], [], [], 0
     for k, figure in stage.everyone():
-        poses, sizes = stage.placed_over(k, figure, times)
+        poses, sizes = stage.placed_over(k, figure, times, dict.fromkeys(stage.shown, True))
         used = sorted({part.body for part in figure.parts})
         tracks.append(poses[:, used])
         changing = [place for place, body in enumerate(used) if np.any(sizes[:, body] != 1.0)]
