@@ -121,7 +121,8 @@ class Controls:
             self._dragging = self._on(self.gui.add_checkbox("drag a frame", False), "drag", lambda _: None)
             self._frame = self._on(self.gui.add_dropdown("frame", frames, initial_value=figure.tip), "frame", lambda _: None)
             how = (WHOLE, ORIGIN)
-            self._how = self.gui.add_dropdown("keep", how, initial_value=WHOLE if figure.robot.nv >= 6 else ORIGIN)
+            first = WHOLE if figure.robot.nv >= 6 else ORIGIN
+            self._how = self._on(self.gui.add_dropdown("keep", how, initial_value=first), "how", lambda _: None)
             self._said = self.gui.add_html("")
         self._gizmo = self.page.server.scene.add_transform_controls(
             "/drag", scale=0.25 * figure.size, depth_test=False, visible=False
@@ -150,6 +151,7 @@ class Controls:
         on = bool(self._dragging.value)
         self._gizmo.visible = on
         self._how.visible = self._frame.visible = self._said.visible = on
+        self._gizmo.disable_rotations = self._how.value == ORIGIN
         if on and not self._held:
             pose = np.asarray(frame_pose(self.robot, self.stage.q[self.chosen], self._frame.value))
             x, y, z, w = (float(number) for number in quaternion.from_rotation(pose[:3, :3]))
@@ -180,8 +182,8 @@ class Controls:
 
     def _move(self, k: int, value: float) -> None:
         self.stage.clock.pause()
-        numbers = to_sliders(self.robot, self.stage.q[self.chosen])
-        numbers[k] = value
+        numbers, slider = to_sliders(self.robot, self.stage.q[self.chosen]), self._joints[k]
+        numbers[k] = np.clip(value, slider.min, slider.max)  # numbers can be typed, and typed wrong
         self.stage.q[self.chosen] = from_sliders(self.robot, numbers)
 
     def _to_neutral(self) -> None:

@@ -90,6 +90,11 @@ class LivePage:
         server.gui.configure_theme(
             control_layout="collapsible", control_width="medium", show_logo=False, show_share_button=False
         )
+        # Lights of an environment take a quarter of a minute to prepare where there is no graphics card
+        server.scene.configure_environment_map(None)
+        server.scene.add_light_hemisphere(
+            "/sky", sky_color=(255, 255, 255), ground_color=(150, 155, 165), intensity=2.4, position=tuple(view.up)
+        )
         server.scene.set_up_direction(tuple(view.up))
         camera = camera_for(view, (1400, 1000))
         start = server.initial_camera
