@@ -57,10 +57,9 @@ class Course:
 
     def samples(self, times: Array) -> Array:
         """Configurations (N, nq) at times (N,) from the start, s."""
-        q = self._all_at(times)
-        if q.shape != (*self.batch, len(times), self.robot.nq):  # a motion that takes one time only
+        if not isinstance(self.motion, Motion):  # one of the user's own, which may take one time only
             return np.array([self.q(float(t)) for t in times])
-        return q.reshape(-1, len(times), self.robot.nq)[self.chosen]
+        return self._all_at(times).reshape(-1, len(times), self.robot.nq)[self.chosen]
 
     def velocity(self, t: float) -> Array:
         """Velocity (nv,) at a time from the start, where the motion gives it; else zero."""

@@ -87,9 +87,8 @@ class LivePage:
 
     def _set_scene(self) -> None:
         view, server = self.stage.view(), self.server
-        server.gui.configure_theme(
-            control_layout="collapsible", control_width="medium", show_logo=False, show_share_button=False
-        )
+        server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
+        server.gui.main_panel.dock_right()
         # Lights of an environment take a quarter of a minute to prepare where there is no graphics card
         server.scene.configure_environment_map(None)
         server.scene.add_light_hemisphere(

@@ -115,13 +115,31 @@ class Figure:
         J = np.asarray(mixed_jacobian(self.robot, q, self.tip))[..., 3:, :]
         squares, axes = np.linalg.eigh(J @ np.swapaxes(J, -1, -2))
         axes[..., 0] *= np.linalg.det(axes)[..., None]  # a rotation
-        return axes, np.maximum(SECONDS * np.sqrt(np.maximum(squares, 0.0)), 2e-3 * self.size)
+        return _without_jumps(axes, np.maximum(SECONDS * np.sqrt(np.maximum(squares, 0.0)), 2e-3 * self.size))
 
     def _arrows(self, vectors: Array) -> tuple[Array, Array]:
         lengths = np.linalg.norm(vectors, axis=-1) * (0.35 * self.size / self.newtons)
         rotations = np.array([triad_of(v) if np.any(v) else np.eye(3) for v in vectors])
         radius = np.where(lengths > 0, 0.016 * self.size, 0.0)
         return rotations, np.maximum(np.stack([radius, radius, lengths], axis=-1), 1e-9)
+
+
+def _without_jumps(axes: Array, lengths: Array) -> tuple[Array, Array]:
+    """The same ellipsoids, axes (N, 3, 3) and lengths (N, 3), each in the order and with the signs that are nearest to the one before.
+
+    The eigenvectors of neighbours may point either way and change places: a page that turns one into the other would spin them.
+    """
+    for k in range(1, len(axes)):
+        near = axes[k - 1].T @ axes[k]
+        order = [int(np.argmax(np.abs(row))) for row in near]
+        if sorted(order) != [0, 1, 2]:
+            order = [0, 1, 2]
+        axes[k], lengths[k] = axes[k][:, order], lengths[k][order]
+        near = near[:, order]
+        axes[k] *= np.where(np.diag(near) < 0, -1.0, 1.0)
+        if np.linalg.det(axes[k]) < 0:
+            axes[k][:, int(np.argmin(np.abs(np.diag(near))))] *= -1.0
+    return axes, lengths
 
 
 def figure_of(robot: Robot, *, roots: Sequence[Path] = (), pushed: Sequence[str] = (), ghost: bool = False) -> Figure:

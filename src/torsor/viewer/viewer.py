@@ -174,8 +174,9 @@ class Viewer:
         """
         eye = None if seen_from is None else np.asarray(seen_from, float)
         place = path_to_write("Viewer.image", path)
+        picture = png(Painter(self._stage, size, seen_from=eye).paint())
         try:
-            place.write_bytes(png(Painter(self._stage, size, seen_from=eye).paint()))
+            place.write_bytes(picture)
         except (OSError, ValueError) as error:
             raise FileError(printable(f"cannot write {place}: {error}.")) from None
         return place
