@@ -1,4 +1,4 @@
-"""A real browser: Chromium without a screen, driven by Playwright. Where there is none the tests are skipped, or fail if asked for."""
+"""A real browser: Chromium without a screen, driven by Playwright. Without one, tests are skipped, or fail if they are a must."""
 
 import os
 import shutil

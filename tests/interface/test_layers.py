@@ -65,7 +65,8 @@ ALLOWED = {
     "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
     "viewer": FUNCTIONS | {"tasks", "motion", "plot"},
     "verification": BASE | {"functions", "adapters"},
-    "cli": BASE | {"compiler", "functions", "papers", "plot", "symbolic", "verification", "viewer", "__version__", "get_threads"},
+    "cli": BASE
+    | {"compiler", "functions", "papers", "plot", "symbolic", "verification", "viewer", "__version__", "get_threads"},
     "__main__": {"cli"},
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
@@ -118,7 +119,9 @@ def run(code: str) -> str:
 
 
 def test_importing_torsor_imports_no_optional_library_and_prints_nothing():
-    optional = "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp ruckig torch dask xarray casadi viser trimesh PIL"
+    optional = (
+        "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp ruckig torch dask xarray casadi viser trimesh PIL"
+    )
     optional += " torsor.motion torsor.balancing torsor.plot torsor.viewer"
     code = f"import sys, torsor; print([name for name in {optional!r}.split() if name in sys.modules])"
     assert run(code) == "[]"

@@ -9,6 +9,7 @@ import struct
 import sys
 import threading
 import zlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -21,10 +22,11 @@ from torsor.viewer.dragging import at_limits, follow, movable_frames
 from torsor.viewer.joint_sliders import from_sliders, sliders, to_sliders
 from torsor.viewer.mesh_files import NoMesh, find_mesh, read_mesh
 from torsor.viewer.panel import panel
+from torsor.viewer.parts import LAYERS
 from torsor.viewer.picture import Painter, png
 from torsor.viewer.playback import Playback
 from torsor.viewer.raster import covered, visible
-from torsor.viewer.scene import LAYERS, figure_of
+from torsor.viewer.scene import figure_of
 from torsor.viewer.shapes import joined, moved, unit_shape
 from torsor.viewer.stage import stage_of
 from torsor.viewer.written_page import in_script, scene_data, written_page
@@ -85,7 +87,9 @@ def test_bodies_are_where_the_links_are(robot):
     assert poses.shape == (2, figure.n_bodies, 4, 4)
     np.testing.assert_allclose(poses[:, 1 : robot.n + 1], torsor.link_poses(robot, q), atol=1e-12)
     np.testing.assert_allclose(poses[:, robot.n + 1, :3, 3], torsor.dynamics.centre_of_mass(robot, q), atol=1e-12)
-    np.testing.assert_allclose(poses[:, robot.n + 2, :3, 3], torsor.frame_pose(robot, q, figure.tip)[:, :3, 3], atol=1e-12)
+    np.testing.assert_allclose(
+        poses[:, robot.n + 2, :3, 3], torsor.frame_pose(robot, q, figure.tip)[:, :3, 3], atol=1e-12
+    )
     np.testing.assert_allclose(np.linalg.det(poses[..., :3, :3]), 1.0)
     assert np.all(scales > 0)
     assert {part.layer for part in figure.parts} >= {"robot", "frames", "centre of mass", "manipulability"}
@@ -142,7 +146,7 @@ def test_the_box_of_an_inertia_has_that_inertia():
 def test_robots_side_by_side_do_not_touch(arm):
     stage = stage_of([arm, arm, ROBOTS["cart"]], None, None, None, None, ())
     clouds = [stage._cloud(k, figure) @ stage.ground_axes[:, 1] for k, figure in enumerate(stage.figures)]
-    for left, right in zip(clouds[:-1], clouds[1:], strict=True):
+    for left, right in pairwise(clouds):
         assert left.max() < right.min()
 
 
@@ -225,7 +229,7 @@ def test_wrong_arguments_are_named(arm, arguments, words):
 
 
 def test_other_robots_and_poses_are_no_motions_of_this_one(arm):
-    with pytest.raises(torsor.ArgumentError, match="is of robot 'cart_pole'|is of robot"):
+    with pytest.raises(torsor.ArgumentError, match="is of robot 'panda'"):
         torsor.view(arm, motion.polynomial(torsor.robots.panda(), np.zeros(7), np.ones(7), duration=1.0), serve=False)
     with pytest.raises(torsor.TorsorError, match="pose"):
         torsor.view(arm, motion.screw(np.eye(4), np.eye(4), duration=1.0), serve=False)
@@ -404,7 +408,11 @@ def test_broken_meshes_are_refused_in_words(tmp_path, name, content, words):
 def test_the_folder_of_the_robots_file_is_declared_by_itself(tmp_path, folders):
     pytest.importorskip("trimesh")
     inside, _ = folders
-    text = torsor.robots.planar2r().with_visuals([Visual("link_1", "mesh", (1.0, 1.0, 1.0), file="meshes/a.obj")]).to_json()
+    text = (
+        torsor.robots.planar2r()
+        .with_visuals([Visual("link_1", "mesh", (1.0, 1.0, 1.0), file="meshes/a.obj")])
+        .to_json()
+    )
     (inside / "arm" / "arm.json").write_text(text)
     robot = torsor.load(inside / "arm" / "arm.json")
     assert torsor.view(robot, serve=False)._stage.figures[0].missing == ()
@@ -430,8 +438,7 @@ def test_the_page_of_a_panda_run_is_below_two_megabytes():
     run = motion.polynomial(panda, np.zeros(7), 0.3 * np.ones(7), duration=2.99).sample(dt=0.01)
     assert len(run) == 300
     stage = stage_of(panda, run, motion.scaled(run, duration=2.0), None, {"hand_tcp": np.ones(6)}, ())
-    data = scene_data(stage)
-    assert len(data["times"]) == 4 * -(-180 * 4 // 3) or data["bodies"] > 7
+    assert scene_data(stage)["bodies"] > 2 * 7
     assert len(written_page(stage).encode()) < 2_000_000
 
 
@@ -499,7 +506,7 @@ def test_everything_is_in_the_picture_from_all_sides(robot, seen_from):
 
 def test_the_nearest_triangle_is_seen():
     square = np.array([[[1.0, 1, 0], [9, 1, 0], [1, 9, 0]], [[9, 9, 0], [1, 9, 0], [9, 1, 0]]])
-    near, far = square + [0, 0, 0.2], square + [0, 0, 0.6]
+    near, far = square + np.array([0, 0, 0.2]), square + np.array([0, 0, 0.6])
     seen = visible(np.concatenate([far, near]), (10, 10))
     assert sorted(seen.place) == [10 * y + x for y in range(1, 9) for x in range(1, 9)]
     assert set(seen.triangle) == {2, 3}
@@ -507,7 +514,7 @@ def test_the_nearest_triangle_is_seen():
     hidden = visible(near, (10, 10), depth=np.full(100, 0.1))
     assert len(hidden.place) == 0
     tilted = np.array([[[0.0, 0, 0.1], [10, 0, 0.9], [0, 10, 0.1]]])  # depth grows with x
-    mixed = visible(np.concatenate([tilted, square + [0, 0, 0.5]]), (10, 10))
+    mixed = visible(np.concatenate([tilted, square + np.array([0, 0, 0.5])]), (10, 10))
     inner = (mixed.place // 10 >= 1) & (mixed.place // 10 <= 8)
     assert (mixed.place[inner & (mixed.triangle == 0)] % 10).max() == 4
     assert (mixed.place[inner & (mixed.triangle > 0)] % 10).max() == 8
@@ -689,7 +696,9 @@ def test_the_thread_draws_what_is_asked_for(arm, free_port):
         controls._move(1, 99.0)
         assert viewer.q[1] == 1.5  # not beyond the limit
         controls._pull(np.asarray(torsor.frame_pose(arm, [0.6, 0.9], "tip"))[:3, 3], np.array([1.0, 0, 0, 0]))
-        np.testing.assert_allclose(torsor.frame_pose(arm, viewer.q, "tip")[:2, 3], torsor.frame_pose(arm, [0.6, 0.9], "tip")[:2, 3], atol=1e-5)
+        np.testing.assert_allclose(
+            torsor.frame_pose(arm, viewer.q, "tip")[:2, 3], torsor.frame_pose(arm, [0.6, 0.9], "tip")[:2, 3], atol=1e-5
+        )
 
 
 def test_a_program_that_ends_takes_its_page_along(tmp_path):
@@ -697,6 +706,8 @@ def test_a_program_that_ends_takes_its_page_along(tmp_path):
     import subprocess
 
     code = "import torsor\nviewer = torsor.view(torsor.robots.planar2r())\nprint('end')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False, env={**os.environ})
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False, env={**os.environ}
+    )
     assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
     assert io.StringIO(done.stderr).readline().startswith("torsor.view: http://127.0.0.1:")

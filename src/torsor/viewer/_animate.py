@@ -36,8 +36,8 @@ def animate(
 ) -> Path:
     """The file of an animation of a motion: .html, .gif or .mp4, by its ending.
 
-    Every frame is drawn through one camera, which sees the whole motion. A page (.html) can be turned and stopped, is the smallest,
-    and needs no extra. A .gif needs Pillow, an .mp4 imageio-ffmpeg: ``pip install 'torsor[video]'``.
+    Every frame is drawn through one camera, which sees the whole motion. A page (.html) can be turned and stopped, and needs
+    no extra. A .gif needs Pillow, an .mp4 imageio-ffmpeg: ``pip install 'torsor[video]'``.
 
     Parameters
     ----------
@@ -106,7 +106,9 @@ def _write_gif(place: Path, frames: Iterator[Array], rate: float, size: tuple[in
 def _write_mp4(place: Path, frames: Iterator[Array], rate: float, size: tuple[int, int]) -> None:
     if size[0] % 2 or size[1] % 2:
         raise ArgumentError(f"`size` of an .mp4 must be even numbers, got {tuple(size)}.")
-    ffmpeg = needed("imageio_ffmpeg", "an .mp4 is written with imageio-ffmpeg, which is missing: pip install 'torsor[video]'.")
+    ffmpeg = needed(
+        "imageio_ffmpeg", "an .mp4 is written with imageio-ffmpeg, which is missing: pip install 'torsor[video]'."
+    )
     writer = ffmpeg.write_frames(str(place.absolute()), size, fps=rate, macro_block_size=2, ffmpeg_log_level="error")
     writer.send(None)
     try:

@@ -42,8 +42,8 @@ def view(
     robot : Robot, or a list of robots
         Several stand side by side.
     motion : motion, or a list of motions, optional
-        Anything with ``duration`` and ``at``: a `torsor.Trajectory`, a motion of `torsor.motion`. Of a batch, one is shown, which is
-        chosen on the page. A list shows a robot for each.
+        Anything with ``duration`` and ``at``: a `torsor.Trajectory`, a motion of `torsor.motion`. Of a batch, one is shown,
+        which is chosen on the page. A list shows a robot for each.
     ghost : motion, or a list of motions, optional
         A second motion of the same robot, which is seen through.
     q : (nq,) array, optional
@@ -52,8 +52,8 @@ def view(
         External wrenches to draw, (torque, force) in the axes of their frames, N·m and N; those of a trajectory are drawn by
         themselves.
     mesh_roots : path or paths
-        Folders in which meshes of the robot's file may be, ``package://name/...`` as ``name/...`` in one of them. Beside these only
-        the folder of that file is looked into.
+        Folders in which meshes of the robot's file may be, ``package://name/...`` as ``name/...`` in one of them. Beside
+        these only the folder of that file is looked into.
     host : str
         Where the page is served: on this computer alone by default, to everyone who reaches it with "0.0.0.0".
     port : int, optional

@@ -65,7 +65,9 @@ class Controls:
             self._on(self._time, "time", self._scrub)
             speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
             self._on(speed, "speed", lambda value: setattr(clock, "speed", float(value)))
-            self._loop = self._on(gui.add_checkbox("loop", clock.loop), "loop", lambda on: setattr(clock, "loop", bool(on)))
+            self._loop = self._on(
+                gui.add_checkbox("loop", clock.loop), "loop", lambda on: setattr(clock, "loop", bool(on))
+            )
             most = max((course.count for course in self.stage.courses if course is not None), default=1)
             if most > 1:
                 which = gui.add_slider("which of the batch", 0, most - 1, 1, 0)
@@ -119,7 +121,9 @@ class Controls:
         self._drag_folder = self.gui.add_folder("Drag", expand_by_default=True, order=50.0)
         with self._drag_folder:
             self._dragging = self._on(self.gui.add_checkbox("drag a frame", False), "drag", lambda _: None)
-            self._frame = self._on(self.gui.add_dropdown("frame", frames, initial_value=figure.tip), "frame", lambda _: None)
+            self._frame = self._on(
+                self.gui.add_dropdown("frame", frames, initial_value=figure.tip), "frame", lambda _: None
+            )
             how = (WHOLE, ORIGIN)
             first = WHOLE if figure.robot.nv >= 6 else ORIGIN
             self._how = self._on(self.gui.add_dropdown("keep", how, initial_value=first), "how", lambda _: None)
@@ -129,13 +133,14 @@ class Controls:
         )
         self._held = False
 
-        @self._gizmo.on_update
-        async def _(event: Any) -> None:  # on the event loop, in the order in which things happen
+        async def dragged(event: Any) -> None:  # on the event loop, in the order in which things happen
             if event.client_id is None:
                 return
             self._held = event.phase != "end"
             at, turn = np.array(event.target.position), np.array(event.target.wxyz)
             self.page.wish("pull", lambda: self._pull(at, turn))
+
+        self._gizmo.on_update(dragged)
 
     def _pull(self, at: Array, wxyz: Array) -> None:
         target: Pose = np.eye(4)

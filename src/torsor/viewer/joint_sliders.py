@@ -36,7 +36,10 @@ def sliders(robot: Robot) -> list[Slider]:
         for k in range(kind.bounded):
             free, low, high = kind.half_ranges[k], float(lower[k]), float(upper[k])
             bounded = low > -HUGE and high < HUGE
-            low, high = low if low > -HUGE else min(high, free) - 2 * free, high if high < HUGE else max(low, -free) + 2 * free
+            low, high = (
+                low if low > -HUGE else min(high, free) - 2 * free,
+                high if high < HUGE else max(low, -free) + 2 * free,
+            )
             found.append(Slider(labels[k], kind.q_units[k], low, max(high, low + 1e-9), bounded))
         if kind.quaternion is not None:
             found += [Slider(f"{coordinate.name} turn {axis}", "rad", -np.pi, np.pi, False) for axis in AXES]

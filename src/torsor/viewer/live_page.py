@@ -20,8 +20,9 @@ from torsor.arrays.typing import Array
 from torsor.errors import ArgumentError, needed
 from torsor.lie.unchecked import quaternion
 from torsor.viewer.controls import Controls
+from torsor.viewer.parts import Part
 from torsor.viewer.picture import HALF_ANGLE, camera_for, grid_cell
-from torsor.viewer.scene import Figure, Part
+from torsor.viewer.scene import Figure
 from torsor.viewer.shapes import joined, moved
 from torsor.viewer.stage import Stage
 
@@ -43,7 +44,9 @@ class LivePage:
         self.url = f"http://{_reachable(host)}:{self.server.get_port()}"
         try:
             self._set_scene()
-            self._nodes = [_Nodes(self.server, number, k, figure) for number, (k, figure) in enumerate(stage.everyone())]
+            self._nodes = [
+                _Nodes(self.server, number, k, figure) for number, (k, figure) in enumerate(stage.everyone())
+            ]
             self.controls = Controls(self)
             self._draw()
         except BaseException:
@@ -153,8 +156,10 @@ class LivePage:
 
 
 class _Nodes:
-    """The nodes of a figure: one for each body, and under it one mesh for each layer and colour. Names are numbers: those of robots
-    may hold anything."""
+    """The nodes of a figure: one for each body, and under it one mesh for each layer and colour.
+
+    They are named by numbers: names of robots and links may hold anything.
+    """
 
     def __init__(self, server: Any, number: int, robot: int, figure: Figure) -> None:
         self.robot, self.figure = robot, figure
@@ -222,7 +227,9 @@ def _started(viser: Any, name: str, host: str, port: int | None) -> Any:
     candidates = range(FIRST_PORT, FIRST_PORT + PORTS) if port is None else [port]
     free = next((one for one in candidates if _is_free(host, one)), None)
     if free is None:
-        raise ArgumentError(f"`port` {port if port is not None else FIRST_PORT} is in use at {host!r:.60}; leave it out, or pass another.")
+        raise ArgumentError(
+            f"`port` {port if port is not None else FIRST_PORT} is in use at {host!r:.60}; leave it out, or pass another."
+        )
     with _quiet():
         server = viser.ViserServer(host=host, port=free, label=name[:80], verbose=False)
         if port is not None and server.get_port() != port:  # somebody took it in between
@@ -235,7 +242,9 @@ def _is_free(host: str, port: int) -> bool:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError):
-        raise ArgumentError(f"`host` must be an address of this computer, such as '127.0.0.1', got {host!r:.60}.") from None
+        raise ArgumentError(
+            f"`host` must be an address of this computer, such as '127.0.0.1', got {host!r:.60}."
+        ) from None
     with socket.socket(family, kind) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -10,11 +10,12 @@ import os
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
 
+from torsor.arrays.typing import Array
 from torsor.errors import ArgumentError, needed, printable
 from torsor.model import Robot
 from torsor.viewer.shapes import Shape, flat, joined
@@ -111,9 +112,9 @@ def read_mesh(path: Path) -> list[MeshPart]:
     return [MeshPart(joined(shapes), colour) for colour, shapes in by_colour.items()]
 
 
-def _part(mesh: object, pose: np.ndarray) -> MeshPart:
-    points = np.asarray(mesh.vertices, float) @ pose[:3, :3].T + pose[:3, 3]  # type: ignore[attr-defined]
-    faces = np.asarray(mesh.faces, int)  # type: ignore[attr-defined]
+def _part(mesh: Any, pose: Array) -> MeshPart:
+    points = np.asarray(mesh.vertices, float) @ pose[:3, :3].T + pose[:3, 3]
+    faces = np.asarray(mesh.faces, int)
     look = getattr(mesh, "visual", None)
     source = getattr(look, "material", look) if getattr(look, "defined", False) else None
     colour = getattr(source, "main_color", None)

@@ -54,7 +54,9 @@ def camera_for(view: View, size: tuple[int, int], seen_from: Vector3 | None = No
     axes = np.stack([right, np.cross(into, right), into])
     focal = 0.5 * min(size) / np.tan(HALF_ANGLE)
     seen = (view.points - view.centre) @ axes.T
-    needed = 2 * focal * np.abs(seen[:, :2]) / size - seen[:, 2:]  # how far the eye must be for each point to be in the picture
+    needed = (
+        2 * focal * np.abs(seen[:, :2]) / size - seen[:, 2:]
+    )  # how far the eye must be for each point to be in the picture
     distance = max(1.08 * float(needed.max()), 1.05 * view.radius)
     return Camera(view.centre - distance * into, axes, focal, size, 0.02 * distance, distance + 3 * view.radius)
 
@@ -90,7 +92,8 @@ class Painter:
         if placed is None:
             placed = [(figure, *self.stage.placed(k, figure)) for k, figure in self.stage.everyone()]
         on = tuple(layer for layer, shown in self.stage.shown.items() if shown)
-        solid, veils = [], []
+        solid: list[tuple[float, Array, Array, Array]] = []
+        veils: list[tuple[float, Array, Array, Array]] = []
         for figure, poses, scales in placed:
             for opacity in sorted({part.opacity for part in figure.parts if part.layer in on}, reverse=True):
                 mesh = self._mesh(figure, on, opacity)
@@ -112,7 +115,7 @@ class Painter:
         width, height, fine = *self.size, self.fine
         blocks = image.reshape(height, fine, width, fine, 3)
         rows = sum(blocks[:, k] for k in range(fine))  # slices add up faster than `mean` does
-        mean = sum(rows[:, :, k] for k in range(fine)) * np.float32(255 / fine**2)  # type: ignore[index]
+        mean = sum(rows[:, :, k] for k in range(fine)) * np.float32(255 / fine**2)
         return (np.clip(mean, 0.0, 255.0) + 0.5).astype(np.uint8)
 
     def _mesh(self, figure: Figure, on: tuple[str, ...], opacity: float) -> _Mesh | None:
@@ -129,7 +132,9 @@ class Painter:
                     np.repeat([part.body for part in parts], counts),
                     np.concatenate([shape.triangles + start for shape, start in zip(shapes, starts[:-1], strict=True)]),
                     np.repeat([part.colour for part in parts], counts, axis=0),
-                    np.repeat([not part.shape.startswith("mesh") for part in parts], [len(s.triangles) for s in shapes]),
+                    np.repeat(
+                        [not part.shape.startswith("mesh") for part in parts], [len(s.triangles) for s in shapes]
+                    ),
                 )
                 if parts
                 else None
@@ -164,7 +169,9 @@ class Painter:
         away = np.linalg.norm(place - self.view.centre, axis=1) / self.view.radius
         clear = np.clip(1.0 - (away - 1.2) / 3.0, 0.0, 1.0)[:, None] ** 1.5
         cell = grid_cell(self.view.radius)
-        pixel = far[hits] / camera.focal * (1.0 + 0.7 / np.maximum(np.abs(rise[hits]), 0.05))  # how wide a pixel is there
+        pixel = (
+            far[hits] / camera.focal * (1.0 + 0.7 / np.maximum(np.abs(rise[hits]), 0.05))
+        )  # how wide a pixel is there
         ground = np.tile(GROUND_COLOUR, (len(place), 1))
         for step, colour, thick in ((cell, LINE, 0.7), (5 * cell, STRONG_LINE, 0.9)):
             off = np.abs(along / step - np.round(along / step)).min(axis=1) * step
@@ -173,7 +180,7 @@ class Painter:
         return colours.astype(np.float32)
 
     def _shade_ground(self, image: Array, points: Array) -> None:
-        """Darken the shadow of triangles (m, 3, 3): where they fall along the light on the ground. Of a closed shape, one half does."""
+        """Darken the shadow of triangles (m, 3, 3): where they fall along the light on the ground."""
         height = points @ self.view.up - self.view.ground
         if float(self.camera.eye @ self.view.up) <= self.view.ground:
             return

@@ -24,9 +24,9 @@ class Pixels(NamedTuple):
 
 
 def visible(corners: Array, size: tuple[int, int], depth: Array | None = None) -> Pixels:
-    """What is seen of triangles (T, 3, 3), corners as x and y in pixels and depth from 0 (near) to 1, in a picture (width, height).
+    """What is seen of triangles (T, 3, 3) in a picture of ``size`` (width, height).
 
-    ``depth`` (height · width,) hides what is behind it.
+    Corners are x and y in pixels, and depth from 0 (near) to 1. ``depth`` (height · width,) hides what is behind it.
     """
     rows = _rows(corners, size)
     x, y, z = (corners[rows.triangle, 0, k] for k in range(3))

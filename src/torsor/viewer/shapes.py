@@ -86,7 +86,9 @@ def _wall(low: float, high: float, bottom: float, top: float) -> Shape:
 
 
 def _box() -> Shape:
-    corners, normals, triangles = [], [], []
+    corners: list[Array] = []
+    normals: list[Array] = []
+    triangles: list[tuple[int, int, int]] = []
     for axis in range(3):
         for side in (-0.5, 0.5):
             u, v = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]

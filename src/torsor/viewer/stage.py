@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +15,9 @@ from torsor.plot.canvas import triad_of
 from torsor.plot.skeleton import one_configuration
 from torsor.viewer.course import Course
 from torsor.viewer.mesh_files import declared_roots
+from torsor.viewer.parts import GHOST, LAYERS
 from torsor.viewer.playback import Playback
-from torsor.viewer.scene import GHOST, LAYERS, Figure, figure_of
+from torsor.viewer.scene import Figure, figure_of
 
 MOST_ROBOTS = 64
 LOOKED_AT = 24  # times of a motion at which it is looked where the robot gets, for the camera and the ground
@@ -25,7 +25,8 @@ LOOKED_AT = 24  # times of a motion at which it is looked where the robot gets, 
 
 class View(NamedTuple):
     """Where the robots are, for cameras: ``points`` (k, 3) of them, m; ``centre`` (3,) and ``radius`` of a ball around these;
-    ``ground``, the height of the grid along ``up`` (3,); ``seen_from``, a direction (3,)."""
+    ``ground``, the height of the grid along ``up`` (3,); ``seen_from``, a direction (3,).
+    """
 
     points: Array
     centre: Vector3
@@ -114,7 +115,11 @@ class Stage:
     ) -> tuple[Array, Array]:
         """Poses (N, bodies, 4, 4) and scales (N, bodies, 3) of a figure at times of its motion, or where it is now."""
         course = self.ghost_courses[k] if figure.ghost else self.courses[k]
-        q = np.tile(self.q[k], (len(times), 1)) if course is None else course.samples(np.clip(times, 0.0, course.duration))
+        q = (
+            np.tile(self.q[k], (len(times), 1))
+            if course is None
+            else course.samples(np.clip(times, 0.0, course.duration))
+        )
         return figure.placed(q, {} if figure.ghost else self._wrenches(k, times), shown)
 
     def page_times(self) -> Array:

@@ -121,7 +121,8 @@ class Viewer:
         Parameters
         ----------
         layer : str
-            "robot", "frames", "joint axes", "centre of mass", "inertia", "manipulability"; "ghost" and "wrenches" where there are.
+            "robot", "frames", "joint axes", "centre of mass", "inertia", "manipulability"; where there are any, "ghost" and
+            "wrenches".
         on : bool
         """
         from torsor.border.arguments import refuse_unknown_word

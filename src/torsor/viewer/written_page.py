@@ -1,4 +1,4 @@
-"""A stage as one page that plays by itself: the player of this package, and the scene as data. Nothing is loaded from anywhere."""
+"""A stage as one page that plays by itself: the player of this package, and the scene as data. It loads nothing."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.lie.unchecked import quaternion
+from torsor.viewer.parts import Part
 from torsor.viewer.picture import HALF_ANGLE, camera_for, grid_cell
-from torsor.viewer.scene import Part
 from torsor.viewer.shapes import Shape
 from torsor.viewer.stage import Stage
 
