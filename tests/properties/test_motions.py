@@ -10,6 +10,7 @@ from torsor import motion
 
 KINDS = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
 ROBOTS = {kind: torsor.robots.random_tree(2, seed=4, kinds=(kind,), serial=True) for kind in KINDS}
+ROBOTS["followers"] = torsor.robots.random_tree(6, seed=3, kinds=("revolute", "prismatic", "helical"), mimic=True)
 ROBOTS["all kinds"] = torsor.robots.random_tree(7, seed=11)
 MAKERS = ("cubic", "quintic", "septic", "trapezoidal", "s_curve", "spline", "natural", "periodic", "fourier")
 MAKERS += ("jerk_limited", "scaled", "law", "sequence")
