@@ -73,3 +73,8 @@ def test_a_motion_of_a_pose_has_a_picture_too():
         torsor.plot.trajectory(both)
     still = torsor.motion.screw(T1, T1, duration=0.0)
     assert len(torsor.plot.trajectory(still).axes) == 4
+
+
+def test_names_are_no_formulas(tmp_path):
+    robot = torsor.robots.planar2r().rename({torsor.robots.planar2r().coordinates[0]: "$x^$"}, robot="a$^$b")
+    run_of(robot).plot().savefig(tmp_path / "run.png")

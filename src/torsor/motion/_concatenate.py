@@ -41,15 +41,17 @@ def concatenate(trajectories: Sequence[Trajectory]) -> Trajectory:
     return Trajectory(
         runs[0].robot,
         _joined([run.time + shift for run, shift in zip(runs, shifts, strict=True)], -1),
-        *(_joined([getattr(run, name) for run in runs], -2) for name in ("q", "v", "a", "tau")),
-        {
+        **{name: _joined([getattr(run, name) for run in runs], -2) for name in ("q", "v", "a", "tau")},
+        wrenches={
             frame: _joined([run.wrenches.get(frame, np.zeros((*run.batch, len(run), 6))) for run in runs], -2)
             for frame in frames
         },
-        _joined_work(runs),
-        tuple(_later(note, shift) for run, shift in zip(runs, shifts, strict=True) for note in run.notes),
-        any(run.interrupted for run in runs),
-        tuple(e._replace(time=e.time + shift) for run, shift in zip(runs, shifts, strict=True) for e in run.events),
+        work=_joined_work(runs),
+        notes=tuple(_later(note, shift) for run, shift in zip(runs, shifts, strict=True) for note in run.notes),
+        interrupted=any(run.interrupted for run in runs),
+        events=tuple(
+            e._replace(time=e.time + shift) for run, shift in zip(runs, shifts, strict=True) for e in run.events
+        ),
     )
 
 

@@ -108,11 +108,11 @@ def _of_arrays(path: Path, robot: Robot, found: dict[str, Array]) -> Trajectory:
         )
     return Trajectory(
         robot,
-        *(found[name] for name in ("time", "q", "v", "a", "tau")),
-        {frame: found[f"wrench_{k}"] for k, frame in enumerate(found["frames"].tolist())},
-        Work(*np.moveaxis(found["work"], -1, 0)) if "work" in found else None,
-        tuple(found["notes"].tolist()),
-        bool(found["interrupted"]),
+        **{name: found[name] for name in ("time", "q", "v", "a", "tau")},
+        wrenches={frame: found[f"wrench_{k}"] for k, frame in enumerate(found["frames"].tolist())},
+        work=Work(*np.moveaxis(found["work"], -1, 0)) if "work" in found else None,
+        notes=tuple(found["notes"].tolist()),
+        interrupted=bool(found["interrupted"]),
     )
 
 

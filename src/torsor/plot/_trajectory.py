@@ -80,7 +80,13 @@ def trajectory(motion: Motion | PoseMotion, *, joints: Any = None, dt: float | N
         ax.set_ylabel(title)
     names = [n for c in coordinates for n in ([c.name] if c.nv == 1 else [f"{c.name}[{k}]" for k in range(c.nv)])]
     if 0 < len(names) <= MOST_NAMES:
-        axes[1].legend(axes[1].lines[: len(names)], names, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        axes[1].legend(
+            axes[1].lines[: len(names)],
+            [_plain(name) for name in names],
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            frameon=False,
+        )
     for label, energy, colour in (
         ("kinetic", run.kinetic, BLUE),
         ("potential", run.potential, ORANGE),
@@ -90,8 +96,13 @@ def trajectory(motion: Motion | PoseMotion, *, joints: Any = None, dt: float | N
     axes[3].set_ylabel("energy, J")
     axes[3].set_xlabel("time, s")
     axes[3].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    axes[0].set_title(run.robot.name)
+    axes[0].set_title(_plain(run.robot.name))
     return figure  # type: ignore[no-any-return]
+
+
+def _plain(name: str) -> str:
+    """A name that is not taken for a formula, as matplotlib takes what stands between dollars."""
+    return name.replace("$", r"\$")
 
 
 def _step(motion: Motion | PoseMotion) -> float:
