@@ -166,3 +166,10 @@ def test_what_is_no_law_or_no_motion_is_refused():
         control.follow(3.0, joint_motion())
     with pytest.raises(torsor.ArgumentTypeError, match="`motion` must be a motion"):
         control.follow(control.computed_torque, Q0, kp=1.0, kd=1.0)
+
+
+def test_a_law_that_takes_neither_is_told_what_it_must_take():
+    with pytest.raises(torsor.ArgumentError, match=r"takes no `q_ref`.*must be robot, q, v, q_ref"):
+        control.follow(lambda robot, q, v: -v, joint_motion())
+    with pytest.raises(torsor.ArgumentError, match=r"takes no `target`.*must be robot, q, v, target"):
+        control.follow(lambda robot, q, v: -v, pose_motion(), robot=ARM)

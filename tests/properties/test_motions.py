@@ -258,3 +258,15 @@ def test_end_accelerations_of_a_spline_are_what_was_asked_for():
     first, last = m.at(0.0), m.at(1.5)
     for got, want in ((first.v, "v0"), (last.v, "v1"), (first.a, "a0"), (last.a, "a1")):
         np.testing.assert_allclose(got, ends[want], atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["quintic", "spline", "fourier", "law", "sequence", "trajectory"])
+def test_jax_traces_and_differentiates_a_motion_by_time(name):
+    jax = pytest.importorskip("jax")
+    robot = ROBOTS["all kinds"]
+    m = made("spline", robot).sample(0.1) if name == "trajectory" else made(name, robot)
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        v, a = jax.jit(jax.jacfwd(lambda t: (m.at(t).v, m.at(t).a)))(0.73)
+    state = m.at(0.73)
+    np.testing.assert_allclose(v, state.a, atol=1e-9 * max(1.0, np.abs(state.a).max()))
+    np.testing.assert_allclose(a, state.jerk, atol=1e-8 * max(1.0, np.abs(state.jerk).max()))

@@ -107,6 +107,7 @@ def scaled(
     if callable(law):
         if factor is not None:
             raise ArgumentError("a `law` of your own has its own speed: pass `duration`, and not `factor`.")
+        _refuse_no_law(law)
         return ScaledMotion(motion.robot, motion, law, length)
     if law is None:
         return ScaledMotion(motion.robot, motion, _Steady(whole / length if length else 1.0, whole), length)
@@ -141,6 +142,16 @@ class _Polynomial:
         _, u, rates = self.segments.at(t)
         sigma = _at_most(where(u[..., 0] < 0.0, 0.0, u[..., 0]), self.whole)
         return sigma, rates.first[..., 0], rates.second[..., 0], rates.third[..., 0]
+
+
+def _refuse_no_law(law: TimeLaw) -> None:
+    """Refuse a function that does not give four numbers, asked at the beginning."""
+    said: Any = law(np.zeros(()))
+    if not isinstance(said, (tuple, list)) or len(said) != 4 or not all(np.shape(x) == () for x in said):
+        raise ArgumentError(
+            f"`law` must return four numbers at a time t: σ, σ̇, σ̈ and σ⃛, got {said!r:.60}. "
+            "At half the speed: law=lambda t: (0.5 * t, 0.5 + 0.0 * t, 0.0 * t, 0.0 * t)."
+        )
 
 
 def _at_most(t: Array, most: float) -> Array:
