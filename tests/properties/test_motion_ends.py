@@ -144,6 +144,46 @@ def test_wrenches_stay_when_a_trajectory_is_sampled_again():
     np.testing.assert_array_equal(between.wrenches[frame], [0 * wrench[0], wrench[0], wrench[1], 0 * wrench[0]])
 
 
+@pytest.mark.parametrize(
+    ("name", "smooth", "jumps"), [("trapezoidal", 2, "a"), ("s_curve", 3, "jerk"), ("jerk_limited", 3, "jerk")]
+)
+def test_profiles_are_as_smooth_at_their_seams_as_documented_and_no_smoother(name, smooth, jumps):
+    if name == "jerk_limited":
+        pytest.importorskip("ruckig")
+    bounds = {"velocity": 0.7, "acceleration": 2.0} | ({} if name == "trapezoidal" else {"jerk": 15.0})
+    q0 = torsor.random_configuration(EVERY, seed=3)
+    m = getattr(motion, name)(EVERY, q0, torsor.integrate(EVERY, q0, np.linspace(-1.0, 1.0, EVERY.nv)), **bounds)
+    inner = np.unique(m.knots)[1:-1]
+    inner = inner[(inner > 1e-6) & (inner < m.duration - 1e-6)]
+    before, after = m.at(inner - 1e-10), m.at(inner + 1e-10)
+    np.testing.assert_allclose(torsor.difference(EVERY, before.q, after.q), 0.0, atol=1e-8)
+    for x, y in zip(before[1:smooth], after[1:smooth], strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-7)
+    assert np.abs(getattr(before, jumps) - getattr(after, jumps)).max() > 0.1
+
+
+@pytest.mark.parametrize("kind", ["spherical", "free"])
+def test_half_a_turn_is_not_too_far(kind):
+    """Where the short way is none: one of the two is taken, and derivatives stay exact."""
+    robot = torsor.robots.random_tree(1, seed=1, kinds=(kind,))
+    q0 = robot.neutral
+    turn = np.zeros(robot.nv)
+    turn[0] = np.pi
+    q1, h = torsor.integrate(robot, q0, turn), 1e-4
+    ends = {"v0": np.ones(robot.nv), "v1": -np.ones(robot.nv)}
+    for m in (
+        motion.polynomial(robot, q0, q1, duration=1.0, **ends),
+        motion.trapezoidal(robot, q0, q1, acceleration=20.0),
+        motion.spline(robot, [0.0, 1.0, 2.0], [q0, q1, q0], ends="periodic"),
+        motion.spline(robot, [0.0, 0.3, 1.0], [q0, q0, q1]),  # two waypoints at one place
+    ):
+        t = m.duration * np.array([0.2, 0.77, 0.95])
+        moved = torsor.difference(robot, m.at(t - h).q, m.at(t + h).q) / (2 * h)
+        np.testing.assert_allclose(m.at(t).v, moved, atol=1e-5 * max(1.0, np.abs(m.at(t).jerk).max()))
+        last = q0 if m.periodic else q1
+        np.testing.assert_allclose(torsor.difference(robot, m.at(m.duration).q, last), 0.0, atol=1e-12)
+
+
 # Limits
 
 
