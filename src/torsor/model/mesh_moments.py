@@ -81,6 +81,6 @@ def _refuse_open(triangles: Array) -> None:
     alone = {tuple(e) for e in there.tolist()} ^ {tuple(e) for e in back.tolist()}
     raise ModelError(
         "the mesh is not a closed surface of triangles that all face outwards: "
-        f"{max(1, len(alone) // 2)} of its edges do not have one triangle on each side that passes them the other way. Mend it, say "
-        "with trimesh.repair, or give the inertia of a box or cylinder like it."
+        f"{max(1, len(alone) // 2)} of its edges do not have one triangle on each side that passes them the other way. Mend it, "
+        "say with trimesh.repair, or give the inertia of a box or cylinder like it."
     )
