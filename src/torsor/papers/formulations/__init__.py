@@ -12,7 +12,7 @@ from torsor.papers.formulations._hollerbach import hollerbach_3x3 as hollerbach_
 from torsor.papers.formulations._kool import kool as kool, kool_energy_gradient as kool_energy_gradient
 from torsor.papers.formulations._luh_walker_paul import luh_walker_paul as luh_walker_paul
 from torsor.papers.formulations._park import park_dense as park_dense, park_structured as park_structured
-from torsor.papers.formulations._silver import silver as silver
+from torsor.papers.formulations._silver import silver as silver, silver_recursive as silver_recursive
 from torsor.papers.formulations._uicker_kahn import (
     uicker_kahn as uicker_kahn,
     uicker_kahn_accelerations as uicker_kahn_accelerations,
@@ -22,6 +22,6 @@ from torsor.papers.formulations.formulation import FOUND, Formulation as Formula
 
 IN_ORDER = (
     "uicker_kahn", "uicker_kahn_shared", "uicker_kahn_accelerations", "euler_lagrange", "hollerbach_4x4", "hollerbach_3x3",
-    "silver", "kool", "park_dense", "park_structured", "luh_walker_paul",
+    "silver", "silver_recursive", "kool", "park_dense", "park_structured", "luh_walker_paul",
 )  # fmt: skip
 FORMULATIONS: dict[str, Formulation] = {name: FOUND[name] for name in IN_ORDER}
