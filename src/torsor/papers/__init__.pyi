@@ -5,6 +5,7 @@ from torsor.papers import (
     second_kind as second_kind,
 )
 from torsor.papers._closed_form import ClosedForm as ClosedForm, closed_form as closed_form
+from torsor.papers._rodriguez_form import RodriguezForm as RodriguezForm, rodriguez_form as rodriguez_form
 from torsor.papers.accelerations import (
     AltafiniEquationReport as AltafiniEquationReport,
     euler_trajectory as euler_trajectory,

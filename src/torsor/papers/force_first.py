@@ -87,7 +87,7 @@ def matrix(F: ForceFirst) -> Algebra:
 
 @checked
 def inertia(G: InertiaRow) -> Matrix6:
-    """Featherstone's arrangement (−m [r], m 1; I − m [r]², m [r]): of a twist it makes a momentum, linear part first [PBP95, (28)].
+    """Featherstone's arrangement (−m [r], m 1; I − m [r]², m [r]): a twist becomes a momentum, linear part first [PBP95, (28)].
 
     Parameters
     ----------
