@@ -55,15 +55,15 @@ def silver(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]
     (3.12) on given rotations and vectors.
     """
     places = link_places(model)
-    loads = _loads(model, places, v, a)
+    on = loads(model, places, v, a)
     tau = []
     for j in range(len(places)):
         terms = []
         for i in model.beyond(j):
             dv, dw = velocity_columns(model, places, i, j)
-            terms.append(dot(loads[i].F, dv))
+            terms.append(dot(on[i].F, dv))
             if dw is not None:
-                terms.append(dot(loads[i].N, dw))
+                terms.append(dot(on[i].N, dw))
         tau.append(total(terms))
     return tau
 
@@ -75,12 +75,12 @@ def silver_recursive(model: Model, v: Sequence[Array], a: Sequence[Array]) -> li
     Forces f_j and moments n_j of all links from j on, in fixed axes.
     """
     places = link_places(model)
-    loads = _loads(model, places, v, a)
-    f = [load.F for load in loads]
-    n = [load.N + cross(load.lever, load.F) for load in loads]
+    on = loads(model, places, v, a)
+    f = [load.F for load in on]
+    n = [load.N + cross(load.lever, load.F) for load in on]
     for c in range(len(places) - 1, -1, -1):
         if (j := model.parents[c]) >= 0:
-            f[j], n[j] = f[j] + f[c], n[j] + n[c] + cross(loads[c].reach, f[c])
+            f[j], n[j] = f[j] + f[c], n[j] + n[c] + cross(on[c].reach, f[c])
     tau = []
     for link, place, f_j, n_j in zip(model.links, places, f, n, strict=True):
         if not link.turns:
@@ -116,10 +116,10 @@ def velocity_columns(model: Model, places: Sequence[Place], i: int, j: int) -> t
     return dv if link.slide is None else dv + along(link.slide, z), z
 
 
-def _loads(model: Model, places: Sequence[Place], v: Sequence[Array], a: Sequence[Array]) -> list[Load]:
+def loads(model: Model, places: Sequence[Place], v: Sequence[Array], a: Sequence[Array]) -> list[Load]:
     """F_i = m v̇_i and N_i of (3.11), and the levers on the way."""
     motions: list[tuple[Vector3, Vector3, Vector3]] = []  # ω, ω̇, and the acceleration of the link's point at its joint
-    loads: list[Load] = []
+    found: list[Load] = []
     for i, p in enumerate(model.parents):
         link, place = model.links[i], places[i]
         w_p, wd_p, acc = motions[p] if p >= 0 else model.base
@@ -134,5 +134,5 @@ def _loads(model: Model, places: Sequence[Place], v: Sequence[Array], a: Sequenc
         motions.append((w, wd, acc))
         lever = place.r - place.x
         F = link.m[..., None] * (acc + cross(wd, lever) + cross(w, cross(w, lever)))
-        loads.append(Load(F, matvec(place.I, wd) + cross(w, matvec(place.I, w)), lever, reach))
-    return loads
+        found.append(Load(F, matvec(place.I, wd) + cross(w, matvec(place.I, w)), lever, reach))
+    return found
