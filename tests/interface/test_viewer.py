@@ -701,6 +701,47 @@ def test_the_thread_draws_what_is_asked_for(arm, free_port):
         )
 
 
+def test_a_motion_that_fails_pauses_and_leaves_the_page(arm, free_port, capfd):
+    pytest.importorskip("viser")
+
+    class Broken:
+        duration, broken = 1.0, False
+
+        def at(self, t):
+            if self.broken:
+                raise ZeroDivisionError("it is broken")
+            return np.zeros(2)
+
+    move = Broken()
+    with torsor.view(arm, move, port=free_port) as viewer:
+        move.broken = True
+        page = viewer._page
+        page.wish("time", lambda: viewer._stage.to_time(0.7))
+        first = threading.Event()
+        threading.Timer(0.5, lambda: page.wish("first", first.set)).start()
+        assert first.wait(60.0)
+        viewer.q = [0.4, 0.2]
+        later = threading.Event()
+        page.wish("later", later.set)
+        assert later.wait(60.0)
+        assert viewer.q.tolist() == [0.4, 0.2]
+    assert "ZeroDivisionError: it is broken" in capfd.readouterr().err
+
+
+def test_a_slider_stops_a_replay(arm, move, free_port):
+    pytest.importorskip("viser")
+    with torsor.view(arm, move, port=free_port) as viewer:
+        viewer.play()
+        page, done, later = viewer._page, threading.Event(), threading.Event()
+        page.wish("slide", lambda: page.controls._move(0, 1.7))
+        page.wish("done", done.set)
+        assert done.wait(60.0)
+        page.wish("later", later.set)  # a turn of the thread after it
+        assert later.wait(60.0)
+        assert viewer.q[0] == 1.7
+        assert not viewer._stage.clock.playing
+
+
 def test_a_program_that_ends_takes_its_page_along(tmp_path):
     pytest.importorskip("viser")
     import subprocess

@@ -10,6 +10,7 @@ import atexit
 import socket
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -37,7 +38,7 @@ class LivePage:
     def __init__(self, stage: Stage, host: str, port: int | None) -> None:
         viser = needed("viser", "the page is made with viser, which is missing: pip install 'torsor[view]'.")
         self.stage, self.closed = stage, threading.Event()
-        self._wake, self._dirty, self._wishes = threading.Condition(), True, dict[str, Callable[[], None]]()
+        self._wake, self._wishes = threading.Condition(), dict[str, Callable[[], None]]()
         self.server = _started(viser, stage.name, host, port)
         # A page of somebody else could ask viser to make this one public through a tunnel
         self.server.request_share_url = lambda *_, **__: None
@@ -130,22 +131,21 @@ class LivePage:
                 wishes, self._wishes = list(self._wishes.values()), {}
             if self.closed.is_set():
                 return
-            for action in wishes:
-                action()
             now = time.monotonic()
-            clock = self.stage.clock
-            if playing and clock.playing:
-                clock.advance(now - before)
-                self.stage.to_time(clock.time)
-            before = now
-            fresh = not clock.playing or now - panel_at > 1.0 / PANEL_RATE
+            fresh = not self.stage.clock.playing or now - panel_at > 1.0 / PANEL_RATE
             if fresh:
                 panel_at = now
             try:
+                for action in wishes:
+                    action()
+                if playing and self.stage.clock.playing:  # no wish has stopped it
+                    self.stage.to_time(self.stage.clock.advance(now - before))
                 self._draw(fresh)
-            except RuntimeError:  # the server is being stopped
+            except Exception:  # of a motion of the user's, say: the page stays, and tells what happened
+                self.stage.clock.pause()
                 if not self.closed.is_set():
-                    raise
+                    traceback.print_exc()
+            before = now
 
     def _draw(self, fresh: bool = True) -> None:
         with self.server.atomic():
