@@ -155,10 +155,11 @@ class Painter:
         return points, mesh.colours * bright[:, None], mesh.triangles[facing | ~mesh.closed]
 
     def _ground(self) -> Array:
-        """Colours (pixels, 3) of sky and ground, with a grid of tenths and wholes of a round length."""
-        camera, (width, height) = self.camera, self.camera.size
+        """Colours (samples, 3) of sky and ground, with a grid of a round length; one for each pixel, as its lines are smooth."""
+        camera, (width, height), fine = self.camera, self.size, self.fine
         x, y = np.meshgrid(np.arange(width) + 0.5 - width / 2, np.arange(height) + 0.5 - height / 2)
-        rays = np.stack([x.ravel() / camera.focal, y.ravel() / camera.focal, np.ones(x.size)], axis=-1) @ camera.axes
+        focal = camera.focal / fine
+        rays = np.stack([x.ravel() / focal, y.ravel() / focal, np.ones(x.size)], axis=-1) @ camera.axes
         rise = rays @ self.view.up
         above = float(camera.eye @ self.view.up) - self.view.ground
         hits = rise * above < -1e-6
@@ -169,15 +170,14 @@ class Painter:
         away = np.linalg.norm(place - self.view.centre, axis=1) / self.view.radius
         clear = np.clip(1.0 - (away - 1.2) / 3.0, 0.0, 1.0)[:, None] ** 1.5
         cell = grid_cell(self.view.radius)
-        pixel = (
-            far[hits] / camera.focal * (1.0 + 0.7 / np.maximum(np.abs(rise[hits]), 0.05))
-        )  # how wide a pixel is there
+        pixel = far[hits] / focal * (1.0 + 0.7 / np.maximum(np.abs(rise[hits]), 0.05))  # how wide a pixel is there
         ground = np.tile(GROUND_COLOUR, (len(place), 1))
         for step, colour, thick in ((cell, LINE, 0.7), (5 * cell, STRONG_LINE, 0.9)):
             off = np.abs(along / step - np.round(along / step)).min(axis=1) * step
-            ground += (colour - ground) * np.clip(thick * self.fine + 0.5 - off / pixel, 0.0, 1.0)[:, None]
+            ground += (colour - ground) * np.clip(thick + 0.5 - off / pixel, 0.0, 1.0)[:, None]
         colours[hits] += (ground - SKY_COLOUR) * clear
-        return colours.astype(np.float32)
+        image = colours.astype(np.float32).reshape(height, width, 3)
+        return image.repeat(fine, axis=0).repeat(fine, axis=1).reshape(-1, 3)
 
     def _shade_ground(self, image: Array, points: Array) -> None:
         """Darken the shadow of triangles (m, 3, 3): where they fall along the light on the ground."""
