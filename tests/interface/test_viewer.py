@@ -701,6 +701,30 @@ def test_the_thread_draws_what_is_asked_for(arm, free_port):
         )
 
 
+def test_one_of_several_robots_and_of_a_batch_is_chosen(arm, free_port):
+    pytest.importorskip("viser")
+    cart = ROBOTS["cart"]
+    batch = motion.polynomial(arm, [0.1, 0.2], np.array([[1.0, 0.0], [0.5, 0.3]]), duration=1.0)
+    with torsor.view([arm, cart], [batch, None], port=free_port) as viewer:
+        page, done = viewer._page, threading.Event()
+        controls = page.controls
+        page.wish("batch", lambda: (controls._choose_of_batch(1), viewer._stage.to_time(1.0)))
+        page.wish("choose", lambda: controls._choose(1))
+        page.wish("move", lambda: controls._move(1, 0.4))
+        page.wish("done", done.set)
+        assert done.wait(60.0)
+        np.testing.assert_allclose(viewer.q, [0.5, 0.3], atol=1e-12)
+        assert controls.robot is cart
+        assert len(controls._joints) == cart.nv
+        assert viewer._stage.q[1][1] == 0.4
+        offset = viewer._stage.figures[1].offset
+        assert np.any(offset)
+        target = np.asarray(torsor.frame_pose(cart, [0.1, 0.3], controls._frame.value))[:3, 3] + offset
+        controls._pull(target, np.array([1.0, 0.0, 0.0, 0.0]))
+        reached = np.asarray(torsor.frame_pose(cart, viewer._stage.q[1], controls._frame.value))[:3, 3]
+        np.testing.assert_allclose(reached + offset, target, atol=1e-5)
+
+
 def test_a_motion_that_fails_pauses_and_leaves_the_page(arm, free_port, capfd):
     pytest.importorskip("viser")
 

@@ -189,7 +189,7 @@ class Stage:
         across = self.ground_axes[:, 1]
         place = 0.0
         spans = [self._cloud(k, figure) @ across for k, figure in enumerate(self.figures)]
-        gap = 0.25 * max(float(np.ptp(span)) for span in spans) + 0.1 * max(f.size for f in self.figures)
+        gap = 0.25 * max(float(np.ptp(span)) for span in spans) + 0.3 * max(f.size for f in self.figures)
         for k, (figure, span) in enumerate(zip(self.figures, spans, strict=True)):
             place -= float(span.min()) if k else 0.0
             figure.offset = place * across
