@@ -1,6 +1,6 @@
 """Pictures of robots and of their geometry, with matplotlib. Each draws into ``ax=`` (new if None) and returns the Axes, but for
-`free_body_diagram`, which returns a `FreeBody` (the Axes, and the forces that were drawn), and `trajectory`, which returns a
-Figure.
+`free_body_diagram`, which returns a `FreeBody` (the Axes, and the forces that were drawn), and `joints` and `trajectory`, which
+return a Figure.
 
 Functions
 ---------
@@ -16,7 +16,7 @@ operation_counts          Picture of the operations of each formulation over the
 path_drift                Picture of how far joints drift with each round of a closed path, a line for each lift
 paths                     Picture of curves q(t) over two joints
 planar_mechanism          Picture of a planar robot, seen along its joint axes, of one state only
-self_motion               Picture of a robot at several configurations of a self-motion, and of the ways of its joints
+self_motion               Picture of a robot at several configurations of a self-motion, and of the paths of its joints
 trajectory                Picture of a motion over time
 
 Classes
