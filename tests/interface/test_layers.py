@@ -67,6 +67,7 @@ ALLOWED = {
     "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
     "verification": BASE | {"functions", "adapters"},
     "cli": BASE | {"compiler", "functions", "papers", "plot", "symbolic", "verification", "__version__", "get_threads"},
+    "_demo": {"_html", "_text_files", "errors", "arrays", "compiler", "plot", "control", "motion"},
     "__main__": {"cli"},
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
