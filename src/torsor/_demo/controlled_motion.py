@@ -12,7 +12,7 @@ from torsor import control, motion
 
 START = np.array([0.0, -0.6, 0.0, -2.2, 0.0, 1.7, 0.8])
 END = np.array([1.3, 0.3, -0.5, -1.2, 0.6, 2.2, -0.4])
-BOUNDS = {"acceleration": 8.0, "jerk": 80.0, "velocity": 1.9}  # rad/s², rad/s³, rad/s
+VELOCITY, ACCELERATION, JERK = 1.9, 8.0, 80.0  # rad/s, rad/s², rad/s³
 LOAD = 0.5  # kg
 
 
@@ -26,8 +26,10 @@ class Followed(NamedTuple):
 
 def follow_a_motion(arm: torsor.Robot) -> Followed:
     """There and back within the limits; computed torque at 1 kHz on an arm that carries half a kilogram."""
-    there = motion.s_curve(arm, START, END, **BOUNDS)
-    back = motion.s_curve(arm, END, START, **BOUNDS)
+    there, back = (
+        motion.s_curve(arm, q0, q1, velocity=VELOCITY, acceleration=ACCELERATION, jerk=JERK)
+        for q0, q1 in ((START, END), (END, START))
+    )
     planned = motion.in_sequence([there, back])
     keeps = planned.check()
     track = control.follow(control.computed_torque, planned, kp=400.0, kd=40.0)
