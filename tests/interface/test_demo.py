@@ -93,14 +93,17 @@ def test_the_replay_is_the_viewers_where_there_is_one(monkeypatch):
         def _repr_html_(self):
             return "<iframe srcdoc='all of it'></iframe>"
 
-    def view(robot, motion, *, serve):
-        seen.append((robot, motion, serve))
+    def view(robot, motion, *, ghost, serve):
+        seen.append((robot, motion, ghost, serve))
         return Viewer()
 
     monkeypatch.setitem(torsor.__dict__, "view", view)
     run = torsor.Trajectory(torsor.robots.pendulum(), [0.0, 1.0], np.zeros((2, 1)), np.zeros((2, 1)))
-    assert report.replay(controlled_motion.Followed(run, run, "")) == "<iframe srcdoc='all of it'></iframe>"
-    assert seen == [(run.robot, run, False)]
+    planned = run[:1]
+    assert report.replay(controlled_motion.Followed(planned, run, "")).startswith(
+        "<iframe srcdoc='all of it'></iframe>"
+    )
+    assert seen == [(run.robot, run, planned, False)]
 
 
 def test_the_terms_add_up():

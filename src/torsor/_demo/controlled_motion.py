@@ -39,10 +39,11 @@ def follow_a_motion(arm: torsor.Robot) -> Followed:
     def simulate() -> torsor.Trajectory:
         return torsor.simulate(loaded, START, np.zeros(arm.nv), duration=duration, dt=1e-3, controller=track)
 
-    run = simulate()
-    begin = perf_counter()
-    simulate()
-    took = perf_counter() - begin
+    run, took = simulate(), np.inf
+    for _ in range(5):  # the best of five: other programs run, too
+        begin = perf_counter()
+        simulate()
+        took = min(took, perf_counter() - begin)
     off = np.degrees(np.max(np.abs(run.q - planned.at(run.time).q)))
     used = 100.0 * np.max(np.abs(run.tau) / np.array(arm.limits.effort))
     text = (

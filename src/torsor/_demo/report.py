@@ -70,8 +70,10 @@ def replay(motion: Followed) -> str:
     """The motion to look at: in three dimensions where the viewer is there, else as a row of pictures."""
     view = getattr(torsor, "view", None)
     if view is not None:
-        viewer = view(motion.run.robot, motion.run, serve=False)
-        return str(viewer._repr_html_())  # a frame with the whole page in it
+        viewer = view(motion.run.robot, motion.run, ghost=motion.planned, serve=False)
+        return (
+            str(viewer._repr_html_()) + "<p>The ghost is the motion as it was planned.</p>"
+        )  # a frame with the whole page in it
     return _drawn(_strip, motion, "the robot at five times of the motion", "png")
 
 
