@@ -48,16 +48,14 @@ def run(folder: str | PathLike[str] = "demo", write: Callable[[str], object] | N
         f"\nTHE THEORY, CHECKED ON THIS ROBOT at {checks.configurations} random states: the largest difference of two sides\n"
     )
     for row in checks:
-        say(
-            f"  {'ok ' if row.holds else 'BAD'} {row.name:<40} {row.residual:8.1e}   (rounding allows {row.allowed:.0e})"
-        )
+        say(f"  {'ok ' if row.holds else 'BAD'} {row.name:<40} {row.residual:8.1e}   (allowed {row.allowed:.0e})")
     motion = follow_a_motion(arm)
     say(f"\n{motion.text}")
     times = race(arm)
     say(f"\n{times.text}")
     write_report(place, arm, terms, checks, motion, times)
     say(f"\nREPORT: {printable(str(place))}   (open it in a browser: the motion, its plots, these tables)\n")
-    say(WHAT_NEXT)
+    say(what_next())
     say(f"\nThat took {perf_counter() - begin:.0f} s.")
     return 0 if checks else 1
 
@@ -75,12 +73,22 @@ def _made(folder: str | PathLike[str]) -> Path:
     return place
 
 
+def what_next() -> str:
+    """Lines to type after the demonstration; those for the viewer where this version has one."""
+    import torsor
+
+    return WHAT_NEXT.replace("@", LOOK if hasattr(torsor, "view") else "")
+
+
+LOOK = """
+    torsor.view(arm, run)                         look at it in the browser: pip install 'torsor[view]'"""
 WHAT_NEXT = """WHAT TO TYPE NEXT
-  python                                          in the environment where torsor is installed; then
+  python                                          where torsor is installed, after make demo .venv/bin/python; then
     import torsor
     arm = torsor.load("arm.urdf")                 your own robot, or torsor.robots.ur5(); mistakes in the file are explained
     q, v, a = torsor.random_state(arm, seed=0)
     torsor.inverse_dynamics(arm, q, v, a)         τ = M a + C v + g
-    torsor.simulate(arm, q, v, duration=1.0, dt=1e-3).plot()
+    run = torsor.simulate(arm, q, v, duration=1.0, dt=1e-3)
+    run.plot().savefig("run.png")@
   torsor check arm.urdf                           what is wrong with a robot file
   README.md, docs/tour.md, examples/              more of it"""

@@ -39,7 +39,7 @@ def write_report(
     times: Race,
 ) -> None:
     """Write the page."""
-    from torsor._demo import WHAT_NEXT
+    from torsor._demo import what_next
 
     parts = [
         _section(
@@ -50,7 +50,7 @@ def write_report(
         _section("Every term at one state", "<p>In N·m: τ = M a + C v + g − JᵀF.</p>", f"<div>{terms.html()}</div>"),
         _section("The theory, checked on this robot", checks._repr_html_()),
         _section("Compiled against NumPy", f"<div>{times.html()}</div>"),
-        _section("What to type next", words(WHAT_NEXT)),
+        _section("What to type next", words(what_next())),
     ]
     title = f"torsor {torsor.__version__}: a Panda arm"
     page = (
