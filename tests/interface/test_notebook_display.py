@@ -198,7 +198,7 @@ def test_base_parameters_show_their_sums_and_values():
         at = page.cells.index(symbol)
         assert page.cells[at + 2] == str(grouping)
         assert page.cells[at + 3] == number(float(value))
-    assert "not told apart" in page.text
+    assert "do not determine by themselves" in page.text
 
 
 def test_cells_and_numbers():

@@ -181,7 +181,8 @@ class BaseParameters(Report):
         ]
         fold = f"{self.count} base parameters"
         unknown = folded(
-            f"{len(self.unidentifiable)} parameters that are not told apart", items(list(map(str, self.unidentifiable)))
+            f"{len(self.unidentifiable)} parameters that joint forces do not determine by themselves",
+            items(list(map(str, self.unidentifiable))),
         )
         title = heading("BaseParameters", [self._heading])
         return block(title, html_table(["", "named after", "sum of", "value (SI)"], rows, left=3, fold=fold), unknown)

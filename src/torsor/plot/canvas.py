@@ -181,7 +181,7 @@ def quartered_disk(ax: Axes, at: Array, r: float, gid: str) -> Any:
     return disk
 
 
-LONGEST = 40  # letters of a name in a picture
+LONGEST = 32  # letters of a name in a picture
 
 
 def plain_name(name: str, longest: int = LONGEST) -> str:
