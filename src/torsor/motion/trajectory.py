@@ -92,7 +92,8 @@ class Trajectory(Motion):
         if not isinstance(self.robot, Robot):
             raise ArgumentTypeError(f"Trajectory: `robot` must be a torsor.Robot, got {self.robot!r:.60}.")
         time = np.asarray(self.time, float)
-        if time.ndim != 1 or not len(time) or np.any(np.diff(time) <= 0.0) or not np.all(np.isfinite(time)):
+        grows = time.ndim == 1 and len(time) > 0 and (time[1:] > time[:-1]).all()
+        if not grows or not (np.isfinite(time[0]) and np.isfinite(time[-1])):
             raise ArgumentError(f"Trajectory: `time` must be finite times (N,) that grow, got shape {time.shape}.")
         q, v = np.asarray(self.q, float), np.asarray(self.v, float)
         batch = q.shape[:-2]

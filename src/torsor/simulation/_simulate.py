@@ -253,8 +253,8 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Traje
     done, batch = rollout.completed, setup.batch
     samples = done // rollout.every + 1 + (done == rollout.steps and done % rollout.every > 0)
     rollout.finish(samples)
-    time = rollout.time[:samples]
-    arrays = {name: getattr(rollout, name)[:, :samples] for name in ("q", "v", "a", "force", "work")}
+    time = rollout.record.time[:samples]
+    arrays = {name: x[:, :samples] for name, x in rollout.record.arrays.items()}
     if rollout.ended:
         time, arrays = _ended(rollout, time, arrays, batch)
 

@@ -251,7 +251,7 @@ class AdaptiveMotion:
         with np.errstate(all="ignore"):
             around = self.stepping.around(s.t, s.q, s.v, self._constants)
             holds = bool(s.mode.held.any())
-            a = self.stepping.plant.rate(s.q, s.v, force, around, s.mode, holds=holds).a
+            a = self.stepping.plant.acceleration(s.q, s.v, force, around, s.mode, holds=holds)
         last = Samples(s.t, s.q, s.v, a, force, s.work)
         if self._times is not None and not self.ended and not np.any(self._times == s.t[0]):
             saved = self._saved

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import math
+import types
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -248,6 +249,8 @@ def _refuse_other_arguments(controller: Callable[..., Any], has_memory: bool, wh
     names = "t, q, v, state" if has_memory else "t, q, v"
     if not callable(controller):
         raise ArgumentTypeError(f"`{who}` must be a function ({names}) → tau, got {controller!r:.60}.")
+    if _takes(controller, 4 if has_memory else 3):
+        return
     with contextlib.suppress(ValueError):  # of some builtin functions nothing is known
         signature = inspect.signature(controller)
         try:
@@ -260,6 +263,14 @@ def _refuse_other_arguments(controller: Callable[..., Any], has_memory: bool, wh
             raise ArgumentTypeError(
                 f"`{who}` is called as controller({names}), which {signature} does not take: {error}. {hint}{own}"
             ) from None
+
+
+def _takes(controller: Any, count: int) -> bool:
+    """Whether this is a plain function of so many arguments: the usual case, seen at once."""
+    code, defaults = getattr(controller, "__code__", None), getattr(controller, "__defaults__", None)
+    if type(controller) is not types.FunctionType or code is None or code.co_kwonlyargcount:
+        return False
+    return bool(code.co_argcount - len(defaults or ()) <= count <= code.co_argcount)
 
 
 def _broadcast(given: Array, shape: tuple[int, ...], error: ShapeError) -> Array:

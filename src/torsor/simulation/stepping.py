@@ -99,25 +99,24 @@ class Stepping:
         """The robot that moves."""
         return self.plant.robot
 
-    @property
-    def state(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of what goes from one step to the next."""
+    def state(self, sparse: bool = False) -> dict[str, tuple[int, ...]]:
+        """Shapes of what goes from one step to the next. ``sparse``: as in `loop`."""
         robot = self.robot
         state: dict[str, tuple[int, ...]] = {"q": (robot.nq,), "v": (robot.nv,), "work": (len(WORKS),), "left": ()}
         if self.drive == SAMPLED:
-            state |= {"held_tau": (robot.nv,)} if self.held_longer else {}
+            state |= {"held_tau": (robot.nv,)} if self.held_longer or sparse else {}
             state |= dict(self.memory)
-        return state | {name: (robot.nv,) for name in self.step_memory}
+        state |= {name: (robot.nv,) for name in self.step_memory}
+        return state | ({"a": (robot.nv,), "force": (robot.nv,)} if sparse else {})
 
-    @property
+    @once
     def step_memory(self) -> tuple[str, ...]:
         """What the method itself carries from step to step."""
         return ("momentum", "mean", "mean_before") if self.method is variational else ()
 
-    @property
-    def inputs(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of what changes with every step."""
-        inputs: dict[str, tuple[int, ...]] = {"t": ()}
+    def inputs(self, sparse: bool = False) -> dict[str, tuple[int, ...]]:
+        """Shapes of what changes with every step. ``sparse``: as in `loop`."""
+        inputs: dict[str, tuple[int, ...]] = {"t": (), "due": ()} if sparse else {"t": ()}
         if self.drive == SCHEDULED:
             inputs["tau"] = (self.robot.nv,)
         if self.held_longer:
@@ -138,12 +137,16 @@ class Stepping:
 
     def mode_inputs(self, holds: bool) -> tuple[str, ...]:
         """The fields of the mode that a step needs."""
+        return self._mode_inputs[holds]
+
+    @once
+    def _mode_inputs(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Those where no joint is held, and where some may be."""
         plant, names = self.plant, list[str]()
         names += ["slip"] if plant.sticks else []
         names += ["lower", "upper"] if len(plant.stopped) else []
         names += ["touch"] if plant.stops is not None and not plant.stops.are_hard and len(plant.stopped) else []
-        names += ["held", "least", "most"] if holds else []
-        return tuple(names)
+        return tuple(names), (*names, "held", "least", "most")
 
     # One step
 
@@ -226,8 +229,8 @@ class Stepping:
             memory = {name: _where(now, memory[name], given[name]) for name in names}
         return tau, memory
 
-    def loop_step(self, robot: Robot, *, holds: bool, **given: Array) -> dict[str, Array]:
-        """A step in the loop: it is taken if there are steps left and no margin is passed in it."""
+    def loop_step(self, robot: Robot, *, holds: bool, sparse: bool = False, **given: Array) -> dict[str, Array]:
+        """A step in the loop: it is taken if there are steps left and no margin is passed in it. ``sparse``: as in `loop`."""
         del robot
         left = given["left"]
         alive = left > 0.0
@@ -241,11 +244,15 @@ class Stepping:
             "left": where(good, left - 1.0, where(alive, -left, left)),
         }
         if self.drive == SAMPLED:
-            kept = {"held_tau": tau} if self.held_longer else {}
+            kept = {"held_tau": tau} if self.held_longer or sparse else {}
             results |= {name: _where(alive, x, given[name]) for name, x in (kept | memory).items()}
         for name in self.step_memory:
             results[name] = where(good[..., None], carried[name], given[name]) if carried else given[name]
-        return results | {"a": new.start.a, "force": force}
+        start = {"a": new.start.a, "force": force}
+        if sparse:
+            due = alive & (given["due"] > 0.0)
+            start = {name: where(due[..., None], x, given[name]) for name, x in start.items()}
+        return results | start
 
     def single_step(self, robot: Robot, *, holds: bool, **given: Array) -> dict[str, Array]:
         """A step of its own length, with the forces that are given; whether it stays in its mode is for the caller to judge."""
@@ -262,21 +269,25 @@ class Stepping:
 
     # In machine code
 
-    @once
-    def free_loop(self) -> Scan:
-        """The loop for a mode in which no joint is held."""
-        return self._loop(False)
+    def loop(self, holds: bool, sparse: bool) -> Scan:
+        """The loop for modes in which some joints may be held, or none is.
+
+        ``sparse``: not every step is saved, and accelerations and forces are those at the last step that was ``due``.
+        """
+        made = self._loops
+        if (holds, sparse) not in made:
+
+            def step(robot: Robot, **given: Array) -> dict[str, Array]:
+                return self.loop_step(robot, holds=holds, sparse=sparse, **given)
+
+            made[holds, sparse] = scan(
+                step, self.robot, self.state(sparse), inputs=self.inputs(sparse), constants=self.constants(holds)
+            )
+        return made[holds, sparse]
 
     @once
-    def holding_loop(self) -> Scan:
-        """The loop for a mode in which some joints are held."""
-        return self._loop(True)
-
-    def _loop(self, holds: bool) -> Scan:
-        def step(robot: Robot, **given: Array) -> dict[str, Array]:
-            return self.loop_step(robot, holds=holds, **given)
-
-        return scan(step, self.robot, self.state, inputs=self.inputs, constants=self.constants(holds))
+    def _loops(self) -> dict[tuple[bool, bool], Scan]:
+        return {}
 
     @property
     def single_inputs(self) -> dict[str, tuple[int, ...]]:
@@ -302,7 +313,7 @@ class Stepping:
 
         return AskedLoop(self)
 
-    @property
+    @once
     def is_traceable(self) -> bool:
         """Whether all functions of the user's that a step calls may be compiled."""
         asked: list[Any] = [self.controller if self.drive in (SAMPLED, CONTINUOUS) else None, self.base_motion]
