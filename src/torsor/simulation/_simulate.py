@@ -240,7 +240,7 @@ def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
             if setup.drive.python is None:
                 rollout.run(rollout.steps, progress)
             else:
-                rollout.run_asking(setup.drive.python, progress)
+                rollout.run_asking(progress)
         except KeyboardInterrupt:
             return True, None
         except Diverged as error:

@@ -103,7 +103,7 @@ class AdaptiveMotion:
 
     def run(self, progress: Callable[[float], Any]) -> None:
         """Integrate to the end; raises `Diverged` or `TooManySteps`."""
-        python, s = self.setup.drive.python, self.states
+        python, checked, s = self.setup.drive.python, self.setup.drive.checked, self.states
         if python is None and self.stepping.plant.has_modes:
             self.states = s = self._careful.settled(s)
         self.first_mode = s.mode
@@ -111,8 +111,8 @@ class AdaptiveMotion:
         while not self.ended and float(s.t[0]) < self._duration:
             now, until = float(s.t[0]), self._duration
             if python is not None:
-                assert self._control_dt is not None
-                s.tau[0] = python(now, s.q[0].copy(), s.v[0].copy())
+                assert self._control_dt is not None and checked is not None
+                s.tau[0] = checked(python(now, s.q[0].copy(), s.v[0].copy()))
                 asked += 1
                 until = min(self._duration, asked * self._control_dt)
                 if self._duration - until < 1e-9 * self._control_dt:
@@ -224,11 +224,10 @@ class AdaptiveMotion:
 
     def _save(self, found: AdaptiveRun, start: float, stop: float) -> None:
         """Samples of a stretch from ``start`` on, the end left out: it is the start of the next one."""
-        steps, nv = found.steps, self.stepping.robot.nv
+        steps = found.steps
         if self._times is None:
-            keep = steps.t < stop
-            t, q, v, w = steps.t[keep], steps.q[keep], steps.v[keep], steps.w[keep]
-            a = steps.stages[keep, 0, nv : 2 * nv]
+            keep = slice(0, int(np.searchsorted(steps.t, stop)))
+            t, q, v, a, w = steps.t[keep], steps.q[keep], steps.v[keep], steps.a[keep], steps.w[keep]
         else:
             t = self._times[(self._times >= start) & (self._times < stop)]
             if not len(t):

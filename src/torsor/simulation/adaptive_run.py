@@ -29,8 +29,8 @@ class Chunk(NamedTuple):
 class Steps(NamedTuple):
     """S accepted steps, those of each trajectory one after the other.
 
-    ``trajectory`` (S,) numbers; ``t`` (S,) and ``h`` (S,) start and length, s; at the start ``q`` (S, nq), ``v`` (S, nv) and
-    ``w`` (S, k); ``stages`` (S, s + 1, 2 nv + k) rates of (u, v, w).
+    ``trajectory`` (S,) numbers; ``t`` (S,) and ``h`` (S,) start and length, s; at the start ``q`` (S, nq), ``v`` (S, nv), ``a``
+    (S, nv), ``w`` (S, k) and its rate ``p`` (S, k).
     """
 
     trajectory: Array
@@ -38,8 +38,9 @@ class Steps(NamedTuple):
     h: Array
     q: Array
     v: Array
+    a: Array
     w: Array
-    stages: Array
+    p: Array
 
 
 class Sample(NamedTuple):
@@ -89,30 +90,59 @@ class AdaptiveRun:
     @cached_property
     def steps(self) -> Steps:
         """The accepted steps."""
-        flow, parts = self._flow, []
+        flow, names = self._flow, ("t", "q", "v", "a", *(("w", "p") if self._flow.powers else ()))
+        starts: dict[str, list[Array]] = {name: [] for name in names}
+        ends, which = list[Array](), list[Array]()
+        for chunk, taken in zip(self._chunks, self._taken, strict=True):
+            one = len(chunk.trajectories) == 1
+            for name, parts in starts.items():
+                before, after = chunk.before[name], chunk.after[name]
+                before, after = (np.asarray(before)[None], after[None]) if one else (before, after)
+                parts.append(np.concatenate([before[:, None], after[:, :-1]], axis=1)[taken])
+            ends.append((chunk.after["t"][None] if one else chunk.after["t"])[taken])
+            which.append(np.broadcast_to(chunk.trajectories[:, None], taken.shape)[taken])
+        if not ends:
+            nothing = {name: self._last[name][:0] for name in names}
+            none = np.zeros((0, 0))
+            t, q, v, a, w, p = (nothing.get(name, none) for name in ("t", "q", "v", "a", "w", "p"))
+            return Steps(np.zeros(0, int), t, t, q, v, a, w, p)
+        joined = {name: np.concatenate(parts) for name, parts in starts.items()}
+        trajectory, t = np.concatenate(which), joined["t"]
+        none = np.zeros((len(t), 0))
+        w, p = (joined["w"], joined["p"]) if flow.powers else (none, none)
+        made = Steps(trajectory, t, np.concatenate(ends) - t, joined["q"], joined["v"], joined["a"], w, p)
+        return made if self._order is None else Steps(*(column[self._order] for column in made))
+
+    @cached_property
+    def _taken(self) -> list[Array]:
+        """Which attempts of each chunk (n, attempts) were accepted."""
+        found = []
         for chunk in self._chunks:
             one = len(chunk.trajectories) == 1
-            before = {name: np.asarray(x)[None] if one else x for name, x in chunk.before.items()}
-            after = {name: x[None] if one else x for name, x in chunk.after.items()}
-            taken = np.diff(after["taken"], axis=1, prepend=before["taken"][:, None]) > 0.5
+            before, after = (np.atleast_1d(x["taken"]) for x in (chunk.before, chunk.after))
+            found.append(np.diff(after[None] if one else after, axis=1, prepend=before[:, None]) > 0.5)
+        return found
 
-            def starts(name: str, before: Any = before, after: Any = after, taken: Any = taken) -> Array:
-                return np.concatenate([before[name][:, None], after[name][:, :-1]], axis=1)[taken]
+    @cached_property
+    def _order(self) -> Array | None:
+        """What puts the accepted steps of the chunks in order; None if they are."""
+        if len(self._last["t"]) == 1:
+            return None
+        pairs = zip(self._chunks, self._taken, strict=True)
+        which = [np.broadcast_to(chunk.trajectories[:, None], taken.shape)[taken] for chunk, taken in pairs]
+        return np.argsort(np.concatenate(which), kind="stable") if which else None
 
-            k = np.zeros((int(taken.sum()), 0))
-            w, p = (starts("w"), starts("p")) if flow.powers else (k, k)
-            first = np.concatenate([starts("v"), starts("a"), p], axis=-1)[:, None]
-            stages = np.concatenate([first, after["stages"][taken][:, ::-1]], axis=1)
-            t = starts("t")
-            which = np.broadcast_to(chunk.trajectories[:, None], taken.shape)[taken]
-            parts.append(Steps(which, t, after["t"][taken] - t, starts("q"), starts("v"), w, stages))
-        if not parts:
-            nq, nv, m = flow.robot.nq, flow.robot.nv, 2 * flow.robot.nv + flow.powers
-            shapes = ((), (), (), (nq,), (nv,), (flow.powers,), (flow.pair.stages + 1, m))
-            return Steps(*(np.zeros((0, *shape), int if i == 0 else float) for i, shape in enumerate(shapes)))
-        joined = Steps(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-        order = np.argsort(joined.trajectory, kind="stable")
-        return Steps(*(column[order] for column in joined))
+    @cached_property
+    def _stages(self) -> Array:
+        """Rates (S, s + 1, 2 nv + k) of (u, v, w) at the stages of each accepted step, which states between its ends are made of."""
+        parts = []
+        for chunk, taken in zip(self._chunks, self._taken, strict=True):
+            stages = chunk.after["stages"]
+            parts.append((stages[None] if len(chunk.trajectories) == 1 else stages)[taken][:, ::-1])
+        rest = np.concatenate(parts)
+        steps = self.steps
+        first = np.concatenate([steps.v, steps.a, steps.p], axis=-1)[:, None]
+        return np.concatenate([first, rest if self._order is None else rest[self._order]], axis=1)
 
     def sample(self, times: Array, trajectory: Array = 0) -> Sample:
         """The state at ``times`` (K,) within what was integrated.
@@ -159,7 +189,7 @@ class AdaptiveRun:
         if (missing := np.unique(index[~known[index]])).size:
             pair, steps = self._flow.pair, self.steps
             h, nv = steps.h[missing], self._flow.robot.nv
-            K, held = steps.stages[missing], {name: x[steps.trajectory[missing]] for name, x in self._held.items()}
+            K, held = self._stages[missing], {name: x[steps.trajectory[missing]] for name, x in self._held.items()}
             for c, row in zip(pair.c_extra, pair.A_extra, strict=True):
                 rise = h[:, None] * weighted(row[: K.shape[1]], K)
                 v = steps.v[missing] + rise[:, nv : 2 * nv]
@@ -173,4 +203,6 @@ class AdaptiveRun:
     @cached_property
     def _known(self) -> tuple[Array, Array]:
         steps, pair = self.steps, self._flow.pair
-        return np.zeros(len(steps.t), bool), np.empty((len(steps.t), 3 + len(pair.D), steps.stages.shape[2]))
+        return np.zeros(len(steps.t), bool), np.empty(
+            (len(steps.t), 3 + len(pair.D), 2 * self._flow.robot.nv + self._flow.powers)
+        )

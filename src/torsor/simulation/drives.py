@@ -33,7 +33,7 @@ class Drive(NamedTuple):
     """How the drives are told what to do.
 
     ``kind`` as in `Stepping`; ``tau`` (B, nv) to begin with; ``schedule`` (B, N, nv) or None; ``asked``: the controller;
-    ``python``: one that is asked between steps, from Python.
+    ``python``: one that is asked between steps, from Python, and ``checked``: what it gave, as forces (*batch, nv), or refused.
     """
 
     kind: str
@@ -41,7 +41,8 @@ class Drive(NamedTuple):
     schedule: Array | None = None
     asked: Asked | None = None
     memory: Memory | None = None
-    python: Callable[[float, Array, Array], Array] | None = None
+    python: Callable[[float, Array, Array], Any] | None = None
+    checked: Callable[[Any], Array] | None = None
 
 
 def whole_multiple(name: str, value: float, dt: float) -> int:
@@ -136,12 +137,14 @@ def asked_forces(
 
     expected = (*batch, nv)
 
-    def ask(t: float, q: Array, v: Array) -> Array:
-        """For states (*batch, …); forces (*batch, nv)."""
-        if memory is None:
-            tau = controller(t, q, v)
-        else:
-            tau, memory.value = _pair(controller(t, q, v, memory.value))
+    def remembering(t: float, q: Array, v: Array) -> Any:
+        assert memory is not None
+        tau, memory.value = _pair(controller(t, q, v, memory.value))
+        return tau
+
+    ask = controller if memory is None else remembering
+
+    def checked(tau: Any) -> Array:
         if type(tau) is np.ndarray and tau.shape == expected and tau.dtype == np.float64:
             return tau
         refuse_foreign(tau, "controller")
@@ -154,14 +157,14 @@ def asked_forces(
                 return {"out": zero}
             if len(q) == B and np.all(t == t.flat[0]):
                 shaped = q.reshape(*batch, robot.nq), v.reshape(*batch, nv)
-                return {"out": ask(float(t.flat[0]), *shaped).reshape(B, nv)}
+                return {"out": checked(ask(float(t.flat[0]), *shaped)).reshape(B, nv)}
             rows = [
                 refuse_wrong_forces(robot, controller(float(x), a, b), (), who) for x, a, b in zip(t, q, v, strict=True)
             ]
             return {"out": np.stack(rows)}
 
         return Drive(CONTINUOUS, zero, None, Asked(at_stage, None))
-    return Drive(CONSTANT, zero, python=ask, memory=memory)
+    return Drive(CONSTANT, zero, python=ask, checked=checked, memory=memory)
 
 
 def _remember(key: Any, asked: Asked | str) -> None:

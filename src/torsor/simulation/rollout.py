@@ -77,11 +77,12 @@ class Rollout:
     def run(self, until: int, progress: Callable[[int], Any] = lambda n: None) -> None:
         """Go on to step ``until``."""
         before = self.completed
-        while len(waiting := (self.done < until).nonzero()[0]):
+        while before < until:
+            waiting = (self.done < until).nonzero()[0]
             # Who was left behind by a careful step catches up with the others first, so that all go together again
             done = self.done[waiting]
             front = int(done.max())
-            target, waiting = (until, waiting) if front == done.min() else (front, waiting[done < front])
+            target, waiting = (until, waiting) if front == before else (front, waiting[done < front])
             held = self.states.mode.held
             if held.any():
                 holding = held[waiting].any(axis=-1)
@@ -95,17 +96,16 @@ class Rollout:
             progress(now - before)
             before = now
 
-    def run_asking(
-        self, ask: Callable[[float, Array, Array], Array], progress: Callable[[int], Any] = lambda n: None
-    ) -> None:
+    def run_asking(self, progress: Callable[[int], Any] = lambda n: None) -> None:
         """Go to the end under a controller that is called from Python and held for a number of steps."""
-        dt, every = self.dt, self._control_every
+        dt, every, ask, checked = self.dt, self._control_every, self.setup.drive.python, self.setup.drive.checked
+        assert ask is not None and checked is not None
         while (now := self.completed) < self.steps:
             if every == 1 and self._compiles and self._has_quick_steps and not self.states.mode.held.any():
-                self._run_quickly(ask, now, min(ROWS, self.steps - now))
+                self._run_quickly(now, min(ROWS, self.steps - now))
             else:
                 shaped = (x.reshape(*self.setup.batch, -1).copy() for x in (self.states.q, self.states.v))
-                self.states.tau[:] = ask(now * dt, *shaped).reshape(self.states.tau.shape)
+                self.states.tau[:] = checked(ask(now * dt, *shaped)).reshape(self.states.tau.shape)
                 self.run(min(now + every, self.steps))
             progress(self.completed - now)
 
@@ -113,14 +113,16 @@ class Rollout:
     def _has_quick_steps(self) -> bool:
         return not self.events and not self.stepping.step_memory
 
-    def _run_quickly(self, ask: Callable[[float, Array, Array], Array], now: int, steps: int) -> None:
+    def _run_quickly(self, now: int, steps: int) -> None:
         """Some steps with nothing but the controller and the compiled step; a step that changes the mode is taken with care."""
         s, loop, dt = self.states, self.stepping.asked_loop, self.dt
         given = {name: getattr(s.mode, name) for name in self.stepping.mode_inputs(False)} | self._constants
         constants = loop.packed(given | {"h": np.full(len(s.t), dt)}, len(s.t))
         start = {"q": s.q, "v": s.v, "work": s.work, "t": np.full(len(s.t), now * dt)}
         times = (dt * np.arange(now, now + steps)).tolist()
-        rows, asked, interrupted = loop.run(start, constants, ask, times, self.setup.batch)
+        drive = self.setup.drive
+        assert drive.python is not None and drive.checked is not None
+        rows, asked, interrupted = loop.run(start, constants, drive.python, drive.checked, times, self.setup.batch)
         taken = len(rows) - 1
         # A row has the state after a step, and acceleration and force at its start
         saved = {name: np.moveaxis(rows[1:, :, loop.parts[name]], 0, 1) for name in ("q", "v", "work", "a", "force")}
@@ -143,7 +145,7 @@ class Rollout:
         together = first == int(done.max())
         sparse = every > 1 and together and self._skips and first % every == 0 and until - first >= every
         length = self._length(len(group), first, until, sparse, direct=isinstance(which, slice) and together)
-        left = np.minimum(float(length), until - done)
+        left = np.full(len(done), float(length)) if together else np.minimum(float(length), until - done)
         rows, final, written = self._loop(which, done, left, length, holds, together, sparse)
         waits = final["left"] < 0.0
         completed = (left - np.abs(final["left"])).astype(int)
@@ -152,15 +154,16 @@ class Rollout:
         if not written:
             self._save(which, group, done, rows, completed, sparse)
         s = self.states
-        if self.stepping.drive == SAMPLED:
+        stops = bool(waits.any())
+        if self.stepping.drive == SAMPLED and (stops or self.every > 1 or "held_tau" in final):
             s.tau[which] = self._said(rows, final, completed, waits)
         s.q[which], s.v[which], s.work[which] = final["q"], final["v"], final["work"]
         for kept in (self.memory, self.carried):
             for name, x in kept.items():
                 x[which] = final[name]
-        s.t[which] = (done + completed) * self.dt
         self.done[which] = done + completed
-        if waits.any():
+        s.t[which] = self.done[which] * self.dt
+        if stops:
             self._chunk = max(8, self._chunk // 4) if waits.mean() > MANY else self._chunk
             self._careful(group[waits])
         else:
