@@ -16,6 +16,7 @@ import numpy as np
 
 from torsor.arrays import concat
 from torsor.arrays.typing import Array
+from torsor.compiler.trace import inline
 from torsor.functions.compile import compile, scan
 from torsor.mechanics.kinematics.manifold import increment_rate, integrate
 from torsor.model import Robot
@@ -80,6 +81,7 @@ class AdaptiveFlow:
         names = {n: x for n, x in zip(STATE, shapes, strict=True) if x != 0}
         state = {n: x for n, x in names.items() if not (self._whole and n in STAGED)}
         held = {_prefixed(name): shape for name, shape in self.constants.items()}
+        self._point = compile(self._evaluate, robot, {"t": (), "q": nq, "u": nv, "v": nv, **held})
         self._loop = scan(
             self._attempt,
             robot,
@@ -87,7 +89,6 @@ class AdaptiveFlow:
             inputs={} if self._whole else {"row": self.pair.rows.shape[1]},
             constants={"t1": (), "rtol": (), "atol": (), **held},
         )
-        self._point = compile(self._evaluate, robot, {"t": (), "q": nq, "u": nv, "v": nv, **held})
         self._rows = None if self._whole else np.tile(self.pair.rows, (LONGEST_CHUNK, 1))
 
     def point(self, t: Array, q: Array, u: Array, v: Array, constants: Constants) -> dict[str, Array]:
@@ -226,7 +227,7 @@ class AdaptiveFlow:
         held = {name: given[name] for name in map(_prefixed, self.constants)}
 
         def evaluate(t: Array, q: Array, u: Array, v: Array) -> dict[str, Array]:
-            return self._evaluate(robot, t, q, u, v, **held)
+            return inline(self._point.program, {"t": t, "q": q, "u": u, "v": v, **held})  # traced once for all stages
 
         found = (whole_attempt if self._whole else one_evaluation)(robot, self.pair, evaluate, given)
         names = [n for n in STATE if n in found and not (self._whole and n in STAGED)]

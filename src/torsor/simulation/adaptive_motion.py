@@ -233,10 +233,9 @@ class AdaptiveMotion:
             if not len(t):
                 return
             q, v, a, w, _ = found.sample(t)
-        self._saved.append(Samples(t, q, v, a, self._force(t, q, v), w))
+        self._saved.append(Samples(t, q, v, a, np.repeat(self.states.tau, len(t), axis=0), w))
 
-    def _force(self, t: Array, q: Array, v: Array) -> Array:
-        tau = np.broadcast_to(self.states.tau, v.shape)
+    def _force(self, t: Array, q: Array, v: Array, tau: Array) -> Array:
         return np.array(np.broadcast_to(self.stepping.force(t, q, v, tau, self._repeated(len(t))), v.shape))
 
     def _repeated(self, n: int) -> dict[str, Array]:
@@ -246,19 +245,20 @@ class AdaptiveMotion:
     def samples(self) -> Samples:
         """All that was saved, and the state at the end."""
         s = self.states
-        force = self._force(s.t, s.q, s.v)
+        force = self._force(s.t, s.q, s.v, s.tau)
         with np.errstate(all="ignore"):
             around = self.stepping.around(s.t, s.q, s.v, self._constants)
             holds = bool(s.mode.held.any())
             a = self.stepping.plant.acceleration(s.q, s.v, force, around, s.mode, holds=holds)
-        last = Samples(s.t, s.q, s.v, a, force, s.work)
+        last = Samples(s.t, s.q, s.v, a, s.tau, s.work)
         if self._times is not None and not self.ended and not np.any(self._times == s.t[0]):
             saved = self._saved
         else:
             saved = [*self._saved, last]
         if not saved:
             saved = [last]
-        return Samples(*(np.concatenate(column) for column in zip(*saved, strict=True)))
+        t, q, v, a, tau, w = (np.concatenate(column) for column in zip(*saved, strict=True))
+        return Samples(t, q, v, a, self._force(t, q, v, tau), w)
 
 
 def _root(value: Callable[[float], float], near: float, far: float) -> float:

@@ -90,57 +90,51 @@ class AdaptiveRun:
     @cached_property
     def steps(self) -> Steps:
         """The accepted steps."""
-        flow, names = self._flow, ("t", "q", "v", "a", *(("w", "p") if self._flow.powers else ()))
-        starts: dict[str, list[Array]] = {name: [] for name in names}
-        ends, which = list[Array](), list[Array]()
-        for chunk, taken in zip(self._chunks, self._taken, strict=True):
-            one = len(chunk.trajectories) == 1
-            for name, parts in starts.items():
-                before, after = chunk.before[name], chunk.after[name]
-                before, after = (np.asarray(before)[None], after[None]) if one else (before, after)
-                parts.append(np.concatenate([before[:, None], after[:, :-1]], axis=1)[taken])
-            ends.append((chunk.after["t"][None] if one else chunk.after["t"])[taken])
-            which.append(np.broadcast_to(chunk.trajectories[:, None], taken.shape)[taken])
-        if not ends:
-            nothing = {name: self._last[name][:0] for name in names}
-            none = np.zeros((0, 0))
-            t, q, v, a, w, p = (nothing.get(name, none) for name in ("t", "q", "v", "a", "w", "p"))
-            return Steps(np.zeros(0, int), t, t, q, v, a, w, p)
-        joined = {name: np.concatenate(parts) for name, parts in starts.items()}
-        trajectory, t = np.concatenate(which), joined["t"]
+        which = np.concatenate([which for which, _ in self._taken]) if self._taken else np.zeros(0, int)
+        t, q, v, a = (self._of_steps(name) for name in ("t", "q", "v", "a"))
         none = np.zeros((len(t), 0))
-        w, p = (joined["w"], joined["p"]) if flow.powers else (none, none)
-        made = Steps(trajectory, t, np.concatenate(ends) - t, joined["q"], joined["v"], joined["a"], w, p)
+        w, p = (self._of_steps("w"), self._of_steps("p")) if self._flow.powers else (none, none)
+        made = Steps(which, t, self._of_steps("t", after=True) - t, q, v, a, w, p)
         return made if self._order is None else Steps(*(column[self._order] for column in made))
 
+    def _of_steps(self, name: str, after: bool = False) -> Array:
+        """A field of the state before or after each accepted step, in the order of the chunks."""
+        parts = []
+        for chunk, (_, places) in zip(self._chunks, self._taken, strict=True):
+            given = chunk.after[name]
+            size = given.shape[(1 if len(chunk.trajectories) == 1 else 2) :]
+            rows = given.reshape(len(chunk.trajectories), -1, *size)
+            if not after:
+                before = np.asarray(chunk.before[name]).reshape(len(rows), 1, *size)
+                rows = np.concatenate([before, rows[:, :-1]], axis=1)
+            parts.append(rows.reshape(-1, *size)[places])
+        return np.concatenate(parts) if parts else self._last[name][:0]
+
     @cached_property
-    def _taken(self) -> list[Array]:
-        """Which attempts of each chunk (n, attempts) were accepted."""
+    def _taken(self) -> list[tuple[Array, Array]]:
+        """Of each chunk the accepted attempts: whose they are, and their places among all attempts, one trajectory after the
+        other.
+        """
         found = []
         for chunk in self._chunks:
-            one = len(chunk.trajectories) == 1
-            before, after = (np.atleast_1d(x["taken"]) for x in (chunk.before, chunk.after))
-            found.append(np.diff(after[None] if one else after, axis=1, prepend=before[:, None]) > 0.5)
+            n = len(chunk.trajectories)
+            counts = chunk.after["taken"].reshape(n, -1)
+            before = np.concatenate([np.reshape(chunk.before["taken"], (n, 1)), counts[:, :-1]], axis=1)
+            places = np.flatnonzero(counts > before)
+            found.append((chunk.trajectories[places // counts.shape[1]], places))
         return found
 
     @cached_property
     def _order(self) -> Array | None:
         """What puts the accepted steps of the chunks in order; None if they are."""
-        if len(self._last["t"]) == 1:
+        if len(self._last["t"]) == 1 or not self._taken:
             return None
-        pairs = zip(self._chunks, self._taken, strict=True)
-        which = [np.broadcast_to(chunk.trajectories[:, None], taken.shape)[taken] for chunk, taken in pairs]
-        return np.argsort(np.concatenate(which), kind="stable") if which else None
+        return np.argsort(np.concatenate([which for which, _ in self._taken]), kind="stable")
 
     @cached_property
     def _stages(self) -> Array:
         """Rates (S, s + 1, 2 nv + k) of (u, v, w) at the stages of each accepted step, which states between its ends are made of."""
-        parts = []
-        for chunk, taken in zip(self._chunks, self._taken, strict=True):
-            stages = chunk.after["stages"]
-            parts.append((stages[None] if len(chunk.trajectories) == 1 else stages)[taken][:, ::-1])
-        rest = np.concatenate(parts)
-        steps = self.steps
+        steps, rest = self.steps, self._of_steps("stages", after=True)[:, ::-1]
         first = np.concatenate([steps.v, steps.a, steps.p], axis=-1)[:, None]
         return np.concatenate([first, rest if self._order is None else rest[self._order]], axis=1)
 
