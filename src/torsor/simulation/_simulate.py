@@ -293,6 +293,10 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Traje
 def _asked_along(asked: Asked, time: Array, q: Array, v: Array) -> Array:
     """A wrench (B, N, 6) at all samples of motions (B, N, …); NaN where they have ended."""
     wrench = np.full((*q.shape[:2], 6), np.nan)
+    if asked.program is not None:  # all of them in one go
+        going = np.isfinite(v).all(axis=-1)
+        wrench[going] = asked(t=np.broadcast_to(time, going.shape)[going], q=q[going], v=v[going])["out"]
+        return wrench
     for n, t in enumerate(time):
         going = np.isfinite(v[:, n]).all(axis=-1)
         if np.any(going):

@@ -92,7 +92,7 @@ class AskedLoop:
         tau, taken = np.zeros(0), 0
         # Nothing is done here that is not done at every step: what a controller gives is looked at where it does not fit
         try:
-            for taken, (t, q, v, now, after) in enumerate(zip(times, qs, vs, whole, whole[1:], strict=False)):  # noqa: B007
+            for taken, (t, q, v, now, after) in enumerate(zip(times, qs, vs, whole, whole[1:], strict=False)):
                 tau = controller(t, q, v)
                 try:
                     step(now, tau, fixed, out=after)

@@ -18,7 +18,7 @@ from torsor.model.remembered import remembered
 from torsor.model.states import random_configuration
 from torsor.simulation.drives import Batch, Drive, asked_forces, asked_of_state, given_forces, whole_multiple
 from torsor.simulation.events import Event
-from torsor.simulation.plant import Mode, Plant
+from torsor.simulation.plant import Mode, Plant, wrench_name
 from torsor.simulation.stepping import Asked
 from torsor.simulation.stops import Stops
 
@@ -237,7 +237,7 @@ def wrenches_of(
             shape = f"(6,) or {(*batch, 6)}" if batch else "(6,)"
             raise ShapeError(f"`wrenches[{frame!r}]` must have shape {shape}, got {value.shape}.{hint}")
         found.append((frame, None))
-        numbers[f"wrench_{k}"] = np.broadcast_to(value, (*batch, 6)).reshape(B, 6).copy()
+        numbers[wrench_name(k)] = np.broadcast_to(value, (*batch, 6)).reshape(B, 6).copy()
     return tuple(found), numbers
 
 

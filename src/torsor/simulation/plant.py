@@ -6,6 +6,7 @@ joint slides one way or is held, each soft stop is touched or not. A mode is lef
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -240,6 +241,11 @@ class Plant:
         """The mode of one robot in which nothing is held or touched, its fields in a row (7, nv)."""
         nothing, endless = np.zeros(self.robot.nv), np.full(self.robot.nv, np.inf)
         return np.array(Mode(nothing, nothing, -endless, endless, nothing, *self.bounds))
+
+
+def wrench_name(k: int) -> str:
+    """The input that has the k-th wrench; the very string that fast calls know it by."""
+    return sys.intern(f"wrench_{k}")
 
 
 def smallest(margins: list[Array], v: Array) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 from torsor._once import once
 from torsor.arrays import namespace, where
 from torsor.arrays.typing import Array
+from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Program
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.print import numpy as emit_numpy
@@ -25,7 +26,8 @@ from torsor.compiler.traced_array import TracedArray
 from torsor.functions.compile import compile as compiled, scan
 from torsor.mechanics.dynamics.wrench_forces import body_wrench_forces
 from torsor.model import Robot
-from torsor.simulation.plant import WORKS, Mode, Plant, Surroundings, smallest
+from torsor.simulation.plant import WORKS, Mode, Plant, Surroundings, smallest, wrench_name
+from torsor.simulation.plant_kernels import margin_of_numbers, rate_of_numbers
 from torsor.simulation.steps.rate import Rate, RateOf, Stepped
 from torsor.simulation.steps.rk4 import rk4
 from torsor.simulation.steps.variational import Force, variational_step
@@ -130,7 +132,7 @@ class Stepping:
         if self.drive == CONSTANT:
             constants["tau"] = (nv,)
         constants |= {name: (nv,) for name in self.mode_inputs(holds)}
-        constants |= {f"wrench_{k}": (6,) for k, (_, asked) in enumerate(self.wrenches) if asked is None}
+        constants |= {wrench_name(k): (6,) for k, (_, asked) in enumerate(self.wrenches) if asked is None}
         if self.has_base_motion and self.base_motion is None:
             constants |= {"base_twist": (6,), "base_acceleration": (6,)}
         return constants
@@ -153,7 +155,7 @@ class Stepping:
     def around(self, t: Array, q: Array, v: Array, given: Mapping[str, Array]) -> Surroundings:
         """Wrenches and base motion at a time and state."""
         wrenches = {
-            frame: given[f"wrench_{k}"] if asked is None else asked(t=t, q=q, v=v)["out"]
+            frame: given[wrench_name(k)] if asked is None else asked(t=t, q=q, v=v)["out"]
             for k, (frame, asked) in enumerate(self.wrenches)
         }
         base = None
@@ -184,9 +186,13 @@ class Stepping:
         t, q, v, h = (given[name] for name in ("t", "q", "v", "h"))
         mode, plant = self.mode(given), self.plant
 
+        by_kernels = type(q) is np.ndarray and compiles()  # around functions that are called from Python
+
         def rate(t: Array, q: Array, v: Array) -> Rate:
-            around = self.around(t, q, v, given)
-            return plant.rate(q, v, self.force(t, q, v, tau, given), around, mode, holds=holds)
+            around, force = self.around(t, q, v, given), self.force(t, q, v, tau, given)
+            if by_kernels:
+                return rate_of_numbers(plant, self.mode_inputs(holds), q, v, force, around, mode, holds=holds)
+            return plant.rate(q, v, force, around, mode, holds=holds)
 
         memory: dict[str, Array] = {}
         margins: list[Array] = []
@@ -203,9 +209,12 @@ class Stepping:
 
             new, memory, residual = variational(plant.gliding, load, rate, t, q, v, h, given)
             margins.append(NOT_CONVERGED - residual)
-        margins += plant.margins(new.q, new.v, mode, holds=holds)
         if holds:
             margins += self.holding_margins(t + h, new.q, new.v, tau, given)
+        if by_kernels:
+            margins.append(margin_of_numbers(plant, self.mode_inputs(holds), new.q, new.v, mode, holds=holds))
+        else:
+            margins += plant.margins(new.q, new.v, mode, holds=holds)
         return Taken(new, self.force(t, q, v, tau, given), smallest(margins, new.v), memory)
 
     def holding_margins(self, t: Array, q: Array, v: Array, tau: Array, given: Mapping[str, Array]) -> list[Array]:
