@@ -133,7 +133,7 @@ class AdaptiveRun:
 
     @cached_property
     def _stages(self) -> Array:
-        """Rates (S, s + 1, 2 nv + k) of (u, v, w) at the stages of each accepted step: what states between its ends are made of."""
+        """Rates (S, s + 1, 2 nv + k) of (u, v, w) at the stages of each accepted step, for states between its ends."""
         steps, rest = self.steps, self._of_steps("stages", after=True)[:, ::-1]
         first = np.concatenate([steps.v, steps.a, steps.p], axis=-1)[:, None]
         return np.concatenate([first, rest if self._order is None else rest[self._order]], axis=1)

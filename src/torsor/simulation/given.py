@@ -135,7 +135,7 @@ def _start(name: str, given: Any, robot: Robot, size: int) -> Array:
         raise ShapeError(f"`{name}` must have shape (..., {size}) for robot {robot.name!r}, got {given.shape}.")
     if not np.isfinite(given).all():
         raise ArgumentError(f"`{name}` must be finite numbers, got {given.tolist()!r:.80}.")
-    return given  # type: ignore[no-any-return]
+    return given
 
 
 def checked_stops(stops: Any) -> Stops:
