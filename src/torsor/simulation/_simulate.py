@@ -30,6 +30,7 @@ from torsor.simulation.steps.euler import damped_semi_implicit_euler, euler, sem
 from torsor.simulation.steps.implicit_midpoint import implicit_midpoint
 from torsor.simulation.steps.rk4 import rk4
 from torsor.simulation.steps.rosenbrock import rosenbrock
+from torsor.simulation.steps_taken import StepsTaken
 from torsor.simulation.stops import Stops
 from torsor.simulation.variational_run import variational_motion
 
@@ -122,15 +123,15 @@ def simulate(
         Samples of time, configurations, velocities, accelerations and joint forces, the works, and notes on what happened. A
         motion that is interrupted by Ctrl-C ends there, and says so (``interrupted``).
     JaxRollout
-        For JAX arrays, also within `jit`, `grad` and `vmap`: time, q, v and tau, a pytree. ``dt`` must be given, a controller is
-        traced, and the motion must be smooth: no stops, effort limits (``within_limits=False``) or friction that sticks. A motion
-        that diverges is NaN.
+        For JAX arrays, also within `jit`, `grad` and `vmap`: time, q, v, tau and changed, a pytree. ``dt`` must be given, and a
+        controller is traced. Where there are stops or friction that sticks, gradients are by q0, v0 and tau, backward. A
+        motion that diverges is NaN.
     """
     if has_jax_arrays(robot, q0, v0, tau, wrenches, base_motion, controller_state):
         return rollout_in_jax(  # type: ignore[return-value]
             robot, q0, v0, IN_JAX, STIFF_METHODS, duration=duration, dt=dt, method=method, tau=tau, controller=controller,
             control_dt=control_dt, controller_state=controller_state, wrenches=wrenches, base_motion=base_motion,
-            within_limits=within_limits, events=events, every=every, times=times,
+            within_limits=within_limits, stops=stops, events=events, every=every, times=times,
         )  # fmt: skip
     if dt is None:
         if every != 1:
@@ -227,7 +228,7 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
     rollout = Rollout(stepping, setup, dt=dt, steps=steps, every=int(every))
     interrupted, diverged = _run(rollout, setup)
     cut = interrupted or diverged is not None
-    trajectory = _trajectory(rollout, setup, cut, stiff and method != "euler")
+    trajectory = _trajectory(rollout, setup, cut, method, stiff and method != "euler")
     if diverged is not None:
         raise _divergence(setup, diverged, dt, trajectory)
     return trajectory
@@ -248,7 +249,7 @@ def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
     return False, None
 
 
-def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Trajectory:
+def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: bool) -> Trajectory:
     """The result, up to where all trajectories have come."""
     done, batch = rollout.completed, setup.batch
     samples = done // rollout.every + 1 + (done == rollout.steps and done % rollout.every > 0)
@@ -287,6 +288,7 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Traje
         notes=(*setup.beyond, *notes_of(happened, time, arrays, batch, stiff)),
         interrupted=cut,
         events=occurrences,
+        steps=StepsTaken.of_rollout(rollout, method, batch, time),
     )
 
 
