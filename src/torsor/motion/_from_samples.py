@@ -11,17 +11,11 @@ from torsor.arrays.typing import Array, GivenConfiguration, GivenNumbers
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
 from torsor.errors import ArgumentError, ShapeError
-from torsor.functions.public.kinematics import difference, integrate
 from torsor.model import Robot
-from torsor.model.joint_kinds import HUGE
 from torsor.motion import local_fit
-from torsor.motion.body_rates import Rates, body_rates
-from torsor.motion.integration import with_nearby_quaternions
 from torsor.motion.motions import Motion, MotionState
+from torsor.motion.sample_windows import SampleWindows, Sampling
 from torsor.motion.trajectory import Trajectory
-
-TOGETHER = 2**21  # numbers in one piece of work
-EVEN = 1e-6  # of a step: times that differ by less from even ones are taken as even
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,16 +156,13 @@ def from_samples(time: GivenNumbers, q: GivenConfiguration, *, robot: Robot, cut
     refuse_strangers(robot, q, time)
     refuse_bad_numbers(cutoff=cutoff)
     times, measured = _log(robot, time, q)
-    H = local_fit.half_width_of(cutoff)
-    widths = local_fit.half_widths(times, H)
-    first, last = local_fit.windows(times, widths)
-    _refuse_sparse(times, first, last, H, cutoff)
+    sampling = Sampling(float(cutoff))
+    sampling.add(times)
+    sampling.refuse_unfit()
+    smooth = SampleWindows(robot, sampling).add(times, measured)
+    run = Trajectory(robot, times - times[0], smooth.q, smooth.v, smooth.a)
     dt = float(np.median(np.diff(times)))
-    measured = with_nearby_quaternions(robot, _unwrapped(robot, measured))
-    q_smooth, v, a, jerk, moved = _fitted(robot, times, measured, widths, first, last, dt, H)
-    q_smooth = with_nearby_quaternions(robot, q_smooth)
-    run = Trajectory(robot, times - times[0], q_smooth, v, a)
-    return SmoothedLog(run, jerk, -moved, float(times[0]), dt, float(cutoff), H)
+    return SmoothedLog(run, smooth.jerk, -smooth.moved, float(times[0]), dt, float(cutoff), sampling.H)
 
 
 def _log(robot: Robot, time: Any, q: Any) -> tuple[Array, Array]:
@@ -202,79 +193,3 @@ def _log(robot: Robot, time: Any, q: Any) -> tuple[Array, Array]:
         )
     refuse_zero_quaternions(robot, measured, "`q`: ")
     return times, measured
-
-
-def _refuse_sparse(times: Array, first: Array, last: Array, H: float, cutoff: float) -> None:
-    """Refuse windows with too few samples, and gaps that a window cannot bridge."""
-    if len(times) < local_fit.LEAST or times[-1] - times[0] < 2.0 * H:
-        span = times[-1] - times[0] if len(times) else 0.0
-        least = f", or pass cutoff={1.05 * local_fit.HALF_GAIN / np.pi / span:.3g} or more" if span > 0.0 else ""
-        raise ArgumentError(
-            f"a `cutoff` of {cutoff:.4g} Hz takes windows of {2.0 * H:.4g} s with {local_fit.LEAST} samples or more, got "
-            f"{len(times)} samples over {span:.4g} s: pass a longer log{least}."
-        )
-    steps = np.diff(times)
-    if steps.max() > H:
-        k = int(np.argmax(steps))
-        raise ArgumentError(
-            f"there is a gap of {steps[k]:.4g} s in `time` after sample {k}, {times[k]:.6g} s, longer than half a window "
-            f"({H:.4g} s): smooth the parts before and after it apart, or lower the `cutoff`."
-        )
-    if (last - first).min() < local_fit.LEAST:
-        k = int(np.argmin(last - first))
-        most = local_fit.half_width_of(1.0) * 2.0 / (local_fit.LEAST + 1) / float(np.max(steps))
-        raise ArgumentError(
-            f"near {times[k]:.6g} s a window of {2.0 * H:.4g} s holds {int((last - first)[k])} samples only, and "
-            f"{local_fit.LEAST} are needed: pass a `cutoff` of {most:.3g} Hz or less."
-        )
-
-
-def _unwrapped(robot: Robot, q: Array) -> Array:
-    """Angles that whole turns leave as good, without the jumps by whole turns: those of joints without limits."""
-    lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
-    free = (lower < -HUGE) & (upper > HUGE)
-    turning = [c.q.start + k for c, kind in robot.structure.blocks for k in kind.whole_turns if free[c.q.start + k]]
-    if not turning:
-        return q
-    q = np.array(q)
-    q[..., turning] = np.unwrap(q[..., turning], axis=-2)
-    return q
-
-
-def _fitted(
-    robot: Robot, times: Array, q: Array, widths: Array, first: Array, last: Array, dt: float, H: float
-) -> tuple[Array, Array, Array, Array, Array]:
-    """Smoothed q, v, a and jerk, and by how much q was moved (..., N, nv)."""
-    batch, N, most = q.shape[:-2], len(times), int((last - first).max())
-    found = [np.empty((*batch, N, size)) for size in (robot.nq, *(robot.nv,) * 4)]
-    even = bool(np.all(np.abs(np.diff(times) - dt) < EVEN * dt))
-    middle = local_fit.even_weights(dt, H)[1] if even else None
-    size = max(1, TOGETHER // (most * max(robot.nv, 4) * max(1, int(np.prod(batch)))))
-    for begin in range(0, N, size):
-        some = slice(begin, min(begin + size, N))
-        near = first[some, None] + np.arange(most)
-        valid, near = near < last[some, None], np.minimum(near, N - 1)
-        inner = middle is not None and bool(
-            np.all((widths[some] == H) & (last[some] - first[some] == middle.shape[-1]))
-        )
-        if inner:
-            assert middle is not None
-            near, rows = near[:, : middle.shape[-1]], middle
-        else:
-            rows = local_fit.weights(times[near] - times[some, None], widths[some], valid)
-        here = q[..., some, :]
-        around = _seen_from(robot, here, q[..., near, :])  # (..., C, W, nv)
-        u, *rates = np.moveaxis(rows @ around, -2, 0)
-        placed = integrate(robot, here, u)
-        for target, value in zip(found, (placed, *body_rates(robot, u, Rates(*rates)), u), strict=True):
-            target[..., some, :] = value
-    q_smooth, v, a, jerk, moved = found
-    return q_smooth, v, a, jerk, moved
-
-
-def _seen_from(robot: Robot, here: Array, near: Array) -> Array:
-    """Configurations (..., C, W, nq) in tangent coordinates (..., C, W, nv) of those in the middle (..., C, nq)."""
-    centre = here[..., :, None, :]
-    if robot.structure.has_plain_velocities:
-        return near - centre
-    return difference(robot, np.broadcast_to(centre, near.shape), near)

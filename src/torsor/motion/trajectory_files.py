@@ -12,11 +12,12 @@ import numpy as np
 
 from torsor._text_files import path_to_write
 from torsor.arrays.typing import Array
-from torsor.errors import ArgumentError, FileError, needed, warn_of_model
+from torsor.errors import ArgumentError, FileError, needed, printable, warn_of_model
 from torsor.model import Robot
 from torsor.motion.trajectory import Trajectory, Work
 
 FORMAT = "torsor trajectory 1"
+_FORMULA = ("=", "+", "-", "@")  # what spreadsheets evaluate; an apostrophe before it makes it text
 
 
 def save(run: Trajectory, path: str | PathLike[str]) -> None:
@@ -120,7 +121,7 @@ def _load_npz(path: str | PathLike[str], robot: Robot) -> Trajectory:
     )
 
 
-def _columns(robot: Robot) -> dict[str, list[str]]:
+def columns_of(robot: Robot) -> dict[str, list[str]]:
     """Names of the columns of q, v, a and tau, with units; as in a log, q has the joint's name alone."""
     s, columns = robot.structure, {"q": list[str](), "v": list[str](), "a": list[str](), "tau": list[str]()}
     for c, kind in s.blocks:
@@ -133,10 +134,16 @@ def _columns(robot: Robot) -> dict[str, list[str]]:
     return columns
 
 
+def column_title(name: str) -> str:
+    """A column's name in a table that others open: nothing that a terminal obeys or a spreadsheet takes for a formula."""
+    plain = printable(name)
+    return f"'{plain}" if plain.startswith(_FORMULA) else plain
+
+
 def _table(run: Trajectory) -> tuple[list[str], Array]:
     if run.batch:
         raise ArgumentError(f"a table holds one trajectory; choose one of the batch {run.batch}, such as run.of(0).")
-    columns = _columns(run.robot)
+    columns = columns_of(run.robot)
     names = ["time [s]", *(name for group in columns.values() for name in group)]
     numbers = [run.time[:, None], run.q, run.v, run.a, run.tau]
     for frame, wrench in run.wrenches.items():
@@ -149,21 +156,26 @@ def _save_csv(run: Trajectory, path: Path) -> None:
     names, numbers = _table(run)
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(names)
+        writer.writerow(map(column_title, names))
         writer.writerows([[repr(x) for x in row] for row in numbers.tolist()])
 
 
 def _from_table(path: Any, robot: Robot, names: list[str], numbers: Array) -> Trajectory:
-    places = {name.strip(): k for k, name in enumerate(names)}
-    wanted = _columns(robot)
-    missing = [
-        name for name in ("time [s]", *wanted["q"], *wanted["v"], *wanted["a"], *wanted["tau"]) if name not in places
-    ]
-    if missing:
-        raise FileError(
-            f"{path}: there is no column {missing[0]!r} for robot {robot.name!r}; it has {', '.join(names)[:200]}."
-        )
-    found = {key: numbers[:, [places[name] for name in group]] for key, group in wanted.items()}
-    frames = dict.fromkeys(name.removesuffix(".wrench[0]") for name in places if name.endswith(".wrench[0]"))
-    pushes = {frame: numbers[:, [places[f"{frame}.wrench[{k}]"] for k in range(6)]] for frame in frames}
-    return Trajectory(robot, numbers[:, places["time [s]"]], **found, wrenches=pushes)
+    places = {column_title(name.strip()): k for k, name in enumerate(names)}
+
+    def columns(wanted: list[str]) -> Array:
+        titles = [column_title(name.strip()) for name in wanted]
+        for name, title in zip(wanted, titles, strict=True):
+            if title not in places:
+                raise FileError(
+                    f"{path}: there is no column {name!r} for robot {robot.name!r}; it has {', '.join(names)[:200]}."
+                )
+        return numbers[:, [places[title] for title in titles]]
+
+    found = {key: columns(group) for key, group in columns_of(robot).items()}
+    pushes = {
+        frame: columns([f"{frame}.wrench[{k}]" for k in range(6)])
+        for frame in robot.frames
+        if column_title(f"{frame}.wrench[0]") in places
+    }
+    return Trajectory(robot, columns(["time [s]"])[:, 0], **found, wrenches=pushes)
