@@ -14,6 +14,10 @@ import torsor
 from torsor.compiler.run import cache, engine, fast_entry, jax_call
 from torsor.errors import printable
 
+EXAMPLES = """\
+  torsor doctor
+"""
+
 # What may be installed beside: the name it is installed and imported by, what for, and what to type.
 OPTIONAL = (
     ("casadi", "casadi", "kernels as CasADi functions", "torsor[casadi]"),
@@ -24,8 +28,10 @@ OPTIONAL = (
     ("pin", "pinocchio", "comparison in torsor verify", "pin"),
     ("piqp", "piqp", "strict priorities within limits", "torsor[qp]"),
     ("pyyaml", "yaml", "reading YAML", "torsor[yaml]"),
+    ("robot_descriptions", "robot_descriptions", "robots by name", "robot_descriptions"),
     ("ruckig", "ruckig", "jerk-limited motions", "torsor[ruckig]"),
     ("scipy", "scipy", "geodesics, least-energy paths, balancing", "torsor[motion]"),
+    ("shtab", "shtab", "completion in shells", "torsor[completion]"),
     ("sympy", "sympy", "equations as text", "torsor[sympy]"),
     ("torch", "torch", "tensors in and out, with gradients", "torsor[torch]"),
     ("tqdm", "tqdm", "progress bars", "torsor[progress]"),

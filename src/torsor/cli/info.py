@@ -3,26 +3,60 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 import torsor
 from torsor._reports import table
-from torsor.cli.main import add_robot, robot_of
+from torsor.cli.robot_argument import add_robot, robot_of
 from torsor.errors import printable
+
+EXAMPLES = """\
+  torsor info arm.urdf
+  torsor info panda --json | jq '.joints[].name'
+  cat arm.urdf | torsor info -
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command takes the robot."""
+    """The robot, and whether as JSON."""
     add_robot(parser)
+    parser.add_argument("--json", action="store_true", help="names, limits and masses as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the tables."""
-    sys.stdout.write(describe(robot_of(options)))
+    robot = robot_of(options)
+    sys.stdout.write(json.dumps(as_dict(robot), indent=1) + "\n" if options.json else describe(robot))
     return 0
+
+
+def as_dict(robot: torsor.Robot) -> dict[str, Any]:
+    """What programs ask for; limits that there are none of are None."""
+    s, p = robot.structure, robot.parameters
+    joints = []
+    for c in s.coordinates:
+        bounds = {name: getattr(s.limits, name)[c.q] for name in ("lower", "upper")}
+        bounds |= {name: getattr(s.limits, name)[c.v] for name in ("velocity", "effort")}
+        limits = {name: [x if np.isfinite(x) else None for x in map(float, values)] for name, values in bounds.items()}
+        place = {"q": c.q_start, "nq": c.nq, "v": c.v_start, "nv": c.nv}
+        joints.append({"name": c.name, "kind": s.kinds[s.joints.index(c.name)], **place, **limits})
+    return {
+        "name": robot.name,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "base": s.base,
+        "gravity": [float(x) for x in p.gravity],
+        "effects": list(robot.effects),
+        "joints": joints,
+        "links": [{"name": name, "mass": float(robot.inertia(name).mass)} for name in robot.links],
+        "frames": list(robot.frames),
+        "digest": robot.digest,
+    }
 
 
 def describe(robot: torsor.Robot) -> str:

@@ -6,7 +6,7 @@ import csv
 import io
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -153,11 +153,16 @@ def _table(run: Trajectory) -> tuple[list[str], Array]:
 
 
 def _save_csv(run: Trajectory, path: Path) -> None:
-    names, numbers = _table(run)
     with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(map(column_title, names))
-        writer.writerows([[repr(x) for x in row] for row in numbers.tolist()])
+        write_csv(run, file)
+
+
+def write_csv(run: Trajectory, file: IO[str]) -> None:
+    """The table as text."""
+    names, numbers = _table(run)
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(map(column_title, names))
+    writer.writerows([[repr(x) for x in row] for row in numbers.tolist()])
 
 
 def _from_table(path: Any, robot: Robot, names: list[str], numbers: Array) -> Trajectory:
