@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
+from torsor.cli.main import DONE, NO
 from torsor.cli.messages import progress, say
 from torsor.cli.robot_argument import add_robot, robot_of
 
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure and print the table."""
+    """Measure and print the table; 1 if nothing is compiled on this machine."""
     import torsor
     from torsor._reports import table
     from torsor.compiler.run import engine
@@ -40,7 +41,27 @@ def run(options: argparse.Namespace) -> int:
     if options.states < 1:
         raise ArgumentError(f"bench: --states must be at least 1, got {options.states}.")
     robot = robot_of(options)
-    found, calls = {}, _calls(robot, options.states)
+    found = measured(robot, options.states)
+    if options.json:
+        said = {"robot": robot.name, "nv": robot.nv, "states": options.states, "seconds": found}
+        sys.stdout.write(json.dumps(said, indent=1) + "\n")
+    else:
+        rows = [heading(options.states), *(row(name, times, options.states) for name, times in found.items())]
+        sys.stdout.write("\n".join(table(rows, "<>")) + "\n")
+        least = "the least of five measurements, calls from Python included"
+        say(f"{robot.name!r}: {robot.nv} degrees of freedom, {torsor.get_threads()} threads; {least}.")
+    if (reason := engine.why_missing()) is not None:
+        say(f"Nothing was compiled here: {reason}.")
+        return NO
+    return DONE
+
+
+def measured(robot: Robot, states: int, names: Collection[str] = ()) -> dict[str, dict[str, float]]:
+    """Seconds of each function, or of those named: for one state and for many, compiled and as NumPy."""
+    import torsor
+
+    calls = {name: pair for name, pair in _calls(robot, states).items() if not names or name in names}
+    found = {}
     with progress(len(calls), "measuring", "function") as done:
         for name, (one, many) in calls.items():
             with torsor.backend("compiled"):
@@ -49,31 +70,25 @@ def run(options: argparse.Namespace) -> int:
                 slow = _seconds(one), _seconds(many)
             found[name] = {"one": fast[0], "one_numpy": slow[0], "many": fast[1], "many_numpy": slow[1]}
             done(1)
-    if options.json:
-        said = {"robot": robot.name, "nv": robot.nv, "states": options.states, "seconds": found}
-        sys.stdout.write(json.dumps(said, indent=1) + "\n")
-    else:
-        n = options.states
-        heading = ("", "one state", "as NumPy", "", f"each of {n}", "as NumPy", "")
-        rows = [heading, *((name, *_row(times, n)) for name, times in found.items())]
-        sys.stdout.write("\n".join(table(rows, "<>")) + "\n")
-        least = "the least of five measurements, calls from Python included"
-        say(f"{robot.name!r}: {robot.nv} degrees of freedom, {torsor.get_threads()} threads; {least}.")
-    if (reason := engine.why_missing()) is not None:
-        say(f"Nothing was compiled here: {reason}.")
-        return 1
-    return 0
+    return found
 
 
-def _row(times: dict[str, float], n: int) -> list[str]:
-    return [
+def heading(states: int) -> tuple[str, ...]:
+    """The first row of a table."""
+    return ("", "one state", "as NumPy", "", f"each of {states}", "as NumPy", "")
+
+
+def row(name: str, times: dict[str, float], states: int) -> tuple[str, ...]:
+    """A row of a table."""
+    return (
+        name,
         _time(times["one"]),
         _time(times["one_numpy"]),
         f"{times['one_numpy'] / times['one']:.0f}×",
-        _time(times["many"] / n),
-        _time(times["many_numpy"] / n),
+        _time(times["many"] / states),
+        _time(times["many_numpy"] / states),
         f"{times['many_numpy'] / times['many']:.0f}×",
-    ]
+    )
 
 
 def _time(seconds: float) -> str:

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from torsor.cli.main import LEFT_UNREAD
+from torsor.cli.main import LEFT_UNREAD, in_words_of_the_command_line
 from torsor.cli.robot_argument import source_of, words
 from torsor.errors import ArgumentError
 
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps([finding.as_dict() for finding in findings], indent=1) + "\n")
     else:
         for finding in findings:
-            sys.stdout.write(f"{finding}\n")
+            sys.stdout.write(f"{in_words_of_the_command_line(finding)}\n")
         counts = {kind: sum(finding.severity == kind for finding in findings) for kind in ("error", "warning", "note")}
         summary = ", ".join(f"{number} {kind}{'s' * (number != 1)}" for kind, number in counts.items() if number)
         files = f"{len(options.files)} file{'s' * (len(options.files) != 1)}"

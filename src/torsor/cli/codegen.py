@@ -80,6 +80,7 @@ def _function(typed_name: str) -> Callable[..., Any]:
     """A public function of a robot, by its name with or without its namespace."""
     import torsor
     from torsor._lazy import everywhere
+    from torsor.functions.dispatch import about_of
 
     places = everywhere()
     bare = typed_name.removeprefix("torsor.")
@@ -90,8 +91,11 @@ def _function(typed_name: str) -> Callable[..., Any]:
         raise unknown_name(
             "codegen", "function", typed_name, places, "torsor.kinematics, torsor.dynamics, torsor.control"
         )
-    if not callable(found) or inspect.isclass(found) or "robot" not in inspect.signature(found).parameters:
-        raise ArgumentError(f"codegen: {typed_name} is no function of a robot's state, such as inverse_dynamics.")
+    if about_of(found) is None and not getattr(found, "__module__", "").startswith("torsor.control._"):
+        raise ArgumentError(
+            f"codegen: {typed_name} is neither a function of a robot's state, such as inverse_dynamics, nor a control law, such "
+            "as control.computed_torque."
+        )
     return found  # type: ignore[no-any-return]
 
 
@@ -103,7 +107,15 @@ def _kernel(robot: Robot, function: Callable[..., Any], options: argparse.Namesp
     from torsor.functions.compile import TracedCall
 
     fixed = {} if options.frame is None else {"frame": options.frame}
-    call = TracedCall.of("compile", function, robot, None, (), fixed)
+    try:
+        call = TracedCall.of("compile", function, robot, None, (), fixed)
+    except ArgumentError as error:
+        if "inputs=" not in str(error):
+            raise
+        raise ArgumentError(
+            f"codegen: {function.__name__} takes more than vectors of known size; in Python, wrap it in a function of your own "
+            "and write torsor.compile(function, robot, inputs).to_c(path)."
+        ) from None
     shapes = dict(call.shapes)
     for name in words(options.scalar):
         if name not in shapes:

@@ -178,7 +178,7 @@ class MotionTable:
 
     def _error(self, line: int | None, message: str) -> FileError:
         place = "" if line is None else f", line {line}"
-        return FileError(f"{self.name}{place}: {message}.")
+        return FileError(f"{self.name}{place}: {message}{'' if message.endswith('?') else '.'}")
 
 
 def _blocks(

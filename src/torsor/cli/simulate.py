@@ -26,7 +26,8 @@ states and forces:
   Numbers in the order of `torsor info` (0,0.3,-1), some by joint (elbow=0.3,wrist=90deg),
   or JSON. For --start and --target also neutral, middle (of the limits), random, random:7.
 """
-METHODS = ("rk4", "implicit_midpoint", "variational", "semi_implicit_euler", "euler", "dop853", "dopri5")
+ADAPTIVE = ("dop853", "dopri5")
+METHODS = ("rk4", "implicit_midpoint", "variational", "semi_implicit_euler", "euler", *ADAPTIVE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dt", type=float, default=1e-3, metavar="S", help="time step, s (default 0.001)")
     parser.add_argument("--adaptive", action="store_true", help="steps of chosen accuracy instead of --dt")
     parser.add_argument("--rtol", type=float, default=1e-8, help="of --adaptive (default 1e-8)")
-    parser.add_argument("--method", choices=METHODS, help="default rk4, or dop853 with --adaptive")
+    parser.add_argument(
+        "--method", choices=METHODS, help="default rk4, or dop853 with --adaptive; the last two are adaptive"
+    )
     parser.add_argument("--without-limits", action="store_true", help="no joint stops and no effort limits")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="save every K-th step")
     parser.add_argument("-o", "--output", metavar="OUT", help=".npz, .csv or .parquet; - is CSV on standard output")
@@ -56,6 +59,7 @@ def run(options: argparse.Namespace) -> int:
             f"simulate: --output must end in .npz, .csv or .parquet, or be - for CSV, got {options.output!r:.80}."
         )
     robot = robot_of(options)
+    options.adaptive |= options.method in ADAPTIVE
     code = DONE
     try:
         motion = _motion(robot, options)

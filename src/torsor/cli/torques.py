@@ -109,9 +109,7 @@ def _write(table: MotionTable, sampling: Sampling | None, out: IO[str], states: 
     robot = table.robot
     names = columns_of(robot)
     shown = ("q", "v", "a", "tau") if states else ("tau",)
-    csv.writer(out, lineterminator="\n").writerow(
-        column_title(name) for name in ["time [s]", *(name for key in shown for name in names[key])]
-    )
+    titles = [column_title(name) for name in ["time [s]", *(name for key in shown for name in names[key])]]
     windows = None if sampling is None else SampleWindows(robot, sampling, table.measured)
     with progress(table.size, "joint forces", "B") as read:
         for piece in table.pieces(read):
@@ -124,6 +122,9 @@ def _write(table: MotionTable, sampling: Sampling | None, out: IO[str], states: 
                     raise ArgumentError(f"{table.name}: {_as_options(str(error))}") from None
             tau = inverse_dynamics(robot, smooth.q, smooth.v, smooth.a)
             peaks.add(smooth.time, tau)
+            if titles:  # once something can be written at all
+                csv.writer(out, lineterminator="\n").writerow(titles)
+                titles = []
             columns = [smooth.time[:, None], *((smooth.q, smooth.v, smooth.a) if states else ()), tau]
             for row in np.concatenate(columns, axis=-1).tolist():
                 out.write(",".join(map(repr, row)) + "\n")
@@ -187,7 +188,8 @@ def _vector(numbers: Any) -> str:
 
 
 def _effects(robot: Robot) -> str:
-    return f"; with {', '.join(robot.effects)}" if robot.effects else ""
+    others = [effect for effect in robot.effects if effect != "gravity"]
+    return f"; with {', '.join(others)}" if others else ""
 
 
 @contextmanager
@@ -203,6 +205,8 @@ def written(path: str) -> Iterator[IO[str]]:
             yield file
         if plain:
             os.replace(place, path)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, error.strerror, path) from None
     except BaseException:
         if plain and os.path.exists(place):
             os.remove(place)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torsor.errors import ArgumentError
+from torsor.errors import ArgumentError, TorsorError
 
 if TYPE_CHECKING:
     from torsor import Robot
@@ -30,7 +31,7 @@ def configuration(robot: Robot, text: str, option: str) -> Any:
             return np.where(bounded, 0.5 * (lower + upper), robot.neutral)
     given = typed(text, option)
     if isinstance(given, dict):
-        return robot.q_from_dict(given)
+        return _by_name(robot.q_from_dict, given, option)
     return _counted(given, robot.nq, robot.coordinates, option)
 
 
@@ -38,7 +39,7 @@ def freedoms(robot: Robot, text: str, option: str) -> Any:
     """Velocities or forces (nv,): by numbers, or by joint, the others zero."""
     given = typed(text, option)
     if isinstance(given, dict):
-        return robot.v_from_dict(given)
+        return _by_name(robot.v_from_dict, given, option)
     return _counted(given, robot.nv, robot.structure.freedoms, option)
 
 
@@ -77,6 +78,13 @@ def _number(text: str, option: str) -> float:
     if not math.isfinite(value):
         raise ArgumentError(f"{option} must be finite, got {text!r:.60}.")
     return value
+
+
+def _by_name(vector: Callable[[dict[str, Any]], Any], given: dict[str, Any], option: str) -> Any:
+    try:
+        return vector(given)
+    except TorsorError as error:
+        raise ArgumentError(f"{option}: {str(error).removeprefix(f'{error.where}: ')}") from None
 
 
 def _counted(given: Any, count: int, names: tuple[str, ...], option: str) -> Any:

@@ -141,7 +141,8 @@ def _said(name: str) -> str:
 
 def _text(line: str) -> str:
     """A line of a comment that cannot end it, or begin another; no trigraphs either."""
-    return re.sub(r"[*?\\]|[^\w\s!-~·²³⁻¹⁰τ…–−±°]", "_", " ".join(line.split()))
+    plain = "".join(x if x.isprintable() else "_" for x in " ".join(line.split()))
+    return plain.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
 
 
 def _body(program: Program, real: str, names: _Named) -> list[str]:
