@@ -64,7 +64,8 @@ ALLOWED = {
     # What people look at and type
     "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
     "verification": BASE | {"functions", "adapters"},
-    "cli": BASE | {"compiler", "functions", "papers", "plot", "symbolic", "verification", "__version__", "get_threads"},
+    "cli": BASE
+    | {"compiler", "functions", "motion", "papers", "plot", "symbolic", "verification", "__version__", "get_threads"},
     "__main__": {"cli"},
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

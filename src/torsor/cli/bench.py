@@ -13,7 +13,7 @@ from torsor.cli.messages import progress, say
 from torsor.cli.robot_argument import add_robot, robot_of
 
 if TYPE_CHECKING:
-    from torsor import Robot
+    from torsor.model import Robot
 
 EXAMPLES = """\
   torsor bench panda

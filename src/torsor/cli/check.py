@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import Any
 
 from torsor.cli.main import LEFT_UNREAD, in_words_of_the_command_line
 from torsor.cli.robot_argument import source_of, words
@@ -34,15 +35,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings of all files; 0 if none is an error (with --strict: nor a warning), else 1; 2 if one is not there."""
-    from torsor import check
+    import torsor
 
     accept, ignore = words(options.accept), words(options.ignore)
-    findings = []
+    findings = list[Any]()
     for file in options.files:
         source = source_of(file)
         if callable(source):
             raise ArgumentError(f"check: {file!r} is one of torsor's own robots; check takes files.")
-        findings += check(source, base=options.base, accept=accept, ignore=ignore)
+        findings += torsor.check(source, base=options.base, accept=accept, ignore=ignore)
     if options.json:
         sys.stdout.write(json.dumps([finding.as_dict() for finding in findings], indent=1) + "\n")
     else:

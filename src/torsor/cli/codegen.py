@@ -18,7 +18,8 @@ from torsor.cli.typed_numbers import typed
 from torsor.errors import ArgumentError, unknown_name
 
 if TYPE_CHECKING:
-    from torsor import Kernel, Robot
+    from torsor.compiler.kernel import Kernel
+    from torsor.model import Robot
 
 EXAMPLES = """\
   torsor codegen panda inverse_dynamics -o arm_torques.c

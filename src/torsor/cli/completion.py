@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 
 from torsor.cli.main import COMMANDS, parser_of
 from torsor.errors import needed
@@ -13,6 +14,7 @@ EXAMPLES = """\
   torsor completion zsh > ~/.zsh/completions/_torsor     (a directory of your $fpath)
   torsor completion tcsh > ~/.torsor.tcsh                (and source it in ~/.tcshrc)
 """
+FILES = ("robot", "files", "motion", "output", "html", "image", "png", "plot")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,5 +25,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the script."""
     shtab = needed("shtab", "completion needs shtab: pip install 'torsor[completion]'.")
-    sys.stdout.write(shtab.complete(parser_of(list(COMMANDS)), options.shell) + "\n")
+    parser = parser_of(list(COMMANDS))
+    for action in _actions(parser):
+        if action.dest in FILES:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+    sys.stdout.write(shtab.complete(parser, options.shell) + "\n")
     return 0
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Of all commands."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for one in action.choices.values():
+                yield from _actions(one)
+        else:
+            yield action

@@ -14,7 +14,7 @@ from torsor.cli.torques import written
 from torsor.errors import ArgumentError, MissingDependency, TorsorError
 
 if TYPE_CHECKING:
-    from torsor import Robot
+    from torsor.model import Robot
 
 ENDINGS = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf", ".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 EXAMPLES = """\

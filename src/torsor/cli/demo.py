@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torsor.cli.main import DONE, NO
 
 if TYPE_CHECKING:
-    from torsor import Robot
+    from torsor.model import Robot
 
 EXAMPLES = """\
   torsor demo

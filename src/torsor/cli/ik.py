@@ -14,7 +14,7 @@ from torsor.cli.typed_numbers import configuration, numbers
 from torsor.errors import ArgumentError, printable
 
 if TYPE_CHECKING:
-    from torsor import Robot
+    from torsor.model import Robot
 
 EXAMPLES = """\
   torsor ik panda hand_tcp --position 0.4,0.1,0.5

@@ -8,13 +8,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from torsor import Robot
 from torsor.errors import FileError, printable
+from torsor.model import Robot
 from torsor.motion.sample_windows import Measured
 from torsor.motion.trajectory_files import column_title, columns_of
 
@@ -34,15 +35,24 @@ class Piece(NamedTuple):
     a: Array
 
 
-class MotionTable:
+@contextmanager
+def opened(path: str, robot: Robot) -> Iterator[MotionTable]:
     """The table in a file, or on standard input (``-``), which is kept in a temporary file to be read twice."""
+    if path == "-":
+        with tempfile.TemporaryFile() as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+            file.seek(0)
+            yield MotionTable("standard input", file, robot)
+    else:
+        with open(path, "rb") as file:
+            yield MotionTable(printable(path), file, robot)
 
-    def __init__(self, path: str, robot: Robot) -> None:
-        self.robot = robot
-        if path == "-":
-            self.name, self.file = "standard input", _spooled()
-        else:
-            self.name, self.file = printable(path), open(path, "rb")  # noqa: SIM115 it is read twice
+
+class MotionTable:
+    """The table in an open file, which is read twice; ``name`` is what messages call it."""
+
+    def __init__(self, name: str, file: IO[bytes], robot: Robot) -> None:
+        self.name, self.file, self.robot = name, file, robot
         self.names, self.delimiter, self.lines = self._header()
         self.begin = self.file.tell()
         self._find_columns()
@@ -73,7 +83,7 @@ class MotionTable:
             if len(text) > LONGEST_LINE:
                 raise self._error(lines, "the line that names the columns does not end")
         delimiter = next((mark for mark in (",", ";", "\t") if mark in text), ",")
-        names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter))]
+        names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter, skipinitialspace=True))]
         if all(_is_number(name) for name in names):
             few = ", ".join(["time", *self.robot.structure.freedoms[:3]])
             raise self._error(lines, f"the first line must name the columns: {few}, …; here it has numbers")
@@ -203,10 +213,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
-
-
-def _spooled() -> IO[bytes]:
-    file = tempfile.TemporaryFile()  # noqa: SIM115 it is read twice
-    shutil.copyfileobj(sys.stdin.buffer, file)
-    file.seek(0)
-    return file

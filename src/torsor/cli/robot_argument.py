@@ -15,7 +15,7 @@ import torsor
 from torsor.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from torsor import Robot
+    from torsor.model import Robot
 
 STANDARD_INPUT = "-"
 MOST_BYTES = 2**26  # more than `torsor.load` takes

@@ -15,7 +15,8 @@ from torsor.cli.typed_numbers import configuration, freedoms
 from torsor.errors import ArgumentError, SimulationDiverged, printable
 
 if TYPE_CHECKING:
-    from torsor import Robot, Trajectory
+    from torsor.model import Robot
+    from torsor.motion.trajectory import Trajectory
 
 EXAMPLES = """\
   torsor simulate pendulum --start 1.2 --duration 5

@@ -17,8 +17,8 @@ from torsor.cli.robot_argument import STANDARD_INPUT, add_robot, robot_of
 from torsor.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from torsor import Robot
     from torsor.cli.motion_table import MotionTable
+    from torsor.model import Robot
     from torsor.motion.sample_windows import Sampling
 
 EXAMPLES = """\
@@ -53,14 +53,14 @@ def run(options: argparse.Namespace) -> int:
     """Write the table of joint forces."""
     if options.robot == options.motion == STANDARD_INPUT:
         raise ArgumentError("torques: only one of robot and motion can be standard input (-).")
-    from torsor.cli.motion_table import MotionTable
+    from torsor.cli.motion_table import opened
 
     robot = robot_of(options)
-    table = MotionTable(options.motion, robot)
-    sampling = _sampling(table, options)
     peaks = Peaks(robot)
-    with written(options.output) as out:
-        _write(table, sampling, out, options.states, peaks)
+    with opened(options.motion, robot) as table:
+        sampling = _sampling(table, options)
+        with written(options.output) as out:
+            _write(table, sampling, out, options.states, peaks)
     if not options.quiet:
         say(_account(table, sampling, peaks))
     return 0
@@ -102,7 +102,7 @@ def _write(table: MotionTable, sampling: Sampling | None, out: IO[str], states: 
 
     import numpy as np
 
-    from torsor import inverse_dynamics
+    import torsor
     from torsor.motion.sample_windows import SampleWindows, Smoothed
     from torsor.motion.trajectory_files import column_title, columns_of
 
@@ -120,7 +120,7 @@ def _write(table: MotionTable, sampling: Sampling | None, out: IO[str], states: 
                     smooth = windows.add(*piece)
                 except ArgumentError as error:
                     raise ArgumentError(f"{table.name}: {_as_options(str(error))}") from None
-            tau = inverse_dynamics(robot, smooth.q, smooth.v, smooth.a)
+            tau = torsor.inverse_dynamics(robot, smooth.q, smooth.v, smooth.a)
             peaks.add(smooth.time, tau)
             if titles:  # once something can be written at all
                 csv.writer(out, lineterminator="\n").writerow(titles)

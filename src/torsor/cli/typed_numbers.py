@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torsor.errors import ArgumentError, TorsorError
 
 if TYPE_CHECKING:
-    from torsor import Robot
+    from torsor.model import Robot
 
 
 def configuration(robot: Robot, text: str, option: str) -> Any:
