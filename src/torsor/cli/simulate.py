@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         return code
     if options.output is not None:
         _save(motion, options.output)
-    report = "\n".join(map(printable, _report(motion)))
+    report = "\n".join(map(printable, [*_report(motion), *(str(motion.audit()).split("\n") if code == DONE else ())]))
     (sys.stderr if options.output == "-" else sys.stdout).write(f"{report}\n")
     return INTERRUPTED if motion.interrupted and code == DONE else code
 
@@ -119,7 +119,7 @@ def _report(motion: Trajectory) -> list[str]:
     cut = ", interrupted" if motion.interrupted else ""
     first = f"{motion.robot.name!r}: {len(motion)} samples over {motion.duration:.6g} s{cut}"
     last = [f"  {name}  {value:.6g}" for name, value in _by_name(motion.robot, motion.q[-1])]
-    return [first, *(f"note: {note}" for note in motion.notes), "at the end:", *last, *str(motion.audit()).split("\n")]
+    return [first, *(f"note: {note}" for note in motion.notes), "at the end:", *last]
 
 
 def _by_name(robot: Robot, q: Any) -> list[tuple[str, float]]:
