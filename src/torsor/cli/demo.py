@@ -8,7 +8,7 @@ from torsor.errors import needed
 
 EXAMPLES = """\
   torsor demo
-  torsor demo --folder /tmp/torsor
+  torsor demo --folder first_look
 """
 
 

@@ -55,6 +55,8 @@ IN_PYTHON = (
     (r"write robot\.to_json\(\)", "write JSON"),
     (r"; say which, as in torsor\.compile\([^)]*frame='([^']*)'\)", r": --frame \1"),
     (r"instance to_c\('(\w+\.c)'\)", r"instance -o \1"),
+    (r" What there is until then is in the error's `trajectory`\.", ""),
+    (r"smaller `dt` (.*?), or leave it out for", r"smaller --dt \1, or --adaptive for"),
     ("<text>", "standard input"),
     (r"use robot\.to_json\(\)", "write JSON"),
 )

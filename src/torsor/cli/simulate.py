@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torsor.cli.main import DONE, INTERRUPTED, NO
+from torsor.cli.main import DONE, INTERRUPTED, NO, in_words_of_the_command_line
 from torsor.cli.messages import say
 from torsor.cli.robot_argument import add_robot, robot_of
 from torsor.cli.torques import written
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         motion = _motion(robot, options)
     except SimulationDiverged as error:
-        say(str(error))
+        say(in_words_of_the_command_line(error))
         code, motion = NO, error.trajectory
     if motion is None:
         return code
