@@ -13,7 +13,7 @@ EXAMPLES = """\
   torsor equations planar2r
   torsor equations cart_pole --coordinates x,theta --latex
   torsor equations planar2r --symbol r_1=L_1/2 --html equations.html
-  torsor equations panda --lock panda_joint1=0 --lock panda_joint3=0 ...
+  cat arm.urdf | torsor equations - --numbers
 """
 
 

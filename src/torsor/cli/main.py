@@ -57,6 +57,7 @@ IN_PYTHON = (
     (r"instance to_c\('(\w+\.c)'\)", r"instance -o \1"),
     (r" What there is until then is in the error's `trajectory`\.", ""),
     (r"smaller `dt` (.*?), or leave it out for", r"smaller --dt \1, or --adaptive for"),
+    ("`mesh_roots`", "--meshes"),
     ("<text>", "standard input"),
     (r"use robot\.to_json\(\)", "write JSON"),
 )
