@@ -76,7 +76,8 @@ def test_help_imports_neither_numpy_nor_any_command():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(re.findall(r"'([\w.]+)'", done.stderr)) <= {
-        "torsor._lazy", "torsor._unknown_names", "torsor.cli", "torsor.cli.main", "torsor.errors",
+        "torsor._lazy", "torsor._unknown_names", "torsor.cli", "torsor.cli.main", "torsor.cli.shell_words",
+        "torsor.errors",
     }  # fmt: skip
 
 
@@ -144,6 +145,11 @@ def test_a_full_disk_is_said(monkeypatch, capsys):
     assert capsys.readouterr().err == "torsor doctor: out\\x1b.csv: No space left on device.\n"
 
 
+def test_too_little_memory_is_said(capsys):
+    assert main(["simulate", "pendulum", "--duration", "1e12"]) == 2
+    assert "torsor simulate: this takes more memory than there is." in capsys.readouterr().err
+
+
 def test_every_own_robot_can_be_named(capsys):
     for name in OWN:
         assert main(["info", name, "--json"]) == 0
@@ -168,7 +174,7 @@ def test_joints_can_be_locked(capsys):
     assert "--base floating is for robot files" in capsys.readouterr().err
 
 
-def test_messages_say_what_to_type_in_a_shell(tmp_path, capsys):
+def test_messages_say_what_to_type_in_a_shell(tmp_path, monkeypatch, capsys):
     path = tmp_path / "arm.urdf"
     text = torsor.robots.ur5().to_urdf()
     lower = re.search(r'lower="([^"]+)" upper="([^"]+)"', text)
@@ -176,8 +182,25 @@ def test_messages_say_what_to_type_in_a_shell(tmp_path, capsys):
     assert main(["info", str(path)]) == 1
     assert "load it with --repair limits-inverted" in " ".join(capsys.readouterr().err.split())
     assert main(["info", str(path), "--repair", "limits-inverted"]) == 0
-    assert main(["simulate", "planar2r", "--start", "elbow=1", "--duration", "1"]) == 2
-    assert "`torsor info` lists all coordinates." in capsys.readouterr().err
+    screw = torsor.Joint(name="j", kind="helical", axis=(0, 0, 1), pitch=0.1, inertia=torsor.Inertia.point(1.0))
+    torsor.assemble([screw]).to_json(tmp_path / "screw.json")
+
+    def no_such_folder(*args, **options):
+        raise torsor.ArgumentError("view: `mesh_roots` must be folders that exist.")
+
+    monkeypatch.setattr(torsor, "view", no_such_folder, raising=False)
+    for command, words in (
+        ("simulate planar2r --start elbow=1 --duration 1", "`torsor info` lists all coordinates."),
+        ("convert puma560 - --to urdf", "Give it a mass, or write JSON."),
+        (f"convert {tmp_path}/screw.json - --to urdf", "which URDF cannot say; write JSON."),
+        (
+            "equations ur5",
+            "Lock joints first, --lock wrist_1_joint=0 --lock wrist_2_joint=0 --lock wrist_3_joint=0, or pass --force; `torsor codegen`",
+        ),
+        ("view panda", "view: --meshes must be folders that exist."),
+    ):
+        assert main(command.split()) == 2
+        assert words in capsys.readouterr().err
 
 
 # Completion

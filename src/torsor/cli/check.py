@@ -7,8 +7,9 @@ import json
 import sys
 from typing import Any
 
-from torsor.cli.main import LEFT_UNREAD, in_words_of_the_command_line
+from torsor.cli.main import LEFT_UNREAD
 from torsor.cli.robot_argument import source_of, words
+from torsor.cli.shell_words import in_shell_words
 from torsor.errors import ArgumentError
 
 EXAMPLES = """\
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps([finding.as_dict() for finding in findings], indent=1) + "\n")
     else:
         for finding in findings:
-            sys.stdout.write(f"{in_words_of_the_command_line(finding)}\n")
+            sys.stdout.write(f"{in_shell_words(finding)}\n")
         counts = {kind: sum(finding.severity == kind for finding in findings) for kind in ("error", "warning", "note")}
         summary = ", ".join(f"{number} {kind}{'s' * (number != 1)}" for kind, number in counts.items() if number)
         files = f"{len(options.files)} file{'s' * (len(options.files) != 1)}"

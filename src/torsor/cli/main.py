@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import NoReturn
 
 import torsor
+from torsor.cli.shell_words import in_shell_words
 from torsor.errors import FileError, TorsorError, printable
 
 COMMANDS = {
@@ -44,23 +45,7 @@ exit codes of every command:
   141  the program that reads the output has closed it (as `| head` does)
 """
 FOOT = "`-` as a file is standard input. Results go to standard output, messages to standard error."
-# What messages of the library say of Python, and what is typed in a shell instead.
-IN_PYTHON = (
-    (r"All (\w+): robot\.\w+\.", r"`torsor info` lists all \1."),
-    (r"load it with\s+repair=\['([\w-]+)'\]", r"load it with --repair \1"),
-    (
-        r"with robot\.to_urdf\(path, drop=\['([\w ]+)'\]\), or write robot\.to_json\(path\)",
-        r"with --drop '\1', or write JSON",
-    ),
-    (r"write robot\.to_json\(\)", "write JSON"),
-    (r"; say which, as in torsor\.compile\([^)]*frame='([^']*)'\)", r": --frame \1"),
-    (r"instance to_c\('(\w+\.c)'\)", r"instance -o \1"),
-    (r" What there is until then is in the error's `trajectory`\.", ""),
-    (r"smaller `dt` (.*?), or leave it out for", r"smaller --dt \1, or --adaptive for"),
-    ("`mesh_roots`", "--meshes"),
-    ("<text>", "standard input"),
-    (r"use robot\.to_json\(\)", "write JSON"),
-)
+
 LEFT_UNREAD = ("file-unreadable", "file-too-large")  # rules of files of which nothing was read
 
 
@@ -102,11 +87,14 @@ def _run(given: list[str]) -> int:
     try:
         return int(import_module(f"torsor.cli.{options.command}").run(options))
     except FileError as error:
-        sys.stderr.write(f"{in_words_of_the_command_line(error)}\n")
+        sys.stderr.write(f"{in_shell_words(error)}\n")
         read = error.findings and not any(finding.rule in LEFT_UNREAD for finding in error.findings)
         return NO if read else REFUSED
     except TorsorError as error:
-        sys.stderr.write(f"{in_words_of_the_command_line(error)}\n")
+        sys.stderr.write(f"{in_shell_words(error)}\n")
+        return REFUSED
+    except MemoryError as error:
+        sys.stderr.write(f"torsor {options.command}: this takes more memory than there is. {printable(str(error))}\n")
         return REFUSED
     except BrokenPipeError:
         raise
@@ -114,14 +102,6 @@ def _run(given: list[str]) -> int:
         what = f"{error.filename}: " if error.filename is not None else ""
         sys.stderr.write(f"torsor {options.command}: {printable(f'{what}{error.strerror or error}')}.\n")
         return REFUSED
-
-
-def in_words_of_the_command_line(said: object) -> str:
-    """A message of the library, with what to type in a shell instead of what to type in Python."""
-    text = str(said)
-    for python, shell in IN_PYTHON:
-        text = re.sub(python, shell, text)
-    return text
 
 
 def parser_of(commands: Sequence[str]) -> argparse.ArgumentParser:

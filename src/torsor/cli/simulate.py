@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torsor.cli.main import DONE, INTERRUPTED, NO, in_words_of_the_command_line
+from torsor.cli.main import DONE, INTERRUPTED, NO
 from torsor.cli.messages import say
 from torsor.cli.robot_argument import add_robot, robot_of
+from torsor.cli.shell_words import in_shell_words
 from torsor.cli.torques import written
 from torsor.cli.typed_numbers import configuration, freedoms
 from torsor.errors import ArgumentError, SimulationDiverged, printable
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         motion = _motion(robot, options)
     except SimulationDiverged as error:
-        say(in_words_of_the_command_line(error))
+        say(in_shell_words(error))
         code, motion = NO, error.trajectory
     if motion is None:
         return code
