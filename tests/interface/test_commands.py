@@ -89,7 +89,7 @@ def test_ways_of_saying_a_state(start, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--start", "1,2,3"], "--start takes 2 numbers (joint_1, joint_2), or some by name (joint_1=0.3), got 3."),
+        (["--start", "1,2,3"], "--start takes 2 numbers (joint_1, joint_2), or some by name (elbow=0.3), got 3."),
         (["--start", "elbow=1"], "--start: robot 'planar2r' has no coordinate 'elbow'"),
         (["--start", "1,x"], "--start: 'x' is no number. Type 0,0.3,-1 or elbow=0.3,wrist=90deg or JSON."),
         (["--start", "[1,"], "--start: '[1,' is no JSON"),

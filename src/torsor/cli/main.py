@@ -52,23 +52,23 @@ LEFT_UNREAD = ("file-unreadable", "file-too-large")  # rules of files of which n
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``torsor COMMAND …``; returns the exit code (`EXIT_CODES`)."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if sys.stdout is None:  # closed by who started us
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 until the end of the program
     for stream in (sys.stdout, sys.stderr):  # a terminal that has no "²" prints something else, and no traceback
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         try:
-            code = _run(given)
-        except SystemExit as end:  # of argparse, after it has printed
-            code = end.code if isinstance(end.code, int) else REFUSED
-            if arguments is None:
-                sys.stdout.flush()
-            raise
-        if sys.stdout is not None:
+            return _run(given)
+        finally:  # also after argparse has printed and raised SystemExit: what cannot be written is told here
             sys.stdout.flush()
-        return code
     except BrokenPipeError:
         _close_standard_output()
         return PIPE_CLOSED
+    except OSError as error:  # of the last words on standard output: a full disk
+        sys.stderr.write(f"torsor: standard output: {error.strerror or error}.\n")
+        _close_standard_output()
+        return REFUSED
     except KeyboardInterrupt:
         sys.stderr.write("torsor: interrupted\n")
         return INTERRUPTED

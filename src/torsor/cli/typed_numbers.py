@@ -97,5 +97,5 @@ def _counted(given: Any, count: int, names: tuple[str, ...], option: str) -> Any
     if array.shape != (count,) or not np.all(np.isfinite(array)):
         few = ", ".join((*names[:3], "…") if len(names) > 4 else names)
         got = f"{array.size}" if array.shape != (count,) else "some that are not finite"
-        raise ArgumentError(f"{option} takes {count} numbers ({few}), or some by name ({names[0]}=0.3), got {got}.")
+        raise ArgumentError(f"{option} takes {count} numbers ({few}), or some by name (elbow=0.3), got {got}.")
     return array
