@@ -98,7 +98,7 @@ def test_ways_of_saying_a_state(start, capsys):
         (["--velocity", "[NaN, 0]"], "--velocity takes 2 numbers (joint_1, joint_2)"),
         (["--forces", HOSTILE], "is no number"),
         (["-o", "x.txt"], "simulate: --output must end in .npz, .csv or .parquet, or be - for CSV, got 'x.txt'."),
-        (["-o", "no/x.npz"], "torsor simulate: no/x.npz: No such file or directory."),
+        (["-o", "no/x.npz"], "cannot write no/x.npz: No such file or directory."),
         (["-o", "no/x.csv"], "torsor simulate: no/x.csv: No such file or directory."),
         (["--dt", "0.3"], "is not a whole number of steps"),
         (["--every", "0"], "`every` must be a whole number of at least 1"),

@@ -76,6 +76,8 @@ def test_every_line_of_the_page_on_motions_runs():
     assert seen["table"].twist.shape == (201, 6)
     assert seen["run"].tau.shape == (151, 7)
     assert seen["move"].check()
+    assert str(seen["broken"]).startswith("panda_joint1: velocity 4.6875 is beyond 2.175 by 2.51 at 0.2 s, ")
+    assert np.abs(seen["torques"] - seen["via"].sample(times=seen["time"]).tau).max() < 0.5  # of 60 N·m, with noise
     np.testing.assert_allclose(seen["path"].q, seen["via"].at(seen["path"].time).q, atol=2e-3)
     np.testing.assert_allclose(seen["same"], seen["track"](0.5, seen["q0"], np.zeros(7)), rtol=1e-10)
 

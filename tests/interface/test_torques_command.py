@@ -162,7 +162,7 @@ def test_mistakes_are_told_by_line_and_leave_no_file(text, message, log, capsys)
         (["log.csv"], "so q is differentiated, which takes --cutoff HZ"),
         (["log.csv", "--cutoff", "-1"], "--cutoff must be a positive frequency, Hz, got -1"),
         (["log.csv", "--cutoff", "nan"], "--cutoff must be a positive frequency, Hz, got nan"),
-        (["log.csv", "--cutoff", "99"], "near 0 s a window of 0.02646 s holds 3 samples only"),
+        (["log.csv", "--cutoff", "99"], "a window of 0.02646 s holds 2 samples only, and 8 are needed"),
         (["missing.csv", "--cutoff", "5"], "torsor torques: missing.csv: No such file or directory."),
         (["log.csv", "--cutoff", "5", "-o", "no/out.csv"], "torsor torques: no/out.csv: No such file or directory."),
     ],

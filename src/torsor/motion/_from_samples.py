@@ -15,17 +15,22 @@ from torsor.model import Robot
 from torsor.motion import local_fit
 from torsor.motion.motions import Motion, MotionState
 from torsor.motion.sample_windows import SampleWindows, Sampling
+from torsor.motion.tangent_motion import time_of
 from torsor.motion.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SmoothedLog(Motion):
-    """A measured motion, smoothed: what `torsor.motion.from_samples` returns. A motion in time like any other.
+    """A measured motion, smoothed: what `torsor.motion.from_samples` returns. A motion in time, from 0 to ``duration``.
+
+    At every time, between the samples too, q, v, a and jerk are those of the best polynomial there, each with its own stated
+    transfer function (`gain`). So v is the derivative of q as far as both let a motion pass: not to the last digit of the noise.
 
     Attributes
     ----------
     trajectory : Trajectory
         The smoothed samples, with velocities, accelerations and the joint forces of inverse dynamics; time begins at 0.
+        Between the samples ask the log itself, not the trajectory: that one makes v and a its derivatives, and noise large.
     jerk : (..., N, nv) array
         rad/s³ or m/s³.
     residual : (..., N, nv) array
@@ -47,6 +52,7 @@ class SmoothedLog(Motion):
     dt: float
     cutoff: float
     half_width: float
+    _windows: SampleWindows
 
     @property
     def robot(self) -> Robot:  # type: ignore[override]
@@ -59,8 +65,26 @@ class SmoothedLog(Motion):
         return self.trajectory.duration
 
     def at(self, t: Any) -> MotionState:
-        """Configuration, velocity, acceleration and jerk at a time, or at times (K,), s, since the first sample."""
-        return self.trajectory.at(t)
+        """Configuration, velocity, acceleration and jerk at a time, or at times (K,), s, since the first sample.
+
+        Outside [0, duration] q is that of the nearer end, and the others are zero. The time cannot be traced.
+        """
+        t = time_of(t)
+        if not isinstance(t, np.ndarray):
+            raise ArgumentError(
+                "a smoothed log cannot be traced. Pass a spline through some of its samples: "
+                "motion.spline(robot, log.trajectory.time[::10], log.trajectory.q[::10])."
+            )
+        times, times_asked = self.trajectory.time, np.atleast_1d(t)
+        held = np.clip(times_asked, 0.0, times[-1])
+        held = np.where(np.isnan(held), 0.0, held)
+        around = np.clip(np.searchsorted(times, held), 1, len(times) - 1)
+        around -= held - times[around - 1] < times[around] - held  # the nearest sample
+        q, *rates, _ = self._windows.fitted(held, around)
+        within = np.where((times_asked >= 0.0) & (times_asked <= times[-1]), 1.0, 0.0)[:, None]
+        unknown = np.where(np.isnan(times_asked), np.nan, 0.0)[:, None]
+        state = MotionState(q + unknown, *(within * x + unknown for x in rates))
+        return state if t.ndim else MotionState(*(x[..., 0, :] for x in state))
 
     @explained
     def gain(self, frequency: GivenNumbers, derivative: int = 0) -> Array:
@@ -159,10 +183,11 @@ def from_samples(time: GivenNumbers, q: GivenConfiguration, *, robot: Robot, cut
     sampling = Sampling(float(cutoff))
     sampling.add(times)
     sampling.refuse_unfit()
-    smooth = SampleWindows(robot, sampling).add(times, measured)
+    windows = SampleWindows(robot, sampling)
+    smooth = windows.add(times, measured)
     run = Trajectory(robot, times - times[0], smooth.q, smooth.v, smooth.a)
     dt = float(np.median(np.diff(times)))
-    return SmoothedLog(run, smooth.jerk, -smooth.moved, float(times[0]), dt, float(cutoff), sampling.H)
+    return SmoothedLog(run, smooth.jerk, -smooth.moved, float(times[0]), dt, float(cutoff), sampling.H, windows)
 
 
 def _log(robot: Robot, time: Any, q: Any) -> tuple[Array, Array]:

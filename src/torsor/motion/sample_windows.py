@@ -102,8 +102,9 @@ class SampleWindows:
         self.robot, self.sampling, self.measured = robot, sampling, measured
         self.turning = _turning(robot)
         self.turns = np.zeros(len(self.turning))
-        self.time = np.zeros(0)
-        self.kept = list[Array]()  # q, measured v and measured a of the samples that are still needed
+        self.span = sampling.last - sampling.first
+        self.time = np.zeros(0)  # since the first sample
+        self.kept = list[Array]()  # q, measured v and a, and the log's own time, of the samples that are still needed
         self.raw: Array = None  # the last q as it was measured
         self.smooth: Array = None  # and as it became
         self.done = 0  # how many of the kept ones have been given back
@@ -115,20 +116,24 @@ class SampleWindows:
             self._continued(q),
             np.zeros((*batch, len(time), 0)) if v is None else v,
             np.zeros((*batch, len(time), 0)) if a is None else a,
+            time[:, None],
         ]
         self.kept = (
             [np.concatenate(pair, axis=-2) for pair in zip(self.kept, given, strict=True)] if self.kept else given
         )
-        self.time = np.concatenate([self.time, time])
+        self.time = np.concatenate([self.time, time - self.sampling.first])
         reach = 2.0 * self.sampling.H
-        known_until = np.inf if np.any(self.time >= self.sampling.last) else np.max(self.time, initial=-np.inf) - reach
-        ready = max(self.done, int(np.searchsorted(self.time, known_until)))
-        found = self._fitted(self.done, ready)
+        known_until = np.max(self.time, initial=-np.inf) - reach
+        ready = len(self.time) if np.any(self.time >= self.span) else int(np.searchsorted(self.time, known_until))
+        begin, ready = self.done, max(self.done, ready)
+        self._refuse_sparse(self.time[begin:ready])
+        found = list(self.fitted(self.time[begin:ready], np.arange(begin, ready)))
+        smoothed = Smoothed(self.kept[3][begin:ready, 0], self._smooth_continued(found[0]), *found[1:])
         needed_from = self.time[ready] - reach if ready < len(self.time) else -np.inf
         unneeded = int(np.searchsorted(self.time, needed_from))
         self.time, self.done = self.time[unneeded:], ready - unneeded
         self.kept = [x[..., unneeded:, :] for x in self.kept]
-        return found
+        return smoothed
 
     @cached_property
     def _middle(self) -> Array | None:
@@ -151,22 +156,24 @@ class SampleWindows:
         self.raw = raw[..., -1:, :]
         return with_nearby_quaternions(self.robot, np.concatenate([last, q], axis=-2))[..., last.shape[-2] :, :]
 
-    def _fitted(self, begin: int, end: int) -> Smoothed:
-        """Kept samples from ``begin`` to ``end``."""
-        robot, H, times = self.robot, self.sampling.H, self.time[begin:end]
+    def fitted(self, at: Array, centres: Array) -> tuple[Array, ...]:
+        """q, v, a, jerk and the move at times ``at`` (K,), s, since the first sample: (..., K, ·).
+
+        The move is from kept samples ``centres`` (K,), in whose coordinates q is taken.
+        """
+        robot, H, K = self.robot, self.sampling.H, len(at)
         batch = self.kept[0].shape[:-2]
-        found = [np.empty((*batch, end - begin, size)) for size in (robot.nq, *(robot.nv,) * 4)]
-        widths = local_fit.half_widths(times, H, self.sampling.first, self.sampling.last)
-        first, last = local_fit.windows(self.time, times, widths)
-        self._refuse_sparse(times, first, last)
-        # Decided for each sample by itself, so that it does not matter which ones come together
-        even = np.zeros(end - begin, bool)
+        found = [np.empty((*batch, K, size)) for size in (robot.nq, *(robot.nv,) * 4)]
+        widths = local_fit.half_widths(at, H, 0.0, self.span)
+        first, last = local_fit.windows(self.time, at, widths)
+        # Decided for each time by itself, so that it does not matter which ones come together
+        even = np.zeros(K, bool)
         if self._middle is not None:
-            even = (widths == H) & (last - first == self._middle.shape[-1])
+            even = (widths == H) & (last - first == self._middle.shape[-1]) & (at == self.time[centres])
         most = int((last - first).max(initial=1))
         size = max(1, TOGETHER // (most * max(robot.nv, 4) * max(1, int(np.prod(batch)))))
-        for start in range(0, end - begin, size):
-            piece = np.arange(start, min(start + size, end - begin))
+        for start in range(0, K, size):
+            piece = np.arange(start, min(start + size, K))
             for some in (piece[even[piece]], piece[~even[piece]]):
                 if not len(some):
                     continue
@@ -175,15 +182,14 @@ class SampleWindows:
                 if even[some[0]]:
                     rows = self._middle
                 else:
-                    rows = local_fit.weights(self.time[near] - times[some, None], widths[some], valid)
-                for target, value in zip(found, self._values(begin + some, near, rows), strict=True):
+                    rows = local_fit.weights(self.time[near] - at[some, None], widths[some], valid)
+                for target, value in zip(found, self._values(centres[some], near, rows), strict=True):
                     target[..., some, :] = value
-        found[0] = self._smooth_continued(found[0])
-        return Smoothed(times, *found)
+        return tuple(found)
 
     def _values(self, some: Array, near: Array, rows: Array) -> tuple[Array, ...]:
         """q, v, a, jerk and the move of kept samples ``some`` (C,), of which those ``near`` (C, W) have weights ``rows``."""
-        q, v_measured, a_measured = self.kept
+        q, v_measured, a_measured, _ = self.kept
         here = q[..., some, :]
         around = _seen_from(self.robot, here, q[..., near, :])  # (..., C, W, nv)
         u, *rates = np.moveaxis(rows @ around, -2, 0)
@@ -207,14 +213,19 @@ class SampleWindows:
         self.smooth = q[..., -1:, :]
         return q
 
-    def _refuse_sparse(self, times: Array, first: Array, last: Array) -> None:
-        """Refuse windows with too few samples."""
-        if len(times) and (last - first).min() < local_fit.LEAST:
+    def _refuse_sparse(self, times: Array) -> None:
+        """Refuse windows with too few samples, near these times and between them."""
+        H = self.sampling.H
+        # The number of samples in a window is least where one has just left it, or is just about to enter
+        places = np.concatenate([times, times + H, times - H])
+        places = places[(places >= 0.0) & (places <= self.span)]
+        first, last = local_fit.windows(self.time, places, local_fit.half_widths(places, H, 0.0, self.span))
+        if len(places) and (last - first).min() < local_fit.LEAST:
             k = int(np.argmin(last - first))
             most = local_fit.half_width_of(1.0) * 2.0 / (local_fit.LEAST + 1) / self.sampling.longest
             raise ArgumentError(
-                f"near {times[k]:.6g} s a window of {2.0 * self.sampling.H:.4g} s holds {int((last - first)[k])} samples "
-                f"only, and {local_fit.LEAST} are needed: pass a `cutoff` of {most:.3g} Hz or less."
+                f"near {self.sampling.first + places[k]:.6g} s a window of {2.0 * H:.4g} s holds {int((last - first)[k])} "
+                f"samples only, and {local_fit.LEAST} are needed: pass a `cutoff` of {most:.3g} Hz or less."
             )
 
 

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from torsor.papers.formulations import angular_velocity as angular_velocity
 from torsor.papers.formulations._euler_lagrange import euler_lagrange as euler_lagrange
-from torsor.papers.formulations._hollerbach import hollerbach_3x3 as hollerbach_3x3, hollerbach_4x4 as hollerbach_4x4
+from torsor.papers.formulations._hollerbach import (
+    hollerbach_3x3 as hollerbach_3x3,
+    hollerbach_3x3_shared as hollerbach_3x3_shared,
+    hollerbach_4x4 as hollerbach_4x4,
+    hollerbach_4x4_shared as hollerbach_4x4_shared,
+)
 from torsor.papers.formulations._kool import (
     kool as kool,
     kool_energy_gradient as kool_energy_gradient,
@@ -31,7 +36,8 @@ from torsor.papers.formulations.link_forces import (
 )
 
 IN_ORDER = (
-    "uicker_kahn", "uicker_kahn_shared", "uicker_kahn_accelerations", "euler_lagrange", "hollerbach_4x4", "hollerbach_3x3",
-    "silver", "silver_recursive", "kool", "park_dense", "park_structured", "luh_walker_paul",
+    "uicker_kahn", "uicker_kahn_shared", "uicker_kahn_accelerations", "euler_lagrange", "hollerbach_4x4",
+    "hollerbach_4x4_shared", "hollerbach_3x3", "hollerbach_3x3_shared", "silver", "silver_recursive", "kool",
+    "park_dense", "park_structured", "luh_walker_paul",
 )  # fmt: skip
 FORMULATIONS: dict[str, Formulation] = {name: FOUND[name] for name in IN_ORDER}
