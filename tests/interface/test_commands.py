@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import torsor
+from torsor import _demo
 from torsor.cli import bench
 from torsor.cli.main import main
 
@@ -406,10 +407,11 @@ def test_the_viewer_is_shown_until_ctrl_c_or_written(monkeypatch, capsys):
 
 def test_the_demo_is_the_one_of_make(monkeypatch, capsys):
     seen = []
-    monkeypatch.setitem(sys.modules, "torsor._demo", SimpleNamespace(run=lambda folder: seen.append(folder) or 1))
+    monkeypatch.setattr(_demo, "run", lambda folder: seen.append(folder) or 1)
     assert main(["demo", "--folder", "here"]) == 1 and seen == ["here"]
-    monkeypatch.setitem(sys.modules, "torsor._demo", None)
-    refused(capsys, ["demo"], "demo: this version of torsor has no demonstration.")
+    monkeypatch.undo()
+    open("taken", "w").close()
+    refused(capsys, ["demo", "--folder", "taken"], "demo: cannot make the folder")
 
 
 def test_progress_is_for_terminals_alone(monkeypatch, capsys):

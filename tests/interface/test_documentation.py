@@ -82,6 +82,20 @@ def test_every_line_of_the_page_on_motions_runs():
     np.testing.assert_allclose(seen["same"], seen["track"](0.5, seen["q0"], np.zeros(7)), rtol=1e-10)
 
 
+def test_every_line_of_the_page_on_pictures_runs(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "pictures.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "pictures.md", "exec"), seen)
+    assert (tmp_path / "joints.png").stat().st_size > 10_000
+    assert len(seen["speeds"].axes) == 2
+    assert len(seen["one"].axes) == 4
+    plt.close("all")
+
+
 def test_every_line_of_the_page_on_derivatives_runs():
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "derivatives.md").read_text(), re.DOTALL))
     seen = {}
@@ -228,7 +242,7 @@ def test_every_example_runs_and_starts_with_what_it_shows(path, capsys, tmp_path
 
 
 def test_every_public_function_named_in_the_documentation_exists():
-    pages = ("conventions", "design", "derivatives", "identification", "simulation", "task_space")
+    pages = ("conventions", "design", "derivatives", "identification", "pictures", "simulation", "task_space")
     for page in (*(f"docs/{name}.md" for name in pages), "README.md"):
         for dotted in re.findall(r"`(torsor\.[\w.]*\w)", (ROOT / page).read_text()):
             assert attrgetter(dotted.removeprefix("torsor."))(torsor), (page, dotted)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from torsor.errors import needed
-
 EXAMPLES = """\
   torsor demo
   torsor demo --folder first_look
@@ -19,5 +17,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run what `make demo` runs; 1 if an identity does not hold."""
-    demonstration = needed("torsor._demo", "demo: this version of torsor has no demonstration.")
-    return int(demonstration.run(options.folder))
+    from torsor import _demo
+
+    return _demo.run(options.folder)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor._html import words
 from torsor.arrays.typing import Array, GivenConfiguration, GivenNumbers
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
@@ -149,9 +150,7 @@ class SmoothedLog(Motion):
         )
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
+        return words(str(self))
 
 
 @explained

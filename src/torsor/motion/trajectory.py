@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor._html import shown_by
 from torsor._once import once
 from torsor._reports import in_one_line
 from torsor.arrays.typing import Array
@@ -378,11 +379,7 @@ class Trajectory(Motion):
         notes = f", {len(self.notes)} notes" if self.notes else ""
         return f"<Trajectory of {self.robot.name!r}:{many} {len(self)} samples over {self.duration:.6g} s{notes}{cut}>"
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        lines = [repr(self), *self.notes]
-        return f"<pre>{escape(chr(10).join(lines))}</pre>"
+    _repr_html_ = shown_by("torsor.motion.notebook", "trajectory_html")
 
 
 def _refuse_bad_times(time: Array) -> None:

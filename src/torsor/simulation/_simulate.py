@@ -240,7 +240,7 @@ def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
             if setup.drive.python is None:
                 rollout.run(rollout.steps, progress)
             else:
-                rollout.run_asking(setup.drive.python, progress)
+                rollout.run_asking(progress)
         except KeyboardInterrupt:
             return True, None
         except Diverged as error:
@@ -253,8 +253,8 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Traje
     done, batch = rollout.completed, setup.batch
     samples = done // rollout.every + 1 + (done == rollout.steps and done % rollout.every > 0)
     rollout.finish(samples)
-    time = rollout.time[:samples]
-    arrays = {name: getattr(rollout, name)[:, :samples] for name in ("q", "v", "a", "force", "work")}
+    time = rollout.record.time[:samples]
+    arrays = {name: x[:, :samples] for name, x in rollout.record.arrays.items()}
     if rollout.ended:
         time, arrays = _ended(rollout, time, arrays, batch)
 
@@ -293,6 +293,10 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Traje
 def _asked_along(asked: Asked, time: Array, q: Array, v: Array) -> Array:
     """A wrench (B, N, 6) at all samples of motions (B, N, …); NaN where they have ended."""
     wrench = np.full((*q.shape[:2], 6), np.nan)
+    if asked.program is not None:  # all of them in one go
+        going = np.isfinite(v).all(axis=-1)
+        wrench[going] = asked(t=np.broadcast_to(time, going.shape)[going], q=q[going], v=v[going])["out"]
+        return wrench
     for n, t in enumerate(time):
         going = np.isfinite(v[:, n]).all(axis=-1)
         if np.any(going):
