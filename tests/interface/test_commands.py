@@ -407,9 +407,9 @@ def test_the_viewer_is_shown_until_ctrl_c_or_written(monkeypatch, capsys):
 
 def test_the_demo_is_the_one_of_make(monkeypatch, capsys):
     seen = []
-    monkeypatch.setattr(_demo, "run", lambda folder: seen.append(folder) or 1)
-    assert main(["demo", "--folder", "here"]) == 1 and seen == ["here"]
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(_demo, "run", lambda folder: seen.append(folder) or 1)
+        assert main(["demo", "--folder", "here"]) == 1 and seen == ["here"]
     open("taken", "w").close()
     refused(capsys, ["demo", "--folder", "taken"], "demo: cannot make the folder")
 
