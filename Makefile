@@ -6,7 +6,8 @@
 # make types  set up and check types: of the package, and of the code of README, docs and examples as users' type checkers see it
 # make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
 # make soak   set up and do what takes too long for the tests (most of an hour): Ctrl-C at many moments, thousands of robots, all
-#             programs as other machines round, robots at the edge of their reach, properties with ever new examples;
+#             programs as other machines round, robots at the edge of their reach, a table of ten million rows, properties with
+#             ever new examples;
 #             SOAK="properties --minutes 60 --seed 7"
 # make bench  set up and measure torsor beside its peers (minutes; not part of the tests); a part alone with
 #             BENCH=--derivatives, --geometry, --calls or --simulation

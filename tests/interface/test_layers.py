@@ -66,7 +66,19 @@ ALLOWED = {
     # What people look at and type
     "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
     "verification": BASE | {"functions", "adapters"},
-    "cli": BASE | {"compiler", "functions", "papers", "plot", "symbolic", "verification", "__version__", "get_threads"},
+    "cli": BASE
+    | {
+        "_demo",
+        "compiler",
+        "functions",
+        "motion",
+        "papers",
+        "plot",
+        "symbolic",
+        "verification",
+        "__version__",
+        "get_threads",
+    },
     "_demo": {"_html", "_text_files", "errors", "arrays", "compiler", "plot", "control", "motion"},
     "__main__": {"cli"},
 }
