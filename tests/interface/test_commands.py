@@ -416,7 +416,7 @@ def test_the_demo_is_the_one_of_make(monkeypatch, capsys):
 
 def test_progress_is_for_terminals_alone(monkeypatch, capsys):
     pytest.importorskip("tqdm")
-    from torsor.cli.messages import progress
+    from torsor._progress import progress
 
     with progress(10, "label", "B") as done:
         done(10)

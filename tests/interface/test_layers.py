@@ -22,6 +22,7 @@ BASE = {
     "_lazy",
     "_reports",
     "_html",
+    "_progress",
 }  # what every layer above them may use
 EQUATIONS = BASE | {"mechanics", "geometry"}
 FUNCTIONS = EQUATIONS | {"compiler", "functions"}
@@ -31,6 +32,7 @@ ALLOWED = {
     "_unknown_names": set(),
     "_reports": {"_html", "errors"},
     "_html": {"errors"},
+    "_progress": {"errors"},
     "_lazy": {"_unknown_names"},
     "_text_files": {"errors"},
     "arrays": {"errors"},

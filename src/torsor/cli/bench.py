@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
+from torsor._progress import progress
 from torsor.cli.main import DONE, NO
-from torsor.cli.messages import progress, say
+from torsor.cli.messages import say
 from torsor.cli.robot_argument import add_robot, robot_of
 
 if TYPE_CHECKING:

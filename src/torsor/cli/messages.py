@@ -1,12 +1,8 @@
-"""What is not a result: messages and progress, on standard error, so that results can be piped."""
+"""What is not a result: messages, on standard error, so that results can be piped."""
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
 
 from torsor.errors import printable
 
@@ -14,15 +10,3 @@ from torsor.errors import printable
 def say(text: str) -> None:
     """One message, a line for each of its lines, with nothing that a terminal would obey."""
     sys.stderr.write("".join(f"{printable(line)}\n" for line in text.split("\n")))
-
-
-@contextmanager
-def progress(total: float, label: str, unit: str) -> Iterator[Callable[[float], Any]]:
-    """Counts, with a bar on a terminal once a second has passed, if tqdm is installed."""
-    if sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None:
-        from tqdm import tqdm
-
-        with tqdm(total=total, desc=printable(label), unit=unit, unit_scale=True, delay=1.0, leave=False) as bar:
-            yield bar.update
-    else:
-        yield lambda n: None

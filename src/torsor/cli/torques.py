@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from torsor.cli.messages import progress, say
+from torsor._progress import progress
+from torsor.cli.messages import say
 from torsor.cli.robot_argument import STANDARD_INPUT, add_robot, robot_of
 from torsor.errors import ArgumentError
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from torsor._progress import progress
 from torsor.arrays.typing import Array, GivenConfiguration, GivenJointVector
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
@@ -182,7 +180,7 @@ def _with_adaptive_steps(
             "or hold what a controller says for `control_dt`."
         )
     motions, interrupted, error = list[AdaptiveMotion](), False, None
-    with _progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}") as progress:
+    with progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}", "s") as tell:
         for k in range(len(setup.q)):
             motion = AdaptiveMotion(
                 stepping,
@@ -197,7 +195,7 @@ def _with_adaptive_steps(
             )
             motions.append(motion)
             try:
-                motion.run(progress)
+                motion.run(tell)
             except KeyboardInterrupt:
                 interrupted = True
             except (Diverged, TooManySteps) as problem:
@@ -236,12 +234,12 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
 
 def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
     """Take all steps; whether Ctrl-C ended them, and what diverged."""
-    with _progress(rollout.steps, f"simulating {setup.robot.name}") as progress:
+    with progress(rollout.steps, f"simulating {setup.robot.name}", " steps") as tell:
         try:
             if setup.drive.python is None:
-                rollout.run(rollout.steps, progress)
+                rollout.run(rollout.steps, tell)
             else:
-                rollout.run_asking(progress)
+                rollout.run_asking(tell)
         except KeyboardInterrupt:
             return True, None
         except Diverged as error:
@@ -388,15 +386,3 @@ def _stepping(setup: Setup, method: Method) -> Stepping:
     while len(_STEPPINGS) > 32:
         _STEPPINGS.popitem(last=False)
     return made
-
-
-@contextlib.contextmanager
-def _progress(total: float, label: str) -> Iterator[Callable[[float], Any]]:
-    """Counts steps, with a bar on a terminal once a second has passed, if tqdm is installed."""
-    if sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None:
-        from tqdm import tqdm
-
-        with tqdm(total=total, desc=label, delay=1.0, leave=False) as bar:
-            yield bar.update
-    else:
-        yield lambda n: None
