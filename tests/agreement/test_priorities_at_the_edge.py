@@ -196,6 +196,10 @@ def coordinates(robot, frame, named, target):
             FREE,
         ),
         ("iiwa", [("link_7", "x", [-1.64]), ("link_3", "yz", [0.25, -0.92])], (2024, 109), 4.0, 0.004, 4.0, FREE),
+        # 0.3 rad/s in bursts where the second level is at its best, and its motion turns back by what it cannot have at all
+        ("ur5", [("link_4", "xy", [-1.38, -0.02]), ("link_6", "yz", [-0.24, 0.9])], (77, 20), 4.0, 0.002, 2.5, {}),
+        # to and fro at the velocity limit of 3.2 rad/s: a small slope beside a large one that no joint can follow
+        ("ur5", [("tool0", "xy", [-0.53, 0.49]), ("link_3", "xz", [0.64, 0.66])], (77, 32), 10.0, 0.002, 3.0, {}),
     ],
 )
 def test_a_posture_below_two_levels_out_of_reach_comes_to_rest(name, levels, seed, gain, dt, seconds, options):
