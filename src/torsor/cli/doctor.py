@@ -8,11 +8,12 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-import numpy as np
-
 import torsor
-from torsor.compiler.run import cache, engine, fast_entry, jax_call
 from torsor.errors import printable
+
+EXAMPLES = """\
+  torsor doctor
+"""
 
 # What may be installed beside: the name it is installed and imported by, what for, and what to type.
 OPTIONAL = (
@@ -26,8 +27,10 @@ OPTIONAL = (
     ("pin", "pinocchio", "comparison in torsor verify", "pin"),
     ("piqp", "piqp", "strict priorities within limits", "torsor[qp]"),
     ("pyyaml", "yaml", "reading YAML", "torsor[yaml]"),
+    ("robot_descriptions", "robot_descriptions", "robots by name", "robot_descriptions"),
     ("ruckig", "ruckig", "jerk-limited motions", "torsor[ruckig]"),
     ("scipy", "scipy", "geodesics, least-energy paths, balancing", "torsor[motion]"),
+    ("shtab", "shtab", "completion in shells", "torsor[completion]"),
     ("sympy", "sympy", "equations as text", "torsor[sympy]"),
     ("torch", "torch", "tensors in and out, with gradients", "torsor[torch]"),
     ("tqdm", "tqdm", "progress bars", "torsor[progress]"),
@@ -43,6 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the report; 0 if functions are compiled here, 1 if they run as NumPy."""
+    import numpy as np
+
+    from torsor.compiler.run import engine, jax_call
+
     lines = [
         ("torsor", torsor.__version__),
         ("python", f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"),
@@ -61,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _compiler() -> list[tuple[str, str]]:
+    from torsor.compiler.run import engine, fast_entry
+
     cpu, _ = engine.host()
     target = engine.host_target()
     unused = fast_entry.why_unused()
@@ -73,6 +82,8 @@ def _compiler() -> list[tuple[str, str]]:
 
 
 def _cache() -> str:
+    from torsor.compiler.run import cache
+
     place = cache.directory()
     if place is None:
         return "none: there is no directory that only you can write; set TORSOR_CACHE_DIR to one (chmod 700)"
