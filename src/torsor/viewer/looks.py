@@ -12,7 +12,8 @@ from torsor.errors import printable
 from torsor.model import Robot
 from torsor.model.joint_kinds import HUGE
 from torsor.model.visuals import Visual, solid_parts
-from torsor.plot.canvas import GREY, KIND_COLOURS, triad_of
+from torsor.plot.canvas import triad_of
+from torsor.plot.palette import GREY, KIND_COLOURS
 from torsor.plot.skeleton import FLOATING, Skeleton
 from torsor.viewer.mesh_files import MeshPart, NoMesh, find_mesh, read_mesh
 from torsor.viewer.parts import Part, ball, on_link, principal, rgb, segment

@@ -8,8 +8,9 @@ import numpy as np
 
 from torsor.arrays.typing import Matrix3, Pose, Vector3
 from torsor.model import Robot
-from torsor.plot.canvas import AXIS_COLOURS, INK, KIND_COLOURS, ORANGE, PURPLE, SKY, VERMILION, triad_of
+from torsor.plot.canvas import triad_of
 from torsor.plot.ellipsoids import equivalent_ellipsoid
+from torsor.plot.palette import AXIS_COLOURS, INK, KIND_COLOURS, ORANGE, PURPLE, SKY, VERMILION
 from torsor.plot.skeleton import Skeleton
 
 BODY, GHOST = "robot", "ghost"

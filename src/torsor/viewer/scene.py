@@ -14,7 +14,8 @@ import numpy as np
 from torsor.arrays.typing import Array, Vector3
 from torsor.functions.public.kinematics import link_poses, mixed_jacobian
 from torsor.model import Robot
-from torsor.plot.canvas import SKY, triad_of
+from torsor.plot.canvas import triad_of
+from torsor.plot.palette import SKY
 from torsor.plot.skeleton import skeleton_of, tip_frame
 from torsor.viewer.looks import Meshes, plain_links, visual_parts
 from torsor.viewer.parts import (
