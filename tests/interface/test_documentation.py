@@ -79,7 +79,6 @@ def test_every_python_block_of_the_viewer_page_runs(tmp_path, monkeypatch):
     assert not seen["viewer"].is_open
 
 
-
 def test_every_line_of_the_page_on_motions_runs():
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "motions.md").read_text(), re.DOTALL))
     seen = {}
