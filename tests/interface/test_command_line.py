@@ -115,7 +115,10 @@ def test_a_command_that_does_not_exist_is_answered_with_the_nearest(capsys):
     with pytest.raises(SystemExit) as end:
         main(["simulat"])
     assert end.value.code == 2
-    assert "there is no command 'simulat'; did you mean 'simulate'?" in capsys.readouterr().err
+    assert "there is no command 'simulat'; did you mean `torsor simulate`?" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["repair", "arm.urdf"])
+    assert "did you mean `torsor convert old.urdf new.urdf --repair all`?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["doctor", "info", "torques"])
@@ -192,6 +195,12 @@ def test_messages_say_what_to_type_in_a_shell(tmp_path, monkeypatch, capsys):
     assert main(["info", str(path)]) == 1
     assert "load it with --repair limits-inverted" in " ".join(capsys.readouterr().err.split())
     assert main(["info", str(path), "--repair", "limits-inverted"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "exceeds upper" in said and "The repair exchanges them." in said
+    path.write_text(re.sub(r'izz="[^"]+"', 'izz="900"', text, count=1))
+    assert main(["info", str(path)]) == 1
+    assert "--repair inertia-triangle or --accept inertia-triangle" in " ".join(capsys.readouterr().err.split())
+    assert main(["info", "ur5", "--lock", "elbow_joint=90deg"]) == 0
     screw = torsor.Joint(name="j", kind="helical", axis=(0, 0, 1), pitch=0.1, inertia=torsor.Inertia.point(1.0))
     torsor.assemble([screw]).to_json(tmp_path / "screw.json")
 

@@ -133,8 +133,11 @@ def changed(line, text):
         ),
         (changed(1, "time,joint_1,jiont_2"), "there is no column 'joint_2' of robot 'planar2r'; did you mean"),
         (changed(1, "time,joint_1,joint_1"), "there are two columns 'joint_1'"),
-        (changed(1, "time,joint_1 [deg],joint_2"), "column 'joint_1 [deg]' is in 'deg'; 'rad' is expected"),
-        (changed(1, "time [ms],joint_1,joint_2"), "column 'time [ms]' is in 'ms'; 's' is expected"),
+        (changed(1, "time,joint_1 [turns],joint_2"), "column 'joint_1 [turns]' is in 'turns'; 'rad' is expected"),
+        (changed(1, "time [min],joint_1,joint_2"), "column 'time [min]' is in 'min'; 's' is expected"),
+        (changed(1, "time,joint_1 [deg],joint_1 [deg]"), "there are two columns 'joint_1 [deg]'"),
+        (changed(1, "# time,joint_1,joint_2"), "take the # from the line before, if that has the names"),
+        (table(["time", "joint_1", "joint_2"], 1e3 * TIME, Q), "samples are 10 s apart, but a --cutoff of 5 Hz"),
         (changed(30, "0.28,\x1b[31m,1"), "line 30: column 'joint_1': '\\x1b[31m' is no number"),
         (changed(30, "0.28,,1"), "line 30: column 'joint_1': there is no number"),
         (changed(30, '0.28,"1,5",1'), "line 30: column 'joint_1': '1,5' is no number (decimal comma?)"),
@@ -154,6 +157,19 @@ def test_mistakes_are_told_by_line_and_leave_no_file(text, message, log, capsys)
     captured = capsys.readouterr()
     assert message in captured.err and captured.err.startswith("bad.csv") and captured.err.count("\n") == 1
     assert captured.out == "" and sorted(path.name for path in log.iterdir()) == ["bad.csv", "log.csv"]
+
+
+def test_columns_in_other_units_are_converted(log, capsys):
+    """Degrees and milliseconds give what radians and seconds give."""
+    names = ["time [ms]", "joint_1 [deg]", "joint_2 [°]", "joint_1.v [deg/s]", "joint_2.v"]
+    (log / "other.csv").write_text(table(names, 1e3 * TIME, np.degrees(Q), np.degrees(V[:, :1]), V[:, 1:]))
+    (log / "same.csv").write_text(table(["time", "joint_1", "joint_2", "joint_1.v", "joint_2.v"], TIME, Q, V))
+    for name in ("other", "same"):
+        assert main(["torques", "planar2r", f"{name}.csv", "--cutoff", "5", "-o", f"{name}_out.csv"]) == 0
+    assert "Converted to rad, m and s: 'time [ms]', 'joint_1 [deg]'" in capsys.readouterr().err
+    (titles, other), (_, same) = written("other_out.csv"), written("same_out.csv")
+    assert titles[0] == "time [s]"
+    np.testing.assert_allclose(other, same, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(

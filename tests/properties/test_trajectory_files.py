@@ -229,3 +229,19 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
     same = chain(("a", "b", " a"))
     with pytest.raises(torsor.ArgumentError, match=r"two columns would be called ' a \[rad\]': rename"):
         Trajectory(same, [0.0], np.zeros((1, 3)), np.zeros((1, 3))).save(tmp_path / "same.csv")
+
+
+def test_units_may_be_left_out_as_in_a_log(tmp_path):
+    robot, path = torsor.robots.planar2r(), tmp_path / "log.csv"
+    run = run_of(robot)
+    names = ["time", "joint_1", "joint_2 [rad]", "joint_1.v", "joint_2.v", "joint_1.a", "joint_2.a"]
+    rows = np.column_stack([run.time, run.q, run.v, run.a]).tolist()
+    path.write_text("\n".join([",".join(names), *(",".join(map(repr, row)) for row in rows)]))
+    again = Trajectory.load(robot, path)
+    np.testing.assert_array_equal(again.q, run.q)
+    np.testing.assert_array_equal(again.v, run.v)
+    path.write_text("\n".join([",".join(names[:3]), *(",".join(map(repr, row[:3])) for row in rows)]))
+    with pytest.raises(
+        torsor.FileError, match=r"the file has .*joint_2 \[rad\]\. Positions alone become a motion by torsor"
+    ):
+        Trajectory.load(robot, path)

@@ -89,15 +89,30 @@ def _function(typed_name: str) -> Callable[..., Any]:
     known = {place.removeprefix("torsor.") for place in places.get(name, ())} | {name}
     found = attrgetter(places[name][0].removeprefix("torsor."))(torsor) if name in places and bare in known else None
     if found is None:
-        raise unknown_name(
-            "codegen", "function", typed_name, places, "torsor.kinematics, torsor.dynamics, torsor.control"
-        )
+        raise _no_function(typed_name, bare.rpartition(".")[0], places)
     if about_of(found) is None and not getattr(found, "__module__", "").startswith("torsor.control._"):
         raise ArgumentError(
             f"codegen: {typed_name} is neither a function of a robot's state, such as inverse_dynamics, nor a control law, such "
             "as control.computed_torque."
         )
     return found  # type: ignore[no-any-return]
+
+
+def _no_function(typed_name: str, namespace: str, places: dict[str, list[str]]) -> Exception:
+    """The error for a name that is none of torsor's: those of its namespace, if that exists, or how to do it in Python."""
+    listed = "torsor.kinematics, torsor.dynamics, torsor.control"
+    if (name := typed_name.rpartition(".")[2]) in places:
+        meant = [place.removeprefix("torsor.") for place in places[name]]
+        return unknown_name("codegen", "function", typed_name, places, listed, meant=meant)
+    inside = [name for name, where in places.items() if f"torsor.{namespace}.{name}" in where and name.islower()]
+    if namespace and inside:
+        return unknown_name(f"codegen: torsor.{namespace}", "function", typed_name, inside, ", ".join(sorted(inside)))
+    if "/" in typed_name or ":" in typed_name or typed_name.endswith(".py"):
+        return ArgumentError(
+            f"codegen takes functions of torsor, got {typed_name!r:.60}. One of your own becomes C in Python: "
+            "torsor.compile(function, robot, inputs).to_c(path)."
+        )
+    return unknown_name("codegen", "function", typed_name, filter(str.islower, places), listed)
 
 
 def _kernel(robot: Robot, function: Callable[..., Any], options: argparse.Namespace) -> Kernel:

@@ -34,6 +34,17 @@ COMMANDS = {
     "completion": "what makes a shell complete commands and options",
 }
 
+# What people type for what is called otherwise here
+OTHERWISE = {
+    "torsor convert old.urdf new.urdf --repair all": "repair fix mend",
+    "torsor view": "show display visualise visualize plot animate",
+    "torsor codegen": "c compile generate export",
+    "torsor check": "validate lint",
+    "torsor simulate": "sim run",
+    "torsor torques": "inverse_dynamics id rnea",
+}
+MEANT = {word: instead for instead, typed in OTHERWISE.items() for word in typed.split()}
+
 DONE, NO, REFUSED, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 EXIT_CODES = """\
 exit codes of every command:
@@ -78,8 +89,10 @@ def _run(given: list[str]) -> int:
     command = next((word for word in given if not word.startswith("-")), None)
     parser = parser_of([command] if command in COMMANDS else [])
     if command is not None and command not in COMMANDS:
-        near = get_close_matches(command, COMMANDS, n=1)
-        parser.error(f"there is no command {command!r:.60}{f'; did you mean {near[0]!r}?' if near else ''}")
+        near = (
+            [MEANT[command]] if command in MEANT else [f"torsor {x}" for x in get_close_matches(command, COMMANDS, n=1)]
+        )
+        parser.error(f"there is no command {command!r:.60}{f'; did you mean `{near[0]}`?' if near else ''}")
     options = parser.parse_args(given)
     if options.command is None:
         parser.print_help()

@@ -23,6 +23,8 @@ Array = Any
 BLOCK = 2**20  # bytes that are read at a time
 LONGEST_LINE = 2**24
 TIME = ("time", "t")
+# Units that people write, as a multiple of those that equations take; what follows them ("/s", "/s²") stays
+OTHER_UNITS = {"rad": {"deg": np.pi / 180.0, "°": np.pi / 180.0}, "m": {"mm": 1e-3}, "s": {"ms": 1e-3}}
 _UNIT = re.compile(r"(.*?) \[([^\[\]]*)\]\Z", re.DOTALL)
 
 
@@ -54,6 +56,7 @@ class MotionTable:
     def __init__(self, name: str, file: IO[bytes], robot: Robot) -> None:
         self.name, self.file, self.robot = name, file, robot
         self.names, self.delimiter, self.lines = self._header()
+        self.converted: dict[int, float] = {}  # columns in other units, and by what they are multiplied
         self.begin = self.file.tell()
         self._find_columns()
 
@@ -69,7 +72,7 @@ class MotionTable:
 
     def _header(self) -> tuple[list[str], str, int]:
         """Names of the columns, what separates them, and how many lines that took."""
-        lines, text = 0, ""
+        lines, text, comment = 0, "", ""
         while True:
             line = self.file.readline(LONGEST_LINE)
             lines += 1
@@ -77,7 +80,7 @@ class MotionTable:
             if not line and not text.strip():
                 raise self._error(None, "the table is empty; its first line names the columns: time, then joints")
             if not text.strip() or text.startswith("#"):
-                text = ""
+                text, comment = "", text or comment
             elif text.count('"') % 2 == 0 or not line:
                 break
             if len(text) > LONGEST_LINE:
@@ -86,7 +89,8 @@ class MotionTable:
         names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter, skipinitialspace=True))]
         if all(_is_number(name) for name in names):
             few = ", ".join(["time", *self.robot.structure.freedoms[:3]])
-            raise self._error(lines, f"the first line must name the columns: {few}, …; here it has numbers")
+            hint = "; take the # from the line before, if that has the names" if comment.startswith("#") else ""
+            raise self._error(lines, f"the first line must name the columns: {few}, …; here it has numbers{hint}")
         return names, delimiter, lines
 
     def _find_columns(self) -> None:
@@ -113,7 +117,7 @@ class MotionTable:
         ]
 
     def _place(self, wanted: str) -> int | None:
-        """The column of a name with its unit, or without; another unit is refused."""
+        """The column of a name with its unit, without one, or with one that can be converted; others are refused."""
         titles = [column_title(name) for name in self.names]
         bare, unit = match.groups() if (match := _UNIT.match(wanted)) else (wanted, "")
         for title in (column_title(wanted), column_title(bare)):
@@ -121,9 +125,15 @@ class MotionTable:
                 raise self._error(self.lines, f"there are two columns {title!r:.60}")
             if title in titles:
                 return titles.index(title)
-        for name in self.names:
+        for k, name in enumerate(self.names):
             if (found := _UNIT.match(name)) and column_title(found[1]) == column_title(bare):
-                raise self._error(self.lines, f"column {name!r:.60} is in {found[2]!r:.20}; {unit!r} is expected")
+                factor = _factor(found[2], unit)
+                if factor is None:
+                    raise self._error(self.lines, f"column {name!r:.60} is in {found[2]!r:.20}; {unit!r} is expected")
+                if titles.count(titles[k]) > 1:
+                    raise self._error(self.lines, f"there are two columns {titles[k]!r:.60}")
+                self.converted[k] = factor
+                return k
         return None
 
     def _all(self) -> str:
@@ -147,6 +157,7 @@ class MotionTable:
         for lines, size in _blocks(self.file, self.begin, self._error):
             if any(text.strip() for text in lines):
                 block = self._parsed(lines, columns, line)
+                block = block * [self.converted.get(k, 1.0) for k in columns] if self.converted else block
                 self._check(block, columns, lines, line, last)
                 last = block[-1, 0]
                 yield block
@@ -205,6 +216,15 @@ def _blocks(
             yield whole.decode("utf-8", "replace").split("\n"), len(block)
     if rest:
         yield [rest.decode("utf-8", "replace")], 0
+
+
+def _factor(unit: str, wanted: str) -> float | None:
+    """What a number in one unit is multiplied by to be in another, "deg/s" in "rad/s", say; None if nobody knows."""
+    first, slash, rest = wanted.partition("/")
+    for other, factor in OTHER_UNITS.get(first, {}).items():
+        if unit == other + slash + rest:
+            return factor
+    return None
 
 
 def _is_number(text: str) -> bool:

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torsor
+from torsor.cli.messages import say
+from torsor.cli.shell_words import in_shell_words
+from torsor.cli.typed_numbers import number
 from torsor.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -31,13 +34,15 @@ def add_robot(parser: argparse.ArgumentParser, **more: Any) -> None:
     )
     group = parser.add_argument_group("how the robot is loaded")
     group.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
-    group.add_argument("--lock", action="append", default=[], metavar="JOINT=VALUE", help="hold a joint, rad or m")
+    group.add_argument(
+        "--lock", action="append", default=[], metavar="JOINT=VALUE", help="hold a joint, rad or m, or 90deg"
+    )
     group.add_argument("--repair", default="", metavar="RULES", help='rules to repair instead of refusing, or "all"')
     group.add_argument("--accept", default="", metavar="RULES", help="errors to accept, with the file's own numbers")
 
 
 def robot_of(options: argparse.Namespace) -> Robot:
-    """The robot that the options name. Warnings are left to ``torsor check``."""
+    """The robot that the options name. Repairs are said, one line each; warnings are left to ``torsor check``."""
     lock = dict(_locked(pair) for pair in options.lock)
     given = source_of(options.robot)
     if callable(given):
@@ -47,9 +52,13 @@ def robot_of(options: argparse.Namespace) -> Robot:
         return robot.lock(lock) if lock else robot
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", torsor.ModelWarning)
-        return torsor.load(
+        robot = torsor.load(
             given, base=options.base, lock=lock, repair=words(options.repair), accept=words(options.accept)
         )
+    for finding in robot.source.findings if robot.source is not None else ():
+        if finding.repaired:
+            say(in_shell_words(finding))
+    return robot
 
 
 def source_of(name: str) -> str | Path | Callable[[], Robot]:
@@ -87,9 +96,11 @@ def words(text: str) -> list[str]:
 def _locked(pair: str) -> tuple[str, float]:
     name, _, value = pair.rpartition("=")
     try:
-        return name, float(value if name else "")
-    except ValueError:
-        raise ArgumentError(f"--lock takes JOINT=VALUE, as in --lock elbow=0.3, got {pair!r:.60}.") from None
+        return name, number(value if name else "", "--lock")
+    except ArgumentError:
+        raise ArgumentError(
+            f"--lock takes JOINT=VALUE, as in --lock elbow=0.3 or --lock elbow=90deg, got {pair!r:.60}."
+        ) from None
 
 
 def _polar() -> Robot:

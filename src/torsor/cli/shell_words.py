@@ -22,6 +22,7 @@ def _locks(found: re.Match[str]) -> str:
 IN_PYTHON: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"All (\w+): robot\.\w+\.", r"`torsor info` lists all \1."),
     (r"load it with\s+repair=\['([\w-]+)'\]", r"load it with --repair \1"),
+    (r"(load it with|or)\s+accept=\['([\w-]+)'\]", r"\1 --accept \2"),
     (
         r"with robot\.to_urdf\(path, drop=\['([\w ]+)'\]\), or write robot\.to_json\(path\)",
         r"with --drop '\1', or write JSON",

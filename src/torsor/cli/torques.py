@@ -30,7 +30,8 @@ EXAMPLES = """\
 the table:
   A line of names, then numbers: time (s), a column for each joint by its name
   (rad or m), and where they are measured name.v and name.a. A unit may follow
-  the name: "elbow [rad]", "elbow.v [rad/s]". Other columns are not used.
+  the name: "elbow [rad]", "elbow.v [deg/s]", "time [ms]". Other columns are
+  not used.
 """
 
 
@@ -164,6 +165,9 @@ def _account(table: MotionTable, sampling: Sampling | None, peaks: Peaks) -> str
     """How the numbers were made, in words."""
     robot, v, a = table.robot, len(table.measured.v), len(table.measured.a)
     lines = [f"{peaks.count} samples of {robot.name!r} over {peaks.last - peaks.first:.6g} s."]
+    if table.converted:
+        names = ", ".join(repr(table.names[k])[:40] for k in list(table.converted)[:8])
+        lines.append(f"Converted to rad, m and s: {names}{', …' if len(table.converted) > 8 else ''}.")
     if sampling is None:
         lines.append("q, v and a are those of the table; nothing was smoothed.")
     else:

@@ -62,12 +62,13 @@ def typed(text: str, option: str) -> Any:
         return given
     parts = [part.strip() for part in text.split(",")]
     if not all("=" in part for part in parts):
-        return [_number(part, option) for part in parts]
+        return [number(part, option) for part in parts]
     pairs = [part.rpartition("=") for part in parts]
-    return {name.strip(): _number(value.strip(), option) for name, _, value in pairs}
+    return {name.strip(): number(value.strip(), option) for name, _, value in pairs}
 
 
-def _number(text: str, option: str) -> float:
+def number(text: str, option: str) -> float:
+    """One finite number; what ends in deg is an angle in degrees."""
     digits, scale = (text.removesuffix("deg"), math.pi / 180.0) if text.endswith("deg") else (text, 1.0)
     try:
         value = float(digits) * scale

@@ -59,6 +59,11 @@ class Sampling:
                 f"a `cutoff` of {self.cutoff:.4g} Hz takes windows of {2.0 * self.H:.4g} s with {local_fit.LEAST} samples or "
                 f"more, got {self.count} samples over {span:.4g} s: pass a longer log{least}."
             )
+        if self.shortest > self.H:
+            raise ArgumentError(
+                f"samples are {self.step:.4g} s apart, but a `cutoff` of {self.cutoff:.4g} Hz takes several within "
+                f"{2.0 * self.H:.4g} s: check that `time` is in seconds, or lower the `cutoff`."
+            )
         if self.longest > self.H:
             k, start = self.longest_after
             raise ArgumentError(

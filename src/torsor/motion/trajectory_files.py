@@ -160,6 +160,15 @@ def _table(run: Trajectory) -> tuple[list[str], Array]:
     return names, np.concatenate(numbers, axis=-1)
 
 
+def _with_units(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """Names of columns as they are wanted; a unit may be left out, where it is clear which column is meant."""
+    exact = {column_title(name) for name in wanted}
+    bare = [column_title(name.rpartition(" [")[0]) for name in wanted]
+    meant = {short: name for short, name in zip(bare, wanted, strict=True) if bare.count(short) == 1}
+    titles = map(column_title, names)
+    return [name if title in exact else meant.get(title, name) for name, title in zip(names, titles, strict=True)]
+
+
 def _twice(names: Sequence[str]) -> str | None:
     """The first name whose title is there twice."""
     seen = set[str]()
@@ -172,7 +181,9 @@ def _twice(names: Sequence[str]) -> str | None:
 
 def _of_table(path: Path, robot: Robot, names: Sequence[str], numbers: Array) -> Trajectory:
     """The trajectory; accelerations or joint forces may be missing as a whole, since each follows from the other."""
-    places, wanted = {column_title(name): k for k, name in enumerate(names)}, columns_of(robot)
+    wanted = columns_of(robot)
+    names = _with_units(names, [TIME, *(name for group in wanted.values() for name in group)])
+    places = {column_title(name): k for k, name in enumerate(names)}
     if (twice := _twice(names)) is not None:
         raise FileError(f"{path}: there are two columns {twice!r}.")
     absent = {key for key in ("a", "tau") if not any(column_title(name) in places for name in wanted[key])}
@@ -184,9 +195,10 @@ def _of_table(path: Path, robot: Robot, names: Sequence[str], numbers: Array) ->
     needed_names += [name for frame in frames for name in _wrench_columns(frame)]
     missing = [name for name in needed_names if column_title(name) not in places]
     if missing:
-        raise FileError(
-            f"{path}: there is no column {missing[0]!r} for robot {robot.name!r}; the file has {', '.join(names)[:200]}."
-        )
+        few = ", ".join((*names[:12], "…") if len(names) > 12 else names)
+        alone = not any(column_title(name) in places for name in wanted["v"]) and missing[0] in wanted["v"]
+        log = " Positions alone become a motion by torsor.motion.from_samples." if alone else ""
+        raise FileError(f"{path}: there is no column {missing[0]!r} for robot {robot.name!r}; the file has {few}.{log}")
 
     def columns(group: list[str]) -> Array:
         return numbers[:, [places[column_title(name)] for name in group]]
