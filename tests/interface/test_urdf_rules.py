@@ -105,6 +105,7 @@ BROKEN = {
     "limit-not-positive": ('effort="20"', 'effort="0"', 39, "its effort limit is 0"),
     "limits-wider-than-turn": ('lower="-1" upper="1.5"', 'lower="-8.5" upper="8.5"', 39, "its range is 2.71 turns"),
     "angles-in-degrees": ('lower="-1" upper="1.5"', 'lower="-90" upper="120"', 39, "its range is -90 … 120 rad"),
+    "rotation-in-degrees": ('<origin xyz="0.3 0 0"/>', '<origin xyz="0.3 0 0" rpy="0 -90 0"/>', 42, "rpy= of <origin> is 0 -90 0 rad"),
     "friction-negative": ('damping="0.1"', 'damping="-0.1"', 27, "damping is -0.1"),
     "mimic-unknown": (ELBOW_LIMIT, ELBOW_LIMIT + '<mimic joint="sholder"/>', 34, "it mimics 'sholder', which does not exist"),
     "mimic-cycle": ("</robot>", FINGERS.format('<mimic joint="finger"/>'), 48, "it follows 'finger', which follows it"),

@@ -148,3 +148,8 @@ def test_warnings_name_the_line_of_the_caller(tmp_path):
     with pytest.warns(torsor.ModelWarning, match="is written anew") as told:
         read.rename({"elbow": "other"}).to_urdf()
     assert [warning.filename for warning in told] == [__file__]
+
+
+def test_no_angle_is_written_as_minus_zero():
+    text = torsor.robots.ur5().to_urdf()
+    assert re.search(r'rpy="[^"]*-0\.0[ "]', text) is None and 'rpy="0.0 0.0 0.0"' in text

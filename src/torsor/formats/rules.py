@@ -125,6 +125,7 @@ RULES: dict[str, Rule] = {
         W, "If the joint has no stops, make it continuous; if degrees were meant, convert them.", lint=True
     ),
     "angles-in-degrees": Rule(W, "Angles are in radians: divide by 57.2958.", lint=True),
+    "rotation-in-degrees": Rule(W, "Angles are in radians: divide by 57.2958."),
     "friction-negative": Rule(
         E,
         "Damping and friction take energy away, armature is an inertia: none is negative.",

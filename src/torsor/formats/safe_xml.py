@@ -25,6 +25,7 @@ MOST_ELEMENTS = 100_000
 MOST_DEPTH = 300
 MOST_ATTRIBUTES = 100
 LONGEST_ATTRIBUTE = 1_000_000
+LEAST_DEGREES = 10.0  # whole numbers from here on are no angles in radians
 _PIECE = 1024
 
 SAVE_AS_UTF_8 = 'Save the file as UTF-8, with encoding="utf-8" in its first line or none.'
@@ -248,7 +249,12 @@ class Fields:
             return np.eye(4)
         xyz = self.vector(origin, "xyz", 3, (0.0, 0.0, 0.0))
         rpy = self.vector(origin, "rpy", 3, (0.0, 0.0, 0.0))
-        return None if xyz is None or rpy is None else pose_from(xyz, rpy)
+        if xyz is None or rpy is None:
+            return None
+        if np.abs(rpy).max() >= LEAST_DEGREES and np.array_equal(rpy, np.round(rpy)):
+            angles = " ".join(f"{angle:g}" for angle in rpy)
+            self.report.add("rotation-in-degrees", origin.line, self.where, f"rpy= of <{tag}> is {angles} rad")
+        return pose_from(xyz, rpy)
 
     def only(self, parent: Element, tag: str) -> Element | None:
         """The child of a tag that may stand there once."""

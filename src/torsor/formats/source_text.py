@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
+from torsor._lazy import everywhere
 from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError
 from torsor.formats import safe_xml
@@ -179,6 +180,8 @@ def _read(path: Path) -> bytes:
         found = error.strerror or str(error)
         if isinstance(error, FileNotFoundError) and path.is_symlink():
             found, check = f"it is a link to {os.readlink(path)!r}, which does not exist", "Correct the link."
+        elif isinstance(error, FileNotFoundError) and f"torsor.robots.{path}" in everywhere().get(str(path), ()):
+            check = f"torsor's own robot of this name is torsor.robots.{path}()."
         raise unreadable(str(path), f"cannot be read: {found}", check) from None
     except ValueError as error:  # a null character
         raise unreadable(str(path), f"is not a path: {error}", check) from None

@@ -230,7 +230,7 @@ def _element(name: str, kind: str, parent: str, child: str, pose: Pose, more: It
 
 
 def _origin(pose: Pose) -> str:
-    return f'<origin xyz="{_listed(pose[:3, 3])}" rpy="{_listed(roll_pitch_yaw(pose[:3, :3]))}"/>'
+    return f'<origin xyz="{_listed(pose[:3, 3])}" rpy="{_listed(roll_pitch_yaw(pose[:3, :3]) + 0.0)}"/>'
 
 
 @exact_constants()

@@ -8,16 +8,20 @@ to different mechanisms.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays import is_concrete
+from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.typing import Array, Twist
-from torsor.errors import ModelError, UnknownName, unknown_name
+from torsor.errors import ModelError, ShapeError, UnknownName, unknown_name
 from torsor.model.joint_kinds import KINDS
 from torsor.model.poses import check_pose, tolerance_of
 from torsor.model.structure import Structure
+
+FOR_ALL = ("armature", "viscous_friction", "coulomb_friction")  # may be given as one number for all degrees of freedom
 
 
 class Parameters(NamedTuple):
@@ -46,6 +50,22 @@ class Parameters(NamedTuple):
     def is_concrete(self) -> bool:
         """Whether all are plain numbers, so that content may be inspected and hashed."""
         return all(is_concrete(leaf) for leaf in self)
+
+    def replaced(self, changes: Mapping[str, Array], owner: str) -> Parameters:
+        """These with some groups replaced, for `Robot.with_parameters` of the robot ``owner``; wrong shapes are refused."""
+        groups = {}
+        for name, value in changes.items():
+            if name not in self._fields:
+                raise unknown_group("with_parameters: a robot", name)
+            refuse_foreign(value, name)
+            shape = np.shape(getattr(self, name))
+            one = name in FOR_ALL and (isinstance(value, Real) or getattr(value, "shape", None) == ())
+            groups[name] = value * np.ones(shape) if one else value
+            if np.shape(groups[name]) != shape:
+                raise ShapeError(
+                    f"with_parameters: `{name}` must have shape {shape} for robot {owner!r}, got {np.shape(value)}."
+                )
+        return self._replace(**groups).frozen()
 
     def frozen(self) -> Parameters:
         """The same numbers, NumPy ones copied and made read-only, so that a robot can be shared and hashed."""

@@ -20,7 +20,7 @@ from torsor.arrays.typing import Array, GivenNumbers, GivenVector3, InertialVect
 from torsor.border import explained
 from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.model.inertia import Inertia, refuse_no_inertia, refuse_unphysical
-from torsor.model.parameters import Parameters, refuse_impossible_geometry, refuse_impossible_springs, unknown_group
+from torsor.model.parameters import Parameters, refuse_impossible_geometry, refuse_impossible_springs
 from torsor.model.poses import check_pose, composed
 from torsor.model.structure import Frame, Limits, Source, Structure, from_dict, to_dict
 
@@ -171,20 +171,10 @@ class Robot:
     def with_parameters(self, **changes: Array) -> Robot:
         """A robot with some of `parameters` replaced (screws, inertias, gravity, …); JAX values are welcome.
 
-        Plain screws must be unit screws of their joints' kinds, poses rigid motions. Of JAX values nobody knows: joints then
-        move by exp(screw · q), whatever the screw.
+        Armature and friction may be one number for all degrees of freedom. Plain screws must be unit screws of their joints'
+        kinds, poses rigid motions. Of JAX values nobody knows: joints then move by exp(screw · q), whatever the screw.
         """
-        for name in changes:
-            if name not in Parameters._fields:
-                raise unknown_group("with_parameters: a robot", name)
-        shapes = {name: np.shape(getattr(self.parameters, name)) for name in changes}
-        for name, value in changes.items():
-            refuse_foreign(value, name)
-            if np.shape(value) != shapes[name]:
-                raise ShapeError(
-                    f"with_parameters: `{name}` must have shape {shapes[name]} for robot {self.name!r}, got {np.shape(value)}."
-                )
-        parameters = self.parameters._replace(**changes).frozen()
+        parameters = self.parameters.replaced(changes, self.name)
         parameters.refuse_non_finite(self.name)
         refuse_impossible_geometry(self.structure, parameters, changes)
         refuse_impossible_springs(self.structure, parameters)
@@ -194,7 +184,10 @@ class Robot:
     def with_gravity(self, gravity: GivenVector3) -> Robot:
         """The same robot under another gravity (3,), m/s²."""
         refuse_foreign(gravity, "gravity")
-        return self.with_parameters(gravity=gravity if hasattr(gravity, "shape") else np.asarray(gravity, float))
+        vector = gravity if hasattr(gravity, "shape") else np.asarray(gravity, float)
+        if np.shape(vector) != (3,):
+            raise ShapeError(f"`gravity` must have shape (3,), such as (0, 0, -9.81) m/s², got {np.shape(vector)}.")
+        return self.with_parameters(gravity=vector)
 
     @explained
     def with_inertia(self, link: str, inertia: Inertia) -> Robot:
