@@ -211,6 +211,7 @@ def test_what_has_duration_and_at_is_a_motion(arm):
     ("arguments", "words"),
     [
         ({"motion": np.zeros((5, 2))}, "`motion` must be a motion .*torsor.motion.spline"),
+        ({"motion": np.zeros(2)}, r"got ndarray\. One configuration is passed by name: torsor\.view\(robot, q=q\)"),
         ({"motion": 3.0}, "`motion` must be a motion"),
         ({"ghost": "x"}, "`ghost` must be a motion"),
         ({"motion": []}, "nothing to show"),
@@ -534,7 +535,11 @@ def test_files_that_cannot_be_written(arm, tmp_path):
     for write in (viewer.image, viewer.html):
         options = {"size": (40, 30)} if write == viewer.image else {}
         with pytest.raises(torsor.FileError, match="cannot write"):
-            write(tmp_path / "no" / "such" / "folder", **options)
+            write(tmp_path / "no" / "such" / ("a.png" if options else "a.html"), **options)
+    with pytest.raises(torsor.ArgumentError, match=r"must end in \.png, got .*a\.jpg'\. Viewer\.html writes pages"):
+        viewer.image(tmp_path / "a.jpg")
+    with pytest.raises(torsor.ArgumentError, match=r"must end in \.html or \.htm, got .*Viewer\.image writes pictures"):
+        viewer.html(tmp_path / "a.png")
     with pytest.raises(torsor.ArgumentError, match="`seen_from`"):
         viewer.image(tmp_path / "a.png", seen_from=(0, 0, 0))
 

@@ -83,7 +83,7 @@ def animate(
     try:
         (_write_gif if ending == ".gif" else _write_mp4)(place, frames, rate, size)
     except OSError as error:
-        raise FileError(printable(f"cannot write {place}: {error}.")) from None
+        raise FileError(printable(f"cannot write {place}: {error.strerror or error}.")) from None
     return place
 
 

@@ -21,9 +21,15 @@ class Course:
 
     def __init__(self, robot: Robot, motion: Any, name: str = "motion") -> None:
         if not (hasattr(motion, "duration") and callable(getattr(motion, "at", None))):
+            one = isinstance(motion, np.ndarray) and motion.shape == (robot.nq,)
             raise ArgumentTypeError(
                 f"`{name}` must be a motion (it has `duration` and `at`), such as a torsor.Trajectory, got "
-                f"{type(motion).__name__}. Configurations (N, nq) become one by torsor.motion.spline(robot, times, q)."
+                f"{type(motion).__name__}. "
+                + (
+                    "One configuration is passed by name: torsor.view(robot, q=q)."
+                    if one
+                    else "Configurations (N, nq) become one by torsor.motion.spline(robot, times, q)."
+                )
             )
         own = getattr(motion, "robot", None)
         if isinstance(own, Robot) and own.nq != robot.nq:

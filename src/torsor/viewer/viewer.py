@@ -148,7 +148,8 @@ class Viewer:
         Path
             The file.
         """
-        return write_text("Viewer.html", path, written_page(self._stage))
+        place = _with_ending(path_to_write("Viewer.html", path), (".html", ".htm"), "image")
+        return write_text("Viewer.html", place, written_page(self._stage))
 
     @explained
     def image(
@@ -174,12 +175,12 @@ class Viewer:
             The file.
         """
         eye = None if seen_from is None else np.asarray(seen_from, float)
-        place = path_to_write("Viewer.image", path)
+        place = _with_ending(path_to_write("Viewer.image", path), (".png",), "html")
         picture = png(Painter(self._stage, size, seen_from=eye).paint())
         try:
             place.write_bytes(picture)
         except (OSError, ValueError) as error:
-            raise FileError(printable(f"cannot write {place}: {error}.")) from None
+            raise FileError(printable(f"cannot write {place}: {getattr(error, 'strerror', None) or error}.")) from None
         return place
 
     def wait(self) -> None:
@@ -214,6 +215,16 @@ class Viewer:
         else:
             source = f'srcdoc="{escape(written_page(self._stage), quote=True)}"'
         return f'<iframe {source} width="100%" height="520" style="border: 0" title="torsor"></iframe>'
+
+
+def _with_ending(place: Path, endings: tuple[str, ...], other: str) -> Path:
+    """A path whose ending says what is written, which tells whoever opens it; ``other`` is the method for the other kind."""
+    if place.suffix.lower() not in endings:
+        raise ArgumentError(
+            f"`path` must end in {' or '.join(endings)}, got {printable(str(place))!r:.80}. Viewer.{other} writes "
+            f"{'pages, .html' if other == 'html' else 'pictures, .png'}."
+        )
+    return place
 
 
 def _over_ssh(url: str) -> str:
