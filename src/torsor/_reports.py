@@ -50,6 +50,8 @@ def short(value: Any) -> str:
     """A value on one line: arrays by shape, long sequences by length, robots by name."""
     if isinstance(value, np.ndarray) and value.ndim:
         return f"<array {value.shape}>"
+    if not isinstance(value, np.ndarray) and (shape := getattr(value, "shape", ())) and isinstance(shape, tuple):
+        return f"<array {shape} of {type(value).__module__.partition('.')[0].removesuffix('lib')}>"
     if isinstance(value, (tuple, list)) and len(value) > 3:
         return f"<{len(value)} {type(value).__name__} entries>"
     if type(value).__name__ == "Robot":

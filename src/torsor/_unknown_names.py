@@ -16,6 +16,9 @@ OTHER_NAMES = {
     "control.prioritised_velocities": "hqp task_priority hierarchical_qp solve_ik",
     "redundancy.self_motion": "null_space_motion",
     "redundancy.velocity_projectors": "null_space_projector nullspace nullspace_projector",
+    "motion.polynomial": "min_jerk minimum_jerk minjerk quintic jtraj",
+    "motion.trapezoidal": "trapezoid trapezoidal_velocity lspb",
+    "view": "show visualise visualize",
     "control.pd_gravity": "pd_control pd_controller pd_gravity_compensation",
     "inverse_dynamics_derivatives": "rnea_derivatives computeRNEADerivatives",
     "forward_dynamics_derivatives": "aba_derivatives computeABADerivatives",
@@ -80,6 +83,8 @@ OTHER_ATTRIBUTES = {
     "limits.upper": "upper_limits upperPositionLimit",
     "limits.velocity": "velocityLimit velocity_limits",
 }
+# What torsor leaves to a function of one's own
+OWN = {"pid": "torsor.simulate(controller=) takes a law with memory, such as a PID in five lines: docs/simulation.md"}
 ELSEWHERE = {name: ours for ours, names in OTHER_NAMES.items() for name in names.split()}
 OF_ROBOTS = {name: ours for ours, names in OTHER_ATTRIBUTES.items() for name in names.split()}
 
@@ -91,12 +96,18 @@ def advice(namespace: str, name: str, places: dict[str, list[str]]) -> str:
         return f": it is {at_the_top if at_the_top in places[name] else ' or '.join(places[name])}"
     if name in ELSEWHERE:
         return f": what others call {name} is torsor.{ELSEWHERE[name]} here"
+    for word, instead in OWN.items():
+        if word in name.lower().split("_"):
+            return f": {instead}"
     everything = places | {one: [f"torsor.{here}"] for one, here in ELSEWHERE.items()}
-    plain = {one: one.replace("_", "").lower() for one in everything}
+    plain = {one: one.replace("_", "").lower() for one in everything if len(one) > 3}  # short ones are near to anything
     near = get_close_matches(name.replace("_", "").lower(), dict.fromkeys(plain.values()), n=3, cutoff=0.75)
-    meant = [place for letters in near for one in everything if plain[one] == letters for place in everything[one]]
+    meant = [place for letters in near for one in plain if plain[one] == letters for place in everything[one]]
     # Those of the namespace that was asked first, pictures last
     meant.sort(key=lambda place: (not place.startswith(f"{namespace}."), place.startswith("torsor.plot.")))
+    if not meant and namespace == "torsor.robots":
+        own = [one for one in places if f"{namespace}.{one}" in places[one]]
+        return f": there are {', '.join(own)}. Others come from files: torsor.load"
     return f". Did you mean {' or '.join(dict.fromkeys(meant[:3]))}?" if meant else f". All names: dir({namespace})"
 
 
@@ -104,6 +115,10 @@ def advice_on_robots(name: str, known: list[str], places: dict[str, list[str]]) 
     """The same for an attribute that robots do not have; ``known`` are those they have."""
     if name in OF_ROBOTS:
         return f": what others call {name} is robot.{OF_ROBOTS[name]} here"
+    if name == "plot":
+        return ": torsor.view(robot) shows it, torsor.plot.mechanism(robot, q) draws it"
+    if any(place.startswith(f"torsor.{name}.") for known_places in places.values() for place in known_places):
+        return f": functions of a robot are in torsor.{name}"
     function = places.get(name) or ([f"torsor.{ELSEWHERE[name]}"] if name in ELSEWHERE else [])
     if function:
         return f": it is a function here, {function[0]}(robot, ...)"

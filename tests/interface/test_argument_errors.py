@@ -62,8 +62,21 @@ MISTAKES = {
     "no robot for an adapter": (lambda: torsor.adapters.MuJoCo("arm"), ArgumentTypeError, "MuJoCo: `robot` must be a torsor.Robot, got str 'arm'."),
     "curves that are no numbers": (lambda: torsor.plot.paths(ARM, "home", joints=(0, 1)), ShapeError, "paths: `curves` must be real numbers, got 'home'."),
     "too many axes": (lambda: torsor.mass_matrix(ARM, np.zeros((1,) * 40 + (2,))), ShapeError, "mass_matrix: a batch has at most 28 axes, got 40"),
+    "joints by name": (lambda: torsor.gravity_forces(ARM, {"joint_1": 0.3}), ShapeError, "Joints by name become one by robot.q_from_dict(…)."),
+    "velocities by name": (lambda: torsor.coriolis_matrix(ARM, Q, {"joint_1": 0.3}), ShapeError, "Joints by name become one by robot.v_from_dict(…)."),
+    "a force for a wrench": (lambda: torsor.inverse_dynamics(ARM, Q, V, A, wrenches={"tip": [0, 0, 9.0]}), ShapeError, "got (3,). A wrench is six numbers in the axes of its frame: torque (N·m), then force (N)."),
+    "a joint for a frame": (lambda: torsor.frame_pose(PANDA, np.zeros(7), "panda_joint7"), UnknownName, "no frame 'panda_joint7'; nearest: 'link_7'."),
+    "a joint for a link": (lambda: PANDA.inertia("panda_joint3"), UnknownName, "no link 'panda_joint3'; nearest: 'link_3'."),
+    "a payload before its frame": (lambda: ARM.with_payload(Inertia.point(1.0), "tip"), ArgumentTypeError, "`inertia` must be a torsor.Inertia, but the name 'tip' stands in its place, and `frame` is Inertia(mass="),
+    "gravity as a number": (lambda: ARM.with_gravity(9.81), ShapeError, "Robot.with_gravity: `gravity` must have shape (3,), such as (0, 0, -9.81) m/s², got ()."),
+    "gravity as a word": (lambda: ARM.with_gravity("moon"), ArgumentTypeError, "`gravity` must be an array of numbers"),
+    "armature of some joints": (lambda: PANDA.with_parameters(armature=[0.1, 0.2]), ShapeError, "`armature` must have shape (7,) for robot 'panda', got (2,)."),
+    "armature as a word": (lambda: PANDA.with_parameters(armature="large"), ShapeError, "`armature` must have shape (7,) for robot 'panda', got ()."),
+    "of base parameters": (lambda: torsor.identification.base_parameters(ARM).regressor(Q), ArgumentTypeError, "BaseParameters.regressor: `v`, `a` are missing. It is regressor(q, v, a, *, out=None)."),
+    "one of torsor's own robots": (lambda: torsor.load("panda"), torsor.FileError, "torsor's own robot of this name is torsor.robots.panda()."),
     # functions to be traced
-    "a function without robot": (lambda: torsor.compile(lambda q: q, ARM, {"q": 2}), ArgumentTypeError, "compile: <lambda>(q) cannot be called with the robot first and then q by name (multiple values for argument 'q'). Write lambda robot, q: …."),
+    "a function without robot": (lambda: torsor.compile(lambda q: q, ARM, {"q": 2}), ArgumentTypeError, "compile: <lambda>(q) gets the robot as its first argument, which here is called `q`. Write lambda robot, q: …."),
+    "a law without robot": (lambda: torsor.compile(lambda q, v: -v, ARM), ArgumentTypeError, "called `q`. Write lambda robot, q, v: …."),
     "a step without robot": (lambda: torsor.scan(written_into, ARM, {"x": 2}), ArgumentTypeError, "scan: written_into(robot, q) cannot be called with the robot first and then x by name (missing a required argument: 'q'). Write def written_into(robot, x)."),
     "no robot": (lambda: torsor.scan(written_into, {"q": 2}, ARM), TorsorError, "scan: the second argument must be a torsor.Robot, got dict"),
     "written into": (lambda: torsor.compile(written_into, ARM, {"q": 2}), TorsorError, "traced numbers cannot be written into a NumPy array; make the array like an input of the function, as in np.zeros_like(q, shape=(3, 3))"),
@@ -90,6 +103,12 @@ def test_a_mistake_is_answered_with_what_to_type(mistake):
         call()
     assert isinstance(caught.value, TorsorError)
     assert words in str(caught.value)
+
+
+def test_armature_and_friction_may_be_one_number_for_all():
+    one = PANDA.with_parameters(armature=0.1, viscous_friction=np.float64(0.2), coulomb_friction=np.full(7, 0.3))
+    np.testing.assert_array_equal(one.parameters.armature, np.full(7, 0.1))
+    np.testing.assert_array_equal(one.parameters.viscous_friction, np.full(7, 0.2))
 
 
 @pytest.mark.parametrize("count", ["all", None, np.nan, np.inf, [2], 0, 1.5, -1])

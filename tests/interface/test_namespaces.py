@@ -89,6 +89,11 @@ def test_every_name_of_other_libraries_leads_somewhere():
         ("torsor.motion.scalar_curvature", "it is torsor.geometry.scalar_curvature"),
         ("torsor.inverse_dinamics", "Did you mean torsor.inverse_dynamics"),
         ("torsor.kinematics.nothing_like_it", r"All names: dir\(torsor.kinematics\)"),
+        ("torsor.control.pid", "takes a law with memory, such as a PID"),
+        ("torsor.motion.min_jerk", "what others call min_jerk is torsor.motion.polynomial here"),
+        ("torsor.robots.ur10", "there are .*panda.*ur5. Others come from files: torsor.load"),
+        ("arm.plot", r"torsor.view\(robot\) shows it, torsor.plot.mechanism\(robot, q\) draws it"),
+        ("arm.control", "functions of a robot are in torsor.control"),
         ("arm.dof", "what others call dof is robot.nv here"),
         ("arm.joint_names", "what others call joint_names is robot.joints here"),
         ("arm.mass_matrix", r"it is a function here, torsor.mass_matrix\(robot, ...\)"),
@@ -135,3 +140,9 @@ def test_no_repr_prints_a_whole_array(place):
     shown = repr(kind(*values))
     assert "\n" not in shown
     assert len(shown) < 400
+
+
+def test_arrays_of_other_libraries_are_shown_by_their_shape():
+    jnp = pytest.importorskip("jax.numpy")
+    by = torsor.inverse_dynamics_derivatives(ARM, *(jnp.zeros((3, n)) for n in (ARM.nq, ARM.nv, ARM.nv)))
+    assert f"q=<array (3, {ARM.nv}, {ARM.nv}) of jax>" in repr(by)

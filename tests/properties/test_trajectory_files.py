@@ -245,3 +245,8 @@ def test_units_may_be_left_out_as_in_a_log(tmp_path):
         torsor.FileError, match=r"the file has .*joint_2 \[rad\]\. Positions alone become a motion by torsor"
     ):
         Trajectory.load(robot, path)
+
+
+def test_one_sample_and_one_note_are_counted_as_one():
+    assert repr(run_of(EVERY, 1, notes=("it moved",))).endswith(": 1 sample over 0 s, 1 note>")
+    assert repr(run_of(EVERY, 2)).endswith(": 2 samples over 0.1 s>")

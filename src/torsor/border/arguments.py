@@ -65,7 +65,11 @@ def _described(value: Any) -> str:
     """What was given, in words."""
     if isinstance(value, numpy.ndarray):
         return f"an array of shape {value.shape}" + (f" of {value.dtype}" if value.dtype.kind not in "fiu" else "")
-    return "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
+    if value is None:
+        return "nothing"
+    text = repr(value)
+    shown = text if len(text) <= 60 else f"{text[:60]}…"
+    return shown if shown.lstrip("<").startswith(type(value).__name__) else f"{type(value).__name__} {shown}"
 
 
 def wrong_names(
@@ -131,8 +135,10 @@ def exchanged(
             what = f"the name {value!r:.60}" if isinstance(value, str) else f"the task {value.title!r:.60}"
             shown = repr(value) if isinstance(value, str) else place
             call = f"{_title(function, args)}({', '.join(shown if n == place else n for n in needed)})"
+            words = wanted(function, parameters[name], value) or ""
+            words = words if words.startswith("a torsor.") else "numbers"
             return ArgumentTypeError(
-                f"{_title(function, args)}: `{name}` must be numbers, but {what} stands in its place, and `{place}` is "
+                f"{_title(function, args)}: `{name}` must be {words}, but {what} stands in its place, and `{place}` is "
                 f"{_described(given[place])}. Write {call}."
             )
     return None

@@ -280,8 +280,10 @@ def as_array(name: str, value: Any, axes: tuple[str, ...], model: Any) -> Any:
     except ShapeError as error:  # an array of another library
         raise type(error)(f"`{name}`: {error}") from None
     except (TypeError, ValueError) as error:
+        by_name = {("nq",): "q_from_dict", ("nv",): "v_from_dict"}.get(axes) if isinstance(value, Mapping) else None
+        hint = f" Joints by name become one by robot.{by_name}(…)." if by_name is not None else ""
         raise ShapeError(
-            f"`{name}` must be an array of numbers with shape {_shape(axes, model)}, got {value!r:.80}."
+            f"`{name}` must be an array of numbers with shape {_shape(axes, model)}, got {value!r:.80}.{hint}"
         ) from error
     want = tuple(_size(axis, model) for axis in axes)
     shape = tuple(array.shape)
@@ -338,6 +340,8 @@ def _advice(name: str, shape: tuple[int, ...], want: tuple[int | None, ...]) -> 
         return f" Batch axes come first: pass `{name}.T`."
     if len(want) == 1 and not shape:
         return f" One state is a 1-d array: pass `[{name}]` if there is one number."
+    if want == (6,) and shape[-1:] == (3,) and name.startswith("wrench"):
+        return " A wrench is six numbers in the axes of its frame: torque (N·m), then force (N)."
     return ""
 
 

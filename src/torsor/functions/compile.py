@@ -227,11 +227,17 @@ def _refuse_wrong_signature(function: Callable[..., Any], names: Sequence[str]) 
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of some builtin functions nothing is known
         return
+    own, first = _name(function), next(iter(signature.parameters), "robot")
+    forgotten = first in ("q", "v", "tau")  # such an argument would get the robot, perhaps without ever being looked at
+    listed = ", ".join(dict.fromkeys([first, *names] if forgotten else names))
+    right = f"lambda robot, {listed}: …" if own == "<lambda>" else f"def {own}(robot, {listed})"
+    if forgotten:
+        raise ArgumentTypeError(
+            f"{own}{signature} gets the robot as its first argument, which here is called `{first}`. Write {right}."
+        )
     try:
         signature.bind(None, **dict.fromkeys(names))
     except TypeError as error:
-        own = _name(function)
-        right = f"lambda robot, {', '.join(names)}: …" if own == "<lambda>" else f"def {own}(robot, {', '.join(names)})"
         raise ArgumentTypeError(
             f"{own}{signature} cannot be called with the robot first and then {', '.join(names) or 'nothing'} by name "
             f"({error}). Write {right}."

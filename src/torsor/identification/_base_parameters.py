@@ -96,6 +96,7 @@ class BaseParameters(Report):
         """β (count,) of this robot, kg, kg·m, kg·m²."""
         return self.matrix @ inertial_parameters(self.robot)
 
+    @explained
     def regressor(self, q: ConfigurationVector, v: JointVector, a: JointVector, *, out: Array | None = None) -> Array:
         """Regressor Y_b(q, v, a) with Y_b β = M a + C v + g: the kept columns of `torsor.identification.torque_regressor`.
 

@@ -197,7 +197,8 @@ class Structure:
         if name == self.base:
             return -1
         if name not in self.links:
-            raise unknown_name(f"robot {self.name!r}", "link", name, (self.base, *self.links), "robot.links")
+            known = (self.base, *self.links)
+            raise unknown_name(f"robot {self.name!r}", "link", name, known, "robot.links", meant=self._moved_by(name))
         return self.links.index(name)
 
     def frame(self, name: str) -> Frame:
@@ -206,7 +207,12 @@ class Structure:
             for frame in self.frames:
                 if frame.name == name:
                     return frame
-        raise unknown_name(f"robot {self.name!r}", "frame", name, (frame.name for frame in self.frames), "robot.frames")
+        known = [frame.name for frame in self.frames]
+        raise unknown_name(f"robot {self.name!r}", "frame", name, known, "robot.frames", meant=self._moved_by(name))
+
+    def _moved_by(self, name: object) -> tuple[str, ...]:
+        """The link that a joint of this name moves: who names the joint where a link or frame is asked for may mean that."""
+        return (self.links[self.joints.index(name)],) if isinstance(name, str) and name in self.joints else ()
 
 
 def coordinates_in_order(named_kinds: list[tuple[str, str]]) -> tuple[Coordinate, ...]:

@@ -376,8 +376,9 @@ class Trajectory(Motion):
         """One line."""
         many = f" {self.batch} of" if self.batch else ""
         cut = ", interrupted" if self.interrupted else ""
-        notes = f", {len(self.notes)} notes" if self.notes else ""
-        return f"<Trajectory of {self.robot.name!r}:{many} {len(self)} samples over {self.duration:.6g} s{notes}{cut}>"
+        notes = f", {len(self.notes)} note{'s'[len(self.notes) == 1 :]}" if self.notes else ""
+        samples = f"{len(self)} sample{'s'[len(self) == 1 :]}"
+        return f"<Trajectory of {self.robot.name!r}:{many} {samples} over {self.duration:.6g} s{notes}{cut}>"
 
     _repr_html_ = shown_by("torsor.motion.notebook", "trajectory_html")
 
