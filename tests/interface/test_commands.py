@@ -312,7 +312,10 @@ def test_constants_and_clamps_change_the_numbers_as_they_say():
     ("arguments", "message"),
     [
         (["inverse_dynamic"], "codegen has no function 'inverse_dynamic'; nearest: 'inverse_dynamics'"),
-        (["kinematics.inverse_dynamics"], "'kinematics.inverse_dynamics'; nearest: 'inverse_dynamics', 'dynamics.inverse"),
+        (
+            ["kinematics.inverse_dynamics"],
+            "'kinematics.inverse_dynamics'; nearest: 'inverse_dynamics', 'dynamics.inverse",
+        ),
         (["control.pid"], "torsor.control has no function 'control.pid'. All functions: adaptive, computed_torque, "),
         (["control.computed_torq"], "nearest: 'computed_torque'"),
         (["laws.py:pid"], "torsor.compile(function, robot, inputs).to_c(path)"),

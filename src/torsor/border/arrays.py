@@ -280,7 +280,8 @@ def as_array(name: str, value: Any, axes: tuple[str, ...], model: Any) -> Any:
     except ShapeError as error:  # an array of another library
         raise type(error)(f"`{name}`: {error}") from None
     except (TypeError, ValueError) as error:
-        by_name = {("nq",): "q_from_dict", ("nv",): "v_from_dict"}.get(axes) if isinstance(value, Mapping) else None
+        makers: dict[tuple[str, ...], str] = {("nq",): "q_from_dict", ("nv",): "v_from_dict"}
+        by_name = makers.get(axes) if isinstance(value, Mapping) else None
         hint = f" Joints by name become one by robot.{by_name}(…)." if by_name is not None else ""
         raise ShapeError(
             f"`{name}` must be an array of numbers with shape {_shape(axes, model)}, got {value!r:.80}.{hint}"
