@@ -44,12 +44,15 @@ class Paper(NamedTuple):
 
     @property
     def path(self) -> Path:
+        """The file of its page."""
         return PAPERS / f"equations_{self.page}.md"
 
 
 IN_THE_BOOK = """\
-The numbers are those of the draft, in which dynamics is chapter 9; in the published book, *Modern Robotics* (2017), it is chapter 8. The
-published section stands beside each equation. A published number stands there only where it is sure; the others are left out.
+
+The numbers are those of the draft, in which dynamics is chapter 9; in the published book, *Modern Robotics* (2017), it is chapter
+8. The published section stands beside each equation. A published number stands there only where it is sure: those of
+the equations of motion and of the algorithm. The others are left out, for the two texts do not number the same lines.
 """
 PUBLISHED = {
     paper.key: paper
@@ -59,7 +62,7 @@ PUBLISHED = {
             "brockett_stokes_park_1993",
             "test_brockett_stokes_park_1993",
             "Brockett, Stokes and Park 1993",
-            "The paper numbers eight of its equations. The others are cited by section, and have their tests in the same file.\n",
+            "\nThe paper numbers eight of its equations. The others are cited by section; their tests are in the same file.\n",
         ),
         Paper("PBP95", "park_bobrow_ploen_1995", "test_park_bobrow_ploen_1995", "Park, Bobrow and Ploen 1995"),
         Paper("LP", "lynch_park_chapter_9", "test_lynch_park_chapter_9", "Lynch and Park, chapter 9", IN_THE_BOOK),
@@ -95,6 +98,7 @@ class Place(NamedTuple):
 
     @property
     def shown(self) -> str:
+        """How a page names it, with a link to the file."""
         if self.is_public:
             return f"`{self.name}`"
         return f"[`{self.name.removeprefix('src/torsor/')}`](../../{self.name})"
@@ -253,7 +257,7 @@ def _entry(equation: Equation, calls: list[Place], tests: list[tuple[str, str]])
     lines += [f"$${equation.tex}$$", ""]
     errata = ", ".join(f"[{name}](../errata.md)" for name in equation.errata)
     if equation.printed:
-        lines += [f"Corrected, {errata}. Printed:", "", f"$${equation.printed}$$", ""]
+        lines += [f"Not as printed, {errata}. Printed:", "", f"$${equation.printed}$$", ""]
     elif errata:
         lines += [f"See {errata}.", ""]
     public = ", ".join(x.shown for x in calls if x.is_public)
@@ -267,18 +271,18 @@ def _entry(equation: Equation, calls: list[Place], tests: list[tuple[str, str]])
 
 def _page(paper: Paper) -> str:
     calls, tests = calls_of(paper.key), tests_of(paper.key)
-    corrected = [number for number, equation in equations(paper.key).items() if equation.printed]
-    wrong = ", ".join(f"[({number})](#{anchor(number)})" for number in corrected)
+    other = [number for number, equation in equations(paper.key).items() if equation.printed]
+    wrong = ", ".join(f"[({number})](#{anchor(number)})" for number in other)
     opening = f"""\
 {REMARK}
 
 # {paper.title}: equation, call, test
 
 Every numbered equation of [{paper.key}](../references.md), as the library has it; where the paper prints another, both, with the
-[erratum](../errata.md). *Call* is what to call or read in Python, *inside* which files cite it too, and *tests* are what proves it.
+[erratum](../errata.md). *Call* is what to call or read in Python, *inside* the files that cite it too, *tests* what proves it.
 From a function to its equations: [index](index_by_function.md).
 {paper.notes}
-{len(calls)} equations; corrected: {wrong}.
+{len(calls)} equations; not as printed: {wrong}.
 """
     return "\n".join([opening, *(_entry(x, calls[n], tests[n]) for n, x in equations(paper.key).items())])
 

@@ -14,6 +14,7 @@ import pytest
 from by_hand import assert_close, assert_differs
 
 import torsor
+from torsor import lie
 from torsor.redundancy import circle
 
 inv, pinv = np.linalg.inv, np.linalg.pinv
@@ -447,7 +448,7 @@ def connection_of_lifts(example, X, Y, vertical=0.0):
 
 
 def test_17_the_connection_of_the_workspace(rng):
-    """Alt04 (17), E004-6, E004-8: J ∇ of *horizontal* fields is ∇ of the workspace, if J M⁻¹ Jᵀ = 1; flat is not enough."""
+    """Alt04 (17), E004-6, E004-17: J ∇ of *horizontal* fields is ∇ of the workspace, if J M⁻¹ Jᵀ = 1; flat is not enough."""
     for e in (example_b(), example_d()):  # onto Euclidean space, where constant fields have ∇_X Y = 0
         X, Y = rng.normal(size=(2, e.task.size))
         assert_close(e.J @ connection_of_lifts(e, X, Y), np.zeros(e.task.size), 1e-8)
@@ -459,6 +460,31 @@ def test_17_the_connection_of_the_workspace(rng):
     c, (X, Y) = example_c(), rng.normal(size=(2, 6))  # flat and of rank six, onto SE(3)
     of_workspace = torsor.geometry.left_invariant.covariant_derivative(np.eye(6), X, Y)
     assert_differs(c.J @ connection_of_lifts(c, X, Y), of_workspace)
+
+
+def test_18_dynamics_as_seen_from_the_end_effector(rng):
+    """Alt04 (18), E004-9: γ̇ = γ X and Ẋ = J M⁻¹ (τ − C q̇) + J̇ q̇ along the motion, without gravity; printed ad*_X X + J M⁻¹ τ."""
+    c = example_c()
+    robot = c.robot.with_gravity(np.zeros(3))
+    v, tau = rng.normal(size=(2, robot.nv))
+    a = torsor.forward_dynamics(robot, c.q, v, tau)
+
+    def along(t):
+        return c.q + t * v + 0.5 * t**2 * a, v + t * a
+
+    def twist(t):
+        return torsor.body_jacobian(robot, along(t)[0], "tip") @ along(t)[1]
+
+    gamma = torsor.frame_pose(robot, c.q, "tip")
+    moved = by_hand.derivative(lambda t: torsor.frame_pose(robot, along(t)[0], "tip"), step=1e-4)
+    assert_close(moved, gamma @ by_hand.hat(twist(0.0)), 1e-8)
+    exact = torsor.tasks.workspace_acceleration(robot, c.q, v, c.task, tau)
+    assert_close(exact, by_hand.derivative(twist, step=1e-4), 1e-7)
+    C, J_dot = torsor.coriolis_matrix(robot, c.q, v), torsor.kinematics.body_jacobian_rate(robot, c.q, v, "tip")
+    assert_close(exact, c.J @ inv(c.M) @ (tau - C @ v) + J_dot @ v, 1e-9)
+    printed = lie.bracket_dual(twist(0.0), twist(0.0)) + c.J @ inv(c.M) @ tau
+    assert_close(torsor.papers.altafini_workspace_acceleration(robot, c.q, v, c.task, tau), printed, 1e-9)
+    assert_differs(printed, exact)
 
 
 # §IV: lift of functions
