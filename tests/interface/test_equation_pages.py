@@ -108,6 +108,14 @@ def test_errata_of_numbered_equations_are_in_their_entries():
             assert equation.printed != equation.tex
 
 
+def test_links_of_the_pages_lead_somewhere():
+    anchors = {paper.path.name: set(sections(paper.path)) for paper in PAPERS.values()}
+    for page in TOOL["pages"]():
+        for file, anchor in set(re.findall(r"\]\(([^()#]*)(?:#([^()]*))?\)", page.read_text(encoding="utf-8"))):
+            assert (page.parent / file).exists(), (page, file)
+            assert not anchor or anchor in anchors[file or page.name], (page, file, anchor)
+
+
 def test_pages_are_up_to_date():
     for path, text in TOOL["pages"]().items():
         assert path.read_text(encoding="utf-8") == text, "run: python tools/write_equation_pages.py"
