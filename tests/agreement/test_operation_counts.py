@@ -74,7 +74,10 @@ POLYNOMIALS = {
     "uicker_kahn_shared": ("25/2 n⁴ + 52n³ + 95/2 n² + 8n", "10n⁴ + 124/3 n³ + 38n² + 17/3 n"),
     "uicker_kahn_accelerations": ("8n⁴ + 121/3 n³ + 27n² + 176/3 n", "6n⁴ + 92/3 n³ + 26n² + 97/3 n"),
     "hollerbach_4x4": ("694n − 545", "559n − 464"),
-    "hollerbach_4x4_shared": ("630n − 481", "511n − 416"),  # 64 and 48, a product of 4×4 matrices, less for each further link
+    "hollerbach_4x4_shared": (
+        "630n − 481",
+        "511n − 416",
+    ),  # 64 and 48, a product of 4×4 matrices, less for each further link
     "hollerbach_3x3": ("353n − 235", "275n − 195"),
     "hollerbach_3x3_shared": ("326n − 208", "257n − 177"),  # 27 and 18, one of 3×3 matrices
     "silver_recursive": ("189n − 64", "158n − 70"),  # 1,070 and 878 for six links, as counted independently

@@ -21,6 +21,8 @@ BASE = {
     "_text_files",
     "_lazy",
     "_reports",
+    "_html",
+    "_progress",
 }  # what every layer above them may use
 EQUATIONS = BASE | {"mechanics", "geometry"}
 FUNCTIONS = EQUATIONS | {"compiler", "functions"}
@@ -28,18 +30,20 @@ ALLOWED = {
     "errors": set(),
     "_once": set(),
     "_unknown_names": set(),
-    "_reports": {"errors"},
+    "_reports": {"_html", "errors"},
+    "_html": {"errors"},
+    "_progress": {"errors"},
     "_lazy": {"_unknown_names"},
     "_text_files": {"errors"},
     "arrays": {"errors"},
     "bridges": {"arrays", "errors"},
     "border": {"bridges", "arrays", "errors"},
     "lie": {"_reports", "border", "arrays", "errors", "_lazy"},
-    "model": {"_reports", "_text_files", "border", "lie", "arrays", "errors", "_once", "_lazy"},
+    "model": {"_html", "_reports", "_text_files", "border", "lie", "arrays", "errors", "_once", "_lazy"},
     # The equations are pure: they never meet the compiler, which knows no robots
     "mechanics": {"_reports", "border", "model", "lie", "arrays", "errors"},
     "geometry": {"border", "_lazy", "_reports", "mechanics", "model", "lie", "arrays", "errors"},
-    "compiler": {"border", "bridges", "_text_files", "_once", "arrays", "errors"},
+    "compiler": {"_html", "border", "bridges", "_text_files", "_once", "arrays", "errors"},
     # Where equations and compiler meet
     "functions": FUNCTIONS | {"_reports"},
     "kinematics": {"_lazy"},
@@ -63,8 +67,23 @@ ALLOWED = {
     "papers": FUNCTIONS | {"tasks"},
     # What people look at and type
     "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
+    "viewer": FUNCTIONS | {"tasks", "motion", "plot"},
     "verification": BASE | {"functions", "adapters"},
-    "cli": BASE | {"compiler", "functions", "papers", "plot", "symbolic", "verification", "__version__", "get_threads"},
+    "cli": BASE
+    | {
+        "_demo",
+        "compiler",
+        "functions",
+        "motion",
+        "papers",
+        "plot",
+        "symbolic",
+        "verification",
+        "viewer",
+        "__version__",
+        "get_threads",
+    },
+    "_demo": {"_html", "_text_files", "errors", "arrays", "compiler", "plot", "control", "motion"},
     "__main__": {"cli"},
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
@@ -117,8 +136,10 @@ def run(code: str) -> str:
 
 
 def test_importing_torsor_imports_no_optional_library_and_prints_nothing():
-    optional = "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp ruckig torch dask xarray casadi"
-    optional += " torsor.motion torsor.balancing torsor.plot"
+    optional = (
+        "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp ruckig torch dask xarray casadi viser trimesh PIL"
+    )
+    optional += " torsor.motion torsor.balancing torsor.plot torsor.viewer"
     code = f"import sys, torsor; print([name for name in {optional!r}.split() if name in sys.modules])"
     assert run(code) == "[]"
 

@@ -61,7 +61,7 @@ def test_a_motion_of_a_pose_has_a_picture_too():
     T1[:3, 3] = 1.0, 2.0, 3.0
     reach = torsor.motion.screw(np.eye(4), T1, duration=2.0)
     axes = torsor.plot.trajectory(reach).axes
-    assert [ax.get_ylabel().split(",")[0] for ax in axes] == [
+    assert [ax.get_ylabel().split(" (")[0] for ax in axes] == [
         "position", "rotation from the start", "angular velocity", "linear velocity",
     ]  # fmt: skip
     ends = [[line.get_ydata()[-1] for line in ax.lines] for ax in axes[:2]]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor._html import block, heading, plain, table
 from torsor._once import once
 from torsor._text_files import path_to_write
 from torsor.arrays import as_numbers
@@ -40,7 +41,6 @@ from torsor.compiler.print.llvm import emit
 from torsor.compiler.print.names import c_function
 from torsor.compiler.run import engine, native
 from torsor.compiler.run.fast_entry import FastEntry, Numbers
-from torsor.compiler.simplify import evaluate
 from torsor.errors import ArgumentError, MissingDependency, ShapeError, TorsorError, unknown_name
 
 Array = Any
@@ -236,7 +236,7 @@ class Kernel:
         """Write C99 (path.c, path.h) and a self-test with expected numbers (path_test.c); the file name names the function.
 
         An input or output whose name C has taken, or that another has, gets a longer one there, said in the header's comment.
-        Straight-line, ``math.h`` only, no allocation.
+        Straight-line, ``math.h`` only, no allocation. An input that is one number comes as such, not as an array.
 
         Parameters
         ----------
@@ -251,11 +251,7 @@ class Kernel:
         """
         place = path_to_write("to_c", path)
         name = c_function(place.stem)
-        generator = np.random.default_rng(0)
-        example = [generator.uniform(0.1, 1.0, port.shape) for port in self.program.graph.inputs]
-        expected = evaluate(self.program, example)
-        flat = [[np.ravel(value) for value in numbers] for numbers in (example, expected)]
-        return emit_c.write(emit_c.emit(self.program, name, real, *flat), place)
+        return emit_c.write(emit_c.emit(self.program, name, real, *emit_c.example_of(self.program)), place)
 
     def to_numpy(self) -> str:
         """Python source of the same function, ``kernel``, over numbers and NumPy arrays: readable, slow, without torsor."""
@@ -328,6 +324,28 @@ class Kernel:
             return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
         return f"<Kernel {self.name!r}: {ports(self.inputs)} → {ports(self.outputs)}; {sum(self.count().values())} operations>"
+
+    def _repr_html_(self) -> str:
+        """Inputs, outputs and operations, for notebooks."""
+
+        def ports(title: str, shapes: dict[str, tuple[int, ...]]) -> list[list[str]]:
+            return [
+                [title if k == 0 else "", plain(name), plain(shape or "()")]
+                for k, (name, shape) in enumerate(shapes.items())
+            ]
+
+        counted = self.count()
+        costs = ", ".join(f"{number} {kind}" for kind, number in counted.items()) or "none"
+        return block(
+            heading(f"Kernel {self.name}", [f"{sum(counted.values())} operations"]),
+            table(
+                ["", "name", "shape"],
+                [*ports("inputs", self.inputs), *ports("outputs", self.outputs)],
+                left=3,
+                fold="ports",
+            ),
+            f"<div>operations: {plain(costs, 400)}</div>",
+        )
 
 
 def _library(name: str, who: str) -> Any:

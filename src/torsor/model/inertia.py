@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from torsor._html import shown_by
 from torsor.arrays import (
     as_numbers,
     cross,
@@ -39,9 +40,8 @@ if TYPE_CHECKING:
 
 _ORIGIN = (0.0, 0.0, 0.0)
 TEN_NUMBERS = ("m", "m c_x", "m c_y", "m c_z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-_CANCELLED = 64 * float(
-    np.finfo(float).eps
-)  # of the inertia about the link frame: what moving to the centre of mass leaves
+# Of the inertia about the link frame: what moving to the centre of mass leaves.
+_CANCELLED = 64 * float(np.finfo(float).eps)
 _ROUNDING = 1e-12  # of the largest entry: what an asymmetric or indefinite inertia may owe to printed digits
 
 
@@ -67,6 +67,7 @@ class Inertia(Solids):
     com: Vector3 = _ORIGIN
     rotational: Matrix3 = (_ORIGIN, _ORIGIN, _ORIGIN)
     numbers: InertiaRow | None = field(default=None, init=False, repr=False)
+    _repr_html_ = shown_by("torsor.model.notebook", "inertia_html")
 
     def __post_init__(self) -> None:
         for name, shape in (("mass", ()), ("com", (3,)), ("rotational", (3, 3))):
