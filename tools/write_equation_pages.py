@@ -131,19 +131,33 @@ def numbers_in(text: str, key: str, *, nearby: bool = True) -> Iterator[str]:
             yield from dict.fromkeys((first, last))
 
 
-def citations() -> Iterator[tuple[str, str, Place]]:
+def cited_in(text: str) -> Iterator[tuple[str, str, int]]:
+    """Key, number and place of every equation that a text cites, as ``[PBP95, (40), (53); LP, (9.61)]`` or as ``LP (9.61)``."""
+    for match in re.finditer(r"\[([^\[\]]*)\]", text):
+        for part in match[1].split(";"):
+            key = part.split(",")[0].strip()
+            for number in numbers_in(part, key) if key in PUBLISHED else ():
+                yield key, number, match.start()
+    for match in re.finditer(rf"\b({KEYS})\s+((?:{NUMBER}[\s,–-]*)+)", text):
+        for number in numbers_in(match[2], match[1]):
+            yield match[1], number, match.start()
+
+
+@cache
+def citations() -> list[tuple[str, str, Place]]:
     """Key, number and place of every equation that the sources cite."""
+    found = []
     for path in sorted(SOURCES.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        for match in re.finditer(rf"\[([^\[\]]*\b(?:{KEYS})\b,[^\[\]]*)\]", text):
-            for part in match[1].split(";"):
-                key = part.split(",")[0].strip()
-                for number in numbers_in(part, key) if key in PUBLISHED else ():
-                    yield key, number, _place(path, text.count("\n", 0, match.start()) + 1)
+        for key, number, start in cited_in(text):
+            found.append((key, number, _place(path, text.count("\n", 0, start) + 1)))
+    return found
 
 
-def proofs() -> Iterator[tuple[str, str, str, str]]:
+@cache
+def proofs() -> list[tuple[str, str, str, str]]:
     """Key and number of every equation that a test of the papers names before its first colon, file and name of the test."""
+    found = []
     for path in sorted(TESTS.glob("test_*.py")):
         of_file = next((paper.key for paper in PUBLISHED.values() if path.stem.startswith(paper.tests)), "")
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -152,7 +166,8 @@ def proofs() -> Iterator[tuple[str, str, str, str]]:
                 named = [(of_file, parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
                 for key, words in named:
                     for number in dict.fromkeys(numbers_in(words, key, nearby=False) if key else ()):
-                        yield key, number, path.name, node.name
+                        found.append((key, number, path.name, node.name))
+    return found
 
 
 @cache

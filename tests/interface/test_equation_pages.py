@@ -11,7 +11,7 @@ import torsor
 
 ROOT = Path(__file__).parents[2]
 TOOL = runpy.run_path(str(ROOT / "tools" / "write_equation_pages.py"))
-CITED, PROVED = list(TOOL["citations"]()), list(TOOL["proofs"]())
+CITED, PROVED = TOOL["citations"](), TOOL["proofs"]()
 PAPERS = TOOL["PUBLISHED"]
 
 
@@ -74,9 +74,15 @@ def test_citations_are_of_equations_that_exist():
     assert len(CITED) > 500 and len(PROVED) > 250
     wrong = [cited for cited in [*CITED, *PROVED] if cited[1] not in NUMBERED[cited[0]]]
     assert wrong == []
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.py")]:
+        cited = TOOL["cited_in"](path.read_text(encoding="utf-8"))
+        assert [(key, number) for key, number, _ in cited if number not in NUMBERED[key]] == [], path
 
 
-def test_citations_with_ranges_are_read_in_full():
+def test_citations_are_read_in_full():
+    text = "[EW21, §4; PBP95, (52)], S, PBP95 (47)–(48), (50); A, LP (9.64), [LP17, (9.3)], (7) of [LP], [LP, §9.1]"
+    found = [(key, number) for key, number, _ in TOOL["cited_in"](text)]
+    assert found == [("PBP95", "52"), ("PBP95", "47"), ("PBP95", "48"), ("PBP95", "50"), ("LP", "9.64")]
     numbers = TOOL["numbers_in"]
     assert list(numbers("PBP95, (22)–(25), E001-1…3", "PBP95")) == ["22", "23", "24", "25"]
     assert list(numbers("Sil81, (3.16)–(A.2), (1.1)", "Sil81")) == ["3.16", "A.1", "A.2", "1.1"]
