@@ -62,7 +62,8 @@ PUBLISHED = {
             "brockett_stokes_park_1993",
             "test_brockett_stokes_park_1993",
             "Brockett, Stokes and Park 1993",
-            "\nThe paper numbers eight of its equations. The others are cited by section; their tests are in the same file.\n",
+            "\nThe paper numbers eight of its equations. The others are cited by section; their tests are in\n"
+            "[test_brockett_stokes_park_1993.py](../../tests/papers/test_brockett_stokes_park_1993.py).\n",
         ),
         Paper("PBP95", "park_bobrow_ploen_1995", "test_park_bobrow_ploen_1995", "Park, Bobrow and Ploen 1995"),
         Paper("LP", "lynch_park_chapter_9", "test_lynch_park_chapter_9", "Lynch and Park, chapter 9", IN_THE_BOOK),
