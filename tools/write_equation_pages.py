@@ -51,8 +51,8 @@ class Paper(NamedTuple):
 IN_THE_BOOK = """\
 
 The numbers are those of the draft, in which dynamics is chapter 9; in the published book, *Modern Robotics* (2017), it is chapter
-8. The published section stands beside each equation. A published number stands there only where it is sure: those of
-the equations of motion and of the algorithm. The others are left out, for the two texts do not number the same lines.
+8. The published section stands beside each equation. Published numbers stand there for the equations of motion and for the
+algorithm only. Both are quoted from memory, for the published text was not at hand. The other numbers are left out.
 """
 PUBLISHED = {
     paper.key: paper
