@@ -27,7 +27,7 @@ from torsor.simulation.notes import Happened, notes_of
 from torsor.simulation.rollout import Diverged, Rollout
 from torsor.simulation.stepping import SAMPLED, Asked, Method, Stepping, variational
 from torsor.simulation.steps.euler import damped_semi_implicit_euler, euler, semi_implicit_euler
-from torsor.simulation.steps.implicit_midpoint import implicit_midpoint
+from torsor.simulation.steps.implicit_midpoint import damped_implicit_midpoint, implicit_midpoint
 from torsor.simulation.steps.rk4 import rk4
 from torsor.simulation.steps.rosenbrock import rosenbrock
 from torsor.simulation.stops import Stops
@@ -44,7 +44,11 @@ METHODS: dict[str, Method] = {
     "euler": euler,
 }
 IN_JAX = {name: step for name, step in METHODS.items() if name != "variational"}
-STIFF_METHODS: dict[str, Method] = METHODS | {"rk4": rosenbrock, "semi_implicit_euler": damped_semi_implicit_euler}
+STIFF_METHODS: dict[str, Method] = METHODS | {
+    "rk4": rosenbrock,
+    "implicit_midpoint": damped_implicit_midpoint,
+    "semi_implicit_euler": damped_semi_implicit_euler,
+}
 
 
 @explained
@@ -141,6 +145,11 @@ def simulate(
                 "control_dt=1e-3, or control_dt=0 for a continuous law."
             )
         steps, sampled = None, controller is not None and control_dt != 0
+        if sampled and compile_controller:
+            raise ArgumentError(
+                "`compile_controller`: adaptive steps stop where a controller is asked, and call it from Python. Give `dt`, or "
+                "control_dt=0 for a continuous law, to have it compiled."
+            )
     elif times is not None:
         raise ArgumentError("`times` chooses the samples of adaptive steps; with `dt`, `every` does.")
     else:
@@ -175,11 +184,6 @@ def _with_adaptive_steps(
     tolerances_of(rtol, atol)
     when = times_of(times, duration, setup.batch)
     stepping = _stepping(setup, rk4)
-    if not stepping.is_traceable:
-        raise ArgumentError(
-            "adaptive steps are machine code, and a function that acts at every stage cannot be compiled here: give `dt`, "
-            "or hold what a controller says for `control_dt`."
-        )
     motions, interrupted, error = list[AdaptiveMotion](), False, None
     with _progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}") as progress:
         for k in range(len(setup.q)):
@@ -240,7 +244,7 @@ def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
             if setup.drive.python is None:
                 rollout.run(rollout.steps, progress)
             else:
-                rollout.run_asking(setup.drive.python, progress)
+                rollout.run_asking(setup.drive.python(setup.batch), progress)
         except KeyboardInterrupt:
             return True, None
         except Diverged as error:
@@ -374,14 +378,13 @@ def _stepping(setup: Setup, method: Method) -> Stepping:
         held_longer,
         programs,
         has_base_motion,
+        None if setup.base_motion is None else setup.base_motion.digest,
     )
-    if key in _STEPPINGS:
-        _STEPPINGS.move_to_end(key)
-        return _STEPPINGS[key]
-    _STEPPINGS[key] = made
+    found = _STEPPINGS.pop(key, made)  # each of these is one step for Python: other threads may simulate, too
+    _STEPPINGS[key] = found
     while len(_STEPPINGS) > 32:
         _STEPPINGS.popitem(last=False)
-    return made
+    return found
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ from torsor.model import Robot
 from torsor.simulation.adaptive_run import (
     ARRIVED,
     FIRED,
+    INTERRUPTED,
     NOT_FINITE,
     RUNNING,
     STEP_TOO_SMALL,
@@ -92,15 +93,18 @@ class AdaptiveFlow:
         )
         state = {n: x for n, x in zip(STATE, shapes, strict=True) if x != 0}
         held = {_prefixed(name): shape for name, shape in self.constants.items()}
-        self._loop = scan(
-            self._attempt,
-            robot,
-            state,
-            inputs={"row": self.at_once * self.pair.rows.shape[1]},
-            constants={"t1": (), "rtol": (), "atol": (), **held},
-        )
-        self._point = compile(self._evaluate, robot, {"t": (), "q": nq, "u": nv, "v": nv, **held})
+        self._loop = self._looped(state, {"t1": (), "rtol": (), "atol": (), **held})
+        self._point = self._pointed({"t": (), "q": nq, "u": nv, "v": nv, **held})
         self._rows = np.tile(self.pair.rows, (LONGEST_CHUNK, 1)).reshape(LONGEST_CHUNK * self._rounds, -1)
+
+    def _looped(self, state: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
+        """The loop over evaluations, as machine code."""
+        inputs = {"row": self.at_once * self.pair.rows.shape[1]}
+        return scan(self._attempt, self.robot, state, inputs=inputs, constants=constants)
+
+    def _pointed(self, inputs: Mapping[str, Any]) -> Any:
+        """One evaluation, as machine code."""
+        return compile(self._evaluate, self.robot, inputs)
 
     def point(self, t: Array, q: Array, u: Array, v: Array, constants: Constants) -> dict[str, Array]:
         """At q ⊕ u with v: q (..., nq), a (..., nv), guard (...), and the rate of (u, v, w) (..., 2 nv + k)."""
@@ -166,14 +170,22 @@ class AdaptiveFlow:
         zeros = (np.zeros((n, *self._loop.state["errors"])), *np.zeros((2, n)), status, *np.zeros((2, n)))
         state = {name: x for name, x in zip(STATE, (*values, *zeros), strict=True) if name in self._loop.state}
         tolerances = {"t1": end, "rtol": np.full(n, float(rtol)), "atol": np.full(n, float(atol))}
-        chunks = self._chunks(state, {**tolerances, **held}, max_steps)
+        chunks = list[Chunk]()
+        try:
+            self._attempts(chunks, state, {**tolerances, **held}, max_steps)
+        except KeyboardInterrupt:
+            for chunk in chunks:  # it may have come while the last was written to the state
+                chunk.write_last(state)
+            state["status"][state["status"] == RUNNING] = INTERRUPTED
         state["status"][state["status"] == RUNNING] = TOO_MANY_STEPS
         evaluations = evaluations + s * (state["taken"] + state["refused"]).astype(int)
         return AdaptiveRun(self, batch, state, held, chunks, evaluations)
 
-    def _chunks(self, state: dict[str, Array], held: dict[str, Array], max_steps: int) -> list[Chunk]:
-        """Attempt steps until all have ended; ``state`` becomes the last one."""
-        chunks, left, s = [], max_steps, self._rounds
+    def _attempts(
+        self, chunks: list[Chunk], state: dict[str, Array], held: dict[str, Array], max_steps: int
+    ) -> None:
+        """Attempt steps until all have ended, and add them to ``chunks``; ``state`` becomes the last one."""
+        left, s = max_steps, self._rounds
         numbers = sum(x[0].size for x in state.values())
         active = np.flatnonzero(state["status"] == RUNNING)
         whole = len(active) == len(state["t"])
@@ -187,12 +199,10 @@ class AdaptiveFlow:
             length = _chunk_length(expected, most)
             saved = self._loop(steps=s * length, every=s, row=self._rows[: s * length], **now, **fixed)
             chunks.append(Chunk(active, now, saved))
-            for name, x in saved.items():
-                state[name][active] = x[-1] if one else x[:, -1]
+            chunks[-1].write_last(state)
             left -= length
             active = active[state["status"][active] == RUNNING]
             whole = whole and len(active) == len(state["t"])
-        return chunks
 
     def _first_step(
         self,

@@ -15,7 +15,8 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.model import Robot
 from torsor.simulation.adaptive import AdaptiveFlow
-from torsor.simulation.adaptive_run import FIRED, STATUS, STEP_TOO_SMALL, TOO_MANY_STEPS, AdaptiveRun
+from torsor.simulation.adaptive_called import CalledFlow
+from torsor.simulation.adaptive_run import FIRED, INTERRUPTED, STATUS, TOO_MANY_STEPS, AdaptiveRun
 from torsor.simulation.careful import CarefulStep, Moment, States
 from torsor.simulation.given import Setup
 from torsor.simulation.plant import WORKS, Mode, smallest
@@ -24,6 +25,8 @@ from torsor.simulation.stepping import Stepping
 
 MOST_STEPS = 1_000_000
 MOST_MOMENTS = 10_000  # changes of mode without time going on
+QUICK = 1e-6  # of the motion: impacts that follow each other as soon as that come to an end
+FEW = 4  # of these, after which time is made to go on
 
 
 class Samples(NamedTuple):
@@ -63,7 +66,8 @@ def flow_of(stepping: Stepping, holds: bool, pair: str) -> AdaptiveFlow:
             return smallest(margins, v)
 
         shapes = {name: shape for name, shape in stepping.constants(holds).items() if name != "h"}
-        made[holds, pair] = AdaptiveFlow(stepping.robot, rhs, guard, shapes, len(WORKS), pair)
+        kind = AdaptiveFlow if stepping.is_traceable else CalledFlow
+        made[holds, pair] = kind(stepping.robot, rhs, guard, shapes, len(WORKS), pair)
     return made[holds, pair]
 
 
@@ -98,15 +102,16 @@ class AdaptiveMotion:
         self._careful = CarefulStep(stepping, self._constants, setup.events)
         self._saved: list[Samples] = []
         self._h: float | None = None
-        self._stuck = 0
+        self._stuck, self._quick, self._moment = 0, 0, -math.inf
         self.first_mode = mode
 
     def run(self, progress: Callable[[float], Any]) -> None:
         """Integrate to the end; raises `Diverged` or `TooManySteps`."""
-        python, s = self.setup.drive.python, self.states
-        if python is None and self.stepping.plant.has_modes:
-            self.states = s = self._careful.settled(s)
-        self.first_mode = s.mode
+        python = None if self.setup.drive.python is None else self.setup.drive.python(())
+        s = self.states
+        if python is None:
+            s = self._settled()
+        self.first_mode = Mode(*(x.copy() for x in s.mode))
         asked = 0
         while not self.ended and float(s.t[0]) < self._duration:
             now, until = float(s.t[0]), self._duration
@@ -117,13 +122,25 @@ class AdaptiveMotion:
                 until = min(self._duration, asked * self._control_dt)
                 if self._duration - until < 1e-9 * self._control_dt:
                     until = self._duration
-                if self.stepping.plant.has_modes:
-                    self.states = s = self._careful.settled(s)
+                s = self._settled()
+                if asked == 1:
+                    self.first_mode = Mode(*(x.copy() for x in s.mode))
             while not self.ended and float(s.t[0]) < until:
                 before = float(s.t[0])
                 self._stretch(until)
                 s = self.states
                 progress(float(s.t[0]) - before)
+
+    def _settled(self) -> States:
+        """The state in the mode that it goes on in."""
+        if self.stepping.plant.has_modes:
+            self.states = self._careful.settled(self.states)
+            self._keep_moments()
+        return self.states
+
+    def _keep_moments(self) -> None:
+        self.moments += [m._replace(which=self.which) for m in self._careful.moments]
+        self._careful.moments.clear()
 
     def _stretch(self, until: float) -> None:
         """Go on in one mode, at most to ``until``."""
@@ -142,11 +159,10 @@ class AdaptiveMotion:
         status = int(found.status)
         if status == FIRED:
             last = found.steps
-            moment = min(moment, self._passed(found, float(last.t[-1]), end))
-        elif status == TOO_MANY_STEPS:
-            raise TooManySteps(end, STATUS[status])
-        elif status >= STEP_TOO_SMALL:
-            raise Diverged(self.which, end, int(np.argmax(np.abs(np.nan_to_num(found.v)))))
+            passed = self._passed(found, float(last.t[-1]), end)
+            if passed <= start and self._stuck > FEW:  # margins that are zero to rounding: go on a little, more each time
+                passed = start + min(1.0, 1e-9 * 8.0 ** (self._stuck - FEW)) * (end - start)
+            moment = min(moment, passed)
         happens = moment <= end
         stop = min(moment, end)
         self._save(found, start, stop)
@@ -158,17 +174,27 @@ class AdaptiveMotion:
         else:
             self.states = s._replace(t=np.array([end]), q=found.q[None], v=found.v[None], work=found.w[None])
             self._h = float(found.h) if until >= self._duration else None
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
+        if happens or status <= FIRED:
+            return
+        if status == TOO_MANY_STEPS:
+            raise TooManySteps(end, STATUS[status])
+        pushed = not np.all(np.isfinite(s.tau))
+        size = np.abs(s.tau[0] if pushed else found.v)
+        raise Diverged(self.which, end, int(np.argmax(np.where(np.isfinite(size), size, np.inf))), pushed)
 
     def _happen(self, found: AdaptiveRun, start: float, stop: float) -> None:
         """Events and changes of mode at the moment that was reached."""
         signs = self._signs(found, start, stop)
         left = np.ones(1)
         self._stuck = self._stuck + 1 if stop <= start else 0
+        self._quick = self._quick + 1 if stop - self._moment <= QUICK * self._duration else 0
+        self._moment = stop
         if self._stuck > MOST_MOMENTS:
             raise TooManySteps(stop, "modes that change without end")
-        self._careful.go_through(self.states, np.zeros(1, int), signs, np.full(1, float(self._stuck)), left)
-        self.moments += [m._replace(which=self.which) for m in self._careful.moments]
-        self._careful.moments.clear()
+        self._careful.go_through(self.states, np.zeros(1, int), signs, np.full(1, float(self._quick)), left)
+        self._keep_moments()
         self.ended = 0 in self._careful.ended
 
     def _signs(self, found: AdaptiveRun, start: float, stop: float) -> Array:
@@ -253,7 +279,9 @@ class AdaptiveMotion:
             holds = bool(s.mode.held.any())
             a = self.stepping.plant.rate(s.q, s.v, force, around, s.mode, holds=holds).a
         last = Samples(s.t, s.q, s.v, a, force, s.work)
-        if self._times is not None and not self.ended and not np.any(self._times == s.t[0]):
+        if self._saved and s.t[0] <= self._saved[-1].t[-1]:  # Ctrl-C came just after that was saved
+            saved = self._saved
+        elif self._times is not None and not self.ended and not np.any(self._times == s.t[0]):
             saved = self._saved
         else:
             saved = [*self._saved, last]

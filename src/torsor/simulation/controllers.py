@@ -193,6 +193,11 @@ def traced(
 def refuse_wrong_forces(robot: Robot, tau: Any, batch: tuple[int, ...], who: str) -> Array:
     """What a controller gave, as joint forces (*batch, nv)."""
     shape = None if tau is None else tuple(np.shape(tau))
+    if batch and shape == (robot.nv,):  # of one trajectory: for which of them?
+        raise ShapeError(
+            f"the {who} is called from Python for all trajectories together, with q of shape {(*batch, robot.nq)}, and must return "
+            f"joint forces of shape {(*batch, robot.nv)}, got {shape}. Joints are the last axis: q[..., 0] is the first of them."
+        )
     if shape is None or shape[-1:] != (robot.nv,):
         got = "None" if shape is None else f"shape {shape}"
         hint = " Does it end with `return tau`?" if shape is None else ""

@@ -23,6 +23,7 @@ from torsor.simulation.memory import Memory
 from torsor.simulation.stepping import CONSTANT, CONTINUOUS, SAMPLED, SCHEDULED, Asked
 
 Batch = tuple[int, ...]
+Ask = Callable[[float, Array, Array], Array]  # of the time and states (*batch, …), forces (*batch, nv)
 _TRACED: OrderedDict[Any, Asked | str] = (
     OrderedDict()
 )  # what is known of functions that were looked at before, by fingerprint
@@ -32,7 +33,8 @@ class Drive(NamedTuple):
     """How the drives are told what to do.
 
     ``kind`` as in `Stepping`; ``tau`` (B, nv) to begin with; ``schedule`` (B, N, nv) or None; ``asked``: the controller;
-    ``python``: one that is asked between steps, from Python.
+    ``python``: one that is asked between steps, from Python; it begins anew for all trajectories (*batch, …) together, or for
+    one of them, ().
     """
 
     kind: str
@@ -40,7 +42,7 @@ class Drive(NamedTuple):
     schedule: Array | None = None
     asked: Asked | None = None
     memory: Memory | None = None
-    python: Callable[[float, Array, Array], Array] | None = None
+    python: Callable[[Batch], Ask] | None = None
 
 
 def whole_multiple(name: str, value: float, dt: float) -> int:
@@ -133,20 +135,24 @@ def asked_forces(
     if compile_it:
         raise ArgumentError(f"`compile_controller`: this {who} cannot be compiled, for {reason}.")
 
-    expected = (*batch, nv)
+    def asking(batch: Batch) -> Ask:
+        expected, kept = (*batch, nv), None if memory is None else memory.copied()
 
-    def ask(t: float, q: Array, v: Array) -> Array:
-        """For states (*batch, …); forces (*batch, nv)."""
-        if memory is None:
-            tau = controller(t, q, v)
-        else:
-            tau, memory.value = _pair(controller(t, q, v, memory.value))
-        if type(tau) is np.ndarray and tau.shape == expected and tau.dtype == np.float64:
-            return tau
-        refuse_foreign(tau, "controller")
-        return refuse_wrong_forces(robot, tau, batch, who)
+        def ask(t: float, q: Array, v: Array) -> Array:
+            nonlocal kept
+            if memory is None:
+                tau = controller(t, q, v)
+            else:
+                tau, kept = _pair(controller(t, q, v, kept))
+            if type(tau) is np.ndarray and tau.shape == expected and tau.dtype == np.float64:
+                return tau
+            refuse_foreign(tau, "controller")
+            return refuse_wrong_forces(robot, tau, batch, who)
+
+        return ask
 
     if continuous:
+        ask = asking(batch)
 
         def at_stage(t: Array, q: Array, v: Array) -> dict[str, Array]:
             if not B:
@@ -160,7 +166,7 @@ def asked_forces(
             return {"out": np.stack(rows)}
 
         return Drive(CONTINUOUS, zero, None, Asked(at_stage, None))
-    return Drive(CONSTANT, zero, python=ask, memory=memory)
+    return Drive(CONSTANT, zero, python=asking, memory=memory)
 
 
 def _remember(key: Any, asked: Asked | str) -> None:
@@ -203,35 +209,65 @@ def _traced_controller(
 
 
 def asked_of_state(
-    robot: Robot, function: Callable[..., Any], size: int, batch: Batch, sample: Any, what: str
-) -> tuple[Asked, str | None]:
-    """A wrench as a function of (t, q, v), and what identifies it; None if it is called from Python."""
+    robot: Robot, function: Callable[..., Any], batch: Batch, sample: tuple[Array, Array], what: str
+) -> Asked:
+    """A wrench as a function of (t, q, v)."""
 
     def call(t: Array, q: Array, v: Array) -> dict[str, Array]:
         value = function(t, q, v)
-        if np.shape(value)[-1:] != (size,):
-            raise ShapeError(f"{what} must give {size} numbers, got shape {np.shape(value)}.")
+        if np.shape(value)[-1:] != (6,):
+            raise ShapeError(f"{what} must give 6 numbers, got shape {np.shape(value)}.")
         return {"out": value}
 
-    identity = fingerprint(function)
     shapes: dict[str, tuple[int, ...]] = {"t": (), "q": (robot.nq,), "v": (robot.nv,)}
+    return _asked_one_by_one(call, fingerprint(function), shapes, ("out",), {"q": sample[0], "v": sample[1]}, batch)
+
+
+def asked_of_time(function: Callable[[Any], Any], batch: Batch) -> Asked:
+    """A motion of the base as a function of time."""
+
+    def call(t: Array) -> dict[str, Array]:
+        pair = function(t)
+        if not isinstance(pair, (tuple, list, np.ndarray)) or [np.shape(x) for x in pair] != [(6,), (6,)]:
+            raise ShapeError(
+                "`base_motion` must give a pair of (6,) arrays, twist and acceleration of the base, got "
+                f"{[np.shape(x) for x in pair] if isinstance(pair, (tuple, list)) else pair!r:.60}."
+            )
+        return {"twist": pair[0], "acceleration": pair[1]}
+
+    return _asked_one_by_one(call, fingerprint(function), {"t": ()}, ("twist", "acceleration"), {}, batch)
+
+
+def _asked_one_by_one(
+    call: Callable[..., dict[str, Array]],
+    identity: str | None,
+    shapes: dict[str, tuple[int, ...]],
+    names: tuple[str, ...],
+    sample: dict[str, Array],
+    batch: Batch,
+) -> Asked:
+    """A function of one state that gives six numbers under each of some names: as a program if it may be, else it is called from
+    Python, for one state after the other.
+    """
     if identity is not None:
-        key = (identity, tuple(shapes.items()), size)
+        key = (identity, tuple(shapes.items()), names)
         known = _TRACED.get(key)
         if known is None:
-            program = traced(call, shapes, {"t": np.array(0.0137), "q": sample[0], "v": sample[1]})
-            sound = not isinstance(program, str) and program.outputs[0].shape == (size,)
+            program = traced(call, shapes, {"t": np.array(0.0137)} | sample)
+            sound = not isinstance(program, str) and all(port.shape == (6,) for port in program.outputs)
             known = Asked(call, program) if sound else "it cannot be traced"  # type: ignore[arg-type]
             _remember(key, known)
         if isinstance(known, Asked):
-            return known, identity
-    B = math.prod(batch)
+            return known
 
-    def called(t: Array, q: Array, v: Array) -> dict[str, Array]:
-        rows = [np.asarray(call(float(x), a, b)["out"], float) for x, a, b in zip(t, q, v, strict=True)]
-        return {"out": np.stack(rows) if rows else np.zeros((B, size))}
+    def called(**given: Array) -> dict[str, Array]:
+        t, *state = (np.asarray(given[name]) for name in shapes)
+        rows = [call(float(x), *(s[k] for s in state)) for k, x in enumerate(t)]
+        if not rows:
+            return {name: np.zeros((math.prod(batch), 6)) for name in names}
+        return {name: np.stack([np.asarray(row[name], float) for row in rows]) for name in names}
 
-    return Asked(called, None), None
+    return Asked(called, None)
 
 
 def _pair(said: Any) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
 from torsor.model.remembered import own
 from torsor.model.states import random_configuration
-from torsor.simulation.drives import Batch, Drive, asked_forces, asked_of_state, given_forces, whole_multiple
+from torsor.simulation.drives import Batch, Drive, asked_forces, asked_of_state, asked_of_time, given_forces, whole_multiple
 from torsor.simulation.events import Event
 from torsor.simulation.plant import Mode, Plant
 from torsor.simulation.stepping import Asked
@@ -69,7 +69,7 @@ def set_up(
         robot, tau, controller, control_dt, controller_state, batch, (q, v), dt, steps, compile_controller
     )
     pushes, numbers = wrenches_of(robot, wrenches, batch, (q, v))
-    base, base_numbers = base_motion_of(base_motion, len(q))
+    base, base_numbers = base_motion_of(base_motion, batch)
     mode, beyond = first_mode(plant, q)
     return Setup(
         robot,
@@ -206,9 +206,7 @@ def wrenches_of(
         robot.structure.frame(frame)
         if callable(wrench) and not hasattr(wrench, "__array__"):
             sample = (start[0][0], start[1][0]) if B else (robot.neutral, np.zeros(robot.nv))
-            asked, identity = asked_of_state(robot, wrench, 6, batch, sample, f"the wrench on {frame!r}")
-            found.append((frame, asked))
-            del identity
+            found.append((frame, asked_of_state(robot, wrench, batch, sample, f"the wrench on {frame!r}")))
             continue
         refuse_foreign(wrench, "wrenches")
         value = np.asarray(as_numbers(wrench), float)
@@ -228,19 +226,12 @@ def wrenches_of(
     return tuple(found), numbers
 
 
-def base_motion_of(base_motion: Any, B: int) -> tuple[Asked | None, dict[str, Array]]:
+def base_motion_of(base_motion: Any, batch: Batch) -> tuple[Asked | None, dict[str, Array]]:
     """A function of time, or the numbers of a base that moves alike all the time."""
     if base_motion is None:
         return None, {}
     if callable(base_motion):
-
-        def call(t: Array) -> dict[str, Array]:
-            times = np.atleast_1d(t)
-            pairs = [base_motion(float(x)) for x in times]
-            twist, acceleration = (np.array([np.asarray(pair[k], float) for pair in pairs]) for k in (0, 1))
-            return {"twist": twist, "acceleration": acceleration}
-
-        return Asked(call, None), {}
+        return asked_of_time(base_motion, batch), {}
     try:
         twist, acceleration = (np.asarray(as_numbers(x), float) for x in base_motion)
     except (TypeError, ValueError) as error:
@@ -250,23 +241,21 @@ def base_motion_of(base_motion: Any, B: int) -> tuple[Asked | None, dict[str, Ar
         ) from error
     if twist.shape != (6,) or acceleration.shape != (6,):
         raise ShapeError(f"`base_motion` must be a pair of (6,) arrays, got {twist.shape} and {acceleration.shape}.")
+    B = math.prod(batch)
     return None, {name: np.tile(x, (B, 1)) for name, x in (("base_twist", twist), ("base_acceleration", acceleration))}
 
 
 def first_mode(plant: Plant, q: Array) -> tuple[Mode, list[str]]:
     """The stops of each trajectory: where it starts beyond one, the stop is there. With notes on that."""
-    mode, notes = plant.free_mode((len(q),)), []
-    for i in plant.stopped.tolist() if plant.stops is not None and plant.stops.are_hard else ():
-        x = q[:, plant.places[i]]
-        for side, bound, wider in (("lower", mode.lower, np.minimum), ("upper", mode.upper, np.maximum)):
-            moved = wider(bound[:, i], x)
-            if np.any(moved != bound[:, i]):
-                far = float(np.max(np.abs(moved - bound[:, i])))
+    free, notes = plant.free_mode((len(q),)), []
+    mode = plant.anew(q, free)
+    for i in plant.stopped.tolist() if len(q) else ():
+        for side, by in (("lower", free.lower - mode.lower), ("upper", mode.upper - free.upper)):
+            if np.any(by[:, i] > 0.0):
                 notes.append(
-                    f"{plant.robot.structure.freedoms[i]} starts beyond its {side} stop, by up to {far:.3g}; it is kept from "
-                    f"going further."
+                    f"{plant.robot.structure.freedoms[i]} starts beyond its {side} stop, by up to {np.max(by[:, i]):.3g}; it is "
+                    f"kept from going further."
                 )
-            bound[:, i] = moved
     return mode, notes
 
 

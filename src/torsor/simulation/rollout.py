@@ -346,11 +346,12 @@ class Rollout:
     def finish(self, samples: int) -> None:
         """Acceleration and forces at the last of so many samples, where no step begins, of motions that come so far."""
         stepping = self.stepping
-        which = np.array([k for k in range(len(self.done)) if k not in self.ended], int)
+        step = round(float(self.time[samples - 1]) / self.dt)
+        which = np.array([k for k, done in enumerate(self.done.tolist()) if k not in self.ended and done <= step], int)
         q, v, tau = self.q[which, samples - 1], self.v[which, samples - 1], self.states.tau[which]
         if stepping.drive == SCHEDULED:
             assert self._schedule is not None
-            tau = self._schedule[which, -1] if self.steps else np.zeros_like(v)
+            tau = self._schedule[which, min(step, self.steps - 1)] if self.steps else np.zeros_like(v)
         elif stepping.drive == SAMPLED and not stepping.held_longer:
             tau = self.force[which, samples - 2] if samples > 1 else np.zeros_like(v)
         found = self.rate_at(which, float(self.time[samples - 1]), q, v, tau)
