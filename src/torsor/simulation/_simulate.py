@@ -17,11 +17,11 @@ from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ArgumentError, SimulationDiverged
 from torsor.model import Robot
 from torsor.motion.trajectory import Trajectory, Work
-from torsor.simulation.adaptive_motion import AdaptiveMotion, TooManySteps
+from torsor.simulation.adaptive_motion import MOST_STEPS, AdaptiveMotion, TooManySteps
 from torsor.simulation.adaptive_result import adaptive_trajectory, times_of, tolerances_of
 from torsor.simulation.drives import Batch
 from torsor.simulation.events import Event, Occurrence
-from torsor.simulation.given import Setup, is_stiff, number_of_steps, set_up
+from torsor.simulation.given import Setup, is_stiff, number_of_steps, rate_of_friction, set_up
 from torsor.simulation.jax_rollout import has_jax_arrays, rollout_in_jax
 from torsor.simulation.notes import Happened, notes_of
 from torsor.simulation.rollout import Diverged, Rollout
@@ -35,6 +35,7 @@ from torsor.simulation.variational_run import variational_motion
 
 Controller = Callable[..., Any]  # (time s, q (..., nq), v (..., nv)[, state]) → tau (..., nv)[, state]
 Wrench = Any  # (..., 6) numbers, or a function of (t, q, v)
+LONGEST_STABLE = 6.0  # adaptive step times the rate of a motion that dies out, where it is still stable
 PAIRS = {"dop853": "853", "dopri5": "54"}
 METHODS: dict[str, Method] = {
     "rk4": rk4,
@@ -183,6 +184,12 @@ def _with_adaptive_steps(
     refuse_unknown_word("method", pair, PAIRS, also="with `dt` one of " + ", ".join(map(repr, METHODS)))
     tolerances_of(rtol, atol)
     when = times_of(times, duration, setup.batch)
+    shortest = LONGEST_STABLE / max(rate_of_friction(setup.robot), 1e-300)  # a step, s
+    if duration > MOST_STEPS * shortest:
+        raise ArgumentError(
+            f"viscous friction of robot {setup.robot.name!r} is too fast for adaptive steps, which would be {shortest:.1e} s "
+            "long: give `dt`, with which it may be of any size."
+        )
     stepping = _stepping(setup, rk4)
     motions, interrupted, error = list[AdaptiveMotion](), False, None
     with _progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}") as progress:
@@ -207,7 +214,11 @@ def _with_adaptive_steps(
                 error = problem
             if interrupted or error is not None:
                 break
-    trajectory = adaptive_trajectory(setup, motions, when, interrupted or error is not None)
+    cut = interrupted or error is not None
+    try:
+        trajectory = adaptive_trajectory(setup, motions, when, cut)
+    except KeyboardInterrupt:  # all steps are taken: what they gave is not lost for that
+        trajectory = adaptive_trajectory(setup, motions, when, True)
     if isinstance(error, Diverged):
         raise _divergence(setup, error, None, trajectory)
     if error is not None:
@@ -224,14 +235,20 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
     refuse_unknown_word("method", method, METHODS)
     if not isinstance(every, (int, np.integer)) or every < 1:
         raise ArgumentError(f"`every` must be a whole number of at least 1, got {every!r:.40}.")
-    if method == "variational" and (long := variational_motion(setup, dt, steps, int(every))) is not None:
-        return long
+    if method == "variational":
+        with _progress(steps, f"simulating {setup.robot.name}") as progress:
+            if (long := variational_motion(setup, dt, steps, int(every), progress)) is not None:
+                return long
     stiff = is_stiff(setup.robot, dt)
     stepping = _stepping(setup, (STIFF_METHODS if stiff else METHODS)[method])
     rollout = Rollout(stepping, setup, dt=dt, steps=steps, every=int(every))
     interrupted, diverged = _run(rollout, setup)
     cut = interrupted or diverged is not None
-    trajectory = _trajectory(rollout, setup, cut, stiff and method != "euler")
+    is_implicit = stiff and method != "euler"
+    try:
+        trajectory = _trajectory(rollout, setup, cut, is_implicit)
+    except KeyboardInterrupt:  # all steps are taken: what they gave is not lost for that
+        trajectory = _trajectory(rollout, setup, True, is_implicit)
     if diverged is not None:
         raise _divergence(setup, diverged, dt, trajectory)
     return trajectory

@@ -170,20 +170,19 @@ class AdaptiveFlow:
         zeros = (np.zeros((n, *self._loop.state["errors"])), *np.zeros((2, n)), status, *np.zeros((2, n)))
         state = {name: x for name, x in zip(STATE, (*values, *zeros), strict=True) if name in self._loop.state}
         tolerances = {"t1": end, "rtol": np.full(n, float(rtol)), "atol": np.full(n, float(atol))}
-        chunks = list[Chunk]()
+        chunks, interrupted = list[Chunk](), False
         try:
             self._attempts(chunks, state, {**tolerances, **held}, max_steps)
         except KeyboardInterrupt:
+            interrupted = True
             for chunk in chunks:  # it may have come while the last was written to the state
                 chunk.write_last(state)
             state["status"][state["status"] == RUNNING] = INTERRUPTED
         state["status"][state["status"] == RUNNING] = TOO_MANY_STEPS
         evaluations = evaluations + s * (state["taken"] + state["refused"]).astype(int)
-        return AdaptiveRun(self, batch, state, held, chunks, evaluations)
+        return AdaptiveRun(self, batch, state, held, chunks, evaluations, interrupted)
 
-    def _attempts(
-        self, chunks: list[Chunk], state: dict[str, Array], held: dict[str, Array], max_steps: int
-    ) -> None:
+    def _attempts(self, chunks: list[Chunk], state: dict[str, Array], held: dict[str, Array], max_steps: int) -> None:
         """Attempt steps until all have ended, and add them to ``chunks``; ``state`` becomes the last one."""
         left, s = max_steps, self._rounds
         numbers = sum(x[0].size for x in state.values())

@@ -1,4 +1,4 @@
-"""Adaptive steps under functions that are called from Python: the same steps as in machine code, one evaluation after the other."""
+"""Adaptive steps under functions that are called from Python: those of the machine code, one evaluation after the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torsor.simulation.adaptive_run import RUNNING
 
 
 class CalledFlow(AdaptiveFlow):
-    """A flow of one trajectory whose right-hand side cannot be traced; it is asked for states (m, …) and loops over them itself."""
+    """A flow of one trajectory whose right-hand side cannot be traced; it takes states (m, …) and loops over them itself."""
 
     def _looped(self, state: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
         return _Loop(self, state)

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.compiler.backend import compiles
 from torsor.model import Robot
 from torsor.simulation.adaptive import AdaptiveFlow
 from torsor.simulation.adaptive_called import CalledFlow
-from torsor.simulation.adaptive_run import FIRED, INTERRUPTED, STATUS, TOO_MANY_STEPS, AdaptiveRun
+from torsor.simulation.adaptive_run import FIRED, STATUS, TOO_MANY_STEPS, AdaptiveRun
 from torsor.simulation.careful import CarefulStep, Moment, States
 from torsor.simulation.given import Setup
 from torsor.simulation.plant import WORKS, Mode, smallest
@@ -51,7 +52,8 @@ class TooManySteps(Exception):
 def flow_of(stepping: Stepping, holds: bool, pair: str) -> AdaptiveFlow:
     """The equations of a kind of mode as a flow; made once for each step that is remembered."""
     made: dict[Any, AdaptiveFlow] = stepping.__dict__.setdefault("_flows", {})
-    if (holds, pair) not in made:
+    kind = AdaptiveFlow if stepping.is_traceable and compiles() else CalledFlow
+    if (holds, pair, kind) not in made:
         plant = stepping.plant
 
         def rhs(robot: Robot, t: Array, q: Array, v: Array, c: dict[str, Array]) -> tuple[Array, Array]:
@@ -66,9 +68,8 @@ def flow_of(stepping: Stepping, holds: bool, pair: str) -> AdaptiveFlow:
             return smallest(margins, v)
 
         shapes = {name: shape for name, shape in stepping.constants(holds).items() if name != "h"}
-        kind = AdaptiveFlow if stepping.is_traceable else CalledFlow
-        made[holds, pair] = kind(stepping.robot, rhs, guard, shapes, len(WORKS), pair)
-    return made[holds, pair]
+        made[holds, pair, kind] = kind(stepping.robot, rhs, guard, shapes, len(WORKS), pair)
+    return made[holds, pair, kind]
 
 
 class AdaptiveMotion:
@@ -117,7 +118,10 @@ class AdaptiveMotion:
             now, until = float(s.t[0]), self._duration
             if python is not None:
                 assert self._control_dt is not None
-                s.tau[0] = python(now, s.q[0].copy(), s.v[0].copy())
+                tau = python(now, s.q[0].copy(), s.v[0].copy())
+                if not np.all(np.isfinite(tau)):
+                    raise Diverged(self.which, now, int(np.argmin(np.isfinite(tau))), pushed=True)
+                s.tau[0] = tau
                 asked += 1
                 until = min(self._duration, asked * self._control_dt)
                 if self._duration - until < 1e-9 * self._control_dt:
@@ -160,7 +164,9 @@ class AdaptiveMotion:
         if status == FIRED:
             last = found.steps
             passed = self._passed(found, float(last.t[-1]), end)
-            if passed <= start and self._stuck > FEW:  # margins that are zero to rounding: go on a little, more each time
+            if (
+                passed <= start and self._stuck > FEW
+            ):  # margins that are zero to rounding: go on a little, more each time
                 passed = start + min(1.0, 1e-9 * 8.0 ** (self._stuck - FEW)) * (end - start)
             moment = min(moment, passed)
         happens = moment <= end
@@ -174,15 +180,14 @@ class AdaptiveMotion:
         else:
             self.states = s._replace(t=np.array([end]), q=found.q[None], v=found.v[None], work=found.w[None])
             self._h = float(found.h) if until >= self._duration else None
-        if status == INTERRUPTED:
+        if found.interrupted:
             raise KeyboardInterrupt
         if happens or status <= FIRED:
             return
         if status == TOO_MANY_STEPS:
             raise TooManySteps(end, STATUS[status])
-        pushed = not np.all(np.isfinite(s.tau))
-        size = np.abs(s.tau[0] if pushed else found.v)
-        raise Diverged(self.which, end, int(np.argmax(np.where(np.isfinite(size), size, np.inf))), pushed)
+        size = np.abs(found.v)
+        raise Diverged(self.which, end, int(np.argmax(np.where(np.isfinite(size), size, np.inf))))
 
     def _happen(self, found: AdaptiveRun, start: float, stop: float) -> None:
         """Events and changes of mode at the moment that was reached."""
@@ -257,9 +262,9 @@ class AdaptiveMotion:
             a = steps.stages[keep, 0, nv : 2 * nv]
         else:
             t = self._times[(self._times >= start) & (self._times < stop)]
-            if not len(t):
-                return
             q, v, a, w, _ = found.sample(t)
+        if not len(t):
+            return
         self._saved.append(Samples(t, q, v, a, self._force(t, q, v), w))
 
     def _force(self, t: Array, q: Array, v: Array) -> Array:
@@ -279,12 +284,9 @@ class AdaptiveMotion:
             holds = bool(s.mode.held.any())
             a = self.stepping.plant.rate(s.q, s.v, force, around, s.mode, holds=holds).a
         last = Samples(s.t, s.q, s.v, a, force, s.work)
-        if self._saved and s.t[0] <= self._saved[-1].t[-1]:  # Ctrl-C came just after that was saved
-            saved = self._saved
-        elif self._times is not None and not self.ended and not np.any(self._times == s.t[0]):
-            saved = self._saved
-        else:
-            saved = [*self._saved, last]
+        already = bool(self._saved) and s.t[0] <= self._saved[-1].t[-1]  # Ctrl-C came just after that was saved
+        unasked = self._times is not None and not self.ended and not np.any(self._times == s.t[0])
+        saved = self._saved if already or unasked else [*self._saved, last]
         if not saved:
             saved = [last]
         return Samples(*(np.concatenate(column) for column in zip(*saved, strict=True)))

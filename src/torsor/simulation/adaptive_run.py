@@ -68,8 +68,10 @@ class AdaptiveRun:
     h : (...) array
         Length of the step to go on with, s.
     status : (...) array of int
-        ARRIVED, FIRED, STEP_TOO_SMALL (stiff, or singular), NOT_FINITE, TOO_MANY_STEPS, or INTERRUPTED by Ctrl-C: `STATUS` has the
-        words.
+        ARRIVED, FIRED, STEP_TOO_SMALL (stiff, or singular), NOT_FINITE, TOO_MANY_STEPS, or INTERRUPTED by Ctrl-C: `STATUS`
+        has the words.
+    interrupted : bool
+        Whether Ctrl-C ended it, or came just when it ended.
     evaluations, accepted, rejected : (...) arrays of int
         Evaluations of the right-hand side, without those for states between the ends of steps; steps accepted and refused.
     """
@@ -82,7 +84,9 @@ class AdaptiveRun:
         held: dict[str, Array],
         chunks: list[Chunk],
         evaluations: Array,
+        interrupted: bool = False,
     ) -> None:
+        self.interrupted = interrupted
         self._flow, self._batch, self._held, self._chunks = flow, batch, held, chunks
         self._last = {"w": np.zeros((len(evaluations), 0)), **state}
         self.dense_evaluations = 0

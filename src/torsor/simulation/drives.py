@@ -8,7 +8,7 @@ import contextlib
 import inspect
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from torsor.simulation.controllers import fingerprint, refuse_wrong_forces, trac
 from torsor.simulation.memory import Memory
 from torsor.simulation.stepping import CONSTANT, CONTINUOUS, SAMPLED, SCHEDULED, Asked
 
+A_TIME = 0.0137  # s: at which functions are tried
 Batch = tuple[int, ...]
 Ask = Callable[[float, Array, Array], Array]  # of the time and states (*batch, …), forces (*batch, nv)
 _TRACED: OrderedDict[Any, Asked | str] = (
@@ -104,19 +105,22 @@ def asked_forces(
     *,
     continuous: bool,
     compile_it: bool | None,
+    beside: Sequence[Any] = (),
     who: str = "controller",
 ) -> Drive:
-    """A controller; compiled into the step if it may be. ``sample``: q and v of a state, at which it is tried."""
+    """A controller; compiled into the step if it may be. ``sample``: q and v of a state, at which it is tried; ``beside``: all
+    functions that are called in the run.
+    """
     has_memory = state is not None
     _refuse_other_arguments(controller, has_memory, who)
     memory = Memory.of(state) if has_memory else None
     B, nv = math.prod(batch), robot.nv
     zero = np.zeros((B, nv))
-    identity = None if compile_it is False else fingerprint(controller)
+    identity = None if compile_it is False else fingerprint(controller, beside)
     reason = "it refers to things that may change from call to call, or changes them" if identity is None else ""
     if identity is not None or compile_it:
         shapes: dict[str, tuple[int, ...]] = {"t": (), "q": (robot.nq,), "v": (nv,)}
-        numbers: dict[str, Array] = {"t": np.array(0.0137), "q": sample[0], "v": sample[1]}
+        numbers: dict[str, Any] = {"t": A_TIME, "q": sample[0], "v": sample[1]}
         if memory is not None and memory.leaves is not None:
             shapes |= memory.shapes
             numbers |= memory.leaves
@@ -187,17 +191,20 @@ def _traced_controller(
 ) -> Asked | str:
     """The controller as a program, or why it is none."""
 
-    def call(t: Array, q: Array, v: Array, **kept: Array) -> dict[str, Array]:
-        if memory is None:
-            tau, after = controller(t, q, v), {}
-        else:
-            tau, value = _pair(controller(t, q, v, memory.rebuilt(kept)))
-            after = memory.leaves_of(value)
-        if tau is None or tuple(np.shape(tau))[-1:] != (robot.nv,):
-            refuse_wrong_forces(robot, tau, (), who)
-        return {"out": tau, **after}
+    def called(controller: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+        def call(t: Array, q: Array, v: Array, **kept: Array) -> dict[str, Array]:
+            if memory is None:
+                tau, after = controller(t, q, v), {}
+            else:
+                tau, value = _pair(controller(t, q, v, memory.rebuilt(kept)))
+                after = memory.leaves_of(value)
+            if tau is None or tuple(np.shape(tau))[-1:] != (robot.nv,):
+                refuse_wrong_forces(robot, tau, (), who)
+            return {"out": tau, **after}
 
-    program = traced(call, shapes, numbers)
+        return call
+
+    program = traced(called, controller, shapes, numbers)
     if isinstance(program, str):
         return program
     shapes_out = {port.name: port.shape for port in program.outputs}
@@ -205,69 +212,82 @@ def _traced_controller(
         return f"it gives forces of shape {shapes_out['out']}"
     if memory is not None and any(shapes_out[name] != shape for name, shape in memory.shapes.items()):
         return "its state changes its shape"
-    return Asked(call, program)
+    return Asked(called(controller), program)
 
 
 def asked_of_state(
-    robot: Robot, function: Callable[..., Any], batch: Batch, sample: tuple[Array, Array], what: str
+    robot: Robot,
+    function: Callable[..., Any],
+    batch: Batch,
+    sample: tuple[Array, Array],
+    beside: Sequence[Any],
+    what: str,
 ) -> Asked:
     """A wrench as a function of (t, q, v)."""
 
-    def call(t: Array, q: Array, v: Array) -> dict[str, Array]:
-        value = function(t, q, v)
-        if np.shape(value)[-1:] != (6,):
-            raise ShapeError(f"{what} must give 6 numbers, got shape {np.shape(value)}.")
-        return {"out": value}
+    def called(function: Callable[..., Any]) -> Callable[..., dict[str, Array]]:
+        def call(t: Array, q: Array, v: Array) -> dict[str, Array]:
+            value = function(t, q, v)
+            if np.shape(value)[-1:] != (6,):
+                raise ShapeError(f"{what} must give 6 numbers, got shape {np.shape(value)}.")
+            return {"out": value}
 
-    shapes: dict[str, tuple[int, ...]] = {"t": (), "q": (robot.nq,), "v": (robot.nv,)}
-    return _asked_one_by_one(call, fingerprint(function), shapes, ("out",), {"q": sample[0], "v": sample[1]}, batch)
+        return call
+
+    numbers = {"t": A_TIME, "q": sample[0], "v": sample[1]}
+    return _asked_one_by_one(called, function, fingerprint(function, beside), numbers, ("out",), batch)
 
 
-def asked_of_time(function: Callable[[Any], Any], batch: Batch) -> Asked:
+def asked_of_time(function: Callable[[Any], Any], batch: Batch, beside: Sequence[Any]) -> Asked:
     """A motion of the base as a function of time."""
 
-    def call(t: Array) -> dict[str, Array]:
-        pair = function(t)
-        if not isinstance(pair, (tuple, list, np.ndarray)) or [np.shape(x) for x in pair] != [(6,), (6,)]:
-            raise ShapeError(
-                "`base_motion` must give a pair of (6,) arrays, twist and acceleration of the base, got "
-                f"{[np.shape(x) for x in pair] if isinstance(pair, (tuple, list)) else pair!r:.60}."
-            )
-        return {"twist": pair[0], "acceleration": pair[1]}
+    def called(function: Callable[..., Any]) -> Callable[..., dict[str, Array]]:
+        def call(t: Array) -> dict[str, Array]:
+            pair = function(t)
+            if not isinstance(pair, (tuple, list, np.ndarray)) or [np.shape(x) for x in pair] != [(6,), (6,)]:
+                raise ShapeError(
+                    "`base_motion` must give a pair of (6,) arrays, twist and acceleration of the base, got "
+                    f"{[np.shape(x) for x in pair] if isinstance(pair, (tuple, list)) else pair!r:.60}."
+                )
+            return {"twist": pair[0], "acceleration": pair[1]}
 
-    return _asked_one_by_one(call, fingerprint(function), {"t": ()}, ("twist", "acceleration"), {}, batch)
+        return call
+
+    names = ("twist", "acceleration")
+    return _asked_one_by_one(called, function, fingerprint(function, beside), {"t": A_TIME}, names, batch)
 
 
 def _asked_one_by_one(
-    call: Callable[..., dict[str, Array]],
+    called: Callable[[Callable[..., Any]], Callable[..., dict[str, Array]]],
+    function: Callable[..., Any],
     identity: str | None,
-    shapes: dict[str, tuple[int, ...]],
+    sample: dict[str, Any],
     names: tuple[str, ...],
-    sample: dict[str, Array],
     batch: Batch,
 ) -> Asked:
     """A function of one state that gives six numbers under each of some names: as a program if it may be, else it is called from
     Python, for one state after the other.
     """
+    call, shapes = called(function), {name: np.shape(x) for name, x in sample.items()}
     if identity is not None:
         key = (identity, tuple(shapes.items()), names)
         known = _TRACED.get(key)
         if known is None:
-            program = traced(call, shapes, {"t": np.array(0.0137)} | sample)
+            program = traced(called, function, shapes, sample)
             sound = not isinstance(program, str) and all(port.shape == (6,) for port in program.outputs)
             known = Asked(call, program) if sound else "it cannot be traced"  # type: ignore[arg-type]
             _remember(key, known)
         if isinstance(known, Asked):
             return known
 
-    def called(**given: Array) -> dict[str, Array]:
+    def for_each(**given: Array) -> dict[str, Array]:
         t, *state = (np.asarray(given[name]) for name in shapes)
         rows = [call(float(x), *(s[k] for s in state)) for k, x in enumerate(t)]
         if not rows:
             return {name: np.zeros((math.prod(batch), 6)) for name in names}
         return {name: np.stack([np.asarray(row[name], float) for row in rows]) for name in names}
 
-    return Asked(called, None)
+    return Asked(for_each, None)
 
 
 def _pair(said: Any) -> tuple[Any, Any]:

@@ -30,7 +30,7 @@ def notes_of(
     """Sentences, in order of time."""
     notes = list[tuple[float, str]]()
     if stiff:
-        why = "viscous friction is faster than a step of `dt`; steps are implicit in it (those of RK4 then of third order)."
+        why = "viscous friction is faster than a step of `dt`; steps are implicit in it (RK4's then of third order)."
         notes.append((0.0, why))
     notes += _of_stops(happened, batch)
     notes += _of_actions(happened, batch)

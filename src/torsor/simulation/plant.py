@@ -190,7 +190,7 @@ class Plant:
         return Held(a, mode.held * (matvec(M, a) - f), slack)
 
     def _power(self, q: Array, v: Array, tau: Array, around: Surroundings, mode: Mode) -> Array:
-        """Power (..., 4) of drives, of wrenches and a base that is moved, the loss by friction, and the power of soft stops, W."""
+        """Power (..., 4) of drives, of wrenches and a base that is moved, the loss by friction, the power of soft stops, W."""
         nothing = 0.0 * dot(v, v)
         wrenches = [dot(F, body_twist(self.robot, q, v, frame)) for frame, F in around.wrenches.items()]
         if around.base_motion is not None:  # what the robot feels of it, as a force from outside
@@ -237,8 +237,8 @@ class Plant:
         return low + [mode.most[..., i] - force[..., i] + slack[..., i] for i in which]
 
     def anew(self, q: Array, mode: Mode) -> Mode:
-        """The mode (..., nv) in which states q (..., nq) that something has put there begin: a hard stop that a joint is beyond is
-        where the joint is.
+        """The mode (..., nv) in which states q (..., nq) that something has put there begin: a hard stop that a joint is beyond
+        is where the joint is.
         """
         free, x = self.free_mode(q.shape[:-1]), self.positions(q)
         lower, upper = mode.lower.copy(), mode.upper.copy()
