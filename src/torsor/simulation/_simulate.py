@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import sys
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,7 +24,8 @@ from torsor.simulation.given import Setup, is_stiff, number_of_steps, rate_of_fr
 from torsor.simulation.jax_rollout import has_jax_arrays, rollout_in_jax
 from torsor.simulation.notes import Happened, notes_of
 from torsor.simulation.rollout import Diverged, Rollout
-from torsor.simulation.stepping import SAMPLED, Asked, Method, Stepping, variational
+from torsor.simulation.stepping import Asked, Method, variational
+from torsor.simulation.steppings import stepping_of
 from torsor.simulation.steps.euler import damped_semi_implicit_euler, euler, semi_implicit_euler
 from torsor.simulation.steps.implicit_midpoint import damped_implicit_midpoint, implicit_midpoint
 from torsor.simulation.steps.rk4 import rk4
@@ -190,7 +190,7 @@ def _with_adaptive_steps(
             f"viscous friction of robot {setup.robot.name!r} is too fast for adaptive steps, which would be {shortest:.1e} s "
             "long: give `dt`, with which it may be of any size."
         )
-    stepping = _stepping(setup, rk4)
+    stepping = stepping_of(setup, rk4)
     motions, interrupted, error = list[AdaptiveMotion](), False, None
     with _progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}") as progress:
         for k in range(len(setup.q)):
@@ -240,7 +240,7 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
             if (long := variational_motion(setup, dt, steps, int(every), progress)) is not None:
                 return long
     stiff = is_stiff(setup.robot, dt)
-    stepping = _stepping(setup, (STIFF_METHODS if stiff else METHODS)[method])
+    stepping = stepping_of(setup, (STIFF_METHODS if stiff else METHODS)[method])
     rollout = Rollout(stepping, setup, dt=dt, steps=steps, every=int(every))
     interrupted, diverged = _run(rollout, setup)
     cut = interrupted or diverged is not None
@@ -367,41 +367,6 @@ def _divergence(setup: Setup, what: Diverged, dt: float | None, trajectory: Traj
         f"{robot.structure.freedoms[what.joint]!r}. {advice}. {kept}",
         trajectory,
     )
-
-
-_STEPPINGS: OrderedDict[Any, Stepping] = OrderedDict()  # with their machine code
-
-
-def _stepping(setup: Setup, method: Method) -> Stepping:
-    """The step, and its machine code if the same was simulated before."""
-    drive, plant = setup.drive, setup.plant
-    shapes = tuple(drive.memory.shapes.items()) if drive.kind == SAMPLED and drive.memory is not None else ()
-    held_longer = setup.control_every > 1 and drive.kind == SAMPLED
-    has_base_motion = setup.base_motion is not None or "base_twist" in setup.constants
-    made = Stepping(
-        plant, method, drive.kind, drive.asked, shapes, held_longer, setup.wrenches, setup.base_motion, has_base_motion
-    )
-    if not made.is_traceable:
-        return made
-    programs = tuple((frame, None if asked is None else asked.digest) for frame, asked in setup.wrenches)
-    key = (
-        setup.robot.digest,
-        plant.stops,
-        plant.clamps,
-        method,
-        drive.kind,
-        None if drive.asked is None else drive.asked.digest,
-        shapes,
-        held_longer,
-        programs,
-        has_base_motion,
-        None if setup.base_motion is None else setup.base_motion.digest,
-    )
-    found = _STEPPINGS.pop(key, made)  # each of these is one step for Python: other threads may simulate, too
-    _STEPPINGS[key] = found
-    while len(_STEPPINGS) > 32:
-        _STEPPINGS.popitem(last=False)
-    return found
 
 
 @contextlib.contextmanager

@@ -262,6 +262,8 @@ class AdaptiveMotion:
             a = steps.stages[keep, 0, nv : 2 * nv]
         else:
             t = self._times[(self._times >= start) & (self._times < stop)]
+            if not len(t):
+                return
             q, v, a, w, _ = found.sample(t)
         if not len(t):
             return

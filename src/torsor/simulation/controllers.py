@@ -268,7 +268,7 @@ def traced(
     inputs: Mapping[str, tuple[int, ...]],
     sample: Mapping[str, Any],
 ) -> Program | str:
-    """The program of ``called(user)(**inputs)``, a dict of arrays, if it is the same when traced twice and gives what a call does.
+    """The program of ``called(user)(**inputs)``, a dict of arrays, if it is the same traced twice and gives what a call does.
 
     Else the reason why it is not to be trusted, in words. ``sample`` has numbers for the inputs, at which both are compared.
     """
@@ -296,7 +296,7 @@ def refuse_wrong_forces(robot: Robot, tau: Any, batch: tuple[int, ...], who: str
     if batch and shape == (robot.nv,):  # of one trajectory: for which of them?
         raise ShapeError(
             f"the {who} is called from Python for all trajectories together, with q of shape {(*batch, robot.nq)}, and must "
-            f"return joint forces of shape {(*batch, robot.nv)}, got {shape}. Joints are the last axis: q[..., 0] is the first of them."
+            f"return joint forces of shape {(*batch, robot.nv)}, got {shape}. Joints are the last axis: q[..., 0] is the first."
         )
     if shape is None or shape[-1:] != (robot.nv,):
         got = "None" if shape is None else f"shape {shape}"

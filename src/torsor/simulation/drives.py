@@ -159,8 +159,8 @@ def asked_forces(
         ask = asking(batch)
 
         def at_stage(t: Array, q: Array, v: Array) -> dict[str, Array]:
-            if not B:
-                return {"out": zero}
+            if not len(q):
+                return {"out": np.zeros((0, nv))}
             if len(q) == B and np.all(t == t.flat[0]):
                 shaped = q.reshape(*batch, robot.nq), v.reshape(*batch, nv)
                 return {"out": ask(float(t.flat[0]), *shaped).reshape(B, nv)}
@@ -218,7 +218,6 @@ def _traced_controller(
 def asked_of_state(
     robot: Robot,
     function: Callable[..., Any],
-    batch: Batch,
     sample: tuple[Array, Array],
     beside: Sequence[Any],
     what: str,
@@ -235,10 +234,10 @@ def asked_of_state(
         return call
 
     numbers = {"t": A_TIME, "q": sample[0], "v": sample[1]}
-    return _asked_one_by_one(called, function, fingerprint(function, beside), numbers, ("out",), batch)
+    return _asked_one_by_one(called, function, fingerprint(function, beside), numbers, ("out",))
 
 
-def asked_of_time(function: Callable[[Any], Any], batch: Batch, beside: Sequence[Any]) -> Asked:
+def asked_of_time(function: Callable[[Any], Any], beside: Sequence[Any]) -> Asked:
     """A motion of the base as a function of time."""
 
     def called(function: Callable[..., Any]) -> Callable[..., dict[str, Array]]:
@@ -254,7 +253,7 @@ def asked_of_time(function: Callable[[Any], Any], batch: Batch, beside: Sequence
         return call
 
     names = ("twist", "acceleration")
-    return _asked_one_by_one(called, function, fingerprint(function, beside), {"t": A_TIME}, names, batch)
+    return _asked_one_by_one(called, function, fingerprint(function, beside), {"t": A_TIME}, names)
 
 
 def _asked_one_by_one(
@@ -263,7 +262,6 @@ def _asked_one_by_one(
     identity: str | None,
     sample: dict[str, Any],
     names: tuple[str, ...],
-    batch: Batch,
 ) -> Asked:
     """A function of one state that gives six numbers under each of some names: as a program if it may be, else it is called from
     Python, for one state after the other.
@@ -284,7 +282,7 @@ def _asked_one_by_one(
         t, *state = (np.asarray(given[name]) for name in shapes)
         rows = [call(float(x), *(s[k] for s in state)) for k, x in enumerate(t)]
         if not rows:
-            return {name: np.zeros((math.prod(batch), 6)) for name in names}
+            return {name: np.zeros((0, 6)) for name in names}
         return {name: np.stack([np.asarray(row[name], float) for row in rows]) for name in names}
 
     return Asked(for_each, None)

@@ -221,7 +221,7 @@ def wrenches_of(
         robot.structure.frame(frame)
         if callable(wrench) and not hasattr(wrench, "__array__"):
             sample = (start[0][0], start[1][0]) if B else (robot.neutral, np.zeros(robot.nv))
-            found.append((frame, asked_of_state(robot, wrench, batch, sample, beside, f"the wrench on {frame!r}")))
+            found.append((frame, asked_of_state(robot, wrench, sample, beside, f"the wrench on {frame!r}")))
             continue
         refuse_foreign(wrench, "wrenches")
         value = np.asarray(as_numbers(wrench), float)
@@ -246,7 +246,7 @@ def base_motion_of(base_motion: Any, batch: Batch, beside: Sequence[Any]) -> tup
     if base_motion is None:
         return None, {}
     if callable(base_motion):
-        return asked_of_time(base_motion, batch, beside), {}
+        return asked_of_time(base_motion, beside), {}
     try:
         twist, acceleration = (np.asarray(as_numbers(x), float) for x in base_motion)
     except (TypeError, ValueError) as error:
