@@ -1,4 +1,4 @@
-# make demo   set up an environment and run the main job on an embedded robot
+# make demo   set up an environment, show what torsor does with an embedded robot, and write demo/report.html
 # make test   set up and run all tests
 # make test-bridges  set up another environment with torch (the CPU build will do: TORCH=... is what pip installs), CasADi,
 #             dask, xarray and libraries of units, and run tests/bridges in it
@@ -23,7 +23,7 @@ MINIMUM ?= tests/interface/test_documentation.py tests/interface/test_extras.py 
 .PHONY: demo test test-bridges minimum lint types fuzz soak bench clean
 
 demo: $(VENV)/.demo
-	$(BIN)/python examples/01_terms_of_one_state.py
+	$(BIN)/python -m torsor._demo demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q
@@ -58,7 +58,7 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install -q -e .
+	$(BIN)/python -m pip install -q -e ".[plot]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml
@@ -79,4 +79,4 @@ $(VENV)-minimum/.made: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-bridges $(VENV)-minimum .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bridges $(VENV)-minimum demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

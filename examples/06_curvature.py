@@ -62,8 +62,9 @@ def draw(run: torsor.Trajectory, along: motion.CurvatureAlong, panda: torsor.Rob
     ready = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8])
     torsor.plot.curvature_map(panda, ("panda_joint4", "panda_joint6"), q=ready, resolution=61, ax=left)
     left.set_title("panda: curvature of the plane of joints 4 and 6")
-    right.plot(run.time, along.scalar)
+    right.plot(run.time, along.scalar, color="#0072B2")
     right.set(xlabel="time (s)", ylabel="scalar curvature (1/(kg·m²))", title="planar 2R, falling from rest")
+    right.tick_params(labelsize=8)  # as the map
     figure.savefig(folder / "curvature.png", dpi=120)
     plt.close(figure)
     print(f"\npicture: {folder / 'curvature.png'}")

@@ -14,6 +14,8 @@ import numpy as np
 import torsor
 from torsor import motion
 
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9")  # told apart with any colour vision
+
 
 def main() -> None:
     cart_pole = torsor.robots.cart_pole(cart=1.0, pole=0.8, length=0.6)
@@ -69,7 +71,9 @@ def draw(flat: motion.FlatCoordinates, q: np.ndarray, phi: np.ndarray) -> None:
     for ax, lines, paths in ((left, grid, q), (right, flat.phi(grid), phi)):
         ax.plot(*np.moveaxis(lines, -1, 0), color="0.85", linewidth=0.8)
         ax.plot(*np.moveaxis(np.swapaxes(lines, 0, 1), -1, 0), color="0.85", linewidth=0.8)
-        ax.plot(*np.moveaxis(np.swapaxes(paths, 0, 1), -1, 0), linewidth=1.8)
+        for k, path in enumerate(paths):
+            style = ("-", "--")[k // len(COLOURS)]
+            ax.plot(*path.T, color=COLOURS[k % len(COLOURS)], linestyle=style, linewidth=1.8)
     left.set(xlabel="slide (m)", ylabel="swing (rad)", title="motions of a cart-pole without gravity, in q")
     right.set(xlabel="φ₁ (√kg·m)", ylabel="φ₂ (√kg·m)", title="the same, and the grid of q, in flat coordinates")
     right.set_aspect("equal")

@@ -81,8 +81,8 @@ def draw(
     torsor.plot.curvature_map(panda, joints, q=least.path[len(least.path) // 2], resolution=61, ax=right)
     curves = [np.linspace(least.path[0], least.path[-1], 2), least.path, free.q]
     labels = ["constant joint velocities", "least energy, within limits", "geodesic"]
-    torsor.plot.paths(panda, curves, joints, ax=right, labels=labels, colours=["0.4", "black", "darkgreen"])
-    right.set_title("panda: three ways from one configuration to another")
+    torsor.plot.paths(panda, curves, joints, ax=right, labels=labels, colours=["#56B4E9", "black", "#009E73"])
+    right.set_title("panda: three paths from one configuration to another")
     figure.savefig(folder / "geodesics.png", dpi=120)
     plt.close(figure)
     print(f"\npicture: {folder / 'geodesics.png'}")

@@ -46,9 +46,10 @@ def draw(found: balancing.Balancing, q: np.ndarray) -> None:
     except ImportError:
         print("\nno picture: it needs matplotlib, pip install 'torsor[plot]'")
         return
-    figure, ax = plt.subplots()
+    figure, ax = plt.subplots(layout="constrained")
     torsor.plot.planar_mechanism(found.robot, q, ax=ax, counterweights=found.counterweights)
     figure.savefig(folder / "balancing.png", dpi=120)
+    plt.close(figure)
     print(f"\npicture: {folder / 'balancing.png'}")
 
 

@@ -205,7 +205,7 @@ def draw(robot: torsor.Robot, played: Motion, pushed: range) -> None:
 
 
 def draw_poses(figure, robot: torsor.Robot, q: np.ndarray) -> None:
-    """The swing-up as a camera with a flash sees it, ten times a second, and the way of the tip."""
+    """The swing-up as a camera with a flash sees it, ten times a second, and the path of the tip."""
     import matplotlib.pyplot as plt
     from matplotlib.cm import ScalarMappable
     from matplotlib.collections import LineCollection
@@ -227,7 +227,7 @@ def draw_poses(figure, robot: torsor.Robot, q: np.ndarray) -> None:
         ax.plot(*points[k].T, alpha=1.0 if last else 0.8, **style)
         ax.plot(*points[k, 1:].T, "o", color=colour[k], markersize=9 if last else 5, zorder=2 + k)
         ax.plot(*points[k, 0], "s", color=colour[k], markersize=14 if last else 7, zorder=2 + k)
-    ax.set(aspect="equal", xlabel="x, m", ylabel="y, m", title="ten pictures a second, and the way of the tip")
+    ax.set(aspect="equal", xlabel="x, m", ylabel="y, m", title="ten pictures a second, and the path of the tip")
     ax.set_ylim(-1.15, 1.15)
     shades = ScalarMappable(Normalize(0.0, time[-1]), ListedColormap(colour))
     figure.colorbar(shades, ax=ax, label="time, s", orientation="horizontal", shrink=0.7, aspect=40, pad=0.02)

@@ -160,7 +160,7 @@ def draw(robot: torsor.Robot, circle: Circle, runs: Runs, free: np.ndarray, kept
 
 
 def draw_arms(figure, robot: torsor.Robot, circle: Circle, runs: Runs) -> None:
-    """Both arms at the end, from behind, and the ways of hands and elbows."""
+    """Both arms at the end, from behind, and the paths of hands and elbows."""
     ax = figure.subplots()
     for (name, run), colour in zip(runs.items(), ("tab:blue", "tab:orange"), strict=True):
         q = run.q

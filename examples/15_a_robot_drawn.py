@@ -31,8 +31,8 @@ def draw(arm: torsor.Robot, folder: Path) -> None:
     except ImportError:
         print("\nno picture: it needs matplotlib, pip install 'torsor[plot]'")
         return
-    figure = pyplot.figure(figsize=(6.0, 5.6))
-    ax = figure.add_axes((0.0, -0.04, 1.0, 1.0), projection="3d")
+    figure = pyplot.figure(figsize=(6.4, 5.6))
+    ax = figure.add_axes((-0.02, 0.01, 1.0, 1.0), projection="3d")
     torsor.plot.mechanism(arm, Q, ax=ax)
     figure.savefig(folder / "robot.png", dpi=100)
     pyplot.close(figure)

@@ -20,6 +20,15 @@ TARGET = START + np.array([0.3, 0.2, -0.2, 0.3, 0.2, -0.2, 0.3])
 KP = np.array([120.0, 120.0, 120.0, 120.0, 30.0, 30.0, 10.0])
 KI = 1.5 * KP
 KD = np.array([25.0, 25.0, 25.0, 25.0, 4.0, 4.0, 1.0])
+COLOURS = [
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#E69F00",
+    "#CC79A7",
+    "#56B4E9",
+    "#222222",
+]  # told apart with any colour vision
 
 
 def main() -> None:
@@ -79,6 +88,7 @@ def draw(without: torsor.Trajectory, run: torsor.Trajectory) -> None:
         return
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.4), sharey=True, layout="constrained")
     for ax, name, x in zip(axes, ("PD", "PID"), (without, run), strict=True):
+        ax.set_prop_cycle(color=COLOURS)
         ax.semilogy(x.time, np.degrees(np.abs(x.q - TARGET)), label=[f"joint {i + 1}" for i in range(7)])
         ax.set(xlabel="time (s)", title=f"{name} with gravity of the empty arm, 1.5 kg in the hand", ylim=(1e-4, 40))
         ax.spines[["top", "right"]].set_visible(False)

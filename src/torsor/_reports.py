@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from html import escape
 from typing import Any, TypeVar
 
 import numpy as np
 
+from torsor._html import words
 from torsor.errors import printable
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """The words of ``__str__``, for notebooks."""
-        return f"<pre>{escape(str(self))}</pre>"
+        return words(str(self))
 
 
 def one_line(result: Any) -> str:

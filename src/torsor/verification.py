@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor._html import block, heading, items, plain, table as html_table
 from torsor._reports import Report, table
 from torsor.adapters.linear_first import Pinocchio
 from torsor.adapters.mujoco import MuJoCo
@@ -154,6 +155,18 @@ class Verification(Report):
         bad, count = sum(not row.holds for row in self.rows), len(self.rows)
         lines = [repr(self.robot), f"{self.configurations} random states{origin}", "", *table(head + rows, "<>><")]
         return "\n".join([*lines, *self.remarks, "", f"{bad} of {count} do not hold" if bad else f"all {count} hold"])
+
+    def _repr_html_(self) -> str:
+        """The table, for notebooks."""
+        rows = [
+            ["✓" if row.holds else "✗", plain(row.name), f"{row.residual:.1e}", f"{row.allowed:.0e}"]
+            for row in self.rows
+        ]
+        said = "all identities hold" if self else "some identities do not hold"
+        title = heading(f"Verification of {self.robot.name}", [said, f"{self.configurations} random states"])
+        return block(
+            title, html_table(["", "identity", "residual", "allowed"], rows, left=2), items(list(self.remarks))
+        )
 
 
 @explained

@@ -88,7 +88,9 @@ def test_in_jax(name):
     assert_same(np.asarray(actual), torsor.inverse_dynamics(robot, *state))
 
 
-@pytest.mark.parametrize("name", ["uicker_kahn_accelerations", "hollerbach_3x3", "luh_walker_paul", "silver", "kool"])
+@pytest.mark.parametrize(
+    "name", ["uicker_kahn_accelerations", "hollerbach_3x3", "luh_walker_paul", "silver", "silver_recursive", "kool"]
+)
 def test_compiled(name):
     """`torsor.compile` takes them as any function, also with the robot's inertias as inputs."""
     robot = torsor.robots.random_tree(4, seed=11, kinds=SCREWS, friction=True, armature=True).with_coulomb_width(0.3)

@@ -70,8 +70,24 @@ def test_every_line_of_the_page_on_motions_runs():
     assert seen["table"].twist.shape == (201, 6)
     assert seen["run"].tau.shape == (151, 7)
     assert seen["move"].check()
+    assert str(seen["broken"]).startswith("panda_joint1: velocity 4.6875 is beyond 2.175 by 2.51 at 0.2 s, ")
+    assert np.abs(seen["torques"] - seen["via"].sample(times=seen["time"]).tau).max() < 0.5  # of 60 N·m, with noise
     np.testing.assert_allclose(seen["path"].q, seen["via"].at(seen["path"].time).q, atol=2e-3)
     np.testing.assert_allclose(seen["same"], seen["track"](0.5, seen["q0"], np.zeros(7)), rtol=1e-10)
+
+
+def test_every_line_of_the_page_on_pictures_runs(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "pictures.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "pictures.md", "exec"), seen)
+    assert (tmp_path / "joints.png").stat().st_size > 10_000
+    assert len(seen["speeds"].axes) == 2
+    assert len(seen["one"].axes) == 4
+    plt.close("all")
 
 
 def test_every_line_of_the_page_on_derivatives_runs():
@@ -197,7 +213,7 @@ def test_every_example_runs_and_starts_with_what_it_shows(path, capsys, tmp_path
 
 
 def test_every_public_function_named_in_the_documentation_exists():
-    pages = ("conventions", "design", "derivatives", "identification", "simulation", "task_space")
+    pages = ("conventions", "design", "derivatives", "identification", "pictures", "simulation", "task_space")
     for page in (*(f"docs/{name}.md" for name in pages), "README.md"):
         for dotted in re.findall(r"`(torsor\.[\w.]*\w)", (ROOT / page).read_text()):
             assert attrgetter(dotted.removeprefix("torsor."))(torsor), (page, dotted)

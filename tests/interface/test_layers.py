@@ -21,6 +21,7 @@ BASE = {
     "_text_files",
     "_lazy",
     "_reports",
+    "_html",
 }  # what every layer above them may use
 EQUATIONS = BASE | {"mechanics", "geometry"}
 FUNCTIONS = EQUATIONS | {"compiler", "functions"}
@@ -28,18 +29,19 @@ ALLOWED = {
     "errors": set(),
     "_once": set(),
     "_unknown_names": set(),
-    "_reports": {"errors"},
+    "_reports": {"_html", "errors"},
+    "_html": {"errors"},
     "_lazy": {"_unknown_names"},
     "_text_files": {"errors"},
     "arrays": {"errors"},
     "bridges": {"arrays", "errors"},
     "border": {"bridges", "arrays", "errors"},
     "lie": {"_reports", "border", "arrays", "errors", "_lazy"},
-    "model": {"_reports", "_text_files", "border", "lie", "arrays", "errors", "_once", "_lazy"},
+    "model": {"_html", "_reports", "_text_files", "border", "lie", "arrays", "errors", "_once", "_lazy"},
     # The equations are pure: they never meet the compiler, which knows no robots
     "mechanics": {"_reports", "border", "model", "lie", "arrays", "errors"},
     "geometry": {"border", "_lazy", "_reports", "mechanics", "model", "lie", "arrays", "errors"},
-    "compiler": {"border", "bridges", "_text_files", "_once", "arrays", "errors"},
+    "compiler": {"_html", "border", "bridges", "_text_files", "_once", "arrays", "errors"},
     # Where equations and compiler meet
     "functions": FUNCTIONS | {"_reports"},
     "kinematics": {"_lazy"},
@@ -65,6 +67,7 @@ ALLOWED = {
     "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
     "verification": BASE | {"functions", "adapters"},
     "cli": BASE | {"compiler", "functions", "papers", "plot", "symbolic", "verification", "__version__", "get_threads"},
+    "_demo": {"_html", "_text_files", "errors", "arrays", "compiler", "plot", "control", "motion"},
     "__main__": {"cli"},
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

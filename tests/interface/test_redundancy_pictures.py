@@ -32,9 +32,9 @@ def test_every_configuration_shown_is_a_skeleton_in_its_place():
         tip = torsor.frame_pose(ARM, shown, "tip")[:3, 3]
         assert np.min(np.linalg.norm(ends - tip, axis=-1)) < 1e-12
     assert not lines(ax, "configuration 2")
-    (way,) = lines(ax, "way of " + ARM.joints[2])
+    (way,) = lines(ax, "path of " + ARM.joints[2])
     np.testing.assert_allclose(np.array(way.get_data_3d()).T, torsor.link_poses(ARM, q)[:, 2, :3, 3], atol=1e-12)
-    assert not lines(ax, "way of " + ARM.joints[0])  # it does not move
+    assert not lines(ax, "path of " + ARM.joints[0])  # it does not move
     with pytest.raises(torsor.ShapeError, match=r"shape \(k, 3\)"):
         torsor.plot.self_motion(ARM, np.zeros(3))
 
@@ -75,7 +75,7 @@ def test_a_self_motion_has_a_key_and_names_what_holds_still():
     motion = torsor.redundancy.self_motion(ARM, [0.3, 0.9, -1.2], torsor.position_task("tip", ["vx", "vy"]))
     ax = torsor.plot.self_motion(ARM, motion, shown=4)
     key = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert key == ["first of 4 configurations", "last, before it closes", "ways of joints"]
+    assert key == ["first of 4 configurations", "last, before it closes", "paths of the joints"]
     assert [text.get_text() for text in ax.texts if str(text.get_gid()).startswith("name of")] == ["tip"]
     moving = torsor.plot.self_motion(ARM, np.array([[0.3, 0.9, -1.2], [0.4, 0.9, -1.2]]))
     assert not [text for text in moving.texts if str(text.get_gid()).startswith("name of")]

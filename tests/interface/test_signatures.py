@@ -32,6 +32,8 @@ OPTIONAL_BY_POSITION = {
         "inputs": "only torsor's own functions say their inputs themselves; of all others they are needed"
     },
     "torsor.derivative": {"inputs": "as of compile"},
+    "torsor.motion.Motion.check": {"robot": "whose limits are checked: motion.check(robot)"},
+    "torsor.Trajectory.check": {"robot": "as of other motions"},
 } | {
     f"torsor.plot.{name}": dict.fromkeys(
         ("q", "v", "a", "frame"), "a picture without a state shows the robot at rest at 0"

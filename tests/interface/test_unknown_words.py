@@ -109,6 +109,12 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
         "simple",
         "simplified",
     ),
+    ("torsor.plot.joints", "quantity"): (
+        lambda w: torsor.plot.joints(torsor.simulate(ARM, Q, V, duration=0.1, dt=0.1), quantity=w),
+        "velocities",
+        "velocity",
+    ),
+    ("torsor.plot.mechanism", "names"): (lambda w: torsor.plot.mechanism(ARM, names=w), "aut", "auto"),
     ("torsor.plot.curvature_map", "quantity"): (
         lambda w: torsor.plot.curvature_map(ARM, (0, 1), quantity=w),
         "section",

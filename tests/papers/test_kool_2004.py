@@ -118,6 +118,7 @@ def test_8_generalised_momentum_along_the_axis(chain, state, robot):
     assert_close(torsor.dynamics.generalised_momentum(robot, q, v), np.einsum("ia,ia->i", L, M))
     assert_close(L, [Ad(chain.between(q, 0, j)) @ A for j, A in enumerate(chain.screws)])
     assert_close(torsor.dynamics.spatial_momentum(robot, q, v), M[0])
+    assert_close(formulations.kool_partial_momenta(robot, q, v), M)
 
 
 def test_9_rate_of_the_generalised_momentum(chain, state, robot):

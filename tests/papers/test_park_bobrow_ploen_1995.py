@@ -8,7 +8,7 @@ from scipy.linalg import block_diag, expm
 import torsor
 from torsor import lie
 from torsor.lie import se3, so3
-from torsor.papers import rigid_body
+from torsor.papers import force_first, rigid_body
 
 inv = np.linalg.inv
 
@@ -291,3 +291,23 @@ def test_82_83_moment_by_the_geometric_formula(body, rng):
     assert_close(-W @ X @ X @ w, X @ W @ W @ body.com)
     assert_close(-X @ X @ w_dot, X @ skew(w_dot) @ body.com)
     assert_close(W @ X @ v + U @ W @ body.com, X @ W @ v)
+
+
+def test_8_9_10_28_wrenches_with_the_force_first(body, rng):
+    """PBP95 (8)–(10), (28): as calls. A wrench (f, m) moves like a twist; the inertia and the product of Featherstone."""
+    T, V, F = by_hand.random_pose(rng), *rng.normal(size=(2, 6))
+    m, f = F[:3], F[3:]
+    ours, moved = force_first.exchanged(F), lie.transform_wrench(T, F)
+    assert_close(force_first.moment_matrix(m), skew(m))
+    assert_close(ours, np.concatenate([f, m]))
+    assert_close(force_first.exchanged(ours), F)
+    assert_close(force_first.transform(T, ours), np.concatenate([moved[3:], moved[:3]]))
+    assert_close(force_first.matrix(ours), np.block([[skew(f), m[:, None]], [np.zeros((1, 4))]]))
+    assert_close(force_first.matrix(force_first.transform(T, ours)), inv(T) @ force_first.matrix(ours) @ T)
+    r = skew(body.com)
+    printed = np.block([[-body.mass * r, body.mass * np.eye(3)], [body.rotational - body.mass * r @ r, body.mass * r]])
+    assert_close(force_first.inertia(body.row), printed)
+    assert_close(0.5 * force_first.inner_product(V, force_first.inertia(body.row) @ V), body.energy(V))
+    assert_close(force_first.inner_product(V, ours), V @ F)
+    many = np.stack([body.row] * 2)
+    assert force_first.inertia(many).shape == (2, 6, 6)

@@ -10,7 +10,7 @@ from by_hand import DIFFERENCED, Ad, assert_close, assert_differs, bracket, hat,
 from scipy.linalg import block_diag
 
 import torsor
-from torsor.papers._closed_form import closed_form
+from torsor.papers import closed_form, rodriguez_form
 
 inv = np.linalg.inv
 
@@ -385,3 +385,23 @@ def test_65_inertia_matrix_as_a_pullback(form, chain, state):
     assert_close(J, np.vstack(rows))
     assert_close(J, form.space_propagation @ form.space_screws)
     assert_close(J.T @ D @ J, chain.mass_matrix(state.q))
+
+
+def test_4_1_the_factorisation_of_rodriguez(chain, state):
+    """PBP95 §4.1: L_ij = (1, 0; [p_ij], 1), p_ij from the origin of link frame i to that of link frame j; the same M."""
+    form, T = rodriguez_form(chain.robot, state.q), chain.poses(state.q)
+    n = chain.n
+    for i in range(n):
+        for j in range(n):
+            p_ij = T[j][:3, 3] - T[i][:3, 3]
+            expected = (
+                np.block([[np.eye(3), np.zeros((3, 3))], [skew(p_ij), np.eye(3)]]) if j <= i else np.zeros((6, 6))
+            )
+            assert_close(form.propagation[6 * i : 6 * i + 6, 6 * j : 6 * j + 6], expected)
+    V, _ = chain.link_motion(*state)
+    twists = (form.propagation @ form.screws @ state.v).reshape(n, 6)
+    for i in range(n):
+        assert_close(twists[i], np.concatenate([T[i][:3, :3] @ V[i][:3], T[i][:3, :3] @ V[i][3:]]))
+    assert_close(form.mass_matrix, chain.mass_matrix(state.q))
+    both = rodriguez_form(chain.robot, np.stack([state.q, 0.0 * state.q]))
+    assert_close(both.mass_matrix, torsor.mass_matrix(chain.robot, np.stack([state.q, 0.0 * state.q])))

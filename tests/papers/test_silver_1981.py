@@ -213,6 +213,10 @@ def test_table_of_2_4_two_forms_of_generalised_force(chain, state, links):
         by_W = [np.trace(dT[i, k, :3, :3] @ J @ W_ddot[i].T) for k in range(chain.n)]
         printed = [np.trace(dT[i, k, :3, :3] @ J @ W_dot[i].T) for k in range(chain.n)]
         assert_close(N @ links.dw[i], by_W)
+        ours = formulations.angular_velocity.generalised_force_by_rotation_matrix(J, W_ddot[i], dT[i, :, :3, :3])
+        assert_close(ours, by_W)
+        dw = links.dw[i].T
+        assert_close(formulations.angular_velocity.generalised_force(I[i], links.w[i], links.w_dot[i], dw), by_W)
     assert_differs(printed, by_W)
 
 
@@ -417,3 +421,42 @@ def test_a_3_derivative_of_an_axis(chain, state):
     derivative = torsor.derivatives.mixed_jacobian_derivative(chain.robot, state.q, chain.links[-1])
     for k, j in np.ndindex(chain.n, chain.n):
         assert_close(derivative[:3, k, j], np.cross(z[j], z[k]) if j <= k else np.zeros(3))
+
+
+def test_3_2_forces_and_moments_of_both_derivations(chain, state):
+    """Sil81 §3.2: F_i and N_i of the Lagrange equation are those of Newton and Euler; sums over links give the joint forces."""
+    q, v, a = state
+    lagrange = formulations.lagrange_link_forces(chain.robot, q, v, a)
+    newton = formulations.newton_euler_link_forces(chain.robot, q, v, a)
+    assert_close(lagrange.force, newton.force)
+    assert_close(lagrange.moment, newton.moment)
+    felt, T = chain.felt(q, v, a), chain.poses(q)
+    for i, body in enumerate(chain.bodies):
+        x = np.column_stack([body.points, np.ones(len(body.masses))])
+        pushes = body.masses[:, None] * (x @ felt[i].T)[:, :3]
+        levers = (x @ T[i].T)[:, :3] - chain.centres(q)[i]
+        assert_close(lagrange.force[i], pushes.sum(axis=0))
+        assert_close(lagrange.moment[i], np.cross(levers, pushes).sum(axis=0))
+    columns = formulations.angular_velocity.velocity_columns(chain.robot, q)
+    tau = np.einsum("ia,iaj->j", lagrange.force, columns.linear) + np.einsum(
+        "ia,iaj->j", lagrange.moment, columns.angular
+    )
+    assert_close(tau, chain.torques(q, v, a))
+    assert_close(formulations.silver_recursive(chain.robot, q, v, a), tau)
+    many = formulations.lagrange_link_forces(chain.robot, np.stack([q] * 2), v, a)
+    assert many.force.shape == many.moment.shape == (2, chain.n, 3)
+
+
+def test_3_2_a_load_on_the_tip_as_an_extra_link(chain, state, rng):
+    """Sil81 §3.2: "an additional link attached to the terminal link, whose motion is defined so as to produce the required
+    external forces".
+    """
+    (q, v, a), F, mass = state, rng.normal(size=6), 0.7
+    V, J = (f(chain.robot, q, *x, "tip") for f, x in ((torsor.kinematics.body_twist, (v,)), (torsor.body_jacobian, ())))
+    V_dot = formulations.extra_link_acceleration(mass, V, F)
+    ball = torsor.Inertia(mass, np.zeros(3), mass * np.eye(3))
+    pull = torsor.papers.rigid_body.wrench(ball.row, V, V_dot)
+    assert_close(pull, -F)
+    tau = formulations.silver_recursive(chain.robot, q, v, a) + J.T @ pull
+    assert_close(tau, torsor.inverse_dynamics(chain.robot, q, v, a, wrenches={"tip": F}))
+    assert_close(formulations.silver_recursive(chain.robot, q, v, a, wrenches={"tip": F}), tau)

@@ -74,12 +74,14 @@ def test_computed_torque_on_the_motion_has_its_acceleration(robot):
         np.testing.assert_allclose(controller(t, q, v), torsor.inverse_dynamics(robot, q, v, a), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["plain", "scaled", "sequence", "fourier", "pose"])
+@pytest.mark.parametrize("name", ["plain", "scaled", "sequence", "fourier", "trajectory", "pose"])
 def test_a_simulation_may_compile_it(name):
     """Whatever the motion is made of, it is known that it cannot change."""
     m = joint_motion()
     slow = motion.scaled(m, duration=2.0, law="septic")
-    made = {"plain": m, "scaled": slow, "sequence": motion.in_sequence([slow, m]), "pose": pose_motion()}
+    back = motion.polynomial(ARM, slow.at(2.0).q, m.at(0.0).q, duration=1.0)
+    made = {"plain": m, "scaled": slow, "sequence": motion.in_sequence([slow, back]), "pose": pose_motion()}
+    made["trajectory"] = m.sample(0.1)
     made["fourier"] = motion.fourier(ARM, Q0, 0.1 * np.eye(2, 7), period=2.0)
     if name == "pose":
         controller = control.follow(control.operational_space, made[name], robot=ARM, task=FRAME, kp=9.0, kd=6.0)
@@ -164,3 +166,10 @@ def test_what_is_no_law_or_no_motion_is_refused():
         control.follow(3.0, joint_motion())
     with pytest.raises(torsor.ArgumentTypeError, match="`motion` must be a motion"):
         control.follow(control.computed_torque, Q0, kp=1.0, kd=1.0)
+
+
+def test_a_law_that_takes_neither_is_told_what_it_must_take():
+    with pytest.raises(torsor.ArgumentError, match=r"takes no `q_ref`.*must be robot, q, v, q_ref"):
+        control.follow(lambda robot, q, v: -v, joint_motion())
+    with pytest.raises(torsor.ArgumentError, match=r"takes no `target`.*must be robot, q, v, target"):
+        control.follow(lambda robot, q, v: -v, pose_motion(), robot=ARM)

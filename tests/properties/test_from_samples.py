@@ -87,6 +87,57 @@ def test_noise_is_left_as_stated():
     np.testing.assert_allclose(ends, 1e-3 * short.noise_at_ends, rtol=0.08)  # 2000 values: 1.6 % is one deviation
 
 
+def test_between_the_samples_noise_is_left_as_stated_too():
+    """Not what a polynomial through q, v and a of neighbouring samples makes of it: thousands of times as much jerk."""
+    rng = np.random.default_rng(2)
+    time = 0.001 * np.arange(2001)
+    log = from_samples(time, 1e-3 * rng.normal(size=(30, len(time), 1)), robot=ARM, cutoff=20.0)
+    state = log.at(np.linspace(0.2037, 1.8, 101))
+    np.testing.assert_allclose([np.std(x) for x in state], 1e-3 * log.noise, rtol=0.1)  # 3000 values, in windows of 130
+
+
+@pytest.mark.parametrize("derivative", [0, 1, 2, 3])
+def test_between_the_samples_the_transfer_function_is_the_same(derivative):
+    time, q = sine(8.0)
+    log = from_samples(time, q, robot=ARM, cutoff=10.0)
+    omega, t = 2 * np.pi * 8.0, np.linspace(1.0003, 4.0, 300)
+    wave = omega**derivative * np.sin(omega * t + 0.5 * np.pi * derivative)
+    # Between samples the weights are others; 130 samples in a window leave 1e-5 of that
+    np.testing.assert_allclose(
+        log.at(t)[derivative][:, 0], log.gain(8.0, derivative) * wave, atol=1e-4 * omega**derivative
+    )
+
+
+def test_a_smoothed_log_is_its_samples_at_their_times_on_every_joint_kind():
+    time = np.sort(np.random.default_rng(3).uniform(0.0, 2.0, 300))
+    log = from_samples(time, on_the_manifold(EVERY, time), robot=EVERY, cutoff=6.0)
+    run = log.trajectory
+    found = log.at(run.time)
+    np.testing.assert_allclose(torsor.difference(EVERY, run.q, found.q), 0.0, atol=1e-12)
+    for x, y, digits in zip(found[1:], (run.v, run.a, log.jerk), (1e-10, 1e-9, 1e-7), strict=True):
+        np.testing.assert_allclose(x, y, atol=digits)
+    step, t = 1e-4, np.linspace(0.5, 1.5, 7)
+    before, here, after = log.at(t - step), log.at(t), log.at(t + step)
+    np.testing.assert_allclose(torsor.difference(EVERY, before.q, after.q) / (2 * step), here.v, atol=1e-5)
+    for outside, k in ((-1.0, 0), (log.duration + 1e-9, -1)):
+        state = log.at(outside)
+        np.testing.assert_allclose(torsor.difference(EVERY, state.q, run.q[k]), 0.0, atol=1e-12)
+        assert not any(np.any(x) for x in state[1:])
+    with pytest.raises(torsor.ArgumentError, match=r"a smoothed log cannot be traced.*motion\.spline"):
+        torsor.compile(lambda robot, t: {"q": log.at(t).q}, EVERY, {"t": ()})
+
+
+def test_no_window_between_samples_is_too_small():
+    """A gap of nearly half a window: at its middle there are samples enough, or the log is refused."""
+    H = from_samples(*sine(1.0, dt=0.01), robot=ARM, cutoff=8.0).half_width
+    p = np.polynomial.Polynomial([0.3, -1.0, 0.5, 0.7, -0.4, 0.1])
+    time = np.concatenate([np.arange(0.0, 1.0, 0.02), 0.98 + 0.97 * H + np.arange(0.0, 1.0, 0.02)])
+    log = from_samples(time, p(time)[:, None], robot=ARM, cutoff=8.0)
+    t = np.linspace(0.0, log.duration, 500)
+    np.testing.assert_allclose(log.at(t).q[:, 0], p(t), atol=1e-9)
+    np.testing.assert_allclose(log.at(t).a[:, 0], p.deriv(2)(t), atol=1e-5)
+
+
 def test_whole_turns_and_signs_of_quaternions_do_not_matter():
     wheel = torsor.assemble(
         [

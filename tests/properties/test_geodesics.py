@@ -549,3 +549,31 @@ def test_a_batch_of_geodesics_carries_a_batch():
 def test_what_cannot_be_carried_is_refused(path, options, text):
     with pytest.raises(torsor.TorsorError, match=text):
         parallel_transport(sphere(), path, **({"w": [1.0, 1.0]} | options))
+
+
+@pytest.mark.parametrize("kinds", [("revolute", "prismatic"), ("free", "spherical", "planar")])
+def test_a_geodesic_is_a_motion_in_time(kinds):
+    """Its derivatives by differences; nothing pushes it, whatever acts on the robot otherwise."""
+    effects = {"friction": True, "armature": True, "springs": True}
+    robot = torsor.robots.random_tree(3, seed=2, kinds=kinds, **effects)
+    q, v, _ = torsor.random_state(robot, seed=1)
+    curve, h = torsor.motion.geodesic(robot, q, v, 0.8), 1e-4
+    assert isinstance(curve, torsor.motion.Motion)
+    t = np.array([0.1, 0.33, 0.7])
+    before, here, after = curve.at(t - h), curve.at(t), curve.at(t + h)
+    scale = max(1.0, np.abs(here.jerk).max())
+    np.testing.assert_allclose(torsor.difference(robot, before.q, after.q) / (2 * h), here.v, atol=1e-6 * scale)
+    np.testing.assert_allclose((after.v - before.v) / (2 * h), here.a, atol=1e-5 * scale)
+    np.testing.assert_allclose((after.a - before.a) / (2 * h), here.jerk, atol=1e-4 * scale)
+    np.testing.assert_allclose(here.a, torsor.geometry.geodesic_acceleration(robot, here.q, here.v), atol=1e-9 * scale)
+    for x, y in zip(curve.at(0.33), here, strict=True):
+        np.testing.assert_allclose(x, y[1], atol=1e-12 * scale)
+    for outside, end in ((-1.0, 0.0), (2.0, 0.8)):
+        state = curve.at(outside)
+        np.testing.assert_array_equal(state.q, curve.at(end).q)
+        assert not any(np.any(x) for x in state[1:])
+    run = curve.sample(0.1)
+    np.testing.assert_allclose(run.kinetic, curve.energy[0], rtol=1e-9)
+    np.testing.assert_allclose(run.tau, torsor.inverse_dynamics(robot, run.q, run.v, run.a), atol=1e-12)
+    with pytest.raises(torsor.ArgumentError, match="a geodesic cannot be traced"):
+        torsor.compile(lambda robot, t: {"q": curve.at(t).q}, robot, {"t": ()})

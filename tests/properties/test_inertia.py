@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 import re
 
@@ -23,7 +24,7 @@ from property_strategies import (
     vectors6,
 )
 
-from torsor import Inertia, ModelError, lie
+from torsor import ArgumentError, Inertia, ModelError, lie
 
 sizes = st.floats(0.05, 2.0)
 axis_names = st.sampled_from(["x", "y", "z"])
@@ -195,6 +196,138 @@ def test_a_capsule_is_a_cylinder_and_two_half_balls(r, l, axis):
     ends = [Inertia(half, s * (offset + l / 2 * np.eye(3)[k]), about_com) for s in (1, -1)]
     whole = Inertia.cylinder(r, l, density=1.0, axis=axis) + ends[0] + ends[1]
     assert_same_body(Inertia.capsule(r, l, density=1.0, axis=axis), whole)
+
+
+@given(sizes, sizes, st.floats(0.1, 0.9), axis_names, vectors3)
+def test_a_tube_and_what_fills_it_are_a_cylinder(R, l, share, axis, com):
+    hole = Inertia.cylinder(share * R, l, density=2.0, axis=axis, com=com)
+    whole = Inertia.tube(R, share * R, l, density=2.0, axis=axis, com=com) + hole
+    assert_same_body(whole, Inertia.cylinder(R, l, density=2.0, axis=axis, com=com))
+
+
+@given(sizes, sizes, axis_names)
+def test_a_cone_is_a_stack_of_discs(r, h, axis):
+    k, body = "xyz".index(axis), Inertia.cone(r, h, density=3.0, axis=axis)
+    nodes, weights = np.polynomial.legendre.leggauss(4)  # exact: polynomials of degree 4
+    discs = []
+    for u, w in zip(0.5 * (nodes + 1.0), 0.5 * weights, strict=True):
+        mass, radius = 3.0 * np.pi * (r * (1.0 - u)) ** 2 * h * w, r * (1.0 - u)
+        moments = np.full(3, mass * radius**2 / 4)
+        moments[k] *= 2.0
+        discs.append(Inertia(mass, (u - 0.25) * h * np.eye(3)[k], np.diag(moments)))
+    assert_same_body(body, functools.reduce(lambda a, b: a + b, discs))
+    assert_close(body.com, np.zeros(3), 1e-15)
+
+
+# Densities
+
+
+@given(sizes, sizes, sizes, vectors3)
+def test_a_uniform_density_is_a_box(x, y, z, com):
+    size = np.array([x, y, z])
+    body = Inertia.from_density(lambda x, y, z: 2.5, com - size / 2, com + size / 2)
+    assert_same_body(body, Inertia.box(size, density=2.5, com=com))
+
+
+def test_a_density_that_grows_along_a_box():
+    """ρ = z from 0 to 1 over a unit square: m = ½, c_z = ⅔, ∫ z² dm = ¼, ∫ x² dm = 1/24."""
+    body = Inertia.from_density(lambda x, y, z: z, (-0.5, -0.5, 0.0), (0.5, 0.5, 1.0))
+    along, across = 0.25 - 0.5 * (2 / 3) ** 2, 1 / 24
+    assert_close(body.mass, 0.5)
+    assert_close(body.com, [0.0, 0.0, 2 / 3])
+    assert_close(body.rotational, np.diag([across + along, across + along, 2 * across]))
+
+
+def test_a_density_that_is_no_polynomial():
+    """exp(−a x²) exp(−b y²) exp(−c z²): ∫ = √(π/a) …, ∫ x² dm = m / (2 a) …"""
+    a = np.array([20.0, 30.0, 15.0])
+    body = Inertia.from_density(
+        lambda x, y, z: np.exp(-a[0] * x**2 - a[1] * y**2 - a[2] * z**2), (-2.0,) * 3, (2.0,) * 3
+    )
+    second = np.prod(np.sqrt(np.pi / a)) / (2.0 * a)
+    assert_close(body.mass, np.prod(np.sqrt(np.pi / a)), 1e-8)
+    assert_close(body.rotational, np.diag(second.sum() - second), 1e-8)
+
+
+def test_a_density_that_jumps():
+    """A ball in a box; more than a thousandth is refused in words, with what was reached."""
+
+    def ball(x, y, z):
+        return 1000.0 * (x * x + y * y + z * z < 0.01)
+
+    body, exact = Inertia.from_density(ball, (-0.1,) * 3, (0.1,) * 3, rtol=1e-2), Inertia.sphere(0.1, density=1000.0)
+    assert abs(body.mass / exact.mass - 1.0) < 1e-2
+    assert largest(body.rotational - exact.rotational) < 1e-2 * largest(exact.rotational)
+    with pytest.raises(ArgumentError, match=r"known to .* rtol is 1e-09.*larger rtol="):
+        Inertia.from_density(ball, (-0.1,) * 3, (0.1,) * 3)
+
+
+@pytest.mark.parametrize(
+    ("density", "lower", "upper", "words"),
+    [
+        (lambda x, y, z: -x, (0, 0, 0), (1, 1, 1), "not negative"),
+        (lambda x, y, z: np.nan, (0, 0, 0), (1, 1, 1), "finite"),
+        (lambda x, y, z: 0.0, (0, 0, 0), (1, 1, 1), "mass of 0 kg"),
+        (lambda x, y, z: np.ones(3), (0, 0, 0), (1, 1, 1), "one number for each point"),
+        (lambda x, y, z: 1.0, (0, 0, 1), (1, 1, 1), "must be less than `upper`"),
+        (lambda x, y, z: 1.0, (0, 0), (1, 1, 1), "a corner"),
+    ],
+)
+def test_densities_that_are_none_are_refused(density, lower, upper, words):
+    with pytest.raises(ArgumentError, match=words):
+        Inertia.from_density(density, lower, upper)
+
+
+# Meshes
+
+CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
+FACES = np.array(
+    [
+        *([0, 1, 3], [0, 3, 2], [4, 7, 5], [4, 6, 7], [0, 4, 5], [0, 5, 1]),
+        *([2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]),
+    ]
+)
+
+
+@given(sizes, sizes, sizes, poses(), st.booleans())
+def test_a_mesh_of_a_box_is_the_box(x, y, z, T, inside_out):
+    size = np.array([x, y, z])
+    corners = (CUBE - 0.5) * size @ T[:3, :3].T + T[:3, 3]
+    faces = FACES[:, ::-1] if inside_out else FACES
+    box = Inertia.box(size, density=2.0).moved(T)
+    scale = 1.0 + largest(T[:3, 3]) ** 2 / min(size) ** 2
+    body = Inertia.from_mesh((corners, faces), density=2.0)
+    assert_close(body.mass, box.mass, 1e-13 * scale)
+    assert_close(body.com, box.com, 1e-13 * scale)
+    assert largest(body.rotational - box.rotational) <= 1e-12 * scale * largest(box.rotational)
+
+
+def test_a_mesh_may_repeat_its_corners_and_be_in_millimetres():
+    soup = (1000.0 * CUBE[FACES].reshape(-1, 3), np.arange(36).reshape(-1, 3))
+    body = Inertia.from_mesh(soup, mass=3.0, scale=1e-3)
+    assert_same_body(body, Inertia.box((1.0, 1.0, 1.0), mass=3.0, com=(0.5, 0.5, 0.5)))
+    assert_same_body(
+        Inertia.from_mesh((CUBE, FACES), mass=1.0, scale=(2.0, -1.0, 1.0)),
+        Inertia.box((2.0, 1.0, 1.0), mass=1.0, com=(1.0, -0.5, 0.5)),
+    )
+
+
+def test_what_encloses_nothing_is_refused():
+    for faces, words in ((FACES[1:], "not a closed surface"), (FACES[[0]], "not a closed surface")):
+        with pytest.raises(ModelError, match=words):
+            Inertia.from_mesh((CUBE, faces), mass=1.0)
+    flipped = FACES.copy()
+    flipped[0] = flipped[0, ::-1]
+    with pytest.raises(ModelError, match="of its edges do not have one"):
+        Inertia.from_mesh((CUBE, flipped), mass=1.0)
+    with pytest.raises(ModelError, match="encloses"):
+        Inertia.from_mesh((CUBE * [1.0, 1.0, 0.0], FACES), mass=1.0)
+    with pytest.raises(ModelError, match="indices of its 8 corners"):
+        Inertia.from_mesh((CUBE, FACES + 1), mass=1.0)
+    with pytest.raises(ModelError, match="exactly one of mass="):
+        Inertia.from_mesh((CUBE, FACES))
+    with pytest.raises(TypeError, match="a pair of corners"):
+        Inertia.from_mesh(3.0, mass=1.0)
 
 
 @given(sizes, vectors3)

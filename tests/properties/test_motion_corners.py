@@ -235,6 +235,36 @@ REFUSED = [
     (lambda: motion.scaled(motion.spline(ARM, [0.0], np.zeros((1, 7)))), "either `duration`, s, or `factor`"),
     (lambda: motion.scaled("fast", factor=2.0), "`motion` must be a motion"),
     (lambda: motion.in_sequence([]), "at least one"),
+    (
+        lambda: motion.scaled(motion.spline(ARM, [0.0], np.zeros((1, 7))), duration=1.0, law=lambda t: t),
+        "`law` must return four numbers at a time",
+    ),
+    (lambda: motion.trapezoidal(ARM, np.zeros(7), np.ones(7), acceleration=np.inf), "`acceleration` must be finite"),
+    (
+        lambda: motion.s_curve(ARM, np.zeros(7), np.ones(7), acceleration=1.0, jerk=np.inf),
+        "`jerk` must be finite: without a bound of jerk the motion is `trapezoidal`",
+    ),
+    (lambda: motion.fourier(ARM, np.zeros((2, 7)), np.zeros((3, 1, 7)), period=1.0), "do not broadcast"),
+    (
+        lambda: motion.smooth_pose([0.0, 1.0], np.tile(np.eye(4), (2, 2, 1, 1)), v0=np.zeros((3, 6))),
+        "do not broadcast",
+    ),
+    (lambda: motion.spline(ARM, [0.0], np.zeros((1, 7))).at("noon"), "`t` must be one time"),
+    (lambda: motion.spline(ARM, [0.0, 1.0], np.zeros((2, 7))).sample(1e-300), "pass a larger one"),
+    (lambda: motion.spline(ARM, [0.0, 1.0], np.zeros((2, 7))).sample(times=["noon"]), "`times` must be finite times"),
+    (lambda: torsor.Trajectory(ARM, [0.0, 1.0, 0.5], np.zeros((3, 7)), np.zeros((3, 7))), "0.5 s comes after 1 s"),
+    (lambda: torsor.Trajectory(ARM, [], np.zeros((0, 7)), np.zeros((0, 7))), "one time or more"),
+    (lambda: torsor.Trajectory(ARM, [0.0, np.nan], np.zeros((2, 7)), np.zeros((2, 7))), "time 1 is not"),
+    (lambda: torsor.Trajectory(ARM, "now", np.zeros((2, 7)), np.zeros((2, 7))), "`time` must be an array of numbers"),
+    (lambda: torsor.Trajectory(ARM, [0.0], np.zeros(7), np.zeros(7)), r"`q` must have shape \(\.\.\., 1, 7\)"),
+    (
+        lambda: torsor.Trajectory(ARM, [0.0], np.zeros((1, 7)), np.zeros((1, 7)), wrenches={"nose": np.zeros((1, 6))}),
+        "has no frame 'nose'",
+    ),
+    (
+        lambda: torsor.Trajectory(ARM, [0.0], np.zeros((1, 7)), np.zeros((1, 7)), work=motion.Work(*np.zeros((4, 3)))),
+        r"`work.drives` must have shape \(1,\)",
+    ),
     (lambda: motion.spline(ARM, [0.0], np.zeros((1, 7))).at(np.zeros((2, 2))), "`t` must be one time"),
 ]
 

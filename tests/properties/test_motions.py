@@ -10,6 +10,7 @@ from torsor import motion
 
 KINDS = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
 ROBOTS = {kind: torsor.robots.random_tree(2, seed=4, kinds=(kind,), serial=True) for kind in KINDS}
+ROBOTS["followers"] = torsor.robots.random_tree(6, seed=3, kinds=("revolute", "prismatic", "helical"), mimic=True)
 ROBOTS["all kinds"] = torsor.robots.random_tree(7, seed=11)
 MAKERS = ("cubic", "quintic", "septic", "trapezoidal", "s_curve", "spline", "natural", "periodic", "fourier")
 MAKERS += ("jerk_limited", "scaled", "law", "sequence")
@@ -66,7 +67,9 @@ def made(name, robot, seed=0, batch=()):
         case "law":
             return motion.scaled(made("spline", robot, seed, batch), duration=2.0, law="septic")
         case "sequence":
-            return motion.in_sequence([made("spline", robot, seed, batch), made("quintic", robot, seed + 1, batch)])
+            first = made("spline", robot, seed, batch)
+            ends = {end: rate() for end in ("v0", "v1", "a0", "a1")}
+            return motion.in_sequence([first, motion.polynomial(robot, first.at(1.5).q, q0, duration=1.5, **ends)])
     raise AssertionError(name)
 
 
@@ -170,7 +173,7 @@ def test_samples_are_the_motion_with_its_joint_forces(name, kind):
 def test_a_check_names_the_limit_that_is_broken():
     arm = torsor.robots.panda()
     m = motion.polynomial(arm, np.zeros(7), np.full(7, 1.0), duration=0.5)
-    assert "panda_joint4: position 1 beyond" in str(m.check())
+    assert "panda_joint4: position 1 is beyond" in str(m.check())
     assert "velocity" in str(m.check())
     within = np.array([0.0, -0.4, 0.0, -1.9, 0.0, 1.6, 0.3])
     bounds = {"acceleration": 3.0, "jerk": 30.0}
@@ -255,3 +258,15 @@ def test_end_accelerations_of_a_spline_are_what_was_asked_for():
     first, last = m.at(0.0), m.at(1.5)
     for got, want in ((first.v, "v0"), (last.v, "v1"), (first.a, "a0"), (last.a, "a1")):
         np.testing.assert_allclose(got, ends[want], atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["sequence", "trajectory"])
+def test_jax_traces_and_differentiates_a_motion_by_time(name):
+    jax = pytest.importorskip("jax")
+    robot = torsor.robots.random_tree(1, seed=4, kinds=("spherical",))
+    m = made("spline", robot).sample(0.1) if name == "trajectory" else made(name, robot)
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        v, a = jax.jit(jax.jacfwd(lambda t: (m.at(t).v, m.at(t).a)))(0.73)
+    state = m.at(0.73)
+    np.testing.assert_allclose(v, state.a, atol=1e-9 * max(1.0, np.abs(state.a).max()))
+    np.testing.assert_allclose(a, state.jerk, atol=1e-8 * max(1.0, np.abs(state.jerk).max()))

@@ -109,7 +109,7 @@ def test_samples_end_at_the_end():
     np.testing.assert_allclose(samples.time, [0.0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 2.0])
     np.testing.assert_array_equal(samples.pose, m.at(samples.time).pose)
     assert m.sample(times=[0.1]).twist.shape == (1, 6)
-    with pytest.raises(torsor.ArgumentError, match="either `dt`"):
+    with pytest.raises(torsor.ArgumentError, match="give `dt`"):
         m.sample()
 
 

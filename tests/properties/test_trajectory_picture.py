@@ -43,9 +43,38 @@ def test_some_joints_any_motion_and_no_batch():
     assert len([line for line in figure.axes[1].lines if len(line.get_xdata()) == 21]) == 1
     log = torsor.motion.from_samples(run.time, run.q, robot=robot, cutoff=6.0)
     assert len(torsor.plot.trajectory(log).axes) == 4
+    move = torsor.motion.polynomial(robot, run.q[0], run.q[-1], duration=1.0)
+    assert len(torsor.plot.trajectory(move, dt=0.1).axes[0].lines[0].get_xdata()) == 11
+    with pytest.raises(torsor.ArgumentError, match="`dt` must be finite and positive"):
+        torsor.plot.trajectory(move, dt=0.0)
     with pytest.raises(torsor.ArgumentError, match=r"run\.of\(0\)"):
         run_of(robot, (2,)).plot()
     with pytest.raises(torsor.UnknownName):
         run.plot(joints=["elbow of nobody"])
     with pytest.raises(torsor.ArgumentTypeError, match="motion"):
         torsor.plot.trajectory(run.q)
+
+
+def test_a_motion_of_a_pose_has_a_picture_too():
+    T1 = np.eye(4)
+    T1[:3, :3] = torsor.lie.so3.exp(np.array([0.0, 0.0, 3.0]))
+    T1[:3, 3] = 1.0, 2.0, 3.0
+    reach = torsor.motion.screw(np.eye(4), T1, duration=2.0)
+    axes = torsor.plot.trajectory(reach).axes
+    assert [ax.get_ylabel().split(" (")[0] for ax in axes] == [
+        "position", "rotation from the start", "angular velocity", "linear velocity",
+    ]  # fmt: skip
+    ends = [[line.get_ydata()[-1] for line in ax.lines] for ax in axes[:2]]
+    np.testing.assert_allclose(ends, [[1.0, 2.0, 3.0], [0.0, 0.0, 3.0]], atol=1e-12)
+    with pytest.raises(torsor.ArgumentError, match="motion of a pose"):
+        torsor.plot.trajectory(reach, joints=["a"])
+    both = torsor.motion.screw(np.stack([np.eye(4)] * 2), T1, duration=2.0)
+    with pytest.raises(torsor.ArgumentError, match=r"a batch \(2,\)"):
+        torsor.plot.trajectory(both)
+    still = torsor.motion.screw(T1, T1, duration=0.0)
+    assert len(torsor.plot.trajectory(still).axes) == 4
+
+
+def test_names_are_no_formulas(tmp_path):
+    robot = torsor.robots.planar2r().rename({torsor.robots.planar2r().coordinates[0]: "$x^$"}, robot="a$^$b")
+    run_of(robot).plot().savefig(tmp_path / "run.png")

@@ -166,6 +166,8 @@ def _title(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
     if isinstance(function, types.BuiltinFunctionType):  # one with a fast entry, whose class is no matter of users
         return function.__name__
     names = function.__qualname__.split(".")
+    if len(names) > 1 and args and isinstance(args[0], type):  # a class method, perhaps inherited
+        return f"{args[0].__name__}.{names[-1]}"
     return ".".join(names[-2:]) if len(names) > 1 and names[-2] != "<locals>" else names[-1]
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor._html import block, heading, plain, table
 from torsor._once import once
 from torsor._text_files import path_to_write
 from torsor.arrays import as_numbers
@@ -328,6 +329,28 @@ class Kernel:
             return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
         return f"<Kernel {self.name!r}: {ports(self.inputs)} → {ports(self.outputs)}; {sum(self.count().values())} operations>"
+
+    def _repr_html_(self) -> str:
+        """Inputs, outputs and operations, for notebooks."""
+
+        def ports(title: str, shapes: dict[str, tuple[int, ...]]) -> list[list[str]]:
+            return [
+                [title if k == 0 else "", plain(name), plain(shape or "()")]
+                for k, (name, shape) in enumerate(shapes.items())
+            ]
+
+        counted = self.count()
+        costs = ", ".join(f"{number} {kind}" for kind, number in counted.items()) or "none"
+        return block(
+            heading(f"Kernel {self.name}", [f"{sum(counted.values())} operations"]),
+            table(
+                ["", "name", "shape"],
+                [*ports("inputs", self.inputs), *ports("outputs", self.outputs)],
+                left=3,
+                fold="ports",
+            ),
+            f"<div>operations: {plain(costs, 400)}</div>",
+        )
 
 
 def _library(name: str, who: str) -> Any:

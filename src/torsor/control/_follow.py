@@ -127,13 +127,13 @@ def _refuse_misfits(law: Callable[..., Any], motion: Any, parameters: Mapping[st
     name, pose = _name(law), _is_pose_motion(motion)
     first, what = ("target", "a pose") if pose else ("q_ref", "a robot's joints")
     if first not in parameters:
-        other = "lead a task: pass a motion of a pose" if "target" in parameters else "are for motions of joints"
-        advice = (
-            f" Laws that take `{'target' if not pose else 'q_ref'}` {other}."
-            if not pose or "q_ref" in parameters
-            else ""
-        )
-        raise ArgumentError(f"`law` {name} takes no `{first}`, and this is a motion of {what}.{advice}")
+        if pose and "q_ref" in parameters:
+            advice = "Laws that take `q_ref` are for motions of joints."
+        elif "target" in parameters:
+            advice = "Laws that take `target` lead a task: pass a motion of a pose."
+        else:
+            advice = f"Its arguments must be robot, q, v, {first} and what else it needs."
+        raise ArgumentError(f"`law` {name} takes no `{first}`, and this is a motion of {what}. {advice}")
     taken = {"robot", "q", "v", "t", *_references(law, motion)}
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         unknown: list[str] = []

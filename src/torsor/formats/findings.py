@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from torsor._html import block, plain
 from torsor.errors import FileError, ModelError, printable, unknown_name
 from torsor.formats.rules import ACCEPTS, RULES, Severity, why_never
 
@@ -76,6 +77,11 @@ class Finding:
             if ways and not self.hint:
                 end += " Or load it with " + " or ".join(f"{way}=[{self.rule!r}]" for way in ways) + "."
         return printable(f"{place}: {self.severity}: {element}{_cut(self.message)}. {end} [{self.rule}]")
+
+    def _repr_html_(self) -> str:
+        """The line, with its severity in bold, for notebooks."""
+        line = plain(str(self), 4 * LONGEST)
+        return block(line.replace(f": {self.severity}: ", f": <strong>{self.severity}</strong>: ", 1))
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it."""

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
+from torsor._html import block, folded, heading, items, number, plain, table as html_table
 from torsor._once import once
 from torsor._reports import Report
 from torsor.arrays import as_numbers, constant, take
@@ -169,10 +170,28 @@ class BaseParameters(Report):
         )
 
     def __str__(self) -> str:
-        pi = inertial_parameters(self.robot)
-        rounding = 1e-14 * np.abs(self.matrix) @ np.abs(pi)  # what is left where parameters cancel
-        values = np.where(np.abs(self.values) > rounding, self.values, 0.0)
-        return table(self.robot, self.symbols, values, self.groupings, self.unidentifiable, self._heading)
+        return table(self.robot, self.symbols, self._shown_values, self.groupings, self.unidentifiable, self._heading)
+
+    def _repr_html_(self) -> str:
+        """The heading, a table, and the parameters that cannot be told, for notebooks."""
+        values = zip(self.symbols, self.names, self._shown_values, self.groupings, strict=True)
+        rows = [
+            [plain(symbol), plain(name), plain(grouping, 160), number(float(value))]
+            for symbol, name, value, grouping in values
+        ]
+        fold = f"{self.count} base parameters"
+        unknown = folded(
+            f"{len(self.unidentifiable)} parameters that joint forces do not determine by themselves",
+            items(list(map(str, self.unidentifiable))),
+        )
+        title = heading("BaseParameters", [self._heading])
+        return block(title, html_table(["", "named after", "sum of", "value (SI)"], rows, left=3, fold=fold), unknown)
+
+    @property
+    def _shown_values(self) -> Array:
+        """The values, with zero for what is left by rounding where parameters cancel."""
+        rounding = 1e-14 * np.abs(self.matrix) @ np.abs(inertial_parameters(self.robot))
+        return np.where(np.abs(self.values) > rounding, self.values, 0.0)
 
     @property
     def _heading(self) -> str:

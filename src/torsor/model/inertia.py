@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from torsor._html import shown_by
 from torsor.arrays import (
     as_numbers,
     cross,
@@ -16,7 +17,6 @@ from torsor.arrays import (
     is_concrete,
     known_numbers,
     matmul,
-    matrix,
     matvec,
     outer,
     stack,
@@ -32,6 +32,7 @@ from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import se3
 from torsor.lie.unchecked.inertias import rotational as rotational_part
 from torsor.model import shapes
+from torsor.model.solids import Solids
 
 if TYPE_CHECKING:
     from torsor.model.robot import Robot
@@ -39,9 +40,8 @@ if TYPE_CHECKING:
 
 _ORIGIN = (0.0, 0.0, 0.0)
 TEN_NUMBERS = ("m", "m c_x", "m c_y", "m c_z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-_CANCELLED = 64 * float(
-    np.finfo(float).eps
-)  # of the inertia about the link frame: what moving to the centre of mass leaves
+# Of the inertia about the link frame: what moving to the centre of mass leaves.
+_CANCELLED = 64 * float(np.finfo(float).eps)
 _ROUNDING = 1e-12  # of the largest entry: what an asymmetric or indefinite inertia may owe to printed digits
 
 
@@ -53,7 +53,7 @@ class PrincipalAxes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Inertia:
+class Inertia(Solids):
     """A rigid body's mass (kg), centre of mass (3,) (m) and rotational inertia (3, 3) (kg·m²) [PBP95, (21)].
 
     The centre of mass is given in the link frame; the rotational inertia is about the centre of mass, in the axes of
@@ -67,6 +67,7 @@ class Inertia:
     com: Vector3 = _ORIGIN
     rotational: Matrix3 = (_ORIGIN, _ORIGIN, _ORIGIN)
     numbers: InertiaRow | None = field(default=None, init=False, repr=False)
+    _repr_html_ = shown_by("torsor.model.notebook", "inertia_html")
 
     def __post_init__(self) -> None:
         for name, shape in (("mass", ()), ("com", (3,)), ("rotational", (3, 3))):
@@ -163,9 +164,6 @@ class Inertia:
         """No body at all: the inertia of a massless link."""
         return cls(0.0)
 
-    # Standard bodies [LP, §9.2.1]: exactly one of mass (kg) and density (kg/m³); ``com`` (3,), m, is their centre.
-    # Their axes are those of the link frame; use `moved` to turn them.
-
     @classmethod
     @explained
     def point(cls, mass: float, position: Vector3 = _ORIGIN) -> Inertia:
@@ -182,68 +180,6 @@ class Inertia:
                 f"takes masses (k,) and positions (k, 3), k at least 1; got {masses.shape}, {positions.shape}."
             )
         return _welded([cls(m, p) for m, p in zip(masses, positions, strict=True)])
-
-    @classmethod
-    @explained
-    def box(
-        cls, size: Vector3, *, mass: float | None = None, density: float | None = None, com: Vector3 = _ORIGIN
-    ) -> Inertia:
-        """A box with edges ``size`` (3,), m, along the axes."""
-        return cls._solid(shapes.box(size), mass, density, com)
-
-    @classmethod
-    @explained
-    def sphere(
-        cls, radius: float, *, mass: float | None = None, density: float | None = None, com: Vector3 = _ORIGIN
-    ) -> Inertia:
-        """A solid sphere of ``radius``, m."""
-        return cls._solid(shapes.sphere(radius), mass, density, com)
-
-    @classmethod
-    @explained
-    def ellipsoid(
-        cls, semi_axes: Vector3, *, mass: float | None = None, density: float | None = None, com: Vector3 = _ORIGIN
-    ) -> Inertia:
-        """A solid ellipsoid with ``semi_axes`` (3,), m, along the axes."""
-        return cls._solid(shapes.ellipsoid(semi_axes), mass, density, com)
-
-    @classmethod
-    @explained
-    def cylinder(
-        cls,
-        radius: float,
-        length: float,
-        *,
-        mass: float | None = None,
-        density: float | None = None,
-        com: Vector3 = _ORIGIN,
-        axis: str = "z",
-    ) -> Inertia:
-        """A solid cylinder of ``radius`` and ``length``, m, along the axis "x", "y" or "z"."""
-        return cls._solid(shapes.cylinder(radius, length, axis), mass, density, com)
-
-    @classmethod
-    @explained
-    def capsule(
-        cls,
-        radius: float,
-        length: float,
-        *,
-        mass: float | None = None,
-        density: float | None = None,
-        com: Vector3 = _ORIGIN,
-        axis: str = "z",
-    ) -> Inertia:
-        """A cylinder of ``length``, m, with a half ball of ``radius``, m, on each end."""
-        return cls._solid(shapes.capsule(radius, length, axis), mass, density, com)
-
-    @classmethod
-    def _solid(cls, solid: shapes.Solid, mass: float | None, density: float | None, com: Vector3) -> Inertia:
-        if (mass is None) == (density is None):
-            raise ModelError("Inertia: pass exactly one of mass= (kg) and density= (kg/m³).")
-        m = density * solid.volume if mass is None else mass
-        x, y, z = solid.moments
-        return cls(m, com, m * matrix([[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]))
 
     @explained
     @exact_constants()

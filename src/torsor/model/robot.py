@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor._html import shown_by
 from torsor._lazy import no_such_attribute
 from torsor._once import once
 from torsor._text_files import write_text
@@ -42,6 +43,7 @@ class Robot:
     parameters: Parameters
     source: Source | None = None  # the file it was read from, if it was; not part of what makes robots equal
     visuals: tuple[Visual, ...] = ()  # what it looks like, neither
+    _repr_html_ = shown_by("torsor.model.notebook", "robot_html")
 
     @property
     def name(self) -> str:

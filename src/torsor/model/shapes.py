@@ -58,6 +58,21 @@ def capsule(radius: float, length: float, axis: str) -> Solid:
     return _round("capsule", axis, volume, along=a * r * r / 2 + b * 0.4 * r * r, across=across)
 
 
+def tube(radius: float, inner_radius: float, length: float, axis: str) -> Solid:
+    """Radii R and r: (R² + r²)/2 about the axis, (3 (R² + r²) + l²)/12 across."""
+    R, r, l = _lengths("tube", 1, radius=radius, inner_radius=inner_radius, length=length)
+    if is_concrete(R, r) and not r < R:
+        raise ModelError(f"tube: `inner_radius` must be less than `radius`, got {inner_radius} and {radius} m.")
+    square = R * R + r * r
+    return _round("tube", axis, pi * (R * R - r * r) * l, along=square / 2, across=(3 * square + l * l) / 12)
+
+
+def cone(radius: float, height: float, axis: str) -> Solid:
+    """3 r²/10 about the axis, 3 (4 r² + h²)/80 across."""
+    r, h = _lengths("cone", 1, radius=radius, height=height)
+    return _round("cone", axis, pi * r * r * h / 3, along=0.3 * r * r, across=3 * (4 * r * r + h * h) / 80)
+
+
 def _lengths(shape: str, count: int, **lengths: Array) -> list[Array]:
     numbers: list[Array] = []
     for name, value in lengths.items():

@@ -28,9 +28,9 @@ trapezoidal           Motion from rest at q0 to rest at q1 with a trapezoid of v
 
 Classes
 -------
-CarriedFactor, CurvatureAlong, CurvatureComponent, EnergyAudit, FlatCoordinates, FlatState, FlatnessReport, FourierMotion,
-Geodesic, JoinedMotion, Motion, MotionCheck, MotionState, PathResult, PoseMotion, PoseSamples, PoseState, ScaledMotion,
-SmoothedLog, TangentMotion, Trajectory, Work
+BrokenLimit, CarriedFactor, CurvatureAlong, CurvatureComponent, EnergyAudit, FlatCoordinates, FlatState, FlatnessReport,
+FourierMotion, Geodesic, JoinedMotion, Motion, MotionCheck, MotionState, PathResult, PoseMotion, PoseSamples, PoseState,
+ScaledMotion, SmoothedLog, TangentMotion, Trajectory, Work
 """
 
 from torsor._lazy import attach

@@ -1,3 +1,4 @@
+from torsor.motion._concatenate import concatenate as concatenate
 from torsor.motion._flat_coordinates import (
     FlatCoordinates as FlatCoordinates,
     FlatState as FlatState,
@@ -40,6 +41,11 @@ from torsor.motion.curvature import (
     is_flat as is_flat,
 )
 from torsor.motion.factor_transport import CarriedFactor as CarriedFactor, transport_factor as transport_factor
-from torsor.motion.motions import Motion as Motion, MotionCheck as MotionCheck, MotionState as MotionState
+from torsor.motion.motions import (
+    BrokenLimit as BrokenLimit,
+    Motion as Motion,
+    MotionCheck as MotionCheck,
+    MotionState as MotionState,
+)
 from torsor.motion.tangent_motion import TangentMotion as TangentMotion
-from torsor.motion.trajectory import Trajectory as Trajectory, Work as Work, concatenate as concatenate
+from torsor.motion.trajectory import Trajectory as Trajectory, Work as Work

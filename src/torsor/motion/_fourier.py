@@ -9,14 +9,14 @@ import numpy as np
 
 from torsor._reports import Report
 from torsor.arrays import cos, sin
-from torsor.arrays.typing import Array, GivenConfiguration, Numbers
+from torsor.arrays.typing import Array, GivenConfiguration, GivenNumbers
 from torsor.border import explained
 from torsor.border.numbers import numbers_of, refuse_bad_numbers
 from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.motion.body_rates import Rates, body_rates, placed
 from torsor.motion.motions import Motion, MotionState
-from torsor.motion.tangent_motion import configurations_of, repeated, time_of
+from torsor.motion.tangent_motion import common_batch, configurations_of, repeated, time_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +71,7 @@ class FourierMotion(Motion, Report):
 
 @explained
 def fourier(
-    robot: Robot, q0: GivenConfiguration, sines: Numbers, *, cosines: Numbers | None = None, period: float
+    robot: Robot, q0: GivenConfiguration, sines: GivenNumbers, *, cosines: GivenNumbers | None = None, period: float
 ) -> FourierMotion:
     """Periodic motion q0 ⊕ Σ_k (s_k sin kωt + c_k cos kωt) with ω = 2π/period, a finite Fourier series [SGT97].
 
@@ -97,6 +97,7 @@ def fourier(
     c = np.zeros_like(s) if cosines is None else _harmonics(robot, "cosines", cosines)
     if c.shape[-2] != s.shape[-2]:
         raise ShapeError(f"`cosines` must be as many as `sines`, {s.shape[-2]}, got {c.shape[-2]}.")
+    common_batch({"q0": centre[..., None, :], "sines": s, "cosines": c}, 2)
     return FourierMotion(robot, centre, s, c, float(period))
 
 

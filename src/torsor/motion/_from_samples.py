@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor._html import words
 from torsor.arrays.typing import Array, GivenConfiguration, GivenNumbers
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
@@ -18,6 +19,7 @@ from torsor.motion import local_fit
 from torsor.motion.body_rates import Rates, body_rates
 from torsor.motion.integration import with_nearby_quaternions
 from torsor.motion.motions import Motion, MotionState
+from torsor.motion.tangent_motion import time_of
 from torsor.motion.trajectory import Trajectory
 
 TOGETHER = 2**21  # numbers in one piece of work
@@ -26,12 +28,16 @@ EVEN = 1e-6  # of a step: times that differ by less from even ones are taken as 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SmoothedLog(Motion):
-    """A measured motion, smoothed: what `torsor.motion.from_samples` returns. A motion in time like any other.
+    """A measured motion, smoothed: what `torsor.motion.from_samples` returns. A motion in time, from 0 to ``duration``.
+
+    At every time, between the samples too, q, v, a and jerk are those of the best polynomial there, each with its own stated
+    transfer function (`gain`). So v is the derivative of q as far as both let a motion pass: not to the last digit of the noise.
 
     Attributes
     ----------
     trajectory : Trajectory
         The smoothed samples, with velocities, accelerations and the joint forces of inverse dynamics; time begins at 0.
+        Between the samples ask the log itself, not the trajectory: that one makes v and a its derivatives, and noise large.
     jerk : (..., N, nv) array
         rad/s³ or m/s³.
     residual : (..., N, nv) array
@@ -53,6 +59,7 @@ class SmoothedLog(Motion):
     dt: float
     cutoff: float
     half_width: float
+    _measured: Array
 
     @property
     def robot(self) -> Robot:  # type: ignore[override]
@@ -65,8 +72,26 @@ class SmoothedLog(Motion):
         return self.trajectory.duration
 
     def at(self, t: Any) -> MotionState:
-        """Configuration, velocity, acceleration and jerk at a time, or at times (K,), s, since the first sample."""
-        return self.trajectory.at(t)
+        """Configuration, velocity, acceleration and jerk at a time, or at times (K,), s, since the first sample.
+
+        Outside [0, duration] q is that of the nearer end, and the others are zero. The time cannot be traced.
+        """
+        t = time_of(t)
+        if not isinstance(t, np.ndarray):
+            raise ArgumentError(
+                "a smoothed log cannot be traced. Pass a spline through some of its samples: "
+                "motion.spline(robot, log.trajectory.time[::10], log.trajectory.q[::10])."
+            )
+        times, times_asked = self.trajectory.time, np.atleast_1d(t)
+        held = np.clip(times_asked, 0.0, times[-1])
+        held = np.where(np.isnan(held), 0.0, held)
+        around = np.clip(np.searchsorted(times, held), 1, len(times) - 1)
+        around -= held - times[around - 1] < times[around] - held  # the nearest sample
+        q, *rates, _ = _fitted(self.robot, times, self._measured, held, around, self.dt, self.half_width)
+        within = np.where((times_asked >= 0.0) & (times_asked <= times[-1]), 1.0, 0.0)[:, None]
+        unknown = np.where(np.isnan(times_asked), np.nan, 0.0)[:, None]
+        state = MotionState(q + unknown, *(within * x + unknown for x in rates))
+        return state if t.ndim else MotionState(*(x[..., 0, :] for x in state))
 
     @explained
     def gain(self, frequency: GivenNumbers, derivative: int = 0) -> Array:
@@ -131,9 +156,7 @@ class SmoothedLog(Motion):
         )
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
+        return words(str(self))
 
 
 @explained
@@ -163,15 +186,13 @@ def from_samples(time: GivenNumbers, q: GivenConfiguration, *, robot: Robot, cut
     refuse_bad_numbers(cutoff=cutoff)
     times, measured = _log(robot, time, q)
     H = local_fit.half_width_of(cutoff)
-    widths = local_fit.half_widths(times, H)
-    first, last = local_fit.windows(times, widths)
-    _refuse_sparse(times, first, last, H, cutoff)
+    _refuse_sparse(times, H, cutoff)
     dt = float(np.median(np.diff(times)))
     measured = with_nearby_quaternions(robot, _unwrapped(robot, measured))
-    q_smooth, v, a, jerk, moved = _fitted(robot, times, measured, widths, first, last, dt, H)
-    q_smooth = with_nearby_quaternions(robot, q_smooth)
-    run = Trajectory(robot, times - times[0], q_smooth, v, a)
-    return SmoothedLog(run, jerk, -moved, float(times[0]), dt, float(cutoff), H)
+    start, times = float(times[0]), times - times[0]
+    q_smooth, v, a, jerk, moved = _fitted(robot, times, measured, times, np.arange(len(times)), dt, H)
+    run = Trajectory(robot, times, with_nearby_quaternions(robot, q_smooth), v, a)
+    return SmoothedLog(run, jerk, -moved, start, dt, float(cutoff), H, measured)
 
 
 def _log(robot: Robot, time: Any, q: Any) -> tuple[Array, Array]:
@@ -204,7 +225,7 @@ def _log(robot: Robot, time: Any, q: Any) -> tuple[Array, Array]:
     return times, measured
 
 
-def _refuse_sparse(times: Array, first: Array, last: Array, H: float, cutoff: float) -> None:
+def _refuse_sparse(times: Array, H: float, cutoff: float) -> None:
     """Refuse windows with too few samples, and gaps that a window cannot bridge."""
     if len(times) < local_fit.LEAST or times[-1] - times[0] < 2.0 * H:
         span = times[-1] - times[0] if len(times) else 0.0
@@ -220,11 +241,15 @@ def _refuse_sparse(times: Array, first: Array, last: Array, H: float, cutoff: fl
             f"there is a gap of {steps[k]:.4g} s in `time` after sample {k}, {times[k]:.6g} s, longer than half a window "
             f"({H:.4g} s): smooth the parts before and after it apart, or lower the `cutoff`."
         )
+    # The number of samples in a window is least where one has just left it, or is just about to enter
+    places = np.concatenate([times, times + H, times - H])
+    places = places[(places >= times[0]) & (places <= times[-1])]
+    first, last = local_fit.windows(times, local_fit.half_widths(times, H, places), places)
     if (last - first).min() < local_fit.LEAST:
         k = int(np.argmin(last - first))
         most = local_fit.half_width_of(1.0) * 2.0 / (local_fit.LEAST + 1) / float(np.max(steps))
         raise ArgumentError(
-            f"near {times[k]:.6g} s a window of {2.0 * H:.4g} s holds {int((last - first)[k])} samples only, and "
+            f"near {places[k]:.6g} s a window of {2.0 * H:.4g} s holds {int((last - first)[k])} samples only, and "
             f"{local_fit.LEAST} are needed: pass a `cutoff` of {most:.3g} Hz or less."
         )
 
@@ -242,27 +267,27 @@ def _unwrapped(robot: Robot, q: Array) -> Array:
 
 
 def _fitted(
-    robot: Robot, times: Array, q: Array, widths: Array, first: Array, last: Array, dt: float, H: float
+    robot: Robot, times: Array, q: Array, at: Array, centres: Array, dt: float, H: float
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """Smoothed q, v, a and jerk, and by how much q was moved (..., N, nv)."""
-    batch, N, most = q.shape[:-2], len(times), int((last - first).max())
-    found = [np.empty((*batch, N, size)) for size in (robot.nq, *(robot.nv,) * 4)]
+    """Smoothed q, v, a and jerk at times ``at`` (K,), and q in the coordinates of the samples ``centres`` (K,): (..., K, ·)."""
+    widths = local_fit.half_widths(times, H, at)
+    first, last = local_fit.windows(times, widths, at)
+    batch, N, K, most = q.shape[:-2], len(times), len(at), int((last - first).max(initial=1))
+    found = [np.empty((*batch, K, size)) for size in (robot.nq, *(robot.nv,) * 4)]
     even = bool(np.all(np.abs(np.diff(times) - dt) < EVEN * dt))
     middle = local_fit.even_weights(dt, H)[1] if even else None
     size = max(1, TOGETHER // (most * max(robot.nv, 4) * max(1, int(np.prod(batch)))))
-    for begin in range(0, N, size):
-        some = slice(begin, min(begin + size, N))
+    for begin in range(0, K, size):
+        some = slice(begin, min(begin + size, K))
         near = first[some, None] + np.arange(most)
         valid, near = near < last[some, None], np.minimum(near, N - 1)
-        inner = middle is not None and bool(
-            np.all((widths[some] == H) & (last[some] - first[some] == middle.shape[-1]))
-        )
-        if inner:
-            assert middle is not None
+        here = q[..., centres[some], :]
+        if middle is not None and np.all(
+            (widths[some] == H) & (last[some] - first[some] == middle.shape[-1]) & (at[some] == times[centres[some]])
+        ):
             near, rows = near[:, : middle.shape[-1]], middle
         else:
-            rows = local_fit.weights(times[near] - times[some, None], widths[some], valid)
-        here = q[..., some, :]
+            rows = local_fit.weights(times[near] - at[some, None], widths[some], valid)
         around = _seen_from(robot, here, q[..., near, :])  # (..., C, W, nv)
         u, *rates = np.moveaxis(rows @ around, -2, 0)
         placed = integrate(robot, here, u)

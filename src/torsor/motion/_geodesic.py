@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,17 +19,21 @@ from torsor.border.numbers import (
     refuse_unknown,
     refuse_zero_quaternions,
 )
+from torsor.compiler.kernel import Kernel
 from torsor.errors import ArgumentError, TorsorError
+from torsor.functions.derivative import derivative
 from torsor.functions.public.dynamics import kinetic_energy, mass_matrix_report
 from torsor.functions.public.geometry import geodesic_acceleration
 from torsor.mechanics.kinematics.manifold import configuration_rate
 from torsor.model import Robot
 from torsor.motion.integration import RUN_INSIDE, SHORTEST, Effort, held, integrated, with_unit_quaternions
+from torsor.motion.motions import Motion, MotionState
+from torsor.motion.tangent_motion import time_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Geodesic(Report):
-    """A free motion, known at every instant: ``q, v = curve(t)``; batch axes first.
+class Geodesic(Motion, Report):
+    """A free motion, known at every instant: ``q, v = curve(t)``, or ``curve.at(t)`` like any motion; batch axes first.
 
     Attributes
     ----------
@@ -72,6 +77,23 @@ class Geodesic(Report):
     def energy_drift(self) -> Array:
         """The largest change of the energy over all samples (...), as a fraction of it: what integration has cost."""
         return _drift(self.energy)
+
+    def at(self, t: Any) -> MotionState:
+        """q, v, a and jerk at a time, or at times (K,), s; outside [0, duration] it is held, with v, a and jerk zero.
+
+        a is the acceleration of the free robot, and jerk its derivative along the motion, ∂a/∂q v + ∂a/∂v a. The time cannot
+        be traced.
+        """
+        t = time_of(t)
+        if not isinstance(t, np.ndarray):
+            raise ArgumentError("a geodesic cannot be traced. Trace a trajectory of it: curve.sample(0.01).at(t).")
+        times = np.atleast_1d(t)
+        q, v = self(np.clip(times, 0.0, self.duration))
+        a, (by_q, by_v) = geodesic_acceleration(self.robot, q, v), _slopes(self.robot)
+        jerk = (by_q(q, v) @ v[..., None] + by_v(q, v) @ a[..., None])[..., 0]
+        within = np.where((times >= 0.0) & (times <= self.duration), 1.0, 0.0)[:, None]
+        state = MotionState(q, within * v, within * a, within * jerk)
+        return state if t.ndim else MotionState(*(x[..., 0, :] for x in state))
 
     def __call__(self, t: Scalar) -> tuple[Array, Array]:
         """q (..., *t, nq) and v (..., *t, nv) at the times ``t``, of any shape, from 0 to `duration`, s."""
@@ -144,6 +166,12 @@ def geodesic(
         f"the energy of robot {robot.name!r} drifts by {drift:.1e} of itself in {duration:g} s, more than the "
         f"tolerance {tolerance:.1e}, however fine the steps. Shorten the motion or pass tolerance={2 * drift:.1e}."
     )
+
+
+@lru_cache(maxsize=16)
+def _slopes(robot: Robot) -> tuple[Kernel, Kernel]:
+    """Derivatives of `geodesic_acceleration` by q and by v (..., nv, nv)."""
+    return derivative(geodesic_acceleration, robot, wrt="q"), derivative(geodesic_acceleration, robot, wrt="v")
 
 
 class States(NamedTuple):

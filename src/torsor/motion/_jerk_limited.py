@@ -102,16 +102,14 @@ def jerk_limited(
 
 def _bounds(robot: Robot, velocity: Any, acceleration: Any, jerk: Any, within_limits: bool) -> Array:
     """Bounds (3, nv) of velocity, acceleration and jerk, all finite."""
-    bounds = np.stack(
+    words = "Ruckig wants numbers."
+    return np.stack(
         [
             np.minimum(velocity_bound(robot, velocity, within_limits), UNBOUNDED),
-            bound_of(robot, "acceleration", acceleration, "acceleration"),
-            bound_of(robot, "jerk", jerk, "jerk"),
+            bound_of(robot, "acceleration", acceleration, "acceleration", infinite=words),
+            bound_of(robot, "jerk", jerk, "jerk", infinite=words),
         ]
     )
-    if not np.all(np.isfinite(bounds)):
-        raise ArgumentError("`acceleration` and `jerk` must be finite: Ruckig wants numbers.")
-    return bounds
 
 
 def _refuse_moving_screws(robot: Robot, rates: dict[str, Array]) -> None:

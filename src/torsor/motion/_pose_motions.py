@@ -15,7 +15,7 @@ import numpy as np
 
 from torsor._reports import Report, in_one_line
 from torsor.arrays import matmul, reshape
-from torsor.arrays.typing import POSE, Array, Numbers, Pose, Twist
+from torsor.arrays.typing import POSE, Array, GivenNumbers, Pose, Twist
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import is_traced, numbers_of, refuse_bad_numbers
@@ -25,6 +25,7 @@ from torsor.lie.unchecked import se3
 from torsor.model.joint_kinds import KINDS
 from torsor.motion._spline import CLOSED, ENDS, end_conditions, knot_times
 from torsor.motion.body_rates import Rates, group_coordinate_rates, group_rates
+from torsor.motion.motions import times_of
 from torsor.motion.segments import Segments, hermite
 from torsor.motion.spline_pieces import Curve, spline_pieces
 from torsor.motion.tangent_motion import OUTSIDE, common_batch, repeated, time_of
@@ -96,7 +97,7 @@ class PoseMotion(Report):
         return PoseState(pose, *group_rates("motions", u, rates))
 
     @explained
-    def sample(self, dt: float | None = None, *, times: Numbers | None = None) -> PoseSamples:
+    def sample(self, dt: float | None = None, *, times: GivenNumbers | None = None) -> PoseSamples:
         """The motion at times from 0 to its end.
 
         Parameters
@@ -110,16 +111,7 @@ class PoseMotion(Report):
         -------
         PoseSamples
         """
-        if (dt is None) == (times is None):
-            raise ArgumentError("pass either `dt`, s, or `times`.")
-        if dt is not None:
-            refuse_bad_numbers(dt=dt)
-            steps = int(np.ceil(self.duration / dt - 1e-9))
-            chosen = np.minimum(np.arange(steps + 1) * dt, self.duration)
-        else:
-            chosen = np.asarray(times, float)
-            if chosen.ndim != 1:
-                raise ShapeError(f"`times` must have shape (N,), got {chosen.shape}.")
+        chosen = times_of(0.0, self.duration, dt, times)
         return PoseSamples(chosen, *self.at(chosen))
 
     def __str__(self) -> str:
@@ -127,7 +119,7 @@ class PoseMotion(Report):
 
 
 @explained
-def screw(T0: Numbers, T1: Numbers, *, duration: float, law: str = "quintic") -> PoseMotion:
+def screw(T0: GivenNumbers, T1: GivenNumbers, *, duration: float, law: str = "quintic") -> PoseMotion:
     """Motion of a pose from T0 to T1 along the one screw that joins them, T0 exp(s(t) log(T0⁻¹ T1)) [LP17, §9.2.1].
 
     Parameters
@@ -160,14 +152,14 @@ def screw(T0: Numbers, T1: Numbers, *, duration: float, law: str = "quintic") ->
 
 @explained
 def smooth_pose(
-    times: Numbers,
-    poses: Numbers,
+    times: GivenNumbers,
+    poses: GivenNumbers,
     *,
     ends: str = "clamped",
-    v0: Numbers | None = None,
-    v1: Numbers | None = None,
-    a0: Numbers | None = None,
-    a1: Numbers | None = None,
+    v0: GivenNumbers | None = None,
+    v1: GivenNumbers | None = None,
+    a0: GivenNumbers | None = None,
+    a1: GivenNumbers | None = None,
 ) -> PoseMotion:
     """Motion of a pose through via poses at given times, twice continuously differentiable on SE(3) [PR97].
 
@@ -205,7 +197,7 @@ def smooth_pose(
     gap = np.abs(T[..., 0, :, :] - T[..., -1, :, :]).max(initial=0.0)
     if ends == "periodic" and gap > CLOSED:
         raise ArgumentError(f"the last of periodic `poses` must be the first again, but they differ by {gap:.3g}.")
-    batch = np.broadcast_shapes(d.shape[:-2], *(x.shape[:-1] for x in numbers))
+    batch = common_batch({"poses": d[..., 0, :], **dict(zip(given, numbers, strict=True))})
     d = np.broadcast_to(d, (*batch, *d.shape[-2:]))
     c = spline_pieces(_CURVE, np.diff(knots), d, conditions)
     return PoseMotion("smooth", Segments(knots, c, flat[..., :-1, :]), ends == "periodic")

@@ -19,6 +19,7 @@ from torsor.model import Robot
 from torsor.motion.segments import Segments
 from torsor.motion.tangent_motion import TangentMotion, bound_of, common_batch, configurations_of, velocity_bound
 
+JUMPS = "without a bound of acceleration the velocity would jump. Pass a large number if you mean that."
 Law = tuple[Array, Array]  # durations (..., s) of pieces, and the highest derivative (..., s) that is constant in each
 
 
@@ -60,7 +61,7 @@ def trapezoidal(
     begin, end = configurations_of(robot, q0=q0, q1=q1)
     bounds = (
         velocity_bound(robot, velocity, within_limits),
-        bound_of(robot, "acceleration", acceleration, "acceleration"),
+        bound_of(robot, "acceleration", acceleration, "acceleration", infinite=JUMPS),
     )
     d = difference(robot, begin, end)
     V, A = (_along(d, bound) for bound in bounds)
@@ -115,7 +116,7 @@ def s_curve(
     bounds = (
         velocity_bound(robot, velocity, within_limits),
         bound_of(robot, "acceleration", acceleration, "acceleration"),
-        bound_of(robot, "jerk", jerk, "jerk"),
+        bound_of(robot, "jerk", jerk, "jerk", infinite="without a bound of jerk the motion is `trapezoidal`."),
     )
     d = difference(robot, begin, end)
     V, A, J = (_along(d, bound) for bound in bounds)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays.typing import Array, GivenJointVector, Numbers
+from torsor.arrays.typing import Array, GivenJointVector, GivenNumbers
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_zero_quaternions
@@ -26,8 +26,8 @@ CLOSED = 1e-9  # rad or m: how far the last waypoint of a periodic spline may be
 @explained
 def spline(
     robot: Robot,
-    times: Numbers,
-    waypoints: Numbers,
+    times: GivenNumbers,
+    waypoints: GivenNumbers,
     *,
     ends: str = "clamped",
     v0: GivenJointVector | None = None,

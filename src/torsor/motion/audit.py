@@ -48,11 +48,9 @@ class EnergyAudit(Report):
     def __str__(self) -> str:
         def number(x: Array) -> str:
             values = np.atleast_1d(x)
-            return (
-                f"{float(values.ravel()[0]):.6g} J"
-                if values.size == 1
-                else f"{values.min():.6g} … {values.max():.6g} J"
-            )
+            if values.size < 2:
+                return f"{float(values.sum()):.6g} J"
+            return f"{values.min():.6g} … {values.max():.6g} J"
 
         rows = [
             ["change of energy", number(self.change)],

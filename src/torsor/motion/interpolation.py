@@ -6,11 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from torsor.arrays import where
 from torsor.arrays.typing import Array
+from torsor.errors import ArgumentError
 from torsor.functions.public.kinematics import difference
 from torsor.model import Robot
 from torsor.motion.body_rates import Rates, body_rates, coordinate_rates, placed
 from torsor.motion.motions import MotionState
+from torsor.motion.segments import Segments, hermite
+from torsor.motion.tangent_motion import time_of
+
+MOST_TRACED = 500  # samples: a program of so many is made in some seconds
 
 
 def interpolated(robot: Robot, time: Array, q: Array, v: Array, a: Array, t: Any) -> MotionState:
@@ -18,27 +24,49 @@ def interpolated(robot: Robot, time: Array, q: Array, v: Array, a: Array, t: Any
 
     From sample k on q(t) = q_k ⊕ u(t), where u(t) is the polynomial that has u, u̇ and ü of both samples.
     """
-    times = np.atleast_1d(np.asarray(t, float))
-    if len(time) == 1:
-        zero = np.zeros((*v.shape[:-2], len(times), robot.nv))
-        state = MotionState(np.repeat(q, len(times), axis=-2), zero, zero, zero)
-    else:
-        k = np.clip(np.searchsorted(time, times, side="right") - 1, 0, len(time) - 2)
-        h, inside = (time[k + 1] - time[k])[:, None], np.clip(times, time[0], time[-1])
-        s = (inside - time[k])[:, None] / h
-        start, end = q[..., k, :], q[..., k + 1, :]
-        u1 = difference(robot, start, end)
-        ends = coordinate_rates(robot, u1, Rates(v[..., k + 1, :], a[..., k + 1, :], 0.0 * u1))
-        u, rates = _quintic(s, h, u1, v[..., k, :], a[..., k, :], ends.first, ends.second)
-        moving = ((times >= time[0]) & (times <= time[-1]))[:, None]
-        found = body_rates(robot, u, rates)
-        state = MotionState(placed(robot, start, u), *(np.where(moving, x, 0.0) for x in found))
-        exact = np.flatnonzero(s[:, 0] == 0.0)  # a sample is what it is, to the last digit
-        state.q[..., exact, :], state.v[..., exact, :], state.a[..., exact, :] = (
-            x[..., k[exact], :] for x in (q, v, a)
+    t = time_of(t)
+    if not isinstance(t, np.ndarray):
+        return _traced(robot, time, q, v, a, t)
+    times = np.atleast_1d(t)
+    last = len(time) - 1
+    k = np.clip(np.searchsorted(time, times, side="right") - 1, 0, max(last - 1, 0))
+    end = np.minimum(k + 1, last)
+    h = np.where(end > k, time[end] - time[k], 1.0)[:, None]
+    s = (np.clip(times, time[0], time[-1]) - time[k])[:, None] / h
+    start, u1 = q[..., k, :], difference(robot, q[..., k, :], q[..., end, :])
+    ends = coordinate_rates(robot, u1, Rates(v[..., end, :], a[..., end, :], 0.0 * u1))
+    u, rates = _quintic(s, h, u1, v[..., k, :], a[..., k, :], ends.first, ends.second)
+    within = ((times >= time[0]) & (times <= time[-1]))[:, None]
+    state = MotionState(placed(robot, start, u), *(np.where(within, x, 0.0) for x in body_rates(robot, u, rates)))
+    # A sample is what it is, to the last digit; beyond the ends so is q
+    k = np.where(times >= time[-1], last, k)
+    exact = np.flatnonzero((times <= time[k]) | (k == last))
+    state.q[..., exact, :] = q[..., k[exact], :]
+    inside = exact[within[exact, 0]]
+    for found, x in ((state.v, v), (state.a, a)):
+        found[..., inside, :] = x[..., k[inside], :]
+    if not last:
+        state.jerk[...] = 0.0
+    return state if t.ndim else MotionState(*(x[..., 0, :] for x in state))
+
+
+def _traced(robot: Robot, time: Array, q: Array, v: Array, a: Array, t: Array) -> MotionState:
+    """The state at one time that is not known yet: the samples are constants of the program."""
+    if len(time) > MOST_TRACED:
+        raise ArgumentError(
+            f"a trajectory of {len(time)} samples is too long to be traced, {MOST_TRACED} are the most: pass fewer of them, "
+            f"such as run[::{-(-len(time) // MOST_TRACED)}], or call this outside of kernels, with numbers."
         )
-        state.v[..., exact[~moving[exact, 0]], :] = 0.0
-    return state if np.ndim(t) else MotionState(*(x[..., 0, :] for x in state))
+    if len(time) == 1:
+        within = where((t >= time[0]) & (t <= time[0]), 1.0, 0.0)
+        v, a = within * v[..., 0, :], within * a[..., 0, :]
+        return MotionState(q[..., 0, :] + 0.0 * within, v, a, 0.0 * v)
+    h = np.diff(time)
+    start, u1 = q[..., :-1, :], difference(robot, q[..., :-1, :], q[..., 1:, :])
+    ends = coordinate_rates(robot, u1, Rates(v[..., 1:, :], a[..., 1:, :], 0.0 * u1))
+    c = hermite(h, [0.0 * u1, v[..., :-1, :], a[..., :-1, :]], [u1, ends.first, ends.second])
+    anchor, u, rates = Segments(time, c, start).at(t)
+    return MotionState(placed(robot, anchor, u), *body_rates(robot, u, rates))
 
 
 def _quintic(s: Array, h: Array, u1: Array, v0: Array, a0: Array, v1: Array, a1: Array) -> tuple[Array, Rates]:

@@ -22,14 +22,14 @@ def half_width_of(cutoff: float) -> float:
     return HALF_GAIN / (2.0 * np.pi * cutoff)
 
 
-def half_widths(time: Array, H: float) -> Array:
-    """H at each time (N,): near the ends as much more as there are no samples beyond, so that windows hold 2 H of data."""
-    return np.maximum.reduce([np.full(len(time), H), 2.0 * H - (time - time[0]), 2.0 * H - (time[-1] - time)])
+def half_widths(time: Array, H: float, at: Array) -> Array:
+    """H at times ``at`` (K,): near the ends as much more as there are no samples beyond, so that windows hold 2 H of data."""
+    return np.maximum.reduce([np.full(len(at), H), 2.0 * H - (at - time[0]), 2.0 * H - (time[-1] - at)])
 
 
-def windows(time: Array, widths: Array) -> tuple[Array, Array]:
-    """First sample of each window, and the one after its last (N,)."""
-    return np.searchsorted(time, time - widths, side="right"), np.searchsorted(time, time + widths, side="left")
+def windows(time: Array, widths: Array, at: Array) -> tuple[Array, Array]:
+    """First sample of each window, and the one after its last (K,)."""
+    return np.searchsorted(time, at - widths, side="right"), np.searchsorted(time, at + widths, side="left")
 
 
 def weights(offsets: Array, widths: Array, valid: Array) -> Array:

@@ -59,18 +59,27 @@ class TangentMotion(Motion, Report):
         anchor, u, rates = self.segments.at(repeated(t, self.duration) if self.periodic else t)
         return MotionState(placed(self.robot, anchor, u), *body_rates(self.robot, u, rates))
 
+    def _times_to_check(self) -> Array:
+        times, one = super()._times_to_check(), self.knots.ndim == (2 if self.segments.own else 1)
+        return np.union1d(times, self.knots) if one else times
+
     def __str__(self) -> str:
         return f"{self.kind} motion of {self.robot.name!r}, {self.duration:.4g} s"
 
 
 def time_of(t: Any) -> Array:
     """A time, or times (K,), as numbers; traced ones pass."""
-    t = as_numbers(t)
+    try:
+        t = as_numbers(t)
+    except (TypeError, ValueError):
+        raise ShapeError(f"`t` must be one time or times (K,), s, got {t!r:.60}.") from None
     if isinstance(t, np.ndarray):
         if t.ndim > 1:
             raise ShapeError(f"`t` must be one time or times (K,), got shape {t.shape}.")
     elif np.shape(t):
-        raise ShapeError(f"`t` must be one time where it is not known yet, got shape {np.shape(t)}.")
+        raise ShapeError(
+            f"`t` must be one time where it is not a NumPy number, got shape {np.shape(t)}. Map over times, as jax.vmap does."
+        )
     return t
 
 
@@ -114,8 +123,11 @@ def common_batch(named: dict[str, Array], trailing: int = 1) -> tuple[int, ...]:
         raise ShapeError(f"the batch axes of the arguments do not broadcast: {found}.") from None
 
 
-def bound_of(robot: Robot, name: str, value: Any, rate: str) -> Array:
-    """A bound of every freedom (nv,), positive; infinite where there is none. ``rate``: of what, in words."""
+def bound_of(robot: Robot, name: str, value: Any, rate: str, *, infinite: str = "") -> Array:
+    """A bound of every freedom (nv,), positive; infinite where there is none.
+
+    ``rate``: of what, in words; ``infinite``: why it must be finite and what to do instead, if it must.
+    """
     example = (
         f"{name}=10.0, or one number for each of {', '.join(robot.structure.freedoms[:3])}{', …' * (robot.nv > 3)}"
     )
@@ -129,6 +141,8 @@ def bound_of(robot: Robot, name: str, value: Any, rate: str) -> Array:
         raise ShapeError(f"`{name}` must be a number or have shape ({robot.nv},), got shape {bound.shape}.")
     if not np.all(bound > 0.0):
         raise ArgumentError(f"`{name}` must be positive, got {value!r:.60}. Pass {example}.")
+    if infinite and not np.all(np.isfinite(bound)):
+        raise ArgumentError(f"`{name}` must be finite: {infinite}")
     return np.broadcast_to(bound, (robot.nv,))
 
 

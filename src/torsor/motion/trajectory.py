@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor._html import shown_by
 from torsor._once import once
 from torsor._reports import in_one_line
 from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
 from torsor.functions.public.dynamics import forward_dynamics, inverse_dynamics, kinetic_energy, potential_energy
-from torsor.functions.public.kinematics import difference
 from torsor.model import Robot
 from torsor.motion.audit import EnergyAudit, audited
 from torsor.motion.interpolation import interpolated
-from torsor.motion.motions import Motion, MotionCheck, MotionState, check_limits
+from torsor.motion.motions import Motion, MotionCheck, MotionState, check_limits, robot_to_check, times_of
 
 
 @in_one_line
@@ -91,29 +91,50 @@ class Trajectory(Motion):
     def __post_init__(self) -> None:
         if not isinstance(self.robot, Robot):
             raise ArgumentTypeError(f"Trajectory: `robot` must be a torsor.Robot, got {self.robot!r:.60}.")
-        time = np.asarray(self.time, float)
-        if time.ndim != 1 or not len(time) or np.any(np.diff(time) <= 0.0) or not np.all(np.isfinite(time)):
-            raise ArgumentError(f"Trajectory: `time` must be finite times (N,) that grow, got shape {time.shape}.")
-        q, v = np.asarray(self.q, float), np.asarray(self.v, float)
+        time, q, v = (self._numbers(name) for name in ("time", "q", "v"))
+        _refuse_bad_times(time)
+        if q.ndim < 2:
+            raise ShapeError(f"Trajectory: `q` must have shape (..., {len(time)}, {self.robot.nq}), got {q.shape}.")
         batch = q.shape[:-2]
         self._expect("q", q, (*batch, len(time), self.robot.nq))
         self._expect("v", v, (*batch, len(time), self.robot.nv))
-        a, tau = self.a, self.tau
-        if a is None and tau is None:
-            tau = np.zeros_like(v)
-        if a is None:
-            a = forward_dynamics(self.robot, q, v, np.asarray(tau, float), **self._pushes())
-        if tau is None:
-            tau = inverse_dynamics(self.robot, q, v, np.asarray(a, float), **self._pushes())
-        for name, value in (("a", a), ("tau", tau)):
-            self._expect(name, np.asarray(value, float), v.shape)
-        for frame, wrench in self.wrenches.items():
-            self._expect(f"wrenches[{frame!r}]", np.asarray(wrench, float), (*batch, len(time), 6))
-        pushes = {frame: np.asarray(wrench, float) for frame, wrench in self.wrenches.items()}
+        pushes = self._checked_wrenches(batch, len(time))
         object.__setattr__(self, "wrenches", pushes)
-        made = {"time": time, "q": q, "v": v, "a": np.asarray(a, float), "tau": np.asarray(tau, float)}
-        for name, value in made.items():
-            object.__setattr__(self, name, value)
+        a, tau = self.a, self.tau
+        if a is None:
+            tau = np.zeros_like(v) if tau is None else self._numbers("tau")
+            self._expect("tau", tau, v.shape)
+            a = forward_dynamics(self.robot, q, v, tau, **self._pushes())
+        else:
+            a = self._numbers("a")
+            self._expect("a", a, v.shape)
+            tau = inverse_dynamics(self.robot, q, v, a, **self._pushes()) if tau is None else self._numbers("tau")
+            self._expect("tau", tau, v.shape)
+        for name, value in (("time", time), ("q", q), ("v", v), ("a", a), ("tau", tau)):
+            object.__setattr__(self, name, np.asarray(value, float))
+        if self.work is not None:
+            for name, value in self.work._asdict().items():
+                self._expect(f"work.{name}", np.asarray(value), v.shape[:-1])
+
+    def _numbers(self, name: str) -> Array:
+        try:
+            return np.asarray(getattr(self, name), float)
+        except (TypeError, ValueError):
+            raise ArgumentTypeError(
+                f"Trajectory: `{name}` must be an array of numbers, got {getattr(self, name)!r:.60}."
+            ) from None
+
+    def _checked_wrenches(self, batch: tuple[int, ...], count: int) -> dict[str, Array]:
+        if not isinstance(self.wrenches, Mapping):
+            raise ArgumentTypeError(
+                f"Trajectory: `wrenches` must map names of frames to arrays (..., N, 6), got {self.wrenches!r:.60}."
+            )
+        pushes = {}
+        for frame, wrench in self.wrenches.items():
+            self.robot.structure.frame(frame)  # says which frames there are
+            pushes[frame] = np.asarray(wrench, float)
+            self._expect(f"wrenches[{frame!r}]", pushes[frame], (*batch, count, 6))
+        return pushes
 
     def _expect(self, name: str, value: Array, shape: tuple[int, ...]) -> None:
         if value.shape != shape:
@@ -141,6 +162,10 @@ class Trajectory(Motion):
     @property
     def _start(self) -> float:
         return float(self.time[0])
+
+    @property
+    def _end(self) -> float:
+        return float(self.time[-1])
 
     @once
     def kinetic(self) -> Array:
@@ -174,13 +199,14 @@ class Trajectory(Motion):
     def at(self, t: Any) -> MotionState:
         """Configuration, velocity, acceleration and jerk at times between the samples, by polynomials on the manifold.
 
-        Of fifth degree in tangent coordinates, through q, v and a at both ends; at a sample it gives the sample's q and v. Where
-        forces are held from sample to sample, acceleration jumps there, and the polynomial follows the smooth mean.
+        Of fifth degree in tangent coordinates, through q, v and a at both ends; at a sample it gives the sample's q, v and a.
+        Where forces are held from sample to sample, acceleration jumps there, and the polynomial follows the smooth mean.
 
         Parameters
         ----------
         t : float or (K,) array
-            s; before the first and after the last sample the robot rests there.
+            s, as in ``time``, which may begin later than 0. Before the first and after the last sample the robot rests there. A
+            time that is traced is possible with up to 500 samples.
 
         Returns
         -------
@@ -189,35 +215,72 @@ class Trajectory(Motion):
         """
         return interpolated(self.robot, self.time, self.q, self.v, self.a, t)
 
-    def check(self, *, robot: Robot | None = None) -> MotionCheck:
-        """Report on the limits that the samples break; see `Motion.check`."""
-        robot = self.robot if robot is None else robot
+    @explained
+    def sample(self, dt: float | None = None, *, times: Any = None) -> Trajectory:
+        """Samples at other times, with the joint forces ``tau`` that the motion takes under its wrenches.
+
+        Parameters
+        ----------
+        dt : float, optional
+            Time from one sample to the next, s; the last one is at the end.
+        times : (K,) array, optional
+            The times themselves, s, as in ``time``, which grow.
+
+        Returns
+        -------
+        Trajectory
+            Each wrench is that of the last sample before; outside there are none. Works, notes and events are those of the
+            samples as they were, and are left out.
+        """
+        given = times_of(self._start, self._end, dt, times)
+        q, v, a, _ = self.at(given)
+        last = np.clip(np.searchsorted(self.time, given, side="right") - 1, 0, len(self) - 1)
+        within = np.where((given >= self._start) & (given <= self._end), 1.0, 0.0)[:, None]
+        pushes = {frame: within * x[..., last, :] for frame, x in self.wrenches.items()}
+        return Trajectory(self.robot, given, q, v, a=a, wrenches=pushes, interrupted=self.interrupted)
+
+    @explained
+    def check(self, robot: Robot | None = None) -> MotionCheck:
+        """Report on the limits that the samples break, true if they keep all of them; see `Motion.check`.
+
+        Parameters
+        ----------
+        robot : Robot, optional
+            Another robot than that of the motion, with a payload say: joint forces are then those that it would take.
+
+        Returns
+        -------
+        MotionCheck
+        """
+        robot = robot_to_check(self.robot, robot)
         tau = self.tau if robot is self.robot else inverse_dynamics(robot, self.q, self.v, self.a, **self._pushes())
         return check_limits(robot, self.time, self.q, self.v, tau)
 
     def __getitem__(self, which: slice) -> Trajectory:
-        """Some of the samples, as a trajectory: ``run[100:200]``, ``run[::10]``."""
+        """Some of the samples, as a trajectory: ``run[100:200]``, ``run[::10]``. They keep their times, and events within."""
         if not isinstance(which, slice):
             raise ArgumentTypeError(
                 f"Trajectory: samples are taken by slices, such as run[100:200] or run[::10], got {which!r:.60}. "
                 "For one trajectory of a batch: run.of(3); for one time: run.at(t)."
             )
-        if (which.step or 1) < 0 or not len(self.time[which]):
+        if which.step == 0 or (which.step or 1) < 0 or not len(self.time[which]):
             raise ArgumentError(f"Trajectory: {which!r} leaves no samples that grow in time.")
 
         def cut(x: Array, rank: int = 2) -> Array:
             return x[(..., which, slice(None))] if rank == 2 else x[..., which]
 
         work = None if self.work is None else Work(*(cut(x, 1) - cut(x, 1)[..., :1] for x in self.work))
+        time = self.time[which]
         return replace(
             self,
-            time=self.time[which],
+            time=time,
             q=cut(self.q),
             v=cut(self.v),
             a=cut(self.a),
             tau=cut(self.tau),
             wrenches={frame: cut(x) for frame, x in self.wrenches.items()},
             work=work,
+            events=tuple(e for e in self.events if time[0] <= e.time <= time[-1]),
         )
 
     @explained
@@ -246,7 +309,9 @@ class Trajectory(Motion):
 
     @explained
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the samples to a file: .npz, .csv (one trajectory), or .parquet if pyarrow is installed.
+        """Write the samples to a file: .npz, or a table of one trajectory, .csv or, if pyarrow is installed, .parquet.
+
+        An .npz file has everything but events. A table has time, q, v, a, tau and wrenches, with units in its header.
 
         Parameters
         ----------
@@ -268,7 +333,7 @@ class Trajectory(Motion):
             The robot they belong to. Its joints are compared by name; a robot with other numbers than the one that was saved is
             told of by a warning.
         path : str or path
-            .npz, .csv or .parquet.
+            .npz, .csv or .parquet. In a table either a or tau may be left out: they follow from each other.
 
         Returns
         -------
@@ -314,73 +379,16 @@ class Trajectory(Motion):
         notes = f", {len(self.notes)} notes" if self.notes else ""
         return f"<Trajectory of {self.robot.name!r}:{many} {len(self)} samples over {self.duration:.6g} s{notes}{cut}>"
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        lines = [repr(self), *self.notes]
-        return f"<pre>{escape(chr(10).join(lines))}</pre>"
+    _repr_html_ = shown_by("torsor.motion.notebook", "trajectory_html")
 
 
-@explained
-def concatenate(trajectories: Sequence[Trajectory]) -> Trajectory:
-    """One trajectory after another: times go on from the end of the one before.
-
-    Parameters
-    ----------
-    trajectories : sequence of Trajectory
-        Of one robot and batch, each beginning in the state in which the one before ends, to 1e-6.
-
-    Returns
-    -------
-    Trajectory
-        At each seam the later one's sample is kept, for its forces act from there on.
-    """
-    runs = list(trajectories)
-    if not runs or not all(isinstance(run, Trajectory) for run in runs):
-        raise ArgumentTypeError("`trajectories` must be a sequence of torsor.Trajectory objects, at least one.")
-    whole = runs[0]
-    for k, run in enumerate(runs[1:], start=1):
-        if run.robot != whole.robot or run.batch != whole.batch:
-            raise ArgumentError(f"trajectory {k} is of another robot or batch than those before.")
-        for name in ("q", "v"):
-            ends = getattr(whole, name)[..., -1, :], getattr(run, name)[..., 0, :]
-            apart = difference(run.robot, *ends) if name == "q" else ends[1] - ends[0]
-            gap = float(np.max(np.abs(apart), initial=0.0))
-            if not gap <= 1e-6:
-                raise ArgumentError(
-                    f"trajectory {k} does not begin where the one before ends: `{name}` differs by {gap:.3g}."
-                )
-        whole = _joined(whole, run)
-    return whole
-
-
-def _joined(one: Trajectory, other: Trajectory) -> Trajectory:
-    def both(name: str) -> Array:
-        return np.concatenate([getattr(one, name)[..., :-1, :], getattr(other, name)], axis=-2)
-
-    work = None
-    if one.work is not None and other.work is not None:
-        work = Work(
-            *(
-                np.concatenate([x[..., :-1], x[..., -1:] + y], axis=-1)
-                for x, y in zip(one.work, other.work, strict=True)
-            )
+def _refuse_bad_times(time: Array) -> None:
+    if time.ndim != 1 or not len(time):
+        raise ArgumentError(f"Trajectory: `time` must have shape (N,) with one time or more, got shape {time.shape}.")
+    if not np.all(np.isfinite(time)):
+        raise ArgumentError(f"Trajectory: `time` must be finite, but time {int(np.argmin(np.isfinite(time)))} is not.")
+    if np.any(np.diff(time) <= 0.0):
+        k = int(np.argmax(np.diff(time) <= 0.0)) + 1
+        raise ArgumentError(
+            f"Trajectory: `time` must grow, but {time[k]:.9g} s comes after {time[k - 1]:.9g} s (sample {k})."
         )
-    frames = [*one.wrenches, *(frame for frame in other.wrenches if frame not in one.wrenches)]
-    pushes = {}
-    for frame in frames:
-        parts = [run.wrenches.get(frame, np.zeros((*run.batch, len(run), 6))) for run in (one, other)]
-        pushes[frame] = np.concatenate([parts[0][..., :-1, :], parts[1]], axis=-2)
-    return Trajectory(
-        one.robot,
-        np.concatenate([one.time[:-1], one.time[-1] + other.time - other.time[0]]),
-        both("q"),
-        both("v"),
-        both("a"),
-        both("tau"),
-        pushes,
-        work,
-        (*one.notes, *other.notes),
-        one.interrupted or other.interrupted,
-        (*one.events, *other.events),
-    )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+import zipfile
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,43 +20,32 @@ from torsor.model import Robot
 from torsor.motion.trajectory import Trajectory, Work
 
 FORMAT = "torsor trajectory 1"
+PARQUET = "parquet files need pyarrow: pip install pyarrow."
+TIME = "time [s]"
+WRENCH_UNITS = ("N·m", "N·m", "N·m", "N", "N", "N")
+_WRENCH = re.compile(r"(.*)\.wrench\[\d\] \[[^\]]*\]", re.DOTALL)
+TOGETHER = 10_000  # rows of a table that are written at a time
 
 
 def save(run: Trajectory, path: str | PathLike[str]) -> None:
     """Write in the format that the ending says."""
     target = path_to_write("Trajectory.save", path)
-    ending = Path(target).suffix.lower()
-    if ending == ".npz":
-        _save_npz(run, target)
-    elif ending == ".csv":
-        _save_csv(run, target)
-    elif ending == ".parquet":
-        needed("pyarrow", "parquet files need pyarrow: pip install pyarrow.")
-        to_dataframe(run).to_parquet(target)
-    else:
+    writers = {".npz": _save_npz, ".csv": _save_csv, ".parquet": _save_parquet}
+    if target.suffix.lower() not in writers:
         raise ArgumentError(f"`path` must end in .npz, .csv or .parquet, got {str(path)!r:.80}.")
+    try:
+        writers[target.suffix.lower()](run, target)
+    except OSError as error:
+        raise FileError(f"cannot write {target}: {error.strerror or error}.") from None
 
 
 def load(robot: Robot, path: str | PathLike[str]) -> Trajectory:
     """Read what `save` wrote."""
+    readers = {".npz": _load_npz, ".csv": _load_csv, ".parquet": _load_parquet}
     ending = Path(path).suffix.lower()
-    if ending == ".npz":
-        return _load_npz(path, robot)
-    if ending == ".csv":
-        with open(path, encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file))
-        if len(rows) < 2:
-            raise FileError(f"{path}: a table of a trajectory has a line of names and at least one of numbers.")
-        try:
-            numbers = np.array([[float(x) if x else np.nan for x in row] for row in rows[1:]])
-        except ValueError as error:
-            raise FileError(f"{path}: {error}.") from None
-        return _from_table(path, robot, rows[0], numbers)
-    if ending == ".parquet":
-        pandas = needed("pandas", "parquet files need pandas and pyarrow: pip install pandas pyarrow.")
-        table = pandas.read_parquet(path)
-        return _from_table(path, robot, list(table.columns), table.to_numpy(float))
-    raise ArgumentError(f"`path` must end in .npz, .csv or .parquet, got {str(path)!r:.80}.")
+    if ending not in readers:
+        raise ArgumentError(f"`path` must end in .npz, .csv or .parquet, got {str(path)!r:.80}.")
+    return readers[ending](Path(path), robot)
 
 
 def to_dataframe(run: Trajectory) -> Any:
@@ -61,6 +53,9 @@ def to_dataframe(run: Trajectory) -> Any:
     pandas = needed("pandas", "to_dataframe needs pandas: pip install pandas.")
     names, columns = _table(run)
     return pandas.DataFrame(columns, columns=names)
+
+
+# Everything, in one file of NumPy
 
 
 def _save_npz(run: Trajectory, path: Path) -> None:
@@ -80,19 +75,26 @@ def _save_npz(run: Trajectory, path: Path) -> None:
     arrays["interrupted"] = np.array(run.interrupted)
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
-    Path(path).write_bytes(buffer.getvalue())
+    path.write_bytes(buffer.getbuffer())
 
 
-def _load_npz(path: str | PathLike[str], robot: Robot) -> Trajectory:
+def _load_npz(path: Path, robot: Robot) -> Trajectory:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as content, np.load(content, allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
-    except (ValueError, OSError, KeyError, EOFError) as error:
+    except (ValueError, OSError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise FileError(f"{path} is no file of a trajectory: {error}.") from None
     if str(found.get("format")) != FORMAT:
         raise FileError(f"{path} is no file of a trajectory: it has no format {FORMAT!r}.")
+    try:
+        return _of_arrays(path, robot, found)
+    except KeyError as error:
+        raise FileError(f"{path} is no whole file of a trajectory: {error} is missing.") from None
+
+
+def _of_arrays(path: Path, robot: Robot, found: dict[str, Array]) -> Trajectory:
     joints = found["joints"].tolist()
     if joints != list(robot.structure.freedoms):
         raise FileError(
@@ -104,45 +106,92 @@ def _load_npz(path: str | PathLike[str], robot: Robot) -> Trajectory:
             f"{path} was saved with other numbers of robot {str(found['robot'])!r} than {robot.name!r} has: energies and "
             f"forces may differ."
         )
-    work = Work(*np.moveaxis(found["work"], -1, 0)) if "work" in found else None
-    frames = found["frames"].tolist()
     return Trajectory(
         robot,
-        found["time"],
-        found["q"],
-        found["v"],
-        found["a"],
-        found["tau"],
-        {frame: found[f"wrench_{k}"] for k, frame in enumerate(frames)},
-        work,
-        tuple(found["notes"].tolist()),
-        bool(found["interrupted"]),
+        **{name: found[name] for name in ("time", "q", "v", "a", "tau")},
+        wrenches={frame: found[f"wrench_{k}"] for k, frame in enumerate(found["frames"].tolist())},
+        work=Work(*np.moveaxis(found["work"], -1, 0)) if "work" in found else None,
+        notes=tuple(found["notes"].tolist()),
+        interrupted=bool(found["interrupted"]),
     )
+
+
+# Tables
 
 
 def _columns(robot: Robot) -> dict[str, list[str]]:
     """Names of the columns of q, v, a and tau, with units; as in a log, q has the joint's name alone."""
-    s, columns = robot.structure, {"q": list[str](), "v": list[str](), "a": list[str](), "tau": list[str]()}
-    for c, kind in s.blocks:
-        slides = kind.has_screw and not kind.turns_about_axis
-        length, force = ("m", "N") if slides else ("rad", "N·m")
-        plain = c.nq == c.nv == 1
-        columns["q"] += [f"{c.name} [{length}]"] if plain else [f"{c.name}[{k}]" for k in range(c.nq)]
-        for name, unit in (("v", f"{length}/s"), ("a", f"{length}/s²"), ("tau", force)):
-            columns[name] += [f"{c.name}.{name} [{unit}]"] if plain else [f"{c.name}.{name}[{k}]" for k in range(c.nv)]
+    columns: dict[str, list[str]] = {"q": [], "v": [], "a": [], "tau": []}
+    force = {"rad": "N·m", "m": "N"}
+    for c, kind in robot.structure.blocks:
+        for name, units in (
+            ("", kind.q_units),
+            (".v", [f"{unit}/s" for unit in kind.v_units]),
+            (".a", [f"{unit}/s²" for unit in kind.v_units]),
+            (".tau", [force[unit] for unit in kind.v_units]),
+        ):
+            places = [""] if c.nq == 1 else [f"[{k}]" for k in range(len(units))]
+            columns[name[1:] or "q"] += [f"{c.name}{name}{k} [{unit}]" for k, unit in zip(places, units, strict=True)]
     return columns
 
 
+def _wrench_columns(frame: str) -> list[str]:
+    return [f"{frame}.wrench[{k}] [{unit}]" for k, unit in enumerate(WRENCH_UNITS)]
+
+
 def _table(run: Trajectory) -> tuple[list[str], Array]:
+    """Names of columns, and the numbers (N, columns)."""
     if run.batch:
         raise ArgumentError(f"a table holds one trajectory; choose one of the batch {run.batch}, such as run.of(0).")
-    columns = _columns(run.robot)
-    names = ["time [s]", *(name for group in columns.values() for name in group)]
+    names = [TIME, *(name for group in _columns(run.robot).values() for name in group)]
     numbers = [run.time[:, None], run.q, run.v, run.a, run.tau]
     for frame, wrench in run.wrenches.items():
-        names += [f"{frame}.wrench[{k}]" for k in range(6)]
+        names += _wrench_columns(frame)
         numbers.append(wrench)
+    if (twice := _twice(names)) is not None:
+        raise ArgumentError(f"two columns would be called {twice!r}: rename the joints or frames, or save as .npz.")
     return names, np.concatenate(numbers, axis=-1)
+
+
+def _twice(names: Sequence[str]) -> str | None:
+    """The first name that is there twice, but for spaces around it."""
+    seen = set[str]()
+    for name in names:
+        if name.strip() in seen:
+            return name
+        seen.add(name.strip())
+    return None
+
+
+def _of_table(path: Path, robot: Robot, names: Sequence[str], numbers: Array) -> Trajectory:
+    """The trajectory; accelerations or joint forces may be missing as a whole, since each follows from the other."""
+    places, wanted = {name.strip(): k for k, name in enumerate(names)}, _columns(robot)
+    if (twice := _twice(names)) is not None:
+        raise FileError(f"{path}: there are two columns {twice!r}.")
+    absent = {key for key in ("a", "tau") if not any(name.strip() in places for name in wanted[key])}
+    if len(absent) == 2 or not robot.nv:
+        absent = set()
+    frames = dict.fromkeys(found[1] for name in places if (found := _WRENCH.fullmatch(name)))
+    needed_names = [TIME, *(name for key, group in wanted.items() if key not in absent for name in group)]
+    needed_names += [name for frame in frames for name in _wrench_columns(frame)]
+    missing = [name for name in needed_names if name.strip() not in places]
+    if missing:
+        raise FileError(
+            f"{path}: there is no column {missing[0]!r} for robot {robot.name!r}; the file has {', '.join(names)[:200]}."
+        )
+
+    def columns(group: list[str]) -> Array:
+        return numbers[:, [places[name.strip()] for name in group]]
+
+    try:
+        return Trajectory(
+            robot,
+            numbers[:, places[TIME]],
+            **{key: columns(group) for key, group in wanted.items() if key not in absent},
+            wrenches={frame: columns(_wrench_columns(frame)) for frame in frames},
+        )
+    except ArgumentError as error:
+        raise FileError(f"{path}: {error}") from None
 
 
 def _save_csv(run: Trajectory, path: Path) -> None:
@@ -150,20 +199,49 @@ def _save_csv(run: Trajectory, path: Path) -> None:
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
-        writer.writerows([[repr(x) for x in row] for row in numbers.tolist()])
+        for start in range(0, len(numbers), TOGETHER):
+            writer.writerows([map(repr, row) for row in numbers[start : start + TOGETHER].tolist()])
 
 
-def _from_table(path: Any, robot: Robot, names: list[str], numbers: Array) -> Trajectory:
-    places = {name.strip(): k for k, name in enumerate(names)}
-    wanted = _columns(robot)
-    missing = [
-        name for name in ("time [s]", *wanted["q"], *wanted["v"], *wanted["a"], *wanted["tau"]) if name not in places
-    ]
-    if missing:
-        raise FileError(
-            f"{path}: there is no column {missing[0]!r} for robot {robot.name!r}; it has {', '.join(names)[:200]}."
-        )
-    found = {key: numbers[:, [places[name] for name in group]] for key, group in wanted.items()}
-    frames = dict.fromkeys(name.removesuffix(".wrench[0]") for name in places if name.endswith(".wrench[0]"))
-    pushes = {frame: numbers[:, [places[f"{frame}.wrench[{k}]"] for k in range(6)]] for frame in frames}
-    return Trajectory(robot, numbers[:, places["time [s]"]], **found, wrenches=pushes)
+def _load_csv(path: Path, robot: Robot) -> Trajectory:
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:  # some programs put a mark before the first name
+            reader = csv.reader(file)
+            names = next(reader, [])
+            rows = [_row(path, reader.line_num, row, len(names)) for row in reader if any(x.strip() for x in row)]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FileError(f"{path} is no table of a trajectory: {error}.") from None
+    if not rows:
+        raise FileError(f"{path}: a table of a trajectory has a line of names and at least one of numbers.")
+    return _of_table(path, robot, names, np.array(rows))
+
+
+def _row(path: Path, line: int, row: list[str], count: int) -> Array:
+    """The numbers of a line; an empty place is NaN."""
+    if len(row) != count:
+        raise FileError(f"{path}, line {line}: there are {len(row)} numbers for {count} columns.")
+    try:
+        return np.array([float(x) if x.strip() else np.nan for x in row])
+    except ValueError as error:
+        raise FileError(f"{path}, line {line}: {error}.") from None
+
+
+def _save_parquet(run: Trajectory, path: Path) -> None:
+    parquet = needed("pyarrow.parquet", PARQUET)
+    names, numbers = _table(run)
+    table = needed("pyarrow", PARQUET).table([np.ascontiguousarray(column) for column in numbers.T], names=names)
+    parquet.write_table(table, path)
+
+
+def _load_parquet(path: Path, robot: Robot) -> Trajectory:
+    parquet = needed("pyarrow.parquet", PARQUET)
+    try:
+        table = parquet.read_table(path)
+        columns = [np.asarray(column.to_numpy(zero_copy_only=False), float) for column in table.columns]
+    except FileNotFoundError:
+        raise
+    except (ValueError, TypeError, OSError) as error:
+        raise FileError(f"{path} is no table of a trajectory: {error}.") from None
+    if not table.num_rows:
+        raise FileError(f"{path}: a table of a trajectory has at least one row of numbers.")
+    return _of_table(path, robot, table.column_names, np.stack(columns, axis=-1))

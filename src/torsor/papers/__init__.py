@@ -17,14 +17,18 @@ count_table                        Counts of formulations by name and number of 
 euler_trajectory                   Motion by the book's Euler integration, of one start only: θ[k+1] = θ[k] + h θ̇[k] …
 factorised_acceleration            Joint accelerations from M a = τ − b, b by inverse dynamics at zero acceleration
 joint_acceleration                 Joint acceleration by the book's GetJointAccel
+link_christoffel_symbols           Christoffel symbols γ^p_ijk of each link p, of which Γ_ijk is the sum
+link_kinetic_energies              Kinetic energy K_i = ½ V_iᵀ G_i V_i of each link
+link_potential_energies            Potential energy P_i = −m_i g · p_i of each link, p_i its centre of mass
+rodriguez_form                     Rodriguez' factorisation of the mass matrix at q, to be set beside `closed_form`
 
 Classes
 -------
-AltafiniEquationReport, ClosedForm, FormulationComparison, OperationCount
+AltafiniEquationReport, ClosedForm, FormulationComparison, OperationCount, RodriguezForm
 
 Modules
 -------
-formulations, rigid_body, second_kind
+force_first, formulations, rigid_body, second_kind
 """
 
 from torsor._lazy import attach

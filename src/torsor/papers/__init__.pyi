@@ -1,5 +1,11 @@
-from torsor.papers import formulations as formulations, rigid_body as rigid_body, second_kind as second_kind
+from torsor.papers import (
+    force_first as force_first,
+    formulations as formulations,
+    rigid_body as rigid_body,
+    second_kind as second_kind,
+)
 from torsor.papers._closed_form import ClosedForm as ClosedForm, closed_form as closed_form
+from torsor.papers._rodriguez_form import RodriguezForm as RodriguezForm, rodriguez_form as rodriguez_form
 from torsor.papers.accelerations import (
     AltafiniEquationReport as AltafiniEquationReport,
     euler_trajectory as euler_trajectory,
@@ -13,6 +19,11 @@ from torsor.papers.brackets import (
 from torsor.papers.formulation_comparison import (
     FormulationComparison as FormulationComparison,
     compare_formulations as compare_formulations,
+)
+from torsor.papers.link_parts import (
+    link_christoffel_symbols as link_christoffel_symbols,
+    link_kinetic_energies as link_kinetic_energies,
+    link_potential_energies as link_potential_energies,
 )
 from torsor.papers.operation_counts import (
     OperationCount as OperationCount,

@@ -43,8 +43,16 @@ def christoffel_symbols_by_brackets(robot: Robot, q: ConfigurationVector) -> Joi
     (..., nv, nv, nv) array
         In kg·m², kg·m or kg.
     """
-    poses = joint_poses(robot, q)
     total = zeros(*(robot.nv,) * 3)
+    for gamma in brackets_of_links(robot, q):
+        total = total + gamma
+    s = structure_constants(robot.structure)
+    return total if s is None else total + 0.5 * twisted(s * robot.parameters.armature)
+
+
+def brackets_of_links(robot: Robot, q: ConfigurationVector) -> list[Array]:
+    """γ^p_ijk (..., nv, nv, nv) of each link p."""
+    poses, found = joint_poses(robot, q), list[Array]()
     for p, G_p in enumerate(robot.parameters.inertias):
         A: list[Array] = []
         columns: list[int] = []
@@ -54,9 +62,8 @@ def christoffel_symbols_by_brackets(robot: Robot, q: ConfigurationVector) -> Joi
             A = [lie.transform_twist_inverse(poses[i], twist) for twist in A] + [own[k] for k in range(own.shape[0])]
             columns += range(v.start, v.stop)
             depths += [depth] * own.shape[0]
-        total = total + _onto(_of_link(stack_vectors(A), G_p, depths), identity(robot.nv)[columns])
-    s = structure_constants(robot.structure)
-    return total if s is None else total + 0.5 * twisted(s * robot.parameters.armature)
+        found.append(_onto(_of_link(stack_vectors(A), G_p, depths), identity(robot.nv)[columns]))
+    return found
 
 
 def _of_link(A: Array, G: Array, depths: list[int]) -> Array:

@@ -28,24 +28,18 @@ from torsor.model import Robot
 from torsor.plot import solids
 from torsor.plot._mechanism import joint_solid
 from torsor.plot.canvas import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    KIND_COLOURS,
-    LIGHT,
-    ORANGE,
-    VERMILION,
+    ArrowLabel,
     Axes,
     Axes3D,
     arrow,
     finish_space,
-    label,
-    label_along,
+    label_arrows,
+    plain_name,
     space_axes,
     triad,
     triad_of,
 )
+from torsor.plot.palette import BLUE, GREEN, GREY, INK, KIND_COLOURS, LIGHT, ORANGE, VERMILION
 from torsor.plot.skeleton import Skeleton, one_configuration, one_velocity, skeleton_of
 
 _NOTHING = 1e-9  # of the largest of its kind: what is smaller is not drawn
@@ -124,13 +118,18 @@ def free_body_diagram(
     reached = [point for shaft, vector in shafts for point in (shaft.at, shaft.at + vector)]
     finish_space(ax, np.array([*points, *reached]), pad=0.1 * size)
     _draw_link(ax, skeleton, i, 0.05 * size)
-    triad(ax, skeleton.poses[i], 0.2 * size, f"frame {i + 1}", letters=True, colours=(GREY,) * 3)
-    label(ax, skeleton.poses[i][:3, 3], f"$\\{{{i + 1}\\}}$", offset=(-9, -11), ha="right", fontsize=9, color=GREY)
+    T, axis_length = skeleton.poses[i], 0.2 * size
+    triad(ax, T, axis_length, f"frame {i + 1}", colours=(GREY,) * 3)
+    texts = []
     for shaft, vector in shafts:
         gid = f"{shaft.kind} {shaft.name}"
         arrow(ax, shaft.at, vector, shaft.colour, gid, head=0.07 * size, heads=shaft.heads, linewidth=2.0)
-        label_along(ax, shaft.at, vector, shaft.name, color=shaft.colour, fontsize=10)
-    ax.set_title(f"link {i + 1} ({robot.links[i]}) of {robot.name}", fontsize=10)
+        texts.append(ArrowLabel(shaft.at, vector, shaft.name, {"color": shaft.colour}))
+    for k, letter in enumerate("xyz"):
+        small = {"color": GREY, "fontsize": 8}
+        texts.append(ArrowLabel(T[:3, 3], axis_length * T[:3, k], rf"${letter}_{{{i + 1}}}$", small))
+    label_arrows(ax, texts)
+    ax.set_title(f"link {i + 1} ({plain_name(robot.links[i])}) of {plain_name(robot.name)}", fontsize=10)
     if table:
         _draw_table(ax, motion, i)
     return FreeBody(ax, motion.twist, motion.loads, motion.total)
@@ -209,7 +208,7 @@ def _draw_table(ax: Axes3D, motion: _Motion, i: int) -> None:
     values = [*wrenches, motion.total]
     places = [_places(np.array(values)[:, part]) for part in (slice(0, 3), slice(3, 6))]
     texts = [[_numbers(wrench[:3], places[0]), _numbers(wrench[3:], places[1])] for wrench in values]
-    rows = [[load.symbol, load.meaning, *text] for load, text in zip(motion.loads, texts, strict=False)]
+    rows = [[load.symbol, plain_name(load.meaning), *text] for load, text in zip(motion.loads, texts, strict=False)]
     rows.append([r"$\Sigma$", "rate of momentum", *texts[-1]])
     twist = [_numbers(part, _places(part, 3)) for part in (motion.twist[:3], motion.twist[3:])]
     rows.append([f"$V_{{{i + 1}}}$", "twist (rad/s; m/s)", *twist])

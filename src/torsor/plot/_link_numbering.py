@@ -13,7 +13,15 @@ from torsor.errors import ModelError
 from torsor.model import Robot
 from torsor.model.joint_kinds import KINDS
 from torsor.model.structure import Structure
-from torsor.plot.canvas import GREY, INK, KIND_COLOURS, LIGHT, VERMILION, Axes, flat_axes, halo, legend, quartered_disk
+from torsor.plot.canvas import (
+    Axes,
+    flat_axes,
+    halo,
+    legend,
+    plain_name,
+    quartered_disk,
+)
+from torsor.plot.palette import GREY, INK, KIND_COLOURS, LIGHT, VERMILION
 
 _MARKERS = {"revolute": "o", "helical": "h", "prismatic": "s", "planar": "D", "spherical": "8", "free": "P"}
 
@@ -149,7 +157,7 @@ def _draw_joint(ax: Axes, s: Structure, layout: Layout, i: int, names: bool) -> 
     _note(ax, at - np.array([0.0, 0.12]), text, f"number {i + 1}", va="top", color=KIND_COLOURS[kind])
     if names:
         below = 0.12 + 0.13 * (text.count("\n") + 1)
-        words = f"{s.joints[i]}\n{s.links[i]}"
+        words = f"{plain_name(s.joints[i], 20)}\n{plain_name(s.links[i], 20)}"
         _note(
             ax, at - np.array([0.0, below]), words, f"names {i + 1}", va="top", color=GREY, fontsize=6, style="italic"
         )

@@ -9,14 +9,11 @@ import numpy as np
 
 from torsor.arrays.typing import Array, GivenConfiguration, Vector3
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.model import Robot
 from torsor.model.visuals import solid_parts
 from torsor.plot import solids
 from torsor.plot.canvas import (
-    GREY,
-    INK,
-    KIND_COLOURS,
-    LIGHT,
     Axes,
     Axes3D,
     Colour,
@@ -25,13 +22,16 @@ from torsor.plot.canvas import (
     label,
     label_apart,
     legend,
+    plain_name,
     polyline,
     space_axes,
     triad,
     triad_of,
 )
+from torsor.plot.palette import GREY, INK, KIND_COLOURS, LIGHT
 from torsor.plot.skeleton import FLOATING, JointPlace, Skeleton, one_configuration, skeleton_of
 
+FEW = 12  # joints whose names there is room for
 SEEN_THROUGH = 0.3  # the opacity of what a robot looks like, so that its joints stay visible
 
 
@@ -48,7 +48,7 @@ def mechanism(
     q: GivenConfiguration | None = None,
     *,
     ax: Axes | None = None,
-    names: bool | None = True,
+    names: bool | str | None = "auto",
     axes: bool = True,
     masses: bool = True,
     frames: bool = True,
@@ -66,8 +66,8 @@ def mechanism(
         Configuration, rad or m; neutral by default.
     ax : Axes, optional
         3-D Axes to draw into; new ones by default.
-    names : bool or None
-        Joints by name, by number (False), or not (None).
+    names : bool, None or "auto"
+        Joints by name, by number (False), or not (None). "auto", the default: by name if there are at most twelve.
     axes : bool
         Whether arrows show the joint axes.
     masses : bool
@@ -82,6 +82,9 @@ def mechanism(
     Axes
         In m.
     """
+    if isinstance(names, str):
+        refuse_unknown_word("names", names, ["auto"], also="True, False or None")
+        names = True if robot.n <= FEW else None
     q = one_configuration(robot, q)
     ax = space_axes(ax, gravity=robot.gravity)
     skeleton = skeleton_of(robot, q)
@@ -96,7 +99,7 @@ def mechanism(
     if frames:
         draw_frames(ax, skeleton)
     if names is not None:
-        texts = [joint.name if names else str(k) for k, joint in enumerate(skeleton.joints, 1)]
+        texts = [plain_name(joint.name) if names else str(k) for k, joint in enumerate(skeleton.joints, 1)]
         label_joints(ax, skeleton, texts)
     legend(ax, kind_handles(skeleton) + ([mass_handle()] if masses and np.any(skeleton.masses > 0) else []))
     return ax
@@ -138,7 +141,7 @@ def draw_bodies(
         slid = np.linalg.norm(joint.far - joint.near)
         if slid > 1e-9 and joint.kind in FLOATING:
             path = np.array([joint.near, joint.far])
-            polyline(ax, path, GREY, f"way of {joint.name}", linestyle=":", linewidth=0.8, zorder=1)
+            polyline(ax, path, GREY, f"path of {joint.name}", linestyle=":", linewidth=0.8, zorder=1)
         elif slid > 1e-9:
             scene.add(solids.bar(joint.near, joint.far, 0.2 * r), KIND_COLOURS[joint.kind], alpha)
         if joint.kind == "helical" and joint.axis is not None:
@@ -195,7 +198,7 @@ def draw_frames(ax: Axes3D, skeleton: Skeleton) -> None:
     triad(ax, np.eye(4), 3.2 * r, "base", letters=True)
     for name, pose in _apart(skeleton.tips, r).items():
         triad(ax, pose, 2.6 * r, name)
-        label(ax, pose[:3, 3], name, offset=(7, -9), color=GREY, fontsize=7, style="italic")
+        label(ax, pose[:3, 3], plain_name(name), offset=(7, -9), color=GREY, fontsize=7, style="italic")
 
 
 def _apart(tips: dict[str, Array], r: float) -> dict[str, Array]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from torsor.border import explained
 from torsor.papers.formulations import FORMULATIONS
 from torsor.papers.operation_counts import count_table
 from torsor.plot.canvas import Axes, flat_axes
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "0.2", "0.55")  # told apart by everyone
+from torsor.plot.palette import LINE_COLOURS, MARKERS, line_look
 
 
 @explained
@@ -32,17 +32,33 @@ def operation_counts(links: Iterable[int] = range(1, 11), *, level: str = "liter
     Axes
         Numbers of links and of operations.
     """
-    ax = flat_axes(ax)
+    ax = flat_axes(ax, (8.0, 4.6))
     links = tuple(links)
     table = count_table(links=links, level=level)
     order = sorted(table, key=lambda name: -sum(table[name][links[-1]][:2]))
     for k, name in enumerate(order):
         totals = [sum(table[name][n][:2]) for n in links]
-        style, colour, title = ("-", "--", ":")[k % 3], COLOURS[k % len(COLOURS)], FORMULATIONS[name].title
-        ax.plot(links, totals, style, color=colour, marker="o", markersize=3, linewidth=1.4, label=title)
+        look = {
+            **line_look(k),
+            "marker": MARKERS[k // len(LINE_COLOURS) % len(MARKERS)],
+            "markersize": 3,
+            "linewidth": 1.4,
+        }
+        ax.plot(links, totals, label=FORMULATIONS[name].title, **look)
     ax.set(xscale="log", yscale="log", xlabel="links n", ylabel="multiplications and additions")
-    ax.set_xticks(links, [str(n) for n in links])
+    ax.set_xticks(links, _ticks(links))
     ax.minorticks_off()
     ax.grid(True, which="major", color="0.9")
     ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
+
+
+def _ticks(links: tuple[int, ...]) -> list[str]:
+    """The numbers of links as texts; those that would touch the one before on a logarithmic scale are left out."""
+    texts, last = [], 0.0
+    room = 0.055 * math.log(max(links) / min(links)) if len(links) > 1 else 0.0
+    for n in links:
+        apart = not last or math.log(n / last) >= room
+        texts.append(str(n) if apart else "")
+        last = float(n) if apart else last
+    return texts

@@ -11,7 +11,8 @@ from torsor.arrays.typing import Array, GivenConfiguration, Vector3
 from torsor.border import explained
 from torsor.errors import ModelError, ShapeError
 from torsor.model import Robot
-from torsor.plot.canvas import BLUE, GREEN, GREY, INK, LIGHT, VERMILION, Axes, flat_axes, halo, legend, quartered_disk
+from torsor.plot.canvas import Axes, flat_axes, halo, legend, quartered_disk
+from torsor.plot.palette import BLUE, GREEN, GREY, INK, LIGHT, VERMILION
 from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of
 
 _PARALLEL = 1e-6  # sine of the angle up to which axes count as parallel

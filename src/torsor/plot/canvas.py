@@ -1,14 +1,16 @@
-"""Matplotlib, imported when the first picture is drawn: axes, colours, arrows, labels. No global setting is touched."""
+"""Matplotlib, imported when the first picture is drawn: axes, arrows, labels. No global setting is touched."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array, Matrix3, Pose, Vector3
-from torsor.errors import ArgumentError, needed
+from torsor.errors import ArgumentError, needed, printable
+from torsor.plot.palette import AXIS_COLOURS, GREY, INK, LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
@@ -16,21 +18,6 @@ if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D as Axes3D
 else:  # type hints can be read where matplotlib is missing
     Axes = Axes3D = Any
-
-
-# Okabe and Ito's colours, which people with any colour vision can tell apart.
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
-VERMILION, SKY, YELLOW = "#D55E00", "#56B4E9", "#F0E442"
-INK, GREY, LIGHT = "#222222", "#8C8C8C", "#C9CDD2"
-KIND_COLOURS = {
-    "revolute": BLUE,
-    "prismatic": ORANGE,
-    "helical": PURPLE,
-    "planar": SKY,
-    "spherical": GREEN,
-    "free": YELLOW,
-}
-AXIS_COLOURS = (VERMILION, GREEN, BLUE)  # x, y, z of a frame
 
 
 def pyplot() -> Any:
@@ -194,11 +181,32 @@ def quartered_disk(ax: Axes, at: Array, r: float, gid: str) -> Any:
     return disk
 
 
-def legend(ax: Axes, handles: Iterable[Any], **style: Any) -> None:
-    """A plain legend, if there is anything to explain."""
+LONGEST = 32  # letters of a name in a picture
+
+
+def plain_name(name: str, longest: int = LONGEST) -> str:
+    """A name as matplotlib is to draw it, letter for letter: no mathematics, one line, its middle left out if it is long.
+
+    Names come from files: a ``$`` would begin a formula, which may be none, and a line break would push other texts away.
+    """
+    text = printable(name)
+    if len(text) > longest:
+        half = (longest - 1) // 2
+        text = f"{text[: longest - 1 - half]}…{text[-half:]}"
+    return text.replace("$", r"\$")
+
+
+def legend(ax: Axes, handles: Iterable[Any], **style: Any) -> Any:
+    """A plain legend of handles with labels, if there is anything to explain."""
     handles = list(handles)
-    if handles:
-        ax.legend(handles=handles, **{"fontsize": 8, "frameon": False, "loc": "upper left", **style})
+    if not handles:
+        return None
+    style = {"fontsize": 8, "frameon": False, "loc": "upper left", **style}
+    drawn = ax.legend(handles, [" "] * len(handles), **style)
+    # Labels are set afterwards: matplotlib leaves out those that begin with an underscore, as names may.
+    for text, handle in zip(drawn.get_texts(), handles, strict=True):
+        text.set_text(handle.get_label())
+    return drawn
 
 
 # Labels that keep out of one another's way.
@@ -257,12 +265,45 @@ def _box(x: float, y: float, width: float, height: float, part: float, *, below:
     return _Box(left, bottom, left + width, bottom + height)
 
 
-def label_along(ax: Axes3D, start: Vector3, vector: Vector3, text: str, **style: Any) -> None:
-    """Label the end of an arrow from ``start`` (3,) along ``vector`` (3,), m, beyond its head as seen on the page."""
-    a, b = on_page(ax, np.stack([start, start + vector]))
-    length = float(np.linalg.norm(b - a))
-    onward = (b - a) / length if length > 1.0 else np.array([0.7, 0.7])
-    label(ax, start + vector, text, offset=tuple(10.0 * onward), ha="center", va="center", **style)
+class ArrowLabel(NamedTuple):
+    """A text for the end of an arrow from ``start`` (3,) along ``vector`` (3,), m."""
+
+    start: Vector3
+    vector: Vector3
+    text: str
+    style: dict[str, Any]
+
+
+def label_arrows(ax: Axes3D, labels: Sequence[ArrowLabel], fontsize: float = 10) -> None:
+    """Label the ends of arrows, each beyond its head where it covers least of the arrows and of the other labels.
+
+    The places suit the present view; turned by hand, labels stay beside their arrows.
+    """
+    steps = np.linspace(0.0, 1.0, 12)[:, None]
+    along = [on_page(ax, one.start + steps * one.vector) for one in labels]
+    points = [_Box(x - 2, y - 2, x + 2, y + 2) for shaft in along for x, y in shaft]
+    taken: list[_Box] = []
+    for one, shaft in zip(labels, along, strict=True):
+        way = shaft[-1] - shaft[0]
+        length = float(np.linalg.norm(way))
+        onward = way / length if length > 1.0 else np.array([0.7, 0.7])
+        letters = len(re.sub(r"\\[a-z]+", "o", one.text).translate(str.maketrans("", "", "${}_\\ ")))
+        half = np.array([0.36 * fontsize * max(letters, 1), 0.6 * fontsize])
+        best, least = np.zeros(2), np.inf
+        for turn in np.radians([0, 25, -25, 50, -50, 80, -80, 115, -115, 150, -150, 180]):
+            c, s = np.cos(turn), np.sin(turn)
+            for far in (10.0, 15.0, 21.0):
+                offset = far * np.array([c * onward[0] - s * onward[1], s * onward[0] + c * onward[1]])
+                low, high = shaft[-1] + offset - half, shaft[-1] + offset + half
+                box = _Box(low[0], low[1], high[0], high[1])
+                cost = sum(box.overlap(point) for point in points) + 4 * sum(box.overlap(other) for other in taken)
+                cost += 1.5 * far + 8.0 * abs(turn)  # best is near, and straight ahead
+                if cost < least - 1e-9:
+                    best, least = offset, cost
+        place = shaft[-1] + best
+        taken.append(_Box(*(place - half), *(place + half)))
+        style = {"fontsize": fontsize, "ha": "center", "va": "center", **one.style}
+        label(ax, one.start + one.vector, one.text, offset=(float(best[0]), float(best[1])), **style)
 
 
 def on_page(ax: Axes3D, points: Array) -> Array:

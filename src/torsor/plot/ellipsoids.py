@@ -19,13 +19,6 @@ from torsor.model import Robot
 from torsor.plot import solids
 from torsor.plot._mechanism import draw_bodies, draw_masses, mass_handle
 from torsor.plot.canvas import (
-    BLUE,
-    GREY,
-    INK,
-    LIGHT,
-    ORANGE,
-    PURPLE,
-    SKY,
     Axes,
     Axes3D,
     arrow,
@@ -34,9 +27,11 @@ from torsor.plot.canvas import (
     label,
     legend,
     on_page,
+    plain_name,
     space_axes,
 )
 from torsor.plot.joint_maps import Joints, check_resolution, joint_plane
+from torsor.plot.palette import BLUE, GREY, INK, LIGHT, ORANGE, PURPLE, SKY, VERMILION
 from torsor.plot.skeleton import Skeleton, one_configuration, skeleton_of, tip_frame
 from torsor.redundancy.configurations import units_of_freedoms
 from torsor.tasks import FrameTask, SelectedTask, Task, position_task
@@ -112,7 +107,7 @@ def mobility_ellipsoid(
     found = mobility(robot, q, frame)
     with np.errstate(divide="ignore"):
         felt = [f"{mass:.3g} kg" for mass in found.semi_axes**-2.0]
-    said = rf"$J M^{{-1}} J^T$ at {frame}, effective masses along its axes"
+    said = rf"$J M^{{-1}} J^T$ at {plain_name(frame)}, effective masses along its axes"
     return draw_at_frame(robot, q, frame, found, felt, said, ax)
 
 
@@ -175,8 +170,9 @@ def link_inertia_ellipsoids(robot: Robot, q: GivenConfiguration | None = None, *
     """Picture of each link as the solid ellipsoid with its mass and inertia, of one state only [BSP93, §3.1].
 
     Semi-axes a_k = √(5 J_kk / m) in m, with J the second moment about the centre of mass [Sil81, (2.11)], true to scale:
-    a link whose ellipsoid is much larger than its body has wrong inertia. Links whose inertia no real body can have
-    are drawn in another colour.
+    a link whose ellipsoid is much larger than its body has another inertia than that body. Identified numbers often are such:
+    ellipsoids longer than the robot itself are pale and have their link's name. Links whose inertia no real body can have are
+    drawn in another colour.
 
     Parameters
     ----------
@@ -194,7 +190,7 @@ def link_inertia_ellipsoids(robot: Robot, q: GivenConfiguration | None = None, *
     q = one_configuration(robot, q)
     ax = space_axes(ax, gravity=robot.gravity)
     skeleton = skeleton_of(robot, q)
-    scene, points, impossible = solids.Scene(), [skeleton.points()], False
+    scene, points, impossible, named = solids.Scene(), [skeleton.points()], False, []
     for i, link in enumerate(robot.links):
         found = equivalent_ellipsoid(robot, link)
         if found.semi_axes[2] <= 0:
@@ -202,16 +198,24 @@ def link_inertia_ellipsoids(robot: Robot, q: GivenConfiguration | None = None, *
         bad = bool(robot.inertia(link).violations())
         impossible = impossible or bad
         axes = skeleton.poses[i][:3, :3] @ (found.semi_axes * found.directions)
-        scene.add(solids.ellipsoid(skeleton.coms[i], axes, 28), PURPLE if bad else ORANGE, 0.25)
+        large = 2 * found.semi_axes[2] > skeleton.extent
+        colour = VERMILION if large else PURPLE if bad else ORANGE
+        scene.add(solids.ellipsoid(skeleton.coms[i], axes, 28), colour, 0.12 if large else 0.3)
+        if large:
+            named.append((skeleton.coms[i] + axes[:, 2] * np.sign(axes[2, 2] or 1.0), link))
         reach = np.linalg.norm(axes, axis=1)
         points.append(np.stack([skeleton.coms[i] - reach, skeleton.coms[i] + reach]))
     finish_space(ax, np.concatenate(points), pad=skeleton.symbol)
     draw_bodies(ax, skeleton, base=robot.structure.base)
     scene.draw(ax, "link ellipsoids", zorder=4)
     draw_masses(ax, skeleton)
+    for place, link in named:
+        label(ax, place, plain_name(link), color=VERMILION, gid=f"name of {link}")
     from matplotlib.patches import Patch
 
     handles = [Patch(color=ORANGE, alpha=0.5, label="solid ellipsoid of equal mass and inertia")]
+    if named:
+        handles.append(Patch(color=VERMILION, alpha=0.3, label="such an ellipsoid, longer than the robot"))
     if impossible:
         handles.append(Patch(color=PURPLE, alpha=0.5, label="inertia that no real body has"))
     legend(ax, [Patch(color=LIGHT, label="link"), *handles, mass_handle()])
@@ -269,7 +273,7 @@ def manipulability_ellipsoid(
     lengths, directions = np.zeros(3), np.zeros((3, 3))
     lengths[: task.size], directions[:, : task.size] = np.nan_to_num(found.lengths), rows @ found.axes
     texts = [f"{length:.3g} {_UNITS[bounded]}" for length in lengths]
-    said = _SAID[bounded].format(name, _joint_units(robot, bounded))
+    said = _SAID[bounded].format(plain_name(name), _joint_units(robot, bounded))
     drawn = Ellipsoid(lengths, directions)
     return draw_at_frame(robot, q, name, drawn, texts, said, ax)
 

@@ -17,7 +17,14 @@ from torsor.functions.public import geometry
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
 from torsor.model.joint_kinds import HUGE, KINDS
-from torsor.plot.canvas import GREY, INK, Axes, flat_axes, legend, pyplot
+from torsor.plot.canvas import (
+    Axes,
+    flat_axes,
+    legend,
+    plain_name,
+    pyplot,
+)
+from torsor.plot.palette import GREY, INK, line_look
 from torsor.plot.skeleton import one_configuration
 
 Joints = Sequence[str | int]
@@ -62,12 +69,33 @@ class JointPlane(NamedTuple):
         """Limits, names and units of the two axes; angles of whole turns are marked in multiples of π."""
         for name, d in (("x", self.across), ("y", self.up)):
             getattr(ax, f"set_{name}lim")(d.low, d.high)
-            getattr(ax, f"set_{name}label")(f"{d.name} ({d.unit})")
+            getattr(ax, f"set_{name}label")(f"{plain_name(d.name)} ({d.unit})")
             if d.turns and np.isclose(d.high, -d.low) and (np.isclose(d.high, np.pi) or np.isclose(d.high, 2 * np.pi)):
                 step = d.high / 2
                 words = {np.pi: ["−π", "−π/2", "0", "π/2", "π"]}.get(d.high, ["−2π", "−π", "0", "π", "2π"])
                 getattr(ax, f"set_{name}ticks")(step * np.arange(-2, 3), words)
         ax.tick_params(labelsize=8)
+
+    def make_room(self, ax: Axes, points: Array) -> None:
+        """Limits of the Axes that hold ``points`` (k, 2); lines at limits of joints that they come to or go beyond."""
+        for name, d, x, line in (
+            ("x", self.across, points[:, 0], ax.axvline),
+            ("y", self.up, points[:, 1], ax.axhline),
+        ):
+            low, high = getattr(ax, f"get_{name}lim")()
+            near = 0.005 * (high - low)
+            known = x[np.isfinite(x)]
+            if d.continuous or not known.size:
+                continue
+            below, above = float(known.min()), float(known.max())
+            if below < low + near:
+                low = below - 8 * near
+            if above > high - near:
+                high = above + 8 * near
+            for bound, met in ((d.low, below < d.low + near), (d.high, above > d.high - near)):
+                if met:
+                    line(bound, color=INK, linewidth=1.0, linestyle="--", gid=f"limit of {d.name}", zorder=4)
+            getattr(ax, f"set_{name}lim")(low, high)
 
 
 def joint_plane(robot: Robot, joints: Joints) -> JointPlane:
@@ -124,12 +152,13 @@ def paths(
     *,
     ax: Axes | None = None,
     labels: Sequence[str] | None = None,
-    colours: Sequence[str] = (INK,),
+    colours: Sequence[str] | None = None,
     linewidth: float = 1.4,
 ) -> Axes:
     """Picture of curves q(t) over two joints: geodesics [Alt04, (6), (7)], simulated motions, plans.
 
-    A ring marks the start, a disk the end. A joint without limits turns on where it leaves the map: at ±π the line is cut.
+    A ring marks the start, a disk the end. A joint without limits turns on where it leaves the map: at ±π the line is cut. A
+    curve that comes to a limit or goes beyond is shown whole: the Axes reach farther, and a dashed line is the limit.
 
     Parameters
     ----------
@@ -143,8 +172,8 @@ def paths(
         Axes to draw into; new ones by default.
     labels : sequence of str, optional
         One text for each curve.
-    colours : sequence of str
-        Used in turn.
+    colours : sequence of str, optional
+        Used in turn. By default all curves are black, or if they have labels, no two look alike.
     linewidth : float
         In printer's points.
 
@@ -159,23 +188,27 @@ def paths(
         raise ShapeError(f"{len(lines)} curves have {len(labels)} labels; pass one for each.")
     fresh = ax is None
     ax = flat_axes(ax)
-    handles = []
+    handles, reached = [], []
     for k, line in enumerate(lines):
-        colour = colours[k % len(colours)]
+        look = {"color": colours[k % len(colours)]} if colours else {"color": INK} if labels is None else line_look(k)
+        colour = look["color"]
         points = cut(plane, line[:, [plane.across.q, plane.up.q]])
         text = "" if labels is None else labels[k]
-        handles += ax.plot(*points.T, color=colour, linewidth=linewidth, label=text or "_", gid=f"path {k}", zorder=5)
+        handles += ax.plot(*points.T, **look, linewidth=linewidth, label=text or "_", gid=f"path {k}", zorder=5)
         ends: dict[str, Any] = {
             "linestyle": "none",
             "marker": "o",
             "markersize": 5,
             "zorder": 6,
+            "clip_on": False,
             "markeredgecolor": colour,
         }
         ax.plot(*points[0], markerfacecolor="white", gid=f"start {k}", **ends)
         ax.plot(*points[-1], markerfacecolor=colour, gid=f"end {k}", **ends)
+        reached.append(points)
     if fresh:
         plane.label(ax)
+    plane.make_room(ax, np.concatenate(reached))
     if labels is not None:
         legend(ax, handles, loc="best", frameon=True, framealpha=0.8, edgecolor="none")
     return ax
@@ -306,7 +339,7 @@ def curvature_map(
     if signed and known.min() < -_ROUNDING * limit and known.max() > _ROUNDING * limit:
         ax.contour(x, y, shown, levels=[0.0], colors=[GREY], linewidths=0.8)
     bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
-    bar.set_label(f"{words}  (1/(kg·m²))", fontsize=9)
+    bar.set_label(f"{words}  (1/(kg·m²))")
     bar.ax.tick_params(labelsize=8)
     bar.outline.set_visible(False)
     plane.label(ax)

@@ -12,24 +12,19 @@ from torsor.border import explained
 from torsor.errors import ShapeError
 from torsor.model import Robot
 from torsor.plot.canvas import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PURPLE,
-    VERMILION,
     Axes,
     Axes3D,
     finish_space,
     flat_axes,
     label,
     legend,
+    plain_name,
     polyline,
     rgb,
     space_axes,
     triad,
 )
+from torsor.plot.palette import BLUE, GREY, INK, MARKERS, ORANGE, line_look
 from torsor.plot.skeleton import Skeleton, skeleton_of
 from torsor.redundancy import PathDrift, SelfMotion
 
@@ -38,9 +33,9 @@ STILL = 1e-6  # m: what a point that does not move may move by
 
 @explained
 def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax: Axes | None = None) -> Axes:
-    """Picture of a robot at several configurations of a self-motion, and of the ways of its joints [Alt04, §II.B].
+    """Picture of a robot at several configurations of a self-motion, and of the paths of its joints [Alt04, §II.B].
 
-    From blue at the first to orange at the last; thin lines are the ways of all joint centres. Triads are the named frames at
+    From blue at the first to orange at the last; thin lines are the paths of all joint centres. Triads are the named frames at
     the first configuration, with names at those whose origin does not move.
 
     Parameters
@@ -75,7 +70,7 @@ def self_motion(robot: Robot, motion: SelfMotion | Array, *, shown: int = 9, ax:
     for name, pose in some[0].tips.items():
         triad(ax, pose, 0.12 * some[0].extent, f"frame {name}")
         if max(np.abs(skeleton.tips[name] - pose)[:3, 3].max() for skeleton in skeletons) < STILL:
-            label(ax, pose[:3, 3], name, offset=(-10, -12), ha="right", gid=f"name of {name}")
+            label(ax, pose[:3, 3], plain_name(name), offset=(-10, -12), ha="right", gid=f"name of {name}")
     legend(ax, _key(some, closed=closed))
     return ax
 
@@ -90,16 +85,16 @@ def _key(some: list[Skeleton], *, closed: bool) -> list[Any]:
     return [
         Line2D([], [], color=BLUE, linewidth=2.2, label=f"first of {len(some)} configurations"),
         Line2D([], [], color=ORANGE, linewidth=2.2, label=last),
-        Line2D([], [], color=GREY, linewidth=0.8, label="ways of joints"),
+        Line2D([], [], color=GREY, linewidth=0.8, label="paths of the joints"),
     ]
 
 
 def _ways(ax: Axes3D, skeletons: list[Skeleton]) -> None:
-    """The ways of the joint centres, where they move at all."""
+    """The paths of the joint centres, where they move at all."""
     for i, joint in enumerate(skeletons[0].joints):
         way = np.array([skeleton.joints[i].far for skeleton in skeletons])
         if np.ptp(way, axis=0).max() > 1e-6:
-            polyline(ax, way, GREY, f"way of {joint.name}", linewidth=0.8, zorder=2, alpha=0.7)
+            polyline(ax, way, GREY, f"path of {joint.name}", linewidth=0.8, zorder=2, alpha=0.7)
 
 
 def _bars(ax: Axes3D, skeleton: Skeleton, colour: tuple[float, ...], gid: str) -> None:
@@ -112,10 +107,6 @@ def _bars(ax: Axes3D, skeleton: Skeleton, colour: tuple[float, ...], gid: str) -
 
 
 # How far the joints drift while a task goes round and round.
-
-
-COLOURS = (VERMILION, BLUE, GREEN, ORANGE, PURPLE)
-MARKERS = ("o", "s", "^", "D", "v")
 
 
 @explained
@@ -150,7 +141,7 @@ def path_drift(
         handles += ax.plot(
             np.arange(len(drift.drift)),
             np.max(np.abs(drift.drift), axis=-1),
-            color=COLOURS[k % len(COLOURS)],
+            **line_look(k),
             marker=MARKERS[k % len(MARKERS)],
             markersize=4,
             linewidth=1.4,

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.model import Robot
-from torsor.simulation.adaptive import AdaptiveFlow
+from torsor.simulation.adaptive import AdaptiveFlow, Constants
+from torsor.simulation.adaptive_attempt import Evaluate
 from torsor.simulation.adaptive_run import RUNNING
 
 
 class CalledFlow(AdaptiveFlow):
     """A flow of one trajectory whose right-hand side cannot be traced; it takes states (m, …) and loops over them itself."""
 
+    most_at_once = math.inf
+
     def _looped(self, state: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
         return _Loop(self, state)
+
+    def _at_stage(self, held: Constants) -> Evaluate:
+        def evaluate(t: Array, q: Array, u: Array, v: Array) -> dict[str, Array]:
+            one = {name: np.asarray(x)[None] for name, x in held.items()}
+            found = self._evaluate(self.robot, np.asarray(t)[None], q[None], u[None], v[None], **one)
+            return {name: x[0] for name, x in found.items()}
+
+        return evaluate
 
     def _pointed(self, inputs: Mapping[str, Any]) -> Any:
         def point(**given: Array) -> dict[str, Array]:
@@ -26,13 +37,6 @@ class CalledFlow(AdaptiveFlow):
 
         return point
 
-    def _evaluate(self, robot: Robot, t: Array, q: Array, u: Array, v: Array, **held: Array) -> dict[str, Array]:
-        if np.ndim(t):
-            return super()._evaluate(robot, t, q, u, v, **held)
-        one = {name: np.asarray(x)[None] for name, x in held.items()}
-        found = super()._evaluate(robot, np.asarray(t)[None], q[None], u[None], v[None], **one)
-        return {name: x[0] for name, x in found.items()}
-
 
 class _Loop:
     """Takes the place of a compiled loop; it ends when the steps do, so that nothing is asked of states that are not needed."""
@@ -40,15 +44,16 @@ class _Loop:
     def __init__(self, flow: CalledFlow, state: Mapping[str, Any]) -> None:
         self._flow = flow
         self.state = {name: (shape,) if isinstance(shape, int) else tuple(shape) for name, shape in state.items()}
+        stages = (flow.pair.stages, 2 * flow.robot.nv + flow.powers)
+        self.outputs = {**self.state, "stages": stages}
 
-    def __call__(self, *, steps: int, every: int, row: Array, **given: Array) -> dict[str, Array]:
-        """What is there after every so many evaluations, (attempts, …) each."""
+    def __call__(self, *, steps: int, every: int, **given: Array) -> dict[str, Array]:
+        """What is there after each attempted step, (attempts, …) each."""
         now, saved = given, list[dict[str, Array]]()
-        for k in range(steps):
+        for _ in range(steps):
             with np.errstate(all="ignore"):
-                now = now | self._flow._attempt(self._flow.robot, row=row[k], **now)
-            if k % every == every - 1:
-                saved.append(now)
-                if now["status"] != RUNNING:
-                    break
-        return {name: np.stack([np.asarray(one[name], float) for one in saved]) for name in self.state}
+                now = now | self._flow._attempt(self._flow.robot, **now)
+            saved.append(now)
+            if now["status"] != RUNNING:
+                break
+        return {name: np.stack([np.asarray(one[name], float) for one in saved]) for name in self.outputs}

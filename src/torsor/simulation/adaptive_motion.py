@@ -118,7 +118,7 @@ class AdaptiveMotion:
             now, until = float(s.t[0]), self._duration
             if python is not None:
                 assert self._control_dt is not None
-                tau = python(now, s.q[0].copy(), s.v[0].copy())
+                tau = python.checked(python.ask(now, s.q[0].copy(), s.v[0].copy()))
                 if not np.all(np.isfinite(tau)):
                     raise Diverged(self.which, now, int(np.argmin(np.isfinite(tau))), pushed=True)
                 s.tau[0] = tau
@@ -255,11 +255,10 @@ class AdaptiveMotion:
 
     def _save(self, found: AdaptiveRun, start: float, stop: float) -> None:
         """Samples of a stretch from ``start`` on, the end left out: it is the start of the next one."""
-        steps, nv = found.steps, self.stepping.robot.nv
+        steps = found.steps
         if self._times is None:
-            keep = steps.t < stop
-            t, q, v, w = steps.t[keep], steps.q[keep], steps.v[keep], steps.w[keep]
-            a = steps.stages[keep, 0, nv : 2 * nv]
+            keep = slice(0, int(np.searchsorted(steps.t, stop)))
+            t, q, v, a, w = steps.t[keep], steps.q[keep], steps.v[keep], steps.a[keep], steps.w[keep]
         else:
             t = self._times[(self._times >= start) & (self._times < stop)]
             if not len(t):
@@ -267,10 +266,9 @@ class AdaptiveMotion:
             q, v, a, w, _ = found.sample(t)
         if not len(t):
             return
-        self._saved.append(Samples(t, q, v, a, self._force(t, q, v), w))
+        self._saved.append(Samples(t, q, v, a, np.repeat(self.states.tau, len(t), axis=0), w))
 
-    def _force(self, t: Array, q: Array, v: Array) -> Array:
-        tau = np.broadcast_to(self.states.tau, v.shape)
+    def _force(self, t: Array, q: Array, v: Array, tau: Array) -> Array:
         return np.array(np.broadcast_to(self.stepping.force(t, q, v, tau, self._repeated(len(t))), v.shape))
 
     def _repeated(self, n: int) -> dict[str, Array]:
@@ -280,18 +278,19 @@ class AdaptiveMotion:
     def samples(self) -> Samples:
         """All that was saved, and the state at the end."""
         s = self.states
-        force = self._force(s.t, s.q, s.v)
+        force = self._force(s.t, s.q, s.v, s.tau)
         with np.errstate(all="ignore"):
             around = self.stepping.around(s.t, s.q, s.v, self._constants)
             holds = bool(s.mode.held.any())
-            a = self.stepping.plant.rate(s.q, s.v, force, around, s.mode, holds=holds).a
-        last = Samples(s.t, s.q, s.v, a, force, s.work)
+            a = self.stepping.plant.acceleration(s.q, s.v, force, around, s.mode, holds=holds)
+        last = Samples(s.t, s.q, s.v, a, s.tau, s.work)
         already = bool(self._saved) and s.t[0] <= self._saved[-1].t[-1]  # Ctrl-C came just after that was saved
         unasked = self._times is not None and not self.ended and not np.any(self._times == s.t[0])
         saved = self._saved if already or unasked else [*self._saved, last]
         if not saved:
             saved = [last]
-        return Samples(*(np.concatenate(column) for column in zip(*saved, strict=True)))
+        t, q, v, a, tau, w = (np.concatenate(column) for column in zip(*saved, strict=True))
+        return Samples(t, q, v, a, self._force(t, q, v, tau), w)
 
 
 def _root(value: Callable[[float], float], near: float, far: float) -> float:

@@ -21,7 +21,7 @@ from torsor.simulation.stepping import CONTINUOUS, Stepping
 
 CLOSE = 1e-14  # of a step: moments nearer than that are one
 MOST = 100  # changes of mode within one step; what is left after them is taken as it is
-HALVINGS = 46
+SHORTER, TIMES = 0.125, 16  # parts of a step at which margins are looked for that hold, down to rounding
 
 
 class States(NamedTuple):
@@ -35,14 +35,21 @@ class States(NamedTuple):
     mode: Mode
 
     def of(self, which: Array) -> States:
-        """Those of some of the trajectories."""
+        """Those of some of the trajectories, copied."""
         t, q, v, work, tau = (x[which] for x in self[:-1])
         return States(t, q, v, work, tau, Mode(*(x[which] for x in self.mode)))
 
+    def seen(self, which: Array) -> States:
+        """Those of some, in order, only to be looked at: themselves if that is all."""
+        return self if len(which) == len(self.t) else self.of(which)
+
     def put(self, which: Array, other: States) -> None:
         """Write others in place of some."""
+        if len(which) == 0:
+            return
         for mine, its in zip((*self[:-1], *self.mode), (*other[:-1], *other.mode), strict=True):
-            mine[which] = its
+            if mine is not its:
+                mine[which] = its
 
 
 class Moment(NamedTuple):
@@ -221,20 +228,20 @@ class CarefulStep:
         passed, _, _, value_far = self._step(states, far, which, signs)
         value_near = np.full(m, np.nan)
         part = h.copy()
-        for _ in range(HALVINGS):  # where all margins hold: they may be zero at the very beginning
+        for _ in range(TIMES):  # where all margins hold: they may be zero at the very beginning
             look = np.flatnonzero(np.isnan(value_near))
             if not len(look):
                 break
-            part[look] *= 0.5
-            new, _, _, least = self._step(states.of(look), part[look], which[look], signs[look])
+            part[look] *= SHORTER
+            new, _, _, least = self._step(states.seen(look), part[look], which[look], signs[look])
             inside = least >= 0.0
             near[look[inside]], value_near[look[inside]] = part[look[inside]], least[inside]
             beyond = look[~inside]
             far[beyond], value_far[beyond] = part[beyond], least[~inside]
-            passed.put(beyond, new.of(~inside))
+            passed.put(beyond, new.seen(np.flatnonzero(~inside)))
         none = np.isnan(value_near)  # no way is left at all: the moment is now
         far[none] = 0.0
-        passed.put(np.flatnonzero(none), states.of(none))
+        passed.put(np.flatnonzero(none), states.seen(np.flatnonzero(none)))
         self._narrowed(states, which, signs, (near, far), (value_near, value_far), passed)
         go_on = (forced > 0.0) & none
         if np.any(go_on):
@@ -266,12 +273,12 @@ class CarefulStep:
                 x = a + (b - a) * fa / (fa - fb)
             middle = 0.5 * (a + b)
             x = np.where(np.isfinite(x) & (x > a) & (x < b) & (round_ % 8 < 7), x, middle)
-            new, _, _, least = self._step(states.of(look), x, which[look], signs[look])
+            new, _, _, least = self._step(states.seen(look), x, which[look], signs[look])
             inside = least >= 0.0
             yes, no = look[inside], look[~inside]
             near[yes], value_near[yes] = x[inside], least[inside]
             far[no], value_far[no] = x[~inside], least[~inside]
-            passed.put(no, new.of(~inside))
+            passed.put(no, new.seen(np.flatnonzero(~inside)))
             value_far[yes] *= np.where(last[yes] > 0, 0.5, 1.0)
             value_near[no] *= np.where(last[no] < 0, 0.5, 1.0)
             last[yes], last[no] = 1, -1

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import math
+import types
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +25,15 @@ from torsor.simulation.stepping import CONSTANT, CONTINUOUS, SAMPLED, SCHEDULED,
 
 A_TIME = 0.0137  # s: at which functions are tried
 Batch = tuple[int, ...]
-Ask = Callable[[float, Array, Array], Array]  # of the time and states (*batch, …), forces (*batch, nv)
+
+
+class Asking(NamedTuple):
+    """A controller in Python for states (*batch, …): ``ask`` (t, q, v), and what it said ``checked``, as forces (*batch, nv)."""
+
+    ask: Callable[[float, Array, Array], Any]
+    checked: Callable[[Any], Array]
+
+
 _TRACED: OrderedDict[Any, Asked | str] = (
     OrderedDict()
 )  # what is known of functions that were looked at before, by fingerprint
@@ -43,7 +52,7 @@ class Drive(NamedTuple):
     schedule: Array | None = None
     asked: Asked | None = None
     memory: Memory | None = None
-    python: Callable[[Batch], Ask] | None = None
+    python: Callable[[Batch], Asking] | None = None
 
 
 def whole_multiple(name: str, value: float, dt: float) -> int:
@@ -139,31 +148,31 @@ def asked_forces(
     if compile_it:
         raise ArgumentError(f"`compile_controller`: this {who} cannot be compiled, for {reason}.")
 
-    def asking(batch: Batch) -> Ask:
+    def asking(batch: Batch) -> Asking:
         expected, kept = (*batch, nv), None if memory is None else memory.copied()
 
-        def ask(t: float, q: Array, v: Array) -> Array:
+        def remembering(t: float, q: Array, v: Array) -> Any:
             nonlocal kept
-            if memory is None:
-                tau = controller(t, q, v)
-            else:
-                tau, kept = _pair(controller(t, q, v, kept))
+            tau, kept = _pair(controller(t, q, v, kept))
+            return tau
+
+        def checked(tau: Any) -> Array:
             if type(tau) is np.ndarray and tau.shape == expected and tau.dtype == np.float64:
                 return tau
             refuse_foreign(tau, "controller")
             return refuse_wrong_forces(robot, tau, batch, who)
 
-        return ask
+        return Asking(controller if memory is None else remembering, checked)
 
     if continuous:
-        ask = asking(batch)
+        ask, checked = asking(batch)
 
         def at_stage(t: Array, q: Array, v: Array) -> dict[str, Array]:
             if not len(q):
                 return {"out": np.zeros((0, nv))}
             if len(q) == B and np.all(t == t.flat[0]):
                 shaped = q.reshape(*batch, robot.nq), v.reshape(*batch, nv)
-                return {"out": ask(float(t.flat[0]), *shaped).reshape(B, nv)}
+                return {"out": checked(ask(float(t.flat[0]), *shaped)).reshape(B, nv)}
             rows = [
                 refuse_wrong_forces(robot, controller(float(x), a, b), (), who) for x, a, b in zip(t, q, v, strict=True)
             ]
@@ -302,6 +311,8 @@ def _refuse_other_arguments(controller: Callable[..., Any], has_memory: bool, wh
     names = "t, q, v, state" if has_memory else "t, q, v"
     if not callable(controller):
         raise ArgumentTypeError(f"`{who}` must be a function ({names}) → tau, got {controller!r:.60}.")
+    if _takes(controller, 4 if has_memory else 3):
+        return
     with contextlib.suppress(ValueError):  # of some builtin functions nothing is known
         signature = inspect.signature(controller)
         try:
@@ -314,6 +325,14 @@ def _refuse_other_arguments(controller: Callable[..., Any], has_memory: bool, wh
             raise ArgumentTypeError(
                 f"`{who}` is called as controller({names}), which {signature} does not take: {error}. {hint}{own}"
             ) from None
+
+
+def _takes(controller: Any, count: int) -> bool:
+    """Whether this is a plain function of so many arguments: the usual case, seen at once."""
+    code, defaults = getattr(controller, "__code__", None), getattr(controller, "__defaults__", None)
+    if type(controller) is not types.FunctionType or code is None or code.co_kwonlyargcount:
+        return False
+    return bool(code.co_argcount - len(defaults or ()) <= count <= code.co_argcount)
 
 
 def _broadcast(given: Array, shape: tuple[int, ...], error: ShapeError) -> Array:

@@ -14,7 +14,7 @@ from torsor.arrays.typing import Array
 from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
-from torsor.model.remembered import own
+from torsor.model.remembered import remembered
 from torsor.model.states import random_configuration
 from torsor.simulation.drives import (
     Batch,
@@ -26,7 +26,7 @@ from torsor.simulation.drives import (
     whole_multiple,
 )
 from torsor.simulation.events import Event
-from torsor.simulation.plant import Mode, Plant
+from torsor.simulation.plant import Mode, Plant, wrench_name
 from torsor.simulation.stepping import Asked
 from torsor.simulation.stops import Stops
 
@@ -76,7 +76,7 @@ def set_up(
     given = [tau, controller, base_motion, *(wrenches.values() if isinstance(wrenches, Mapping) else ())]
     given += [function for event in moments for function in (event.function, event.action)]
     beside = [x for x in given if callable(x)]
-    plant = Plant(own(robot), None if stops is None else checked_stops(stops), stops is not None)
+    plant = plant_of(robot, None if stops is None else checked_stops(stops))
     drive, control_every = drive_of(
         robot, tau, controller, control_dt, controller_state, batch, (q, v), dt, steps, compile_controller, beside
     )
@@ -101,9 +101,15 @@ def set_up(
     )
 
 
+@remembered(64)
+def plant_of(robot: Robot, stops: Stops | None) -> Plant:
+    """The robot with its limits, and what follows from them."""
+    return Plant(robot, stops, stops is not None)
+
+
 def number_of_steps(duration: float, dt: float) -> int:
     """How many steps a duration takes."""
-    if not (0 < dt < np.inf and duration >= 0 and np.isfinite(duration)):
+    if not (0 < dt < math.inf and 0 <= duration < math.inf):
         raise ArgumentError(
             f"`dt` must be positive and finite and `duration` finite and not negative, got {dt} s and {duration} s."
         )
@@ -117,24 +123,31 @@ def number_of_steps(duration: float, dt: float) -> int:
 
 def start_of(robot: Robot, q: Any, v: Any) -> tuple[Array, Array, Batch]:
     """The first states (B, nq), (B, nv), and the batch axes they have."""
-    refuse_foreign(q, "q0")
-    refuse_foreign(v, "v0")
-    q, v = np.asarray(as_numbers(q), float), np.asarray(as_numbers(v), float)
-    for name, value, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
-        if not value.shape or value.shape[-1] != size:
-            raise ShapeError(f"`{name}` must have shape (..., {size}) for robot {robot.name!r}, got {value.shape}.")
-        if not np.all(np.isfinite(value)):
-            raise ArgumentError(f"`{name}` must be finite numbers, got {value.tolist()!r:.80}.")
+    q, v = _start("q0", q, robot, robot.nq), _start("v0", v, robot, robot.nv)
     try:
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     except ValueError:
         raise ShapeError(f"the batch axes of `q0` {q.shape[:-1]} and `v0` {v.shape[:-1]} do not broadcast.") from None
+    if not batch:
+        return q[None].copy(), v[None].copy(), batch
     B = math.prod(batch)
     return (
         np.broadcast_to(q, (*batch, robot.nq)).reshape(B, robot.nq).copy(),
         np.broadcast_to(v, (*batch, robot.nv)).reshape(B, robot.nv).copy(),
         batch,
     )
+
+
+def _start(name: str, given: Any, robot: Robot, size: int) -> Array:
+    """Numbers (..., size) of the first state."""
+    if type(given) is not np.ndarray or given.dtype != np.float64:
+        refuse_foreign(given, name)
+        given = np.asarray(as_numbers(given), float)
+    if given.shape[-1:] != (size,):
+        raise ShapeError(f"`{name}` must have shape (..., {size}) for robot {robot.name!r}, got {given.shape}.")
+    if not np.isfinite(given).all():
+        raise ArgumentError(f"`{name}` must be finite numbers, got {given.tolist()!r:.80}.")
+    return given
 
 
 def checked_stops(stops: Any) -> Stops:
@@ -237,7 +250,7 @@ def wrenches_of(
             shape = f"(6,) or {(*batch, 6)}" if batch else "(6,)"
             raise ShapeError(f"`wrenches[{frame!r}]` must have shape {shape}, got {value.shape}.{hint}")
         found.append((frame, None))
-        numbers[f"wrench_{k}"] = np.broadcast_to(value, (*batch, 6)).reshape(B, 6).copy()
+        numbers[wrench_name(k)] = np.broadcast_to(value, (*batch, 6)).reshape(B, 6).copy()
     return tuple(found), numbers
 
 
@@ -262,7 +275,10 @@ def base_motion_of(base_motion: Any, batch: Batch, beside: Sequence[Any]) -> tup
 
 def first_mode(plant: Plant, q: Array) -> tuple[Mode, list[str]]:
     """The stops of each trajectory: where it starts beyond one, the stop is there. With notes on that."""
-    free, notes = plant.free_mode((len(q),)), []
+    free, notes, i = plant.free_mode((len(q),)), list[str](), plant.stopped
+    x = q[:, plant.places[i]]
+    if not np.any((x < free.lower[:, i]) | (x > free.upper[:, i])):
+        return free, notes
     mode = plant.anew(q, free)
     for i in plant.stopped.tolist():
         for side, stop, now in (("lower", free.lower, mode.lower), ("upper", free.upper, mode.upper)):
@@ -280,19 +296,18 @@ def is_stiff(robot: Robot, dt: float) -> bool:
     return not 2.0 * dt * rate_of_friction(robot) < STIFF
 
 
+@remembered(64)
 def rate_of_friction(robot: Robot) -> float:
     """How fast viscous friction takes a velocity away, λ_max(M⁻¹ D) at the worst of some configurations, 1/s.
 
     They are the same for all starts, so that each trajectory of a batch is what it is alone.
     """
-    D = np.asarray(robot.parameters.viscous_friction)
-    if not np.any(D):
+    root = np.sqrt(np.asarray(robot.parameters.viscous_friction))
+    if not np.any(root):
         return 0.0
-    root = np.sqrt(D)
     with np.errstate(all="ignore"):
         q = np.concatenate([robot.neutral[None], random_configuration(robot, seed=0, batch=(SOME,))])
         try:
-            fastest = np.linalg.eigvalsh(root[:, None] * np.linalg.inv(mass_matrix(robot, q)) * root)[:, -1].max()
+            return float(np.linalg.eigvalsh(root[:, None] * np.linalg.inv(mass_matrix(robot, q)) * root)[:, -1].max())
         except np.linalg.LinAlgError:
             return math.inf
-    return float(fastest) if np.isfinite(fastest) else math.inf

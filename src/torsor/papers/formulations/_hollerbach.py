@@ -17,7 +17,7 @@ does not turn, the trace is absent. The source has no helical joints: this is E0
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torsor.arrays import dot, matmul, matvec, outer, transpose, zeros
 from torsor.arrays.typing import Array, Scalar, Vector3
@@ -34,6 +34,8 @@ from torsor.papers.formulations.links import (
     trace_of_product,
 )
 
+Derivative = Callable[[Model, MatrixRates, int], Array]  # ∂W_i/∂q_i of link i
+
 
 @formulation(
     lagrangian_model,
@@ -46,6 +48,25 @@ def hollerbach_3x3(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list
 
     The recursion on given rotations and vectors.
     """
+    return _by_rotations(model, v, a, derivative_by_own_joint)
+
+
+@formulation(lagrangian_model, "Recursive Lagrangian, 3×3, shared products", "[Hol80; Sil81, §1.4]")
+def hollerbach_3x3_shared(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
+    """Joint forces τ by the recursive Lagrangian with 3×3 rotation matrices and ∂W_i/∂q_i formed once, O(n) [Hol80; Sil81, §1.4].
+
+    The recursion on given rotations and vectors, with the products W_p A′_i of the way out kept for the way back.
+    """
+    return _by_rotations(model, v, a, _formed_before)
+
+
+def _formed_before(model: Model, rates: MatrixRates, i: int) -> Array:
+    """∂W_i/∂q_i from the way out."""
+    del model
+    return rates.by_own_joint[i]
+
+
+def _by_rotations(model: Model, v: Sequence[Array], a: Sequence[Array], derivative: Derivative) -> list[Scalar]:
     rates = matrix_rates(model, v, a)
     o_dd = _accelerations(model, rates, v, a)
     n = len(model.links)
@@ -64,7 +85,7 @@ def hollerbach_3x3(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list
             D[i] = D[i] + matmul(child.R, D[k]) + outer(child.b, e[k])
             c[i] = c[i] + matvec(child.R, c[k]) + child.beyond[..., None] * child.b
         D[i] = D[i] + outer(link.p, e[i])
-        tau[i] = _project(model, rates, i, e[i], D[i], c[i])
+        tau[i] = _project(model, rates, i, e[i], D[i], c[i], derivative)
     return tau
 
 
@@ -82,13 +103,15 @@ def _accelerations(model: Model, rates: MatrixRates, v: Sequence[Array], a: Sequ
     return o_dd
 
 
-def _project(model: Model, rates: MatrixRates, i: int, e: Vector3, D: Array, c: Vector3) -> Scalar:
+def _project(
+    model: Model, rates: MatrixRates, i: int, e: Vector3, D: Array, c: Vector3, derivative: Derivative
+) -> Scalar:
     """τ_i: the force along what the joint's motion does."""
     (g,) = model.base
     link: VectorLink = model.links[i]
     tau = None
     if link.turns:
-        dW = derivative_by_own_joint(model, rates, i)
+        dW = derivative(model, rates, i)
         tau = trace_of_product(dW, transpose(D)) - dot(g, matvec(dW, c))
     if link.slide is not None:
         z = matvec(rates.W[i], link.axis)
@@ -108,13 +131,26 @@ def hollerbach_4x4(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list
 
     The recursion on given A, A′, A″, J.
     """
+    return _by_poses(model, v, a, derivative_by_own_joint)
+
+
+@formulation(matrix_model, "Recursive Lagrangian, 4×4, shared products", "[Hol80; Sil81, §1.4]")
+def hollerbach_4x4_shared(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
+    """Joint forces τ by the recursive Lagrangian with 4×4 matrices and ∂W_i/∂q_i formed once, O(n) [Hol80; Sil81, §1.4].
+
+    The recursion on given A, A′, A″, J, with the products W_p A′_i of the way out kept for the way back.
+    """
+    return _by_poses(model, v, a, _formed_before)
+
+
+def _by_poses(model: Model, v: Sequence[Array], a: Sequence[Array], derivative: Derivative) -> list[Scalar]:
     (g,) = model.base
     rates = matrix_rates(model, v, a)
     D = [matmul(link.J, transpose(W_dd)) for link, W_dd in zip(model.links, rates.W_dd, strict=True)]
     c = [link.J[..., :, 3] for link in model.links]  # (m r, m), the last column of the pseudo-inertia
     tau: list[Scalar] = [None] * len(D)
     for i in range(len(D) - 1, -1, -1):
-        dW = derivative_by_own_joint(model, rates, i)
+        dW = derivative(model, rates, i)
         tau[i] = trace_of_product(dW, transpose(D[i])) - dot(g, matvec(dW, c[i]))
         if (p := model.parents[i]) >= 0:
             A = model.links[i].A

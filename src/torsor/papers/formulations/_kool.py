@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from torsor._reports import in_one_line
-from torsor.arrays import dot, matmul
+from torsor.arrays import dot, matmul, stack_vectors
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointVector, Pose, Scalar, Twist, Wrench
 from torsor.border import checked
 from torsor.lie import unchecked as lie
@@ -61,6 +61,29 @@ def kool_energy_gradient(robot: Robot, q: ConfigurationVector, v: JointVector) -
     ratios = [coupling.ratio for coupling in robot.structure.couplings]
     parts = [r * dot(line.L_dot, M_i)[..., None] for r, line, M_i in zip(ratios, lines, M, strict=True)]
     return gather_vector(robot, parts)
+
+
+@checked
+def kool_partial_momenta(robot: Robot, q: ConfigurationVector, v: JointVector) -> Array:
+    """Partial momenta M_i = Σ_{j ≥ i} N_j T_j, of link i and all beyond it, in the absolute frame [Kool04, (9)].
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+    v : (..., nv) array
+        Velocity, rad/s or m/s.
+
+    Returns
+    -------
+    (..., n, 6) array
+        Angular and linear momentum about the origin of the base, kg·m²/s, kg·m/s; links in the order of ``robot.links``.
+    """
+    refuse_other_joints(robot)
+    model = moving_screw_model(robot, q)
+    momenta = [lie.apply_inertia(line.N, line.T) for line in _lines(model, joint_rates(robot, v))]
+    return stack_vectors(_sums_beyond(model, momenta))
 
 
 @formulation(moving_screw_model, "Line coordinates, absolute frame", "[Kool04, (5)–(10), EK-2]", frames="modified")

@@ -37,7 +37,7 @@ def luh_walker_paul(model: Model, v: Sequence[Array], a: Sequence[Array]) -> lis
 
     The recursion on given rotations and vectors.
     """
-    F, N = _total_forces(model, v, a)
+    F, N = total_forces(model, v, a)
     f, n = list(F), list(N)
     tau: list[Scalar] = [None] * len(F)
     for i in range(len(F) - 1, -1, -1):
@@ -57,7 +57,7 @@ def luh_walker_paul(model: Model, v: Sequence[Array], a: Sequence[Array]) -> lis
     return tau
 
 
-def _total_forces(model: Model, v: Sequence[Array], a: Sequence[Array]) -> tuple[list[Vector3], list[Vector3]]:
+def total_forces(model: Model, v: Sequence[Array], a: Sequence[Array]) -> tuple[list[Vector3], list[Vector3]]:
     """F_i and N_i, the total force and the total moment about its centre of mass on every link."""
     motions: list[tuple[Vector3, Vector3, Vector3]] = []
     F, N = [], []

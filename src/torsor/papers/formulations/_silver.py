@@ -8,6 +8,12 @@ r_i is the centre of mass of link i, z_j the axis of joint j, p_ji = r_i − x_j
     ∂v_i/∂q̇_j = z_j × p_ji (+ h z_j if helical)  or  z_j               (3.15)
     ∂ω_i/∂q̇_j = z_j                              or  0                 (3.16)
 
+Iterated from the tip to the base [Sil81, §3.2], the sums over i ≥ j are those of the next joint and one term more, over the
+children c of link j in a tree::
+
+    f_j = F_j + Σ_c f_c,     n_j = N_j + p_jj × F_j + Σ_c n_c + (x_c − x_j) × f_c
+    τ_j = z_j·n_j (+ h z_j·f_j if helical)  or  z_j·f_j
+
 v̇_i less gravity comes from differentiating (3.13), (3.14), root to leaves: the base accelerates with *minus* gravity (E003-3).
 """
 
@@ -33,6 +39,15 @@ class Place(NamedTuple):
     I: Matrix3
 
 
+class Load(NamedTuple):
+    """On a link: force and moment (3.11), p_ii from its joint to its centre of mass, and from its parent's joint to its own."""
+
+    F: Vector3
+    N: Vector3
+    lever: Vector3
+    reach: Vector3
+
+
 @formulation(newton_euler_model, "Lagrangian in ω", "[Sil81, (3.11)–(3.16)]")
 def silver(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
     """Joint forces τ_j = Σ_i F_i·∂v_i/∂q̇_j + N_i·∂ω_i/∂q̇_j, the Lagrangian in ω, O(n²) [Sil81, (3.11), (3.12), E003-6].
@@ -40,16 +55,40 @@ def silver(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]
     (3.12) on given rotations and vectors.
     """
     places = link_places(model)
-    F, N = _forces_and_moments(model, places, v, a)
+    on = loads(model, places, v, a)
     tau = []
     for j in range(len(places)):
         terms = []
         for i in model.beyond(j):
             dv, dw = velocity_columns(model, places, i, j)
-            terms.append(dot(F[i], dv))
+            terms.append(dot(on[i].F, dv))
             if dw is not None:
-                terms.append(dot(N[i], dw))
+                terms.append(dot(on[i].N, dw))
         tau.append(total(terms))
+    return tau
+
+
+@formulation(newton_euler_model, "Lagrangian in ω, tip to base", "[Sil81, §3.2]")
+def silver_recursive(model: Model, v: Sequence[Array], a: Sequence[Array]) -> list[Scalar]:
+    """Joint forces by Silver's own iteration from the tip to the base, the Lagrangian in ω, O(n) [Sil81, §3.2, E003-5, E003-6].
+
+    Forces f_j and moments n_j of all links from j on, in fixed axes.
+    """
+    places = link_places(model)
+    on = loads(model, places, v, a)
+    f = [load.F for load in on]
+    n = [load.N + cross(load.lever, load.F) for load in on]
+    for c in range(len(places) - 1, -1, -1):
+        if (j := model.parents[c]) >= 0:
+            f[j], n[j] = f[j] + f[c], n[j] + n[c] + cross(on[c].reach, f[c])
+    tau = []
+    for link, place, f_j, n_j in zip(model.links, places, f, n, strict=True):
+        if not link.turns:
+            tau.append(dot(along(link.slide, place.z), f_j))
+        elif link.slide is None:
+            tau.append(dot(place.z, n_j))
+        else:
+            tau.append(dot(place.z, n_j) + dot(along(link.slide, place.z), f_j))
     return tau
 
 
@@ -77,12 +116,10 @@ def velocity_columns(model: Model, places: Sequence[Place], i: int, j: int) -> t
     return dv if link.slide is None else dv + along(link.slide, z), z
 
 
-def _forces_and_moments(
-    model: Model, places: Sequence[Place], v: Sequence[Array], a: Sequence[Array]
-) -> tuple[list[Vector3], list[Vector3]]:
-    """F_i = m v̇_i and N_i of (3.11)."""
+def loads(model: Model, places: Sequence[Place], v: Sequence[Array], a: Sequence[Array]) -> list[Load]:
+    """F_i = m v̇_i and N_i of (3.11), and the levers on the way."""
     motions: list[tuple[Vector3, Vector3, Vector3]] = []  # ω, ω̇, and the acceleration of the link's point at its joint
-    F, N = [], []
+    found: list[Load] = []
     for i, p in enumerate(model.parents):
         link, place = model.links[i], places[i]
         w_p, wd_p, acc = motions[p] if p >= 0 else model.base
@@ -96,6 +133,6 @@ def _forces_and_moments(
             acc = acc + along(link.slide, along(a[i], place.z) + 2.0 * cross(w_p, z_v))
         motions.append((w, wd, acc))
         lever = place.r - place.x
-        F.append(link.m[..., None] * (acc + cross(wd, lever) + cross(w, cross(w, lever))))
-        N.append(matvec(place.I, wd) + cross(w, matvec(place.I, w)))
-    return F, N
+        F = link.m[..., None] * (acc + cross(wd, lever) + cross(w, cross(w, lever)))
+        found.append(Load(F, matvec(place.I, wd) + cross(w, matvec(place.I, w)), lever, reach))
+    return found

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from torsor.arrays import constant, cross, matmul, matvec, stack_matrices
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Matrix3, Vector3
+from torsor.arrays import constant, cross, dot, matmul, matvec, stack_matrices
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Matrix3, Scalar, Vector3
 from torsor.border import checked
 from torsor.lie.unchecked import so3
 from torsor.mechanics.recursions.joint_motion import gather_columns
 from torsor.model import Robot
 from torsor.papers.formulations._silver import Place, link_places, velocity_columns as columns_of_link
 from torsor.papers.formulations.formulation import joint_rates, refuse_other_joints
-from torsor.papers.formulations.links import Model, along, lagrangian_model, total
+from torsor.papers.formulations.links import Model, along, lagrangian_model, total, trace_of_product
 
 LinkColumns = Annotated[Array, "... n 3 nv"]
 
@@ -59,6 +59,48 @@ def gyroscopic_moment(I: Matrix3, w: Vector3) -> Vector3:
     ``I`` (..., 3, 3), kg·m²; ``w`` (..., 3), rad/s; returns (..., 3), N·m.
     """
     return cross(w, matvec(I, w))
+
+
+@checked
+def generalised_force(I: Matrix3, w: Vector3, w_dot: Vector3, dw: Vector3) -> Scalar:
+    """Generalised force of a turning body in ω, [ω̇·I + ω × (I·ω)]·∂ω/∂q̇ [Sil81, §2.4, table].
+
+    Parameters
+    ----------
+    I : (..., 3, 3) array
+        Inertia tensor about the centre of mass, in fixed axes, kg·m².
+    w, w_dot : (..., 3) arrays
+        Angular velocity and its rate, rad/s, rad/s².
+    dw : (..., 3) array
+        ∂ω/∂q̇ of the coordinate, rad per unit.
+
+    Returns
+    -------
+    (...) array
+        N·m or N.
+    """
+    return dot(matvec(I, w_dot) + cross(w, matvec(I, w)), dw)
+
+
+@checked
+def generalised_force_by_rotation_matrix(J: Matrix3, W_ddot: Matrix3, dW: Matrix3) -> Scalar:
+    """The same generalised force in W, tr(∂W/∂q J Ẅᵀ) [Sil81, §2.4, table, E003-2].
+
+    Parameters
+    ----------
+    J : (..., 3, 3) array
+        Second moment about the centre of mass, in body axes, kg·m² (`Inertia.second_moment`).
+    W_ddot : (..., 3, 3) array
+        Second time derivative of the body's rotation matrix, 1/s²; printed with Ẇ.
+    dW : (..., 3, 3) array
+        ∂W/∂q of the coordinate, 1 per unit.
+
+    Returns
+    -------
+    (...) array
+        N·m or N.
+    """
+    return trace_of_product(matmul(dW, J), W_ddot)
 
 
 @checked

@@ -110,11 +110,12 @@ def matrix_model(robot: Robot, q: ConfigurationVector) -> Model:
 
 
 class MatrixRates(NamedTuple):
-    """W, Ẇ and Ẅ of every link, in base axes."""
+    """W, Ẇ, Ẅ and ∂W_i/∂q_i of every link, in base axes."""
 
     W: list[Array]
     W_d: list[Array]
     W_dd: list[Array]
+    by_own_joint: list[Array]
 
 
 def matrix_rates(model: Model, v: Sequence[Array], a: Sequence[Array]) -> MatrixRates:
@@ -122,16 +123,18 @@ def matrix_rates(model: Model, v: Sequence[Array], a: Sequence[Array]) -> Matrix
 
     A link's record starts with A, A′, A″: its matrix in the parent's axes and the derivatives by the joint's variable.
     """
-    W, W_d, W_dd = rates = MatrixRates([], [], [])
+    W, W_d, W_dd, by_own_joint = rates = MatrixRates([], [], [], [])
     for i, p in enumerate(model.parents):
         A, A1, A2 = model.links[i][:3]
         if p < 0:
             W.append(A)
+            by_own_joint.append(A1)
             W_d.append(scaled(v[i], A1))
             W_dd.append(scaled(v[i] * v[i], A2) + scaled(a[i], A1))
             continue
         dW, ddW = matmul(W[p], A1), matmul(W[p], A2)
         W.append(matmul(W[p], A))
+        by_own_joint.append(dW)
         W_d.append(matmul(W_d[p], A) + scaled(v[i], dW))
         W_dd.append(
             matmul(W_dd[p], A) + scaled(2.0 * v[i], matmul(W_d[p], A1)) + scaled(v[i] * v[i], ddW) + scaled(a[i], dW)
@@ -140,7 +143,7 @@ def matrix_rates(model: Model, v: Sequence[Array], a: Sequence[Array]) -> Matrix
 
 
 def derivative_by_own_joint(model: Model, rates: MatrixRates, i: int) -> Array:
-    """∂W_i/∂q_i = W_p A′_i."""
+    """∂W_i/∂q_i = W_p A′_i, formed anew as the sources write it; `MatrixRates` has it from the way out."""
     A1, p = model.links[i][1], model.parents[i]
     return A1 if p < 0 else matmul(rates.W[p], A1)
 
