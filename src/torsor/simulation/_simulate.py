@@ -187,8 +187,8 @@ def _with_adaptive_steps(
     fastest = rate_of_friction(setup.robot)
     if np.isfinite(fastest) and duration * fastest > MOST_STEPS * LONGEST_STABLE:
         raise ArgumentError(
-            f"viscous friction of robot {setup.robot.name!r} is too fast for adaptive steps, which would be {LONGEST_STABLE / fastest:.1e} s "
-            "long: give `dt`, with which it may be of any size."
+            f"viscous friction of robot {setup.robot.name!r} is too fast for adaptive steps, which would be "
+            f"{LONGEST_STABLE / fastest:.1e} s long: give `dt`, with which it may be of any size."
         )
     stepping = stepping_of(setup, rk4)
     motions, interrupted, error = list[AdaptiveMotion](), False, None
