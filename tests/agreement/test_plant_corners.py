@@ -105,6 +105,26 @@ def test_strong_friction_takes_the_speed_away_in_midpoint_steps(viscous):
     assert abs(run.q[-1, 0] - (1.0 - 0.5 * G) / viscous) < 0.2 / viscous
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize("method", ["implicit_midpoint", "variational"])
+def test_derivatives_are_those_of_the_steps_with_friction(method):
+    from torsor.simulation import sensitivities
+
+    robot = ARM.with_parameters(coulomb_friction=np.full(2, 2.0)).with_coulomb_width(0.3)
+    if method == "implicit_midpoint":
+        robot = ARM.with_parameters(viscous_friction=np.full(2, 500.0))
+
+    def run(x):
+        return torsor.simulate(robot, x[:2], x[2:], duration=0.06, dt=0.02, method=method, within_limits=False)
+
+    def end(x):
+        return np.concatenate([run(x).q[-1], run(x).v[-1]])
+
+    x, e = np.concatenate([Q, V]), 1e-6
+    slope = np.transpose([(end(x + d) - end(x - d)) / (2 * e) for d in e * np.eye(4)])
+    np.testing.assert_allclose(sensitivities(run(x)).by_start()[-1], slope, atol=1e-7)
+
+
 def test_friction_that_is_too_fast_for_adaptive_steps_is_refused_in_words():
     with pytest.raises(ArgumentError, match="viscous friction of robot 'robot' is too fast for adaptive steps"):
         torsor.simulate(slider(viscous_friction=1e9), [0.0], [1.0], duration=1.0)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import torsor
-from torsor.cli.main import add_robot, robot_of
-from torsor.errors import printable
-from torsor.symbolic import equations
-from torsor.symbolic.naming import parsed, sympy_module
+from torsor.cli.robot_argument import add_robot, robot_of
+from torsor.errors import ArgumentError, printable
+
+EXAMPLES = """\
+  torsor equations planar2r
+  torsor equations cart_pole --coordinates x,theta --latex
+  torsor equations planar2r --symbol r_1=L_1/2 --html equations.html
+  cat arm.urdf | torsor equations - --numbers
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The robot, how to write its equations, and where."""
-    add_robot(parser, "--robot", ", ".join(sorted(SMALL)), required=True)
+    add_robot(parser)
     parser.add_argument("--coordinates", default="q", metavar="NAMES", help='"theta", or a name for each: x,theta')
     parser.add_argument(
         "--symbol",
@@ -40,15 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the equations, and write them where asked."""
-    builder = SMALL.get(options.robot)
-    if builder is None and options.robot not in LARGER and not Path(options.robot).exists():
-        raise torsor.ArgumentError(
-            f"{options.robot}: there is no such file, nor a robot of that name: {', '.join(sorted([*SMALL, *LARGER]))}."
-        )
-    robot = robot_of(options) if builder is None else builder()
+    from torsor.symbolic import equations
+
     names = options.coordinates.split(",")
     written = equations(
-        robot,
+        robot_of(options),
         symbols=dict(_renaming(pair) for pair in options.symbol),
         coordinates=names[0] if len(names) == 1 else names,
         numbers=options.numbers,
@@ -64,38 +62,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _renaming(pair: str) -> tuple[str, Any]:
+    from torsor.symbolic.naming import parsed, sympy_module
+
     old, sign, new = pair.partition("=")
     if not sign:
-        raise torsor.ArgumentError(f"--symbol takes OLD=NEW, got {pair!r}.")
+        raise ArgumentError(f"--symbol takes OLD=NEW, got {pair!r}.")
     new = new.strip()
     return old.strip(), new if new.isidentifier() or not new else parsed(sympy_module(), new)
-
-
-def _polar() -> torsor.Robot:
-    """A link that turns about z, and a point mass that slides along it, in a vertical plane."""
-    turning = torsor.Inertia(1.0, (0.2, 0.0, 0.0), ((0.0, 0.0, 0.0), (0.0, 0.02, 0.0), (0.0, 0.0, 0.02)))
-    joints = [
-        torsor.Joint(name="turn", kind="revolute", axis=(0, 0, 1), inertia=turning),
-        torsor.Joint(
-            name="slide", kind="prismatic", axis=(1, 0, 0), parent="turn_link", inertia=torsor.Inertia.point(1.0)
-        ),
-    ]
-    return torsor.assemble(joints, name="polar_arm", gravity=(0.0, -9.81, 0.0))
-
-
-def _spatial3r() -> torsor.Robot:
-    """An elbow arm: a vertical axis, two horizontal ones, point masses at the ends of its links."""
-    table = [(0.0, 1.5707963267948966, 0.4, 0.0), (0.5, 0.0, 0.0, 0.0), (0.4, 0.0, 0.0, 0.0)]
-    bodies = [torsor.Inertia.point(m) for m in (1.0, 1.0, 1.0)]
-    return torsor.dh_chain(table, bodies, convention="standard", name="spatial3r")
-
-
-SMALL: dict[str, Callable[[], torsor.Robot]] = {
-    "pendulum": torsor.robots.pendulum,
-    "planar2r": torsor.robots.planar2r,
-    "planar3r": lambda: torsor.robots.planar_chain([1.0, 1.0, 1.0], [1.0, 1.0, 1.0], name="planar3r"),
-    "cart_pole": torsor.robots.cart_pole,
-    "polar_arm": _polar,
-    "spatial3r": _spatial3r,
-}
-LARGER = ("iiwa", "panda", "puma560", "ur5")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from torsor._progress import progress
 from torsor.arrays.typing import Array, GivenConfiguration, GivenJointVector
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
@@ -30,6 +28,7 @@ from torsor.simulation.steps.euler import damped_semi_implicit_euler, euler, sem
 from torsor.simulation.steps.implicit_midpoint import damped_implicit_midpoint, implicit_midpoint
 from torsor.simulation.steps.rk4 import rk4
 from torsor.simulation.steps.rosenbrock import rosenbrock
+from torsor.simulation.steps_taken import StepsTaken
 from torsor.simulation.stops import Stops
 from torsor.simulation.variational_run import variational_motion
 
@@ -127,15 +126,15 @@ def simulate(
         Samples of time, configurations, velocities, accelerations and joint forces, the works, and notes on what happened. A
         motion that is interrupted by Ctrl-C ends there, and says so (``interrupted``).
     JaxRollout
-        For JAX arrays, also within `jit`, `grad` and `vmap`: time, q, v and tau, a pytree. ``dt`` must be given, a controller is
-        traced, and the motion must be smooth: no stops, effort limits (``within_limits=False``) or friction that sticks. A motion
-        that diverges is NaN.
+        For JAX arrays, also within `jit`, `grad` and `vmap`: time, q, v, tau and changed, a pytree. ``dt`` must be given, and a
+        controller is traced. Where there are stops or friction that sticks, gradients are by q0, v0 and tau, backward. A
+        motion that diverges is NaN.
     """
     if has_jax_arrays(robot, q0, v0, tau, wrenches, base_motion, controller_state):
         return rollout_in_jax(  # type: ignore[return-value]
             robot, q0, v0, IN_JAX, STIFF_METHODS, duration=duration, dt=dt, method=method, tau=tau, controller=controller,
             control_dt=control_dt, controller_state=controller_state, wrenches=wrenches, base_motion=base_motion,
-            within_limits=within_limits, events=events, every=every, times=times,
+            within_limits=within_limits, stops=stops, events=events, every=every, times=times,
         )  # fmt: skip
     if dt is None:
         if every != 1:
@@ -192,7 +191,7 @@ def _with_adaptive_steps(
         )
     stepping = stepping_of(setup, rk4)
     motions, interrupted, error = list[AdaptiveMotion](), False, None
-    with _progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}") as progress:
+    with progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}", "s") as tell:
         for k in range(len(setup.q)):
             motion = AdaptiveMotion(
                 stepping,
@@ -207,7 +206,7 @@ def _with_adaptive_steps(
             )
             motions.append(motion)
             try:
-                motion.run(progress)
+                motion.run(tell)
             except KeyboardInterrupt:
                 interrupted = True
             except (Diverged, TooManySteps) as problem:
@@ -236,8 +235,8 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
     if not isinstance(every, (int, np.integer)) or every < 1:
         raise ArgumentError(f"`every` must be a whole number of at least 1, got {every!r:.40}.")
     if method == "variational":
-        with _progress(steps, f"simulating {setup.robot.name}") as progress:
-            if (long := variational_motion(setup, dt, steps, int(every), progress)) is not None:
+        with progress(steps, f"simulating {setup.robot.name}", " steps") as tell:
+            if (long := variational_motion(setup, dt, steps, int(every), tell)) is not None:
                 return long
     stiff = is_stiff(setup.robot, dt)
     stepping = stepping_of(setup, (STIFF_METHODS if stiff else METHODS)[method])
@@ -246,9 +245,9 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
     cut = interrupted or diverged is not None
     is_implicit = stiff and method != "euler"
     try:
-        trajectory = _trajectory(rollout, setup, cut, is_implicit)
+        trajectory = _trajectory(rollout, setup, cut, method, is_implicit)
     except KeyboardInterrupt:  # all steps are taken: what they gave is not lost for that
-        trajectory = _trajectory(rollout, setup, True, is_implicit)
+        trajectory = _trajectory(rollout, setup, True, method, is_implicit)
     if diverged is not None:
         raise _divergence(setup, diverged, dt, trajectory)
     return trajectory
@@ -256,12 +255,12 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
 
 def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
     """Take all steps; whether Ctrl-C ended them, and what diverged."""
-    with _progress(rollout.steps, f"simulating {setup.robot.name}") as progress:
+    with progress(rollout.steps, f"simulating {setup.robot.name}", " steps") as tell:
         try:
             if setup.drive.python is None:
-                rollout.run(rollout.steps, progress)
+                rollout.run(rollout.steps, tell)
             else:
-                rollout.run_asking(progress)
+                rollout.run_asking(tell)
         except KeyboardInterrupt:
             return True, None
         except Diverged as error:
@@ -269,7 +268,7 @@ def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
     return False, None
 
 
-def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Trajectory:
+def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: bool) -> Trajectory:
     """The result, up to where all trajectories have come."""
     done, batch = rollout.completed, setup.batch
     samples = done // rollout.every + 1 + (done == rollout.steps and done % rollout.every > 0)
@@ -308,6 +307,7 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Traje
         notes=(*setup.beyond, *notes_of(happened, time, arrays, batch, stiff)),
         interrupted=cut,
         events=occurrences,
+        steps=StepsTaken.of_rollout(rollout, method, batch, time),
     )
 
 
@@ -371,15 +371,3 @@ def _divergence(setup: Setup, what: Diverged, dt: float | None, trajectory: Traj
         f"{robot.structure.freedoms[what.joint]!r}. {advice}. {kept}",
         trajectory,
     )
-
-
-@contextlib.contextmanager
-def _progress(total: float, label: str) -> Iterator[Callable[[float], Any]]:
-    """Counts steps, with a bar on a terminal once a second has passed, if tqdm is installed."""
-    if sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None:
-        from tqdm import tqdm
-
-        with tqdm(total=total, desc=label, delay=1.0, leave=False) as bar:
-            yield bar.update
-    else:
-        yield lambda n: None

@@ -18,6 +18,7 @@ from torsor.simulation.events import Event
 from torsor.simulation.modes import settle
 from torsor.simulation.plant import Mode
 from torsor.simulation.stepping import CONTINUOUS, Stepping
+from torsor.simulation.steps_taken import Part, copied
 
 CLOSE = 1e-14  # of a step: moments nearer than that are one
 MOST = 100  # changes of mode within one step; what is left after them is taken as it is
@@ -77,6 +78,7 @@ class CarefulStep:
         self._stepping, self._constants, self._events = stepping, constants, events
         self.moments: list[Moment] = []
         self.ended: dict[int, tuple[float, Array, Array]] = {}
+        self.parts: dict[int, list[Part]] = {}
         self._compiles = compiles() and stepping.is_traceable
 
     def take(self, states: States, h: float) -> tuple[States, Array, Array]:
@@ -95,6 +97,7 @@ class CarefulStep:
             if first is None:
                 first = (a, force)
             good = (least >= 0.0) | (count == MOST)  # what is left then is taken as it is
+            self._keep(now, left[go], new, go, np.flatnonzero(good), located=good & False)
             states.put(go[good], new.of(good))
             left[go[good]] = 0.0
             bad = np.flatnonzero(~good)
@@ -112,12 +115,22 @@ class CarefulStep:
             forced_before[some] += forced
             left[some] -= part
             lost = ~np.all(np.isfinite(passed.v), axis=-1)
+            self._keep(now.of(bad), part, passed, some, np.flatnonzero(~lost), located=~forced)
             left[some[lost]] = 0.0
             states.put(some, passed)
             ok = np.flatnonzero(~lost & ~forced)
             self.go_through(states, some[ok], signs[bad][ok], bounces, left)
         assert first is not None
         return states, first[0], first[1]
+
+    def _keep(self, start: States, h: Array, end: States, which: Array, some: Array, located: Array) -> None:
+        """Keep the parts of the step that were taken by ``some``, the trajectories ``which`` of all."""
+        for k in some.tolist():
+            mode, ends = copied(start.mode, k), (end.q[k].copy(), end.v[k].copy())
+            part = Part(
+                float(start.t[k]), float(h[k]), start.q[k].copy(), start.v[k].copy(), mode, *ends, bool(located[k])
+            )
+            self.parts.setdefault(int(which[k]), []).append(part)
 
     def settled(self, states: States) -> States:
         """The states in the modes they start in, after impacts if they start into a stop: their energies count from there.
@@ -169,6 +182,8 @@ class CarefulStep:
         t, q, v = float(states.t[k]), states.q[k].copy(), states.v[k].copy()
         plant, before = self._stepping.plant, Mode(*(x[k].copy() for x in states.mode))
         if event.action is not None:
+            if k in self.parts:
+                self.parts[k][-1] = self.parts[k][-1]._replace(acted=True)
             states.q[k], states.v[k] = event.acted(t, q.copy(), v.copy())
             states.work[k, 1] += energy(plant.robot, states.q[k], states.v[k]) - energy(plant.robot, q, v)
             anew = plant.anew(states.q[k], before)  # friction and stops

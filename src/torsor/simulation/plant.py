@@ -75,6 +75,16 @@ class Plant:
     stops: Stops | None
     clamps: bool
 
+    def with_numbers_of(self, robot: Robot) -> Plant:
+        """The same with a robot of other numbers, which may be traced: who has friction or stops is not asked again."""
+        other = Plant(robot, self.stops, self.clamps)
+        gliding = robot
+        if self.sticks:
+            none = np.zeros(robot.nv)
+            gliding = Robot(robot.structure, robot.parameters._replace(coulomb_friction=none))
+        other.__dict__.update(sticks=self.sticks, rubbing=self.rubbing, gliding=gliding)
+        return other
+
     @once
     def sticks(self) -> bool:
         """Whether Coulomb friction is set-valued: it holds a joint up to its full force."""
@@ -154,7 +164,7 @@ class Plant:
 
     def smooth_friction(self, v: Array) -> Array:
         """What Coulomb friction with a width takes (..., nv); where it sticks, the mode has it."""
-        if self.sticks or not np.any(self.robot.parameters.coulomb_friction):
+        if not self.robot.structure.coulomb_width > 0.0:
             return 0.0 * v
         return self.robot.parameters.coulomb_friction * coulomb_direction(self.robot, v)
 

@@ -20,6 +20,7 @@ from torsor.simulation.given import Setup
 from torsor.simulation.plant import WORKS, Mode
 from torsor.simulation.record import Record
 from torsor.simulation.stepping import CONSTANT, CONTINUOUS, SAMPLED, SCHEDULED, Stepping
+from torsor.simulation.steps_taken import CarefulStepTaken, copied
 
 FIRST, LONGEST = 2048, 4096  # steps of the first loop, and of any
 AT_ONCE = 1 << 19  # numbers that one loop may save apart
@@ -57,6 +58,7 @@ class Rollout:
         self.done = np.zeros(B, int)
         self.record = Record(stepping.robot, B, dt=dt, steps=steps, every=every)
         self.moments: list[Moment] = []
+        self.careful: list[CarefulStepTaken] = []
         self.ended: dict[int, tuple[float, Array, Array]] = {}
         self._chunk = FIRST
         self._compiles = compiles() and stepping.is_traceable
@@ -322,6 +324,7 @@ class Rollout:
             step = int(self.done[k])
             rows = {"q": new.q, "v": new.v, "work": new.work, "a": a, "force": force}
             self.record.save(k, step, 1, {name: x[place : place + 1, None] for name, x in rows.items()})
+            self.careful.append(CarefulStepTaken(k, step, careful.parts[place], copied(new.mode, place)))
             self.done[k] = step + 1
             self.states.t[k] = (step + 1) * self.dt
             if place in careful.ended:

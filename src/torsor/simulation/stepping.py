@@ -176,6 +176,8 @@ class Stepping:
         if self.drive == CONTINUOUS:
             assert self.controller is not None
             tau = self.controller(t=t, q=q, v=v)["out"]
+            if "added" in given:  # to see what a change of the forces does
+                tau = tau + given["added"]
         return self.plant.clamped(tau)
 
     def stepped(self, given: Mapping[str, Array], tau: Array, *, holds: bool) -> Taken:
