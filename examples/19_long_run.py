@@ -50,9 +50,9 @@ def draw(runs: dict[str, torsor.Trajectory]) -> None:
         print("\nno picture: it needs matplotlib, pip install 'torsor[plot]'")
         return
     figure, axes = plt.subplots(figsize=(8, 3.5), layout="constrained")
-    for (name, run), colour in zip(runs.items(), ("C0", "C3"), strict=True):
+    for (name, run), colour in zip(runs.items(), ("#0072B2", "#D55E00"), strict=True):
         axes.plot(run.time / 60.0, run.energy - run.energy[0], color=colour, linewidth=0.8, label=name)
-    axes.set(xlabel="time / min", ylabel="energy − energy at the start / J")
+    axes.set(xlabel="time (min)", ylabel="energy − energy at the start (J)")
     axes.set_title(f"a double pendulum, steps of {1e3 * DT:g} ms")
     axes.legend()
     axes.grid(alpha=0.3)
