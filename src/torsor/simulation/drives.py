@@ -81,7 +81,8 @@ def given_forces(robot: Robot, tau: Any, batch: Batch, steps: int | None) -> Dri
         return Drive(CONSTANT, np.broadcast_to(given, (B, nv)).copy())
     rank = len(batch)
     one = "" if steps is None else f", {_shape(*batch, steps, nv)} for one per step"
-    wrong = ShapeError(f"`tau` has shape {given.shape}; pass {each} or {constant} for a constant force{one}.")
+    either = each if each == constant else f"{each} or {constant}"
+    wrong = ShapeError(f"`tau` has shape {given.shape}; pass {either} for a constant force{one}.")
     if given.ndim == rank + 1 and steps is not None and rank == 1 and batch == (steps,):
         raise ShapeError(
             f"`tau` of shape {given.shape} could be a constant force for each of {B} trajectories or one for each of {steps} "
@@ -100,7 +101,12 @@ def given_forces(robot: Robot, tau: Any, batch: Batch, steps: int | None) -> Dri
             "as a function of time."
         )
     if given.shape[-2] != steps:
-        raise ShapeError(f"`tau` of shape {given.shape} has {given.shape[-2]} rows for {steps} steps; {wrong}")
+        more = (
+            " A trajectory has one sample more than steps: pass tau[..., :-1, :]."
+            if given.shape[-2] == steps + 1
+            else ""
+        )
+        raise ShapeError(f"`tau` of shape {given.shape} has {given.shape[-2]} rows for {steps} steps; {wrong}{more}")
     rows = _broadcast(given, (*batch, steps, nv), wrong).reshape(B, steps, nv)
     return Drive(SCHEDULED, np.zeros((B, nv)), schedule=rows)
 
@@ -319,11 +325,15 @@ def _refuse_other_arguments(controller: Callable[..., Any], has_memory: bool, wh
             signature.bind(0.0, None, None, *([None] if has_memory else []))
         except TypeError as error:
             hint = "For a law with other arguments pass a function of these three, such as "
-            own = "lambda t, q, v: torsor.control.pd_gravity(robot, q, v, q_ref, kp, kd)."
+            own = (
+                "lambda t, q, v: torsor.control.pd_gravity(robot, q, v, q_ref, kp, kd); torsor.control.follow makes one of a law "
+                "and a motion."
+            )
             if not has_memory and "missing a required argument" in str(error):
                 hint, own = "A controller with memory needs `controller_state`, its first state. " + hint, own
             raise ArgumentTypeError(
-                f"`{who}` is called as controller({names}), which {signature} does not take: {error}. {hint}{own}"
+                f"`{who}` is called as controller({names}), which ({', '.join(signature.parameters)}) does not take: {error}. "
+                f"{hint}{own}"
             ) from None
 
 

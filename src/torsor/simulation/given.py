@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -116,7 +118,7 @@ def number_of_steps(duration: float, dt: float) -> int:
     steps = round(duration / dt)
     if abs(steps * dt - duration) > 1e-6 * dt:
         raise ArgumentError(
-            f"a duration of {duration} s is not a whole number of steps of {dt} s; nearest is {steps * dt:g} s."
+            f"a duration of {duration} s is not a whole number of steps of {dt} s; nearest is {max(1, steps) * dt:g} s."
         )
     return steps
 
@@ -194,6 +196,13 @@ def drive_of(
     sample = (start[0][0], start[1][0]) if len(start[0]) else (robot.neutral, np.zeros(robot.nv))
     if callable(tau) and not hasattr(tau, "__array__"):
         of_time = tau
+        with contextlib.suppress(ValueError):  # of some builtin functions nothing is known
+            try:
+                (signature := inspect.signature(tau)).bind(0.0)
+            except TypeError:
+                raise ArgumentTypeError(
+                    f"`tau` is called as tau(t), which {signature} does not take. A function of t, q and v is a `controller`."
+                ) from None
 
         def open_loop(t: Any, q: Any, v: Any) -> Any:
             said = of_time(t)
