@@ -79,3 +79,12 @@ def no_such_attribute(name: str, known: list[str]) -> AttributeError:
     from torsor._unknown_names import advice_on_robots
 
     return AttributeError(f"a Robot has no attribute {name!r}{advice_on_robots(name, known, everywhere())}")
+
+
+def no_such_quantity(kind: str, name: str, *, sampled: bool) -> AttributeError:
+    """The error for an attribute that a motion of a kind does not have; ``sampled``: whether it is a trajectory."""
+    if name.startswith("_"):
+        return AttributeError(f"a {kind} has no attribute {name!r}")
+    from torsor._unknown_names import advice_on_motions
+
+    return AttributeError(f"a {kind} has no attribute {name!r}{advice_on_motions(name, sampled=sampled)}")

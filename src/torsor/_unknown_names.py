@@ -58,7 +58,7 @@ OTHER_NAMES = {
     "space_jacobian": "geometric_jacobian",
     "kinematics.body_acceleration": "getFrameAcceleration",
     "kinematics.mixed_acceleration": "getFrameClassicalAcceleration",
-    "kinematics.body_twist": "getFrameVelocity",
+    "kinematics.body_twist": "frame_twist frame_velocity getFrameVelocity",
     "lie.so3.log": "log3",
     "lie.se3.log": "log6",
     "dynamics.spatial_momentum": "momentum",
@@ -83,6 +83,17 @@ OTHER_ATTRIBUTES = {
     "limits.upper": "upper_limits upperPositionLimit",
     "limits.velocity": "velocityLimit velocity_limits",
 }
+# And for those of trajectories
+OTHER_QUANTITIES = {
+    "time": "t times timestamps",
+    "q": "x pos position positions qpos configuration configurations",
+    "v": "dq qd vel velocity velocities qvel",
+    "a": "ddq qdd acc acceleration accelerations qacc",
+    "tau": "u torque torques effort efforts force forces",
+    'save("run.csv")': "to_csv csv write export",
+    "to_dataframe()": "to_pandas df dataframe",
+}
+OF_MOTIONS = {name: ours for ours, names in OTHER_QUANTITIES.items() for name in names.split()}
 # What torsor leaves to a function of one's own
 OWN = {"pid": "torsor.simulate(controller=) takes a law with memory, such as a PID in five lines: docs/simulation.md"}
 ELSEWHERE = {name: ours for ours, names in OTHER_NAMES.items() for name in names.split()}
@@ -125,3 +136,15 @@ def advice_on_robots(name: str, known: list[str], places: dict[str, list[str]]) 
     near = get_close_matches(name, [*known, *OF_ROBOTS], n=3, cutoff=0.75)
     names = dict.fromkeys(f"robot.{OF_ROBOTS.get(one, one)}" for one in near)
     return f". Did you mean {' or '.join(names)}?" if names else ". All attributes: dir(robot)"
+
+
+def advice_on_motions(name: str, *, sampled: bool) -> str:
+    """The same for an attribute that a motion does not have; ``sampled``: whether it is a trajectory."""
+    ours = OF_MOTIONS.get(name, name)
+    if sampled:
+        return f": it is run.{ours}" if ours != name else ". All attributes: dir(run)"
+    if ours in ("q", "v", "a", "jerk"):
+        return f": it is motion.at(t).{ours}, or motion.sample(dt=0.01).{ours} for many times"
+    if name in OF_MOTIONS or ours in ("time", "tau", "energy", "save"):
+        return f": samples have it, motion.sample(dt=0.01).{ours}"
+    return ". All attributes: dir(motion)"

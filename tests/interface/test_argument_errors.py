@@ -74,6 +74,10 @@ MISTAKES = {
     "armature as a word": (lambda: PANDA.with_parameters(armature="large"), ShapeError, "`armature` must have shape (7,) for robot 'panda', got ()."),
     "of base parameters": (lambda: torsor.identification.base_parameters(ARM).regressor(Q), ArgumentTypeError, "BaseParameters.regressor: `v`, `a` are missing. It is regressor(q, v, a, *, out=None)."),
     "one of torsor's own robots": (lambda: torsor.load("panda"), torsor.FileError, "torsor's own robot of this name is torsor.robots.panda()."),
+    "a file for a robot": (lambda: torsor.Robot("arm.urdf"), ArgumentTypeError, "Robot: `parameters` is missing. It is Robot(structure, parameters, source=None, visuals=()). A file becomes a robot by torsor.load(path)."),
+    "a joint by position": (lambda: torsor.Joint("a", "revolute"), ArgumentTypeError, "Joint: 'a' is one argument too many; these are passed by name: name=, kind=, parent=,"),
+    "a function for an event": (lambda: torsor.simulate(ARM, Q, V, duration=0.1, dt=0.1, events=lambda t, q, v: q[0]), ArgumentTypeError, "`events` must be a torsor.Event or a sequence, each of them a torsor.Event, got"),
+    "repair as a switch": (lambda: torsor.load("<robot name='a'/>", repair=True), ModelError, "`repair` takes 'all' or names of rules (docs/rules.md), like ['limits-inverted'], got True."),
     # functions to be traced
     "a function without robot": (lambda: torsor.compile(lambda q: q, ARM, {"q": 2}), ArgumentTypeError, "compile: <lambda>(q) gets the robot as its first argument, which here is called `q`. Write lambda robot, q: …."),
     "a law without robot": (lambda: torsor.compile(lambda q, v: -v, ARM), ArgumentTypeError, "called `q`. Write lambda robot, q, v: …."),
@@ -103,6 +107,14 @@ def test_a_mistake_is_answered_with_what_to_type(mistake):
         call()
     assert isinstance(caught.value, TorsorError)
     assert words in str(caught.value)
+
+
+def test_a_batch_of_one_axis_may_be_a_number():
+    for one, many in zip(
+        torsor.random_state(ARM, seed=1, batch=3), torsor.random_state(ARM, seed=1, batch=(3,)), strict=True
+    ):
+        np.testing.assert_array_equal(one, many)
+    assert torsor.random_configuration(ARM, seed=1, batch=np.int64(0)).shape == (0, 2)
 
 
 def test_armature_and_friction_may_be_one_number_for_all():

@@ -1,7 +1,9 @@
 """The menu: few names at the top, everything in namespaces, no name hidden by another, and help for names that are not there."""
 
+import copy
 import importlib
 import inspect
+import pickle
 import subprocess
 import sys
 from operator import attrgetter
@@ -17,6 +19,7 @@ from torsor._unknown_names import ELSEWHERE, OF_ROBOTS
 ROOT = Path(torsor.__file__).parent
 NAMESPACES = [name for name in dir(torsor) if inspect.ismodule(getattr(torsor, name))]
 ARM = torsor.robots.panda()
+MOVE = torsor.motion.polynomial(ARM, np.zeros(ARM.nq), np.full(ARM.nq, 0.1), duration=1.0)
 
 
 def test_the_top_has_at_most_85_names():
@@ -94,6 +97,11 @@ def test_every_name_of_other_libraries_leads_somewhere():
         ("torsor.robots.ur10", "there are .*panda.*ur5. Others come from files: torsor.load"),
         ("arm.plot", r"torsor.view\(robot\) shows it, torsor.plot.mechanism\(robot, q\) draws it"),
         ("arm.control", "functions of a robot are in torsor.control"),
+        ("run.t", "a Trajectory has no attribute 't': it is run.time"),
+        ("run.to_csv", r'it is run.save\("run.csv"\)'),
+        ("run.nothing_like_it", r"All attributes: dir\(run\)"),
+        ("move.q", r"it is motion.at\(t\).q, or motion.sample\(dt=0.01\).q for many times"),
+        ("move.torque", r"samples have it, motion.sample\(dt=0.01\).tau"),
         ("arm.dof", "what others call dof is robot.nv here"),
         ("arm.joint_names", "what others call joint_names is robot.joints here"),
         ("arm.mass_matrix", r"it is a function here, torsor.mass_matrix\(robot, ...\)"),
@@ -102,12 +110,15 @@ def test_every_name_of_other_libraries_leads_somewhere():
 )
 def test_a_name_that_is_not_there_is_answered(code, answer):
     with pytest.raises(AttributeError, match=answer):
-        eval(code, {"torsor": torsor, "arm": ARM})
+        eval(code, {"torsor": torsor, "arm": ARM, "move": MOVE, "run": MOVE.sample(dt=0.5)})
 
 
 def test_what_python_asks_for_by_itself_is_no_mistake():
     assert not hasattr(torsor, "__wrapped__")
     assert not hasattr(ARM, "__array__")
+    for thing in (ARM, MOVE, MOVE.sample(dt=0.5)):
+        assert not hasattr(thing, "__array__") and not hasattr(thing, "_nothing")
+        assert repr(copy.deepcopy(thing)) == repr(pickle.loads(pickle.dumps(thing))) == repr(thing)
 
 
 def test_importing_torsor_loads_no_namespace():

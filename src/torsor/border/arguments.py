@@ -22,6 +22,7 @@ from torsor.errors import ArgumentTypeError, TorsorError, UnknownName
 
 P = ParamSpec("P")
 R = TypeVar("R")
+K = TypeVar("K")
 _NUMBERS = typing.Annotated[Any, "..."]
 RAW = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
 
@@ -46,6 +47,28 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
             raise wrong from error
 
     return border
+
+
+def explained_when_made(hint: str = "") -> Callable[[type[K]], type[K]]:
+    """For classes of data: says which argument is missing, unknown or one too many; ``hint``: what people may mean."""
+
+    def decorate(kind: type[K]) -> type[K]:
+        init = kind.__init__
+
+        @functools.wraps(init)
+        def made(self: Any, *args: Any, **kwargs: Any) -> None:
+            try:
+                init(self, *args, **kwargs)
+            except TypeError as error:
+                wrong = wrong_names(init, (self, *args), kwargs)
+                if wrong is None:
+                    raise
+                raise ArgumentTypeError(f"{wrong}{hint}") from error
+
+        kind.__init__ = made  # type: ignore[method-assign]
+        return kind
+
+    return decorate
 
 
 def mistake(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ArgumentTypeError | None:
@@ -244,7 +267,8 @@ _MANY = (collections.abc.Sequence, collections.abc.Iterable, collections.abc.Col
 
 def _words(hint: Any) -> str:
     if len(options := _options(hint)) > 1:
-        return " or ".join(dict.fromkeys(_words(option) for option in options))
+        one_first = sorted(options, key=lambda option: _words(option).startswith("a sequence"))
+        return " or ".join(dict.fromkeys(_words(option) for option in one_first))
     origin = typing.get_origin(hint)
     if origin is typing.Annotated:
         axes = typing.get_args(hint)[1].split()[1:]

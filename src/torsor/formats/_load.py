@@ -150,7 +150,9 @@ def _rules(argument: str, names: Collection[str]) -> list[str]:
     """Names of rules; one may be given by itself."""
     listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else [names]
     if not all(isinstance(name, str) for name in listed):
-        raise ModelError(f"`{argument}` takes names of rules (docs/rules.md), like ['mass-ratio'], got {names!r:.60}.")
+        example = "'all' or names of rules (docs/rules.md), like ['limits-inverted']"
+        wanted = example if argument == "repair" else "names of rules (docs/rules.md), like ['mass-ratio']"
+        raise ModelError(f"`{argument}` takes {wanted}, got {names!r:.60}.")
     return listed
 
 

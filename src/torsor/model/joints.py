@@ -10,7 +10,7 @@ import numpy as np
 from torsor.arrays import dot, exact_constants, is_concrete, known_numbers, sqrt
 from torsor.arrays.exact import norm, unit
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
-from torsor.border.arguments import refuse_unknown_word
+from torsor.border.arguments import explained_when_made, refuse_unknown_word
 from torsor.errors import ModelError
 from torsor.model.inertia import Inertia
 from torsor.model.joint_kinds import DESCRIBED_KINDS, KINDS, SCREW_KINDS
@@ -35,6 +35,7 @@ class Mimic(NamedTuple):
     offset: float = 0.0
 
 
+@explained_when_made()
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Joint:
     """A joint and the link it moves, as `torsor.assemble` takes them (lengths m, angles rad, masses kg) [PBP95, (23)].

@@ -18,6 +18,7 @@ from torsor.arrays import as_numbers, reshape, stack_matrices, stack_vectors
 from torsor.arrays.foreign import refuse_foreign
 from torsor.arrays.typing import Array, GivenNumbers, GivenVector3, InertialVector, Pose, Vector3
 from torsor.border import explained
+from torsor.border.arguments import explained_when_made
 from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.model.inertia import Inertia, refuse_no_inertia, refuse_unphysical
 from torsor.model.parameters import Parameters, refuse_impossible_geometry, refuse_impossible_springs
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from torsor.model.visuals import Visual
 
 
+@explained_when_made(" A file becomes a robot by torsor.load(path).")
 @dataclass(frozen=True, eq=False)
 class Robot:
     """A tree of links and joints, ready to compute with; build one with `torsor.assemble` or `torsor.serial_chain`.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 
 from torsor.arrays.typing import Result
@@ -13,7 +15,7 @@ State = tuple[Result, Result, Result]
 
 
 @explained
-def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> Result:
+def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch: int | tuple[int, ...] = ()) -> Result:
     """Random configurations, uniform within the limits.
 
     Where there is no limit: uniform in (−π, π) for angles and (−1, 1) m for lengths; rotations of spherical and free
@@ -23,7 +25,7 @@ def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch
     ----------
     robot : Robot
     seed : int or numpy Generator
-    batch : tuple of int, optional
+    batch : int or tuple of int, optional
         Shape of the batch.
 
     Returns
@@ -31,26 +33,26 @@ def random_configuration(robot: Robot, *, seed: int | np.random.Generator, batch
     (*batch, nq) array
         rad or m.
     """
-    generator = generator_of(seed)
+    generator, shape = generator_of(seed), _shape(batch)
     s = robot.structure
-    q = np.empty((*batch, robot.nq))
+    q = np.empty((*shape, robot.nq))
     for i in range(s.n):
         c = s.coordinate_of(i)
         if c.name == s.joints[i]:
             lower, upper = np.array(s.limits.lower[c.q]), np.array(s.limits.upper[c.q])
-            q[..., c.q] = s.kind_of(i).sample(generator, batch, lower, upper)
+            q[..., c.q] = s.kind_of(i).sample(generator, shape, lower, upper)
     return q
 
 
 @explained
-def random_state(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[int, ...] = ()) -> State:
+def random_state(robot: Robot, *, seed: int | np.random.Generator, batch: int | tuple[int, ...] = ()) -> State:
     """A random configuration within the limits, and standard normal velocity and acceleration.
 
     Parameters
     ----------
     robot : Robot
     seed : int or numpy Generator
-    batch : tuple of int, optional
+    batch : int or tuple of int, optional
         Shape of the batch.
 
     Returns
@@ -60,10 +62,14 @@ def random_state(robot: Robot, *, seed: int | np.random.Generator, batch: tuple[
     v, a : (*batch, nv) arrays
         rad, m, s.
     """
-    generator = generator_of(seed)
-    q = random_configuration(robot, seed=generator, batch=batch)
-    v, a = generator.normal(size=(2, *batch, robot.nv))
+    generator, shape = generator_of(seed), _shape(batch)
+    q = random_configuration(robot, seed=generator, batch=shape)
+    v, a = generator.normal(size=(2, *shape, robot.nv))
     return q, v, a
+
+
+def _shape(batch: int | tuple[int, ...]) -> tuple[int, ...]:
+    return (int(batch),) if isinstance(batch, (int, Integral)) else tuple(batch)
 
 
 def generator_of(seed: int | np.random.Generator) -> np.random.Generator:

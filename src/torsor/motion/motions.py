@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from torsor._lazy import no_such_quantity
 from torsor._reports import Report, in_one_line
 from torsor.arrays.typing import Array
 from torsor.border import explained
@@ -97,6 +98,23 @@ class Motion(ABC):
         return check_limits(robot, times, q, v, inverse_dynamics(robot, q, v, a))
 
     @explained
+    def plot(self, **options: Any) -> Any:
+        """Picture of positions, velocities, joint forces and energies over time (`torsor.plot.trajectory`).
+
+        Parameters
+        ----------
+        **options
+            As for `torsor.plot.trajectory`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        import torsor
+
+        return torsor.plot.trajectory(self, **options)
+
+    @explained
     def animate(self, path: str | PathLike[str], **options: Any) -> Path:
         """Write a film of the motion: .html, .gif or .mp4, by the ending (`torsor.viewer.animate`).
 
@@ -114,6 +132,11 @@ class Motion(ABC):
         import torsor
 
         return torsor.viewer.animate(self, path, **options)
+
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_such_quantity(type(self).__name__, name, sampled=hasattr(type(self), "save"))
 
     @property
     def _start(self) -> float:

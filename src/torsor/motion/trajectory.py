@@ -355,23 +355,6 @@ class Trajectory(Motion):
 
         return to_dataframe(self)
 
-    @explained
-    def plot(self, **options: Any) -> Any:
-        """Picture of positions, velocities, joint forces and energies over time (`torsor.plot.trajectory`).
-
-        Parameters
-        ----------
-        **options
-            As for `torsor.plot.trajectory`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
-        import torsor
-
-        return torsor.plot.trajectory(self, **options)
-
     def __repr__(self) -> str:
         """One line."""
         many = f" {self.batch} of" if self.batch else ""
