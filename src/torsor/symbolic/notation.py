@@ -17,6 +17,7 @@ _GREEK = {
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
     "omicron", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
 }  # fmt: skip
+_SCRIPT = {"calK": "𝓚", "calL": "𝓛", "calP": "𝓟"}  # energies and the Lagrangian: K, L and P are other things
 _LATIN = {  # Greek letters that LaTeX has no command for, as they look like these
     "Alpha": "A", "Beta": "B", "Epsilon": "E", "Zeta": "Z", "Eta": "H", "Iota": "I", "Kappa": "K", "Mu": "M", "Nu": "N",
     "omicron": "o", "Omicron": "O", "Rho": "P", "Tau": "T", "Chi": "X",
@@ -31,7 +32,9 @@ def parts_of(name: str) -> tuple[str, str, str]:
 
 
 def greek(letter: str) -> str:
-    """The letter itself for a name such as "theta" or "Omega"; anything else unchanged."""
+    """The letter itself for a name such as "theta", "Omega" or "calL"; anything else unchanged."""
+    if letter in _SCRIPT:
+        return _SCRIPT[letter]
     if letter.lower() not in _GREEK:
         return letter
     size = "CAPITAL" if letter[0].isupper() else "SMALL"
@@ -129,6 +132,10 @@ class Text:
 
     # How each thing looks
 
+    def slope(self, above: str, below: str, *, in_time: bool = False) -> str:
+        """∂above/∂below of two names, or the rate of that."""
+        return f"{'d/dt ' * in_time}∂{self.symbol(above)}/∂{self.symbol(below)}"
+
     def symbol(self, name: str) -> str:
         """A symbol by its name."""
         letter, accent, subscript = parts_of(name)
@@ -178,12 +185,19 @@ class Latex(Text):
 
     minus = "-"
 
+    def slope(self, above: str, below: str, *, in_time: bool = False) -> str:
+        """A partial derivative, or the rate of one."""
+        fraction = f"\\frac{{\\partial {self.symbol(above)}}}{{\\partial {self.symbol(below)}}}"
+        return f"\\frac{{d}}{{dt}} {fraction}" if in_time else fraction
+
     def symbol(self, name: str) -> str:
         """A symbol by its name."""
         letter, accent, subscript = parts_of(name)
         if letter.lower() in _GREEK:
             word = letter.capitalize() if letter[0].isupper() else letter.lower()
             letter = f"\\mathrm{{{_LATIN[word]}}}" if word in _LATIN else f"\\{word}"
+        elif letter in _SCRIPT:
+            letter = f"\\mathcal{{{letter[-1]}}}"
         elif len(letter) > 1:
             letter = f"\\mathrm{{{letter}}}"
         letter = f"\\{accent}{{{letter}}}" if accent else letter
@@ -225,6 +239,12 @@ class MathML(Text):
     """MathML, which browsers show without any script."""
 
     space = "<mspace width='0.17em'/>"
+
+    def slope(self, above: str, below: str, *, in_time: bool = False) -> str:
+        """A partial derivative, or the rate of one."""
+        parts = (f"<mrow><mo>∂</mo>{self.symbol(name)}</mrow>" for name in (above, below))
+        fraction = f"<mfrac>{''.join(parts)}</mfrac>"
+        return f"<mfrac><mi>d</mi><mrow><mi>d</mi><mi>t</mi></mrow></mfrac>{fraction}" if in_time else fraction
 
     def symbol(self, name: str) -> str:
         """A symbol by its name."""

@@ -1,0 +1,306 @@
+"""The equations of motion of a small robot step by step, as a lecturer derives them: kinematics, energies, Lagrangian, forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torsor.errors import ArgumentError, unknown_name
+from torsor.symbolic.fourier import Element
+from torsor.symbolic.geometry import Products, summed
+from torsor.symbolic.lagrangian import Lagrangian, lagrangian
+from torsor.symbolic.naming import sympy_module
+from torsor.symbolic.readable import Writer
+from torsor.symbolic.steps import SLOPE, SLOPE_RATE, Entry, Step, Steps, entries_of
+
+if TYPE_CHECKING:
+    from torsor.symbolic._equations import Equations
+
+ROWS = ("wx", "wy", "wz", "vx", "vy", "vz")  # of the Jacobian: those of a pose or position task of `torsor.tasks`
+TIP = "tip"
+
+
+@dataclass(frozen=True, eq=False)
+class Derivation(Steps):
+    """The way from kinematics to τ = M q̈ + C q̇ + g, in SymPy expressions (rad, m, s, kg, N) [LP, §9.1].
+
+    Loop over its steps, or ask for one: ``derivation["lagrangian"].value``. Entries that vanish are left out in kinematics and Γ.
+    ``task("vx", "vy")`` goes on in the coordinates of a task, ``at(frame)`` has the kinematics of another frame.
+    """
+
+    frame: str
+    equations: Equations
+    lagrangian: Lagrangian
+
+    def at(self, frame: str) -> Derivation:
+        """The same derivation with the pose and Jacobian of another frame of the robot."""
+        return derive(self.equations, frame)
+
+    def task(self, *rows: str) -> Steps:
+        """Λ and η of Λ ÿ + η = F for ẏ = J q̇, some rows of the frame's Jacobian [LP, (9.97)–(9.99)].
+
+        Parameters
+        ----------
+        *rows : str
+            As many as there are degrees of freedom, of "wx", "wy", "wz" (angular velocity) and "vx", "vy", "vz" (velocity of
+            the frame's origin), all in base axes.
+
+        Returns
+        -------
+        Steps
+            J, det J, J̇ q̇, Λ and η as functions of q and q̇. Friction and springs are not in η, as in
+            `torsor.tasks.task_space_dynamics`.
+        """
+        return _task_steps(self, rows)
+
+    def heading(self) -> str:
+        """The title of a page."""
+        return f"Equations of motion of {self.name}, step by step"
+
+
+def derive(equations: Equations, frame: str | None = None) -> Derivation:
+    """The steps to ``equations``, with the kinematics of a frame: by default the tip, or else the last link."""
+    robot = equations.source.robot
+    if frame is None:
+        frame = TIP if TIP in robot.frames else robot.links[-1]
+    found = lagrangian(
+        sympy_module(), equations.source, frame, [*equations.q, *equations.v, *equations.a]
+    )
+    pen = _Pen(equations, found)
+    steps = [*_kinematics(pen, frame), *_energies(pen), *_slopes(pen), *_terms(pen)]
+    return Derivation(equations.name, tuple(steps), pen.symbols, pen.order, frame, equations, found)
+
+
+class _Pen:
+    """Writes elements of a Lagrangian's ring as expressions, and makes steps of them."""
+
+    def __init__(self, equations: Equations, found: Lagrangian) -> None:
+        self.sympy, self.equations, self.found = sympy_module(), equations, found
+        n, v, a = len(equations.q), equations.v, equations.a
+        self.symbols = {**equations.symbols, **found.extra}
+        known = [s for s in equations.order if s not in {*equations.q, *v, *a}]
+        self.order = (*known, *(x.symbol for x in found.extra.values()), *equations.q, *v, *a)
+        decimals, inertial = found.decimals, found.inertial
+        self._still = Writer(self.sympy, found.generators, n, inertial, set(), decimals=decimals)
+        self._moving = Writer(self.sympy, found.generators, n, inertial, set(range(n, 2 * n)), decimals=decimals)
+
+    def still(self, x: Element) -> Any:
+        """What depends on q alone."""
+        return self._still.expression(self.found.ring.harmonics(x))
+
+    def moving(self, x: Element) -> Any:
+        """What depends on q̇ too."""
+        return self._moving.expression(self.found.ring.harmonics(x))
+
+    def step(self, name: str, words: str, reference: str, value: Any, rows: list[Entry]) -> Step:
+        """A step, with the symbols that occur in it."""
+        names = {s.name for _, _, expression in rows for s in expression.free_symbols}
+        symbols = {name: x for name, x in self.symbols.items() if name in names}
+        return Step(name, words, reference, value, tuple(rows), symbols, self.order)
+
+
+def _kinematics(pen: _Pen, frame: str) -> list[Step]:
+    """Where the frame and the links are, and how fast they move."""
+    sympy, found, n = pen.sympy, pen.found, len(pen.equations.q)
+    R = sympy.ImmutableMatrix(3, 3, [pen.still(x) for x in found.rotation])
+    p = [pen.still(x) for x in found.position]
+    T = sympy.ImmutableMatrix([[*R.row(i), p[i]] for i in range(3)] + [[0, 0, 0, 1]])
+    rows = [row for letter, x in zip("XYZ", p, strict=True) if x != 0 for row in entries_of(letter, [("", x)])]
+    rows += entries_of("R", [(f"{i + 1}{j + 1}", R[i, j]) for i in range(3) for j in range(3)])
+    steps = [pen.step("frame_pose", f"Position X, Y, Z and rotation R of {frame} in the base", "LP, §9.1.1", T, rows)]
+
+    links = range(len(found.masses))
+    heavy = [i for i in links if found.masses[i]]
+    turning = [i for i in links if any(found.moments[i])]
+    centres = sympy.ImmutableMatrix([[pen.still(x) for x in found.centres[i]] for i in links])
+    names = {s.name for s in pen.order}
+    letters = "xyz" if not any(f"{x}_{i + 1}" in names for x in "xyz" for i in links) else "XYZ"
+    rows = [row for i in heavy for row in _vector(letters, i, centres.row(i))]
+    if rows:
+        steps.append(pen.step("centres_of_mass", "Centre of mass of each link in the base", "LP, §9.1.1", centres, rows))
+    velocities = sympy.ImmutableMatrix([[pen.moving(x) for x in found.velocities[i]] for i in links])
+    angular = sympy.ImmutableMatrix([[pen.moving(x) for x in found.angular[i]] for i in links])
+    rows = [row for i in heavy for row in _vector([f"{x}dot" for x in letters], i, velocities.row(i))]
+    words = "Velocity of the centre of mass of each link" * bool(rows)
+    if turning:
+        words += f"{', ' if rows else ''}{'a' if rows else 'A'}ngular velocity ω in the link's own axes"
+        rows += [
+            row for i in turning for row in entries_of("omega", [(f"{i + 1}{x}", w) for x, w in zip("xyz", angular.row(i), strict=True)])
+            if row[2] != 0
+        ]  # fmt: skip
+    if rows:
+        steps.append(pen.step("link_velocities", words, "LP, §9.1.1", (velocities, angular), rows))
+    J = sympy.ImmutableMatrix(6, n, [pen.still(x) for row in found.jacobian for x in row])
+    words = f"Jacobian of {frame} in base axes: rows 1 to 3 angular velocity, rows 4 to 6 velocity of its origin"
+    rows = entries_of("J", [(f"{i + 1}{j + 1}", J[i, j]) for i in range(6) for j in range(n)])
+    return [*steps, pen.step("mixed_jacobian", words, "LP, (9.91)", J, rows)]
+
+
+def _vector(letters: Any, link: int, values: Any) -> list[Entry]:
+    """The entries of a vector of a link that do not vanish; the first if all do."""
+    rows = [(letter, (f"{link + 1}",), x) for letter, x in zip(letters, values, strict=True)]
+    return [row for row in rows if row[2] != 0] or rows[:1]
+
+
+def _energies(pen: _Pen) -> list[Step]:
+    """K_i, P_i and the Lagrangian."""
+    sympy, found, eq = pen.sympy, pen.found, pen.equations
+    n, v = len(eq.q), eq.v
+    K = [pen.moving(x) for x in found.kinetic]
+    rows: list[Entry] = [("K", (f"{i + 1}",), x) for i, x in enumerate(K)]
+    words, rotors = "Kinetic energy of each link", pen.moving(found.rotors)
+    if rotors != 0:
+        rows.append(("K", ("J",), rotors))
+        words += ", and of the armature J of the joints"
+    value = sympy.ImmutableMatrix([[row[2]] for row in rows])
+    steps = [pen.step("kinetic_energy", words, "LP, (9.59)", value, rows)]
+    P = [pen.still(x) for x in found.potential]
+    rows = [("P", (f"{i + 1}",), x) for i, x in enumerate(P)]
+    words, springs = "Potential energy of each link", _spring_energy(sympy, eq)
+    if springs != 0:
+        rows.append(("P", ("k",), springs))
+        words += ", and of the springs k of the joints"
+    value = sympy.ImmutableMatrix([[row[2]] for row in rows])
+    steps.append(pen.step("potential_energy", words, "LP, §9.1.1", value, rows))
+    half = sympy.Rational(1, 2)
+    terms = [sympy.Mul(half, eq.M[i, i], v[i] ** 2) for i in range(n)]
+    terms += [sympy.Mul(eq.M[i, j], v[i], v[j]) for i in range(n) for j in range(i + 1, n)]
+    L = sympy.Add(*terms, -pen.still(summed(found.potential)), -springs)
+    words = "Lagrangian: the kinetic energy minus the potential energy"
+    return [*steps, pen.step("lagrangian", words, "LP, (9.7), (9.9)", L, [("L", ("",), L)])]
+
+
+def _spring_energy(sympy: Any, eq: Equations) -> Any:
+    """½ Σ k (q − s)², from the forces k (q − s)."""
+    total = sympy.Integer(0)
+    for force, q in zip(eq.springs, eq.q, strict=True):
+        k = force.diff(q)
+        if k != 0:
+            total += k / 2 * (q - sympy.expand(q - force / k)) ** 2
+    return total
+
+
+def _slopes(pen: _Pen) -> list[Step]:
+    """Both sides of the Euler–Lagrange equations: ∂𝓛/∂q̇, its rate, ∂𝓛/∂q."""
+    sympy, found, eq = pen.sympy, pen.found, pen.equations
+    n = range(len(eq.q))
+    column = sympy.ImmutableMatrix
+    momenta = [found.by_velocity(found.energy, i) for i in n]
+    written = column([[sympy.Add(*(eq.M[i, j] * eq.v[j] for j in n))] for i in n])
+    rates = column([
+        [sympy.Add(*(eq.M[i, j] * eq.a[j] for j in n), pen.moving(found.rate(momenta[i])))] for i in n
+    ])  # fmt: skip
+    slopes = column([
+        [pen.moving(found.ring.derivative(found.energy, i)) - eq.g[i] - eq.springs[i]] for i in n
+    ])  # fmt: skip
+
+    def step(name: str, words: str, letter: str, by: Any, value: Any) -> Step:
+        rows: list[Entry] = [(letter, (by[i].name,), value[i]) for i in n]
+        return pen.step(name, words, "LP, (9.11)", value, rows)
+
+    return [
+        step("momenta", "Momenta: the slopes of the Lagrangian along the velocities", SLOPE, eq.v, written),
+        step("momentum_rates", "Rates of the momenta", SLOPE_RATE, eq.v, rates),
+        step("lagrangian_slopes", "Slopes of the Lagrangian along the coordinates", SLOPE, eq.q, slopes),
+    ]
+
+
+def _terms(pen: _Pen) -> list[Step]:
+    """M, Γ, C, g and τ, what the Euler–Lagrange equations are sorted into."""
+    eq, printed = pen.equations, list(pen.equations.entries())
+    Gamma = eq.geometry.Gamma
+    entries = [row for row in eq.geometry.christoffel_entries() if row[2] != 0] or [("Gamma", ("",), Gamma[0, 0, 0])]
+    extra = ", with friction" * any(eq.friction) + ", with springs" * any(eq.springs)
+
+    def rows(*letters: str) -> list[Entry]:
+        return [row for row in printed if row[0] in letters]
+
+    return [
+        pen.step("mass_matrix", "Mass matrix: the kinetic energy is half of q̇ᵀ M q̇", "LP, (9.10)", eq.M, rows("M")),
+        pen.step(
+            "christoffel_symbols",
+            "Christoffel symbols of M, by joint k: c_k = Σ Γ_ijk q̇_i q̇_j",
+            "PBP95, (52); LP, (9.13) with its first index last",
+            Gamma,
+            entries,
+        ),
+        pen.step("coriolis_matrix", "Coriolis matrix C, and c = C q̇", "LP, (9.87), (9.88)", eq.C, rows("C", "c")),
+        pen.step("gravity_forces", "Gravity forces: the slopes of the potential energy of the links", "LP, (9.12)", eq.g, rows("g")),
+        pen.step(
+            "joint_forces",
+            f"Joint forces: rates of the momenta minus slopes of the Lagrangian{extra}",
+            "LP, (9.11), (9.12)",
+            eq.tau,
+            rows("tau"),
+        ),
+    ]  # fmt: skip
+
+
+def _task_steps(derivation: Derivation, names: tuple[str, ...]) -> Steps:
+    """Λ = J⁻ᵀ M J⁻¹ and η = J⁻ᵀ (C q̇ + g) − Λ J̇ q̇ with J⁻¹ = adj J / det J [LP, (9.98), (9.99)]."""
+    found, eq = derivation.lagrangian, derivation.equations
+    for name in names:
+        if name not in ROWS:
+            raise unknown_name("the Jacobian of a frame", "row", name, ROWS, ", ".join(ROWS))
+    n = len(eq.q)
+    if len(names) != n or len(set(names)) != n:
+        raise ArgumentError(
+            f"task: robot {eq.name!r} has {n} degrees of freedom, so Λ and η in closed form need {n} different rows of "
+            f"{', '.join(ROWS)}, got {', '.join(names) or 'none'}. For other tasks use torsor.tasks.task_space_dynamics."
+        )
+    J = [found.jacobian[ROWS.index(name)] for name in names]
+    products = Products(f"Λ and η of robot {eq.name!r}", J, "torsor.tasks.task_space_dynamics(robot, q, v, task)")
+    det = products.determinant()
+    if not det:
+        raise ArgumentError(
+            f"task: {', '.join(names)} of {derivation.frame!r} are dependent wherever robot {eq.name!r} is: det J = 0. Choose rows "
+            "that its joints move independently."
+        )
+    above = _task_elements(found, products, J)
+    pen = _Pen(eq, found)
+    sympy, m = pen.sympy, range(n)
+    quotients = found.metric.quotients(sympy, above[: n * n], det, 2)
+    Lambda = sympy.ImmutableMatrix(n, n, quotients)
+    eta = sympy.ImmutableMatrix(n, 1, found.metric.quotients(sympy, above[n * n :], det, 2, rates=True))
+    jacobian = sympy.ImmutableMatrix(n, n, [pen.still(x) for row in J for x in row])
+    drift = [summed([found.rate(x) * found.velocity(j) for j, x in enumerate(row)]) for row in J]
+    rates = sympy.ImmutableMatrix([[pen.moving(x)] for x in drift])
+    listing = f"{', '.join(names)} of {derivation.frame}"
+    square = [(f"{i + 1}{j + 1}", jacobian[i, j]) for i in m for j in m]
+    upper: list[Entry] = [
+        ("Lambda", tuple(dict.fromkeys((f"{i + 1}{j + 1}", f"{j + 1}{i + 1}"))), Lambda[i, j]) for i in m for j in range(i, n)
+    ]  # fmt: skip
+    determinant = pen.still(det)
+    steps = (
+        pen.step("task_jacobian", f"Jacobian of the task: {listing}", "LP, (9.91)", jacobian, entries_of("J", square)),
+        pen.step("determinant", "Its determinant D, zero where the task is singular", "LP, (9.93)", determinant, [("D", ("",), determinant)]),
+        pen.step("task_drift", "Acceleration b of the task at zero q̈, the rate of J times q̇", "LP, (9.92)", rates, _numbered("b", rates)),
+        pen.step("task_inertia", "Inertia of the task", "LP, (9.98)", Lambda, upper),
+        pen.step("task_bias", "Coriolis and gravity forces of the task", "LP, (9.99), E002-11", eta, _numbered("eta", eta)),
+    )  # fmt: skip
+    return Steps(f"{eq.name} in task space", steps, pen.symbols, pen.order)
+
+
+def _task_elements(found: Lagrangian, products: Products, J: list[list[Element]]) -> list[Element]:
+    """(det J)² Λ, row by row, and (det J)² η."""
+    n = range(len(J))
+    M, det = found.metric.M, products.determinant()
+    adjugate = [[products.cofactor(k, i) for k in n] for i in n]  # J⁻¹ det J
+    half = [[summed([products.of(M[i][j], adjugate[j][k]) for j in n]) for k in n] for i in n]
+    Lambda = [[summed([products.of(adjugate[j][i], half[j][k]) for j in n]) for k in n] for i in n]
+    drift = [summed([found.rate(x) * found.velocity(j) for j, x in enumerate(row)]) for row in J]
+    momenta = [found.by_velocity(found.energy, i) for i in n]
+    P = summed(found.potential)
+    bias = [
+        summed([found.rate(momenta[i]), -found.ring.derivative(found.energy, i), found.ring.derivative(P, i)]) for i in n
+    ]  # d/dt ∂K/∂q̇ − ∂K/∂q + ∂P/∂q at zero q̈
+    eta = []
+    for i in n:
+        felt = summed([products.of(adjugate[j][i], bias[j]) for j in n])
+        parts = [products.of(det, felt)] + [-products.of(Lambda[i][k], drift[k]) for k in n]
+        eta.append(summed(parts))
+    return [x for row in Lambda for x in row] + eta
+
+
+def _numbered(letter: str, column: Any) -> list[Entry]:
+    return [(letter, (f"{i + 1}",), x) for i, x in enumerate(column)]
