@@ -11,8 +11,9 @@ from typing import Any
 import torsor
 from torsor.cli.main import add_robot, robot_of
 from torsor.errors import printable
-from torsor.symbolic import equations
+from torsor.symbolic import Equations, equations
 from torsor.symbolic.naming import parsed, sympy_module
+from torsor.symbolic.printed import Printed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,11 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--numbers", action="store_true", help="keep the robot's numbers instead of symbols")
     parser.add_argument("--force", action="store_true", help="also for robots whose equations nobody can read")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--geometry",
         action="store_true",
         help="the Christoffel symbols and the curvature of the mass matrix, instead of the equations of motion",
     )
+    instead.add_argument(
+        "--steps", action="store_true", help="step by step: kinematics, energies, Lagrangian, its slopes, M, C, g, forces"
+    )
+    instead.add_argument(
+        "--task", metavar="ROWS", help="inertia and bias of a task, of wx,wy,wz,vx,vy,vz as many rows as joints: vx,vy"
+    )
+    parser.add_argument("--frame", metavar="NAME", help="with --steps or --task: of which frame (the tip)")
     parser.add_argument("--latex", action="store_true", help="print LaTeX instead of plain text")
     parser.add_argument("--html", metavar="PATH", help="write a page")
     parser.add_argument("--png", metavar="PATH", help="write a picture (needs matplotlib)")
@@ -54,13 +63,23 @@ def run(options: argparse.Namespace) -> int:
         numbers=options.numbers,
         force=options.force,
     )
-    found = written.geometry if options.geometry else written
+    found = _chosen(written, options)
     sys.stdout.write((found.latex() if options.latex else str(found)) + "\n")
     if options.html:
         sys.stdout.write(f"page: {printable(str(found.to_html(options.html)))}\n")
     if options.png:
         sys.stdout.write(f"picture: {printable(str(found.to_png(options.png)))}\n")
     return 0
+
+
+def _chosen(written: Equations, options: argparse.Namespace) -> Printed:
+    """What of the equations is asked for."""
+    if not (options.steps or options.task):
+        if options.frame:
+            raise torsor.ArgumentError("--frame says whose kinematics the steps have: use it with --steps or --task vx,vy.")
+        return written.geometry if options.geometry else written
+    steps = written.derivation if options.frame is None else written.derivation.at(options.frame)
+    return steps.task(*options.task.split(",")) if options.task else steps
 
 
 def _renaming(pair: str) -> tuple[str, Any]:

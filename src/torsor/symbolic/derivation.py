@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import ArgumentError, unknown_name
 from torsor.symbolic.fourier import Element
 from torsor.symbolic.geometry import Products, summed
 from torsor.symbolic.lagrangian import Lagrangian, lagrangian
 from torsor.symbolic.naming import sympy_module
+from torsor.symbolic.printed import Quantity
 from torsor.symbolic.readable import Writer
 from torsor.symbolic.steps import SLOPE, SLOPE_RATE, Entry, Step, Steps, entries_of
 
@@ -53,22 +55,16 @@ class Derivation(Steps):
         """
         return _task_steps(self, rows)
 
-    def heading(self) -> str:
-        """The title of a page."""
-        return f"Equations of motion of {self.name}, step by step"
-
 
 def derive(equations: Equations, frame: str | None = None) -> Derivation:
     """The steps to ``equations``, with the kinematics of a frame: by default the tip, or else the last link."""
     robot = equations.source.robot
     if frame is None:
         frame = TIP if TIP in robot.frames else robot.links[-1]
-    found = lagrangian(
-        sympy_module(), equations.source, frame, [*equations.q, *equations.v, *equations.a]
-    )
+    found = lagrangian(sympy_module(), equations.source, frame, [*equations.q, *equations.v, *equations.a])
     pen = _Pen(equations, found)
-    steps = [*_kinematics(pen, frame), *_energies(pen), *_slopes(pen), *_terms(pen)]
-    return Derivation(equations.name, tuple(steps), pen.symbols, pen.order, frame, equations, found)
+    steps = (*_kinematics(pen, frame), *_energies(pen), *_slopes(pen), *_terms(pen))
+    return Derivation(equations.name, steps, pen.used(steps), pen.order, frame, equations, found)
 
 
 class _Pen:
@@ -77,9 +73,9 @@ class _Pen:
     def __init__(self, equations: Equations, found: Lagrangian) -> None:
         self.sympy, self.equations, self.found = sympy_module(), equations, found
         n, v, a = len(equations.q), equations.v, equations.a
-        self.symbols = {**equations.symbols, **found.extra}
-        known = [s for s in equations.order if s not in {*equations.q, *v, *a}]
-        self.order = (*known, *(x.symbol for x in found.extra.values()), *equations.q, *v, *a)
+        known = equations.symbols | found.extra
+        self.symbols = {s.name: known[s.name] for s in found.ordered}
+        self.order = (*found.ordered, *equations.q, *v, *a)
         decimals, inertial = found.decimals, found.inertial
         self._still = Writer(self.sympy, found.generators, n, inertial, set(), decimals=decimals)
         self._moving = Writer(self.sympy, found.generators, n, inertial, set(range(n, 2 * n)), decimals=decimals)
@@ -92,11 +88,19 @@ class _Pen:
         """What depends on q̇ too."""
         return self._moving.expression(self.found.ring.harmonics(x))
 
+    def energy(self, x: Element) -> Any:
+        """A kinetic energy."""
+        return self._moving.energy(self.found.ring.harmonics(x))
+
     def step(self, name: str, words: str, reference: str, value: Any, rows: list[Entry]) -> Step:
         """A step, with the symbols that occur in it."""
-        names = {s.name for _, _, expression in rows for s in expression.free_symbols}
-        symbols = {name: x for name, x in self.symbols.items() if name in names}
+        met = {s.name for _, _, expression in rows for s in expression.free_symbols}
+        symbols = {name: x for name, x in self.symbols.items() if name in met}
         return Step(name, words, reference, value, tuple(rows), symbols, self.order)
+
+    def used(self, steps: Sequence[Step]) -> dict[str, Quantity]:
+        """The symbols that occur in some step."""
+        return {name: x for name, x in self.symbols.items() if any(name in step.symbols for step in steps)}
 
 
 def _kinematics(pen: _Pen, frame: str) -> list[Step]:
@@ -107,7 +111,7 @@ def _kinematics(pen: _Pen, frame: str) -> list[Step]:
     T = sympy.ImmutableMatrix([[*R.row(i), p[i]] for i in range(3)] + [[0, 0, 0, 1]])
     rows = [row for letter, x in zip("XYZ", p, strict=True) if x != 0 for row in entries_of(letter, [("", x)])]
     rows += entries_of("R", [(f"{i + 1}{j + 1}", R[i, j]) for i in range(3) for j in range(3)])
-    steps = [pen.step("frame_pose", f"Position X, Y, Z and rotation R of {frame} in the base", "LP, §9.1.1", T, rows)]
+    steps = [pen.step("frame_pose", f"Position X, Y, Z and rotation R of frame {frame} in the base", "LP, §9.1.1", T, rows)]
 
     links = range(len(found.masses))
     heavy = [i for i in links if found.masses[i]]
@@ -131,24 +135,23 @@ def _kinematics(pen: _Pen, frame: str) -> list[Step]:
     if rows:
         steps.append(pen.step("link_velocities", words, "LP, §9.1.1", (velocities, angular), rows))
     J = sympy.ImmutableMatrix(6, n, [pen.still(x) for row in found.jacobian for x in row])
-    words = f"Jacobian of {frame} in base axes: rows 1 to 3 angular velocity, rows 4 to 6 velocity of its origin"
+    words = f"Jacobian of frame {frame} in base axes: rows 1 to 3 angular velocity, rows 4 to 6 velocity of its origin"
     rows = entries_of("J", [(f"{i + 1}{j + 1}", J[i, j]) for i in range(6) for j in range(n)])
     return [*steps, pen.step("mixed_jacobian", words, "LP, (9.91)", J, rows)]
 
 
 def _vector(letters: Any, link: int, values: Any) -> list[Entry]:
-    """The entries of a vector of a link that do not vanish; the first if all do."""
-    rows = [(letter, (f"{link + 1}",), x) for letter, x in zip(letters, values, strict=True)]
-    return [row for row in rows if row[2] != 0] or rows[:1]
+    """The entries of a vector of a link that do not vanish."""
+    return [(letter, (f"{link + 1}",), x) for letter, x in zip(letters, values, strict=True) if x != 0]
 
 
 def _energies(pen: _Pen) -> list[Step]:
     """K_i, P_i and the Lagrangian."""
     sympy, found, eq = pen.sympy, pen.found, pen.equations
     n, v = len(eq.q), eq.v
-    K = [pen.moving(x) for x in found.kinetic]
+    K = [pen.energy(x) for x in found.kinetic]
     rows: list[Entry] = [("K", (f"{i + 1}",), x) for i, x in enumerate(K)]
-    words, rotors = "Kinetic energy of each link", pen.moving(found.rotors)
+    words, rotors = "Kinetic energy of each link", pen.energy(found.rotors)
     if rotors != 0:
         rows.append(("K", ("J",), rotors))
         words += ", and of the armature J of the joints"
@@ -210,7 +213,7 @@ def _terms(pen: _Pen) -> list[Step]:
     eq, printed = pen.equations, list(pen.equations.entries())
     Gamma = eq.geometry.Gamma
     entries = [row for row in eq.geometry.christoffel_entries() if row[2] != 0] or [("Gamma", ("",), Gamma[0, 0, 0])]
-    extra = ", with friction" * any(eq.friction) + ", with springs" * any(eq.springs)
+    extra = ", and friction" * any(eq.friction)
 
     def rows(*letters: str) -> list[Entry]:
         return [row for row in printed if row[0] in letters]
@@ -219,7 +222,7 @@ def _terms(pen: _Pen) -> list[Step]:
         pen.step("mass_matrix", "Mass matrix: the kinetic energy is half of q̇ᵀ M q̇", "LP, (9.10)", eq.M, rows("M")),
         pen.step(
             "christoffel_symbols",
-            "Christoffel symbols of M, by joint k: c_k = Σ Γ_ijk q̇_i q̇_j",
+            "Christoffel symbols of M: c_k = Σ Γ_ijk q̇_i q̇_j",
             "PBP95, (52); LP, (9.13) with its first index last",
             Gamma,
             entries,
@@ -256,50 +259,54 @@ def _task_steps(derivation: Derivation, names: tuple[str, ...]) -> Steps:
             f"task: {', '.join(names)} of {derivation.frame!r} are dependent wherever robot {eq.name!r} is: det J = 0. Choose rows "
             "that its joints move independently."
         )
-    above = _task_elements(found, products, J)
-    pen = _Pen(eq, found)
-    sympy, m = pen.sympy, range(n)
-    quotients = found.metric.quotients(sympy, above[: n * n], det, 2)
-    Lambda = sympy.ImmutableMatrix(n, n, quotients)
-    eta = sympy.ImmutableMatrix(n, 1, found.metric.quotients(sympy, above[n * n :], det, 2, rates=True))
+    pen, felt = _Pen(eq, found), _task_elements(found, products, J)
+    sympy, m, quotients = pen.sympy, range(n), found.metric.quotients
+    Lambda = sympy.ImmutableMatrix(n, n, quotients(sympy, [x for row in felt.inertia for x in row], det, 2))
+    coriolis = quotients(sympy, felt.coriolis, det, 2, rates=True)
+    gravity = quotients(sympy, felt.gravity, det)
+    eta = sympy.ImmutableMatrix(n, 1, [x + y for x, y in zip(coriolis, gravity, strict=True)])
     jacobian = sympy.ImmutableMatrix(n, n, [pen.still(x) for row in J for x in row])
-    drift = [summed([found.rate(x) * found.velocity(j) for j, x in enumerate(row)]) for row in J]
-    rates = sympy.ImmutableMatrix([[pen.moving(x)] for x in drift])
-    listing = f"{', '.join(names)} of {derivation.frame}"
+    drift, determinant = sympy.ImmutableMatrix([[pen.moving(x)] for x in felt.drift]), pen.still(det)
     square = [(f"{i + 1}{j + 1}", jacobian[i, j]) for i in m for j in m]
     upper: list[Entry] = [
         ("Lambda", tuple(dict.fromkeys((f"{i + 1}{j + 1}", f"{j + 1}{i + 1}"))), Lambda[i, j]) for i in m for j in range(i, n)
     ]  # fmt: skip
-    determinant = pen.still(det)
+    words = f"Jacobian J of the task {', '.join(names)} of frame {derivation.frame}, in base axes"
     steps = (
-        pen.step("task_jacobian", f"Jacobian of the task: {listing}", "LP, (9.91)", jacobian, entries_of("J", square)),
-        pen.step("determinant", "Its determinant D, zero where the task is singular", "LP, (9.93)", determinant, [("D", ("",), determinant)]),
-        pen.step("task_drift", "Acceleration b of the task at zero q̈, the rate of J times q̇", "LP, (9.92)", rates, _numbered("b", rates)),
+        pen.step("task_jacobian", words, "LP, (9.91)", jacobian, entries_of("J", square)),
+        pen.step("determinant", "Determinant D of J, zero where the task is singular", "LP, (9.93)", determinant, [("D", ("",), determinant)]),
+        pen.step("task_drift", "Acceleration b of the task without any of the joints", "LP, (9.92)", drift, _numbered("b", drift)),
         pen.step("task_inertia", "Inertia of the task", "LP, (9.98)", Lambda, upper),
-        pen.step("task_bias", "Coriolis and gravity forces of the task", "LP, (9.99), E002-11", eta, _numbered("eta", eta)),
+        pen.step("task_bias", "Coriolis and gravity forces of the task", "LP, (9.99)", eta, _numbered("eta", eta)),
     )  # fmt: skip
-    return Steps(f"{eq.name} in task space", steps, pen.symbols, pen.order)
+    return Steps(f"{eq.name} in task space", steps, pen.used(steps), pen.order)
 
 
-def _task_elements(found: Lagrangian, products: Products, J: list[list[Element]]) -> list[Element]:
-    """(det J)² Λ, row by row, and (det J)² η."""
-    n = range(len(J))
-    M, det = found.metric.M, products.determinant()
-    adjugate = [[products.cofactor(k, i) for k in n] for i in n]  # J⁻¹ det J
-    half = [[summed([products.of(M[i][j], adjugate[j][k]) for j in n]) for k in n] for i in n]
-    Lambda = [[summed([products.of(adjugate[j][i], half[j][k]) for j in n]) for k in n] for i in n]
+class _Felt(NamedTuple):
+    """What a task feels, D = det J: D² Λ, the part D² (J⁻ᵀ c − Λ b) of η, its part D J⁻ᵀ g, and b = J̇ q̇."""
+
+    inertia: list[list[Element]]
+    coriolis: list[Element]
+    gravity: list[Element]
+    drift: list[Element]
+
+
+def _task_elements(found: Lagrangian, products: Products, J: list[list[Element]]) -> _Felt:
+    """Λ = J⁻ᵀ M J⁻¹ and η = J⁻ᵀ (c + g) − Λ J̇ q̇ without a division, by J⁻¹ = adj J / det J."""
+    n, ring = range(len(J)), found.ring
+    M, det, P = found.metric.M, products.determinant(), summed(found.potential)
+    adjugate = [[products.cofactor(k, i) for k in n] for i in n]
+    lifted = [[summed([products.of(M[i][j], adjugate[j][k]) for j in n]) for k in n] for i in n]
+    inertia = [[summed([products.of(adjugate[j][i], lifted[j][k]) for j in n]) for k in n] for i in n]
     drift = [summed([found.rate(x) * found.velocity(j) for j, x in enumerate(row)]) for row in J]
-    momenta = [found.by_velocity(found.energy, i) for i in n]
-    P = summed(found.potential)
-    bias = [
-        summed([found.rate(momenta[i]), -found.ring.derivative(found.energy, i), found.ring.derivative(P, i)]) for i in n
-    ]  # d/dt ∂K/∂q̇ − ∂K/∂q + ∂P/∂q at zero q̈
-    eta = []
+    c = [summed([found.rate(found.by_velocity(found.energy, i)), -ring.derivative(found.energy, i)]) for i in n]
+    g = [ring.derivative(P, i) for i in n]
+    coriolis = []
     for i in n:
-        felt = summed([products.of(adjugate[j][i], bias[j]) for j in n])
-        parts = [products.of(det, felt)] + [-products.of(Lambda[i][k], drift[k]) for k in n]
-        eta.append(summed(parts))
-    return [x for row in Lambda for x in row] + eta
+        pushed = products.of(det, summed([products.of(adjugate[j][i], c[j]) for j in n]))
+        coriolis.append(summed([pushed, *(-products.of(inertia[i][k], drift[k]) for k in n)]))
+    gravity = [summed([products.of(adjugate[j][i], g[j]) for j in n]) for i in n]
+    return _Felt(inertia, coriolis, gravity, drift)
 
 
 def _numbered(letter: str, column: Any) -> list[Entry]:

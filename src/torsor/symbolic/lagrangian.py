@@ -22,7 +22,7 @@ from torsor.mechanics.recursions.newton_euler import link_motion
 from torsor.model import Robot
 from torsor.symbolic.fourier import Element, Ring, evaluate
 from torsor.symbolic.geometry import Metric, summed
-from torsor.symbolic.naming import Naming
+from torsor.symbolic.naming import ORDER, Naming
 from torsor.symbolic.parameters import INERTIAL, Anatomy, Place, names_of, number_of, vector_of
 from torsor.symbolic.printed import Quantity
 
@@ -46,6 +46,7 @@ class Lagrangian:
     inertial: set[int]
     decimals: bool
     extra: dict[str, Quantity]  # symbols that M and g do not have, as the height of the base
+    ordered: list[Any]  # all symbols but those of q and q̇, as they are to be printed in products
     freedoms: int
     rotation: list[Element]  # of the frame (9), row by row
     position: list[Element]  # of its origin (3)
@@ -131,10 +132,10 @@ def lagrangian(sympy: Any, source: Source, frame: str, motion: Sequence[Any]) ->
     longest = max(x.size for x in found["centres"] + found["position"]) if source.numbers else 1.0
     scales = {"centres": longest, "position": longest, "rotation": 1.0, "spin": 1.0, "angular": 1.0}
     found = {name: [x.without_noise(scales.get(name, 0.0)) for x in entries] for name, entries in found.items()}
-    met = {
+    met = {  # moments and armatures that M does not have contribute nothing
         k - 2 * n
-        for entries in found.values()
-        for x in entries
+        for name in ("rotation", "position", "centres", "angular", "masses", "gravity")
+        for x in found[name]
         for key in x.terms
         for k, e in enumerate(ring.exponents(key)[: ring.symbols])
         if e and k >= 2 * n
@@ -159,6 +160,7 @@ def lagrangian(sympy: Any, source: Source, frame: str, motion: Sequence[Any]) ->
         inertial=inertial,
         decimals=source.numbers,
         extra=extra,
+        ordered=_ordered(sympy, anatomy, source, {k: extra[name].symbol for k, name in new.items()}),
         freedoms=n,
         rotation=found["rotation"],
         position=found["position"],
@@ -211,6 +213,20 @@ def _new_names(anatomy: Anatomy, source: Source, met: set[int], motion: Sequence
                 "something else; choose another name by `symbols` or `coordinates`."
             )
     return new
+
+
+def _ordered(sympy: Any, anatomy: Anatomy, source: Source, new: dict[int, Any]) -> list[Any]:
+    """The symbols of the equations and the new ones: by what they stand for, and by name."""
+    naming, names = source.naming, source.names | {k: symbol.name for k, symbol in new.items()}
+    found = []
+    for k in sorted(names, key=lambda k: (ORDER.index(anatomy.letters[k].stem), names[k])):
+        if k in new:
+            found.append(new[k])
+        elif naming.changed:
+            found += [s for e in naming.images[k] for s, power in zip(naming.symbols, e, strict=False) if power]
+        else:
+            found.append(naming.symbols[k])
+    return list(dict.fromkeys([*found, *naming.ordered]))
 
 
 def _image(ring: Ring, first: int, source: Source, new: list[int], start: int, k: int) -> Element:

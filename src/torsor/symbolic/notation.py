@@ -49,15 +49,17 @@ class Text:
     def __init__(self, order: list[Any]) -> None:
         self.order = {symbol: k for k, symbol in enumerate(order)}
 
-    def expression(self, e: Any) -> str:
-        """An expression, with `BREAK` where lines may be broken."""
+    def expression(self, e: Any, *, bracketed: bool = False) -> str:
+        """An expression, with `BREAK` where lines may be broken; within brackets, a positive term comes first."""
         terms = []
         for term in e.args if e.is_Add else [e]:
             negative = term.could_extract_minus_sign() and not term.is_Add
             text = self._term(-term if negative else term)
             terms.append((self._rank_of_term(term), len(text), text, negative))
-        pieces = []
-        for k, (_, _, text, negative) in enumerate(sorted(terms)):
+        pieces, terms = [], sorted(terms)
+        if bracketed:
+            terms.insert(0, terms.pop(next((k for k, term in enumerate(terms) if not term[3]), 0)))
+        for k, (_, _, text, negative) in enumerate(terms):
             if k == 0:
                 pieces.append(f"{self.operator(self.minus)}{text}" if negative else text)
             else:
@@ -88,7 +90,7 @@ class Text:
             return self.function(base.func.__name__, exponent, self._argument(base.args[0], base.func.__name__))
         if base.is_Symbol:
             return self.power(self.symbol(base.name), exponent)
-        return self.power(self.brackets(self.expression(base).replace(BREAK, INNER)), exponent)
+        return self.power(self.brackets(self.expression(base, bracketed=True).replace(BREAK, INNER)), exponent)
 
     def _argument(self, x: Any, name: str) -> tuple[str, bool]:
         """What a function is taken of, and whether it needs brackets: of sums, fractions and decimal numbers."""
@@ -97,12 +99,12 @@ class Text:
         return self.expression(x).replace(BREAK, ""), bool(x.is_Add or not plain)
 
     def _rank_of_factor(self, f: Any) -> tuple[int, int, int]:
-        """Numbers, symbols and sums of them in their order; sums with functions; accelerations; functions."""
+        """Numbers, symbols and sums of them in their order; sums with functions; velocities, accelerations; functions."""
         base = f.as_base_exp()[0]
         places = [self.order.get(s, len(self.order)) for s in base.free_symbols]
         if _has_function(base):
             return 1 if base.is_Add else 3, min(places), max(places)
-        return 2 if _accents(base) == 2 else 0, max(places, default=-1), int(base.is_Add)
+        return 2 if _accents(base) else 0, max(places, default=-1), int(base.is_Add)
 
     def _rank_of_term(self, e: Any) -> tuple[int, list[float]]:
         """Terms with accelerations, with velocities, and others; by degree in the symbols, the first symbol first."""
