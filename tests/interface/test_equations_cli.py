@@ -32,6 +32,21 @@ def test_options(tmp_path, capsys):
     assert page.stat().st_size > 0 and picture.stat().st_size > 0
 
 
+def test_steps_and_tasks(tmp_path, capsys):
+    page = tmp_path / "steps.html"
+    assert main(["equations", "--robot", "planar2r", "--steps", "--html", str(page)]) == 0
+    out = capsys.readouterr().out
+    assert (
+        out.startswith("Equations of motion of planar2r, step by step\n\n1. Position")
+        and "  𝓚₁ = 1/2 m₁ L₁² q̇₁²\n" in out
+    )
+    assert page.stat().st_size > 0
+    assert main(["equations", "--robot", "planar2r", "--task", "vx,vy", "--latex"]) == 0
+    assert r"\Lambda_{11} &= " in capsys.readouterr().out
+    assert main(["equations", "--robot", "planar2r", "--steps", "--frame", "link_1"]) == 0
+    assert "rotation R of frame link_1 in the base" in capsys.readouterr().out
+
+
 def test_numbers(capsys):
     assert main(["equations", "--robot", "planar2r", "--numbers"]) == 0
     assert "M₁₁ = 3 + 2 cos q₂\n" in capsys.readouterr().out
@@ -54,6 +69,10 @@ def test_numbers(capsys):
             "cart_pole, iiwa, panda, pendulum, planar2r, planar3r, polar_arm, puma560, spatial3r, ur5.",
         ),
         (["--robot", "planar_chain"], "nor a robot of that name: cart_pole"),
+        (["--robot", "planar2r", "--task", "vx"], "2 different rows"),
+        (["--robot", "planar2r", "--task", ""], "has no row ''"),
+        (["--robot", "planar2r", "--frame", "tip"], "use it with --steps"),
+        (["--robot", "planar2r", "--steps", "--frame", "nope"], "has no frame 'nope'"),
         (["--robot", "pendulum", "--html", "/nowhere/e.html"], "to_html: cannot write /nowhere/e.html"),
     ],
 )

@@ -36,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the Christoffel symbols and the curvature of the mass matrix, instead of the equations of motion",
     )
     instead.add_argument(
-        "--steps", action="store_true", help="step by step: kinematics, energies, Lagrangian, its slopes, M, C, g, forces"
+        "--steps",
+        action="store_true",
+        help="step by step: kinematics, energies, Lagrangian, its slopes, M, C, g, forces",
     )
     instead.add_argument(
         "--task", metavar="ROWS", help="inertia and bias of a task, of wx,wy,wz,vx,vy,vz as many rows as joints: vx,vy"
@@ -74,12 +76,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _chosen(written: Equations, options: argparse.Namespace) -> Printed:
     """What of the equations is asked for."""
-    if not (options.steps or options.task):
-        if options.frame:
-            raise torsor.ArgumentError("--frame says whose kinematics the steps have: use it with --steps or --task vx,vy.")
+    if not options.steps and options.task is None:
+        if options.frame is not None:
+            raise torsor.ArgumentError(
+                "--frame says whose kinematics the steps have: use it with --steps or --task vx,vy."
+            )
         return written.geometry if options.geometry else written
     steps = written.derivation if options.frame is None else written.derivation.at(options.frame)
-    return steps.task(*options.task.split(",")) if options.task else steps
+    return steps if options.task is None else steps.task(*options.task.split(","))
 
 
 def _renaming(pair: str) -> tuple[str, Any]:

@@ -22,7 +22,7 @@ ROWS = ("wx", "wy", "wz", "vx", "vy", "vz")  # of the Jacobian: those of a pose 
 TIP = "tip"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Derivation(Steps):
     """The way from kinematics to τ = M q̈ + C q̇ + g, in SymPy expressions (rad, m, s, kg, N) [LP, §9.1].
 
@@ -111,7 +111,9 @@ def _kinematics(pen: _Pen, frame: str) -> list[Step]:
     T = sympy.ImmutableMatrix([[*R.row(i), p[i]] for i in range(3)] + [[0, 0, 0, 1]])
     rows = [row for letter, x in zip("XYZ", p, strict=True) if x != 0 for row in entries_of(letter, [("", x)])]
     rows += entries_of("R", [(f"{i + 1}{j + 1}", R[i, j]) for i in range(3) for j in range(3)])
-    steps = [pen.step("frame_pose", f"Position X, Y, Z and rotation R of frame {frame} in the base", "LP, §9.1.1", T, rows)]
+    steps = [
+        pen.step("frame_pose", f"Position X, Y, Z and rotation R of frame {frame} in the base", "LP, §9.1.1", T, rows)
+    ]
 
     links = range(len(found.masses))
     heavy = [i for i in links if found.masses[i]]
@@ -121,7 +123,9 @@ def _kinematics(pen: _Pen, frame: str) -> list[Step]:
     letters = "xyz" if not any(f"{x}_{i + 1}" in names for x in "xyz" for i in links) else "XYZ"
     rows = [row for i in heavy for row in _vector(letters, i, centres.row(i))]
     if rows:
-        steps.append(pen.step("centres_of_mass", "Centre of mass of each link in the base", "LP, §9.1.1", centres, rows))
+        steps.append(
+            pen.step("centres_of_mass", "Centre of mass of each link in the base", "LP, §9.1.1", centres, rows)
+        )
     velocities = sympy.ImmutableMatrix([[pen.moving(x) for x in found.velocities[i]] for i in links])
     angular = sympy.ImmutableMatrix([[pen.moving(x) for x in found.angular[i]] for i in links])
     rows = [row for i in heavy for row in _vector([f"{x}dot" for x in letters], i, velocities.row(i))]
@@ -129,9 +133,11 @@ def _kinematics(pen: _Pen, frame: str) -> list[Step]:
     if turning:
         words += f"{', ' if rows else ''}{'a' if rows else 'A'}ngular velocity ω in the link's own axes"
         rows += [
-            row for i in turning for row in entries_of("omega", [(f"{i + 1}{x}", w) for x, w in zip("xyz", angular.row(i), strict=True)])
-            if row[2] != 0
-        ]  # fmt: skip
+            ("omega", (f"{i + 1}{axis}",), w)
+            for i in turning
+            for axis, w in zip("xyz", angular.row(i), strict=True)
+            if w != 0
+        ]
     if rows:
         steps.append(pen.step("link_velocities", words, "LP, §9.1.1", (velocities, angular), rows))
     J = sympy.ImmutableMatrix(6, n, [pen.still(x) for row in found.jacobian for x in row])
@@ -228,7 +234,7 @@ def _terms(pen: _Pen) -> list[Step]:
             entries,
         ),
         pen.step("coriolis_matrix", "Coriolis matrix C, and c = C q̇", "LP, (9.87), (9.88)", eq.C, rows("C", "c")),
-        pen.step("gravity_forces", "Gravity forces: the slopes of the potential energy of the links", "LP, (9.12)", eq.g, rows("g")),
+        pen.step("gravity_forces", "Gravity forces: the slopes of the links' potential energy", "LP, (9.12)", eq.g, rows("g")),
         pen.step(
             "joint_forces",
             f"Joint forces: rates of the momenta minus slopes of the Lagrangian{extra}",
@@ -256,8 +262,8 @@ def _task_steps(derivation: Derivation, names: tuple[str, ...]) -> Steps:
     det = products.determinant()
     if not det:
         raise ArgumentError(
-            f"task: {', '.join(names)} of {derivation.frame!r} are dependent wherever robot {eq.name!r} is: det J = 0. Choose rows "
-            "that its joints move independently."
+            f"task: {', '.join(names)} of {derivation.frame!r} are dependent wherever robot {eq.name!r} is: det J = 0. Choose "
+            "rows that its joints move independently."
         )
     pen, felt = _Pen(eq, found), _task_elements(found, products, J)
     sympy, m, quotients = pen.sympy, range(n), found.metric.quotients
@@ -271,14 +277,20 @@ def _task_steps(derivation: Derivation, names: tuple[str, ...]) -> Steps:
     upper: list[Entry] = [
         ("Lambda", tuple(dict.fromkeys((f"{i + 1}{j + 1}", f"{j + 1}{i + 1}"))), Lambda[i, j]) for i in m for j in range(i, n)
     ]  # fmt: skip
-    words = f"Jacobian J of the task {', '.join(names)} of frame {derivation.frame}, in base axes"
+    words = (
+        f"Jacobian J of the task {', '.join(names)} of frame {derivation.frame}, in base axes",
+        "Determinant D of J, zero where the task is singular",
+        "Acceleration b of the task when the joints have none",
+        "Inertia of the task",
+        "Coriolis and gravity forces of the task",
+    )
     steps = (
-        pen.step("task_jacobian", words, "LP, (9.91)", jacobian, entries_of("J", square)),
-        pen.step("determinant", "Determinant D of J, zero where the task is singular", "LP, (9.93)", determinant, [("D", ("",), determinant)]),
-        pen.step("task_drift", "Acceleration b of the task without any of the joints", "LP, (9.92)", drift, _numbered("b", drift)),
-        pen.step("task_inertia", "Inertia of the task", "LP, (9.98)", Lambda, upper),
-        pen.step("task_bias", "Coriolis and gravity forces of the task", "LP, (9.99)", eta, _numbered("eta", eta)),
-    )  # fmt: skip
+        pen.step("task_jacobian", words[0], "LP, (9.91)", jacobian, entries_of("J", square)),
+        pen.step("determinant", words[1], "LP, (9.93)", determinant, [("D", ("",), determinant)]),
+        pen.step("task_drift", words[2], "LP, (9.92)", drift, _numbered("b", drift)),
+        pen.step("task_inertia", words[3], "LP, (9.98)", Lambda, upper),
+        pen.step("task_bias", words[4], "LP, (9.99)", eta, _numbered("eta", eta)),
+    )
     return Steps(f"{eq.name} in task space", steps, pen.used(steps), pen.order)
 
 

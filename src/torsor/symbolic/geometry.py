@@ -216,9 +216,9 @@ class Metric:
 
 
 class Products:
-    """Products of elements, and minors of a square matrix of them, counted: what would fill books is refused before it takes minutes.
+    """Products of elements and minors of a matrix, counted: what would fill books is refused before it takes minutes.
 
-    ``what`` is too long then, and ``instead`` what to evaluate.
+    ``what`` is too long then, and ``instead`` is what to evaluate.
     """
 
     def __init__(self, what: str, matrix: list[list[Element]], instead: str) -> None:

@@ -1,7 +1,8 @@
-"""Where a small robot's links are, how fast they move, and their energies, as elements of a ring: the Lagrangian by its definition.
+"""Where a small robot's links are, how fast they move, and their energies: the Lagrangian by its definition, in a ring.
 
-Nothing of the algorithms of dynamics is used: positions come from the product of the joints' motions, velocities by differentiation,
-energies from masses, moments of inertia and weights [LP, §9.1]. So what follows from them can be compared with what those give.
+Nothing of the algorithms of dynamics is used: positions come from the product of the joints' motions, velocities by
+differentiation, energies from masses, moments of inertia and weights [LP, §9.1]. So what follows from them can be compared with
+what those algorithms give.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from torsor.symbolic.printed import Quantity
 
 
 class Source(NamedTuple):
-    """What equations were written of: a robot, its symbols, the names of its letters that M and g have, whether numbers stayed."""
+    """What equations were written of: a robot, its symbols, names of its letters that M and g have, whether numbers stayed."""
 
     robot: Robot
     naming: Naming
@@ -141,9 +142,7 @@ def lagrangian(sympy: Any, source: Source, frame: str, motion: Sequence[Any]) ->
         if e and k >= 2 * n
     }
     new = _new_names(anatomy, source, met, motion)
-    extra = {
-        name: Quantity(sympy.Symbol(name), float(letters[k].value), letters[k].unit) for k, name in new.items()
-    }
+    extra = {name: Quantity(sympy.Symbol(name), float(letters[k].value), letters[k].unit) for k, name in new.items()}
     start = 2 * n + len(naming.symbols)
     named = Ring(start + len(new), n)
     named.angles = ring.angles
@@ -181,7 +180,7 @@ def _program(anatomy: Anatomy, place: Place, *, numbers: bool) -> Any:
     def run(q: Any, v: Any, x: Any = values) -> dict[str, Any]:
         robot = anatomy.robot_of(x)
         T = poses_in_base(robot, q)
-        V = link_motion(robot, joint_poses(robot, q), v, None, gravity=False, base_motion=None)[0]
+        V: list[Any] = list(link_motion(robot, joint_poses(robot, q), v, None, gravity=False, base_motion=None)[0])
         i, offset = place.link, vector_of(place.offset, x)
         return {
             "rotation": place.rotation if i < 0 else T[i][:3, :3] @ place.rotation,
