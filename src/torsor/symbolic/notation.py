@@ -73,8 +73,16 @@ class Text:
         below = [f for f in factors if f.as_base_exp()[1].is_negative]
         if not below:
             return self._product(number, factors)
-        above = self._product(number, [f for f in factors if f not in below])
-        return self.quotient(above, self._product(1, [1 / f for f in below]), len(below) > 1)
+        parts = (number, [f for f in factors if f not in below]), (1, [1 / f for f in below])
+        above, divisor = (self._product(*part) for part in parts)
+        slash = self.over(above, self.brackets(divisor) if len(below) > 1 else divisor)
+        return self.quotient(*(self._without_brackets(*part) for part in parts), slash)
+
+    def _without_brackets(self, number: Any, factors: Sequence[Any]) -> str:
+        """A product above or below a bar, where a sum that is alone needs no brackets."""
+        if number == 1 and len(factors) == 1 and factors[0].is_Add:
+            return self.expression(factors[0]).replace(BREAK, INNER)
+        return self._product(number, factors)
 
     def _product(self, number: Any, factors: Sequence[Any]) -> str:
         printed = [text for _, text in sorted((self._rank_of_factor(f), self._factor(f)) for f in factors)]
@@ -157,9 +165,13 @@ class Text:
         """A power; nothing is written for the exponent 1."""
         return base if exponent == 1 else base + str(exponent).translate(_SUPERSCRIPTS)
 
-    def quotient(self, above: str, below: str, several: bool) -> str:
-        """A product of powers over another, of ``several`` factors or of one."""
-        return f"{above}{INNER} / {self.brackets(below) if several else below}"
+    def over(self, above: str, below: str) -> str:
+        """A quotient with a slash, so that lines can be broken."""
+        return f"{above}{INNER} / {below}"
+
+    def quotient(self, above: str, below: str, slash: str) -> str:
+        """A product of powers over another, or the same with a ``slash``."""
+        return slash
 
     def brackets(self, inside: str) -> str:
         """A sum as a factor."""
@@ -221,10 +233,10 @@ class Latex(Text):
         """A power."""
         return base if exponent == 1 else f"{base}^{{{exponent}}}"
 
-    def quotient(self, above: str, below: str, several: bool) -> str:
+    def quotient(self, above: str, below: str, slash: str) -> str:
         """A fraction, which is on one line; a long one with a slash."""
         if self.width(above) + self.width(below) > FRACTION:
-            return super().quotient(above, below, several)
+            return slash
         return f"\\frac{{{above}}}{{{below}}}".replace(INNER, "")
 
     def function(self, name: str, exponent: Any, argument: tuple[str, bool]) -> str:
@@ -253,7 +265,8 @@ class MathML(Text):
         letter, accent, subscript = parts_of(name)
         text = f"<mi>{greek(letter)}</mi>"
         if accent:
-            text = f"<mover accent='true'>{text}<mo>{'¨' if accent == 'ddot' else '˙'}</mo></mover>"
+            dots = "." * _DOTS[accent]  # full stops: what is meant as an accent, browsers put into the letter
+            text = f"<mover>{text}<mo>{dots}</mo></mover>"
         return f"<msub>{text}<mn>{subscript.replace('_', ',')}</mn></msub>" if subscript else text
 
     def number(self, x: Any) -> str:
@@ -275,10 +288,14 @@ class MathML(Text):
             return f"{base.removesuffix(closing)}<msup>{closing}<mn>{exponent}</mn></msup>"
         return f"<msup>{base}<mn>{exponent}</mn></msup>"
 
-    def quotient(self, above: str, below: str, several: bool) -> str:
-        """A fraction; a long one with a slash, so that lines can be broken."""
+    def over(self, above: str, below: str) -> str:
+        """A quotient with a slash."""
+        return f"{above}{INNER}<mo>/</mo>{below}"
+
+    def quotient(self, above: str, below: str, slash: str) -> str:
+        """A fraction; a long one with a slash."""
         if self.width(above) + self.width(below) > FRACTION:
-            return f"{above}{INNER}<mo>/</mo>{self.brackets(below) if several else below}"
+            return slash
         return f"<mfrac><mrow>{above}</mrow><mrow>{below}</mrow></mfrac>".replace(INNER, "")
 
     def brackets(self, inside: str) -> str:

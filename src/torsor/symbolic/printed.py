@@ -13,6 +13,7 @@ from torsor.symbolic.notation import Latex, MathML, Text, lines
 
 WIDTH = 100  # letters per line
 SIZE = 12  # points: letters of a picture
+_RIGHT = "text-align:right;text-align:-webkit-right"  # some browsers know only the second of a cell
 LINE = 2.0  # of the size of these letters
 
 
@@ -94,10 +95,8 @@ class Printed:
             parts = lines(notation, notation.expression(expression), WIDTH)
             for k, part in enumerate(parts):
                 left = f"{head}<mo>=</mo>" if k == 0 else ""
-                rows.append(
-                    f"<mtr><mtd style='text-align:right'>{left}</mtd><mtd style='text-align:left'>{part}</mtd></mtr>"
-                )
-        return f"<math display='block'><mtable columnalign='right left'>{''.join(rows)}</mtable></math>"
+                rows.append(f"<mtr><mtd style='{_RIGHT}'>{left}</mtd><mtd style='text-align:left'>{part}</mtd></mtr>")
+        return f"<math display='block'><mtable columnalign='right left' displaystyle='true'>{''.join(rows)}</mtable></math>"
 
     def to_html(self, path: str | Path) -> Path:
         """Write a page (MathML, no script, nothing loaded from elsewhere); returns its path."""
