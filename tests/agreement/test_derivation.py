@@ -285,7 +285,8 @@ def test_tasks_that_are_refused(monkeypatch):
         found.task("vx", "vz")
     monkeypatch.setattr("torsor.symbolic.geometry.MOST_PRODUCTS", 10)
     with pytest.raises(
-        torsor.TorsorError, match=r"Λ and η of robot 'planar2r' .* too long.*numbers=True.*task_space_dyn"
+        torsor.TorsorError,
+        match=r"the task-space dynamics of robot 'planar2r' .* too long.*numbers=True.*task_space_dyn",
     ):
         found.task("vx", "vy")
 
@@ -324,6 +325,12 @@ def test_names_that_are_taken_are_refused():
         _ = renamed.derivation
     found = equations(torsor.robots.planar2r(), coordinates="x").derivation
     assert "X_1" in found["centres_of_mass"].expressions  # x_1 is a coordinate here
+
+
+def test_a_robot_without_mass_has_all_steps():
+    found = equations(torsor.assemble([torsor.Joint(name="a", kind="revolute", axis=Z)])).derivation
+    assert tuple(step.name for step in found) == STEPS
+    assert {"  p = 0", "  ṗ = 0", "  𝓚₁ = 0", "  𝓛 = 0", "  Γ = 0"} <= set(str(found).splitlines())
 
 
 def test_steps_by_name():

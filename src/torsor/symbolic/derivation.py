@@ -50,7 +50,7 @@ class Derivation(Steps):
         Returns
         -------
         Steps
-            J, det J, J̇ q̇, Λ and η as functions of q and q̇. Friction and springs are not in η, as in
+            J, det J, the drift J̇ q̇, Λ and η as functions of q and q̇. Friction and springs are not in η, as in
             `torsor.tasks.task_space_dynamics`.
         """
         return _task_steps(self, rows)
@@ -121,25 +121,21 @@ def _kinematics(pen: _Pen, frame: str) -> list[Step]:
     centres = sympy.ImmutableMatrix([[pen.still(x) for x in found.centres[i]] for i in links])
     names = {s.name for s in pen.order}
     letters = "xyz" if not any(f"{x}_{i + 1}" in names for x in "xyz" for i in links) else "XYZ"
-    rows = [row for i in heavy for row in _vector(letters, i, centres.row(i))]
-    if rows:
-        steps.append(
-            pen.step("centres_of_mass", "Centre of mass of each link in the base", "LP, §9.1.1", centres, rows)
-        )
+    zero = sympy.Integer(0)
+    rows = [row for i in heavy for row in _vector(letters, i, centres.row(i))] or [("p", ("",), zero)]
+    steps.append(pen.step("centres_of_mass", "Centre of mass of each link in the base", "LP, §9.1.1", centres, rows))
     velocities = sympy.ImmutableMatrix([[pen.moving(x) for x in found.velocities[i]] for i in links])
     angular = sympy.ImmutableMatrix([[pen.moving(x) for x in found.angular[i]] for i in links])
-    rows = [row for i in heavy for row in _vector([f"{x}dot" for x in letters], i, velocities.row(i))]
-    words = "Velocity of the centre of mass of each link" * bool(rows)
-    if turning:
-        words += f"{', ' if rows else ''}{'a' if rows else 'A'}ngular velocity ω in the link's own axes"
-        rows += [
-            ("omega", (f"{i + 1}{axis}",), w)
-            for i in turning
-            for axis, w in zip("xyz", angular.row(i), strict=True)
-            if w != 0
-        ]
-    if rows:
-        steps.append(pen.step("link_velocities", words, "LP, §9.1.1", (velocities, angular), rows))
+    dotted = [f"{x}dot" for x in letters]
+    rows = [row for i in heavy for row in _vector(dotted, i, velocities.row(i))] or [("pdot", ("",), zero)]
+    rows += [
+        ("omega", (f"{i + 1}{axis}",), w)
+        for i in turning
+        for axis, w in zip("xyz", angular.row(i), strict=True)
+        if w != 0
+    ]
+    words = "Velocity of the centre of mass of each link" + ", angular velocity ω in its own axes" * bool(turning)
+    steps.append(pen.step("link_velocities", words, "LP, §9.1.1", (velocities, angular), rows))
     J = sympy.ImmutableMatrix(6, n, [pen.still(x) for row in found.jacobian for x in row])
     words = f"Jacobian of frame {frame} in base axes: rows 1 to 3 angular velocity, rows 4 to 6 velocity of its origin"
     rows = entries_of("J", [(f"{i + 1}{j + 1}", J[i, j]) for i in range(6) for j in range(n)])
@@ -258,7 +254,9 @@ def _task_steps(derivation: Derivation, names: tuple[str, ...]) -> Steps:
             f"{', '.join(ROWS)}, got {', '.join(names) or 'none'}. For other tasks use torsor.tasks.task_space_dynamics."
         )
     J = [found.jacobian[ROWS.index(name)] for name in names]
-    products = Products(f"Λ and η of robot {eq.name!r}", J, "torsor.tasks.task_space_dynamics(robot, q, v, task)")
+    products = Products(
+        f"the task-space dynamics of robot {eq.name!r}", J, "torsor.tasks.task_space_dynamics(robot, q, v, task)"
+    )
     det = products.determinant()
     if not det:
         raise ArgumentError(
@@ -280,14 +278,14 @@ def _task_steps(derivation: Derivation, names: tuple[str, ...]) -> Steps:
     words = (
         f"Jacobian J of the task {', '.join(names)} of frame {derivation.frame}, in base axes",
         "Determinant D of J, zero where the task is singular",
-        "Acceleration b of the task when the joints have none",
+        "Drift d of the task: its acceleration when the joints have none",
         "Inertia of the task",
         "Coriolis and gravity forces of the task",
     )
     steps = (
         pen.step("task_jacobian", words[0], "LP, (9.91)", jacobian, entries_of("J", square)),
         pen.step("determinant", words[1], "LP, (9.93)", determinant, [("D", ("",), determinant)]),
-        pen.step("task_drift", words[2], "LP, (9.92)", drift, _numbered("b", drift)),
+        pen.step("task_drift", words[2], "LP, (9.92)", drift, _numbered("d", drift)),
         pen.step("task_inertia", words[3], "LP, (9.98)", Lambda, upper),
         pen.step("task_bias", words[4], "LP, (9.99)", eta, _numbered("eta", eta)),
     )
@@ -295,7 +293,7 @@ def _task_steps(derivation: Derivation, names: tuple[str, ...]) -> Steps:
 
 
 class _Felt(NamedTuple):
-    """What a task feels, D = det J: D² Λ, the part D² (J⁻ᵀ c − Λ b) of η, its part D J⁻ᵀ g, and b = J̇ q̇."""
+    """What a task feels, D = det J: D² Λ, the part D² (J⁻ᵀ c − Λ d) of η, its part D J⁻ᵀ g, and d = J̇ q̇."""
 
     inertia: list[list[Element]]
     coriolis: list[Element]

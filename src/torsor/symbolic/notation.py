@@ -73,10 +73,10 @@ class Text:
         below = [f for f in factors if f.as_base_exp()[1].is_negative]
         if not below:
             return self._product(number, factors)
-        parts = (number, [f for f in factors if f not in below]), (1, [1 / f for f in below])
-        above, divisor = (self._product(*part) for part in parts)
-        slash = self.over(above, self.brackets(divisor) if len(below) > 1 else divisor)
-        return self.quotient(*(self._without_brackets(*part) for part in parts), slash)
+        top, bottom = [f for f in factors if f not in below], [1 / f for f in below]
+        divisor = self._product(1, bottom)
+        slash = self.over(self._product(number, top), self.brackets(divisor) if len(below) > 1 else divisor)
+        return self.quotient(self._without_brackets(number, top), self._without_brackets(1, bottom), slash)
 
     def _without_brackets(self, number: Any, factors: Sequence[Any]) -> str:
         """A product above or below a bar, where a sum that is alone needs no brackets."""

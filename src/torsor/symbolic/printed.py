@@ -52,7 +52,7 @@ class Printed:
         text = Text(list(self.order))
         return "\n".join([self.title(), *self._text_rows(text, apart=True), *where(text, self.symbols)])
 
-    def _text_rows(self, text: Text, *, apart: bool) -> list[str]:
+    def _text_rows(self, text: Text, *, apart: bool = False) -> list[str]:
         """The entries as lines of text, those of different letters ``apart`` or not."""
         rows = []
         before = ""

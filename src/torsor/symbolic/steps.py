@@ -58,6 +58,11 @@ class Step(Printed):
         """The title of a page."""
         return self.words
 
+    def __str__(self) -> str:
+        """The step as plain text."""
+        text = Text(list(self.order))
+        return "\n".join([self.title(), "", *self._text_rows(text), *where(text, self.symbols)])
+
     def __repr__(self) -> str:
         return f"<Step {self.name!r}: {printable(self.words)}; print() shows it>"
 
@@ -101,7 +106,7 @@ class Steps(Printed):
         """The steps as plain text."""
         text, rows = Text(list(self.order)), [self.title()]
         for k, step in enumerate(self.steps, 1):
-            rows += ["", f"{k}. {step.title()}", "", *(f"  {row}" for row in step._text_rows(text, apart=False))]
+            rows += ["", f"{k}. {step.title()}", "", *(f"  {row}" for row in step._text_rows(text))]
         return "\n".join([*rows, *where(text, self.symbols)])
 
     def latex(self) -> str:
