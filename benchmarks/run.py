@@ -17,6 +17,7 @@ import numpy as np
 import calling
 import derivatives
 import geometry
+import long_runs
 import simulation
 import torsor
 from contenders import TASKS, MuJoCo, Pinocchio, Torsor, require_agreement
@@ -52,6 +53,7 @@ def main() -> None:
             tables["derivatives"] = derivatives.measure(rounds, chosen or derivatives.ROBOTS)
         if options.simulation:
             tables["simulation"] = simulation.measure(rounds)
+            tables["long runs"] = long_runs.measure(rounds, options.quick)
         if options.save:
             merge(options.save, tables)
         return
@@ -69,6 +71,7 @@ def main() -> None:
     report["geometry"] = geometry.measure(rounds)
     report["calls"] = calling.measure(rounds)
     report["simulation"] = simulation.measure(rounds)
+    report["long runs"] = long_runs.measure(rounds, options.quick)
     if options.save:
         with open(options.save, "w") as file:
             json.dump(report, file, indent=1)

@@ -11,6 +11,7 @@ import torsor
 from measure import best
 from robots import path_of, torsor_robot
 from starting import run_python
+from torsor.simulation import sensitivities
 from torsor.simulation.adaptive import AdaptiveFlow
 
 STEPS, DT = 2000, 1e-3  # of one trajectory
@@ -32,6 +33,7 @@ def measure(rounds: int) -> dict[str, float]:
     torsor.set_threads(1)
     arm = torsor_robot("panda7")
     table = one_trajectory(arm, rounds) | many_trajectories(arm, rounds) | adaptive(arm, rounds) | first_call()
+    table |= derivatives_of_a_motion(arm, rounds)
     print("\nPanda, RK4 under PD control: nanoseconds a step and trajectory unless said otherwise")
     for name, value in table.items():
         print(f"  {name:<72}{value:12,.2f}")
@@ -156,6 +158,39 @@ def adaptive(arm: torsor.Robot, rounds: int) -> dict[str, float]:
         table[name + "simulate, ms"] = 1e3 * times["torsor"]
         table[name + "SciPy's time, of simulate's (goal: at least 20)"] = times["SciPy"] / times["torsor"]
     return table
+
+
+def derivatives_of_a_motion(arm: torsor.Robot, rounds: int) -> dict[str, float]:
+    """1,000 RK4 steps under torques for each: sensitivities beside the run itself and beside central differences of runs."""
+    q, steps, nv = TARGET + 0.2, 1000, 7
+    tau = torsor.gravity_forces(arm, q) + 0.1 * np.random.default_rng(0).normal(size=(steps, nv))
+    options = {"duration": steps * DT, "dt": DT, "within_limits": False}
+    run = torsor.simulate(arm, q, np.zeros(nv), tau=tau, **options)
+    h, one, none = 1e-6, np.eye(nv), np.zeros((2 * nv, nv))
+    starts = q + h * np.concatenate([one, -one, none]), h * np.concatenate([none, one, -one])
+    forces = np.tile(tau, (4 * nv, 1, 1))
+
+    def differences():
+        ends = torsor.simulate(arm, *starts, tau=forces, **options)
+        x = np.concatenate([ends.q, ends.v], axis=-1)
+        by_q, by_v = (x[k : k + nv] - x[k + nv : k + 2 * nv] for k in (0, 2 * nv))
+        return np.moveaxis(np.concatenate([by_q, by_v]) / (2 * h), 0, -1)
+
+    weights, direction = np.ones((1, 2 * nv)), np.ones(2 * nv)
+    calls = {
+        "the run itself": lambda: torsor.simulate(arm, q, np.zeros(nv), tau=tau, **options),
+        "along one direction": lambda: sensitivities(run).pushforward(direction, tau),
+        "gradient by start and all 7,000 torques": lambda: sensitivities(run).pullback(weights),
+        "gradient by these and all inertias": lambda: sensitivities(run, wrt="inertias").pullback(weights),
+        "all states by the start, exact": lambda: sensitivities(run).by_start(),
+        "all states by the start, central differences": differences,
+    }
+    exact, near = calls["all states by the start, exact"](), differences()
+    require("differences of runs", near / np.abs(exact).max(), exact / np.abs(exact).max(), 1e-5)
+    times = {f"derivatives, 1,000 steps: {who}, ms": 1e3 * s for who, s in best(calls, rounds=rounds).items()}
+    gradient, itself = "gradient by start and all 7,000 torques", "the run itself"
+    of = "derivatives, 1,000 steps: {}, ms".format
+    return times | {"derivatives: that gradient's time, of the run's": times[of(gradient)] / times[of(itself)]}
 
 
 def first_call() -> dict[str, float]:

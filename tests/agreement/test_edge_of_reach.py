@@ -180,6 +180,23 @@ def test_a_pose_out_of_reach_whose_way_leads_along_an_edge_ends_at_rest_in_time(
     assert np.abs(run.v).max() < 1e-2 and run.fastest < 10.0
 
 
+@pytest.mark.parametrize(
+    ("start", "turn", "place", "kp"),
+    [  # 4.0 and 4.2 times as fast once
+        ([-2.484, -1.527], -1.883, (-0.212, 2.307, 0.0), 100.0),
+        ([1.926, -1.681], 2.502, (2.236, -0.225, 0.0), 400.0),
+    ],
+)
+def test_two_joints_that_can_follow_hardly_any_of_a_pose_are_not_thrown_by_all_of_it(start, turn, place, kp):
+    robot, frame, *_ = arm_of("planar2r")
+    target = np.eye(4)
+    target[:3, :3], target[:3, 3] = torsor.lie.so3.exp(np.array([0.0, 0.0, turn])), place
+    run = led("planar2r", start, frame, target, kp)
+    nearest = controllers.nearest_target(robot, frame, target)
+    usual = led("planar2r", start, frame, nearest, kp, seconds=2.0, posture_kd=2.0 * np.sqrt(kp), nearest=False)
+    assert np.abs(run.v).max() < 1e-2 and 1e-2 < run.fastest < 2.0 * usual.fastest
+
+
 def test_a_pose_out_of_reach_ends_at_rest_across_the_singularity_of_a_wrist():
     robot, frame, starts, _ = arm_of("ur5")
     target = torsor.frame_pose(robot, np.array(starts["inside"]), frame)

@@ -51,7 +51,7 @@ def test_motions_are_those_of_numpy_arrays(jax_in_doubles, robot, state, method)
     plain = torsor.simulate(robot, q, v, tau=tau, method=method, **BARE)
     run = torsor.simulate(robot, jax_in_doubles.numpy.asarray(q), v, tau=tau, method=method, **BARE)
     assert isinstance(run, JaxRollout)
-    for name in run._fields:
+    for name in ("time", "q", "v", "tau"):
         np.testing.assert_allclose(getattr(run, name), getattr(plain, name), err_msg=name, **SAME)
 
 
@@ -170,16 +170,81 @@ def test_gradients_by_start_gains_and_masses(jax_in_doubles):
     np.testing.assert_allclose(sum((a * b).sum() for a, b in zip(slopes, along, strict=True)), expected, rtol=1e-6)
 
 
-def test_forces_that_jump_are_refused_with_what_to_type(jax_in_doubles):
-    arm, jnp = torsor.robots.planar2r(), jax_in_doubles.numpy
-    q, time = jnp.zeros(2), {"duration": 0.1, "dt": 0.01}
-    with pytest.raises(ArgumentError, match="position limits: pass within_limits=False"):
-        torsor.simulate(arm.with_limits((-1.0, 1.0)), q, q, **time)
-    with pytest.raises(ArgumentError, match="effort limits: pass within_limits=False"):
-        torsor.simulate(arm.with_limits(effort=1.0), q, q, **time)
-    rubbing = arm.with_parameters(coulomb_friction=np.ones(2)).with_coulomb_width(0.0)
-    with pytest.raises(ArgumentError, match=r"simulate: .* pass robot.with_coulomb_width"):
-        torsor.simulate(rubbing, q, q, within_limits=False, **time)
+def limited_arm():
+    return torsor.robots.planar2r().with_limits(([-3.0, -0.5], [3.0, 0.5]), effort=15.0)
+
+
+def sticking_arm():
+    arm = torsor.robots.planar2r().with_parameters(coulomb_friction=np.array([2.0, 80.0]))
+    return arm.with_coulomb_width(0.0)
+
+
+@pytest.mark.parametrize("make", [limited_arm, sticking_arm])
+def test_gradients_through_stops_friction_and_effort_limits(jax_in_doubles, make):
+    """They are those of differences, within jit and vmap too, and the steps in which something changed are told."""
+    jax, arm, time = jax_in_doubles, make(), {"duration": 0.2, "dt": 0.01}
+    given = (np.array([0.2, 0.3]), np.array([0.3, 3.0]), 10.0 * np.random.default_rng(0).normal(size=(20, 2)))
+    plain = torsor.simulate(arm, *given[:2], tau=given[2], **time)
+    run = torsor.simulate(arm, jax.numpy.asarray(given[0]), given[1], tau=given[2], **time)
+    for name in ("time", "q", "v", "tau"):
+        np.testing.assert_allclose(getattr(run, name), getattr(plain, name), err_msg=name, **SAME)
+    changes = [change.time for change in torsor.simulation.sensitivities(plain).mode_changes]
+    found = np.flatnonzero(run.changed)
+    assert changes and sorted({int(t / 0.01) for t in changes}) == found.tolist()
+
+    def cost(q, v, tau):
+        run = torsor.simulate(arm, q, v, tau=tau, **time)
+        return (run.q[-1] ** 2).sum() + 0.01 * (run.v**2).sum() + 1e-3 * (run.tau**2).sum()
+
+    slopes = jax.grad(cost, argnums=(0, 1, 2))
+    by, together = slopes(*given), jax.jit(slopes)(*given)
+    rng, h = np.random.default_rng(5), 1e-6
+    along = [rng.normal(size=x.shape) for x in given]
+
+    def at(s):
+        return cost(*(jax.numpy.asarray(x + s * h * d) for x, d in zip(given, along, strict=True)))
+
+    expected = (at(1) - at(-1)) / (2 * h)
+    np.testing.assert_allclose(sum((a * b).sum() for a, b in zip(by, along, strict=True)), expected, rtol=1e-6)
+    for one, other in zip(by, together, strict=True):
+        np.testing.assert_allclose(one, other, **SAME)
+    many = jax.vmap(jax.grad(cost, argnums=1), in_axes=(None, 0, None))
+    both = many(given[0], np.stack([given[1], 0.5 * given[1]]), given[2])
+    np.testing.assert_allclose(both[0], by[1], rtol=1e-9, atol=1e-12)
+
+
+def test_effort_limits_clamp_laws(jax_in_doubles):
+    """A controller asks for more than its drive can do: the rest is no force, and its gain makes no difference."""
+    jax, arm = jax_in_doubles, torsor.robots.planar2r().with_limits(effort=(5.0, 100.0))
+    q, v, time = np.array([0.3, -0.4]), np.zeros(2), {"duration": 0.05, "dt": 0.01}
+
+    def moved(gain):
+        run = torsor.simulate(arm, jax.numpy.asarray(q), v, controller=lambda t, q, v: -gain * q, **time)
+        return run.q[-1].sum(), run
+
+    gains = np.array([200.0, 3.0])
+    slope, run = jax.grad(moved, has_aux=True)(gains)
+    plain = torsor.simulate(arm, q, v, controller=lambda t, q, v: -gains * q, **time)
+    np.testing.assert_allclose(run.q, plain.q, **SAME)
+    np.testing.assert_allclose(run.tau, plain.tau, **SAME)
+    assert slope[0] == 0.0 and slope[1] != 0.0
+
+
+def test_jumps_that_jax_cannot_follow_are_refused_with_what_to_type(jax_in_doubles):
+    jax, (arm, q), time = jax_in_doubles, (limited_arm(), np.zeros(2)), {"duration": 0.1, "dt": 0.01}
+    start = jax.numpy.asarray(q)
+    with pytest.raises(ArgumentError, match=r"has joint stops.* Pass within_limits=False"):
+        torsor.simulate(arm, start, q, controller=lambda t, q, v: -q, **time)
+    with pytest.raises(ArgumentError, match="has joint stops"):
+        torsor.simulate(arm, start, q, wrenches={arm.frames[-1]: jax.numpy.ones(6)}, **time)
+    with pytest.raises(ArgumentError, match="would hold joints at rest: pass"):
+        jax.grad(
+            lambda c: torsor.simulate(
+                arm.with_parameters(coulomb_friction=c).with_coulomb_width(0.0), q, q, **time
+            ).q.sum()
+        )(jax.numpy.ones(2))
+    with pytest.raises(ArgumentError, match=r"rest.* Pass robot.with_coulomb_width"):
+        torsor.simulate(sticking_arm(), start, q, tau=lambda t: q, **time)
 
 
 def test_settings_that_do_not_run_in_jax_are_refused(jax_in_doubles):

@@ -152,7 +152,7 @@ def test_info_shows_mimic_joints_reductions_and_frames(tmp_path, capsys):
 
 
 def test_info_of_a_file_that_is_refused(broken, capsys):
-    assert main(["info", broken]) == 2
+    assert main(["info", broken]) == 1
     assert "mass-negative" in capsys.readouterr().err
 
 
@@ -241,13 +241,11 @@ def test_names_of_robots_and_files_do_not_reach_the_terminal(tmp_path, capsys):
 def test_names_in_equations_do_not_reach_the_terminal(tmp_path, capsys):
     pytest.importorskip("sympy")
     torsor.robots.pendulum().rename({}, robot=f"robot {HOSTILE}").to_json(tmp_path / "arm.json")
-    assert main(["equations", "--robot", str(tmp_path / "arm.json"), "--html", str(tmp_path / "\x1bowned.html")]) == 0
+    assert main(["equations", str(tmp_path / "arm.json"), "--html", str(tmp_path / "\x1bowned.html")]) == 0
     assert plain(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(
-    "command", [["check"], ["info"], ["verify"], ["equations", "--robot"], [], ["doctor"], ["check", "--"]]
-)
+@pytest.mark.parametrize("command", [["check"], ["info"], ["verify"], ["equations"], [], ["doctor"], ["check", "--"]])
 def test_what_people_type_does_not_reach_the_terminal(command, capsys):
     try:
         assert main([*command, HOSTILE.replace("\n", "")]) in (1, 2)

@@ -1,7 +1,12 @@
 """What the documentation shows is what happens: README, examples, conventions."""
 
+import os
 import re
 import runpy
+import shlex
+import shutil
+import subprocess
+import sys
 from operator import attrgetter
 from pathlib import Path
 
@@ -11,6 +16,7 @@ from test_urdf_rules import BROKEN, GOOD
 
 import torsor
 from torsor._lazy import everywhere
+from torsor.cli import main as command_line
 from torsor.compiler.traced_array import FUNCTIONS, MAKERS
 
 NAMES = everywhere()  # public ones, of all namespaces
@@ -60,6 +66,17 @@ def test_every_line_of_the_page_on_compiling_runs_and_it_names_every_function():
         np.testing.assert_allclose(seen["kernel"](q, v, target, 30.0)[name], want, rtol=1e-10, atol=1e-10)
     named = set(re.findall(r"`(\w+)`", page))
     assert {name.split(".")[-1] for name in FUNCTIONS} | MAKERS <= named
+
+
+def test_every_python_block_of_the_viewer_page_runs(tmp_path, monkeypatch):
+    pytest.importorskip("viser")
+    pytest.importorskip("PIL")
+    monkeypatch.chdir(tmp_path)
+    seen = {}
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "viewer.md").read_text(), re.DOTALL))
+    exec(compile(code, "viewer.md", "exec"), seen)
+    assert {path.name for path in tmp_path.iterdir()} == {"both.html", "both.png", "run.html", "run.gif"}
+    assert not seen["viewer"].is_open
 
 
 def test_every_line_of_the_page_on_motions_runs():
@@ -139,6 +156,29 @@ def test_every_line_of_the_page_on_task_space_runs(capsys):
         assert all(line in printed for line in shown.splitlines())
     assert seen["near"].success and seen["point"].success
     assert torsor.position_task("hand_tcp").jacobian(seen["arm"], seen["q"])[2] @ seen["chosen"].v == pytest.approx(0.5)
+
+
+def test_every_line_of_the_page_on_the_command_line_runs(tmp_path, monkeypatch, capfd):
+    """In this process, but for pipes, which are left to a shell."""
+    pytest.importorskip("shtab")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "command_line.md").read_text()
+    printed = ""
+    for line in "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)).splitlines():
+        if "|" in line:
+            shell = f'torsor() {{ "{sys.executable}" -m torsor "$@"; }}; {line}'
+            subprocess.run(["sh", "-c", shell], env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=True)
+        else:
+            assert command_line.main(shlex.split(line)[1:]) == 0, line
+        captured = capfd.readouterr()
+        printed += captured.out
+        assert captured.out or "-o" in line or "convert" in line, line
+    assert re.search(r"```text\n(.*?)```", text, re.DOTALL)[1] in printed
+    assert set(re.findall(r"^\| `(\w+)", text, re.MULTILINE)) == set(command_line.COMMANDS)
+    if shutil.which("cc"):
+        for name in ("controller", "jacobian"):
+            command = re.search(r"^cc .*$", text, re.MULTILINE)[0].replace("controller", name)
+            subprocess.run(command.replace("CONTROLLER", name.upper()), shell=True, check=True)
 
 
 def test_every_line_of_the_page_on_altafini_2004_runs(capsys):

@@ -22,6 +22,7 @@ BASE = {
     "_lazy",
     "_reports",
     "_html",
+    "_progress",
 }  # what every layer above them may use
 EQUATIONS = BASE | {"mechanics", "geometry"}
 FUNCTIONS = EQUATIONS | {"compiler", "functions"}
@@ -31,6 +32,7 @@ ALLOWED = {
     "_unknown_names": set(),
     "_reports": {"_html", "errors"},
     "_html": {"errors"},
+    "_progress": {"errors"},
     "_lazy": {"_unknown_names"},
     "_text_files": {"errors"},
     "arrays": {"errors"},
@@ -65,8 +67,22 @@ ALLOWED = {
     "papers": FUNCTIONS | {"tasks"},
     # What people look at and type
     "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
+    "viewer": FUNCTIONS | {"tasks", "motion", "plot"},
     "verification": BASE | {"functions", "adapters"},
-    "cli": BASE | {"compiler", "functions", "papers", "plot", "symbolic", "verification", "__version__", "get_threads"},
+    "cli": BASE
+    | {
+        "_demo",
+        "compiler",
+        "functions",
+        "motion",
+        "papers",
+        "plot",
+        "symbolic",
+        "verification",
+        "viewer",
+        "__version__",
+        "get_threads",
+    },
     "_demo": {"_html", "_text_files", "errors", "arrays", "compiler", "plot", "control", "motion"},
     "__main__": {"cli"},
 }
@@ -120,8 +136,10 @@ def run(code: str) -> str:
 
 
 def test_importing_torsor_imports_no_optional_library_and_prints_nothing():
-    optional = "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp ruckig torch dask xarray casadi"
-    optional += " torsor.motion torsor.balancing torsor.plot"
+    optional = (
+        "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp ruckig torch dask xarray casadi viser trimesh PIL"
+    )
+    optional += " torsor.motion torsor.balancing torsor.plot torsor.viewer"
     code = f"import sys, torsor; print([name for name in {optional!r}.split() if name in sys.modules])"
     assert run(code) == "[]"
 

@@ -19,10 +19,10 @@ VX = torsor.position_task("tip", ["vx"])
 OPTIONS = {  # by function and argument: a call with any word, a word that is nearly right, and the right one
     ("torsor.backend", "name"): (torsor.backend, "compile", "compiled"),
     ("torsor.simulate", "method"): (lambda w: torsor.simulate(ARM, Q, V, duration=0.1, dt=0.1, method=w), "rk", "rk4"),
-    ("torsor.simulation.sensitivities", "method"): (
-        lambda w: torsor.simulation.sensitivities(torsor.simulate(ARM, Q, V, duration=0.1, dt=0.1), method=w),
-        "rk",
-        "rk4",
+    ("torsor.simulation.sensitivities", "wrt"): (
+        lambda w: torsor.simulation.sensitivities(torsor.simulate(ARM, Q, V, duration=0.1, dt=0.1), wrt=w),
+        "inertia",
+        "inertias",
     ),
     ("torsor.linearise", "method"): (lambda w: torsor.linearise(ARM, Q, V, A, dt=0.1, method=w), "exakt", "exact"),
     ("torsor.identification.base_parameters", "method"): (
@@ -164,6 +164,7 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
 LIKE = ("method", "kind", "kinds", "axes", "axis", "wrt", "format", "level", "measure", "quantity", "bounded", "real")
 LIKE += ("convention", "drop", "repair", "ignore", "within_limits")
 FREE = {  # texts that may be anything, or are checked elsewhere, by name
+    "host": "an address",
     "name": "names that people give",
     "base": "the name of a link, but in load and check",
     "frame": "a frame, see test_frames_and_tasks.py",

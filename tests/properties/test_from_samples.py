@@ -5,6 +5,7 @@ import pytest
 
 import torsor
 from torsor.motion import from_samples
+from torsor.motion.sample_windows import Measured, SampleWindows, Sampling
 
 ARM = torsor.robots.pendulum()
 EVERY = torsor.robots.random_tree(5, seed=3, kinds=("free", "spherical", "planar", "revolute", "prismatic"))
@@ -196,3 +197,46 @@ def test_what_cannot_be_smoothed_is_refused_in_words():
         from_samples(time, q, robot=ARM, cutoff=45.0)
     with pytest.raises(torsor.ArgumentError, match="cutoff"):
         from_samples(time, q, robot=ARM, cutoff=-1.0)
+
+
+# Logs in pieces
+
+
+@pytest.mark.parametrize("robot", [ARM, EVERY], ids=lambda robot: robot.name)
+@pytest.mark.parametrize("jitter", [0.0, 1e-9, 0.2])
+@pytest.mark.parametrize("piece", [7, 150, 399])
+def test_a_log_in_pieces_gives_the_numbers_of_the_whole(robot, jitter, piece):
+    """Whatever the pieces: even times, times that are even but for rounding, and others; angles that jump by whole turns."""
+    rng = np.random.default_rng(5)
+    time = 5.0 + 1e-3 * (np.arange(400) + jitter * rng.uniform(-1.0, 1.0, 400))
+    u = np.stack([k * np.sin(3.0 * time + k) + 40.0 * time * (k == 0) for k in range(robot.nv)], axis=-1)
+    q = torsor.integrate(robot, np.broadcast_to(robot.neutral, (400, robot.nq)), u) + 1e-4 * rng.normal(
+        size=(400, robot.nq)
+    )
+    whole = from_samples(time, q, robot=robot, cutoff=40.0)
+    sampling = Sampling(40.0)
+    for k in range(0, 400, piece):
+        sampling.add(time[k : k + piece])
+    sampling.refuse_unfit()
+    windows = SampleWindows(robot, sampling)
+    parts = [windows.add(time[k : k + piece], q[k : k + piece]) for k in range(0, 400, piece)]
+    got = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    run = whole.trajectory
+    for mine, theirs in zip(got, (time, run.q, run.v, run.a, whole.jerk, -whole.residual), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=1e-12 * max(1.0, np.abs(theirs).max()))
+
+
+def test_velocities_that_are_measured_are_smoothed_and_differentiated_once():
+    time = 1e-2 * np.arange(200)
+    robot = torsor.robots.planar2r()
+    q = np.stack([np.sin(time), np.cos(2.0 * time)], axis=-1)
+    v, a = np.cos(time)[:, None], (-4.0 * np.cos(2.0 * time))[:, None]
+    sampling = Sampling(5.0)
+    sampling.add(time)
+    got = SampleWindows(robot, sampling, Measured(v=(0,), a=(1,))).add(
+        time, q, 2.0 * v, 3.0 * a
+    )  # as if q were not there
+    plain = from_samples(time, q, robot=robot, cutoff=5.0).trajectory
+    np.testing.assert_allclose(got.v, np.stack([2.0 * v[:, 0], plain.v[:, 1]], axis=-1), atol=1e-4)
+    np.testing.assert_allclose(got.a, np.stack([-2.0 * np.sin(time), 3.0 * a[:, 0]], axis=-1), atol=1e-3)
+    np.testing.assert_array_equal(got.q, plain.q)

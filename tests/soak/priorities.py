@@ -1,4 +1,7 @@
-"""Priorities at what cannot be reached, in closed loop: many gains, steps, starts, directions, distances, limits or none."""
+"""Priorities at what cannot be reached, in closed loop: many gains, steps, starts, directions, distances, limits or none.
+
+And two levels at random, that may contradict each other, with a posture below them.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,16 @@ DIRECTIONS = {
     "panda": [(1, 0, 0.3), (0, 1, 0.5)],
 }
 FREE = {"within_limits": False}
+FRAMES = {*(f"link_{k}" for k in range(3, 9)), "hand_tcp", "flange", "tool0"}
+STEPS = ((4.0, 0.004), (2.0, 0.004), (10.0, 0.002), (4.0, 0.002))  # gains and s
+TIMES = 60  # random levels
 
 
-def run(_: argparse.Namespace) -> list[str]:
+def run(options: argparse.Namespace) -> list[str]:
+    return _one_level() + _random_levels(options)
+
+
+def _one_level() -> list[str]:
     import test_edge_of_reach as edges
     import test_priorities_at_the_edge as loops
 
@@ -61,3 +71,38 @@ def run(_: argparse.Namespace) -> list[str]:
                     f"{case}, kp {kp:g}, {dt} s", loops.led_by_torques, name, start, target, kp, dt, seconds, **options
                 )
     return failures
+
+
+def _random_levels(options: argparse.Namespace) -> list[str]:
+    """At rest after 5 s; those that are merely slow have 8 s more."""
+    import test_priorities_at_the_edge as loops
+
+    import torsor
+
+    failures = []
+    for k in range(options.times or TIMES):
+        rng = np.random.default_rng([options.seed, k])
+        name = ("panda", "iiwa", "ur5")[k % 3]
+        robot = getattr(torsor.robots, name)()
+        home, q = loops.two_configurations(robot, rng)
+        frames = [frame for frame in robot.frames if frame in FRAMES]
+        levels = [_random_level(rng, frames) for _ in range(2)]
+        gain, dt = STEPS[rng.integers(len(STEPS))]
+        given = FREE if rng.random() < 0.5 else {}
+        case = f"{k}: {name} {levels}, gain {gain:g}, {dt} s{', no limits' if given else ''}"
+        last, fastest, q = loops.led_by_levels(robot, levels, home, q, gain, dt, 5.0, **given)
+        if last > loops.AT_REST:
+            print(f"late: {case}: {last:.2g} rad/s")
+            last, _, _ = loops.led_by_levels(robot, levels, home, q, gain, dt, 8.0, **given)
+        print(f"{case}: at the end {last:.2g} rad/s, fastest {fastest:.3g}", flush=True)
+        if last > loops.AT_REST:
+            failures.append(f"{case}: {last:.2g} rad/s at the end")
+    return failures
+
+
+def _random_level(rng: np.random.Generator, frames: list[str]) -> tuple[str, str, list[float]]:
+    """One or two coordinates of a frame, and where they should be, m."""
+    frame = frames[rng.integers(len(frames))]
+    named = "".join(sorted(rng.choice(list("xyz"), rng.integers(1, 3), replace=False)))
+    place = rng.uniform(-1.0, 1.0, len(named)).round(2) * (1 if rng.random() < 0.5 else 2)
+    return frame, named, place.tolist()

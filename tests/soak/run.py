@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 # Modules of this folder; each has run(options), which gives a list of failures
-PARTS = ("interrupts", "memory", "calls", "machines", "edges", "priorities", "simulation", "properties")
+PARTS = ("interrupts", "memory", "calls", "machines", "edges", "priorities", "simulation", "tables", "properties")
 
 
 def main() -> int:

@@ -7,7 +7,12 @@ import sys
 from pathlib import Path
 
 from torsor.errors import ArgumentError, printable
-from torsor.papers.formulation_comparison import compare_formulations
+
+EXAMPLES = """\
+  torsor compare
+  torsor compare --links 3 --counts-only
+  torsor compare --plot costs.png
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +28,8 @@ def run(options: argparse.Namespace) -> int:
         raise ArgumentError(
             f"compare: there is no directory {Path(options.plot).absolute().parent} to put the picture in."
         )
+    from torsor.papers.formulation_comparison import compare_formulations
+
     sys.stdout.write(str(compare_formulations(options.links, timings=not options.counts_only)))
     if options.plot:
         from torsor import plot

@@ -8,27 +8,34 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-import numpy as np
-
 import torsor
-from torsor.compiler.run import cache, engine, fast_entry, jax_call
 from torsor.errors import printable
+
+EXAMPLES = """\
+  torsor doctor
+"""
 
 # What may be installed beside: the name it is installed and imported by, what for, and what to type.
 OPTIONAL = (
     ("casadi", "casadi", "kernels as CasADi functions", "torsor[casadi]"),
     ("dask", "dask", "dask arrays in and out", "torsor[dask]"),
+    ("imageio-ffmpeg", "imageio_ffmpeg", "animations as .mp4", "torsor[video]"),
     ("jax", "jax", "jit, vmap, grad and GPUs", "torsor[jax]"),
     ("matplotlib", "matplotlib", "pictures", "torsor[plot]"),
     ("mujoco", "mujoco", "reading MJCF", "torsor[mjcf]"),
+    ("pillow", "PIL", "animations as .gif", "torsor[video]"),
     ("pin", "pinocchio", "comparison in torsor verify", "pin"),
     ("piqp", "piqp", "strict priorities within limits", "torsor[qp]"),
     ("pyyaml", "yaml", "reading YAML", "torsor[yaml]"),
+    ("robot_descriptions", "robot_descriptions", "robots by name", "robot_descriptions"),
     ("ruckig", "ruckig", "jerk-limited motions", "torsor[ruckig]"),
     ("scipy", "scipy", "geodesics, least-energy paths, balancing", "torsor[motion]"),
+    ("shtab", "shtab", "completion in shells", "torsor[completion]"),
     ("sympy", "sympy", "equations as text", "torsor[sympy]"),
     ("torch", "torch", "tensors in and out, with gradients", "torsor[torch]"),
     ("tqdm", "tqdm", "progress bars", "torsor[progress]"),
+    ("trimesh", "trimesh", "meshes in torsor.view", "torsor[view]"),
+    ("viser", "viser", "the page of torsor.view", "torsor[view]"),
     ("xarray", "xarray", "labelled arrays in and out", "torsor[xarray]"),
 )
 
@@ -39,6 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the report; 0 if functions are compiled here, 1 if they run as NumPy."""
+    import numpy as np
+
+    from torsor.compiler.run import engine, jax_call
+
     lines = [
         ("torsor", torsor.__version__),
         ("python", f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"),
@@ -57,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _compiler() -> list[tuple[str, str]]:
+    from torsor.compiler.run import engine, fast_entry
+
     cpu, _ = engine.host()
     target = engine.host_target()
     unused = fast_entry.why_unused()
@@ -69,6 +82,8 @@ def _compiler() -> list[tuple[str, str]]:
 
 
 def _cache() -> str:
+    from torsor.compiler.run import cache
+
     place = cache.directory()
     if place is None:
         return "none: there is no directory that only you can write; set TORSOR_CACHE_DIR to one (chmod 700)"

@@ -6,8 +6,12 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from torsor.cli.main import add_robot, robot_of
-from torsor.verification import verify, with_peers
+from torsor.cli.robot_argument import add_robot, robot_of
+
+EXAMPLES = """\
+  torsor verify arm.urdf
+  torsor verify panda --states 200 --seed 7
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the table; 0 if every identity holds, else 1."""
+    from torsor.verification import verify, with_peers
+
     report = with_peers(verify(robot_of(options), configurations=options.states, seed=options.seed))
     sys.stdout.write(f"{report}\n")
     return int(not report)
@@ -26,7 +32,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _counting_from(least: int) -> Callable[[str], int]:
     def number(text: str) -> int:
-        value = int(text)
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r:.40}") from None
         if value < least:
             raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
         return value

@@ -41,7 +41,6 @@ from torsor.compiler.print.llvm import emit
 from torsor.compiler.print.names import c_function
 from torsor.compiler.run import engine, native
 from torsor.compiler.run.fast_entry import FastEntry, Numbers
-from torsor.compiler.simplify import evaluate
 from torsor.errors import ArgumentError, MissingDependency, ShapeError, TorsorError, unknown_name
 
 Array = Any
@@ -237,7 +236,7 @@ class Kernel:
         """Write C99 (path.c, path.h) and a self-test with expected numbers (path_test.c); the file name names the function.
 
         An input or output whose name C has taken, or that another has, gets a longer one there, said in the header's comment.
-        Straight-line, ``math.h`` only, no allocation.
+        Straight-line, ``math.h`` only, no allocation. An input that is one number comes as such, not as an array.
 
         Parameters
         ----------
@@ -252,11 +251,7 @@ class Kernel:
         """
         place = path_to_write("to_c", path)
         name = c_function(place.stem)
-        generator = np.random.default_rng(0)
-        example = [generator.uniform(0.1, 1.0, port.shape) for port in self.program.graph.inputs]
-        expected = evaluate(self.program, example)
-        flat = [[np.ravel(value) for value in numbers] for numbers in (example, expected)]
-        return emit_c.write(emit_c.emit(self.program, name, real, *flat), place)
+        return emit_c.write(emit_c.emit(self.program, name, real, *emit_c.example_of(self.program)), place)
 
     def to_numpy(self) -> str:
         """Python source of the same function, ``kernel``, over numbers and NumPy arrays: readable, slow, without torsor."""

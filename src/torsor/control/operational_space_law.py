@@ -32,6 +32,8 @@ and close to it, where a direction becomes weak, springs pull half as much again
 The way to a pose out of reach may come to an edge elsewhere, and leads along it: most of the error is along a direction that is
 lost, and the small rest that the robot can follow would take it along the edge slowly. So that rest is made as large as the whole
 error. Where it is hardly any share of it, the robot is at, or near, a place from where no small motion leads nearer: it rests.
+Stiff gains lead on soon enough with nearly twice that rest: by the whole error a robot that starts at such a place would be many
+times as fast.
 
 Between where robots rest and where they go on there is a border, and a pull that fades across it would let them creep there for
 long. So a robot that moves goes on by less than what one at rest needs to start: the part of a pull that is given grows with the
@@ -63,6 +65,8 @@ NEAR = 0.5  # of FARTHEST: what pulls joints no more than that at a mobility of 
 SLOW = 0.4  # of FARTHEST: what pulls resting joints less than that along a damped direction is no way out of it
 SWING = 0.25  # of the speed that a pull leads to: so much less is enough for joints that move so fast
 SHARE = 0.15  # of an error: if less of it can be followed, there is no way on from here for a robot at rest
+STIFF = 25.0, 100.0  # 1/s²: between these gains what can be followed ceases to pull like all of the error
+LED_ON = 1.8  # times what it pulls by itself: so it pulls with stiff gains
 DISTANT = 2.5  # of an error that joints make up for by about 1 rad at a mobility of WEAK: farther away a tenth of SHARE will do
 CLOSE, MORE = 0.25, 0.5  # the same: nearer than that springs along weak directions pull by so much more
 ROOM = 0.25  # of the effort limit: what is left for braking where weight and Coriolis forces leave less
@@ -293,8 +297,9 @@ def _along_edges(
 ) -> TaskVector:
     """What is added to what pulls a task (..., m) to a target out of reach, along directions that are not damped.
 
-    As much as makes them pull like the whole error; all they pull is taken away if that is near and they are hardly a share of
-    it and move slowly. ``braking`` (..., m): K_d times velocities along directions; ``stiffness`` (...): the mean of all.
+    As much as makes them pull like the whole error, or `LED_ON` times as they do, where gains are stiff; all they pull is taken
+    away if that is near and they are hardly a share of it and move slowly. ``braking`` (..., m): K_d times velocities along
+    directions; ``stiffness`` (...): the mean of all.
     """
     parts = matvec(transpose(along.left), pull)
     count = parts.shape[-1]
@@ -306,7 +311,8 @@ def _along_edges(
     distant, close = _ramp(size, DISTANT, 2.0 * DISTANT), 1.0 - _ramp(size, CLOSE, 2.0 * CLOSE)
     least = SHARE * (1.0 - 0.9 * distant)
     goes_on = _ramp((share + SHARE * speed) / least, 1.0, 1.2)
-    times = goes_on / _at_least(share, constant(SHARE))
+    most = 1.0 / SHARE + (LED_ON - 1.0 / SHARE) * _ramp(stiffness, *STIFF)
+    times = goes_on / _at_least(share, 1.0 / most)
     more = []
     for k in range(count):
         weak = 1.0 - along.mobility[..., k] / WEAK

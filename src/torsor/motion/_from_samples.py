@@ -12,18 +12,12 @@ from torsor.arrays.typing import Array, GivenConfiguration, GivenNumbers
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_numbers, refuse_strangers, refuse_zero_quaternions
 from torsor.errors import ArgumentError, ShapeError
-from torsor.functions.public.kinematics import difference, integrate
 from torsor.model import Robot
-from torsor.model.joint_kinds import HUGE
 from torsor.motion import local_fit
-from torsor.motion.body_rates import Rates, body_rates
-from torsor.motion.integration import with_nearby_quaternions
 from torsor.motion.motions import Motion, MotionState
+from torsor.motion.sample_windows import SampleWindows, Sampling
 from torsor.motion.tangent_motion import time_of
 from torsor.motion.trajectory import Trajectory
-
-TOGETHER = 2**21  # numbers in one piece of work
-EVEN = 1e-6  # of a step: times that differ by less from even ones are taken as even
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +53,7 @@ class SmoothedLog(Motion):
     dt: float
     cutoff: float
     half_width: float
-    _measured: Array
+    _windows: SampleWindows
 
     @property
     def robot(self) -> Robot:  # type: ignore[override]
@@ -87,7 +81,7 @@ class SmoothedLog(Motion):
         held = np.where(np.isnan(held), 0.0, held)
         around = np.clip(np.searchsorted(times, held), 1, len(times) - 1)
         around -= held - times[around - 1] < times[around] - held  # the nearest sample
-        q, *rates, _ = _fitted(self.robot, times, self._measured, held, around, self.dt, self.half_width)
+        q, *rates, _ = self._windows.fitted(held, around)
         within = np.where((times_asked >= 0.0) & (times_asked <= times[-1]), 1.0, 0.0)[:, None]
         unknown = np.where(np.isnan(times_asked), np.nan, 0.0)[:, None]
         state = MotionState(q + unknown, *(within * x + unknown for x in rates))
@@ -185,14 +179,14 @@ def from_samples(time: GivenNumbers, q: GivenConfiguration, *, robot: Robot, cut
     refuse_strangers(robot, q, time)
     refuse_bad_numbers(cutoff=cutoff)
     times, measured = _log(robot, time, q)
-    H = local_fit.half_width_of(cutoff)
-    _refuse_sparse(times, H, cutoff)
+    sampling = Sampling(float(cutoff))
+    sampling.add(times)
+    sampling.refuse_unfit()
+    windows = SampleWindows(robot, sampling)
+    smooth = windows.add(times, measured)
+    run = Trajectory(robot, times - times[0], smooth.q, smooth.v, smooth.a)
     dt = float(np.median(np.diff(times)))
-    measured = with_nearby_quaternions(robot, _unwrapped(robot, measured))
-    start, times = float(times[0]), times - times[0]
-    q_smooth, v, a, jerk, moved = _fitted(robot, times, measured, times, np.arange(len(times)), dt, H)
-    run = Trajectory(robot, times, with_nearby_quaternions(robot, q_smooth), v, a)
-    return SmoothedLog(run, jerk, -moved, start, dt, float(cutoff), H, measured)
+    return SmoothedLog(run, smooth.jerk, -smooth.moved, float(times[0]), dt, float(cutoff), sampling.H, windows)
 
 
 def _log(robot: Robot, time: Any, q: Any) -> tuple[Array, Array]:
@@ -223,83 +217,3 @@ def _log(robot: Robot, time: Any, q: Any) -> tuple[Array, Array]:
         )
     refuse_zero_quaternions(robot, measured, "`q`: ")
     return times, measured
-
-
-def _refuse_sparse(times: Array, H: float, cutoff: float) -> None:
-    """Refuse windows with too few samples, and gaps that a window cannot bridge."""
-    if len(times) < local_fit.LEAST or times[-1] - times[0] < 2.0 * H:
-        span = times[-1] - times[0] if len(times) else 0.0
-        least = f", or pass cutoff={1.05 * local_fit.HALF_GAIN / np.pi / span:.3g} or more" if span > 0.0 else ""
-        raise ArgumentError(
-            f"a `cutoff` of {cutoff:.4g} Hz takes windows of {2.0 * H:.4g} s with {local_fit.LEAST} samples or more, got "
-            f"{len(times)} samples over {span:.4g} s: pass a longer log{least}."
-        )
-    steps = np.diff(times)
-    if steps.max() > H:
-        k = int(np.argmax(steps))
-        raise ArgumentError(
-            f"there is a gap of {steps[k]:.4g} s in `time` after sample {k}, {times[k]:.6g} s, longer than half a window "
-            f"({H:.4g} s): smooth the parts before and after it apart, or lower the `cutoff`."
-        )
-    # The number of samples in a window is least where one has just left it, or is just about to enter
-    places = np.concatenate([times, times + H, times - H])
-    places = places[(places >= times[0]) & (places <= times[-1])]
-    first, last = local_fit.windows(times, local_fit.half_widths(times, H, places), places)
-    if (last - first).min() < local_fit.LEAST:
-        k = int(np.argmin(last - first))
-        most = local_fit.half_width_of(1.0) * 2.0 / (local_fit.LEAST + 1) / float(np.max(steps))
-        raise ArgumentError(
-            f"near {places[k]:.6g} s a window of {2.0 * H:.4g} s holds {int((last - first)[k])} samples only, and "
-            f"{local_fit.LEAST} are needed: pass a `cutoff` of {most:.3g} Hz or less."
-        )
-
-
-def _unwrapped(robot: Robot, q: Array) -> Array:
-    """Angles that whole turns leave as good, without the jumps by whole turns: those of joints without limits."""
-    lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
-    free = (lower < -HUGE) & (upper > HUGE)
-    turning = [c.q.start + k for c, kind in robot.structure.blocks for k in kind.whole_turns if free[c.q.start + k]]
-    if not turning:
-        return q
-    q = np.array(q)
-    q[..., turning] = np.unwrap(q[..., turning], axis=-2)
-    return q
-
-
-def _fitted(
-    robot: Robot, times: Array, q: Array, at: Array, centres: Array, dt: float, H: float
-) -> tuple[Array, Array, Array, Array, Array]:
-    """Smoothed q, v, a and jerk at times ``at`` (K,), and q in the coordinates of the samples ``centres`` (K,): (..., K, ·)."""
-    widths = local_fit.half_widths(times, H, at)
-    first, last = local_fit.windows(times, widths, at)
-    batch, N, K, most = q.shape[:-2], len(times), len(at), int((last - first).max(initial=1))
-    found = [np.empty((*batch, K, size)) for size in (robot.nq, *(robot.nv,) * 4)]
-    even = bool(np.all(np.abs(np.diff(times) - dt) < EVEN * dt))
-    middle = local_fit.even_weights(dt, H)[1] if even else None
-    size = max(1, TOGETHER // (most * max(robot.nv, 4) * max(1, int(np.prod(batch)))))
-    for begin in range(0, K, size):
-        some = slice(begin, min(begin + size, K))
-        near = first[some, None] + np.arange(most)
-        valid, near = near < last[some, None], np.minimum(near, N - 1)
-        here = q[..., centres[some], :]
-        if middle is not None and np.all(
-            (widths[some] == H) & (last[some] - first[some] == middle.shape[-1]) & (at[some] == times[centres[some]])
-        ):
-            near, rows = near[:, : middle.shape[-1]], middle
-        else:
-            rows = local_fit.weights(times[near] - at[some, None], widths[some], valid)
-        around = _seen_from(robot, here, q[..., near, :])  # (..., C, W, nv)
-        u, *rates = np.moveaxis(rows @ around, -2, 0)
-        placed = integrate(robot, here, u)
-        for target, value in zip(found, (placed, *body_rates(robot, u, Rates(*rates)), u), strict=True):
-            target[..., some, :] = value
-    q_smooth, v, a, jerk, moved = found
-    return q_smooth, v, a, jerk, moved
-
-
-def _seen_from(robot: Robot, here: Array, near: Array) -> Array:
-    """Configurations (..., C, W, nq) in tangent coordinates (..., C, W, nv) of those in the middle (..., C, nq)."""
-    centre = here[..., :, None, :]
-    if robot.structure.has_plain_velocities:
-        return near - centre
-    return difference(robot, np.broadcast_to(centre, near.shape), near)

@@ -22,14 +22,16 @@ def half_width_of(cutoff: float) -> float:
     return HALF_GAIN / (2.0 * np.pi * cutoff)
 
 
-def half_widths(time: Array, H: float, at: Array) -> Array:
-    """H at times ``at`` (K,): near the ends as much more as there are no samples beyond, so that windows hold 2 H of data."""
-    return np.maximum.reduce([np.full(len(at), H), 2.0 * H - (at - time[0]), 2.0 * H - (time[-1] - at)])
+def half_widths(time: Array, H: float, first: float, last: float) -> Array:
+    """H at each time (N,) of a log from ``first`` to ``last``, s: near the ends as much more as there are no samples beyond,
+    so that windows hold 2 H of data.
+    """
+    return np.maximum.reduce([np.full(len(time), H), 2.0 * H - (time - first), 2.0 * H - (last - time)])
 
 
-def windows(time: Array, widths: Array, at: Array) -> tuple[Array, Array]:
-    """First sample of each window, and the one after its last (K,)."""
-    return np.searchsorted(time, at - widths, side="right"), np.searchsorted(time, at + widths, side="left")
+def windows(samples: Array, time: Array, widths: Array) -> tuple[Array, Array]:
+    """First of the samples in the window around each time (N,), and the one after its last (N,)."""
+    return np.searchsorted(samples, time - widths, side="right"), np.searchsorted(samples, time + widths, side="left")
 
 
 def weights(offsets: Array, widths: Array, valid: Array) -> Array:

@@ -74,6 +74,8 @@ class Trajectory(Motion):
         Whether the motion was cut off before its end.
     events : tuple
         What events took place (`torsor.simulation.Occurrence`).
+    steps : optional
+        How fixed steps of `torsor.simulate` made it, for `torsor.simulation.sensitivities`. It is not saved.
     """
 
     robot: Robot
@@ -87,6 +89,7 @@ class Trajectory(Motion):
     notes: tuple[str, ...] = ()
     interrupted: bool = False
     events: tuple[Any, ...] = ()
+    steps: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.robot, Robot):
@@ -141,6 +144,9 @@ class Trajectory(Motion):
             raise ShapeError(
                 f"Trajectory: `{name}` must have shape {shape} for {len(np.atleast_1d(self.time))} times, got {value.shape}."
             )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "steps": None}  # they hold functions of the user's, which may not be picklable
 
     def _pushes(self) -> dict[str, Any]:
         return {"wrenches": dict(self.wrenches)} if self.wrenches else {}
@@ -270,18 +276,11 @@ class Trajectory(Motion):
             return x[(..., which, slice(None))] if rank == 2 else x[..., which]
 
         work = None if self.work is None else Work(*(cut(x, 1) - cut(x, 1)[..., :1] for x in self.work))
-        time = self.time[which]
-        return replace(
-            self,
-            time=time,
-            q=cut(self.q),
-            v=cut(self.v),
-            a=cut(self.a),
-            tau=cut(self.tau),
-            wrenches={frame: cut(x) for frame, x in self.wrenches.items()},
-            work=work,
-            events=tuple(e for e in self.events if time[0] <= e.time <= time[-1]),
-        )
+        time, chosen = self.time[which], {name: cut(getattr(self, name)) for name in ("q", "v", "a", "tau")}
+        pushes = {frame: cut(x) for frame, x in self.wrenches.items()}
+        events = tuple(e for e in self.events if time[0] <= e.time <= time[-1])
+        steps = None if self.steps is None else self.steps.cut(which)
+        return replace(self, time=time, **chosen, wrenches=pushes, work=work, events=events, steps=steps)
 
     @explained
     def of(self, *which: int) -> Trajectory:
@@ -305,7 +304,8 @@ class Trajectory(Motion):
         work = None if self.work is None else Work(*(x[which] for x in self.work))
         pushes = {frame: x[which] for frame, x in self.wrenches.items()}
         events = tuple(e for e in self.events if getattr(e, "trajectory", which) == which)
-        return replace(self, **chosen, wrenches=pushes, work=work, events=events)
+        steps = None if self.steps is None else self.steps.of(which)
+        return replace(self, **chosen, wrenches=pushes, work=work, events=events, steps=steps)
 
     @explained
     def save(self, path: str | PathLike[str]) -> None:

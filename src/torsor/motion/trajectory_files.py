@@ -9,13 +9,13 @@ import zipfile
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from torsor._text_files import path_to_write
 from torsor.arrays.typing import Array
-from torsor.errors import ArgumentError, FileError, needed, warn_of_model
+from torsor.errors import ArgumentError, FileError, needed, printable, warn_of_model
 from torsor.model import Robot
 from torsor.motion.trajectory import Trajectory, Work
 
@@ -24,6 +24,7 @@ PARQUET = "parquet files need pyarrow: pip install pyarrow."
 TIME = "time [s]"
 WRENCH_UNITS = ("N·m", "N·m", "N·m", "N", "N", "N")
 _WRENCH = re.compile(r"(.*)\.wrench\[\d\] \[[^\]]*\]", re.DOTALL)
+_FORMULA = ("=", "+", "-", "@")  # what spreadsheets evaluate; an apostrophe before it makes it text
 TOGETHER = 10_000  # rows of a table that are written at a time
 
 
@@ -119,7 +120,7 @@ def _of_arrays(path: Path, robot: Robot, found: dict[str, Array]) -> Trajectory:
 # Tables
 
 
-def _columns(robot: Robot) -> dict[str, list[str]]:
+def columns_of(robot: Robot) -> dict[str, list[str]]:
     """Names of the columns of q, v, a and tau, with units; as in a log, q has the joint's name alone."""
     columns: dict[str, list[str]] = {"q": [], "v": [], "a": [], "tau": []}
     force = {"rad": "N·m", "m": "N"}
@@ -135,6 +136,12 @@ def _columns(robot: Robot) -> dict[str, list[str]]:
     return columns
 
 
+def column_title(name: str) -> str:
+    """A column's name in a table that others open: nothing that a terminal obeys or a spreadsheet takes for a formula."""
+    plain = printable(name.strip())
+    return f"'{plain}" if plain.startswith(_FORMULA) else plain
+
+
 def _wrench_columns(frame: str) -> list[str]:
     return [f"{frame}.wrench[{k}] [{unit}]" for k, unit in enumerate(WRENCH_UNITS)]
 
@@ -143,7 +150,7 @@ def _table(run: Trajectory) -> tuple[list[str], Array]:
     """Names of columns, and the numbers (N, columns)."""
     if run.batch:
         raise ArgumentError(f"a table holds one trajectory; choose one of the batch {run.batch}, such as run.of(0).")
-    names = [TIME, *(name for group in _columns(run.robot).values() for name in group)]
+    names = [TIME, *(name for group in columns_of(run.robot).values() for name in group)]
     numbers = [run.time[:, None], run.q, run.v, run.a, run.tau]
     for frame, wrench in run.wrenches.items():
         names += _wrench_columns(frame)
@@ -154,53 +161,59 @@ def _table(run: Trajectory) -> tuple[list[str], Array]:
 
 
 def _twice(names: Sequence[str]) -> str | None:
-    """The first name that is there twice, but for spaces around it."""
+    """The first name whose title is there twice."""
     seen = set[str]()
     for name in names:
-        if name.strip() in seen:
+        if column_title(name) in seen:
             return name
-        seen.add(name.strip())
+        seen.add(column_title(name))
     return None
 
 
 def _of_table(path: Path, robot: Robot, names: Sequence[str], numbers: Array) -> Trajectory:
     """The trajectory; accelerations or joint forces may be missing as a whole, since each follows from the other."""
-    places, wanted = {name.strip(): k for k, name in enumerate(names)}, _columns(robot)
+    places, wanted = {column_title(name): k for k, name in enumerate(names)}, columns_of(robot)
     if (twice := _twice(names)) is not None:
         raise FileError(f"{path}: there are two columns {twice!r}.")
-    absent = {key for key in ("a", "tau") if not any(name.strip() in places for name in wanted[key])}
+    absent = {key for key in ("a", "tau") if not any(column_title(name) in places for name in wanted[key])}
     if len(absent) == 2 or not robot.nv:
         absent = set()
+    own = {column_title(frame): frame for frame in robot.frames}
     frames = dict.fromkeys(found[1] for name in places if (found := _WRENCH.fullmatch(name)))
     needed_names = [TIME, *(name for key, group in wanted.items() if key not in absent for name in group)]
     needed_names += [name for frame in frames for name in _wrench_columns(frame)]
-    missing = [name for name in needed_names if name.strip() not in places]
+    missing = [name for name in needed_names if column_title(name) not in places]
     if missing:
         raise FileError(
             f"{path}: there is no column {missing[0]!r} for robot {robot.name!r}; the file has {', '.join(names)[:200]}."
         )
 
     def columns(group: list[str]) -> Array:
-        return numbers[:, [places[name.strip()] for name in group]]
+        return numbers[:, [places[column_title(name)] for name in group]]
 
     try:
         return Trajectory(
             robot,
             numbers[:, places[TIME]],
             **{key: columns(group) for key, group in wanted.items() if key not in absent},
-            wrenches={frame: columns(_wrench_columns(frame)) for frame in frames},
+            wrenches={own.get(frame, frame): columns(_wrench_columns(frame)) for frame in frames},
         )
     except ArgumentError as error:
         raise FileError(f"{path}: {error}") from None
 
 
 def _save_csv(run: Trajectory, path: Path) -> None:
-    names, numbers = _table(run)
     with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(names)
-        for start in range(0, len(numbers), TOGETHER):
-            writer.writerows([map(repr, row) for row in numbers[start : start + TOGETHER].tolist()])
+        write_csv(run, file)
+
+
+def write_csv(run: Trajectory, file: IO[str]) -> None:
+    """The table as text."""
+    names, numbers = _table(run)
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(map(column_title, names))
+    for start in range(0, len(numbers), TOGETHER):
+        writer.writerows([map(repr, row) for row in numbers[start : start + TOGETHER].tolist()])
 
 
 def _load_csv(path: Path, robot: Robot) -> Trajectory:

@@ -2,12 +2,12 @@
 
 Functions
 ---------
-sensitivities  Derivatives of a simulated motion by its initial state and its joint forces
+sensitivities  Derivatives of a simulated motion by its initial state, its joint forces and its robot
 simulate       Motion from a state under joint forces, under a controller, or left to itself
 
 Classes
 -------
-Event, JaxRollout, Occurrence, Pullback, Sensitivities, SimulationDiverged, Stops, Trajectory
+Event, JaxRollout, ModeChange, Occurrence, Pullback, Sensitivities, SimulationDiverged, Stops, Trajectory
 """
 
 from torsor._lazy import attach

@@ -1,6 +1,7 @@
 from torsor.errors import SimulationDiverged as SimulationDiverged
 from torsor.motion.trajectory import Trajectory as Trajectory
 from torsor.simulation._sensitivities import (
+    ModeChange as ModeChange,
     Pullback as Pullback,
     Sensitivities as Sensitivities,
     sensitivities as sensitivities,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from torsor._progress import progress
 from torsor.arrays.typing import Array, GivenConfiguration, GivenJointVector
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
@@ -30,6 +28,7 @@ from torsor.simulation.steps.euler import damped_semi_implicit_euler, euler, sem
 from torsor.simulation.steps.implicit_midpoint import implicit_midpoint
 from torsor.simulation.steps.rk4 import rk4
 from torsor.simulation.steps.rosenbrock import rosenbrock
+from torsor.simulation.steps_taken import StepsTaken
 from torsor.simulation.stops import Stops
 from torsor.simulation.variational_run import variational_motion
 
@@ -122,15 +121,15 @@ def simulate(
         Samples of time, configurations, velocities, accelerations and joint forces, the works, and notes on what happened. A
         motion that is interrupted by Ctrl-C ends there, and says so (``interrupted``).
     JaxRollout
-        For JAX arrays, also within `jit`, `grad` and `vmap`: time, q, v and tau, a pytree. ``dt`` must be given, a controller is
-        traced, and the motion must be smooth: no stops, effort limits (``within_limits=False``) or friction that sticks. A motion
-        that diverges is NaN.
+        For JAX arrays, also within `jit`, `grad` and `vmap`: time, q, v, tau and changed, a pytree. ``dt`` must be given, and a
+        controller is traced. Where there are stops or friction that sticks, gradients are by q0, v0 and tau, backward. A
+        motion that diverges is NaN.
     """
     if has_jax_arrays(robot, q0, v0, tau, wrenches, base_motion, controller_state):
         return rollout_in_jax(  # type: ignore[return-value]
             robot, q0, v0, IN_JAX, STIFF_METHODS, duration=duration, dt=dt, method=method, tau=tau, controller=controller,
             control_dt=control_dt, controller_state=controller_state, wrenches=wrenches, base_motion=base_motion,
-            within_limits=within_limits, events=events, every=every, times=times,
+            within_limits=within_limits, stops=stops, events=events, every=every, times=times,
         )  # fmt: skip
     if dt is None:
         if every != 1:
@@ -181,7 +180,7 @@ def _with_adaptive_steps(
             "or hold what a controller says for `control_dt`."
         )
     motions, interrupted, error = list[AdaptiveMotion](), False, None
-    with _progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}") as progress:
+    with progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}", "s") as tell:
         for k in range(len(setup.q)):
             motion = AdaptiveMotion(
                 stepping,
@@ -196,7 +195,7 @@ def _with_adaptive_steps(
             )
             motions.append(motion)
             try:
-                motion.run(progress)
+                motion.run(tell)
             except KeyboardInterrupt:
                 interrupted = True
             except (Diverged, TooManySteps) as problem:
@@ -227,7 +226,7 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
     rollout = Rollout(stepping, setup, dt=dt, steps=steps, every=int(every))
     interrupted, diverged = _run(rollout, setup)
     cut = interrupted or diverged is not None
-    trajectory = _trajectory(rollout, setup, cut, stiff and method != "euler")
+    trajectory = _trajectory(rollout, setup, cut, method, stiff and method != "euler")
     if diverged is not None:
         raise _divergence(setup, diverged, dt, trajectory)
     return trajectory
@@ -235,12 +234,12 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
 
 def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
     """Take all steps; whether Ctrl-C ended them, and what diverged."""
-    with _progress(rollout.steps, f"simulating {setup.robot.name}") as progress:
+    with progress(rollout.steps, f"simulating {setup.robot.name}", " steps") as tell:
         try:
             if setup.drive.python is None:
-                rollout.run(rollout.steps, progress)
+                rollout.run(rollout.steps, tell)
             else:
-                rollout.run_asking(setup.drive.python, progress)
+                rollout.run_asking(tell)
         except KeyboardInterrupt:
             return True, None
         except Diverged as error:
@@ -248,13 +247,13 @@ def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
     return False, None
 
 
-def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Trajectory:
+def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: bool) -> Trajectory:
     """The result, up to where all trajectories have come."""
     done, batch = rollout.completed, setup.batch
     samples = done // rollout.every + 1 + (done == rollout.steps and done % rollout.every > 0)
     rollout.finish(samples)
-    time = rollout.time[:samples]
-    arrays = {name: getattr(rollout, name)[:, :samples] for name in ("q", "v", "a", "force", "work")}
+    time = rollout.record.time[:samples]
+    arrays = {name: x[:, :samples] for name, x in rollout.record.arrays.items()}
     if rollout.ended:
         time, arrays = _ended(rollout, time, arrays, batch)
 
@@ -287,12 +286,17 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, stiff: bool) -> Traje
         notes=(*setup.beyond, *notes_of(happened, time, arrays, batch, stiff)),
         interrupted=cut,
         events=occurrences,
+        steps=StepsTaken.of_rollout(rollout, method, batch, time),
     )
 
 
 def _asked_along(asked: Asked, time: Array, q: Array, v: Array) -> Array:
     """A wrench (B, N, 6) at all samples of motions (B, N, …); NaN where they have ended."""
     wrench = np.full((*q.shape[:2], 6), np.nan)
+    if asked.program is not None:  # all of them in one go
+        going = np.isfinite(v).all(axis=-1)
+        wrench[going] = asked(t=np.broadcast_to(time, going.shape)[going], q=q[going], v=v[going])["out"]
+        return wrench
     for n, t in enumerate(time):
         going = np.isfinite(v[:, n]).all(axis=-1)
         if np.any(going):
@@ -382,15 +386,3 @@ def _stepping(setup: Setup, method: Method) -> Stepping:
     while len(_STEPPINGS) > 32:
         _STEPPINGS.popitem(last=False)
     return made
-
-
-@contextlib.contextmanager
-def _progress(total: float, label: str) -> Iterator[Callable[[float], Any]]:
-    """Counts steps, with a bar on a terminal once a second has passed, if tqdm is installed."""
-    if sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None:
-        from tqdm import tqdm
-
-        with tqdm(total=total, desc=label, delay=1.0, leave=False) as bar:
-            yield bar.update
-    else:
-        yield lambda n: None

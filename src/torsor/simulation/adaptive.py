@@ -1,4 +1,4 @@
-"""Adaptive integration in machine code: Dormand and Prince's pairs on the configuration manifold, one stage per loop iteration.
+"""Adaptive integration in machine code: Dormand and Prince's pairs on the configuration manifold.
 
 The unknowns of a step are the increment u with q = q_n ⊕ u, the velocity v and integrals w that go along (works): u̇ is
 `increment_rate` of u and v, so that the order of the pair holds on every joint kind [MK99].
@@ -14,21 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from torsor.arrays import absolute, concat, dot, sqrt, stack, where
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector
+from torsor.arrays import concat
+from torsor.arrays.typing import Array
+from torsor.compiler.trace import inline
 from torsor.functions.compile import compile, scan
 from torsor.mechanics.kinematics.manifold import increment_rate, integrate
 from torsor.model import Robot
-from torsor.simulation.adaptive_run import (
-    ARRIVED,
-    FIRED,
-    NOT_FINITE,
-    RUNNING,
-    STEP_TOO_SMALL,
-    TOO_MANY_STEPS,
-    AdaptiveRun,
-    Chunk,
-)
+from torsor.simulation.adaptive_attempt import STAGED, STATE, magnitudes, one_evaluation, whole_attempt
+from torsor.simulation.adaptive_run import ARRIVED, NOT_FINITE, RUNNING, TOO_MANY_STEPS, AdaptiveRun, Chunk
 from torsor.simulation.dormand_prince_54 import DORMAND_PRINCE_54
 from torsor.simulation.dormand_prince_853 import DORMAND_PRINCE_853
 
@@ -37,14 +30,9 @@ Rhs = Callable[[Robot, Array, Array, Array, Constants], tuple[Array, Array]]
 Guard = Callable[[Robot, Array, Array, Array, Array, Constants], Array]
 
 PAIRS = {"853": DORMAND_PRINCE_853, "54": DORMAND_PRINCE_54}
-SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # factors from one step's length to the next [HNW93, (II.4.13)]
-ROUNDING, TINY, HUGE = 10.0 * float(np.finfo(float).eps), 1e-300, 1e300
-# Evaluations in one iteration of the loop, for robots of few freedoms: they share what is decided, and the code is longer.
-AT_ONCE, SMALL = 3, 8
-# Attempted steps between two looks at what has finished. Two lengths, for so many calls of a loop are remembered.
-SHORT_CHUNK, LONGEST_CHUNK = 6, 32
+SMALL = 8  # freedoms: a step with all its evaluations written out is three times as fast, and takes longer to compile
+LONGEST_CHUNK = 256  # attempted steps between two looks at what has finished
 CHUNK_NUMBERS = 8_000_000  # that a chunk may save, 64 MB
-STATE = ("t", "h", "q", "v", "w", "a", "p", "stages", "errors", "retried", "broken", "status", "taken", "refused")
 
 
 class AdaptiveFlow:
@@ -77,8 +65,8 @@ class AdaptiveFlow:
         self.guard: Guard = guard if guard is not None else lambda robot, t, q, v, a, c: 1.0
         self.constants = {name: tuple(shape) for name, shape in (constants or {}).items()}
         nq, nv, s, k = robot.nq, robot.nv, self.pair.stages, powers
-        self.at_once = AT_ONCE if nv <= SMALL else 1
-        self._rounds = s // self.at_once
+        self._whole = nv <= SMALL
+        self._rounds = 1 if self._whole else s
         shapes: tuple[Any, ...] = (
             *((),) * 2,
             nq,
@@ -90,17 +78,18 @@ class AdaptiveFlow:
             (len(self.pair.errors), 2 * nv),
             *((),) * 5,
         )
-        state = {n: x for n, x in zip(STATE, shapes, strict=True) if x != 0}
+        names = {n: x for n, x in zip(STATE, shapes, strict=True) if x != 0}
+        state = {n: x for n, x in names.items() if not (self._whole and n in STAGED)}
         held = {_prefixed(name): shape for name, shape in self.constants.items()}
+        self._point = compile(self._evaluate, robot, {"t": (), "q": nq, "u": nv, "v": nv, **held})
         self._loop = scan(
             self._attempt,
             robot,
             state,
-            inputs={"row": self.at_once * self.pair.rows.shape[1]},
+            inputs={} if self._whole else {"row": self.pair.rows.shape[1]},
             constants={"t1": (), "rtol": (), "atol": (), **held},
         )
-        self._point = compile(self._evaluate, robot, {"t": (), "q": nq, "u": nv, "v": nv, **held})
-        self._rows = np.tile(self.pair.rows, (LONGEST_CHUNK, 1)).reshape(LONGEST_CHUNK * self._rounds, -1)
+        self._rows = None if self._whole else np.tile(self.pair.rows, (LONGEST_CHUNK, 1))
 
     def point(self, t: Array, q: Array, u: Array, v: Array, constants: Constants) -> dict[str, Array]:
         """At q ⊕ u with v: q (..., nq), a (..., nv), guard (...), and the rate of (u, v, w) (..., 2 nv + k)."""
@@ -145,6 +134,8 @@ class AdaptiveFlow:
         batch = np.broadcast_shapes(*given, () if h0 is None else np.shape(h0))
 
         def flat(value: Any, *shape: int) -> Array:
+            if np.shape(value) == shape and not batch:  # the usual case
+                return np.array(value, float)[None]
             filled = np.broadcast_to(np.asarray(value, float), (*batch, *shape))
             return np.array(filled).reshape((math.prod(batch), *shape))  # a copy: nobody else writes into it
 
@@ -163,7 +154,8 @@ class AdaptiveFlow:
         begun = np.isfinite(rate).all(-1)
         status = np.where(begun, np.where(end > start, RUNNING, ARRIVED), NOT_FINITE).astype(float)
         values = (start, h, q, v, w, at["a"], rate[:, 2 * robot.nv :], np.zeros((n, s, rate.shape[1])))
-        zeros = (np.zeros((n, *self._loop.state["errors"])), *np.zeros((2, n)), status, *np.zeros((2, n)))
+        errors = np.zeros((n, len(self.pair.errors), 2 * robot.nv))
+        zeros = (errors, *np.zeros((2, n)), status, *np.zeros((2, n)))
         state = {name: x for name, x in zip(STATE, (*values, *zeros), strict=True) if name in self._loop.state}
         tolerances = {"t1": end, "rtol": np.full(n, float(rtol)), "atol": np.full(n, float(atol))}
         chunks = self._chunks(state, {**tolerances, **held}, max_steps)
@@ -174,7 +166,7 @@ class AdaptiveFlow:
     def _chunks(self, state: dict[str, Array], held: dict[str, Array], max_steps: int) -> list[Chunk]:
         """Attempt steps until all have ended; ``state`` becomes the last one."""
         chunks, left, s = [], max_steps, self._rounds
-        numbers = sum(x[0].size for x in state.values())
+        numbers = sum(math.prod(shape) for shape in self._loop.outputs.values())
         active = np.flatnonzero(state["status"] == RUNNING)
         whole = len(active) == len(state["t"])
         while len(active) and left > 0:
@@ -185,10 +177,11 @@ class AdaptiveFlow:
             expected = float(np.mean((fixed["t1"] - now["t"]) / now["h"]))
             most = max(1, min(LONGEST_CHUNK, left, CHUNK_NUMBERS // (numbers * len(active))))
             length = _chunk_length(expected, most)
-            saved = self._loop(steps=s * length, every=s, row=self._rows[: s * length], **now, **fixed)
+            rows = {} if self._rows is None else {"row": self._rows[: s * length]}
+            saved = self._loop(steps=s * length, every=s, **rows, **now, **fixed)
             chunks.append(Chunk(active, now, saved))
-            for name, x in saved.items():
-                state[name][active] = x[-1] if one else x[:, -1]
+            for name, x in state.items():
+                x[active] = saved[name][-1] if one else saved[name][:, -1]
             left -= length
             active = active[state["status"][active] == RUNNING]
             whole = whole and len(active) == len(state["t"])
@@ -230,99 +223,15 @@ class AdaptiveFlow:
         return {"q": there, "a": a + 0.0 * v, "rate": rate, "guard": guard}
 
     def _attempt(self, robot: Robot, **given: Array) -> dict[str, Array]:
-        """The next evaluations of an attempted step; with the last one the step is accepted or refused [HNW93, §II.4]."""
-        nv, s = robot.nv, self.pair.stages
-        t, h, q, v, t1, row = (given[name] for name in ("t", "h", "q", "v", "t1", "row"))
-        w, p = ([given[name]] if self.powers else [] for name in ("w", "p"))
-        first, last = row[self.pair.rows.shape[1] - 2] > 0.5, row[-1] > 0.5
-        K1 = concat([v, given["a"], *p])
-        shortest = ROUNDING * absolute(t) + TINY
-        tried = where(given["retried"] > 0.5, h, np.maximum(h, shortest))
-        reaches = t + tried >= t1
-        end = where(reaches, t1, t + tried)
-        step = end - t
+        """A turn of the loop: the state after it, and the stages of the step."""
         held = {name: given[name] for name in map(_prefixed, self.constants)}
-        broken, stages, count = where(first, 0.0, given["broken"]), list(given["stages"]), len(self.pair.errors)
-        errors = [where(first, 0.0, error) for error in given["errors"]]
-        for now in np.split(given["row"], self.at_once):
-            total = now[1] * K1
-            for weight, stage in zip(now[2 : s + 1], stages, strict=False):
-                total = total + weight * stage
-            rise = step * total
-            v_new, w_new = v + rise[nv : 2 * nv], [x + rise[2 * nv :] for x in w]
-            at = self._evaluate(robot, t + now[0] * step, q, rise[:nv], v_new, **held)
-            fine = np.sum(np.abs(at["rate"])) < HUGE
-            k = where(fine, at["rate"], 0.0)  # a NaN would stay among the stages, for zero times NaN is NaN
-            broken = where(fine, broken, 1.0)
-            stages = [k, *stages[:-1]]
-            for i in range(count):
-                own, new = now[s + 1 + i], now[s + 1 + count + i]
-                errors[i] = errors[i] + own * K1[: 2 * nv] + new * k[: 2 * nv]
-        sizes = np.maximum(
-            concat([magnitudes(robot, q), absolute(v)]), concat([magnitudes(robot, at["q"]), absolute(v_new)])
-        )
-        error = step * _error_norm(errors, given["atol"] + given["rtol"] * sizes)
-        good = (error < 1.0) & (broken < 0.5)
-        best = SAFETY * _inverse_root(error, self.pair.estimator_order + 1)
-        grown = where(error > 0.0, np.minimum(MOST, best), MOST)
-        grown = step * where(given["retried"] > 0.5, np.minimum(1.0, grown), grown)
-        grown = where(reaches, np.maximum(grown, tried), grown)  # the end of the interval says nothing of the accuracy
-        shrunk = step * where((error >= 1.0) & (broken < 0.5), np.maximum(LEAST, best), LEAST)
-        ended = where(at["guard"] >= 0.0, where(reaches, ARRIVED, RUNNING), FIRED)
-        failed = where(shrunk < shortest, where(broken > 0.5, NOT_FINITE, STEP_TOO_SMALL), RUNNING)
-        at_end = last & (given["status"] < 0.5)
-        yes = at_end & good
-        no = where(at_end, where(good, 0.0, 1.0), 0.0)
-        state = {
-            "t": where(yes, end, t),
-            "h": where(at_end, where(good, grown, shrunk), h),
-            "q": where(yes, at["q"], q),
-            "v": where(yes, v_new, v),
-            "a": where(yes, k[nv : 2 * nv], given["a"]),
-            "stages": np.stack(stages),
-            "errors": np.stack(errors),
-            "retried": where(at_end, no, given["retried"]),
-            "broken": broken,
-            "status": where(at_end, where(good, ended, failed), given["status"]),
-            "taken": given["taken"] + where(yes, 1.0, 0.0),
-            "refused": given["refused"] + no,
-        }
-        if self.powers:
-            state |= {"w": where(yes, w_new[0], w[0]), "p": where(yes, k[2 * nv :], p[0])}
-        return {name: state[name] for name in STATE if name in state}
 
+        def evaluate(t: Array, q: Array, u: Array, v: Array) -> dict[str, Array]:
+            return inline(self._point.program, {"t": t, "q": q, "u": u, "v": v, **held})  # traced once for all stages
 
-def magnitudes(robot: Robot, q: ConfigurationVector) -> JointVector:
-    """Sizes (..., nv) of what increments of q add to: of the number itself, of a position's distance; 1 for rotations."""
-    parts = []
-    for c, kind in robot.structure.blocks:
-        own = q[..., c.q]
-        for j in range(kind.nv):
-            moved = [i for i, by in enumerate(kind.moved_by) if j in by]
-            if not moved:
-                parts.append(1.0 + 0.0 * own[..., 0])
-            else:
-                parts.append(
-                    absolute(own[..., moved[0]]) if len(moved) == 1 else sqrt(dot(own[..., moved], own[..., moved]))
-                )
-    return stack(parts)
-
-
-def _error_norm(errors: list[Array], scale: Array) -> Array:
-    """Root mean square of an error in its scale; of two estimates |e₅|² / √(|e₅|² + 0.01 |e₃|²) [HNW93, (II.10.17)]."""
-    inverse = 1.0 / scale
-    squares = [dot(e * inverse, e * inverse) for e in errors]
-    size = float(scale.shape[-1])
-    if len(squares) == 1:
-        return sqrt(squares[0] / size)
-    total = squares[0] + 0.01 * squares[1]
-    return where(total > 0.0, squares[0] / sqrt(where(total > 0.0, total, 1.0) * size), total)
-
-
-def _inverse_root(x: Array, n: int) -> Array:
-    """x^(−1/n), and 1 where x is not positive."""
-    x = where(x > 0.0, x, 1.0)
-    return 1.0 / sqrt(sqrt(sqrt(x))) if n == 8 else x ** (-1.0 / n)
+        found = (whole_attempt if self._whole else one_evaluation)(robot, self.pair, evaluate, given)
+        names = [n for n in STATE if n in found and not (self._whole and n in STAGED)]
+        return {n: found[n] for n in (*names, *(["stages"] if self._whole else []))}
 
 
 def _rms(x: Array) -> Array:
@@ -330,8 +239,9 @@ def _rms(x: Array) -> Array:
 
 
 def _chunk_length(expected: float, most: int) -> int:
-    """How many steps to attempt at once where so many are expected: one of two lengths unless ``most`` is less."""
-    return min(most, LONGEST_CHUNK if expected > LONGEST_CHUNK else SHORT_CHUNK)
+    """How many steps to attempt at once where so many are expected: a power of two, for calls of few lengths are remembered."""
+    likely = 1 << max(2, math.ceil(expected).bit_length() - 1) if expected < most else most
+    return min(most, likely)
 
 
 def _prefixed(name: str) -> str:

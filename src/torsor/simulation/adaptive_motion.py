@@ -103,7 +103,7 @@ class AdaptiveMotion:
 
     def run(self, progress: Callable[[float], Any]) -> None:
         """Integrate to the end; raises `Diverged` or `TooManySteps`."""
-        python, s = self.setup.drive.python, self.states
+        python, checked, s = self.setup.drive.python, self.setup.drive.checked, self.states
         if python is None and self.stepping.plant.has_modes:
             self.states = s = self._careful.settled(s)
         self.first_mode = s.mode
@@ -111,8 +111,8 @@ class AdaptiveMotion:
         while not self.ended and float(s.t[0]) < self._duration:
             now, until = float(s.t[0]), self._duration
             if python is not None:
-                assert self._control_dt is not None
-                s.tau[0] = python(now, s.q[0].copy(), s.v[0].copy())
+                assert self._control_dt is not None and checked is not None
+                s.tau[0] = checked(python(now, s.q[0].copy(), s.v[0].copy()))
                 asked += 1
                 until = min(self._duration, asked * self._control_dt)
                 if self._duration - until < 1e-9 * self._control_dt:
@@ -224,20 +224,18 @@ class AdaptiveMotion:
 
     def _save(self, found: AdaptiveRun, start: float, stop: float) -> None:
         """Samples of a stretch from ``start`` on, the end left out: it is the start of the next one."""
-        steps, nv = found.steps, self.stepping.robot.nv
+        steps = found.steps
         if self._times is None:
-            keep = steps.t < stop
-            t, q, v, w = steps.t[keep], steps.q[keep], steps.v[keep], steps.w[keep]
-            a = steps.stages[keep, 0, nv : 2 * nv]
+            keep = slice(0, int(np.searchsorted(steps.t, stop)))
+            t, q, v, a, w = steps.t[keep], steps.q[keep], steps.v[keep], steps.a[keep], steps.w[keep]
         else:
             t = self._times[(self._times >= start) & (self._times < stop)]
             if not len(t):
                 return
             q, v, a, w, _ = found.sample(t)
-        self._saved.append(Samples(t, q, v, a, self._force(t, q, v), w))
+        self._saved.append(Samples(t, q, v, a, np.repeat(self.states.tau, len(t), axis=0), w))
 
-    def _force(self, t: Array, q: Array, v: Array) -> Array:
-        tau = np.broadcast_to(self.states.tau, v.shape)
+    def _force(self, t: Array, q: Array, v: Array, tau: Array) -> Array:
         return np.array(np.broadcast_to(self.stepping.force(t, q, v, tau, self._repeated(len(t))), v.shape))
 
     def _repeated(self, n: int) -> dict[str, Array]:
@@ -247,19 +245,20 @@ class AdaptiveMotion:
     def samples(self) -> Samples:
         """All that was saved, and the state at the end."""
         s = self.states
-        force = self._force(s.t, s.q, s.v)
+        force = self._force(s.t, s.q, s.v, s.tau)
         with np.errstate(all="ignore"):
             around = self.stepping.around(s.t, s.q, s.v, self._constants)
             holds = bool(s.mode.held.any())
-            a = self.stepping.plant.rate(s.q, s.v, force, around, s.mode, holds=holds).a
-        last = Samples(s.t, s.q, s.v, a, force, s.work)
+            a = self.stepping.plant.acceleration(s.q, s.v, force, around, s.mode, holds=holds)
+        last = Samples(s.t, s.q, s.v, a, s.tau, s.work)
         if self._times is not None and not self.ended and not np.any(self._times == s.t[0]):
             saved = self._saved
         else:
             saved = [*self._saved, last]
         if not saved:
             saved = [last]
-        return Samples(*(np.concatenate(column) for column in zip(*saved, strict=True)))
+        t, q, v, a, tau, w = (np.concatenate(column) for column in zip(*saved, strict=True))
+        return Samples(t, q, v, a, self._force(t, q, v, tau), w)
 
 
 def _root(value: Callable[[float], float], near: float, far: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,8 @@ class Chunk(NamedTuple):
 class Steps(NamedTuple):
     """S accepted steps, those of each trajectory one after the other.
 
-    ``trajectory`` (S,) numbers; ``t`` (S,) and ``h`` (S,) start and length, s; at the start ``q`` (S, nq), ``v`` (S, nv) and
-    ``w`` (S, k); ``stages`` (S, s + 1, 2 nv + k) rates of (u, v, w).
+    ``trajectory`` (S,) numbers; ``t`` (S,) and ``h`` (S,) start and length, s; at the start ``q`` (S, nq), ``v`` (S, nv), ``a``
+    (S, nv), ``w`` (S, k) and its rate ``p`` (S, k).
     """
 
     trajectory: Array
@@ -38,8 +38,9 @@ class Steps(NamedTuple):
     h: Array
     q: Array
     v: Array
+    a: Array
     w: Array
-    stages: Array
+    p: Array
 
 
 class Sample(NamedTuple):
@@ -89,30 +90,53 @@ class AdaptiveRun:
     @cached_property
     def steps(self) -> Steps:
         """The accepted steps."""
-        flow, parts = self._flow, []
+        which = np.concatenate([which for which, _ in self._taken]) if self._taken else np.zeros(0, int)
+        t, q, v, a = (self._of_steps(name) for name in ("t", "q", "v", "a"))
+        none = np.zeros((len(t), 0))
+        w, p = (self._of_steps("w"), self._of_steps("p")) if self._flow.powers else (none, none)
+        made = Steps(which, t, self._of_steps("t", after=True) - t, q, v, a, w, p)
+        return made if self._order is None else Steps(*(column[self._order] for column in made))
+
+    def _of_steps(self, name: str, after: bool = False) -> Array:
+        """A field of the state before or after each accepted step, in the order of the chunks."""
+        parts = []
+        for chunk, (_, places) in zip(self._chunks, self._taken, strict=True):
+            given = chunk.after[name]
+            size = given.shape[(1 if len(chunk.trajectories) == 1 else 2) :]
+            rows = given.reshape(len(chunk.trajectories), -1, *size)
+            if not after:
+                before = np.asarray(chunk.before[name]).reshape(len(rows), 1, *size)
+                rows = np.concatenate([before, rows[:, :-1]], axis=1)
+            parts.append(rows.reshape(-1, *size)[places])
+        return np.concatenate(parts) if parts else self._last[name][:0]
+
+    @cached_property
+    def _taken(self) -> list[tuple[Array, Array]]:
+        """Of each chunk the accepted attempts: whose they are, and their places among all attempts, one trajectory after the
+        other.
+        """
+        found = []
         for chunk in self._chunks:
-            one = len(chunk.trajectories) == 1
-            before = {name: np.asarray(x)[None] if one else x for name, x in chunk.before.items()}
-            after = {name: x[None] if one else x for name, x in chunk.after.items()}
-            taken = np.diff(after["taken"], axis=1, prepend=before["taken"][:, None]) > 0.5
+            n = len(chunk.trajectories)
+            counts = chunk.after["taken"].reshape(n, -1)
+            before = np.concatenate([np.reshape(chunk.before["taken"], (n, 1)), counts[:, :-1]], axis=1)
+            places = np.flatnonzero(counts > before)
+            found.append((chunk.trajectories[places // counts.shape[1]], places))
+        return found
 
-            def starts(name: str, before: Any = before, after: Any = after, taken: Any = taken) -> Array:
-                return np.concatenate([before[name][:, None], after[name][:, :-1]], axis=1)[taken]
+    @cached_property
+    def _order(self) -> Array | None:
+        """What puts the accepted steps of the chunks in order; None if they are."""
+        if len(self._last["t"]) == 1 or not self._taken:
+            return None
+        return np.argsort(np.concatenate([which for which, _ in self._taken]), kind="stable")
 
-            k = np.zeros((int(taken.sum()), 0))
-            w, p = (starts("w"), starts("p")) if flow.powers else (k, k)
-            first = np.concatenate([starts("v"), starts("a"), p], axis=-1)[:, None]
-            stages = np.concatenate([first, after["stages"][taken][:, ::-1]], axis=1)
-            t = starts("t")
-            which = np.broadcast_to(chunk.trajectories[:, None], taken.shape)[taken]
-            parts.append(Steps(which, t, after["t"][taken] - t, starts("q"), starts("v"), w, stages))
-        if not parts:
-            nq, nv, m = flow.robot.nq, flow.robot.nv, 2 * flow.robot.nv + flow.powers
-            shapes = ((), (), (), (nq,), (nv,), (flow.powers,), (flow.pair.stages + 1, m))
-            return Steps(*(np.zeros((0, *shape), int if i == 0 else float) for i, shape in enumerate(shapes)))
-        joined = Steps(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-        order = np.argsort(joined.trajectory, kind="stable")
-        return Steps(*(column[order] for column in joined))
+    @cached_property
+    def _stages(self) -> Array:
+        """Rates (S, s + 1, 2 nv + k) of (u, v, w) at the stages of each accepted step, for states between its ends."""
+        steps, rest = self.steps, self._of_steps("stages", after=True)[:, ::-1]
+        first = np.concatenate([steps.v, steps.a, steps.p], axis=-1)[:, None]
+        return np.concatenate([first, rest if self._order is None else rest[self._order]], axis=1)
 
     def sample(self, times: Array, trajectory: Array = 0) -> Sample:
         """The state at ``times`` (K,) within what was integrated.
@@ -159,7 +183,7 @@ class AdaptiveRun:
         if (missing := np.unique(index[~known[index]])).size:
             pair, steps = self._flow.pair, self.steps
             h, nv = steps.h[missing], self._flow.robot.nv
-            K, held = steps.stages[missing], {name: x[steps.trajectory[missing]] for name, x in self._held.items()}
+            K, held = self._stages[missing], {name: x[steps.trajectory[missing]] for name, x in self._held.items()}
             for c, row in zip(pair.c_extra, pair.A_extra, strict=True):
                 rise = h[:, None] * weighted(row[: K.shape[1]], K)
                 v = steps.v[missing] + rise[:, nv : 2 * nv]
@@ -173,4 +197,6 @@ class AdaptiveRun:
     @cached_property
     def _known(self) -> tuple[Array, Array]:
         steps, pair = self.steps, self._flow.pair
-        return np.zeros(len(steps.t), bool), np.empty((len(steps.t), 3 + len(pair.D), steps.stages.shape[2]))
+        return np.zeros(len(steps.t), bool), np.empty(
+            (len(steps.t), 3 + len(pair.D), 2 * self._flow.robot.nv + self._flow.powers)
+        )

@@ -7,6 +7,7 @@ input of one step and the output of the one before.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from torsor.model import Robot
 from torsor.simulation.plant import WORKS
 from torsor.simulation.stepping import Stepping
 
-ROWS = 512  # steps for which memory is taken at once
+ROWS = 256  # steps for which memory is taken at once: little enough for it to be used again
 
 
 class AskedLoop:
@@ -68,13 +69,14 @@ class AskedLoop:
         self,
         start: dict[str, Array],
         constants: Array,
-        ask: Callable[[float, Array, Array], Array],
+        controller: Callable[[float, Array, Array], Any],
+        checked: Callable[[Any], Array],
         times: list[float],
         batch: tuple[int, ...],
     ) -> tuple[Array, Array | None, bool]:
         """Rows (n + 1, B, width) of steps that begin at ``times``, and, if the last could not be taken, what was asked for.
 
-        Then whether Ctrl-C ended them.
+        Then whether Ctrl-C ended them. ``controller`` gives forces (*batch, nv), or what ``checked`` makes of them or refuses.
         """
         B, steps = len(constants), len(times)
         rows = np.empty((steps + 1, B, self.width))
@@ -87,13 +89,18 @@ class AskedLoop:
         seen.flags.writeable = False  # a controller looks at the state, and does not write into it
         whole, qs, vs = list(shaped), list(seen[..., self.parts["q"]]), list(seen[..., self.parts["v"]])
         left, step, fixed = self.parts["left"].start, self.kernel, constants.reshape(*batch, -1)
-        k = 0
+        tau, taken = np.zeros(0), 0
+        # Nothing is done here that is not done at every step: what a controller gives is looked at where it does not fit
         try:
-            for k, t in enumerate(times):
-                tau = ask(t, qs[k], vs[k])
-                after = step(whole[k], tau, fixed, out=whole[k + 1])
+            for taken, (t, q, v, now, after) in enumerate(zip(times, qs, vs, whole, whole[1:], strict=False)):
+                tau = controller(t, q, v)
+                try:
+                    step(now, tau, fixed, out=after)
+                except Exception:
+                    tau = checked(tau)
+                    step(now, tau, fixed, out=after)
                 if (after[..., left].min() if batch else after.item(left)) < 0.0:
-                    return rows[: k + 1], tau, False
+                    return rows[: taken + 1], checked(tau), False
         except KeyboardInterrupt:
-            return rows[: k + 1], None, True
+            return rows[: taken + 1], None, True
         return rows, None, False

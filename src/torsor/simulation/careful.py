@@ -16,10 +16,11 @@ from torsor.simulation.events import Event
 from torsor.simulation.modes import settle
 from torsor.simulation.plant import Mode
 from torsor.simulation.stepping import CONTINUOUS, Stepping
+from torsor.simulation.steps_taken import Part, copied
 
 CLOSE = 1e-14  # of a step: moments nearer than that are one
 MOST = 100  # changes of mode within one step; what is left after them is taken as it is
-HALVINGS = 46
+SHORTER, TIMES = 0.125, 16  # parts of a step at which margins are looked for that hold, down to rounding
 
 
 class States(NamedTuple):
@@ -33,14 +34,21 @@ class States(NamedTuple):
     mode: Mode
 
     def of(self, which: Array) -> States:
-        """Those of some of the trajectories."""
+        """Those of some of the trajectories, copied."""
         t, q, v, work, tau = (x[which] for x in self[:-1])
         return States(t, q, v, work, tau, Mode(*(x[which] for x in self.mode)))
 
+    def seen(self, which: Array) -> States:
+        """Those of some, in order, only to be looked at: themselves if that is all."""
+        return self if len(which) == len(self.t) else self.of(which)
+
     def put(self, which: Array, other: States) -> None:
         """Write others in place of some."""
+        if len(which) == 0:
+            return
         for mine, its in zip((*self[:-1], *self.mode), (*other[:-1], *other.mode), strict=True):
-            mine[which] = its
+            if mine is not its:
+                mine[which] = its
 
 
 class Moment(NamedTuple):
@@ -63,6 +71,7 @@ class CarefulStep:
         self._stepping, self._constants, self._events = stepping, constants, events
         self.moments: list[Moment] = []
         self.ended: dict[int, tuple[float, Array, Array]] = {}
+        self.parts: dict[int, list[Part]] = {}
         self._compiles = compiles() and stepping.is_traceable
 
     def take(self, states: States, h: float) -> tuple[States, Array, Array]:
@@ -81,6 +90,7 @@ class CarefulStep:
             if first is None:
                 first = (a, force)
             good = (least >= 0.0) | (count == MOST)  # what is left then is taken as it is
+            self._keep(now, left[go], new, go, np.flatnonzero(good), located=good & False)
             states.put(go[good], new.of(good))
             left[go[good]] = 0.0
             bad = np.flatnonzero(~good)
@@ -98,12 +108,22 @@ class CarefulStep:
             forced_before[some] += forced
             left[some] -= part
             lost = ~np.all(np.isfinite(passed.v), axis=-1)
+            self._keep(now.of(bad), part, passed, some, np.flatnonzero(~lost), located=~forced)
             left[some[lost]] = 0.0
             states.put(some, passed)
             ok = np.flatnonzero(~lost & ~forced)
             self.go_through(states, some[ok], signs[bad][ok], bounces, left)
         assert first is not None
         return states, first[0], first[1]
+
+    def _keep(self, start: States, h: Array, end: States, which: Array, some: Array, located: Array) -> None:
+        """Keep the parts of the step that were taken by ``some``, the trajectories ``which`` of all."""
+        for k in some.tolist():
+            mode, ends = copied(start.mode, k), (end.q[k].copy(), end.v[k].copy())
+            part = Part(
+                float(start.t[k]), float(h[k]), start.q[k].copy(), start.v[k].copy(), mode, *ends, bool(located[k])
+            )
+            self.parts.setdefault(int(which[k]), []).append(part)
 
     def settled(self, states: States) -> States:
         """The states in the modes they start in, after impacts if they start into a stop: their energies count from there."""
@@ -152,6 +172,8 @@ class CarefulStep:
         mode = Mode(*(x[k].copy() for x in states.mode))
         self.moments.append(Moment(k, t, mode, mode, np.zeros(len(v), bool), event, q, v))
         if event.action is not None:
+            if k in self.parts:
+                self.parts[k][-1] = self.parts[k][-1]._replace(acted=True)
             states.q[k], states.v[k] = event.acted(t, q.copy(), v.copy())
             if self._stepping.plant.has_modes:  # friction and stops start anew
                 free = self._stepping.plant.free_mode((1,))
@@ -209,20 +231,20 @@ class CarefulStep:
         passed, _, _, value_far = self._step(states, far, which, signs)
         value_near = np.full(m, np.nan)
         part = h.copy()
-        for _ in range(HALVINGS):  # where all margins hold: they may be zero at the very beginning
+        for _ in range(TIMES):  # where all margins hold: they may be zero at the very beginning
             look = np.flatnonzero(np.isnan(value_near))
             if not len(look):
                 break
-            part[look] *= 0.5
-            new, _, _, least = self._step(states.of(look), part[look], which[look], signs[look])
+            part[look] *= SHORTER
+            new, _, _, least = self._step(states.seen(look), part[look], which[look], signs[look])
             inside = least >= 0.0
             near[look[inside]], value_near[look[inside]] = part[look[inside]], least[inside]
             beyond = look[~inside]
             far[beyond], value_far[beyond] = part[beyond], least[~inside]
-            passed.put(beyond, new.of(~inside))
+            passed.put(beyond, new.seen(np.flatnonzero(~inside)))
         none = np.isnan(value_near)  # no way is left at all: the moment is now
         far[none] = 0.0
-        passed.put(np.flatnonzero(none), states.of(none))
+        passed.put(np.flatnonzero(none), states.seen(np.flatnonzero(none)))
         self._narrowed(states, which, signs, (near, far), (value_near, value_far), passed)
         go_on = (forced > 0.0) & none
         if np.any(go_on):
@@ -254,12 +276,12 @@ class CarefulStep:
                 x = a + (b - a) * fa / (fa - fb)
             middle = 0.5 * (a + b)
             x = np.where(np.isfinite(x) & (x > a) & (x < b) & (round_ % 8 < 7), x, middle)
-            new, _, _, least = self._step(states.of(look), x, which[look], signs[look])
+            new, _, _, least = self._step(states.seen(look), x, which[look], signs[look])
             inside = least >= 0.0
             yes, no = look[inside], look[~inside]
             near[yes], value_near[yes] = x[inside], least[inside]
             far[no], value_far[no] = x[~inside], least[~inside]
-            passed.put(no, new.of(~inside))
+            passed.put(no, new.seen(np.flatnonzero(~inside)))
             value_far[yes] *= np.where(last[yes] > 0, 0.5, 1.0)
             value_near[no] *= np.where(last[no] < 0, 0.5, 1.0)
             last[yes], last[no] = 1, -1

@@ -66,8 +66,8 @@ def _looked_at(value: Any, found: list[str], depth: int) -> bool:
         return True
     if isinstance(value, np.ndarray):
         found.append(ARRAY)
-        found.append(f"{value.dtype} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}")
-        return bool(value.dtype != object)
+        found.append(f"{value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}")
+        return value.dtype.kind in "biufc"
     if isinstance(value, Robot):
         found.append(value.digest if value.is_concrete else "")
         return value.is_concrete

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import math
+import types
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -32,7 +33,7 @@ class Drive(NamedTuple):
     """How the drives are told what to do.
 
     ``kind`` as in `Stepping`; ``tau`` (B, nv) to begin with; ``schedule`` (B, N, nv) or None; ``asked``: the controller;
-    ``python``: one that is asked between steps, from Python.
+    ``python``: one that is asked between steps, from Python, and ``checked``: what it gave, as forces (*batch, nv), or refused.
     """
 
     kind: str
@@ -40,7 +41,8 @@ class Drive(NamedTuple):
     schedule: Array | None = None
     asked: Asked | None = None
     memory: Memory | None = None
-    python: Callable[[float, Array, Array], Array] | None = None
+    python: Callable[[float, Array, Array], Any] | None = None
+    checked: Callable[[Any], Array] | None = None
 
 
 def whole_multiple(name: str, value: float, dt: float) -> int:
@@ -135,12 +137,14 @@ def asked_forces(
 
     expected = (*batch, nv)
 
-    def ask(t: float, q: Array, v: Array) -> Array:
-        """For states (*batch, …); forces (*batch, nv)."""
-        if memory is None:
-            tau = controller(t, q, v)
-        else:
-            tau, memory.value = _pair(controller(t, q, v, memory.value))
+    def remembering(t: float, q: Array, v: Array) -> Any:
+        assert memory is not None
+        tau, memory.value = _pair(controller(t, q, v, memory.value))
+        return tau
+
+    ask = controller if memory is None else remembering
+
+    def checked(tau: Any) -> Array:
         if type(tau) is np.ndarray and tau.shape == expected and tau.dtype == np.float64:
             return tau
         refuse_foreign(tau, "controller")
@@ -153,14 +157,14 @@ def asked_forces(
                 return {"out": zero}
             if len(q) == B and np.all(t == t.flat[0]):
                 shaped = q.reshape(*batch, robot.nq), v.reshape(*batch, nv)
-                return {"out": ask(float(t.flat[0]), *shaped).reshape(B, nv)}
+                return {"out": checked(ask(float(t.flat[0]), *shaped)).reshape(B, nv)}
             rows = [
                 refuse_wrong_forces(robot, controller(float(x), a, b), (), who) for x, a, b in zip(t, q, v, strict=True)
             ]
             return {"out": np.stack(rows)}
 
         return Drive(CONTINUOUS, zero, None, Asked(at_stage, None))
-    return Drive(CONSTANT, zero, python=ask, memory=memory)
+    return Drive(CONSTANT, zero, python=ask, checked=checked, memory=memory)
 
 
 def _remember(key: Any, asked: Asked | str) -> None:
@@ -248,6 +252,8 @@ def _refuse_other_arguments(controller: Callable[..., Any], has_memory: bool, wh
     names = "t, q, v, state" if has_memory else "t, q, v"
     if not callable(controller):
         raise ArgumentTypeError(f"`{who}` must be a function ({names}) → tau, got {controller!r:.60}.")
+    if _takes(controller, 4 if has_memory else 3):
+        return
     with contextlib.suppress(ValueError):  # of some builtin functions nothing is known
         signature = inspect.signature(controller)
         try:
@@ -260,6 +266,14 @@ def _refuse_other_arguments(controller: Callable[..., Any], has_memory: bool, wh
             raise ArgumentTypeError(
                 f"`{who}` is called as controller({names}), which {signature} does not take: {error}. {hint}{own}"
             ) from None
+
+
+def _takes(controller: Any, count: int) -> bool:
+    """Whether this is a plain function of so many arguments: the usual case, seen at once."""
+    code, defaults = getattr(controller, "__code__", None), getattr(controller, "__defaults__", None)
+    if type(controller) is not types.FunctionType or code is None or code.co_kwonlyargcount:
+        return False
+    return bool(code.co_argcount - len(defaults or ()) <= count <= code.co_argcount)
 
 
 def _broadcast(given: Array, shape: tuple[int, ...], error: ShapeError) -> Array:

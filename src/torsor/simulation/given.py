@@ -14,11 +14,11 @@ from torsor.arrays.typing import Array
 from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
-from torsor.model.remembered import own
+from torsor.model.remembered import remembered
 from torsor.model.states import random_configuration
 from torsor.simulation.drives import Batch, Drive, asked_forces, asked_of_state, given_forces, whole_multiple
 from torsor.simulation.events import Event
-from torsor.simulation.plant import Mode, Plant
+from torsor.simulation.plant import Mode, Plant, wrench_name
 from torsor.simulation.stepping import Asked
 from torsor.simulation.stops import Stops
 
@@ -64,7 +64,7 @@ def set_up(
 ) -> Setup:
     """What is given to `torsor.simulate`, checked. ``stops``: None if limits do not hold."""
     q, v, batch = start_of(robot, q0, v0)
-    plant = Plant(own(robot), None if stops is None else checked_stops(stops), stops is not None)
+    plant = plant_of(robot, None if stops is None else checked_stops(stops))
     drive, control_every = drive_of(
         robot, tau, controller, control_dt, controller_state, batch, (q, v), dt, steps, compile_controller
     )
@@ -89,9 +89,15 @@ def set_up(
     )
 
 
+@remembered(64)
+def plant_of(robot: Robot, stops: Stops | None) -> Plant:
+    """The robot with its limits, and what follows from them."""
+    return Plant(robot, stops, stops is not None)
+
+
 def number_of_steps(duration: float, dt: float) -> int:
     """How many steps a duration takes."""
-    if not (0 < dt < np.inf and duration >= 0 and np.isfinite(duration)):
+    if not (0 < dt < math.inf and 0 <= duration < math.inf):
         raise ArgumentError(
             f"`dt` must be positive and finite and `duration` finite and not negative, got {dt} s and {duration} s."
         )
@@ -105,24 +111,31 @@ def number_of_steps(duration: float, dt: float) -> int:
 
 def start_of(robot: Robot, q: Any, v: Any) -> tuple[Array, Array, Batch]:
     """The first states (B, nq), (B, nv), and the batch axes they have."""
-    refuse_foreign(q, "q0")
-    refuse_foreign(v, "v0")
-    q, v = np.asarray(as_numbers(q), float), np.asarray(as_numbers(v), float)
-    for name, value, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
-        if not value.shape or value.shape[-1] != size:
-            raise ShapeError(f"`{name}` must have shape (..., {size}) for robot {robot.name!r}, got {value.shape}.")
-        if not np.all(np.isfinite(value)):
-            raise ArgumentError(f"`{name}` must be finite numbers, got {value.tolist()!r:.80}.")
+    q, v = _start("q0", q, robot, robot.nq), _start("v0", v, robot, robot.nv)
     try:
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     except ValueError:
         raise ShapeError(f"the batch axes of `q0` {q.shape[:-1]} and `v0` {v.shape[:-1]} do not broadcast.") from None
+    if not batch:
+        return q[None].copy(), v[None].copy(), batch
     B = math.prod(batch)
     return (
         np.broadcast_to(q, (*batch, robot.nq)).reshape(B, robot.nq).copy(),
         np.broadcast_to(v, (*batch, robot.nv)).reshape(B, robot.nv).copy(),
         batch,
     )
+
+
+def _start(name: str, given: Any, robot: Robot, size: int) -> Array:
+    """Numbers (..., size) of the first state."""
+    if type(given) is not np.ndarray or given.dtype != np.float64:
+        refuse_foreign(given, name)
+        given = np.asarray(as_numbers(given), float)
+    if given.shape[-1:] != (size,):
+        raise ShapeError(f"`{name}` must have shape (..., {size}) for robot {robot.name!r}, got {given.shape}.")
+    if not np.isfinite(given).all():
+        raise ArgumentError(f"`{name}` must be finite numbers, got {given.tolist()!r:.80}.")
+    return given
 
 
 def checked_stops(stops: Any) -> Stops:
@@ -224,7 +237,7 @@ def wrenches_of(
             shape = f"(6,) or {(*batch, 6)}" if batch else "(6,)"
             raise ShapeError(f"`wrenches[{frame!r}]` must have shape {shape}, got {value.shape}.{hint}")
         found.append((frame, None))
-        numbers[f"wrench_{k}"] = np.broadcast_to(value, (*batch, 6)).reshape(B, 6).copy()
+        numbers[wrench_name(k)] = np.broadcast_to(value, (*batch, 6)).reshape(B, 6).copy()
     return tuple(found), numbers
 
 
@@ -255,8 +268,11 @@ def base_motion_of(base_motion: Any, B: int) -> tuple[Asked | None, dict[str, Ar
 
 def first_mode(plant: Plant, q: Array) -> tuple[Mode, list[str]]:
     """The stops of each trajectory: where it starts beyond one, the stop is there. With notes on that."""
-    mode, notes = plant.free_mode((len(q),)), []
-    for i in plant.stopped.tolist() if plant.stops is not None and plant.stops.are_hard else ():
+    mode, notes, i = plant.free_mode((len(q),)), list[str](), plant.stopped
+    x = q[:, plant.places[i]]
+    if plant.stops is None or not plant.stops.are_hard or not np.any((x < mode.lower[:, i]) | (x > mode.upper[:, i])):
+        return mode, notes
+    for i in plant.stopped.tolist():
         x = q[:, plant.places[i]]
         for side, bound, wider in (("lower", mode.lower, np.minimum), ("upper", mode.upper, np.maximum)):
             moved = wider(bound[:, i], x)
@@ -275,14 +291,18 @@ def is_stiff(robot: Robot, dt: float) -> bool:
 
     They are the same for all starts, so that each trajectory of a batch is what it is alone.
     """
-    D = np.asarray(robot.parameters.viscous_friction)
-    if not np.any(D):
-        return False
-    root = np.sqrt(D)
+    return not 2.0 * dt * _fastest_slowing(robot) < STIFF
+
+
+@remembered(64)
+def _fastest_slowing(robot: Robot) -> float:
+    """The largest eigenvalue of M⁻¹ D at some configurations, 1/s; infinite if M is singular at one."""
+    root = np.sqrt(np.asarray(robot.parameters.viscous_friction))
+    if not np.any(root):
+        return 0.0
     with np.errstate(all="ignore"):
         q = np.concatenate([robot.neutral[None], random_configuration(robot, seed=0, batch=(SOME,))])
         try:
-            fastest = np.linalg.eigvalsh(root[:, None] * np.linalg.inv(mass_matrix(robot, q)) * root)[:, -1].max()
+            return float(np.linalg.eigvalsh(root[:, None] * np.linalg.inv(mass_matrix(robot, q)) * root)[:, -1].max())
         except np.linalg.LinAlgError:
-            return True
-    return not 2.0 * dt * float(fastest) < STIFF
+            return math.inf

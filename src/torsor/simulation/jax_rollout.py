@@ -24,7 +24,8 @@ from torsor.functions.public.dynamics import forward_dynamics
 from torsor.model import Robot
 from torsor.model.remembered import remembered
 from torsor.simulation.drives import Batch, given_forces, whole_multiple
-from torsor.simulation.given import is_stiff, number_of_steps, start_of
+from torsor.simulation.given import checked_stops, is_stiff, number_of_steps, start_of
+from torsor.simulation.jax_modes import motion_with_modes, simulated_by
 from torsor.simulation.plant import Plant
 from torsor.simulation.stepping import SCHEDULED, Method
 from torsor.simulation.steps.rate import Rate
@@ -47,12 +48,15 @@ class JaxRollout(NamedTuple):
         Velocities, rad/s or m/s.
     tau : (..., N, nv) array
         Joint forces that act from each sample on, N·m or N.
+    changed : (..., N) array
+        1 where, between this sample and the next, a joint began or ended to be held, to slide or to touch a stop; else 0.
     """
 
     time: Array
     q: Array
     v: Array
     tau: Array
+    changed: Array
 
 
 class Forces(NamedTuple):
@@ -125,6 +129,7 @@ def rollout_in_jax(
     wrenches: Any,
     base_motion: Any,
     within_limits: bool,
+    stops: Stops,
     events: Any,
     every: int,
     times: Any,
@@ -137,7 +142,7 @@ def rollout_in_jax(
     refuse_unknown_word("method", name, methods)
     if not isinstance(every, (int, np.integer)) or every < 1:
         raise ArgumentError(f"`every` must be a whole number of at least 1, got {every!r:.40}.")
-    _refuse_jumps(robot, within_limits)
+    plant = _plant(robot, stops, within_limits)
     q, v = jnp.asarray(as_numbers(q0)), jnp.asarray(as_numbers(v0))
     batch = start_of(robot, np.zeros(q.shape), np.zeros(v.shape))[2]
     numbers = [] if tau is None or _is_function(tau) else [jnp.asarray(as_numbers(tau))]
@@ -145,34 +150,76 @@ def rollout_in_jax(
     q, v = (jnp.broadcast_to(x, (*batch, n)).astype(dtype) for x, n in ((q, robot.nq), (v, robot.nv)))
     around = Around(_wrenches(robot, wrenches, batch, dtype), _base_motion(base_motion, dtype))
     forces = _forces(robot, tau, controller, control_dt, controller_state, batch, dt, steps, dtype)
+    kept = np.unique(np.append(np.arange(0, steps + 1, int(every)), steps))
+    times = jnp.asarray(dt * kept, dtype)
+    if plant.has_modes:
+        options = {"duration": duration, "dt": dt, "method": name, "stops": stops, "within_limits": within_limits}
+        run = _with_modes(plant, options, q, v, forces, wrenches, base_motion, steps)
+        return JaxRollout(times, run[0][..., kept, :], run[1][..., kept, :], run[2][..., kept, :], run[3][..., kept])
     stiff = robot.is_concrete and is_stiff(robot, dt)
     step = (stiff_methods if stiff else methods)[name]
+    effort = None if plant.effort is None else tuple(plant.effort.tolist())
     if robot.is_concrete and forces.law is None and not around.has_functions:
-        run = _compiled(robot, step, dt, steps, compiles())(q, v, forces.held, forces.rows, around)
+        run = _compiled(robot, step, effort, dt, steps, compiles())(q, v, forces.held, forces.rows, around)
     else:
-        run = _loop(robot, step, dt, steps, q, v, forces, around)
-    kept = np.unique(np.append(np.arange(0, steps + 1, int(every)), steps))
-    samples = (jnp.moveaxis(x[kept], 0, -2) for x in run)
-    return JaxRollout(jnp.asarray(dt * kept, dtype), *samples)
+        run = _loop(robot, step, effort, dt, steps, q, v, forces, around)
+    qs, vs, taus = (jnp.moveaxis(x[kept], 0, -2) for x in run)
+    return JaxRollout(times, qs, vs, taus, jnp.zeros((*batch, len(kept)), dtype))
+
+
+def _with_modes(
+    plant: Plant,
+    options: dict[str, Any],
+    q: Array,
+    v: Array,
+    forces: Forces,
+    wrenches: Any,
+    base_motion: Any,
+    steps: int,
+) -> tuple[Array, ...]:
+    """All q, v, tau and changes of a motion with stops or friction that sticks."""
+    import jax.numpy as jnp
+
+    robot = plant.robot
+    why = "has joint stops" if len(plant.stopped) else "has Coulomb friction that holds joints at rest"
+    smooth = "within_limits=False" if len(plant.stopped) else "robot.with_coulomb_width(1e-3)"
+    if not robot.is_concrete or forces.law is not None or _is_jax([wrenches, base_motion]):
+        raise ArgumentError(
+            f"robot {robot.name!r} {why}, and then JAX differentiates by `q0`, `v0` and `tau` as arrays alone: a controller, a "
+            f"function `tau`, wrenches or numbers of the robot that are JAX arrays need a smooth motion. Pass {smooth}."
+        )
+    rows = jnp.broadcast_to(forces.held, (steps, *forces.held.shape)) if forces.rows is None else forces.rows
+    simulated = simulated_by(robot, options | {"wrenches": wrenches, "base_motion": base_motion})
+    return motion_with_modes(robot, simulated, steps)(q, v, jnp.moveaxis(rows, 0, -2))
 
 
 @remembered(32)
-def _compiled(robot: Robot, step: Method, dt: float, steps: int, compiled: bool) -> Callable[..., tuple[Array, ...]]:
+def _compiled(
+    robot: Robot, step: Method, effort: tuple[float, ...] | None, dt: float, steps: int, compiled: bool
+) -> Callable[..., tuple[Array, ...]]:
     """The loop for one robot as XLA's program, kept for the next call: without it, each call outside of `jit` compiles."""
     import jax
 
     del compiled  # another key, another program
 
     def run(q: Array, v: Array, held: Array, rows: Array | None, around: Around) -> tuple[Array, ...]:
-        return _loop(robot, step, dt, steps, q, v, Forces(held, rows), around)
+        return _loop(robot, step, effort, dt, steps, q, v, Forces(held, rows), around)
 
     return jax.jit(run)  # type: ignore[no-any-return]
 
 
 def _loop(
-    robot: Robot, step: Method, dt: float, steps: int, q: Array, v: Array, forces: Forces, around: Around
+    robot: Robot,
+    step: Method,
+    effort: tuple[float, ...] | None,
+    dt: float,
+    steps: int,
+    q: Array,
+    v: Array,
+    forces: Forces,
+    around: Around,
 ) -> tuple[Array, ...]:
-    """All q, v and tau, (N + 1, ..., nq) and (N + 1, ..., nv)."""
+    """All q, v and tau, (N + 1, ..., nq) and (N + 1, ..., nv). Drives give no more than their ``effort`` (nv,)."""
     import jax
     import jax.numpy as jnp
 
@@ -180,7 +227,11 @@ def _loop(
     law, continuous = forces.law, forces.law is not None and forces.every == 0
 
     def shown(t: Array, q: Array, v: Array, held: Array) -> Array:
-        return _answer(law, t, q, v, None)[0] if continuous else held
+        tau = _answer(law, t, q, v, None)[0] if continuous else held
+        if effort is None:
+            return tau
+        most = jnp.asarray(effort, q.dtype)
+        return jnp.where(tau > most, most, jnp.where(tau < -most, -most, tau))
 
     def ask(t: Array, q: Array, v: Array, held: Array, memory: Any) -> tuple[Array, Any]:
         return _answer(law, t, q, v, memory)
@@ -309,22 +360,14 @@ def _checked_time(duration: Any, dt: Any, times: Any, events: Any) -> tuple[floa
     return float(dt), number_of_steps(duration, dt)
 
 
-def _refuse_jumps(robot: Robot, within_limits: bool) -> None:
-    """Raise where a force of the plant may jump: a program for XLA does not locate when."""
-    s = robot.structure
-    friction = robot.parameters.coulomb_friction
-    if not s.coulomb_width > 0.0 and is_concrete(friction) and np.any(friction):
+def _plant(robot: Robot, stops: Any, within_limits: bool) -> Plant:
+    """The robot as a plant. Friction of traced numbers must be smooth: nobody knows whether it is there."""
+    if not robot.structure.coulomb_width > 0.0 and not is_concrete(robot.parameters.coulomb_friction):
         raise ArgumentError(
-            f"with JAX arrays the motion must be smooth, and Coulomb friction of robot {robot.name!r} holds joints at rest: "
-            "pass robot.with_coulomb_width(1e-3), which smooths it as tanh(v / width)."
+            f"Coulomb friction of robot {robot.name!r} is a JAX array, and would hold joints at rest: pass "
+            "robot.with_coulomb_width(1e-3), which smooths it as tanh(v / width)."
         )
-    plant = Plant(robot, Stops(), True)
-    limits = [name for name, has in (("position", len(plant.stopped)), ("effort", plant.effort is not None)) if has]
-    if within_limits and limits:
-        raise ArgumentError(
-            f"with JAX arrays the motion must be smooth, and robot {robot.name!r} has {' and '.join(limits)} limits: pass "
-            "within_limits=False for the bare equations."
-        )
+    return Plant(robot, checked_stops(stops) if within_limits else None, within_limits)
 
 
 def _is_function(value: Any) -> bool:

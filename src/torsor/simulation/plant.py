@@ -6,6 +6,7 @@ joint slides one way or is held, each soft stop is touched or not. A mode is lef
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -72,6 +73,16 @@ class Plant:
     robot: Robot
     stops: Stops | None
     clamps: bool
+
+    def with_numbers_of(self, robot: Robot) -> Plant:
+        """The same with a robot of other numbers, which may be traced: who has friction or stops is not asked again."""
+        other = Plant(robot, self.stops, self.clamps)
+        gliding = robot
+        if self.sticks:
+            none = np.zeros(robot.nv)
+            gliding = Robot(robot.structure, robot.parameters._replace(coulomb_friction=none))
+        other.__dict__.update(sticks=self.sticks, rubbing=self.rubbing, gliding=gliding)
+        return other
 
     @once
     def sticks(self) -> bool:
@@ -164,12 +175,15 @@ class Plant:
 
     def rate(self, q: Array, v: Array, tau: Array, around: Surroundings, mode: Mode, *, holds: bool) -> Rate:
         """Acceleration and powers. ``holds``: some joints may be held; without, the mode's ``held`` is not looked at."""
+        a = self.acceleration(q, v, tau, around, mode, holds=holds)
+        return Rate(a, self._power(q, v, tau, around, mode))
+
+    def acceleration(self, q: Array, v: Array, tau: Array, around: Surroundings, mode: Mode, *, holds: bool) -> Array:
+        """Acceleration (..., nv) alone; arguments as in `rate`."""
         load = self.load(q, v, tau, mode)
         if holds:
-            a = self.held_dynamics(q, v, load, around, mode).a
-        else:
-            a = forward_dynamics(self.gliding, q, v, load, **given_to_dynamics(around))
-        return Rate(a, self._power(q, v, tau, around, mode))
+            return self.held_dynamics(q, v, load, around, mode).a
+        return forward_dynamics(self.gliding, q, v, load, **given_to_dynamics(around))
 
     def held_dynamics(self, q: Array, v: Array, load: Array, around: Surroundings, mode: Mode) -> Held:
         """Acceleration with the held joints at rest, and the forces λ that hold them: M a = f + λ, a = 0 where held."""
@@ -228,11 +242,20 @@ class Plant:
 
     def free_mode(self, batch: tuple[int, ...]) -> Mode:
         """No joint held, no stop touched; arrays that can be written to."""
-        nv = self.robot.nv
-        zero = [np.zeros((*batch, nv)) for _ in range(3)]
-        none = [np.full((*batch, nv), sign * np.inf) for sign in (-1.0, 1.0)]
-        bounds = [np.array(np.broadcast_to(bound, (*batch, nv))) for bound in self.bounds]
-        return Mode(zero[0], zero[1], none[0], none[1], zero[2], bounds[0], bounds[1])
+        rows = np.empty((len(Mode._fields), *batch, self.robot.nv))
+        rows[...] = self._free.reshape(len(rows), *[1] * len(batch), -1)
+        return Mode(*rows)
+
+    @once
+    def _free(self) -> Array:
+        """The mode of one robot in which nothing is held or touched, its fields in a row (7, nv)."""
+        nothing, endless = np.zeros(self.robot.nv), np.full(self.robot.nv, np.inf)
+        return np.array(Mode(nothing, nothing, -endless, endless, nothing, *self.bounds))
+
+
+def wrench_name(k: int) -> str:
+    """The input that has the k-th wrench; the very string that fast calls know it by."""
+    return sys.intern(f"wrench_{k}")
 
 
 def smallest(margins: list[Array], v: Array) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 from torsor._once import once
 from torsor.arrays import namespace, where
 from torsor.arrays.typing import Array
+from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Program
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.print import numpy as emit_numpy
@@ -25,7 +26,8 @@ from torsor.compiler.traced_array import TracedArray
 from torsor.functions.compile import compile as compiled, scan
 from torsor.mechanics.dynamics.wrench_forces import body_wrench_forces
 from torsor.model import Robot
-from torsor.simulation.plant import WORKS, Mode, Plant, Surroundings, smallest
+from torsor.simulation.plant import WORKS, Mode, Plant, Surroundings, smallest, wrench_name
+from torsor.simulation.plant_kernels import margin_of_numbers, rate_of_numbers
 from torsor.simulation.steps.rate import Rate, RateOf, Stepped
 from torsor.simulation.steps.rk4 import rk4
 from torsor.simulation.steps.variational import Force, variational_step
@@ -99,25 +101,24 @@ class Stepping:
         """The robot that moves."""
         return self.plant.robot
 
-    @property
-    def state(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of what goes from one step to the next."""
+    def state(self, sparse: bool = False) -> dict[str, tuple[int, ...]]:
+        """Shapes of what goes from one step to the next. ``sparse``: as in `loop`."""
         robot = self.robot
         state: dict[str, tuple[int, ...]] = {"q": (robot.nq,), "v": (robot.nv,), "work": (len(WORKS),), "left": ()}
         if self.drive == SAMPLED:
-            state |= {"held_tau": (robot.nv,)} if self.held_longer else {}
+            state |= {"held_tau": (robot.nv,)} if self.held_longer or sparse else {}
             state |= dict(self.memory)
-        return state | {name: (robot.nv,) for name in self.step_memory}
+        state |= {name: (robot.nv,) for name in self.step_memory}
+        return state | ({"a": (robot.nv,), "force": (robot.nv,)} if sparse else {})
 
-    @property
+    @once
     def step_memory(self) -> tuple[str, ...]:
         """What the method itself carries from step to step."""
         return ("momentum", "mean", "mean_before") if self.method is variational else ()
 
-    @property
-    def inputs(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of what changes with every step."""
-        inputs: dict[str, tuple[int, ...]] = {"t": ()}
+    def inputs(self, sparse: bool = False) -> dict[str, tuple[int, ...]]:
+        """Shapes of what changes with every step. ``sparse``: as in `loop`."""
+        inputs: dict[str, tuple[int, ...]] = {"t": (), "due": ()} if sparse else {"t": ()}
         if self.drive == SCHEDULED:
             inputs["tau"] = (self.robot.nv,)
         if self.held_longer:
@@ -131,26 +132,30 @@ class Stepping:
         if self.drive == CONSTANT:
             constants["tau"] = (nv,)
         constants |= {name: (nv,) for name in self.mode_inputs(holds)}
-        constants |= {f"wrench_{k}": (6,) for k, (_, asked) in enumerate(self.wrenches) if asked is None}
+        constants |= {wrench_name(k): (6,) for k, (_, asked) in enumerate(self.wrenches) if asked is None}
         if self.has_base_motion and self.base_motion is None:
             constants |= {"base_twist": (6,), "base_acceleration": (6,)}
         return constants
 
     def mode_inputs(self, holds: bool) -> tuple[str, ...]:
         """The fields of the mode that a step needs."""
+        return self._mode_inputs[holds]
+
+    @once
+    def _mode_inputs(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Those where no joint is held, and where some may be."""
         plant, names = self.plant, list[str]()
         names += ["slip"] if plant.sticks else []
         names += ["lower", "upper"] if len(plant.stopped) else []
         names += ["touch"] if plant.stops is not None and not plant.stops.are_hard and len(plant.stopped) else []
-        names += ["held", "least", "most"] if holds else []
-        return tuple(names)
+        return tuple(names), (*names, "held", "least", "most")
 
     # One step
 
     def around(self, t: Array, q: Array, v: Array, given: Mapping[str, Array]) -> Surroundings:
         """Wrenches and base motion at a time and state."""
         wrenches = {
-            frame: given[f"wrench_{k}"] if asked is None else asked(t=t, q=q, v=v)["out"]
+            frame: given[wrench_name(k)] if asked is None else asked(t=t, q=q, v=v)["out"]
             for k, (frame, asked) in enumerate(self.wrenches)
         }
         base = None
@@ -171,6 +176,8 @@ class Stepping:
         if self.drive == CONTINUOUS:
             assert self.controller is not None
             tau = self.controller(t=t, q=q, v=v)["out"]
+            if "added" in given:  # to see what a change of the forces does
+                tau = tau + given["added"]
         return self.plant.clamped(tau)
 
     def stepped(self, given: Mapping[str, Array], tau: Array, *, holds: bool) -> Taken:
@@ -181,9 +188,13 @@ class Stepping:
         t, q, v, h = (given[name] for name in ("t", "q", "v", "h"))
         mode, plant = self.mode(given), self.plant
 
+        by_kernels = type(q) is np.ndarray and compiles()  # around functions that are called from Python
+
         def rate(t: Array, q: Array, v: Array) -> Rate:
-            around = self.around(t, q, v, given)
-            return plant.rate(q, v, self.force(t, q, v, tau, given), around, mode, holds=holds)
+            around, force = self.around(t, q, v, given), self.force(t, q, v, tau, given)
+            if by_kernels:
+                return rate_of_numbers(plant, self.mode_inputs(holds), q, v, force, around, mode, holds=holds)
+            return plant.rate(q, v, force, around, mode, holds=holds)
 
         memory: dict[str, Array] = {}
         margins: list[Array] = []
@@ -200,9 +211,12 @@ class Stepping:
 
             new, memory, residual = variational(plant.gliding, load, rate, t, q, v, h, given)
             margins.append(NOT_CONVERGED - residual)
-        margins += plant.margins(new.q, new.v, mode, holds=holds)
         if holds:
             margins += self.holding_margins(t + h, new.q, new.v, tau, given)
+        if by_kernels:
+            margins.append(margin_of_numbers(plant, self.mode_inputs(holds), new.q, new.v, mode, holds=holds))
+        else:
+            margins += plant.margins(new.q, new.v, mode, holds=holds)
         return Taken(new, self.force(t, q, v, tau, given), smallest(margins, new.v), memory)
 
     def holding_margins(self, t: Array, q: Array, v: Array, tau: Array, given: Mapping[str, Array]) -> list[Array]:
@@ -226,8 +240,8 @@ class Stepping:
             memory = {name: _where(now, memory[name], given[name]) for name in names}
         return tau, memory
 
-    def loop_step(self, robot: Robot, *, holds: bool, **given: Array) -> dict[str, Array]:
-        """A step in the loop: it is taken if there are steps left and no margin is passed in it."""
+    def loop_step(self, robot: Robot, *, holds: bool, sparse: bool = False, **given: Array) -> dict[str, Array]:
+        """A step in the loop: it is taken if there are steps left and no margin is passed in it. ``sparse``: as in `loop`."""
         del robot
         left = given["left"]
         alive = left > 0.0
@@ -241,11 +255,15 @@ class Stepping:
             "left": where(good, left - 1.0, where(alive, -left, left)),
         }
         if self.drive == SAMPLED:
-            kept = {"held_tau": tau} if self.held_longer else {}
+            kept = {"held_tau": tau} if self.held_longer or sparse else {}
             results |= {name: _where(alive, x, given[name]) for name, x in (kept | memory).items()}
         for name in self.step_memory:
             results[name] = where(good[..., None], carried[name], given[name]) if carried else given[name]
-        return results | {"a": new.start.a, "force": force}
+        start = {"a": new.start.a, "force": force}
+        if sparse:
+            due = alive & (given["due"] > 0.0)
+            start = {name: where(due[..., None], x, given[name]) for name, x in start.items()}
+        return results | start
 
     def single_step(self, robot: Robot, *, holds: bool, **given: Array) -> dict[str, Array]:
         """A step of its own length, with the forces that are given; whether it stays in its mode is for the caller to judge."""
@@ -262,21 +280,25 @@ class Stepping:
 
     # In machine code
 
-    @once
-    def free_loop(self) -> Scan:
-        """The loop for a mode in which no joint is held."""
-        return self._loop(False)
+    def loop(self, holds: bool, sparse: bool) -> Scan:
+        """The loop for modes in which some joints may be held, or none is.
+
+        ``sparse``: not every step is saved, and accelerations and forces are those at the last step that was ``due``.
+        """
+        made = self._loops
+        if (holds, sparse) not in made:
+
+            def step(robot: Robot, **given: Array) -> dict[str, Array]:
+                return self.loop_step(robot, holds=holds, sparse=sparse, **given)
+
+            made[holds, sparse] = scan(
+                step, self.robot, self.state(sparse), inputs=self.inputs(sparse), constants=self.constants(holds)
+            )
+        return made[holds, sparse]
 
     @once
-    def holding_loop(self) -> Scan:
-        """The loop for a mode in which some joints are held."""
-        return self._loop(True)
-
-    def _loop(self, holds: bool) -> Scan:
-        def step(robot: Robot, **given: Array) -> dict[str, Array]:
-            return self.loop_step(robot, holds=holds, **given)
-
-        return scan(step, self.robot, self.state, inputs=self.inputs, constants=self.constants(holds))
+    def _loops(self) -> dict[tuple[bool, bool], Scan]:
+        return {}
 
     @property
     def single_inputs(self) -> dict[str, tuple[int, ...]]:
@@ -302,7 +324,7 @@ class Stepping:
 
         return AskedLoop(self)
 
-    @property
+    @once
     def is_traceable(self) -> bool:
         """Whether all functions of the user's that a step calls may be compiled."""
         asked: list[Any] = [self.controller if self.drive in (SAMPLED, CONTINUOUS) else None, self.base_motion]

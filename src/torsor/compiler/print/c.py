@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from torsor._text_files import write_text
 from torsor.border.arguments import refuse_unknown_word
 from torsor.compiler.graph import ARITY, LIBRARY, TRUTH_VALUED, Op, Port, Program, single
 from torsor.compiler.print.names import Names, is_free_in_c
+from torsor.compiler.simplify import evaluate
 
 _TEMPLATES = {
     Op.ADD: "{} + {}",
@@ -48,7 +51,6 @@ class Sources(NamedTuple):
 
 def emit(program: Program, name: str, real: str, example: Sequence[Any], expected: Sequence[Any]) -> Sources:
     """C sources of a program; ``real`` is "double" or "float"; ``example`` and ``expected`` go into the self-test."""
-    refuse_unknown_word("real", real, ("double", "float"))
     names = _Named(program, name, real)
     guard = names.guard
     header = (
@@ -57,7 +59,30 @@ def emit(program: Program, name: str, real: str, example: Sequence[Any], expecte
     )
     body = "\n".join(_body(program, real, names))
     source = f'#include "{name}.h"\n\n#include <math.h>\n\n{names.signature}\n{{\n{body}\n}}\n'
-    return Sources(header, source, _self_test(names, example, expected))
+    how = f'/* Self-test of {name}: cc -std=c99 {name}.c {name}_test.c -lm && ./a.out */\n#include "{name}.h"\n'
+    test = f"{how}\n#include <math.h>\n#include <stdio.h>\n\n{_self_test(names, example, expected)}"
+    return Sources(header, source, test)
+
+
+def emit_alone(
+    program: Program, name: str, real: str, example: Sequence[Any], expected: Sequence[Any], about: Sequence[str]
+) -> Sources:
+    """The same with the self-test in the source, which needs no other file; ``about`` are lines for the comments of both."""
+    names = _Named(program, name, real, about)
+    split = emit(program, name, real, example, expected)
+    header = names.comment() + split.header.partition("*/\n")[2]
+    body = split.source.partition("#include <math.h>\n\n")[2]
+    how = f"/* Self-test: cc -std=c99 -D{names.test} {name}.c -lm && ./a.out */\n"
+    source = f"{names.comment()}{how}#include <math.h>\n\n{names.signature};\n\n{body}"
+    test = _self_test(names, example, expected)
+    return Sources(header, f"{source}\n#ifdef {names.test}\n#include <stdio.h>\n\n{test}#endif\n", "")
+
+
+def example_of(program: Program) -> tuple[list[Any], list[Any]]:
+    """Numbers for a self-test: some inputs, and what comes of them, as flat arrays."""
+    generator = np.random.default_rng(0)
+    given = [generator.uniform(0.1, 1.0, port.shape) for port in program.graph.inputs]
+    return [np.ravel(value) for value in given], [np.ravel(value) for value in evaluate(program, given)]
 
 
 def write(sources: Sources, path: Path) -> list[Path]:
@@ -71,17 +96,26 @@ def write(sources: Sources, path: Path) -> list[Path]:
 class _Named:
     """What a function, its arguments and all else in its files are called."""
 
-    def __init__(self, program: Program, name: str, real: str) -> None:
-        self.name, self.real, self.guard = name, real, f"{name.upper()}_H"
+    def __init__(self, program: Program, name: str, real: str, about: Sequence[str] = ()) -> None:
+        refuse_unknown_word("real", real, ("double", "float"))
+        self.name, self.real, self.about = name, real, about
+        self.guard, self.test = f"{name.upper()}_H", f"{name.upper()}_TEST"
         self.given, self.made = program.graph.inputs, program.outputs
-        self.names = Names(is_free_in_c, (name, self.guard))
+        self.names = Names(is_free_in_c, (name, self.guard, self.test))
         self.inputs, self.outputs = self.names.of_ports([p.name for p in self.given], [p.name for p in self.made])
 
     @property
     def signature(self) -> str:
         """The function's declaration."""
-        inputs = [f"const {self.real} {x}[{max(1, p.size)}]" for x, p in zip(self.inputs, self.given, strict=True)]
-        outputs = [f"{self.real} {x}[{max(1, p.size)}]" for x, p in zip(self.outputs, self.made, strict=True)]
+        real = self.real
+        inputs = [
+            f"const {real} {x}[{max(1, p.size)}]" if p.shape else f"{real} {x}"
+            for x, p in zip(self.inputs, self.given, strict=True)
+        ]
+        outputs = [
+            f"{real} {x}[{max(1, p.size)}]" if p.shape else f"{real} *{x}"
+            for x, p in zip(self.outputs, self.made, strict=True)
+        ]
         return f"void {self.name}({', '.join([*inputs, *outputs]) or 'void'})"
 
     def comment(self) -> str:
@@ -92,6 +126,7 @@ class _Named:
             for name, port in zip(names, ports, strict=True):
                 if name != port.name:
                     said += f"\n   The {kind} {_said(port.name)} is called {name} in C."
+        said += "".join(f"\n   {_text(line)}" for line in self.about)
         return f"/* {said} */\n"
 
 
@@ -104,10 +139,20 @@ def _said(name: str) -> str:
     return re.sub(r"[^\w.]", "?", name)
 
 
+def _text(line: str) -> str:
+    """A line of a comment that cannot end it, or begin another; no trigraphs either."""
+    plain = "".join(x if x.isprintable() else "_" for x in " ".join(line.split()))
+    return plain.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
+
+
 def _body(program: Program, real: str, names: _Named) -> list[str]:
     graph, f = program.graph, "f" if real == "float" else ""
     values: dict[int, str] = {}
-    places = [f"{x}[{k}]" for x, port in zip(names.inputs, graph.inputs, strict=True) for k in range(port.size)]
+    places = [
+        f"{x}[{k}]" if port.shape else x
+        for x, port in zip(names.inputs, graph.inputs, strict=True)
+        for k in range(port.size)
+    ]
     values.update(zip(graph.input_nodes, places, strict=True))
     live = program.live()
     lines = [f"    (void){x};" for x in _unused(program, live, names)]
@@ -151,12 +196,10 @@ def _self_test(names: _Named, example: Sequence[Any], expected: Sequence[Any]) -
     name, real, fresh = names.name, names.real, names.names.fresh
     tolerance = "1e-9" if real == "double" else "1e-3"
     wanted, k, bad = [fresh(f"{x}_expected") for x in names.outputs], fresh("k"), fresh("bad")
-    lines = [
-        f'/* Self-test of {name}: cc -std=c99 {name}.c {name}_test.c -lm && ./a.out */\n#include "{name}.h"\n',
-        "#include <math.h>\n#include <stdio.h>\n\nint main(void)\n{",
-    ]
-    for x, numbers in zip((*names.inputs, *wanted), (*example, *expected), strict=True):
-        lines.append(f"    const {real} {x}[] = {{{', '.join(_number(float(y), real) for y in numbers) or '0'}}};")
+    lines, scalar = ["int main(void)\n{"], [not port.shape for port in names.given] + [False] * len(wanted)
+    for x, numbers, alone in zip((*names.inputs, *wanted), (*example, *expected), scalar, strict=True):
+        values = ", ".join(_number(float(y), real) for y in numbers) or "0"
+        lines.append(f"    const {real} {x} = {values};" if alone else f"    const {real} {x}[] = {{{values}}};")
     for x, port in zip(names.outputs, names.made, strict=True):
         lines.append(f"    {real} {x}[{max(1, port.size)}];")
     lines.append(f"    int {bad} = 0;\n    {name}({', '.join([*names.inputs, *names.outputs])});")

@@ -18,7 +18,8 @@ side: beside a straight arm that is to fold, or an axis that the hand is on. T i
 T², T a few steps, and the motion is braked, s = −(2/√μ T) v: critically damped. Where there are acceleration limits, T is longer
 by the time |v|/a_max that it takes to stop: v = φ/μT at a distance φ is then v² ≈ ½ a_max φ, which can be braked.
 
-A direction is weak if a step T would lead past its turning point: σ² < θ, with θ = μ T λ and λ the largest eigenvalue; and if
+A direction is weak if a step T would lead past its turning point: σ² < θ, with θ = μ T λ and λ the largest eigenvalue, to which
+all counts that is not attained, whichever way: a level at its best has nothing left along n itself, and bends by the rest. And if
 limits let it be so fast, σ |w| < θ |n·v|. The w_i, and the n_i, are weighted by 1 − σ_i²/θ, so that nothing jumps. Without weak
 directions nothing is changed, and directions that are not weak are as exact as ever. Levels before this one hold on the way,
 which bends it more: ∂J − J J_<⁺ ∂J_< in place of ∂J.
@@ -118,9 +119,7 @@ def kept_at_edge(edge: Edge, split: Split, free: Array | None) -> Kept | None:
     if limit <= (SEEN * edge.usual) ** 2:
         return None
     share = np.maximum(1.0 - squares / limit, 0.0)
-    # What no motion can change asks for no speed.
-    pull = float(np.linalg.norm(parts[:rank][moving[:rank]]))
-    share[:k][limit * speeds < sizes * pull] = 0.0
+    share[:k][limit * speeds < sizes * np.abs(_padded(parts, k))] = 0.0
     root = np.sqrt(share[:k][moved])
     K = -np.tensordot(U @ (share[: len(weak)] * parts)[weak], bent * np.outer(root, root), 1)
     values, vectors = np.linalg.eigh(K)
@@ -163,7 +162,7 @@ def _weak(edge: Edge, split: Split) -> Array | None:
     """Which of the directions that joints move (min(m, k),) may be weak, None if none is: (1) is not needed, most often."""
     motions, _, sizes, parts, _ = split
     r = len(sizes)
-    squares, pulls = sizes * sizes, np.abs(parts[:r])
+    squares, pulls = sizes * sizes, _not_attained(parts)[:r]
     turns: float | Array = edge.factor * CURVED * edge.usual
     weak = squares < turns * pulls
     if True not in weak.tolist():
@@ -176,8 +175,13 @@ def _weak(edge: Edge, split: Split) -> Array | None:
         weak &= squares < turns * pulls
         if True not in weak.tolist():
             return None
-    weak &= sizes < turns * _speeds(edge, motions[:r])
+    weak &= sizes * np.abs(parts[:r]) < turns * pulls * _speeds(edge, motions[:r])
     return weak if True in weak.tolist() else None
+
+
+def _not_attained(parts: Array) -> Array:
+    """What bends a motion (m,): all that is left along its own direction and along those that joints move less, or not at all."""
+    return np.asarray(np.sqrt(np.cumsum((parts * parts)[::-1])[::-1]))
 
 
 def _padded(x: Array, size: int) -> Array:

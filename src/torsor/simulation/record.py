@@ -1,0 +1,65 @@
+"""What is saved of a simulation with fixed steps: every k-th step, the first state and the last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torsor._once import once
+from torsor.arrays.typing import Array
+from torsor.model import Robot
+from torsor.simulation.plant import WORKS
+
+STATES, STARTS = ("q", "v", "work"), ("a", "force")  # known after a step, and at its start
+
+
+class Record:
+    """Samples of B trajectories over N steps of dt: q, v, a, force, work (B, samples, …)."""
+
+    def __init__(self, robot: Robot, B: int, *, dt: float, steps: int, every: int) -> None:
+        self.dt, self.steps, self.every = dt, steps, every
+        saved = steps // every + 1 + (steps % every > 0)
+        sizes = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "force": robot.nv, "work": len(WORKS)}
+        self.arrays = {name: np.empty((B, saved, size)) for name, size in sizes.items()}
+        self.width = sum(sizes.values())
+
+    @once
+    def time(self) -> Array:
+        """Times of the samples, s."""
+        numbers = np.arange(0.0, self.steps + 1, self.every)
+        return self.dt * (np.append(numbers, self.steps) if self.steps % self.every else numbers)
+
+    def places(self, done: int, samples: int) -> dict[str, Array]:
+        """Where the steps from ``done`` on write so many samples: states into the next ones, what is at their start here."""
+        first = done // self.every
+        after, during = slice(first + 1, first + 1 + samples), slice(first, first + samples)
+        places = {name: self.arrays[name][:, after] for name in STATES}
+        return places | {name: self.arrays[name][:, during] for name in STARTS}
+
+    def save(self, which: Any, done: int, completed: int, rows: dict[str, Array]) -> None:
+        """The samples among completed steps, of which ``rows`` (m, completed, …) has all: of some trajectories alike."""
+        ends = np.arange(done + 1, done + completed + 1)
+        due = (ends % self.every == 0) | (ends == self.steps)
+        taken, begun = np.flatnonzero(due), np.flatnonzero((ends - 1) % self.every == 0)
+        if self.every == 1:  # whole pieces are faster
+            self._put(which, slice(done + 1, done + completed + 1), STATES, rows, slice(0, completed))
+            self._put(which, slice(done, done + completed), STARTS, rows, slice(0, completed))
+        else:
+            self._put(which, -(-ends[taken] // self.every), STATES, rows, taken)
+            self._put(which, (ends[begun] - 1) // self.every, STARTS, rows, begun)
+
+    def save_sparse(self, which: Any, done: int, completed: int, rows: dict[str, Array]) -> None:
+        """The same where ``rows`` (m, samples, …) has every k-th step alone, beginning with a sample."""
+        first, whole = done // self.every, completed // self.every
+        self._put(which, slice(first + 1, first + 1 + whole), STATES, rows, slice(0, whole))
+        begun = min(whole + 1, rows["a"].shape[1])  # the last may be one that has begun and is not there yet
+        self._put(which, slice(first, first + begun), STARTS, rows, slice(0, begun))
+
+    def _put(self, which: Any, to: Any, names: tuple[str, ...], rows: dict[str, Array], taken: Any) -> None:
+        for name in names:
+            target, row = self.arrays[name], rows[name]
+            if isinstance(which, slice):
+                target[:, to] = row[:, taken]
+            else:
+                target[which, to] = row[0, taken]
