@@ -191,6 +191,10 @@ def test_every_step_follows_from_the_one_before_exactly(name):
     assert value["mass_matrix"] == eq.M and value["coriolis_matrix"] == eq.C and value["joint_forces"] == eq.tau
 
 
+def test_rounding_is_not_printed_as_physics():
+    assert "e-1" not in str(of("spatial 3R in numbers"))
+
+
 # The book
 
 

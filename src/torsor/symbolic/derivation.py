@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from torsor.errors import ArgumentError, unknown_name
-from torsor.symbolic.fourier import Element
-from torsor.symbolic.geometry import Products, summed
+from torsor.symbolic.geometry import summed
 from torsor.symbolic.lagrangian import Lagrangian, lagrangian
 from torsor.symbolic.naming import sympy_module
-from torsor.symbolic.printed import Quantity
-from torsor.symbolic.readable import Writer
+from torsor.symbolic.pen import Pen
 from torsor.symbolic.steps import SLOPE, SLOPE_RATE, Entry, Step, Steps, entries_of
+from torsor.symbolic.task_space import task_steps
 
 if TYPE_CHECKING:
     from torsor.symbolic._equations import Equations
 
-ROWS = ("wx", "wy", "wz", "vx", "vy", "vz")  # of the Jacobian: those of a pose or position task of `torsor.tasks`
 TIP = "tip"
 
 
@@ -53,7 +49,7 @@ class Derivation(Steps):
             J, det J, the drift J̇ q̇, Λ and η as functions of q and q̇. Friction and springs are not in η, as in
             `torsor.tasks.task_space_dynamics`.
         """
-        return _task_steps(self, rows)
+        return task_steps(self.equations, self.lagrangian, self.frame, rows)
 
 
 def derive(equations: Equations, frame: str | None = None) -> Derivation:
@@ -62,48 +58,12 @@ def derive(equations: Equations, frame: str | None = None) -> Derivation:
     if frame is None:
         frame = TIP if TIP in robot.frames else robot.links[-1]
     found = lagrangian(sympy_module(), equations.source, frame, [*equations.q, *equations.v, *equations.a])
-    pen = _Pen(equations, found)
+    pen = Pen(equations, found)
     steps = (*_kinematics(pen, frame), *_energies(pen), *_slopes(pen), *_terms(pen))
     return Derivation(equations.name, steps, pen.used(steps), pen.order, frame, equations, found)
 
 
-class _Pen:
-    """Writes elements of a Lagrangian's ring as expressions, and makes steps of them."""
-
-    def __init__(self, equations: Equations, found: Lagrangian) -> None:
-        self.sympy, self.equations, self.found = sympy_module(), equations, found
-        n, v, a = len(equations.q), equations.v, equations.a
-        known = equations.symbols | found.extra
-        self.symbols = {s.name: known[s.name] for s in found.ordered}
-        self.order = (*found.ordered, *equations.q, *v, *a)
-        decimals, inertial = found.decimals, found.inertial
-        self._still = Writer(self.sympy, found.generators, n, inertial, set(), decimals=decimals)
-        self._moving = Writer(self.sympy, found.generators, n, inertial, set(range(n, 2 * n)), decimals=decimals)
-
-    def still(self, x: Element) -> Any:
-        """What depends on q alone."""
-        return self._still.expression(self.found.ring.harmonics(x))
-
-    def moving(self, x: Element) -> Any:
-        """What depends on q̇ too."""
-        return self._moving.expression(self.found.ring.harmonics(x))
-
-    def energy(self, x: Element) -> Any:
-        """A kinetic energy."""
-        return self._moving.energy(self.found.ring.harmonics(x))
-
-    def step(self, name: str, words: str, reference: str, value: Any, rows: list[Entry]) -> Step:
-        """A step, with the symbols that occur in it."""
-        met = {s.name for _, _, expression in rows for s in expression.free_symbols}
-        symbols = {name: x for name, x in self.symbols.items() if name in met}
-        return Step(name, words, reference, value, tuple(rows), symbols, self.order)
-
-    def used(self, steps: Sequence[Step]) -> dict[str, Quantity]:
-        """The symbols that occur in some step."""
-        return {name: x for name, x in self.symbols.items() if any(name in step.symbols for step in steps)}
-
-
-def _kinematics(pen: _Pen, frame: str) -> list[Step]:
+def _kinematics(pen: Pen, frame: str) -> list[Step]:
     """Where the frame and the links are, and how fast they move."""
     sympy, found, n = pen.sympy, pen.found, len(pen.equations.q)
     R = sympy.ImmutableMatrix(3, 3, [pen.still(x) for x in found.rotation])
@@ -147,7 +107,7 @@ def _vector(letters: Any, link: int, values: Any) -> list[Entry]:
     return [(letter, (f"{link + 1}",), x) for letter, x in zip(letters, values, strict=True) if x != 0]
 
 
-def _energies(pen: _Pen) -> list[Step]:
+def _energies(pen: Pen) -> list[Step]:
     """K_i, P_i and the Lagrangian."""
     sympy, found, eq = pen.sympy, pen.found, pen.equations
     n, v = len(eq.q), eq.v
@@ -168,8 +128,9 @@ def _energies(pen: _Pen) -> list[Step]:
     value = sympy.ImmutableMatrix([[row[2]] for row in rows])
     steps.append(pen.step("potential_energy", words, "LP, §9.1.1", value, rows))
     half = sympy.Rational(1, 2)
-    terms = [sympy.Mul(half, eq.M[i, i], v[i] ** 2) for i in range(n)]
-    terms += [sympy.Mul(eq.M[i, j], v[i], v[j]) for i in range(n) for j in range(i + 1, n)]
+    M = pen.mass_matrix
+    terms = [sympy.Mul(half, M[i, i], v[i] ** 2) for i in range(n)]
+    terms += [sympy.Mul(M[i, j], v[i], v[j]) for i in range(n) for j in range(i + 1, n)]
     L = sympy.Add(*terms, -pen.still(summed(found.potential)), -springs)
     words = "Lagrangian: the kinetic energy minus the potential energy"
     return [*steps, pen.step("lagrangian", words, "LP, (9.7), (9.9)", L, [("L", ("",), L)])]
@@ -185,32 +146,28 @@ def _spring_energy(sympy: Any, eq: Equations) -> Any:
     return total
 
 
-def _slopes(pen: _Pen) -> list[Step]:
+def _slopes(pen: Pen) -> list[Step]:
     """Both sides of the Euler–Lagrange equations: ∂𝓛/∂q̇, its rate, ∂𝓛/∂q."""
-    sympy, found, eq = pen.sympy, pen.found, pen.equations
-    n = range(len(eq.q))
-    column = sympy.ImmutableMatrix
-    momenta = [found.by_velocity(found.energy, i) for i in n]
-    written = column([[sympy.Add(*(eq.M[i, j] * eq.v[j] for j in n))] for i in n])
-    rates = column([
-        [sympy.Add(*(eq.M[i, j] * eq.a[j] for j in n), pen.moving(found.rate(momenta[i])))] for i in n
-    ])  # fmt: skip
-    slopes = column([
-        [pen.moving(found.ring.derivative(found.energy, i)) - eq.g[i] - eq.springs[i]] for i in n
-    ])  # fmt: skip
+    sympy, found, eq, M = pen.sympy, pen.found, pen.equations, pen.mass_matrix
+    n, K, P = range(len(eq.q)), found.energy, summed(found.potential)
+    by, column = found.ring.derivative, sympy.ImmutableMatrix
+    momenta = column([[sympy.Add(*(M[i, j] * eq.v[j] for j in n))] for i in n])
+    turned = [pen.moving(found.rate(found.by_velocity(K, i))) for i in n]
+    rates = column([[sympy.Add(*(M[i, j] * eq.a[j] for j in n), turned[i])] for i in n])
+    slopes = column([[pen.moving(by(K, i)) - pen.still(by(P, i)) - eq.springs[i]] for i in n])
 
-    def step(name: str, words: str, letter: str, by: Any, value: Any) -> Step:
-        rows: list[Entry] = [(letter, (by[i].name,), value[i]) for i in n]
+    def step(name: str, words: str, letter: str, along: Any, value: Any) -> Step:
+        rows: list[Entry] = [(letter, (along[i].name,), value[i]) for i in n]
         return pen.step(name, words, "LP, (9.11)", value, rows)
 
     return [
-        step("momenta", "Momenta: the slopes of the Lagrangian along the velocities", SLOPE, eq.v, written),
+        step("momenta", "Momenta: the slopes of the Lagrangian along the velocities", SLOPE, eq.v, momenta),
         step("momentum_rates", "Rates of the momenta", SLOPE_RATE, eq.v, rates),
         step("lagrangian_slopes", "Slopes of the Lagrangian along the coordinates", SLOPE, eq.q, slopes),
     ]
 
 
-def _terms(pen: _Pen) -> list[Step]:
+def _terms(pen: Pen) -> list[Step]:
     """M, Γ, C, g and τ, what the Euler–Lagrange equations are sorted into."""
     eq, printed = pen.equations, list(pen.equations.entries())
     Gamma = eq.geometry.Gamma
@@ -239,85 +196,3 @@ def _terms(pen: _Pen) -> list[Step]:
             rows("tau"),
         ),
     ]  # fmt: skip
-
-
-def _task_steps(derivation: Derivation, names: tuple[str, ...]) -> Steps:
-    """Λ = J⁻ᵀ M J⁻¹ and η = J⁻ᵀ (C q̇ + g) − Λ J̇ q̇ with J⁻¹ = adj J / det J [LP, (9.98), (9.99)]."""
-    found, eq = derivation.lagrangian, derivation.equations
-    for name in names:
-        if name not in ROWS:
-            raise unknown_name("the Jacobian of a frame", "row", name, ROWS, ", ".join(ROWS))
-    n = len(eq.q)
-    if len(names) != n or len(set(names)) != n:
-        raise ArgumentError(
-            f"task: robot {eq.name!r} has {n} degrees of freedom, so Λ and η in closed form need {n} different rows of "
-            f"{', '.join(ROWS)}, got {', '.join(names) or 'none'}. For other tasks use torsor.tasks.task_space_dynamics."
-        )
-    J = [found.jacobian[ROWS.index(name)] for name in names]
-    products = Products(
-        f"the task-space dynamics of robot {eq.name!r}", J, "torsor.tasks.task_space_dynamics(robot, q, v, task)"
-    )
-    det = products.determinant()
-    if not det:
-        raise ArgumentError(
-            f"task: {', '.join(names)} of {derivation.frame!r} are dependent wherever robot {eq.name!r} is: det J = 0. Choose "
-            "rows that its joints move independently."
-        )
-    pen, felt = _Pen(eq, found), _task_elements(found, products, J)
-    sympy, m, quotients = pen.sympy, range(n), found.metric.quotients
-    Lambda = sympy.ImmutableMatrix(n, n, quotients(sympy, [x for row in felt.inertia for x in row], det, 2))
-    coriolis = quotients(sympy, felt.coriolis, det, 2, rates=True)
-    gravity = quotients(sympy, felt.gravity, det)
-    eta = sympy.ImmutableMatrix(n, 1, [x + y for x, y in zip(coriolis, gravity, strict=True)])
-    jacobian = sympy.ImmutableMatrix(n, n, [pen.still(x) for row in J for x in row])
-    drift, determinant = sympy.ImmutableMatrix([[pen.moving(x)] for x in felt.drift]), pen.still(det)
-    square = [(f"{i + 1}{j + 1}", jacobian[i, j]) for i in m for j in m]
-    upper: list[Entry] = [
-        ("Lambda", tuple(dict.fromkeys((f"{i + 1}{j + 1}", f"{j + 1}{i + 1}"))), Lambda[i, j]) for i in m for j in range(i, n)
-    ]  # fmt: skip
-    words = (
-        f"Jacobian J of the task {', '.join(names)} of frame {derivation.frame}, in base axes",
-        "Determinant D of J, zero where the task is singular",
-        "Drift d of the task: its acceleration when the joints have none",
-        "Inertia of the task",
-        "Coriolis and gravity forces of the task",
-    )
-    steps = (
-        pen.step("task_jacobian", words[0], "LP, (9.91)", jacobian, entries_of("J", square)),
-        pen.step("determinant", words[1], "LP, (9.93)", determinant, [("D", ("",), determinant)]),
-        pen.step("task_drift", words[2], "LP, (9.92)", drift, _numbered("d", drift)),
-        pen.step("task_inertia", words[3], "LP, (9.98)", Lambda, upper),
-        pen.step("task_bias", words[4], "LP, (9.99)", eta, _numbered("eta", eta)),
-    )
-    return Steps(f"{eq.name} in task space", steps, pen.used(steps), pen.order)
-
-
-class _Felt(NamedTuple):
-    """What a task feels, D = det J: D² Λ, the part D² (J⁻ᵀ c − Λ d) of η, its part D J⁻ᵀ g, and d = J̇ q̇."""
-
-    inertia: list[list[Element]]
-    coriolis: list[Element]
-    gravity: list[Element]
-    drift: list[Element]
-
-
-def _task_elements(found: Lagrangian, products: Products, J: list[list[Element]]) -> _Felt:
-    """Λ = J⁻ᵀ M J⁻¹ and η = J⁻ᵀ (c + g) − Λ J̇ q̇ without a division, by J⁻¹ = adj J / det J."""
-    n, ring = range(len(J)), found.ring
-    M, det, P = found.metric.M, products.determinant(), summed(found.potential)
-    adjugate = [[products.cofactor(k, i) for k in n] for i in n]
-    lifted = [[summed([products.of(M[i][j], adjugate[j][k]) for j in n]) for k in n] for i in n]
-    inertia = [[summed([products.of(adjugate[j][i], lifted[j][k]) for j in n]) for k in n] for i in n]
-    drift = [summed([found.rate(x) * found.velocity(j) for j, x in enumerate(row)]) for row in J]
-    c = [summed([found.rate(found.by_velocity(found.energy, i)), -ring.derivative(found.energy, i)]) for i in n]
-    g = [ring.derivative(P, i) for i in n]
-    coriolis = []
-    for i in n:
-        pushed = products.of(det, summed([products.of(adjugate[j][i], c[j]) for j in n]))
-        coriolis.append(summed([pushed, *(-products.of(inertia[i][k], drift[k]) for k in n)]))
-    gravity = [summed([products.of(adjugate[j][i], g[j]) for j in n]) for i in n]
-    return _Felt(inertia, coriolis, gravity, drift)
-
-
-def _numbered(letter: str, column: Any) -> list[Entry]:
-    return [(letter, (f"{i + 1}",), x) for i, x in enumerate(column)]
