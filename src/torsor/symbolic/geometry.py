@@ -181,6 +181,7 @@ class Metric:
         shared, divisor = self._without_common_powers(below)
         monomial, bottom = self._power(sympy, shared), writer.expression(ring.harmonics(divisor))
         number, bottom = bottom.as_content_primitive()
+        scale, bottom = bottom.as_coeff_Mul() if self.decimals else (1, bottom)  # it is divided out before writing
         found = []
         for x in above:
             if not x:
@@ -190,6 +191,7 @@ class Metric:
             left = power
             while left and len(rest.terms) * len(divisor.terms) <= DIVIDED and (less := ring.quotient(rest, divisor)):
                 rest, left = less, left - 1
+            rest = rest * ring.constant(float(scale) ** -left)
             own, top = writer.expression(ring.harmonics(rest)).as_content_primitive()
             found.append(
                 sympy.Mul(own / number**left, self._power(sympy, powers), top, monomial**-power, bottom**-left)

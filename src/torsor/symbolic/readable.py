@@ -63,15 +63,15 @@ class Writer:
         ))  # fmt: skip
 
     def _by_velocity(self, head: Monomial, terms: Terms) -> Any:
-        """number · ``head`` · Σ number · (coefficient) · (product of velocities)."""
+        """number · ``head`` · (what all terms share) · Σ number · (coefficient) · (product of velocities)."""
         numbers = {monomial: self._number(c) for monomial, c in terms.items()}
-        (number, _), _ = _without_common(self.sympy, numbers)
+        (number, shared), numbers = _without_common(self.sympy, numbers)
         parts = []
         for rates, group in _split(numbers, self._is_rate).items():
             (own, _), _ = _without_common(self.sympy, group)
             coefficient = self._factored({tail: float(c / own) for tail, c in group.items()}, whole_terms=True)
-            parts.append(self.sympy.Mul(own / number, coefficient, self._product(rates)))
-        return self.sympy.Mul(number, self._product(head), self.sympy.Add(*parts))
+            parts.append(self.sympy.Mul(own, coefficient, self._product(rates)))
+        return self.sympy.Mul(number, self._product(head), self._product(shared), self.sympy.Add(*parts))
 
     def _candidates(self, harmonics: dict[Exponents, dict[Harmonic, float]], *, whole_terms: bool) -> list[Any]:
         forms = [self._terms(harmonics, products=False), self._terms(harmonics, products=True)]
