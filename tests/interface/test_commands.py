@@ -318,6 +318,10 @@ def test_constants_and_clamps_change_the_numbers_as_they_say():
         ),
         (["control.pid"], "torsor.control has no function 'control.pid'. All functions: adaptive, computed_torque, "),
         (["control.computed_torq"], "nearest: 'computed_torque'"),
+        (
+            ["gravity_forces", "-o", "law.cpp"],
+            "the file name ends in .c, got 'law.cpp'. Type another, for instance -o law.c.",
+        ),
         (["laws.py:pid"], "torsor.compile(function, robot, inputs).to_c(path)"),
         (["simulate"], "codegen: simulate is neither a function of a robot's state"),
         (["Robot"], "codegen: Robot is neither a function"),

@@ -58,11 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the C."""
     from torsor.compiler.print import c
-    from torsor.compiler.print.names import c_function
+    from torsor.compiler.print.names import c_function, c_function_of
 
     robot, function = robot_of(options), _function(options.function)
     kernel = _kernel(robot, function, options)
-    name = c_function(function.__name__ if options.output == "-" else Path(options.output).stem)
+    name = c_function(function.__name__) if options.output == "-" else c_function_of(Path(options.output))
     real, program = "float" if options.float else "double", kernel.program
     sources = c.emit_alone(program, name, real, *c.example_of(program), _about(robot, function, kernel, options))
     if options.output == "-":

@@ -38,7 +38,7 @@ from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Port, Program, count
 from torsor.compiler.print import c as emit_c, casadi as emit_casadi, numpy as emit_numpy, sympy as emit_sympy
 from torsor.compiler.print.llvm import emit
-from torsor.compiler.print.names import c_function
+from torsor.compiler.print.names import c_function_of
 from torsor.compiler.run import engine, native
 from torsor.compiler.run.fast_entry import FastEntry, Numbers
 from torsor.errors import ArgumentError, MissingDependency, ShapeError, TorsorError, unknown_name
@@ -236,6 +236,7 @@ class Kernel:
         """Write C99 (path.c, path.h) and a self-test with expected numbers (path_test.c); the file name names the function.
 
         An input or output whose name C has taken, or that another has, gets a longer one there, said in the header's comment.
+        ``cc -std=c99 path.c path_test.c -lm && ./a.out`` runs the self-test.
         Straight-line, ``math.h`` only, no allocation. An input that is one number comes as such, not as an array.
 
         Parameters
@@ -250,7 +251,7 @@ class Kernel:
             The files written.
         """
         place = path_to_write("to_c", path)
-        name = c_function(place.stem)
+        name = c_function_of(place)
         return emit_c.write(emit_c.emit(self.program, name, real, *emit_c.example_of(self.program)), place)
 
     def to_numpy(self) -> str:

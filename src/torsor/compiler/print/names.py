@@ -11,6 +11,7 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from torsor.errors import ArgumentError
@@ -73,6 +74,16 @@ def c_function(stem: str) -> str:
         f"to_c: the file name gives the function its name; {stem!r:.60} {reason}. "
         f"Type another, for instance to_c('{identifier(stem)[:60]}_kernel.c')."
     )
+
+
+def c_function_of(path: Path) -> str:
+    """The C function that a file holds; its ending is .c, or left out."""
+    if path.suffix not in ("", ".c"):
+        raise ArgumentError(
+            f"to_c: what is written is C; the file name ends in .c, got {path.name!r:.60}. "
+            f"Type another, for instance to_c('{identifier(path.stem)[:60]}.c')."
+        )
+    return c_function(path.stem)
 
 
 def identifier(name: str) -> str:
