@@ -131,10 +131,11 @@ def kept_at_edge(edge: Edge, split: Split, free: Array | None) -> Kept | None:
     aside = np.maximum(own - (vectors**2) @ damped, 0.0)
     M = np.concatenate([np.sqrt(damped)[:, None] * vectors.T, np.diag(np.sqrt(aside))[aside > 0.0]])
     S = np.sqrt(edge.factor) * (M * root) @ N.T
+    slower = np.concatenate([np.maximum(np.sqrt(np.abs(values) / damped), LEAST), np.ones(len(M) - len(values))])
     left = int(np.count_nonzero(moved[:rank]))  # the first motion that the level leaves
     turned = TURNED * edge.usual * float(np.linalg.norm(parts[weak]))
     reserved, shares = _reserved((np.sqrt(np.maximum(values, 0.0)) * vectors).T, left, turned)
-    return Kept(S, S @ edge.aim, reserved @ N[:, left:].T, shares)
+    return Kept(S, slower * (S @ edge.aim), reserved @ N[:, left:].T, shares)
 
 
 def _reserved(root: Array, left: int, turned: float) -> tuple[Array, Array]:
