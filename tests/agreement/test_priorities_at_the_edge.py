@@ -292,7 +292,7 @@ def test_accelerations_lead_a_posture_below_two_levels_out_of_reach_to_rest(name
 
 @pytest.mark.parametrize("v_7", [-2.0, -0.1, 0.3, 1.5])
 def test_a_joint_that_no_level_needs_is_left_to_the_posture(v_7):
-    """At the edge its entries of J are rounding errors, and J is hardly more along other joints: they are no direction to hold."""
+    """At the edge its entries of J are rounding errors, and others hardly more: they are no direction to hold."""
     robot, q = torsor.robots.panda(), np.array(HELD)
     v = np.array([1.5e-4, -1.3e-4, 7.6e-4, 1.5e-5, 4e-5, 1.2e-4, v_7])
     pairs = []

@@ -15,9 +15,9 @@ With μ = 1 joints would be led in one step to where the task turns back; μ = 2
 rest. |K| has the absolute eigenvalues of K, none below a tenth of the largest, so that no motion is large only because it bends
 nothing. Along the n_i it is at least |w_i| |J̇(n_i) n_i|, which bounds what is asked of joints where the task bends on, or to the
 side: beside a straight arm that is to fold, or an axis that the hand is on. T is the step. For accelerations it is the same with
-T², T a few steps, and the motion is braked, s = −(2/√μ T) v: critically damped. Along eigenvectors whose curvature λ is raised to a
-tenth the spring is weaker by λ over that, and its critical damping by the root; but no weaker than a tenth of the whole. With the
-whole, a posture that is left part of such a motion would creep along it: at 16/140 of its way per second with k_p = 16 and T = 10 ms.
+T², T a few steps, and the motion is braked, s = −(2/√μ T) v: critically damped. Along eigenvectors whose curvature is raised to
+a tenth of the largest the spring is weaker by that factor, and critical damping by its root; it is no less than a tenth. All of
+it would hold back a posture that is left part of such a motion: with k_p = 16 and T = 10 ms to 16/140 of its way per second.
 Where there are acceleration limits, T is longer by the time |v|/a_max that it takes to stop: v = φ/μT at a distance φ is then
 v² ≈ ½ a_max φ, which can be braked.
 
