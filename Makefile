@@ -2,6 +2,7 @@
 # make test   set up and run all tests
 # make test-bridges  set up another environment with torch (the CPU build will do: TORCH=... is what pip installs), CasADi,
 #             dask, xarray and libraries of units, and run tests/bridges in it
+# make test-browser  set up and run tests/browser, which needs Chromium: without one it fails, where `make test` skips these tests
 # make minimum  set up another environment with the lowest versions of pyproject.toml and run a part of the tests in it
 # make types  set up and check types: of the package, and of the code of README, docs and examples as users' type checkers see it
 # make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
@@ -21,7 +22,7 @@ MINIMUM ?= tests/interface/test_documentation.py tests/interface/test_extras.py 
 	tests/compiler/test_front_door.py tests/compiler/test_kernel.py tests/compiler/test_jax_call.py \
 	tests/agreement/test_equations.py tests/properties/test_screw_list_round_trip.py
 
-.PHONY: demo test test-bridges minimum lint types fuzz soak bench clean
+.PHONY: demo test test-bridges test-browser minimum lint types fuzz soak bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m torsor._demo demo
@@ -31,6 +32,9 @@ test: $(VENV)/.test
 
 test-bridges: $(VENV)-bridges/.made
 	TORSOR_TEST_BRIDGES=1 $(VENV)-bridges/bin/python -m pytest -q tests/bridges
+
+test-browser: $(VENV)/.test
+	TORSOR_TEST_BROWSER=1 $(BIN)/python -m pytest -q tests/browser
 
 # What touches every dependency; libraries of then warn of libraries of now.
 minimum: $(VENV)-minimum/.made

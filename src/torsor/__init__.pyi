@@ -17,6 +17,7 @@ from torsor import (
     simulation as simulation,
     symbolic as symbolic,
     tasks as tasks,
+    viewer as viewer,
 )
 from torsor.compiler.backend import backend as backend
 from torsor.compiler.kernel import Kernel as Kernel
@@ -83,5 +84,6 @@ from torsor.tasks.task_kinds import (
     stack_tasks as stack_tasks,
 )
 from torsor.verification import verify as verify
+from torsor.viewer._view import view as view
 
 __version__: str

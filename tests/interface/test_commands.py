@@ -401,8 +401,6 @@ def test_the_viewer_is_shown_until_ctrl_c_or_written(monkeypatch, capsys):
     refused(capsys, ["view", "pendulum", "run.txt"], "view: a motion is a file that ends in .npz, .csv or .parquet")
     refused(capsys, ["view", "pendulum", "no.npz"], "no.npz: No such file or directory")
     refused(capsys, ["view", "planar2r", "run.npz"], "is of robot 'pendulum' with joints joint_1")
-    monkeypatch.setattr(torsor, "view", None)
-    refused(capsys, ["view", "pendulum"], "view: this version of torsor has no viewer.")
 
 
 def test_the_demo_is_the_one_of_make(monkeypatch, capsys):

@@ -68,6 +68,17 @@ def test_every_line_of_the_page_on_compiling_runs_and_it_names_every_function():
     assert {name.split(".")[-1] for name in FUNCTIONS} | MAKERS <= named
 
 
+def test_every_python_block_of_the_viewer_page_runs(tmp_path, monkeypatch):
+    pytest.importorskip("viser")
+    pytest.importorskip("PIL")
+    monkeypatch.chdir(tmp_path)
+    seen = {}
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "viewer.md").read_text(), re.DOTALL))
+    exec(compile(code, "viewer.md", "exec"), seen)
+    assert {path.name for path in tmp_path.iterdir()} == {"both.html", "both.png", "run.html", "run.gif"}
+    assert not seen["viewer"].is_open
+
+
 def test_every_line_of_the_page_on_motions_runs():
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "motions.md").read_text(), re.DOTALL))
     seen = {}

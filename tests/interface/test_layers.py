@@ -67,6 +67,7 @@ ALLOWED = {
     "papers": FUNCTIONS | {"tasks"},
     # What people look at and type
     "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
+    "viewer": FUNCTIONS | {"tasks", "motion", "plot"},
     "verification": BASE | {"functions", "adapters"},
     "cli": BASE
     | {
@@ -78,6 +79,7 @@ ALLOWED = {
         "plot",
         "symbolic",
         "verification",
+        "viewer",
         "__version__",
         "get_threads",
     },
@@ -134,8 +136,10 @@ def run(code: str) -> str:
 
 
 def test_importing_torsor_imports_no_optional_library_and_prints_nothing():
-    optional = "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp ruckig torch dask xarray casadi"
-    optional += " torsor.motion torsor.balancing torsor.plot"
+    optional = (
+        "jax scipy sympy matplotlib tqdm llvmlite pinocchio piqp ruckig torch dask xarray casadi viser trimesh PIL"
+    )
+    optional += " torsor.motion torsor.balancing torsor.plot torsor.viewer"
     code = f"import sys, torsor; print([name for name in {optional!r}.split() if name in sys.modules])"
     assert run(code) == "[]"
 

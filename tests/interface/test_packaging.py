@@ -93,7 +93,14 @@ def test_the_wheel_is_pure_python_and_light(built):
     assert wheel.stat().st_size < 3 * 2**19  # one and a half megabytes
     names = zipfile.ZipFile(wheel).namelist()
     assert "torsor/py.typed" in names
-    assert {Path(name).suffix for name in names if name.startswith("torsor/")} <= {".py", ".pyi", ".typed"}
+    assert {Path(name).suffix for name in names if name.startswith("torsor/")} <= {
+        ".py",
+        ".pyi",
+        ".typed",
+        ".html",
+        ".js",
+    }
+    assert {"torsor/viewer/player.html", "torsor/viewer/player.js"} <= set(names)
 
 
 def test_the_source_distribution_has_all_that_the_project_has(built):
@@ -140,13 +147,13 @@ def test_the_address_of_the_repository_is_written_once():
 
 
 # Large libraries that are of no use without their arrays: who has these has installed them
-BROUGHT_ALONG = {"casadi", "dask", "torch", "xarray"}
+BROUGHT_ALONG = {"casadi", "dask", "torch", "xarray", "video"}
 
 
 def test_every_extra_is_in_all_in_the_readme_and_known_to_the_doctor():
     names = set(EXTRAS) - {"all", "test"}
     assert EXTRAS["all"] == {f"torsor[{','.join(sorted(names - BROUGHT_ALONG))}]"}
-    assert "torsor[all,dask]" in EXTRAS["test"]
+    assert "torsor[all,dask,video]" in EXTRAS["test"]
     assert set(re.findall(r"^\| `(\w+)` \|", TOUR, re.MULTILINE)) == names
     known = {(package, name) for name, _, _, package in doctor.OPTIONAL if package.startswith("torsor[")}
     assert {package for package, _ in known} == {f"torsor[{name}]" for name in names}
@@ -169,7 +176,7 @@ def test_every_requirement_has_a_minimum_that_make_minimum_can_install():
         *(line for name in EXTRAS for line in EXTRAS[name] if name not in ("all", "test")),
     }
     assert set(lowest) == {line.replace(">=", "==") for line in asked}
-    assert all(re.fullmatch(r"[a-z]+==[0-9.]+", line) for line in lowest)
+    assert all(re.fullmatch(r"[a-z-]+==[0-9.]+", line) for line in lowest)
 
 
 def test_the_citation_names_the_project_and_papers_of_the_list_of_references():

@@ -34,6 +34,7 @@ OPTIONAL_BY_POSITION = {
     "torsor.derivative": {"inputs": "as of compile"},
     "torsor.motion.Motion.check": {"robot": "whose limits are checked: motion.check(robot)"},
     "torsor.Trajectory.check": {"robot": "as of other motions"},
+    "torsor.view": {"motion": "what the robot does, if it does anything: view(robot, motion)"},
 } | {
     f"torsor.plot.{name}": dict.fromkeys(
         ("q", "v", "a", "frame"), "a picture without a state shows the robot at rest at 0"

@@ -68,7 +68,7 @@ CASES = {
     "an event of no function": (lambda: Event(3.0), ArgumentTypeError, "`function` must be a function (t, q, v) → float, got 3.0."),
     "an event of a vector": (lambda: simulate(events=Event(lambda t, q, v: q)), ArgumentError, "must give one number, got shape (2,)."),
     "an event with no such direction": (lambda: Event(law, direction=2), ArgumentError, "`direction` must be −1, 0 or 1, got 2."),
-    "an action that forgets to return": (lambda: simulate(events=Event(lambda t, q, v: t - 0.05, name="kick", action=lambda t, q, v: None)), ArgumentError, "the action of event 'kick' must return a state (q, v) of shapes (2,) and (2,), got None."),
+    "an action that forgets to return": (lambda: simulate(events=Event(lambda t, q, v: t - 0.05, name="kick", action=lambda t, q, v: None)), ArgumentError, "the action of event 'kick' must return a state (q, v) of shapes (2,) and (2,), of finite numbers, got None."),
     "no step at all is saved": (lambda: simulate(every=0), ArgumentError, "`every` must be a whole number of at least 1, got 0."),
     "half of the steps is saved": (lambda: simulate(every=0.5), ArgumentError, "`every` must be a whole number"),
     "times with a step": (lambda: simulate(times=[0.1]), ArgumentError, "`every`"),

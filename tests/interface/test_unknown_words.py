@@ -164,6 +164,7 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
 LIKE = ("method", "kind", "kinds", "axes", "axis", "wrt", "format", "level", "measure", "quantity", "bounded", "real")
 LIKE += ("convention", "drop", "repair", "ignore", "within_limits")
 FREE = {  # texts that may be anything, or are checked elsewhere, by name
+    "host": "an address",
     "name": "names that people give",
     "base": "the name of a link, but in load and check",
     "frame": "a frame, see test_frames_and_tasks.py",

@@ -14,6 +14,7 @@ import pytest
 from by_hand import assert_close, assert_differs
 
 import torsor
+from torsor import lie
 from torsor.redundancy import circle
 
 inv, pinv = np.linalg.inv, np.linalg.pinv
@@ -151,6 +152,18 @@ def test_13_14_the_lift_is_the_weighted_inverse(example):
     kernel = np.linalg.svd(J)[2][len(J) :].T
     assert_close(J @ K, np.eye(len(J)), 1e-11)
     assert_close(K.T @ M @ kernel, np.zeros((len(J), kernel.shape[1])), 1e-11)
+
+
+def test_19_the_pseudoinverse_is_the_shortest_lift(example, rng):
+    """Alt04 (19): q̇ = J⁺ X has J q̇ = X and is the shortest of those in the coordinates; of the least energy is K X."""
+    J, M, X = example.J, example.M, rng.normal(size=len(example.J))
+    shortest, lifted = example.J_plus @ X, example.K @ X
+    assert_close(example.J_plus, pinv(J), 1e-10)
+    assert_close(J @ shortest, X, 1e-9)
+    kernel = np.linalg.svd(J)[2][len(J) :]
+    assert_close(kernel @ shortest, np.zeros(len(kernel)), 1e-9)
+    assert shortest @ shortest <= lifted @ lifted * (1 + 1e-9)
+    assert lifted @ M @ lifted <= shortest @ M @ shortest * (1 + 1e-9)
 
 
 def test_a1_and_a2_are_one():
@@ -297,6 +310,32 @@ def _outer_inverse(A, rng):
 # §III: curves, repeatability, O'Neill's tensor
 
 
+def last_angle(robot, q):
+    return q[2:]
+
+
+@pytest.mark.compiled
+def test_15_the_task_is_the_projection_of_a_product_nearby():
+    """Alt04 (15): near a regular configuration q is (ρ(q), a place on the fibre), and every fibre is a copy of ℝⁿ⁻ᵐ."""
+    e = balanced(1)
+    q0 = np.array([0.4, 0.9, 0.8])
+    chart = torsor.redundancy.local_trivialisation(e.robot, q0, e.task, last_angle)
+    tip = torsor.frame_pose(e.robot, q0, "tip")[:2, 3]
+    values, fibre = 0.05 * np.array([[0, 0], [1, 0], [-1, 2]]), np.linspace(-0.3, 0.3, 5)[:, None]
+    q = chart.configuration(values[:, None], fibre)  # (3, 5, 3): five places on each of three fibres
+    assert_close(
+        torsor.frame_pose(e.robot, q, "tip")[..., :2, 3], np.broadcast_to((tip + values)[:, None], (3, 5, 2)), 1e-10
+    )
+    back = chart.coordinates(q)
+    assert_close(back.y, np.broadcast_to(values[:, None], (3, 5, 2)), 1e-10)
+    assert_close(back.s, np.broadcast_to(fibre, (3, 5, 1)), 1e-10)
+    # Along the fibres the task rests, and there is no more of them than n − m says.
+    along = chart.derivative(q[2, 3])[:, 2:]
+    assert along.shape == (3, 1)
+    assert_close(e.task.jacobian(e.robot, q[2, 3]) @ along, np.zeros((2, 1)), 1e-10)
+    assert_differs(along, np.zeros((3, 1)))
+
+
 @pytest.mark.compiled
 def test_iii_1_a_curve_has_one_horizontal_lift():
     """Alt04 Cor. III.1: above the curve, horizontal all along, determined by where it begins."""
@@ -393,6 +432,59 @@ def test_16_the_connection_has_a_vertical_part(make):
             along = torsor.geometry.covariant_derivative(top.robot, top.q, K[:, a], K[:, b], rate)
             assert_close(vertical @ along, A[:, a, b], 1e-8)
     assert_differs(A, np.zeros_like(A))
+
+
+def connection_of_lifts(example, X, Y, vertical=0.0):
+    """∇_X Y in joint space of fields above constant ones of the task, with a ``vertical`` part or horizontal."""
+    robot, q, task = example.robot, example.q, example.task
+
+    def above(Z, q):
+        K = torsor.redundancy.horizontal_lift(robot, q, task)
+        fibre = torsor.redundancy.velocity_projectors(robot, q, task).vertical
+        return K @ Z + vertical * fibre @ np.ones(robot.nv)
+
+    rate = by_hand.derivative(lambda t: above(Y, torsor.integrate(robot, q, above(X, q), t)))
+    return torsor.geometry.covariant_derivative(robot, q, above(X, q), above(Y, q), rate)
+
+
+def test_17_the_connection_of_the_workspace(rng):
+    """Alt04 (17), E004-6, E004-17: J ∇ of *horizontal* fields is ∇ of the workspace, if J M⁻¹ Jᵀ = 1; flat is not enough."""
+    for e in (example_b(), example_d()):  # onto Euclidean space, where constant fields have ∇_X Y = 0
+        X, Y = rng.normal(size=(2, e.task.size))
+        assert_close(e.J @ connection_of_lifts(e, X, Y), np.zeros(e.task.size), 1e-8)
+    # With self-motions added to the fields, as the printed form allows, it is another: by O'Neill's tensor.
+    top, (X, Y) = symmetric_top(), rng.normal(size=(2, 2))
+    assert_differs(
+        top.J @ connection_of_lifts(top, X, Y, vertical=1.0), top.J @ connection_of_lifts(top, X, Y, vertical=0.0)
+    )
+    c, (X, Y) = example_c(), rng.normal(size=(2, 6))  # flat and of rank six, onto SE(3)
+    of_workspace = torsor.geometry.left_invariant.covariant_derivative(np.eye(6), X, Y)
+    assert_differs(c.J @ connection_of_lifts(c, X, Y), of_workspace)
+
+
+def test_18_dynamics_as_seen_from_the_end_effector(rng):
+    """Alt04 (18), E004-9: γ̇ = γ X and Ẋ = J M⁻¹ (τ − C q̇) + J̇ q̇ along the motion, without gravity; printed ad*_X X + J M⁻¹ τ."""
+    c = example_c()
+    robot = c.robot.with_gravity(np.zeros(3))
+    v, tau = rng.normal(size=(2, robot.nv))
+    a = torsor.forward_dynamics(robot, c.q, v, tau)
+
+    def along(t):
+        return c.q + t * v + 0.5 * t**2 * a, v + t * a
+
+    def twist(t):
+        return torsor.body_jacobian(robot, along(t)[0], "tip") @ along(t)[1]
+
+    gamma = torsor.frame_pose(robot, c.q, "tip")
+    moved = by_hand.derivative(lambda t: torsor.frame_pose(robot, along(t)[0], "tip"), step=1e-4)
+    assert_close(moved, gamma @ by_hand.hat(twist(0.0)), 1e-8)
+    exact = torsor.tasks.workspace_acceleration(robot, c.q, v, c.task, tau)
+    assert_close(exact, by_hand.derivative(twist, step=1e-4), 1e-7)
+    C, J_dot = torsor.coriolis_matrix(robot, c.q, v), torsor.kinematics.body_jacobian_rate(robot, c.q, v, "tip")
+    assert_close(exact, c.J @ inv(c.M) @ (tau - C @ v) + J_dot @ v, 1e-9)
+    printed = lie.bracket_dual(twist(0.0), twist(0.0)) + c.J @ inv(c.M) @ tau
+    assert_close(torsor.papers.altafini_workspace_acceleration(robot, c.q, v, "tip", tau), printed, 1e-9)
+    assert_differs(printed, exact)
 
 
 # §IV: lift of functions

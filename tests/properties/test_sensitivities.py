@@ -305,8 +305,9 @@ def test_motions_whose_steps_are_not_known_are_refused():
     kicked = Event(lambda t, q, v: q[0] - 0.15, action=lambda t, q, v: (q, -v))
     with pytest.raises(ArgumentError, match="an event acted at"):
         sensitivities(torsor.simulate(arm, q, v, events=kicked, **TIME))
+    pair = [np.zeros(6), np.zeros(6)]  # a list, which may change
     with pytest.raises(ArgumentError, match="called from Python"):
-        sensitivities(torsor.simulate(arm, q, v, base_motion=lambda t: (np.zeros(6), np.zeros(6)), **TIME))
+        sensitivities(torsor.simulate(arm, q, v, base_motion=lambda t: pair[:], **TIME))
     with pytest.raises(ArgumentError, match="up to 12 joints"):
         chain = torsor.robots.chain(13)
         sensitivities(torsor.simulate(chain, chain.neutral, np.zeros(13), method="variational", **TIME))

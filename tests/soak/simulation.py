@@ -12,6 +12,7 @@ import torsor
 from torsor.simulation import Event, Stops
 
 TIMES = 1000
+METHODS = ("rk4", "semi_implicit_euler", "euler", "implicit_midpoint", "variational", "dop853", "dopri5")
 KINDS = ("revolute", "prismatic", "helical", "planar", "spherical", "free")
 
 
@@ -32,12 +33,17 @@ def run(options: argparse.Namespace) -> list[str]:
 def simulated(seed: list[int]) -> bool:
     """Whether a motion drawn at random came to its end; raises AssertionError if it is not what it must be."""
     rng = np.random.default_rng(seed)
-    robot = plant(rng)
+    method = str(rng.choice(METHODS))
+    adaptive = method in ("dop853", "dopri5")
+    robot = plant(rng, strong=1.0 if adaptive else 1e8)
     q, v, _ = torsor.random_state(robot, seed=rng)
     dt = float(rng.choice([1e-3, 1e-2]))
-    given = {"duration": 20 * dt, "dt": dt, "method": str(rng.choice(["rk4", "semi_implicit_euler", "euler"]))}
-    given |= {"stops": stops(rng), "within_limits": bool(rng.uniform() < 0.9), "every": int(rng.choice([1, 3]))}
-    given |= drive(robot, rng, dt)
+    given = {"duration": 20 * dt, "stops": stops(rng), "within_limits": bool(rng.uniform() < 0.9)}
+    if adaptive:
+        given |= {"method": method, "rtol": 1e-6, "atol": 1e-8}
+    else:
+        given |= {"method": method, "dt": dt, "every": int(rng.choice([1, 3]))}
+    given |= drive(robot, rng, dt if "dt" in given else None)
     if rng.uniform() < 0.3:
         given["events"] = Event(lambda t, q, v: v[0] - 0.1, action=lambda t, q, v: (q, 0.5 * v))
     if rng.uniform() < 0.3:
@@ -54,14 +60,15 @@ def simulated(seed: list[int]) -> bool:
     return True
 
 
-def plant(rng: np.random.Generator) -> torsor.Robot:
-    """A robot with some friction and some limits."""
+def plant(rng: np.random.Generator, strong: float) -> torsor.Robot:
+    """A robot with some friction, which may be ``strong``, and some limits."""
     n = int(rng.integers(1, 5))
     kinds = KINDS if rng.uniform() < 0.5 else KINDS[:2]
     robot = torsor.robots.random_tree(n, seed=int(rng.integers(1 << 30)), kinds=kinds, serial=bool(rng.uniform() < 0.5))
     nv = robot.nv
     robot = robot.with_parameters(
-        viscous_friction=rng.choice([0.0, 0.1, 1e3, 1e8], nv), coulomb_friction=rng.choice([0.0, 0.1, 2.0, 50.0], nv)
+        viscous_friction=rng.choice([0.0, 0.1, min(strong, 1e3), strong], nv),
+        coulomb_friction=rng.choice([0.0, 0.1, 2.0, 50.0], nv),
     )
     if rng.uniform() < 0.2:
         robot = robot.with_coulomb_width(0.05)
@@ -81,20 +88,21 @@ def stops(rng: np.random.Generator) -> Stops:
     return Stops(restitution=float(rng.choice([0.0, 0.3, 0.9, 1.0])))
 
 
-def drive(robot: torsor.Robot, rng: np.random.Generator, dt: float) -> dict[str, object]:
-    """Joint forces, or a controller of some kind."""
+def drive(robot: torsor.Robot, rng: np.random.Generator, dt: float | None) -> dict[str, object]:
+    """Joint forces, or a controller of some kind. ``dt``: None for adaptive steps."""
     tau, gain = rng.normal(size=robot.nv), float(rng.choice([0.1, 1.0, 10.0]))
-    choice = int(rng.integers(6))
+    choice, held = int(rng.integers(6)), 0.01 if dt is None else dt
     if choice == 0:
         return {"tau": tau}
-    if choice == 1:
+    if choice == 1 and dt is not None:
         return {"tau": rng.normal(size=(20, robot.nv))}
     if choice == 2:
         return {"tau": lambda t: tau * np.cos(20.0 * t)}
     if choice == 3:
-        return {"controller": lambda t, q, v: tau - gain * v, "control_dt": float(rng.choice([0.0, dt, 5 * dt]))}
+        return {"controller": lambda t, q, v: tau - gain * v, "control_dt": float(rng.choice([0.0, held, 5 * held]))}
     if choice == 4:
-        return {"controller": lambda t, q, v, s: (s - gain * v, s + 0.1 * tau), "controller_state": tau}
+        law = {"controller": lambda t, q, v, s: (s - gain * v, s + 0.1 * tau), "controller_state": tau}
+        return law if dt is not None else law | {"control_dt": held}
     return {}
 
 

@@ -55,7 +55,7 @@ def run(folder: str | PathLike[str] = "demo", write: Callable[[str], object] | N
     say(f"\n{times.text}")
     write_report(place, arm, terms, checks, motion, times)
     say(f"\nREPORT: {printable(str(place))}   (open it in a browser: the motion, its plots, these tables)\n")
-    say(what_next())
+    say(WHAT_NEXT)
     say(f"\nThat took {perf_counter() - begin:.0f} s.")
     return 0 if checks else 1
 
@@ -73,15 +73,6 @@ def _made(folder: str | PathLike[str]) -> Path:
     return place
 
 
-def what_next() -> str:
-    """Lines to type after the demonstration; those for the viewer where this version has one."""
-    import torsor
-
-    return WHAT_NEXT.replace("@", LOOK if hasattr(torsor, "view") else "")
-
-
-LOOK = """
-    torsor.view(arm, run)                         look at it in the browser: pip install 'torsor[view]'"""
 WHAT_NEXT = """WHAT TO TYPE NEXT
   python                                          where torsor is installed, after make demo .venv/bin/python; then
     import torsor
@@ -89,6 +80,9 @@ WHAT_NEXT = """WHAT TO TYPE NEXT
     q, v, a = torsor.random_state(arm, seed=0)
     torsor.inverse_dynamics(arm, q, v, a)         τ = M a + C v + g
     run = torsor.simulate(arm, q, v, duration=1.0, dt=1e-3)
-    run.plot().savefig("run.png")@
+    run.plot().savefig("run.png")
+    torsor.view(arm, run)                         look at it in the browser: pip install 'torsor[view]'
   torsor check arm.urdf                           what is wrong with a robot file
+  torsor torques arm.urdf log.csv -o tau.csv      the torques of a measured motion
+  torsor codegen arm.urdf inverse_dynamics        C for a micro-controller
   README.md, docs/tour.md, examples/              more of it"""

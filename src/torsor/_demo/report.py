@@ -7,8 +7,6 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import torsor
 from torsor._html import plain, words
 from torsor._text_files import write_text
@@ -39,7 +37,7 @@ def write_report(
     times: Race,
 ) -> None:
     """Write the page."""
-    from torsor._demo import what_next
+    from torsor._demo import WHAT_NEXT
 
     parts = [
         _section(
@@ -50,7 +48,7 @@ def write_report(
         _section("Every term at one state", "<p>In N·m: τ = M a + C v + g − JᵀF.</p>", f"<div>{terms.html()}</div>"),
         _section("The theory, checked on this robot", checks._repr_html_()),
         _section("Compiled against NumPy", f"<div>{times.html()}</div>"),
-        _section("What to type next", words(what_next())),
+        _section("What to type next", words(WHAT_NEXT)),
     ]
     title = f"torsor {torsor.__version__}: a Panda arm"
     page = (
@@ -67,14 +65,9 @@ def _section(title: str, *parts: str) -> str:
 
 
 def replay(motion: Followed) -> str:
-    """The motion to look at: in three dimensions where the viewer is there, else as a row of pictures."""
-    view = getattr(torsor, "view", None)
-    if view is not None:
-        viewer = view(motion.run.robot, motion.run, ghost=motion.planned, serve=False)
-        return (
-            str(viewer._repr_html_()) + "<p>The ghost is the motion as it was planned.</p>"
-        )  # a frame with the whole page in it
-    return _drawn(_strip, motion, "the robot at five times of the motion", "png")
+    """The motion to look at, in three dimensions: a frame with a page of the viewer in it."""
+    viewer = torsor.view(motion.run.robot, motion.run, ghost=motion.planned, serve=False)
+    return f"{viewer._repr_html_()}<p>The ghost is the motion as it was planned.</p>"
 
 
 def pictures(motion: Followed) -> list[str]:
@@ -88,7 +81,7 @@ def pictures(motion: Followed) -> list[str]:
     ]
 
 
-def _drawn(draw: Any, motion: Followed, said: str, form: str = "svg") -> str:
+def _drawn(draw: Any, motion: Followed, said: str) -> str:
     """A figure as an image that is part of the page; words where matplotlib is missing."""
     try:
         figure = draw(motion)
@@ -97,22 +90,7 @@ def _drawn(draw: Any, motion: Followed, said: str, form: str = "svg") -> str:
     import matplotlib.pyplot as plt
 
     file = io.BytesIO()
-    figure.savefig(file, format=form, dpi=130)
+    figure.savefig(file, format="svg")
     plt.close(figure)
     source = base64.b64encode(file.getvalue()).decode()
-    kind = {"svg": "image/svg+xml", "png": "image/png"}[form]
-    return f'<p><img alt="{plain(said, 120)}" src="data:{kind};base64,{source}"></p>'
-
-
-def _strip(motion: Followed) -> Any:
-    """The robot at some times, side by side."""
-    from torsor.plot.canvas import pyplot
-
-    run, figure = motion.run, pyplot().figure(figsize=(12.0, 3.0), layout="constrained")
-    for k, t in enumerate(np.linspace(0.0, 0.5 * run.duration, 5)):
-        ax = figure.add_subplot(1, 5, k + 1, projection="3d")
-        torsor.plot.mechanism(run.robot, run.at(t).q, ax=ax, names=None, axes=False, masses=False, frames=False)
-        ax.get_legend().remove()
-        ax.set_axis_off()
-        ax.set_title(f"{t:.2f} s", fontsize=8)
-    return figure
+    return f'<p><img alt="{plain(said, 120)}" src="data:image/svg+xml;base64,{source}"></p>'

@@ -19,9 +19,11 @@ EXAMPLES = """\
 OPTIONAL = (
     ("casadi", "casadi", "kernels as CasADi functions", "torsor[casadi]"),
     ("dask", "dask", "dask arrays in and out", "torsor[dask]"),
+    ("imageio-ffmpeg", "imageio_ffmpeg", "animations as .mp4", "torsor[video]"),
     ("jax", "jax", "jit, vmap, grad and GPUs", "torsor[jax]"),
     ("matplotlib", "matplotlib", "pictures", "torsor[plot]"),
     ("mujoco", "mujoco", "reading MJCF", "torsor[mjcf]"),
+    ("pillow", "PIL", "animations as .gif", "torsor[video]"),
     ("pin", "pinocchio", "comparison in torsor verify", "pin"),
     ("piqp", "piqp", "strict priorities within limits", "torsor[qp]"),
     ("pyyaml", "yaml", "reading YAML", "torsor[yaml]"),
@@ -32,6 +34,8 @@ OPTIONAL = (
     ("sympy", "sympy", "equations as text", "torsor[sympy]"),
     ("torch", "torch", "tensors in and out, with gradients", "torsor[torch]"),
     ("tqdm", "tqdm", "progress bars", "torsor[progress]"),
+    ("trimesh", "trimesh", "meshes in torsor.view", "torsor[view]"),
+    ("viser", "viser", "the page of torsor.view", "torsor[view]"),
     ("xarray", "xarray", "labelled arrays in and out", "torsor[xarray]"),
 )
 

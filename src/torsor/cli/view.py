@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torsor.cli.messages import say
 from torsor.cli.robot_argument import add_robot, robot_of
 from torsor.cli.typed_numbers import configuration
-from torsor.errors import ArgumentError, MissingDependency
+from torsor.errors import ArgumentError
 
 if TYPE_CHECKING:
     from torsor.model import Robot
@@ -48,12 +48,9 @@ def run(options: argparse.Namespace) -> int:
     robot = robot_of(options)
     motion, ghost = (None if path is None else _trajectory(robot, path) for path in (options.motion, options.ghost))
     more: dict[str, Any] = {} if options.start is None else {"q": configuration(robot, options.start, "--start")}
-    show: Any = getattr(torsor, "view", None)
-    if show is None:
-        raise MissingDependency("view: this version of torsor has no viewer.")
     if serve := options.html is None and options.image is None:
         more |= {"host": options.host, "port": options.port, "open_browser": options.open}
-    viewer = show(robot, motion, ghost=ghost, mesh_roots=options.meshes, serve=serve, **more)
+    viewer = torsor.view(robot, motion, ghost=ghost, mesh_roots=options.meshes, serve=serve, **more)
     try:
         if options.html is not None:
             say(f"page: {viewer.html(options.html)}")

@@ -32,7 +32,7 @@ class Visual:
     colour : tuple of float or None
         Red, green, blue and opacity, 0 to 1, if the file gives them.
     file : str
-        The file of a mesh, as written: it is never opened.
+        The file of a mesh, as written: `torsor.view` alone opens it, in folders that are declared.
     """
 
     link: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -93,6 +95,25 @@ class Motion(ABC):
         times = self._times_to_check()
         q, v, a, _ = self.at(times)
         return check_limits(robot, times, q, v, inverse_dynamics(robot, q, v, a))
+
+    @explained
+    def animate(self, path: str | PathLike[str], **options: Any) -> Path:
+        """Write a film of the motion: .html, .gif or .mp4, by the ending (`torsor.viewer.animate`).
+
+        Parameters
+        ----------
+        path : str or path
+        **options
+            As for `torsor.viewer.animate`.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        import torsor
+
+        return torsor.viewer.animate(self, path, **options)
 
     @property
     def _start(self) -> float:

@@ -29,7 +29,7 @@ class Work(NamedTuple):
     Attributes
     ----------
     drives, wrenches : (..., N) array
-        Work of the joint forces and of external wrenches on the robot.
+        Work of the joint forces, and of what acts from outside: wrenches, a base that is moved, actions of events.
     friction : (..., N) array
         What friction took.
     stops : (..., N) array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,17 +14,18 @@ from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ArgumentError, SimulationDiverged
 from torsor.model import Robot
 from torsor.motion.trajectory import Trajectory, Work
-from torsor.simulation.adaptive_motion import AdaptiveMotion, TooManySteps
+from torsor.simulation.adaptive_motion import MOST_STEPS, AdaptiveMotion, TooManySteps
 from torsor.simulation.adaptive_result import adaptive_trajectory, times_of, tolerances_of
 from torsor.simulation.drives import Batch
 from torsor.simulation.events import Event, Occurrence
-from torsor.simulation.given import Setup, is_stiff, number_of_steps, set_up
+from torsor.simulation.given import Setup, is_stiff, number_of_steps, rate_of_friction, set_up
 from torsor.simulation.jax_rollout import has_jax_arrays, rollout_in_jax
 from torsor.simulation.notes import Happened, notes_of
 from torsor.simulation.rollout import Diverged, Rollout
-from torsor.simulation.stepping import SAMPLED, Asked, Method, Stepping, variational
+from torsor.simulation.stepping import Asked, Method, variational
+from torsor.simulation.steppings import stepping_of
 from torsor.simulation.steps.euler import damped_semi_implicit_euler, euler, semi_implicit_euler
-from torsor.simulation.steps.implicit_midpoint import implicit_midpoint
+from torsor.simulation.steps.implicit_midpoint import damped_implicit_midpoint, implicit_midpoint
 from torsor.simulation.steps.rk4 import rk4
 from torsor.simulation.steps.rosenbrock import rosenbrock
 from torsor.simulation.steps_taken import StepsTaken
@@ -34,6 +34,7 @@ from torsor.simulation.variational_run import variational_motion
 
 Controller = Callable[..., Any]  # (time s, q (..., nq), v (..., nv)[, state]) → tau (..., nv)[, state]
 Wrench = Any  # (..., 6) numbers, or a function of (t, q, v)
+LONGEST_STABLE = 6.0  # adaptive step times the rate of a motion that dies out, where it is still stable
 PAIRS = {"dop853": "853", "dopri5": "54"}
 METHODS: dict[str, Method] = {
     "rk4": rk4,
@@ -43,7 +44,11 @@ METHODS: dict[str, Method] = {
     "euler": euler,
 }
 IN_JAX = {name: step for name, step in METHODS.items() if name != "variational"}
-STIFF_METHODS: dict[str, Method] = METHODS | {"rk4": rosenbrock, "semi_implicit_euler": damped_semi_implicit_euler}
+STIFF_METHODS: dict[str, Method] = METHODS | {
+    "rk4": rosenbrock,
+    "implicit_midpoint": damped_implicit_midpoint,
+    "semi_implicit_euler": damped_semi_implicit_euler,
+}
 
 
 @explained
@@ -140,6 +145,11 @@ def simulate(
                 "control_dt=1e-3, or control_dt=0 for a continuous law."
             )
         steps, sampled = None, controller is not None and control_dt != 0
+        if sampled and compile_controller:
+            raise ArgumentError(
+                "`compile_controller`: adaptive steps stop where a controller is asked, and call it from Python. Give `dt`, or "
+                "control_dt=0 for a continuous law, to have it compiled."
+            )
     elif times is not None:
         raise ArgumentError("`times` chooses the samples of adaptive steps; with `dt`, `every` does.")
     else:
@@ -173,12 +183,13 @@ def _with_adaptive_steps(
     refuse_unknown_word("method", pair, PAIRS, also="with `dt` one of " + ", ".join(map(repr, METHODS)))
     tolerances_of(rtol, atol)
     when = times_of(times, duration, setup.batch)
-    stepping = _stepping(setup, rk4)
-    if not stepping.is_traceable:
+    fastest = rate_of_friction(setup.robot)
+    if np.isfinite(fastest) and duration * fastest > MOST_STEPS * LONGEST_STABLE:
         raise ArgumentError(
-            "adaptive steps are machine code, and a function that acts at every stage cannot be compiled here: give `dt`, "
-            "or hold what a controller says for `control_dt`."
+            f"viscous friction of robot {setup.robot.name!r} is too fast for adaptive steps, which would be "
+            f"{LONGEST_STABLE / fastest:.1e} s long: give `dt`, with which it may be of any size."
         )
+    stepping = stepping_of(setup, rk4)
     motions, interrupted, error = list[AdaptiveMotion](), False, None
     with progress(duration * max(1, len(setup.q)), f"simulating {setup.robot.name}", "s") as tell:
         for k in range(len(setup.q)):
@@ -202,7 +213,11 @@ def _with_adaptive_steps(
                 error = problem
             if interrupted or error is not None:
                 break
-    trajectory = adaptive_trajectory(setup, motions, when, interrupted or error is not None)
+    cut = interrupted or error is not None
+    try:
+        trajectory = adaptive_trajectory(setup, motions, when, cut)
+    except KeyboardInterrupt:  # all steps are taken: what they gave is not lost for that
+        trajectory = adaptive_trajectory(setup, motions, when, True)
     if isinstance(error, Diverged):
         raise _divergence(setup, error, None, trajectory)
     if error is not None:
@@ -219,14 +234,20 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
     refuse_unknown_word("method", method, METHODS)
     if not isinstance(every, (int, np.integer)) or every < 1:
         raise ArgumentError(f"`every` must be a whole number of at least 1, got {every!r:.40}.")
-    if method == "variational" and (long := variational_motion(setup, dt, steps, int(every))) is not None:
-        return long
+    if method == "variational":
+        with progress(steps, f"simulating {setup.robot.name}", " steps") as tell:
+            if (long := variational_motion(setup, dt, steps, int(every), tell)) is not None:
+                return long
     stiff = is_stiff(setup.robot, dt)
-    stepping = _stepping(setup, (STIFF_METHODS if stiff else METHODS)[method])
+    stepping = stepping_of(setup, (STIFF_METHODS if stiff else METHODS)[method])
     rollout = Rollout(stepping, setup, dt=dt, steps=steps, every=int(every))
     interrupted, diverged = _run(rollout, setup)
     cut = interrupted or diverged is not None
-    trajectory = _trajectory(rollout, setup, cut, method, stiff and method != "euler")
+    is_implicit = stiff and method != "euler"
+    try:
+        trajectory = _trajectory(rollout, setup, cut, method, is_implicit)
+    except KeyboardInterrupt:  # all steps are taken: what they gave is not lost for that
+        trajectory = _trajectory(rollout, setup, True, method, is_implicit)
     if diverged is not None:
         raise _divergence(setup, diverged, dt, trajectory)
     return trajectory
@@ -350,39 +371,3 @@ def _divergence(setup: Setup, what: Diverged, dt: float | None, trajectory: Traj
         f"{robot.structure.freedoms[what.joint]!r}. {advice}. {kept}",
         trajectory,
     )
-
-
-_STEPPINGS: OrderedDict[Any, Stepping] = OrderedDict()  # with their machine code
-
-
-def _stepping(setup: Setup, method: Method) -> Stepping:
-    """The step, and its machine code if the same was simulated before."""
-    drive, plant = setup.drive, setup.plant
-    shapes = tuple(drive.memory.shapes.items()) if drive.kind == SAMPLED and drive.memory is not None else ()
-    held_longer = setup.control_every > 1 and drive.kind == SAMPLED
-    has_base_motion = setup.base_motion is not None or "base_twist" in setup.constants
-    made = Stepping(
-        plant, method, drive.kind, drive.asked, shapes, held_longer, setup.wrenches, setup.base_motion, has_base_motion
-    )
-    if not made.is_traceable:
-        return made
-    programs = tuple((frame, None if asked is None else asked.digest) for frame, asked in setup.wrenches)
-    key = (
-        setup.robot.digest,
-        plant.stops,
-        plant.clamps,
-        method,
-        drive.kind,
-        None if drive.asked is None else drive.asked.digest,
-        shapes,
-        held_longer,
-        programs,
-        has_base_motion,
-    )
-    if key in _STEPPINGS:
-        _STEPPINGS.move_to_end(key)
-        return _STEPPINGS[key]
-    _STEPPINGS[key] = made
-    while len(_STEPPINGS) > 32:
-        _STEPPINGS.popitem(last=False)
-    return made

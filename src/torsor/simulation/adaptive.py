@@ -20,8 +20,16 @@ from torsor.compiler.trace import inline
 from torsor.functions.compile import compile, scan
 from torsor.mechanics.kinematics.manifold import increment_rate, integrate
 from torsor.model import Robot
-from torsor.simulation.adaptive_attempt import STAGED, STATE, magnitudes, one_evaluation, whole_attempt
-from torsor.simulation.adaptive_run import ARRIVED, NOT_FINITE, RUNNING, TOO_MANY_STEPS, AdaptiveRun, Chunk
+from torsor.simulation.adaptive_attempt import STAGED, STATE, Evaluate, magnitudes, one_evaluation, whole_attempt
+from torsor.simulation.adaptive_run import (
+    ARRIVED,
+    INTERRUPTED,
+    NOT_FINITE,
+    RUNNING,
+    TOO_MANY_STEPS,
+    AdaptiveRun,
+    Chunk,
+)
 from torsor.simulation.dormand_prince_54 import DORMAND_PRINCE_54
 from torsor.simulation.dormand_prince_853 import DORMAND_PRINCE_853
 
@@ -52,6 +60,9 @@ class AdaptiveFlow:
         "853" or "54".
     """
 
+    most_at_once: float = SMALL
+    """Freedoms up to which an attempted step is one turn of the loop."""
+
     def __init__(
         self,
         robot: Robot,
@@ -65,7 +76,7 @@ class AdaptiveFlow:
         self.guard: Guard = guard if guard is not None else lambda robot, t, q, v, a, c: 1.0
         self.constants = {name: tuple(shape) for name, shape in (constants or {}).items()}
         nq, nv, s, k = robot.nq, robot.nv, self.pair.stages, powers
-        self._whole = nv <= SMALL
+        self._whole = nv <= self.most_at_once
         self._rounds = 1 if self._whole else s
         shapes: tuple[Any, ...] = (
             *((),) * 2,
@@ -81,15 +92,18 @@ class AdaptiveFlow:
         names = {n: x for n, x in zip(STATE, shapes, strict=True) if x != 0}
         state = {n: x for n, x in names.items() if not (self._whole and n in STAGED)}
         held = {_prefixed(name): shape for name, shape in self.constants.items()}
-        self._point = compile(self._evaluate, robot, {"t": (), "q": nq, "u": nv, "v": nv, **held})
-        self._loop = scan(
-            self._attempt,
-            robot,
-            state,
-            inputs={} if self._whole else {"row": self.pair.rows.shape[1]},
-            constants={"t1": (), "rtol": (), "atol": (), **held},
-        )
+        self._point = self._pointed({"t": (), "q": nq, "u": nv, "v": nv, **held})
+        self._loop = self._looped(state, {"t1": (), "rtol": (), "atol": (), **held})
         self._rows = None if self._whole else np.tile(self.pair.rows, (LONGEST_CHUNK, 1))
+
+    def _looped(self, state: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
+        """The loop over evaluations, as machine code."""
+        inputs = {} if self._whole else {"row": self.pair.rows.shape[1]}
+        return scan(self._attempt, self.robot, state, inputs=inputs, constants=constants)
+
+    def _pointed(self, inputs: Mapping[str, Any]) -> Any:
+        """One evaluation, as machine code."""
+        return compile(self._evaluate, self.robot, inputs)
 
     def point(self, t: Array, q: Array, u: Array, v: Array, constants: Constants) -> dict[str, Array]:
         """At q ⊕ u with v: q (..., nq), a (..., nv), guard (...), and the rate of (u, v, w) (..., 2 nv + k)."""
@@ -158,14 +172,21 @@ class AdaptiveFlow:
         zeros = (errors, *np.zeros((2, n)), status, *np.zeros((2, n)))
         state = {name: x for name, x in zip(STATE, (*values, *zeros), strict=True) if name in self._loop.state}
         tolerances = {"t1": end, "rtol": np.full(n, float(rtol)), "atol": np.full(n, float(atol))}
-        chunks = self._chunks(state, {**tolerances, **held}, max_steps)
+        chunks, interrupted = list[Chunk](), False
+        try:
+            self._attempts(chunks, state, {**tolerances, **held}, max_steps)
+        except KeyboardInterrupt:
+            interrupted = True
+            for chunk in chunks:  # it may have come while the last was written to the state
+                chunk.write_last(state)
+            state["status"][state["status"] == RUNNING] = INTERRUPTED
         state["status"][state["status"] == RUNNING] = TOO_MANY_STEPS
         evaluations = evaluations + s * (state["taken"] + state["refused"]).astype(int)
-        return AdaptiveRun(self, batch, state, held, chunks, evaluations)
+        return AdaptiveRun(self, batch, state, held, chunks, evaluations, interrupted)
 
-    def _chunks(self, state: dict[str, Array], held: dict[str, Array], max_steps: int) -> list[Chunk]:
-        """Attempt steps until all have ended; ``state`` becomes the last one."""
-        chunks, left, s = [], max_steps, self._rounds
+    def _attempts(self, chunks: list[Chunk], state: dict[str, Array], held: dict[str, Array], max_steps: int) -> None:
+        """Attempt steps until all have ended, and add them to ``chunks``; ``state`` becomes the last one."""
+        left, s = max_steps, self._rounds
         numbers = sum(math.prod(shape) for shape in self._loop.outputs.values())
         active = np.flatnonzero(state["status"] == RUNNING)
         whole = len(active) == len(state["t"])
@@ -180,12 +201,10 @@ class AdaptiveFlow:
             rows = {} if self._rows is None else {"row": self._rows[: s * length]}
             saved = self._loop(steps=s * length, every=s, **rows, **now, **fixed)
             chunks.append(Chunk(active, now, saved))
-            for name, x in state.items():
-                x[active] = saved[name][-1] if one else saved[name][:, -1]
+            chunks[-1].write_last(state)
             left -= length
             active = active[state["status"][active] == RUNNING]
             whole = whole and len(active) == len(state["t"])
-        return chunks
 
     def _first_step(
         self,
@@ -226,12 +245,17 @@ class AdaptiveFlow:
         """A turn of the loop: the state after it, and the stages of the step."""
         held = {name: given[name] for name in map(_prefixed, self.constants)}
 
+        found = (whole_attempt if self._whole else one_evaluation)(robot, self.pair, self._at_stage(held), given)
+        names = [n for n in STATE if n in found and not (self._whole and n in STAGED)]
+        return {n: found[n] for n in (*names, *(["stages"] if self._whole else []))}
+
+    def _at_stage(self, held: Constants) -> Evaluate:
+        """One evaluation, for traced arrays."""
+
         def evaluate(t: Array, q: Array, u: Array, v: Array) -> dict[str, Array]:
             return inline(self._point.program, {"t": t, "q": q, "u": u, "v": v, **held})  # traced once for all stages
 
-        found = (whole_attempt if self._whole else one_evaluation)(robot, self.pair, evaluate, given)
-        names = [n for n in STATE if n in found and not (self._whole and n in STAGED)]
-        return {n: found[n] for n in (*names, *(["stages"] if self._whole else []))}
+        return evaluate
 
 
 def _rms(x: Array) -> Array:

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.compiler.backend import compiles
 from torsor.model import Robot
 from torsor.simulation.adaptive import AdaptiveFlow
-from torsor.simulation.adaptive_run import FIRED, STATUS, STEP_TOO_SMALL, TOO_MANY_STEPS, AdaptiveRun
+from torsor.simulation.adaptive_called import CalledFlow
+from torsor.simulation.adaptive_run import FIRED, STATUS, TOO_MANY_STEPS, AdaptiveRun
 from torsor.simulation.careful import CarefulStep, Moment, States
 from torsor.simulation.given import Setup
 from torsor.simulation.plant import WORKS, Mode, smallest
@@ -24,6 +26,8 @@ from torsor.simulation.stepping import Stepping
 
 MOST_STEPS = 1_000_000
 MOST_MOMENTS = 10_000  # changes of mode without time going on
+QUICK = 1e-6  # of the motion: impacts that follow each other as soon as that come to an end
+FEW = 4  # of these, after which time is made to go on
 
 
 class Samples(NamedTuple):
@@ -48,7 +52,8 @@ class TooManySteps(Exception):
 def flow_of(stepping: Stepping, holds: bool, pair: str) -> AdaptiveFlow:
     """The equations of a kind of mode as a flow; made once for each step that is remembered."""
     made: dict[Any, AdaptiveFlow] = stepping.__dict__.setdefault("_flows", {})
-    if (holds, pair) not in made:
+    kind = AdaptiveFlow if stepping.is_traceable and compiles() else CalledFlow
+    if (holds, pair, kind) not in made:
         plant = stepping.plant
 
         def rhs(robot: Robot, t: Array, q: Array, v: Array, c: dict[str, Array]) -> tuple[Array, Array]:
@@ -63,8 +68,8 @@ def flow_of(stepping: Stepping, holds: bool, pair: str) -> AdaptiveFlow:
             return smallest(margins, v)
 
         shapes = {name: shape for name, shape in stepping.constants(holds).items() if name != "h"}
-        made[holds, pair] = AdaptiveFlow(stepping.robot, rhs, guard, shapes, len(WORKS), pair)
-    return made[holds, pair]
+        made[holds, pair, kind] = kind(stepping.robot, rhs, guard, shapes, len(WORKS), pair)
+    return made[holds, pair, kind]
 
 
 class AdaptiveMotion:
@@ -98,32 +103,48 @@ class AdaptiveMotion:
         self._careful = CarefulStep(stepping, self._constants, setup.events)
         self._saved: list[Samples] = []
         self._h: float | None = None
-        self._stuck = 0
+        self._stuck, self._quick, self._moment = 0, 0, -math.inf
         self.first_mode = mode
 
     def run(self, progress: Callable[[float], Any]) -> None:
         """Integrate to the end; raises `Diverged` or `TooManySteps`."""
-        python, checked, s = self.setup.drive.python, self.setup.drive.checked, self.states
-        if python is None and self.stepping.plant.has_modes:
-            self.states = s = self._careful.settled(s)
-        self.first_mode = s.mode
+        python = None if self.setup.drive.python is None else self.setup.drive.python(())
+        s = self.states
+        if python is None:
+            s = self._settled()
+        self.first_mode = Mode(*(x.copy() for x in s.mode))
         asked = 0
         while not self.ended and float(s.t[0]) < self._duration:
             now, until = float(s.t[0]), self._duration
             if python is not None:
-                assert self._control_dt is not None and checked is not None
-                s.tau[0] = checked(python(now, s.q[0].copy(), s.v[0].copy()))
+                assert self._control_dt is not None
+                tau = python.checked(python.ask(now, s.q[0].copy(), s.v[0].copy()))
+                if not np.all(np.isfinite(tau)):
+                    raise Diverged(self.which, now, int(np.argmin(np.isfinite(tau))), pushed=True)
+                s.tau[0] = tau
                 asked += 1
                 until = min(self._duration, asked * self._control_dt)
                 if self._duration - until < 1e-9 * self._control_dt:
                     until = self._duration
-                if self.stepping.plant.has_modes:
-                    self.states = s = self._careful.settled(s)
+                s = self._settled()
+                if asked == 1:
+                    self.first_mode = Mode(*(x.copy() for x in s.mode))
             while not self.ended and float(s.t[0]) < until:
                 before = float(s.t[0])
                 self._stretch(until)
                 s = self.states
                 progress(float(s.t[0]) - before)
+
+    def _settled(self) -> States:
+        """The state in the mode that it goes on in."""
+        if self.stepping.plant.has_modes:
+            self.states = self._careful.settled(self.states)
+            self._keep_moments()
+        return self.states
+
+    def _keep_moments(self) -> None:
+        self.moments += [m._replace(which=self.which) for m in self._careful.moments]
+        self._careful.moments.clear()
 
     def _stretch(self, until: float) -> None:
         """Go on in one mode, at most to ``until``."""
@@ -142,11 +163,12 @@ class AdaptiveMotion:
         status = int(found.status)
         if status == FIRED:
             last = found.steps
-            moment = min(moment, self._passed(found, float(last.t[-1]), end))
-        elif status == TOO_MANY_STEPS:
-            raise TooManySteps(end, STATUS[status])
-        elif status >= STEP_TOO_SMALL:
-            raise Diverged(self.which, end, int(np.argmax(np.abs(np.nan_to_num(found.v)))))
+            passed = self._passed(found, float(last.t[-1]), end)
+            if (
+                passed <= start and self._stuck > FEW
+            ):  # margins that are zero to rounding: go on a little, more each time
+                passed = start + min(1.0, 1e-9 * 8.0 ** (self._stuck - FEW)) * (end - start)
+            moment = min(moment, passed)
         happens = moment <= end
         stop = min(moment, end)
         self._save(found, start, stop)
@@ -158,17 +180,26 @@ class AdaptiveMotion:
         else:
             self.states = s._replace(t=np.array([end]), q=found.q[None], v=found.v[None], work=found.w[None])
             self._h = float(found.h) if until >= self._duration else None
+        if found.interrupted:
+            raise KeyboardInterrupt
+        if happens or status <= FIRED:
+            return
+        if status == TOO_MANY_STEPS:
+            raise TooManySteps(end, STATUS[status])
+        size = np.abs(found.v)
+        raise Diverged(self.which, end, int(np.argmax(np.where(np.isfinite(size), size, np.inf))))
 
     def _happen(self, found: AdaptiveRun, start: float, stop: float) -> None:
         """Events and changes of mode at the moment that was reached."""
         signs = self._signs(found, start, stop)
         left = np.ones(1)
         self._stuck = self._stuck + 1 if stop <= start else 0
+        self._quick = self._quick + 1 if stop - self._moment <= QUICK * self._duration else 0
+        self._moment = stop
         if self._stuck > MOST_MOMENTS:
             raise TooManySteps(stop, "modes that change without end")
-        self._careful.go_through(self.states, np.zeros(1, int), signs, np.full(1, float(self._stuck)), left)
-        self.moments += [m._replace(which=self.which) for m in self._careful.moments]
-        self._careful.moments.clear()
+        self._careful.go_through(self.states, np.zeros(1, int), signs, np.full(1, float(self._quick)), left)
+        self._keep_moments()
         self.ended = 0 in self._careful.ended
 
     def _signs(self, found: AdaptiveRun, start: float, stop: float) -> Array:
@@ -233,6 +264,8 @@ class AdaptiveMotion:
             if not len(t):
                 return
             q, v, a, w, _ = found.sample(t)
+        if not len(t):
+            return
         self._saved.append(Samples(t, q, v, a, np.repeat(self.states.tau, len(t), axis=0), w))
 
     def _force(self, t: Array, q: Array, v: Array, tau: Array) -> Array:
@@ -251,10 +284,9 @@ class AdaptiveMotion:
             holds = bool(s.mode.held.any())
             a = self.stepping.plant.acceleration(s.q, s.v, force, around, s.mode, holds=holds)
         last = Samples(s.t, s.q, s.v, a, s.tau, s.work)
-        if self._times is not None and not self.ended and not np.any(self._times == s.t[0]):
-            saved = self._saved
-        else:
-            saved = [*self._saved, last]
+        already = bool(self._saved) and s.t[0] <= self._saved[-1].t[-1]  # Ctrl-C came just after that was saved
+        unasked = self._times is not None and not self.ended and not np.any(self._times == s.t[0])
+        saved = self._saved if already or unasked else [*self._saved, last]
         if not saved:
             saved = [last]
         t, q, v, a, tau, w = (np.concatenate(column) for column in zip(*saved, strict=True))

@@ -13,8 +13,8 @@ from torsor.simulation.embedded_pair import weighted
 if TYPE_CHECKING:
     from torsor.simulation.adaptive import AdaptiveFlow
 
-RUNNING, ARRIVED, FIRED, STEP_TOO_SMALL, NOT_FINITE, TOO_MANY_STEPS = map(float, range(6))
-STATUS = ("running", "arrived", "fired", "step too small", "not finite", "too many steps")
+RUNNING, ARRIVED, FIRED, STEP_TOO_SMALL, NOT_FINITE, TOO_MANY_STEPS, INTERRUPTED = map(float, range(7))
+STATUS = ("running", "arrived", "fired", "step too small", "not finite", "too many steps", "interrupted")
 """Words for the numbers of `AdaptiveRun.status`."""
 
 
@@ -24,6 +24,12 @@ class Chunk(NamedTuple):
     trajectories: Array
     before: dict[str, Array]
     after: dict[str, Array]
+
+    def write_last(self, state: dict[str, Array]) -> None:
+        """Write the states after the last attempt into those of all trajectories."""
+        one = len(self.trajectories) == 1
+        for name, x in state.items():
+            x[self.trajectories] = self.after[name][-1] if one else self.after[name][:, -1]
 
 
 class Steps(NamedTuple):
@@ -63,7 +69,10 @@ class AdaptiveRun:
     h : (...) array
         Length of the step to go on with, s.
     status : (...) array of int
-        ARRIVED, FIRED, STEP_TOO_SMALL (stiff, or singular), NOT_FINITE or TOO_MANY_STEPS: `STATUS` has the words.
+        ARRIVED, FIRED, STEP_TOO_SMALL (stiff, or singular), NOT_FINITE, TOO_MANY_STEPS, or INTERRUPTED by Ctrl-C: `STATUS`
+        has the words.
+    interrupted : bool
+        Whether Ctrl-C ended it, or came just when it ended.
     evaluations, accepted, rejected : (...) arrays of int
         Evaluations of the right-hand side, without those for states between the ends of steps; steps accepted and refused.
     """
@@ -76,7 +85,9 @@ class AdaptiveRun:
         held: dict[str, Array],
         chunks: list[Chunk],
         evaluations: Array,
+        interrupted: bool = False,
     ) -> None:
+        self.interrupted = interrupted
         self._flow, self._batch, self._held, self._chunks = flow, batch, held, chunks
         self._last = {"w": np.zeros((len(evaluations), 0)), **state}
         self.dense_evaluations = 0

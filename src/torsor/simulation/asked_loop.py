@@ -93,7 +93,7 @@ class AskedLoop:
         # Nothing is done here that is not done at every step: what a controller gives is looked at where it does not fit
         try:
             for taken, (t, q, v, now, after) in enumerate(zip(times, qs, vs, whole, whole[1:], strict=False)):
-                tau = controller(t, q, v)
+                tau = checked(controller(t, q, v)) if batch else controller(t, q, v)  # one row would do for all
                 try:
                     step(now, tau, fixed, out=after)
                 except Exception:

@@ -12,6 +12,8 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.compiler.backend import compiles
+from torsor.functions.public.dynamics import kinetic_energy, potential_energy
+from torsor.model import Robot
 from torsor.simulation.events import Event
 from torsor.simulation.modes import settle
 from torsor.simulation.plant import Mode
@@ -62,6 +64,11 @@ class Moment(NamedTuple):
     event: Event | None
     q: Array
     v: Array
+
+
+def energy(robot: Robot, q: Array, v: Array) -> float:
+    """Kinetic and potential energy, J."""
+    return float(kinetic_energy(robot, q, v) + potential_energy(robot, q))
 
 
 class CarefulStep:
@@ -126,10 +133,14 @@ class CarefulStep:
             self.parts.setdefault(int(which[k]), []).append(part)
 
     def settled(self, states: States) -> States:
-        """The states in the modes they start in, after impacts if they start into a stop: their energies count from there."""
+        """The states in the modes they start in, after impacts if they start into a stop: their energies count from there.
+
+        Later than at the start, what this changes is a moment, too.
+        """
         everything = np.arange(len(states.t))
         found = self._settle(states, everything, np.zeros(len(states.t)))
-        for k in np.flatnonzero(found.impacts.any(axis=-1)).tolist():
+        turned = [~np.all(x == y, axis=-1) & (states.t > 0.0) for x, y in zip(states.mode, found.mode, strict=True)]
+        for k in np.flatnonzero(found.impacts.any(axis=-1) | np.any(turned, axis=0)).tolist():
             before, after = (Mode(*(x[k].copy() for x in mode)) for mode in (states.mode, found.mode))
             time = float(states.t[k])
             self.moments.append(Moment(k, time, before, after, found.impacts[k], None, states.q[k], states.v[k]))
@@ -169,16 +180,17 @@ class CarefulStep:
 
     def _happen(self, event: Event, states: States, k: int, left: Array) -> None:
         t, q, v = float(states.t[k]), states.q[k].copy(), states.v[k].copy()
-        mode = Mode(*(x[k].copy() for x in states.mode))
-        self.moments.append(Moment(k, t, mode, mode, np.zeros(len(v), bool), event, q, v))
+        plant, before = self._stepping.plant, Mode(*(x[k].copy() for x in states.mode))
         if event.action is not None:
             if k in self.parts:
                 self.parts[k][-1] = self.parts[k][-1]._replace(acted=True)
             states.q[k], states.v[k] = event.acted(t, q.copy(), v.copy())
-            if self._stepping.plant.has_modes:  # friction and stops start anew
-                free = self._stepping.plant.free_mode((1,))
-                for name in ("slip", "held", "least", "most", "touch"):
-                    getattr(states.mode, name)[k] = getattr(free, name)[0]
+            states.work[k, 1] += energy(plant.robot, states.q[k], states.v[k]) - energy(plant.robot, q, v)
+            anew = plant.anew(states.q[k], before)  # friction and stops
+            for mine, its in zip(states.mode, anew, strict=True):
+                mine[k] = its
+        after = Mode(*(x[k].copy() for x in states.mode))
+        self.moments.append(Moment(k, t, before, after, np.zeros(len(v), bool), event, q, v))
         if event.terminal:
             self.ended[k] = (t, states.q[k].copy(), states.v[k].copy())
             left[k] = 0.0

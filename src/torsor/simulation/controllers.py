@@ -8,13 +8,14 @@ function is called from Python. The rest is traced twice and compared with a cal
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import dis
 import functools
 import hashlib
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,31 +31,90 @@ from torsor.errors import ShapeError
 from torsor.model import Robot
 
 WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME", "DELETE_SUBSCR"}
-ACTS = {
-    "print",
-    "open",
-    "input",
-    "next",
-    "setattr",
-    "delattr",
-    "exec",
-    "eval",
-    "breakpoint",
-}  # what must happen at each call
+# The functions of Python's own that give the same for the same arguments, and the same for traced arrays as for numbers
+STEADY = {
+    "abs",
+    "all",
+    "any",
+    "bool",
+    "complex",
+    "dict",
+    "divmod",
+    "enumerate",
+    "filter",
+    "float",
+    "frozenset",
+    "int",
+    "len",
+}
+STEADY |= {
+    "list",
+    "map",
+    "max",
+    "min",
+    "pow",
+    "range",
+    "reversed",
+    "round",
+    "set",
+    "slice",
+    "sorted",
+    "sum",
+    "tuple",
+    "zip",
+}
+STEADY |= {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}
 DEEPEST = 16  # a law along motions in sequence, each scaled, is nested 11 deep
-# Names that draw numbers, write into arrays, or tell somebody of a call
+# Names that draw numbers, read or write files, write into arrays, or look at what an array is made of
 UNSTEADY = {"random", "fill", "put", "itemset", "sort", "partition", "resize", "setfield", "copyto", "place", "putmask"}
-UNSTEADY |= {"put_along_axis", "fill_diagonal", "print", "open", "input", "setattr", "delattr", "exec", "eval", "next"}
-ARRAY, STORES = "an array", "assigns items"
+UNSTEADY |= {
+    "put_along_axis",
+    "fill_diagonal",
+    "load",
+    "loads",
+    "loadtxt",
+    "genfromtxt",
+    "fromfile",
+    "fromregex",
+    "memmap",
+}
+UNSTEADY |= {
+    "save",
+    "savez",
+    "savez_compressed",
+    "savetxt",
+    "tofile",
+    "dump",
+    "dumps",
+    "empty",
+    "empty_like",
+    "datetime64",
+}
+UNSTEADY |= {"dtype", "base", "flags", "strides", "isscalar", "__class__", "__dict__", "__array_interface__", "ctypes"}
+ARRAY, STORES, NUMBER = "an array", "assigns items", "a number by its name"
 LIBRARIES = ("numpy", "torsor", "math", "builtins", "operator")
+MODULES = {"numpy", "numpy.linalg", "numpy.fft", "math", "operator"}  # and those of torsor
 
 
-def fingerprint(function: Any) -> str | None:
-    """A text that is the same for functions that compute the same; None if that cannot be known."""
+def fingerprint(function: Any, beside: Sequence[Any] = ()) -> str | None:
+    """A text that is the same for functions that compute the same; None if that cannot be known.
+
+    ``beside``: all functions that are called during the same run. Where one of them may write to things outside, what the
+    function refers to may change meanwhile.
+    """
     found: list[str] = []
     if not _looked_at(function, found, 0) or (STORES in found and ARRAY in found):
         return None  # items are assigned, perhaps to an array that is not the function's own
+    unsteady = [other for other in beside if other is not function and fingerprint(other) is None]
+    if unsteady and (ARRAY in found or (NUMBER in found and any(map(_binds_names, unsteady)))):
+        return None
     return hashlib.sha256("\n".join(found).encode()).hexdigest()
+
+
+def _binds_names(function: Any) -> bool:
+    """Whether a function gives names outside other values. Objects have names of their own for that."""
+    code = getattr(function, "__code__", None)
+    return code is not None and _code(code).binds
 
 
 def _looked_at(value: Any, found: list[str], depth: int) -> bool:
@@ -79,11 +139,13 @@ def _looked_at(value: Any, found: list[str], depth: int) -> bool:
         return all(_looked_at(item, found, depth + 1) for item in value)
     if isinstance(value, types.ModuleType):
         found.append(value.__name__)
-        return value.__name__.partition(".")[0] in LIBRARIES
+        return value.__name__ in MODULES or value.__name__.partition(".")[0] == "torsor"
     if isinstance(value, functools.partial):
         found.append("partial")
         named = tuple(sorted(value.keywords.items()))
         return all(_looked_at(item, found, depth + 1) for item in (value.func, value.args, named))
+    if getattr(value, "__name__", "") in UNSTEADY:
+        return False
     if isinstance(value, FastEntry) or _is_of_library(value):
         found.append(f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}")
         return True
@@ -121,37 +183,44 @@ def _as_tuple(value: Any) -> Any:
 
 
 def _function_looked_at(function: types.FunctionType, found: list[str], depth: int) -> bool:
-    code = _code(function.__code__)
-    if code.writes or any(name in ACTS and name not in function.__globals__ for name in code.names):
+    code, known = _code(function.__code__), function.__globals__
+    if code.writes or any(hasattr(builtins, x) and x not in known and x not in STEADY for x in code.names):
         return False
     found.append(code.text)
     values = [*code.constants, *(function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items())]
-    for cell in function.__closure__ or ():
-        try:
-            values.append(cell.cell_contents)
-        except ValueError:  # not assigned yet
-            return False
+    try:
+        named = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:  # not assigned yet
+        return False
     # A name may also be that of an attribute, and then means nothing here
-    values += [function.__globals__[name] for name in code.names if name in function.__globals__]
-    if code.stores:
-        found.append(STORES)
-    return all(_looked_at(value, found, depth + 1) for value in values)
+    named += [known[name] for name in code.names if name in known]
+    found += [STORES] if code.stores else []
+    found += [NUMBER] if any(isinstance(x, (bool, int, float, complex, np.generic)) for x in named) else []
+    return all(_looked_at(value, found, depth + 1) for value in (*values, *named))
 
 
 class _Code(NamedTuple):
-    """What is to be known of a function's code, and that of functions in it: ``stores`` says whether items are assigned."""
+    """What is to be known of a function's code, and that of functions in it: ``stores`` says whether items are assigned,
+    ``binds`` whether names outside are.
+    """
 
     text: str
     names: tuple[str, ...]
     constants: tuple[Any, ...]
     writes: bool
     stores: bool
+    binds: bool
 
 
 @functools.lru_cache(maxsize=256)
 def _code(code: types.CodeType) -> _Code:
     steps = list(dis.get_instructions(code))
-    writes = any(i.opname in WRITES or (i.opname == "STORE_DEREF" and i.argval in code.co_freevars) for i in steps)
+    done = {i.opname for i in steps}
+    binds = "STORE_GLOBAL" in done or any(i.opname == "STORE_DEREF" and i.argval in code.co_freevars for i in steps)
+    writes = binds or not WRITES.isdisjoint(done)
+    # What fails for traced arrays must not be caught: the function would go another way than with numbers
+    writes |= "CHECK_EXC_MATCH" in done or {"PUSH_EXC_INFO", "WITH_EXCEPT_START"} & done == {"PUSH_EXC_INFO"}
+    writes |= any(name.startswith("random_") for name in code.co_names)
     writes |= not UNSTEADY.isdisjoint(code.co_names) or any(
         x == "out" or (isinstance(x, tuple) and "out" in x) for x in code.co_consts
     )
@@ -165,17 +234,46 @@ def _code(code: types.CodeType) -> _Code:
             *(constant for x in inner for constant in x.constants),
         ),
         writes or any(x.writes for x in inner),
-        any(i.opname == "STORE_SUBSCR" for i in steps) or any(x.stores for x in inner),
+        "STORE_SUBSCR" in done or any(x.stores for x in inner),
+        binds or any(x.binds for x in inner),
     )
 
 
+def _apart(value: Any, copies: list[tuple[Array, Array]]) -> Any:
+    """The same function, or what it refers to, with copies of its arrays, so that nobody sees what it writes there."""
+    if isinstance(value, np.ndarray):
+        copies.append((value, value.copy()))
+        return copies[-1][1]
+    if isinstance(value, tuple):
+        items = [_apart(item, copies) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, functools.partial):
+        named = {name: _apart(x, copies) for name, x in value.keywords.items()}
+        return functools.partial(_apart(value.func, copies), *_apart(value.args, copies), **named)
+    if not isinstance(value, types.FunctionType) or _is_of_library(value):
+        return value
+    known = value.__globals__
+    names = {name: _apart(known[name], copies) for name in _code(value.__code__).names if name in known}
+    cells = tuple(types.CellType(_apart(cell.cell_contents, copies)) for cell in value.__closure__ or ())
+    made = types.FunctionType(
+        value.__code__, known | names, value.__name__, _apart(value.__defaults__, copies), cells or None
+    )
+    made.__kwdefaults__ = {name: _apart(x, copies) for name, x in (value.__kwdefaults__ or {}).items()}
+    return made
+
+
 def traced(
-    function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]], sample: Mapping[str, Array]
+    called: Callable[[Callable[..., Any]], Callable[..., Mapping[str, Any]]],
+    user: Callable[..., Any],
+    inputs: Mapping[str, tuple[int, ...]],
+    sample: Mapping[str, Any],
 ) -> Program | str:
-    """The program of ``function(**inputs)`` → dict of arrays, if it is the same when traced twice and gives what a call gives.
+    """The program of ``called(user)(**inputs)``, a dict of arrays, if it is the same traced twice and gives what a call does.
 
     Else the reason why it is not to be trusted, in words. ``sample`` has numbers for the inputs, at which both are compared.
     """
+    copies: list[tuple[Array, Array]] = []
+    function = called(_apart(user, copies) if fingerprint(user) is not None else user)
     try:
         program, again = (trace(function, dict(inputs), Level.FULL) for _ in range(2))
     except Exception as error:  # whatever it is: a call from Python will tell, if it is wrong there too
@@ -183,8 +281,10 @@ def traced(
     if program.digest() != again.digest():
         return "traced twice, it gave two different programs"
     with np.errstate(all="ignore"):
-        found, called = emit_numpy.build(program)(*sample.values()), function(**sample)
-    for name, value in called.items():
+        found, said = emit_numpy.build(program)(*map(np.asarray, sample.values())), function(**sample)
+    if not all(np.array_equal(before, after, equal_nan=before.dtype.kind in "fc") for before, after in copies):
+        return "it writes into arrays that are not its own"
+    for name, value in said.items():
         if not np.allclose(found[name], value, rtol=1e-9, atol=1e-12, equal_nan=True):
             return f"traced, it gives another {name} than when it is called"
     return program
@@ -193,6 +293,11 @@ def traced(
 def refuse_wrong_forces(robot: Robot, tau: Any, batch: tuple[int, ...], who: str) -> Array:
     """What a controller gave, as joint forces (*batch, nv)."""
     shape = None if tau is None else tuple(np.shape(tau))
+    if batch and shape == (robot.nv,):  # of one trajectory: for which of them?
+        raise ShapeError(
+            f"the {who} is called from Python for all trajectories together, with q of shape {(*batch, robot.nq)}, and must "
+            f"return joint forces of shape {(*batch, robot.nv)}, got {shape}. Joints are the last axis: q[..., 0] is the first."
+        )
     if shape is None or shape[-1:] != (robot.nv,):
         got = "None" if shape is None else f"shape {shape}"
         hint = " Does it end with `return tau`?" if shape is None else ""

@@ -9,7 +9,7 @@ import inspect
 import math
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,17 @@ from torsor.simulation.controllers import fingerprint, refuse_wrong_forces, trac
 from torsor.simulation.memory import Memory
 from torsor.simulation.stepping import CONSTANT, CONTINUOUS, SAMPLED, SCHEDULED, Asked
 
+A_TIME = 0.0137  # s: at which functions are tried
 Batch = tuple[int, ...]
+
+
+class Asking(NamedTuple):
+    """A controller in Python for states (*batch, …): ``ask`` (t, q, v), and what it said ``checked``, as forces (*batch, nv)."""
+
+    ask: Callable[[float, Array, Array], Any]
+    checked: Callable[[Any], Array]
+
+
 _TRACED: OrderedDict[Any, Asked | str] = (
     OrderedDict()
 )  # what is known of functions that were looked at before, by fingerprint
@@ -33,7 +43,8 @@ class Drive(NamedTuple):
     """How the drives are told what to do.
 
     ``kind`` as in `Stepping`; ``tau`` (B, nv) to begin with; ``schedule`` (B, N, nv) or None; ``asked``: the controller;
-    ``python``: one that is asked between steps, from Python, and ``checked``: what it gave, as forces (*batch, nv), or refused.
+    ``python``: one that is asked between steps, from Python; it begins anew for all trajectories (*batch, …) together, or for
+    one of them, ().
     """
 
     kind: str
@@ -41,8 +52,7 @@ class Drive(NamedTuple):
     schedule: Array | None = None
     asked: Asked | None = None
     memory: Memory | None = None
-    python: Callable[[float, Array, Array], Any] | None = None
-    checked: Callable[[Any], Array] | None = None
+    python: Callable[[Batch], Asking] | None = None
 
 
 def whole_multiple(name: str, value: float, dt: float) -> int:
@@ -104,19 +114,22 @@ def asked_forces(
     *,
     continuous: bool,
     compile_it: bool | None,
+    beside: Sequence[Any] = (),
     who: str = "controller",
 ) -> Drive:
-    """A controller; compiled into the step if it may be. ``sample``: q and v of a state, at which it is tried."""
+    """A controller; compiled into the step if it may be. ``sample``: q and v of a state, at which it is tried; ``beside``: all
+    functions that are called in the run.
+    """
     has_memory = state is not None
     _refuse_other_arguments(controller, has_memory, who)
     memory = Memory.of(state) if has_memory else None
     B, nv = math.prod(batch), robot.nv
     zero = np.zeros((B, nv))
-    identity = None if compile_it is False else fingerprint(controller)
+    identity = None if compile_it is False else fingerprint(controller, beside)
     reason = "it refers to things that may change from call to call, or changes them" if identity is None else ""
     if identity is not None or compile_it:
         shapes: dict[str, tuple[int, ...]] = {"t": (), "q": (robot.nq,), "v": (nv,)}
-        numbers: dict[str, Array] = {"t": np.array(0.0137), "q": sample[0], "v": sample[1]}
+        numbers: dict[str, Any] = {"t": A_TIME, "q": sample[0], "v": sample[1]}
         if memory is not None and memory.leaves is not None:
             shapes |= memory.shapes
             numbers |= memory.leaves
@@ -135,26 +148,28 @@ def asked_forces(
     if compile_it:
         raise ArgumentError(f"`compile_controller`: this {who} cannot be compiled, for {reason}.")
 
-    expected = (*batch, nv)
+    def asking(batch: Batch) -> Asking:
+        expected, kept = (*batch, nv), None if memory is None else memory.copied()
 
-    def remembering(t: float, q: Array, v: Array) -> Any:
-        assert memory is not None
-        tau, memory.value = _pair(controller(t, q, v, memory.value))
-        return tau
-
-    ask = controller if memory is None else remembering
-
-    def checked(tau: Any) -> Array:
-        if type(tau) is np.ndarray and tau.shape == expected and tau.dtype == np.float64:
+        def remembering(t: float, q: Array, v: Array) -> Any:
+            nonlocal kept
+            tau, kept = _pair(controller(t, q, v, kept))
             return tau
-        refuse_foreign(tau, "controller")
-        return refuse_wrong_forces(robot, tau, batch, who)
+
+        def checked(tau: Any) -> Array:
+            if type(tau) is np.ndarray and tau.shape == expected and tau.dtype == np.float64:
+                return tau
+            refuse_foreign(tau, "controller")
+            return refuse_wrong_forces(robot, tau, batch, who)
+
+        return Asking(controller if memory is None else remembering, checked)
 
     if continuous:
+        ask, checked = asking(batch)
 
         def at_stage(t: Array, q: Array, v: Array) -> dict[str, Array]:
-            if not B:
-                return {"out": zero}
+            if not len(q):
+                return {"out": np.zeros((0, nv))}
             if len(q) == B and np.all(t == t.flat[0]):
                 shaped = q.reshape(*batch, robot.nq), v.reshape(*batch, nv)
                 return {"out": checked(ask(float(t.flat[0]), *shaped)).reshape(B, nv)}
@@ -164,7 +179,7 @@ def asked_forces(
             return {"out": np.stack(rows)}
 
         return Drive(CONTINUOUS, zero, None, Asked(at_stage, None))
-    return Drive(CONSTANT, zero, python=ask, checked=checked, memory=memory)
+    return Drive(CONSTANT, zero, python=asking, memory=memory)
 
 
 def _remember(key: Any, asked: Asked | str) -> None:
@@ -185,17 +200,20 @@ def _traced_controller(
 ) -> Asked | str:
     """The controller as a program, or why it is none."""
 
-    def call(t: Array, q: Array, v: Array, **kept: Array) -> dict[str, Array]:
-        if memory is None:
-            tau, after = controller(t, q, v), {}
-        else:
-            tau, value = _pair(controller(t, q, v, memory.rebuilt(kept)))
-            after = memory.leaves_of(value)
-        if tau is None or tuple(np.shape(tau))[-1:] != (robot.nv,):
-            refuse_wrong_forces(robot, tau, (), who)
-        return {"out": tau, **after}
+    def called(controller: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+        def call(t: Array, q: Array, v: Array, **kept: Array) -> dict[str, Array]:
+            if memory is None:
+                tau, after = controller(t, q, v), {}
+            else:
+                tau, value = _pair(controller(t, q, v, memory.rebuilt(kept)))
+                after = memory.leaves_of(value)
+            if tau is None or tuple(np.shape(tau))[-1:] != (robot.nv,):
+                refuse_wrong_forces(robot, tau, (), who)
+            return {"out": tau, **after}
 
-    program = traced(call, shapes, numbers)
+        return call
+
+    program = traced(called, controller, shapes, numbers)
     if isinstance(program, str):
         return program
     shapes_out = {port.name: port.shape for port in program.outputs}
@@ -203,39 +221,80 @@ def _traced_controller(
         return f"it gives forces of shape {shapes_out['out']}"
     if memory is not None and any(shapes_out[name] != shape for name, shape in memory.shapes.items()):
         return "its state changes its shape"
-    return Asked(call, program)
+    return Asked(called(controller), program)
 
 
 def asked_of_state(
-    robot: Robot, function: Callable[..., Any], size: int, batch: Batch, sample: Any, what: str
-) -> tuple[Asked, str | None]:
-    """A wrench as a function of (t, q, v), and what identifies it; None if it is called from Python."""
+    robot: Robot,
+    function: Callable[..., Any],
+    sample: tuple[Array, Array],
+    beside: Sequence[Any],
+    what: str,
+) -> Asked:
+    """A wrench as a function of (t, q, v)."""
 
-    def call(t: Array, q: Array, v: Array) -> dict[str, Array]:
-        value = function(t, q, v)
-        if np.shape(value)[-1:] != (size,):
-            raise ShapeError(f"{what} must give {size} numbers, got shape {np.shape(value)}.")
-        return {"out": value}
+    def called(function: Callable[..., Any]) -> Callable[..., dict[str, Array]]:
+        def call(t: Array, q: Array, v: Array) -> dict[str, Array]:
+            value = function(t, q, v)
+            if np.shape(value)[-1:] != (6,):
+                raise ShapeError(f"{what} must give 6 numbers, got shape {np.shape(value)}.")
+            return {"out": value}
 
-    identity = fingerprint(function)
-    shapes: dict[str, tuple[int, ...]] = {"t": (), "q": (robot.nq,), "v": (robot.nv,)}
+        return call
+
+    numbers = {"t": A_TIME, "q": sample[0], "v": sample[1]}
+    return _asked_one_by_one(called, function, fingerprint(function, beside), numbers, ("out",))
+
+
+def asked_of_time(function: Callable[[Any], Any], beside: Sequence[Any]) -> Asked:
+    """A motion of the base as a function of time."""
+
+    def called(function: Callable[..., Any]) -> Callable[..., dict[str, Array]]:
+        def call(t: Array) -> dict[str, Array]:
+            pair = function(t)
+            if not isinstance(pair, (tuple, list, np.ndarray)) or [np.shape(x) for x in pair] != [(6,), (6,)]:
+                raise ShapeError(
+                    "`base_motion` must give a pair of (6,) arrays, twist and acceleration of the base, got "
+                    f"{[np.shape(x) for x in pair] if isinstance(pair, (tuple, list)) else pair!r:.60}."
+                )
+            return {"twist": pair[0], "acceleration": pair[1]}
+
+        return call
+
+    names = ("twist", "acceleration")
+    return _asked_one_by_one(called, function, fingerprint(function, beside), {"t": A_TIME}, names)
+
+
+def _asked_one_by_one(
+    called: Callable[[Callable[..., Any]], Callable[..., dict[str, Array]]],
+    function: Callable[..., Any],
+    identity: str | None,
+    sample: dict[str, Any],
+    names: tuple[str, ...],
+) -> Asked:
+    """A function of one state that gives six numbers under each of some names: as a program if it may be, else it is called from
+    Python, for one state after the other.
+    """
+    call, shapes = called(function), {name: np.shape(x) for name, x in sample.items()}
     if identity is not None:
-        key = (identity, tuple(shapes.items()), size)
+        key = (identity, tuple(shapes.items()), names)
         known = _TRACED.get(key)
         if known is None:
-            program = traced(call, shapes, {"t": np.array(0.0137), "q": sample[0], "v": sample[1]})
-            sound = not isinstance(program, str) and program.outputs[0].shape == (size,)
+            program = traced(called, function, shapes, sample)
+            sound = not isinstance(program, str) and all(port.shape == (6,) for port in program.outputs)
             known = Asked(call, program) if sound else "it cannot be traced"  # type: ignore[arg-type]
             _remember(key, known)
         if isinstance(known, Asked):
-            return known, identity
-    B = math.prod(batch)
+            return known
 
-    def called(t: Array, q: Array, v: Array) -> dict[str, Array]:
-        rows = [np.asarray(call(float(x), a, b)["out"], float) for x, a, b in zip(t, q, v, strict=True)]
-        return {"out": np.stack(rows) if rows else np.zeros((B, size))}
+    def for_each(**given: Array) -> dict[str, Array]:
+        t, *state = (np.asarray(given[name]) for name in shapes)
+        rows = [call(float(x), *(s[k] for s in state)) for k, x in enumerate(t)]
+        if not rows:
+            return {name: np.zeros((0, 6)) for name in names}
+        return {name: np.stack([np.asarray(row[name], float) for row in rows]) for name in names}
 
-    return Asked(called, None), None
+    return Asked(for_each, None)
 
 
 def _pair(said: Any) -> tuple[Any, Any]:

@@ -67,10 +67,11 @@ class Event:
         said: Any = self.action(t, q.copy(), v.copy())
         if isinstance(said, (tuple, list)) and len(said) == 2 and all(x is not None for x in said):
             after = np.asarray(said[0], float), np.asarray(said[1], float)
-            if after[0].shape == q.shape and after[1].shape == v.shape:
+            if after[0].shape == q.shape and after[1].shape == v.shape and all(np.all(np.isfinite(x)) for x in after):
                 return after
         raise ArgumentError(
-            f"the action of event {self.title!r} must return a state (q, v) of shapes {q.shape} and {v.shape}, got {said!r:.60}."
+            f"the action of event {self.title!r} must return a state (q, v) of shapes {q.shape} and {v.shape}, of finite "
+            f"numbers, got {said!r:.60}."
         )
 
     def crosses(self, before: float, after: float) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,15 @@ from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
 from torsor.model.remembered import remembered
 from torsor.model.states import random_configuration
-from torsor.simulation.drives import Batch, Drive, asked_forces, asked_of_state, given_forces, whole_multiple
+from torsor.simulation.drives import (
+    Batch,
+    Drive,
+    asked_forces,
+    asked_of_state,
+    asked_of_time,
+    given_forces,
+    whole_multiple,
+)
 from torsor.simulation.events import Event
 from torsor.simulation.plant import Mode, Plant, wrench_name
 from torsor.simulation.stepping import Asked
@@ -64,12 +72,16 @@ def set_up(
 ) -> Setup:
     """What is given to `torsor.simulate`, checked. ``stops``: None if limits do not hold."""
     q, v, batch = start_of(robot, q0, v0)
+    moments = checked_events(events)
+    given = [tau, controller, base_motion, *(wrenches.values() if isinstance(wrenches, Mapping) else ())]
+    given += [function for event in moments for function in (event.function, event.action)]
+    beside = [x for x in given if callable(x)]
     plant = plant_of(robot, None if stops is None else checked_stops(stops))
     drive, control_every = drive_of(
-        robot, tau, controller, control_dt, controller_state, batch, (q, v), dt, steps, compile_controller
+        robot, tau, controller, control_dt, controller_state, batch, (q, v), dt, steps, compile_controller, beside
     )
-    pushes, numbers = wrenches_of(robot, wrenches, batch, (q, v))
-    base, base_numbers = base_motion_of(base_motion, len(q))
+    pushes, numbers = wrenches_of(robot, wrenches, batch, (q, v), beside)
+    base, base_numbers = base_motion_of(base_motion, batch, beside)
     mode, beyond = first_mode(plant, q)
     return Setup(
         robot,
@@ -85,7 +97,7 @@ def set_up(
         numbers | base_numbers,
         mode,
         tuple(beyond),
-        checked_events(events),
+        moments,
     )
 
 
@@ -170,6 +182,7 @@ def drive_of(
     dt: float | None,
     steps: int | None,
     compile_it: bool | None,
+    beside: Sequence[Any],
 ) -> tuple[Drive, int]:
     """What drives the robot, and every how many steps a controller is asked."""
     if tau is not None and controller is not None:
@@ -188,7 +201,7 @@ def drive_of(
             return said + 0.0 * v if fits else said  # else it is refused in words
 
         drive = asked_forces(
-            robot, open_loop, None, batch, sample, continuous=True, compile_it=None, who="function `tau`"
+            robot, open_loop, None, batch, sample, continuous=True, compile_it=None, beside=beside, who="function `tau`"
         )
         return drive, 1
     if controller is None:
@@ -198,14 +211,16 @@ def drive_of(
         raise ArgumentError(
             "a controller with memory is asked once per `control_dt`; `control_dt=0` is for laws without memory."
         )
-    drive = asked_forces(robot, controller, state, batch, sample, continuous=continuous, compile_it=compile_it)
+    drive = asked_forces(
+        robot, controller, state, batch, sample, continuous=continuous, compile_it=compile_it, beside=beside
+    )
     if continuous or control_dt is None or dt is None:
         return drive, 1
     return drive, whole_multiple("control_dt", control_dt, dt)
 
 
 def wrenches_of(
-    robot: Robot, wrenches: Any, batch: Batch, start: tuple[Array, Array]
+    robot: Robot, wrenches: Any, batch: Batch, start: tuple[Array, Array], beside: Sequence[Any]
 ) -> tuple[tuple[tuple[str, Asked | None], ...], dict[str, Array]]:
     """The wrenches by frame, functions among them, and the numbers (B, 6) of the others."""
     if wrenches is None:
@@ -219,9 +234,7 @@ def wrenches_of(
         robot.structure.frame(frame)
         if callable(wrench) and not hasattr(wrench, "__array__"):
             sample = (start[0][0], start[1][0]) if B else (robot.neutral, np.zeros(robot.nv))
-            asked, identity = asked_of_state(robot, wrench, 6, batch, sample, f"the wrench on {frame!r}")
-            found.append((frame, asked))
-            del identity
+            found.append((frame, asked_of_state(robot, wrench, sample, beside, f"the wrench on {frame!r}")))
             continue
         refuse_foreign(wrench, "wrenches")
         value = np.asarray(as_numbers(wrench), float)
@@ -241,19 +254,12 @@ def wrenches_of(
     return tuple(found), numbers
 
 
-def base_motion_of(base_motion: Any, B: int) -> tuple[Asked | None, dict[str, Array]]:
+def base_motion_of(base_motion: Any, batch: Batch, beside: Sequence[Any]) -> tuple[Asked | None, dict[str, Array]]:
     """A function of time, or the numbers of a base that moves alike all the time."""
     if base_motion is None:
         return None, {}
     if callable(base_motion):
-
-        def call(t: Array) -> dict[str, Array]:
-            times = np.atleast_1d(t)
-            pairs = [base_motion(float(x)) for x in times]
-            twist, acceleration = (np.array([np.asarray(pair[k], float) for pair in pairs]) for k in (0, 1))
-            return {"twist": twist, "acceleration": acceleration}
-
-        return Asked(call, None), {}
+        return asked_of_time(base_motion, beside), {}
     try:
         twist, acceleration = (np.asarray(as_numbers(x), float) for x in base_motion)
     except (TypeError, ValueError) as error:
@@ -263,40 +269,39 @@ def base_motion_of(base_motion: Any, B: int) -> tuple[Asked | None, dict[str, Ar
         ) from error
     if twist.shape != (6,) or acceleration.shape != (6,):
         raise ShapeError(f"`base_motion` must be a pair of (6,) arrays, got {twist.shape} and {acceleration.shape}.")
+    B = math.prod(batch)
     return None, {name: np.tile(x, (B, 1)) for name, x in (("base_twist", twist), ("base_acceleration", acceleration))}
 
 
 def first_mode(plant: Plant, q: Array) -> tuple[Mode, list[str]]:
     """The stops of each trajectory: where it starts beyond one, the stop is there. With notes on that."""
-    mode, notes, i = plant.free_mode((len(q),)), list[str](), plant.stopped
+    free, notes, i = plant.free_mode((len(q),)), list[str](), plant.stopped
     x = q[:, plant.places[i]]
-    if plant.stops is None or not plant.stops.are_hard or not np.any((x < mode.lower[:, i]) | (x > mode.upper[:, i])):
-        return mode, notes
+    if not np.any((x < free.lower[:, i]) | (x > free.upper[:, i])):
+        return free, notes
+    mode = plant.anew(q, free)
     for i in plant.stopped.tolist():
-        x = q[:, plant.places[i]]
-        for side, bound, wider in (("lower", mode.lower, np.minimum), ("upper", mode.upper, np.maximum)):
-            moved = wider(bound[:, i], x)
-            if np.any(moved != bound[:, i]):
-                far = float(np.max(np.abs(moved - bound[:, i])))
+        for side, stop, now in (("lower", free.lower, mode.lower), ("upper", free.upper, mode.upper)):
+            if np.any(moved := stop[:, i] != now[:, i]):
+                far = np.max(np.abs(now[moved, i] - stop[moved, i]))
                 notes.append(
                     f"{plant.robot.structure.freedoms[i]} starts beyond its {side} stop, by up to {far:.3g}; it is kept from "
                     f"going further."
                 )
-            bound[:, i] = moved
     return mode, notes
 
 
 def is_stiff(robot: Robot, dt: float) -> bool:
-    """Whether viscous friction slows a joint within a step: dt λ_max(M⁻¹ D) at the worst of some configurations, doubled.
-
-    They are the same for all starts, so that each trajectory of a batch is what it is alone.
-    """
-    return not 2.0 * dt * _fastest_slowing(robot) < STIFF
+    """Whether viscous friction slows a joint within a step: dt times the rate at which it does, doubled."""
+    return not 2.0 * dt * rate_of_friction(robot) < STIFF
 
 
 @remembered(64)
-def _fastest_slowing(robot: Robot) -> float:
-    """The largest eigenvalue of M⁻¹ D at some configurations, 1/s; infinite if M is singular at one."""
+def rate_of_friction(robot: Robot) -> float:
+    """How fast viscous friction takes a velocity away, λ_max(M⁻¹ D) at the worst of some configurations, 1/s.
+
+    They are the same for all starts, so that each trajectory of a batch is what it is alone.
+    """
     root = np.sqrt(np.asarray(robot.parameters.viscous_friction))
     if not np.any(root):
         return 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ class Memory:
     """
 
     def __init__(self, value: Any, leaves: dict[str, Array] | None) -> None:
-        self.value, self.leaves, self._like = value, leaves, value
+        self.value, self.leaves = value, leaves
 
     @classmethod
     def of(cls, value: Any) -> Memory:
@@ -28,6 +29,12 @@ class Memory:
             return cls(value, None)
         return cls(value, leaves)
 
+    def copied(self) -> Any:
+        """The value for one run: numbers as they are now, even if a controller writes into its arrays; other things as they
+        are.
+        """
+        return self.value if self.leaves is None else copy.deepcopy(self.value)
+
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of each array."""
@@ -35,7 +42,7 @@ class Memory:
 
     def rebuilt(self, leaves: Mapping[str, Array]) -> Any:
         """Arrays put together as the user has them."""
-        return _rebuilt(self._like, iter(leaves.values()))
+        return _rebuilt(self.value, iter(leaves.values()))
 
     def leaves_of(self, value: Any) -> dict[str, Array]:
         """The arrays of another value of the same form, by name."""

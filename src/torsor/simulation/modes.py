@@ -86,9 +86,8 @@ def _after_impact(M: Array, v: Array, at_lower: Array, at_upper: Array, restitut
     """Velocities after impacts: M (v₁ − v) is pushed by stops alone, v₁ ≥ −e v at a lower one (Newton's law, as Moreau has
     it).
     """
-    resting = at_lower | at_upper
     outwards = (at_lower & (v < -SLOWEST)) | (at_upper & (v > SLOWEST))
-    bound = np.where(outwards, -restitution * v, 0.0) * resting
+    bound = np.where(outwards & ~(at_lower & at_upper), -restitution * v, 0.0)  # between two stops there is no way back
     least = np.where(at_upper, -np.inf, 0.0)
     most = np.where(at_lower, np.inf, 0.0)
     x, _ = motion_under_holding_forces(M, M @ (v - bound), least, most)

@@ -30,10 +30,11 @@ def notes_of(
     """Sentences, in order of time."""
     notes = list[tuple[float, str]]()
     if stiff:
-        why = "viscous friction is faster than a step of `dt`; steps are implicit in it (those of RK4 then of third order)."
+        why = "viscous friction is faster than a step of `dt`; steps are implicit in it (RK4's then of third order)."
         notes.append((0.0, why))
     if happened.plant.has_modes:
         notes += _of_stops(happened, batch)
+        notes += _of_actions(happened, batch)
         notes += _of_friction(happened, time, batch)
     notes += _of_drives(happened, time, arrays["force"], batch)
     notes += _of_velocities(happened, time, arrays["v"], batch)
@@ -101,6 +102,21 @@ def _of_stops(happened: Happened, batch: tuple[int, ...]) -> list[tuple[float, s
         notes.append(
             (when[0], f"{_who(k, batch)}{names[i]} hit its {side} stop and left it{often} at {when[0]:.4g} s.")
         )
+    return notes
+
+
+def _of_actions(happened: Happened, batch: tuple[int, ...]) -> list[tuple[float, str]]:
+    """Joints that the action of an event has put beyond their stops."""
+    notes, names = list[tuple[float, str]](), happened.plant.robot.structure.freedoms
+    for m in happened.moments:
+        if m.event is None or m.event.action is None:
+            continue
+        for side, by in (("lower", m.before.lower > m.after.lower), ("upper", m.after.upper > m.before.upper)):
+            for i in np.flatnonzero(by).tolist():
+                who = f"{_who(m.which, batch)}event {m.event.title!r} put {names[i]}"
+                notes.append(
+                    (m.time, f"{who} beyond its {side} stop at {m.time:.4g} s; it is kept from going further.")
+                )
     return notes
 
 

@@ -18,6 +18,7 @@ from torsor.arrays import absolute, dot, factor, identity, matvec, solve, stack,
 from torsor.arrays.typing import Array
 from torsor.functions.public.dynamics import forward_dynamics, friction_forces, inverse_dynamics, mass_matrix
 from torsor.functions.public.kinematics import body_twist
+from torsor.mechanics.dynamics.friction import coulomb_direction
 from torsor.mechanics.recursions.newton_euler import BaseMotion
 from torsor.model import Robot
 from torsor.model.link_inertias import may_be_singular
@@ -161,6 +162,12 @@ class Plant:
             tau = tau + self.stop_force(q, v, mode)
         return tau
 
+    def smooth_friction(self, v: Array) -> Array:
+        """What Coulomb friction with a width takes (..., nv); where it sticks, the mode has it."""
+        if not self.robot.structure.coulomb_width > 0.0:
+            return 0.0 * v
+        return self.robot.parameters.coulomb_friction * coulomb_direction(self.robot, v)
+
     def stop_force(self, q: Array, v: Array, mode: Mode) -> Array:
         """Force (..., nv) of the soft stops that are touched: −k (q − bound) − d v."""
         assert self.stops is not None and self.stops.stiffness is not None
@@ -197,9 +204,12 @@ class Plant:
         return Held(a, mode.held * (matvec(M, a) - f), slack)
 
     def _power(self, q: Array, v: Array, tau: Array, around: Surroundings, mode: Mode) -> Array:
-        """Power (..., 4) of drives and wrenches, the loss by friction, and the power of soft stops, W."""
+        """Power (..., 4) of drives, of wrenches and a base that is moved, the loss by friction, the power of soft stops, W."""
         nothing = 0.0 * dot(v, v)
         wrenches = [dot(F, body_twist(self.robot, q, v, frame)) for frame, F in around.wrenches.items()]
+        if around.base_motion is not None:  # what the robot feels of it, as a force from outside
+            moved = inverse_dynamics(self.gliding, q, v, 0.0 * v, base_motion=around.base_motion)
+            wrenches.append(dot(inverse_dynamics(self.gliding, q, v, 0.0 * v) - moved, v))
         p = self.robot.parameters
         if self.sticks:
             friction = dot(p.viscous_friction * v + p.coulomb_friction * mode.slip, v)
@@ -239,6 +249,17 @@ class Plant:
         force, slack = held.force, held.slack
         low = [force[..., i] - mode.least[..., i] + slack[..., i] for i in which]
         return low + [mode.most[..., i] - force[..., i] + slack[..., i] for i in which]
+
+    def anew(self, q: Array, mode: Mode) -> Mode:
+        """The mode (..., nv) in which states q (..., nq) that something has put there begin: a hard stop that a joint is beyond
+        is where the joint is.
+        """
+        free, x = self.free_mode(q.shape[:-1]), self.positions(q)
+        lower, upper = mode.lower.copy(), mode.upper.copy()
+        if self.stops is not None and self.stops.are_hard:
+            i = self.stopped
+            lower[..., i], upper[..., i] = np.minimum(lower, x)[..., i], np.maximum(upper, x)[..., i]
+        return free._replace(lower=lower, upper=upper)
 
     def free_mode(self, batch: tuple[int, ...]) -> Mode:
         """No joint held, no stop touched; arrays that can be written to."""

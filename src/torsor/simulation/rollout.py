@@ -15,6 +15,7 @@ from torsor.compiler.backend import compiles
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.simulation.asked_loop import ROWS
 from torsor.simulation.careful import CarefulStep, Moment, States
+from torsor.simulation.drives import Asking
 from torsor.simulation.given import Setup
 from torsor.simulation.plant import WORKS, Mode
 from torsor.simulation.record import Record
@@ -100,14 +101,15 @@ class Rollout:
 
     def run_asking(self, progress: Callable[[int], Any] = lambda n: None) -> None:
         """Go to the end under a controller that is called from Python and held for a number of steps."""
-        dt, every, ask, checked = self.dt, self._control_every, self.setup.drive.python, self.setup.drive.checked
-        assert ask is not None and checked is not None
+        dt, every = self.dt, self._control_every
+        assert self.setup.drive.python is not None
+        asking = self.setup.drive.python(self.setup.batch)
         while (now := self.completed) < self.steps:
             if every == 1 and self._compiles and self._has_quick_steps and not self.states.mode.held.any():
-                self._run_quickly(now, min(ROWS, self.steps - now))
+                self._run_quickly(asking, now, min(ROWS, self.steps - now))
             else:
                 shaped = (x.reshape(*self.setup.batch, -1).copy() for x in (self.states.q, self.states.v))
-                self.states.tau[:] = checked(ask(now * dt, *shaped)).reshape(self.states.tau.shape)
+                self.states.tau[:] = asking.checked(asking.ask(now * dt, *shaped)).reshape(self.states.tau.shape)
                 self.run(min(now + every, self.steps))
             progress(self.completed - now)
 
@@ -115,16 +117,14 @@ class Rollout:
     def _has_quick_steps(self) -> bool:
         return not self.events and not self.stepping.step_memory
 
-    def _run_quickly(self, now: int, steps: int) -> None:
+    def _run_quickly(self, asking: Asking, now: int, steps: int) -> None:
         """Some steps with nothing but the controller and the compiled step; a step that changes the mode is taken with care."""
         s, loop, dt = self.states, self.stepping.asked_loop, self.dt
         given = {name: getattr(s.mode, name) for name in self.stepping.mode_inputs(False)} | self._constants
         constants = loop.packed(given | {"h": np.full(len(s.t), dt)}, len(s.t))
         start = {"q": s.q, "v": s.v, "work": s.work, "t": np.full(len(s.t), now * dt)}
         times = (dt * np.arange(now, now + steps)).tolist()
-        drive = self.setup.drive
-        assert drive.python is not None and drive.checked is not None
-        rows, asked, interrupted = loop.run(start, constants, drive.python, drive.checked, times, self.setup.batch)
+        rows, asked, interrupted = loop.run(start, constants, asking.ask, asking.checked, times, self.setup.batch)
         taken = len(rows) - 1
         # A row has the state after a step, and acceleration and force at its start
         saved = {name: np.moveaxis(rows[1:, :, loop.parts[name]], 0, 1) for name in ("q", "v", "work", "a", "force")}
@@ -333,17 +333,19 @@ class Rollout:
 
     def finish(self, samples: int) -> None:
         """Acceleration and forces at the last of so many samples, where no step begins, of motions that come so far."""
-        stepping, saved = self.stepping, self.record.arrays
+        stepping, saved, time = self.stepping, self.record.arrays, float(self.record.time[samples - 1])
         which: Any = slice(None)
-        if self.ended:
-            which = np.setdiff1d(np.arange(len(self.done)), list(self.ended))
+        step = round(time / self.dt)
+        if self.ended or np.any(self.done > step):  # those that have come farther have them
+            farther = np.flatnonzero(self.done > step)
+            which = np.setdiff1d(np.arange(len(self.done)), [*self.ended, *farther.tolist()])
         q, v, tau = saved["q"][which, samples - 1], saved["v"][which, samples - 1], self.states.tau[which]
         if stepping.drive == SCHEDULED:
             assert self._schedule is not None
-            tau = self._schedule[which, -1] if self.steps else np.zeros_like(v)
+            tau = self._schedule[which, min(step, self.steps - 1)] if self.steps else np.zeros_like(v)
         elif stepping.drive == SAMPLED and not stepping.held_longer and self.every == 1:
             tau = saved["force"][which, samples - 2] if samples > 1 else np.zeros_like(v)
-        found = self.rate_at(which, float(self.record.time[samples - 1]), q, v, tau)
+        found = self.rate_at(which, time, q, v, tau)
         saved["a"][which, samples - 1], saved["force"][which, samples - 1] = found
 
     def rate_at(self, which: Any, time: float, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:

@@ -23,9 +23,9 @@ from torsor.model.link_inertias import may_be_singular
 from torsor.simulation.plant import smallest
 from torsor.simulation.stepping import CONSTANT, CONTINUOUS, Stepping, variational
 from torsor.simulation.steps.discrete_momentum import displacement, momentum
-from torsor.simulation.steps.implicit_midpoint import implicit_midpoint
+from torsor.simulation.steps.implicit_midpoint import damped_implicit_midpoint, implicit_midpoint
 from torsor.simulation.steps.rate import Rate
-from torsor.simulation.steps.variational import arrived, begun, ended, left_over
+from torsor.simulation.steps.variational import arrived, begun, early, ended, largest, left_over
 
 POSES = ("poses", "frame_poses")
 GROUPS = (*(name for name in Parameters._fields if name != "base_inertia"), PITCHES)
@@ -40,9 +40,12 @@ class Related(NamedTuple):
     least: Array | None
 
 
+MIDPOINTS = (implicit_midpoint, damped_implicit_midpoint)
+
+
 def is_implicit(stepping: Stepping, holds: bool) -> bool:
     """Whether a step has an equation; where joints are held, steps of the variational method are RK4's."""
-    return stepping.method is implicit_midpoint or (stepping.method is variational and not holds)
+    return stepping.method in MIDPOINTS or (stepping.method is variational and not holds)
 
 
 def group_shape(robot: Robot, group: str) -> tuple[int, ...]:
@@ -95,7 +98,7 @@ def related(
         if "coulomb_friction" in moves:
             now |= {"least": now["least"] - moves["coulomb_friction"], "most": now["most"] + moves["coulomb_friction"]}
     tau = now.get("tau", 0.0 * now["v"])
-    if stepping.method is implicit_midpoint:
+    if stepping.method in MIDPOINTS:
         return _midpoint(stepping, now, tau, holds=holds, margins=margins)
     if stepping.method is variational and not holds:
         return _variational(stepping, now, tau)
@@ -113,15 +116,18 @@ def after_impact(robot: Robot, q: Array, v: Array, pushed: Array, back: Array) -
 
 
 def _midpoint(stepping: Stepping, now: Mapping[str, Array], tau: Array, *, holds: bool, margins: bool) -> Related:
-    """`implicit_midpoint` with its equation for u = w."""
+    """`implicit_midpoint`, or the damped one, with its equation for u = w."""
     t, q, v, h, w = (now[name] for name in ("t", "q", "v", "h", "u"))
-    plant, mode, half = stepping.plant, stepping.mode(now), 0.5 * h[..., None]
+    plant, mode, then = stepping.plant, stepping.mode(now), 0.5 * h
+    if stepping.method is damped_implicit_midpoint:
+        then = largest(early(plant.robot, h)) * h
+    half = then[..., None]
 
     def rate(t: Array, q: Array, v: Array) -> Rate:
         force, around = stepping.force(t, q, v, tau, now), stepping.around(t, q, v, now)
         return plant.rate(q, v, force, around, mode, holds=holds)
 
-    a = rate(t + 0.5 * h, integrate(plant.robot, q, half * w), w).a
+    a = rate(t + then, integrate(plant.robot, q, half * w), w).a
     q_new, v_new = integrate(plant.robot, q, h[..., None] * w), v + h[..., None] * a
     least = None
     if margins:
@@ -138,7 +144,7 @@ def _variational(stepping: Stepping, now: Mapping[str, Array], tau: Array) -> Re
     robot, plant, mode = stepping.plant.gliding, stepping.plant, stepping.mode(now)
 
     def load(t: Array, q: Array, v: Array) -> Array:
-        pushed = plant.load(q, v, stepping.force(t, q, v, tau, now), mode)
+        pushed = plant.load(q, v, stepping.force(t, q, v, tau, now), mode) - plant.smooth_friction(v)
         wrenches = stepping.around(t, q, v, now).wrenches
         return pushed + body_wrench_forces(robot, q, wrenches) if wrenches else pushed
 

@@ -205,7 +205,7 @@ class Stepping:
         else:
 
             def load(t: Array, q: Array, v: Array) -> Array:
-                pushed = plant.load(q, v, self.force(t, q, v, tau, given), mode)
+                pushed = plant.load(q, v, self.force(t, q, v, tau, given), mode) - plant.smooth_friction(v)
                 wrenches = self.around(t, q, v, given).wrenches
                 return pushed + body_wrench_forces(plant.gliding, q, wrenches) if wrenches else pushed
 

@@ -37,6 +37,7 @@ from torsor.simulation.steps.variational import (
 )
 
 WHOLE_STEP = 12  # joints: a step with all its iterations written out takes some seconds to compile
+AT_ONCE = 1000  # steps of longer robots, after which Ctrl-C leaves what there is
 ITERATIONS = 4  # of longer robots, with a slope of its own for each
 
 
@@ -61,6 +62,7 @@ def run_variational(
     steps: int,
     tau: JointVector | None = None,
     every: int = 1,
+    progress: Callable[[int], Any] = lambda steps: None,
 ) -> VariationalRun:
     """Variational steps under gravity, springs, friction and constant drives: the motion in O(n) a step.
 
@@ -79,11 +81,13 @@ def run_variational(
         Joint forces, N·m or N.
     every : int
         Each so many steps a sample is kept.
+    progress : function
+        Is told of the steps that are done, a few thousand at once.
 
     Returns
     -------
     VariationalRun
-        One trajectory or a batch of them.
+        One trajectory or a batch of them. A run of more joints than `WHOLE_STEP` that Ctrl-C interrupts has what there is.
     """
     q0, v0 = np.asarray(q0, float), np.asarray(v0, float)
     tau = np.zeros(robot.nv) if tau is None else np.asarray(tau, float)
@@ -94,14 +98,17 @@ def run_variational(
     if robot.n <= WHOLE_STEP:
         found = _whole_steps(robot)(steps=steps, every=every, q=q0, v=v0, **memory, **constants)
     else:
-        found = _one_by_one(robot, q0, v0, memory, constants, steps, every)
+        found = _one_by_one(robot, q0, v0, memory, constants, steps, every, progress)
     samples = {name: np.concatenate([x[..., None, :], found[name]], axis=-2) for name, x in (("q", q0), ("v", v0))}
     nothing = np.zeros((*batch, 1))
     of_steps = (np.concatenate([nothing, found[name]], axis=-1) for name in ("residual", "iterations"))
-    return VariationalRun(h * every * np.arange(steps // every + 1), samples["q"], samples["v"], *of_steps)
+    time = h * every * np.arange(samples["q"].shape[-2])
+    return VariationalRun(time, samples["q"], samples["v"], *of_steps)
 
 
-def variational_motion(setup: Setup, dt: float, steps: int, every: int) -> Trajectory | None:
+def variational_motion(
+    setup: Setup, dt: float, steps: int, every: int, progress: Callable[[int], Any]
+) -> Trajectory | None:
     """The motion of a long robot under constant forces; None where steps are to be taken one by one, with all that may happen."""
     if setup.base_motion is not None or "base_twist" in setup.constants:
         raise ArgumentError(
@@ -114,12 +121,12 @@ def variational_motion(setup: Setup, dt: float, steps: int, every: int) -> Traje
         free and constant and len(setup.q) and steps and steps % every == 0 and compiles()
     ):
         return None
-    found = run_variational(robot, setup.q, setup.v, dt=dt, steps=steps, tau=drive.tau, every=every)
+    found = run_variational(robot, setup.q, setup.v, dt=dt, steps=steps, tau=drive.tau, every=every, progress=progress)
     shapes = {"q": found.q, "v": found.v, "tau": np.broadcast_to(drive.tau[:, None], found.v.shape)}
     good = np.all((found.residual <= NOT_CONVERGED) & np.isfinite(found.v).all(-1), axis=0)
     samples = len(good) if good.all() else max(1, int(np.argmin(good)))
     cut = {name: x[:, :samples].reshape(*setup.batch, samples, -1) for name, x in shapes.items()}
-    trajectory = Trajectory(robot, found.time[:samples], **cut, interrupted=samples < len(good))
+    trajectory = Trajectory(robot, found.time[:samples], **cut, interrupted=samples < steps // every + 1)
     if samples < len(good):
         raise SimulationDiverged(
             f"variational steps of robot {robot.name!r} do not converge after {found.time[samples - 1]:.6g} s. "
@@ -152,15 +159,38 @@ def _whole_steps(robot: Robot) -> Scan:
 
 
 def _one_by_one(
-    robot: Robot, q: Array, v: Array, memory: dict[str, Array], constants: dict[str, Array], steps: int, every: int
+    robot: Robot,
+    q: Array,
+    v: Array,
+    memory: dict[str, Array],
+    constants: dict[str, Array],
+    steps: int,
+    every: int,
+    progress: Callable[[int], Any],
 ) -> dict[str, Array]:
     """The same by a loop over Newton's iterations, of which the last of each step ends it and begins the next."""
     h, rounds = constants["h"], ITERATIONS + 1
     p = begun(robot, _force(robot, constants["tau"])(0.0 * h, q, v), q, memory["p"], h)
-    first = np.tile(np.arange(rounds) == 0, steps).astype(float)
-    last = np.tile(np.arange(rounds) == ITERATIONS, steps).astype(float)
+    longest, parts = max(AT_ONCE // every, 1) * every, list[dict[str, Array]]()
+    first = np.tile(np.arange(rounds) == 0, min(longest, steps)).astype(float)
+    last = np.tile(np.arange(rounds) == ITERATIONS, min(longest, steps)).astype(float)
     state = {"q": q, "v": v, "p": p, "u": h * v, "u_before": h * v, "count": np.zeros(q.shape[:-1])}
-    found = _iterations(robot)(steps=rounds * steps, every=rounds * every, **state, first=first, last=last, **constants)
+    try:
+        for done in range(0, steps, longest):
+            count = rounds * min(longest, steps - done)
+            given = {"first": first[:count], "last": last[:count], **constants}
+            parts.append(_iterations(robot)(steps=count, every=rounds * every, **state, **given))
+            state = {
+                name: parts[-1][name][..., -1] if name == "count" else parts[-1][name][..., -1, :] for name in state
+            }
+            progress(count // rounds)
+    except KeyboardInterrupt:
+        pass  # what there is, is given
+    if not parts:
+        none = {"first": first[:0], "last": last[:0], **constants}
+        parts.append(_iterations(robot)(steps=0, every=1, **state, **none))
+    axis = q.ndim - 1
+    found = {name: np.concatenate([part[name] for part in parts], axis=axis) for name in parts[0]}
     return found | {"iterations": found["count"]}
 
 

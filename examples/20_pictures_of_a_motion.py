@@ -2,7 +2,7 @@
 
 Needs torsor alone; its pictures torsor[plot].
 
-python examples/19_pictures_of_a_motion.py [directory for the pictures]
+python examples/20_pictures_of_a_motion.py [directory for the pictures]
 """
 
 import sys
