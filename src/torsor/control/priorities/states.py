@@ -124,7 +124,7 @@ def terms_of(robot: Robot, task: Task, wanted: Array, A: Array, b: Array) -> Ter
     if not (all_finite(A) and all_finite(b)):
         raise ArgumentError(f"task {task.title!r} has numbers that are not finite.")
     usual = usual_of(task, robot)
-    A = np.where(A * A > usual.floors[:, None], A, 0.0)
+    A = np.where(np.square(A) > usual.floors[:, None], A, 0.0)
     return Terms(task, wanted, A, b, usual)
 
 
