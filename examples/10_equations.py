@@ -1,4 +1,4 @@
-"""The equations of motion of a planar arm, written out as in a textbook, with the names one likes.
+"""The equations of motion of a planar arm, written out as in a textbook and derived as in a lecture, with the names one likes.
 
 Needs torsor[sympy]; its picture torsor[plot].
 
@@ -24,6 +24,12 @@ def main() -> None:
     difference = found.evaluate(q, v, a) - torsor.inverse_dynamics(arm, q, v, a)
     print(f"difference to inverse dynamics: {np.abs(difference).max():.1e} N·m\n")
 
+    print("How a lecturer gets there, some of the steps:\n")
+    steps = found.derivation  # print(steps) shows them all
+    for name in ("centres_of_mass", "kinetic_energy", "lagrangian", "momenta"):
+        print(steps[name], "\n")
+    print(steps.task("vx", "vy"), "\n")
+
     print("The same arm with its own numbers:\n")
     print(equations(arm, numbers=True).M, "\n")
 
@@ -34,7 +40,8 @@ def main() -> None:
     given = sys.argv[1:]
     folder = Path(given[0] if len(given) == 1 and Path(given[0]).is_dir() else tempfile.mkdtemp())
     try:
-        print(f"\npicture: {found.to_png(folder / 'equations.png')}")
+        print(f"\npage: {steps.to_html(folder / 'steps.html')}")
+        print(f"picture: {found.to_png(folder / 'equations.png')}")
     except torsor.TorsorError as hint:  # matplotlib is missing
         print(f"\nno picture: {hint}")
 

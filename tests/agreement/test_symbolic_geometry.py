@@ -241,8 +241,8 @@ def test_pickles_pages_and_pictures(tmp_path):
 
 
 def test_the_command(capsys):
-    assert main(["equations", "--robot", "planar2r", "--geometry"]) == 0
+    assert main(["equations", "planar2r", "--geometry"]) == 0
     out = capsys.readouterr().out
     assert "K = m₁ cos q₂ / (L₁ L₂ (m₁ + m₂ sin² q₂)²)\n" in out and "τ₁" not in out
-    assert main(["equations", "--robot", "planar2r", "--geometry", "--latex"]) == 0
+    assert main(["equations", "planar2r", "--geometry", "--latex"]) == 0
     assert r"K &= \frac{m_{1} \cos q_{2}}" in capsys.readouterr().out

@@ -32,6 +32,21 @@ def test_options(tmp_path, capsys):
     assert page.stat().st_size > 0 and picture.stat().st_size > 0
 
 
+def test_steps_and_tasks(tmp_path, capsys):
+    page = tmp_path / "steps.html"
+    assert main(["equations", "planar2r", "--steps", "--html", str(page)]) == 0
+    out = capsys.readouterr().out
+    assert (
+        out.startswith("Equations of motion of planar2r, step by step\n\n1. Position")
+        and "  𝓚₁ = 1/2 m₁ L₁² q̇₁²\n" in out
+    )
+    assert page.stat().st_size > 0
+    assert main(["equations", "planar2r", "--task", "vx,vy", "--latex"]) == 0
+    assert r"\Lambda_{11} &= " in capsys.readouterr().out
+    assert main(["equations", "planar2r", "--steps", "--frame", "link_1"]) == 0
+    assert "rotation R of frame link_1 in the base" in capsys.readouterr().out
+
+
 def test_numbers(capsys):
     assert main(["equations", "planar2r", "--numbers"]) == 0
     assert "M₁₁ = 3 + 2 cos q₂\n" in capsys.readouterr().out
@@ -55,6 +70,10 @@ def test_numbers(capsys):
         ),
         (["planar_chain"], "nor a robot of that name: cart_pole"),
         (["pendulum", "--html", "/nowhere/e.html"], "to_html: cannot write /nowhere/e.html"),
+        (["planar2r", "--task", "vx"], "2 different rows"),
+        (["planar2r", "--task", ""], "has no row ''"),
+        (["planar2r", "--frame", "tip"], "use it with --steps"),
+        (["planar2r", "--steps", "--frame", "nope"], "has no frame 'nope'"),
     ],
 )
 def test_what_is_refused(arguments, message, capsys):

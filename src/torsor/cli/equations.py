@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torsor.cli.robot_argument import add_robot, robot_of
 from torsor.errors import ArgumentError, printable
+
+if TYPE_CHECKING:
+    from torsor.symbolic import Equations
+    from torsor.symbolic.printed import Printed
 
 EXAMPLES = """\
   torsor equations planar2r
   torsor equations cart_pole --coordinates x,theta --latex
   torsor equations planar2r --symbol r_1=L_1/2 --html equations.html
+  torsor equations planar2r --steps
+  torsor equations planar2r --task vx,vy
   cat arm.urdf | torsor equations - --numbers
 """
 
@@ -30,11 +36,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--numbers", action="store_true", help="keep the robot's numbers instead of symbols")
     parser.add_argument("--force", action="store_true", help="also for robots whose equations nobody can read")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--geometry",
         action="store_true",
         help="the Christoffel symbols and the curvature of the mass matrix, instead of the equations of motion",
     )
+    instead.add_argument(
+        "--steps",
+        action="store_true",
+        help="step by step: kinematics, energies, Lagrangian, its slopes, M, C, g, forces",
+    )
+    instead.add_argument(
+        "--task", metavar="ROWS", help="inertia and bias of a task, of wx,wy,wz,vx,vy,vz as many rows as joints: vx,vy"
+    )
+    parser.add_argument("--frame", metavar="NAME", help="with --steps or --task: of which frame (the tip)")
     parser.add_argument("--latex", action="store_true", help="print LaTeX instead of plain text")
     parser.add_argument("--html", metavar="PATH", help="write a page")
     parser.add_argument("--png", metavar="PATH", help="write a picture (needs matplotlib)")
@@ -52,13 +68,23 @@ def run(options: argparse.Namespace) -> int:
         numbers=options.numbers,
         force=options.force,
     )
-    found = written.geometry if options.geometry else written
+    found = _chosen(written, options)
     sys.stdout.write((found.latex() if options.latex else str(found)) + "\n")
     if options.html:
         sys.stdout.write(f"page: {printable(str(found.to_html(options.html)))}\n")
     if options.png:
         sys.stdout.write(f"picture: {printable(str(found.to_png(options.png)))}\n")
     return 0
+
+
+def _chosen(written: Equations, options: argparse.Namespace) -> Printed:
+    """What of the equations is asked for."""
+    if not options.steps and options.task is None:
+        if options.frame is not None:
+            raise ArgumentError("--frame says whose kinematics the steps have: use it with --steps or --task vx,vy.")
+        return written.geometry if options.geometry else written
+    steps = written.derivation if options.frame is None else written.derivation.at(options.frame)
+    return steps if options.task is None else steps.task(*options.task.split(","))
 
 
 def _renaming(pair: str) -> tuple[str, Any]:

@@ -18,8 +18,10 @@ from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ShapeErr
 from torsor.mechanics.dynamics.inverse_dynamics import gravity_forces
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.model import Robot
+from torsor.symbolic.derivation import Derivation, derive
 from torsor.symbolic.fourier import Element, Ring, evaluate
 from torsor.symbolic.geometry import Geometry, Metric
+from torsor.symbolic.lagrangian import Source
 from torsor.symbolic.naming import Naming, choose, joint_symbols, sympy_module
 from torsor.symbolic.parameters import Anatomy, names_of, unsuitable
 from torsor.symbolic.printed import Printed, Quantity
@@ -34,7 +36,8 @@ class Equations(Printed):
 
     ``M`` and ``C`` (nv, nv), ``c`` = C q̇, ``g``, ``friction``, ``springs`` and ``tau`` (nv, 1) are SymPy matrices; ``q``, ``v``,
     ``a`` the symbols of q, q̇ and q̈; ``symbols`` maps each other name to (symbol, value, unit). ``print(equations)`` for text.
-    ``geometry`` has the Christoffel symbols and the curvature of M, worked out when asked for.
+    ``derivation`` has the way to them step by step, ``geometry`` the Christoffel symbols and the curvature of M; both are worked
+    out when asked for.
     """
 
     name: str
@@ -51,6 +54,12 @@ class Equations(Printed):
     a: tuple[Any, ...]
     order: tuple[Any, ...]
     metric: Metric
+    source: Source
+
+    @once
+    def derivation(self) -> Derivation:
+        """These equations step by step, from the kinematics by the Lagrangian to the joint forces [LP, §9.1]."""
+        return derive(self)
 
     @once
     def geometry(self) -> Geometry:
@@ -170,8 +179,8 @@ def equations(
     Returns
     -------
     Equations
-        M, C, g and τ (nv,) in SymPy expressions; ``geometry`` has the Christoffel symbols Γ_ijk and the curvature
-        of M, worked out when it is asked for.
+        M, C, g and τ (nv,) in SymPy expressions; ``derivation`` has the way to them step by step, ``geometry`` the Christoffel
+        symbols Γ_ijk and the curvature of M, both worked out when they are asked for.
     """
     sympy = sympy_module()
     _refuse(robot)
@@ -197,10 +206,10 @@ def equations(
     if naming.changed:
         named = Ring(2 * n + len(naming.symbols), n)
         named.angles = ring.angles
-        images = [_element(named, 2 * n, image) for image in naming.images]
+        images = [named.polynomial(2 * n, image) for image in naming.images]
         found = {name: [ring.substituted(x, 2 * n, images, named) for x in entries] for name, entries in found.items()}
         ring = named
-    return _written(sympy, robot, ring, found, naming, (q, v, a), numbers=numbers)
+    return _written(sympy, ring, found, Source(robot, naming, names, numbers), (q, v, a))
 
 
 def _program(anatomy: Anatomy, *, numbers: bool) -> Program:
@@ -228,18 +237,6 @@ def _without_noise(robot: Robot, found: dict[str, list[Element]], *, numbers: bo
     return {"M": M, "g": [x.without_noise(weight * root) for x, root in zip(found["g"], roots, strict=True)]}
 
 
-def _element(ring: Ring, start: int, image: dict[tuple[int, ...], float]) -> Element:
-    """A polynomial in the symbols, from exponents → coefficient."""
-    total = ring.constant(0.0)
-    for exponents, c in image.items():
-        term = ring.constant(c)
-        for k, exponent in enumerate(exponents):
-            for _ in range(exponent):
-                term = term * ring.symbol(start + k)
-        total = total + term
-    return total
-
-
 def _coriolis(ring: Ring, Gamma: list[list[list[Element]]], v: list[Element]) -> list[list[Element]]:
     """C_kj = Σ_i Γ_ijk v_i [LP, (9.13), (9.87)]."""
     n = range(len(Gamma))
@@ -254,15 +251,13 @@ def _products(ring: Ring, entries: list[Element], rates: list[Element]) -> Eleme
 
 def _written(
     sympy: Any,
-    robot: Robot,
     ring: Ring,
     found: dict[str, list[Element]],
-    naming: Naming,
+    source: Source,
     motion: tuple[list[Any], list[Any], list[Any]],
-    *,
-    numbers: bool,
 ) -> Equations:
     """The equations, with elements of the ring written as SymPy expressions."""
+    robot, naming, _, numbers = source
     n, (q, v, a) = robot.nv, motion
     M = [found["M"][i * n : (i + 1) * n] for i in range(n)]
     rates = [ring.symbol(n + k) for k in range(n)]
@@ -299,6 +294,7 @@ def _written(
         a=tuple(a),
         order=tuple(order),
         metric=metric,
+        source=source,
     )
 
 

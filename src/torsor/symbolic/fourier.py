@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import cmath
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from torsor.compiler.graph import Op, Program
@@ -102,6 +102,17 @@ class Ring:
         """The symbol of this number as an element of the ring."""
         return Element({1 << (WIDTH * index): 1.0 + 0.0j})
 
+    def polynomial(self, start: int, coefficients: Mapping[Exponents, float]) -> Element:
+        """A polynomial in the symbols from number ``start`` on, of exponents → coefficient."""
+        total = self.constant(0.0)
+        for exponents, c in coefficients.items():
+            term = self.constant(c)
+            for k, exponent in enumerate(exponents):
+                for _ in range(exponent):
+                    term = term * self.symbol(start + k)
+            total = total + term
+        return total
+
     def exponents(self, key: int) -> Exponents:
         """The exponents of all symbols and angles in a key."""
         digits = []
@@ -134,7 +145,7 @@ class Ring:
         return Element({key: turn}), Element({-key: turn.conjugate()})
 
     def derivative(self, x: Element, j: int) -> Element:
-        """The derivative ∂x/∂q_j of an element."""
+        """The derivative ∂x/∂q_j of an element; of any other symbol by its number."""
         total: dict[int, complex] = {}
         unit = 1 << (WIDTH * j)
         for key, c in x.terms.items():

@@ -65,17 +65,22 @@ class Geometry(Printed):
 
     def entries(self) -> Iterator[tuple[str, tuple[str, ...], Any]]:
         """The entries of Γ and R that do not vanish, one of those that are equal or opposite, and K of two joints."""
-        n, Gamma, R = len(self.q), self.Gamma, self.R
-        for k in range(n):
-            for i in range(n):
-                for j in range(i, n):
-                    if Gamma[i, j, k] != 0:
-                        yield "Gamma", tuple(dict.fromkeys((_index(i, j, k), _index(j, i, k)))), Gamma[i, j, k]
+        n, R = len(self.q), self.R
+        yield from self.christoffel_entries()
         for i, j, k, l in planes_of(n).ijkl.T.tolist():
             if R[i, j, k, l] != 0:
                 yield "R", tuple(dict.fromkeys((_index(i, j, k, l), _index(k, l, i, j)))), R[i, j, k, l]
         if n == 2:
             yield "K", ("",), self.K
+
+    def christoffel_entries(self) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+        """The entries of Γ that do not vanish, by their last index; those that are equal by symmetry once."""
+        n, Gamma = len(self.q), self.Gamma
+        for k in range(n):
+            for i in range(n):
+                for j in range(i, n):
+                    if Gamma[i, j, k] != 0:
+                        yield "Gamma", tuple(dict.fromkeys((_index(i, j, k), _index(j, i, k)))), Gamma[i, j, k]
 
     def title(self) -> str:
         """What Γ and R are, and what vanishes."""
@@ -124,36 +129,34 @@ class Metric:
 
         def entry(i: int, j: int, k: int) -> Element:
             parts = d[k][j][i], d[k][i][j], -d[i][j][k]
-            return _sum([part * half for part in parts])
+            return summed([part * half for part in parts])
 
         return [[[entry(i, j, k) for k in range(n)] for j in range(n)] for i in range(n)]
 
     def determinant(self) -> Element:
         """The determinant det M."""
-        everything = tuple(range(len(self.M)))
-        return _Products(self).minor(everything, everything)
+        return self._products().determinant()
 
     def curvature(self) -> list[Element]:
         """det M · R_ijkl, for the entries of `planes_of`, where the lowered tensor is [PBP95, (66)]::
 
         R_ijkl = ∂_k Γ_jli − ∂_l Γ_jki + Σ_rs m^rs (Γ_ilr Γ_jks − Γ_ikr Γ_jls)
         """
-        n, products, Gamma = len(self.M), _Products(self), self.connection()
-        everything = tuple(range(n))
-        det = products.minor(everything, everything)
+        n, products, Gamma = len(self.M), self._products(), self.connection()
+        det = products.determinant()
         adjugate = [[products.cofactor(r, s) for s in range(n)] for r in range(n)]
         found = []
         for i, j, k, l in planes_of(n).ijkl.T.tolist():
             ring = self.ring
-            linear = _sum([ring.derivative(Gamma[j][l][i], k), -ring.derivative(Gamma[j][k][i], l)])
+            linear = summed([ring.derivative(Gamma[j][l][i], k), -ring.derivative(Gamma[j][k][i], l)])
             parts = [products.of(det, linear)]
             for r in range(n):
                 for s in range(n):
-                    pair = _sum(
+                    pair = summed(
                         [products.of(Gamma[i][l][r], Gamma[j][k][s]), -products.of(Gamma[i][k][r], Gamma[j][l][s])]
                     )
                     parts.append(products.of(adjugate[r][s], pair))
-            found.append(_sum(parts))
+            found.append(summed(parts))
         return found
 
     def written(self, sympy: Any, elements: Sequence[Element]) -> list[Any]:
@@ -161,17 +164,24 @@ class Metric:
         writer = self._writer(sympy)
         return [writer.expression(self.ring.harmonics(x)) for x in elements]
 
-    def quotients(self, sympy: Any, above: Sequence[Element], below: Element, power: int = 1) -> list[Any]:
-        """Each element over a power of one, as expressions: without the powers of symbols that both have, nor that one itself."""
+    def quotients(
+        self, sympy: Any, above: Sequence[Element], below: Element, power: int = 1, *, rates: bool = False
+    ) -> list[Any]:
+        """Each element over a power of one, as expressions: without the powers of symbols that both have, nor that one itself.
+
+        With ``rates``, the elements have velocities in them.
+        """
         if not below:
             raise ArgumentError(
                 f"equations: the mass matrix of robot {self.robot!r} is singular wherever it is, so its curvature is undefined. "
                 "`torsor.dynamics.mass_matrix_report(robot, q)` says why; give links mass (robot.with_inertia), or joints an "
                 "armature."
             )
-        ring, writer, (shared, divisor) = self.ring, self._writer(sympy), self._without_common_powers(below)
+        ring, writer = self.ring, self._writer(sympy, rates=rates)
+        shared, divisor = self._without_common_powers(below)
         monomial, bottom = self._power(sympy, shared), writer.expression(ring.harmonics(divisor))
         number, bottom = bottom.as_content_primitive()
+        scale, bottom = bottom.as_coeff_Mul() if self.decimals else (1, bottom)  # it is divided out before writing
         found = []
         for x in above:
             if not x:
@@ -181,15 +191,20 @@ class Metric:
             left = power
             while left and len(rest.terms) * len(divisor.terms) <= DIVIDED and (less := ring.quotient(rest, divisor)):
                 rest, left = less, left - 1
+            rest = rest * ring.constant(float(scale) ** -left)
             own, top = writer.expression(ring.harmonics(rest)).as_content_primitive()
             found.append(
                 sympy.Mul(own / number**left, self._power(sympy, powers), top, monomial**-power, bottom**-left)
             )
         return found
 
-    def _writer(self, sympy: Any) -> Writer:
+    def _products(self) -> Products:
+        return Products(f"the curvature of robot {self.robot!r}", self.M, "torsor.geometry.riemann_curvature(robot, q)")
+
+    def _writer(self, sympy: Any, *, rates: bool = False) -> Writer:
         n = len(self.M)
-        return Writer(sympy, self.generators, n, self.inertial, set(), decimals=self.decimals)
+        moving = set(range(n, 2 * n)) if rates else set()
+        return Writer(sympy, self.generators, n, self.inertial, moving, decimals=self.decimals)
 
     def _power(self, sympy: Any, exponents: Sequence[int]) -> Any:
         return sympy.Mul(*(x**e for x, e in zip(self.generators, exponents, strict=True)))
@@ -202,44 +217,53 @@ class Metric:
         return least, ring.divided(x, least)
 
 
-class _Products:
-    """Products of elements, counted: what would fill books is refused before it takes minutes."""
+class Products:
+    """Products of elements and minors of a matrix, counted: what would fill books is refused before it takes minutes.
 
-    def __init__(self, metric: Metric) -> None:
-        self._metric, self._count = metric, 0
+    ``what`` is too long then, and ``instead`` is what to evaluate.
+    """
+
+    def __init__(self, what: str, matrix: list[list[Element]], instead: str) -> None:
+        self._what, self._matrix, self._instead, self._count = what, matrix, instead, 0
         self._minors: dict[tuple[tuple[int, ...], tuple[int, ...]], Element] = {}
 
     def of(self, a: Element, b: Element) -> Element:
+        """The product of two elements."""
         self._count += len(a.terms) * len(b.terms)
         if self._count > MOST_PRODUCTS:
             raise ArgumentError(
-                f"equations: the curvature of robot {self._metric.robot!r} in closed form is too long to be read by anyone. Keep "
-                "its numbers, torsor.symbolic.equations(robot, numbers=True), lock joints with robot.lock, or evaluate it: "
-                "torsor.geometry.riemann_curvature(robot, q)."
+                f"equations: {self._what} in closed form is too long to be read by anyone. Keep its numbers, "
+                "torsor.symbolic.equations(robot, numbers=True), lock joints with robot.lock, or evaluate it: "
+                f"{self._instead}."
             )
         return a * b
 
+    def determinant(self) -> Element:
+        """The determinant of the matrix."""
+        everything = tuple(range(len(self._matrix)))
+        return self.minor(everything, everything)
+
     def minor(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> Element:
-        """The determinant of some rows and columns of M, by the first of these rows."""
+        """The determinant of some rows and columns, by the first of these rows."""
         if not rows:
-            return self._metric.ring.constant(1.0)
+            return Element({0: 1.0 + 0.0j})
         key = rows, columns
         if key not in self._minors:
             parts = []
             for place, column in enumerate(columns):
                 left = columns[:place] + columns[place + 1 :]
-                part = self.of(self._metric.M[rows[0]][column], self.minor(rows[1:], left))
+                part = self.of(self._matrix[rows[0]][column], self.minor(rows[1:], left))
                 parts.append(-part if place % 2 else part)
-            self._minors[key] = _sum(parts)
+            self._minors[key] = summed(parts)
         return self._minors[key]
 
     def cofactor(self, r: int, s: int) -> Element:
-        """Entry (r, s) of the adjugate of M, which is symmetric."""
-        n = len(self._metric.M)
+        """The minor without row r and column s, with its sign: entry (s, r) of the adjugate."""
+        n = len(self._matrix)
         minor = self.minor(tuple(i for i in range(n) if i != r), tuple(j for j in range(n) if j != s))
         return -minor if (r + s) % 2 else minor
 
 
-def _sum(parts: Sequence[Element]) -> Element:
+def summed(parts: Sequence[Element]) -> Element:
     """The sum, without what is only rounding next to its parts."""
     return sum(parts[1:], parts[0]).without_noise(max(part.size for part in parts))

@@ -17,7 +17,7 @@ from torsor.symbolic.parameters import INERTIAL, Letter, force_letters
 from torsor.symbolic.printed import Quantity
 
 AGREEMENT = 1e-9  # relative: how well a user's expression must give the robot's number
-_ORDER = ("m", "I", "J", "g", "L", "r", "h", "b", "f", "k", "s")
+ORDER = ("m", "I", "J", "g", "L", "r", "h", "b", "f", "k", "s")
 _NAME = re.compile(r"[^\W\d_][^\W_]*(_[^\W_]+)*")
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -91,7 +91,7 @@ def choose(
     for name in wishes:
         if name not in names.values():
             raise unknown_name(f"robot {robot.name!r}", "symbol", name, names.values(), ", ".join(names.values()))
-    numbered = sorted(names, key=lambda k: (_ORDER.index(letters[k].stem), names[k]))
+    numbered = sorted(names, key=lambda k: (ORDER.index(letters[k].stem), names[k]))
     images = _one_symbol_per_name(
         sympy, {k: _expression(sympy, names[k], wishes.get(names[k], names[k])) for k in numbered}
     )

@@ -17,6 +17,7 @@ _GREEK = {
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
     "omicron", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
 }  # fmt: skip
+_SCRIPT = {"calK": "𝓚", "calL": "𝓛", "calP": "𝓟"}  # energies and the Lagrangian: K, L and P are other things
 _LATIN = {  # Greek letters that LaTeX has no command for, as they look like these
     "Alpha": "A", "Beta": "B", "Epsilon": "E", "Zeta": "Z", "Eta": "H", "Iota": "I", "Kappa": "K", "Mu": "M", "Nu": "N",
     "omicron": "o", "Omicron": "O", "Rho": "P", "Tau": "T", "Chi": "X",
@@ -31,7 +32,9 @@ def parts_of(name: str) -> tuple[str, str, str]:
 
 
 def greek(letter: str) -> str:
-    """The letter itself for a name such as "theta" or "Omega"; anything else unchanged."""
+    """The letter itself for a name such as "theta", "Omega" or "calL"; anything else unchanged."""
+    if letter in _SCRIPT:
+        return _SCRIPT[letter]
     if letter.lower() not in _GREEK:
         return letter
     size = "CAPITAL" if letter[0].isupper() else "SMALL"
@@ -46,15 +49,17 @@ class Text:
     def __init__(self, order: list[Any]) -> None:
         self.order = {symbol: k for k, symbol in enumerate(order)}
 
-    def expression(self, e: Any) -> str:
-        """An expression, with `BREAK` where lines may be broken."""
+    def expression(self, e: Any, *, bracketed: bool = False) -> str:
+        """An expression, with `BREAK` where lines may be broken; within brackets, a positive term comes first."""
         terms = []
         for term in e.args if e.is_Add else [e]:
             negative = term.could_extract_minus_sign() and not term.is_Add
             text = self._term(-term if negative else term)
             terms.append((self._rank_of_term(term), len(text), text, negative))
-        pieces = []
-        for k, (_, _, text, negative) in enumerate(sorted(terms)):
+        pieces, terms = [], sorted(terms)
+        if bracketed:
+            terms.insert(0, terms.pop(next((k for k, term in enumerate(terms) if not term[3]), 0)))
+        for k, (_, _, text, negative) in enumerate(terms):
             if k == 0:
                 pieces.append(f"{self.operator(self.minus)}{text}" if negative else text)
             else:
@@ -68,8 +73,16 @@ class Text:
         below = [f for f in factors if f.as_base_exp()[1].is_negative]
         if not below:
             return self._product(number, factors)
-        above = self._product(number, [f for f in factors if f not in below])
-        return self.quotient(above, self._product(1, [1 / f for f in below]), len(below) > 1)
+        top, bottom = [f for f in factors if f not in below], [1 / f for f in below]
+        divisor = self._product(1, bottom)
+        slash = self.over(self._product(number, top), self.brackets(divisor) if len(below) > 1 else divisor)
+        return self.quotient(self._without_brackets(number, top), self._without_brackets(1, bottom), slash)
+
+    def _without_brackets(self, number: Any, factors: Sequence[Any]) -> str:
+        """A product above or below a bar, where a sum that is alone needs no brackets."""
+        if number == 1 and len(factors) == 1 and factors[0].is_Add:
+            return self.expression(factors[0]).replace(BREAK, INNER)
+        return self._product(number, factors)
 
     def _product(self, number: Any, factors: Sequence[Any]) -> str:
         printed = [text for _, text in sorted((self._rank_of_factor(f), self._factor(f)) for f in factors)]
@@ -85,7 +98,7 @@ class Text:
             return self.function(base.func.__name__, exponent, self._argument(base.args[0], base.func.__name__))
         if base.is_Symbol:
             return self.power(self.symbol(base.name), exponent)
-        return self.power(self.brackets(self.expression(base).replace(BREAK, INNER)), exponent)
+        return self.power(self.brackets(self.expression(base, bracketed=True).replace(BREAK, INNER)), exponent)
 
     def _argument(self, x: Any, name: str) -> tuple[str, bool]:
         """What a function is taken of, and whether it needs brackets: of sums, fractions and decimal numbers."""
@@ -94,12 +107,12 @@ class Text:
         return self.expression(x).replace(BREAK, ""), bool(x.is_Add or not plain)
 
     def _rank_of_factor(self, f: Any) -> tuple[int, int, int]:
-        """Numbers, symbols and sums of them in their order; sums with functions; accelerations; functions."""
+        """Numbers, symbols and sums of them in their order; sums with functions; velocities, accelerations; functions."""
         base = f.as_base_exp()[0]
         places = [self.order.get(s, len(self.order)) for s in base.free_symbols]
         if _has_function(base):
             return 1 if base.is_Add else 3, min(places), max(places)
-        return 2 if _accents(base) == 2 else 0, max(places, default=-1), int(base.is_Add)
+        return 2 if _accents(base) else 0, max(places, default=-1), int(base.is_Add)
 
     def _rank_of_term(self, e: Any) -> tuple[int, list[float]]:
         """Terms with accelerations, with velocities, and others; by degree in the symbols, the first symbol first."""
@@ -129,6 +142,10 @@ class Text:
 
     # How each thing looks
 
+    def slope(self, above: str, below: str, *, in_time: bool = False) -> str:
+        """∂above/∂below of two names, or the rate of that."""
+        return f"{'d/dt ' * in_time}∂{self.symbol(above)}/∂{self.symbol(below)}"
+
     def symbol(self, name: str) -> str:
         """A symbol by its name."""
         letter, accent, subscript = parts_of(name)
@@ -148,9 +165,13 @@ class Text:
         """A power; nothing is written for the exponent 1."""
         return base if exponent == 1 else base + str(exponent).translate(_SUPERSCRIPTS)
 
-    def quotient(self, above: str, below: str, several: bool) -> str:
-        """A product of powers over another, of ``several`` factors or of one."""
-        return f"{above}{INNER} / {self.brackets(below) if several else below}"
+    def over(self, above: str, below: str) -> str:
+        """A quotient with a slash, so that lines can be broken."""
+        return f"{above}{INNER} / {below}"
+
+    def quotient(self, above: str, below: str, slash: str) -> str:
+        """A product of powers over another, or the same with a ``slash``."""
+        return slash
 
     def brackets(self, inside: str) -> str:
         """A sum as a factor."""
@@ -178,12 +199,19 @@ class Latex(Text):
 
     minus = "-"
 
+    def slope(self, above: str, below: str, *, in_time: bool = False) -> str:
+        """A partial derivative, or the rate of one."""
+        fraction = f"\\frac{{\\partial {self.symbol(above)}}}{{\\partial {self.symbol(below)}}}"
+        return f"\\frac{{d}}{{dt}} {fraction}" if in_time else fraction
+
     def symbol(self, name: str) -> str:
         """A symbol by its name."""
         letter, accent, subscript = parts_of(name)
         if letter.lower() in _GREEK:
             word = letter.capitalize() if letter[0].isupper() else letter.lower()
             letter = f"\\mathrm{{{_LATIN[word]}}}" if word in _LATIN else f"\\{word}"
+        elif letter in _SCRIPT:
+            letter = f"\\mathcal{{{letter[-1]}}}"
         elif len(letter) > 1:
             letter = f"\\mathrm{{{letter}}}"
         letter = f"\\{accent}{{{letter}}}" if accent else letter
@@ -205,10 +233,10 @@ class Latex(Text):
         """A power."""
         return base if exponent == 1 else f"{base}^{{{exponent}}}"
 
-    def quotient(self, above: str, below: str, several: bool) -> str:
+    def quotient(self, above: str, below: str, slash: str) -> str:
         """A fraction, which is on one line; a long one with a slash."""
         if self.width(above) + self.width(below) > FRACTION:
-            return super().quotient(above, below, several)
+            return slash
         return f"\\frac{{{above}}}{{{below}}}".replace(INNER, "")
 
     def function(self, name: str, exponent: Any, argument: tuple[str, bool]) -> str:
@@ -226,12 +254,19 @@ class MathML(Text):
 
     space = "<mspace width='0.17em'/>"
 
+    def slope(self, above: str, below: str, *, in_time: bool = False) -> str:
+        """A partial derivative, or the rate of one."""
+        parts = (f"<mrow><mo>∂</mo>{self.symbol(name)}</mrow>" for name in (above, below))
+        fraction = f"<mfrac>{''.join(parts)}</mfrac>"
+        return f"<mfrac><mi>d</mi><mrow><mi>d</mi><mi>t</mi></mrow></mfrac>{fraction}" if in_time else fraction
+
     def symbol(self, name: str) -> str:
         """A symbol by its name."""
         letter, accent, subscript = parts_of(name)
         text = f"<mi>{greek(letter)}</mi>"
         if accent:
-            text = f"<mover accent='true'>{text}<mo>{'¨' if accent == 'ddot' else '˙'}</mo></mover>"
+            dots = "." * _DOTS[accent]  # full stops: what is meant as an accent, browsers put into the letter
+            text = f"<mover>{text}<mo>{dots}</mo></mover>"
         return f"<msub>{text}<mn>{subscript.replace('_', ',')}</mn></msub>" if subscript else text
 
     def number(self, x: Any) -> str:
@@ -253,10 +288,14 @@ class MathML(Text):
             return f"{base.removesuffix(closing)}<msup>{closing}<mn>{exponent}</mn></msup>"
         return f"<msup>{base}<mn>{exponent}</mn></msup>"
 
-    def quotient(self, above: str, below: str, several: bool) -> str:
-        """A fraction; a long one with a slash, so that lines can be broken."""
+    def over(self, above: str, below: str) -> str:
+        """A quotient with a slash."""
+        return f"{above}{INNER}<mo>/</mo>{below}"
+
+    def quotient(self, above: str, below: str, slash: str) -> str:
+        """A fraction; a long one with a slash."""
         if self.width(above) + self.width(below) > FRACTION:
-            return f"{above}{INNER}<mo>/</mo>{self.brackets(below) if several else below}"
+            return slash
         return f"<mfrac><mrow>{above}</mrow><mrow>{below}</mrow></mfrac>".replace(INNER, "")
 
     def brackets(self, inside: str) -> str:

@@ -40,6 +40,14 @@ class Entry(NamedTuple):
     sign: float
 
 
+class Place(NamedTuple):
+    """A frame on a link (−1: the base): its rotation (3, 3), and its offset as letters."""
+
+    link: int
+    rotation: Array
+    offset: list[Entry | None]
+
+
 class Anatomy:
     """A robot as fixed numbers (axes, rotations) and letters (lengths, masses, inertias, gravity, pitch, armature).
 
@@ -52,7 +60,7 @@ class Anatomy:
         self.robot = robot
         self.letters: list[Letter] = []
         s, p = robot.structure, robot.parameters
-        shifts = [_axis_point(p.screws[i], s.kinds[i]) for i in range(robot.n)]
+        self.shifts = shifts = [_axis_point(p.screws[i], s.kinds[i]) for i in range(robot.n)]
         poses = []
         for i in range(robot.n):
             back = np.eye(4) if s.parents[i] < 0 else pose_from(-shifts[s.parents[i]])
@@ -80,19 +88,34 @@ class Anatomy:
         s = self.robot.structure
         poses, screws, rows = [], [], []
         for i in range(s.n):
-            poses.append(se3.pose(self.poses[i][:3, :3], _vector(self.offsets[i], x)))
+            poses.append(se3.pose(self.poses[i][:3, :3], vector_of(self.offsets[i], x)))
             linear = self.directions[i] * 1.0
-            screws.append(s.kind_of(i).screw_along(linear, _number(self.pitches[i], x)))
-            moments = [_vector(row, x) for row in self.moments[i]]
-            rows.append(Inertia(_number(self.masses[i], x), _vector(self.coms[i], x), np.stack(moments)).row)
+            screws.append(s.kind_of(i).screw_along(linear, number_of(self.pitches[i], x)))
+            moments = [vector_of(row, x) for row in self.moments[i]]
+            rows.append(Inertia(number_of(self.masses[i], x), vector_of(self.coms[i], x), np.stack(moments)).row)
         changes: dict[str, Any] = {
             "poses": np.stack(poses),
             "screws": np.stack(screws),
             "inertias": np.stack(rows),
-            "gravity": _vector(self.gravity, x),
-            "armature": np.stack([_number(entry, x) for entry in self.armature]),
+            "gravity": vector_of(self.gravity, x),
+            "armature": np.stack([number_of(entry, x) for entry in self.armature]),
         }
         return Robot(s, Parameters(**{**self.robot.parameters._asdict(), **changes}))
+
+    def place(self, frame: str) -> Place:
+        """Where a frame is on its link, whose own frame is on the joint's axis: new letters only for lengths that have none."""
+        s, p = self.robot.structure, self.robot.parameters
+        found = s.frame(frame)
+        pose = np.eye(4) if found.pose_row is None else p.frame_poses[found.pose_row]
+        pose = _tidy(pose if found.link < 0 else pose_from(-self.shifts[found.link]) @ pose)
+        offset: list[Entry | None] = []
+        for k, value in enumerate(pose[:3, 3]):
+            taken = {letter.number for letter in self.letters if (letter.stem, letter.suffix) == ("L", _AXES[k])}
+            sibling = ""
+            while f"{found.link + 1}{sibling}" in taken:
+                sibling += "b"
+            offset.append(self._length(found.link, k, value, "L", sibling))
+        return Place(found.link, pose[:3, :3], offset)
 
     def _offsets(self) -> list[list[Entry | None]]:
         """Where each joint's axis is on its parent link."""
@@ -193,9 +216,11 @@ def _tidy(array: Array) -> Array:
     return np.where(np.abs(array - nearest) <= ROUNDING, nearest, array)
 
 
-def _number(entry: Entry | None, x: Any) -> Any:
+def number_of(entry: Entry | None, x: Any) -> Any:
+    """A number of the robot for the values ``x`` of the letters."""
     return 0.0 * x[0] if entry is None else entry.sign * x[entry.letter]
 
 
-def _vector(entries: Sequence[Entry | None], x: Any) -> Any:
-    return np.stack([_number(entry, x) for entry in entries])
+def vector_of(entries: Sequence[Entry | None], x: Any) -> Any:
+    """Numbers of the robot for the values ``x`` of the letters."""
+    return np.stack([number_of(entry, x) for entry in entries])

@@ -13,6 +13,7 @@ from torsor.symbolic.notation import Latex, MathML, Text, lines
 
 WIDTH = 100  # letters per line
 SIZE = 12  # points: letters of a picture
+_RIGHT = "text-align:right;text-align:-webkit-right"  # some browsers know only the second of a cell
 LINE = 2.0  # of the size of these letters
 
 
@@ -42,22 +43,27 @@ class Printed:
         """The title of a page."""
         raise NotImplementedError
 
+    def _head(self, notation: Text, letter: str, index: str) -> str:
+        """What stands left of the equals sign."""
+        return notation.symbol(f"{letter}_{index}")
+
     def __str__(self) -> str:
         """The equations as plain text."""
         text = Text(list(self.order))
-        rows = [self.title()]
+        return "\n".join([self.title(), *self._text_rows(text, apart=True), *where(text, self.symbols)])
+
+    def _text_rows(self, text: Text, *, apart: bool = False) -> list[str]:
+        """The entries as lines of text, those of different letters ``apart`` or not."""
+        rows = []
         before = ""
         for letter, indices, expression in self.entries():
-            if letter != before:
+            if letter != before and apart:
                 rows.append("")
             before = letter
-            head = " = ".join(text.symbol(f"{letter}_{index}") for index in indices) + " = "
+            head = " = ".join(self._head(text, letter, index) for index in indices) + " = "
             first, *others = lines(text, text.expression(expression), WIDTH - len(head))
             rows += [head + first, *(" " * len(head) + other for other in others)]
-        values = [f"{text.symbol(name)} = {x.value:.6g} {x.unit}".rstrip() for name, x in self.symbols.items()]
-        if values:
-            rows += ["", *_filled("where ", values)]
-        return "\n".join(rows)
+        return rows
 
     def latex(self) -> str:
         """The equations as LaTeX, an ``aligned`` environment with one entry per line, long ones broken."""
@@ -67,9 +73,10 @@ class Printed:
         return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
     def _latex_lines(self, width: int = WIDTH) -> Iterator[tuple[str, list[str]]]:
+        """Left side, and lines of the right side, of every entry."""
         notation = Latex(list(self.order))
         for letter, indices, expression in self.entries():
-            head = " = ".join(notation.symbol(f"{letter}_{index}") for index in indices)
+            head = " = ".join(self._head(notation, letter, index) for index in indices)
             yield head, lines(notation, notation.expression(expression), width)
 
     def _repr_latex_(self) -> str:
@@ -78,20 +85,18 @@ class Printed:
     def _repr_html_(self) -> str:
         """The equations as MathML, which browsers show by themselves."""
         notation = MathML(list(self.order))
+        return self._math_table(notation) + values_in_html(notation, self.symbols)
+
+    def _math_table(self, notation: MathML) -> str:
+        """The entries as a table of MathML, aligned at the equals signs."""
         rows = []
         for letter, indices, expression in self.entries():
-            head = "<mo>=</mo>".join(notation.symbol(f"{letter}_{index}") for index in indices)
+            head = "<mo>=</mo>".join(self._head(notation, letter, index) for index in indices)
             parts = lines(notation, notation.expression(expression), WIDTH)
             for k, part in enumerate(parts):
                 left = f"{head}<mo>=</mo>" if k == 0 else ""
-                rows.append(
-                    f"<mtr><mtd style='text-align:right'>{left}</mtd><mtd style='text-align:left'>{part}</mtd></mtr>"
-                )
-        table = "".join(rows)
-        values = "; ".join(
-            f"<math>{notation.symbol(name)}</math> = {x.value:.6g} {x.unit}" for name, x in self.symbols.items()
-        )
-        return f"<math display='block'><mtable columnalign='right left'>{table}</mtable></math><p>{values}</p>"
+                rows.append(f"<mtr><mtd style='{_RIGHT}'>{left}</mtd><mtd style='text-align:left'>{part}</mtd></mtr>")
+        return f"<math display='block'><mtable columnalign='right left' displaystyle='true'>{''.join(rows)}</mtable></math>"
 
     def to_html(self, path: str | Path) -> Path:
         """Write a page (MathML, no script, nothing loaded from elsewhere); returns its path."""
@@ -104,10 +109,26 @@ class Printed:
 
     def to_png(self, path: str | Path, *, dpi: int = 150) -> Path:
         """Write a picture (needs matplotlib, pip install 'torsor[plot]'); returns its path."""
+        return _draw(self._picture_rows(), path_to_write("to_png", path), dpi)
+
+    def _picture_rows(self) -> list[tuple[str, str]]:
+        """Left and right side of every line of a picture."""
         rows = []
         for head, parts in self._latex_lines(90):
             rows += [(f"${head} =$", f"${parts[0]}$"), *(("", f"$\\quad {part}$") for part in parts[1:])]
-        return _draw(rows, path_to_write("to_png", path), dpi)
+        return rows
+
+
+def where(text: Text, symbols: dict[str, Quantity]) -> list[str]:
+    """Lines of text with the values of the symbols, after an empty one; none if there are no symbols."""
+    values = [f"{text.symbol(name)} = {x.value:.6g} {x.unit}".rstrip() for name, x in symbols.items()]
+    return ["", *_filled("where ", values)] if values else []
+
+
+def values_in_html(notation: MathML, symbols: dict[str, Quantity]) -> str:
+    """A paragraph with the values of the symbols."""
+    values = (f"<math>{notation.symbol(name)}</math> = {x.value:.6g} {x.unit}" for name, x in symbols.items())
+    return f"<p>{'; '.join(values)}</p>"
 
 
 def _filled(head: str, words: list[str]) -> list[str]:

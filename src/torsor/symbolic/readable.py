@@ -54,6 +54,25 @@ class Writer:
         shortest = min(others, key=self.length, default=first)
         return shortest if self.length(shortest) < MUCH_SHORTER * self.length(first) else first
 
+    def energy(self, harmonics: dict[Exponents, dict[Harmonic, float]]) -> Any:
+        """Grouped by mass and inertia, and within these by velocities: ½ m ((…) v_1² + 2 (…) v_1 v_2 + (…) v_2²)."""
+        groups = _split(self._terms(harmonics, products=True), self._is_inertial)
+        return self.sympy.Add(*(
+            min(self._product(head) * self._factored(rest), self._by_velocity(head, rest), key=self.length)
+            for head, rest in groups.items()
+        ))  # fmt: skip
+
+    def _by_velocity(self, head: Monomial, terms: Terms) -> Any:
+        """number · ``head`` · (what all terms share) · Σ number · (coefficient) · (product of velocities)."""
+        numbers = {monomial: self._number(c) for monomial, c in terms.items()}
+        (number, shared), numbers = _without_common(self.sympy, numbers)
+        parts = []
+        for rates, group in _split(numbers, self._is_rate).items():
+            (own, _), _ = _without_common(self.sympy, group)
+            coefficient = self._factored({tail: float(c / own) for tail, c in group.items()}, whole_terms=True)
+            parts.append(self.sympy.Mul(own, coefficient, self._product(rates)))
+        return self.sympy.Mul(number, self._product(head), self._product(shared), self.sympy.Add(*parts))
+
     def _candidates(self, harmonics: dict[Exponents, dict[Harmonic, float]], *, whole_terms: bool) -> list[Any]:
         forms = [self._terms(harmonics, products=False), self._terms(harmonics, products=True)]
         if forms[0] == forms[1]:
@@ -115,6 +134,8 @@ class Writer:
         number = self.sympy.Mul(*(f for f in factors if f.is_Number))
         others = [f for f in factors if not f.is_Number]
         alone = len(others) == 1 and others[0].is_Add  # SymPy would multiply it out
+        if alone and number == -1:
+            return whole
         return self.sympy.Mul(number, *others, evaluate=not alone) if number != 1 else self.sympy.Mul(*others)
 
     def _has_symbols(self, e: Any) -> bool:
@@ -230,7 +251,7 @@ def _without_common(sympy: Any, terms: dict[Monomial, Any]) -> tuple[tuple[Any, 
     number = sympy.Integer(1)
     if all(c.is_Rational for c in terms.values()):
         number = sympy.Rational(
-            sympy.igcd(*(c.p for c in terms.values())), sympy.ilcm(1, *(c.q for c in terms.values()))
+            sympy.igcd(0, *(c.p for c in terms.values())), sympy.ilcm(1, *(c.q for c in terms.values()))
         )
         positive = 2 * sum(bool(c > 0) for c in terms.values()) - len(terms)
         if positive < 0 or (positive == 0 and terms[min(terms)] < 0):
