@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from pinocchio_model import Twin
 from test_edge_of_reach import arm_of, edge
 
 import torsor
@@ -93,27 +94,32 @@ def test_velocities_that_may_change_slowly_alone_come_to_rest_too(name, most):
     assert max(speeds[-60:]) < AT_REST
 
 
+def after_step(twin, q, v, tau, dt):
+    """q and v after a step of four stages with torques held, by the dynamics of Pinocchio."""
+    data, K_inverse = twin.model.createData(), np.linalg.inv(twin.K)
+
+    def accelerated(q, v):
+        return K_inverse @ pin.aba(twin.model, data, twin.q(q), twin.K @ v, K_inverse.T @ tau)
+
+    a_1 = accelerated(q, v)
+    v_2, q_2 = v + 0.5 * dt * a_1, q + 0.5 * dt * v
+    a_2 = accelerated(q_2, v_2)
+    v_3, q_3 = v + 0.5 * dt * a_2, q + 0.5 * dt * v_2
+    a_3 = accelerated(q_3, v_3)
+    v_4, q_4 = v + dt * a_3, q + dt * v_3
+    q = q + dt / 6.0 * (v + 2.0 * v_2 + 2.0 * v_3 + v_4)
+    return q, v + dt / 6.0 * (a_1 + 2.0 * a_2 + 2.0 * a_3 + accelerated(q_4, v_4))
+
+
 def led_by_torques(name, start, target, kp, dt, seconds, **options):
     """The same by accelerations, whose torques are held for a step dt; the plant is Pinocchio's."""
     robot, frame, starts, twin = arm_of(name)
-    data, K_inverse = twin.model.createData(), np.linalg.inv(twin.K)
     task = torsor.position_task(frame) if np.ndim(target) == 1 else torsor.pose_task(frame)
     q, v, kd, speeds = np.array(starts[start]), np.zeros(robot.nv), 2.0 * np.sqrt(kp), []
-
-    def accelerated(q, v, tau):
-        return K_inverse @ pin.aba(twin.model, data, twin.q(q), twin.K @ v, K_inverse.T @ tau)
-
     for _ in range(round(seconds / dt)):
         wanted = kp * error(robot, q, frame, target) - kd * task.jacobian(robot, q) @ v
         tau = torsor.control.prioritised_accelerations(robot, q, v, [(task, wanted)], dt, null=-kd * v, **options).tau
-        a_1 = accelerated(q, v, tau)
-        v_2, q_2 = v + 0.5 * dt * a_1, q + 0.5 * dt * v
-        a_2 = accelerated(q_2, v_2, tau)
-        v_3, q_3 = v + 0.5 * dt * a_2, q + 0.5 * dt * v_2
-        a_3 = accelerated(q_3, v_3, tau)
-        v_4, q_4 = v + dt * a_3, q + dt * v_3
-        q = q + dt / 6.0 * (v + 2.0 * v_2 + 2.0 * v_3 + v_4)
-        v = v + dt / 6.0 * (a_1 + 2.0 * a_2 + 2.0 * a_3 + accelerated(q_4, v_4, tau))
+        q, v = after_step(twin, q, v, tau, dt)
         speeds.append(np.abs(v).max())
     return max(speeds[-round(0.3 / dt) :]), max(speeds), q
 
@@ -236,6 +242,67 @@ def test_a_posture_below_two_levels_out_of_reach_comes_to_rest(name, levels, see
     if seed is not None:
         home, q = two_configurations(robot, np.random.default_rng([0, seed] if np.ndim(seed) == 0 else seed))
     assert led_by_levels(robot, levels, home, q, gain, dt, seconds, checked=50, **options)[0] < AT_REST
+
+
+def led_by_levels_and_torques(robot, levels, home, q, gain, dt, seconds, **options):
+    """As `led_by_levels` by accelerations, whose torques are held for a step dt; poles of all levels are at −gain."""
+    twin = Twin(robot)
+    tasks = [coordinates(robot, *level) for level in levels]
+    tasks.append((torsor.function_task(_itself, robot.nq), lambda q: home - q))
+    kp, kd = gain**2, 2.0 * gain
+    v, speeds = np.zeros(robot.nv), []
+    for step in range(round(seconds / dt)):
+        pairs = [(task, kp * left(q) - kd * task.jacobian(robot, q) @ v) for task, left in tasks]
+        found = torsor.control.prioritised_accelerations(robot, q, v, pairs, dt, null=-kd * v, **options)
+        for k in (1, 2) if step % 50 == 0 else ():
+            alone = torsor.control.prioritised_accelerations(robot, q, v, pairs[:k], dt, null=-kd * v, **options)
+            for mine, own in zip(found.residuals, alone.residuals, strict=False):
+                # Directions that fade may be released up to 1e-7 of what is usual, at some 100 rad/s².
+                np.testing.assert_allclose(mine, own, atol=1e-5)
+        q, v = after_step(twin, q, v, found.tau, dt)
+        speeds.append(np.abs(v).max())
+    return max(speeds[-round(0.3 / dt) :]), max(speeds), q
+
+
+# At the edge of the first level to rounding errors: joint 5 is at its limit, and nothing but the posture needs joint 7.
+HELD = [1.4009182539585965, -1.7627583040596824, -0.6858145010181314, -0.46175459118158735]
+HELD += [-2.8973116646060237, 2.542246846039433, -0.855350095383762]
+HELD_HOME = [1.303, -0.475, -0.251, -0.962, -1.061, 2.225, -0.886]
+HELD_LEVELS = [("hand_tcp", "y", [-1.04]), ("link_4", "yz", [-0.55, 0.31])]
+
+
+@pytest.mark.parametrize(
+    ("name", "levels", "start", "gain", "seconds"),
+    [
+        # 2 rad/s of joint 7 once, to and fro for ever
+        ("panda", HELD_LEVELS, (HELD_HOME, HELD), 10.0, 1.2),
+        # 3.2 rad/s once, and at rest after 8 s: the posture was led along what the levels do not bend a hundred times too slowly
+        ("ur5", [("link_4", "xy", [-1.38, -0.02]), ("link_6", "yz", [-0.24, 0.9])], (77, 20), 4.0, 4.0),
+        # 1.5 rad/s once, for the same reason
+        ("ur5", [("link_4", "z", [1.88]), ("link_3", "x", [-0.2])], (77, 11), 4.0, 4.0),
+    ],
+)
+def test_accelerations_lead_a_posture_below_two_levels_out_of_reach_to_rest(name, levels, start, gain, seconds):
+    robot = getattr(torsor.robots, name)()
+    if np.ndim(start[0]) == 0:
+        start = two_configurations(robot, np.random.default_rng(start))
+    home, q = np.array(start)
+    assert led_by_levels_and_torques(robot, levels, home, q, gain, 0.004, seconds)[0] < AT_REST
+
+
+@pytest.mark.parametrize("v_7", [-2.0, -0.1, 0.3, 1.5])
+def test_a_joint_that_no_level_needs_is_left_to_the_posture(v_7):
+    """At the edge its entries of J are rounding errors, and others hardly more: they are no direction to hold."""
+    robot, q = torsor.robots.panda(), np.array(HELD)
+    v = np.array([1.5e-4, -1.3e-4, 7.6e-4, 1.5e-5, 4e-5, 1.2e-4, v_7])
+    pairs = []
+    for level in HELD_LEVELS:
+        task, left = coordinates(robot, *level)
+        pairs.append((task, 100.0 * left(q) - 20.0 * task.jacobian(robot, q) @ v))
+    wanted = 100.0 * (np.array(HELD_HOME) - q) - 20.0 * v
+    pairs.append((torsor.function_task(_itself, 7), wanted))
+    a = torsor.control.prioritised_accelerations(robot, q, v, pairs, 0.004, null=-20.0 * v).a
+    assert abs(a[6] - wanted[6]) < 1e-3
 
 
 def test_at_the_edge_lower_levels_take_nothing_and_the_report_says_so():

@@ -316,6 +316,13 @@ def test_least_squares_in_a_box_and_along_one_freedom_are_those_within_rows(seed
     assert_close(c @ multipliers, c @ expected.multipliers, 1e-9, scale=size)
 
 
+def test_a_limit_that_one_freedom_changes_by_rounding_alone_is_not_in_its_way():
+    """However far it moves: with several freedoms such rows do not count either."""
+    c, lower, upper, aim = np.array([1.0, 1e-11]), np.array([-1e4, -1.0]), np.array([1e4, 0.0]), np.array([1e3])
+    w, multipliers = least_squares_along(np.ones((1, 1)), aim, c, lower, upper, aim)
+    assert w == 1e3 and not multipliers.any()
+
+
 def test_one_huge_aim_costs_the_others_no_digits():
     """b of 1e8 and of 1 together: slopes have the signs of an optimum as far as they are known, 1e-14 of the largest."""
     for seed in range(60):

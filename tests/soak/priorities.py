@@ -26,7 +26,7 @@ TIMES = 60  # random levels
 
 
 def run(options: argparse.Namespace) -> list[str]:
-    return _one_level() + _random_levels(options)
+    return _one_level() + _random_levels(options) + _random_levels_by_torques(options)
 
 
 def _one_level() -> list[str]:
@@ -73,13 +73,12 @@ def _one_level() -> list[str]:
     return failures
 
 
-def _random_levels(options: argparse.Namespace) -> list[str]:
-    """At rest after 5 s; those that are merely slow have 8 s more."""
+def _cases(options: argparse.Namespace):
+    """Random levels by what to call them: robot, levels, posture, start, gain, step, options."""
     import test_priorities_at_the_edge as loops
 
     import torsor
 
-    failures = []
     for k in range(options.times or TIMES):
         rng = np.random.default_rng([options.seed, k])
         name = ("panda", "iiwa", "ur5")[k % 3]
@@ -90,6 +89,15 @@ def _random_levels(options: argparse.Namespace) -> list[str]:
         gain, dt = STEPS[rng.integers(len(STEPS))]
         given = FREE if rng.random() < 0.5 else {}
         case = f"{k}: {name} {levels}, gain {gain:g}, {dt} s{', no limits' if given else ''}"
+        yield case, robot, levels, home, q, gain, dt, given
+
+
+def _random_levels(options: argparse.Namespace) -> list[str]:
+    """At rest after 5 s; those that are merely slow have 8 s more."""
+    import test_priorities_at_the_edge as loops
+
+    failures = []
+    for case, robot, levels, home, q, gain, dt, given in _cases(options):
         last, fastest, q = loops.led_by_levels(robot, levels, home, q, gain, dt, 5.0, **given)
         if last > loops.AT_REST:
             print(f"late: {case}: {last:.2g} rad/s")
@@ -97,6 +105,23 @@ def _random_levels(options: argparse.Namespace) -> list[str]:
         print(f"{case}: at the end {last:.2g} rad/s, fastest {fastest:.3g}", flush=True)
         if last > loops.AT_REST:
             failures.append(f"{case}: {last:.2g} rad/s at the end")
+    return failures
+
+
+def _random_levels_by_torques(options: argparse.Namespace) -> list[str]:
+    """The same by accelerations, with gains of 4 at least and steps of 4 ms."""
+    import test_priorities_at_the_edge as loops
+
+    failures = []
+    for case, robot, levels, home, q, gain, _, given in _cases(options):
+        gain = max(gain, 4.0)
+        last, fastest, q = loops.led_by_levels_and_torques(robot, levels, home, q, gain, 0.004, 5.0, **given)
+        if last > loops.AT_REST:
+            print(f"late by torques: {case}: {last:.2g} rad/s")
+            last, _, _ = loops.led_by_levels_and_torques(robot, levels, home, q, gain, 0.004, 12.0, **given)
+        print(f"{case}, by torques: at the end {last:.2g} rad/s, fastest {fastest:.3g}", flush=True)
+        if last > loops.AT_REST:
+            failures.append(f"{case}, by torques: {last:.2g} rad/s at the end")
     return failures
 
 

@@ -109,7 +109,7 @@ def least_squares_along(A: Array, b: Array, c: Array, lower: Array, upper: Array
     """The same with one freedom, l ≤ c w ≤ u (c,), where without limits it would be ``w`` (1,): as far as they allow."""
     moved, shares = c * w, np.full(len(c), np.inf)
     room = np.where(moved > 0.0, upper, lower)
-    np.divide(room, moved, out=shares, where=np.abs(moved) > FEASIBLE)
+    np.divide(room, moved, out=shares, where=(np.abs(moved) > FEASIBLE) & (np.abs(c) > FEASIBLE))
     first, multipliers = int(shares.argmin()), np.zeros(len(c))
     if shares[first] < 1.0:
         w = shares[first] * w

@@ -117,14 +117,14 @@ def resolved_states(
 
 
 def terms_of(robot: Robot, task: Task, wanted: Array, A: Array, b: Array) -> Terms:
-    """A level in all states, of finite numbers; rows of A that are all rounding error, beside what is usual, become 0."""
+    """A level in all states, of finite numbers; entries of A that are rounding errors, beside what is usual, become 0.
+
+    Near a singularity rows are small, and directions of such errors would be as large as others.
+    """
     if not (all_finite(A) and all_finite(b)):
         raise ArgumentError(f"task {task.title!r} has numbers that are not finite.")
     usual = usual_of(task, robot)
-    lengths = np.einsum("...ij,...ij->...i", A, A)
-    vanished = lengths <= usual.floors
-    if vanished.any():
-        A = np.where(vanished[..., None], 0.0, A)
+    A = np.where(np.square(A) > usual.floors[:, None], A, 0.0)
     return Terms(task, wanted, A, b, usual)
 
 
