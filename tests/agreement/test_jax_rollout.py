@@ -10,6 +10,8 @@ import torsor
 from torsor.errors import ArgumentError, ShapeError
 from torsor.simulation import JaxRollout
 
+pytestmark = pytest.mark.compiled  # as users run it; under jax.numpy alone compiling takes minutes
+
 METHODS = ("rk4", "semi_implicit_euler", "euler")
 BARE = {"duration": 0.1, "dt": 0.01, "within_limits": False}
 SAME = {"rtol": 1e-12, "atol": 1e-13}  # two compilers round the same steps
@@ -282,3 +284,13 @@ def test_a_first_derivative_finds_the_functions_it_needs():
         "jax.grad(lambda q: torsor.forward_dynamics(r, q, z, z).sum())(z)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_under_jax_numpy_alone_the_motion_is_the_same(jax_in_doubles):
+    arm, start = torsor.robots.planar2r(), (np.array([0.3, -0.4]), np.array([0.1, 0.2]))
+    numbers = torsor.simulate(arm, *start, duration=0.03, dt=0.01, method="euler", within_limits=False)
+    with torsor.backend("numpy"):
+        traced = (jax_in_doubles.numpy.asarray(x) for x in start)
+        run = torsor.simulate(arm, *traced, duration=0.03, dt=0.01, method="euler", within_limits=False)
+    np.testing.assert_allclose(run.q, numbers.q, **SAME)
+    np.testing.assert_allclose(run.v, numbers.v, **SAME)

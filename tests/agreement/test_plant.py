@@ -238,6 +238,7 @@ def test_an_impact_passes_through_a_chain():
     assert knocked.audit().residual < 1e-12
 
 
+@pytest.mark.compiled
 def test_stops_with_free_and_spherical_joints_in_the_tree():
     """A floating base keeps its momentum whatever the stops do."""
     body = torsor.Inertia.box((0.3, 0.2, 0.1), mass=2.0)
@@ -300,6 +301,7 @@ def test_a_soft_stop_is_a_damped_oscillator_while_it_pushes():
 # Audit, drives, limits
 
 
+@pytest.mark.compiled
 def test_the_audit_closes_with_everything_that_acts():
     """Drives, wrenches, viscous and Coulomb friction, stops: nothing is lost but what is told."""
     robot = torsor.robots.random_tree(3, seed=11, kinds=("revolute", "prismatic"), serial=True)

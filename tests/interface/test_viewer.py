@@ -570,6 +570,9 @@ def test_a_film(arm, move, tmp_path):
     assert b"ftyp" in film.read_bytes()[:16]
     with pytest.raises(torsor.ArgumentError, match="even"):
         move.animate(tmp_path / "b.mp4", size=(63, 48))
+    (tmp_path / "taken.mp4").mkdir()
+    with pytest.raises(torsor.FileError, match=r"taken\.mp4"):
+        move.animate(tmp_path / "taken.mp4", size=(64, 48))
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from typing import Any
 
 import numpy as np
@@ -109,10 +112,17 @@ def _write_mp4(place: Path, frames: Iterator[Array], rate: float, size: tuple[in
     ffmpeg = needed(
         "imageio_ffmpeg", "an .mp4 is written with imageio-ffmpeg, which is missing: pip install 'torsor[video]'."
     )
-    writer = ffmpeg.write_frames(str(place.absolute()), size, fps=rate, macro_block_size=2, ffmpeg_log_level="error")
-    writer.send(None)
-    try:
-        for frame in frames:
-            writer.send(np.ascontiguousarray(frame))
-    finally:
-        writer.close()
+    wide, high = size
+    taken = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{wide}x{high}", "-r", f"{rate:g}", "-i", "-"]
+    given = ["-an", "-vcodec", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", str(place.absolute())]
+    command = [ffmpeg.get_ffmpeg_exe(), "-y", "-v", "error", *taken, *given]
+    # Ctrl-C is for us, not for the encoder: it has a session of its own, and no code of Python's runs between fork and exec
+    with subprocess.Popen(command, stdin=PIPE, stderr=PIPE, stdout=DEVNULL, start_new_session=True) as encoder:
+        assert encoder.stdin is not None and encoder.stderr is not None
+        with contextlib.suppress(BrokenPipeError):
+            for frame in frames:
+                encoder.stdin.write(np.ascontiguousarray(frame).tobytes())
+            encoder.stdin.close()
+        said = encoder.stderr.read().decode(errors="replace").strip()
+    if encoder.returncode:
+        raise FileError(f"animate: {place} could not be written: {printable(said)[:200]}.")
