@@ -23,9 +23,12 @@ OPTIONAL = (
     ("jax", "jax", "jit, vmap, grad and GPUs", "torsor[jax]"),
     ("matplotlib", "matplotlib", "pictures", "torsor[plot]"),
     ("mujoco", "mujoco", "reading MJCF", "torsor[mjcf]"),
+    ("pandas", "pandas", "tables of trajectories", "pandas"),
     ("pillow", "PIL", "animations as .gif", "torsor[video]"),
     ("pin", "pinocchio", "comparison in torsor verify", "pin"),
     ("piqp", "piqp", "strict priorities within limits", "torsor[qp]"),
+    ("pyarrow", "pyarrow", "trajectories in .parquet files", "pyarrow"),
+    ("pycollada", "collada", "meshes in .dae files", "torsor[view]"),
     ("pyyaml", "yaml", "reading YAML", "torsor[yaml]"),
     ("robot_descriptions", "robot_descriptions", "robots by name", "robot_descriptions"),
     ("ruckig", "ruckig", "jerk-limited motions", "torsor[ruckig]"),
@@ -62,8 +65,9 @@ def run(options: argparse.Namespace) -> int:
     if reason is None and importlib.util.find_spec("jax") is not None:
         missing = jax_call.why_missing()
         lines.append(("in jax", "kernels called by XLA" if missing is None else f"jax.numpy: {missing}"))
+    width = max(len(name) for name, _ in lines) + 2
     for name, text in lines:
-        sys.stdout.write(f"{name:<12}{text}\n")
+        sys.stdout.write(f"{name:<{width}}{text}\n")
     return 0 if reason is None else 1
 
 

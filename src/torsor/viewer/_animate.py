@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from torsor._progress import progress
 from torsor._text_files import path_to_write, write_text
 from torsor.arrays.typing import Array
 from torsor.border import explained
@@ -92,9 +93,11 @@ def animate(
 
 def _frames(stage: Stage, times: Array, size: tuple[int, int], eye: Array | None) -> Iterator[Array]:
     painter = Painter(stage, size, seen_from=eye)
-    for t in times:
-        stage.to_time(float(t))
-        yield painter.paint()
+    with progress(len(times), "drawing frames", " frames") as tell:
+        for t in times:
+            stage.to_time(float(t))
+            yield painter.paint()
+            tell(1)
 
 
 def _write_gif(place: Path, frames: Iterator[Array], rate: float, size: tuple[int, int]) -> None:
