@@ -1,8 +1,8 @@
 """The command line: what is printed, and with which exit code."""
 
 import json
-import runpy
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
