@@ -445,7 +445,7 @@ WRONG_ARGUMENTS = {
     "lock": ([["elbow"], 3, {"elbow": "a"}, {"elbow": 1j}, {"elbow": None}, {"elbow": [0.1, [0.2]]}, {"elbow": float("nan")}], "`lock` takes "),
     "gravity": (["down", 9.81, [1, 2, "x"], [1, [2], 3], [0, 0, 1j], [0, 0, float("inf")], ["0", "0", "1"], [None] * 3], "`gravity` takes three numbers"),
     "joint_order": (["elbow", 5, [1], [["elbow"]], []], "`joint_order` takes a list of joint names"),
-    "repair": ([3, [3], [["x"]]], "`repair` takes names of rules"),
+    "repair": ([3, [3], [["x"]]], "`repair` takes 'all' or names of rules"),
     "ignore": ([3, [3], [["x"]]], "`ignore` takes names of rules"),
     "base": (["free", 3, ["fixed"], np.zeros(2)], "`base` must be 'fixed' or 'floating'"),
     "format": (["sdf", 3, ["urdf"]], "`format` must be 'urdf', 'mjcf', 'json' or 'yaml', got"),
