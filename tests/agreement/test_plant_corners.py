@@ -12,6 +12,8 @@ import torsor
 from torsor.errors import ArgumentError, SimulationDiverged
 from torsor.simulation import Event, Stops
 
+pytestmark = pytest.mark.compiled
+
 G = 9.81
 ARM = torsor.robots.planar2r()
 Q, V = np.array([0.3, -0.2]), np.array([0.1, 0.4])

@@ -8,6 +8,8 @@ import pytest
 import torsor
 from torsor.simulation import Event, Stops
 
+pytestmark = pytest.mark.compiled
+
 ARM = torsor.robots.planar2r()
 LIMITS = torsor.robots.planar2r().with_limits(([-1.5, -0.9], [1.2, 0.9]), effort=[25.0, 20.0])
 STARTS = np.array([[0.0, 0.5], [0.9, 0.2], [-1.0, -0.6], [0.3, 0.0], [1.0, -0.7]])
