@@ -228,7 +228,7 @@ def led_by_levels(robot, levels, home, q, gain, dt, seconds, checked=None, **opt
             3.0,
             FREE,
         ),
-        ("iiwa", [("link_7", "x", [-1.64]), ("link_3", "yz", [0.25, -0.92])], (2024, 109), 4.0, 0.004, 4.0, FREE),
+        ("iiwa", [("link_7", "x", [-1.64]), ("link_3", "yz", [0.25, -0.92])], (2024, 109), 4.0, 0.004, 8.0, FREE),
         # 0.3 rad/s in bursts where the second level is at its best, and its motion turns back by what it cannot have at all
         ("ur5", [("link_4", "xy", [-1.38, -0.02]), ("link_6", "yz", [-0.24, 0.9])], (77, 20), 4.0, 0.002, 2.5, {}),
         # to and fro at the velocity limit of 3.2 rad/s: a small slope beside a large one that no joint can follow

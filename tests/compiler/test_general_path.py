@@ -69,7 +69,7 @@ def test_where_the_fast_entry_is_not_trusted_the_general_path_answers(reason, mo
     assert len(calls) == 6
     assert [list(entry.remembered) for entry in entries] == before
     assert main(["doctor"]) == 0
-    assert f"fast entry  not used: {reason}\n" in capsys.readouterr().out
+    assert f"fast entry not used: {reason}" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("backend", ["numpy", "compiled"])

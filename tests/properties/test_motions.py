@@ -116,7 +116,7 @@ def test_a_batch_is_its_members_and_times_are_each_time(name, kind):
     assert all(x.shape == (2, 3, 6, robot.nv) for x in many[1:])
     for k, one in enumerate(t):
         for x, y in zip(many, m.at(one), strict=True):
-            np.testing.assert_array_equal(x[..., k, :], y)
+            np.testing.assert_allclose(x[..., k, :], y, rtol=1e-14, atol=1e-15 * max(1.0, np.abs(y).max()))
 
 
 @pytest.mark.compiled
