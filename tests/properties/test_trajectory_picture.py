@@ -77,4 +77,6 @@ def test_a_motion_of_a_pose_has_a_picture_too():
 
 def test_names_are_no_formulas(tmp_path):
     robot = torsor.robots.planar2r().rename({torsor.robots.planar2r().coordinates[0]: "$x^$"}, robot="a$^$b")
-    run_of(robot).plot().savefig(tmp_path / "run.png")
+    figure = run_of(robot).plot()
+    figure.savefig(tmp_path / "run.png")  # would raise if a name were read as a formula
+    assert figure.axes[0].get_title().replace("\\", "") == "a$^$b"

@@ -18,7 +18,7 @@ FILES = ("robot", "files", "motion", "output", "html", "image", "png", "plot")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The shell."""
+    """The shell that the script is for."""
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
 
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Of all commands."""
+    """The actions of the parsers of all commands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for one in action.choices.values():

@@ -34,7 +34,7 @@ class Playback:
             self.playing = True
 
     def pause(self) -> None:
-        """Stay."""
+        """Stay at the time that has been reached."""
         self.playing = False
 
     def scrub(self, time: float) -> None:
