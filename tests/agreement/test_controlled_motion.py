@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 
 import torsor
 from torsor.errors import ArgumentError, ShapeError, SimulationDiverged
+from torsor.simulation.controllers import fingerprint
 
 ARM = torsor.robots.planar2r()
 Q, V, GOAL = np.array([0.3, -0.2]), np.array([0.1, 0.4]), np.array([0.8, 0.5])
@@ -259,6 +262,38 @@ def test_numbers_that_change_from_run_to_run_are_seen(capsys):
 
     torsor.simulate(ARM, Q, V, duration=0.1, dt=DT, controller=tells)
     assert capsys.readouterr().out.count("asked") == 10
+
+
+def test_what_is_kept_of_a_function_follows_everything_it_refers_to():
+    """Defaults, cells, inner functions, names that come into being, arrays that change: each is another function."""
+    inner_gain = np.array([1.0, 2.0])
+
+    def inner(q):
+        return inner_gain * q
+
+    scale = 2.0
+
+    def law(t, q, v, factor=1.0, *, shift=0.0):
+        return scale * factor * inner(q) + shift - v
+
+    seen = [fingerprint(law)]
+    assert fingerprint(law) == seen[0]
+    inner_gain[0] = 3.0
+    seen.append(fingerprint(law))
+    inner_gain.shape = (2, 1)
+    seen.append(fingerprint(law))
+    scale = 5.0
+    seen.append(fingerprint(law))
+    law.__defaults__ = (4.0,)
+    seen.append(fingerprint(law))
+    law.__kwdefaults__["shift"] = 7.0
+    seen.append(fingerprint(law))
+    assert None not in seen and len(set(seen)) == len(seen)
+    scale = [5.0]  # it may change at any time
+    assert fingerprint(law) is None
+    gone = weakref.ref(law)
+    del law
+    assert gone() is None
 
 
 def test_functions_with_a_name_of_the_library_are_told_from_each_other():

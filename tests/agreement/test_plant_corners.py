@@ -107,6 +107,25 @@ def test_strong_friction_takes_the_speed_away_in_midpoint_steps(viscous):
     assert abs(run.q[-1, 0] - (1.0 - 0.5 * G) / viscous) < 0.2 / viscous
 
 
+@pytest.mark.parametrize("viscous", [1e4, 1e6, 1e8])
+def test_strong_friction_leaves_a_block_where_it_stops(viscous):
+    """A block of mass m that slides with v comes to rest m v / d away, in RK4's steps too, which are longer than that takes."""
+    run = torsor.simulate(slider(viscous_friction=viscous), [0.0], [1.0], duration=0.1, dt=0.01)
+    assert run.q[1:, 0] == pytest.approx(
+        1.0 / viscous, rel=0.1
+    )  # v itself is damped to h⁻¹ d⁻¹ of what it was, not to zero
+    assert run.q[-1, 0] == pytest.approx(1.0 / viscous, rel=2e-3)
+
+
+def test_modes_that_change_without_end_do_not_lead_through_a_stop():
+    """The book's Euler steps are not stable under such friction: the joint goes from stop to stop, a hundred times in a step."""
+    robot = slider(viscous_friction=1e8, lower=-0.1, upper=0.1)
+    run = torsor.simulate(
+        robot, [0.0], [1.0], duration=0.01, dt=1e-3, method="euler", stops=Stops(restitution=1.0), tau=[1.0]
+    )
+    assert np.abs(run.q).max() <= 0.1 + 1e-12 and np.isfinite(run.v).all()
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("method", ["implicit_midpoint", "variational"])
 def test_derivatives_are_those_of_the_steps_with_friction(method):

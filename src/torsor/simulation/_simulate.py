@@ -13,7 +13,7 @@ from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ArgumentError, SimulationDiverged
 from torsor.model import Robot
-from torsor.motion.trajectory import Trajectory, Work
+from torsor.motion.trajectory import Trajectory
 from torsor.simulation.adaptive_motion import MOST_STEPS, AdaptiveMotion, TooManySteps
 from torsor.simulation.adaptive_result import adaptive_trajectory, times_of, tolerances_of
 from torsor.simulation.drives import Batch
@@ -23,7 +23,7 @@ from torsor.simulation.jax_rollout import has_jax_arrays, rollout_in_jax
 from torsor.simulation.notes import Happened, notes_of
 from torsor.simulation.rollout import Diverged, Rollout
 from torsor.simulation.stepping import Asked, Method, variational
-from torsor.simulation.steppings import stepping_of
+from torsor.simulation.steppings import stepping_of, work_of
 from torsor.simulation.steps.euler import damped_semi_implicit_euler, euler, semi_implicit_euler
 from torsor.simulation.steps.implicit_midpoint import damped_implicit_midpoint, implicit_midpoint
 from torsor.simulation.steps.rk4 import rk4
@@ -215,9 +215,9 @@ def _with_adaptive_steps(
                 break
     cut = interrupted or error is not None
     try:
-        trajectory = adaptive_trajectory(setup, motions, when, cut)
+        trajectory = adaptive_trajectory(setup, stepping.works, motions, when, cut)
     except KeyboardInterrupt:  # all steps are taken: what they gave is not lost for that
-        trajectory = adaptive_trajectory(setup, motions, when, True)
+        trajectory = adaptive_trajectory(setup, stepping.works, motions, when, True)
     if isinstance(error, Diverged):
         raise _divergence(setup, error, None, trajectory)
     if error is not None:
@@ -288,22 +288,21 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: b
             pushes[frame] = shaped(np.broadcast_to(constant[:, None], (len(constant), len(time), 6)))
         else:
             pushes[frame] = shaped(_asked_along(asked, time, arrays["q"], arrays["v"]))
-    work = arrays["work"]
     occurrences = tuple(
         Occurrence(m.event.title, m.time, _place(m.which, batch), m.q, m.v)
         for m in rollout.moments
         if m.event is not None
     )
     happened = Happened(setup.plant, rollout.moments, rollout.first_mode)
-    return Trajectory(
-        setup.robot,
-        time,
-        shaped(arrays["q"]),
-        shaped(arrays["v"]),
+    return Trajectory.of_simulation(
+        robot=setup.robot,
+        time=time,
+        q=shaped(arrays["q"]),
+        v=shaped(arrays["v"]),
         a=shaped(arrays["a"]),
         tau=shaped(arrays["force"]),
         wrenches=pushes,
-        work=Work(*(shaped(work[..., k]) for k in range(work.shape[-1]))),
+        work=work_of(arrays["work"], rollout.stepping.works, batch),
         notes=(*setup.beyond, *notes_of(happened, time, arrays, batch, stiff)),
         interrupted=cut,
         events=occurrences,

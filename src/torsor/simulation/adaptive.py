@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from torsor._once import once
 from torsor.arrays import concat
 from torsor.arrays.typing import Array
 from torsor.compiler.trace import inline
 from torsor.functions.compile import compile, scan
 from torsor.mechanics.kinematics.manifold import increment_rate, integrate
 from torsor.model import Robot
-from torsor.simulation.adaptive_attempt import STAGED, STATE, Evaluate, magnitudes, one_evaluation, whole_attempt
+from torsor.simulation.adaptive_attempt import STAGED, STATE, Evaluate, first_step, one_evaluation, whole_attempt
 from torsor.simulation.adaptive_run import (
     ARRIVED,
     INTERRUPTED,
@@ -39,6 +40,7 @@ Guard = Callable[[Robot, Array, Array, Array, Array, Constants], Array]
 
 PAIRS = {"853": DORMAND_PRINCE_853, "54": DORMAND_PRINCE_54}
 SMALL = 8  # freedoms: a step with all its evaluations written out is three times as fast, and takes longer to compile
+FIRST_CHUNK = 16  # attempted steps, until they have their length
 LONGEST_CHUNK = 256  # attempted steps between two looks at what has finished
 CHUNK_NUMBERS = 8_000_000  # that a chunk may save, 64 MB
 
@@ -93,13 +95,49 @@ class AdaptiveFlow:
         state = {n: x for n, x in names.items() if not (self._whole and n in STAGED)}
         held = {_prefixed(name): shape for name, shape in self.constants.items()}
         self._point = self._pointed({"t": (), "q": nq, "u": nv, "v": nv, **held})
-        self._loop = self._looped(state, {"t1": (), "rtol": (), "atol": (), **held})
+        self._state, self._held = state, held
+        self._names = tuple(state)
+        self._loops: dict[bool, Any] = {}
         self._rows = None if self._whole else np.tile(self.pair.rows, (LONGEST_CHUNK, 1))
 
-    def _looped(self, state: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
-        """The loop over evaluations, as machine code."""
+    def _loop(self, dense: bool) -> Any:
+        """The loop over attempted steps; ``dense``: it saves their stages, too."""
+        dense = dense or not self._whole  # else they are among the state
+        if dense not in self._loops:
+            self._loops[dense] = self._looped(self._state, {"t1": (), "rtol": (), "atol": (), **self._held}, dense)
+        return self._loops[dense]
+
+    def _looped(self, state: Mapping[str, Any], constants: Mapping[str, Any], dense: bool) -> Any:
+        """The loop as machine code."""
+
+        def turn(robot: Robot, **given: Array) -> dict[str, Array]:
+            return self._attempt(robot, dense, **given)
+
         inputs = {} if self._whole else {"row": self.pair.rows.shape[1]}
-        return scan(self._attempt, self.robot, state, inputs=inputs, constants=constants)
+        return scan(turn, self.robot, state, inputs=inputs, constants=constants)
+
+    @once
+    def _begin(self) -> Any:
+        """The first evaluation and the length of the first step, as machine code."""
+        inputs: dict[str, Any] = {
+            "t": (),
+            "t1": (),
+            "q": self.robot.nq,
+            "v": self.robot.nv,
+            "rtol": (),
+            "atol": (),
+            **self._held,
+        }
+        return compile(self._begun, self.robot, inputs)
+
+    def _begun(
+        self, robot: Robot, t: Array, t1: Array, q: Array, v: Array, rtol: Array, atol: Array, **held: Array
+    ) -> dict[str, Array]:
+        """Acceleration and rate at the start, and how long a step to try."""
+        evaluate = self._at_stage(held)
+        at = evaluate(t, q, 0.0 * v, v)
+        h = first_step(robot, self.pair, evaluate, t, t1, q, v, at["rate"], rtol, atol)
+        return {"a": at["a"], "rate": at["rate"], "h": h}
 
     def _pointed(self, inputs: Mapping[str, Any]) -> Any:
         """One evaluation, as machine code."""
@@ -121,6 +159,7 @@ class AdaptiveFlow:
         atol: float = 1e-10,
         h0: Array | None = None,
         max_steps: int = 100_000,
+        dense: bool = True,
     ) -> AdaptiveRun:
         """Integrate from t0 to t1, or until the guard fires; one trajectory or a batch, each with its own steps.
 
@@ -138,6 +177,8 @@ class AdaptiveFlow:
             Length of the first step, s; it is chosen otherwise, with one evaluation more [HNW93, §II.4].
         max_steps : int
             How many steps may be attempted.
+        dense : bool
+            Whether states between the ends of steps may be asked for.
         """
         robot, k = self.robot, self.powers
         held = {_prefixed(name): np.asarray((constants or {})[name], float) for name in self.constants}
@@ -156,25 +197,32 @@ class AdaptiveFlow:
         held = {_prefixed(n): flat(held[_prefixed(n)], *shape) for n, shape in self.constants.items()}
         start, end = flat(t0), flat(t1)
         q, v, w = flat(q0, robot.nq), flat(v0, robot.nv), flat(0.0 if w0 is None else w0, k)
-        at = self.point(start, q, np.zeros_like(v), v, held)
-        rate = at["rate"]
-        evaluations = np.ones(len(start), int)
+        n, s = len(start), self.pair.stages
+        tolerances = {"t1": end, "rtol": np.full(n, float(rtol)), "atol": np.full(n, float(atol))}
+        evaluations = np.ones(n, int)
         if h0 is None:
-            h = self._first_step(start, end, q, v, at, held, rtol, atol)
+            at = self._begin(t=start, q=q, v=v, **tolerances, **held)
+            h = at["h"]
             evaluations += end > start
         else:
-            h = flat(h0)
-        n, s = len(start), self.pair.stages
+            at, h = self.point(start, q, np.zeros_like(v), v, held), flat(h0)
+        rate = at["rate"]
         begun = np.isfinite(rate).all(-1)
         status = np.where(begun, np.where(end > start, RUNNING, ARRIVED), NOT_FINITE).astype(float)
-        values = (start, h, q, v, w, at["a"], rate[:, 2 * robot.nv :], np.zeros((n, s, rate.shape[1])))
-        errors = np.zeros((n, len(self.pair.errors), 2 * robot.nv))
-        zeros = (errors, *np.zeros((2, n)), status, *np.zeros((2, n)))
-        state = {name: x for name, x in zip(STATE, (*values, *zeros), strict=True) if name in self._loop.state}
-        tolerances = {"t1": end, "rtol": np.full(n, float(rtol)), "atol": np.full(n, float(atol))}
+        known = {
+            "t": start,
+            "h": h,
+            "q": q,
+            "v": v,
+            "w": w,
+            "a": at["a"],
+            "p": rate[:, 2 * robot.nv :],
+            "status": status,
+        }
+        state = {n_: known[n_] if n_ in known else np.zeros((n, *_sized(x))) for n_, x in self._state.items()}
         chunks, interrupted = list[Chunk](), False
         try:
-            self._attempts(chunks, state, {**tolerances, **held}, max_steps)
+            self._attempts(chunks, state, {**tolerances, **held}, max_steps, self._loop(dense))
         except KeyboardInterrupt:
             interrupted = True
             for chunk in chunks:  # it may have come while the last was written to the state
@@ -184,54 +232,52 @@ class AdaptiveFlow:
         evaluations = evaluations + s * (state["taken"] + state["refused"]).astype(int)
         return AdaptiveRun(self, batch, state, held, chunks, evaluations, interrupted)
 
-    def _attempts(self, chunks: list[Chunk], state: dict[str, Array], held: dict[str, Array], max_steps: int) -> None:
+    def _attempts(
+        self, chunks: list[Chunk], state: dict[str, Array], held: dict[str, Array], max_steps: int, loop: Any
+    ) -> None:
         """Attempt steps until all have ended, and add them to ``chunks``; ``state`` becomes the last one."""
+        if len(state["t"]) == 1:
+            self._attempts_of_one(chunks, state, held, max_steps, loop)
+            return
         left, s = max_steps, self._rounds
-        numbers = sum(math.prod(shape) for shape in self._loop.outputs.values())
+        numbers = sum(math.prod(shape) for shape in loop.outputs.values())
         active = np.flatnonzero(state["status"] == RUNNING)
         whole = len(active) == len(state["t"])
         while len(active) and left > 0:
-            one = len(active) == 1
-            pick: Any = active[0] if one else (slice(None) if whole else active)
+            pick: Any = active[0] if len(active) == 1 else (slice(None) if whole else active)
             now = {name: x[pick].copy() for name, x in state.items()}  # ``state`` is written to below
             fixed = {name: x[pick] for name, x in held.items()}
             expected = float(np.mean((fixed["t1"] - now["t"]) / now["h"]))
             most = max(1, min(LONGEST_CHUNK, left, CHUNK_NUMBERS // (numbers * len(active))))
-            length = _chunk_length(expected, most)
+            length = (
+                _chunk_length(expected, most) if chunks else min(most, FIRST_CHUNK)
+            )  # until steps have their length
             rows = {} if self._rows is None else {"row": self._rows[: s * length]}
-            saved = self._loop(steps=s * length, every=s, **rows, **now, **fixed)
+            saved = loop(steps=s * length, every=s, **rows, **now, **fixed)
             chunks.append(Chunk(active, now, saved))
             chunks[-1].write_last(state)
             left -= length
             active = active[state["status"][active] == RUNNING]
             whole = whole and len(active) == len(state["t"])
 
-    def _first_step(
-        self,
-        t: Array,
-        t1: Array,
-        q: Array,
-        v: Array,
-        at: dict[str, Array],
-        held: Constants,
-        rtol: float,
-        atol: float,
-    ) -> Array:
-        """Length (N,) of the first step, from the sizes of the state, its rate and the rate a little later [HNW93, §II.4]."""
-        nv = self.robot.nv
-        y = np.concatenate([magnitudes(self.robot, q), np.abs(v)], axis=-1)
-        scale, rate = atol + rtol * y, at["rate"][:, : 2 * nv]
-        with np.errstate(all="ignore"):  # what is not finite is reported
-            d0, d1 = _rms(y / scale), _rms(rate / scale)
-            h = np.minimum(np.where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / d1), t1 - t)
-            step = h[:, None]
-            later = self.point(t + h, q, step * v, v + step * rate[:, nv:], held)["rate"][:, : 2 * nv]
-            d2 = _rms((later - rate) / scale) / h
-            largest = np.maximum(d1, d2)
-            flat = np.maximum(1e-6, 1e-3 * h)
-            curved = (0.01 / largest) ** (1.0 / (self.pair.estimator_order + 1))
-            h = np.minimum(np.minimum(100.0 * h, np.where(largest <= 1e-15, flat, curved)), t1 - t)
-            return np.where(h > 0.0, h, np.where(t1 > t, np.minimum(1e-6, t1 - t), 0.0))
+    def _attempts_of_one(
+        self, chunks: list[Chunk], state: dict[str, Array], held: dict[str, Array], max_steps: int, loop: Any
+    ) -> None:
+        """The same for one trajectory: each chunk begins with what the last one left, where it is."""
+        left, s, one = max_steps, self._rounds, np.zeros(1, int)
+        now = {name: x[0].copy() for name, x in state.items()}  # ``state`` is written to below
+        fixed = {name: x[0] for name, x in held.items()}
+        end = float(fixed["t1"])
+        while left > 0 and now["status"] == RUNNING:
+            length = min(left, _chunk_length((end - float(now["t"])) / float(now["h"]), LONGEST_CHUNK))
+            length = length if chunks else min(length, FIRST_CHUNK)
+            rows = {} if self._rows is None else {"row": self._rows[: s * length]}
+            saved = loop(steps=s * length, every=s, **rows, **now, **fixed)
+            chunks.append(Chunk(one, now, saved))
+            now = {name: saved[name][-1] for name in now}
+            left -= length
+        for name, x in state.items():
+            x[0] = now[name]
 
     def _evaluate(self, robot: Robot, t: Array, q: Array, u: Array, v: Array, **held: Array) -> dict[str, Array]:
         c = {name: held[_prefixed(name)] for name in self.constants}
@@ -241,13 +287,13 @@ class AdaptiveFlow:
         guard = self.guard(robot, t, there, v, a, c) + 0.0 * t
         return {"q": there, "a": a + 0.0 * v, "rate": rate, "guard": guard}
 
-    def _attempt(self, robot: Robot, **given: Array) -> dict[str, Array]:
-        """A turn of the loop: the state after it, and the stages of the step."""
+    def _attempt(self, robot: Robot, dense: bool, /, **given: Array) -> dict[str, Array]:
+        """A turn of the loop: the state after it, and the stages of the step if they are asked for."""
         held = {name: given[name] for name in map(_prefixed, self.constants)}
 
         found = (whole_attempt if self._whole else one_evaluation)(robot, self.pair, self._at_stage(held), given)
         names = [n for n in STATE if n in found and not (self._whole and n in STAGED)]
-        return {n: found[n] for n in (*names, *(["stages"] if self._whole else []))}
+        return {n: found[n] for n in (*names, *(["stages"] if self._whole and dense else []))}
 
     def _at_stage(self, held: Constants) -> Evaluate:
         """One evaluation, for traced arrays."""
@@ -258,14 +304,16 @@ class AdaptiveFlow:
         return evaluate
 
 
-def _rms(x: Array) -> Array:
-    return np.sqrt(np.mean(np.square(x), axis=-1))
+def _sized(shape: Any) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
 def _chunk_length(expected: float, most: int) -> int:
-    """How many steps to attempt at once where so many are expected: a power of two, for calls of few lengths are remembered."""
-    likely = 1 << max(2, math.ceil(expected).bit_length() - 1) if expected < most else most
-    return min(most, likely)
+    """How many steps to attempt at once where so many are expected; calls of few lengths are remembered."""
+    if expected >= most:
+        return most
+    likely = max(8, int(0.8 * expected))  # steps become longer, and those behind the end are in vain
+    return min(most, likely // 8 * 8)
 
 
 def _prefixed(name: str) -> str:

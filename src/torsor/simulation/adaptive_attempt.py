@@ -141,6 +141,44 @@ def judged(
     return state
 
 
+def first_step(
+    robot: Robot,
+    pair: EmbeddedPair,
+    evaluate: Evaluate,
+    t: Array,
+    t1: Array,
+    q: Array,
+    v: Array,
+    rate: Array,
+    rtol: Array,
+    atol: Array,
+) -> Array:
+    """Length (...) of the first step, from the sizes of the state, its rate and the rate a little later [HNW93, §II.4]."""
+    nv, way = robot.nv, t1 - t
+    sizes, slopes = concat([magnitudes(robot, q), absolute(v)]), rate[..., : 2 * nv]
+    scale = atol[..., None] + rtol[..., None] * sizes
+    d0, d1 = _mean_size(sizes / scale), _mean_size(slopes / scale)
+    near = where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / where(d1 > 0.0, d1, 1.0))
+    near = where(near < way, near, way)
+    step = near[..., None]
+    later = evaluate(t + near, q, step * v, v + step * rate[..., nv : 2 * nv])["rate"][..., : 2 * nv]
+    d2 = _mean_size((later - slopes) / scale) / where(near > 0.0, near, 1.0)
+    largest = where(d2 > d1, d2, d1)
+    flat, curved = (
+        where(1e-3 * near > 1e-6, 1e-3 * near, 1e-6),
+        _inverse_root(100.0 * largest, pair.estimator_order + 1),
+    )
+    h = where(largest > 1e-15, curved, flat)
+    h = where(h < 100.0 * near, h, 100.0 * near)
+    h = where(h < way, h, way)
+    return where(h > 0.0, h, where(way < 1e-6, way, 1e-6))
+
+
+def _mean_size(x: Array) -> Array:
+    """Root mean square (...) of numbers (..., n)."""
+    return sqrt(dot(x, x) / float(x.shape[-1]))
+
+
 def magnitudes(robot: Robot, q: ConfigurationVector) -> JointVector:
     """Sizes (..., nv) of what increments of q add to: of the number itself, of a position's distance; 1 for rotations."""
     parts = []

@@ -19,8 +19,13 @@ class CalledFlow(AdaptiveFlow):
 
     most_at_once = math.inf
 
-    def _looped(self, state: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
+    def _looped(self, state: Mapping[str, Any], constants: Mapping[str, Any], dense: bool) -> Any:
         return _Loop(self, state)
+
+    def _begin(self, **given: Array) -> dict[str, Array]:
+        with np.errstate(all="ignore"):
+            one = self._begun(self.robot, **{name: np.asarray(x)[0] for name, x in given.items()})
+        return {name: np.asarray(x)[None] for name, x in one.items()}
 
     def _at_stage(self, held: Constants) -> Evaluate:
         def evaluate(t: Array, q: Array, u: Array, v: Array) -> dict[str, Array]:
@@ -52,7 +57,7 @@ class _Loop:
         now, saved = given, list[dict[str, Array]]()
         for _ in range(steps):
             with np.errstate(all="ignore"):
-                now = now | self._flow._attempt(self._flow.robot, **now)
+                now = now | self._flow._attempt(self._flow.robot, True, **now)
             saved.append(now)
             if now["status"] != RUNNING:
                 break

@@ -20,7 +20,7 @@ from torsor.simulation.adaptive_called import CalledFlow
 from torsor.simulation.adaptive_run import FIRED, STATUS, TOO_MANY_STEPS, AdaptiveRun
 from torsor.simulation.careful import CarefulStep, Moment, States
 from torsor.simulation.given import Setup
-from torsor.simulation.plant import WORKS, Mode, smallest
+from torsor.simulation.plant import Mode, smallest
 from torsor.simulation.rollout import Diverged
 from torsor.simulation.stepping import Stepping
 
@@ -58,7 +58,7 @@ def flow_of(stepping: Stepping, holds: bool, pair: str) -> AdaptiveFlow:
 
         def rhs(robot: Robot, t: Array, q: Array, v: Array, c: dict[str, Array]) -> tuple[Array, Array]:
             force = stepping.force(t, q, v, c.get("tau", 0.0 * v), c)
-            found = plant.rate(q, v, force, stepping.around(t, q, v, c), stepping.mode(c), holds=holds)
+            found = stepping.kept(plant.rate(q, v, force, stepping.around(t, q, v, c), stepping.mode(c), holds=holds))
             return found.a, found.power
 
         def guard(robot: Robot, t: Array, q: Array, v: Array, a: Array, c: dict[str, Array]) -> Array:
@@ -68,7 +68,7 @@ def flow_of(stepping: Stepping, holds: bool, pair: str) -> AdaptiveFlow:
             return smallest(margins, v)
 
         shapes = {name: shape for name, shape in stepping.constants(holds).items() if name != "h"}
-        made[holds, pair, kind] = kind(stepping.robot, rhs, guard, shapes, len(WORKS), pair)
+        made[holds, pair, kind] = kind(stepping.robot, rhs, guard, shapes, len(stepping.works), pair)
     return made[holds, pair, kind]
 
 
@@ -92,7 +92,7 @@ class AdaptiveMotion:
         self._duration, self._control_dt, self._pair, self._times = duration, control_dt, pair, times
         self._rtol, self._atol = rtol, atol
         self._constants = {name: x[which : which + 1] for name, x in setup.constants.items()}
-        work = np.zeros((1, len(WORKS)))
+        work = np.zeros((1, len(stepping.works)))
         one = slice(which, which + 1)
         mode = Mode(*(np.array(x[one]) for x in setup.mode))
         self.states = States(
@@ -105,6 +105,7 @@ class AdaptiveMotion:
         self._h: float | None = None
         self._stuck, self._quick, self._moment = 0, 0, -math.inf
         self.first_mode = mode
+        self._dense = times is not None or bool(setup.events) or stepping.plant.has_modes
 
     def run(self, progress: Callable[[float], Any]) -> None:
         """Integrate to the end; raises `Diverged` or `TooManySteps`."""
@@ -155,9 +156,10 @@ class AdaptiveMotion:
         c |= {name: x[0] for name, x in self._constants.items()}
         if "tau" in flow.constants:
             c["tau"] = s.tau[0]
-        found = flow.run(
-            s.t[0], until, s.q[0], s.v[0], s.work[0], c, self._rtol, self._atol, h0=self._h, max_steps=MOST_STEPS
-        )
+        given = (s.t[0], until, s.q[0], s.v[0], s.work[0], c, self._rtol, self._atol, self._h, MOST_STEPS)
+        found = flow.run(*given, dense=self._dense)
+        if not self._dense and int(found.status) == FIRED:  # it grows beyond all bounds: look where
+            found = flow.run(*given, dense=True)
         start, end = float(s.t[0]), float(found.t)
         moment = self._first_event(found, start, end)
         status = int(found.status)

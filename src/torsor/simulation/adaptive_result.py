@@ -8,12 +8,13 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.errors import ArgumentError
-from torsor.motion.trajectory import Trajectory, Work
+from torsor.motion.trajectory import Trajectory
 from torsor.simulation.adaptive_motion import AdaptiveMotion, Samples
 from torsor.simulation.events import Occurrence
 from torsor.simulation.given import Setup
 from torsor.simulation.notes import Happened, notes_of
 from torsor.simulation.plant import Mode
+from torsor.simulation.steppings import work_of
 
 
 def tolerances_of(rtol: float, atol: float) -> None:
@@ -43,14 +44,16 @@ def times_of(times: Any, duration: float, batch: tuple[int, ...]) -> Array | Non
     return np.minimum(given, duration)
 
 
-def adaptive_trajectory(setup: Setup, motions: list[AdaptiveMotion], times: Array | None, cut: bool) -> Trajectory:
+def adaptive_trajectory(
+    setup: Setup, works: tuple[int, ...], motions: list[AdaptiveMotion], times: Array | None, cut: bool
+) -> Trajectory:
     """All trajectories as one: where one of a batch ended before the others, NaN."""
     found = [motion.samples for motion in motions]
     if not found:
         nq, nv = setup.robot.nq, setup.robot.nv
         grid = times if times is not None else np.zeros(1)
         shape = (0, len(grid))
-        sizes = {"q": nq, "v": nv, "a": nv, "force": nv, "work": 4}
+        sizes = {"q": nq, "v": nv, "a": nv, "force": nv, "work": len(works)}
         arrays = {name: np.zeros((*shape, size)) for name, size in sizes.items()}
         time = grid
     elif setup.batch:
@@ -85,18 +88,19 @@ def adaptive_trajectory(setup: Setup, motions: list[AdaptiveMotion], times: Arra
         Occurrence(m.event.title, m.time, _place(m.which, batch), m.q, m.v) for m in moments if m.event is not None
     )
     happened = Happened(setup.plant, moments, first)
-    return Trajectory(
-        setup.robot,
-        time,
-        shaped(arrays["q"]),
-        shaped(arrays["v"]),
+    return Trajectory.of_simulation(
+        robot=setup.robot,
+        time=time,
+        q=shaped(arrays["q"]),
+        v=shaped(arrays["v"]),
         a=shaped(arrays["a"]),
         tau=shaped(arrays["force"]),
         wrenches=pushes,
-        work=Work(*(shaped(arrays["work"][..., k]) for k in range(4))),
+        work=work_of(arrays["work"], works, batch),
         notes=(*setup.beyond, *notes_of(happened, time, arrays, batch, False)),
         interrupted=cut,
         events=events,
+        steps=None,
     )
 
 

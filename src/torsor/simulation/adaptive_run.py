@@ -32,6 +32,17 @@ class Chunk(NamedTuple):
             x[self.trajectories] = self.after[name][-1] if one else self.after[name][:, -1]
 
 
+def _joined(chunks: list[Chunk]) -> Chunk:
+    """The chunks of one trajectory as one, of what steps are made of."""
+    if len(chunks) == 1:
+        return chunks[0]
+    first = chunks[0]
+    names = [name for name in ("t", "q", "v", "a", "w", "p", "taken", "stages") if name in first.after]
+    return Chunk(
+        first.trajectories, first.before, {name: np.concatenate([c.after[name] for c in chunks]) for name in names}
+    )
+
+
 class Steps(NamedTuple):
     """S accepted steps, those of each trajectory one after the other.
 
@@ -88,7 +99,8 @@ class AdaptiveRun:
         interrupted: bool = False,
     ) -> None:
         self.interrupted = interrupted
-        self._flow, self._batch, self._held, self._chunks = flow, batch, held, chunks
+        self._flow, self._batch, self._held = flow, batch, held
+        self._chunks = [_joined(chunks)] if len(evaluations) == 1 and chunks else chunks
         self._last = {"w": np.zeros((len(evaluations), 0)), **state}
         self.dense_evaluations = 0
         self.t, self.q, self.v, self.a, self.w, self.h = (
@@ -102,11 +114,28 @@ class AdaptiveRun:
     def steps(self) -> Steps:
         """The accepted steps."""
         which = np.concatenate([which for which, _ in self._taken]) if self._taken else np.zeros(0, int)
+        if len(self._last["t"]) == 1 and self._taken:
+            return self._steps_of_one
         t, q, v, a = (self._of_steps(name) for name in ("t", "q", "v", "a"))
         none = np.zeros((len(t), 0))
         w, p = (self._of_steps("w"), self._of_steps("p")) if self._flow.powers else (none, none)
         made = Steps(which, t, self._of_steps("t", after=True) - t, q, v, a, w, p)
         return made if self._order is None else Steps(*(column[self._order] for column in made))
+
+    @property
+    def _steps_of_one(self) -> Steps:
+        """The same of one trajectory: a step that is refused changes no state, so each begins where the last one ended."""
+        (chunk,), ((_, places),) = self._chunks, self._taken
+        rows, count = dict[str, Array](), len(places)
+        for name in ("t", "q", "v", "a", *(("w", "p") if self._flow.powers else ())):
+            after = chunk.after[name]
+            rows[name] = np.empty((count + 1, *after.shape[1:]))
+            rows[name][0] = chunk.before[name]
+            rows[name][1:] = after if count == len(after) else after[places]
+        none, t = np.zeros((count, 0)), rows["t"]
+        q, v, a = (rows[name][:-1] for name in ("q", "v", "a"))
+        w, p = (rows[name][:-1] if name in rows else none for name in ("w", "p"))
+        return Steps(np.zeros(count, int), t[:-1], t[1:] - t[:-1], q, v, a, w, p)
 
     def _of_steps(self, name: str, after: bool = False) -> Array:
         """A field of the state before or after each accepted step, in the order of the chunks."""

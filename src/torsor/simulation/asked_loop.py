@@ -17,10 +17,9 @@ from torsor.arrays.typing import Array
 from torsor.compiler.kernel import Kernel
 from torsor.functions.compile import compile as compiled
 from torsor.model import Robot
-from torsor.simulation.plant import WORKS
 from torsor.simulation.stepping import Stepping
 
-ROWS = 256  # steps for which memory is taken at once: little enough for it to be used again
+ROWS = 1024  # steps for which memory is taken at once: little enough for it to be used again
 
 
 class AskedLoop:
@@ -29,7 +28,15 @@ class AskedLoop:
     def __init__(self, stepping: Stepping) -> None:
         self._stepping = stepping
         robot = stepping.robot
-        sizes = {"q": robot.nq, "v": robot.nv, "work": len(WORKS), "a": robot.nv, "force": robot.nv, "left": 1, "t": 1}
+        sizes = {
+            "q": robot.nq,
+            "v": robot.nv,
+            "work": len(stepping.works),
+            "a": robot.nv,
+            "force": robot.nv,
+            "left": 1,
+            "t": 1,
+        }
         ends = np.cumsum(list(sizes.values())).tolist()
         self.parts = {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
         self.width = ends[-1]
@@ -62,8 +69,11 @@ class AskedLoop:
 
     def packed(self, given: dict[str, Array], B: int) -> Array:
         """The constants of all trajectories as one array (B, k)."""
-        parts = [np.broadcast_to(given[name], (B, *shape)).reshape(B, -1) for name, shape in self._constants.items()]
-        return np.concatenate(parts, axis=-1)
+        packed, end = np.empty((B, self.packed_size)), 0
+        for name, shape in self._constants.items():
+            start, end = end, end + (shape[0] if shape else 1)
+            packed[:, start:end] = given[name] if shape else given[name][:, None]
+        return packed
 
     def run(
         self,
@@ -87,12 +97,12 @@ class AskedLoop:
         shaped = rows.reshape(steps + 1, *batch, self.width)
         seen = shaped[...]
         seen.flags.writeable = False  # a controller looks at the state, and does not write into it
-        whole, qs, vs = list(shaped), list(seen[..., self.parts["q"]]), list(seen[..., self.parts["v"]])
+        qs, vs, now = seen[..., self.parts["q"]], seen[..., self.parts["v"]], shaped[0]
         left, step, fixed = self.parts["left"].start, self.kernel, constants.reshape(*batch, -1)
         tau, taken = np.zeros(0), 0
         # Nothing is done here that is not done at every step: what a controller gives is looked at where it does not fit
         try:
-            for taken, (t, q, v, now, after) in enumerate(zip(times, qs, vs, whole, whole[1:], strict=False)):
+            for t, q, v, after in zip(times, qs, vs, shaped[1:], strict=False):
                 tau = checked(controller(t, q, v)) if batch else controller(t, q, v)  # one row would do for all
                 try:
                     step(now, tau, fixed, out=after)
@@ -101,6 +111,8 @@ class AskedLoop:
                     step(now, tau, fixed, out=after)
                 if (after[..., left].min() if batch else after.item(left)) < 0.0:
                     return rows[: taken + 1], checked(tau), False
+                now = after
+                taken += 1
         except KeyboardInterrupt:
             return rows[: taken + 1], None, True
         return rows, None, False

@@ -16,12 +16,12 @@ from torsor.functions.public.dynamics import kinetic_energy, potential_energy
 from torsor.model import Robot
 from torsor.simulation.events import Event
 from torsor.simulation.modes import settle
-from torsor.simulation.plant import Mode
+from torsor.simulation.plant import WORKS, Mode
 from torsor.simulation.stepping import CONTINUOUS, Stepping
 from torsor.simulation.steps_taken import Part, copied
 
 CLOSE = 1e-14  # of a step: moments nearer than that are one
-MOST = 100  # changes of mode within one step; what is left after them is taken as it is
+MOST = 100  # changes of mode within one step; what is left after them passes at rest
 SHORTER, TIMES = 0.125, 16  # parts of a step at which margins are looked for that hold, down to rounding
 
 
@@ -96,11 +96,13 @@ class CarefulStep:
             new, a, force, least = self._step(now, left[go], go, signs)
             if first is None:
                 first = (a, force)
-            good = (least >= 0.0) | (count == MOST)  # what is left then is taken as it is
+            good = least >= 0.0
+            if count == MOST:  # modes that change without end: what is left of the step passes at rest
+                left[go[~good]] = 0.0
             self._keep(now, left[go], new, go, np.flatnonzero(good), located=good & False)
             states.put(go[good], new.of(good))
             left[go[good]] = 0.0
-            bad = np.flatnonzero(~good)
+            bad = np.flatnonzero(~good) if count < MOST else np.zeros(0, int)
             if not len(bad):
                 continue
             some = go[bad]
@@ -169,7 +171,7 @@ class CarefulStep:
         found = self._settle(now, going, bounces[going])
         bounces[going] += found.impacts.any(axis=-1)
         work = now.work.copy()
-        work[:, 3] += found.energy
+        work[:, self._stepping.works.index(WORKS.index("stops"))] += found.energy
         for place, k in enumerate(going.tolist()):
             before, after = (Mode(*(x[place].copy() for x in mode)) for mode in (now.mode, found.mode))
             changed = any(not np.array_equal(x, y) for x, y in zip(before, after, strict=True))
@@ -185,7 +187,8 @@ class CarefulStep:
             if k in self.parts:
                 self.parts[k][-1] = self.parts[k][-1]._replace(acted=True)
             states.q[k], states.v[k] = event.acted(t, q.copy(), v.copy())
-            states.work[k, 1] += energy(plant.robot, states.q[k], states.v[k]) - energy(plant.robot, q, v)
+            outside = self._stepping.works.index(WORKS.index("wrenches"))
+            states.work[k, outside] += energy(plant.robot, states.q[k], states.v[k]) - energy(plant.robot, q, v)
             anew = plant.anew(states.q[k], before)  # friction and stops
             for mine, its in zip(states.mode, anew, strict=True):
                 mine[k] = its

@@ -29,6 +29,15 @@ from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.errors import ShapeError
 from torsor.model import Robot
+from torsor.simulation.looks import (
+    Looked,
+    known_before,
+    looking,
+    note,
+    note_function,
+    note_mapping,
+    remember_look,
+)
 
 WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME", "DELETE_SUBSCR"}
 # The functions of Python's own that give the same for the same arguments, and the same for traced arrays as for numbers
@@ -91,6 +100,7 @@ UNSTEADY |= {
     "datetime64",
 }
 UNSTEADY |= {"dtype", "base", "flags", "strides", "isscalar", "__class__", "__dict__", "__array_interface__", "ctypes"}
+SHORT = 512  # bytes of an array that are compared themselves, which is faster
 ARRAY, STORES, NUMBER = "an array", "assigns items", "a number by its name"
 LIBRARIES = ("numpy", "torsor", "math", "builtins", "operator")
 MODULES = {"numpy", "numpy.linalg", "numpy.fft", "math", "operator"}  # and those of torsor
@@ -102,13 +112,20 @@ def fingerprint(function: Any, beside: Sequence[Any] = ()) -> str | None:
     ``beside``: all functions that are called during the same run. Where one of them may write to things outside, what the
     function refers to may change meanwhile.
     """
-    found: list[str] = []
-    if not _looked_at(function, found, 0) or (STORES in found and ARRAY in found):
-        return None  # items are assigned, perhaps to an array that is not the function's own
+    known = known_before(function)
+    if known is None:
+        found: list[str] = []
+        with looking() as references:
+            steady = _looked_at(function, found, 0)
+        if not steady or (STORES in found and ARRAY in found):
+            return None  # items are assigned, perhaps to an array that is not the function's own
+        text = hashlib.sha256("\n".join(found).encode()).hexdigest()
+        known = Looked(text, ARRAY in found, NUMBER in found)
+        remember_look(function, known, references)
     unsteady = [other for other in beside if other is not function and fingerprint(other) is None]
-    if unsteady and (ARRAY in found or (NUMBER in found and any(map(_binds_names, unsteady)))):
+    if unsteady and (known.has_arrays or (known.has_numbers and any(map(_binds_names, unsteady)))):
         return None
-    return hashlib.sha256("\n".join(found).encode()).hexdigest()
+    return known.text
 
 
 def _binds_names(function: Any) -> bool:
@@ -126,7 +143,10 @@ def _looked_at(value: Any, found: list[str], depth: int) -> bool:
         return True
     if isinstance(value, np.ndarray):
         found.append(ARRAY)
-        found.append(f"{value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}")
+        content = value.tobytes()
+        note(value, content)
+        text = content.hex() if len(content) <= SHORT else hashlib.sha256(content).hexdigest()
+        found.append(f"{value.dtype.str} {value.shape} {text}")
         return value.dtype.kind in "biufc"
     if isinstance(value, Robot):
         found.append(value.digest if value.is_concrete else "")
@@ -142,6 +162,7 @@ def _looked_at(value: Any, found: list[str], depth: int) -> bool:
         return value.__name__ in MODULES or value.__name__.partition(".")[0] == "torsor"
     if isinstance(value, functools.partial):
         found.append("partial")
+        note_mapping(value.keywords)
         named = tuple(sorted(value.keywords.items()))
         return all(_looked_at(item, found, depth + 1) for item in (value.func, value.args, named))
     if getattr(value, "__name__", "") in UNSTEADY:
@@ -179,7 +200,10 @@ def _is_of_library(value: Any) -> bool:
 
 def _as_tuple(value: Any) -> Any:
     """A mapping in a frozen object, as a tuple that can be looked at."""
-    return tuple(sorted(value.items())) if isinstance(value, Mapping) else value
+    if not isinstance(value, Mapping):
+        return value
+    note_mapping(value)
+    return tuple(sorted(value.items()))
 
 
 def _function_looked_at(function: types.FunctionType, found: list[str], depth: int) -> bool:
@@ -192,6 +216,7 @@ def _function_looked_at(function: types.FunctionType, found: list[str], depth: i
         named = [cell.cell_contents for cell in function.__closure__ or ()]
     except ValueError:  # not assigned yet
         return False
+    note_function(function, code.names)
     # A name may also be that of an attribute, and then means nothing here
     named += [known[name] for name in code.names if name in known]
     found += [STORES] if code.stores else []
@@ -227,7 +252,7 @@ def _code(code: types.CodeType) -> _Code:
     inner = [_code(x) for x in code.co_consts if isinstance(x, types.CodeType)]
     own = f"{code.co_code.hex()} {code.co_varnames} {code.co_freevars} {code.co_names}"
     return _Code(
-        " ".join([own, *(x.text for x in inner)]),
+        hashlib.sha256(" ".join([own, *(x.text for x in inner)]).encode()).hexdigest(),
         (*code.co_names, *(name for x in inner for name in x.names)),
         (
             *(x for x in code.co_consts if not isinstance(x, types.CodeType)),

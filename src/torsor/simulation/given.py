@@ -126,12 +126,12 @@ def number_of_steps(duration: float, dt: float) -> int:
 def start_of(robot: Robot, q: Any, v: Any) -> tuple[Array, Array, Batch]:
     """The first states (B, nq), (B, nv), and the batch axes they have."""
     q, v = _start("q0", q, robot, robot.nq), _start("v0", v, robot, robot.nv)
+    if q.ndim == v.ndim == 1:
+        return q[None].copy(), v[None].copy(), ()
     try:
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     except ValueError:
         raise ShapeError(f"the batch axes of `q0` {q.shape[:-1]} and `v0` {v.shape[:-1]} do not broadcast.") from None
-    if not batch:
-        return q[None].copy(), v[None].copy(), batch
     B = math.prod(batch)
     return (
         np.broadcast_to(q, (*batch, robot.nq)).reshape(B, robot.nq).copy(),
@@ -285,6 +285,8 @@ def base_motion_of(base_motion: Any, batch: Batch, beside: Sequence[Any]) -> tup
 def first_mode(plant: Plant, q: Array) -> tuple[Mode, list[str]]:
     """The stops of each trajectory: where it starts beyond one, the stop is there. With notes on that."""
     free, notes, i = plant.free_mode((len(q),)), list[str](), plant.stopped
+    if not len(i):
+        return free, notes
     x = q[:, plant.places[i]]
     if not np.any((x < free.lower[:, i]) | (x > free.upper[:, i])):
         return free, notes

@@ -132,7 +132,13 @@ class Plant:
         """The numbers of v with friction that sticks, as indices."""
         return np.flatnonzero(self.robot.parameters.coulomb_friction) if self.sticks else np.array([], int)
 
-    @property
+    @once
+    def has_friction(self) -> bool:
+        """Whether friction of any kind takes energy."""
+        p = self.robot.parameters
+        return bool(np.any(p.viscous_friction) or np.any(p.coulomb_friction))
+
+    @once
     def has_modes(self) -> bool:
         """Whether there is anything but one mode."""
         return bool(len(self.stopped) or len(self.rubbing))

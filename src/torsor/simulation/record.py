@@ -9,7 +9,6 @@ import numpy as np
 from torsor._once import once
 from torsor.arrays.typing import Array
 from torsor.model import Robot
-from torsor.simulation.plant import WORKS
 
 STATES, STARTS = ("q", "v", "work"), ("a", "force")  # known after a step, and at its start
 
@@ -17,12 +16,16 @@ STATES, STARTS = ("q", "v", "work"), ("a", "force")  # known after a step, and a
 class Record:
     """Samples of B trajectories over N steps of dt: q, v, a, force, work (B, samples, …)."""
 
-    def __init__(self, robot: Robot, B: int, *, dt: float, steps: int, every: int) -> None:
+    def __init__(self, robot: Robot, B: int, *, works: int, dt: float, steps: int, every: int) -> None:
         self.dt, self.steps, self.every = dt, steps, every
         saved = steps // every + 1 + (steps % every > 0)
-        sizes = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "force": robot.nv, "work": len(WORKS)}
-        self.arrays = {name: np.empty((B, saved, size)) for name, size in sizes.items()}
+        sizes = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "force": robot.nv, "work": works}
         self.width = sum(sizes.values())
+        # One piece of memory: of several, each has ends that are in no large page, and new pages are a tenth of a long run
+        block, end, self.arrays = np.empty(B * saved * self.width), 0, dict[str, Array]()
+        for name, size in sizes.items():
+            start, end = end, end + B * saved * size
+            self.arrays[name] = block[start:end].reshape(B, saved, size)
 
     @once
     def time(self) -> Array:
@@ -39,15 +42,15 @@ class Record:
 
     def save(self, which: Any, done: int, completed: int, rows: dict[str, Array]) -> None:
         """The samples among completed steps, of which ``rows`` (m, completed, …) has all: of some trajectories alike."""
-        ends = np.arange(done + 1, done + completed + 1)
-        due = (ends % self.every == 0) | (ends == self.steps)
-        taken, begun = np.flatnonzero(due), np.flatnonzero((ends - 1) % self.every == 0)
         if self.every == 1:  # whole pieces are faster
             self._put(which, slice(done + 1, done + completed + 1), STATES, rows, slice(0, completed))
             self._put(which, slice(done, done + completed), STARTS, rows, slice(0, completed))
-        else:
-            self._put(which, -(-ends[taken] // self.every), STATES, rows, taken)
-            self._put(which, (ends[begun] - 1) // self.every, STARTS, rows, begun)
+            return
+        ends = np.arange(done + 1, done + completed + 1)
+        due = (ends % self.every == 0) | (ends == self.steps)
+        taken, begun = np.flatnonzero(due), np.flatnonzero((ends - 1) % self.every == 0)
+        self._put(which, -(-ends[taken] // self.every), STATES, rows, taken)
+        self._put(which, (ends[begun] - 1) // self.every, STARTS, rows, begun)
 
     def save_sparse(self, which: Any, done: int, completed: int, rows: dict[str, Array]) -> None:
         """The same where ``rows`` (m, samples, …) has every k-th step alone, beginning with a sample."""

@@ -17,7 +17,7 @@ from torsor.simulation.asked_loop import ROWS
 from torsor.simulation.careful import CarefulStep, Moment, States
 from torsor.simulation.drives import Asking
 from torsor.simulation.given import Setup
-from torsor.simulation.plant import WORKS, Mode
+from torsor.simulation.plant import Mode
 from torsor.simulation.record import Record
 from torsor.simulation.stepping import CONSTANT, CONTINUOUS, SAMPLED, SCHEDULED, Stepping
 from torsor.simulation.steps_taken import CarefulStepTaken, copied
@@ -48,15 +48,15 @@ class Rollout:
         self._schedule, self._constants, self._control_every = drive.schedule, setup.constants, setup.control_every
         self._h = np.array(dt)
         B = len(setup.q)
-        work = np.zeros((B, len(WORKS)))
+        work = np.zeros((B, len(stepping.works)))
         self.states = States(np.zeros(B), setup.q.copy(), setup.v.copy(), work, np.array(drive.tau), setup.mode)
         self.memory: dict[str, Array] = {}
         if drive.kind == SAMPLED and drive.memory is not None:
             leaves = drive.memory.leaves or {}
             self.memory = {name: np.array(np.broadcast_to(x, (B, *x.shape))) for name, x in leaves.items()}
         self.carried: dict[str, Array] = {}
-        self.done = np.zeros(B, int)
-        self.record = Record(stepping.robot, B, dt=dt, steps=steps, every=every)
+        self.done, self._everyone = np.zeros(B, int), np.arange(B)
+        self.record = Record(stepping.robot, B, works=len(stepping.works), dt=dt, steps=steps, every=every)
         self.moments: list[Moment] = []
         self.careful: list[CarefulStepTaken] = []
         self.ended: dict[int, tuple[float, Array, Array]] = {}
@@ -81,6 +81,12 @@ class Rollout:
         """Go on to step ``until``."""
         before = self.completed
         while before < until:
+            if not self.states.mode.held.any() and int(self.done.max()) == before:  # all go together
+                self._advance(self._everyone, False, until)
+                now = self.completed
+                progress(now - before)
+                before = now
+                continue
             waiting = (self.done < until).nonzero()[0]
             # Who was left behind by a careful step catches up with the others first, so that all go together again
             done = self.done[waiting]
@@ -127,7 +133,8 @@ class Rollout:
         rows, asked, interrupted = loop.run(start, constants, asking.ask, asking.checked, times, self.setup.batch)
         taken = len(rows) - 1
         # A row has the state after a step, and acceleration and force at its start
-        saved = {name: np.moveaxis(rows[1:, :, loop.parts[name]], 0, 1) for name in ("q", "v", "work", "a", "force")}
+        of_each = rows[1:].transpose(1, 0, 2)
+        saved = {name: of_each[:, :, loop.parts[name]] for name in ("q", "v", "work", "a", "force")}
         self.record.save(slice(None), now, taken, saved)
         s.q[:], s.v[:], s.work[:] = (rows[-1, :, loop.parts[name]] for name in ("q", "v", "work"))
         self.done[:], s.t[:] = now + taken, (now + taken) * dt
@@ -231,10 +238,8 @@ class Rollout:
             loop, every = stepping.loop(holds, sparse), self.every if sparse else 1
             out = None
             if together and isinstance(which, slice) and every == self.every:
-                out = self.record.places(first, length // every)
-                shapes = loop.outputs
-                lead = (len(done), length // every)
-                out = {name: out[name] if name in out else np.empty((*lead, *x)) for name, x in shapes.items()}
+                out, lead = self.record.places(first, length // every), (len(done), length // every)
+                out |= {name: np.empty((*lead, *x)) for name, x in stepping.state(sparse).items() if name not in out}
                 written = True
             found = loop(steps=length, every=every, **given, h=self._h, out=out)
         return found, {name: found[name][:, -1] for name in stepping.state(sparse)}, written
@@ -336,7 +341,7 @@ class Rollout:
         stepping, saved, time = self.stepping, self.record.arrays, float(self.record.time[samples - 1])
         which: Any = slice(None)
         step = round(time / self.dt)
-        if self.ended or np.any(self.done > step):  # those that have come farther have them
+        if self.ended or int(self.done.max(initial=0)) > step:  # those that have come farther have them
             farther = np.flatnonzero(self.done > step)
             which = np.setdiff1d(np.arange(len(self.done)), [*self.ended, *farther.tolist()])
         q, v, tau = saved["q"][which, samples - 1], saved["v"][which, samples - 1], self.states.tau[which]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor._once import once
-from torsor.arrays import namespace, where
+from torsor.arrays import namespace, stack, where
 from torsor.arrays.typing import Array
 from torsor.compiler.backend import compiles
 from torsor.compiler.graph import Program
@@ -53,13 +53,23 @@ class Asked:
             return self.call(**given)
         if any(isinstance(x, TracedArray) for x in given.values()):
             return inline(self.program, given)
+        inputs = [given[port.name] for port in self.program.graph.inputs]
+        if compiles() and all(type(x) is np.ndarray for x in inputs):
+            found = self._kernel(*inputs)
+            return found if isinstance(found, dict) else {"out": found}
         with np.errstate(all="ignore"):
-            return self._by_numbers(*(given[port.name] for port in self.program.graph.inputs))
+            return self._by_numbers(*inputs)
 
     @once
     def digest(self) -> str | None:
         """What tells its program from others; None if it is called from Python."""
         return None if self.program is None else self.program.digest()
+
+    @once
+    def _kernel(self) -> Kernel:
+        """The program by itself, in machine code."""
+        assert self.program is not None
+        return Kernel("function of a simulation", self.program)
 
     @once
     def _by_numbers(self) -> Callable[..., Mapping[str, Array]]:
@@ -83,7 +93,8 @@ class Stepping:
 
     ``drive``: "constant" (for a stretch of steps), "scheduled" (one for each), "sampled" (a controller asked at some steps and
     held), "continuous" (at every stage). ``memory``: shapes of what the controller keeps. ``wrenches`` by frame, and
-    ``base_motion``: None for numbers that are inputs of the step, else functions of the time and the state.
+    ``base_motion``: None for numbers that are inputs of the step, else functions of the time and the state. ``works``: those of
+    `WORKS` that can be other than zero, which alone are kept.
     """
 
     plant: Plant
@@ -95,6 +106,7 @@ class Stepping:
     wrenches: tuple[tuple[str, Asked | None], ...]
     base_motion: Asked | None
     has_base_motion: bool
+    works: tuple[int, ...] = tuple(range(len(WORKS)))
 
     @property
     def robot(self) -> Robot:
@@ -104,7 +116,7 @@ class Stepping:
     def state(self, sparse: bool = False) -> dict[str, tuple[int, ...]]:
         """Shapes of what goes from one step to the next. ``sparse``: as in `loop`."""
         robot = self.robot
-        state: dict[str, tuple[int, ...]] = {"q": (robot.nq,), "v": (robot.nv,), "work": (len(WORKS),), "left": ()}
+        state: dict[str, tuple[int, ...]] = {"q": (robot.nq,), "v": (robot.nv,), "work": (len(self.works),), "left": ()}
         if self.drive == SAMPLED:
             state |= {"held_tau": (robot.nv,)} if self.held_longer or sparse else {}
             state |= dict(self.memory)
@@ -193,8 +205,10 @@ class Stepping:
         def rate(t: Array, q: Array, v: Array) -> Rate:
             around, force = self.around(t, q, v, given), self.force(t, q, v, tau, given)
             if by_kernels:
-                return rate_of_numbers(plant, self.mode_inputs(holds), q, v, force, around, mode, holds=holds)
-            return plant.rate(q, v, force, around, mode, holds=holds)
+                return self.kept(
+                    rate_of_numbers(plant, self.mode_inputs(holds), q, v, force, around, mode, holds=holds)
+                )
+            return self.kept(plant.rate(q, v, force, around, mode, holds=holds))
 
         memory: dict[str, Array] = {}
         margins: list[Array] = []
@@ -218,6 +232,12 @@ class Stepping:
         else:
             margins += plant.margins(new.q, new.v, mode, holds=holds)
         return Taken(new, self.force(t, q, v, tau, given), smallest(margins, new.v), memory)
+
+    def kept(self, rate: Rate) -> Rate:
+        """Of the powers those whose works are kept."""
+        if len(self.works) == len(WORKS):
+            return rate
+        return Rate(rate.a, stack([rate.power[..., k] for k in self.works]))
 
     def holding_margins(self, t: Array, q: Array, v: Array, tau: Array, given: Mapping[str, Array]) -> list[Array]:
         """The margins of the forces that hold joints."""
@@ -304,7 +324,7 @@ class Stepping:
     def single_inputs(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the inputs of `single`."""
         nv = self.robot.nv
-        inputs: dict[str, tuple[int, ...]] = {"q": (self.robot.nq,), "v": (nv,), "work": (len(WORKS),), "t": ()}
+        inputs: dict[str, tuple[int, ...]] = {"q": (self.robot.nq,), "v": (nv,), "work": (len(self.works),), "t": ()}
         inputs |= {} if self.drive == CONTINUOUS else {"tau": (nv,)}
         return inputs | {k: shape for k, shape in self.constants(True).items() if k != "tau"}
 

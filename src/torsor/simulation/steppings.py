@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.motion.trajectory import Work
 from torsor.simulation.given import Setup
+from torsor.simulation.plant import WORKS
 from torsor.simulation.stepping import SAMPLED, Method, Stepping
 
 _STEPPINGS: OrderedDict[Any, Stepping] = OrderedDict()  # with their machine code
@@ -17,8 +22,18 @@ def stepping_of(setup: Setup, method: Method) -> Stepping:
     shapes = tuple(drive.memory.shapes.items()) if drive.kind == SAMPLED and drive.memory is not None else ()
     held_longer = setup.control_every > 1 and drive.kind == SAMPLED
     has_base_motion = setup.base_motion is not None or "base_twist" in setup.constants
+    works = _works(setup, has_base_motion)
     made = Stepping(
-        plant, method, drive.kind, drive.asked, shapes, held_longer, setup.wrenches, setup.base_motion, has_base_motion
+        plant,
+        method,
+        drive.kind,
+        drive.asked,
+        shapes,
+        held_longer,
+        setup.wrenches,
+        setup.base_motion,
+        has_base_motion,
+        works,
     )
     if not made.is_traceable:
         return made
@@ -35,9 +50,26 @@ def stepping_of(setup: Setup, method: Method) -> Stepping:
         programs,
         has_base_motion,
         None if setup.base_motion is None else setup.base_motion.digest,
+        works,
     )
     found = _STEPPINGS.pop(key, made)  # each of these is one step for Python: other threads may simulate, too
     _STEPPINGS[key] = found
     while len(_STEPPINGS) > 32:
         _STEPPINGS.popitem(last=False)
     return found
+
+
+def _works(setup: Setup, has_base_motion: bool) -> tuple[int, ...]:
+    """The places in `WORKS` of those that can be other than zero."""
+    plant = setup.plant
+    acts = any(event.action is not None for event in setup.events)
+    there = (True, bool(setup.wrenches) or has_base_motion or acts, plant.has_friction, plant.has_modes)
+    return tuple(k for k, is_there in enumerate(there) if is_there)
+
+
+def work_of(kept: Array, works: tuple[int, ...], batch: tuple[int, ...]) -> Work:
+    """The works of trajectories from those that were kept (B, N, k); the others are zero."""
+    shape = (*batch, kept.shape[1])
+    found = {k: kept[..., place].reshape(shape) for place, k in enumerate(works)}
+    nothing = iter(np.zeros((len(WORKS) - len(works), *shape)))
+    return Work(*(found[k] if k in found else next(nothing) for k in range(len(WORKS))))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torsor._once import once
 from torsor.arrays.typing import Array
 from torsor.simulation.drives import Batch
 from torsor.simulation.plant import Mode
@@ -44,15 +45,15 @@ class CarefulStepTaken(NamedTuple):
 class StepsTaken:
     """The steps between the samples of a trajectory, in words "rk4, 1000 steps of 0.001 s".
 
-    ``numbers`` (N,): the number of the step that begins at each sample, −1 where none does. ``constants`` (B, …): inputs of all
-    steps. ``first``: the modes (B, nv) at the start. ``careful``: all steps in which the mode may have changed.
+    ``times`` (N,) of the samples, s. ``constants`` (B, …): inputs of all steps. ``first``: the modes (B, nv) at the start.
+    ``careful``: all steps in which the mode may have changed.
     """
 
     method: str
     dt: float
     stepping: Stepping
     batch: Batch
-    numbers: Array
+    times: Array
     constants: Mapping[str, Array]
     first: Mode
     careful: Sequence[CarefulStepTaken]
@@ -60,18 +61,23 @@ class StepsTaken:
     @classmethod
     def of_rollout(cls, rollout: Any, method: str, batch: Batch, time: Array) -> StepsTaken:
         """Those of a `rollout.Rollout` with samples at times (N,)."""
-        numbers = np.rint(time / rollout.dt).astype(int)
-        numbers[numbers * rollout.dt != time] = -1  # where an event ended the motion
         constants, careful = rollout.setup.constants, tuple(rollout.careful)
-        return cls(method, rollout.dt, rollout.stepping, batch, numbers, constants, rollout.first_mode, careful)
+        return cls(method, rollout.dt, rollout.stepping, batch, time, constants, rollout.first_mode, careful)
+
+    @once
+    def numbers(self) -> Array:
+        """The number (N,) of the step that begins at each sample; −1 where none does: where an event ended the motion."""
+        numbers = np.rint(self.times / self.dt).astype(int)
+        numbers[numbers * self.dt != self.times] = -1
+        return numbers
 
     def __repr__(self) -> str:
         """One line."""
-        return f"<{len(self.numbers) - 1} steps of {self.dt:g} s by {self.method!r}>"
+        return f"<{len(self.times) - 1} steps of {self.dt:g} s by {self.method!r}>"
 
     def cut(self, which: slice) -> StepsTaken:
         """Those of some of the samples."""
-        return replace(self, numbers=self.numbers[which])
+        return replace(self, times=self.times[which])
 
     def of(self, which: tuple[int, ...]) -> StepsTaken:
         """Those of one trajectory of a batch."""

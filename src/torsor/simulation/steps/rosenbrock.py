@@ -32,7 +32,9 @@ def rosenbrock(robot: Robot, rate: RateOf, t: Array, q: Array, v: Array, h: Arra
     """Four stages k_i = h f(y + Σ α_ij k_j) + h A Σ γ_ij k_j + h γ A k_i for y = (u, v), q(t + s) = q ⊕ u(s) [RA05].
 
     A need not be the derivative of f: the method keeps its order with any matrix. Here it is that of viscous friction D alone,
-    −M(q)⁻¹ D in the rows of v, and (M + h γ D) k_i = h M f_i − h D Σ γ_ij k_j is solved. It is L-stable for what A describes.
+    −M(q)⁻¹ D in the rows of v, and the identity in those of u, for u̇ is v to begin with. So (M + h γ D) k_i = h M f_i −
+    h D Σ γ_ij k_j is solved for the velocities, which then move u. It is L-stable for what A describes: a velocity that friction
+    takes at once moves nothing.
     """
     dt, D = h[..., None], robot.parameters.viscous_friction
     M = mass_matrix(robot, q)
@@ -45,8 +47,8 @@ def rosenbrock(robot: Robot, rate: RateOf, t: Array, q: Array, v: Array, h: Arra
         v_i = sum((x * k for x, k in zip(places, vs, strict=True) if x), start=v)
         rates.append(rate(t + sum(places) * h, moved(robot, q, u_i) if us else q, v_i))
         pull = sum((x * k for x, k in zip(slopes, vs, strict=True)), start=0.0 * v)
-        us.append(dt * increment_rate(robot, u_i, v_i))
         vs.append(solve(damped, dt * (matvec(M, rates[-1].a) - D * pull)))
+        us.append(dt * (increment_rate(robot, u_i, v_i) + pull + GAMMA * vs[-1]))
     u = sum((b * k for b, k in zip(WEIGHTS, us, strict=True)), start=0.0 * v)
     v_new = sum((b * k for b, k in zip(WEIGHTS, vs, strict=True)), start=v)
     work = dt * sum((b * r.power for b, r in zip(WEIGHTS, rates, strict=True)), start=0.0 * rates[0].power)
