@@ -23,6 +23,8 @@ FREE = {"within_limits": False}
 FRAMES = {*(f"link_{k}" for k in range(3, 9)), "hand_tcp", "flange", "tool0"}
 STEPS = ((4.0, 0.004), (2.0, 0.004), (10.0, 0.002), (4.0, 0.002))  # gains and s
 TIMES = 60  # random levels
+# Seeds and numbers of such levels that once were not at rest by torques, or diverged
+ONCE_FAILED = ((5, 25), (5, 28), (5, 40), (6, 6), (6, 15), (6, 34), (6, 46), (6, 54))
 
 
 def run(options: argparse.Namespace) -> list[str]:
@@ -79,8 +81,8 @@ def _cases(options: argparse.Namespace):
 
     import torsor
 
-    for k in range(options.times or TIMES):
-        rng = np.random.default_rng([options.seed, k])
+    for seed, k in (*ONCE_FAILED, *((options.seed, k) for k in range(options.times or TIMES))):
+        rng = np.random.default_rng([seed, k])
         name = ("panda", "iiwa", "ur5")[k % 3]
         robot = getattr(torsor.robots, name)()
         home, q = loops.two_configurations(robot, rng)
@@ -88,7 +90,7 @@ def _cases(options: argparse.Namespace):
         levels = [_random_level(rng, frames) for _ in range(2)]
         gain, dt = STEPS[rng.integers(len(STEPS))]
         given = FREE if rng.random() < 0.5 else {}
-        case = f"{k}: {name} {levels}, gain {gain:g}, {dt} s{', no limits' if given else ''}"
+        case = f"{seed}, {k}: {name} {levels}, gain {gain:g}, {dt} s{', no limits' if given else ''}"
         yield case, robot, levels, home, q, gain, dt, given
 
 

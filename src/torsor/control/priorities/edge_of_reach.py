@@ -76,6 +76,8 @@ class Edge(NamedTuple):
     """The x (n,) for what is out of reach: 0 for velocities, −(2/√μ T) v for accelerations."""
     largest: Callable[[], Array]
     """The largest |x| (n,) that limits allow."""
+    held: bool
+    """Whether x are accelerations, whose torques are held for a step."""
 
 
 class Split(NamedTuple):
@@ -161,6 +163,11 @@ def share_of(size: float, least: float, most: float, steep: int = 1) -> float:
         return 0.0
     left = max(1.0 - math.log(size / least) / math.log(most / least), 0.0) ** steep
     return 1.0 - left if left > NEGLIGIBLE else 1.0
+
+
+def bent_along(edge: Edge, n: Array, free: Array | None) -> Array:
+    """J̇(n) n (m,) along one motion n (n,), levels before held by ``free`` motions."""
+    return np.asarray(_bent(edge, n[:, None], free)[:, 0, 0])
 
 
 def _weak(edge: Edge, split: Split) -> Array | None:

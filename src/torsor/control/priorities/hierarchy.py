@@ -9,19 +9,10 @@ Where limits are in the way a solver finds one of many minimisers. Nothing may d
 are measured from a reference, the x + Z w that is nearest to what the level would have without limits. All minimisers have the
 same, for they differ by Z w alone; it need not be within limits itself, and without limits in the way it is x.
 
-What is free must not change at once. Where a level is at the edge of its reach, singular values of lower levels go to 0 with
-each step, and what one of them gave up, the next one took, moved, and lost again: the robot moved in bursts. So a level has a
-share of each direction, 0 ≤ φ ≤ 1: of a singular value from `RANK` (0) to `FADING` times that (1), and of what `edge_of_reach`
-reserves. With all directions of φ > t kept and those of φ ≤ t released to lower levels there is an x(t), which
+What is free must not change at once: a level has a share of each direction, 0 ≤ φ ≤ 1, by `fading_directions` and by what
+`edge_of_reach` reserves. With all directions of φ > t kept and those of φ ≤ t released to lower levels there is an x(t), which
 does the levels before equally well for every t. The result is the mean of x(t) over 0 ≤ t < 1: within limits, for they are
 convex, and continuous in the φ. Most often all of them are 0 or 1, and x(t) is one x.
-
-Continuous is not enough. Each step halves a singular value σ, and a lower level with a velocity V along what is released leads
-it away again: σ ← σ/2 + c T V (1 − φ(σ)), with a curvature c and a step T. That settles, with (1 − φ) V small, only if its slope
-½ − c T V φ′ is above −1; else it jumps from end to end, and V comes in bursts. With 1 − φ = (1 − r)^p, where r goes from 0 to 1
-by the logarithm of σ over a range of ln f, the slope there is ½ − p ε^(−1/p)/(2 ln f) with ε = σ/(2 c T V), say 1e-3 to 1e-5:
-−0.4 to −0.9 for p = 10 and f = 1e5, but −100 for p = 1 and f = 100. All that is taken from a level, σ (1 − φ), is at most
-1.2e-9 of what is usual.
 """
 
 from __future__ import annotations
@@ -35,7 +26,8 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays.typing import Array
-from torsor.control.priorities.edge_of_reach import Edge, Kept, Split, kept_at_edge, share_of
+from torsor.control.priorities.edge_of_reach import Edge, Kept, Split, kept_at_edge
+from torsor.control.priorities.fading_directions import RANK, kept_rank, shares_of, slowed, slowed_on_limits
 from torsor.control.priorities.limit_rows import TightRows, Within
 from torsor.control.priorities.quadratic_program import (
     least_squares_along,
@@ -44,10 +36,6 @@ from torsor.control.priorities.quadratic_program import (
     singular_values,
 )
 
-RANK = 1e-9  # singular values below this, relative to a level, are zero
-FADING = 1e5  # times that: from there on they count fully
-STEEP = 10  # the power by which shares come near to 1
-FAINT = 1e4  # times that: below, a level asks for less speed the smaller they are
 FACES = 3  # times that a level is solved again because more limits are in its way
 PRESSED = 1e-7  # multipliers below this, in the scale of a level, are zero
 
@@ -149,7 +137,7 @@ def next_level(before: Progress, aim: Aim, limits: Within | None, released: floa
         if blocked is None or not blocked.any():
             break
         on_limits = _in_the_open(before, aim, limits, blocked, released)
-        if on_limits.kept is None and not found.at_edge:  # nothing else than before
+        if on_limits.kept is None and not (found.at_edge or on_limits.weaker):  # nothing else than before
             break
         until = found.until
         found, others = _solved(before, aim, on_limits, (blocked, unlimited.kept), limits)
@@ -230,6 +218,8 @@ class _Open(NamedTuple):
     kept: Kept | None
     until: float
     """As `Progress` has it."""
+    weaker: bool = False
+    """Whether limits in its way leave it directions that it leaves to lower levels."""
 
     def damped(self, w: Array) -> Array:
         """What is damped, usedᵀ used y (k,), with a change w."""
@@ -248,16 +238,26 @@ def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Arr
         return known[before, released]
     start, Z = before.reference, before.Z
     assert A is not None
-    nothing, AZ = _nothing(A, least), A if before.is_whole else A.dot(Z)
-    U, sizes, Vt = singular_values(AZ)
-    (rank, until), lacking = _kept_rank(sizes, nothing, released), b - A.dot(start)
+    nothing, lacking, on_limits = _nothing(A, least), b - A.dot(start), None
+    if blocked is not None and limits is not None:
+        on_limits = _on_limits(A, lacking, before, limits, blocked, released, nothing, edge)
+        A = A - (A @ on_limits.released.T) @ on_limits.released
+    U, sizes, Vt = singular_values(A if before.is_whole else A.dot(Z))
     parts, kept = lacking.dot(U), None
+    split = Split(before.along(Vt.T).T, U, sizes, parts, len(sizes))
+    shares, lost = shares_of(split, nothing, edge, None if on_limits is None else on_limits.free)
+    rank, until = kept_rank(shares, released)
     wanted, left = parts[:rank], Vt[rank:].T  # what no motion can change is left out
     if edge is not None:
-        split = Split(before.along(Vt.T).T, U, sizes, parts, rank)
-        kept = _kept(edge, lacking, split, before, limits, blocked, released, nothing)
+        split = split._replace(rank=rank)
+        if on_limits is None:
+            kept = _kept(kept_at_edge(edge, split, None), released)
+        else:
+            kept = _kept(kept_at_edge(edge, on_limits.split, on_limits.free), released)
+            kept = slowed_on_limits(edge, on_limits.split, on_limits.lost, kept, nothing, start, limits)
         if until < 1.0:
-            wanted = _slowed(split, kept, nothing, start, limits)
+            wanted = slowed(split, lost, kept, nothing, start, limits)
+        until = until if on_limits is None else min(until, on_limits.until)
     if kept is not None:
         until = min([until, *kept.shares.tolist()])
         left = left @ _free(kept.reserved @ (Z @ left), RANK)
@@ -272,29 +272,11 @@ def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Arr
         done = used.dot((before.x - start).dot(Z))
         w = (along_used - done).dot(used)
         x = before.moved_by(w)
-    found = _Open(sizes, used, left, wanted, done, w, x, reference, kept, until)
+    weaker = on_limits is not None and len(on_limits.released) > 0
+    found = _Open(sizes, used, left, wanted, done, w, x, reference, kept, until, weaker)
     if blocked is None and known is not None:
         known[before, released] = found
     return found
-
-
-def _slowed(split: Split, kept: Kept | None, nothing: float, x: Array, limits: Within | None) -> Array:
-    """What a level asks of its directions (rank,), of fading ones no more than limits allow along them from ``x`` on.
-
-    Nor is any faster than if its size were usual, and the less of both the fainter it is. Else it would drive all joints to
-    their limits for next to nothing: about axes that are in line but for rounding errors.
-    """
-    motions, _, sizes, parts, rank = split
-    wanted = parts[:rank].copy()
-    for k in (sizes[:rank] < FAINT * nothing).nonzero()[0].tolist():
-        size, part, motion = float(sizes[k]), float(wanted[k]), motions[k]
-        room = abs(part) * RANK / nothing
-        if limits is not None:
-            room = min(room, limits.room(x, math.copysign(1.0, part) * motion))
-        room *= size / (FAINT * nothing)
-        stiff = size * size + (0.0 if kept is None else float(np.sum((kept.S @ motion) ** 2)))
-        wanted[k] = math.copysign(min(abs(part), stiff / size * room), part)
-    return wanted
 
 
 def _near(before: Progress, b: Array, limits: Within | None) -> Progress:
@@ -330,39 +312,43 @@ def _within_rows(unlimited: _Open, before: Progress, rows: TightRows, damping: f
     return w, multipliers if rows.are_all else multipliers[rows.entries]
 
 
-def _kept(
-    edge: Edge,
-    left: Array,
-    split: Split,
+class _OnLimits(NamedTuple):
+    """A level along motions that no limit is in the way of, though they are in the way of others."""
+
+    split: Split
+    lost: list[float]
+    """As `shares_of` has it."""
+    free: Array
+    """A basis (n, f) of all such motions, also of those that change levels before."""
+    released: Array
+    """Motions (k, n) at right angles along which it is so weak that lower levels have them."""
+    until: float
+
+
+def _on_limits(
+    A: Array,
+    lacking: Array,
     before: Progress,
-    limits: Within | None,
-    blocked: Array | None,
+    limits: Within,
+    blocked: Array,
     released: float,
     nothing: float,
-) -> Kept | None:
-    free = None
-    if limits is not None and blocked is not None:
-        rows = limits.tight
-        free = _free(rows.C[blocked], RANK)
-        Z = before.along(_free(rows.values(before.Z)[blocked], RANK))
-        U, sizes, Vt = singular_values(edge.A @ Z)
-        split = Split(Vt @ Z.T, U, sizes, left.dot(U), _kept_rank(sizes, nothing, released)[0])
-    kept = kept_at_edge(edge, split, free)
+    edge: Edge | None,
+) -> _OnLimits:
+    rows = limits.tight
+    Z = before.along(_free(rows.values(before.Z)[blocked], RANK))
+    U, sizes, Vt = singular_values(A @ Z)
+    split, free = Split(Vt @ Z.T, U, sizes, lacking.dot(U), len(sizes)), _free(rows.C[blocked], RANK)
+    shares, lost = shares_of(split, nothing, edge, free)
+    rank, until = kept_rank(shares, released)
+    return _OnLimits(split._replace(rank=rank), lost, free, split.motions[rank : len(sizes)], until)
+
+
+def _kept(kept: Kept | None, released: float) -> Kept | None:
     if kept is None:
         return None
     held = kept.shares > released
     return kept._replace(reserved=kept.reserved[held], shares=kept.shares[held])
-
-
-def _kept_rank(sizes: Array, nothing: float, released: float) -> tuple[int, float]:
-    """How many directions of these sizes, falling, a level keeps, and the least of their shares."""
-    rank, until = 0, 1.0
-    for size in sizes.tolist():
-        share = share_of(size, nothing, FADING * nothing, STEEP)
-        if share <= released:
-            break
-        rank, until = rank + 1, share
-    return rank, until
 
 
 def _rank(sizes: Array, nothing: float) -> int:

@@ -64,7 +64,8 @@ class Problem(NamedTuple):
     damping: float
     factor: float
     at_rest: Array
-    """As `Edge` has it."""
+    held: bool
+    """As `Edge` has them."""
 
     def aims(self) -> list[Aim]:
         """The levels as they are solved."""
@@ -84,6 +85,7 @@ class Problem(NamedTuple):
                     self.factor,
                     self.at_rest,
                     largest,
+                    self.held,
                 ),
                 {},
             )

@@ -17,7 +17,8 @@ A robot beyond a limit comes back over the time ``recovery``, by no more than it
 
 A task that wants what cannot be reached leads the robot to rest at the edge, as with velocities: what is out of reach pulls
 joints to where the task turns back like a critically damped spring, in a time of a few steps, at least a tenth of ``recovery``
-[`edge_of_reach`].
+[`edge_of_reach`]. There, and nowhere else, directions along which the task moves by less than 1e-4 of what is usual are left to
+lower levels: torques that are held for a step disturb the robot by more [`fading_directions`].
 """
 
 from __future__ import annotations

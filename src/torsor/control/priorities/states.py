@@ -13,7 +13,7 @@ from torsor.arrays.typing import Array
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_strangers
 from torsor.control.priorities.edge_of_reach import SHARE
-from torsor.control.priorities.hierarchy import RANK
+from torsor.control.priorities.fading_directions import RANK
 from torsor.control.priorities.limit_rows import LimitRows
 from torsor.control.priorities.priorities import Level, Problem, Resolved
 from torsor.errors import ArgumentError, ShapeError
@@ -32,17 +32,18 @@ class Rest(NamedTuple):
     """(...)."""
     aim: Array
     """(..., nv)."""
+    held: bool
 
     @classmethod
     def of_velocities(cls, dt: float, v: Array, most: Array) -> Rest:
         """For steps dt after one with velocities ``v`` (..., nv), with acceleration limits ``most`` (nv,)."""
-        return cls(SHARE * (dt + _braking_time(v, most)), np.zeros(v.shape))
+        return cls(SHARE * (dt + _braking_time(v, most)), np.zeros(v.shape), False)
 
     @classmethod
     def of_accelerations(cls, T: float, v: Array, most: Array) -> Rest:
         """For a time T at least."""
         times = T + _braking_time(v, most)
-        return cls(SHARE * times**2, -2.0 / (math.sqrt(SHARE) * times[..., None]) * v)
+        return cls(SHARE * times**2, -2.0 / (math.sqrt(SHARE) * times[..., None]) * v, True)
 
 
 def _braking_time(v: Array, most: Array) -> Array:
@@ -108,7 +109,14 @@ def resolved_states(
         levels = [term.at(robot, own, state) for term in terms]
         metric = root if root is None or root.ndim == 2 else root[state]
         problem = Problem(
-            levels, wanted[state], metric, rows.at(state), damping, float(rest.factor[state]), rest.aim[state]
+            levels,
+            wanted[state],
+            metric,
+            rows.at(state),
+            damping,
+            float(rest.factor[state]),
+            rest.aim[state],
+            rest.held,
         )
         states.append(Resolved(problem))
     if not batch:
