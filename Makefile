@@ -3,6 +3,7 @@
 # make test-bridges  set up another environment with torch (the CPU build will do: TORCH=... is what pip installs), CasADi,
 #             dask, xarray and libraries of units, and run tests/bridges in it
 # make test-browser  set up and run tests/browser, which needs Chromium: without one it fails, where `make test` skips these tests
+# make docs   set up and build the site in build/site: open build/site/index.html
 # make minimum  set up another environment with the lowest versions of pyproject.toml and run a part of the tests in it
 # make types  set up and check types: of the package, and of the code of README, docs and examples as users' type checkers see it
 # make fuzz   set up and feed 200,000 broken files to the readers (minutes; not part of the tests)
@@ -16,13 +17,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
-CODE := src tests examples benchmarks tools .ci hatch_build.py
+CODE := src tests examples benchmarks tools docs/conf.py docs/_extensions .ci hatch_build.py
 MINIMUM ?= tests/interface/test_documentation.py tests/interface/test_extras.py tests/interface/test_plot.py \
 	tests/interface/test_compare.py tests/interface/test_mjcf_rules.py tests/interface/test_redundancy_functions.py \
 	tests/compiler/test_front_door.py tests/compiler/test_kernel.py tests/compiler/test_jax_call.py \
 	tests/agreement/test_equations.py tests/properties/test_screw_list_round_trip.py
 
-.PHONY: demo test test-bridges test-browser minimum lint types fuzz soak bench clean
+.PHONY: demo test test-bridges test-browser docs minimum lint types fuzz soak bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m torsor._demo demo
@@ -35,6 +36,11 @@ test-bridges: $(VENV)-bridges/.made
 
 test-browser: $(VENV)/.test
 	TORSOR_TEST_BROWSER=1 $(BIN)/python -m pytest -q tests/browser
+
+# Warnings are errors, and all of them are shown.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -n -q $(SPHINX) docs build/site
+	$(BIN)/python tools/check_site.py build/site
 
 # What touches every dependency; libraries of then warn of libraries of now.
 minimum: $(VENV)-minimum/.made
@@ -70,6 +76,10 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install -q -e ".[test]"
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install -q -e ".[docs]"
+	@touch $@
+
 $(VENV)-bridges/.made: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-bridges
 	$(VENV)-bridges/bin/python -m pip install -q --upgrade pip
@@ -84,4 +94,4 @@ $(VENV)-minimum/.made: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-bridges $(VENV)-minimum demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bridges $(VENV)-minimum build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -266,7 +266,7 @@ def anchor(number: str) -> str:
 
 
 def _entry(equation: Equation, calls: list[Place], tests: list[tuple[str, str]]) -> str:
-    lines = [f'<a id="{anchor(equation.number)}"></a>', "", f"### ({equation.number}) {equation.what}", ""]
+    lines = [f'<a id="{anchor(equation.number)}"></a>', "", f"## ({equation.number}) {equation.what}", ""]
     if equation.section:
         number = f", ({equation.published})" if equation.published else ""
         lines += [f"Published: §{equation.section}{number}.", ""]

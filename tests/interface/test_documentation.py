@@ -181,9 +181,12 @@ def test_every_line_of_the_page_on_the_command_line_runs(tmp_path, monkeypatch, 
             subprocess.run(command.replace("CONTROLLER", name.upper()), shell=True, check=True)
 
 
-def test_every_line_of_the_page_on_altafini_2004_runs(capsys):
-    text = (ROOT / "docs" / "papers" / "altafini_2004.md").read_text()
-    exec(compile("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), "altafini_2004.md", "exec"), {})
+@pytest.mark.parametrize(
+    "paper", ["brockett_stokes_park_1993", "park_bobrow_ploen_1995", "lynch_park_chapter_9", "altafini_2004"]
+)
+def test_every_line_of_the_page_on_a_paper_runs(paper, capsys):
+    text = (ROOT / "docs" / "papers" / f"{paper}.md").read_text()
+    exec(compile("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), f"{paper}.md", "exec"), {})
     printed = capsys.readouterr().out
     for shown in re.findall(r"```text\n(.*?)```", text, re.DOTALL):
         assert shown in printed

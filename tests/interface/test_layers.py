@@ -64,7 +64,8 @@ ALLOWED = {
     "identification": FUNCTIONS,
     "balancing": FUNCTIONS,
     "symbolic": EQUATIONS | {"compiler"},
-    "papers": FUNCTIONS | {"tasks"},
+    "papers": FUNCTIONS
+    | {"tasks", "robots", "modern_robotics"},  # exercises are about robots of the zoo and of the book
     # What people look at and type
     "plot": FUNCTIONS | {"tasks", "motion", "redundancy", "balancing", "papers"},
     "viewer": FUNCTIONS | {"tasks", "motion", "plot"},

@@ -152,7 +152,7 @@ BROUGHT_ALONG = {"casadi", "dask", "torch", "xarray", "video"}
 
 
 def test_every_extra_is_in_all_in_the_readme_and_known_to_the_doctor():
-    names = set(EXTRAS) - {"all", "test"}
+    names = set(EXTRAS) - {"all", "docs", "test"}
     assert EXTRAS["all"] == {f"torsor[{','.join(sorted(names - BROUGHT_ALONG))}]"}
     assert "torsor[all,dask,video]" in EXTRAS["test"]
     assert set(re.findall(r"^\| `(\w+)` \|", TOUR, re.MULTILINE)) == names
@@ -174,7 +174,7 @@ def test_every_requirement_has_a_minimum_that_make_minimum_can_install():
     lowest = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     asked = {
         *PROJECT["dependencies"],
-        *(line for name in EXTRAS for line in EXTRAS[name] if name not in ("all", "test")),
+        *(line for name in EXTRAS for line in EXTRAS[name] if name not in ("all", "docs", "test")),
     }
     assert set(lowest) == {line.replace(">=", "==") for line in asked}
     assert all(re.fullmatch(r"[a-z-]+==[0-9.]+", line) for line in lowest)

@@ -114,12 +114,16 @@ def test_exceptions_are_functions_that_exist():
         assert optional, f"{place} needs no exception"
 
 
+# The seed of an exercise is what names a student, and the same numbers come on every machine and version of NumPy.
+SEEDS = {"torsor.papers.exercises.exercise": "int | str"}
+
+
 @pytest.mark.parametrize("place", sorted(place for place in SIGNATURES if not place.startswith(BOOK)))
 def test_one_word_for_one_thing(place):
     parameters = SIGNATURES[place].parameters
     assert {name: WORDS[name] for name in parameters if name in WORDS} == {}
     if "seed" in parameters:
-        assert parameters["seed"].annotation == "int | np.random.Generator"
+        assert parameters["seed"].annotation == SEEDS.get(place, "int | np.random.Generator")
     if "within_limits" in parameters:
         assert parameters["within_limits"].annotation in ("bool", "bool | Collection[str]")
 

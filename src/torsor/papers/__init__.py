@@ -28,7 +28,7 @@ AltafiniEquationReport, ClosedForm, FormulationComparison, OperationCount, Rodri
 
 Modules
 -------
-force_first, formulations, rigid_body, second_kind
+exercises, force_first, formulations, rigid_body, second_kind
 """
 
 from torsor._lazy import attach

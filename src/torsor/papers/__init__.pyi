@@ -1,4 +1,5 @@
 from torsor.papers import (
+    exercises as exercises,
     force_first as force_first,
     formulations as formulations,
     rigid_body as rigid_body,
