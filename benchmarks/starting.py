@@ -46,7 +46,7 @@ def show_start(report: dict) -> None:
 
 
 def run_python(code: str, cache: str | None = None) -> str:
-    environment = {**os.environ, **({"TORSOR_CACHE_DIR": cache} if cache else {})}
+    environment = {**os.environ, "TORSOR_COMPILE": "soon", **({"TORSOR_CACHE_DIR": cache} if cache else {})}
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     ).stdout

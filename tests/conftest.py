@@ -11,6 +11,7 @@ from pathlib import Path
 
 # Threads that wait for each other beside a second process of the run only burn time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("TORSOR_COMPILE", "first")  # see `chosen_tier`
 
 
 import pytest
@@ -65,6 +66,14 @@ def chosen_backend(request):
     """NumPy as written, unless a test (or its module) is marked ``compiled``."""
     with torsor.backend("compiled" if request.node.get_closest_marker("compiled") else "numpy"):
         yield
+
+
+@pytest.fixture(autouse=True)
+def chosen_tier(request, monkeypatch):
+    """Machine code as it is made soon, with the bits of the final code (`test_tiers.py`) in a third of LLVM's time."""
+    mark = request.node.get_closest_marker("tier")
+    if mark is not None:
+        monkeypatch.setenv("TORSOR_COMPILE", *mark.args)
 
 
 @pytest.fixture(autouse=True)

@@ -1,8 +1,8 @@
 """Every algorithm for the same numbers, compared with the others on the same robots: not only the one that is compiled.
 
 What is compiled for a robot is the rival with the fewest operations, so that of two rivals one may never run. Here all that the
-registry of public functions knows are evaluated with NumPy: other algorithms, the form by whole arrays (by return and by
-filling), the program differentiated, other public functions of the same numbers.
+registry of public functions knows are evaluated with NumPy: other algorithms, the form by whole arrays, the
+program differentiated, other public functions of the same numbers.
 
 Tolerance. The same doubles in another order, where M⁻¹ magnifies: 1e-13, and 1e-15 times the condition number of M, of the
 largest entry of the result and of |M⁻¹|, with which curvatures and second derivatives are contracted.
@@ -23,7 +23,6 @@ import torsor
 from torsor import Robot
 from torsor.border.arrays import prepare
 from torsor.compiler.print.numpy import build
-from torsor.functions.batched_arrays import Room
 from torsor.functions.describe import Public, request_of
 from torsor.functions.dispatch import PUBLIC, about_of
 
@@ -47,20 +46,11 @@ def ways(about: Public, robot: Robot) -> dict[str, Way]:
         found[algorithm.__name__] = partial(algorithm, robot)
     if about.arrays is not None:
         found["whole arrays"] = partial(about.arrays.evaluate, robot)
-        if about.arrays.fill is not None:
-            found["whole arrays, filled"] = partial(filled, about, robot)
     if about.graph is not None and robot.nv <= GRAPH_SIZE:
         found["program differentiated"] = partial(differentiated, about, robot)
     if about.same_as is not None:
         found[about.same_as] = partial(PUBLIC[about.same_as], robot)
     return found
-
-
-def filled(about: Public, robot: Robot, **given: Any) -> tuple[np.ndarray, ...]:
-    shapes = [(*BATCH, *(getattr(robot, axis) for axis in axes)) for axes in about.outputs.axes(about.algorithm)]
-    results = tuple(np.full(shape, np.nan) for shape in shapes)
-    about.arrays.fill(robot, results, Room(), **given)
-    return results
 
 
 def differentiated(about: Public, robot: Robot, **given: Any) -> tuple[np.ndarray, ...]:
@@ -115,3 +105,14 @@ def test_whatever_has_a_rival_is_compared():
         assert expected <= compared.get(name, set()), name
     assert {"articulated_body_acceleration", "factorised_acceleration"} <= compared["forward_dynamics"]
     assert {"geodesic_acceleration", "articulated_geodesic_acceleration"} <= compared["geodesic_acceleration"]
+
+
+@pytest.mark.parametrize("kinds", [("revolute",), ("free", "revolute", "planar", "prismatic", "spherical")])
+def test_mass_matrices_of_long_chains_in_root_axes(kinds):
+    """A rival that only chains of eight joints or more have; the longer the chain, the more it saves."""
+    robot = torsor.robots.random_tree(9, seed=4, kinds=kinds, serial=True, armature=True)
+    q = arguments(robot, "mass_matrix", BATCH)["q"]
+    found = ways_for("mass_matrix", robot)
+    assert list(found) == ["mass_matrix_by_root_axes", "mass_matrix"]
+    other, M = (way(q=q) for way in found.values())
+    np.testing.assert_allclose(other, M, rtol=0, atol=1e-14 * np.abs(M).max())

@@ -4,11 +4,11 @@ import math
 
 from hypothesis import strategies as st
 
-from torsor.compiler.graph import ARITY, TRUTH_VALUED, Graph, Op, Port, Program
+from torsor.compiler.graph import ARITY, BLOCKS, TRUTH_VALUED, Calls, Graph, Op, Port, Product, Program
 from torsor.compiler.simplify import compute
 
 CONSTANTS = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -0.25, 3.7, 1e-3, -41.0]
-ORDINARY = [op for op in Op if op not in TRUTH_VALUED and op not in (Op.CONSTANT, Op.INPUT, Op.SELECT)]
+ORDINARY = [op for op in Op if op not in TRUTH_VALUED | BLOCKS and op not in (Op.CONSTANT, Op.INPUT, Op.SELECT)]
 
 
 @st.composite
@@ -40,6 +40,32 @@ def programs(draw, max_nodes=25, ops=ORDINARY, inputs=3, branches=True):
     return Program(graph, (Port("y", (3,)),), (results,))
 
 
+@st.composite
+def block_programs(draw):
+    """A program with products of matrices and programs called for rows between its operations, some called within others."""
+    called = draw(programs(max_nodes=6))
+    program = draw(programs(max_nodes=6))
+    graph, numbers = program.graph, program.live()
+    numbers = [node for node in numbers if node not in graph.truths]
+    for _ in range(draw(st.integers(1, 3))):
+        pick = st.sampled_from(numbers)
+        if draw(st.booleans()):
+            n, k, m = draw(st.integers(1, 6)), draw(st.integers(1, 4)), draw(st.integers(1, 11))
+            block, size = Product(n, k, m), k * (n + m)
+        else:
+            times = draw(st.integers(1, 3))
+            block, size = Calls(called, times), times * len(called.graph.input_nodes)
+        made = graph.block(block, draw(st.lists(pick, min_size=size, max_size=size)))
+        numbers += [graph.apply(Op.MUL, graph.constant(0.1), made[0]), *made]
+    inner = Program(graph, (Port("y", (5,)),), (tuple(draw(st.sampled_from(numbers)) for _ in range(5)),))
+    if draw(st.booleans()):
+        return inner
+    outer = Graph([Port("x", (3,))])
+    return Program(
+        outer, (Port("y", (10,)),), (tuple(outer.block(Calls(inner, 2), [*outer.input_nodes, *outer.input_nodes])),)
+    )
+
+
 def describe(program):
     """The program as text, for reading a failing example."""
     graph = program.graph
@@ -49,6 +75,7 @@ def describe(program):
 
 def evaluate(program, numbers):
     """Values of all outputs, in order, for the input numbers."""
+    program = program.written_out()
     graph, values = program.graph, {}
     for node in program.live():
         op = graph.ops[node]

@@ -17,7 +17,7 @@ from torsor.compiler.print.llvm import Module
 from torsor.compiler.run import apart, cache, engine, threads
 from torsor.compiler.run.cache import Source, machine_code
 
-pytestmark = pytest.mark.compiled
+pytestmark = [pytest.mark.compiled, pytest.mark.tier("soon")]
 ANSWER = Module(("define i64 @answer() {\n  ret i64 42\n}\n",), 0)
 PATIENCE = 30.0  # s until a thread that waits for what never comes gives up, so that a test fails instead of hanging
 

@@ -11,7 +11,7 @@ import torsor
 from torsor import ShapeError, TorsorError
 from torsor.compiler.run import threads
 
-pytestmark = pytest.mark.compiled
+pytestmark = [pytest.mark.compiled, pytest.mark.tier("final")]
 ARM = torsor.robots.ur5()
 Q, V, A = torsor.random_state(ARM, seed=0, batch=(203,))
 TAU = torsor.inverse_dynamics(ARM, Q, V, A)

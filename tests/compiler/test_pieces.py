@@ -46,7 +46,7 @@ def most_alive(text):
     return most
 
 
-pytestmark = pytest.mark.compiled
+pytestmark = [pytest.mark.compiled, pytest.mark.tier("final")]
 
 
 @pytest.mark.parametrize("piece", [50, 400])

@@ -8,7 +8,7 @@ import pytest
 
 import torsor
 
-pytestmark = pytest.mark.compiled
+pytestmark = [pytest.mark.compiled, pytest.mark.tier("final")]
 ARM = torsor.robots.ur5()
 
 

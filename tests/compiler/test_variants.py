@@ -13,7 +13,7 @@ pytestmark = pytest.mark.compiled
 def compilations(monkeypatch):
     """What is given to LLVM, or taken from disk."""
     seen, real = [], engine.loaded
-    monkeypatch.setattr(engine, "loaded", lambda objects, *rest: seen.append(len(objects)) or real(objects, *rest))
+    monkeypatch.setattr(engine, "loaded", lambda objects, *rest, **tier: seen.append(1) or real(objects, *rest, **tier))
     return seen
 
 

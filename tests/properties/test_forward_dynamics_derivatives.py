@@ -9,8 +9,7 @@ from property_checks import DIFFERENTIATED, assert_close, derivative, largest
 from property_strategies import any_robots, cases
 
 import torsor
-from torsor.functions import batched_arrays as array_form
-from torsor.functions.dispatch import PUBLIC, about_of
+from torsor.compiler import traced_array
 
 DATA = Path(__file__).parents[1] / "data" / "robots"
 PARTS = ("q", "v", "tau")
@@ -49,14 +48,13 @@ def test_they_are_the_derivatives():
 @pytest.mark.compiled
 @pytest.mark.parametrize("batch", [(), (1,), (7,), (2, 3), (0,)], ids=str)
 @pytest.mark.parametrize("pushed", [False, True])
-def test_by_arrays_they_are_the_same(batch, pushed, monkeypatch):
+def test_in_blocks_they_are_the_same(batch, pushed, monkeypatch):
     robot = torsor.robots.random_tree(5, seed=3, armature=True, friction=True, mimic=True)
     q, v, tau = torsor.random_state(robot, seed=4, batch=batch)
     wrenches = {robot.links[-1]: np.linspace(-1, 1, 6)} if pushed else None
     want = torsor.forward_dynamics_derivatives(robot, q, v, tau, wrenches=wrenches)
-    monkeypatch.setattr(array_form, "UNROLLED_MOST", 0)
-    monkeypatch.setattr(array_form, "SLICE", 2000)  # bytes: several slices
-    other = robot.rename({}, robot="by arrays")  # calls that repeat are not asked again
+    monkeypatch.setattr(traced_array, "LOOPED", 1)  # as the products of large robots are
+    other = robot.rename({}, robot="in blocks")  # calls that repeat are not asked again
     for out in (None, type(want)(*(np.empty_like(x) for x in want))):
         found = torsor.forward_dynamics_derivatives(other, q, v, tau, wrenches=wrenches, out=out)
         assert type(found) is type(want)
@@ -67,9 +65,8 @@ def test_by_arrays_they_are_the_same(batch, pushed, monkeypatch):
 
 
 @pytest.mark.compiled
-def test_a_humanoid_goes_by_arrays_and_says_what_is_missing():
+def test_a_humanoid_has_blocks_and_says_what_is_missing():
     robot = torsor.load(DATA / "talos38_floating.urdf", base="floating")
-    assert about_of(PUBLIC["forward_dynamics_derivatives"]).arrays_for(robot) is not None
     q, v, a = torsor.random_state(robot, seed=4)
     tau = torsor.inverse_dynamics(robot, q, v, a)
     found, inverse = (

@@ -196,12 +196,14 @@ def test_linear_equations_on_a_moving_base():
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("whole_arrays", [False, True])
-def test_compiled_alone_and_by_whole_arrays(whole_arrays, monkeypatch):
-    """One kernel for a batch, and as robots too large for one kernel are evaluated."""
-    if whole_arrays:
-        monkeypatch.setattr(torsor.functions.batched_arrays, "UNROLLED_MOST", 0)
-    robot = torsor.robots.chain(2)
+@pytest.mark.parametrize("blocks", [False, True])
+def test_compiled_written_out_and_in_blocks(blocks, monkeypatch):
+    """A kernel for a batch, and as it is for large robots: with loops over matrices and pairs of joints."""
+    if blocks:
+        for place in ("traced_array.LOOPED", "trace.CALLED"):
+            monkeypatch.setattr(f"torsor.compiler.{place}", 1)
+        monkeypatch.setattr("torsor.geometry.inverse_dynamics_second_derivatives.MANY", 1)
+    robot = torsor.robots.chain(2).rename({}, robot="in blocks" if blocks else "written out")
     q, v, tau = torsor.random_state(robot, seed=0, batch=(2,))
     base_motion = tuple(np.random.default_rng(0).normal(size=(2, 6)))
     for name in ("forward_dynamics_derivatives", "inverse_dynamics_second_derivatives"):

@@ -12,6 +12,7 @@ from torsor.arrays.primitives import (
     as_numbers as as_numbers,
     atan2 as atan2,
     block as block,
+    by_rows as by_rows,
     concat as concat,
     constant as constant,
     cos as cos,

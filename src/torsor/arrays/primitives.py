@@ -6,7 +6,7 @@ broadcast over leading batch axes. Comparisons (``a > b``), ``+ - * /`` and stat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -133,6 +133,15 @@ def cross(x: Array, y: Array) -> Array:
     if type(x) is type(y) is numpy.ndarray:  # the same products in the same differences, with one permutation less
         return (x * y.take(_YZX, axis=-1) - x.take(_YZX, axis=-1) * y).take(_YZX, axis=-1)
     return take(x, _YZX) * take(y, _ZXY) - take(x, _ZXY) * take(y, _YZX)
+
+
+def by_rows(function: Callable[..., Array], *arrays: Array) -> Array:
+    """``function`` of vectors (..., m), which gives one, for all rows of arrays (..., K, m).
+
+    Where that is traced and the rows are many, it is compiled once and called for each.
+    """
+    own = getattr(namespace(*arrays), "by_rows", None)
+    return function(*arrays) if own is None else own(function, *arrays)
 
 
 def stack(parts: Sequence[Array]) -> Array:

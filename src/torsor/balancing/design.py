@@ -74,11 +74,11 @@ def design_scan(
     Curvature of the inertia metric tells how far the equations of motion are from being linear in the best of all coordinates;
     "minimum curvature is a useful measure of robot performance" [PBP95, §5]. The measure is one of
 
-    "curvature"  |R| · mean(tr M / nv), no unit: |R| = √(R_ijkl R^ijkl) is in 1/(kg·m²), so it is multiplied by the mean diagonal
-                 entry of M over the configurations (lengths of sliding joints in m count as angles in rad). Robots that differ
-                 only in the density of their material, or only in size and have no sliding joints, measure the same.
-    "balance"    the largest |∂M_ij/∂q_k| / √(D_i D_j) per rad or m, as in `is_balanced`
-    a function   of a robot and configurations (c, nq), which gives (c,)
+    - "curvature": |R| · mean(tr M / nv), no unit. |R| = √(R_ijkl R^ijkl) is in 1/(kg·m²), so it is multiplied by the mean
+      diagonal entry of M over the configurations (lengths of sliding joints in m count as angles in rad). Robots that differ
+      only in the density of their material, or only in size and have no sliding joints, measure the same.
+    - "balance": the largest |∂M_ij/∂q_k| / √(D_i D_j) per rad or m, as in `is_balanced`.
+    - a function of a robot and configurations (c, nq), which gives (c,).
 
     Configurations are the same for all values, as far as their limits are. Variants are evaluated with NumPy, or, where there
     are many, by one kernel that takes their numbers as inputs; never by a kernel for each. NaN where a mass matrix is singular.

@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _compiler() -> list[tuple[str, str]]:
-    from torsor.compiler.run import engine, fast_entry
+    from torsor.compiler.run import engine, fast_entry, tiers
 
     cpu, _ = engine.host()
     target = engine.host_target()
@@ -81,6 +81,7 @@ def _compiler() -> list[tuple[str, str]]:
     return [
         ("compiler", f"llvmlite {engine.version()}"),
         ("processor", f"{cpu}: vectors of {target.bits} bits ({target.lanes('double')} float64), {fma}"),
+        ("machine code", tiers.SETTINGS[tiers.setting()] + f" ({tiers.SETTING}={tiers.setting()})"),
         ("fast entry", "in use" if unused is None else f"not used: {unused}"),
     ]
 

@@ -40,6 +40,7 @@ def pullback(program: Program, *inputs: str) -> Program:
     It takes a few times as many operations as the program, however many numbers the outputs and inputs have. The weights of an
     output x are named "weights_of_x", the result for an input y "pulled_to_y".
     """
+    program = program.written_out()
     source, taken = program.graph, {port.name for port in program.graph.inputs}
     weights: list[Port] = []
     for port in program.outputs:
@@ -54,7 +55,7 @@ def pullback(program: Program, *inputs: str) -> Program:
     for node in program.live():
         op, value = source.ops[node], source.values[node]
         if op is Op.CONSTANT:
-            new[node] = work.graph.constant(value)  # type: ignore[arg-type]
+            new[node] = work.graph.constant(value)
         elif op is not Op.INPUT:
             new[node] = work.apply(op, *[new[x] for x in source.args[node]])
     total = work.zero
@@ -72,6 +73,7 @@ def derivatives(program: Program, wanted: Wanted) -> Program:
     Forward and reverse mode give the same numbers to rounding; the one with fewer operations is kept. The one with fewer sweeps
     is made first, and the other given up when it is far longer: of one number by sixty, sixty sweeps forward are no rival.
     """
+    program = program.written_out()
     is_wide = sum(math.prod(_directions_shape(program, wanted, name)) for name in wanted.inputs) > sum(
         len(_nodes(program, output)) for output in wanted.outputs
     )
@@ -149,7 +151,7 @@ class _Copy:
         for node in program.live():
             op, value = source.ops[node], source.values[node]
             if op is Op.CONSTANT:
-                self._new[node] = self.work.graph.constant(value)  # type: ignore[arg-type]
+                self._new[node] = self.work.graph.constant(value)
             elif op is not Op.INPUT:
                 self._new[node] = self.work.apply(op, *[self._new[x] for x in source.args[node]])
         self.roots = [node for output in wanted.outputs for node in _nodes(program, output)]

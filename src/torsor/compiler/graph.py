@@ -5,13 +5,14 @@ A node is a number (its position); its arguments are smaller numbers, so the ord
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import struct
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Op(IntEnum):
@@ -54,10 +55,13 @@ class Op(IntEnum):
     ASINH = 34
     ACOSH = 35
     ATANH = 36
+    BLOCK = 37  # many numbers made of many, as its value says (a `Product` or `Calls`); ENTRY k is one of them
+    ENTRY = 38
 
 
 TRUTH_VALUED = frozenset({Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL, Op.NOT, Op.AND, Op.OR})
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.EQUAL, Op.AND, Op.OR})
+BLOCKS = frozenset({Op.BLOCK, Op.ENTRY})
 ARITY = {
     **dict.fromkeys(Op, 1),
     **dict.fromkeys((Op.CONSTANT, Op.INPUT), 0),
@@ -96,16 +100,71 @@ class Port(NamedTuple):
         return math.prod(self.shape)
 
 
+class Product(NamedTuple):
+    """A block: the product of two matrices, n × k and k × m, whose numbers are the block's arguments row by row."""
+
+    n: int
+    k: int
+    m: int
+
+    @property
+    def size(self) -> int:
+        """How many numbers it makes."""
+        return self.n * self.m
+
+    def recorded(self, graph: Any, args: Sequence[int]) -> list[int]:
+        """The same operation by operation: products summed from left to right."""
+        made, split = [], self.n * self.k
+        for i in range(self.n):
+            for j in range(self.m):
+                factors = zip(args[i * self.k : (i + 1) * self.k], args[split + j :: self.m], strict=True)
+                terms = [graph.apply(Op.MUL, x, y) for x, y in factors]
+                made.append(functools.reduce(lambda x, y: graph.apply(Op.ADD, x, y), terms))
+        return made
+
+    def operations(self) -> Counter[Op]:
+        """How many of each kind it takes."""
+        return Counter({Op.MUL: self.size * self.k, Op.ADD: self.size * (self.k - 1)})
+
+
+class Calls(NamedTuple):
+    """A block: one program for each of ``times`` rows of arguments, compiled once; the results row by row."""
+
+    program: Program
+    times: int
+
+    @property
+    def size(self) -> int:
+        """How many numbers it makes."""
+        return self.times * len(self.program.roots())
+
+    def recorded(self, graph: Any, args: Sequence[int]) -> list[int]:
+        """The same operation by operation."""
+        step = len(self.program.graph.input_nodes)
+        return [x for k in range(self.times) for x in self._row(graph, args[k * step : (k + 1) * step])]
+
+    def _row(self, graph: Any, args: Sequence[int]) -> list[int]:
+        return replayed(self.program, graph, args, blocks=False)
+
+    def operations(self) -> Counter[Op]:
+        """How many of each kind it takes."""
+        return Counter({op: self.times * number for op, number in _operations(self.program).items()})
+
+
+Block = Product | Calls
+
+
 class Graph:
-    """Nodes, with the inputs they start from. ``ops[k]``, ``args[k]`` describe node k; ``values[k]`` a constant's value or
-    an input's place among all input numbers (inputs one after the other, each in row-major order).
+    """Nodes, with the inputs they start from. ``ops[k]``, ``args[k]`` describe node k; ``values[k]`` a constant's value, an
+    input's place among all input numbers (inputs one after the other, each in row-major order), what a block does, or
+    which of a block's numbers an entry is.
     """
 
     def __init__(self, inputs: Sequence[Port]) -> None:
         self.inputs = tuple(inputs)
         self.ops: list[Op] = []
         self.args: list[tuple[int, ...]] = []
-        self.values: list[float | int | None] = []
+        self.values: list[Any] = []
         self.truths: set[int] = set()  # the nodes that are truth values
         self._constants: dict[bytes, int] = {}
         self.input_nodes = [self._append(Op.INPUT, (), k) for k in range(sum(port.size for port in inputs))]
@@ -121,6 +180,11 @@ class Graph:
             node = self._constants[key] = self._append(Op.CONSTANT, (), float(value))
         return node
 
+    def block(self, block: Block, args: Sequence[int]) -> list[int]:
+        """The nodes of all numbers that a block makes."""
+        node = self._append(Op.BLOCK, tuple(args), block)
+        return [self._append(Op.ENTRY, (node,), k) for k in range(block.size)]
+
     def apply(self, op: Op, *args: int) -> int:
         """A new node for an operation on nodes."""
         if op in TRUTH_VALUED:
@@ -130,7 +194,7 @@ class Graph:
         self.values.append(None)
         return len(self.ops) - 1
 
-    def _append(self, op: Op, args: tuple[int, ...], value: float | int | None) -> int:
+    def _append(self, op: Op, args: tuple[int, ...], value: Any) -> int:
         self.ops.append(op)
         self.args.append(args)
         self.values.append(value)
@@ -161,9 +225,36 @@ class Program(NamedTuple):
         graph, place = self.graph, {node: k for k, node in enumerate(self.live())}
         sha = hashlib.sha256(repr((graph.inputs, self.outputs)).encode())
         for node in place:
-            sha.update(repr((int(graph.ops[node]), [place[x] for x in graph.args[node]], graph.values[node])).encode())
+            value = graph.values[node]
+            value = (value.program.digest(), value.times) if isinstance(value, Calls) else value
+            sha.update(repr((int(graph.ops[node]), [place[x] for x in graph.args[node]], value)).encode())
         sha.update(repr([place[node] for node in self.roots()]).encode())
         return sha.hexdigest()
+
+    def written_out(self) -> Program:
+        """The same without blocks, operation by operation: what is differentiated, exported and evaluated plainly."""
+        if not any(op is Op.BLOCK for op in self.graph.ops):
+            return self
+        graph = Graph(self.graph.inputs)
+        found = iter(replayed(self, graph, graph.input_nodes, blocks=False))
+        return Program(graph, self.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in self.results))
+
+
+def replayed(program: Program, graph: Any, inputs: Sequence[int], *, blocks: bool = True) -> list[int]:
+    """The nodes of all outputs, in order, recorded in another graph for nodes of all inputs; ``blocks`` stay blocks."""
+    source = program.graph
+    new: dict[int, Any] = dict(zip(source.input_nodes, inputs, strict=True))
+    for node in program.live():
+        op, value, args = source.ops[node], source.values[node], [new[x] for x in source.args[node]]
+        if op is Op.CONSTANT:
+            new[node] = graph.constant(value)
+        elif op is Op.BLOCK:
+            new[node] = graph.block(value, args) if blocks else value.recorded(graph, args)
+        elif op is Op.ENTRY:
+            new[node] = args[0][value]
+        elif op is not Op.INPUT:
+            new[node] = graph.apply(op, *args)
+    return [new[node] for node in program.roots()]
 
 
 def live_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:
@@ -180,6 +271,13 @@ def live_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:
 
 def count(program: Program) -> dict[str, int]:
     """How many operations of each kind a program performs."""
-    ops = program.graph.ops
-    counts = Counter(ops[node] for node in program.live())
-    return {op.name.lower(): number for op, number in counts.items() if op not in (Op.CONSTANT, Op.INPUT)}
+    return {op.name.lower(): number for op, number in _operations(program).items()}
+
+
+def _operations(program: Program) -> Counter[Op]:
+    graph, live = program.graph, program.live()
+    counts = Counter(graph.ops[node] for node in live)
+    for node in live:
+        if graph.ops[node] is Op.BLOCK:
+            counts += graph.values[node].operations()
+    return Counter({op: x for op, x in counts.items() if op not in (Op.CONSTANT, Op.INPUT, Op.BLOCK, Op.ENTRY)})

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays import correctly_rounded
-from torsor.compiler.graph import COMMUTATIVE, LIBRARY, TRUTH_VALUED, Graph, Op, Program, live_nodes
+from torsor.compiler.graph import COMMUTATIVE, LIBRARY, TRUTH_VALUED, Block, Graph, Op, Program, replayed
 
 
 class Level(Enum):
@@ -45,6 +45,12 @@ class Rewriter:
         self._rewritings = {
             op: [rule.rewrite for rule in RULES.get(op, ()) if self.full or rule.structural] for op in Op
         }
+
+    def block(self, block: Block, args: Sequence[int]) -> list[int]:
+        """The nodes of all numbers that a block makes; it stays as it is."""
+        if len(self.ops) > self.most:
+            raise TooLong
+        return self.graph.block(block, [self.zero if x == self._minus_zero else x for x in args])
 
     def value(self, node: int) -> float | None:
         """The number of a constant node, else None."""
@@ -93,34 +99,20 @@ def simplify(program: Program, level: Level = Level.FULL) -> Program:
     """A program with the same outputs and fewer operations."""
     if level is Level.OFF:
         return program
-    source = program.graph
-    rewriter = Rewriter(Graph(source.inputs), level)
-    new: list[int] = [-1] * len(source)
-    for node in program.live():
-        op = source.ops[node]
-        if op is Op.INPUT:
-            new[node] = rewriter.graph.input_nodes[source.values[node]]  # type: ignore[index]
-        elif op is Op.CONSTANT:
-            new[node] = rewriter.graph.constant(source.values[node])  # type: ignore[arg-type]
-        else:
-            new[node] = rewriter.apply(op, *[new[x] for x in source.args[node]])
-    results = tuple(tuple(new[node] for node in nodes) for nodes in program.results)
-    return compact(Program(rewriter.graph, program.outputs, results))
+    rewriter = Rewriter(Graph(program.graph.inputs), level)
+    return compact(_recorded(program, rewriter.graph, rewriter))
 
 
 def compact(program: Program) -> Program:
     """The same program without nodes that no output needs."""
-    source, target = program.graph, Graph(program.graph.inputs)
-    new: list[int] = [-1] * len(source)
-    for node in live_nodes(source, program.roots()):
-        op, value = source.ops[node], source.values[node]
-        if op is Op.INPUT:
-            new[node] = target.input_nodes[value]  # type: ignore[index]
-        elif op is Op.CONSTANT:
-            new[node] = target.constant(value)  # type: ignore[arg-type]
-        else:
-            new[node] = target.apply(op, *[new[x] for x in source.args[node]])
-    return Program(target, program.outputs, tuple(tuple(new[node] for node in nodes) for nodes in program.results))
+    target = Graph(program.graph.inputs)
+    return _recorded(program, target, target)
+
+
+def _recorded(program: Program, graph: Graph, recorder: Graph | Rewriter) -> Program:
+    """The same program in another graph, its operations told to a recorder."""
+    found = iter(replayed(program, recorder, graph.input_nodes))
+    return Program(graph, program.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in program.results))
 
 
 # What the operations mean on numbers
@@ -183,7 +175,7 @@ def _fold(op: Op) -> Rule:
         for x in args:
             if graph.ops[x] is not Op.CONSTANT:
                 return None
-        return graph.constant(compute(op, *[graph.values[x] for x in args]))  # type: ignore[arg-type]
+        return graph.constant(compute(op, *[graph.values[x] for x in args]))
 
     return Rule(f"{op.name.lower()} of constants", rewrite)
 
@@ -349,15 +341,16 @@ def evaluate(program: Program, inputs: Sequence[np.ndarray]) -> list[np.ndarray]
 
     It is slow, and the same to the last digit on every machine: operations are rounded once, sines and arc functions included.
     """
+    program = program.written_out()
     graph = program.graph
     given = [x for array in inputs for x in np.asarray(array, dtype=float).ravel().tolist()]
     values: dict[int, float] = {}
     for node in program.live():
         op, value = graph.ops[node], graph.values[node]
         if op is Op.INPUT:
-            values[node] = given[value]  # type: ignore[index]
+            values[node] = given[value]
         elif op is Op.CONSTANT:
-            values[node] = value  # type: ignore[assignment]
+            values[node] = value
         else:
             values[node] = compute(op, *(values[x] for x in graph.args[node]))
     return [

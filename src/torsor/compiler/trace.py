@@ -11,9 +11,9 @@ import numpy as np
 
 from torsor.arrays.exact import exact_constants
 from torsor.compiler import numpy_functions as numpy_functions  # makes them known
-from torsor.compiler.graph import Graph, Op, Port, Program
+from torsor.compiler.graph import Calls, Graph, Port, Program, replayed
 from torsor.compiler.simplify import Level, Rewriter, compact
-from torsor.compiler.traced_array import FRESH, NUMBERS, Recorder, TracedArray, numbers
+from torsor.compiler.traced_array import FRESH, NAMESPACE, NUMBERS, Recorder, TracedArray, graph_of, numbers
 from torsor.errors import ArgumentError, TorsorError
 
 
@@ -24,6 +24,7 @@ class Budget:
     most: float = math.inf
 
 
+CALLED = 64  # rows, from which on a function of each is called instead of written out
 PATIENCE = 1.5  # times the nodes of another: some are not needed in the end, in all of them alike
 
 
@@ -94,6 +95,22 @@ def named_outputs(result: Any) -> dict[str, Any]:
     return {"result": result}
 
 
+def by_rows(function: Callable[..., Any], *arrays: Any) -> Any:
+    """What `arrays.by_rows` does with traced arrays: beyond some rows a block, whose program is the function of one row."""
+    graph, count = graph_of(arrays), arrays[0].shape[0]
+    if count < CALLED:
+        return function(*arrays)
+    rows = [numbers(graph, array) for array in arrays]
+    shapes = {f"x{k}": row.shape[1:] for k, row in enumerate(rows)}
+    program = trace(lambda **given: function(*given.values()), shapes, Level.FULL)
+    given = np.concatenate([row.reshape(count, -1) for row in rows], axis=1)
+    made = graph.block(Calls(program, count), given.ravel().tolist())
+    return TracedArray(graph, np.array(made, dtype=np.int64).reshape((count, *program.outputs[0].shape)))
+
+
+NAMESPACE.by_rows = by_rows
+
+
 def inline(program: Program, arrays: Mapping[str, Any]) -> dict[str, TracedArray]:
     """The outputs of a program for traced arrays (or numbers) as its inputs, by name; batch axes come first and broadcast."""
     graph = next(array.graph for array in arrays.values() if isinstance(array, TracedArray))
@@ -104,23 +121,10 @@ def inline(program: Program, arrays: Mapping[str, Any]) -> dict[str, TracedArray
     flat = [
         np.broadcast_to(x, (*batch, *port.shape)).reshape(-1, port.size) for x, port in zip(nodes, ports, strict=True)
     ]
-    states = [_replay(program, graph, state) for state in np.concatenate(flat, axis=-1).tolist()]
+    states = [replayed(program, graph, state) for state in np.concatenate(flat, axis=-1).tolist()]
     found, start = {}, 0
     for port in program.outputs:
         ids = np.array([state[start : start + port.size] for state in states], dtype=np.int64)
         found[port.name] = TracedArray(graph, ids.reshape((*batch, *port.shape)))
         start += port.size
     return found
-
-
-def _replay(program: Program, graph: Recorder, inputs: list[int]) -> list[int]:
-    """The nodes of all outputs, in order, for nodes of all inputs."""
-    source = program.graph
-    new = dict(zip(source.input_nodes, inputs, strict=True))
-    for node in program.live():
-        op = source.ops[node]
-        if op is Op.CONSTANT:
-            new[node] = graph.constant(source.values[node])  # type: ignore[arg-type]
-        elif op is not Op.INPUT:
-            new[node] = graph.apply(op, *[new[x] for x in source.args[node]])
-    return [new[node] for node in program.roots()]

@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from torsor.compiler.graph import Graph, Op
+from torsor.compiler.graph import Graph, Op, Product
 from torsor.compiler.simplify import Rewriter
 from torsor.errors import ArgumentError, ArgumentTypeError
 
 Recorder = Graph | Rewriter  # what operations are told to
+LOOPED = 4096  # products of a matrix product, from which on it becomes a loop
+DENSE = 0.25  # of all products, if fewer are not known to be zero it is written out
 FRESH = (
     "make the array like an input of the function, as in np.zeros_like(q, shape=(3, 3)), np.zeros((3, 3), like=q) or "
     "np.array([q[0], q[1]], like=q)."
@@ -79,15 +81,37 @@ def matmul(A: Any, B: Any) -> TracedArray:
         left = np.broadcast_to(left, (*batch, *left.shape[-2:]))
         right = np.broadcast_to(right, (*batch, *right.shape[-2:]))
     left, right = (x.reshape(prod(batch), *x.shape[-2:]) for x in (left, right))  # not −1: some have no columns
-    node, flat = graph.apply, []
-    for one, other in zip(left.tolist(), np.swapaxes(right, -1, -2).tolist(), strict=True):
-        for row in one:
-            for column in other:
-                products = [node(Op.MUL, x, y) for x, y in zip(row, column, strict=True)]
-                flat.append(folded(graph, Op.ADD, products, 0.0))
+    flat: list[int] = []
+    for one, other in zip(left, right, strict=True):
+        flat += _looped(graph, one, other) or _summed(graph, one.tolist(), other.T.tolist())
     ids = np.array(flat, dtype=np.int64).reshape((*batch, rows, columns))
     ids = ids[..., 0, :] if a.ndim == 1 else ids
     return TracedArray(graph, ids[..., 0] if b.ndim == 1 else ids)
+
+
+def _summed(graph: Recorder, rows: list[list[int]], columns: list[list[int]]) -> list[int]:
+    node, flat = graph.apply, []
+    skipped = (
+        graph.constant(0.0) if isinstance(graph, Rewriter) else None
+    )  # it would leave such products out one by one
+    for row in rows:
+        places = [k for k, x in enumerate(row) if x != skipped]
+        for column in columns:
+            products = [node(Op.MUL, row[k], column[k]) for k in places]
+            flat.append(folded(graph, Op.ADD, products, 0.0))
+    return flat
+
+
+def _looped(graph: Recorder, A: np.ndarray, B: np.ndarray) -> list[int] | None:
+    """A product as a block, if it is long; what is known to be zero stays so."""
+    if A.size * B.shape[1] < LOOPED:
+        return None
+    zero = graph.constant(0.0)
+    terms = np.not_equal(A, zero).astype(int) @ np.not_equal(B, zero).astype(int)
+    if terms.sum() < max(LOOPED, DENSE * A.size * B.shape[1]):
+        return None
+    made = graph.block(Product(len(A), len(B), B.shape[1]), [*A.ravel().tolist(), *B.ravel().tolist()])
+    return [x if known else zero for x, known in zip(made, terms.ravel().tolist(), strict=True)]
 
 
 class TracedArray(NDArrayOperatorsMixin):

@@ -22,30 +22,15 @@ UNROLLED_MOST = 60_000  # operations: a few seconds of compiling, once per robot
 SLICE = 8_000_000  # bytes at a time, of the result or of what lies between, whichever is more
 
 
-class Room:
-    """Arrays for what lies between, used again for the next slice: fresh memory would cost more than the work on it."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, Any] = {}
-
-    def __call__(self, name: str, *shape: int) -> Any:
-        """An array of this shape; what it holds is left over from before."""
-        size = prod(shape)
-        if name not in self._kept or self._kept[name].size < size:
-            self._kept[name] = np.empty(size)
-        return self._kept[name][:size].reshape(shape)
-
-
 class ArrayForm(NamedTuple):
     """The same function by whole arrays, and the operations it would take one by one for a robot.
 
-    ``fill``, if given, writes the results where they belong: ``fill(robot, results, room, **arguments)``. ``share`` of
-    `UNROLLED_MOST` operations are written out: less than 1 for what takes longer to compile than others, and is rarer.
+    ``share`` of `UNROLLED_MOST` operations are written out: less than 1 for what takes longer to compile than others, and is
+    rarer.
     """
 
     evaluate: Callable[..., Any]
     operations: Callable[[Robot], int]
-    fill: Callable[..., None] | None = None
     share: float = 1.0
 
     def is_better_for(self, robot: Robot) -> bool:
@@ -94,14 +79,11 @@ class InArrays:
             np.empty((count, *size)) if away else result.reshape(count, *size)
             for result, size, away in zip(results, sizes, apart, strict=True)
         ]
-        step, room = self._states_at_once(sum(map(prod, sizes))), Room()
+        step = self._states_at_once(sum(map(prod, sizes)))
         with np.errstate(all="ignore"):
             for start in range(0, count, step):
                 part = slice(start, start + step)
                 given = self.request.arguments([x[part] for x in flat])
-                if self.form.fill is not None:
-                    self.form.fill(self.request.robot, [row[part] for row in rows], room, **given)
-                    continue
                 found = self.form.evaluate(self.request.robot, **given)
                 for row, value in zip(rows, self.outputs.named(found).values(), strict=True):
                     row[part] = value

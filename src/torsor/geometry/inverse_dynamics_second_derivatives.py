@@ -27,10 +27,11 @@ joint of several freedoms, ∂_a (∂τ_c/∂q_b) follows the first line with a 
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Annotated, NamedTuple
 
 from torsor._reports import in_one_line
-from torsor.arrays import concat, cross, dot, identity, matmul, permute, reshape, stack_vectors, transpose
+from torsor.arrays import by_rows, concat, cross, dot, identity, matmul, permute, reshape, stack_vectors, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3, JointVector, Twist, Vector3, Wrench
 from torsor.geometry.freedoms import (
     by_q_and_q_places,
@@ -50,7 +51,7 @@ from torsor.mechanics.recursions.velocity_tree import CoriolisAction, coriolis_a
 from torsor.model import Robot
 
 DrivenRows = Annotated[Array, "... * 52"]
-MANY = 100  # pairs of freedoms, beyond which to gather numbers for each product takes longer than to multiply them all
+MANY = 64  # pairs of freedoms, beyond which to gather numbers for each product takes longer than to multiply them all
 
 
 @in_one_line
@@ -151,28 +152,46 @@ class _Terms(NamedTuple):
 
 def _terms(robot: Robot, rows: DrivenRows) -> _Terms:
     b, c, _ = pairs_of(robot.structure)
-    J, Psi, Psi_dot, Phi, F = (rows[..., 6 * k : 6 * k + 6] for k in range(5))
+    J, Psi, Psi_dot, Phi, _ = _screws(rows)
+    far = _of_freedoms(rows)
+    pairs = by_rows(_of_pairs, concat([J, Psi])[..., b, :], far[..., c, :])
+    turned, swept, rho, Y_turned, D_turned = (pairs[..., x] for x in _parts(9, 9, 3, 6, 6))
+    xi, eta = concat([Psi[..., :3], Psi_dot]), concat([J[..., :3], Phi])
+    return _Terms(robot, J, Psi, xi, eta, far[..., :6], turned, swept, rho, Y_turned, D_turned)
+
+
+def _screws(rows: DrivenRows) -> tuple[Twist, ...]:
+    """J, Ψ̇, Ψ̈, Φ and F."""
+    return tuple(rows[..., x] for x in _parts(6, 6, 6, 6, 6))
+
+
+def _of_freedoms(rows: DrivenRows) -> Array:
+    """Of each freedom c what pairs (b, c) need: p, Y and D, β = 2 Bᵀ J, the rate of G, and 2 B(J) and 2 B' as rows (..., 55)."""
+    J, Psi, Psi_dot, Phi, F = _screws(rows)
     G = rows[..., 30:40]
     B = CoriolisAction(reshape(rows[..., 43:52], 1, 3, 3), rows[..., 40:43])
-    B_own, B_rate = coriolis_action(G, 2.0 * J), coriolis_action_moved(G, B, J, 2.0 * Psi)
-    p, beta = lie.apply_inertia(G, J), B.transposed_on(J)
     Y = B.on(Psi) + lie.apply_inertia(G, Psi_dot) - lie.bracket_dual(J, F)
     D = B.on(J) + lie.apply_inertia(G, Phi)
-    J_b = J[..., b, :]
-    beta_turned = cross(J_b[..., :3], beta[..., c, :]) - B_own.rows(c).transposed_on(Psi[..., b, :])
-    return _Terms(
-        robot,
-        J,
-        Psi,
-        concat([Psi[..., :3], Psi_dot]),
-        concat([J[..., :3], Phi]),
-        p,
-        concat([beta_turned, -lie.bracket_dual(J_b, p[..., c, :])]),
-        concat([B_rate.rows(c).transposed_on(J_b), lie.apply_inertia(lie.inertia_rate(G, J)[..., c, :], J_b)]),
-        B_own.rows(c).transposed_on(J_b),
-        -lie.bracket_dual(J_b, Y[..., c, :]),
-        -lie.bracket_dual(J_b, D[..., c, :]),
-    )
+    moving = [coriolis_action(G, 2.0 * J), coriolis_action_moved(G, B, J, 2.0 * Psi)]
+    actions = [x for action in moving for x in (reshape(action.E, 2, 9), action.p)]
+    return concat([lie.apply_inertia(G, J), Y, D, B.transposed_on(J), lie.inertia_rate(G, J), *actions])
+
+
+def _of_pairs(near: Array, far: Array) -> Array:
+    """Of a pair (b, c), from J and Ψ̇ of b and what c has: ∂_b r_c, ∂_c r_b, ρ, −ad(J_b)ᵀ Y_c and −ad(J_b)ᵀ D_c (..., 33)."""
+    J, Psi = (near[..., x] for x in _parts(6, 6))
+    p, Y, D, beta, rate, *actions = (far[..., x] for x in _parts(6, 6, 6, 3, 10, 9, 3, 9, 3))
+    own, moved = (CoriolisAction(reshape(E, 1, 3, 3), b) for E, b in (actions[:2], actions[2:]))
+    turned = [cross(J[..., :3], beta) - own.transposed_on(Psi), -lie.bracket_dual(J, p)]
+    swept = [moved.transposed_on(J), lie.apply_inertia(rate, J)]
+    wrenches = [-lie.bracket_dual(J, Y), -lie.bracket_dual(J, D)]
+    return concat([*turned, *swept, own.transposed_on(J), *wrenches])
+
+
+def _parts(*sizes: int) -> list[slice]:
+    """Places of vectors that lie one after the other."""
+    ends = list(accumulate(sizes))
+    return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
 
 def _by_q_and_q(t: _Terms) -> JointTensor3:

@@ -240,7 +240,7 @@ def evaluate(program: Program, ring: Ring, inputs: Sequence[Element]) -> dict[st
         if op is Op.INPUT:
             continue
         if op is Op.CONSTANT:
-            values[node] = ring.constant(graph.values[node])  # type: ignore[arg-type]
+            values[node] = ring.constant(graph.values[node])
         elif op in _ARITHMETIC:
             values[node] = _ARITHMETIC[op](*args)
         elif op in (Op.SIN, Op.COS):

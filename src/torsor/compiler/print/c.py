@@ -146,6 +146,7 @@ def _text(line: str) -> str:
 
 
 def _body(program: Program, real: str, names: _Named) -> list[str]:
+    program = program.written_out()
     graph, f = program.graph, "f" if real == "float" else ""
     values: dict[int, str] = {}
     places = [
@@ -163,7 +164,7 @@ def _body(program: Program, real: str, names: _Named) -> list[str]:
             lines.append(f"    const {real} {t}{node} = {values[node]};")
             values[node] = f"{t}{node}"
         elif op is Op.CONSTANT:
-            values[node] = _number(graph.values[node], real)  # type: ignore[arg-type]
+            values[node] = _number(graph.values[node], real)
         elif op is not Op.INPUT:
             text = _TEMPLATES[op].format(*(values[x] for x in graph.args[node]), f=f)
             lines.append(f"    const {'int' if op in TRUTH_VALUED else real} {t}{node} = {text};")

@@ -13,6 +13,7 @@ from torsor.compiler.print.names import Names
 
 def emit(casadi: Any, name: str, program: Program) -> Any:
     """A `casadi.Function` of symbols for all input numbers. CasADi's matrices are stored by columns, ports by rows."""
+    program = program.written_out()
     graph = program.graph
     symbols = [casadi.SX.sym(port.name, *_rows_and_columns(port)) for port in graph.inputs]
     values: dict[int, Any] = {}

@@ -8,12 +8,14 @@ two modules, so that who asks for one state does not wait for the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from torsor.compiler.graph import TRUTH_VALUED, Op, Program
-from torsor.compiler.print.packing import load_columns, load_into_slots, store_columns, store_from_slots
+from torsor.compiler.graph import Op, Product, Program
+from torsor.compiler.print import blocks
+from torsor.compiler.print.packing import Loop, load_columns, load_into_slots, store_columns, store_from_slots
+from torsor.compiler.print.plan import PIECE, BlockStep, Chunk, Plan, plan
 from torsor.compiler.print.printer import (
     Printer,
     Target,
@@ -39,9 +41,9 @@ class Module(NamedTuple):
     optimised: bool = False
 
 
+S = TypeVar("S", Chunk, BlockStep)
 PARTS = ("one", "many")
 WHOLE = 4500  # instructions up to which a program stays in one piece
-PIECE = 500
 TOGETHER = 4  # pieces of a long program in a text: LLVM takes a tenth of a second for one, and memory for each text
 # Instructions as the processor has them, but in the order for any: as fast, and a third sooner where LLVM would otherwise
 # schedule once more after the registers are assigned.
@@ -68,7 +70,8 @@ def assemble(
     live = program.live()
     folded = folded_products(program, live, target.fma)
     length = len(live) - len(folded) + len(program.roots())  # outputs count: each is stored
-    cut = plan(program, live, folded, piece) if length > whole else None
+    has_blocks = any(program.graph.ops[node] is Op.BLOCK for node in live)
+    cut = plan(program, piece, target.fma) if length > whole or has_blocks else None
     declared: set[str] = set()
     text: list[str] = []
     shared: dict[str, str] = {}
@@ -84,7 +87,7 @@ def assemble(
         else:
             body = Pieces(f"{name}_piece", cut)
             shared |= body.shared(printer, attributes)
-            pieces |= body.functions(printer, folded, attributes)
+            pieces |= body.functions(printer, attributes)
             text += body.tables()
             scratch = max(scratch, cut.slots * lanes * (8 if element == "double" else 4))
         text += function(printer, body, attributes)
@@ -134,7 +137,7 @@ class Pieces(NamedTuple):
         """Input values → root values, by way of their slots."""
         for slot, value in enumerate(inputs):
             p.lines.append(f"  store {p.type} {value}, ptr {_slot(p, slot)}")
-        self._calls(p)
+        self._run(p, self.cut, "%scratch")
         return [p.line(f"load {p.type}, ptr {_slot(p, slot)}") for slot in self.cut.root_slots]
 
     def rows_to_rows(self, p: Printer, rows: Callable[[int], list[str]]) -> None:
@@ -143,40 +146,66 @@ class Pieces(NamedTuple):
         for k, port in enumerate(ports[:inputs]):
             load_into_slots(p, rows(k), port.size, start)
             start += port.size
-        self._calls(p)
+        self._run(p, self.cut, "%scratch")
         start = 0
         for k, port in enumerate(ports[inputs:], inputs):
-            store_from_slots(p, rows(k), port.size, f"@{self.name}_roots", start)
+            store_from_slots(p, rows(k), port.size, f"@{self.name}_roots0", start)
             start += port.size
 
-    def _calls(self, p: Printer) -> None:
-        for k in range(len(self.cut.chunks)):
-            function = p.line(f"load ptr, ptr getelementptr (ptr, ptr @{self.name}_table, i64 {k})")
-            p.lines.append(f"  call void {function}(ptr %scratch)")
+    def _run(self, p: Printer, part: Plan, scratch: str) -> None:
+        """The steps of a plan, whose slots begin at ``scratch``."""
+        numbers = {id(step): k for k, (_, step) in enumerate(self._steps(Chunk))}
+        tables = {id(step): f"{self.name}_sources{k}" for k, (_, step) in enumerate(self._steps(BlockStep))}
+        for step in part.steps:
+            if isinstance(step, Chunk):
+                place = f"getelementptr (ptr, ptr @{self.name}_table, i64 {numbers[id(step)]})"
+                p.lines.append(f"  call void {p.line(f'load ptr, ptr {place}')}(ptr {scratch})")
+                continue
+            area, made = blocks.at(p, scratch, part.area), blocks.at(p, scratch, step.first)
+            if isinstance(step.block, Product):
+                blocks.pick(p, scratch, tables[id(step)], "0", len(step.sources), area)
+                B = blocks.at(p, area, step.block.n * step.block.k)
+                blocks.product(p, step.block, area, B, made, step.ranges)
+                continue
+            assert step.inner is not None
+            taken, given = (x // step.block.times for x in (len(step.sources), step.block.size))
+            roots = f"{self.name}_roots{[id(x) for x in self.cut.plans()].index(id(step.inner))}"
+            with Loop(p, step.block.times, 1) as row:
+                blocks.pick(p, scratch, tables[id(step)], p.line(f"mul i64 {row}, {taken}"), taken, area)
+                self._run(p, step.inner, area)
+                blocks.pick(p, area, roots, "0", given, blocks.at(p, made, p.line(f"mul i64 {row}, {given}")))
+
+    def _steps(self, kind: type[S]) -> list[tuple[Plan, S]]:
+        """All pieces, or all blocks, of the program and those it calls, each with its plan."""
+        return [(part, step) for part in self.cut.plans() for step in part.steps if isinstance(step, kind)]
 
     def tables(self) -> Iterator[str]:
-        """The slots of the roots, and the addresses of the pieces."""
-        roots = self.cut.root_slots
-        yield f"@{self.name}_roots = internal constant [{len(roots)} x i64] [{', '.join(f'i64 {slot}' for slot in roots)}]"
-        yield f"@{self.name}_table = global [{len(self.cut.chunks)} x ptr] zeroinitializer"
+        """The slots of roots and of what blocks take, and the addresses of the pieces."""
+        for k, part in enumerate(self.cut.plans()):
+            yield blocks.table(f"{self.name}_roots{k}", part.root_slots)
+        for k, (_, step) in enumerate(self._steps(BlockStep)):
+            yield blocks.table(f"{self.name}_sources{k}", step.sources)
+        yield f"@{self.name}_table = global [{len(self._steps(Chunk))} x ptr] zeroinitializer"
 
     def shared(self, p: Printer, attributes: str) -> dict[str, str]:
         """What several pieces call, by name: sine and cosine, if any needs them."""
-        graph, name = p.program.graph, f"{self.name}_sine_and_cosine"
-        if not any(graph.ops[node] in (Op.SIN, Op.COS) for chunk in self.cut.chunks for node in chunk.nodes):
+        name = f"{self.name}_sine_and_cosine"
+        needed = (part.program.graph.ops[node] for part, chunk in self._steps(Chunk) for node in chunk.nodes)
+        if not any(op in (Op.SIN, Op.COS) for op in needed):
             return {}
         return {name: "\n".join(p.shared_sine_and_cosine(name, attributes))}
 
-    def functions(self, p: Printer, folded: set[int], attributes: str) -> dict[str, str]:
+    def functions(self, p: Printer, attributes: str) -> dict[str, str]:
         """The pieces, by name."""
         functions: dict[str, str] = {}
-        for k, chunk in enumerate(self.cut.chunks):
-            p.lines = ["entry:"]
+        for k, (part, chunk) in enumerate(self._steps(Chunk)):
+            p.lines, p.program = ["entry:"], part.program
             values = _PieceValues(p, chunk)
-            p.nodes(chunk.nodes, values, folded)
+            p.nodes(chunk.nodes, values, part.folded)
             values.store_constants()
             start = f"define void @{self.name}{k}(ptr %scratch){attributes} {{"
             functions[f"{self.name}{k}"] = "\n".join([start, *p.lines, "  ret void", "}"])
+        p.program = self.cut.program
         return functions
 
 
@@ -194,7 +223,7 @@ class _PieceValues(dict[int, str]):
     def __missing__(self, node: int) -> str:
         p, graph = self._p, self._p.program.graph
         if graph.ops[node] is Op.CONSTANT:
-            value = p.number(graph.values[node])  # type: ignore[arg-type]
+            value = p.number(graph.values[node])
         else:
             value = p.line(f"load {p.type}, ptr {_slot(p, self._loads[node])}")
         super().__setitem__(node, value)
@@ -254,92 +283,3 @@ def _many(p: Printer, body: Body, attributes: str) -> Iterator[str]:
     yield "end:"
     yield "  ret void"
     yield "}"
-
-
-class Chunk(NamedTuple):
-    """A piece of a program: some nodes, the values they take from slots, and the values they leave in slots: (node, slot)."""
-
-    nodes: list[int]
-    loads: list[tuple[int, int]]
-    stores: list[tuple[int, int]]
-
-
-class Plan(NamedTuple):
-    """The pieces in order, the slot of each root, and how many slots there are; input numbers are in the first ones."""
-
-    chunks: list[Chunk]
-    root_slots: list[int]
-    slots: int
-
-
-def plan(program: Program, live: Sequence[int], folded: Set[int], piece: int = PIECE) -> Plan:
-    """Cut a program into pieces of about ``piece`` nodes: compiling one function of n instructions takes more than linear time.
-
-    Each piece is a function of its own. Values that cross a cut go through numbered slots of a scratch area; a slot is used
-    again once the last piece that reads it is done. Truth values do not cross: a piece makes those it needs.
-    """
-    graph = program.graph
-    unprinted = TRUTH_VALUED | {Op.CONSTANT, Op.INPUT}
-    printed = [n for n in live if graph.ops[n] not in unprinted and n not in folded]
-    pieces = [printed[k : k + piece] for k in range(0, len(printed), piece)] or [[]]
-    home = {node: k for k, nodes in enumerate(pieces) for node in nodes}
-    end = len(pieces)
-    truths = [_truths(program, nodes) for nodes in pieces]
-    needs = [
-        sorted({x for node in (*nodes, *made) for x in _arguments(program, node, folded)})
-        for nodes, made in zip(pieces, truths, strict=True)
-    ]
-    last: dict[int, int] = {}
-    for k, wanted in enumerate(needs):
-        for node in wanted:
-            if home.get(node, -1) != k:
-                last[node] = k
-    roots = program.roots()
-    constants = [node for node in dict.fromkeys(roots) if graph.ops[node] is Op.CONSTANT]
-    last |= dict.fromkeys(roots, end)
-    done: list[list[int]] = [[] for _ in range(end + 1)]
-    for node, final in last.items():
-        done[final].append(node)
-    slot = {node: k for k, node in enumerate(graph.input_nodes)}
-    free: list[int] = []
-    total = len(slot)
-
-    def assign(node: int) -> None:
-        nonlocal total
-        if free:
-            slot[node] = free.pop()
-        else:
-            slot[node], total = total, total + 1
-
-    chunks = []
-    for k, nodes in enumerate(pieces):
-        loads = [(node, slot[node]) for node in needs[k] if home.get(node, -1) != k]
-        stored = [node for node in nodes if node in last] + (constants if k == end - 1 else [])
-        for node in stored:  # before slots are freed: a piece reads all its values after it may have stored some
-            assign(node)
-        free += [slot[node] for node in done[k]]
-        stores = [(node, slot[node]) for node in stored]
-        chunks.append(Chunk(sorted((*nodes, *truths[k])), loads, stores))
-    return Plan(chunks, [slot[root] for root in roots], total)
-
-
-def _truths(program: Program, nodes: list[int]) -> set[int]:
-    """The truth values that some of ``nodes`` depend on directly."""
-    graph = program.graph
-    found: set[int] = set()
-    waiting = list(nodes)
-    while waiting:
-        for x in graph.args[waiting.pop()]:
-            if graph.ops[x] in TRUTH_VALUED and x not in found:
-                found.add(x)
-                waiting.append(x)
-    return found
-
-
-def _arguments(program: Program, node: int, folded: Set[int]) -> list[int]:
-    """The numbers a node reads: its arguments, or for a product folded into it the product's own; constants are free."""
-    graph = program.graph
-    result: list[int] = []
-    for x in graph.args[node]:
-        result += graph.args[x] if x in folded else [x]
-    return [x for x in result if graph.ops[x] is not Op.CONSTANT and graph.ops[x] not in TRUTH_VALUED]

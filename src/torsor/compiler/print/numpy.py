@@ -36,6 +36,7 @@ _TEMPLATES = {
 
 def emit(program: Program, name: str = "kernel", library: str = "numpy") -> str:
     """Source of a function of the inputs (*batch, *shape) that returns a dict of the outputs."""
+    program = program.written_out()
     graph = program.graph
     ports = graph.inputs
     names = Names(is_python_argument)
@@ -48,7 +49,7 @@ def emit(program: Program, name: str = "kernel", library: str = "numpy") -> str:
     for node in program.live():
         op = graph.ops[node]
         if op is Op.CONSTANT:
-            values[node] = _number(graph.values[node], np)  # type: ignore[arg-type]
+            values[node] = _number(graph.values[node], np)
         elif op is not Op.INPUT:
             text = _TEMPLATES[op].format(*(values[x] for x in graph.args[node]), np=np)
             lines.append(f"    {t}{node} = {text}")

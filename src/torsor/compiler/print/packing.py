@@ -73,7 +73,7 @@ def store_columns(p: Printer, rows: list[str], columns: list[str]) -> None:
 def load_into_slots(p: Printer, rows: list[str], size: int, first: int) -> None:
     """A port whose states lie in ``rows``, into consecutive slots from ``first``."""
     step = min(4, size) if p.lanes > 1 else 1
-    with _Loop(p, size, step) as start:
+    with Loop(p, size, step) as start:
         here = [_place(p, row, start) for row in rows]
         slot = p.line(f"add i64 {start}, {first}")
         for k, column in enumerate(load_columns(p, here, step)):
@@ -83,7 +83,7 @@ def load_into_slots(p: Printer, rows: list[str], size: int, first: int) -> None:
 def store_from_slots(p: Printer, rows: list[str], size: int, table: str, first: int) -> None:
     """Slots, numbered by ``table`` from ``first``, as a port whose states lie in ``rows``."""
     step = min(4, size) if p.lanes > 1 else 1
-    with _Loop(p, size, step) as start:
+    with Loop(p, size, step) as start:
         here = [_place(p, row, start) for row in rows]
         columns = []
         for k in range(step):
@@ -92,7 +92,7 @@ def store_from_slots(p: Printer, rows: list[str], size: int, table: str, first: 
         store_columns(p, here, columns)
 
 
-class _Loop:
+class Loop:
     """Lines within are repeated with the start of each window of ``step`` columns; the last overlaps the one before."""
 
     def __init__(self, p: Printer, size: int, step: int) -> None:
@@ -104,12 +104,16 @@ class _Loop:
         p.lines += [f"  br label %before_{self.mark}", f"before_{self.mark}:"]
         go = f"  br i1 {'true' if self.size else 'false'}, label %loop_{self.mark}, label %beyond_{self.mark}"
         p.lines += [go, f"loop_{self.mark}:"]
-        p.lines.append(f"  %at_{self.mark} = phi i64 [0, %before_{self.mark}], [%to_{self.mark}, %loop_{self.mark}]")
+        p.lines.append(f"  %at_{self.mark} = phi i64 [0, %before_{self.mark}], [%to_{self.mark}, %latch_{self.mark}]")
         late = p.line(f"icmp ugt i64 %at_{self.mark}, {self.size - self.step}")
         return p.line(f"select i1 {late}, i64 {self.size - self.step}, i64 %at_{self.mark}")
 
     def __exit__(self, *_: object) -> None:
         p = self.p
+        p.lines += [
+            f"  br label %latch_{self.mark}",
+            f"latch_{self.mark}:",
+        ]  # whatever blocks the lines within have made
         p.lines.append(f"  %to_{self.mark} = add i64 %at_{self.mark}, {max(1, self.step)}")
         more = p.line(f"icmp ult i64 %to_{self.mark}, {self.size}")
         p.lines += [f"  br i1 {more}, label %loop_{self.mark}, label %beyond_{self.mark}", f"beyond_{self.mark}:"]

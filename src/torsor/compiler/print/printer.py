@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import NamedTuple
 
-from torsor.compiler.graph import LIBRARY, TRUTH_VALUED, Op, Port, Program, single
+from torsor.compiler.graph import BLOCKS, LIBRARY, TRUTH_VALUED, Op, Port, Program, single
 
 
 class Target(NamedTuple):
@@ -108,7 +108,7 @@ class Printer:
         for node in nodes:
             op, args = graph.ops[node], graph.args[node]
             if op is Op.CONSTANT:
-                values[node] = self.number(graph.values[node])  # type: ignore[arg-type]
+                values[node] = self.number(graph.values[node])
             elif op is Op.INPUT or node in folded:
                 continue
             elif op in (Op.ADD, Op.SUB):
@@ -247,7 +247,7 @@ _PRINTERS: dict[Op, Callable[..., str]] = {
     Op.SELECT: lambda p, c, x, y: p.select(c, x, y),
     **{op: lambda p, *x, name=name: p.library(name, *x) for op, (name, _) in LIBRARY.items()},
 }
-assert set(_PRINTERS) | {Op.CONSTANT, Op.INPUT, Op.ADD, Op.SUB, Op.SIN, Op.COS} == set(Op)
+assert set(_PRINTERS) | {Op.CONSTANT, Op.INPUT, Op.ADD, Op.SUB, Op.SIN, Op.COS, *BLOCKS} == set(Op)
 assert set(_PRINTERS) >= TRUTH_VALUED
 
 

@@ -17,6 +17,7 @@ def emit(program: Program) -> dict[str, Any]:
     """
     import sympy
 
+    program = program.written_out()
     graph = program.graph
     values = {
         node: sympy.Symbol(name, real=True) for node, name in zip(graph.input_nodes, _symbols(program), strict=True)
@@ -25,7 +26,7 @@ def emit(program: Program) -> dict[str, Any]:
     for node, args in _where_defined(program).items():
         op = graph.ops[node]
         if op is Op.CONSTANT:
-            values[node] = _number(sympy, graph.values[node])  # type: ignore[arg-type]
+            values[node] = _number(sympy, graph.values[node])
         elif op is Op.SELECT and len(args) == 1:
             values[node] = values[args[0]]
         elif op is not Op.INPUT:
@@ -62,7 +63,7 @@ def _where_defined(program: Program) -> dict[int, tuple[int, ...]]:
     found: dict[int, tuple[int, ...]] = {}
 
     def is_nan(node: int) -> bool:
-        return graph.ops[node] is Op.CONSTANT and math.isnan(graph.values[node])  # type: ignore[arg-type]
+        return graph.ops[node] is Op.CONSTANT and math.isnan(graph.values[node])
 
     for node in range(len(graph) - 1, -1, -1):
         if node in needed:

@@ -8,20 +8,29 @@ at, takes no other, and the process ends after it.
 It is one thread for all work, as long as the process lives. The C library gives each thread an area of memory of its own, and
 memory that is given back serves that area alone: with a thread for each compilation, what kernels that are gone have left in
 one area would be of no use to new kernels in another, and the process would grow, area by area.
+
+What nobody waits for is done by the same thread `behind` that, in steps, when nothing else has been asked of it for a while. The
+process ends after the step it is at; what is left then is not done.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable
-from queue import SimpleQueue
+from collections import deque
+from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
 T = TypeVar("T")
 Wanted = Callable[[], bool]
+Steps = Callable[[], Iterator[None]]
+QUIET = 0.1  # s without work that somebody waits for, before what nobody waits for is begun
+MOST_BEHIND = 256  # pieces of work that nobody waits for; the oldest are given up
 LOOK = 0.1  # s: how often a waiting caller looks for signals where waiting does not end with one (Windows)
 _here = threading.local()
 _locks: WeakSet[threading.RLock] = WeakSet()
@@ -53,32 +62,67 @@ class _Worker:
     """The thread that all work is done in, made when first needed. It is idle when the process ends: others wait for it."""
 
     def __init__(self) -> None:
-        self._lock = new_lock()
+        self._lock, self._step = new_lock(), new_lock()
+        self.behind: deque[Steps] = deque(maxlen=MOST_BEHIND)
+        self._is_ending = False
         self.forget()
 
     def forget(self) -> None:
-        """In a forked child there is no such thread."""
+        """In a forked child there is no such thread; what nobody waits for is begun again by a new one."""
         self._waiting, self._is_there = SimpleQueue[_Job[Any]](), False
+        if self.behind:
+            self._is_started()
 
     def see_to(self, job: _Job[Any]) -> None:
         """In a thread that Python waits for before it ends: have a job done, and wait for that."""
         _here.inside = True  # a finaliser may run in this thread too
         with self._lock:
-            if not self._is_there:
-                try:
-                    threading.Thread(target=_work, args=(self._waiting,), name="torsor-compiler", daemon=True).start()
-                    self._is_there = True
-                except RuntimeError:  # Python is about to end, or there are too many threads
-                    job.run()
-                    return
+            if not self._is_started():
+                job.run()
+                return
             self._waiting.put(job)
         job.done.wait()
 
+    def _is_started(self) -> bool:
+        if not self._is_there:
+            # False if Python is about to end, or there are too many threads
+            with contextlib.suppress(RuntimeError):
+                threading.Thread(target=self._work, args=(self._waiting,), name="torsor-compiler", daemon=True).start()
+                self._is_there = True
+        return self._is_there
 
-def _work(waiting: SimpleQueue[_Job[Any]]) -> None:
-    _here.inside = True
-    while True:
-        waiting.get().run()
+    def _work(self, waiting: SimpleQueue[_Job[Any]]) -> None:
+        _here.inside = True
+        while True:
+            try:
+                job = waiting.get(timeout=QUIET if self.behind and not self._is_ending else None)
+            except Empty:
+                self._work_behind(waiting)
+            else:
+                job.run()
+
+    def _work_behind(self, waiting: SimpleQueue[_Job[Any]]) -> None:
+        """The first piece of what nobody waits for, as long as nobody waits for anything else between its steps."""
+        steps = self.behind.popleft()()
+        with contextlib.suppress(Exception):  # without its result everything goes on as before
+            while self._is_taken(steps):
+                while not waiting.empty():
+                    waiting.get().run()
+
+    def _is_taken(self, steps: Iterator[None]) -> bool:
+        """Whether there was another step, and it has been taken."""
+        with self._step:
+            return not self._is_ending and next(steps, self) is not self
+
+    def end(self) -> None:
+        """Before Python ends: no more steps, and none half way."""
+        self._is_ending = True
+        while True:
+            try:
+                with self._step:
+                    return
+            except KeyboardInterrupt:  # a step is short
+                continue
 
 
 def apart(work: Callable[[Wanted], T]) -> T:
@@ -101,6 +145,11 @@ def apart(work: Callable[[Wanted], T]) -> T:
     return job.results.pop()
 
 
+def behind(steps: Steps) -> None:
+    """Take these steps, one by one, when nothing has been asked for a while. To be called apart."""
+    _WORKER.behind.append(steps)
+
+
 def is_apart() -> bool:
     """Whether this is a thread of `apart`: what it calls (a finaliser may) must not wait for one who waits for it."""
     return getattr(_here, "inside", False)
@@ -120,6 +169,7 @@ def _renew() -> None:
 
 
 _WORKER = _Worker()
+atexit.register(_WORKER.end)
 
 if hasattr(os, "register_at_fork"):
     # A child that is made while LLVM works would find it half way: forking waits for the end of the step.

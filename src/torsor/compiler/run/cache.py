@@ -1,12 +1,14 @@
 """Machine code on disk: private to the user, verified before use, bounded in size, safe for several processes.
 
 A file is a digest followed by what it is the digest of. Anything that does not verify (cut off, changed, of another kind)
-is treated as absent and compiled anew; it is never run. `machine_code` loads it, or compiles and keeps it.
+is treated as absent and compiled anew; it is never run. `machine_code` loads it, or compiles and keeps it: first what is compiled
+soon, which the final code replaces in memory and on disk (`tiers`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import hmac
 import itertools
@@ -16,15 +18,16 @@ import stat
 import sys
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from torsor.compiler.print.llvm import Module
-from torsor.compiler.run import engine
-from torsor.compiler.run.apart import Wanted, apart
+from torsor.compiler.run import engine, tiers
+from torsor.compiler.run.apart import Wanted, apart, behind
 
-MAGIC = b"torsor-kernel-2\n"
+MAGIC = b"torsor-kernel-3\n"
 LIMIT = 512 * 2**20  # bytes on disk before the longest unused files go
 BETWEEN_TRIMS = 32  # files: to look at thousands of them takes as long as to compile one
 PATIENCE = 1.0  # s, before a word on the terminal says that something is being compiled
@@ -32,10 +35,14 @@ _stored = itertools.count()
 
 
 class Entry(NamedTuple):
-    """The machine code of modules that belong together, and what is known about it."""
+    """The machine code of modules that belong together, and what is known about it.
+
+    ``texts`` is what the final code is to be made of, packed, if this is a first tier.
+    """
 
     about: dict[str, Any]
     objects: tuple[bytes, ...]
+    texts: bytes = b""
 
     @property
     def is_whole(self) -> bool:
@@ -95,7 +102,7 @@ def load(key: str) -> Entry | None:
     size = int.from_bytes(payload[:4], "little")
     known, code = json.loads(payload[4 : 4 + size]), payload[4 + size :]
     ends = list(itertools.accumulate(known["sizes"], initial=0))
-    entry = Entry(known["about"], tuple(code[a:b] for a, b in itertools.pairwise(ends)))
+    entry = Entry(known["about"], tuple(code[a:b] for a, b in itertools.pairwise(ends)), code[ends[-1] :])
     return entry if entry.is_whole else None
 
 
@@ -107,7 +114,7 @@ def store(key: str, entry: Entry) -> None:
     if path is None:
         return
     about = json.dumps({"about": entry.about, "sizes": [len(code) for code in entry.objects]}).encode()
-    payload = len(about).to_bytes(4, "little") + about + b"".join(entry.objects)
+    payload = len(about).to_bytes(4, "little") + about + b"".join(entry.objects) + entry.texts
     with contextlib.suppress(OSError):
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
         try:
@@ -168,23 +175,56 @@ class Found(NamedTuple):
 
 def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> Found:
     """The functions ``names`` of what is kept under a key for this kind of machine, or of what ``make`` gives."""
-    full_key = "|".join([key, *engine.host(), engine.version()])
-    if (entry := load(full_key)) is not None:
+    full_key, setting = "|".join([key, *engine.host(), engine.version()]), tiers.setting()
+    entry = load(full_key)
+    if entry is not None and not (entry.texts and setting == "final"):
+        kept = entry
         try:
-            return Found(apart(lambda _: engine.loaded(entry.objects, names, entry.about["functions"])), entry.about)
+            return apart(lambda _: _in_memory(full_key, names, kept))
         except engine.Unusable:
             pass  # as if it were not there
     module, about, operations = make()
-    about = {**about, "scratch": module.scratch, "functions": module.functions}
+    about = {**about, "scratch": module.scratch, "functions": module.functions, "optimised": module.optimised}
 
     def work(wanted: Wanted) -> Found:
-        objects = engine.objects_of(module.texts, wanted, optimised=module.optimised)
-        native = engine.loaded(objects, names, module.functions)
-        store(full_key, Entry(about, tuple(objects)))
-        return Found(native, about)
+        if setting == "final":
+            entry = Entry(about, tuple(engine.objects_of(module.texts, wanted, optimised=module.optimised)))
+        else:
+            texts = [tiers.passing_on(module.texts[0], names), *module.texts[1:]]
+            entry = Entry(about, tuple(engine.objects_of(texts, wanted, level=0)), tiers.packed(module.texts))
+        found = _in_memory(full_key, names, entry)
+        store(full_key, entry)
+        return found
 
     with notice(f"torsor: compiling {operations:,} operations, once for this robot"):
         return apart(work)
+
+
+def _in_memory(key: str, names: Sequence[str], entry: Entry) -> Found:
+    """An entry in memory; if it is a first tier, the final code will be made behind it. To be called apart."""
+    native = engine.loaded(entry.objects, names, entry.about["functions"], is_first_tier=bool(entry.texts))
+    if entry.texts and tiers.setting() == "soon":
+        behind(functools.partial(_finished, key, names, entry.about, entry.texts, weakref.ref(native)))
+    return Found(native, entry.about)
+
+
+def _finished(
+    key: str, names: Sequence[str], about: dict[str, Any], texts: bytes, first: weakref.ref[engine.Native]
+) -> Iterator[None]:
+    """Make the final code of a first tier that is still in memory, step by step, and let it take the calls over."""
+    entry = load(key)  # another process may have made it
+    if entry is None or entry.texts:
+        objects: list[bytes] = []
+        for text in tiers.unpacked(texts):
+            if first() is None:
+                return
+            objects += engine.objects_of([text], lambda: True, optimised=about["optimised"])
+            yield
+        entry = Entry(about, tuple(objects))
+        store(key, entry)
+    if (native := first()) is not None:
+        native.pass_on_to(engine.loaded(entry.objects, names, about["functions"]))
+    yield
 
 
 def about_kept(key: str) -> dict[str, Any] | None:

@@ -22,14 +22,24 @@ class Unusable(RuntimeError):
 
 
 class Native:
-    """Machine code in memory. Function addresses stay valid for as long as this object lives."""
+    """Machine code in memory. Function addresses stay valid for as long as this object lives.
 
-    def __init__(self, addresses: dict[str, int], size: int) -> None:
-        self._addresses, self.size = addresses, size
+    Functions of a first tier (`tiers.passing_on`) call what ``cells`` point to, by name: at first themselves.
+    """
+
+    def __init__(self, addresses: dict[str, int], cells: dict[str, int], size: int) -> None:
+        self._addresses, self._cells, self.size = addresses, cells, size
+        self._final: Native | None = None
 
     def address(self, name: str) -> int:
         """Address of a function by name; never 0."""
         return self._addresses[name]
+
+    def pass_on_to(self, final: Native) -> None:
+        """From now on, calls of the functions of a first tier are answered by those of another machine code."""
+        self._final = final  # lives as long as this
+        for name, cell in self._cells.items():
+            ctypes.c_uint64.from_address(cell).value = final.address(name)  # one word, aligned: old or new, never half
 
 
 class _Remains(weakref.ref[Native]):
@@ -97,37 +107,49 @@ def host_target() -> Target:
     return Target(max(bits, 256), "+fma" in features or "+neon" in features)
 
 
-def _machine() -> Any:
+def _machine(level: int = 2) -> Any:
     cpu, features = host()
-    return _llvm().Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=2, reloc="pic")
+    target = _llvm().Target.from_default_triple()
+    return target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic")
 
 
-def objects_of(texts: Sequence[str], wanted: Wanted, *, optimised: bool = False) -> list[bytes]:
+def objects_of(texts: Sequence[str], wanted: Wanted, *, optimised: bool = False, level: int = 2) -> list[bytes]:
     """Machine code of modules that belong together, one after the other, for as long as it is wanted. To be called apart."""
     objects = []
     for text in texts:
         if not wanted():
             raise NotWanted
-        with LLVM:
-            llvm = _llvm()
-            # A context of its own, and the module freed at once: an engine would keep both, a megabyte for ten kilobytes.
-            with (
-                llvm.create_context() as context,
-                llvm.parse_assembly(text, context) as module,
-                _machine() as machine,
-            ):
-                if optimised:
-                    options = llvm.create_pipeline_tuning_options(speed_level=2)
-                    options.loop_vectorization = options.loop_unrolling = False  # loops over a few things each
-                    passes = llvm.create_pass_builder(machine, options)
-                    passes.getModulePassManager().run(module, passes)
-                objects.append(bytes(machine.emit_object(module)))
-        if not objects[-1]:
-            raise Unusable("LLVM gave no machine code")
+        objects.append(_object_of(text, optimised, level))
     return objects
 
 
-def loaded(objects: Sequence[bytes], names: Sequence[str], functions: Sequence[Sequence[str]] = ()) -> Native:
+def _object_of(text: str, optimised: bool, level: int) -> bytes:
+    with LLVM:
+        llvm = _llvm()
+        # A context of its own, and the module freed at once: an engine would keep both, a megabyte for ten kilobytes.
+        with (
+            llvm.create_context() as context,
+            llvm.parse_assembly(text, context) as module,
+            _machine(level) as machine,
+        ):
+            if optimised:
+                options = llvm.create_pipeline_tuning_options(speed_level=2)
+                options.loop_vectorization = options.loop_unrolling = False  # loops over a few things each
+                passes = llvm.create_pass_builder(machine, options)
+                passes.getModulePassManager().run(module, passes)
+            code = bytes(machine.emit_object(module))
+    if not code:
+        raise Unusable("LLVM gave no machine code")
+    return code
+
+
+def loaded(
+    objects: Sequence[bytes],
+    names: Sequence[str],
+    functions: Sequence[Sequence[str]] = (),
+    *,
+    is_first_tier: bool = False,
+) -> Native:
     """Machine code that was compiled before, in memory, with the addresses of some of its functions. To be called apart.
 
     ``functions`` are those of the objects after the first, which has their addresses in a table: that of name7 is the
@@ -141,13 +163,16 @@ def loaded(objects: Sequence[bytes], names: Sequence[str], functions: Sequence[S
         for code in objects:
             engines.append(_engine_of(code))
         addresses = {name: _address(engines[0].get_function_address, name) for name in names}
+        replaced = names if is_first_tier else ()
+        cells = {name: _address(engines[0].get_global_value_address, f"{name}_code") for name in replaced}
         for engine, group in zip(engines[1:], functions, strict=True):
             for name in group:
                 table = name.rstrip("0123456789")
                 start = _address(engines[0].get_global_value_address, f"{table}_table")
                 place = ctypes.c_uint64.from_address(start + 8 * int(name.removeprefix(table)))
                 place.value = _address(engine.get_function_address, name)
-    native = Native(addresses, sum(map(len, objects)) + AROUND * len(objects))
+    size = sum(map(len, objects)) + AROUND * len(objects)
+    native = Native(addresses, cells, 2 * size if is_first_tier else size)  # with what will replace it
     remains = _Remains(native, _DEAD.append)
     remains.engines = engines
     _LIVING[id(remains)] = remains

@@ -1,20 +1,16 @@
 """The public functions that differentiate the dynamics: checked at this border and compiled for each robot.
 
-For robots too large for one kernel, kernels of their own give M⁻¹ and what belongs to inverse dynamics, and products of whole
-arrays do the rest.
+Second derivatives of forward dynamics of robots too large for one kernel have kernels of their own for M⁻¹ and what belongs to
+inverse dynamics, and products of whole arrays do the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
-
 from torsor.arrays.typing import Array
-from torsor.compiler.run.matrix_products import Ranges, products, ranges_of
-from torsor.functions.batched_arrays import ArrayForm, Room
+from torsor.functions.batched_arrays import ArrayForm
 from torsor.functions.derivative import by_differentiation
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import with_inverse
@@ -22,12 +18,7 @@ from torsor.geometry import (
     forward_dynamics_second_derivatives as forward_second,
     inverse_dynamics_second_derivatives as inverse_second,
 )
-from torsor.geometry.freedoms import freedoms_of
-from torsor.geometry.operation_estimates import (
-    for_forward_derivatives,
-    for_forward_second_derivatives,
-    for_inverse_second_derivatives,
-)
+from torsor.geometry.operation_estimates import for_forward_second_derivatives
 from torsor.mechanics.derivatives import (
     energy_and_momentum_derivatives as of_energy,
     force_derivatives as of_forces,
@@ -40,66 +31,19 @@ from torsor.mechanics.derivatives import (
 )
 from torsor.mechanics.dynamics import forward_dynamics as forward, inverse_dynamics as inverse
 from torsor.mechanics.momentum import centre_of_mass_motion as centre
-from torsor.model import Robot, Structure
+from torsor.model import Robot
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def _forward_derivatives_by_arrays(
-    robot: Robot, q: Array, v: Array, tau: Array, **more: Any
-) -> forward_derivatives.ForwardDynamicsDerivatives:
-    """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices; ``more``: wrenches and base motion."""
-    return _first_by_arrays(robot, q, v, tau, more)[1]
-
-
-def _fill_forward_derivatives(
-    robot: Robot, results: list[Array], room: Room, q: Array, v: Array, tau: Array, **more: Any
-) -> None:
-    """The same into given arrays (N, nv, nv), with products over what is not zero."""
-    dq, dv, M_inverse = results
-    a = room("a", *v.shape)
-    out: Any = {"out": forward_derivatives.AccelerationAndInverse(a, M_inverse)}
-    _acceleration_and_inverse(robot, q, v, tau, **more, **out)
-    slopes = inverse_derivatives.InverseDynamicsDerivatives(*(room(name, *dq.shape) for name in ("q", "v", "a")))
-    out = {"out": slopes}
-    inverse_dynamics_derivatives(robot, q, v, a, **more, **out)
-    less, ranges = np.negative(M_inverse, out=slopes.a), _branches(robot.structure)
-    products(less, slopes.q, dq, ranges=ranges)
-    products(less, slopes.v, dv, ranges=ranges)
-
-
-@lru_cache(maxsize=256)
-def _branches(structure: Structure) -> Ranges | None:
-    """Where derivatives of inverse dynamics are not zero: one of two joints carries the other."""
-    if structure.has_couplings:
-        return None
-    reaches = freedoms_of(structure).reaches
-    return ranges_of(reaches | reaches.T)
-
-
-def _inverse_second_derivatives_by_arrays(
-    robot: Robot, q: Array, v: Array, a: Array, **more: Any
-) -> inverse_second.InverseDynamicsSecondDerivatives:
-    """By a kernel for what belongs to single freedoms, and products of arrays."""
-    rows = _driven_rows(robot, q, v, a, **more)
-    return inverse_second.second_derivatives_of(robot, rows, v)
 
 
 def _forward_second_derivatives_by_arrays(
     robot: Robot, q: Array, v: Array, tau: Array, **more: Any
 ) -> forward_second.ForwardDynamicsSecondDerivatives:
     """By kernels of their own for M⁻¹ and inverse dynamics, and products of matrices and tensors."""
-    a, first = _first_by_arrays(robot, q, v, tau, more)
-    return forward_second.second_through_inverse(first, inverse_dynamics_second_derivatives(robot, q, v, a, **more))
-
-
-def _first_by_arrays(
-    robot: Robot, q: Array, v: Array, tau: Array, more: dict[str, Any]
-) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]:
     a, M_inverse = _acceleration_and_inverse(robot, q, v, tau, **more)
-    slopes = inverse_dynamics_derivatives(robot, q, v, a, **more)
-    return a, forward_derivatives.through_inverse(M_inverse, slopes)
+    first = forward_derivatives.through_inverse(M_inverse, inverse_dynamics_derivatives(robot, q, v, a, **more))
+    return forward_second.second_through_inverse(first, inverse_dynamics_second_derivatives(robot, q, v, a, **more))
 
 
 def _named(algorithm: Callable[P, R], *, divides: bool = False, **more: Any) -> Callable[P, R]:
@@ -116,14 +60,9 @@ _acceleration_and_inverse = _named(forward_derivatives.acceleration_and_inverse,
 forward_dynamics_derivatives = _named(
     forward_derivatives.forward_dynamics_derivatives,
     divides=True,
-    arrays=ArrayForm(_forward_derivatives_by_arrays, for_forward_derivatives, _fill_forward_derivatives),
     graph=by_differentiation(forward.forward_dynamics, "q", "v", "tau"),
 )
-_driven_rows = public(inverse_second.driven_rows, "rows", joint_space=True, registered=False)
-inverse_dynamics_second_derivatives = _named(
-    inverse_second.inverse_dynamics_second_derivatives,
-    arrays=ArrayForm(_inverse_second_derivatives_by_arrays, for_inverse_second_derivatives),
-)
+inverse_dynamics_second_derivatives = _named(inverse_second.inverse_dynamics_second_derivatives)
 inverse_dynamics_hessian = _named(inverse_hessian.inverse_dynamics_hessian)
 inverse_dynamics_hessian_product = _named(inverse_hessian.inverse_dynamics_hessian_product)
 forward_dynamics_second_derivatives = _named(

@@ -6,15 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar, overload
 
 from torsor.arrays.typing import Array, Numbers, Result, TheirNumbers
-from torsor.compiler.run.matrix_products import Ranges
-from torsor.functions.batched_arrays import Room
-from torsor.geometry import (
-    forward_dynamics_second_derivatives as forward_second,
-    inverse_dynamics_second_derivatives as inverse_second,
-)
+from torsor.geometry import forward_dynamics_second_derivatives as forward_second
 from torsor.geometry.forward_dynamics_second_derivatives import ForwardDynamicsSecondDerivatives
 from torsor.geometry.inverse_dynamics_second_derivatives import InverseDynamicsSecondDerivatives
-from torsor.mechanics.derivatives import forward_dynamics_derivatives as forward_derivatives
 from torsor.mechanics.derivatives.energy_and_momentum_derivatives import (
     EnergyDerivatives,
     MomentumDerivatives,
@@ -25,27 +19,14 @@ from torsor.mechanics.derivatives.forward_dynamics_hessian import ForwardDynamic
 from torsor.mechanics.derivatives.frame_motion_derivatives import AccelerationDerivatives, TwistDerivatives
 from torsor.mechanics.derivatives.inverse_dynamics_derivatives import InverseDynamicsDerivatives
 from torsor.mechanics.derivatives.inverse_dynamics_hessian import InverseDynamicsHessian, InverseDynamicsHessianProduct
-from torsor.model import Robot, Structure
+from torsor.model import Robot
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-def _forward_derivatives_by_arrays(
-    robot: Robot, q: Array, v: Array, tau: Array, **more: Any
-) -> forward_derivatives.ForwardDynamicsDerivatives: ...
-def _fill_forward_derivatives(
-    robot: Robot, results: list[Array], room: Room, q: Array, v: Array, tau: Array, **more: Any
-) -> None: ...
-def _branches(structure: Structure) -> Ranges | None: ...
-def _inverse_second_derivatives_by_arrays(
-    robot: Robot, q: Array, v: Array, a: Array, **more: Any
-) -> inverse_second.InverseDynamicsSecondDerivatives: ...
 def _forward_second_derivatives_by_arrays(
     robot: Robot, q: Array, v: Array, tau: Array, **more: Any
 ) -> forward_second.ForwardDynamicsSecondDerivatives: ...
-def _first_by_arrays(
-    robot: Robot, q: Array, v: Array, tau: Array, more: dict[str, Any]
-) -> tuple[Array, forward_derivatives.ForwardDynamicsDerivatives]: ...
 def _named(algorithm: Callable[P, R], *, divides: bool = False, **more: Any) -> Callable[P, R]: ...
 def inverse_dynamics_derivatives(
     robot: Robot,

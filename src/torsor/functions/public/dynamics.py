@@ -20,11 +20,27 @@ from torsor.mechanics.momentum import centre_of_mass_motion as centre, spatial_m
 from torsor.mechanics.regressors import energy_and_momentum_regressors as energies, torque_regressors as torques
 from torsor.model import Robot
 
+LONG = 4  # joints that carry a link, on average, from which on the mass matrix in root axes is tried: eight in a row
+
 
 def _forward_algorithms(robot: Robot) -> list[Algorithm]:
     """Both algorithms for the acceleration where both are sound; refuses a robot with a joint that moves nothing."""
     singular_mass_matrix.refuse_idle_joints(robot)
     return forward.sound_algorithms(robot)
+
+
+def _either(*algorithms: Algorithm) -> Rivals:
+    """All of the algorithms, for every robot; the one with the fewest operations is compiled."""
+    return lambda robot: algorithms
+
+
+def _mass_matrix_algorithms(robot: Robot) -> list[Algorithm]:
+    """From joint to joint; where many joints carry a link, first the one that is shorter for a chain, so that a much longer
+    one is given up soon.
+    """
+    carried_by = sum(len(robot.structure.path_to_base(i)) for i in range(robot.n))
+    long: list[Algorithm] = [mass.mass_matrix_by_root_axes] if carried_by >= LONG * robot.n else []
+    return [*long, mass.mass_matrix]
 
 
 def with_inverse(algorithm: Algorithm) -> Rivals:
@@ -42,6 +58,7 @@ inverse_dynamics = public(
     inverse.inverse_dynamics,
     "tau",
     joint_space=True,
+    rivals=_either(inverse.vector_inverse_dynamics, inverse.inverse_dynamics),
     derivatives=Derivatives("inverse_dynamics_derivatives", ("q", "v", "a")),
 )
 joint_wrenches = public(inverse.joint_wrenches, "F")
@@ -52,15 +69,30 @@ forward_dynamics = public(
     rivals=_forward_algorithms,
     derivatives=Derivatives("forward_dynamics_derivatives", ("q", "v", "tau")),
 )
-mass_matrix = public(mass.mass_matrix, "M", joint_space=True)
+mass_matrix = public(mass.mass_matrix, "M", joint_space=True, rivals=_mass_matrix_algorithms)
 inverse_mass_matrix = public(
     mass.inverse_mass_matrix, "M_inverse", joint_space=True, rivals=with_inverse(mass.inverse_mass_matrix)
 )
 mass_matrix_rate = public(mass.mass_matrix_rate, "M_rate", joint_space=True)
 coriolis_matrix = public(coriolis.coriolis_matrix, "C", joint_space=True)
-coriolis_forces = public(inverse.coriolis_forces, "tau", joint_space=True)
-gravity_forces = public(inverse.gravity_forces, "tau", joint_space=True)
-bias_forces = public(inverse.bias_forces, "tau", joint_space=True)
+coriolis_forces = public(
+    inverse.coriolis_forces,
+    "tau",
+    joint_space=True,
+    rivals=_either(inverse.vector_coriolis_forces, inverse.coriolis_forces),
+)
+gravity_forces = public(
+    inverse.gravity_forces,
+    "tau",
+    joint_space=True,
+    rivals=_either(inverse.vector_gravity_forces, inverse.gravity_forces),
+)
+bias_forces = public(
+    inverse.bias_forces,
+    "tau",
+    joint_space=True,
+    rivals=_either(inverse.vector_bias_forces, inverse.bias_forces),
+)
 body_wrench_forces = public(wrench_forces.body_wrench_forces, "tau", joint_space=True)
 mixed_wrench_forces = public(wrench_forces.mixed_wrench_forces, "tau", joint_space=True)
 friction_forces = public(friction.friction_forces, "tau")

@@ -3,14 +3,18 @@
 # mypy: disable-error-code="overload-overlap"
 
 from collections.abc import Mapping
-from typing import overload
+from typing import Any, overload
 
 from torsor.arrays.typing import Numbers, Result, TheirNumbers
 from torsor.functions.describe import Algorithm, Rivals
 from torsor.functions.singular_mass_matrix import MassMatrixReport
 from torsor.model import Robot
 
+LONG: Any
+
 def _forward_algorithms(robot: Robot) -> list[Algorithm]: ...
+def _either(*algorithms: Algorithm) -> Rivals: ...
+def _mass_matrix_algorithms(robot: Robot) -> list[Algorithm]: ...
 def with_inverse(algorithm: Algorithm) -> Rivals: ...
 @overload
 def inverse_dynamics(

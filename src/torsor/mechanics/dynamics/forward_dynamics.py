@@ -11,7 +11,8 @@ from torsor.mechanics.dynamics.friction import friction_forces
 from torsor.mechanics.dynamics.mass_matrix import mass_matrix
 from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.mechanics.recursions.joint_motion import gather_vector, project_on_joint
-from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches, newton_euler
+from torsor.mechanics.recursions.luh_walker_paul import luh_walker_paul
+from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 from torsor.model.link_inertias import has_degenerate_links, may_be_singular
 
@@ -89,7 +90,7 @@ def factorised_acceleration(
     (..., nv) array
         rad/s² or m/s².
     """
-    F = newton_euler(robot, q, v, wrenches=wrenches, base_motion=base_motion)
+    F = luh_walker_paul(robot, q, v, wrenches=wrenches, base_motion=base_motion)
     bias = gather_vector(robot, [project_on_joint(robot, i, F_i) for i, F_i in enumerate(F)])
     bias = plus_springs(robot, q, bias)
     return solve(factor(mass_matrix(robot, q), guarded=may_be_singular(robot)), tau - bias - friction_forces(robot, v))

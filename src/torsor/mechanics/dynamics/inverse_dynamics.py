@@ -7,6 +7,7 @@ from torsor.arrays.typing import ConfigurationVector, JointVector, LinkWrenches,
 from torsor.mechanics.dynamics.friction import friction_forces
 from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.mechanics.recursions.joint_motion import gather_vector, project_on_joint
+from torsor.mechanics.recursions.luh_walker_paul import luh_walker_paul
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches, newton_euler
 from torsor.model import Robot
 
@@ -43,8 +44,7 @@ def inverse_dynamics(
     (..., nv) array
         N·m or N.
     """
-    F = newton_euler(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
-    tau = gather_vector(robot, [project_on_joint(robot, i, F_i) for i, F_i in enumerate(F)])
+    tau = _project(robot, newton_euler(robot, q, v, a, wrenches=wrenches, base_motion=base_motion))
     return plus_springs(robot, q, tau + robot.parameters.armature * a + friction_forces(robot, v))
 
 
@@ -139,6 +139,40 @@ def bias_forces(
         N·m or N.
     """
     return _project(robot, newton_euler(robot, q, v, base_motion=base_motion))
+
+
+# The same by the recursion of Luh, Walker and Paul: fewer operations when compiled, more calls of NumPy when not.
+
+
+def vector_inverse_dynamics(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    *,
+    wrenches: Wrenches | None = None,
+    base_motion: BaseMotion | None = None,
+) -> JointVector:
+    """What `inverse_dynamics` gives (..., nv), N·m or N, for the same arguments, by vectors [LWP80]."""
+    tau = _project(robot, luh_walker_paul(robot, q, v, a, wrenches=wrenches, base_motion=base_motion))
+    return plus_springs(robot, q, tau + robot.parameters.armature * a + friction_forces(robot, v))
+
+
+def vector_gravity_forces(robot: Robot, q: ConfigurationVector) -> JointVector:
+    """What `gravity_forces` gives (..., nv), N·m or N, by vectors [LWP80]."""
+    return _project(robot, luh_walker_paul(robot, q))
+
+
+def vector_coriolis_forces(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointVector:
+    """What `coriolis_forces` gives (..., nv), N·m or N, by vectors [LWP80]."""
+    return _project(robot, luh_walker_paul(robot, q, v, gravity=False))
+
+
+def vector_bias_forces(
+    robot: Robot, q: ConfigurationVector, v: JointVector, *, base_motion: BaseMotion | None = None
+) -> JointVector:
+    """What `bias_forces` gives (..., nv), N·m or N, by vectors [LWP80]."""
+    return _project(robot, luh_walker_paul(robot, q, v, base_motion=base_motion))
 
 
 def _project(robot: Robot, F: list[Wrench]) -> JointVector:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from torsor.arrays import factor, identity, inverse, matmul, transpose
+from itertools import accumulate
+
+from torsor.arrays import concat, factor, identity, inverse, matmul, transpose
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMatrix, JointVector, Pose
 from torsor.lie import unchecked as lie
 from torsor.mechanics.recursions.joint_motion import gather_matrix, joint_poses, joint_screws
 from torsor.mechanics.recursions.supporting_chain import rows
-from torsor.mechanics.recursions.velocity_tree import velocity_tree
+from torsor.mechanics.recursions.velocity_tree import poses_in_root, velocity_tree
 from torsor.model import Robot
 from torsor.model.link_inertias import may_be_singular
 
@@ -40,6 +42,41 @@ def mass_matrix(robot: Robot, q: ConfigurationVector) -> JointMatrix:
             if j != i:
                 blocks[i, j] = transpose(M_ji)
             F = lie.transform_wrench_inverse(rows(T_pi[j]), F)
+    return gather_matrix(robot, blocks) + identity(robot.nv) * robot.parameters.armature
+
+
+def mass_matrix_by_root_axes(robot: Robot, q: ConfigurationVector) -> JointMatrix:
+    """M(q) as `mass_matrix`, with screws and momenta in the axes of the root link: six products for a pair of freedoms.
+
+    Each momentum F = G_i S_i is carried to the root once instead of from joint to joint, and M_ji = J_jᵀ F there [PBP95, (40)]:
+    fewer operations from about eight joints in a row. A joint's own M_ii is taken in its own frame, where it loses no digit.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq) array
+        Configuration, rad or m.
+
+    Returns
+    -------
+    (..., nv, nv) array
+        Symmetric, kg·m², kg·m or kg.
+    """
+    T_pi = joint_poses(robot, q)
+    T_ri = poses_in_root(robot, T_pi)
+    S = [joint_screws(robot, i) for i in range(robot.n)]
+    J = [lie.transform_twist(rows(T), screws) for T, screws in zip(T_ri, S, strict=True)]
+    F = [lie.apply_inertia(G[..., None, :], S[i]) for i, G in enumerate(composite_inertias(robot, T_pi))]
+    F_r = [lie.transform_wrench_inverse(rows(T), momentum) for T, momentum in zip(T_ri, F, strict=True)]
+    works = matmul(concat(J, axis=-2), transpose(concat(F_r, axis=-2)))  # of all with all: one product of two matrices
+    ends = list(accumulate(screws.shape[-2] for screws in S))
+    own = [slice(end - screws.shape[-2], end) for screws, end in zip(S, ends, strict=True)]
+    blocks: dict[tuple[int, int], Array] = {}
+    for i in range(robot.n):
+        blocks[i, i] = matmul(S[i], transpose(F[i]))
+        for j in robot.structure.path_to_base(i)[1:]:
+            blocks[j, i] = works[..., own[j], own[i]]
+            blocks[i, j] = transpose(blocks[j, i])
     return gather_matrix(robot, blocks) + identity(robot.nv) * robot.parameters.armature
 
 

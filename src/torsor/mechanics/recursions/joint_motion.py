@@ -22,7 +22,16 @@ Blocks = dict[tuple[int, int], Array]  # of two joints, the entries of a matrix 
 
 def joint_pose(robot: Robot, i: int, q: ConfigurationVector) -> Pose:
     """T_pi, the pose of link i in its parent's frame."""
-    return matmul(robot.parameters.poses[i], _motion(robot, i, q))
+    return matmul(robot.parameters.poses[i], joint_motion(robot, i, q))
+
+
+def joint_motion(robot: Robot, i: int, q: ConfigurationVector) -> Pose:
+    """e^{S_i q_i}, the pose of link i seen from where it is at q_i = 0."""
+    s, (_, ratio, offset) = robot.structure, robot.structure.couplings[i]
+    part = q[..., s.coordinate_of(i).q]
+    if ratio != 1.0 or offset != 0.0:
+        part = ratio * part + offset
+    return s.kind_of(i).motion(robot.parameters.screws[i], part)
 
 
 def joint_poses(robot: Robot, q: ConfigurationVector) -> list[Pose]:
@@ -82,11 +91,3 @@ def gather_matrix(robot: Robot, blocks: Mapping[tuple[int, int], Array]) -> Arra
     return block(
         [[totals.get((a, b), zeros(rows, columns)) for b, columns in enumerate(sizes)] for a, rows in enumerate(sizes)]
     )
-
-
-def _motion(robot: Robot, i: int, q: ConfigurationVector) -> Pose:
-    s, (_, ratio, offset) = robot.structure, robot.structure.couplings[i]
-    part = q[..., s.coordinate_of(i).q]
-    if ratio != 1.0 or offset != 0.0:
-        part = ratio * part + offset
-    return s.kind_of(i).motion(robot.parameters.screws[i], part)

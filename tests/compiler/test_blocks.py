@@ -1,0 +1,111 @@
+"""Blocks, products of matrices and programs called for rows, compute what they do written out, in any width, batch and cut."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from random_programs import block_programs, evaluate
+from test_emitters import STATES, assert_same, native, stable
+
+import torsor
+from torsor.arrays import by_rows
+from torsor.compiler import traced_array
+from torsor.compiler.graph import Op, count
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.run import engine
+from torsor.compiler.simplify import Level, simplify
+from torsor.compiler.trace import trace
+
+FEW = settings(max_examples=15, deadline=None, derandomize=True)  # each compiles several times
+pytestmark = pytest.mark.compiled
+
+
+@FEW
+@given(block_programs(), STATES)
+def test_machine_code_of_blocks_computes_the_program(program, states):
+    results = native(program)([np.array(states)])[0]
+    for numbers, result in zip(states, results, strict=True):
+        if stable(program.written_out(), numbers):
+            assert_same(result, evaluate(program, numbers))
+
+
+@FEW
+@given(block_programs(), STATES)
+def test_blocks_have_the_same_bits_at_every_width_batch_and_cut(program, states):
+    states = np.array(states)
+    expected = native(program)([states])[0]
+    variants = [native(program, target=engine.host_target()._replace(bits=bits)) for bits in (256, 512)]
+    for variant in (*variants, native(program, whole=0, piece=2)):
+        np.testing.assert_array_equal(variant([states])[0], expected)
+        np.testing.assert_array_equal(variant([states[0]])[0], expected[0])
+
+
+@FEW
+@given(block_programs())
+def test_simplifying_and_counting_see_through_blocks(program):
+    assert simplify(program, Level.ZEROS_AND_ONES).digest()
+    assert sum(count(program).values()) == sum(count(_literal(program)).values())
+    assert count(program.written_out().written_out()) == count(program.written_out())
+
+
+def _literal(program):
+    """Written out without sharing: `Graph.apply` makes a new node for each operation."""
+    out = program.written_out()
+    return out._replace(
+        results=(tuple(range(len(out.graph))),), outputs=(out.outputs[0]._replace(shape=(len(out.graph),)),)
+    )
+
+
+def turned(x, y):
+    return np.stack([x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0], np.sin(x[..., 0]) + y[..., 0]], axis=-1)
+
+
+def test_long_products_and_rows_of_a_traced_function_become_blocks():
+    """As long as they are not long, they are written out; with and without, in every export, the numbers are the same."""
+
+    def f(A, B):
+        rows = by_rows(turned, A[:, :2], B.T[:, :2])
+        return {"C": A @ B, "rows": rows}
+
+    rng = np.random.default_rng(3)
+    A, B = rng.normal(size=(9, 70, 20)), rng.normal(size=(9, 20, 70))
+    program = trace(f, {"A": (70, 20), "B": (20, 70)}, Level.FULL)
+    blocks = [program.graph.values[n] for n in program.live() if program.graph.ops[n] is Op.BLOCK]
+    assert sorted(type(block).__name__ for block in blocks) == ["Calls", "Product"]
+    kernel = Kernel("f", program)
+    got = kernel(A, B)
+    np.testing.assert_allclose(got["C"], A @ B, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(got["rows"], turned(A[..., :2], np.swapaxes(B, -1, -2)[..., :2]), rtol=0, atol=1e-14)
+    one = kernel(A[4], B[4])
+    assert all((one[name] == got[name][4]).all() for name in one)
+    small = trace(lambda A: A @ A, {"A": (4, 4)}, Level.FULL)
+    assert not any(op is Op.BLOCK for op in small.graph.ops)
+
+
+def test_known_zeros_of_a_product_stay_zero_and_are_not_multiplied():
+    """Infinite numbers beside known zeros: as in the product written out, nothing is NaN."""
+    mask = np.kron(np.eye(2), np.ones((16, 16)))
+    program = trace(lambda A: {"C": A @ (mask * A.T)}, {"A": (32, 32)}, Level.FULL)
+    assert any(op is Op.BLOCK for op in program.graph.ops)
+    A = np.random.default_rng(0).normal(size=(32, 32))
+    np.testing.assert_allclose(Kernel("f", program)(A), A @ (mask * A.T), rtol=0, atol=1e-13)
+    A[:, 0] = np.inf
+    C = Kernel("f", program)(A)
+    assert np.isfinite(C[:, 16:]).all()
+    assert not np.isfinite(C[:, :16]).any()
+
+
+def test_exports_and_derivatives_write_blocks_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(traced_array, "LOOPED", 8)
+    program = trace(lambda A: {"C": A @ A}, {"A": (3, 3)}, Level.FULL)
+    assert any(op is Op.BLOCK for op in program.graph.ops)
+    kernel = Kernel("square", program)
+    A = np.random.default_rng(1).normal(size=(3, 3))
+    dC = kernel.jacobian("C", "A")(A)
+    unit = np.eye(3)
+    expected = np.einsum("ik,lj->ijkl", unit, A) + np.einsum("ik,lj->ijkl", A, unit)
+    np.testing.assert_allclose(dC, expected, rtol=0, atol=1e-14)
+    weights = np.ones((3, 3))
+    np.testing.assert_allclose(kernel.pullback("A")(A, weights), weights @ A.T + A.T @ weights, atol=1e-14)
+    assert kernel.to_c(tmp_path / "square")
+    with torsor.backend("numpy"):
+        np.testing.assert_allclose(kernel(A), A @ A, rtol=0, atol=1e-14)
