@@ -32,6 +32,7 @@ from torsor.motion._scaled import (
     scaled as scaled,
 )
 from torsor.motion._spline import spline as spline
+from torsor.motion._time_optimal import time_optimal as time_optimal
 from torsor.motion.audit import EnergyAudit as EnergyAudit
 from torsor.motion.curvature import (
     CurvatureAlong as CurvatureAlong,
@@ -48,4 +49,10 @@ from torsor.motion.motions import (
     MotionState as MotionState,
 )
 from torsor.motion.tangent_motion import TangentMotion as TangentMotion
+from torsor.motion.time_optimality.obstacles import Obstacle as Obstacle
+from torsor.motion.time_optimality.report import (
+    ActiveLimit as ActiveLimit,
+    TimeOptimalMotion as TimeOptimalMotion,
+)
+from torsor.motion.time_optimality.retimed import RetimedMotion as RetimedMotion
 from torsor.motion.trajectory import Trajectory as Trajectory, Work as Work
