@@ -77,7 +77,7 @@ def _newton_kernel(direction: str, rows: int) -> Kernel:
         for _ in range(STEPS_A_CALL):
             low, high = highest(least, slope, x), lowest(most, slope, x)
             missing, fall = low.value - high.value, low.slope - high.slope  # of the room, as x grows
-            root = x - missing / where(fall == 0.0, 1.0, fall)
+            root = (high.start - low.start) / where(fall == 0.0, 1.0, fall)
             if direction == "down":
                 found = where(missing > 0.0, where((fall > 0.0) & (root >= 0.0), root, NOWHERE), x)
                 x = where(x < 0.0, NOWHERE, found)

@@ -69,7 +69,7 @@ def _from_rest(rows: int) -> Scan:
         for k in range(1 + STEPS):
             line = highest(start, slope, x)
             beyond, rise = x + twice * line.value - most, 1.0 + twice * line.slope
-            root = x - beyond / where(rise == 0.0, 1.0, rise)
+            root = (most - twice * line.start) / where(rise == 0.0, 1.0, rise)
             root = where((rise > 0.0) & (root < ceiling), root, ceiling)
             # The root of a tangent from any x is not before that of the function: from there on, down to it
             x = root if k == 0 else where((beyond > 0.0) & (root < x), root, x)
@@ -123,7 +123,7 @@ def _moved(reach: _Reach, *, downwards: bool) -> tuple[Array, Array]:
     for line, value, too_fast in ((reach.slowest, reach.most, True), (reach.fastest, reach.least, False)):
         beyond, rise = x + reach.twice * line.value - value, 1.0 + reach.twice * line.slope
         missing = beyond > 0.0 if too_fast else beyond < 0.0
-        root = x - beyond / where(rise == 0.0, 1.0, rise)
+        root = (value - reach.twice * line.start) / where(rise == 0.0, 1.0, rise)
         # A convex excess becomes smaller towards smaller x where it grows, and towards larger x where it falls
         helps = rise > 0.0 if too_fast == downwards else rise < 0.0
         rounding = 1e-12 * (abs(x) + abs(value))

@@ -10,9 +10,10 @@ from torsor.arrays.typing import Array
 
 
 class Line(NamedTuple):
-    """A line by its value at some place and its slope."""
+    """start + slope x, with its value at some x."""
 
     value: Array
+    start: Array
     slope: Array
 
 
@@ -33,7 +34,7 @@ def largest(starts: Sequence[Array]) -> Array:
 
 def _best(starts: Sequence[Array], slopes: Sequence[Array], x: Array, better: Callable[[Array, Array], Array]) -> Line:
     lines = [
-        (start[k] + slope[k] * x, slope[k])
+        (start[k] + slope[k] * x, start[k], slope[k])
         for start, slope in zip(starts, slopes, strict=True)
         for k in range(start.shape[-1])
     ]

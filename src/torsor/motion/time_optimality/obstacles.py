@@ -15,6 +15,9 @@ from torsor.motion.time_optimality.rows import Derivatives, JointLimits, Rows
 
 
 
+RELAX = "Raise that limit, lighten the payload, or lead the path elsewhere."
+
+
 class Obstacle(NamedTuple):
     """Where a path cannot be followed, and why; as text, a sentence.
 
@@ -49,13 +52,17 @@ def obstacle(
     start, end = float(ends.start[0]), float(ends.end[0])
     least, most = found.sets.least[0], found.sets.most[0]
     missing = np.flatnonzero(most < 0.0)
+    share = np.abs(path.first[0, len(grid.spacing)]) / limits.velocity
+    if end * float(share.max()) ** 2 > 1.0:
+        return _end_too_fast(names, share, end)
     if not len(missing):
-        return _wrong_speed(names, path, grid, limits, start, end, (float(least[0]), float(most[0])))
+        held = _not_held(names, rows, lines, grid, 0)
+        return _wrong_start(names, path.first[0, 0] / limits.velocity, start, end, (least[0], most[0]), held)
     place = int(missing[-1])  # the sets are found backward
     s = float(grid.points[place])
-    held = _not_held(names, rows, lines, grid, found, place)
+    held = _not_held(names, rows, lines, grid, place)
     if held is not None:
-        return held
+        return held._replace(reason=f"{held.reason}, and no swing leads through. {RELAX}")
     bounds = bounds_of_intervals(lines, grid)
     low = np.concatenate([x[0, place] for x in bounds.least])
     limit, k = rows.labels[int(np.argmax(low)) % len(rows.labels)] if rows.labels else ("velocity", 0)
@@ -66,55 +73,46 @@ def obstacle(
         reason = f"`s_rate1` = {np.sqrt(end):.4g} cannot be reached: {what} is in the way."
     else:
         reason = f"from here the end cannot be reached at any speed: {what} is too small to brake, or to go on."
-    return Obstacle(s, names[k], limit, f"{reason} Raise that limit, lighten the payload, or lead the path elsewhere.")
+    return Obstacle(s, names[k], limit, f"{reason} {RELAX}")
 
 
-def _wrong_speed(
-    names: tuple[str, ...],
-    path: Derivatives,
-    grid: Grid,
-    limits: JointLimits,
-    start: float,
-    end: float,
-    possible: tuple[float, float],
+def _end_too_fast(names: tuple[str, ...], share: Array, end: float) -> Obstacle:
+    k = int(np.argmax(share))
+    reason = f"`s_rate1` = {np.sqrt(end):.4g} is beyond what the velocity limit of {names[k]} allows: pass at most {1.0 / share[k]:.6g}."
+    return Obstacle(1.0, names[k], "velocity", reason)
+
+
+def _wrong_start(
+    names: tuple[str, ...], share: Array, start: float, end: float, possible: tuple[float, float], held: Obstacle | None
 ) -> Obstacle:
-    """The path can be followed, but not with the speed that is asked for at its beginning or end."""
-    count, low, high = len(grid.spacing), *(float(np.sqrt(max(x, 0.0))) for x in possible)
-    share = np.abs(path.first[0, [0, count]]) / limits.velocity
-    if low**2 <= start <= high**2:
-        k = int(np.argmax(share[1]))
-        most = 1.0 / share[1, k] if share[1, k] > 0.0 else np.inf
-        reason = f"`s_rate1` = {np.sqrt(end):.4g} is beyond what the velocity of {names[k]} allows: pass at most {most:.6g}."
-        return Obstacle(1.0, names[k], "velocity", reason)
-    k = int(np.argmax(share[0]))
-    if start > high**2:
-        reason = f"`s_rate0` = {np.sqrt(start):.4g} is too fast to keep the limits that follow: pass at most {high:.6g}."
-    else:
-        reason = (
-            f"`s_rate0` = {np.sqrt(start):.4g} is too slow to swing through what follows, where the drives cannot hold the robot: "
-            f"pass {low:.6g} to {high:.6g}."
-        )
-    return Obstacle(0.0, names[k], "velocity", reason)
+    """The path can be followed, but not with the speed that is asked for at its beginning."""
+    low, high = (float(np.sqrt(max(x, 0.0))) for x in possible)
+    said = f"`s_rate0` = {np.sqrt(start):.4g} is too"
+    if start > possible[1]:
+        return Obstacle(0.0, names[int(np.argmax(np.abs(share)))], "velocity", f"{said} fast for what follows: pass at most {high:.6g}.")
+    if held is None:
+        reason = f"{said} slow to reach `s_rate1` = {np.sqrt(end):.4g}: pass {low:.6g} to {high:.6g}, or a smaller `s_rate1`."
+        return Obstacle(0.0, names[int(np.argmax(np.abs(share)))], "velocity", reason)
+    reason = f"{held.reason}, and {said} slow to swing through: pass {low:.6g} to {high:.6g}. Or: {RELAX[0].lower()}{RELAX[1:]}"
+    return held._replace(reason=reason)
 
 
-def _not_held(
-    names: tuple[str, ...], rows: Rows, lines: Limits, grid: Grid, found: Profile, place: int
-) -> Obstacle | None:
-    """Forces at rest that are beyond their limits at the place or after it, which is usually the reason."""
-    points = len(grid.points)
-    force = 0.5 * (lines.low + lines.high)[0, :points]  # minus the force at rest: bounds are ± effort − force
-    reach = 0.5 * (lines.high - lines.low)[0, :points]
-    beyond = np.where([label[0] == "effort" for label in rows.labels] or [False], np.abs(force) - reach, -1.0)
-    if not np.any(beyond[place:] > 0.0):
+def _not_held(names: tuple[str, ...], rows: Rows, lines: Limits, grid: Grid, place: int) -> Obstacle | None:
+    """Forces at rest that are beyond their limits at a point or after it, which is usually the reason."""
+    if not any(label[0] == "effort" for label in rows.labels):
         return None
-    here = place if np.any(beyond[place] > 0.0) else place + int(np.argmax(np.any(beyond[place:] > 0.0, axis=1)))
+    points = len(grid.points)
+    force = 0.5 * (lines.low + lines.high)[0, place:points]  # minus the force at rest: bounds are ± effort − force
+    reach = 0.5 * (lines.high - lines.low)[0, place:points]
+    beyond = np.where([label[0] == "effort" for label in rows.labels], np.abs(force) - reach, -1.0)
+    if not np.any(beyond > 0.0):
+        return None
+    here = int(np.argmax(np.any(beyond > 0.0, axis=1)))
     row = int(np.argmax(beyond[here] / rows.scale))
-    worst = place + int(np.argmax(beyond[place:, row]))
-    effort, need = float(rows.scale[row]), float(rows.scale[row] + beyond[worst, row])
-    name = names[rows.labels[row][1]]
+    worst = int(np.argmax(beyond[:, row]))
+    effort, name = float(rows.scale[row]), names[rows.labels[row][1]]
     reason = (
-        f"holding the robot still takes {float(rows.scale[row] + beyond[here, row]):.4g} of {name}, more than its effort limit "
-        f"{effort:.4g} N·m or N, and no swing leads through. Raise the limit to {need:.4g}, which s = {grid.points[worst]:.4g} takes, "
-        "lighten the payload, or lead the path elsewhere."
+        f"gravity alone takes more of {name} than its effort limit, {effort:.4g} N·m or N (at most "
+        f"{effort + float(beyond[worst, row]):.4g}, at s = {grid.points[place + worst]:.4g})"
     )
-    return Obstacle(float(grid.points[here]), name, "effort", reason)
+    return Obstacle(float(grid.points[place + here]), name, "effort", reason)
