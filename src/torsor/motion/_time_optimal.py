@@ -21,7 +21,7 @@ from torsor.motion.time_optimality.profile import Ends, Profile, fastest_profile
 from torsor.motion.time_optimality.report import TimeOptimalMotion
 from torsor.motion.time_optimality.rows import Derivatives, JointLimits
 
-MOST_PLACES = 200_000  # of all paths that are worked on at the same time, so that what is known of them fits in memory
+MOST_PLACES = 16_000  # of all paths that are worked on at the same time, so that what is known of them stays in the cache
 
 
 @explained
@@ -89,7 +89,8 @@ def _posed(path: Path, intervals: int, limits: JointLimits) -> _Posed:
     """The path by its own length if it stands still or jumps in s, with corners in its grid."""
     weights, grid = weights_of(limits.velocity), grid_of(intervals, path.knots)
     places = _places(path, grid)
-    if not np.all(is_regular(places.first, places.second, grid, weights)):
+    second = None if path.pieces is not None else places.second
+    if not np.all(is_regular(places.first, second, grid, weights)):
         path = by_length(path, weights)
         grid = grid_of(intervals, path.knots)
         places = _places(path, grid)
@@ -103,7 +104,7 @@ def _posed(path: Path, intervals: int, limits: JointLimits) -> _Posed:
 
 def _places(path: Path, grid: Grid) -> Derivatives:
     count = int(np.prod(path.batch))
-    return Derivatives(*(np.asarray(x, float).reshape(count, len(grid.s), np.shape(x)[-1]) for x in path.at(grid.s)[:3]))
+    return Derivatives(*(np.asarray(x, float).reshape(count, len(grid.s), np.shape(x)[-1]) for x in path.places(grid.s)))
 
 
 def _in_parts(

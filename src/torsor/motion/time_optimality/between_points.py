@@ -6,11 +6,16 @@ their values at both ends and in the middle tells their extremes to the third or
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from torsor.arrays import where
 from torsor.arrays.typing import Array
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import trace
 from torsor.motion.time_optimality.intervals import Grid, Limits, at_places
 
 
@@ -21,14 +26,34 @@ class Excess(NamedTuple):
     above: Array
 
 
-def excess(limits: Limits, grid: Grid, x: Array) -> Excess:
-    """The excess of a motion with x = ṡ² at the points of the grid (B, N + 1)."""
-    u = (np.diff(x) / (2.0 * grid.spacing))[..., None]
-    here = at_places(with_middles(x)[..., None])
-    rows = [a * u + b * now for a, b, now in zip(at_places(limits.a), at_places(limits.b), here, strict=True)]
-    above = _largest(*(value - high for value, high in zip(rows, at_places(limits.high), strict=True)))
-    below = _largest(*(low - value for value, low in zip(rows, at_places(limits.low), strict=True)))
-    return Excess(below, above)
+def excess(limits: Limits, grid: Grid, x: Array, scale: Array) -> Excess:
+    """The excess of a motion with x = ṡ² at the points of the grid (B, N + 1), as parts of ``scale`` (R,)."""
+    batch, _, _, rows = limits.rows.shape
+    places = (y.reshape(-1, 4, rows) for y in at_places(limits.rows))
+    spacing, ends = np.tile(grid.spacing, batch), (np.ascontiguousarray(y).reshape(-1) for y in (x[:, :-1], x[:, 1:]))
+    found = _kernel(rows)(*places, *ends, spacing, scale)
+    return Excess(*(y.reshape(batch, -1, rows) for y in found.values()))
+
+
+@lru_cache(maxsize=32)
+def _kernel(rows: int) -> Kernel:
+    """`_beyond` as machine code, one interval for each lane."""
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("left", "middle", "right"), (4, rows))
+    shapes |= {"begin": (), "end": (), "spacing": (), "scale": (rows,)}
+    return Kernel(f"excess of {rows} rows", trace(_beyond, shapes, Level.FULL))
+
+
+def _beyond(
+    left: Array, middle: Array, right: Array, begin: Array, end: Array, spacing: Array, scale: Array
+) -> dict[str, Array]:
+    """The excess of one interval with x from ``begin`` to ``end``."""
+    u = (end - begin) / (2.0 * spacing)
+    below, above = [], []
+    for (a, b, low, high), x in ((left, begin), (middle, 0.5 * (begin + end)), (right, end)):
+        value = a * u + b * x
+        below.append(low - value)
+        above.append(value - high)
+    return {"below": _largest(*below) / scale, "above": _largest(*above) / scale}
 
 
 def with_middles(x: Array) -> Array:
@@ -39,6 +64,7 @@ def with_middles(x: Array) -> Array:
 def _largest(left: Array, middle: Array, right: Array) -> Array:
     """The largest value of the parabola through three values, at −1, 0 and 1."""
     bend, slope = left - 2.0 * middle + right, 0.5 * (right - left)
-    within = np.abs(slope) < -bend
-    peak = np.where(within, middle - slope * slope / (2.0 * np.where(within, bend, -1.0)), -np.inf)
-    return np.maximum(np.maximum(left, right), np.maximum(middle, peak))
+    most = where(left > right, left, right)
+    most = where(middle > most, middle, most)
+    within = abs(slope) < -bend
+    return where(within, middle - slope * slope / (2.0 * where(within, bend, -1.0)), most)

@@ -16,7 +16,7 @@ from torsor.arrays.typing import Array
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
-from torsor.motion.time_optimality.envelopes import groups_of, highest, lowest, shapes_of
+from torsor.motion.time_optimality.envelopes import highest, lowest
 from torsor.motion.time_optimality.intervals import Bounds
 
 MOST_CALLS, STEPS_A_CALL = 30, 4
@@ -25,8 +25,11 @@ NOWHERE = -1.0  # x where there is none
 
 
 def room(bounds: Bounds, x: Array) -> Array:
-    """The highest lower and the lowest upper bound on u of each interval, one below the other, at x (B, N): (B, N, 2)."""
-    return np.asarray(_room_kernel(bounds.rows)(**bounds.named(), x=x))
+    """The highest lower and the lowest upper bound on u of each interval at x (B, N): (B, N, 2)."""
+    lines = bounds.lines
+    flat = (values.reshape(-1, lines) for values in bounds)
+    found: Array = _room_kernel(lines)(*flat, x.reshape(-1)).reshape(*x.shape, 2)
+    return found
 
 
 def ceiling(bounds: Bounds, start: Array) -> Array:
@@ -45,11 +48,11 @@ def _converged(direction: str, bounds: Bounds, start: Array) -> Array:
     x = np.array(start, float).reshape(-1)
     if not len(without):
         return x.reshape(start.shape)
-    rows, now = bounds.rows, x[without]
-    given = {name: values.reshape(-1, rows)[without] for name, values in bounds.named().items()}
-    kernel = _newton_kernel(direction, rows)
+    lines, now = bounds.lines, x[without]
+    given = [values.reshape(-1, lines)[without] for values in bounds]
+    kernel = _newton_kernel(direction, lines)
     for _ in range(MOST_CALLS):
-        before, now = now, kernel(**given, x=now)
+        before, now = now, kernel(*given, now)
         if np.all((now == before) | (np.abs(now - before) <= ROUNDING * np.abs(now))):
             break
     x[without] = now
@@ -57,23 +60,19 @@ def _converged(direction: str, bounds: Bounds, start: Array) -> Array:
 
 
 @lru_cache(maxsize=32)
-def _room_kernel(rows: int) -> Kernel:
-    def bounds_of_u(x: Array, **given: Array) -> dict[str, Array]:
-        slope = groups_of(given, "slope")
-        low, high = highest(groups_of(given, "least"), slope, x), lowest(groups_of(given, "most"), slope, x)
-        both: Array = np.stack([low.value, high.value])
-        return {"bounds": both}
+def _room_kernel(lines: int) -> Kernel:
+    def bounds_of_u(least: Array, most: Array, slope: Array, x: Array) -> Array:
+        both: Array = np.stack([highest(least, slope, x).value, lowest(most, slope, x).value])
+        return both
 
-    shapes = {**shapes_of(rows, "least", "most", "slope"), "x": ()}
-    return Kernel(f"room of {rows} rows", trace(bounds_of_u, shapes, Level.FULL))
+    return Kernel(f"room of {lines} lines", trace(bounds_of_u, _shapes(lines), Level.FULL))
 
 
 @lru_cache(maxsize=64)
-def _newton_kernel(direction: str, rows: int) -> Kernel:
+def _newton_kernel(direction: str, lines: int) -> Kernel:
     """Some steps of Newton's method, one interval for each lane."""
 
-    def moved(x: Array, **given: Array) -> dict[str, Array]:
-        least, most, slope = (groups_of(given, name) for name in Bounds._fields)
+    def moved(least: Array, most: Array, slope: Array, x: Array) -> Array:
         for _ in range(STEPS_A_CALL):
             low, high = highest(least, slope, x), lowest(most, slope, x)
             missing, fall = low.value - high.value, low.slope - high.slope  # of the room, as x grows
@@ -83,7 +82,10 @@ def _newton_kernel(direction: str, rows: int) -> Kernel:
                 x = where(x < 0.0, NOWHERE, found)
             else:
                 x = where(missing > 0.0, where(fall < 0.0, root, np.inf), x)
-        return {"x": x}
+        return x
 
-    shapes = {**shapes_of(rows, "least", "most", "slope"), "x": ()}
-    return Kernel(f"room of {rows} rows, {direction}", trace(moved, shapes, Level.FULL))
+    return Kernel(f"room of {lines} lines, {direction}", trace(moved, _shapes(lines), Level.FULL))
+
+
+def _shapes(lines: int) -> dict[str, tuple[int, ...]]:
+    return {"least": (lines,), "most": (lines,), "slope": (lines,), "x": ()}

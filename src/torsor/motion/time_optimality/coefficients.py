@@ -27,7 +27,8 @@ class Coefficients(NamedTuple):
 
 def coefficients(robot: Robot, q: Array, first: Array, second: Array) -> Coefficients:
     """The coefficients at configurations (..., nq), with derivatives by s (..., nv)."""
-    return Coefficients(*_kernel(without_friction(robot))(q=q, first=first, second=second).values())
+    flat = {"q": q.reshape(-1, robot.nq), "first": first.reshape(-1, robot.nv), "second": second.reshape(-1, robot.nv)}
+    return Coefficients(*(x.reshape(first.shape) for x in _kernel(without_friction(robot))(**flat).values()))
 
 
 def without_friction(robot: Robot) -> Robot:

@@ -19,7 +19,7 @@ from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.motion.time_optimality.ceiling import NOWHERE
-from torsor.motion.time_optimality.envelopes import Line, groups_of, highest, largest, lowest, shapes_of
+from torsor.motion.time_optimality.envelopes import Line, highest, largest, lowest
 from torsor.motion.time_optimality.intervals import Bounds, Grid
 
 STEPS = 2  # of Newton's method after the first, from rest
@@ -38,19 +38,27 @@ def controllable_from_rest(bounds: Bounds, grid: Grid, ceilings: Array, end: Arr
 
     ``ceilings`` (B, N) are those of `ceiling`; ``end`` (B,) is x at the end.
     """
-    given = _reversed({name: x for name, x in bounds.named().items() if not name.startswith("most")})
-    loop, steps = _from_rest(bounds.rows), len(grid.spacing)
-    found = loop(steps=steps, most=end, **given, **_reversed({"ceiling": ceilings}), twice=2.0 * grid.spacing[::-1])
+    given = _reversed({"start": bounds.least, "slope": bounds.slope, "ceiling": ceilings})
+    found = followed(_from_rest(bounds.lines), {"most": end}, given, 2.0 * grid.spacing[::-1])
     most = _with_end(found["most"], end)
     return Sets(np.zeros_like(most), most)
 
 
 def controllable(bounds: Bounds, grid: Grid, floors: Array, ceilings: Array, end: Array) -> Sets:
     """The sets of any path; ``floors`` (B, N) are those of `floor`."""
-    given = _reversed({**{f"bound_{k}": x for k, x in bounds.named().items()}, "floor": floors, "ceiling": ceilings})
-    loop, steps = _between(bounds.rows), len(grid.spacing)
-    found = loop(steps=steps, least=end, most=end, **given, twice=2.0 * grid.spacing[::-1])
+    low, high, slope = bounds
+    given = _reversed({"low": low, "high": high, "slope": slope, "floor": floors, "ceiling": ceilings})
+    found = followed(_between(bounds.lines), {"least": end, "most": end}, given, 2.0 * grid.spacing[::-1])
     return Sets(*(_with_end(found[name], end) for name in Sets._fields))
+
+
+def followed(loop: Scan, state: dict[str, Array], given: dict[str, Array], twice: Array) -> dict[str, Array]:
+    """A loop over intervals of all paths; of one path without a batch axis, which takes less to call."""
+    steps, twice = len(twice), np.ascontiguousarray(twice)
+    if len(next(iter(state.values()))) != 1:
+        return loop(steps=steps, **state, **given, twice=twice)
+    alone = {name: x[0] for name, x in {**state, **given}.items()}
+    return {name: x[None] for name, x in loop(steps=steps, **alone, twice=twice).items()}
 
 
 def _with_end(found: Array, end: Array) -> Array:
@@ -62,9 +70,8 @@ def _reversed(given: dict[str, Array]) -> dict[str, Array]:
 
 
 @lru_cache(maxsize=32)
-def _from_rest(rows: int) -> Scan:
-    def step(most: Array, ceiling: Array, twice: Array, **given: Array) -> dict[str, Array]:
-        start, slope = groups_of(given, "least"), groups_of(given, "slope")
+def _from_rest(lines: int) -> Scan:
+    def step(most: Array, start: Array, slope: Array, ceiling: Array, twice: Array) -> dict[str, Array]:
         x = where(most < ceiling, most, ceiling)
         for k in range(1 + STEPS):
             line = highest(start, slope, x)
@@ -78,18 +85,15 @@ def _from_rest(rows: int) -> Scan:
         x = where(above > 0.0, x * (-rest) / (above - rest), x)
         return {"most": where((rest > 0.0) | (x < 0.0) | (ceiling < 0.0), NOWHERE, x)}
 
-    shapes = {"most": (), "ceiling": (), "twice": (), **shapes_of(rows, "least", "slope")}
-    return Scan(f"controllable from rest, {rows} rows", trace(step, shapes, Level.FULL), Roles(1, len(shapes) - 1, 0))
+    shapes = {"most": (), "start": (lines,), "slope": (lines,), "ceiling": (), "twice": ()}
+    return Scan(f"controllable from rest, {lines} lines", trace(step, shapes, Level.FULL), Roles(1, len(shapes) - 1, 0))
 
 
 @lru_cache(maxsize=32)
-def _between(rows: int) -> Scan:
-    names = ("bound_least", "bound_most", "bound_slope")
-
+def _between(lines: int) -> Scan:
     def step(
-        least: Array, most: Array, floor: Array, ceiling: Array, twice: Array, **given: Array
+        least: Array, most: Array, low: Array, high: Array, slope: Array, floor: Array, ceiling: Array, twice: Array
     ) -> dict[str, Array]:
-        low, high, slope = (groups_of(given, name) for name in names)
         possible = (most >= 0.0) & (ceiling >= floor)
         top, bottom = where(possible, ceiling, 0.0), where(possible, floor, 0.0)
         for _ in range(MORE_STEPS):
@@ -102,8 +106,9 @@ def _between(rows: int) -> Scan:
         possible = possible & (bottom <= top + 1e-12 * (abs(top) + abs(bottom)))
         return {"least": where(possible, where(bottom < top, bottom, top), 0.0), "most": where(possible, top, NOWHERE)}
 
-    shapes = {"least": (), "most": (), "floor": (), "ceiling": (), "twice": (), **shapes_of(rows, *names)}
-    return Scan(f"controllable, {rows} rows", trace(step, shapes, Level.FULL), Roles(2, len(shapes) - 2, 0))
+    shapes: dict[str, tuple[int, ...]] = {"least": (), "most": ()}
+    shapes |= {"low": (lines,), "high": (lines,), "slope": (lines,), "floor": (), "ceiling": (), "twice": ()}
+    return Scan(f"controllable, {lines} lines", trace(step, shapes, Level.FULL), Roles(2, len(shapes) - 2, 0))
 
 
 class _Reach(NamedTuple):

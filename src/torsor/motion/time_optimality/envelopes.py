@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from torsor.arrays import where
@@ -17,26 +17,24 @@ class Line(NamedTuple):
     slope: Array
 
 
-def highest(starts: Sequence[Array], slopes: Sequence[Array], x: Array) -> Line:
-    """The line start + slope x with the largest value, of lines (R,) in several groups."""
+def highest(starts: Array, slopes: Array, x: Array) -> Line:
+    """The line start + slope x with the largest value, of lines (K,)."""
     return _best(starts, slopes, x, lambda one, other: one >= other)
 
 
-def lowest(starts: Sequence[Array], slopes: Sequence[Array], x: Array) -> Line:
-    """The line start + slope x with the smallest value, of lines (R,) in several groups."""
+def lowest(starts: Array, slopes: Array, x: Array) -> Line:
+    """The line start + slope x with the smallest value, of lines (K,)."""
     return _best(starts, slopes, x, lambda one, other: one <= other)
 
 
-def largest(starts: Sequence[Array]) -> Array:
-    """The largest number of several groups (R,)."""
-    return _chosen([(x[k],) for x in starts for k in range(x.shape[-1])], lambda one, other: one >= other)[0]
+def largest(starts: Array) -> Array:
+    """The largest of numbers (K,)."""
+    return _chosen([(starts[k],) for k in range(starts.shape[-1])], lambda one, other: one >= other)[0]
 
 
-def _best(starts: Sequence[Array], slopes: Sequence[Array], x: Array, better: Callable[[Array, Array], Array]) -> Line:
-    lines = [
-        (start[k] + slope[k] * x, start[k], slope[k])
-        for start, slope in zip(starts, slopes, strict=True)
-        for k in range(start.shape[-1])
+def _best(starts: Array, slopes: Array, x: Array, better: Callable[[Array, Array], Array]) -> Line:
+    lines: list[tuple[Array, ...]] = [
+        (starts[k] + slopes[k] * x, starts[k], slopes[k]) for k in range(starts.shape[-1])
     ]
     return Line(*_chosen(lines, better))
 
@@ -51,13 +49,3 @@ def _chosen(tuples: list[tuple[Array, ...]], better: Callable[[Array, Array], Ar
             won.append(tuple(where(first, x, y) for x, y in zip(one, other, strict=True)))
         tuples = won + rest
     return tuples[0]
-
-
-def groups_of(given: dict[str, Array], name: str) -> list[Array]:
-    """name0, name1, … of the inputs of a loop."""
-    return [given[f"{name}{k}"] for k in range(3)]
-
-
-def shapes_of(rows: int, *names: str) -> dict[str, tuple[int, ...]]:
-    """Shapes of name0, name1, … for each name."""
-    return {f"{name}{k}": (rows,) for name in names for k in range(3)}

@@ -12,26 +12,25 @@ from torsor.compiler.print.scan import Roles
 from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
-from torsor.motion.time_optimality.controllable import Sets
-from torsor.motion.time_optimality.envelopes import groups_of, lowest, shapes_of
+from torsor.motion.time_optimality.controllable import Sets, followed
+from torsor.motion.time_optimality.envelopes import lowest
 from torsor.motion.time_optimality.intervals import Bounds, Grid
 
 
 def fastest(bounds: Bounds, grid: Grid, sets: Sets, start: Array) -> Array:
     """x (B, N + 1) of the fastest motion from x = ``start`` (B,) within controllable sets."""
-    given = {name: x for name, x in bounds.named().items() if not name.startswith("least")}
-    reach = {name: np.ascontiguousarray(x[:, 1:]) for name, x in zip(("low", "high"), sets, strict=True)}
-    loop, twice = _loop(bounds.rows), 2.0 * grid.spacing
-    found = loop(steps=len(twice), x=start, **given, **reach, twice=twice)["x"]
+    low, high = (np.ascontiguousarray(x[:, 1:]) for x in sets)
+    given = {"bound": bounds.most, "slope": bounds.slope, "low": low, "high": high}
+    found = followed(_loop(bounds.lines), {"x": start}, given, 2.0 * grid.spacing)["x"]
     return np.concatenate([start[:, None], found], axis=1)
 
 
 @lru_cache(maxsize=32)
-def _loop(rows: int) -> Scan:
-    def step(x: Array, low: Array, high: Array, twice: Array, **given: Array) -> dict[str, Array]:
-        reached = x + twice * lowest(groups_of(given, "most"), groups_of(given, "slope"), x).value
+def _loop(lines: int) -> Scan:
+    def step(x: Array, bound: Array, slope: Array, low: Array, high: Array, twice: Array) -> dict[str, Array]:
+        reached = x + twice * lowest(bound, slope, x).value
         reached = where(reached > high, high, reached)
         return {"x": where(reached < low, low, reached)}
 
-    shapes = {"x": (), "low": (), "high": (), "twice": (), **shapes_of(rows, "most", "slope")}
-    return Scan(f"fastest, {rows} rows", trace(step, shapes, Level.FULL), Roles(1, len(shapes) - 1, 0))
+    shapes = {"x": (), "bound": (lines,), "slope": (lines,), "low": (), "high": (), "twice": ()}
+    return Scan(f"fastest, {lines} lines", trace(step, shapes, Level.FULL), Roles(1, len(shapes) - 1, 0))

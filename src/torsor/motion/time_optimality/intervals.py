@@ -12,11 +12,16 @@ row is a lower and an upper bound on it, p + r x ≤ u ≤ P + r x.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from torsor.arrays import concat, where
 from torsor.arrays.typing import Array
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import trace
 
 SMALLEST = 1e-9  # part of its usual size along the path below which a factor of u counts as that: a zero-inertia point
 BESIDE = 1e-9  # how far in s from a corner its two sides are looked at
@@ -57,29 +62,46 @@ def grid_of(intervals: int, knots: Array, corners: Array | None = None) -> Grid:
 
 
 class Limits(NamedTuple):
-    """low ≤ a u + b x ≤ high of R rows at the places of a grid, (B, 2 N + 1, R) each."""
+    """low ≤ a u + b x ≤ high of R rows at the places of a grid.
 
-    a: Array
-    b: Array
-    low: Array
-    high: Array
+    Attributes
+    ----------
+    rows : (B, 2 N + 1, 4, R) array
+        a, b, low and high.
+    """
+
+    rows: Array
+
+    @classmethod
+    def of(cls, a: Array, b: Array, low: Array, high: Array) -> Limits:
+        """The limits of numbers (B, 2 N + 1, R) each, or what broadcasts with ``a`` to that."""
+        rows = np.empty((*a.shape[:2], 4, a.shape[2]))
+        for k, x in enumerate((a, b, low, high)):
+            rows[:, :, k] = x
+        return cls(rows)
+
+    @property
+    def low(self) -> Array:
+        """The lower bounds (B, 2 N + 1, R)."""
+        return self.rows[:, :, 2]
+
+    @property
+    def high(self) -> Array:
+        """The upper bounds (B, 2 N + 1, R)."""
+        return self.rows[:, :, 3]
 
 
 class Bounds(NamedTuple):
-    """p + r x ≤ u ≤ P + r x for intervals that start with x, at three places (B, N, R) each."""
+    """p + r x ≤ u ≤ P + r x for intervals that start with x, (B, N, 3 R) each: rows at their left ends, middles and right ends."""
 
-    least: tuple[Array, ...]
-    most: tuple[Array, ...]
-    slope: tuple[Array, ...]
+    least: Array
+    most: Array
+    slope: Array
 
     @property
-    def rows(self) -> int:
-        """How many at each place."""
-        return int(self.slope[0].shape[-1])
-
-    def named(self) -> dict[str, Array]:
-        """All of them by the names that compiled loops have for them: least0, least1, …"""
-        return {f"{name}{k}": x for name, columns in self._asdict().items() for k, x in enumerate(columns)}
+    def lines(self) -> int:
+        """How many bounds an interval has."""
+        return int(self.slope.shape[-1])
 
 
 def at_places(values: Array) -> tuple[Array, Array, Array]:
@@ -90,15 +112,29 @@ def at_places(values: Array) -> tuple[Array, Array, Array]:
 
 def bounds_of_intervals(limits: Limits, grid: Grid) -> Bounds:
     """The bounds on u of each interval."""
-    steps = -(-len(grid.s) // SOME)
-    smallest = SMALLEST * np.abs(limits.a[:, ::steps]).max(axis=1, keepdims=True, initial=0.0) + 1e-150
+    batch, _, _, rows = limits.rows.shape
+    count, steps = len(grid.spacing), -(-len(grid.s) // SOME)
+    smallest = SMALLEST * np.abs(limits.rows[:, ::steps, 0]).max(axis=1, initial=0.0) + 1e-150
+    given = [x.reshape(-1, 4, rows) for x in at_places(limits.rows)]
+    spacing, tiny = np.tile(grid.spacing, batch), np.repeat(smallest, count, axis=0)
+    found = _kernel(rows)(*given, spacing, tiny)
+    return Bounds(*(x.reshape(batch, count, 3 * rows) for x in found.values()))
+
+
+@lru_cache(maxsize=32)
+def _kernel(rows: int) -> Kernel:
+    """`_divided` as machine code, one interval for each lane."""
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("left", "middle", "right"), (4, rows))
+    return Kernel(f"bounds of {rows} rows", trace(_divided, {**shapes, "spacing": (), "smallest": (rows,)}, Level.FULL))
+
+
+def _divided(left: Array, middle: Array, right: Array, spacing: Array, smallest: Array) -> dict[str, Array]:
+    """Rows of one interval, divided by the factor of u."""
     columns = []
-    for k, (a, b, low, high) in enumerate(zip(*map(at_places, limits), strict=True)):
-        factor = a + (k * grid.spacing)[:, None] * b if k else a  # 2 θ Δ with θ = k/2
-        tiny = np.abs(factor) <= smallest
-        if np.any(tiny):
-            factor = np.where(tiny, np.where(factor < 0.0, -smallest, smallest), factor)
-        inverse = 1.0 / factor
-        one, other = low * inverse, high * inverse
-        columns.append((np.minimum(one, other), np.maximum(one, other), -b * inverse))
-    return Bounds(*zip(*columns, strict=True))
+    for k, place in enumerate((left, middle, right)):
+        a, b, low, high = (place[j] for j in range(4))
+        factor = a + (k * spacing) * b  # 2 θ Δ with θ = k/2
+        factor = where(abs(factor) > smallest, factor, where(factor < 0.0, -smallest, smallest))
+        inverse, positive = 1.0 / factor, factor > 0.0
+        columns.append((where(positive, low, high) * inverse, where(positive, high, low) * inverse, -b * inverse))
+    return {name: concat(list(x)) for name, x in zip(Bounds._fields, zip(*columns, strict=True), strict=True)}

@@ -30,12 +30,13 @@ class JointFriction:
     """Friction of a robot's joints along a path with first derivatives (B, 2 N + 1, nv)."""
 
     def __init__(self, robot: Robot, first: Array) -> None:
-        p = robot.parameters
-        self.viscous = np.asarray(p.viscous_friction, float) * first
-        self.coulomb, self.width = np.asarray(p.coulomb_friction, float), robot.structure.coulomb_width
-        self.first = first
-        self.depends_on_speed = bool(np.any(self.viscous) or (self.width > 0.0 and np.any(self.coulomb)))
-        self.is_there = self.depends_on_speed or bool(np.any(self.coulomb))
+        viscous = np.asarray(robot.parameters.viscous_friction, float)
+        self.coulomb, self.width = np.asarray(robot.parameters.coulomb_friction, float), robot.structure.coulomb_width
+        self.is_there = bool(np.any(viscous) or np.any(self.coulomb))
+        self.depends_on_speed = bool(np.any(viscous) or (self.width > 0.0 and np.any(self.coulomb)))
+        if not self.is_there:
+            return
+        self.first, self.viscous = first, viscous * first
         if not self.width > 0.0:
             self._steady = _of_both_directions(self.coulomb * np.sign(first))
 

@@ -64,7 +64,7 @@ def obstacle(
     if held is not None:
         return held._replace(reason=f"{held.reason}, and no swing leads through. {RELAX}")
     bounds = bounds_of_intervals(lines, grid)
-    low = np.concatenate([x[0, place] for x in bounds.least])
+    low = bounds.least[0, place]
     limit, k = rows.labels[int(np.argmax(low)) % len(rows.labels)] if rows.labels else ("velocity", 0)
     what = f"the {limit} of {names[k]}"
     if found.ceilings[0, place] < 0.0:

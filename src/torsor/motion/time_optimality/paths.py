@@ -38,6 +38,8 @@ class Path:
         Batch axes, ().
     member : function
         The number of one path of a batch → the path alone.
+    pieces : TangentMotion, optional
+        The motion in numbers whose path it is: its derivatives by s do not jump but at most the second.
     """
 
     robot: Robot
@@ -45,6 +47,11 @@ class Path:
     knots: Array
     batch: tuple[int, ...]
     member: Callable[[int], Path]
+    pieces: TangentMotion | None = None
+
+    def places(self, s: Array) -> tuple[Array, Array, Array]:
+        """q, q' and q'' at s (K,) that may be in any order, (..., K, n) each."""
+        return self.at(s)[:3] if self.pieces is None else _of_pieces(self.pieces, s)
 
 
 def path_of(robot: Robot, path: Any) -> Path:
@@ -71,9 +78,14 @@ def of_motion(robot: Robot, motion: Motion) -> Path:
         q, v, a, jerk = motion.at(start + x * whole)
         return MotionState(q, whole * v, whole**2 * a, whole**3 * jerk)
 
-    inner = _inner_knots(motion)
-    batch = tuple(motion.at(np.array(start)).q.shape[:-1])
-    found = Path(robot, at, inner, batch, lambda k: found)
+    in_pieces = isinstance(motion, TangentMotion) and motion.knots.ndim == 1 and not motion.segments.own
+    plain = in_pieces and robot.structure.has_plain_velocities
+    if plain:
+        batch = np.broadcast_shapes(motion.segments.coefficients.shape[:-3], motion.segments.anchors.shape[:-2])
+    else:
+        batch = tuple(motion.at(np.array(start)).q.shape[:-1])
+    inner = _inner_knots(motion) if in_pieces else np.zeros(0)
+    found = Path(robot, at, inner, batch, lambda k: found, motion if plain else None)
     if batch:
         return replace(found, member=lambda k: _member_of_motion(robot, motion, found, k))
     return found
@@ -145,11 +157,31 @@ def _through(robot: Robot, waypoints: Any) -> TangentMotion:
     return spline(robot, times, q[..., kept, :], ends="natural")
 
 
-def _inner_knots(motion: Motion) -> Array:
-    if not isinstance(motion, TangentMotion) or motion.segments.own or motion.knots.ndim != 1:
-        return np.zeros(0)
+def _inner_knots(motion: TangentMotion) -> Array:
     s = motion.knots / motion.duration
     return np.unique(s[(s > 0.0) & (s < 1.0)])
+
+
+def _of_pieces(motion: TangentMotion, s: Array) -> tuple[Array, Array, Array]:
+    """q, q' and q'' of a motion in numbers at s (K,): powers times coefficients, piece by piece."""
+    pieces, T = motion.segments, motion.duration
+    knots = pieces.knots / T
+    which = np.searchsorted(knots[1:-1], s, side="right")
+    degree = pieces.coefficients.shape[-2] - 1
+    shape = np.broadcast_shapes(pieces.coefficients.shape[:-3], pieces.anchors.shape[:-2])
+    found = tuple(np.empty((*shape, len(s), motion.robot.nv)) for _ in range(3))
+    exponents = np.arange(degree + 1)
+    edges = [0, *(np.flatnonzero(np.diff(which)) + 1).tolist(), len(s)]
+    for first, last in zip(edges[:-1], edges[1:], strict=True):  # runs on one piece
+        k = int(which[first])
+        length = knots[k + 1] - knots[k]
+        powers = np.vander((s[first:last] - knots[k]) / length, degree + 1, increasing=True)
+        c = pieces.coefficients[..., k, :, :]
+        for out in found:
+            np.matmul(powers[:, : c.shape[-2]], c, out=out[..., first:last, :])
+            c = exponents[1 : c.shape[-2], None] * c[..., 1:, :] / length
+        found[0][..., first:last, :] += pieces.anchors[..., k, None, :]
+    return found
 
 
 def _member_of_motion(robot: Robot, motion: Motion, whole: Path, k: int) -> Path:

@@ -11,7 +11,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.model import Robot
 from torsor.motion.time_optimality.between_points import Excess, excess, with_middles
-from torsor.motion.time_optimality.ceiling import NOWHERE, ceiling, floor, room
+from torsor.motion.time_optimality.ceiling import ceiling, floor
 from torsor.motion.time_optimality.controllable import Sets, controllable, controllable_from_rest
 from torsor.motion.time_optimality.greedy import fastest
 from torsor.motion.time_optimality.intervals import Grid, Limits, bounds_of_intervals
@@ -96,7 +96,7 @@ def fastest_profile(robot: Robot, path: Derivatives, grid: Grid, limits: JointLi
         before, took = took, durations(found.x, grid, ends.halts)
         feasible = ~np.isnan(took)
         x = np.where(feasible[:, None], found.x, speeds)
-        beyond = Excess(*(values / rows.scale for values in excess(rows.at(with_middles(x)), grid, x)))
+        beyond = excess(rows.at(with_middles(x)), grid, x, rows.scale)
         worst = np.maximum(beyond.below, beyond.above).max(axis=(1, 2), initial=0.0)
         found = replace(found, excess=np.where(feasible, worst, 0.0), passes=passes)
         kept = found if kept is None else kept.where(done, found)  # those that are done do not wait for the others
@@ -115,8 +115,7 @@ def _passes(limits: Limits, grid: Grid, speeds: Array, ends: Ends) -> Profile:
     start, end, _ = ends
     count = len(grid.spacing)
     bounds = bounds_of_intervals(limits, grid)
-    at_rest = room(bounds, np.zeros((len(start), count)))
-    can_rest = bool(np.all(at_rest[..., 0] <= 0.0) and np.all(at_rest[..., 1] >= 0.0) and not np.any(end))
+    can_rest = not np.any(end) and bool(np.all(limits.low <= 0.0) and np.all(limits.high >= 0.0))
     ceilings = ceiling(bounds, speeds[:, :count])
     if can_rest:
         sets = controllable_from_rest(bounds, grid, ceilings, end)

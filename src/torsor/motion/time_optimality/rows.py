@@ -45,38 +45,45 @@ class Rows:
         self.scale = np.concatenate([self.effort, self.acceleration]) if np.any(self.forces | self.rates) else np.full(1, FASTEST)
         self.labels = [("effort", int(k)) for k in np.flatnonzero(self.forces)]
         self.labels += [("acceleration", int(k)) for k in np.flatnonzero(self.rates)]
+        self._plain: Limits | None = None
         self.coefficients: Coefficients | None = coefficients(robot, *path) if np.any(self.forces) else None
 
     def about(self, x: Array | None, margin: Excess, grid: Grid) -> Limits:
         """Rows with friction along its tangents at x (B, N + 1), bounds drawn in by a margin of intervals."""
         there = None if x is None or not self.friction.depends_on_speed else with_middles(x)
-        limits = self._with(self.friction.tangent(there)) if self.friction.is_there else self._with(None)
+        limits = self._with(self.friction.tangent(there)) if self.friction.is_there else self._frictionless()
         if isinstance(margin.above, float):
             return limits
-        low, high = (_at_all_places(m, grid) for m in margin)
-        return Limits(limits.a, limits.b, limits.low + low, limits.high - high)
+        rows = limits.rows.copy()
+        rows[:, :, 2] += _at_all_places(margin.below, grid)
+        rows[:, :, 3] -= _at_all_places(margin.above, grid)
+        return Limits(rows)
 
     def at(self, x: Array) -> Limits:
         """Rows with the friction at x (B, 2 N + 1) itself."""
-        return self._with(self.friction.at(x) if self.friction.is_there else None)
+        return self._with(self.friction.at(x)) if self.friction.is_there else self._frictionless()
+
+    def _frictionless(self) -> Limits:
+        if self._plain is None:
+            self._plain = self._with(None)
+        return self._plain
 
     def _with(self, friction: Friction | None) -> Limits:
         parts = []
         if self.coefficients is not None:
             a, b, c = (self._of(self.forces, x) for x in self.coefficients)
-            low, high = -self.effort - c, self.effort - c
+            low = high = c
             if friction is not None:
                 slope, least, most = (self._of(self.forces, x) for x in friction)
-                b, low, high = b + slope, low - least, high - most
-            parts.append(Limits(a, b, low, high))
+                b, low, high = b + slope, c + least, c + most
+            parts.append(Limits.of(a, b, -self.effort - low, self.effort - high))
         if len(self.acceleration):
             a, b = self._of(self.rates, self.path.first), self._of(self.rates, self.path.second)
-            parts.append(Limits(a, b, *(np.broadcast_to(s * self.acceleration, a.shape) for s in (-1.0, 1.0))))
+            parts.append(Limits.of(a, b, -self.acceleration, self.acceleration))
         if not parts:
-            parts.append(Limits(*(np.full((*self.path.q.shape[:2], 1), value) for value in (1.0, 0.0, -FASTEST, FASTEST))))
-        if len(parts) == 1:
-            return parts[0]
-        return Limits(*(np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True)))
+            one = np.ones((*self.path.q.shape[:2], 1))
+            parts.append(Limits.of(one, 0.0 * one, -FASTEST * one, FASTEST * one))
+        return parts[0] if len(parts) == 1 else Limits(np.concatenate([part.rows for part in parts], axis=-1))
 
     @staticmethod
     def _of(which: Array, x: Array) -> Array:
