@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from torsor.arrays.typing import Array
@@ -12,23 +10,17 @@ from torsor.functions.compile import compile
 from torsor.functions.public.dynamics import inverse_dynamics
 from torsor.model import Robot
 from torsor.model.remembered import remembered
+from torsor.motion.time_optimality.intervals import Limits
 
 
-class Coefficients(NamedTuple):
-    """Joint forces without friction at points of a path (..., nv): τ = a s̈ + b ṡ² + c."""
+def force_limits(robot: Robot, q: Array, first: Array, second: Array, effort: Array) -> Limits:
+    """Limits of joint forces without friction, |a s̈ + b ṡ² + c| ≤ effort (nv,), at places of paths.
 
-    a: Array
-    """M q'."""
-    b: Array
-    """M q'' + C(q, q') q'."""
-    c: Array
-    """Gravity and springs."""
-
-
-def coefficients(robot: Robot, q: Array, first: Array, second: Array) -> Coefficients:
-    """The coefficients at configurations (..., nq), with derivatives by s (..., nv)."""
-    flat = {"q": q.reshape(-1, robot.nq), "first": first.reshape(-1, robot.nv), "second": second.reshape(-1, robot.nv)}
-    return Coefficients(*(x.reshape(first.shape) for x in _kernel(without_friction(robot))(**flat).values()))
+    With derivatives by s (B, 2 N + 1, nv), a = M q', b = M q'' + C(q, q') q', and c is gravity and springs.
+    """
+    flat = q.reshape(-1, robot.nq), first.reshape(-1, robot.nv), second.reshape(-1, robot.nv)
+    rows: Array = _kernel(without_friction(robot))(*flat, effort)
+    return Limits(rows.reshape(*q.shape[:-1], 4, robot.nv))
 
 
 def without_friction(robot: Robot) -> Robot:
@@ -43,11 +35,12 @@ def without_friction(robot: Robot) -> Robot:
 def _kernel(robot: Robot) -> Kernel:
     """Three inverse dynamics in one program: what they have in common is computed once."""
 
-    def along(robot: Robot, q: Array, first: Array, second: Array) -> dict[str, Array]:
+    def along(robot: Robot, q: Array, first: Array, second: Array, effort: Array) -> Array:
         still = 0.0 * first
         c = inverse_dynamics(robot, q, still, still)
         a = inverse_dynamics(robot, q, still, first) - c
         b = inverse_dynamics(robot, q, first, second) - c
-        return {"a": a, "b": b, "c": c}
+        rows: Array = np.stack([a, b, -effort - c, effort - c])
+        return rows
 
-    return compile(along, robot, {"q": robot.nq, "first": robot.nv, "second": robot.nv})
+    return compile(along, robot, {"q": robot.nq, "first": robot.nv, "second": robot.nv, "effort": robot.nv})

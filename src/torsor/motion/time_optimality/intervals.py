@@ -50,15 +50,23 @@ class Grid(NamedTuple):
 
 def grid_of(intervals: int, knots: Array, corners: Array | None = None) -> Grid:
     """A grid of even points, those next to knots moved there; a corner has a point on either side."""
-    points, own = np.linspace(0.0, 1.0, intervals + 1), knots
-    if corners is not None:
-        own = own[np.abs(own[:, None] - corners).min(axis=1, initial=1.0) > 100.0 * BESIDE]
+    return _grid(intervals, tuple(knots.tolist()), () if corners is None else tuple(corners.tolist()))
+
+
+@lru_cache(maxsize=64)
+def _grid(intervals: int, inner: tuple[float, ...], sharp: tuple[float, ...]) -> Grid:
+    points, own, corners = np.linspace(0.0, 1.0, intervals + 1), np.array(inner), np.array(sharp)
+    if len(corners):
+        own = own[np.abs(own[:, None] - corners).min(axis=1) > 100.0 * BESIDE]
         own = np.concatenate([own, corners - BESIDE, corners + BESIDE])
     own = own[(own > 0.0) & (own < 1.0)]
     if len(own):
         near = np.setdiff1d(np.round(own * intervals).astype(int), [0, intervals])
         points = np.union1d(np.delete(points, near), own)
-    return Grid(np.concatenate([points, 0.5 * (points[1:] + points[:-1])]), np.diff(points))
+    found = Grid(np.concatenate([points, 0.5 * (points[1:] + points[:-1])]), np.diff(points))
+    for x in found:
+        x.setflags(write=False)
+    return found
 
 
 class Limits(NamedTuple):

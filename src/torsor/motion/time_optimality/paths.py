@@ -167,20 +167,21 @@ def _of_pieces(motion: TangentMotion, s: Array) -> tuple[Array, Array, Array]:
     pieces, T = motion.segments, motion.duration
     knots = pieces.knots / T
     which = np.searchsorted(knots[1:-1], s, side="right")
-    degree = pieces.coefficients.shape[-2] - 1
-    shape = np.broadcast_shapes(pieces.coefficients.shape[:-3], pieces.anchors.shape[:-2])
+    lengths = np.diff(knots)
+    share = (s - knots[which]) / lengths[which]
+    c = pieces.coefficients.copy()
+    c[..., 0, :] += pieces.anchors  # which numbers are counted from
+    size = c.shape[-2]
+    powers = np.ones((size, len(s)))
+    for j in range(1, size):
+        np.multiply(powers[j - 1], share, out=powers[j])
+    shape = np.broadcast_shapes(c.shape[:-3], pieces.anchors.shape[:-2])
     found = tuple(np.empty((*shape, len(s), motion.robot.nv)) for _ in range(3))
-    exponents = np.arange(degree + 1)
     edges = [0, *(np.flatnonzero(np.diff(which)) + 1).tolist(), len(s)]
-    for first, last in zip(edges[:-1], edges[1:], strict=True):  # runs on one piece
-        k = int(which[first])
-        length = knots[k + 1] - knots[k]
-        powers = np.vander((s[first:last] - knots[k]) / length, degree + 1, increasing=True)
-        c = pieces.coefficients[..., k, :, :]
-        for out in found:
-            np.matmul(powers[:, : c.shape[-2]], c, out=out[..., first:last, :])
-            c = exponents[1 : c.shape[-2], None] * c[..., 1:, :] / length
-        found[0][..., first:last, :] += pieces.anchors[..., k, None, :]
+    for out in found:
+        for first, last in zip(edges[:-1], edges[1:], strict=True):  # runs on one piece
+            np.matmul(powers[: c.shape[-2], first:last].T, c[..., which[first], :, :], out=out[..., first:last, :])
+        c = np.arange(1, c.shape[-2])[:, None] * c[..., 1:, :] / lengths[:, None, None]
     return found
 
 

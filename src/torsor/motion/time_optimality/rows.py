@@ -9,7 +9,7 @@ import numpy as np
 from torsor.arrays.typing import Array
 from torsor.model import Robot
 from torsor.motion.time_optimality.between_points import Excess, with_middles
-from torsor.motion.time_optimality.coefficients import Coefficients, coefficients
+from torsor.motion.time_optimality.coefficients import force_limits
 from torsor.motion.time_optimality.intervals import Grid, Limits, at_places
 from torsor.motion.time_optimality.joint_friction import Friction, JointFriction, spread_over_intervals
 
@@ -46,7 +46,10 @@ class Rows:
         self.labels = [("effort", int(k)) for k in np.flatnonzero(self.forces)]
         self.labels += [("acceleration", int(k)) for k in np.flatnonzero(self.rates)]
         self._plain: Limits | None = None
-        self.coefficients: Coefficients | None = coefficients(robot, *path) if np.any(self.forces) else None
+        self._forces: Limits | None = None
+        if np.any(self.forces):
+            rows = force_limits(robot, *path, limits.effort).rows
+            self._forces = Limits(rows if np.all(self.forces) else rows[..., self.forces])
 
     def about(self, x: Array | None, margin: Excess, grid: Grid) -> Limits:
         """Rows with friction along its tangents at x (B, N + 1), bounds drawn in by a margin of intervals."""
@@ -70,13 +73,13 @@ class Rows:
 
     def _with(self, friction: Friction | None) -> Limits:
         parts = []
-        if self.coefficients is not None:
-            a, b, c = (self._of(self.forces, x) for x in self.coefficients)
-            low = high = c
+        if self._forces is not None:
+            rows = self._forces.rows
             if friction is not None:
-                slope, least, most = (self._of(self.forces, x) for x in friction)
-                b, low, high = b + slope, c + least, c + most
-            parts.append(Limits.of(a, b, -self.effort - low, self.effort - high))
+                rows = rows.copy()
+                for k, (sign, part) in enumerate(zip((1.0, -1.0, -1.0), friction, strict=True), start=1):
+                    rows[:, :, k] += sign * self._of(self.forces, part)
+            parts.append(Limits(rows))
         if len(self.acceleration):
             a, b = self._of(self.rates, self.path.first), self._of(self.rates, self.path.second)
             parts.append(Limits.of(a, b, -self.acceleration, self.acceleration))
