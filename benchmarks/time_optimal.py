@@ -51,7 +51,10 @@ def many(arm: torsor.Robot, waypoints: np.ndarray, rounds: int) -> dict[str, flo
     path = torsor.motion.spline(arm, np.linspace(0.0, 1.0, 5), ways, ends="natural")
     found = {}
     for intervals in (100, INTERVALS):
-        seconds = best({"x": lambda n=intervals: time_optimal(arm, path, intervals=n, within_limits=False, **bounds(arm))}, rounds=rounds)
+        seconds = best(
+            {"x": lambda n=intervals: time_optimal(arm, path, intervals=n, within_limits=False, **bounds(arm))},
+            rounds=rounds,
+        )
         found[f"a batch of {MANY}, {intervals:,} intervals: paths a second (goal: 1,000)"] = MANY / seconds["x"]
     return found
 

@@ -21,7 +21,9 @@ from torsor.motion.time_optimality.profile import Ends, Profile, fastest_profile
 from torsor.motion.time_optimality.report import TimeOptimalMotion
 from torsor.motion.time_optimality.rows import Derivatives, JointLimits
 
-MOST_PLACES = 16_000  # of all paths that are worked on at the same time, so that what is known of them stays in the cache
+MOST_PLACES = (
+    16_000  # of all paths that are worked on at the same time, so that what is known of them stays in the cache
+)
 
 
 @explained
@@ -39,23 +41,23 @@ def time_optimal(
 ) -> TimeOptimalMotion:
     """Motion along a path in the least time that limits of joint forces, velocities and accelerations allow [PP18; BDG85].
 
-    Joint forces are those of `torsor.inverse_dynamics`, with gravity, friction, springs, armature and payload. The path is cut into
-    intervals of constant s̈; limits are met between their ends too, to a ten-thousandth. Sets of speeds from which the end can be
-    reached are found backward, then the motion goes forward as fast as these and the limits allow (TOPP-RA).
+    Joint forces are those of `torsor.inverse_dynamics`, with gravity, friction, springs, armature and payload. The path is cut
+    into intervals of constant s̈; limits are met between their ends too, to a ten-thousandth. Sets of speeds from which the end
+    can be reached are found backward, then the motion goes forward as fast as these and the limits allow (TOPP-RA).
 
     Parameters
     ----------
     robot : Robot
         Any joint kind.
     path : array, Motion or function
-        Waypoints (..., N, nq), through which a spline is led; a motion, whose time does not matter; or a function of numbers s (K,)
-        from 0 to 1 that returns q (..., K, nq) and the derivatives q' and q'' by s (..., K, nv), perhaps q''' too.
+        Waypoints (..., N, nq), through which a spline is led; a motion, whose time does not matter; or a function of numbers
+        s (K,) from 0 to 1 that returns q (..., K, nq) and its derivatives q' and q'' by s (..., K, nv), perhaps q''' too.
     velocity, acceleration, effort : float or (nv,) array, optional
-        Bounds beside the robot's limits, rad/s or m/s, rad/s² or m/s², N·m or N. A robot has no limits of acceleration of its own.
+        Bounds beside the robot's limits, rad/s or m/s, rad/s² or m/s², N·m or N. A robot has none of acceleration of its own.
     within_limits : bool
         Keep the robot's limits of position, velocity and effort.
     intervals : int
-        How many, at least; places where pieces of a path meet are added. The time found is exact to about its square.
+        How many, at least; places where pieces of a path meet are added. Beside the least time a part of one interval is lost.
     s_rate0, s_rate1 : float or (...) array
         ṡ at the beginning and at the end, 1/s: 0 for rest.
 
@@ -70,14 +72,13 @@ def time_optimal(
     problem = _posed(path_of(robot, path), int(intervals), limits)
     _refuse_bad_path(robot, problem.places.q, problem.grid, within_limits)
     whole = problem.path
-    speeds = (_squared(name, rate, whole) for name, rate in (("s_rate0", s_rate0), ("s_rate1", s_rate1)))
-    ends = Ends(*speeds, problem.halts)
+    ends = Ends(_squared("s_rate0", s_rate0, whole), _squared("s_rate1", s_rate1, whole), problem.halts)
     found, obstacles = _in_parts(robot, problem, limits, ends)
     return TimeOptimalMotion.of(whole, problem.grid, limits, problem.halts, found, obstacles)
 
 
 class _Posed(NamedTuple):
-    """A path that never stands still in s, its grid with the points where the robot must halt (B, N + 1), and where it is there."""
+    """A path that never stands still in s, its grid, the points of it where the robot must halt (B, N + 1), and the places."""
 
     path: Path
     grid: Grid
@@ -104,12 +105,12 @@ def _posed(path: Path, intervals: int, limits: JointLimits) -> _Posed:
 
 def _places(path: Path, grid: Grid) -> Derivatives:
     count = int(np.prod(path.batch))
-    return Derivatives(*(np.asarray(x, float).reshape(count, len(grid.s), np.shape(x)[-1]) for x in path.places(grid.s)))
+    return Derivatives(
+        *(np.asarray(x, float).reshape(count, len(grid.s), np.shape(x)[-1]) for x in path.places(grid.s))
+    )
 
 
-def _in_parts(
-    robot: Robot, problem: _Posed, limits: JointLimits, ends: Ends
-) -> tuple[Profile, dict[int, Obstacle]]:
+def _in_parts(robot: Robot, problem: _Posed, limits: JointLimits, ends: Ends) -> tuple[Profile, dict[int, Obstacle]]:
     """The profiles of all paths, some at a time."""
     grid = problem.grid
     at_once = max(1, MOST_PLACES // len(grid.s))
@@ -173,5 +174,6 @@ def _refuse_bad_path(robot: Robot, q: Array, grid: Grid, within_limits: bool) ->
     name = next(c.name for c in robot.structure.coordinates if c.q.start <= k < c.q.stop)
     raise ArgumentError(
         f"`path` leaves the limits of position: {name} is {beyond.max():.4g} beyond [{low[k]:.6g}, {high[k]:.6g}] at "
-        f"s = {grid.s[place]:.4g}. Lead the path elsewhere, raise the limits by robot.with_limits(...), or pass within_limits=False."
+        f"s = {grid.s[place]:.4g}. Lead the path elsewhere, raise the limits by robot.with_limits(...), or pass "
+        "within_limits=False."
     )

@@ -1,7 +1,7 @@
 """A path by its own length, in place of a parameter along which it stands still or jumps.
 
-Where q' = 0, as at both ends of a motion from rest to rest, ṡ² is not bounded though the robot moves slowly. By the length ℓ of the
-path, measured in shares of velocity limits, q_ℓ has length one everywhere::
+Where q' = 0, as at both ends of a motion from rest to rest, ṡ² is not bounded though the robot moves slowly. By the length ℓ of
+the path, measured in shares of velocity limits, q_ℓ has length one everywhere::
 
     q_ℓ = q'/m,   q_ℓℓ = (q'' − q_ℓ m')/m²,   m = |q'|,   m' = q_ℓ · q''
 
@@ -10,17 +10,16 @@ path, measured in shares of velocity limits, q_ℓ has length one everywhere::
 
 from __future__ import annotations
 
-
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from torsor.arrays.typing import Array
+from torsor.border.numbers import is_traced
 from torsor.errors import ArgumentError
 from torsor.motion.motions import MotionState
 from torsor.motion.tangent_motion import OUTSIDE
-from torsor.border.numbers import is_traced
 from torsor.motion.time_optimality.intervals import Grid, at_places
 from torsor.motion.time_optimality.paths import Path
 
@@ -47,7 +46,9 @@ def is_regular(first: Array, second: Array | None, grid: Grid, weights: Array) -
     square = first**2 @ weights**2
     largest = np.sqrt(square.max(axis=1))
     regular: Array = square.min(axis=1) >= (SLOWEST * largest) ** 2
-    return regular if second is None else regular & (jumps(first, second, grid, weights).max(axis=1) <= SMOOTH * largest)
+    return (
+        regular if second is None else regular & (jumps(first, second, grid, weights).max(axis=1) <= SMOOTH * largest)
+    )
 
 
 def jumps(first: Array, second: Array, grid: Grid, weights: Array) -> Array:
@@ -65,7 +66,9 @@ def by_length(path: Path, weights: Array) -> Path:
         members = [_one_by_length(path.member(k), weights) for k in range(int(np.prod(path.batch)))]
 
         def at(s: Any) -> MotionState:
-            return MotionState(*(np.stack(x).reshape(*path.batch, *x[0].shape) for x in zip(*(m.at(s) for m in members), strict=True)))
+            return MotionState(
+                *(np.stack(x).reshape(*path.batch, *x[0].shape) for x in zip(*(m.at(s) for m in members), strict=True))
+            )
 
         return replace(path, at=at, knots=np.zeros(0), member=lambda k: members[k])
     return _one_by_length(path, weights)
@@ -76,7 +79,9 @@ def _one_by_length(path: Path, weights: Array) -> Path:
 
     def at(s: Any) -> MotionState:
         if is_traced(s):
-            raise ArgumentError(f"this path is followed by its length, which is found step by step: {OUTSIDE[:-1]} for others. Sample it.")
+            raise ArgumentError(
+                f"this path is followed by its length, which is found step by step: {OUTSIDE[:-1]} for others. Sample it."
+            )
         s = np.asarray(s, float)
         state = lengths.at(s.reshape(-1))
         return MotionState(*(x.reshape(*s.shape, -1) for x in state))
@@ -169,5 +174,3 @@ class _Lengths:
     def _speed(self, sigma: Array) -> Array:
         found: Array = np.linalg.norm(self.path.at(sigma).v * self.weights, axis=-1)
         return found
-
-

@@ -1,7 +1,7 @@
 """How far a motion leaves its limits within intervals, where they were asked for at three places only.
 
-In an interval u is constant and x grows linearly, so that forces and accelerations are smooth functions of s: the parabola through
-their values at both ends and in the middle tells their extremes to the third order in Δ.
+In an interval u is constant and x grows linearly, so that forces and accelerations are smooth functions of s: the parabola
+through their values at both ends and in the middle tells their extremes to the third order in Δ.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def excess(limits: Limits, grid: Grid, x: Array, scale: Array) -> Excess:
     places = (y.reshape(-1, 4, rows) for y in at_places(limits.rows))
     spacing, ends = np.tile(grid.spacing, batch), (np.ascontiguousarray(y).reshape(-1) for y in (x[:, :-1], x[:, 1:]))
     found = _kernel(rows)(*places, *ends, spacing, scale)
-    return Excess(*(y.reshape(batch, -1, rows) for y in found.values()))
+    return Excess(*(y.reshape(batch, len(grid.spacing), rows) for y in found.values()))
 
 
 @lru_cache(maxsize=32)

@@ -1,4 +1,4 @@
-"""Joint forces along a path as a s̈ + b ṡ² + c: what the dynamics of a path are made of [BDG85, (5)–(8)]."""
+"""Joint forces along a path as a s̈ + b ṡ² + c: what the dynamics of a path are made of [BDG85]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Controllable sets, backward along the path: with which ṡ² the end can still be reached [PP18, §III-B, Algorithm 1].
+"""Controllable sets, backward along the path: with which ṡ² the end can still be reached [PP18].
 
 The set of a point is an interval of x = ṡ². An interval of the path can be passed with u if p + r x ≤ u ≤ P + r x, and leads into
 the next set [least, most] if least ≤ x + 2 Δ u ≤ most. Bounds on u are piecewise linear, so that the largest x follows from the

@@ -1,4 +1,4 @@
-"""The forward pass: as fast as limits allow, as long as the end can still be reached [PP18, §III-C, Algorithm 1]."""
+"""The forward pass: as fast as limits allow, as long as the end can still be reached [PP18]."""
 
 from __future__ import annotations
 

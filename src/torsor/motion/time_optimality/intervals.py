@@ -1,12 +1,12 @@
 """Limits along a path as lines in the plane of ṡ² and s̈, interval by interval.
 
 With x = ṡ² and u = s̈ every limit of the motion q(s(t)) is a pair of bounds on a(s) u + b(s) x: joint forces are
-M q' s̈ + (M q'' + C(q, q') q') ṡ² + g + springs + friction, accelerations q' s̈ + q'' ṡ² [BDG85; PP18, §III-A]. Between two
+M q' s̈ + (M q'' + C(q, q') q') ṡ² + g + springs + friction, accelerations q' s̈ + q'' ṡ² [BDG85; PP18]. Between two
 points of the grid, Δ apart, u is constant and x grows linearly, so that at the fraction θ of an interval that starts with x::
 
     low ≤ (a + 2 θ Δ b) u + b x ≤ high
 
-is linear in (x, u) as well. It is asked for at θ = 0, ½ and 1 ([PP18, §III-D] has θ = 0 and 1). Divided by the factor of u each
+is linear in (x, u) as well. It is asked for at θ = 0, ½ and 1 (θ = 0 and 1 in [PP18]). Divided by the factor of u each
 row is a lower and an upper bound on it, p + r x ≤ u ≤ P + r x.
 """
 
@@ -100,7 +100,7 @@ class Limits(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """p + r x ≤ u ≤ P + r x for intervals that start with x, (B, N, 3 R) each: rows at their left ends, middles and right ends."""
+    """p + r x ≤ u ≤ P + r x for intervals that start with x, (B, N, 3 R) each: rows at left ends, middles and right ends."""
 
     least: Array
     most: Array

@@ -66,7 +66,7 @@ class JointFriction:
 
 
 def _of_both_directions(friction: Array) -> tuple[Array, Array]:
-    """The least and most (B, 2 N + 1, nv) near each place: where a joint turns round within an interval, that of both directions."""
+    """The least and most (B, 2 N + 1, nv) near each place: of both directions where a joint turns round within an interval."""
     if not np.any(np.diff(np.sign(friction[:, : friction.shape[1] // 2 + 1]), axis=1)):
         return friction, friction
     low, high = friction.copy(), friction.copy()

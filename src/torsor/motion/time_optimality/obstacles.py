@@ -13,8 +13,6 @@ from torsor.motion.time_optimality.intervals import Grid, Limits, bounds_of_inte
 from torsor.motion.time_optimality.profile import Ends, Profile
 from torsor.motion.time_optimality.rows import Derivatives, JointLimits, Rows
 
-
-
 RELAX = "Raise that limit, lighten the payload, or lead the path elsewhere."
 
 
@@ -42,9 +40,7 @@ class Obstacle(NamedTuple):
         return f"s = {self.s:.4g}: {self.reason}"
 
 
-def obstacle(
-    robot: Robot, path: Derivatives, grid: Grid, limits: JointLimits, found: Profile, ends: Ends
-) -> Obstacle:
+def obstacle(robot: Robot, path: Derivatives, grid: Grid, limits: JointLimits, found: Profile, ends: Ends) -> Obstacle:
     """The obstacle of one path (B = 1) without a profile."""
     rows = Rows(robot, path, limits)
     lines = rows.about(None, Excess(0.0, 0.0), grid)
@@ -78,7 +74,8 @@ def obstacle(
 
 def _end_too_fast(names: tuple[str, ...], share: Array, end: float) -> Obstacle:
     k = int(np.argmax(share))
-    reason = f"`s_rate1` = {np.sqrt(end):.4g} is beyond what the velocity limit of {names[k]} allows: pass at most {1.0 / share[k]:.6g}."
+    most = f"what the velocity limit of {names[k]} allows: pass at most {1.0 / share[k]:.6g}."
+    reason = f"`s_rate1` = {np.sqrt(end):.4g} is beyond {most}"
     return Obstacle(1.0, names[k], "velocity", reason)
 
 
@@ -89,7 +86,12 @@ def _wrong_start(
     low, high = (float(np.sqrt(max(x, 0.0))) for x in possible)
     said = f"`s_rate0` = {np.sqrt(start):.4g} is too"
     if start > possible[1]:
-        return Obstacle(0.0, names[int(np.argmax(np.abs(share)))], "velocity", f"{said} fast for what follows: pass at most {high:.6g}.")
+        return Obstacle(
+            0.0,
+            names[int(np.argmax(np.abs(share)))],
+            "velocity",
+            f"{said} fast for what follows: pass at most {high:.6g}.",
+        )
     if held is None:
         reason = f"{said} slow to reach `s_rate1` = {np.sqrt(end):.4g}: pass {low:.6g} to {high:.6g}, or a smaller `s_rate1`."
         return Obstacle(0.0, names[int(np.argmax(np.abs(share)))], "velocity", reason)

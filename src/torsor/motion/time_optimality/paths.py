@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.border.numbers import numbers_of, refuse_unknown, refuse_zero_quaternions
+from torsor.border.numbers import refuse_unknown, refuse_zero_quaternions
 from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
 from torsor.mechanics.kinematics.manifold import difference
 from torsor.model import Robot
@@ -78,14 +79,14 @@ def of_motion(robot: Robot, motion: Motion) -> Path:
         q, v, a, jerk = motion.at(start + x * whole)
         return MotionState(q, whole * v, whole**2 * a, whole**3 * jerk)
 
-    in_pieces = isinstance(motion, TangentMotion) and motion.knots.ndim == 1 and not motion.segments.own
-    plain = in_pieces and robot.structure.has_plain_velocities
-    if plain:
-        batch = np.broadcast_shapes(motion.segments.coefficients.shape[:-3], motion.segments.anchors.shape[:-2])
+    inner, pieces = np.zeros(0), None
+    if isinstance(motion, TangentMotion) and motion.knots.ndim == 1 and not motion.segments.own:
+        inner, pieces = _inner_knots(motion), motion if robot.structure.has_plain_velocities else None
+    if pieces is not None:
+        batch = np.broadcast_shapes(pieces.segments.coefficients.shape[:-3], pieces.segments.anchors.shape[:-2])
     else:
         batch = tuple(motion.at(np.array(start)).q.shape[:-1])
-    inner = _inner_knots(motion) if in_pieces else np.zeros(0)
-    found = Path(robot, at, inner, batch, lambda k: found, motion if plain else None)
+    found = Path(robot, at, inner, batch, lambda k: found, pieces)
     if batch:
         return replace(found, member=lambda k: _member_of_motion(robot, motion, found, k))
     return found
@@ -107,6 +108,8 @@ def of_function(robot: Robot, function: Callable[[Array], Any]) -> Path:
     try:
         given = at(LOOKED_AT)
         state = MotionState(*(np.asarray(x, float) for x in given))
+    except ArgumentError:
+        raise
     except (TypeError, ValueError) as error:
         raise ArgumentTypeError(f"`path` must take s as an array (K,): {error}") from error
     for name, x, n in zip(("q", "q'", "q''"), state, (robot.nq, robot.nv, robot.nv), strict=False):
@@ -147,12 +150,15 @@ def _through(robot: Robot, waypoints: Any) -> TangentMotion:
     q = numbers_of_waypoints(robot, waypoints)
     refuse_unknown(q, "`path`")
     refuse_zero_quaternions(robot, q, "`path`: ")
-    lengths = np.linalg.norm(difference(robot, q[..., :-1, :], q[..., 1:, :]), axis=-1)
-    kept = np.flatnonzero(np.concatenate([[True], lengths.reshape(-1, lengths.shape[-1]).max(axis=0, initial=0.0) > SAME]))
+    apart = np.linalg.norm(difference(robot, q[..., :-1, :], q[..., 1:, :]), axis=-1)
+    batch = tuple(range(apart.ndim - 1))
+    kept = np.flatnonzero(np.concatenate([[True], (apart.max(axis=batch, initial=0.0) > SAME) | (apart.size == 0)]))
     if len(kept) < 2:
-        raise ArgumentError("`path` must have two waypoints that are apart, got " + ("one." if q.shape[-2] < 2 else "the same."))
+        raise ArgumentError("`path` must have two waypoints that are apart, got one place.")
     between = np.linalg.norm(difference(robot, q[..., kept[:-1], :], q[..., kept[1:], :]), axis=-1)
-    shares = (between / between.sum(axis=-1, keepdims=True)).reshape(-1, len(kept) - 1).mean(axis=0)
+    total = between.sum(axis=-1, keepdims=True)
+    shares = np.divide(between, total, out=np.zeros_like(between), where=total > 0.0).sum(axis=batch)
+    shares = np.where(shares > 0.0, shares, 1.0 if not between.size else SAME)
     times = np.concatenate([[0.0], np.cumsum(shares)]) / shares.sum()
     return spline(robot, times, q[..., kept, :], ends="natural")
 
@@ -166,7 +172,7 @@ def _of_pieces(motion: TangentMotion, s: Array) -> tuple[Array, Array, Array]:
     """q, q' and q'' of a motion in numbers at s (K,): powers times coefficients, piece by piece."""
     pieces, T = motion.segments, motion.duration
     knots = pieces.knots / T
-    which = np.searchsorted(knots[1:-1], s, side="right")
+    which: Array = np.searchsorted(knots[1:-1], s, side="right")
     lengths = np.diff(knots)
     share = (s - knots[which]) / lengths[which]
     c = pieces.coefficients.copy()
@@ -176,13 +182,13 @@ def _of_pieces(motion: TangentMotion, s: Array) -> tuple[Array, Array, Array]:
     for j in range(1, size):
         np.multiply(powers[j - 1], share, out=powers[j])
     shape = np.broadcast_shapes(c.shape[:-3], pieces.anchors.shape[:-2])
-    found = tuple(np.empty((*shape, len(s), motion.robot.nv)) for _ in range(3))
+    q, d, dd = found = tuple(np.empty((*shape, len(s), motion.robot.nv)) for _ in range(3))
     edges = [0, *(np.flatnonzero(np.diff(which)) + 1).tolist(), len(s)]
     for out in found:
-        for first, last in zip(edges[:-1], edges[1:], strict=True):  # runs on one piece
-            np.matmul(powers[: c.shape[-2], first:last].T, c[..., which[first], :, :], out=out[..., first:last, :])
+        for first, last in pairwise(edges):  # runs on one piece
+            np.matmul(powers[: c.shape[-2], first:last].T, c[..., int(which[first]), :, :], out=out[..., first:last, :])
         c = np.arange(1, c.shape[-2])[:, None] * c[..., 1:, :] / lengths[:, None, None]
-    return found
+    return q, d, dd
 
 
 def _member_of_motion(robot: Robot, motion: Motion, whole: Path, k: int) -> Path:

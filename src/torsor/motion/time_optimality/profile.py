@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-
 from typing import NamedTuple
 
 import numpy as np
@@ -106,7 +105,13 @@ def fastest_profile(robot: Robot, path: Derivatives, grid: Grid, limits: JointLi
             break
         if not rows.friction.depends_on_speed or passes > FIRST_PASSES:
             growing = (feasible & (worst > TOLERANCE))[:, None, None]
-            margin = Excess(*(m + np.where(growing, np.maximum(v * rows.scale, 0.0), 0.0) for m, v in zip(margin, beyond, strict=True)))
+            margin = Excess(
+                *(
+                    m + np.where(growing, np.maximum(v * rows.scale, 0.0), 0.0)
+                    for m, v in zip(margin, beyond, strict=True)
+                )
+            )
+    assert kept is not None
     return kept
 
 

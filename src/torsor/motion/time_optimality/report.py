@@ -151,7 +151,9 @@ class TimeOptimalMotion(Report):
         lines = [f"Motions of {self.robot.name!r} along {total} paths" + ("." if wrong or not total else "")]
         if total > wrong:
             fine = self.duration[~np.isnan(self.duration)]
-            lines[0] = lines[0].rstrip(".") + f" in {fine.min():.4g} to {fine.max():.4g} s, the least within the limits."
+            lines[0] = (
+                lines[0].rstrip(".") + f" in {fine.min():.4g} to {fine.max():.4g} s, the least within the limits."
+            )
         if wrong:
             lines.append(f"{wrong} cannot be followed:")
             lines += [f"  path {k}, {reason}" for k, reason in list(self.obstacles.items())[:5]]

@@ -21,8 +21,8 @@ from torsor.motion.time_optimality.paths import Path
 class RetimedMotion(Motion, Report):
     """A path passed through by a time law, q(s(t)); `time_optimal` makes it. Outside [0, duration] it rests at its ends.
 
-    v = q' ṡ, a = q'' ṡ² + q' s̈ and jerk = q''' ṡ³ + 3 q'' ṡ s̈ + q' s⃛, where s̈ is constant, or changes steadily, between points of a
-    grid. Where s̈ jumps the jerk is not bounded; what is given is that on both sides.
+    v = q' ṡ, a = q'' ṡ² + q' s̈ and jerk = q''' ṡ³ + 3 q'' ṡ s̈, where s̈ is constant between points of a grid. Where it jumps the
+    jerk is not bounded; what is given is that on both sides.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class RetimedMotion(Motion, Report):
         """q, v, a and jerk at a time, or at times (K,), s. Batch axes come first, then those of time."""
         _, u, rates = self.law.at(time_of(t))
         s = where(u < 0.0, 0.0, where(u > 1.0, 1.0, u))[..., 0]  # (..., K)
-        first, second, third = (x for x in rates)
+        first, second, _ = rates  # s⃛ is 0 within intervals
         if not self._path.batch:
             q, d, dd, ddd = self._path.at(s)
         else:
@@ -58,7 +58,7 @@ class RetimedMotion(Motion, Report):
             q,
             first * d,
             first**2 * dd + second * d,
-            first**3 * ddd + 3.0 * first * second * dd + third * d,
+            first**3 * ddd + 3.0 * first * second * dd,
         )
 
     def _each(self, s: Array) -> MotionState:

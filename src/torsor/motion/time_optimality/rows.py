@@ -42,7 +42,11 @@ class Rows:
         self.path, self.friction = path, JointFriction(robot, path.first)
         self.forces, self.rates = np.isfinite(limits.effort), np.isfinite(limits.acceleration)
         self.effort, self.acceleration = limits.effort[self.forces], limits.acceleration[self.rates]
-        self.scale = np.concatenate([self.effort, self.acceleration]) if np.any(self.forces | self.rates) else np.full(1, FASTEST)
+        self.scale = (
+            np.concatenate([self.effort, self.acceleration])
+            if np.any(self.forces | self.rates)
+            else np.full(1, FASTEST)
+        )
         self.labels = [("effort", int(k)) for k in np.flatnonzero(self.forces)]
         self.labels += [("acceleration", int(k)) for k in np.flatnonzero(self.rates)]
         self._plain: Limits | None = None
