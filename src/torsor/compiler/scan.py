@@ -23,7 +23,7 @@ from torsor.compiler.print.scan import Roles
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import new_lock
 from torsor.compiler.run.cache import Source, machine_code
-from torsor.compiler.run.fast_entry import FastEntry, Numbers, Target
+from torsor.compiler.run.fast_entry import FastEntry, Numbers, Target, new_arrays
 from torsor.compiler.run.native import ALIGNMENT, ELEMENTS, address_of, refuse_overlap, regular
 from torsor.compiler.run.threads import AT_ONCE, WORTH_A_THREAD, in_slices
 from torsor.errors import ArgumentError, ShapeError, TorsorError, unknown_name
@@ -143,7 +143,9 @@ class Scan:
         """New arrays for what is saved, or those given."""
         shapes = {port.name: (*lead, *port.shape) for port in self.program.outputs}
         if out is None:
-            return {name: np.empty(shape, dtype) for name, shape in shapes.items()}
+            if not compiles():
+                return {name: np.empty(shape, dtype) for name, shape in shapes.items()}
+            return dict(zip(shapes, new_arrays(list(shapes.values()), dtype), strict=True))
         if not isinstance(out, dict) or out.keys() != shapes.keys():
             raise ShapeError(f"scan {self.name!r}: out must be a dict of arrays {', '.join(shapes)}, got {out!r:.60}.")
         refuse_overlap(list(out), list(out.values()))

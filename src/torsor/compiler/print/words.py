@@ -136,6 +136,10 @@ class Function:
         arguments = f"ptr {self._pointer(target)}, ptr {self._pointer(source)}, i64 {_text(size)}, i1 false"
         self.line(f"call void @llvm.memcpy.p0.p0.i64({arguments})")
 
+    def clear(self, target: Word, size: Word | int) -> None:
+        """Set so many bytes at an address to zero."""
+        self.line(f"call void @llvm.memset.p0.i64(ptr {self._pointer(target)}, i8 0, i64 {_text(size)}, i1 false)")
+
     def double_of(self, integer: Word) -> Word:
         """The bits of a signed whole number as a double."""
         number = self.value(f"sitofp i64 {integer.text} to double", "double")
@@ -219,7 +223,8 @@ class Function:
 def module(functions: Sequence[Function], *declared: str) -> str:
     """The text of functions that call each other, and functions of the C library that are ``declared``."""
     memcpy = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
-    return "\n\n".join([memcpy, *declared, *(function.text() for function in functions)])
+    memset = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"
+    return "\n\n".join([memcpy, memset, *declared, *(function.text() for function in functions)])
 
 
 def _text(x: Word | int) -> str:

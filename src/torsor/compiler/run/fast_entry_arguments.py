@@ -23,7 +23,7 @@ PYTHON = (
     "suspended", "none",
     "array", "float", "double", "int", "list", "tuple", "dict", "text",
     "array_new", "vectorcall", "tuple_new", "tuple_set", "alloc", "dict_new", "dict_set", "dict_get", "dict_size",
-    "compare", "hold", "release", "to_integer", "from_integer",
+    "compare", "hold", "release", "to_integer", "from_integer", "set_handler", "handler",
 )  # fmt: skip
 ENTRY = ("python", "table", "multiplier", "parameters", "positional", "names", "general")
 CALL = (

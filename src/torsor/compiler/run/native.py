@@ -19,7 +19,7 @@ from torsor.compiler.print.llvm import PARTS, Module, emit
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import apart, is_apart, new_lock
 from torsor.compiler.run.cache import Source, about_kept, machine_code
-from torsor.compiler.run.fast_entry import Target, operands_of_frame
+from torsor.compiler.run.fast_entry import Target, new_arrays, operands_of_frame
 from torsor.compiler.run.threads import WORTH_A_THREAD, in_slices
 from torsor.errors import ShapeError
 
@@ -154,7 +154,7 @@ class NativeFunction:
     def _results(self, batch: tuple[int, ...], out: Sequence[Array] | None) -> list[Array]:
         shapes = [(*batch, *port.shape) for port in self.outputs]
         if out is None:
-            return [np.empty(shape, self.dtype) for shape in shapes]
+            return new_arrays(shapes, self.dtype)
         for array, shape, port in zip(out, shapes, self.outputs, strict=True):
             if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != self.dtype:
                 found = f"{getattr(array, 'shape', None)} of {getattr(array, 'dtype', type(array).__name__)}"
