@@ -51,6 +51,7 @@ from torsor.compiler.run.fast_entry_arguments import (
     STEPS,
 )  # fmt: skip
 from torsor.compiler.run.python_layout import addresses, call_by_pointer, why_unknown
+from torsor.compiler.run.threads import crew_address
 from torsor.errors import MissingDependency, TorsorError
 
 _REMEMBERED = 512  # calls of one function
@@ -77,6 +78,7 @@ class Target(NamedTuple):
     returned as a tuple if there are several, as a named tuple of class ``kind``, or (``kind`` is dict) by these ``keys``.
     ``constants`` are inputs after those of the call, the same for all states. ``code`` has the machine code: when it is gone,
     so is the call. ``extra`` is passed to ``many`` behind everything else.
+    From ``sharing`` states on, other threads help.
     """
 
     shapes: Sequence[tuple[int, ...]]
@@ -91,6 +93,7 @@ class Target(NamedTuple):
     constants: Sequence[np.ndarray] = ()
     threaded: Callable[[int], None] | None = None
     extra: tuple[int, int] = (0, 0)
+    sharing: int = 0
 
 
 Pattern = Sequence[
@@ -123,6 +126,7 @@ class RememberedCall(ctypes.Structure):
         self.scratch = -(-self._area(target.scratch + _ALIGNMENT) // _ALIGNMENT) * _ALIGNMENT
         self.threaded = 0 if target.threaded is None else id(target.threaded)
         self.first_extra, self.second_extra = target.extra
+        self.sharing, self.scratch_bytes = target.sharing, target.scratch
         self.kind = 0 if target.kind is None else id(target.kind)
         self.keys = self._references(target.keys)
 
@@ -327,7 +331,7 @@ def _python_words() -> int:
     """Address of what all entries know of CPython and NumPy."""
     native = _generated_code()
     handler = result_memory.begin([native.address(name) for name in result_memory.HANDLER])
-    known = {**addresses(), "suspended": ctypes.addressof(_SUSPENDED), "handler": handler}
+    known = {**addresses(), "suspended": ctypes.addressof(_SUSPENDED), "handler": handler, "crew": crew_address()}
     words = (ctypes.c_uint64 * len(PYTHON))(*[known[name] for name in PYTHON])
     _FOREVER.append(words)
     return ctypes.addressof(words)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from torsor.compiler.print.words import Function, Word, module
 from torsor.compiler.run import result_memory
+from torsor.compiler.run.crew import CREW
 from torsor.compiler.run.fast_entry_arguments import (
     C_ORDER,
     CALL,
@@ -180,8 +181,15 @@ def _run() -> Function:
         f.call(kernel, operands, gives="void")
         f.give(1)
     f.store(operands, kernel, end + 1)
-    with f.when((states < 2) | ((states > about.most) == Word(f, "false", "i1"))):
-        extra = about.first_extra, about.second_extra
+    extra, crew = (about.first_extra, about.second_extra), Fields(f, python.crew, CREW)
+    sharing = (states > 1) & (states > about.sharing) & (crew.wanted != 0)
+    is_ready = (crew.helpers != 0) & ((crew.helpers < crew.wanted) == Word(f, "false", "i1"))
+    with f.when(sharing & is_ready & ((states > about.most) == Word(f, "false", "i1"))):
+        job = [python.crew, many, states, operands, steps, end, about.scratch_bytes, *extra]
+        with f.when(f.call(crew.shared, *job) != 0):
+            f.give(1)
+    in_python = (states > about.most) | (sharing & (is_ready == Word(f, "false", "i1")))
+    with f.when((states < 2) | (about.threaded == 0) | (in_python == Word(f, "false", "i1"))):
         f.call(many, f.choose(states == 0, 1, states), operands, steps, *extra, gives="void")
         f.give(1)
     argument = f.block(1)
