@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import threading
 import weakref
 
@@ -100,21 +99,6 @@ def test_threads_get_blocks_of_their_own():
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_child_has_a_pool_of_its_own():
-    kept = new(8 * LEAST)
-    kept.fill(3.0)
-    del kept
-    child = os.fork()
-    if child == 0:
-        mine = new(8 * LEAST)
-        mine.fill(4.0)
-        os._exit(0 if np.all(mine == 4) else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert waiting().bytes >= 8 * LEAST and np.all(new(8 * LEAST) == 3)  # the parent's block is as it was
 
 
 def test_where_numpy_has_another_protocol_results_are_made_as_usual(monkeypatch):

@@ -38,9 +38,15 @@ _BLOCKS = 8 * len(POOL)
 class _Handler(ctypes.Structure):
     """NumPy's PyDataMem_Handler, version 1."""
 
-    _fields_ = [("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("context", ctypes.c_void_p)] + [
-        (name, ctypes.c_void_p) for name in ("allocate", "zeros", "change", "release")
-    ]
+    _fields_ = (
+        ("name", ctypes.c_char * 127),
+        ("version", ctypes.c_uint8),
+        ("context", ctypes.c_void_p),
+        ("allocate", ctypes.c_void_p),
+        ("zeros", ctypes.c_void_p),
+        ("change", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+    )
 
 
 class Waiting(NamedTuple):
@@ -79,9 +85,9 @@ def begin(addresses: Sequence[int]) -> int:
     for name, value in (("context", usual.context), ("allocate", usual.allocate), ("release", usual.release)):
         _words[POOL.index(name)] = value or 0
     handler = _Handler(b"torsor results", VERSION, ctypes.addressof(_words), *addresses)
-    name = ctypes.create_string_buffer(_NAME)
-    capsule = capsule_of(ctypes.addressof(handler), ctypes.addressof(name), None)
-    for thing in (_words, handler, name, capsule):  # arrays may be collected when modules are gone
+    title = ctypes.create_string_buffer(_NAME)
+    capsule = capsule_of(ctypes.addressof(handler), ctypes.addressof(title), None)
+    for thing in (_words, handler, title, capsule):  # arrays may be collected when modules are gone
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
     return id(capsule)
 

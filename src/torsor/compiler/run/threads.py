@@ -7,6 +7,7 @@ and Ctrl-C is heard between calls. A forked child has no helpers, and starts its
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import os
@@ -20,7 +21,7 @@ from typing import Any
 
 from torsor.compiler.print.llvm import Module
 from torsor.compiler.run import crew
-from torsor.compiler.run.apart import new_lock
+from torsor.compiler.run.apart import apart, new_lock
 from torsor.compiler.run.cache import Source, machine_code
 from torsor.compiler.run.crew import CREW, CREW_WORDS, HELPER, LANES, MOST_HELPERS
 from torsor.errors import ArgumentError
@@ -68,17 +69,17 @@ class _Crew:
         wanted = min(self.count - 1, MOST_HELPERS)
         if len(self._locks) >= wanted:
             return wanted > 0
-        if sys.is_finalizing():  # a thread that is started now never runs
-            return bool(self._locks)
-        with self._lock:
+        if not sys.is_finalizing():  # when a thread that is started never runs
+            apart(lambda _: self._add_helpers(wanted))
+        return bool(self._locks)
+
+    def _add_helpers(self, wanted: int) -> None:
+        """Where Ctrl-C cannot come in between, which would leave two threads with the place of one."""
+        with self._lock, contextlib.suppress(RuntimeError):  # Python is about to end, or there are too many threads
             for name, address in _functions().items():
                 self._put(name, address)
             while len(self._locks) < wanted:
-                try:
-                    self._add()
-                except RuntimeError:  # Python is about to end, or there are too many threads
-                    break
-        return bool(self._locks)
+                self._add()
 
     def _add(self) -> None:
         k = len(self._locks)
@@ -121,8 +122,9 @@ def _functions() -> dict[str, int]:
     api = ctypes.pythonapi
     functions = {"acquire": api.PyThread_acquire_lock, "release": api.PyThread_release_lock}
     functions |= {"allocate": api.PyMem_RawMalloc, "free": api.PyMem_RawFree}
-    system: Any = ctypes.windll.kernel32 if sys.platform == "win32" else ctypes.CDLL(None)
-    functions["give_way"] = system.SwitchToThread if sys.platform == "win32" else system.sched_yield
+    on_windows = sys.platform == "win32"
+    system: Any = ctypes.CDLL("kernel32" if on_windows else None)
+    functions["give_way"] = system.SwitchToThread if on_windows else system.sched_yield
     addresses = {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in functions.items()}
     return addresses | {"shared": _generated()["shared"]}
 
