@@ -43,7 +43,9 @@ def main() -> None:
     parser.add_argument("--derivatives", action="store_true", help="derivatives of the dynamics alone")
     parser.add_argument("--calls", action="store_true", help="every way of calling a function alone")
     parser.add_argument("--simulation", action="store_true", help="torsor.simulate alone")
-    parser.add_argument("--motion", action="store_true", help="optimal motions, paths in least time, optimal control alone")
+    parser.add_argument(
+        "--motion", action="store_true", help="optimal motions, paths in least time, optimal control alone"
+    )
     options = parser.parse_args()
     rounds = 3 if options.quick else 7
     chosen = options.robots.split(",") if options.robots else ["panda7"] if options.quick else None
