@@ -272,7 +272,7 @@ def _entry(equation: Equation, calls: list[Place], tests: list[tuple[str, str]])
         number = f", ({equation.published})" if equation.published else ""
         lines += [f"Published: §{equation.section}{number}.", ""]
     lines += [f"$${equation.tex}$$", ""]
-    errata = ", ".join(f"[{name}](../errata.md)" for name in equation.errata)
+    errata = ", ".join(f"[{name}](../errata.md#{name.lower()})" for name in equation.errata)
     if equation.printed:
         lines += [f"Not as printed, {errata}. Printed:", "", f"$${equation.printed}$$", ""]
     elif errata:
