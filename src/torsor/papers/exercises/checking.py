@@ -160,7 +160,7 @@ class Exercise(Report):
         for case, expected in zip(cases, want, strict=True):
             try:
                 value = answer(*(np.copy(x) for x in case)) if self._recipe.signature else answer
-                values.append(np.asarray(value, float))
+                values.append(_numbers(value))
             except Exception as error:  # whatever a student's function does is theirs to read, not ours to pass on
                 what = f"{self._recipe.signature} raised" if self._recipe.signature else "these are no numbers:"
                 return Verdict(False, f"Not yet: {what} {type(error).__name__}: {error}. Expected: {self._kind()}.")
@@ -201,6 +201,14 @@ class Exercise(Report):
         return _which_agree(values, want, self._recipe.tolerance)
 
 
+def _numbers(answer: Any) -> np.ndarray:
+    if answer is None:
+        raise TypeError("None. Is a return missing?")
+    if np.iscomplexobj(answer):
+        raise TypeError("complex numbers; real ones are asked for")
+    return np.asarray(answer, float)
+
+
 def _in_html(words: str) -> str:
     """Words with names in backquotes as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
@@ -237,7 +245,8 @@ def _which_agree(values: Sequence[np.ndarray], want: Sequence[np.ndarray], toler
     if wrong.all():
         return "No entry is right at all states. " if len(want) > 1 else "No entry is right. "
     places = ", ".join(str(list(map(int, place))) for place in np.argwhere(wrong)[:4])
-    return f"{int((~wrong).sum())} of {wrong.size} entries are right; look at {places} (counted from 0). "
+    right = int((~wrong).sum())
+    return f"{right} of {wrong.size} entries {'is' if right == 1 else 'are'} right; look at {places} (counted from 0). "
 
 
 @explained
