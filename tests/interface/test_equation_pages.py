@@ -116,8 +116,11 @@ def test_errata_of_numbered_equations_are_in_their_entries():
 
 def test_links_of_the_pages_lead_somewhere():
     anchors = {paper.path.name: set(sections(paper.path)) for paper in PAPERS.values()}
-    places = re.findall(r'^\| <a id="(.*?)"></a>(\S+) \|', (ROOT / "docs" / "errata.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert [place for place, _ in places] == [name.lower() for name, _ in errata()] == [name.lower() for _, name in places]
+    text = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+    places = re.findall(r'^\| <a id="(.*?)"></a>(\S+) \|', text, re.MULTILINE)
+    assert (
+        [place for place, _ in places] == [name.lower() for name, _ in errata()] == [name.lower() for _, name in places]
+    )
     anchors["../errata.md"] = {place for place, _ in places}
     for page in TOOL["pages"]():
         for file, anchor in set(re.findall(r"\]\(([^()#]*)(?:#([^()]*))?\)", page.read_text(encoding="utf-8"))):

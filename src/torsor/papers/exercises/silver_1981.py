@@ -90,8 +90,8 @@ def _ask_torques(draw: Draw) -> Problem:
         ]
 
     return Problem(
-        "Three links on revolute joints. `given` has, in fixed axes, the axes z (3, 3), a row for each joint, a point of each axis "
-        "(joints), the centres of mass (centres), and the force F and moment N on each link. What are the torques (3.12)?",
+        "Three links on revolute joints. `given` has, in fixed axes, the axes z (3, 3), a row for each joint, a point of each "
+        "axis (joints), the centres of mass (centres), and the force F and moment N on each link. What are the torques (3.12)?",
         {"z": z, "joints": joints, "centres": centres, "F": F, "N": N},
         sums,
         {
