@@ -57,7 +57,7 @@ from torsor.motion.optimal_motions.report import (
 from torsor.motion.tangent_motion import TangentMotion as TangentMotion
 from torsor.motion.time_optimality.obstacles import Obstacle as Obstacle
 from torsor.motion.time_optimality.report import (
-    ActiveLimit as ActiveLimit,
+    ReachedLimit as ReachedLimit,
     TimeOptimalMotion as TimeOptimalMotion,
 )
 from torsor.motion.time_optimality.retimed import RetimedMotion as RetimedMotion

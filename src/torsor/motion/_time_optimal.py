@@ -21,6 +21,7 @@ from torsor.motion.time_optimality.profile import Ends, Profile, fastest_profile
 from torsor.motion.time_optimality.report import TimeOptimalMotion
 from torsor.motion.time_optimality.rows import Derivatives, JointLimits
 
+SLACK = 1e-3  # part of a range of positions by which a path may leave it: planners keep it about as well between their points
 MOST_PLACES = (
     16_000  # of all paths that are worked on at the same time, so that what is known of them stays in the cache
 )
@@ -168,7 +169,7 @@ def _refuse_bad_path(robot: Robot, q: Array, grid: Grid, within_limits: bool) ->
         return
     low, high = (np.array(bound, float) for bound in (robot.structure.limits.lower, robot.structure.limits.upper))
     beyond = np.maximum(q - high, low - q)
-    if not np.any(beyond > 1e-9):
+    if not np.any(beyond > 1e-9 + SLACK * np.where(np.isfinite(high - low), high - low, 0.0)):
         return
     _, place, k = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
     name = next(c.name for c in robot.structure.coordinates if c.q.start <= k < c.q.stop)

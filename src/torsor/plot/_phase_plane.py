@@ -42,7 +42,9 @@ def phase_plane(found: TimeOptimalMotion, *, ax: Axes | None = None) -> Axes:
     ax = flat_axes(ax, (7.5, 4.4))
     s, rate, most = found.s, found.s_rate, found.s_rate_limit
     top = TALLER * float(np.max(rate if found else most[most < 1e5], initial=1e-9))
-    ax.plot(s, most, color=INK, linewidth=1.0, linestyle="--", label="maximum velocity curve", gid="maximum velocity curve")
+    ax.plot(
+        s, most, color=INK, linewidth=1.0, linestyle="--", label="maximum velocity curve", gid="maximum velocity curve"
+    )
     ax.fill_between(s, most, np.maximum(most, top), color=GREY, alpha=0.18, linewidth=0.0)
     if found:
         ax.plot(s, rate, label="motion in least time", gid="motion", **line_look(0))

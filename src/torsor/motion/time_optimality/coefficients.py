@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from torsor.arrays.typing import Array
@@ -19,16 +21,20 @@ def force_limits(robot: Robot, q: Array, first: Array, second: Array, effort: Ar
     With derivatives by s (B, 2 N + 1, nv), a = M q', b = M q'' + C(q, q') q', and c is gravity and springs.
     """
     flat = q.reshape(-1, robot.nq), first.reshape(-1, robot.nv), second.reshape(-1, robot.nv)
-    rows: Array = _kernel(without_friction(robot))(*flat, effort)
+    rows: Array = _kernel_of(robot)(*flat, effort)
     return Limits(rows.reshape(*q.shape[:-1], 4, robot.nv))
 
 
-def without_friction(robot: Robot) -> Robot:
-    """The same robot with joints that turn freely."""
-    p = robot.parameters
-    if not (np.any(p.viscous_friction) or np.any(p.coulomb_friction)):
-        return robot
-    return robot.with_parameters(viscous_friction=0.0 * p.viscous_friction, coulomb_friction=0.0 * p.coulomb_friction)
+@remembered(256)
+def _kernel_of(robot: Robot) -> Kernel:
+    """The kernel of the same robot without friction and limits: robots that differ in these alone share it."""
+    p, s = robot.parameters, robot.structure
+    if np.any(p.viscous_friction) or np.any(p.coulomb_friction):
+        none = np.zeros(robot.nv)
+        robot = robot.with_parameters(viscous_friction=none, coulomb_friction=none)
+    free = {"lower": (-np.inf,), "upper": (np.inf,), "velocity": (np.inf,), "effort": (np.inf,)}
+    unlimited = s.limits._replace(**{name: x * len(getattr(s.limits, name)) for name, x in free.items()})
+    return _kernel(replace(robot, structure=replace(robot.structure, limits=unlimited)))
 
 
 @remembered(64)

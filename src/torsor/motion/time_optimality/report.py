@@ -23,7 +23,7 @@ REACHED = 0.995  # part of a limit from which on it is in the way
 SHORT = 2e-3  # of s: what is in the way for less is not told in the summary
 
 
-class ActiveLimit(NamedTuple):
+class ReachedLimit(NamedTuple):
     """A limit that is reached over a stretch of a path; as text, a phrase.
 
     Attributes
@@ -108,7 +108,7 @@ class TimeOptimalMotion(Report):
         return RetimedMotion(self.robot, law_of(self.s, self.s_rate**2, self._halts), self._path)
 
     @property
-    def active(self) -> tuple[ActiveLimit, ...]:
+    def active(self) -> tuple[ReachedLimit, ...]:
         """Limits that are reached, in the order of s, for one path."""
         if self._path.batch:
             raise ArgumentError("`active` is of one path: pass that path alone.")
@@ -119,7 +119,7 @@ class TimeOptimalMotion(Report):
             for k, name in enumerate(self.robot.structure.freedoms):
                 for side in (1, -1):
                     for first, last in _stretches(side * share[:, k] >= REACHED):
-                        found.append(ActiveLimit(name, limit, side, (float(self.s[first]), float(self.s[last + 1]))))
+                        found.append(ReachedLimit(name, limit, side, (float(self.s[first]), float(self.s[last + 1]))))
         return tuple(sorted(found, key=lambda one: one.s))
 
     def _shares(self) -> dict[str, Array]:
