@@ -1,6 +1,6 @@
 """The motion of least torque between two postures, and the same path in the least time: what the hurry costs.
 
-Needs torsor[qp]; its pictures torsor[plot].
+Needs torsor alone; its pictures torsor[plot].
 
 python examples/22_fast_along_a_path.py [directory for the pictures]
 """

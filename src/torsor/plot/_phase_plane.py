@@ -16,7 +16,7 @@ SHORT = 4e-3  # of s: what is reached for less is not drawn
 
 @explained
 def phase_plane(found: TimeOptimalMotion, *, ax: Axes | None = None) -> Axes:
-    """Picture of ṡ over s of a motion in least time, with the maximum velocity curve and the limits that are reached.
+    """Picture of ṡ (N + 1,) over s of a motion in least time, with the maximum velocity curve and the limits reached [BDG85].
 
     Beyond the curve no acceleration along the path keeps all limits. Bars below the axis say which limit is reached where, those
     of upper bounds with +, those of lower bounds with −.
