@@ -42,7 +42,9 @@ def clear_of(robot: Robot, obstacles: Any, capsules: Any) -> tuple[Term, ...]:
     except (TypeError, ValueError):
         balls = np.zeros((0, 0))
     if balls.ndim != 2 or balls.shape[1] != 4 or not np.all(np.isfinite(balls)) or np.any(balls[:, 3] < 0.0):
-        raise ArgumentError(f"`obstacles` must be balls (k, 4): x, y, z and radius in base axes, m, got {obstacles!r:.60}.")
+        raise ArgumentError(
+            f"`obstacles` must be balls (k, 4): x, y, z and radius in base axes, m, got {obstacles!r:.60}."
+        )
     bodies = _of_visuals(robot) if capsules is None else _given(robot, capsules)
 
     def distances(q: Any, v: Any, a: Any, tau: Any) -> Any:

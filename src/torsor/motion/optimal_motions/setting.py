@@ -122,7 +122,13 @@ def straight(problem: Problem, setting: Setting, q0: Array, q1: Array | None) ->
     """Unknowns of the motion along u(s) = s (q1 ⊖ q0), at constant rate but for its ends."""
     robot = problem.robot
     via = {s: difference(robot, q0, q) for s, q in configurations_in(setting.through).items()}
-    d = list(via.values())[-1] if via and q1 is None else np.zeros(robot.nv) if q1 is None else difference(robot, q0, q1)
+    d = (
+        list(via.values())[-1]
+        if via and q1 is None
+        else np.zeros(robot.nv)
+        if q1 is None
+        else difference(robot, q0, q1)
+    )
     stops = dict(sorted({0.0: 0.0 * d, **via, 1.0: d}.items()))
     s, table = np.array(list(stops)), np.array(list(stops.values()))
     points = np.column_stack([np.interp(problem.spline.greville(), s, column) for column in table.T])

@@ -58,7 +58,9 @@ def configurations_in(through: Any) -> dict[float, Array]:
 def _configuration(robot: Robot, q: Any, place: Array) -> Term:
     (goal,) = configurations_of(robot, **{f"through[{place[0]:g}]": q})
     if goal.ndim != 1:
-        raise ArgumentError(f"`through` at {place[0]:g} must be one configuration ({robot.nq},), got shape {goal.shape}.")
+        raise ArgumentError(
+            f"`through` at {place[0]:g} must be one configuration ({robot.nq},), got shape {goal.shape}."
+        )
     names, one, all_of_them = robot.structure.freedoms, np.ones(robot.nv), np.arange(robot.nv)
     kind, no_units = f"position at {place[0]:g} of the duration", ("",) * robot.nv
     if robot.structure.has_plain_velocities:
