@@ -2,9 +2,10 @@
 
 Each step is that of a quadratic program (`quadratic_program`) whose Hessian is made positive definite where it is not. Negative
 curvatures are replaced by parts of their absolute values, first along what active limits leave free and then across, where a
-step cannot go anyway: near an optimum it is Newton's. Its length is found by the merit function f + ρ · (the largest violation), exact for ρ
-above the sum of all multipliers; limits that the linear problem cannot keep are relaxed by t at the price ρ, which grows while
-that helps [BNW08]. A step that the curvature of the limits spoils is corrected to second order [NW06, ch. 18].
+step cannot go anyway: near an optimum it is Newton's. The length of a step is found by the merit function f + ρ · (the largest
+violation), exact for ρ above the sum of all multipliers. Limits that the linear problem cannot keep are relaxed by t at the
+price ρ, which grows while that helps [BNW08]. A step that the curvature of the limits spoils is corrected to second order [NW06,
+ch. 18].
 
 Limits are kept at nodes. When the iteration is near its end, they are looked at between nodes, and nodes are added where they
 are passed: an exchange for problems with infinitely many limits [HK93].
@@ -26,7 +27,7 @@ FIRST_PRICE, LAST_PRICE = 10.0, 1e7
 SLOPE = 1e-4  # of the decrease foreseen, that a step must reach
 LEAST = 1e-6  # curvature at first, of the largest
 FLAT = 2e-6  # of the largest pivot: smaller ones, which are roots of curvatures, are none
-STIFFEST, SOFTEST = 1.0, 1e-4  # of what negative eigenvalues are replaced by, in their absolute values
+STIFFEST, SOFTEST = 1.0, 1e-2  # of what negative eigenvalues are replaced by, in their absolute values
 SHORTEST = 1e-6  # part of a step
 NEAR, END = 0.1, 1e-3  # residuals from which on limits are looked at between nodes, and as closely as nodes may be
 
