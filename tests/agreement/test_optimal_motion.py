@@ -256,6 +256,6 @@ def test_what_is_wrong_with_a_call_is_said(arguments, words):
 
 def test_ends_beyond_limits_are_refused():
     robot = slider(position=(-0.2, 0.4))
-    with pytest.raises(torsor.TorsorError, match="`q1`: joint 'rail' is at 0.5, beyond its limits -0.2 … 0.4"):
+    with pytest.raises(torsor.TorsorError, match=r"`q1`: joint 'rail' is at 0\.5, beyond its limits -0\.2 … 0\.4"):
         optimal(robot, [0.0], [0.5], duration=1.0)
     assert optimal(robot, [0.0], [0.5], duration=1.0, within_limits=False)
