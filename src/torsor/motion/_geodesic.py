@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +18,9 @@ from torsor.border.numbers import (
     refuse_unknown,
     refuse_zero_quaternions,
 )
-from torsor.compiler.kernel import Kernel
 from torsor.errors import ArgumentError, TorsorError
-from torsor.functions.derivative import derivative
 from torsor.functions.public.dynamics import kinetic_energy, mass_matrix_report
-from torsor.functions.public.geometry import geodesic_acceleration
+from torsor.functions.public.geometry import geodesic_acceleration, geodesic_acceleration_derivatives
 from torsor.mechanics.kinematics.manifold import configuration_rate
 from torsor.model import Robot
 from torsor.motion.integration import RUN_INSIDE, SHORTEST, Effort, held, integrated, with_unit_quaternions
@@ -89,8 +86,8 @@ class Geodesic(Motion, Report):
             raise ArgumentError("a geodesic cannot be traced. Trace a trajectory of it: curve.sample(0.01).at(t).")
         times = np.atleast_1d(t)
         q, v = self(np.clip(times, 0.0, self.duration))
-        a, (by_q, by_v) = geodesic_acceleration(self.robot, q, v), _slopes(self.robot)
-        jerk = (by_q(q, v) @ v[..., None] + by_v(q, v) @ a[..., None])[..., 0]
+        a, by = geodesic_acceleration(self.robot, q, v), geodesic_acceleration_derivatives(self.robot, q, v)
+        jerk = (by.q @ v[..., None] + by.v @ a[..., None])[..., 0]
         within = np.where((times >= 0.0) & (times <= self.duration), 1.0, 0.0)[:, None]
         state = MotionState(q, within * v, within * a, within * jerk)
         return state if t.ndim else MotionState(*(x[..., 0, :] for x in state))
@@ -166,12 +163,6 @@ def geodesic(
         f"the energy of robot {robot.name!r} drifts by {drift:.1e} of itself in {duration:g} s, more than the "
         f"tolerance {tolerance:.1e}, however fine the steps. Shorten the motion or pass tolerance={2 * drift:.1e}."
     )
-
-
-@lru_cache(maxsize=16)
-def _slopes(robot: Robot) -> tuple[Kernel, Kernel]:
-    """Derivatives of `geodesic_acceleration` by q and by v (..., nv, nv)."""
-    return derivative(geodesic_acceleration, robot, wrt="q"), derivative(geodesic_acceleration, robot, wrt="v")
 
 
 class States(NamedTuple):
