@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from torsor.model import Robot
 from torsor.motion.integration import RUN_INSIDE, SHORTEST, Effort, held, integrated, with_unit_quaternions
 from torsor.motion.motions import Motion, MotionState
 from torsor.motion.tangent_motion import time_of
+
+if TYPE_CHECKING:
+    from torsor.motion._is_minimal import MinimalityReport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,6 +106,13 @@ class Geodesic(Motion, Report):
         q, v = self._state(t.ravel() / self.duration)
         shape = (*q.shape[:-2], *t.shape)
         return q.reshape(*shape, q.shape[-1]), v.reshape(*shape, v.shape[-1]) / self.duration
+
+
+    def certificate(self, *, samples: int = 61) -> MinimalityReport:
+        """Whether it is shorter than all paths near it between the same ends: `torsor.motion.is_minimal`."""
+        from torsor.motion._is_minimal import is_minimal
+
+        return is_minimal(self.robot, self, samples=samples)
 
 
 @checked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from torsor.motion._geodesic import States
 from torsor.motion.integration import RUN_INSIDE, held, integrated, with_unit_quaternions
 from torsor.motion.motions import Motion, MotionState
 from torsor.motion.tangent_motion import time_of
+
+if TYPE_CHECKING:
+    from torsor.motion._is_minimal import MinimalityReport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,6 +104,19 @@ class NaturalMotion(Motion, Report):
         q, u = self._state(t.ravel() / self.duration)
         shape, n = (*q.shape[:-2], *t.shape), self.robot.nv
         return q.reshape(*shape, q.shape[-1]), u[..., :n].reshape(*shape, n) / self.duration
+
+
+    def action_at(self, t: Scalar) -> Array:
+        """Maupertuis' action ∫ 2 T dt (..., *t) from the start to times ``t`` of any shape, J·s."""
+        t = np.asarray(t, float)
+        _, u = self._state(t.ravel() / self.duration)
+        return u[..., self.robot.nv].reshape(*u.shape[:-2], *t.shape) / self.duration
+
+    def certificate(self, *, fixed: str = "duration", samples: int = 61) -> MinimalityReport:
+        """Whether its action is least among paths near it of the same duration or energy: `torsor.motion.is_minimal`."""
+        from torsor.motion._is_minimal import is_minimal
+
+        return is_minimal(self.robot, self, fixed=fixed, samples=samples)
 
 
 @checked
