@@ -44,15 +44,13 @@ def jacobi_metric(robot: Robot, q: ConfigurationVector, energy: Scalar) -> Joint
     Returns
     -------
     (..., nv, nv) array
-        J·kg·m² of rotations; NaN where V > E: no motion of this energy comes there.
+        J·kg·m² of rotations; NaN where V > E, but for entries that are 0 everywhere: no motion of this energy comes there.
     """
     twice = _twice_kinetic(robot, q, energy)
     return where(twice < 0.0, NAN, twice)[..., None, None] * mass_matrix(robot, q)
 
 
-def jacobi_geodesic_acceleration(
-    robot: Robot, q: ConfigurationVector, u: JointVector, energy: Scalar
-) -> JointVector:
+def jacobi_geodesic_acceleration(robot: Robot, q: ConfigurationVector, u: JointVector, energy: Scalar) -> JointVector:
     """u̇ = −Γ̂(u, u) of a geodesic of Jacobi's metric, by its own parameter s, q′ = u [Arn89, §45 D; Bes87, 1.159].
 
     With |u| = 1 in Jacobi's metric, s is the action ∫ 2 T dt, J·s: of the motion in time v = 2 (E − V) u.
@@ -102,6 +100,13 @@ def jacobi_sectional_curvature(
     (...) array
         1/(J·s)²; NaN where V ≥ E, M is singular or u and w are parallel.
     """
+    return made_conformal(robot, q, u, w, energy, sectional_curvature(robot, q, u, w))
+
+
+def made_conformal(
+    robot: Robot, q: ConfigurationVector, u: JointVector, w: JointVector, energy: Scalar, K: Scalar
+) -> Scalar:
+    """The curvature in Jacobi's metric of a plane with the curvature K (...) in that of inertia."""
     M, dV = mass_matrix(robot, q), _slope(robot, q)
     twice = _positive(_twice_kinetic(robot, q, energy))
     x = u / sqrt(dot(u, matvec(M, u)))[..., None]
@@ -114,7 +119,7 @@ def jacobi_sectional_curvature(
         turning = covariant_derivative(robot, q, z, z, 0.0 * z)
         bent = bent - (dot(z, matvec(Hess, z)) - dot(dV, turning)) / twice - 3.0 * (dot(dV, z) / twice) ** 2
     square = dot(dV, matvec(inverse_of(robot, M), dV)) / (twice * twice)  # |dφ|²
-    return (sectional_curvature(robot, q, u, w) - bent - square) / twice
+    return (K - bent - square) / twice
 
 
 def _twice_kinetic(robot: Robot, q: ConfigurationVector, energy: Scalar) -> Scalar:

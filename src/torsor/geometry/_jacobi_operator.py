@@ -12,8 +12,8 @@ from torsor.model import Robot
 def jacobi_operator(robot: Robot, q: ConfigurationVector, v: JointVector) -> JointMatrix:
     """K(q, v) with K ξ = R(ξ, v) v, so that D²ξ/dt² = −K ξ for geodesics side by side [dC92, ch. 5, (1); PBP95, (66)].
 
-    M K is symmetric, K v = 0, and ξᵀ M K ξ is the curvature of the plane of ξ and v, times its squared area. Where it is positive,
-    motions that start side by side draw together. Also called the tidal or the directional curvature operator.
+    M K is symmetric, K v = 0, and ξᵀ M K ξ is the curvature of the plane of ξ and v, times its squared area. Where it is
+    positive, motions that start side by side draw together. Also called the tidal or the directional curvature operator.
 
     Parameters
     ----------

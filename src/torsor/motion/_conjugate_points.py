@@ -1,7 +1,7 @@
 """Conjugate points: where neighbours that start at the same place meet a motion again.
 
-Let J(t) be the displacements of the neighbours that start at the same place, one for each change of the velocity there, and J′ their
-covariant rates, both in axes that are orthonormal for M. They span a Lagrangian plane, and the eigenvalues of the unitary matrix
+Let J(t) be the displacements of the neighbours that start at the same place, one for each change of the velocity there, and
+J′ their covariant rates, both in axes that are orthonormal for M. They span a Lagrangian plane, and the eigenvalues of the unitary matrix
 [RS93, §4; Lid55]::
 
     W = (J′ + iωJ) (J′ − iωJ)⁻¹,        e^2iθ_1, …, e^2iθ_n
@@ -10,15 +10,16 @@ turn forwards wherever one of them is 1, which is where J is singular. So conjug
 of π, several angles at once where several neighbours meet, and none is missed that determinants would miss. J and J′ are made
 orthonormal together first: angles are then as good as J and J′ themselves, however much neighbours have come apart.
 
-With ``fixed="energy"`` only neighbours of the same energy count, and they may arrive earlier or later: J and J′ are projected across
-the motion, after what a shift of time does, (v, Dv/dt), has been taken out of them. That is the same for Jacobi's metric [Arn89, §45].
+With ``fixed="energy"`` only neighbours of the same energy count, and they may arrive earlier or later: J and J′ are projected
+across the motion, after what a shift of time does, (v, Dv/dt), has been taken out of them. That is the same for Jacobi's metric
+[Arn89, §45].
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from torsor.functions.public.geometry import covariant_derivative
 from torsor.model import Robot
 from torsor.motion._geodesic import Geodesic
 from torsor.motion._natural_motion import NaturalMotion, natural_acceleration
-from torsor.motion.integration import RUN_INSIDE, has_plain_velocities, sign_change
+from torsor.motion.integration import RUN_INSIDE, has_plain_velocities, scipy_module, sign_change
 from torsor.motion.linear_flow import LinearFlow, covariant_rates, linear_flow, refuse_no_motion_of
 from torsor.motion.motions import Motion
 
@@ -130,7 +131,8 @@ class ConjugatePoints(Report):
             lines.append(f"  at t = {point.time:.9g} s, q = {q}{many}{last}")
         if self.inside:
             lines.append(
-                f"up to t = {self.points[0].time:.6g} s it is a minimum among paths near it, afterwards not: its index is {self.inside}."
+                f"up to t = {self.points[0].time:.6g} s it is a minimum among paths near it, afterwards not: its index is "
+                f"{self.inside}."
             )
         return "\n".join(lines)
 
@@ -139,11 +141,11 @@ class ConjugatePoints(Report):
 def conjugate_points(
     robot: Robot, motion: Motion, *, fixed: str = "duration", tolerance: float = 1e-11
 ) -> ConjugatePoints:
-    """Where neighbours of one motion that start at the same place meet it again, to first order [PBP95, §5; Mil63, §14; dC92, ch. 5].
+    """Where neighbours that start with one motion meet it again, to first order [PBP95, §5; Mil63, §14; dC92, ch. 5].
 
     A geodesic is shorter than all curves near it as far as the first conjugate point of its start, and never beyond. Likewise
-    motions under gravity and springs: ∫ (T − V) dt is least among neighbours of the same duration, ∫ 2 T dt among neighbours of the
-    same energy. One motion at a time.
+    motions under gravity and springs: ∫ (T − V) dt is least among neighbours of the same duration, ∫ 2 T dt among neighbours of
+    the same energy. One motion at a time.
 
     Parameters
     ----------
@@ -153,7 +155,8 @@ def conjugate_points(
         A Geodesic, a NaturalMotion, or another motion of a robot without friction whose joints have one number each: then its
         neighbours are under the same joint forces, and ``fixed`` must be "duration".
     fixed : str
-        What neighbours share: "duration", or "energy", as thrown stones do that start with one speed. For geodesics that is the same.
+        What neighbours share: "duration", or "energy", as thrown stones do that start with one speed. For geodesics that is the
+        same.
     tolerance : float
         Relative, of each step of integration.
 
@@ -175,8 +178,8 @@ def conjugate_points(
     times, angles, counts, lost = _followed(planes)
     if not lost < MOST_LOST:
         raise ArgumentError(
-            f"neighbours come apart so far within {motion.duration:g} s that rounding hides where they meet (error {lost:.0e}). Take a "
-            "shorter motion."
+            f"neighbours come apart so far within {motion.duration:g} s that rounding hides where they meet (error "
+            f"{lost:.0e}). Take a shorter motion."
         )
     near_end = max(SAME * np.pi, 10.0 * lost)
     found = [_crossing(planes, times, angles, counts, j) for j in range(1, counts[-1] + 1)]
@@ -276,12 +279,23 @@ class _Planes:
         return ConjugatePoint(t, q, count, (self.starts @ right[self.size - count :][::-1].T).T)
 
     def _refuse_rest(self, flow: LinearFlow) -> None:
-        q, v, _ = flow(np.linspace(flow.start, flow.start + flow.duration, 4 * len(flow.steps)))
-        kinetic = kinetic_energy(self.robot, q, v)
-        if kinetic.min() <= SLOWEST * kinetic.max():
+        times = np.linspace(flow.start, flow.start + flow.duration, 4 * len(flow.steps))
+
+        def kinetic(t: Array) -> Array:
+            q, v, _ = flow(np.atleast_1d(t))
+            return kinetic_energy(self.robot, q, v)
+
+        T, optimisers = kinetic(times), scipy_module("optimize")
+        least = float(T.min())
+        for k in np.flatnonzero((T[1:-1] <= T[:-2]) & (T[1:-1] <= T[2:])):
+            found = optimisers.minimize_scalar(
+                lambda t: float(kinetic(t)[0]), bounds=(times[k], times[k + 2]), method="bounded"
+            )
+            least = min(least, float(found.fun))
+        if least <= SLOWEST * T.max():
             raise ArgumentError(
-                "the motion comes to rest on its way, where Jacobi's metric vanishes and no energy is left for neighbours. Take a part of it, or "
-                'fixed="duration".'
+                "the motion comes to rest on its way, where Jacobi's metric vanishes and no energy is left for "
+                'neighbours. Take a part of it, or fixed="duration".'
             )
 
 
@@ -298,7 +312,7 @@ def _followed(planes: _Planes) -> tuple[Array, Array, Array, float]:
     theta[0] = 0.0
     shortest = FINEST * planes.flow.duration
     while True:
-        moves = np.array([_passed(a, b) for a, b in zip(theta[:-1], theta[1:], strict=True)], float).reshape(-1, 2)
+        moves = np.array([_passed(a, b) for a, b in pairwise(theta)], float).reshape(-1, 2)
         wide = (moves[:, 1] > NEAR) & (np.diff(times) > shortest)
         if not wide.any():
             break

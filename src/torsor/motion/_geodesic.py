@@ -107,7 +107,6 @@ class Geodesic(Motion, Report):
         shape = (*q.shape[:-2], *t.shape)
         return q.reshape(*shape, q.shape[-1]), v.reshape(*shape, v.shape[-1]) / self.duration
 
-
     def certificate(self, *, samples: int = 61) -> MinimalityReport:
         """Whether it is shorter than all paths near it between the same ends: `torsor.motion.is_minimal`."""
         from torsor.motion._is_minimal import is_minimal

@@ -2,8 +2,8 @@
 
 The index of a motion is the number of independent variations, between the same ends, that lessen its integral to second order.
 Morse's theorem [Mil63, §15] says that it is the number of conjugate points before the end: the first way follows neighbours with
-derivatives of accelerations (`conjugate_points`), the second counts negative eigenvalues of the second variation of a sampled path,
-which knows M, V and their first derivatives only (`second_variation`). A motion is a minimum if both find none.
+derivatives of accelerations (`conjugate_points`), the second counts negative eigenvalues of the second variation of a sampled
+path, which knows M, V and their first derivatives only (`second_variation`). A motion is a minimum if both find none.
 """
 
 from __future__ import annotations
@@ -81,10 +81,14 @@ class MinimalityReport(Report):
             first = f", the first at t = {self.conjugate[0].time:.6g} s" if len(self.conjugate) else ""
             end = "; the end itself is one, as far as can be told" if self.conjugate.end_is_conjugate else ""
             lines.append(f"  conjugate points before the end: {self.conjugate.inside}{first}{end}.")
-        doubt = "no estimate of its error: pass an odd number of samples" if np.isnan(self.uncertainty) else f"± {self.uncertainty:.1e}"
+        doubt = (
+            "no estimate of its error: pass an odd number of samples"
+            if np.isnan(self.uncertainty)
+            else f"± {self.uncertainty:.1e}"
+        )
         lines.append(
-            f"  negative eigenvalues of the second variation: {self.negative}; the lowest is {self.lowest:.4g}, the one nearest to zero "
-            f"has the size {self.margin:.4g} ({doubt})."
+            f"  negative eigenvalues of the second variation: {self.negative}; the lowest is {self.lowest:.4g}, the one "
+            f"nearest to zero has the size {self.margin:.4g} ({doubt})."
         )
         return "\n".join(lines)
 
@@ -94,9 +98,13 @@ class MinimalityReport(Report):
             least = "a minimum among all paths near it between the same ends. Others, farther away, may have less."
             return least if self.minimal else f"NOT a minimum: {many} lessen it."
         if self.conjugate is not None and self.conjugate.end_is_conjugate:
-            return "undecided: its end is conjugate to its start, as far as can be told; a little longer it is no minimum."
+            return (
+                "undecided: its end is conjugate to its start, as far as can be told; a little longer it is no minimum."
+            )
         if self.conjugate is not None and self.conjugate.inside != self.negative:
-            return "undecided: the two ways below differ, so the samples do not show all of the motion. Take more samples."
+            return (
+                "undecided: the two ways below differ, so the samples do not show all of the motion. Take more samples."
+            )
         return "undecided: an eigenvalue may have the other sign. Take more samples."
 
 
@@ -119,8 +127,8 @@ def is_minimal(
     fixed : str
         "duration" or "energy", as for `conjugate_points`.
     samples : int
-        How many configurations the second variation looks at, both ends included; up to four times as many where these leave doubt.
-        Those of a path are its own.
+        How many configurations the second variation looks at, both ends included; up to four times as many where these leave
+        doubt. Those of a path are its own.
 
     Returns
     -------
@@ -132,14 +140,20 @@ def is_minimal(
     if isinstance(motion, PathResult):
         return _of_path(robot, motion, samples)
     if not isinstance(motion, Motion):
-        raise ArgumentTypeError(f"`motion` must be a motion or a PathResult, got {type(motion).__name__} {motion!r:.60}.")
+        raise ArgumentTypeError(
+            f"`motion` must be a motion or a PathResult, got {type(motion).__name__} {motion!r:.60}."
+        )
     points = conjugate_points(robot, motion, fixed=fixed)
     if isinstance(motion, Geodesic):
         integral, what = Integral(), f"length of the geodesic ({motion.duration:g} s)"
     elif fixed == "energy" and isinstance(motion, NaturalMotion):
-        integral, what = Integral(energy=float(motion.energy)), f"action ∫ 2 T dt at the energy {float(motion.energy):g} J"
+        integral, what = (
+            Integral(energy=float(motion.energy)),
+            f"action ∫ 2 T dt at the energy {float(motion.energy):g} J",
+        )
     else:
         integral, what = Integral(duration=motion.duration), f"action ∫ (T − V) dt over {motion.duration:g} s"
+
     def table(count: int) -> Array:
         path = _sampled(motion, count, integral)
         free = np.ones((count, robot.nv), bool)
@@ -184,9 +198,7 @@ def _next_to(robot: Robot, near: Geodesic, path: PathResult) -> bool:
     return bool(off <= 0.1 * np.abs(difference(robot, path.path[:1], path.path)).max(initial=0.0))
 
 
-def _judged(
-    robot: Robot, what: str, points: ConjugatePoints | None, fine: Array, coarse: Array
-) -> MinimalityReport:
+def _judged(robot: Robot, what: str, points: ConjugatePoints | None, fine: Array, coarse: Array) -> MinimalityReport:
     """The answer from eigenvalues with all samples and with half as many: errors fall with the square of their number.
 
     So a third of the difference is the error; it is taken out, and counts as the uncertainty of what is left.

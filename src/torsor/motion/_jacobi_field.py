@@ -57,8 +57,9 @@ class JacobiField(Report):
         field = self.size.reshape(-1, len(self.time)).max(axis=0)
         k = int(np.argmax(field))
         return (
-            f"Jacobi field along {self.time[-1] - self.time[0]:g} s of a motion of robot {self.robot.name!r}{many}: its size √(ξᵀ M ξ) "
-            f"is {field[0]:.4g} at the start, {field[-1]:.4g} at the end, and at most {field[k]:.4g}, at t = {self.time[k]:.4g} s."
+            f"Jacobi field along {self.time[-1] - self.time[0]:g} s of a motion of robot {self.robot.name!r}{many}: its "
+            f"size √(ξᵀ M ξ) is {field[0]:.4g} at the start, {field[-1]:.4g} at the end, and at most {field[k]:.4g}, at t = "
+            f"{self.time[k]:.4g} s."
         )
 
 
@@ -75,8 +76,8 @@ def jacobi_field(
     """Displacement ξ to the neighbours of a motion: D²ξ/dt² + R(ξ, v) v = ∇_ξ (M⁻¹ F) [PBP95, §5, (66); dC92, ch. 5, (1)].
 
     Curvature decides: where it is positive, neighbours are drawn together, where it is negative, they part. The neighbours of a
-    geodesic are geodesics, and F = 0; those of a natural motion are under gravity and springs; those of any other motion are under
-    the same joint forces as functions of time, gravity, springs and friction. Stops are not looked at.
+    geodesic are geodesics, and F = 0; those of a natural motion are under gravity and springs; those of any other motion are
+    under the same joint forces as functions of time, gravity, springs and friction. Stops are not looked at.
 
     Parameters
     ----------
@@ -100,7 +101,8 @@ def jacobi_field(
 
     Notes
     -----
-    It is integrated as the derivative of the motion by its start, which is the same; `torsor.geometry.jacobi_operator` is R(·, v) v.
+    It is integrated as the derivative of the motion by its start, which is the same. R(·, v) v is
+    `torsor.geometry.jacobi_operator`.
     """
     refuse_strangers(robot, motion, displacement, rate, instead=RUN_INSIDE)
     refuse_bad_numbers(tolerance=tolerance)

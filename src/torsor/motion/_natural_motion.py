@@ -64,11 +64,11 @@ class NaturalMotion(Motion, Report):
 
     def __str__(self) -> str:
         many = "" if self.action.ndim == 1 else f", {np.prod(self.action.shape[:-1])} motions"
-        energies = np.unique(self.energy)
+        energies, drift = np.unique(self.energy), float(np.max(self.energy_drift, initial=0.0))
         energy = "" if not energies.size else f"{energies[0]:.6g}" + (f" … {energies[-1]:.6g}" * (energies.size > 1))
         return (
             f"natural motion of robot {self.robot.name!r}{many}: {self.duration:g} s at the energy {energy} J, action "
-            f"{float(self.action.max(initial=0.0)):.6g} J·s, the energy drifts by {float(np.max(self.energy_drift, initial=0.0)):.1e} "
+            f"{float(self.action.max(initial=0.0)):.6g} J·s, the energy drifts by {drift:.1e} "
             "of the largest kinetic energy"
         )
 
@@ -84,7 +84,9 @@ class NaturalMotion(Motion, Report):
         """
         t = time_of(t)
         if not isinstance(t, np.ndarray):
-            raise ArgumentError("a natural motion cannot be traced. Trace a trajectory of it: motion.sample(0.01).at(t).")
+            raise ArgumentError(
+                "a natural motion cannot be traced. Trace a trajectory of it: motion.sample(0.01).at(t)."
+            )
         times = np.atleast_1d(t)
         q, v = self(np.clip(times, 0.0, self.duration))
         a, (by_q, by_v) = natural_acceleration(self.robot, q, v), natural_slopes(self.robot, q, v)
@@ -104,7 +106,6 @@ class NaturalMotion(Motion, Report):
         q, u = self._state(t.ravel() / self.duration)
         shape, n = (*q.shape[:-2], *t.shape), self.robot.nv
         return q.reshape(*shape, q.shape[-1]), u[..., :n].reshape(*shape, n) / self.duration
-
 
     def action_at(self, t: Scalar) -> Array:
         """Maupertuis' action ∫ 2 T dt (..., *t) from the start to times ``t`` of any shape, J·s."""
@@ -132,8 +133,8 @@ def natural_motion(
 ) -> NaturalMotion:
     """Motion under gravity and springs at an energy E: the geodesic of Jacobi's metric 2 (E − V) M, in time [Arn89, §45 D].
 
-    From q0 in the given direction, with the speed that the energy leaves. No motor and no friction acts, and limits are not looked
-    at. A batch is integrated together. A robot that comes to rest on its way turns back.
+    From q0 in the given direction, with the speed that the energy leaves. No motor and no friction acts, and limits are not
+    looked at. A batch is integrated together. A robot that comes to rest on its way turns back.
 
     Parameters
     ----------
@@ -182,8 +183,8 @@ def natural_motion(
     if drift <= tolerance:
         return motion
     raise ArgumentError(
-        f"the energy of robot {robot.name!r} drifts by {drift:.1e} of the largest kinetic energy in {duration:g} s, more than the "
-        f"tolerance {tolerance:.1e}, however fine the steps. Shorten the motion or pass tolerance={2 * drift:.1e}."
+        f"the energy of robot {robot.name!r} drifts by {drift:.1e} of the largest kinetic energy in {duration:g} s, more "
+        f"than the tolerance {tolerance:.1e}, however fine the steps. Shorten the motion or pass tolerance={2 * drift:.1e}."
     )
 
 
@@ -210,8 +211,8 @@ def _kinetic(robot: Robot, q: Array, E: Array) -> Array:
     which = "" if left.ndim == 0 else f" (state {', '.join(map(str, place))} of the batch)"
     how = "at this energy the robot is at rest there" if left[place] == 0.0 else "no motion of this energy comes there"
     raise ArgumentError(
-        f"`energy` is {float(E[place]):.6g} J and the potential energy at q0 is {float(V[place]):.6g} J{which}: {how}. Pass an energy "
-        f"above {float(V[place]):.6g} J, or start at a q0 with less: torsor.potential_energy(robot, q0)."
+        f"`energy` is {float(E[place]):.6g} J and the potential energy at q0 is {float(V[place]):.6g} J{which}: {how}. "
+        f"Pass an energy above {float(V[place]):.6g} J, or start at a q0 with less: torsor.potential_energy(robot, q0)."
     )
 
 
@@ -247,7 +248,7 @@ def _flow(robot: Robot, q: Array, v: Array, duration: float, tolerance: float) -
     run = integrated(rate, (0.0, 1.0), y, tolerance, sizes)
     if run.curve is None or not run.finished:
         raise ArgumentError(
-            f"robot {robot.name!r} cannot go on after {run.t * duration:.6g} s of {duration:g} s, where its mass matrix is singular or "
-            "nearly so. Take a shorter `duration`, or give its links inertia or armature."
+            f"robot {robot.name!r} cannot go on after {run.t * duration:.6g} s of {duration:g} s, where its mass matrix "
+            "is singular or nearly so. Take a shorter `duration`, or give its links inertia or armature."
         )
     return States(robot, run.curve, q.shape, u.shape)

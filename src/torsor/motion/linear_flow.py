@@ -5,8 +5,8 @@ With q ⊕ δq on the body side and a the acceleration::
     δq̇ = δv − ad(v) δq                     ad(v) of the groups of planar, spherical and free joints, 0 for others
     δv̇ = ∂a/∂q δq + ∂a/∂v δv
 
-The neighbours obey the same equations as the motion itself: those of a geodesic are geodesics, those of a natural motion fall as it
-does, and those of any other motion are under the same joint forces as functions of time. Time is counted in durations.
+The neighbours obey the same equations as the motion itself: those of a geodesic are geodesics, those of a natural motion fall
+as it does, and those of any other motion are under the same joint forces as functions of time. Time is counted in durations.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ def linear_flow(robot: Robot, motion: Motion, tolerance: float) -> LinearFlow:
     run = integrated(rate, (0.0, 1.0), y0, tolerance, all_sizes)
     if run.curve is None or not run.finished:
         raise ArgumentError(
-            f"robot {robot.name!r} cannot go on after t = {start + run.t * T:.6g} s, where its mass matrix is singular or the motion "
-            "is not finite. Take a shorter motion."
+            f"robot {robot.name!r} cannot go on after t = {start + run.t * T:.6g} s, where its mass matrix is singular or "
+            "the motion is not finite. Take a shorter motion."
         )
     per_T = np.repeat([1.0, T], n)
     curve = run.curve
@@ -152,7 +152,10 @@ def _equations(robot: Robot, motion: Motion, t: float, q: Array, u: Array) -> tu
         return geodesic_acceleration(robot, q, u), by.q, by.v
     T, still = motion.duration, 0.0 * u
     if isinstance(motion, NaturalMotion):
-        by, falling = geodesic_acceleration_derivatives(robot, q, u), forward_dynamics_derivatives(robot, q, still, still)
+        by, falling = (
+            geodesic_acceleration_derivatives(robot, q, u),
+            forward_dynamics_derivatives(robot, q, still, still),
+        )
         a = geodesic_acceleration(robot, q, u) + T**2 * forward_dynamics(robot, q, still, still)
         return a, by.q + T**2 * falling.q, by.v
     here = motion.at(t)

@@ -8,7 +8,8 @@ The integral is the sum of `path_energy`, weighed by c and lessened by a potenti
     Hamilton's action 2 ∫ (T − V) dt                 c = 1              U = V
     energy in Jacobi's metric                        c = 2 (E − V)      U = 0
 
-Its Hessian H is measured against that of a flat space, P = 2/h Σ |y_{k+1} − y_k|², where y_k are the components of a variation in axes
+Its Hessian H is measured against that of a flat space, P = 2/h Σ |y_{k+1} − y_k|², where y_k are the components of a variation
+in axes
 E_k that are carried along parallel and stay orthonormal for c M: H x = λ P x. The number of negative λ is the index of the motion
 [Mil63, §§14, 15], no coordinates matter to them, and on a surface of constant curvature K those of a geodesic of length L are
 1 − K L²/(kπ)², k = 1, 2, …, beside ones.
@@ -30,7 +31,7 @@ from torsor.motion.integration import scipy_module
 
 
 class Integral(NamedTuple):
-    """What is varied, over a path passed through in unit time: the energy E of Jacobi's metric, or the duration of Hamilton's action."""
+    """What is varied, over unit time: with the energy E of Jacobi's metric, or the duration of Hamilton's action."""
 
     energy: float | None = None
     duration: float | None = None
@@ -53,7 +54,7 @@ def eigenvalues(robot: Robot, path: Array, free: Array, integral: Integral) -> A
 
 
 def _parallel_axes(robot: Robot, path: Array, integral: Integral) -> Array:
-    """Axes E (K + 1, nv, nv), as columns, with E_kᵀ c M E_k = 1: from one to the next by (1 + ½N) E_{k+1} = (1 − ½N) E_k, N w = Γ(Δ, w).
+    """Axes E (K + 1, nv, nv), as columns, with E_kᵀ c M E_k = 1, carried by (1 + ½N) E_{k+1} = (1 − ½N) E_k, N w = Γ(Δ, w).
 
     The connection is that of c M, with c = e^2φ: Γ̂(Δ, w) = Γ(Δ, w) + dφ(Δ) w + dφ(w) Δ − ⟨Δ, w⟩ grad φ [Bes87, 1.159].
     """

@@ -78,6 +78,11 @@ def _contraction(algorithm: Callable[P, R], result: str, of: Algorithm, work: Ca
     return _tensor(algorithm, result, of, work, inverse=True, of_curvature=True, share=RARE)
 
 
+def _jacobi_sectional_curvature_by_arrays(robot: Robot, q: Array, u: Array, w: Array, energy: Array) -> Array:
+    """From the curvature of the plane in the metric of inertia, which has a kernel of its own."""
+    return of_energy.made_conformal(robot, q, u, w, energy, sectional_curvature(robot, q, u, w))
+
+
 mass_matrix_derivative = _tensor(
     derivatives.mass_matrix_derivative, "dM", derivatives.mass_matrix_derivative_of, for_rank(3), scale=1.0
 )
@@ -128,4 +133,5 @@ jacobi_sectional_curvature = public(
     "K",
     joint_space=True,
     rivals=with_inverse(of_energy.jacobi_sectional_curvature),
+    arrays=ArrayForm(_jacobi_sectional_curvature_by_arrays, for_curvature, share=RARE),
 )
