@@ -1,8 +1,8 @@
 """Conjugate points: where neighbours that start at the same place meet a motion again.
 
 Let J(t) be the displacements of the neighbours that start at the same place, one for each change of the velocity there, and
-J′ their covariant rates, both in axes that are orthonormal for M. They span a Lagrangian plane, and the eigenvalues of the unitary matrix
-[RS93, §4; Lid55]::
+J′ their covariant rates, both in axes that are orthonormal for M. They span a Lagrangian plane, and the eigenvalues of the
+unitary matrix [RS93, §4; Lid55]::
 
     W = (J′ + iωJ) (J′ − iωJ)⁻¹,        e^2iθ_1, …, e^2iθ_n
 
