@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report
+from torsor._reports import Report, in_one_line
 from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
@@ -45,6 +45,7 @@ MOST_LOST = 1e-4  # of the planes' symmetry
 SLOWEST = 1e-8  # of the largest kinetic energy: a motion this slow is at rest
 
 
+@in_one_line
 class ConjugatePoint(NamedTuple):
     """Where neighbours meet the motion again.
 
