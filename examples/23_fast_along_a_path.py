@@ -2,7 +2,7 @@
 
 Needs torsor alone; its pictures torsor[plot].
 
-python examples/22_fast_along_a_path.py [directory for the pictures]
+python examples/23_fast_along_a_path.py [directory for the pictures]
 """
 
 import sys
