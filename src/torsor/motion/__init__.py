@@ -30,8 +30,8 @@ trapezoidal           Motion from rest at q0 to rest at q1 with a trapezoid of v
 Classes
 -------
 ActiveLimit, BrokenLimit, CarriedFactor, CurvatureAlong, CurvatureComponent, EnergyAudit, FlatCoordinates, FlatState,
-FlatnessReport, FourierMotion, Geodesic, JoinedMotion, Motion, MotionCheck, MotionState, OptimalMotion, PathResult,
-PoseMotion, PoseSamples, PoseState, Relaxation, ScaledMotion, SmoothedLog, TangentMotion, Trajectory, Work
+FlatnessReport, FourierMotion, Geodesic, JoinedMotion, Motion, MotionCheck, MotionState, OptimalMotion, OptimalMotions,
+PathResult, PoseMotion, PoseSamples, PoseState, Relaxation, ScaledMotion, SmoothedLog, TangentMotion, Trajectory, Work
 """
 
 from torsor._lazy import attach
