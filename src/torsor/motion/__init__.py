@@ -36,9 +36,9 @@ Classes
 -------
 ActiveLimit, BrokenLimit, CarriedFactor, ConjugatePoint, ConjugatePoints, CurvatureAlong, CurvatureComponent,
 EnergyAudit, FlatCoordinates, FlatState, FlatnessReport, FourierMotion, Geodesic, JacobiField, JoinedMotion,
-MinimalityReport, Motion, MotionCheck, MotionState, NaturalMotion, Obstacle, OptimalMotion, PathResult, PoseMotion,
-PoseSamples, PoseState, ReachedLimit, Relaxation, RetimedMotion, ScaledMotion, SmoothedLog, TangentMotion,
-TimeOptimalMotion, Trajectory, Work
+MinimalityReport, Motion, MotionCheck, MotionState, NaturalMotion, Obstacle, OptimalMotion, OptimalMotions,
+PathResult, PoseMotion, PoseSamples, PoseState, ReachedLimit, Relaxation, RetimedMotion, ScaledMotion, SmoothedLog,
+TangentMotion, TimeOptimalMotion, Trajectory, Work
 """
 
 from torsor._lazy import attach
