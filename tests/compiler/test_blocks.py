@@ -8,9 +8,11 @@ from test_emitters import STATES, assert_same, native, stable
 
 import torsor
 from torsor.arrays import by_rows
-from torsor.compiler import traced_array
+from torsor.compiler import trace as trace_module, traced_array
 from torsor.compiler.graph import Op, count
 from torsor.compiler.kernel import Kernel
+from torsor.compiler.print import llvm
+from torsor.compiler.print.plan import PIECE, plan
 from torsor.compiler.run import engine
 from torsor.compiler.simplify import Level, simplify
 from torsor.compiler.trace import trace
@@ -109,3 +111,31 @@ def test_exports_and_derivatives_write_blocks_out(tmp_path, monkeypatch):
     assert kernel.to_c(tmp_path / "square")
     with torsor.backend("numpy"):
         np.testing.assert_allclose(kernel(A), A @ A, rtol=0, atol=1e-14)
+
+
+def test_a_long_function_called_for_several_states_is_compiled_once(monkeypatch):
+    """The stages of a Runge–Kutta step call it; what is called for one state alone is written out, and shares its work."""
+    arm = torsor.robots.ur5()
+
+    def step(robot, q, v, tau, h):
+        a1 = torsor.forward_dynamics(robot, q, v, tau)
+        a2 = torsor.forward_dynamics(robot, q + 0.5 * h * v, v + 0.5 * h * a1, tau)
+        again = torsor.forward_dynamics(robot, q, v, tau)  # the very same call
+        return {"q": q + h * v + 0.5 * h * h * again, "v": v + h * a2, "M": torsor.mass_matrix(robot, q)}
+
+    shapes = {"q": 6, "v": 6, "tau": 6, "h": ()}
+    kernel = torsor.compile(step, arm, shapes)
+    graph = kernel.program.graph
+    calls = [node for node in kernel.program.live() if graph.ops[node] is Op.BLOCK]
+    assert len(calls) == 2
+    assert len({graph.values[node] for node in calls}) == 1
+    assert len(list(plan(kernel.program, llvm.WHOLE, PIECE, True).plans())) == 2  # the step's, and one of what it calls
+    monkeypatch.setattr(trace_module, "LONG", 10**9)
+    written_out = torsor.compile(step, arm, shapes)
+    assert not any(op is Op.BLOCK for op in written_out.program.graph.ops)
+    q, v, tau = torsor.random_state(arm, seed=0, batch=(11,))
+    found, expected = (k(q, v, tau, np.full(11, 1e-2)) for k in (kernel, written_out))
+    for name, x in expected.items():
+        np.testing.assert_allclose(found[name], x, rtol=0, atol=1e-11 * np.abs(x).max())
+    one = kernel(q[3], v[3], tau[3], 1e-2)
+    assert all((one[name] == found[name][3]).all() for name in one)

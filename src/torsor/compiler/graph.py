@@ -10,7 +10,7 @@ import hashlib
 import math
 import struct
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -112,7 +112,7 @@ class Product(NamedTuple):
         """How many numbers it makes."""
         return self.n * self.m
 
-    def recorded(self, graph: Any, args: Sequence[int]) -> list[int]:
+    def recorded(self, graph: Any, args: Sequence[int], kept: Kept) -> list[int]:
         """The same operation by operation: products summed from left to right."""
         made, split = [], self.n * self.k
         for i in range(self.n):
@@ -138,13 +138,11 @@ class Calls(NamedTuple):
         """How many numbers it makes."""
         return self.times * len(self.program.roots())
 
-    def recorded(self, graph: Any, args: Sequence[int]) -> list[int]:
-        """The same operation by operation."""
+    def recorded(self, graph: Any, args: Sequence[int], kept: Kept) -> list[int]:
+        """The same operation by operation, but for blocks in it that are ``kept``."""
         step = len(self.program.graph.input_nodes)
-        return [x for k in range(self.times) for x in self._row(graph, args[k * step : (k + 1) * step])]
-
-    def _row(self, graph: Any, args: Sequence[int]) -> list[int]:
-        return replayed(self.program, graph, args, blocks=False)
+        rows = (args[k * step : (k + 1) * step] for k in range(self.times))
+        return [x for row in rows for x in replayed(self.program, graph, row, kept)]
 
     def operations(self) -> Counter[Op]:
         """How many of each kind it takes."""
@@ -152,6 +150,7 @@ class Calls(NamedTuple):
 
 
 Block = Product | Calls
+Kept = Callable[[Block], bool]
 
 
 class Graph:
@@ -236,12 +235,14 @@ class Program(NamedTuple):
         if not any(op is Op.BLOCK for op in self.graph.ops):
             return self
         graph = Graph(self.graph.inputs)
-        found = iter(replayed(self, graph, graph.input_nodes, blocks=False))
+        found = iter(replayed(self, graph, graph.input_nodes, kept=lambda block: False))
         return Program(graph, self.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in self.results))
 
 
-def replayed(program: Program, graph: Any, inputs: Sequence[int], *, blocks: bool = True) -> list[int]:
-    """The nodes of all outputs, in order, recorded in another graph for nodes of all inputs; ``blocks`` stay blocks."""
+def replayed(
+    program: Program, graph: Any, inputs: Sequence[int], kept: Kept = lambda block: True
+) -> list[int]:
+    """The nodes of all outputs, in order, recorded in another graph for nodes of all inputs; blocks that are ``kept`` stay."""
     source = program.graph
     new: dict[int, Any] = dict(zip(source.input_nodes, inputs, strict=True))
     for node in program.live():
@@ -249,7 +250,7 @@ def replayed(program: Program, graph: Any, inputs: Sequence[int], *, blocks: boo
         if op is Op.CONSTANT:
             new[node] = graph.constant(value)
         elif op is Op.BLOCK:
-            new[node] = graph.block(value, args) if blocks else value.recorded(graph, args)
+            new[node] = graph.block(value, args) if kept(value) else value.recorded(graph, args, kept)
         elif op is Op.ENTRY:
             new[node] = args[0][value]
         elif op is not Op.INPUT:

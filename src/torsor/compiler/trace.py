@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from torsor.arrays.exact import exact_constants
 from torsor.compiler import numpy_functions as numpy_functions  # makes them known
-from torsor.compiler.graph import Calls, Graph, Port, Program, replayed
-from torsor.compiler.simplify import Level, Rewriter, compact
+from torsor.compiler.graph import Calls, Graph, Op, Port, Program, replayed
+from torsor.compiler.simplify import Level, Rewriter, compact, simplify
 from torsor.compiler.traced_array import FRESH, NAMESPACE, NUMBERS, Recorder, TracedArray, graph_of, numbers
 from torsor.errors import ArgumentError, TorsorError
 
@@ -25,6 +25,7 @@ class Budget:
 
 
 CALLED = 64  # rows, from which on a function of each is called instead of written out
+LONG = 400  # nodes of a program, from which on it is called where it comes several times
 PATIENCE = 1.5  # times the nodes of another: some are not needed in the end, in all of them alike
 
 
@@ -69,7 +70,7 @@ def trace(
         tuple(Port(name, ids.shape) for name, ids in outputs.items()),
         tuple(tuple(ids.ravel().tolist()) for ids in outputs.values()),
     )
-    return program if level is Level.OFF else compact(program)
+    return program if level is Level.OFF else _settled(compact(program))
 
 
 def _explanation(error: Exception) -> str | None:
@@ -109,6 +110,42 @@ def by_rows(function: Callable[..., Any], *arrays: Any) -> Any:
 
 
 NAMESPACE.by_rows = by_rows
+
+
+def called(program: Program, arrays: Sequence[Any]) -> list[TracedArray] | None:
+    """The outputs of a program as a block: machine code that is compiled once, wherever it is called in a function.
+
+    The stages of a Runge–Kutta step call forward dynamics four times, each with another configuration ::
+
+        a1 = torsor.forward_dynamics(arm, q, v, tau)
+        a2 = torsor.forward_dynamics(arm, q + 0.5 * h * v, v + 0.5 * h * a1, tau)
+
+    A program that is called for one value of its first input alone is written out at the end of the trace: it may share work with
+    what is around it. None where it is to be written out at once: if it is short, for several states, or for an array of constants.
+    """
+    graph = graph_of(arrays)
+    if len(program.graph) < LONG or not isinstance(graph, Rewriter) or not graph.full:
+        return None
+    rows = [numbers(graph, array) for array in arrays]
+    if any(row.shape != port.shape for row, port in zip(rows, program.graph.inputs, strict=True)):
+        return None
+    if any(all(graph.ops[x] is Op.CONSTANT for x in row.ravel().tolist()) for row in rows):
+        return None
+    made = iter(graph.block(Calls(program, 1), [x for row in rows for x in row.ravel().tolist()]))
+    found = [np.array([next(made) for _ in range(port.size)], np.int64) for port in program.outputs]
+    return [TracedArray(graph, ids.reshape(port.shape)) for ids, port in zip(found, program.outputs, strict=True)]
+
+
+def _settled(program: Program) -> Program:
+    """A program in which what is called for one first input alone is written out."""
+    graph, states = program.graph, dict[Calls, set[tuple[int, ...]]]()
+    for node in program.live():
+        block = graph.values[node]
+        if isinstance(block, Calls) and block.times == 1:
+            first = block.program.graph.inputs[0].size
+            states.setdefault(block, set()).add(graph.args[node][:first])
+    alone = {block for block, found in states.items() if len(found) == 1}
+    return simplify(program, Level.FULL, lambda block: block not in alone) if alone else program
 
 
 def inline(program: Program, arrays: Mapping[str, Any]) -> dict[str, TracedArray]:

@@ -37,6 +37,7 @@ from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
 from torsor.compiler.run.fast_entry import FastEntry, Numbers
 from torsor.compiler.run.native import CodeStore, Kept
+from torsor.compiler.trace import called
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
@@ -236,7 +237,9 @@ def _evaluated(about: Public, plain: Algorithm, robot: Robot, given: dict[str, A
 
 
 def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The algorithm itself; while tracing, the cheapest one in aligned frames, as when it is compiled alone."""
+    """The algorithm itself; while tracing, the cheapest one in aligned frames, as when it is compiled alone, or a call of it."""
+    if robot.is_concrete and _is_traced(args, kwargs) and (made := _called(about, robot, args, kwargs)) is not None:
+        return made
     if about.rivals is not None:
         candidates = about.algorithms(robot)  # may refuse the robot
         if robot.is_concrete and _is_traced(args, kwargs):
@@ -249,6 +252,15 @@ def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, 
     # Plain numbers given to it are a state, not constants. What is not finite is answered with NaN, not with warnings.
     with exact_constants(_is_traced(args, kwargs)), np.errstate(all="ignore"):
         return plain(*args, **kwargs)
+
+
+def _called(about: Public, robot: Robot, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """A long function of traced arrays as a call of its own program, which is compiled once; None where it is not one."""
+    if about.arrays_for(robot) is not None:
+        return None
+    request, arrays = request_of(about.algorithm, prepare(about.algorithm, args, kwargs)[0])
+    found = called(about.program(request), arrays)
+    return None if found is None else about.outputs.gather(found)
 
 
 @remembered(256)

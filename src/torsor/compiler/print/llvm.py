@@ -71,7 +71,7 @@ def assemble(
     folded = folded_products(program, live, target.fma)
     length = len(live) - len(folded) + len(program.roots())  # outputs count: each is stored
     has_blocks = any(program.graph.ops[node] is Op.BLOCK for node in live)
-    cut = plan(program, piece, target.fma) if length > whole or has_blocks else None
+    cut = plan(program, whole, piece, target.fma) if length > whole or has_blocks else None
     declared: set[str] = set()
     text: list[str] = []
     shared: dict[str, str] = {}
