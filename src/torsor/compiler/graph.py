@@ -128,10 +128,14 @@ class Product(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """A block: one program for each of ``times`` rows of arguments, compiled once; the results row by row."""
+    """A block: one program for each of ``times`` rows of arguments, compiled once; the results row by row.
+
+    Of each row's arguments the first ``carried`` are the first results of the row before; for the first row they come first.
+    """
 
     program: Program
     times: int
+    carried: int = 0
 
     @property
     def size(self) -> int:
@@ -140,9 +144,16 @@ class Calls(NamedTuple):
 
     def recorded(self, graph: Any, args: Sequence[int], kept: Kept) -> list[int]:
         """The same operation by operation, but for blocks in it that are ``kept``."""
-        step = len(self.program.graph.input_nodes)
-        rows = (args[k * step : (k + 1) * step] for k in range(self.times))
-        return [x for row in rows for x in replayed(self.program, graph, row, kept)]
+        made, state, own = list[int](), args[: self.carried], args[self.carried :]
+        for k in range(self.times):
+            row = replayed(self.program, graph, [*state, *own[k * self.taken : (k + 1) * self.taken]], kept)
+            made, state = [*made, *row], row[: self.carried]
+        return made
+
+    @property
+    def taken(self) -> int:
+        """How many arguments of a row are its own."""
+        return len(self.program.graph.input_nodes) - self.carried
 
     def operations(self) -> Counter[Op]:
         """How many of each kind it takes."""
@@ -225,7 +236,7 @@ class Program(NamedTuple):
         sha = hashlib.sha256(repr((graph.inputs, self.outputs)).encode())
         for node in place:
             value = graph.values[node]
-            value = (value.program.digest(), value.times) if isinstance(value, Calls) else value
+            value = (value.program.digest(), *value[1:]) if isinstance(value, Calls) else value
             sha.update(repr((int(graph.ops[node]), [place[x] for x in graph.args[node]], value)).encode())
         sha.update(repr([place[node] for node in self.roots()]).encode())
         return sha.hexdigest()
@@ -239,9 +250,7 @@ class Program(NamedTuple):
         return Program(graph, self.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in self.results))
 
 
-def replayed(
-    program: Program, graph: Any, inputs: Sequence[int], kept: Kept = lambda block: True
-) -> list[int]:
+def replayed(program: Program, graph: Any, inputs: Sequence[int], kept: Kept = lambda block: True) -> list[int]:
     """The nodes of all outputs, in order, recorded in another graph for nodes of all inputs; blocks that are ``kept`` stay."""
     source = program.graph
     new: dict[int, Any] = dict(zip(source.input_nodes, inputs, strict=True))

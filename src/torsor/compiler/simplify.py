@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Rewriter:
         self.zero, self.one, self.minus_one = graph.constant(0.0), graph.constant(1.0), graph.constant(-1.0)
         self._minus_zero = graph.constant(-0.0)
         self._known: dict[tuple[int, ...], int] = {}
-        self._blocks: dict[tuple[Any, ...], list[int]] = {}
+        self._blocks: dict[tuple[Block, tuple[int, ...]], list[int]] = {}
         self._rewritings = {
             op: [rule.rewrite for rule in RULES.get(op, ()) if self.full or rule.structural] for op in Op
         }
@@ -51,10 +51,10 @@ class Rewriter:
         """The nodes of all numbers that a block makes; it stays as it is, and an equal one made before is the same."""
         if len(self.ops) > self.most:
             raise TooLong
-        key = (block, *(self.zero if x == self._minus_zero else x for x in args))
-        if key not in self._blocks:
-            self._blocks[key] = self.graph.block(block, key[1:])
-        return self._blocks[key]
+        args = tuple(self.zero if x == self._minus_zero else x for x in args)
+        if (block, args) not in self._blocks:
+            self._blocks[block, args] = self.graph.block(block, args)
+        return self._blocks[block, args]
 
     def value(self, node: int) -> float | None:
         """The number of a constant node, else None."""

@@ -112,6 +112,66 @@ def by_rows(function: Callable[..., Any], *arrays: Any) -> Any:
 NAMESPACE.by_rows = by_rows
 
 
+def along(function: Callable[..., Any], state: Any, *arrays: Any) -> Any:
+    """What `arrays.along` does with traced arrays: a block, whose program is the function of one row and its state.
+
+    Columns of constants that are the same in all rows are constants of that program; one that is another's, or its negative, is
+    given once.
+    """
+    graph = graph_of((state, *arrays))
+    first, rows = numbers(graph, state), [numbers(graph, array) for array in arrays]
+    table = np.concatenate([row.reshape(row.shape[0], -1) for row in rows], axis=1)
+    columns, places = _different_columns(graph, table)
+
+    def of_one(x: TracedArray) -> Any:
+        given = [
+            x.graph.constant(place)
+            if isinstance(place, float)
+            else _signed(x.graph, int(x.ids[size + place[0]]), place[1])
+            for place in places
+        ]
+        parts, start = list[TracedArray](), 0
+        for row in rows:
+            width = row[0].size
+            parts.append(TracedArray(x.graph, np.array(given[start : start + width], np.int64).reshape(row.shape[1:])))
+            start += width
+        return function(x[:size], *parts)
+
+    size = first.size
+    program = trace(of_one, {"x": (size + len(columns),)}, Level.FULL)
+    args = [*first.ravel().tolist(), *table[:, columns].ravel().tolist()]
+    made = graph.block(Calls(program, len(table), size), args)
+    return TracedArray(graph, np.array(made, dtype=np.int64).reshape((len(table), *program.outputs[0].shape)))
+
+
+def _different_columns(graph: Recorder, table: np.ndarray) -> tuple[list[int], list[float | tuple[int, bool]]]:
+    """Columns of nodes that rows must be given; and of each column its number, or which of those it is and whether negated."""
+    nodes = graph.graph if isinstance(graph, Rewriter) else graph
+    columns: list[int] = []
+    places: list[float | tuple[int, bool]] = []
+    known: dict[tuple[Any, ...], tuple[int, bool]] = {}
+    for k, column in enumerate(table.T.tolist()):
+        values = [nodes.values[x] for x in column] if all(nodes.ops[x] is Op.CONSTANT for x in column) else None
+        key = tuple(column) if values is None else tuple(x + 0.0 for x in values)
+        if values is not None and len(set(key)) == 1:
+            places.append(key[0])
+            continue
+        if key not in known:
+            known[key] = len(columns), False
+            if values is not None:
+                known.setdefault(tuple(0.0 - x for x in key), (len(columns), True))
+            columns.append(k)
+        places.append(known[key])
+    return columns, places
+
+
+def _signed(graph: Recorder, node: int, negated: bool) -> int:
+    return graph.apply(Op.NEG, node) if negated else node
+
+
+NAMESPACE.along = along
+
+
 def called(program: Program, arrays: Sequence[Any]) -> list[TracedArray] | None:
     """The outputs of a program as a block: machine code that is compiled once, wherever it is called in a function.
 
@@ -121,7 +181,7 @@ def called(program: Program, arrays: Sequence[Any]) -> list[TracedArray] | None:
         a2 = torsor.forward_dynamics(arm, q + 0.5 * h * v, v + 0.5 * h * a1, tau)
 
     A program that is called for one value of its first input alone is written out at the end of the trace: it may share work with
-    what is around it. None where it is to be written out at once: if it is short, for several states, or for an array of constants.
+    what is around it. None where it is to be written out at once: if it is short, for several states, or of constants.
     """
     graph = graph_of(arrays)
     if len(program.graph) < LONG or not isinstance(graph, Rewriter) or not graph.full:

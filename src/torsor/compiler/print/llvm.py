@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
-from torsor.compiler.graph import Op, Product, Program
+from torsor.compiler.graph import Calls, Op, Product, Program
 from torsor.compiler.print import blocks
 from torsor.compiler.print.packing import Loop, load_columns, load_into_slots, store_columns, store_from_slots
 from torsor.compiler.print.plan import PIECE, BlockStep, Chunk, Plan, plan
@@ -167,13 +167,21 @@ class Pieces(NamedTuple):
                 B = blocks.at(p, area, step.block.n * step.block.k)
                 blocks.product(p, step.block, area, B, made, step.ranges)
                 continue
-            assert step.inner is not None
-            taken, given = (x // step.block.times for x in (len(step.sources), step.block.size))
-            roots = f"{self.name}_roots{[id(x) for x in self.cut.plans()].index(id(step.inner))}"
-            with Loop(p, step.block.times, 1) as row:
-                blocks.pick(p, scratch, tables[id(step)], p.line(f"mul i64 {row}, {taken}"), taken, area)
-                self._run(p, step.inner, area)
-                blocks.pick(p, area, roots, "0", given, blocks.at(p, made, p.line(f"mul i64 {row}, {given}")))
+            self._calls(p, step.block, step, tables[id(step)], scratch, area, made)
+
+    def _calls(self, p: Printer, block: Calls, step: BlockStep, table: str, scratch: str, area: str, made: str) -> None:
+        """A program called row by row in ``area``; what a row leaves for the next is copied there."""
+        assert step.inner is not None
+        carried, given = block.carried, block.size // block.times
+        roots = f"{self.name}_roots{[id(x) for x in self.cut.plans()].index(id(step.inner))}"
+        blocks.pick(p, scratch, table, "0", carried, area)
+        with Loop(p, block.times, 1) as row:
+            first = p.line(f"add i64 {p.line(f'mul i64 {row}, {block.taken}')}, {carried}")
+            blocks.pick(p, scratch, table, first, block.taken, blocks.at(p, area, carried))
+            self._run(p, step.inner, area)
+            here = blocks.at(p, made, p.line(f"mul i64 {row}, {given}"))
+            blocks.pick(p, area, roots, "0", given, here)
+            blocks.copy(p, here, carried, area)
 
     def _steps(self, kind: type[S]) -> list[tuple[Plan, S]]:
         """All pieces, or all blocks, of the program and those it calls, each with its plan."""

@@ -66,8 +66,9 @@ class Plan(NamedTuple):
 def plan(program: Program, whole: int, piece: int, fma: bool, known: dict[str, Plan] | None = None) -> Plan:
     """Cut a program at its blocks, and one of more than ``whole`` nodes and outputs into pieces of about ``piece`` nodes.
 
-    ``known``: plans of programs called, by digest. A slot is used again once the last step that reads it is done; those of blocks stay. Truth values do not cross a cut: a piece
-    makes those it needs. Constants that a block or an output takes are stored by the first piece.
+    ``known``: plans of programs called, by digest. A slot is used again once the last step that reads it is done; those of
+    blocks stay. Truth values do not cross a cut: a piece makes those it needs. Constants that a block or an output takes are
+    stored by the first piece.
     """
     known = {} if known is None else known
     graph, live, roots = program.graph, program.live(), program.roots()
