@@ -24,6 +24,7 @@ import torsor
 from contenders import TASKS, MuJoCo, Pinocchio, Torsor, require_agreement
 from measure import best
 from robots import path_of, torsor_robot
+from slow_cells import show_slow_cells
 from starting import show_start, starting
 from torsor.compiler.run import engine
 
@@ -55,6 +56,7 @@ def main() -> None:
         if options.simulation:
             tables["simulation"] = simulation.measure(rounds)
             tables["long runs"] = long_runs.measure(rounds, options.quick)
+        show_slow_cells(tables)
         if options.save:
             merge(options.save, tables)
         return
@@ -73,6 +75,7 @@ def main() -> None:
     report["calls"] = calling.measure(rounds)
     report["simulation"] = simulation.measure(rounds)
     report["long runs"] = long_runs.measure(rounds, options.quick)
+    show_slow_cells(report)
     if options.save:
         with open(options.save, "w") as file:
             json.dump(report, file, indent=1)
