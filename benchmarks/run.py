@@ -83,11 +83,8 @@ def main() -> None:
     report["calls"] = calling.measure(rounds)
     report["simulation"] = simulation.measure(rounds)
     report["long runs"] = long_runs.measure(rounds, options.quick)
-<<<<<<< HEAD
-    show_slow_cells(report)
-=======
     report |= motions(rounds)
->>>>>>> main
+    show_slow_cells(report)
     if options.save:
         with open(options.save, "w") as file:
             json.dump(report, file, indent=1)
