@@ -50,7 +50,7 @@ def test_all_links_of_a_chain_have_the_same_zeros_in_uniform_frames():
 
 def test_a_chain_of_64_links_in_c_is_below_thirty_kilobytes(tmp_path):
     robot = torsor.load(CHAIN64)
-    kernel = torsor.compile(torsor.inverse_dynamics, robot, loops=True)
+    kernel = torsor.compile(torsor.inverse_dynamics, robot, small=True)
     written = kernel.to_c(tmp_path / "id.c")
     assert (tmp_path / "id.c").stat().st_size < 30_000
     if shutil.which("cc") is None:
@@ -69,7 +69,7 @@ def test_a_controller_with_loops_is_compiled_and_right():
         return torsor.inverse_dynamics(robot, q, v, 20.0 * (target - q) - 5.0 * v)
 
     shapes = {"q": 6, "v": 6, "target": 6}
-    kernel = torsor.compile(law, robot, shapes, loops=True)
+    kernel = torsor.compile(law, robot, shapes, small=True)
     assert any(op is Op.BLOCK for op in kernel.program.graph.ops)
     q, v, target = torsor.random_state(robot, seed=0, batch=(9,))
     expected = torsor.inverse_dynamics(robot, q, v, 20.0 * (target - q) - 5.0 * v)
@@ -78,10 +78,10 @@ def test_a_controller_with_loops_is_compiled_and_right():
     assert (kernel(q[4], v[4], target[4]) == found[4]).all()
 
 
-def test_where_there_are_no_loops_it_is_said():
+def test_where_there_is_no_small_form_it_is_said():
     robot = torsor.robots.cart_pole()
     assert not is_revolute_chain(robot)
     with pytest.raises(
-        torsor.TorsorError, match=r"nothing in inverse_dynamics has a form in loops .* Leave loops=True out"
+        torsor.TorsorError, match=r"nothing in inverse_dynamics has a small form .* Leave small=True out"
     ):
-        torsor.compile(torsor.inverse_dynamics, robot, loops=True)
+        torsor.compile(torsor.inverse_dynamics, robot, small=True)

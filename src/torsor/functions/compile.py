@@ -31,7 +31,7 @@ def compile(
     inputs: Mapping[str, tuple[int, ...] | int] | None = None,
     *,
     parameters: Sequence[str] = (),
-    loops: bool = False,
+    small: bool = False,
     **fixed: Any,
 ) -> Kernel:
     """The kernel of ``function(robot, **inputs, **fixed)``: traced once, compiled for this machine, differentiable, exportable.
@@ -49,9 +49,9 @@ def compile(
     parameters : sequence of str
         Groups of the robot's numbers (inertias, gravity, screws, …: `torsor.model.Parameters`) that become inputs of the kernel
         instead of constants.
-    loops : bool
-        Loops over the links instead of operations one by one, where there are such forms: of inverse dynamics, for a chain of
-        revolute joints. The code is smaller and takes about twice as long: for C on a micro-controller.
+    small : bool
+        Little code, which takes about twice as long, for C on a micro-controller: loops over the links instead of operations
+        one by one, where there are such forms. Inverse dynamics of a chain of revolute joints has one.
     **fixed
         Arguments that are no arrays, such as ``frame="tool"``.
 
@@ -61,15 +61,15 @@ def compile(
         Called with the inputs in order or by name, for one state or a batch.
     """
     call = TracedCall.of("compile", function, robot, inputs, parameters, fixed)
-    in_loops = IN_LOOPS.set(loops)
+    in_loops = IN_LOOPS.set(small)
     try:
         program = trace(lambda **given: call.evaluate(given).outputs, call.inputs, Level.FULL)
     finally:
         IN_LOOPS.reset(in_loops)
-    if loops and not any(op is Op.BLOCK for op in program.graph.ops):
+    if small and not any(op is Op.BLOCK for op in program.graph.ops):
         raise ArgumentError(
-            f"nothing in {call.name} has a form in loops for robot {robot.name!r}; inverse_dynamics of a chain of revolute "
-            "joints has. Leave loops=True out."
+            f"nothing in {call.name} has a small form for robot {robot.name!r}; inverse_dynamics of a chain of revolute "
+            "joints has. Leave small=True out."
         )
     return Kernel(f"{call.name} of {robot.name}", program)
 

@@ -99,7 +99,7 @@ def public(
     robots for which it would be too long to compile; ``graph`` makes the program in another way for small robots.
     ``derivatives`` says which public function JAX is to differentiate it by. ``same_as`` names another public function that
     gives the same numbers by other algorithms; tests compare all that are known here with each other. ``loops``: the algorithm
-    of a robot that runs as loops, if there is one (`torsor.compile` with ``loops=True``).
+    of a robot that runs as loops, if there is one (`torsor.compile` with ``small=True``).
     ``registered``: it is one of torsor's public functions (`PUBLIC`), not a step of one. ``module``: the caller's, if None.
     """
     about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as, loops)

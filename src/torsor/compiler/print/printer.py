@@ -208,12 +208,8 @@ class Printer:
         mark = self._fresh
         self._fresh += 1
         here = f"here{mark}"
-        self.lines += [
-            f"  br label %{here}",
-            f"{here}:",
-            f"  br i1 {fine_everywhere}, label %go{mark}, label %far{mark}",
-        ]
-        self.lines.append(f"far{mark}:")
+        self.lines += [f"  br label %{here}", f"{here}:"]
+        self.lines += [f"  br i1 {fine_everywhere}, label %go{mark}, label %far{mark}", f"far{mark}:"]
         far_sine, far_cosine = self.library("sin", x), self.library("cos", x)
         far_sine, far_cosine = self.select(fine, sine, far_sine), self.select(fine, cosine, far_cosine)
         self.lines += [f"  br label %go{mark}", f"go{mark}:"]
@@ -230,10 +226,7 @@ class Printer:
         return self.line(f"call i1 {name}({self.truth} {truth})")
 
     def begin_guard(self) -> None:
-        """From here on sines are those of angles within the limit, whatever the angles are; `end_guard` looks at all of them.
-
-        A branch to the C library at each sine would keep vectors from staying in registers across it.
-        """
+        """From here on, sines are printed for angles within the limit. A branch at each would spill all vectors across it."""
         self._near = []
 
     def end_guard(self) -> bool:

@@ -8,10 +8,8 @@ from the tip to the root. The base is taken in the axes of the first link at q =
 
 from __future__ import annotations
 
-import numpy as np
-
-from torsor.arrays import along, concat, cos, cross, matvec, sin, stack, zeros
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Vector3
+from torsor.arrays import along, concat, constant, cos, cross, matvec, sin, stack, stack_vectors, transpose, zeros
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Rotation, Vector3
 from torsor.lie.unchecked.se3 import rotation, translation
 from torsor.mechanics.recursions.luh_walker_paul import Motion, own_wrench
 from torsor.model import Robot
@@ -29,18 +27,23 @@ def revolute_chain(robot: Robot, q: ConfigurationVector, v: JointVector, a: Join
     """The moments (..., n) about the axes of a chain of revolute joints that move it so, N·m."""
     chain = uniform(robot)
     poses, inertias = chain.parameters.poses, chain.parameters.inertias
-    first = rotation(poses[0])
-    turns = np.concatenate(
-        [np.eye(3)[None], rotation(poses[1:])]
-    )  # the base turns with the first link's frame at q = 0
-    twists = np.stack([turns[:, 2, 2], -turns[:, 1, 2], turns[:, 0, 0], -turns[:, 0, 1]], axis=1)  # cos, sin of α, of θ
-    offsets = np.concatenate([np.zeros((1, 3)), translation(poses[1:])])
-    felt = inertias.copy()
-    felt[0, [0, 3]] = 0.0  # what the first joint cannot feel, and the base need not
-    start = concat([zeros(6), -matvec(first.T, chain.parameters.gravity)])
-    moved = along(_outwards, start, stack([q, v, a]), twists, offsets, felt)
+    felt = inertias[0] * constant(_FELT_BY_THE_FIRST)
+    # The base is taken to be turned with the first link's frame at q = 0, and to be where that is.
+    twists = stack_vectors([constant([1.0, 0.0, 1.0, 0.0]), *(_twist(rotation(T)) for T in poses[1:])])
+    offsets = stack_vectors([zeros(3), *(translation(T) for T in poses[1:])])
+    start = concat([zeros(6), -matvec(transpose(rotation(poses[0])), chain.parameters.gravity)])
+    moved = along(_outwards, start, stack([q, v, a]), twists, offsets, stack_vectors([felt, *inertias[1:]]))
     back = along(_inwards, zeros(6), moved[..., ::-1, 9:], twists[::-1], offsets[::-1])
     return back[..., ::-1, 6]
+
+
+# Of an inertia row: neither the mass nor its moment along the axis
+_FELT_BY_THE_FIRST = (0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+
+
+def _twist(R: Rotation) -> Array:
+    """cos α, sin α, cos θ, sin θ of R = R_x(α) R_z(θ)."""
+    return stack([R[..., 2, 2], -R[..., 1, 2], R[..., 0, 0], -R[..., 0, 1]])
 
 
 def _outwards(state: Array, joint: Array, twist: Array, offset: Vector3, inertia: Array) -> Array:
