@@ -33,7 +33,7 @@ def test_the_ratios_are_those_silver_quotes(comparison):
 
 
 def test_the_last_row_is_what_the_compiler_makes_of_it(comparison):
-    own = comparison.own.count
+    own = comparison.own.operations
     assert own.multiplications <= 92 * 6 - 127  # the best general counts that are published [Khalil & Kleinfinger 1987]
     assert own.additions <= 81 * 6 - 117
     line = f"{own.multiplications:,} / {own.additions:,}"

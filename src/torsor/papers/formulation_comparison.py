@@ -37,7 +37,7 @@ class FormulationCost(NamedTuple):
 class CompilerCost(NamedTuple):
     """`torsor.inverse_dynamics` of the same chain: operations of its machine code, and nanoseconds a state (None: not asked)."""
 
-    count: OperationCount
+    operations: OperationCount
     interpreted: float | None
     compiled: float | None
 
@@ -146,7 +146,7 @@ def _costs(comparison: FormulationComparison) -> str:
             cells += [f"{(row.interpreted or 0.0) / 1e3:,.0f}", f"{row.compiled or 0.0:,.0f}"]
         rows.append(cells)
     own = comparison.own
-    rows.append(["What the compiler makes of it", "–", "–", _pair(own.count), "–"])
+    rows.append(["What the compiler makes of it", "–", "–", _pair(own.operations), "–"])
     if timed:
         rows[-1] += [f"{(own.interpreted or 0.0) / 1e3:,.0f}", f"{own.compiled or 0.0:,.0f}"]
     title = f"Inverse dynamics of a general chain of {comparison.links} revolute joints: multiplications / additions"
