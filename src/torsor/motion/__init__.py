@@ -35,8 +35,8 @@ Classes
 -------
 ActiveLimit, BrokenLimit, CarriedFactor, ConjugatePoint, ConjugatePoints, CurvatureAlong, CurvatureComponent,
 EnergyAudit, FlatCoordinates, FlatState, FlatnessReport, FourierMotion, Geodesic, JacobiField, JoinedMotion,
-MinimalityReport, Motion, MotionCheck, MotionState, NaturalMotion, OptimalMotion, PathResult, PoseMotion, PoseSamples,
-PoseState, Relaxation, ScaledMotion, SmoothedLog, TangentMotion, Trajectory, Work
+MinimalityReport, Motion, MotionCheck, MotionState, NaturalMotion, OptimalMotion, OptimalMotions, PathResult,
+PoseMotion, PoseSamples, PoseState, Relaxation, ScaledMotion, SmoothedLog, TangentMotion, Trajectory, Work
 """
 
 from torsor._lazy import attach

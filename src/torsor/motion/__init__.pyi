@@ -56,6 +56,7 @@ from torsor.motion.motions import (
     MotionCheck as MotionCheck,
     MotionState as MotionState,
 )
+from torsor.motion.optimal_motions.many import OptimalMotions as OptimalMotions
 from torsor.motion.optimal_motions.report import (
     ActiveLimit as ActiveLimit,
     OptimalMotion as OptimalMotion,
