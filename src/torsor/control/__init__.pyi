@@ -1,5 +1,6 @@
 from torsor.control._adaptive import AdaptiveControl as AdaptiveControl, adaptive as adaptive
 from torsor.control._computed_torque import computed_torque as computed_torque
+from torsor.control._ddp import OptimalFeedback as OptimalFeedback, ddp as ddp
 from torsor.control._follow import Follower as Follower, follow as follow
 from torsor.control._nearest_target import nearest_target as nearest_target
 from torsor.control._operational_space import operational_space as operational_space

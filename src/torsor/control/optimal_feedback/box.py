@@ -16,7 +16,7 @@ from typing import NamedTuple
 from torsor.arrays import Factors, factor, identity, matvec, solve, where
 from torsor.arrays.typing import Array
 
-ROUNDS = 5
+ROUNDS = 3
 
 
 class WithinBox(NamedTuple):

@@ -68,7 +68,7 @@ def programs_of(
         _first(robot, costs, method),
         _second(robot, costs, method, second_order),
         _costate(n),
-        _riccati(n, limited),
+        _riccati(n, limited, method == "semi_implicit_euler" and robot.structure.has_plain_velocities),
         _final(robot, ends),
     )
 
@@ -138,10 +138,10 @@ def _costate(n: int) -> Scan:
 
 
 @lru_cache(maxsize=32)
-def _riccati(n: int, limited: bool) -> Scan:
+def _riccati(n: int, limited: bool, moved_by_velocity: bool) -> Scan:
     def before(tau: Array, lower: Array, upper: Array, **given: Array) -> dict[str, Array]:
         bounds = {"lower": lower - tau, "upper": upper - tau} if limited else {"lower": None, "upper": None}
-        return backward(**given, **bounds)._asdict()
+        return backward(**given, **bounds, moved_by_velocity=moved_by_velocity)._asdict()
 
     state: Shapes = {"V": (2 * n, 2 * n), "p": (2 * n,), "first": (), "second": (), "least": ()}
     inputs: Shapes = {"F": (2 * n, 3 * n), "L": (3 * n, 3 * n), "l": (3 * n,), "gap": (2 * n,), "tau": (n,)}
