@@ -12,7 +12,7 @@
 #             ever new examples;
 #             SOAK="properties --minutes 60 --seed 7"
 # make bench  set up and measure torsor beside its peers (minutes; not part of the tests); a part alone with
-#             BENCH=--derivatives, --geometry, --calls or --simulation
+#             BENCH=--derivatives, --geometry, --calls, --simulation or --motion
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import importlib.util
 import json
 import os
 import platform
@@ -29,6 +31,7 @@ from torsor.compiler.run import engine
 
 FULL = ["panda7", "ur5", "talos38_floating", "chain4", "chain8", "chain16", "chain32", "chain64"]
 BATCHES = (4096, 65536)
+MOTION = ("optimal_motion", "time_optimal", "optimal_control")  # modules with `measure`, of --motion
 
 
 def main() -> None:
@@ -40,10 +43,13 @@ def main() -> None:
     parser.add_argument("--derivatives", action="store_true", help="derivatives of the dynamics alone")
     parser.add_argument("--calls", action="store_true", help="every way of calling a function alone")
     parser.add_argument("--simulation", action="store_true", help="torsor.simulate alone")
+    parser.add_argument(
+        "--motion", action="store_true", help="optimal motions, paths in least time, optimal control alone"
+    )
     options = parser.parse_args()
     rounds = 3 if options.quick else 7
     chosen = options.robots.split(",") if options.robots else ["panda7"] if options.quick else None
-    if options.geometry or options.derivatives or options.calls or options.simulation:
+    if options.geometry or options.derivatives or options.calls or options.simulation or options.motion:
         machine()
         tables = {}
         if options.calls:
@@ -55,6 +61,8 @@ def main() -> None:
         if options.simulation:
             tables["simulation"] = simulation.measure(rounds)
             tables["long runs"] = long_runs.measure(rounds, options.quick)
+        if options.motion:
+            tables |= motions(rounds)
         if options.save:
             merge(options.save, tables)
         return
@@ -73,6 +81,7 @@ def main() -> None:
     report["calls"] = calling.measure(rounds)
     report["simulation"] = simulation.measure(rounds)
     report["long runs"] = long_runs.measure(rounds, options.quick)
+    report |= motions(rounds)
     if options.save:
         with open(options.save, "w") as file:
             json.dump(report, file, indent=1)
@@ -84,6 +93,15 @@ def merge(path: str, part: dict) -> None:
         report = json.load(file)
     with open(path, "w") as file:
         json.dump(report | part, file, indent=1)
+
+
+def motions(rounds: int) -> dict[str, dict[str, float]]:
+    """The tables of the modules about motions, by their names in words."""
+    found = {}
+    for name in MOTION:
+        if importlib.util.find_spec(name) is not None:
+            found[name.replace("_", " ")] = importlib.import_module(name).measure(rounds)
+    return found
 
 
 def machine() -> dict[str, str]:

@@ -51,8 +51,9 @@ class Paper(NamedTuple):
 IN_THE_BOOK = """\
 
 The numbers are those of the draft, in which dynamics is chapter 9; in the published book, *Modern Robotics* (2017), it is chapter
-8. The published section stands beside each equation. Published numbers stand there for the equations of motion and for the
-algorithm only. Both are quoted from memory, for the published text was not at hand. The other numbers are left out.
+8. The published section stands beside each equation. The published text was not at hand, so published numbers stand only where
+they are sure: (8.45)–(8.49) as the library GTDynamics cites them (pages 292 and 293 of the book), (8.50)–(8.54) as open
+implementations of the algorithm cite them, (8.1) and (8.2) from memory. The other numbers are left out.
 """
 PUBLISHED = {
     paper.key: paper
@@ -271,7 +272,7 @@ def _entry(equation: Equation, calls: list[Place], tests: list[tuple[str, str]])
         number = f", ({equation.published})" if equation.published else ""
         lines += [f"Published: §{equation.section}{number}.", ""]
     lines += [f"$${equation.tex}$$", ""]
-    errata = ", ".join(f"[{name}](../errata.md)" for name in equation.errata)
+    errata = ", ".join(f"[{name}](../errata.md#{name.lower()})" for name in equation.errata)
     if equation.printed:
         lines += [f"Not as printed, {errata}. Printed:", "", f"$${equation.printed}$$", ""]
     elif errata:

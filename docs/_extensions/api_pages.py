@@ -81,7 +81,7 @@ def page(namespace: str, members: dict[str, Any], found: dict[str, dict[str, Any
         links = ", ".join(f":py:obj:`{name} <{HOMES[name]}>`" for name in elsewhere)
         lines += [f"Also here, described at ``torsor``: {links}.", ""]
     if own:
-        lines += [".. list-table::", "   :widths: auto", ""]
+        lines += [".. list-table::", "   :widths: auto", "   :class: names", ""]
     for name in own:
         first = (inspect.getdoc(members[name]) or "").split("\n\n")[0] if callable(members[name]) else ""
         lines += [

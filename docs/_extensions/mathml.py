@@ -27,6 +27,7 @@ SIGNS = (  # letters and Greek, marks above letters, punctuation, arrows, operat
     *range(0x2190, 0x21E0), *range(0x2200, 0x2300), *range(0x2308, 0x230C), *range(0x23B0, 0x23B8), *range(0x27E6, 0x27EC),
     *range(0x1D400, 0x1D504), *range(0x1D6A8, 0x1D790),
 )  # fmt: skip
+BAR = '<mo stretchy="false">&#x0007C;</mo>'  # of an absolute value: not an operator, with space on both sides
 
 
 def mathml(latex: str, display: bool) -> str:
@@ -38,7 +39,7 @@ def mathml(latex: str, display: bool) -> str:
         raise ExtensionError(f"latex2mathml cannot read {latex!r}: {error}") from error
     if re.search(r"<m[a-z]+>\\", found):  # a command that it does not know stays as it is
         raise ExtensionError(f"latex2mathml does not know a command of {latex!r}")
-    return found
+    return found.replace(BAR, BAR.replace(">", ' lspace="0" rspace="0">', 1))
 
 
 def visit_math(self: Any, node: nodes.math) -> None:

@@ -14,8 +14,10 @@ import pytest
 import torsor
 from torsor.compiler import scan
 from torsor.compiler.print.llvm import Module
+from torsor.compiler.print.words import Function, module
 from torsor.compiler.run import apart, cache, engine, threads
 from torsor.compiler.run.cache import Source, machine_code
+from torsor.compiler.run.engine import compile_ir
 
 pytestmark = [pytest.mark.compiled, pytest.mark.tier("soon")]
 ANSWER = Module(("define i64 @answer() {\n  ret i64 42\n}\n",), 0)
@@ -217,87 +219,91 @@ def test_a_process_ends_after_the_step_that_was_begun():
 # Batches
 
 
-def test_ctrl_c_in_a_batch_leaves_when_no_thread_is_at_work(three_threads):
-    busy, done, pressed = set(), [], []
+def kernel(body):
+    """A function of machine code as `threads.share` calls them, of (count, operands, steps, first_extra, second_extra)."""
+    f = Function("kernel", ["count", "operands", "steps", "first", "second"], internal=False)
+    body(f, *f.parameters)
+    f.give(0)
+    pause = "define internal void @pause() {\n  ret void\n}"
+    native = compile_ir(module([f], pause), "kernel")
+    return native, native.address("kernel")
+
+
+def counting(f, count, operands, steps, first, second):
+    """One more in the word of each state."""
+    with f.loop(count) as k:
+        place = f.load(operands) + k * f.load(steps)
+        f.store(place, f.load(place) + 1)
+
+
+def meeting(f, count, operands, steps, first, second):
+    """Come to a place that all states share, and wait there until two have come, or very long."""
+    place, patience = f.load(operands), f.variable(first)
+    f.atomic_add(place, 1)
+    with f.while_(patience):
+        patience.set(patience.get() - 1)
+        with f.when(f.load_atom(place) > 1):
+            patience.set(0)
+
+
+def shared(address, seen, scratch=0):
+    threads.share(address, len(seen), threads.WORTH_SHARING, [seen.ctypes.data], [8], scratch, (0, 0))
+
+
+def test_every_state_is_worked_on_once_by_whoever_has_time(three_threads):
+    native, address = kernel(counting)
+    for states in (1, 31, 32, 33, 500, 4001):
+        for scratch in (0, 100, 100_000):
+            seen = np.zeros(states, np.int64)
+            shared(address, seen, scratch)
+            assert (seen == 1).all()
+    assert native
+
+
+def test_several_callers_at_once_and_changing_numbers_of_threads(three_threads):
+    native, address = kernel(counting)
+
+    def call():
+        for k in range(200):
+            seen = np.zeros(3000 + k, np.int64)
+            shared(address, seen)
+            torsor.set_threads(1 + k % 4)
+            wrong.append(not (seen == 1).all())
+
+    wrong = []
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert len(wrong) == 800 and not any(wrong) and native
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.05])
+def test_helpers_come_also_when_they_have_slept(three_threads, pause):
+    native, address = kernel(meeting)
+    for _ in range(3):
+        time.sleep(pause)
+        place = np.zeros(1, np.int64)
+        threads.share(address, 64, threads.WORTH_SHARING, [place.ctypes.data], [0], 0, (0, 0), (4 * 10**9, 0))
+        assert place[0] > 1
+    assert native
+
+
+def test_ctrl_c_is_heard_between_parts_of_a_batch(three_threads):
+    done = []
 
     def work(start, length):
-        if threading.current_thread() is threading.main_thread():
-            time.sleep(0.01)
-            return
-        busy.add(start)
-        if len(pressed) < 2:
-            pressed.append(start)
-            press_ctrl_c()  # also one more while the first is answered
-        time.sleep(0.01)
         done.append(start)
-        busy.remove(start)
-
-    with pytest.raises(KeyboardInterrupt):
-        threads.in_slices(16 * 10_000, threads.AT_ONCE, work)
-    assert not busy
-    assert len(done) < 10_000
-
-
-def test_a_slice_that_fails_is_told_when_no_thread_is_at_work(three_threads):
-    busy, done = set(), []
-
-    def work(start, length):
-        busy.add(start)
-        time.sleep(0.01)
-        done.append(start)
-        busy.remove(start)
-        if len(done) == 5:
-            raise MemoryError
-
-    with pytest.raises(MemoryError):
-        threads.in_slices(16 * 10_000, threads.AT_ONCE, work)
-    assert not busy
-    assert len(done) < 20
-
-
-def test_every_state_is_worked_on_once(three_threads):
-    for states, operations in ((1, 1), (40, 10**9), (1000, 10**7), (16, 10**12)):
-        seen = np.zeros(states, int)
-
-        def work(start, length, seen=seen):
-            seen[start : start + length] += 1
-
-        threads.in_slices(states, operations, work)
-        assert (seen == 1).all()
-
-
-def test_work_of_several_steps_ends_between_them(three_threads):
-    steps, pressed = [], []
-
-    def work(start, length):
-        for k in range(10_000):
-            steps.append((start, k))
-            if k == 3 and not pressed:
-                pressed.append(start)
-                press_ctrl_c()
+        if len(done) == 3:
+            press_ctrl_c()
+        for _ in range(2):
             time.sleep(0.001)
             yield
 
     with pytest.raises(KeyboardInterrupt):
-        threads.in_slices(48, threads.AT_ONCE, work)
-    assert len(steps) < 30_000
-
-
-def test_work_of_several_steps_is_finished_by_helpers_after_the_caller_has_no_more(three_threads):
-    finished, helping = [], threading.Event()
-
-    def work(start, length):
-        if threading.current_thread() is threading.main_thread():
-            helping.wait(PATIENCE)
-        else:
-            helping.set()
-            for _ in range(20):
-                time.sleep(0.005)
-                yield
-        finished.append(start)
-
-    threads.in_slices(48, threads.AT_ONCE, work)
-    assert sorted(finished) == [0, 16, 32]
+        threads.in_parts(16 * 10_000, threads.AT_ONCE, work)
+    assert len(done) < 100
 
 
 def test_batches_in_threads_that_outlive_the_main_one_and_at_exit():

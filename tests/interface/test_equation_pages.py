@@ -37,7 +37,7 @@ def key(request):
 def errata():
     """Name and place of every erratum on the page of errata."""
     text = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
-    return re.findall(r"^\| (E00\d-\d+b?|EK-\d+) \| (.*?) \|", text, re.MULTILINE)
+    return re.findall(r'^\| <a id=".*?"></a>(E00\d-\d+b?|EK-\d+) \| (.*?) \|', text, re.MULTILINE)
 
 
 def sections(page):
@@ -116,6 +116,12 @@ def test_errata_of_numbered_equations_are_in_their_entries():
 
 def test_links_of_the_pages_lead_somewhere():
     anchors = {paper.path.name: set(sections(paper.path)) for paper in PAPERS.values()}
+    text = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+    places = re.findall(r'^\| <a id="(.*?)"></a>(\S+) \|', text, re.MULTILINE)
+    assert (
+        [place for place, _ in places] == [name.lower() for name, _ in errata()] == [name.lower() for _, name in places]
+    )
+    anchors["../errata.md"] = {place for place, _ in places}
     for page in TOOL["pages"]():
         for file, anchor in set(re.findall(r"\]\(([^()#]*)(?:#([^()]*))?\)", page.read_text(encoding="utf-8"))):
             assert (page.parent / file).exists(), (page, file)

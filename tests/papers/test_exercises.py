@@ -131,6 +131,9 @@ def test_what_is_no_answer_is_told_in_words():
 
     assert "raised ZeroDivisionError: division by zero" in str(task.check(fails))
     assert "no numbers" in str(exercises.exercise("9.1/energy", 1).check("many"))
+    assert "Is a return missing?" in str(task.check(lambda theta: None))
+    real = task._problem.right
+    assert "complex" in str(task.check(lambda theta: real(theta) + 1j))
     with pytest.raises(torsor.ArgumentError, match="from 1 to 2"):
         task.hint(3)
     with pytest.raises(torsor.UnknownName, match=r"9\.1/energy"):

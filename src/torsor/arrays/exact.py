@@ -77,11 +77,12 @@ def settled(x: Array, scale: Array) -> Array:
 def settled_rotation(R: Rotation) -> Rotation:
     """A rotation (..., 3, 3) with 0 and ±1 where its entries are that but for rounding; all other entries untouched."""
     if R.shape == (3, 3):  # a handful of numbers is done before NumPy has begun
-        return numpy.array([[_settled_entry(x) for x in row] for row in R.tolist()])
+        return numpy.array([[settled_entry(x) for x in row] for row in R.tolist()])
     return numpy.where(numpy.abs(numpy.abs(R) - 1.0) <= ROUNDING, numpy.sign(R), settled(R, 1.0))
 
 
-def _settled_entry(x: float) -> float:
+def settled_entry(x: float) -> float:
+    """An entry of a rotation, or 0 or ±1 where it is that but for rounding."""
     size = abs(x)
     return 0.0 if size <= ROUNDING else copysign(1.0, x) if abs(size - 1.0) <= ROUNDING else x
 
@@ -151,14 +152,11 @@ def unit(x: Array) -> Array:
 
 def roll_pitch_yaw_rotation(roll: float, pitch: float, yaw: float) -> Rotation:
     """R_z(yaw) R_y(pitch) R_x(roll), (3, 3), as `matmul` gives it from right to left; angles in rad."""
-    if roll == pitch == yaw == 0.0:
-        return numpy.eye(3)
     (a, b), (c, d), (e, f) = ((correctly_rounded.cos(x), correctly_rounded.sin(x)) for x in (roll, pitch, yaw))
-    level = [[c, 0.0, d], [0.0, 1.0, 0.0], [-d, 0.0, c]]
-    columns_x = [[1.0, 0.0, 0.0], [0.0, a, b], [0.0, -b, a]]
-    columns = [[sum_of_products(row, column) for row in level] for column in columns_x]
-    turned = [[e, -f, 0.0], [f, e, 0.0], [0.0, 0.0, 1.0]]
-    return numpy.array([[sum_of_products(row, column) for column in columns] for row in turned])
+    # R_y R_x has one product in each entry, so that four entries of R alone are sums
+    upper = [e * c, sum_of_products([e, f], [d * b, -a]), sum_of_products([e, f], [d * a, b])]
+    middle = [f * c, sum_of_products([f, e], [d * b, a]), sum_of_products([f, e], [d * a, -b])]
+    return numpy.array([upper, middle, [-d, c * b, c * a]]) + 0.0  # no zero has a sign
 
 
 def _each(function: Callable[..., float]) -> Callable[..., Array]:

@@ -29,9 +29,10 @@ def namespace(*values: Any) -> Any:
 
 def is_concrete(*values: Any) -> bool:
     """True when every value is plain numbers (NumPy or Python), so that its content may be inspected."""
-    return all(
-        isinstance(value, (numpy.ndarray, numpy.generic, int, float)) or namespace(value) is numpy for value in values
-    )
+    for value in values:  # a loop, for this is asked of every number of a file
+        if not isinstance(value, (numpy.ndarray, numpy.generic, int, float)) and namespace(value) is not numpy:
+            return False
+    return True
 
 
 _YZX, _ZXY = numpy.array([1, 2, 0]), numpy.array([2, 0, 1])

@@ -6,7 +6,7 @@ as many as the slowest of 20,000 random matrices took, with close and equal eige
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from torsor.arrays.typing import Array
 
 SWEEPS = {1: 0, 2: 1, 3: 5, 4: 6}
 MOST_SWEEPS = 8
+_PLAIN = 1e-9  # of determinants, to the size of the entries: a million times their rounding
 
 
 class Eigen(NamedTuple):
@@ -41,6 +42,19 @@ def symmetric_eigen(A: Array) -> Eigen:
     values, vectors = eigh(xp.where(sound[..., None], A, numpy.eye(A.shape[-1])))
     values, vectors = values[..., ::-1], vectors[..., ::-1]
     return Eigen(xp.where(sound, values, numpy.nan), xp.where(sound[..., None], vectors, numpy.nan))
+
+
+def is_plainly_definite(A: Array | Sequence[Sequence[float]]) -> bool:
+    """Whether a matrix (3, 3) is symmetric and positive definite without any doubt: rounding could not have made it so.
+
+    By the determinants of its corners, each compared with the size of the entries: where this says no, eigenvalues decide.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = A.tolist() if isinstance(A, numpy.ndarray) else A
+    if not (b == d and c == g and f == h):
+        return False
+    scale = max(a, e, i)
+    corner, whole = a * e - b * b, a * (e * i - f * f) - b * (b * i - f * c) + c * (b * f - e * c)
+    return bool(a > _PLAIN * scale and corner > _PLAIN * scale * scale and whole > _PLAIN * scale * scale * scale)
 
 
 @cache

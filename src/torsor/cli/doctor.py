@@ -72,17 +72,20 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _compiler() -> list[tuple[str, str]]:
-    from torsor.compiler.run import engine, fast_entry, tiers
+    from torsor.compiler.run import engine, fast_entry, result_memory, tiers
 
     cpu, _ = engine.host()
     target = engine.host_target()
-    unused = fast_entry.why_unused()
+    unused, waiting = fast_entry.why_unused(), result_memory.waiting()
+    most = result_memory.MOST_BYTES / 2**20
+    kept = f"{waiting.bytes / 2**20:.1f} of {most:.0f} MiB wait for the next results, in {waiting.blocks} blocks"
     fma = "fused multiply-add" if target.fma else "no fused multiply-add"
     return [
         ("compiler", f"llvmlite {engine.version()}"),
         ("processor", f"{cpu}: vectors of {target.bits} bits ({target.lanes('double')} float64), {fma}"),
         ("machine code", tiers.SETTINGS[tiers.setting()] + f" ({tiers.SETTING}={tiers.setting()})"),
         ("fast entry", "in use" if unused is None else f"not used: {unused}"),
+        ("results", kept if unused is None else "in new memory each time"),
     ]
 
 

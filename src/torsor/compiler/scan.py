@@ -23,14 +23,13 @@ from torsor.compiler.print.scan import Roles
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import new_lock
 from torsor.compiler.run.cache import Source, machine_code
-from torsor.compiler.run.fast_entry import FastEntry, Numbers, Target
+from torsor.compiler.run.fast_entry import FastEntry, Numbers, Target, new_arrays
 from torsor.compiler.run.native import ALIGNMENT, ELEMENTS, address_of, refuse_overlap, regular
-from torsor.compiler.run.threads import AT_ONCE, WORTH_A_THREAD, in_slices
+from torsor.compiler.run.threads import AT_ONCE, WORTH_A_THREAD, get_threads, in_parts, least_to_share, share
 from torsor.errors import ArgumentError, ShapeError, TorsorError, unknown_name
 
 Array = Any
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-_SCAN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
 class Scan:
@@ -60,7 +59,7 @@ class Scan:
                     f"{given.shape}, got {made.name!r} {made.shape}."
                 )
         self._names = {port.name for port in program.graph.inputs}
-        self._natives: dict[np.dtype[Any], tuple[Any, int, Any]] = {}
+        self._natives: dict[np.dtype[Any], tuple[int, int, Any]] = {}
         self._source = functools.cache(lambda: emit_numpy.build(program))
         self._lock = new_lock()
         self._operations = max(1, sum(count(program).values()))
@@ -143,7 +142,9 @@ class Scan:
         """New arrays for what is saved, or those given."""
         shapes = {port.name: (*lead, *port.shape) for port in self.program.outputs}
         if out is None:
-            return {name: np.empty(shape, dtype) for name, shape in shapes.items()}
+            if not compiles():
+                return {name: np.empty(shape, dtype) for name, shape in shapes.items()}
+            return dict(zip(shapes, new_arrays(list(shapes.values()), dtype), strict=True))
         if not isinstance(out, dict) or out.keys() != shapes.keys():
             raise ShapeError(f"scan {self.name!r}: out must be a dict of arrays {', '.join(shapes)}, got {out!r:.60}.")
         refuse_overlap(list(out), list(out.values()))
@@ -167,11 +168,12 @@ class Scan:
         one = steps * self._operations
         if one > AT_ONCE:
             return
-        function, scratch, code = self._native(dtype)
+        address, scratch, code = self._native(dtype)
         shapes = [(steps // every, *port.shape) for port in self.program.outputs]
-        address, most = ctypes.cast(function, ctypes.c_void_p).value or 0, WORTH_A_THREAD // one
+        most = max(1, WORTH_A_THREAD // one)
         names, extra = list(self.outputs), (steps // every * every, every)
-        target = Target(shapes, dtype, 0, address, most, scratch, ref(code), dict, names, extra=extra)
+        sharing = least_to_share(one)
+        target = Target(shapes, dtype, 0, address, most, scratch, ref(code), dict, names, extra=extra, sharing=sharing)
         pattern = {port.name: Numbers(port.shape) for port in ports}
         self._entry.remember({**pattern, "steps": int(steps), "every": int(every)}, target)
         if every == 1:
@@ -218,7 +220,7 @@ class Scan:
     def _run(
         self, dtype: np.dtype[Any], states: int, steps: int, every: int, operands: list[Array], strides: list[int]
     ) -> None:
-        function, scratch, code = self._native(dtype)
+        address, scratch, code = self._native(dtype)
         sizes = [port.size * dtype.itemsize for port in (*self.program.graph.inputs, *self.program.outputs)]
         addresses = [(array, address_of(array)) for array in operands]  # the arrays live as long as the work does
 
@@ -227,29 +229,23 @@ class Scan:
             last = -(-ctypes.addressof(area) // ALIGNMENT) * ALIGNMENT
             given = [(at + start * stride, stride) for (_, at), stride in zip(addresses, strides, strict=True)]
             between = _Between(self.roles, sizes, given, length)
-            most = max(1, AT_ONCE // (self._operations * length))
+            most = max(1, AT_ONCE * get_threads() // (self._operations * length))
             for done, now, apart in _stretches(steps // every * every, every, most):
                 places, gaps = zip(*between.operands(done, now, every), strict=True)
-                function(
-                    length,
-                    (ctypes.c_void_p * (len(places) + 1))(*places, last),
-                    (ctypes.c_int64 * len(gaps))(*gaps),
-                    now,
-                    apart,
-                )
+                share(address, length, now * self._operations, places, gaps, scratch, (last, 0), (now, apart))
                 yield
             assert code  # in memory until the last step
 
-        in_slices(states, steps * self._operations, work)
+        in_parts(states, steps * self._operations, work)
 
-    def _native(self, dtype: np.dtype[Any]) -> tuple[Any, int, Any]:
+    def _native(self, dtype: np.dtype[Any]) -> tuple[int, int, Any]:
         with self._lock:
             if dtype not in self._natives:
                 module = emit_scan.emit(self.program, self.roles, ELEMENTS[dtype], engine.host_target())
                 key = hashlib.sha256("".join(module.texts).encode()).hexdigest()
                 source = Source(module, {}, self._operations)
                 native = machine_code(f"scan|{key}", ["scan_many"], lambda: source).native
-                self._natives[dtype] = (_SCAN(native.address("scan_many")), module.scratch, native)
+                self._natives[dtype] = (native.address("scan_many"), module.scratch, native)
             return self._natives[dtype]
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ from torsor.model.poses import composed
 from torsor.model.shapes import moved_from_com
 from torsor.model.structure import Coupling
 
-_NOT_TURNED = np.eye(3)
+_NOT_TURNED = np.eye(3).tolist()
 FLOATING = "floating"
 WORLD = "world"
 # What making a screw a unit may change, of 1 in its direction and of its largest number in its moment.
@@ -57,7 +57,7 @@ def inertia_of(link: LinkPart) -> Inertia:
     """The inertia of a link, in its frame."""
     if link.mass is None:
         return Inertia.zero()
-    straight = np.array_equal(link.turn, _NOT_TURNED)
+    straight = link.turn.tolist() == _NOT_TURNED
     matrix = link.matrix if straight else matmul(link.turn, matmul(link.matrix, link.turn.T))
     if link.unchecked:
         return Inertia.unchecked(moved_from_com(np.float64(link.mass), link.com, matrix))
@@ -67,7 +67,7 @@ def inertia_of(link: LinkPart) -> Inertia:
 def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
     bounds: dict[str, Any] = {name: getattr(joint, own) for name, own in MOTION.items()}
     bounds = {name: value for name, value in bounds.items() if value is not None}  # where there is no limit
-    one_freedom = joint.kind in ONE_FREEDOM
+    one_freedom, moves = joint.kind in ONE_FREEDOM, joint.kind != "fixed"
     one = Joint(
         name=joint.name,
         kind=joint.kind,
@@ -78,10 +78,9 @@ def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
         pitch=joint.pitch if one_freedom else 0.0,
         screw=joint.screw if one_freedom else None,
         inertia=links[joint.child],
+        mimic=joint.mimic if moves else None,
+        **(bounds if moves else {}),
     )
-    if joint.kind == "fixed":
-        return [one]
-    one = replace(one, **bounds, mimic=joint.mimic)
     turn = None if joint.kind != "planar" or joint.axis is None else _to_axis(joint.axis)
     if turn is None:
         return [one]

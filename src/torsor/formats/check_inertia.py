@@ -8,7 +8,7 @@ from operator import attrgetter
 import numpy as np
 
 from torsor.arrays import exact_constants, matmul
-from torsor.arrays.symmetric_eigen import symmetric_eigen
+from torsor.arrays.symmetric_eigen import is_plainly_definite, symmetric_eigen
 from torsor.arrays.typing import Array
 from torsor.formats.description import Description, JointPart, LinkPart
 from torsor.formats.findings import Findings
@@ -91,6 +91,12 @@ def _mass(link: LinkPart, report: Findings | _OfBase) -> None:
 
 def _moments(link: LinkPart, size: float, report: Findings | _OfBase) -> None:
     assert link.mass is not None
+    xx, xy, xz, yy, yz, zz = link.moments.tolist()
+    x, y, z = 0.5 * (yy + zz - xx), 0.5 * (zz + xx - yy), 0.5 * (xx + yy - zz)
+    second = [[x, -xy, -xz], [-xy, y, -yz], [-xz, -yz, z]]
+    usual = link.mass * (LARGE * max(size, SMALLEST)) ** 2
+    if xx + yy + zz <= usual and is_plainly_definite(second):  # no principal moment exceeds the sum of the others
+        return
     low, middle, high = moments = np.linalg.eigvalsh(link.matrix)
     scale = float(np.abs(moments).max())
     excess, largest = high - low - middle, max(scale, link.mass * float(link.com @ link.com))

@@ -108,7 +108,7 @@ def check_joints(robot: Description, report: Findings) -> None:
                     "friction-negative", joint.line, joint.where, f"{name} is {_shown(value)}",
                     lambda joint=joint, name=name: setattr(joint, name, np.abs(getattr(joint, name))),  # type: ignore[misc]
                 )  # fmt: skip
-        if np.any(np.asarray(joint.stiffness) < 0):
+        if (joint.stiffness < 0) if type(joint.stiffness) is float else np.any(np.asarray(joint.stiffness) < 0):
             report.add("stiffness-negative", joint.line, joint.where, f"stiffness is {_shown(joint.stiffness)}")
     _followers(robot, report)
 
@@ -116,12 +116,13 @@ def check_joints(robot: Description, report: Findings) -> None:
 def _axis(joint: JointPart, report: Findings) -> None:
     if joint.axis is None:
         return
-    largest = float(np.abs(joint.axis).max())
+    numbers = joint.axis.tolist()
+    largest = max(map(abs, numbers))
     if largest == 0.0:
         report.add("axis-zero", joint.line, joint.where, "the axis is zero")
         joint.axis = np.array([0.0, 0.0, 1.0])  # so that what follows can be checked
         return
-    off = abs((length := math.hypot(*joint.axis)) - 1.0)
+    off = abs((length := math.hypot(*numbers)) - 1.0)
     if off > NEARLY_ONE:
         report.add("axis-not-unit", joint.line, joint.where, f"the axis {_shown(joint.axis)} has length {length:.6g}")
     elif off > ROUNDING:
@@ -140,6 +141,8 @@ def _limits(robot: Description, joint: JointPart, report: Findings) -> None:
             report.add(
                 "limits-missing", line, joint.where, f"a {joint.kind} joint has {missing}", lambda: None
             )  # no limit is what None means
+        return
+    if type(joint.lower) is type(joint.upper) is float and joint.lower <= joint.upper:
         return
     lower, upper = np.asarray(joint.lower, float), np.asarray(joint.upper, float)
     if np.any(lower > upper):
@@ -205,6 +208,8 @@ def _joined(joint: JointPart, following: Mimic, report: Findings) -> Mimic | Non
 
 
 def _shared_ranges(robot: Description, report: Findings) -> None:
+    if all(joint.mimic is None for joint in robot.joints):
+        return
     ranges = {joint.name: _range(joint) for joint in robot.joints if joint.mimic is None}
     for joint in robot.joints:
         if joint.mimic is None:

@@ -128,8 +128,8 @@ class Findings:
     _compared: int = 0
 
     def __post_init__(self) -> None:
-        repairable = [name for name, rule in RULES.items() if rule.repair]
         self.tells_repairs = self.repair == ALL
+        repairable = [name for name, rule in RULES.items() if rule.repair] if self.repair else []
         if self.tells_repairs:
             self.repair = [name for name in repairable if name not in self.accept]
         for name in self.repair:

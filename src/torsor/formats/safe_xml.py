@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.parsers import expat
@@ -18,7 +18,8 @@ from torsor.arrays.typing import Array, Pose
 from torsor.errors import ModelError
 from torsor.formats.description import LARGEST
 from torsor.formats.findings import Findings
-from torsor.model import Robot, pose_from
+from torsor.model import Robot
+from torsor.model.poses import plain_pose
 
 MOST_BYTES = 16 * 2**20
 MOST_ELEMENTS = 100_000
@@ -56,7 +57,7 @@ ADVICE = {_CODES[name]: advice for name, advice in _ADVICE.items()}
 _UNFINISHED = (_CODES["NO_ELEMENTS"], _CODES["TAG_MISMATCH"])
 
 
-@dataclass
+@dataclass(slots=True)
 class Element:
     """A tag with its attributes and children; ``start`` and ``end`` are its place in the file, in bytes."""
 
@@ -83,7 +84,7 @@ class Element:
 
     def all(self, tag: str) -> Iterator[Element]:
         """The children of one tag."""
-        return (child for child in self.children if child.tag == tag)
+        return iter([child for child in self.children if child.tag == tag])
 
     def first(self, tag: str) -> Element | None:
         """The first child of one tag, if there is one."""
@@ -169,9 +170,12 @@ class _Builder:
             self._stop("file-too-large", f"more than {MOST_ELEMENTS:,} elements")
         if len(self._open) >= MOST_DEPTH:
             self._stop("file-too-large", f"elements nested deeper than {MOST_DEPTH}")
-        if len(attributes) > MOST_ATTRIBUTES or any(len(value) > LONGEST_ATTRIBUTE for value in attributes.values()):
-            self._stop("file-too-large", f"<{tag[:40]}> has too many or too long attributes")
-        element = Element(tag, attributes, self.parser.CurrentLineNumber, self.parser.CurrentByteIndex)
+        if attributes:
+            longest = max(map(len, attributes.values()))
+            if len(attributes) > MOST_ATTRIBUTES or longest > LONGEST_ATTRIBUTE:
+                self._stop("file-too-large", f"<{tag[:40]}> has too many or too long attributes")
+        parser = self.parser
+        element = Element(tag, attributes, parser.CurrentLineNumber, parser.CurrentByteIndex, -1, [], [])
         if self._open:
             self._open[-1].children.append(element)
         else:
@@ -188,6 +192,7 @@ class _Builder:
 
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
+_PLAIN = re.compile(r"[-+0-9.eE \t\r\n]*\Z").match  # of such words Python takes for numbers what `as_number` does
 _SPACE = " \t\r\n"  # all that XML takes for space: others are told apart from nothing by few people
 _SHOWN = 60
 _SPACES = re.compile(f"[{_SPACE}]+")
@@ -224,22 +229,21 @@ class Fields:
         self, element: Element, key: str, default: float | None = None, *, largest: float = LARGEST
     ) -> float | None:
         """One finite number; ``default`` if the attribute is not there (None: it must be)."""
-        if key not in element.attributes and default is not None:
+        text = element.attributes.get(key)
+        if text is None and default is not None:
             return default
-        if self.word(element, key) is None:
-            return None
-        numbers = self._numbers(element, key, 1, largest)
+        if text is not None and _PLAIN(text):
+            with suppress(ValueError):
+                if abs(number := float(text)) <= largest and number - number == 0.0:
+                    return number
+        numbers = None if self.word(element, key) is None else self._numbers(element, key, 1, largest)
         return None if numbers is None else numbers[0]
 
     def vector(
         self, element: Element, key: str, size: int, default: tuple[float, ...] | None, *, largest: float = LARGEST
     ) -> Array | None:
         """Several finite numbers; ``default`` if the attribute is not there (None: it must be)."""
-        if key not in element.attributes and default is not None:
-            return np.array(default)
-        if self.word(element, key) is None:
-            return None
-        numbers = self._numbers(element, key, size, largest)
+        numbers = self._several(element, key, size, default, largest)
         return None if numbers is None else np.array(numbers)
 
     def pose(self, parent: Element, tag: str = "origin") -> Pose | None:
@@ -247,24 +251,37 @@ class Fields:
         origin = self.only(parent, tag)
         if origin is None:
             return np.eye(4)
-        xyz = self.vector(origin, "xyz", 3, (0.0, 0.0, 0.0))
-        rpy = self.vector(origin, "rpy", 3, (0.0, 0.0, 0.0))
+        xyz = self._several(origin, "xyz", 3, (0.0, 0.0, 0.0))
+        rpy = self._several(origin, "rpy", 3, (0.0, 0.0, 0.0))
         if xyz is None or rpy is None:
             return None
-        if np.abs(rpy).max() >= LEAST_DEGREES and np.array_equal(rpy, np.round(rpy)):
+        if max(map(abs, rpy)) >= LEAST_DEGREES and all(angle == round(angle) for angle in rpy):
             angles = " ".join(f"{angle:g}" for angle in rpy)
             self.report.add("rotation-in-degrees", origin.line, self.where, f"rpy= of <{tag}> is {angles} rad")
-        return pose_from(xyz, rpy)
+        return plain_pose(xyz, rpy)
 
     def only(self, parent: Element, tag: str) -> Element | None:
         """The child of a tag that may stand there once."""
-        found = list(parent.all(tag))
+        found = [child for child in parent.children if child.tag == tag]
         if len(found) > 1:
             lines = " and ".join(str(element.line) for element in found[:3])
             self.report.add(
                 "repeated-tag", found[1].line, self.where, f"<{tag}> stands {len(found)} times (lines {lines})"
             )
         return found[0] if found else None
+
+    def _several(
+        self, element: Element, key: str, size: int, default: tuple[float, ...] | None, largest: float = LARGEST
+    ) -> Sequence[float] | None:
+        text = element.attributes.get(key)
+        if text is None and default is not None:
+            return default
+        if text is not None and _PLAIN(text):
+            with suppress(ValueError):
+                numbers = list(map(float, text.split()))
+                if len(numbers) == size and max(map(abs, numbers)) <= largest and all(map(math.isfinite, numbers)):
+                    return numbers
+        return None if self.word(element, key) is None else self._numbers(element, key, size, largest)
 
     def _numbers(self, element: Element, key: str, size: int, largest: float) -> list[float] | None:
         text = element.attributes[key]

@@ -267,8 +267,11 @@ def _read_transmissions(root: Element, description: Description, report: Finding
 def _template(root: Element) -> Element | None:
     """The first element that only xacro understands."""
     for element in root.walk():
-        if element.tag.startswith("xacro:") or any("${" in x or "$(" in x for x in element.attributes.values()):
+        if element.tag.startswith("xacro:"):
             return element
+        for value in element.attributes.values():
+            if "${" in value or "$(" in value:
+                return element
     return None
 
 
@@ -279,10 +282,11 @@ def _report_unknown(root: Element, report: Findings) -> None:
     waiting = [root]
     while waiting:
         element = waiting.pop()
-        known = CHILDREN.get(element.tag)
-        for key in element.attributes:
-            if key not in ATTRIBUTES.get(element.tag, {key}) and ":" not in key:
-                attributes.setdefault((element.tag, key), []).append(element)
+        known, readable = CHILDREN.get(element.tag), ATTRIBUTES.get(element.tag)
+        if readable is not None and not element.attributes.keys() <= readable:
+            for key in element.attributes:
+                if key not in readable and ":" not in key:
+                    attributes.setdefault((element.tag, key), []).append(element)
         for child in element.children:
             if known is not None and child.tag not in known and ":" not in child.tag:
                 tags.setdefault((element.tag, child.tag), []).append(child.line)

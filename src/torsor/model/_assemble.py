@@ -19,13 +19,15 @@ from torsor.model.inertia import Inertia
 from torsor.model.joint_kinds import KINDS
 from torsor.model.joints import Joint, Mimic, UnitScrew, field_numbers, unit_screw
 from torsor.model.parameters import Parameters, refuse_impossible_springs
-from torsor.model.poses import check_pose, composed
+from torsor.model.poses import AT_REST, check_pose, composed, settled_pose
 from torsor.model.robot import Robot
 from torsor.model.structure import Coordinate, Coupling, Frame, Limits, Structure, coordinates_in_order
 
 EARTH = (0.0, 0.0, -9.81)
 _OF_FREEDOMS = ("armature", "viscous_friction", "coulomb_friction", "stiffness", "rest")
 _STRUCTURAL = ("lower", "upper", "velocity_limit", "effort_limit")
+_LARGEST = float(np.finfo(float).max)
+_LIMITS = {"lower": (-np.inf, _LARGEST), "upper": (-_LARGEST, np.inf)} | dict.fromkeys(_STRUCTURAL[2:], (0.0, np.inf))
 
 
 class Placement(NamedTuple):
@@ -191,18 +193,19 @@ def _lumped(
     ordered: list[Joint], base: str, base_row: Array
 ) -> tuple[dict[str, Placement], list[int], list[Pose], list[Array]]:
     """Where each link is; parents, poses and inertias of what moves, the base's inertia first. Fixed links join their parents."""
-    placed: dict[str, Placement] = {base: Placement(-1, np.eye(4))}
+    placed: dict[str, Placement] = {base: Placement(-1, AT_REST)}
     parents: list[int] = []
     poses: list[Pose] = []
     rows: list[Array] = [base_row]
     for joint in ordered:
         parent = placed[joint.parent]
-        pose = composed(parent.pose, check_pose(f"joint {joint.name!r}: pose", joint.pose))
+        pose = check_pose(f"joint {joint.name!r}: pose", joint.pose)
+        pose = settled_pose(pose) if parent.pose is AT_REST else composed(parent.pose, pose)
         if joint.kind == "fixed":
             placed[joint.link] = Placement(parent.link, pose)
             rows[parent.link + 1] = rows[parent.link + 1] + lie.transform_inertia(pose, joint.inertia.row)
             continue
-        placed[joint.link] = Placement(len(parents), np.eye(4))
+        placed[joint.link] = Placement(len(parents), AT_REST)
         parents.append(parent.link)
         poses.append(pose)
         rows.append(joint.inertia.row)
@@ -278,6 +281,8 @@ def limits_of(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limit
     for joint in moving:
         _refuse_bad_limits(joint)
     own = {joint.name: joint for joint in moving}
+    if all(c.nq == 1 and _has_plain_limits(own[c.name]) for c in coordinates) and len(coordinates) == len(moving):
+        return Limits(*(tuple(getattr(own[c.name], field) for c in coordinates) for field in _STRUCTURAL))
     lower = {c.name: _bounds(own[c.name], "lower", c.nq, -np.inf) for c in coordinates}
     upper = {c.name: _bounds(own[c.name], "upper", c.nq, np.inf) for c in coordinates}
     velocity = {c.name: _spread(own[c.name], "velocity_limit", c.nv) for c in coordinates}
@@ -292,7 +297,7 @@ def limits_of(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limit
             velocity[leader] = np.minimum(velocity[leader], _of_follower(joint, "velocity_limit") / abs(ratio))
             effort[leader] = np.minimum(effort[leader], _of_follower(joint, "effort_limit") * abs(ratio))
     for name in lower:
-        if np.any(lower[name] > upper[name]):
+        if (lower[name] > upper[name]).any():
             raise ModelError(
                 f"joint {name!r}: lower limit {lower[name].tolist()} exceeds upper limit {upper[name].tolist()}."
             )
@@ -301,10 +306,15 @@ def limits_of(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limit
     )
 
 
+def _has_plain_limits(joint: Joint) -> bool:
+    """Whether there is one number for each, in their order: nothing to spread, and nothing wrong."""
+    return all(type(getattr(joint, field)) is float for field in _STRUCTURAL) and joint.lower <= joint.upper
+
+
 def _refuse_bad_limits(joint: Joint) -> None:
     for field in _STRUCTURAL:
-        if type(given := getattr(joint, field)) is float and abs(given) < np.inf and not field.endswith("_limit"):
-            continue  # a finite number, as nearly every file gives
+        if type(given := getattr(joint, field)) is float and _LIMITS[field][0] <= given <= _LIMITS[field][1]:
+            continue  # one number, as nearly every file gives
         value = _plain_limit(joint, field)
         if np.isnan(value).any():
             raise ModelError(
@@ -348,7 +358,10 @@ def _bounds(joint: Joint, field: str, size: int, none: float) -> Array:
 
 def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field: str) -> Array:
     own = {joint.name: joint for joint in moving}
-    values = concat([_spread(own[c.name], field, c.nv) for c in coordinates])
+    if all(c.nv == 1 and type(getattr(own[c.name], field)) is float for c in coordinates):
+        values = np.array([getattr(own[c.name], field) for c in coordinates])
+    else:
+        values = concat([_spread(own[c.name], field, c.nv) for c in coordinates])
     if field != "rest" and is_concrete(values) and np.any(values < 0):
         names = [c.name for c in coordinates if np.any(_spread(own[c.name], field, c.nv) < 0)]
         raise ModelError(f"joint {names[0]!r}: `{field}` must not be negative.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +24,7 @@ from torsor.arrays import (
     transpose,
 )
 from torsor.arrays.foreign import ForeignArray
-from torsor.arrays.symmetric_eigen import symmetric_eigen
+from torsor.arrays.symmetric_eigen import is_plainly_definite, symmetric_eigen
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Matrix6, Pose, Twist, Vector3
 from torsor.border import explained
 from torsor.border.rigid_motions import one_pose
@@ -74,7 +75,7 @@ class Inertia(Solids):
             value = _numbers(name, getattr(self, name))
             if tuple(value.shape) != shape:
                 raise ModelError(f"Inertia: `{name}` must have shape {shape}, got {tuple(value.shape)}.")
-            if is_concrete(value) and not np.all(np.isfinite(value)):
+            if is_concrete(value) and not all(map(math.isfinite, value.ravel().tolist())):
                 raise ModelError(f"Inertia: `{name}` must be finite, got {value.tolist()}.")
             object.__setattr__(self, name, value)
         if is_concrete(self.mass) and self.mass < 0:
@@ -300,6 +301,8 @@ def _without_rounding(rotational: Matrix3, scale: float) -> Matrix3:
 
 
 def _check_rotational(rotational: Matrix3) -> None:
+    if is_plainly_definite(rotational) or not rotational.any():
+        return
     scale = np.abs(rotational).max()
     asymmetry = np.abs(rotational - rotational.T).max()
     if asymmetry > _ROUNDING * scale:

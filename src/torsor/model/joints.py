@@ -99,6 +99,10 @@ def unit_screw(joint: Joint) -> UnitScrew:
     A screw with |ω·v| ≤ 8 ε |ω| |v| is revolute; its rounding error along the axis is taken out. The numbers of a screw that is
     traced are not known: its kind is what the joint says, and its length stays in it.
     """
+    if joint.screw is None and type(joint.axis) is np.ndarray and joint.kind in ("revolute", "continuous"):
+        numbers = joint.axis.tolist() if joint.axis.shape == (3,) else ()
+        if sorted(map(abs, numbers)) == [0.0, 0.0, 1.0]:  # as nearly every file gives it
+            return UnitScrew("revolute", np.array([*numbers, *(0.0 * x for x in numbers)]), 1.0)
     fields = ("screw", "axis", "pitch")
     given: list[Array] = [None if getattr(joint, x) is None else field_numbers(joint, x) for x in fields]
     screw, axis, pitch = given

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
 
 from torsor.arrays import cos, cross, dot, exact_constants, is_concrete, known_numbers, matmul, matrix, sin
-from torsor.arrays.exact import roll_pitch_yaw_rotation, settled, settled_rotation
+from torsor.arrays.exact import ROUNDING, roll_pitch_yaw_rotation, settled, settled_entry, settled_rotation
 from torsor.arrays.typing import Array, GivenVector3, Pose, Rotation
 from torsor.border import explained
 from torsor.errors import ModelError
 from torsor.lie.unchecked import se3
 
-_AT_REST = np.eye(4)
+AT_REST = np.eye(4)  # where it is this very array, there is nothing to multiply by
 _PRINTED = 1e-8  # what ten printed digits of a rotation matrix may be off
 _SINGLE = 1e-6  # what numbers in single precision may be off: some units of 2⁻²³
 
@@ -38,10 +39,9 @@ def check_pose(what: str, T: Pose, tolerance: float = _PRINTED) -> Pose:
         raise ModelError(f"{what}: must be a 4×4 matrix (R, p; 0, 1), got shape {pose.shape}.")
     if not is_concrete(pose):
         return pose
-    if _is_plainly_rigid(pose, tolerance):
-        pose = np.array(pose)
-        pose[:3, :3] = settled_rotation(pose[:3, :3])
-        return pose
+    rows = pose.tolist()
+    if _is_plainly_rigid(rows, tolerance):
+        return np.array([[*map(settled_entry, row[:3]), row[3]] for row in rows])
     if not np.all(np.isfinite(pose)):
         raise ModelError(f"{what}: holds a NaN or infinite number.")
     if np.abs(pose[3] - (0, 0, 0, 1)).max() > tolerance:
@@ -59,9 +59,9 @@ def check_pose(what: str, T: Pose, tolerance: float = _PRINTED) -> Pose:
     return pose
 
 
-def _is_plainly_rigid(pose: Pose, tolerance: float) -> bool:
+def _is_plainly_rigid(numbers: list[list[float]], tolerance: float) -> bool:
     """Whether `check_pose` finds nothing: the same conditions on Python's numbers, before NumPy has begun."""
-    *rows, bottom = pose.tolist()
+    *rows, bottom = numbers
     if bottom != [0.0, 0.0, 0.0, 1.0] or not all(map(math.isfinite, (x for row in rows for x in row))):
         return False
     (a, b, c, _), (d, e, f, _), (g, h, i, _) = rows
@@ -78,13 +78,23 @@ def composed(*poses: Pose) -> Pose:
         return reduce(matmul, poses)
     T = np.array(poses[0])
     for pose in poses[1:]:
-        if np.array_equal(pose, _AT_REST):
+        if np.array_equal(pose, AT_REST):
             continue
-        T = np.array(pose) if np.array_equal(T, _AT_REST) else matmul(T, pose)
+        T = np.array(pose) if np.array_equal(T, AT_REST) else matmul(T, pose)
         T[:3, :3] = settled_rotation(T[:3, :3])
     lengths = max(np.abs(pose[:3, 3]).max() for pose in poses)
     T[:3, 3] = settled(T[:3, 3], lengths)
     return T
+
+
+def settled_pose(pose: Pose) -> Pose:
+    """`composed` of the pose at rest and one that `check_pose` gave."""
+    if not is_concrete(pose):
+        return pose
+    p = pose[:3, 3].tolist()
+    least = ROUNDING * max(map(abs, p))
+    pose[:3, 3] = [0.0 if abs(x) <= least else x for x in p]
+    return pose
 
 
 @explained
@@ -109,11 +119,18 @@ def pose_from(xyz: GivenVector3 = (0.0, 0.0, 0.0), rpy: GivenVector3 = (0.0, 0.0
         raise ModelError(f"pose_from: `xyz` must be 3 numbers, got shape {tuple(p.shape)}.")
     if not is_concrete(roll, pitch, yaw):
         return se3.pose(matmul(rotation_z(yaw), matmul(rotation_y(pitch), rotation_x(roll))), p)
-    R = settled_rotation(roll_pitch_yaw_rotation(float(roll), float(pitch), float(yaw)))
-    if not is_concrete(p):
-        return se3.pose(R, p)
+    if is_concrete(p):
+        return plain_pose(p.tolist(), (float(roll), float(pitch), float(yaw)))
+    return se3.pose(settled_rotation(roll_pitch_yaw_rotation(float(roll), float(pitch), float(yaw))), p)
+
+
+def plain_pose(xyz: Sequence[float], rpy: Sequence[float]) -> Pose:
+    """`pose_from` of plain numbers that have been checked."""
+    (x, y, z), (roll, pitch, yaw) = xyz, rpy
+    if roll == pitch == yaw == 0.0:
+        return np.array([[1.0, 0.0, 0.0, x], [0.0, 1.0, 0.0, y], [0.0, 0.0, 1.0, z], [0.0, 0.0, 0.0, 1.0]])
     pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = R, p
+    pose[:3, :3], pose[:3, 3] = settled_rotation(roll_pitch_yaw_rotation(roll, pitch, yaw)), xyz
     return pose
 
 

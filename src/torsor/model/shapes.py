@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import dot, is_concrete, known_numbers
+from torsor.arrays import is_concrete, known_numbers
+from torsor.arrays.exact import sum_of_products
 from torsor.arrays.typing import Array, InertiaRow, Matrix3, Vector3
 from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError
-
-_UNIT = np.eye(3)
-_UPPER = np.triu_indices(3)
 
 
 class Solid(NamedTuple):
@@ -96,8 +94,10 @@ def _round(shape: str, axis: str, volume: Array, *, along: Array, across: Array)
 
 def moved_from_com(m: Array, c: Vector3, I: Matrix3) -> InertiaRow:
     """`transform_inertia` by the translation c of a body about its centre of mass: I + m (c·c 1 − c cᵀ), to the same bits."""
-    mc = m * c
-    about_origin = I + dot(c, mc) * _UNIT - mc[:, None] * c
-    row = np.empty(10)
-    row[0], row[1:4], row[4:] = m, mc + 0.0, about_origin[_UPPER]  # + 0.0: no zero has a sign
-    return row
+    mass, (x, y, z) = float(m), c.tolist()
+    u, v, w = mass * x, mass * y, mass * z
+    square = sum_of_products([x, y, z], [u, v, w])
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = I.tolist()
+    upper = xx + square - u * x, xy + 0.0 - u * y, xz + 0.0 - u * z
+    lower = yy + square - v * y, yz + 0.0 - v * z, zz + square - w * z
+    return np.array([mass, u + 0.0, v + 0.0, w + 0.0, *upper, *lower])  # + 0.0: no zero has a sign

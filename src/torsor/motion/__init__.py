@@ -13,6 +13,7 @@ in_sequence           One motion after another, each from its own beginning
 is_flat               Report that is true if the curvature of the inertia metric vanishes
 jerk_limited          Motion from q0, v0, a0 to q1, v1, a1 in the least time within bounds of velocity, acceleration …
 minimum_energy_path   Path from q0 to q1 with the least ∫ Σ m_ij ẋ_i ẋ_j dt near the straight one, one pair at a …
+optimal               Motion from q0 to q1 with the least torque, energy, work, jerk, time or other cost within limits
 parallel_transport    ``w`` carried along a path with ∇_v w = 0, that is ẇ_k = −Σ Γ^k_ij v_i w_j, at all its …
 path_energy           Energy ∫ Σ m_ij ẋ_i ẋ_j dt of a path passed through at even times, by the midpoint rule
 path_energy_gradient  Gradient ∂E/∂q_k of `path_energy` by every configuration of the path, exact, from the …
@@ -28,9 +29,9 @@ trapezoidal           Motion from rest at q0 to rest at q1 with a trapezoid of v
 
 Classes
 -------
-BrokenLimit, CarriedFactor, CurvatureAlong, CurvatureComponent, EnergyAudit, FlatCoordinates, FlatState, FlatnessReport,
-FourierMotion, Geodesic, JoinedMotion, Motion, MotionCheck, MotionState, PathResult, PoseMotion, PoseSamples, PoseState,
-ScaledMotion, SmoothedLog, TangentMotion, Trajectory, Work
+ActiveLimit, BrokenLimit, CarriedFactor, CurvatureAlong, CurvatureComponent, EnergyAudit, FlatCoordinates, FlatState,
+FlatnessReport, FourierMotion, Geodesic, JoinedMotion, Motion, MotionCheck, MotionState, OptimalMotion, PathResult,
+PoseMotion, PoseSamples, PoseState, Relaxation, ScaledMotion, SmoothedLog, TangentMotion, Trajectory, Work
 """
 
 from torsor._lazy import attach

@@ -10,6 +10,7 @@ from torsor.motion._geodesic import Geodesic as Geodesic, geodesic as geodesic
 from torsor.motion._geodesic_between import geodesic_between as geodesic_between
 from torsor.motion._jerk_limited import jerk_limited as jerk_limited
 from torsor.motion._minimum_energy_path import PathResult as PathResult, minimum_energy_path as minimum_energy_path
+from torsor.motion._optimal import optimal as optimal
 from torsor.motion._parallel_transport import parallel_transport as parallel_transport
 from torsor.motion._path_energy import (
     path_energy as path_energy,
@@ -46,6 +47,11 @@ from torsor.motion.motions import (
     Motion as Motion,
     MotionCheck as MotionCheck,
     MotionState as MotionState,
+)
+from torsor.motion.optimal_motions.report import (
+    ActiveLimit as ActiveLimit,
+    OptimalMotion as OptimalMotion,
+    Relaxation as Relaxation,
 )
 from torsor.motion.tangent_motion import TangentMotion as TangentMotion
 from torsor.motion.trajectory import Trajectory as Trajectory, Work as Work

@@ -216,7 +216,7 @@ def _draw_table(ax: Axes3D, motion: _Motion, i: int) -> None:
     drawn = ax.table(
         cellText=rows,
         colLabels=["", f"in frame {{{i + 1}}}", "moment (N·m)", "force (N)"],
-        colWidths=[0.1, 0.3, 0.3, 0.3],
+        colWidths=[0.08, 0.24, 0.34, 0.34],
         cellLoc="center",
         edges="horizontal",
         bbox=(0.0, -height, 1.0, height),

@@ -8,6 +8,8 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays.typing import Array
+from torsor.compiler.backend import compiles
+from torsor.compiler.run.fast_entry import new_arrays
 from torsor.model import Robot
 
 STATES, STARTS = ("q", "v", "work"), ("a", "force")  # known after a step, and at its start
@@ -22,7 +24,8 @@ class Record:
         sizes = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "force": robot.nv, "work": works}
         self.width = sum(sizes.values())
         # One piece of memory: of several, each has ends that are in no large page, and new pages are a tenth of a long run
-        block, end, self.arrays = np.empty(B * saved * self.width), 0, dict[str, Array]()
+        length, end, self.arrays = B * saved * self.width, 0, dict[str, Array]()
+        block = new_arrays([(length,)], np.dtype(np.float64))[0] if compiles() else np.empty(length)
         for name, size in sizes.items():
             start, end = end, end + B * saved * size
             self.arrays[name] = block[start:end].reshape(B, saved, size)

@@ -39,6 +39,10 @@ class Word:
     def __or__(self, other: Word | int) -> Word:
         return self._with("or", other)
 
+    def divided(self, other: Word | int) -> Word:
+        """The whole part of the quotient."""
+        return self._with("udiv", other)
+
     def __eq__(self, other: Word | int) -> Word:  # type: ignore[override]
         return self._with("icmp eq", other, "i1")
 
@@ -118,6 +122,30 @@ class Function:
         """The word that is ``place`` words after an address."""
         return self.value(f"load i64, ptr {self._pointer(address, place)}")
 
+    # What several threads see: each is whole, and in one order for all
+
+    def load_atom(self, address: Word) -> Word:
+        """The word at an address, as other threads have left it."""
+        return self.value(f"load atomic i64, ptr {self._pointer(address)} seq_cst, align 8")
+
+    def store_atom(self, address: Word, value: Word | int) -> None:
+        """Put a word at an address, after everything that was written before."""
+        self.line(f"store atomic i64 {_text(value)}, ptr {self._pointer(address)} seq_cst, align 8")
+
+    def atomic_add(self, address: Word, value: Word | int) -> Word:
+        """Add to the word at an address; gives what was there before."""
+        return self.value(f"atomicrmw add ptr {self._pointer(address)}, i64 {_text(value)} seq_cst")
+
+    def exchanged(self, address: Word, expected: int, value: int) -> Word:
+        """Put a word at an address if the expected one is there; whether it was."""
+        pair = f"cmpxchg ptr {self._pointer(address)}, i64 {expected}, i64 {value} seq_cst seq_cst"
+        done = self.value(f"extractvalue {{i64, i1}} {self.value(pair, 'pair').text}, 1", "i1")
+        return self.value(f"zext i1 {done.text} to i64")
+
+    def pause(self) -> None:
+        """Wait for some cycles of the processor: by ``pause``, a function of this module."""
+        self.line("call void @pause()")
+
     def load_32(self, address: Word) -> Word:
         """The 32 bits at an address, as a word."""
         half = self.value(f"load i32, ptr {self._pointer(address)}")
@@ -135,6 +163,10 @@ class Function:
         """Copy so many bytes from one address to another."""
         arguments = f"ptr {self._pointer(target)}, ptr {self._pointer(source)}, i64 {_text(size)}, i1 false"
         self.line(f"call void @llvm.memcpy.p0.p0.i64({arguments})")
+
+    def clear(self, target: Word, size: Word | int) -> None:
+        """Set so many bytes at an address to zero."""
+        self.line(f"call void @llvm.memset.p0.i64(ptr {self._pointer(target)}, i8 0, i64 {_text(size)}, i1 false)")
 
     def double_of(self, integer: Word) -> Word:
         """The bits of a signed whole number as a double."""
@@ -219,7 +251,8 @@ class Function:
 def module(functions: Sequence[Function], *declared: str) -> str:
     """The text of functions that call each other, and functions of the C library that are ``declared``."""
     memcpy = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
-    return "\n\n".join([memcpy, *declared, *(function.text() for function in functions)])
+    memset = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"
+    return "\n\n".join([memcpy, memset, *declared, *(function.text() for function in functions)])
 
 
 def _text(x: Word | int) -> str:

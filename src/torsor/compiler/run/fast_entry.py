@@ -27,9 +27,10 @@ from weakref import ref
 import numpy as np
 
 from torsor.compiler.print.llvm import Module
-from torsor.compiler.run import fast_entry_answer
+from torsor.compiler.run import fast_entry_answer, result_memory
 from torsor.compiler.run.apart import new_lock
 from torsor.compiler.run.cache import Source, machine_code
+from torsor.compiler.run.engine import Native
 from torsor.compiler.run.fast_entry_arguments import (
     ABSENT,
     AS_NUMBER,
@@ -50,6 +51,7 @@ from torsor.compiler.run.fast_entry_arguments import (
     STEPS,
 )  # fmt: skip
 from torsor.compiler.run.python_layout import addresses, call_by_pointer, why_unknown
+from torsor.compiler.run.threads import crew_address
 from torsor.errors import MissingDependency, TorsorError
 
 _REMEMBERED = 512  # calls of one function
@@ -76,6 +78,7 @@ class Target(NamedTuple):
     returned as a tuple if there are several, as a named tuple of class ``kind``, or (``kind`` is dict) by these ``keys``.
     ``constants`` are inputs after those of the call, the same for all states. ``code`` has the machine code: when it is gone,
     so is the call. ``extra`` is passed to ``many`` behind everything else.
+    From ``sharing`` states on, other threads help.
     """
 
     shapes: Sequence[tuple[int, ...]]
@@ -90,6 +93,7 @@ class Target(NamedTuple):
     constants: Sequence[np.ndarray] = ()
     threaded: Callable[[int], None] | None = None
     extra: tuple[int, int] = (0, 0)
+    sharing: int = 0
 
 
 Pattern = Sequence[
@@ -122,6 +126,7 @@ class RememberedCall(ctypes.Structure):
         self.scratch = -(-self._area(target.scratch + _ALIGNMENT) // _ALIGNMENT) * _ALIGNMENT
         self.threaded = 0 if target.threaded is None else id(target.threaded)
         self.first_extra, self.second_extra = target.extra
+        self.sharing, self.scratch_bytes = target.sharing, target.scratch
         self.kind = 0 if target.kind is None else id(target.kind)
         self.keys = self._references(target.keys)
 
@@ -305,10 +310,28 @@ def suspend(times: int) -> None:
         _SUSPENDED.value += times
 
 
+def new_arrays(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[np.ndarray]:
+    """Arrays for results, whose numbers are whatever was there; large ones in `result_memory`."""
+    if all(dtype.itemsize * math.prod(shape) < result_memory.LEAST for shape in shapes) or _generated() is None:
+        return [np.empty(shape, dtype) for shape in shapes]
+    make, words, number = _new_array(), _python_words(), _TYPE_NUMBERS[dtype]
+    sizes = [dtype.itemsize * math.prod(shape) for shape in shapes]
+    return [make(words, len(x), (ctypes.c_int64 * len(x))(*x), number, n) for x, n in zip(shapes, sizes, strict=True)]
+
+
+@cache
+def _new_array() -> Any:
+    native = _generated_code()
+    kinds = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    return ctypes.PYFUNCTYPE(ctypes.py_object, *kinds)(native.address("new_array"))
+
+
 @cache
 def _python_words() -> int:
     """Address of what all entries know of CPython and NumPy."""
-    known = {**addresses(), "suspended": ctypes.addressof(_SUSPENDED)}
+    native = _generated_code()
+    handler = result_memory.begin([native.address(name) for name in result_memory.HANDLER])
+    known = {**addresses(), "suspended": ctypes.addressof(_SUSPENDED), "handler": handler, "crew": crew_address()}
     words = (ctypes.c_uint64 * len(PYTHON))(*[known[name] for name in PYTHON])
     _FOREVER.append(words)
     return ctypes.addressof(words)
@@ -319,13 +342,20 @@ def _generated() -> int | None:
     """Address of the generated entry, or None where it cannot be trusted."""
     if why_unused() is not None:
         return None
-    text = fast_entry_answer.text()
-    source = Source(Module((text,), 0, optimised=True), {})
-    native = machine_code(f"fast entry|{text}", ["fast_entry"], lambda: source).native
-    _FOREVER.append(native)
+    native = _generated_code()
     some = FastEntry(len, "some", [], 0)
     call_by_pointer(FastEntry, ctypes.addressof(some) - id(some))
     return native.address("fast_entry")
+
+
+@cache
+def _generated_code() -> Native:
+    text = fast_entry_answer.text()
+    source = Source(Module((text,), 0, optimised=True), {})
+    names = ["fast_entry", "new_array", *result_memory.HANDLER]
+    native = machine_code(f"fast entry|{text}", names, lambda: source).native
+    _FOREVER.append(native)
+    return native
 
 
 @cache

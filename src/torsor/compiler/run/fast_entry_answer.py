@@ -14,9 +14,9 @@ What fits no remembered call is forwarded to the general path, and so is everyth
 
 from __future__ import annotations
 
-from typing import Any
-
 from torsor.compiler.print.words import Function, Word, module
+from torsor.compiler.run import result_memory
+from torsor.compiler.run.crew import CREW
 from torsor.compiler.run.fast_entry_arguments import (
     C_ORDER,
     CALL,
@@ -132,13 +132,14 @@ def _made() -> Function:
     entry, call, frame = f.parameters
     about, state, python = Fields(f, call, CALL), Fields(f, frame, FRAME), python_of(f, entry)
     lead, result = state.lead, f.variable(about.results)
+    states = f.choose(state.states == 0, 1, state.states)
     with f.loop(about.outputs) as k:
         wanted = Fields(f, result.get(), RESULT)
         dims = wanted.dims + (Word(f, str(LEADS)) - lead) * 8  # the axes of the batch stand before its own
         with f.loop(lead) as axis:
             f.store(dims, f.load(state.lead_dims, axis), axis)
-        sizes: list[Any] = [("i32", lead + wanted.rank), dims, ("i32", about.number)]
-        array = f.call(python.array_new, python.array, *sizes, 0, 0, ("i32", 0), ("i32", 0), 0)
+        size = wanted.bytes * states
+        array = f.call("array_of", python.address, lead + wanted.rank, dims, about.number, size)
         with f.when(array == 0):
             f.call("drop", entry, frame, k)
             f.give(0)
@@ -180,8 +181,15 @@ def _run() -> Function:
         f.call(kernel, operands, gives="void")
         f.give(1)
     f.store(operands, kernel, end + 1)
-    with f.when((states < 2) | ((states > about.most) == Word(f, "false", "i1"))):
-        extra = about.first_extra, about.second_extra
+    extra, crew = (about.first_extra, about.second_extra), Fields(f, python.crew, CREW)
+    sharing = (states > 1) & (states > about.sharing) & (crew.wanted != 0)
+    is_ready = (crew.helpers != 0) & ((crew.helpers < crew.wanted) == Word(f, "false", "i1"))
+    with f.when(sharing & is_ready & ((states > about.most) == Word(f, "false", "i1"))):
+        job = [python.crew, many, states, operands, steps, end, about.scratch_bytes, *extra]
+        with f.when(f.call(crew.shared, *job) != 0):
+            f.give(1)
+    in_python = (states > about.most) | (sharing & (is_ready == Word(f, "false", "i1")))
+    with f.when((states < 2) | (about.threaded == 0) | (in_python == Word(f, "false", "i1"))):
         f.call(many, f.choose(states == 0, 1, states), operands, steps, *extra, gives="void")
         f.give(1)
     argument = f.block(1)
@@ -276,4 +284,4 @@ def _entry() -> Function:
 def text() -> str:
     """The module of the fast entry."""
     parts = (_writable, _accepted, _drop, _made, _run, _wrapped, _answered, _entry)
-    return module([*argument_functions(), *(part() for part in parts)])
+    return module([*argument_functions(), *result_memory.functions(), *(part() for part in parts)])

@@ -23,12 +23,13 @@ PYTHON = (
     "suspended", "none",
     "array", "float", "double", "int", "list", "tuple", "dict", "text",
     "array_new", "vectorcall", "tuple_new", "tuple_set", "alloc", "dict_new", "dict_set", "dict_get", "dict_size",
-    "compare", "hold", "release", "to_integer", "from_integer",
+    "compare", "hold", "release", "to_integer", "from_integer", "set_handler", "handler", "crew",
 )  # fmt: skip
 ENTRY = ("python", "table", "multiplier", "parameters", "positional", "names", "general")
 CALL = (
     "next", "object", "code", "code_alive", "slots", "descr", "number", "item", "outputs", "results", "constants", "constant",
     "kernel", "many", "most", "scratch", "threaded", "first_extra", "second_extra", "kind", "keys",
+    "sharing", "scratch_bytes",
 )  # fmt: skip
 SLOT = ("container", "count", "leaves", "keys")
 ABSENT, ONE, BY_KEY, IN_ORDER = range(4)  # containers

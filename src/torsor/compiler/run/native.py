@@ -19,8 +19,8 @@ from torsor.compiler.print.llvm import PARTS, Module, emit
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import apart, is_apart, new_lock
 from torsor.compiler.run.cache import Source, about_kept, machine_code
-from torsor.compiler.run.fast_entry import Target, operands_of_frame
-from torsor.compiler.run.threads import WORTH_A_THREAD, in_slices
+from torsor.compiler.run.fast_entry import Target, new_arrays, operands_of_frame
+from torsor.compiler.run.threads import WORTH_A_THREAD, in_parts, least_to_share, share
 from torsor.errors import ShapeError
 
 Array = Any
@@ -121,13 +121,14 @@ class NativeFunction:
             self.dtype,
             one.address,
             0 if many is None else many.address,
-            0 if many is None else WORTH_A_THREAD // max(1, operations),
+            0 if many is None else max(1, WORTH_A_THREAD // max(1, operations)),
             max(one.scratch, 0 if many is None else many.scratch),
             code,
             kind,
             keys,
             constants,
             None if many is None else threaded,
+            sharing=least_to_share(operations),
         )
 
     def __call__(self, arrays: Sequence[Array], out: Sequence[Array] | None = None) -> list[Array]:
@@ -154,7 +155,7 @@ class NativeFunction:
     def _results(self, batch: tuple[int, ...], out: Sequence[Array] | None) -> list[Array]:
         shapes = [(*batch, *port.shape) for port in self.outputs]
         if out is None:
-            return [np.empty(shape, self.dtype) for shape in shapes]
+            return new_arrays(shapes, self.dtype)
         for array, shape, port in zip(out, shapes, self.outputs, strict=True):
             if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != self.dtype:
                 found = f"{getattr(array, 'shape', None)} of {getattr(array, 'dtype', type(array).__name__)}"
@@ -190,20 +191,18 @@ def _run(
     alive: object = None,
 ) -> None:
     """Machine code over all states, on several threads where that is worth it; ``alive`` is what the addresses are of."""
-    steps = (ctypes.c_int64 * len(strides))(*strides)
     size = max(code.scratch, one.scratch)
 
     def work(start: int, length: int, _: object = alive) -> None:  # the arrays live as long as the work does
         scratch = ctypes.create_string_buffer(size + ALIGNMENT) if size else None
         area = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
         moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
-        pointers = (ctypes.c_void_p * (len(moved) + 2))(*moved, area, one.address)
         if code is one:
-            engine.ONE(code.address)(pointers)
+            engine.ONE(code.address)((ctypes.c_void_p * (len(moved) + 2))(*moved, area, one.address))
         else:
-            engine.MANY(code.address)(length, pointers, steps)
+            share(code.address, length, operations, moved, strides, size, (area, one.address))
 
-    in_slices(states, operations, work, sum(map(abs, strides)) // item)
+    in_parts(states, operations, work, sum(map(abs, strides)) // item)
 
 
 def _kept_part(key: str, make: Make, part: str, dtype: np.dtype[Any]) -> Code:

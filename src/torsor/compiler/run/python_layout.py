@@ -27,7 +27,7 @@ def address_of_function(function: Any) -> int:
 @cache
 def addresses() -> dict[str, int]:
     """Where CPython and NumPy keep what the generated code calls and compares with."""
-    api, table = ctypes.pythonapi, _numpy_functions()
+    api, table = ctypes.pythonapi, numpy_functions()
     types = {"array": np.ndarray, "float": float, "double": np.float64, "int": int}
     types |= {"list": list, "tuple": tuple, "dict": dict, "text": str}
     functions = {
@@ -48,13 +48,14 @@ def addresses() -> dict[str, int]:
     return {
         "none": id(None),
         "array_new": int(table[93] or 0),  # PyArray_New
+        "set_handler": int(table[304] or 0),  # PyDataMem_SetHandler
         **{name: id(kind) for name, kind in types.items()},
         **{name: address_of_function(function) for name, function in functions.items()},
     }
 
 
-def _numpy_functions() -> Any:
-    """The table of functions that NumPy offers to C."""
+def numpy_functions() -> Any:
+    """Give the table of functions that NumPy offers to C."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
@@ -86,7 +87,7 @@ def why_unknown() -> str | None:
 
 def _of_arrays() -> str | None:
     """Read arrays as the generated code does, and compare with what NumPy says of them."""
-    version = ctypes.PYFUNCTYPE(ctypes.c_uint)(_numpy_functions()[0] or 0)() >> 24  # PyArray_GetNDArrayCVersion
+    version = ctypes.PYFUNCTYPE(ctypes.c_uint)(numpy_functions()[0] or 0)() >> 24  # PyArray_GetNDArrayCVersion
     if version != _NUMPY_C_INTERFACE:
         return f"NumPy's C interface has version {version}, not {_NUMPY_C_INTERFACE}"
     if not all(addresses().values()):

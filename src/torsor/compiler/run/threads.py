@@ -1,137 +1,137 @@
-"""Batches on several threads, in slices so short that Ctrl-C acts soon; nothing that a thread works on is freed under it.
+"""Batches on several threads, in parts so short that Ctrl-C acts soon; nothing that a thread works on is freed under it.
 
-The caller works too, and helpers take slices as long as there are some: where no thread can be started (Python is about to
-end, the process was forked), the caller does all of them. Whatever happens, the caller leaves when no helper is at work on
-its arrays, which the work itself keeps alive.
+The caller works too, and helpers (`crew`), which wait in machine code, take slices as long as there are some: where no thread can
+be started (Python is about to end), the caller does all of them. A call of `share` ends when no helper is at work on its arrays,
+and Ctrl-C is heard between calls. A forked child has no helpers, and starts its own.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import math
 import os
+import platform
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from numbers import Real
-from queue import Empty, SimpleQueue
+from typing import Any
 
-from torsor.compiler.run.apart import LOOK, new_lock
+from torsor.compiler.print.llvm import Module
+from torsor.compiler.run import crew
+from torsor.compiler.run.apart import apart, new_lock
+from torsor.compiler.run.cache import Source, machine_code
+from torsor.compiler.run.crew import CREW, CREW_WORDS, HELPER, LANES, MOST_HELPERS
 from torsor.errors import ArgumentError
 
-WORTH_A_THREAD = 6_000_000  # operations in a slice, some tenths of a millisecond: what waking another thread costs
-AT_ONCE = 50_000_000  # operations without a look whether to go on, some hundredths of a second
-LANES = 16  # slices are cut at multiples of the widest vector
+WORTH_SHARING = 300_000  # operations, some ten microseconds: what waking another thread costs
+WORTH_A_THREAD = (
+    6_000_000  # operations, some tenths of a millisecond, without a look at Ctrl-C and with Python's lock held
+)
+AT_ONCE = 50_000_000  # operations of a thread without a look whether to go on, some hundredths of a second
+_SHARED = ctypes.CFUNCTYPE(
+    ctypes.c_int64, *[ctypes.c_void_p] * 2, ctypes.c_int64, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 4
+)
+_HELPED = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+_MANY = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 Work = Callable[
     [int, int], Iterable[None] | None
 ]  # (start, length); steps, if it takes several, between which it may end
 
 
-class _Batch:
-    """Slices of a batch that nobody has taken yet, and who is at work on the others."""
-
-    def __init__(self, states: int, length: int, work: Work) -> None:
-        self._work: Work | None = work
-        self._next, self._states, self._length = 0, states, length
-        self._entered = self._left = 0  # helpers
-        self._lock, self._leaving = threading.Lock(), SimpleQueue[None]()
-        self._closed = self._given_up = False  # nobody may enter; nobody's work is wanted any more
-        self._error: BaseException | None = None
-
-    def help(self) -> None:
-        """In a helper: take slices until there are no more."""
-        with self._lock:
-            if self._closed:
-                return
-            self._entered += 1
-        try:
-            self.do_slices()
-        except BaseException as error:
-            self._error, self._given_up = error, True
-        finally:
-            with self._lock:
-                self._left += 1
-            self._leaving.put(None)
-
-    def do_slices(self) -> None:
-        """Take slices until there are no more."""
-        work = self._work
-        while work is not None and (start := self._taken()) is not None:
-            for _ in work(start, min(self._length, self._states - start)) or ():
-                if self._given_up:
-                    return
-
-    def _taken(self) -> int | None:
-        with self._lock:
-            if self._given_up or self._next >= self._states:
-                return None
-            start, self._next = self._next, self._next + self._length
-            return start
-
-    def give_up(self) -> None:
-        """Slices that are at work end at their next step, unfinished."""
-        self._given_up = True
-
-    def end(self) -> None:
-        """In the caller: wait until no helper is at work, however impatient the user is, and raise what one has raised."""
-        interrupted: KeyboardInterrupt | None = None
-        while True:
-            try:
-                with self._lock:
-                    self._closed = True
-                while self._left < self._entered:
-                    self._wait()
-                break
-            except KeyboardInterrupt as error:  # a step of a slice is short
-                interrupted, self._given_up = error, True
-        self._work = None
-        if interrupted is not None:
-            raise interrupted
-        if self._error is not None:
-            raise self._error
-
-    def _wait(self) -> None:
-        try:
-            self._leaving.get(timeout=LOOK)
-        except Empty:
-            return
-
-
-class _Helpers:
-    """Threads that help with batches, made when first needed; they end with the process."""
+class _Crew:
+    """The words that all threads share, and the threads, started when first needed; they end with the process."""
 
     def __init__(self) -> None:
         self.count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self._words = (ctypes.c_uint64 * CREW_WORDS)()
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._words))  # helpers look at them until the process ends
+        self.address = ctypes.addressof(self._words)
         self._lock = new_lock()
         self.forget()
 
     def forget(self) -> None:
-        """In a forked child there are no helpers."""
-        self._waiting, self._made = SimpleQueue[_Batch](), 0
+        """In a forked child there are no helpers, and nobody is helped."""
+        self._locks: list[int] = []
+        ctypes.memset(self.address, 0, ctypes.sizeof(self._words))
+        self._put("wanted", self.count - 1)
 
-    def call(self, batch: _Batch, count: int) -> None:
-        """Let ``count`` helpers take part, or as many as there can be."""
-        if sys.is_finalizing():  # a thread that is started now never runs
-            return
-        with self._lock:
-            while self._made < count:
-                try:
-                    threading.Thread(target=_help, args=(self._waiting,), name="torsor", daemon=True).start()
-                except RuntimeError:  # Python is about to end
-                    break
-                self._made += 1
-        for _ in range(min(count, self._made)):
-            self._waiting.put(batch)
+    def want(self, count: int) -> None:
+        """Let so many threads take part, callers included."""
+        self.count = count
+        self._put("wanted", min(count - 1, MOST_HELPERS))
+
+    def start(self) -> bool:
+        """Whether there are as many helpers as are wanted, or could be started, and at least one."""
+        wanted = min(self.count - 1, MOST_HELPERS)
+        if len(self._locks) >= wanted:
+            return wanted > 0
+        if not sys.is_finalizing():  # when a thread that is started never runs
+            apart(lambda _: self._add_helpers(wanted))
+        return bool(self._locks)
+
+    def _add_helpers(self, wanted: int) -> None:
+        """Where Ctrl-C cannot come in between, which would leave two threads with the place of one."""
+        with self._lock, contextlib.suppress(RuntimeError):  # Python is about to end, or there are too many threads
+            for name, address in _functions().items():
+                self._put(name, address)
+            while len(self._locks) < wanted:
+                self._add()
+
+    def _add(self) -> None:
+        k = len(self._locks)
+        lock = _new_lock()
+        place = len(CREW) + k * len(HELPER)
+        self._words[place + HELPER.index("lock")] = lock
+        work = _HELPED(_generated()["helped"])
+        threading.Thread(target=work, args=(self.address, k), name="torsor", daemon=True).start()
+        self._locks.append(lock)
+        self._put("helpers", k + 1)
+
+    def _put(self, name: str, value: int) -> None:
+        self._words[CREW.index(name)] = value
 
 
-def _help(waiting: SimpleQueue[_Batch]) -> None:
-    while True:
-        waiting.get().help()
+def _new_lock() -> int:
+    """One of Python's own for C, closed."""
+    api = ctypes.pythonapi
+    make, close = api.PyThread_allocate_lock, api.PyThread_acquire_lock
+    make.restype, close.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_int)
+    lock = int(make() or 0)
+    if not lock:
+        raise RuntimeError("no more locks")
+    close(lock, 1)
+    return lock
 
 
-_HELPERS = _Helpers()
+@cache
+def _generated() -> dict[str, int]:
+    """Addresses of the machine code."""
+    text = crew.text(platform.machine())
+    native = machine_code(f"crew|{text}", crew.NAMES, lambda: Source(Module((text,), 0, optimised=True), {})).native
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(native))  # helpers are in it until the process ends
+    return {name: native.address(name) for name in crew.NAMES}
+
+
+@cache
+def _functions() -> dict[str, int]:
+    """What the machine code calls, and the one that others call."""
+    api = ctypes.pythonapi
+    functions = {"acquire": api.PyThread_acquire_lock, "release": api.PyThread_release_lock}
+    functions |= {"allocate": api.PyMem_RawMalloc, "free": api.PyMem_RawFree}
+    on_windows = sys.platform == "win32"
+    system: Any = ctypes.CDLL("kernel32" if on_windows else None)
+    functions["give_way"] = system.SwitchToThread if on_windows else system.sched_yield
+    addresses = {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in functions.items()}
+    return addresses | {"shared": _generated()["shared"]}
+
+
+_CREW = _Crew()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_HELPERS.forget)
+    os.register_at_fork(after_in_child=_CREW.forget)
 
 
 def set_threads(count: int) -> None:
@@ -147,7 +147,7 @@ def set_threads(count: int) -> None:
             f"set_threads: count must be a whole number of at least 1, got {count!r:.60}. For one per processor: "
             "torsor.set_threads(os.cpu_count())."
         )
-    _HELPERS.count = int(count)
+    _CREW.want(int(count))
 
 
 def get_threads() -> int:
@@ -158,29 +158,54 @@ def get_threads() -> int:
     int
         At least 1.
     """
-    return _HELPERS.count
+    return _CREW.count
 
 
-def in_slices(states: int, operations: int, work: Work, numbers: int = 0) -> None:
-    """``work(start, length)`` over all states, on several threads if each gets enough to do; it must hold its arrays.
+def crew_address() -> int:
+    """Where the words of `crew` are, as long as the process lives."""
+    return _CREW.address
+
+
+def least_to_share(operations: int) -> int:
+    """How many states, at least, are worth several threads, if each takes so many operations."""
+    return max(2 * LANES, -(-WORTH_SHARING // max(1, operations)))
+
+
+def share(
+    kernel: int,
+    states: int,
+    operations: int,
+    operands: Sequence[int],
+    steps: Sequence[int],
+    scratch: int,
+    last: tuple[int, int],
+    extra: tuple[int, int] = (0, 0),
+) -> None:
+    """A kernel of machine code over all states, on several threads if that is worth it.
+
+    ``operands`` are addresses, ``steps`` the bytes between states. ``scratch``: the bytes that the kernel needs; ``last``: the
+    caller's own scratch, and the address of ``kernel_one``. ``extra`` is passed behind everything else.
+    """
+    pointers = (ctypes.c_void_p * (len(operands) + 2))(*operands, *last)
+    gaps = (ctypes.c_int64 * len(steps))(*steps)
+    if states >= least_to_share(operations) and _CREW.start():
+        crew, shared = _CREW.address, _SHARED(_generated()["shared"])
+        if shared(
+            crew, kernel, states, ctypes.addressof(pointers), ctypes.addressof(gaps), len(operands), scratch, *extra
+        ):
+            return
+    _MANY(kernel)(states, pointers, gaps, *extra)
+
+
+def in_parts(states: int, operations: int, work: Work, numbers: int = 0) -> None:
+    """``work(start, length)`` over all states, in parts of `AT_ONCE`, between which Ctrl-C is heard; it shares them itself.
 
     A state takes this many operations, and this many numbers are read or written.
     """
-    threads = min(_HELPERS.count, max(1, states * operations // WORTH_A_THREAD))
-    rounds = max(1, -(-states * max(operations, numbers) // (AT_ONCE * threads)))
-    length = -(-states // (threads * rounds))
+    most = AT_ONCE * _CREW.count // max(1, operations, numbers)
+    parts = max(1, -(-states // max(LANES, most)))
+    length = -(-states // parts)
     length += -length % LANES
-    if length >= states:
-        for _ in work(0, states) or ():
+    for start in range(0, states, length):
+        for _ in work(start, min(length, states - start)) or ():
             pass
-        return
-    batch = _Batch(states, length, work)
-    try:
-        if threads > 1:
-            _HELPERS.call(batch, threads - 1)
-        batch.do_slices()
-    except BaseException:
-        batch.give_up()
-        raise
-    finally:
-        batch.end()

@@ -89,7 +89,7 @@ def _ask_extra_energy(draw: Draw) -> Problem:
         return 0.5 * X @ K.T @ M @ K @ X
 
     return Problem(
-        "given has M (3, 3), J (2, 3) and a task velocity X (2,). How much more kinetic energy has J⁺ X than the horizontal "
+        "`given` has M (3, 3), J (2, 3) and a task velocity X (2,). How much more kinetic energy has J⁺ X than the horizontal "
         "lift of X?",
         {"M": M, "J": J, "X": X},
         lambda: energy(np.linalg.pinv(J)) - energy(_lift(M, J)),

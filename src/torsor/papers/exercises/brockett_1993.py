@@ -26,7 +26,7 @@ def _ask_adjoint(draw: Draw) -> Problem:
     w, v = T[:3, :3] @ twist[:3], T[:3, :3] @ twist[3:]
     return Problem(
         f"Frame b is turned by {angle:g} rad about z of frame a, and its origin is at {p.tolist()} m in a. A body has the twist "
-        f"(ω, v) = {twist.tolist()} in frame b. What is it in frame a? The pose is given.T.",
+        f"(ω, v) = {twist.tolist()} in frame b. What is it in frame a? The pose is `given.T`.",
         {"T": T, "twist": twist},
         lambda: Ad(T) @ twist,
         {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from textwrap import fill
 from types import SimpleNamespace
 from typing import Any
 
@@ -93,7 +95,7 @@ class Verdict(Report):
         return self.words
 
     def _repr_html_(self) -> str:
-        return block(f"<p>{escape(self.words)}</p>")
+        return block(f"<p>{_in_html(self.words)}</p>")
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,17 +124,17 @@ class Exercise(Report):
     def _repr_html_(self) -> str:
         """The question as a paragraph, for notebooks: words of a report are set as they are, and these lines are long."""
         head = f"<strong>Exercise {escape(self.name)}</strong>, seed {escape(str(self.seed))}: {escape(self.title)}"
-        return block(f"<p>{head}</p><p>{escape(self.question)}</p><p>Expected: {escape(self._kind())}.</p>")
+        return block(f"<p>{head}</p><p>{_in_html(self.question)}</p><p>Expected: {_in_html(self._kind())}.</p>")
 
     @explained
     def hint(self, k: int = 1) -> str:
-        """Hint number ``k``, from 1 on; each says more than the one before."""
+        """Hint number ``k``, from 1 on, in lines of 80 letters to print; each says more than the one before."""
         hints = self._recipe.hints
         if not 1 <= k <= len(hints):
             raise ArgumentError(
                 f"`k` must be from 1 to {len(hints)}: exercise {self.name!r} has {len(hints)} hints, got {k}."
             )
-        return f"Hint {k} of {len(hints)}: {hints[k - 1]}"
+        return fill(f"Hint {k} of {len(hints)}: {hints[k - 1]}", 80)
 
     @explained
     def check(self, answer: Any) -> Verdict:
@@ -158,7 +160,7 @@ class Exercise(Report):
         for case, expected in zip(cases, want, strict=True):
             try:
                 value = answer(*(np.copy(x) for x in case)) if self._recipe.signature else answer
-                values.append(np.asarray(value, float))
+                values.append(_numbers(value))
             except Exception as error:  # whatever a student's function does is theirs to read, not ours to pass on
                 what = f"{self._recipe.signature} raised" if self._recipe.signature else "these are no numbers:"
                 return Verdict(False, f"Not yet: {what} {type(error).__name__}: {error}. Expected: {self._kind()}.")
@@ -178,7 +180,7 @@ class Exercise(Report):
         tolerance = self._recipe.tolerance
         if self._recipe.signature:
             return (
-                f"a function {self._recipe.signature} that returns {self.expected}; it is tried at {len(self._problem.cases)} "
+                f"a function `{self._recipe.signature}` that returns {self.expected}; it is tried at {len(self._problem.cases)} "
                 f"states and must be right to {tolerance:g} of the largest number"
             )
         size = "" if self.expected.startswith("one number") else " of the largest number"
@@ -197,6 +199,19 @@ class Exercise(Report):
             if all(change(x) is not None for x in want) and self._same(values, [change(x) for x in want], scale):  # type: ignore[misc]
                 return f"{words} "
         return _which_agree(values, want, self._recipe.tolerance)
+
+
+def _numbers(answer: Any) -> np.ndarray:
+    if answer is None:
+        raise TypeError("None. Is a return missing?")
+    if np.iscomplexobj(answer):
+        raise TypeError("complex numbers; real ones are asked for")
+    return np.asarray(answer, float)
+
+
+def _in_html(words: str) -> str:
+    """Words with names in backquotes as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
 
 
 def _largest(values: Sequence[np.ndarray]) -> float:
@@ -230,7 +245,8 @@ def _which_agree(values: Sequence[np.ndarray], want: Sequence[np.ndarray], toler
     if wrong.all():
         return "No entry is right at all states. " if len(want) > 1 else "No entry is right. "
     places = ", ".join(str(list(map(int, place))) for place in np.argwhere(wrong)[:4])
-    return f"{int((~wrong).sum())} of {wrong.size} entries are right; look at {places} (counted from 0). "
+    right = int((~wrong).sum())
+    return f"{right} of {wrong.size} entries {'is' if right == 1 else 'are'} right; look at {places} (counted from 0). "
 
 
 @explained

@@ -96,7 +96,7 @@ def _ask_momentum(draw: Draw) -> Problem:
         return np.einsum("ia,ia->i", L, M)
 
     return Problem(
-        f"given has the line vectors L (3, 6), a row for each joint, the inertias N (3, 6, 6) in the absolute frame, and q̇ = "
+        f"`given` has the line vectors L (3, 6), a row for each joint, the inertias N (3, 6, 6) in the absolute frame, and q̇ = "
         f"{rate.tolist()}. What are the generalised momenta p_i of (8)?",
         {"L": L, "N": N, "dq": rate},
         lambda: along_axes(np.cumsum(P[::-1], axis=0)[::-1]),

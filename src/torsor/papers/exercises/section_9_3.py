@@ -37,7 +37,7 @@ def draw_rods(draw: Draw) -> dict[str, Any]:
 
 
 IN_WORDS = (
-    "given has a planar chain of two rods in the book's lists: Mlist, Glist, Slist, g, and as a robot of torsor with the "
+    "`given` has a planar chain of two rods in the book's lists: Mlist, Glist, Slist, g, and as a robot of torsor with the "
     "frame 'tip'. The link frames are at the centres of mass; z is the axis of both joints. "
 )
 

@@ -97,7 +97,7 @@ def _ask_factored_mass_matrix(draw: Draw) -> Problem:
         return A.T @ L.T @ G @ L @ A
 
     return Problem(
-        "given has the factors of a planar chain of three links: A (18, 3) of (9.64), G (18, 18) of (9.65) and Gamma (18, 18) "
+        "`given` has the factors of a planar chain of three links: A (18, 3) of (9.64), G (18, 18) of (9.65) and Gamma (18, 18) "
         "of (9.68). What is its mass matrix?",
         {"A": A, "G": G, "Gamma": Gamma},
         lambda: with_propagation(np.linalg.inv(np.eye(18) - Gamma)),

@@ -24,7 +24,7 @@ def _ask_second_moment(draw: Draw) -> Problem:
     J = (points.T * masses) @ points
     inertia = np.trace(J) * np.eye(3) - J
     return Problem(
-        "given.I is the inertia tensor of a body about its centre, kg·m². What is the tensor J of second moments (2.7), which "
+        "`given.I` is the inertia tensor of a body about its centre, kg·m². What is the tensor J of second moments (2.7), which "
         "goes with the rate of W?",
         {"I": inertia},
         lambda: J,
@@ -90,8 +90,8 @@ def _ask_torques(draw: Draw) -> Problem:
         ]
 
     return Problem(
-        "Three links on revolute joints. given has, in fixed axes, the axes z (3, 3), a row for each joint, a point of each axis "
-        "(joints), the centres of mass (centres), and the force F and moment N on each link. What are the torques (3.12)?",
+        "Three links on revolute joints. `given` has, in fixed axes, the axes z (3, 3), a row for each joint, a point of each "
+        "axis (joints), the centres of mass (centres), and the force F and moment N on each link. What are the torques (3.12)?",
         {"z": z, "joints": joints, "centres": centres, "F": F, "N": N},
         sums,
         {

@@ -1,0 +1,141 @@
+"""Optimal motions: least torque, energy, time and more within all limits of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from torsor.arrays.typing import Array, GivenConfiguration, GivenJointVector
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
+from torsor.errors import ArgumentError
+from torsor.model import Robot
+from torsor.motion.optimal_motions.findings import report_of
+from torsor.motion.optimal_motions.report import OptimalMotion
+from torsor.motion.optimal_motions.setting import Setting, problem_of, starts_of
+from torsor.motion.optimal_motions.sqp import Progress, improve
+from torsor.motion.tangent_motion import configurations_of
+
+Cost = str | Callable[..., Any] | Mapping[Any, float]
+OVERSHOOT = 5e-4  # of a limit, between nodes
+
+
+@explained
+def optimal(
+    robot: Robot,
+    q0: GivenConfiguration,
+    q1: GivenConfiguration | None,
+    *,
+    duration: float | None,
+    cost: Cost = "torque",
+    within_limits: bool = True,
+    acceleration: Any = None,
+    jerk: Any = None,
+    power: Any = None,
+    motor_constants: Any = None,
+    v0: GivenJointVector | str | None = None,
+    v1: GivenJointVector | str | None = None,
+    a0: GivenJointVector | str | None = None,
+    a1: GivenJointVector | str | None = None,
+    pieces: int = 11,
+    starts: int = 1,
+    seed: int | np.random.Generator = 0,
+    iterations: int = 100,
+    tolerance: float = 1e-9,
+) -> OptimalMotion:
+    """Motion from q0 to q1 with the least torque, energy, work, jerk, time or other cost within limits, one problem at a time.
+
+    Sequential quadratic programming with the exact Hessian [LKPKB05; NW06, ch. 18]. The motion is a spline of degree 5 in tangent
+    coordinates, q0 ⊕ u(t), continuous to its fourth derivative. Limits are kept at nodes and, where they are passed between these
+    by more than a twentieth of a percent, there too. The search begins at the straight line and ends at a minimum near it, which
+    need not be the least of all: see ``starts``.
+
+    Parameters
+    ----------
+    robot : Robot
+        Any joint kind. Payloads (`Robot.with_payload`), friction, armature and springs count.
+    q0, q1 : (nq,) arrays
+        Start and end, rad or m; ``q1`` None is free.
+    duration : float or None
+        How long it takes, s; None leaves it free.
+    cost : str, function or mapping
+        The integral over time of
+
+        * "torque": Σ τ_i², N²·m²;
+        * "energy": vᵀ M v, twice the kinetic energy, J;
+        * "work": Σ |τ_i v_i|, the mechanical power of all joints, W, rounded off below 1 W;
+        * "losses": Σ (τ_i/k_i)², the heat of electric drives, W, with ``motor_constants`` k_i;
+        * "acceleration", "jerk": the sum of their squares;
+        * "time": 1;
+        * a function of (q, v, a, tau) that returns one number, built of torsor's and NumPy's functions: it is traced and
+          differentiated exactly;
+        * a mapping of such to weights: the weighted sum, ``{"time": 1.0, "torque": 1e-3}``.
+    within_limits : bool
+        Keep the position, velocity and effort limits of the robot.
+    acceleration, jerk, power : float or (nv,) array, optional
+        More limits: of |a_i|, rad/s² or m/s², of the jerk, rad/s³ or m/s³, of |τ_i v_i|, W.
+    motor_constants : float or (nv,) array, optional
+        k_i of the cost "losses", N·m/√W or N/√W.
+    v0, v1 : (nv,) array or "free", optional
+        Velocities at the ends, rad/s or m/s; zero if not given.
+    a0, a1 : (nv,) array or "free", optional
+        Accelerations there, rad/s² or m/s²; free if not given.
+    pieces : int
+        Of the spline: it has that many control points and five more.
+    starts : int
+        How many searches, the first from the straight line, others from random ones about it; the best is kept.
+    seed : int or Generator
+        Of the others.
+    iterations : int
+        At most so many steps of each search.
+    tolerance : float
+        Of the conditions of an optimum and of limits, as `OptimalMotion.residual` and ``violation`` have them.
+
+    Returns
+    -------
+    OptimalMotion
+        With the ``motion``, its ``cost``, and what limits it. Ctrl-C returns the best so far.
+    """
+    refuse_strangers(robot, q0, q1, duration, instead="Its result has a `motion`, whose `at(t)` may be traced.")
+    if duration is not None:
+        refuse_bad_numbers(duration=duration)
+    refuse_bad_numbers(tolerance=tolerance)
+    refuse_bad_count("pieces", pieces, 2, "`pieces` must be at least 2")
+    refuse_bad_count("iterations", iterations, 1, "`iterations` must be at least 1")
+    refuse_bad_count("starts", starts, 1, "`starts` must be at least 1")
+    setting = Setting(
+        robot,
+        duration,
+        cost,
+        within_limits,
+        {"acceleration": acceleration, "jerk": jerk, "power": power},
+        motor_constants,
+        {"v0": v0, "v1": v1, "a0": a0, "a1": a1},
+        int(pieces),
+    )
+    begin, end = _one(robot, "q0", q0), None if q1 is None else _one(robot, "q1", q1)
+    problem = problem_of(setting, begin, end)
+    best: Progress | None = None
+    for y in starts_of(problem, setting, begin, end, starts, seed):
+        found = improve(problem, y, iterations=iterations, tolerance=tolerance, overshoot=OVERSHOOT)
+        if best is None or _better(found, best):
+            best = found
+        if found.interrupted:
+            break
+    assert best is not None
+    return report_of(robot, best, setting.notes)
+
+
+def _one(robot: Robot, name: str, q: Any) -> Array:
+    (found,) = configurations_of(robot, **{name: q})
+    if found.ndim != 1:
+        raise ArgumentError(f"`{name}` must be one configuration ({robot.nq},), got shape {found.shape}.")
+    return found
+
+
+def _better(one: Progress, other: Progress) -> bool:
+    if one.converged != other.converged:
+        return one.converged
+    return one.point.cost < other.point.cost if one.converged else one.point.violation < other.point.violation

@@ -1,0 +1,197 @@
+"""What is computed at every node: parts of the cost, and quantities that have limits. Here those without programs of their own.
+
+A term has m numbers at a node, functions of q, v, a, perhaps jerk, and τ. Its gradients have one slot (n,) for each of these, in
+this order; those by q are along the axes of v.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torsor.arrays.typing import Array
+from torsor.motion.optimal_motions.nodes import TAU, States
+
+VELOCITY, ACCELERATION, JERK = 1, 2, 3  # slots
+
+
+class Term(ABC):
+    """m numbers at each node."""
+
+    kind: str
+    """What they are, as "velocity"."""
+    names: tuple[str, ...]
+    """To what each of them belongs, as a joint."""
+    units: tuple[str, ...]
+    lower: Array
+    upper: Array
+    """Limits (m,), infinite where there is none."""
+    scale: Array
+    """What a number is divided by (m,), so that all are of one size."""
+    places: Array | None = None
+    """The only s (k,) at which it counts; None for all."""
+
+    @property
+    def size(self) -> int:
+        """m."""
+        return len(self.names)
+
+    @abstractmethod
+    def values(self, x: States) -> Array:
+        """(N, m)."""
+
+    @abstractmethod
+    def changes(self, x: States, dx: Array) -> Array:
+        """To first order, (N, m), with changes (N, slots, n)."""
+
+    @abstractmethod
+    def rows(self, x: States, node: Array, which: Array) -> Array:
+        """Gradients (k, slots, n) of number ``which`` (k,) at ``node`` (k,)."""
+
+    @abstractmethod
+    def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
+        """Add derivatives of Σ weights · values (N, m) to G (N, slots, n) and H (N, slots n, slots n)."""
+
+
+@dataclass(eq=False)
+class Bound(Term):
+    """Limits of numbers of q, or of v, a, jerk or τ: ``which`` freedoms of a ``slot``, for q numbers ``entries`` of it."""
+
+    kind: str
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    slot: int
+    which: Array
+    entries: Array
+    lower: Array
+    upper: Array
+    scale: Array
+    places: Array | None = None
+
+    def values(self, x: States) -> Array:
+        """The numbers."""
+        if self.slot == 0:
+            return x.q[:, self.entries]
+        return x.tau[:, self.which] if self.slot == TAU else x.rates[:, self.slot - 1, self.which]
+
+    def changes(self, x: States, dx: Array) -> Array:
+        """Their changes."""
+        return dx[:, self.slot, self.which]
+
+    def rows(self, x: States, node: Array, which: Array) -> Array:
+        """Unit vectors."""
+        found = np.zeros((len(node), x.orders + 1, x.robot.nv))
+        found[np.arange(len(node)), self.slot, self.which[which]] = 1.0
+        return found
+
+    def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
+        """They are linear."""
+        G[:, self.slot, self.which] += weights
+
+
+@dataclass(eq=False)
+class Power(Term):
+    """The mechanical power τ_i v_i of freedoms."""
+
+    names: tuple[str, ...]
+    which: Array
+    lower: Array
+    upper: Array
+    scale: Array
+    kind: str = "power"
+    places: Array | None = None
+
+    @property
+    def units(self) -> tuple[str, ...]:  # type: ignore[override]
+        """W."""
+        return ("W",) * len(self.names)
+
+    def values(self, x: States) -> Array:
+        """τ_i v_i."""
+        return x.tau[:, self.which] * x.v[:, self.which]
+
+    def changes(self, x: States, dx: Array) -> Array:
+        """τ_i δv_i + v_i δτ_i."""
+        i = self.which
+        return x.tau[:, i] * dx[:, VELOCITY, i] + x.v[:, i] * dx[:, TAU, i]
+
+    def rows(self, x: States, node: Array, which: Array) -> Array:
+        """(0, τ_i, 0, v_i)."""
+        found, i, k = np.zeros((len(node), x.orders + 1, x.robot.nv)), self.which[which], np.arange(len(node))
+        found[k, VELOCITY, i], found[k, TAU, i] = x.tau[node, i], x.v[node, i]
+        return found
+
+    def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
+        """Bilinear in v and τ."""
+        i, n = self.which, x.robot.nv
+        G[:, VELOCITY, i] += weights * x.tau[:, i]
+        G[:, TAU, i] += weights * x.v[:, i]
+        if H is not None:
+            H[:, VELOCITY * n + i, x.orders * n + i] += weights
+            H[:, x.orders * n + i, VELOCITY * n + i] += weights
+
+
+@dataclass(eq=False)
+class Squares(Term):
+    """Σ_i w_i x_i² of a slot: part of a cost."""
+
+    kind: str
+    slot: int
+    factors: Array
+    names: tuple[str, ...] = ("",)
+    units: tuple[str, ...] = ("",)
+
+    def _values(self, x: States) -> Array:
+        return x.tau if self.slot == TAU else x.rates[:, self.slot - 1]
+
+    def values(self, x: States) -> Array:
+        """(N, 1)."""
+        found = self._values(x)
+        return ((found * found) @ self.factors)[:, None]
+
+    def changes(self, x: States, dx: Array) -> Array:
+        """2 Σ w_i x_i δx_i."""
+        return 2.0 * ((self._values(x) * dx[:, self.slot]) @ self.factors)[:, None]
+
+    def rows(self, x: States, node: Array, which: Array) -> Array:
+        """2 w_i x_i."""
+        found = np.zeros((len(node), x.orders + 1, x.robot.nv))
+        found[:, self.slot] = 2.0 * self.factors * self._values(x)[node]
+        return found
+
+    def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
+        """Its Hessian is diagonal."""
+        n = x.robot.nv
+        G[:, self.slot] += 2.0 * weights * self.factors * self._values(x)
+        if H is not None:
+            place = (self.slot % (x.orders + 1)) * n + np.arange(n)
+            H[:, place, place] += 2.0 * weights * self.factors
+
+
+class Constant(Term):
+    """1: the integral is the duration."""
+
+    kind, names, units = "time", ("",), ("s",)
+
+    def values(self, x: States) -> Array:
+        """Ones (N, 1)."""
+        return np.ones((len(x.q), 1))
+
+    def changes(self, x: States, dx: Array) -> Array:
+        """Nothing changes it."""
+        return np.zeros((len(x.q), 1))
+
+    def rows(self, x: States, node: Array, which: Array) -> Array:
+        """Zeros."""
+        return np.zeros((len(node), x.orders + 1, x.robot.nv))
+
+    def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
+        """It has no derivatives."""
+
+
+def units_of(robot_units: Sequence[str], rate: str) -> tuple[str, ...]:
+    """The units of freedoms in rad or m, with what follows: "/s"."""
+    return tuple(unit + rate for unit in robot_units)
