@@ -57,7 +57,7 @@ ALLOWED = {
     # What people do with the equations
     "tasks": FUNCTIONS,
     "control": FUNCTIONS | {"tasks", "motion", "simulation", "linearisation"},
-    "motion": FUNCTIONS,
+    "motion": FUNCTIONS | {"tasks"},
     "redundancy": FUNCTIONS | {"tasks", "motion"},
     "simulation": FUNCTIONS | {"motion", "linearisation"},
     "linearisation": FUNCTIONS,

@@ -75,10 +75,10 @@ class OptimalFeedback(Report):
     interrupted: bool = field(default=False)
 
     def controller(self, t: Any, q: Any, v: Any) -> Array:
-        """Joint forces (..., nv) of the feedback at time t, s, for a state q (..., nq), v (..., nv): a controller for `torsor.simulate`.
+        """Joint forces (..., nv) at time t, s, for a state q (..., nq), v (..., nv): a controller for `torsor.simulate`.
 
-        The forces of a step are held until the next one begins: simulate with ``control_dt`` equal to ``dt``. Beyond the last step
-        those of the last one act. They are not cut to the limits, which is up to the drives.
+        The forces of a step are held until the next one begins: simulate with ``control_dt`` equal to ``dt``. Beyond the last
+        step those of the last one act. They are not cut to the limits, which is up to the drives.
         """
         robot, last = self.motion.robot, self.tau.shape[-2] - 1
         k = min(max(int(float(t) / self.dt + 1e-6), 0), last)
@@ -106,7 +106,7 @@ class OptimalFeedback(Report):
         names, lines = self.motion.robot.structure.freedoms, []
         share = self.at_limit.reshape(-1, self.at_limit.shape[-1]).mean(axis=0) if self.at_limit.size else ()
         for name, part in zip(names, share, strict=False):
-            if 0.0 < part:
+            if part > 0.0:
                 lines.append(f"  the force of {name} is at its limit in {100 * part:.0f} % of the steps")
         return lines
 
@@ -131,8 +131,8 @@ def ddp(
 ) -> OptimalFeedback:
     """Motion of least cost from a state, and the feedback around it: differential dynamic programming (DDP) [JM70; TMT14].
 
-    The cost is Σ running(robot, q_k, v_k, tau_k, t_k) · dt + final(robot, q_N, v_N), over the steps that `torsor.simulate` takes. Batch
-    axes of the state are problems of their own, which are solved together.
+    The cost is Σ running(robot, q_k, v_k, tau_k, t_k) · dt + final(robot, q_N, v_N), over the steps that `torsor.simulate`
+    takes. Batch axes of the state are problems of their own, which are solved together.
 
     Parameters
     ----------
@@ -191,7 +191,9 @@ def ddp(
     refuse_bad_count("steps", steps, 1, "`steps` must be at least 1")
     refuse_bad_count("iterations", iterations, 0, "`iterations` must not be negative")
     refuse_unknown_word("method", method, METHODS)
-    values, batch = prepare(ddp, (robot,), {"q0": q0, "v0": v0, "running": running, "final": final, "dt": dt, "steps": steps})
+    values, batch = prepare(
+        ddp, (robot,), {"q0": q0, "v0": v0, "running": running, "final": final, "dt": dt, "steps": steps}
+    )
     q0, v0 = (np.asarray(values[name], float) for name in ("q0", "v0"))
     tau = _forces(robot, q0, tau, steps)
     batch = np.broadcast_shapes(batch, tau.shape[:-2])
@@ -213,9 +215,7 @@ def ddp(
     return _report(robot, motions, solver, batch, method)
 
 
-def programs_for(
-    robot: Robot, running: Any, final: Any, method: str, second_order: bool, limited: bool
-) -> Programs:
+def programs_for(robot: Robot, running: Any, final: Any, method: str, second_order: bool, limited: bool) -> Programs:
     """The programs of a problem, kept for the next call with functions that are known to be the same."""
     known = fingerprint(running), fingerprint(final)
     if None in known or not robot.is_concrete:
@@ -279,8 +279,8 @@ def _refuse_divergence(motions: Motions) -> None:
     at = np.flatnonzero(~np.isfinite(motions.v[bad[0]]).all(axis=-1))
     where = f"from step {at[0]} on" if len(at) else "in its cost"
     raise ArgumentError(
-        f"the motion to begin with is not finite {where}: the forces `tau` drive it apart, or `dt` is too long for it. Pass other "
-        "forces, or `states` to begin with."
+        f"the motion to begin with is not finite {where}: the forces `tau` drive it apart, or `dt` is too long for it. Pass "
+        "other forces, or `states` to begin with."
     )
 
 

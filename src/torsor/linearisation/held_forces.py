@@ -6,12 +6,13 @@ without a unit (T = −ad(v), K, D and M⁻¹ of `forward_dynamics_derivatives`)
     A = ⎡ hT    1  ⎤     B = ⎡   0   ⎤        φ₂ = Σ Aʲ/(j+2)!,     φ₁ = 1 + φ₂ A,     eᴬ = 1 + φ₁ A
         ⎣ h²K   hD ⎦         ⎣ h²M⁻¹ ⎦
 
-and x⁺ = eᴬ x + φ₁ B δτ. The series of φ₂ is summed by Horner's rule. Where T is 0 its lower rows are enough: a product by A from the right
-is one of n × n with n × 2n matrices, and the upper rows of eᴬ, and of φ₁, are the lower ones of φ₁, and of φ₂, but for the 1.
+and x⁺ = eᴬ x + φ₁ B δτ. The series of φ₂ is summed by Horner's rule. Where T is 0 its lower rows are enough: a product by A
+from the right is one of n × n with n × 2n matrices, and the upper rows of eᴬ, and of φ₁, are the lower ones of φ₁, and of φ₂,
+but for the 1.
 
-In the scale of u in which both blocks of A are equally large, and displacements are measured by √(M⁻¹)_ii, let N be the norm of A. What
-a series of m terms leaves out is less than a rounding where Nᵐ⁺¹/(m+3)! is half of one: the shortest of a few series is taken. For a
-step that is longer than the robot's own motion, N > 2, the exponential is found by scaling and squaring [Hig05].
+In the scale of u in which both blocks of A are equally large, and displacements are measured by √(M⁻¹)_ii, let N be the norm of
+A. What a series of m terms leaves out is less than a rounding where Nᵐ⁺¹/(m+3)! is half of one: the shortest of a few series is
+taken. For a step that is longer than the robot's own motion, N > 2, the exponential is found by scaling and squaring [Hig05].
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ where said::
     δ̇ = δv − ad(v) δ                                             for q ⊕ δ with the velocity v + δv
 
 A value x has beside it its derivative dx (..., nv, 3 nv) by (δq, δv, δτ) at the start of the step; configurations in the
-tangent coordinates of where they are. Each function below has the lines of its namesake in `torsor.simulation`. All of it is traceable.
+tangent coordinates of where they are. Each function below has the lines of its namesake in `torsor.simulation`. All of it is
+traceable.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ DERIVATIVES: dict[str, StepDerivatives] = {"semi_implicit_euler": semi_implicit_
 
 def _moved(robot: Robot, u: Array, dq: Array, du: Array) -> Array:
     """The derivative of q ⊕ u, in the tangent coordinates there."""
-    return matmul(_transport(robot, u), dq) + matmul(_increment_jacobian(robot, u), du)
+    return matmul(transport(robot, u), dq) + matmul(increment_jacobian(robot, u), du)
 
 
 def _rate(robot: Robot, u: Array, v: Array, du: Array, dv: Array) -> Array:
@@ -145,22 +146,22 @@ def drift_of_displacement(robot: Robot, v: JointVector) -> JointMatrix:
 
     ``v`` (..., nv), rad/s or m/s. Returns (..., nv, nv), 1/s.
     """
-    return _joint_by_joint(robot, zeros(robot.nv, robot.nv), lambda V: -lie.ad(V), v)
+    return joint_by_joint(robot, zeros(robot.nv, robot.nv), lambda V: -lie.ad(V), v)
 
 
-def _transport(robot: Robot, u: JointVector) -> JointMatrix:
+def transport(robot: Robot, u: JointVector) -> JointMatrix:
     """Ad(e^−u), ∂(q ⊕ u)/∂q. ``u`` (..., nv), rad or m. Returns (..., nv, nv)."""
-    return _joint_by_joint(robot, identity(robot.nv), lambda U: lie.Ad(se3.exp(-U)), u)
+    return joint_by_joint(robot, identity(robot.nv), lambda U: lie.Ad(se3.exp(-U)), u)
 
 
-def _increment_jacobian(robot: Robot, u: JointVector) -> JointMatrix:
+def increment_jacobian(robot: Robot, u: JointVector) -> JointMatrix:
     """J_r(u), ∂(q ⊕ u)/∂u. ``u`` (..., nv), rad or m. Returns (..., nv, nv)."""
-    return _joint_by_joint(robot, identity(robot.nv), se3.right_jacobian, u)
+    return joint_by_joint(robot, identity(robot.nv), se3.right_jacobian, u)
 
 
 def _increment_jacobian_inverse(robot: Robot, u: JointVector) -> JointMatrix:
     """J_r(u)⁻¹, ∂/∂v of `increment_rate`. ``u`` (..., nv), rad or m. Returns (..., nv, nv)."""
-    return _joint_by_joint(robot, identity(robot.nv), se3.right_jacobian_inverse, u)
+    return joint_by_joint(robot, identity(robot.nv), se3.right_jacobian_inverse, u)
 
 
 def _increment_rate_by_increment(robot: Robot, u: JointVector, v: JointVector) -> JointMatrix:
@@ -169,7 +170,7 @@ def _increment_rate_by_increment(robot: Robot, u: JointVector, v: JointVector) -
     ``u`` (..., nv), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, nv), 1/s.
     """
     zero = zeros(robot.nv, robot.nv)
-    return _joint_by_joint(robot, zero, _twist_rate_by_increment, u, v)
+    return joint_by_joint(robot, zero, _twist_rate_by_increment, u, v)
 
 
 def _twist_rate_by_increment(U: Array, V: Array) -> Array:
@@ -180,7 +181,7 @@ def _twist_rate_by_increment(U: Array, V: Array) -> Array:
     return kernel(U, V)
 
 
-def _joint_by_joint(robot: Robot, others: Array, on_twists: Callable[..., Array], *vectors: JointVector) -> JointMatrix:
+def joint_by_joint(robot: Robot, others: Array, on_twists: Callable[..., Array], *vectors: JointVector) -> JointMatrix:
     """Block diagonal S X Sᵀ with X = on_twists(Sᵀ u, …); ``others`` (nv, nv) where joints have one number."""
     if robot.structure.has_plain_velocities:
         return others

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from torsor.arrays.typing import Array, GivenConfiguration, GivenJointVector
+from torsor.arrays.typing import Array, GivenConfiguration, GivenJointVector, GivenNumbers
 from torsor.border import explained
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
 from torsor.errors import ArgumentError
@@ -39,6 +39,11 @@ def optimal(
     v1: GivenJointVector | str | None = None,
     a0: GivenJointVector | str | None = None,
     a1: GivenJointVector | str | None = None,
+    through: Mapping[float, Any] | None = None,
+    along: Mapping[Any, Any] | None = None,
+    along_within: float = 1e-3,
+    obstacles: GivenNumbers | None = None,
+    capsules: Sequence[Any] | None = None,
     pieces: int = 11,
     starts: int = 1,
     seed: int | np.random.Generator = 0,
@@ -82,6 +87,18 @@ def optimal(
         Velocities at the ends, rad/s or m/s; zero if not given.
     a0, a1 : (nv,) array or "free", optional
         Accelerations there, rad/s² or m/s²; free if not given.
+    through : mapping, optional
+        What is passed, by parts of the duration, 0 to 1: a configuration (nq,), or a mapping of tasks (`torsor.pose_task`,
+        `position_task`, `function_task`, …) to targets, ``{0.5: q, 1.0: {torsor.position_task("tool"): point}}``.
+    along : mapping, optional
+        Tasks to targets that are kept all along: an orientation, rows of a position, a function.
+    along_within : float
+        How large each row of their errors may be, rad or m, the same at the ends.
+    obstacles : (k, 4) array, optional
+        Balls that the robot must not touch: x, y, z and radius in base axes, m.
+    capsules : list of (frame, a, b, radius), optional
+        What of the robot must not touch them: what is within a radius of segments from a to b (3,) in a frame, m. If not
+        given, capsules around the boxes, cylinders and balls that the robot is drawn with.
     pieces : int
         Of the spline: it has that many control points and five more.
     starts : int
@@ -101,7 +118,7 @@ def optimal(
     refuse_strangers(robot, q0, q1, duration, instead="Its result has a `motion`, whose `at(t)` may be traced.")
     if duration is not None:
         refuse_bad_numbers(duration=duration)
-    refuse_bad_numbers(tolerance=tolerance)
+    refuse_bad_numbers(tolerance=tolerance, along_within=along_within)
     refuse_bad_count("pieces", pieces, 2, "`pieces` must be at least 2")
     refuse_bad_count("iterations", iterations, 1, "`iterations` must be at least 1")
     refuse_bad_count("starts", starts, 1, "`starts` must be at least 1")
@@ -114,6 +131,11 @@ def optimal(
         motor_constants,
         {"v0": v0, "v1": v1, "a0": a0, "a1": a1},
         int(pieces),
+        through,
+        along,
+        along_within,
+        obstacles,
+        capsules,
     )
     begin, end = _one(robot, "q0", q0), None if q1 is None else _one(robot, "q1", q1)
     problem = problem_of(setting, begin, end)

@@ -1,8 +1,8 @@
 """The minimum of a convex quadratic function within bounds, by active sets in a fixed number of rounds.
 
-For ½ xᵀH x + gᵀx with lower ≤ x ≤ upper, some entries are held at their bounds and the others are free. Each round solves for the free
-ones and looks at signs [HIK03, algorithm 1]: one that left the bounds is held from then on, one that is held is freed if the
-slope leads inwards::
+For ½ xᵀH x + gᵀx with lower ≤ x ≤ upper, some entries are held at their bounds and the others are free. Each round solves for
+the free ones and looks at signs [HIK03]: one that left the bounds is held from then on, one that is held is freed
+if the slope leads inwards::
 
     H_ff x_f = −(g_f + H_fh x_h),     held: x_i + s_i beyond a bound,  where s = −(H x + g)/H_ii on held, 0 on free
 

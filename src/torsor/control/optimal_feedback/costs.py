@@ -1,7 +1,7 @@
 """Costs of the user's, with their exact gradients and Hessians in the tangent coordinates of where a motion is.
 
-A state and its forces are displaced by z = (δq, δv, δτ), to (q ⊕ δq, v + δv, τ + δτ). The function is traced there once, its program
-differentiated twice by z, and z set to 0.
+A state and its forces are displaced by z = (δq, δv, δτ), to (q ⊕ δq, v + δv, τ + δτ). The function is traced there once, its
+program differentiated twice by z, and z set to 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torsor.compiler.graph import Program
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import inline, trace
 from torsor.errors import ArgumentError, ArgumentTypeError, TorsorError
-from torsor.functions.public.kinematics import integrate
+from torsor.mechanics.kinematics.manifold import configuration_rate
 from torsor.model import Robot
 
 
@@ -56,7 +56,11 @@ def final_cost(robot: Robot, function: Callable[..., Any]) -> Cost:
 
 
 def _moved(robot: Robot, q: Array, dq: Array) -> Array:
-    return q + dq if robot.structure.has_plain_velocities else integrate(robot, q, dq)
+    """q ⊕ δq to the second order, by the midpoint rule: all that a Hessian at 0 sees, and much shorter."""
+    if robot.structure.has_plain_velocities:
+        return q + dq
+    half = q + 0.5 * configuration_rate(robot, q, dq)
+    return q + configuration_rate(robot, half, dq)
 
 
 def _cost(
@@ -74,7 +78,9 @@ def _cost(
     except TorsorError as error:
         raise ArgumentError(f"`{name}` could not be traced: {error}") from error
     except TypeError as error:
-        raise ArgumentTypeError(f"`{name}` must be a function {form} → a number, made of torsor's and NumPy's: {error}") from error
+        raise ArgumentTypeError(
+            f"`{name}` must be a function {form} → a number, made of torsor's and NumPy's: {error}"
+        ) from error
     if len(moved.outputs) != 1 or moved.outputs[0].shape != ():
         found = ", ".join(str(port.shape) for port in moved.outputs)
         raise ArgumentError(f"`{name}` must return one number, of shape (), got {found}. Sum the squares: e @ e.")

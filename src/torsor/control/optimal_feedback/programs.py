@@ -81,8 +81,8 @@ def _rollout(robot: Robot, costs: Cost, method: str, limited: bool) -> Scan:
     inner, n = aligned(robot), robot.nv
 
     def follow(
-        q: Array, v: Array, cost: Array, q_bar: Array, v_bar: Array, tau_bar: Array, feed: Array, gains: Array, gap: Array, t: Array,
-        length: Array, lower: Array, upper: Array, h: Array,
+        q: Array, v: Array, cost: Array, q_bar: Array, v_bar: Array, tau_bar: Array, feed: Array, gains: Array, gap: Array,
+        t: Array, length: Array, lower: Array, upper: Array, h: Array,
     ) -> dict[str, Array]:  # fmt: skip
         x = concat([_between(robot, q_bar, q), v - v_bar])
         tau = tau_bar + length * feed + matvec(gains, x)
@@ -130,7 +130,7 @@ def _final(robot: Robot, costs: Cost) -> Kernel:
 
 @lru_cache(maxsize=32)
 def _costate(n: int) -> Scan:
-    def before(p: Array, F: Array, l: Array) -> dict[str, Array]:  # noqa: E741
+    def before(p: Array, F: Array, l: Array) -> dict[str, Array]:
         slope = l + matvec(transpose(F), p)
         return {"p": slope[: 2 * n], "by_tau": slope[2 * n :]}
 
@@ -160,6 +160,11 @@ def _between(robot: Robot, q0: Array, q1: Array) -> Array:
 
 def _moved(robot: Robot, q: Array, u: Array) -> Array:
     return q + u if robot.structure.has_plain_velocities else integrate(robot, q, u)
+
+
+def riccati_of(n: int) -> Scan:
+    """The recursion for ``n`` freedoms along any steps, without limits."""
+    return _riccati(n, False, False)
 
 
 def start_of_riccati(value: Array, gradient: Array, hessian: Array) -> dict[str, Array]:

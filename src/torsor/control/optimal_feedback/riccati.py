@@ -1,12 +1,12 @@
 """Riccati's recursion of one step, backward in time: what is yet to be paid, and the feedback that pays least.
 
-Near a motion the cost from the next step on is p·x⁺ + ½ x⁺ᵀ V x⁺ for a displacement x⁺ = F z + d, z = (x, δτ), of its state, where d is the
-gap between where the step leads and where the next one begins. With l and L, gradient and Hessian of the step's own cost and, for
-`ddp`, of its dynamics, the cost is a quadratic function of z [JM70, §2.2; TMT14, (5); GNSFB18, (15)]::
+Near a motion the cost from the next step on is p·x⁺ + ½ x⁺ᵀ V x⁺ for a displacement x⁺ = F z + d, z = (x, δτ), of its state,
+where d is the gap between where the step leads and where the next one begins. With l and L, gradient and Hessian of the step's
+own cost and, for `ddp`, of its dynamics, the cost is a quadratic function of z [JM70; TMT14; GNSFB18]::
 
     Q_z = l + Fᵀ (p + V d),     Q_zz = L + Fᵀ V F
 
-and its minimum over δτ, within the limits of the forces [TMT14, (9)–(12)], is δτ = k + K x, where rows of K are 0 for forces at a
+and its minimum over δτ, within the limits of the forces [TMT14], is δτ = k + K x, where rows of K are 0 for forces at a
 limit. What is left to be paid before the step is ::
 
     p ← Q_x + Q_xu k,     V ← Q_xx + Q_xu K
@@ -43,7 +43,7 @@ class Backward(NamedTuple):
 
 
 def backward(
-    V: Array, p: Array, first: Array, second: Array, least: Array, F: Array, L: Array, l: Array, gap: Array,  # noqa: E741
+    V: Array, p: Array, first: Array, second: Array, least: Array, F: Array, L: Array, l: Array, gap: Array,
     lower: Array | None, upper: Array | None, mu: Array, h: Array, moved_by_velocity: bool,
 ) -> Backward:  # fmt: skip
     """One step; ``lower`` and ``upper`` (n,) bound the change of the forces, None if nothing does."""

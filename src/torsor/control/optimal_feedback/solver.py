@@ -1,7 +1,7 @@
 """Differential dynamic programming for a batch of problems: a descent to a motion from which no small change is cheaper.
 
 Each turn looks at all steps of the motions at once, goes backward through their quadratic models (`riccati`), and forward along
-the feedback found, with the whole change of the forces or less of it [JM70; TMT14, §II]::
+the feedback found, with the whole change of the forces or less of it [JM70; TMT14]::
 
     1  F, l at all steps;  the gradient p by each state, backward           `Programs.first`, `Programs.costate`
     2  L at all steps, with the second derivatives of the dynamics weighted by p [Pan88; DB89]
@@ -29,8 +29,8 @@ from torsor.model import Robot
 
 ENOUGH = 1e-4  # of the decrease that the model promises
 SHORTER = 2.0 ** -np.arange(1, 17)  # lengths that are tried together when the whole step does not pay
-SMALLEST, LARGEST = 1e-6, 1e10  # regularisation, in the scale of a problem's own Q_uu
-GROWTH = 4.0  # of the factor by which it changes, as long as it goes on in one direction [TET12, §II.F]
+SMALLEST, LARGEST = 1e-6, 1e16  # regularisation, in the scale of a problem's own Q_uu
+GROWTH, FASTEST = 4.0, 64.0  # of the factor by which it changes, as long as it goes on in one direction [TET12]
 
 WAITING, CONVERGED, ROUNDED, STUCK = range(4)
 WORDS = {
@@ -45,8 +45,8 @@ WORDS = {
 class Motions:
     """The motions of P problems, and what is known of each.
 
-    ``q`` (P, N + 1, nq), ``v`` (P, N + 1, nv), ``tau`` (P, N, nv), ``gap`` (P, N, 2 nv), ``gains`` (P, N, nv, 2 nv); by problem (P,) the cost,
-    the size of the gradient by the forces (per second of time), turns taken, and why it ended.
+    ``q`` (P, N + 1, nq), ``v`` (P, N + 1, nv), ``tau`` (P, N, nv), ``gap`` (P, N, 2 nv), ``gains`` (P, N, nv, 2 nv); by problem
+    (P,) the cost, the size of the gradient by the forces (per second of time), turns taken, and why it ended.
     """
 
     q: Array
@@ -73,16 +73,16 @@ class Trust:
     curved: Array
 
     def lower(self, which: Array) -> Array:
-        """Believe some less: first the second derivatives are left out, then μ grows, faster each time. Gives those that are given up."""
+        """Believe some less: without the second derivatives, then with μ that grows faster each time. Gives those given up."""
         plain = which[self.curved[which] == 0.0]
         self.curved[which] = 0.0
-        self.growth[plain] = np.maximum(1.0, self.growth[plain]) * GROWTH
+        self.growth[plain] = np.minimum(np.maximum(1.0, self.growth[plain]) * GROWTH, FASTEST)
         self.mu[plain] = np.maximum(self.growth[plain] * self.mu[plain], SMALLEST)
         return plain[self.mu[plain] > LARGEST]
 
     def higher(self, which: Array, second_order: bool) -> None:
         """Believe some more."""
-        self.growth[which] = np.minimum(1.0, self.growth[which]) / GROWTH
+        self.growth[which] = np.maximum(np.minimum(1.0, self.growth[which]) / GROWTH, 1.0 / FASTEST)
         self.mu[which] *= self.growth[which]
         self.mu[which[self.mu[which] < SMALLEST]] = 0.0
         self.curved[which] = float(second_order)
@@ -106,14 +106,19 @@ class Solver:
         P, N, nv = tau.shape
         gap, gains = np.zeros((P, N, 2 * nv)), np.zeros((P, N, nv, 2 * nv))
         q_bar, v_bar = np.repeat(q0[:, None], N, axis=1), np.repeat(v0[:, None], N, axis=1)
-        run = self._rollout(q0, v0, q_bar, v_bar, tau, np.zeros_like(tau), gains, gap, 1.0)
-        return self._motions(*run, gap, gains)
+        q, v, tau, cost = self._rollout(q0, v0, q_bar, v_bar, tau, np.zeros_like(tau), gains, gap, 1.0)
+        return self._motions(q, v, tau, cost, gap, gains)
 
     def begin_at(self, q: Array, v: Array, tau: Array) -> Motions:
         """Motions through given states (P, N + 1, …), with gaps where the forces do not lead from one to the next."""
         P, N, nv = tau.shape
         given = {"q": q[:, :-1], "v": v[:, :-1], "cost": np.zeros((P, N))}
-        bars = {"q_bar": q[:, :-1, None], "v_bar": v[:, :-1, None], "tau_bar": tau[:, :, None], "t": self.time[:N, None]}
+        bars = {
+            "q_bar": q[:, :-1, None],
+            "v_bar": v[:, :-1, None],
+            "tau_bar": tau[:, :, None],
+            "t": self.time[:N, None],
+        }
         none = {"feed": np.zeros((1, nv)), "gains": np.zeros((1, nv, 2 * nv)), "gap": np.zeros((1, 2 * nv))}
         one = self.programs.rollout(steps=1, length=1.0, **given, **bars, **none, **self._held)
         q_gap = difference(self.robot, q[:, 1:], one["q"][:, :, 0])
@@ -166,7 +171,9 @@ class Solver:
             model = lengths * first[todo, None] + 0.5 * lengths**2 * second[todo, None]
             model = model - lengths * (weight * open_gaps)[todo, None]
             rounding = 4.0 * np.finfo(float).eps * np.abs(before)[:, None]
-            pays = merit - before[:, None] <= ENOUGH * np.minimum(model, 0.0) + rounding * (open_gaps[todo, None] == 0.0)
+            pays = merit - before[:, None] <= ENOUGH * np.minimum(model, 0.0) + rounding * (
+                open_gaps[todo, None] == 0.0
+            )
             best = np.argmax(pays, axis=-1)
             taken = pays[np.arange(len(todo)), best]
             self._take(m, which[todo[taken]], run, np.flatnonzero(taken), best[taken], lengths, trust)
@@ -187,14 +194,15 @@ class Solver:
         m.tau[which], m.cost[which] = run["tau"][rows, best], run["cost"][rows, best]
         m.gap[which] *= (1.0 - lengths[best])[:, None, None]
         m.turns[which] += 1
-        trust.higher(which[lengths[best] > 0.2], self.second_order)
+        trust.higher(which[lengths[best] > 0.4], self.second_order)
+        trust.lower(which[lengths[best] < 0.2])
 
     def models(self, m: Motions, which: Array, trust: Trust) -> dict[str, Array]:
         """The feedback of quadratic models that have a minimum, with their steps backward in time."""
         programs, N = self.programs, m.tau.shape[1]
         q, v, tau, gap = (np.ascontiguousarray(x[which, :N][:, ::-1]) for x in (m.q, m.v, m.tau, m.gap))
         t = self.time[N - 1 :: -1].copy()
-        F, l = programs.first(q, v, tau, t, self.h).values()  # noqa: E741
+        F, l = programs.first(q, v, tau, t, self.h).values()
         end = programs.final(m.q[which, N], m.v[which, N])
         costate = programs.costate(steps=N, p=end["gradient"], F=F, l=l)
         p = np.concatenate([end["gradient"][:, None], costate["p"][:, :-1]], axis=1)
@@ -238,11 +246,20 @@ class Solver:
         """The motions (P, lengths, …) and their costs (P, lengths)."""
         N = m.tau.shape[1]
         q, v = m.q[which], m.v[which]
-        bars = (q[:, None, :N], v[:, None, :N], m.tau[which, None], feed[:, None], m.gains[which, None], m.gap[which, None])
+        bars = (
+            q[:, None, :N],
+            v[:, None, :N],
+            m.tau[which, None],
+            feed[:, None],
+            m.gains[which, None],
+            m.gap[which, None],
+        )
         run = self._rollout(q[:, None, 0], v[:, None, 0], *bars, lengths)
         return {"q": run[0][:, :, 1:], "v": run[1][:, :, 1:], "tau": run[2], "cost": run[3]}
 
-    def _rollout(self, q0: Array, v0: Array, q: Array, v: Array, tau: Array, feed: Array, gains: Array, gap: Array, length: Any) -> Any:
+    def _rollout(
+        self, q0: Array, v0: Array, q: Array, v: Array, tau: Array, feed: Array, gains: Array, gap: Array, length: Any
+    ) -> Any:
         """q and v at all N + 1 times, the forces and the cost of motions along the feedback."""
         N = tau.shape[-2]
         run = self.programs.rollout(

@@ -1,21 +1,25 @@
 """One step of a motion under forces that are held, as `torsor.simulate` takes it, with its derivatives.
 
-The Hessian of Σ p · (δq⁺, δv⁺) by z = (δq, δv, δτ), with p the gradient of what is yet to be paid, is the sum over the stages of the step
-of Zᵀ (∂²a · w) Z, where Z has the derivatives of the stage's state by z, and w the gradient by the stage's acceleration. Of the
-semi-implicit step, with v⁺ = v + h a and q⁺ = q ⊕ h v⁺, that is ∂²a · w with w = h (p_v + h J_rᵀ p_q). For joints of several numbers, second
-derivatives are along the tangent coordinates and made symmetric, and the curvature of ⊕ itself, of the order of h, is left out, as
-it is for the stages of Runge and Kutta's step.
+The Hessian of Σ p · (δq⁺, δv⁺) by z = (δq, δv, δτ), with p the gradient of what is yet to be paid, is the sum over the stages
+of the step of Zᵀ (∂²a · w) Z, where Z has the derivatives of the stage's state by z, and w the gradient by the stage's
+acceleration. Of the semi-implicit step, with v⁺ = v + h a and q⁺ = q ⊕ u, u = h v⁺, that is ∂²a · w with w = h (p_v + h J_rᵀ
+p_q).
+
+For joints of several numbers second derivatives are along the tangent coordinates and made symmetric, and q ⊕ δq ⊕ (u + δu) has
+one of its own, p_q · ½ [Ad(e^−u) δq, J_r(u) δu], by the formula of Baker, Campbell and Hausdorff; what is left out is of the
+order of h³. For these joints the step of Runge and Kutta has none of these terms here: its turns are those of iLQR.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from torsor.arrays import block, concat, identity, matmul, matvec, transpose, zeros
+from torsor.arrays import block, concat, identity, matmul, matvec, stack_vectors, transpose, zeros
 from torsor.arrays.typing import Array
-from torsor.functions.public.dynamics import forward_dynamics
-from torsor.linearisation.step_derivatives import DERIVATIVES, Drive
 from torsor.functions.public.derivatives import forward_dynamics_hessian
+from torsor.functions.public.dynamics import forward_dynamics
+from torsor.lie import unchecked as lie
+from torsor.linearisation.step_derivatives import DERIVATIVES, Drive, increment_jacobian, joint_by_joint, transport
 from torsor.mechanics.derivatives.forward_dynamics_hessian import ForwardDynamicsHessian
 from torsor.model import Robot
 from torsor.simulation.steps.euler import euler, semi_implicit_euler
@@ -47,16 +51,41 @@ def step_hessian(robot: Robot, method: str, q: Array, v: Array, tau: Array, h: A
 
 
 def _of_semi_implicit_euler(robot: Robot, q: Array, v: Array, tau: Array, h: Array, p_q: Array, p_v: Array) -> Array:
-    return _symmetric(forward_dynamics_hessian(robot, q, v, tau, h * (p_v + h * p_q)))
+    if robot.structure.has_plain_velocities:
+        return _symmetric(forward_dynamics_hessian(robot, q, v, tau, h * (p_v + h * p_q)))
+    at = Drive(robot, tau).rates(q, v)
+    u = h * (v + h * at.a)
+    w = h * (p_v + h * matvec(transpose(increment_jacobian(robot, u)), p_q))
+    du = h * concat([h * at.by_q, identity(robot.nv) + h * at.by_v, h * at.by_tau])
+    return _symmetric(forward_dynamics_hessian(robot, q, v, tau, w)) + _of_moves(robot, u, p_q, du)
 
 
 def _of_euler(robot: Robot, q: Array, v: Array, tau: Array, h: Array, p_q: Array, p_v: Array) -> Array:
-    return _symmetric(forward_dynamics_hessian(robot, q, v, tau, h * p_v))
+    own = _symmetric(forward_dynamics_hessian(robot, q, v, tau, h * p_v))
+    if robot.structure.has_plain_velocities:
+        return own
+    none = zeros(robot.nv, robot.nv)
+    return own + _of_moves(robot, h * v, p_q, h * concat([none, identity(robot.nv), none]))
+
+
+def _of_moves(robot: Robot, u: Array, p_q: Array, du: Array) -> Array:
+    """The second derivatives of p_q · (δq then u + δu), with du the derivatives of u by z."""
+    bracket = joint_by_joint(robot, zeros(robot.nv, robot.nv), _bracket_form, p_q)
+    by_q = 0.5 * matmul(transpose(transport(robot, u)), matmul(bracket, matmul(increment_jacobian(robot, u), du)))
+    one = concat([by_q, zeros(2 * robot.nv, 3 * robot.nv)], axis=-2)
+    return one + transpose(one)
+
+
+def _bracket_form(P: Array) -> Array:
+    """The form x, y → P · [x, y] of twists (6, 6)."""
+    return stack_vectors([matvec(transpose(lie.ad(x)), P) for x in identity(6)])
 
 
 def _of_rk4(robot: Robot, q: Array, v: Array, tau: Array, h: Array, p_q: Array, p_v: Array) -> Array:
-    """A stage is at q + c h v_before, v + c h a_before; the weights of accelerations are found from the last stage to the first."""
+    """A stage is at q + c h v_before, v + c h a_before; weights of accelerations are found from the last stage to the first."""
     n = robot.nv
+    if not robot.structure.has_plain_velocities:
+        return zeros(3 * n, 3 * n)
     dq, dv, dtau = identity(3 * n)[:n], identity(3 * n)[n : 2 * n], identity(3 * n)[2 * n :]
     v_before, dv_before, a_before, da_before = v, dv, zeros(n), zeros(n, 3 * n)
     states, slopes = [], []

@@ -15,8 +15,10 @@ from torsor.model import Robot
 from torsor.motion.optimal_motions.costs import Costs, costs_of
 from torsor.motion.optimal_motions.ends import End, end_of, rows_of_ends, unknowns_of
 from torsor.motion.optimal_motions.limits import limits_of, refuse_beyond_limits
+from torsor.motion.optimal_motions.obstacles import clear_of
 from torsor.motion.optimal_motions.problem import Problem
 from torsor.motion.optimal_motions.splines import Spline
+from torsor.motion.optimal_motions.tasks_along import configurations_in, kept, passed
 from torsor.motion.optimal_motions.terms import JERK, Bound, Squares, Term
 
 COULOMB = 0.05  # rad/s or m/s, over which Coulomb friction without a width is smoothed: sign(v) has no derivative at 0
@@ -35,6 +37,11 @@ class Setting:
     motor_constants: Any
     rates: dict[str, Any]
     pieces: int
+    through: Any = None
+    along: Any = None
+    along_within: float = 1e-3
+    obstacles: Any = None
+    capsules: Any = None
 
     @once
     def smooth(self) -> Robot:
@@ -61,7 +68,12 @@ class Setting:
     @once
     def terms(self) -> tuple[Term, ...]:
         """The terms with limits that do not depend on the ends."""
-        return limits_of(self.smooth, self.within_limits, self.limits)
+        return (
+            *limits_of(self.smooth, self.within_limits, self.limits),
+            *passed(self.smooth, self.through),
+            *kept(self.smooth, self.along, self.along_within),
+            *clear_of(self.smooth, self.obstacles, self.capsules),
+        )
 
     @once
     def orders(self) -> int:
@@ -109,8 +121,17 @@ def ends_of(setting: Setting, q0: Array, q1: Array | None) -> dict[float, End]:
 def straight(problem: Problem, setting: Setting, q0: Array, q1: Array | None) -> Array:
     """Unknowns of the motion along u(s) = s (q1 ⊖ q0), at constant rate but for its ends."""
     robot = problem.robot
-    d = np.zeros(robot.nv) if q1 is None else difference(robot, q0, q1)
-    points = problem.spline.greville()[:, None] * d
+    via = {s: difference(robot, q0, q) for s, q in configurations_in(setting.through).items()}
+    d = (
+        list(via.values())[-1]
+        if via and q1 is None
+        else np.zeros(robot.nv)
+        if q1 is None
+        else difference(robot, q0, q1)
+    )
+    stops = dict(sorted({0.0: 0.0 * d, **via, 1.0: d}.items()))
+    s, table = np.array(list(stops)), np.array(list(stops.values()))
+    points = np.column_stack([np.interp(problem.spline.greville(), s, column) for column in table.T])
     Y = np.linalg.lstsq(problem.unknowns.free, points - problem.unknowns.fixed, rcond=None)[0]
     if not problem.has_free_time:
         return Y.ravel()
