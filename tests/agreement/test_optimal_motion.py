@@ -259,3 +259,22 @@ def test_ends_beyond_limits_are_refused():
     with pytest.raises(torsor.TorsorError, match=r"`q1`: joint 'rail' is at 0\.5, beyond its limits -0\.2 … 0\.4"):
         optimal(robot, [0.0], [0.5], duration=1.0)
     assert optimal(robot, [0.0], [0.5], duration=1.0, within_limits=False)
+
+
+def test_a_batch_is_its_problems_one_by_one(monkeypatch):
+    """In processes, as with two cores, and here: the same numbers; what cannot be sent to a process is solved here."""
+    robot = slider(velocity=1.2)
+    q1 = np.linspace(0.1, 1.4, 16)[:, None]
+    torsor.set_threads(2)
+    try:
+        found = optimal(robot, np.zeros((16, 1)), q1, duration=1.0)
+    finally:
+        torsor.set_threads(1)
+    alone = [optimal(robot, np.zeros(1), goal, duration=1.0) for goal in q1]
+    np.testing.assert_allclose(found.cost, [one.cost for one in alone], rtol=1e-12)
+    assert not found and found.converged.sum() == sum(map(bool, alone)) < 16
+    assert "problem 15 is infeasible: rail: velocity" in str(found)
+    assert found[3].robot is robot and found.motion.at(0.5).q.shape == (16, 1)
+    np.testing.assert_array_equal(found.motion.at(0.5).q[3], found[3].motion.at(0.5).q)
+    here = optimal(robot, np.zeros((2, 1)), q1[:2], duration=1.0, cost=lambda q, v, a, tau: tau[0] ** 2)
+    np.testing.assert_allclose(here.cost, found.cost[:2], rtol=1e-9)

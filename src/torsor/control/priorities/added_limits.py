@@ -3,8 +3,7 @@
 Over a step dt, a task y within l ≤ y ≤ u and |ẏ| ≤ w has the rows of a number of q with such limits, J in place of G::
 
     (l − y)/dt ≤ J v ≤ (u − y)/dt,       |J v| ≤ w                       velocities
-    a_l − J̇ v ≤ J a ≤ a_u − J̇ v,        |J v + (J a + J̇ v) dt| ≤ w      accelerations, with a_l and a_u of
-    `joint_limit_rows`, (3)
+    a_l − J̇ v ≤ J a ≤ a_u − J̇ v,        |J v + (J a + J̇ v) dt| ≤ w      accelerations, with a_l and a_u of `joint_limit_rows`, (3)
 
 to first order in dt. What is beyond comes back over the time ``recovery``.
 """

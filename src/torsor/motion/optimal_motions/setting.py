@@ -10,6 +10,7 @@ import numpy as np
 
 from torsor._once import once
 from torsor.arrays.typing import Array
+from torsor.errors import ArgumentError
 from torsor.functions.public.kinematics import difference
 from torsor.model import Robot
 from torsor.motion.optimal_motions.costs import Costs, costs_of
@@ -84,19 +85,22 @@ class Setting:
         return 4 if JERK in slots else 3
 
 
-def problem_of(setting: Setting, q0: Array, q1: Array | None) -> Problem:
+def problem_of(setting: Setting, q0: Array | None, q1: Array | None) -> Problem:
     """The finite problem, its cost in units of that of the straight line."""
     robot = setting.smooth
     for name, q in (("q0", q0), ("q1", q1)):
         if setting.within_limits and q is not None:
             refuse_beyond_limits(robot, q, name)
+    anchor = q0 if q0 is not None else q1
+    if anchor is None:
+        raise ArgumentError("`q0` and `q1` are both missing: one of them says near which configuration to search.")
     spline, n = Spline(setting.pieces), robot.nv
     ends = ends_of(setting, q0, q1)
     problem = Problem(
         robot,
         spline,
         unknowns_of(spline, robot, ends, setting.duration),
-        q0,
+        anchor,
         setting.costs,
         (*setting.terms, *rows_of_ends(robot, ends, setting.duration)),
         setting.duration,
@@ -108,27 +112,25 @@ def problem_of(setting: Setting, q0: Array, q1: Array | None) -> Problem:
     return problem
 
 
-def ends_of(setting: Setting, q0: Array, q1: Array | None) -> dict[float, End]:
+def ends_of(setting: Setting, q0: Array | None, q1: Array | None) -> dict[float, End]:
     """The states at s = 0 and s = 1."""
     robot, rates = setting.smooth, setting.rates
-    u1 = None if q1 is None else difference(robot, q0, q1)
+    none = np.zeros(robot.nv)
+    u0 = None if q0 is None else none
+    u1 = None if q1 is None else none if q0 is None else difference(robot, q0, q1)
     return {
-        0.0: end_of(robot, ("v0", "a0"), np.zeros(robot.nv), rates["v0"], rates["a0"]),
+        0.0: end_of(robot, ("v0", "a0"), u0, rates["v0"], rates["a0"]),
         1.0: end_of(robot, ("v1", "a1"), u1, rates["v1"], rates["a1"]),
     }
 
 
-def straight(problem: Problem, setting: Setting, q0: Array, q1: Array | None) -> Array:
+def straight(problem: Problem, setting: Setting, q0: Array | None, q1: Array | None) -> Array:
     """Unknowns of the motion along u(s) = s (q1 ⊖ q0), at constant rate but for its ends."""
     robot = problem.robot
-    via = {s: difference(robot, q0, q) for s, q in configurations_in(setting.through).items()}
-    d = (
-        list(via.values())[-1]
-        if via and q1 is None
-        else np.zeros(robot.nv)
-        if q1 is None
-        else difference(robot, q0, q1)
-    )
+    via = {s: difference(robot, problem.anchor, q) for s, q in configurations_in(setting.through).items()}
+    d: Array = list(via.values())[-1] if via else np.zeros(robot.nv)
+    if q0 is not None and q1 is not None:
+        d = difference(robot, q0, q1)
     stops = dict(sorted({0.0: 0.0 * d, **via, 1.0: d}.items()))
     s, table = np.array(list(stops)), np.array(list(stops.values()))
     points = np.column_stack([np.interp(problem.spline.greville(), s, column) for column in table.T])
@@ -141,7 +143,7 @@ def straight(problem: Problem, setting: Setting, q0: Array, q1: Array | None) ->
 
 
 def starts_of(
-    problem: Problem, setting: Setting, q0: Array, q1: Array | None, count: int, seed: int | np.random.Generator
+    problem: Problem, setting: Setting, q0: Array | None, q1: Array | None, count: int, seed: int | np.random.Generator
 ) -> Iterator[Array]:
     """The straight line, then motions that leave it by random amounts, most in the middle."""
     first = straight(problem, setting, q0, q1)
