@@ -79,6 +79,17 @@ def test_every_python_block_of_the_viewer_page_runs(tmp_path, monkeypatch):
     assert not seen["viewer"].is_open
 
 
+def test_every_line_of_the_page_on_optimal_motions_runs(capsys):
+    pytest.importorskip("matplotlib").use("Agg")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "optimal_motion.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "optimal_motion.md", "exec"), seen)
+    for name in ("best", "fast", "calm", "to_a_point", "around", "many"):
+        assert seen[name], name
+    assert seen["ax"].get_xlabel() == "duration (s)"
+    assert "rad/s more would save" in (printed := capsys.readouterr().out) and "where 4 is allowed" in printed
+
+
 def test_every_line_of_the_page_on_motions_runs():
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "motions.md").read_text(), re.DOTALL))
     seen = {}
