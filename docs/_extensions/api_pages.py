@@ -134,8 +134,8 @@ def is_dull(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: 
 
 
 def escaped(words: str) -> str:
-    """Bars and asterisks as they are, names in backquotes as links to where they are described."""
-    words = re.sub(r"([|*])", r"\\\1", words)
+    """Bars and asterisks as they are, but for those of lists; names in backquotes as links to where they are described."""
+    words = re.sub(r"(\||\*(?=\S)|(?<=\S)\*)", r"\\\1", words)
     words = re.sub(r"(?<=\w)_(?=\W|$)", r"\\_", words)
     return re.sub(r"`([^`]+)`", link, words)
 

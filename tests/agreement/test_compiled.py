@@ -83,6 +83,7 @@ def arguments(robot, name, batch):
         "null": v + a,
         "damping": np.full(batch, 0.3),
         "posture": torsor.random_configuration(robot, seed=3, batch=batch),
+        "energy": np.full(batch, 1e3),
     }
     parameters = inspect.signature(about_of(PUBLIC[name]).algorithm).parameters
     given = {key: state[key] for key in parameters if key in state}

@@ -81,7 +81,7 @@ def arguments(robot: Robot, *, seed: int = 0, batch: tuple[int, ...] = ()) -> di
         "q_rate": q[..., ::-1], "weights": v + a, "dq": v, "dv": a, "da": v - a, "dtau": v - a,
         "task": torsor.position_task("tool"), "acceleration": rng.normal(size=3), "forces": rng.normal(size=3),
         "metric": np.eye(robot.nv) + 0.1, "velocity": rng.normal(size=3), "null": a, "damping": np.array(0.3),
-        "posture": torsor.random_configuration(robot, seed=rng, batch=batch),
+        "posture": torsor.random_configuration(robot, seed=rng, batch=batch), "energy": np.array(1e3),
     }  # fmt: skip
 
 

@@ -57,7 +57,7 @@ ALLOWED = {
     # What people do with the equations
     "tasks": FUNCTIONS,
     "control": FUNCTIONS | {"tasks"},
-    "motion": FUNCTIONS,
+    "motion": FUNCTIONS | {"tasks"},
     "redundancy": FUNCTIONS | {"tasks", "motion"},
     "simulation": FUNCTIONS | {"motion", "linearisation"},
     "linearisation": FUNCTIONS,

@@ -20,7 +20,7 @@ def arguments(robot, name, batch):
     state |= {"v_ref": a, "a_ref": v, "q_rate": q}
     state |= {"weights": v, "dq": v, "dv": a, "da": v, "dtau": a}
     state |= {"task": TASK, "acceleration": np.ones((*batch, TASK.size)), "forces": np.ones((*batch, TASK.size))}
-    state |= {"velocity": np.ones((*batch, TASK.size)), "null": v, "posture": q}
+    state |= {"velocity": np.ones((*batch, TASK.size)), "null": v, "posture": q, "energy": np.full(batch, 1e3)}
     parameters = inspect.signature(FUNCTIONS[name]).parameters
     wanted = {key: state[key] for key in parameters if key in state}
     wanted |= {"frame": "tool"} if "frame" in parameters else {}

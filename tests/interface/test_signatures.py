@@ -16,7 +16,18 @@ ARM = torsor.robots.planar2r()
 XY = torsor.position_task("tip", ["vx", "vy"])
 Q, V, A = torsor.random_state(ARM, seed=0)
 GIVEN = {"robot": ARM, "q": Q, "q0": Q, "q1": V, "v": V, "a": A, "tau": A, "u": V, "w": A, "w_rate": V, "q_rate": V}
-GIVEN |= {"weights": V, "dq": V, "dv": A, "da": V, "dtau": A, "v_ref": A, "a_ref": V, "dt": 0.1, "posture": Q}
+GIVEN |= {
+    "weights": V,
+    "dq": V,
+    "dv": A,
+    "da": V,
+    "dtau": A,
+    "v_ref": A,
+    "a_ref": V,
+    "dt": 0.1,
+    "energy": 1e3,
+    "posture": Q,
+}
 GIVEN |= {"frame": "tip", "task": XY, "acceleration": A, "velocity": V, "forces": A, "wrenches": {"tip": np.ones(6)}}
 
 

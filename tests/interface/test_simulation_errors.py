@@ -28,7 +28,7 @@ CASES = {
     "a step of NaN": (lambda: simulate(dt=np.nan), ArgumentError, "`dt` must be positive and finite"),
     "a duration before the start": (lambda: simulate(duration=-1.0), ArgumentError, "`duration` finite and not negative"),
     "an endless duration": (lambda: simulate(duration=np.inf), ArgumentError, "`duration` finite and not negative"),
-    "no whole number of steps": (lambda: simulate(duration=0.25), ArgumentError, "not a whole number of steps of 0.1 s; nearest is 0.2 s"),
+    "no whole number of steps": (lambda: simulate(duration=0.25), ArgumentError, "not a whole number of steps of 0.1 s; nearest is 0.2 s. With dt = duration / 3 = 0.0833333 s it is"),
     "a method of no name": (lambda: simulate(method="rk5"), TorsorError, "rk4"),
     "q of another length": (lambda: simulate(q=np.zeros(3)), ShapeError, "`q0` must have shape (..., 2) for robot 'planar2r', got (3,)."),
     "v of another length": (lambda: simulate(v=np.zeros((2, 1))), ShapeError, "`v0` must have shape (..., 2)"),

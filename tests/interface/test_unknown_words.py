@@ -16,6 +16,7 @@ Q, V, A = torsor.random_state(ARM, seed=0)
 POINT = torsor.Inertia.point(1.0)
 URDF = "<robot name='a'><link name='b'/></robot>"
 VX = torsor.position_task("tip", ["vx"])
+MOVING = torsor.motion.polynomial(ARM, Q, Q + 0.1, duration=1.0)
 OPTIONS = {  # by function and argument: a call with any word, a word that is nearly right, and the right one
     ("torsor.backend", "name"): (torsor.backend, "compile", "compiled"),
     ("torsor.simulate", "method"): (lambda w: torsor.simulate(ARM, Q, V, duration=0.1, dt=0.1, method=w), "rk", "rk4"),
@@ -149,6 +150,21 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
         lambda w: torsor.motion.scaled(torsor.motion.spline(ARM, [0.0, 1.0], [Q, Q]), factor=2.0, law=w),
         "cubik",
         "cubic",
+    ),
+    ("torsor.motion.conjugate_points", "fixed"): (
+        lambda w: torsor.motion.conjugate_points(ARM, MOVING, fixed=w),
+        "energies",
+        "energy",
+    ),
+    ("torsor.motion.is_minimal", "fixed"): (
+        lambda w: torsor.motion.is_minimal(ARM, MOVING, fixed=w),
+        "durations",
+        "duration",
+    ),
+    ("torsor.motion.NaturalMotion.certificate", "fixed"): (
+        lambda w: torsor.motion.natural_motion(ARM, Q, np.ones(ARM.nv), energy=1e3, duration=0.01).certificate(fixed=w),
+        "energetic",
+        "energy",
     ),
     ("torsor.redundancy.vertical_brackets", "lift"): (
         lambda w: torsor.redundancy.vertical_brackets(torsor.robots.panda(), np.ones(7), "hand_tcp", lift=w),

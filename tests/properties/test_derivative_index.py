@@ -83,6 +83,7 @@ STATE |= {
     "da": V + A,
     "dtau": V + A,
     "posture": torsor.random_configuration(ROBOT, seed=4),
+    "energy": np.array(1e3),
 }
 STATE |= {"task": torsor.position_task(FRAME, ["vx", "vy"])}
 

@@ -5,6 +5,11 @@ from torsor.functions.public.geometry import (
     covariant_derivative as covariant_derivative,
     curvature_norm as curvature_norm,
     geodesic_acceleration as geodesic_acceleration,
+    geodesic_acceleration_derivatives as geodesic_acceleration_derivatives,
+    jacobi_geodesic_acceleration as jacobi_geodesic_acceleration,
+    jacobi_metric as jacobi_metric,
+    jacobi_operator as jacobi_operator,
+    jacobi_sectional_curvature as jacobi_sectional_curvature,
     mass_matrix_derivative as mass_matrix_derivative,
     mass_matrix_second_derivative as mass_matrix_second_derivative,
     ricci_curvature as ricci_curvature,
@@ -13,3 +18,6 @@ from torsor.functions.public.geometry import (
     sectional_curvature as sectional_curvature,
 )
 from torsor.geometry import left_invariant as left_invariant
+from torsor.geometry._geodesic_acceleration_derivatives import (
+    GeodesicAccelerationDerivatives as GeodesicAccelerationDerivatives,
+)

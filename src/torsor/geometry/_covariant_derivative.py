@@ -80,11 +80,15 @@ def articulated_geodesic_acceleration(robot: Robot, q: ConfigurationVector, v: J
 
     For robots whose mass matrix is positive definite everywhere, with joints of one degree of freedom. Shapes and units as above.
     """
+    return articulated_body_acceleration(left_alone(robot), q, v, 0.0 * v)
+
+
+def left_alone(robot: Robot) -> Robot:
+    """The robot without gravity, friction and springs."""
     still = {"gravity": zeros(3)} | dict.fromkeys(
         ("viscous_friction", "coulomb_friction", "stiffness"), zeros(robot.nv)
     )
-    left_alone = Robot(robot.structure, robot.parameters._replace(**still))
-    return articulated_body_acceleration(left_alone, q, v, 0.0 * v)
+    return Robot(robot.structure, robot.parameters._replace(**still))
 
 
 def _bracket(s: Array, u: JointVector, w: JointVector) -> JointVector:

@@ -3,6 +3,7 @@
 Functions
 ---------
 concatenate           One trajectory after another: times go on from the end of the one before
+conjugate_points      Where neighbours that start with one motion meet it again, to first order
 curvature_along       Scalar curvature, norm of the curvature and Ricci curvature in the direction of motion …
 flat_coordinates      Isometry φ of a flat robot to Euclidean space, in which it moves by q̃̈ = τ̃
 fourier               Periodic motion q0 ⊕ Σ_k (s_k sin kωt + c_k cos kωt) with ω = 2π/period, a finite Fourier series
@@ -11,8 +12,11 @@ geodesic              Free motion ∇_v v = 0, that is v̇_k = −Σ Γ^k_ij v_i
 geodesic_between      Free motion ∇_v v = 0 from q0 to q1, one pair at a time
 in_sequence           One motion after another, each from its own beginning
 is_flat               Report that is true if the curvature of the inertia metric vanishes
+is_minimal            Report that is true if one motion is a minimum among those near it with the same ends
+jacobi_field          Displacement ξ to the neighbours of a motion: D²ξ/dt² + R(ξ, v) v = ∇_ξ (M⁻¹ F)
 jerk_limited          Motion from q0, v0, a0 to q1, v1, a1 in the least time within bounds of velocity, acceleration …
 minimum_energy_path   Path from q0 to q1 with the least ∫ Σ m_ij ẋ_i ẋ_j dt near the straight one, one pair at a …
+natural_motion        Motion under gravity and springs at an energy E: the geodesic of Jacobi's metric 2 (E − V) M, in …
 optimal               Motion from q0 to q1 with the least torque, energy, work, jerk, time or other cost within limits
 parallel_transport    ``w`` carried along a path with ∇_v w = 0, that is ẇ_k = −Σ Γ^k_ij v_i w_j, at all its …
 path_energy           Energy ∫ Σ m_ij ẋ_i ẋ_j dt of a path passed through at even times, by the midpoint rule
@@ -29,8 +33,9 @@ trapezoidal           Motion from rest at q0 to rest at q1 with a trapezoid of v
 
 Classes
 -------
-ActiveLimit, BrokenLimit, CarriedFactor, CurvatureAlong, CurvatureComponent, EnergyAudit, FlatCoordinates, FlatState,
-FlatnessReport, FourierMotion, Geodesic, JoinedMotion, Motion, MotionCheck, MotionState, OptimalMotion, PathResult,
+ActiveLimit, BrokenLimit, CarriedFactor, ConjugatePoint, ConjugatePoints, CurvatureAlong, CurvatureComponent,
+EnergyAudit, FlatCoordinates, FlatState, FlatnessReport, FourierMotion, Geodesic, JacobiField, JoinedMotion,
+MinimalityReport, Motion, MotionCheck, MotionState, NaturalMotion, OptimalMotion, OptimalMotions, PathResult,
 PoseMotion, PoseSamples, PoseState, Relaxation, ScaledMotion, SmoothedLog, TangentMotion, Trajectory, Work
 """
 

@@ -1,4 +1,9 @@
 from torsor.motion._concatenate import concatenate as concatenate
+from torsor.motion._conjugate_points import (
+    ConjugatePoint as ConjugatePoint,
+    ConjugatePoints as ConjugatePoints,
+    conjugate_points as conjugate_points,
+)
 from torsor.motion._flat_coordinates import (
     FlatCoordinates as FlatCoordinates,
     FlatState as FlatState,
@@ -8,8 +13,11 @@ from torsor.motion._fourier import FourierMotion as FourierMotion, fourier as fo
 from torsor.motion._from_samples import SmoothedLog as SmoothedLog, from_samples as from_samples
 from torsor.motion._geodesic import Geodesic as Geodesic, geodesic as geodesic
 from torsor.motion._geodesic_between import geodesic_between as geodesic_between
+from torsor.motion._is_minimal import MinimalityReport as MinimalityReport, is_minimal as is_minimal
+from torsor.motion._jacobi_field import JacobiField as JacobiField, jacobi_field as jacobi_field
 from torsor.motion._jerk_limited import jerk_limited as jerk_limited
 from torsor.motion._minimum_energy_path import PathResult as PathResult, minimum_energy_path as minimum_energy_path
+from torsor.motion._natural_motion import NaturalMotion as NaturalMotion, natural_motion as natural_motion
 from torsor.motion._optimal import optimal as optimal
 from torsor.motion._parallel_transport import parallel_transport as parallel_transport
 from torsor.motion._path_energy import (
@@ -48,6 +56,7 @@ from torsor.motion.motions import (
     MotionCheck as MotionCheck,
     MotionState as MotionState,
 )
+from torsor.motion.optimal_motions.many import OptimalMotions as OptimalMotions
 from torsor.motion.optimal_motions.report import (
     ActiveLimit as ActiveLimit,
     OptimalMotion as OptimalMotion,

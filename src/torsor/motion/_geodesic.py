@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,16 +18,17 @@ from torsor.border.numbers import (
     refuse_unknown,
     refuse_zero_quaternions,
 )
-from torsor.compiler.kernel import Kernel
 from torsor.errors import ArgumentError, TorsorError
-from torsor.functions.derivative import derivative
 from torsor.functions.public.dynamics import kinetic_energy, mass_matrix_report
-from torsor.functions.public.geometry import geodesic_acceleration
+from torsor.functions.public.geometry import geodesic_acceleration, geodesic_acceleration_derivatives
 from torsor.mechanics.kinematics.manifold import configuration_rate
 from torsor.model import Robot
 from torsor.motion.integration import RUN_INSIDE, SHORTEST, Effort, held, integrated, with_unit_quaternions
 from torsor.motion.motions import Motion, MotionState
 from torsor.motion.tangent_motion import time_of
+
+if TYPE_CHECKING:
+    from torsor.motion._is_minimal import MinimalityReport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,8 +89,8 @@ class Geodesic(Motion, Report):
             raise ArgumentError("a geodesic cannot be traced. Trace a trajectory of it: curve.sample(0.01).at(t).")
         times = np.atleast_1d(t)
         q, v = self(np.clip(times, 0.0, self.duration))
-        a, (by_q, by_v) = geodesic_acceleration(self.robot, q, v), _slopes(self.robot)
-        jerk = (by_q(q, v) @ v[..., None] + by_v(q, v) @ a[..., None])[..., 0]
+        a, by = geodesic_acceleration(self.robot, q, v), geodesic_acceleration_derivatives(self.robot, q, v)
+        jerk = (by.q @ v[..., None] + by.v @ a[..., None])[..., 0]
         within = np.where((times >= 0.0) & (times <= self.duration), 1.0, 0.0)[:, None]
         state = MotionState(q, within * v, within * a, within * jerk)
         return state if t.ndim else MotionState(*(x[..., 0, :] for x in state))
@@ -106,6 +106,12 @@ class Geodesic(Motion, Report):
         q, v = self._state(t.ravel() / self.duration)
         shape = (*q.shape[:-2], *t.shape)
         return q.reshape(*shape, q.shape[-1]), v.reshape(*shape, v.shape[-1]) / self.duration
+
+    def certificate(self, *, samples: int = 61) -> MinimalityReport:
+        """Whether it is shorter than all paths near it between the same ends: `torsor.motion.is_minimal`."""
+        from torsor.motion._is_minimal import is_minimal
+
+        return is_minimal(self.robot, self, samples=samples)
 
 
 @checked
@@ -166,12 +172,6 @@ def geodesic(
         f"the energy of robot {robot.name!r} drifts by {drift:.1e} of itself in {duration:g} s, more than the "
         f"tolerance {tolerance:.1e}, however fine the steps. Shorten the motion or pass tolerance={2 * drift:.1e}."
     )
-
-
-@lru_cache(maxsize=16)
-def _slopes(robot: Robot) -> tuple[Kernel, Kernel]:
-    """Derivatives of `geodesic_acceleration` by q and by v (..., nv, nv)."""
-    return derivative(geodesic_acceleration, robot, wrt="q"), derivative(geodesic_acceleration, robot, wrt="v")
 
 
 class States(NamedTuple):

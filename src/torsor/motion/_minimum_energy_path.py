@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from torsor.functions.public.kinematics import difference, integrate
 from torsor.model import Robot
 from torsor.motion._path_energy import PathProblem, minimise, path_energy, path_length
 from torsor.motion.integration import RUN_INSIDE
+
+if TYPE_CHECKING:
+    from torsor.motion._is_minimal import MinimalityReport
 
 Waypoints = Mapping[int, Array] | Sequence[Array]
 HUGE = 1e100  # a limit beyond this is none
@@ -41,6 +45,8 @@ class PathResult(Report):
         How many steps of Newton's method were taken, and whether they converged.
     active_limits : dict
         For each joint that its limits hold back, the numbers of the points where.
+    through : tuple of int
+        The numbers of the points between the ends that were given.
     """
 
     robot: Robot
@@ -53,6 +59,7 @@ class PathResult(Report):
     iterations: int
     converged: bool
     active_limits: dict[str, tuple[int, ...]]
+    through: tuple[int, ...] = ()
 
     @property
     def q(self) -> Array:
@@ -66,6 +73,12 @@ class PathResult(Report):
         turn = 0.5 * np.diff(steps, axis=0)  # by which the velocity changes over half a step
         ends = [steps[:1] - turn[:1], steps[-1:] + turn[-1:]] if len(turn) else [steps, steps]
         return np.concatenate([ends[0], steps[:-1] + turn, ends[1]]) * (len(steps) / self.time[-1])
+
+    def certificate(self, *, samples: int = 61) -> MinimalityReport:
+        """Whether its energy is least among all paths near it between the same ends: `torsor.motion.is_minimal`."""
+        from torsor.motion._is_minimal import is_minimal
+
+        return is_minimal(self.robot, self, samples=samples)
 
     def __str__(self) -> str:
         how = "converged" if self.converged else "NOT converged"
@@ -139,6 +152,7 @@ def minimum_energy_path(
         iterations=found.iterations,
         converged=found.converged,
         active_limits=_active(robot, found.path, free, lower, upper),
+        through=tuple(list(fixed)[1:-1]),
     )
 
 

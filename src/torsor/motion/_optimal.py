@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from torsor.arrays.typing import Array, GivenConfiguration, GivenJointVector
+from torsor.arrays.typing import GivenConfiguration, GivenJointVector, GivenNumbers
 from torsor.border import explained
+from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
-from torsor.errors import ArgumentError
 from torsor.model import Robot
-from torsor.motion.optimal_motions.findings import report_of
+from torsor.motion.optimal_motions.many import OptimalMotions, solve_many
 from torsor.motion.optimal_motions.report import OptimalMotion
-from torsor.motion.optimal_motions.setting import Setting, problem_of, starts_of
-from torsor.motion.optimal_motions.sqp import Progress, improve
-from torsor.motion.tangent_motion import configurations_of
+from torsor.motion.optimal_motions.search import Search, search
+from torsor.motion.optimal_motions.setting import Setting
+from torsor.motion.tangent_motion import common_batch, configurations_of
 
 Cost = str | Callable[..., Any] | Mapping[Any, float]
-OVERSHOOT = 5e-4  # of a limit, between nodes
+SOLVERS = ("sqp", "ipopt")
 
 
 @explained
 def optimal(
     robot: Robot,
-    q0: GivenConfiguration,
+    q0: GivenConfiguration | None,
     q1: GivenConfiguration | None,
     *,
     duration: float | None,
@@ -39,13 +39,19 @@ def optimal(
     v1: GivenJointVector | str | None = None,
     a0: GivenJointVector | str | None = None,
     a1: GivenJointVector | str | None = None,
+    through: Mapping[float, Any] | None = None,
+    along: Mapping[Any, Any] | None = None,
+    along_within: float = 1e-3,
+    obstacles: GivenNumbers | None = None,
+    capsules: Sequence[Any] | None = None,
     pieces: int = 11,
     starts: int = 1,
     seed: int | np.random.Generator = 0,
     iterations: int = 100,
     tolerance: float = 1e-9,
-) -> OptimalMotion:
-    """Motion from q0 to q1 with the least torque, energy, work, jerk, time or other cost within limits, one problem at a time.
+    solver: str = "sqp",
+) -> OptimalMotion | OptimalMotions:
+    """Motion from q0 to q1 with the least torque, energy, work, jerk, time or other cost within limits.
 
     Sequential quadratic programming with the exact Hessian [LKPKB05; NW06, ch. 18]. The motion is a spline of degree 5 in tangent
     coordinates, q0 ⊕ u(t), continuous to its fourth derivative. Limits are kept at nodes and, where they are passed between these
@@ -56,8 +62,9 @@ def optimal(
     ----------
     robot : Robot
         Any joint kind. Payloads (`Robot.with_payload`), friction, armature and springs count.
-    q0, q1 : (nq,) arrays
-        Start and end, rad or m; ``q1`` None is free.
+    q0, q1 : (..., nq) arrays
+        Start and end, rad or m; None is free, one of the two. Several are as many problems, dealt out to processes on all cores
+        (`torsor.set_threads`), unless the cost is a function that cannot be pickled.
     duration : float or None
         How long it takes, s; None leaves it free.
     cost : str, function or mapping
@@ -82,6 +89,18 @@ def optimal(
         Velocities at the ends, rad/s or m/s; zero if not given.
     a0, a1 : (nv,) array or "free", optional
         Accelerations there, rad/s² or m/s²; free if not given.
+    through : mapping, optional
+        What is passed, by parts of the duration, 0 to 1: a configuration (nq,), or a mapping of tasks (`torsor.pose_task`,
+        `position_task`, `function_task`, …) to targets, ``{0.5: q, 1.0: {torsor.position_task("tool"): point}}``.
+    along : mapping, optional
+        Tasks to targets that are kept all along: an orientation, rows of a position, a function.
+    along_within : float
+        How large each row of their errors may be, rad or m, the same at the ends.
+    obstacles : (k, 4) array, optional
+        Balls that the robot must not touch: x, y, z and radius in base axes, m.
+    capsules : list of (frame, a, b, radius), optional
+        What of the robot must not touch them: what is within a radius of segments from a to b (3,) in a frame, m. If not
+        given, capsules around the boxes, cylinders and balls that the robot is drawn with.
     pieces : int
         Of the spline: it has that many control points and five more.
     starts : int
@@ -90,18 +109,21 @@ def optimal(
         Of the others.
     iterations : int
         At most so many steps of each search.
+    solver : {"sqp", "ipopt"}
+        "ipopt": the same finite problem by IPOPT through CasADi (``pip install torsor[casadi]``), as a second opinion.
     tolerance : float
         Of the conditions of an optimum and of limits, as `OptimalMotion.residual` and ``violation`` have them.
 
     Returns
     -------
-    OptimalMotion
+    OptimalMotion, or OptimalMotions of several
         With the ``motion``, its ``cost``, and what limits it. Ctrl-C returns the best so far.
     """
     refuse_strangers(robot, q0, q1, duration, instead="Its result has a `motion`, whose `at(t)` may be traced.")
     if duration is not None:
         refuse_bad_numbers(duration=duration)
-    refuse_bad_numbers(tolerance=tolerance)
+    refuse_unknown_word("solver", solver, SOLVERS)
+    refuse_bad_numbers(tolerance=tolerance, along_within=along_within)
     refuse_bad_count("pieces", pieces, 2, "`pieces` must be at least 2")
     refuse_bad_count("iterations", iterations, 1, "`iterations` must be at least 1")
     refuse_bad_count("starts", starts, 1, "`starts` must be at least 1")
@@ -114,28 +136,17 @@ def optimal(
         motor_constants,
         {"v0": v0, "v1": v1, "a0": a0, "a1": a1},
         int(pieces),
+        through,
+        along,
+        along_within,
+        obstacles,
+        capsules,
     )
-    begin, end = _one(robot, "q0", q0), None if q1 is None else _one(robot, "q1", q1)
-    problem = problem_of(setting, begin, end)
-    best: Progress | None = None
-    for y in starts_of(problem, setting, begin, end, starts, seed):
-        found = improve(problem, y, iterations=iterations, tolerance=tolerance, overshoot=OVERSHOOT)
-        if best is None or _better(found, best):
-            best = found
-        if found.interrupted:
-            break
-    assert best is not None
-    return report_of(robot, best, setting.notes)
-
-
-def _one(robot: Robot, name: str, q: Any) -> Array:
-    (found,) = configurations_of(robot, **{name: q})
-    if found.ndim != 1:
-        raise ArgumentError(f"`{name}` must be one configuration ({robot.nq},), got shape {found.shape}.")
-    return found
-
-
-def _better(one: Progress, other: Progress) -> bool:
-    if one.converged != other.converged:
-        return one.converged
-    return one.point.cost < other.point.cost if one.converged else one.point.violation < other.point.violation
+    begin, goal = (
+        None if q is None else configurations_of(robot, **{name: q})[0] for name, q in (("q0", q0), ("q1", q1))
+    )
+    task = Search(setting, int(starts), seed, int(iterations), tolerance, solver)
+    given = {name: q for name, q in (("q0", begin), ("q1", goal)) if q is not None}
+    if common_batch(given) == ():
+        return search(task, begin, goal)
+    return solve_many(task, search, robot, begin, goal)

@@ -18,6 +18,8 @@ point, no path of least energy. It is left along the lowest eigenvector, whose c
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -115,12 +117,12 @@ def path_energy_gradient(robot: Robot, path: Path, *, duration: float = 1.0) -> 
     g = 2.0 * matvec(M, delta) / h
     dM = permute(mass_matrix_derivative(robot, middle), (2, 0, 1))
     f = matvec(matvec(dM, delta[..., None, :]), delta) / h
-    at_start, at_end = _ends(robot, delta, f, g)
+    at_start, at_end = ends_of(robot, delta, f, g)
     none = 0.0 * at_start[..., :1, :]
     return concat([at_start, none], axis=-2) + concat([none, at_end], axis=-2)
 
 
-def _ends(robot: Robot, delta: JointVector, f: JointVector, g: JointVector) -> tuple[Array, Array]:
+def ends_of(robot: Robot, delta: JointVector, f: JointVector, g: JointVector) -> tuple[Array, Array]:
     """What dE = g · dΔ + f · μ is at the two ends of a step, where μ is how the middle moves.
 
     Ends that move by α and β turn half a step X = ½ Δ by dX = A β − B μ = A μ − B α, with A, B = J_r(±X)⁻¹, so that
@@ -212,7 +214,8 @@ def minimise(problem: PathProblem, path: Array, tolerance: float, most: int, *, 
     while iterations < most and energy > 0.0:
         iterations += 1
         loose = problem.free & ~_held(problem, path, gradient)
-        hessian, leading = _hessian(robot, path, np.where(loose, gradient, 0.0)), _leading(robot, path)
+        hessian = hessian_of(robot, path, np.where(loose, gradient, 0.0), partial(path_energy_gradient, robot))
+        leading = _leading(robot, path)
         arrived = False
         while damping < MOST_DAMPING:
             step = _solve(hessian.plus(damping, leading), -gradient, loose)
@@ -311,11 +314,12 @@ def _leading(robot: Robot, path: Array) -> Blocks:
     return Blocks(diagonal, -M)
 
 
-def _hessian(robot: Robot, path: Array, gradient: Array) -> Blocks:
+def hessian_of(robot: Robot, path: Array, gradient: Array, gradient_of: Callable[[Array], Array]) -> Blocks:
     """Second derivatives along geodesics, ∂_i ∂_j E − Σ Γ^k_ij ∂_k E, by central differences of the gradient.
 
     ``gradient`` is that by what is free to move: at a minimum the second term is nothing. Away from it, it takes out what is
-    due to the coordinates only, which would make the Hessian indefinite and steps short.
+    due to the coordinates only, which would make the Hessian indefinite and steps short. ``gradient_of`` is the function of
+    paths (..., K + 1, nq) that is differentiated.
     """
     count, n = len(path), robot.nv
     diagonal, right, left = np.zeros((count, n, n)), np.zeros((count - 1, n, n)), np.zeros((count - 1, n, n))
@@ -325,7 +329,7 @@ def _hessian(robot: Robot, path: Array, gradient: Array) -> Blocks:
     nodes = np.arange(count)
     for i in range(n):  # one direction at a time: derivatives of M fill memory
         u = moving * np.eye(n)[i]
-        ends = [path_energy_gradient(robot, integrate(robot, path, sign * u)) for sign in (1.0, -1.0)]
+        ends = [gradient_of(integrate(robot, path, sign * u)) for sign in (1.0, -1.0)]
         columns = (ends[0] - ends[1]) / (2.0 * STEP)  # (3, K + 1, nv): of the neighbour of each colour
         diagonal[:, :, i] = columns[nodes % 3, nodes]
         right[:, :, i] = columns[nodes[1:] % 3, nodes[:-1]]

@@ -245,9 +245,9 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
     cut = interrupted or diverged is not None
     is_implicit = stiff and method != "euler"
     try:
-        trajectory = _trajectory(rollout, setup, cut, method, is_implicit)
+        trajectory = _trajectory(rollout, setup, cut, method, is_implicit, diverged is not None)
     except KeyboardInterrupt:  # all steps are taken: what they gave is not lost for that
-        trajectory = _trajectory(rollout, setup, True, method, is_implicit)
+        trajectory = _trajectory(rollout, setup, True, method, is_implicit, diverged is not None)
     if diverged is not None:
         raise _divergence(setup, diverged, dt, trajectory)
     return trajectory
@@ -268,11 +268,13 @@ def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
     return False, None
 
 
-def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: bool) -> Trajectory:
-    """The result, up to where all trajectories have come."""
+def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: bool, diverged: bool) -> Trajectory:
+    """The result, up to where all trajectories have come, and where all their numbers are finite."""
     done, batch = rollout.completed, setup.batch
     samples = done // rollout.every + 1 + (done == rollout.steps and done % rollout.every > 0)
     rollout.finish(samples)
+    if diverged:
+        samples = _finite_samples(rollout, samples)
     time = rollout.record.time[:samples]
     arrays = {name: x[:, :samples] for name, x in rollout.record.arrays.items()}
     if rollout.ended:
@@ -308,6 +310,15 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: b
         events=occurrences,
         steps=StepsTaken.of_rollout(rollout, method, batch, time),
     )
+
+
+def _finite_samples(rollout: Rollout, samples: int) -> int:
+    """How many of the samples, at least 1: from the last ones, which are finite yet, accelerations may already be beyond."""
+    going = np.setdiff1d(np.arange(len(rollout.done)), list(rollout.ended))
+    arrays = rollout.record.arrays.values()
+    while samples > 1 and not all(np.all(np.isfinite(x[going, samples - 1])) for x in arrays):
+        samples -= 1
+    return samples
 
 
 def _asked_along(asked: Asked, time: Array, q: Array, v: Array) -> Array:

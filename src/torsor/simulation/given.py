@@ -117,8 +117,10 @@ def number_of_steps(duration: float, dt: float) -> int:
         )
     steps = round(duration / dt)
     if abs(steps * dt - duration) > 1e-6 * dt:
+        more = max(1, math.ceil(duration / dt))
         raise ArgumentError(
-            f"a duration of {duration} s is not a whole number of steps of {dt} s; nearest is {max(1, steps) * dt:g} s."
+            f"a duration of {duration} s is not a whole number of steps of {dt} s; nearest is {max(1, steps) * dt:g} s. "
+            f"With dt = duration / {more} = {duration / more:g} s it is, and without `dt` every duration will do."
         )
     return steps
 

@@ -55,6 +55,7 @@ UNLIMITED = 1e100  # rad/s or rad/s²
 LEAST = 0.1  # of the largest curvature, and of the braking: what the level itself moves along is damped by no less
 TINY = 1e-6  # of a motion of length 1: what a joint does less of, it does not do
 SOUND = 1e-3  # of what is usual for a row: less than that of the levels before is not followed
+ITERATED = 2  # times: what is usual then counts but for 1e-18, as exactly as rounding allows
 
 
 Bend = Callable[[Array], Array]
@@ -224,8 +225,13 @@ def _bent(edge: Edge, N: Array, free: Array | None) -> Array:
         own = edge.A
         if free is not None:
             J, own = J @ free, own @ free
-        # J J_<⁺ with what is nearly singular damped: levels before that are at their own edge hold nothing by it.
-        values = values - held @ np.linalg.solve(J @ J.T + SOUND**2 * np.eye(len(J)), J @ own.T)
+        # J J_<⁺ with what is nearly singular damped: levels before that are at their own edge hold nothing by it. Iterated, so
+        # that a level that wants what one before it has, too, bends nothing: by SOUND² it would hold the posture for ever.
+        damped, wanted = np.linalg.inv(J @ J.T + SOUND**2 * np.eye(len(J))), J @ own.T
+        holding = damped @ wanted
+        for _ in range(ITERATED):
+            holding = damped @ (wanted + SOUND**2 * holding)
+        values = values - held @ holding
     bent = np.zeros((values.shape[1], k, k))
     bent[:, first, second] = bent[:, second, first] = values.T
     own = bent[:, range(k), range(k)]

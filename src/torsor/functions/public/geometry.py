@@ -13,6 +13,9 @@ from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import inverse_mass_matrix, mass_matrix, with_inverse
 from torsor.geometry import (
     _covariant_derivative as covariant,
+    _geodesic_acceleration_derivatives as free_derivatives,
+    _jacobi_metric as of_energy,
+    _jacobi_operator as along,
     christoffel,
     curvature,
     mass_matrix_derivatives as derivatives,
@@ -75,6 +78,11 @@ def _contraction(algorithm: Callable[P, R], result: str, of: Algorithm, work: Ca
     return _tensor(algorithm, result, of, work, inverse=True, of_curvature=True, share=RARE)
 
 
+def _jacobi_sectional_curvature_by_arrays(robot: Robot, q: Array, u: Array, w: Array, energy: Array) -> Array:
+    """From the curvature of the plane in the metric of inertia, which has a kernel of its own."""
+    return of_energy.made_conformal(robot, q, u, w, energy, sectional_curvature(robot, q, u, w))
+
+
 mass_matrix_derivative = _tensor(
     derivatives.mass_matrix_derivative, "dM", derivatives.mass_matrix_derivative_of, for_rank(3), scale=1.0
 )
@@ -106,3 +114,24 @@ ricci_curvature = _contraction(curvature.ricci_curvature, "Ricci", curvature.ric
 scalar_curvature = _contraction(curvature.scalar_curvature, "scalar", curvature.scalar_of, for_curvature)
 sectional_curvature = _contraction(curvature.sectional_curvature, "K", curvature.sectional_of, for_curvature)
 curvature_norm = _contraction(curvature.curvature_norm, "norm", curvature.norm_of, for_curvature_norm)
+geodesic_acceleration_derivatives = public(
+    free_derivatives.geodesic_acceleration_derivatives,
+    free_derivatives.GeodesicAccelerationDerivatives,
+    joint_space=True,
+    rivals=with_inverse(free_derivatives.geodesic_acceleration_derivatives),
+)
+jacobi_operator = _contraction(along.jacobi_operator, "K", along.jacobi_operator_of, for_curvature)
+jacobi_metric = public(of_energy.jacobi_metric, "metric", joint_space=True)
+jacobi_geodesic_acceleration = public(
+    of_energy.jacobi_geodesic_acceleration,
+    "u_rate",
+    joint_space=True,
+    rivals=with_inverse(of_energy.jacobi_geodesic_acceleration),
+)
+jacobi_sectional_curvature = public(
+    of_energy.jacobi_sectional_curvature,
+    "K",
+    joint_space=True,
+    rivals=with_inverse(of_energy.jacobi_sectional_curvature),
+    arrays=ArrayForm(_jacobi_sectional_curvature_by_arrays, for_curvature, share=RARE),
+)

@@ -2,11 +2,12 @@
 # Arrays of JAX, torch, dask and xarray are numbers, too, and give their own: the first of two overloads is meant for them.
 # mypy: disable-error-code="overload-overlap"
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar, overload
 
-from torsor.arrays.typing import Numbers, Result, TheirNumbers
+from torsor.arrays.typing import Array, Numbers, Result, TheirNumbers
 from torsor.functions.describe import Algorithm
+from torsor.geometry._geodesic_acceleration_derivatives import GeodesicAccelerationDerivatives
 from torsor.model import Robot
 
 P = ParamSpec("P")
@@ -28,6 +29,7 @@ def _tensor(
 def _contraction(
     algorithm: Callable[P, R], result: str, of: Algorithm, work: Callable[[Robot], int]
 ) -> Callable[P, R]: ...
+def _jacobi_sectional_curvature_by_arrays(robot: Robot, q: Array, u: Array, w: Array, energy: Array) -> Array: ...
 @overload
 def mass_matrix_derivative(robot: Robot, q: TheirNumbers) -> TheirNumbers: ...
 @overload
@@ -78,3 +80,32 @@ def sectional_curvature(robot: Robot, q: Numbers, u: Numbers, w: Numbers, *, out
 def curvature_norm(robot: Robot, q: TheirNumbers) -> TheirNumbers: ...
 @overload
 def curvature_norm(robot: Robot, q: Numbers, *, out: Result | None = ...) -> Result: ...
+def geodesic_acceleration_derivatives(
+    robot: Robot,
+    q: Numbers,
+    v: Numbers,
+    *,
+    out: GeodesicAccelerationDerivatives | tuple[Result, ...] | Mapping[str, Result] | None = ...,
+) -> GeodesicAccelerationDerivatives: ...
+@overload
+def jacobi_operator(robot: Robot, q: TheirNumbers, v: Numbers) -> TheirNumbers: ...
+@overload
+def jacobi_operator(robot: Robot, q: Numbers, v: Numbers, *, out: Result | None = ...) -> Result: ...
+@overload
+def jacobi_metric(robot: Robot, q: TheirNumbers, energy: Numbers) -> TheirNumbers: ...
+@overload
+def jacobi_metric(robot: Robot, q: Numbers, energy: Numbers, *, out: Result | None = ...) -> Result: ...
+@overload
+def jacobi_geodesic_acceleration(robot: Robot, q: TheirNumbers, u: Numbers, energy: Numbers) -> TheirNumbers: ...
+@overload
+def jacobi_geodesic_acceleration(
+    robot: Robot, q: Numbers, u: Numbers, energy: Numbers, *, out: Result | None = ...
+) -> Result: ...
+@overload
+def jacobi_sectional_curvature(
+    robot: Robot, q: TheirNumbers, u: Numbers, w: Numbers, energy: Numbers
+) -> TheirNumbers: ...
+@overload
+def jacobi_sectional_curvature(
+    robot: Robot, q: Numbers, u: Numbers, w: Numbers, energy: Numbers, *, out: Result | None = ...
+) -> Result: ...

@@ -90,6 +90,7 @@ def _dual(L: Array, g: Array, rows: Rows, sides: Array) -> Step | None:
     for _ in range(MOST_CHANGES):
         entering = work.passed()
         if entering is None:
+            work.settle()
             s = lapack.dtrtrs(L, work.point, lower=1, trans=1)[0]
             moved = rows.changes(s)
             excess = np.maximum(moved - rows.above, rows.below - moved)
@@ -202,6 +203,18 @@ class _Nearest:
             left[first] = False
             self.index, self.signs, self.multipliers = self.index[left], self.signs[left], self.multipliers[left]
             self.Y, held = self.Y[left], held[left]
+
+    def settle(self) -> None:
+        """Meet the active limits to rounding, which many moves have lost."""
+        from scipy.linalg import lapack
+
+        if not len(self.index):
+            return
+        bounds = self._bounds(self.index, self.signs)
+        factor, info = lapack.dpotrf(self.Y @ self.Y.T, lower=1)
+        for _ in range(2 if not info else 0):
+            change = lapack.dpotrs(factor, self.Y @ self.point - bounds, lower=1)[0]
+            self.multipliers, self.point = self.multipliers + change, self.point - change @ self.Y
 
     def _shares(self, y: Array) -> Array:
         """The combination of active rows that is nearest to y."""

@@ -1,10 +1,11 @@
 """Sequential quadratic programming with the exact Hessian of the Lagrangian [NW06, ch. 18; LKPKB05].
 
-Each step is that of a quadratic program (`quadratic_program`) whose Hessian is made positive definite where it is not: by
-multiples of AᵀA of the active limits, along which a step cannot go anyway, so that Newton's steps near an optimum stay; or else
-by the absolute values of its eigenvalues. Its length is found by the merit function f + ρ · (the largest violation), exact for ρ
-above the sum of all multipliers; limits that the linear problem cannot keep are relaxed by t at the price ρ, which grows while
-that helps [BNW08]. A step that the curvature of the limits spoils is corrected to second order [NW06, ch. 18].
+Each step is that of a quadratic program (`quadratic_program`) whose Hessian is made positive definite where it is not. Negative
+curvatures are replaced by parts of their absolute values, first along what active limits leave free and then across, where a
+step cannot go anyway: near an optimum it is Newton's. The length of a step is found by the merit function f + ρ · (the largest
+violation), exact for ρ above the sum of all multipliers. Limits that the linear problem cannot keep are relaxed by t at the
+price ρ, which grows while that helps [BNW08]. A step that the curvature of the limits spoils is corrected to second order [NW06,
+ch. 18].
 
 Limits are kept at nodes. When the iteration is near its end, they are looked at between nodes, and nodes are added where they
 are passed: an exchange for problems with infinitely many limits [HK93].
@@ -24,7 +25,9 @@ from torsor.motion.optimal_motions.quadratic_program import Rows, Step, solve
 
 FIRST_PRICE, LAST_PRICE = 10.0, 1e7
 SLOPE = 1e-4  # of the decrease foreseen, that a step must reach
-FLAT = 1e-5  # of the largest pivot: smaller ones, which are roots of curvatures, are none
+LEAST = 1e-6  # curvature at first, of the largest
+FLAT = 2e-6  # of the largest pivot: smaller ones, which are roots of curvatures, are none
+STIFFEST, SOFTEST = 1.0, 1e-2  # of what negative eigenvalues are replaced by, in their absolute values
 SHORTEST = 1e-6  # part of a step
 NEAR, END = 0.1, 1e-3  # residuals from which on limits are looked at between nodes, and as closely as nodes may be
 
@@ -58,6 +61,8 @@ class Progress:
     infeasible: bool = False
     interrupted: bool = False
     price: float = FIRST_PRICE
+    stiffness: float = STIFFEST
+    """Of directions of negative curvature: less of it while full steps succeed, for these are too short."""
     history: list[tuple[float, float, float]] = field(default_factory=list)
     """Cost, violation and residual at each iterate."""
     evaluations: int = 0
@@ -126,7 +131,7 @@ def _advance(state: Progress, model: Model, tolerance: float) -> bool:
         problem.count,
     )
     sides = np.sign(state.multipliers).ravel()
-    H, L = positive_definite(model.H, rows, sides)
+    H, L = positive_definite(model.H, rows, sides, state.stiffness)
     step = solve(H, L, model.gradient, rows, sides, state.price)
     step = _dearer(state, H, L, model, rows, sides, step)
     state.price = max(state.price, 1.5 * float(np.abs(step.multipliers).sum()))
@@ -140,6 +145,7 @@ def _advance(state: Progress, model: Model, tolerance: float) -> bool:
         state.multipliers = step.multipliers / problem.scale
         return False
     moved, part = found
+    state.stiffness = max(0.25 * state.stiffness, SOFTEST) if part == 1.0 else min(4.0 * state.stiffness, STIFFEST)
     size = float(np.abs(moved.y - p.y).max(initial=0.0))
     state.multipliers = state.multipliers + part * (step.multipliers / problem.scale - state.multipliers)
     state.point = moved
@@ -150,7 +156,7 @@ def _advance(state: Progress, model: Model, tolerance: float) -> bool:
     return True
 
 
-def positive_definite(H: Array, rows: Rows, sides: Array) -> tuple[Array, Array]:
+def positive_definite(H: Array, rows: Rows, sides: Array, stiffness: float) -> tuple[Array, Array]:
     """H changed so that it is positive definite, and its lower factor."""
     from scipy.linalg import lapack
 
@@ -161,16 +167,38 @@ def positive_definite(H: Array, rows: Rows, sides: Array) -> tuple[Array, Array]
         return H, factor
     active = np.flatnonzero(sides)
     if len(active):
-        A = rows.of(active)
-        stiff = A.T @ A
-        for weight in (1.0, 100.0):
-            changed = H + weight * size / np.abs(stiff).max() * stiff
-            factor, info = lapack.dpotrf(changed + least, lower=1)
-            if not info and _is_sound(factor):
-                return changed, factor
-    values, vectors = np.linalg.eigh(H)
-    changed = (vectors * np.maximum(np.abs(values), 1e-6 * size)) @ vectors.T
-    return changed, np.linalg.cholesky(changed)
+        H = _bent(H, rows.of(active), stiffness, LEAST * stiffness * size)
+    else:
+        values, vectors = np.linalg.eigh(H)
+        H = (vectors * _positive(values, stiffness, LEAST * stiffness * size)) @ vectors.T
+    return H, np.linalg.cholesky(H + least)
+
+
+def _bent(H: Array, A: Array, stiffness: float, least: float) -> Array:
+    """H with positive curvatures along what the limits A leave free, and then across.
+
+    With Z a basis of what A leaves free and Y one of the rest, H is positive definite if Zᵀ H Z and its Schur complement,
+    Yᵀ H Y − Yᵀ H Z (Zᵀ H Z)⁻¹ Zᵀ H Y, both are. Where Zᵀ H Z is, it stays: such a step is one of Newton's.
+    """
+    Q, R = np.linalg.qr(A.T, mode="complete")
+    rank = int((np.abs(np.diag(R)) > 1e-9 * np.abs(R).max()).sum())
+    Y, Z = Q[:, :rank], Q[:, rank:]
+    HZ = H @ Z
+    values, vectors = np.linalg.eigh(Z.T @ HZ)
+    along = _positive(values, stiffness, least)
+    ways = vectors.T @ (HZ.T @ Y)  # Zᵀ H Y in the eigenvectors' coordinates
+    bridge = ways.T @ (ways / along[:, None])
+    across, turned = np.linalg.eigh(Y.T @ H @ Y - bridge)
+    whole = (turned * _positive(across, 1.0, least)) @ turned.T + bridge
+    free = (vectors * along) @ vectors.T
+    mixed = vectors @ ways
+    block = np.block([[whole, mixed.T], [mixed, free]])
+    return np.asarray(Q @ block @ Q.T)
+
+
+def _positive(curvatures: Array, stiffness: float, least: float) -> Array:
+    """Negative ones by parts of their absolute values, none less than ``least``."""
+    return np.maximum(np.where(curvatures < 0.0, -stiffness * curvatures, curvatures), least)
 
 
 def _is_sound(factor: Array) -> bool:
