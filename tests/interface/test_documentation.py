@@ -93,6 +93,16 @@ def test_every_line_of_the_page_on_motions_runs():
     np.testing.assert_allclose(seen["same"], seen["track"](0.5, seen["q0"], np.zeros(7)), rtol=1e-10)
 
 
+@pytest.mark.compiled
+def test_every_line_of_the_page_on_optimal_motions_runs():
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "optimal_motion.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "optimal_motion.md", "exec"), seen)
+    assert seen["quick"].duration < 5.0
+    assert seen["found"].obstacles[0].joint == "panda_joint2"
+    assert "gravity alone takes more of panda_joint2" in str(seen["found"])
+
+
 def test_every_line_of_the_page_on_pictures_runs(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib").use("Agg")
     import matplotlib.pyplot as plt

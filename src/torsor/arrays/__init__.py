@@ -21,6 +21,7 @@ from torsor.arrays.primitives import (
     identity as identity,
     is_concrete as is_concrete,
     known_numbers as known_numbers,
+    looped_matmul as looped_matmul,
     matmul as matmul,
     matrix as matrix,
     matvec as matvec,

@@ -110,6 +110,15 @@ def matmul(A: Array, B: Array) -> Array:
     return _arithmetic(A, B).matmul(A, B)
 
 
+def looped_matmul(A: Array, B: Array) -> Array:
+    """A B. Where that is traced, a loop of its program as soon as there are some hundred products.
+
+    Machine code written out waits for memory where a program is made of products of full matrices, and takes minutes to compile.
+    """
+    own = getattr(namespace(A, B), "looped_matmul", None)
+    return matmul(A, B) if own is None else own(A, B)
+
+
 def dot(x: Array, y: Array) -> Array:
     """xᵀ y over the last axis."""
     return _arithmetic(x, y).vecdot(x, y)

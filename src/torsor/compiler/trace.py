@@ -13,7 +13,16 @@ from torsor.arrays.exact import exact_constants
 from torsor.compiler import numpy_functions as numpy_functions  # makes them known
 from torsor.compiler.graph import Calls, Graph, Port, Program, replayed
 from torsor.compiler.simplify import Level, Rewriter, compact
-from torsor.compiler.traced_array import FRESH, NAMESPACE, NUMBERS, Recorder, TracedArray, graph_of, numbers
+from torsor.compiler.traced_array import (
+    FRESH,
+    NAMESPACE,
+    NUMBERS,
+    Recorder,
+    TracedArray,
+    graph_of,
+    looped_matmul,
+    numbers,
+)
 from torsor.errors import ArgumentError, TorsorError
 
 
@@ -109,6 +118,7 @@ def by_rows(function: Callable[..., Any], *arrays: Any) -> Any:
 
 
 NAMESPACE.by_rows = by_rows
+NAMESPACE.looped_matmul = looped_matmul
 
 
 def inline(program: Program, arrays: Mapping[str, Any]) -> dict[str, TracedArray]:

@@ -18,6 +18,7 @@ operation_counts          Picture of the operations of each formulation over the
 path_drift                Picture of how far joints drift with each round of a closed path, a line for each lift
 paths                     Picture of curves q(t) over two joints
 phase                     Picture of velocity over position of each joint
+phase_plane               Picture of ṡ over s of a motion in least time, with the maximum velocity curve and the limits reached
 planar_mechanism          Picture of a planar robot, seen along its joint axes, of one state only
 self_motion               Picture of a robot at several configurations of a self-motion, and of the paths of its joints
 torque_limits             Picture of joint forces over time as parts of the effort limits, in percent

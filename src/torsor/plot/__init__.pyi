@@ -5,6 +5,7 @@ from torsor.plot._link_numbering import link_numbering as link_numbering
 from torsor.plot._mechanism import mechanism as mechanism
 from torsor.plot._operation_counts import operation_counts as operation_counts
 from torsor.plot._phase import phase as phase
+from torsor.plot._phase_plane import phase_plane as phase_plane
 from torsor.plot._planar_mechanism import planar_mechanism as planar_mechanism
 from torsor.plot._torque_limits import torque_limits as torque_limits
 from torsor.plot._trajectory import trajectory as trajectory
