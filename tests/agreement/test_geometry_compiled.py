@@ -88,7 +88,7 @@ def call(kind: str, name: str, robot: Robot, *args: object, **kwargs: object) ->
 
 def arguments(name: str, robot: Robot, batch: tuple[int, ...]) -> dict[str, np.ndarray]:
     q, u, w = torsor.random_state(robot, seed=1, batch=batch)
-    state = {"q": q, "u": u, "w": w}
+    state = {"q": q, "u": u, "w": w, "v": w, "energy": np.full(batch, 1e3)}
     return {key: state[key] for key in inspect.signature(about_of(PUBLIC[name]).algorithm).parameters if key != "robot"}
 
 
@@ -119,7 +119,7 @@ def test_both_forms_give_one_number_for_batches_of_every_shape(name, robot):
             assert_same(got, np.asarray(PUBLIC[name](robot, **given)), within)
 
 
-CONTRACTIONS = ("ricci_curvature", "scalar_curvature", "sectional_curvature", "curvature_norm")
+CONTRACTIONS = ("ricci_curvature", "scalar_curvature", "sectional_curvature", "curvature_norm", "jacobi_operator")
 
 
 @pytest.mark.parametrize("robot", SMALL)

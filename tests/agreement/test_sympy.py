@@ -23,6 +23,8 @@ def has_nan(program):
 def assert_same_numbers(kernel, seed=0):
     generator = np.random.default_rng(seed)
     state = {name: generator.uniform(-1.0, 1.0, shape) for name, shape in kernel.inputs.items()}
+    if "energy" in state:  # formulas are those of where a motion of this energy comes
+        state["energy"] = np.array(1e3)
     flat = {
         sympy.Symbol(f"{name}_{k}" if x.shape else name, real=True): number
         for name, x in state.items()
