@@ -56,7 +56,7 @@ ALLOWED = {
     "modern_robotics": BASE | {"functions"},
     # What people do with the equations
     "tasks": FUNCTIONS,
-    "control": FUNCTIONS | {"tasks"},
+    "control": FUNCTIONS | {"tasks", "motion", "simulation", "linearisation"},
     "motion": FUNCTIONS | {"tasks"},
     "redundancy": FUNCTIONS | {"tasks", "motion"},
     "simulation": FUNCTIONS | {"motion", "linearisation"},

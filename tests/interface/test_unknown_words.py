@@ -25,6 +25,18 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
         "inertia",
         "inertias",
     ),
+    ("torsor.control.ddp", "method"): (
+        lambda w: torsor.control.ddp(ARM, Q, V, running=None, final=None, dt=0.1, steps=1, method=w),
+        "rk",
+        "rk4",
+    ),
+    ("torsor.control.lqr_along", "method"): (
+        lambda w: torsor.control.lqr_along(
+            ARM, [Q, Q], [V, V], [V], dt=0.1, state_weights=1.0, force_weights=1.0, method=w
+        ),
+        "rk",
+        "rk4",
+    ),
     ("torsor.linearise", "method"): (lambda w: torsor.linearise(ARM, Q, V, A, dt=0.1, method=w), "exakt", "exact"),
     ("torsor.identification.base_parameters", "method"): (
         lambda w: torsor.identification.base_parameters(ARM, method=w),

@@ -9,6 +9,7 @@ from torsor.arrays.orthonormal_rows import (
 )
 from torsor.arrays.primitives import (
     absolute as absolute,
+    along as along,
     as_numbers as as_numbers,
     atan2 as atan2,
     block as block,
@@ -21,6 +22,7 @@ from torsor.arrays.primitives import (
     identity as identity,
     is_concrete as is_concrete,
     known_numbers as known_numbers,
+    looped_matmul as looped_matmul,
     matmul as matmul,
     matrix as matrix,
     matvec as matvec,

@@ -25,6 +25,7 @@ from torsor.errors import ArgumentError, ArgumentTypeError
 
 Recorder = Graph | Rewriter  # what operations are told to
 LOOPED = 4096  # products of a matrix product, from which on it becomes a loop
+FEW = 128  # the same, where the program says that it is made of such products
 DENSE = 0.25  # of all products, if fewer are not known to be zero it is written out
 FRESH = (
     "make the array like an input of the function, as in np.zeros_like(q, shape=(3, 3)), np.zeros((3, 3), like=q) or "
@@ -70,6 +71,15 @@ GREATER, GREATER_EQUAL, EQUAL = (elementwise(op) for op in (Op.GREATER, Op.GREAT
 
 def matmul(A: Any, B: Any) -> TracedArray:
     """A @ B as NumPy's matmul; products are summed from left to right."""
+    return _matmul(A, B, LOOPED)
+
+
+def looped_matmul(A: Any, B: Any) -> TracedArray:
+    """The same, as a loop already if it is short: for programs that are made of products of full matrices."""
+    return _matmul(A, B, FEW)
+
+
+def _matmul(A: Any, B: Any, least: int) -> TracedArray:
     graph = graph_of((A, B))
     a, b = numbers(graph, A), numbers(graph, B)
     if not a.ndim or not b.ndim or a.shape[-1] != b.shape[-2 if b.ndim > 1 else -1]:
@@ -83,7 +93,7 @@ def matmul(A: Any, B: Any) -> TracedArray:
     left, right = (x.reshape(prod(batch), *x.shape[-2:]) for x in (left, right))  # not −1: some have no columns
     flat: list[int] = []
     for one, other in zip(left, right, strict=True):
-        flat += _looped(graph, one, other) or _summed(graph, one.tolist(), other.T.tolist())
+        flat += _looped(graph, one, other, least) or _summed(graph, one.tolist(), other.T.tolist())
     ids = np.array(flat, dtype=np.int64).reshape((*batch, rows, columns))
     ids = ids[..., 0, :] if a.ndim == 1 else ids
     return TracedArray(graph, ids[..., 0] if b.ndim == 1 else ids)
@@ -102,13 +112,13 @@ def _summed(graph: Recorder, rows: list[list[int]], columns: list[list[int]]) ->
     return flat
 
 
-def _looped(graph: Recorder, A: np.ndarray, B: np.ndarray) -> list[int] | None:
+def _looped(graph: Recorder, A: np.ndarray, B: np.ndarray, least: int) -> list[int] | None:
     """A product as a block, if it is long; what is known to be zero stays so."""
-    if A.size * B.shape[1] < LOOPED:
+    if A.size * B.shape[1] < least:
         return None
     zero = graph.constant(0.0)
     terms = np.not_equal(A, zero).astype(int) @ np.not_equal(B, zero).astype(int)
-    if terms.sum() < max(LOOPED, DENSE * A.size * B.shape[1]):
+    if terms.sum() < max(least, DENSE * A.size * B.shape[1]):
         return None
     made = graph.block(Product(len(A), len(B), B.shape[1]), [*A.ravel().tolist(), *B.ravel().tolist()])
     return [x if known else zero for x, known in zip(made, terms.ravel().tolist(), strict=True)]

@@ -4,8 +4,11 @@ Functions
 ---------
 adaptive                   Joint forces of adaptive tracking, and the rate of the estimated inertial parameters
 computed_torque            Joint forces of computed torque (inverse-dynamics control), for tracking
+ddp                        Motion of least cost from a state, and the feedback around it: differential dynamic …
 follow                     Controller that follows a motion with a control law: t, q, v → τ, for `torsor.simulate` …
 limit_gradient             Gradient of H = ½ Σ ((q_j − middle) / (half the range))², over all numbers of q with two …
+lqr                        Linear feedback at an equilibrium that minimises ∫ xᵀ W x + δτᵀ R δτ dt (LQR) [AM90], x = …
+lqr_along                  Linear feedback along a motion that minimises Σ (xᵀ W x + δτᵀ R δτ) dt + xᵀ W_N x [AM90]: …
 nearest_target             Target itself if the robot can reach it, else the nearest that it can
 operational_space          Joint forces of operational-space control
 passivity_based            Joint forces of passivity-based tracking, which cancels nothing that does no work
@@ -19,8 +22,8 @@ task_limit                 A limit of a task, for ``limits`` of `prioritised_vel
 
 Classes
 -------
-AdaptiveControl, Follower, JointLimit, Limit, LimitConflict, PrioritisedAccelerations, PrioritisedVelocities,
-TaskLimit, TaskOutcome
+AdaptiveControl, FeedbackAlong, Follower, JointLimit, Limit, LimitConflict, LinearFeedback, OptimalFeedback,
+PrioritisedAccelerations, PrioritisedVelocities, TaskLimit, TaskOutcome
 """
 
 from torsor._lazy import attach

@@ -1,6 +1,13 @@
 from torsor.control._adaptive import AdaptiveControl as AdaptiveControl, adaptive as adaptive
 from torsor.control._computed_torque import computed_torque as computed_torque
+from torsor.control._ddp import OptimalFeedback as OptimalFeedback, ddp as ddp
 from torsor.control._follow import Follower as Follower, follow as follow
+from torsor.control._lqr import (
+    FeedbackAlong as FeedbackAlong,
+    LinearFeedback as LinearFeedback,
+    lqr as lqr,
+    lqr_along as lqr_along,
+)
 from torsor.control._nearest_target import nearest_target as nearest_target
 from torsor.control._operational_space import operational_space as operational_space
 from torsor.control._passivity_based import passivity_based as passivity_based

@@ -28,6 +28,7 @@ scaled                The same path in another time: q(σ(t)), with its velocity
 screw                 Motion of a pose from T0 to T1 along the one screw that joins them, T0 exp(s(t) log(T0⁻¹ T1))
 smooth_pose           Motion of a pose through via poses at given times, twice continuously differentiable on SE(3)
 spline                Motion through waypoints at given times, with continuous velocity and acceleration: the cubic …
+time_optimal          Motion along a path in the least time that limits of joint forces, velocities and …
 transport_factor      Factors N and φ = ∫ N dq at the corners of a polyline, dN_aj = Σ N_ar Γ^r_kj dq_k
 trapezoidal           Motion from rest at q0 to rest at q1 with a trapezoid of velocity, as fast as bounds allow
 
@@ -35,8 +36,9 @@ Classes
 -------
 ActiveLimit, BrokenLimit, CarriedFactor, ConjugatePoint, ConjugatePoints, CurvatureAlong, CurvatureComponent,
 EnergyAudit, FlatCoordinates, FlatState, FlatnessReport, FourierMotion, Geodesic, JacobiField, JoinedMotion,
-MinimalityReport, Motion, MotionCheck, MotionState, NaturalMotion, OptimalMotion, OptimalMotions, PathResult,
-PoseMotion, PoseSamples, PoseState, Relaxation, ScaledMotion, SmoothedLog, TangentMotion, Trajectory, Work
+MinimalityReport, Motion, MotionCheck, MotionState, NaturalMotion, Obstacle, OptimalMotion, OptimalMotions,
+PathResult, PoseMotion, PoseSamples, PoseState, ReachedLimit, Relaxation, RetimedMotion, ScaledMotion, SmoothedLog,
+TangentMotion, TimeOptimalMotion, Trajectory, Work
 """
 
 from torsor._lazy import attach

@@ -41,6 +41,7 @@ from torsor.motion._scaled import (
     scaled as scaled,
 )
 from torsor.motion._spline import spline as spline
+from torsor.motion._time_optimal import time_optimal as time_optimal
 from torsor.motion.audit import EnergyAudit as EnergyAudit
 from torsor.motion.curvature import (
     CurvatureAlong as CurvatureAlong,
@@ -63,4 +64,10 @@ from torsor.motion.optimal_motions.report import (
     Relaxation as Relaxation,
 )
 from torsor.motion.tangent_motion import TangentMotion as TangentMotion
+from torsor.motion.time_optimality.obstacles import Obstacle as Obstacle
+from torsor.motion.time_optimality.report import (
+    ReachedLimit as ReachedLimit,
+    TimeOptimalMotion as TimeOptimalMotion,
+)
+from torsor.motion.time_optimality.retimed import RetimedMotion as RetimedMotion
 from torsor.motion.trajectory import Trajectory as Trajectory, Work as Work

@@ -4,6 +4,7 @@ return a Figure.
 
 Functions
 ---------
+cost_against_duration     Picture of the costs of optimal motions between the same ends, of several durations; without an …
 curvature_map             Picture of the curvature of the metric M(q) over two joints, in 1/(kg·m²), as colours
 energies                  Picture of kinetic and potential energy over time, their sum, and the work that changes it
 free_body_diagram         Picture of the wrenches on one link of a moving robot, of one state only
@@ -18,6 +19,7 @@ operation_counts          Picture of the operations of each formulation over the
 path_drift                Picture of how far joints drift with each round of a closed path, a line for each lift
 paths                     Picture of curves q(t) over two joints
 phase                     Picture of velocity over position of each joint
+phase_plane               Picture of ṡ over s of a motion in least time, with the maximum velocity curve and the limits reached
 planar_mechanism          Picture of a planar robot, seen along its joint axes, of one state only
 self_motion               Picture of a robot at several configurations of a self-motion, and of the paths of its joints
 torque_limits             Picture of joint forces over time as parts of the effort limits, in percent

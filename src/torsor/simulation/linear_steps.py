@@ -15,7 +15,8 @@ from torsor._once import once
 from torsor.arrays.typing import Array
 from torsor.errors import ArgumentError
 from torsor.functions.public.kinematics import difference
-from torsor.linearisation import DERIVATIVES, Drive
+from torsor.linearisation.step_derivatives import Drive
+from torsor.linearisation.step_matrices import STEP_MATRICES
 from torsor.motion.trajectory import Trajectory
 from torsor.simulation.changed_steps import ChangedSteps, Through
 from torsor.simulation.step_derivatives import StepDerivatives, derivatives_of
@@ -157,7 +158,9 @@ class LinearSteps:
             q, v, tau = (self._inputs[name][k, steps] for name in ("q", "v", "tau"))
             drive = Drive(run.robot, tau, around.wrenches or None, around.base_motion)
             at = slice(first - s.first, steps.stop - s.first)
-            found[at, :nv], found[at, nv:] = DERIVATIVES[method](drive, q, v, h)
+            external = {"wrenches": around.wrenches or None, "base_motion": around.base_motion}
+            near = STEP_MATRICES[method](run.robot, q, v, tau, h, **external)
+            found[at, :, : 2 * nv], found[at, :, 2 * nv :] = near.A, near.B
             rate = _rate_of(drive, none)
             new = self._steps.stepping.method(run.robot, rate, self._inputs["t"][k, steps], q, v, np.asarray(h))
             apart = [difference(run.robot, self._inputs["q_next"][k, steps], new.q)]

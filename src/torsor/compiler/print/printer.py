@@ -5,6 +5,7 @@ Products that feed a sum are contracted here (`fma`), and nowhere else; no fast-
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import NamedTuple
@@ -39,6 +40,7 @@ class Printer:
         self.declared: set[str] = set()
         self._fresh = 0
         self._sine_and_cosine: str | None = None  # the function that computes both, if there is one
+        self._near: list[str] | None = None  # where lanes may have sines of their own: which lanes have
 
     # Pieces of IR
 
@@ -199,27 +201,42 @@ class Printer:
         """The library's values if any lane is beyond the limit or not finite; else the ones given."""
         size = self.call("fabs", x)
         fine = self.compare("ole", size, self.number(self.tables.limit))
-        if self.lanes > 1:
-            name = f"@llvm.vector.reduce.and.v{self.lanes}i1"
-            self.declared.add(f"declare i1 {name}({self.truth})")
-            fine_everywhere = self.line(f"call i1 {name}({self.truth} {fine})")
-        else:
-            fine_everywhere = fine
+        if self._near is not None:
+            self._near.append(fine)
+            return sine, cosine
+        fine_everywhere = self._everywhere(fine)
         mark = self._fresh
         self._fresh += 1
         here = f"here{mark}"
-        self.lines += [
-            f"  br label %{here}",
-            f"{here}:",
-            f"  br i1 {fine_everywhere}, label %go{mark}, label %far{mark}",
-        ]
-        self.lines.append(f"far{mark}:")
+        self.lines += [f"  br label %{here}", f"{here}:"]
+        self.lines += [f"  br i1 {fine_everywhere}, label %go{mark}, label %far{mark}", f"far{mark}:"]
         far_sine, far_cosine = self.library("sin", x), self.library("cos", x)
         far_sine, far_cosine = self.select(fine, sine, far_sine), self.select(fine, cosine, far_cosine)
         self.lines += [f"  br label %go{mark}", f"go{mark}:"]
         both = [(sine, far_sine), (cosine, far_cosine)]
         joined = [self.line(f"phi {self.type} [{near}, %{here}], [{far}, %far{mark}]") for near, far in both]
         return joined[0], joined[1]
+
+    def _everywhere(self, truth: str) -> str:
+        """Whether something holds in all lanes."""
+        if self.lanes == 1:
+            return truth
+        name = f"@llvm.vector.reduce.and.v{self.lanes}i1"
+        self.declared.add(f"declare i1 {name}({self.truth})")
+        return self.line(f"call i1 {name}({self.truth} {truth})")
+
+    def begin_guard(self) -> None:
+        """From here on, sines are printed for angles within the limit. A branch at each would spill all vectors across it."""
+        self._near = []
+
+    def end_guard(self) -> bool:
+        """Go to ``%far`` where an angle of any lane was beyond the limit, if there were any sines at all."""
+        near, self._near = self._near, None
+        if not near:
+            return False
+        together = functools.reduce(lambda x, y: self.line(f"and {self.truth} {x}, {y}"), near)
+        self.lines += [f"  br i1 {self._everywhere(together)}, label %near, label %far", "near:"]
+        return True
 
 
 def _sign(p: Printer, x: str) -> str:

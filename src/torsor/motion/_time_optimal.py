@@ -1,0 +1,180 @@
+"""The least time in which a path can be followed, within the limits of the drives and the joints."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torsor.arrays.typing import Array, GivenNumbers
+from torsor.border import explained
+from torsor.border.numbers import refuse_bad_count, refuse_strangers
+from torsor.errors import ArgumentError, ShapeError
+from torsor.model import Robot
+from torsor.motion.tangent_motion import OUTSIDE, bound_of, velocity_bound
+from torsor.motion.time_optimality.arc_length import by_length, is_regular, weights_of
+from torsor.motion.time_optimality.corners import corners_of, is_beside
+from torsor.motion.time_optimality.intervals import Grid, grid_of
+from torsor.motion.time_optimality.obstacles import Obstacle, obstacle
+from torsor.motion.time_optimality.paths import Path, path_of
+from torsor.motion.time_optimality.profile import Ends, Profile, fastest_profile
+from torsor.motion.time_optimality.report import TimeOptimalMotion
+from torsor.motion.time_optimality.rows import Derivatives, JointLimits
+
+SLACK = 1e-3  # part of a range of positions by which a path may leave it: planners keep it about as well between their points
+MOST_PLACES = (
+    16_000  # of all paths that are worked on at the same time, so that what is known of them stays in the cache
+)
+
+
+@explained
+def time_optimal(
+    robot: Robot,
+    path: Any,
+    *,
+    velocity: GivenNumbers | None = None,
+    acceleration: GivenNumbers | None = None,
+    effort: GivenNumbers | None = None,
+    within_limits: bool = True,
+    intervals: int = 1000,
+    s_rate0: GivenNumbers = 0.0,
+    s_rate1: GivenNumbers = 0.0,
+) -> TimeOptimalMotion:
+    """Motion along a path in the least time that limits of joint forces, velocities and accelerations allow [PP18; BDG85].
+
+    Joint forces are those of `torsor.inverse_dynamics`, with gravity, friction, springs, armature and payload. The path is cut
+    into intervals of constant s̈; limits are met between their ends too, to a ten-thousandth. Sets of speeds from which the end
+    can be reached are found backward, then the motion goes forward as fast as these and the limits allow (TOPP-RA).
+
+    Parameters
+    ----------
+    robot : Robot
+        Any joint kind.
+    path : array, Motion or function
+        Waypoints (..., N, nq), through which a spline is led; a motion, whose time does not matter; or a function of numbers
+        s (K,) from 0 to 1 that returns q (..., K, nq) and its derivatives q' and q'' by s (..., K, nv), perhaps q''' too.
+    velocity, acceleration, effort : float or (nv,) array, optional
+        Bounds beside the robot's limits, rad/s or m/s, rad/s² or m/s², N·m or N. A robot has none of acceleration of its own.
+    within_limits : bool
+        Keep the robot's limits of position, velocity and effort.
+    intervals : int
+        How many, at least; places where pieces of a path meet are added. Beside the least time a part of one interval is lost.
+    s_rate0, s_rate1 : float or (...) array
+        ṡ at the beginning and at the end, 1/s: 0 for rest.
+
+    Returns
+    -------
+    TimeOptimalMotion
+        With ``motion``, ``duration``, ``s`` and ``s_rate``; false, with the reason, if the path cannot be followed.
+    """
+    refuse_strangers(robot, instead=OUTSIDE)
+    refuse_bad_count("intervals", intervals, 2, "`intervals` must be 2 or more")
+    limits = _limits(robot, velocity, acceleration, effort, within_limits)
+    problem = _posed(path_of(robot, path), int(intervals), limits)
+    _refuse_bad_path(robot, problem.places.q, problem.grid, within_limits)
+    whole = problem.path
+    ends = Ends(_squared("s_rate0", s_rate0, whole), _squared("s_rate1", s_rate1, whole), problem.halts)
+    found, obstacles = _in_parts(robot, problem, limits, ends)
+    return TimeOptimalMotion.of(whole, problem.grid, limits, problem.halts, found, obstacles)
+
+
+class _Posed(NamedTuple):
+    """A path that never stands still in s, its grid, the points of it where the robot must halt (B, N + 1), and the places."""
+
+    path: Path
+    grid: Grid
+    halts: Array
+    places: Derivatives
+
+
+def _posed(path: Path, intervals: int, limits: JointLimits) -> _Posed:
+    """The path by its own length if it stands still or jumps in s, with corners in its grid."""
+    weights, grid = weights_of(limits.velocity), grid_of(intervals, path.knots)
+    places = _places(path, grid)
+    second = None if path.pieces is not None else places.second
+    if not np.all(is_regular(places.first, second, grid, weights)):
+        path = by_length(path, weights)
+        grid = grid_of(intervals, path.knots)
+        places = _places(path, grid)
+        corners = corners_of(path, places.first, places.second, grid, weights)
+        if any(len(x) for x in corners):
+            grid = grid_of(intervals, path.knots, np.concatenate(corners))
+            halts = np.stack([is_beside(grid.points, own) for own in corners])
+            return _Posed(path, grid, halts, _places(path, grid))
+    return _Posed(path, grid, np.zeros((len(places.q), len(grid.points)), bool), places)
+
+
+def _places(path: Path, grid: Grid) -> Derivatives:
+    count = int(np.prod(path.batch))
+    return Derivatives(
+        *(np.asarray(x, float).reshape(count, len(grid.s), np.shape(x)[-1]) for x in path.places(grid.s))
+    )
+
+
+def _in_parts(robot: Robot, problem: _Posed, limits: JointLimits, ends: Ends) -> tuple[Profile, dict[int, Obstacle]]:
+    """The profiles of all paths, some at a time."""
+    grid = problem.grid
+    at_once = max(1, MOST_PLACES // len(grid.s))
+    parts, obstacles = [], {}
+    for k in range(0, max(1, len(ends.start)), at_once):
+        some = slice(k, k + at_once)
+        places, own = Derivatives(*(x[some] for x in problem.places)), Ends(*(x[some] for x in ends))
+        found = fastest_profile(robot, places, grid, limits, own)
+        for j in np.flatnonzero(np.isnan(found.x[:, 0])).tolist():
+            one = slice(j, j + 1)
+            alone = Derivatives(*(x[one] for x in places)), Ends(*(x[one] for x in own))
+            obstacles[k + j] = obstacle(robot, alone[0], grid, limits, found.only(one), alone[1])
+        parts.append(found)
+    return Profile.joined(parts), obstacles
+
+
+def _limits(robot: Robot, velocity: Any, acceleration: Any, effort: Any, within_limits: bool) -> JointLimits:
+    """All bounds, of which there must be some."""
+    free = np.full(robot.nv, np.inf)
+    own = np.array(robot.structure.limits.effort, float)
+    own = np.where(own > 0.0, own, np.inf) if within_limits else free  # 0 is no limit
+    found = JointLimits(
+        np.array(velocity_bound(robot, velocity, within_limits)),
+        free if acceleration is None else np.array(bound_of(robot, "acceleration", acceleration, "acceleration")),
+        own if effort is None else np.minimum(own, bound_of(robot, "effort", effort, "effort")),
+    )
+    if not (np.any(np.isfinite(found.effort)) or np.any(np.isfinite(found.acceleration))):
+        raise ArgumentError(
+            f"robot {robot.name!r} has no limits of effort that hold here, and no bound of `acceleration` is given, so that "
+            "velocities could jump: pass effort=... or acceleration=..., a number or one for each of "
+            f"{', '.join(robot.structure.freedoms[:3])}{', …' * (robot.nv > 3)}."
+        )
+    return found
+
+
+def _squared(name: str, rate: Any, path: Path) -> Array:
+    """ṡ² at an end, of each path."""
+    count = int(np.prod(path.batch))
+    try:
+        value = np.broadcast_to(np.asarray(rate, float), path.batch).reshape(count)
+    except (TypeError, ValueError):
+        raise ShapeError(f"`{name}` must be a number, or one for each path {path.batch}, got {rate!r:.60}.") from None
+    if not np.all((value >= 0.0) & np.isfinite(value)):
+        raise ArgumentError(f"`{name}` must be finite and not negative, 1/s, got {rate!r:.60}.")
+    squared: Array = value * value
+    return squared
+
+
+def _refuse_bad_path(robot: Robot, q: Array, grid: Grid, within_limits: bool) -> None:
+    """Refuse a path (B, 2 N + 1, nq) that is not finite or leaves the limits of position."""
+    if not np.all(np.isfinite(q)):
+        place = grid.s[int(np.argmax(np.any(~np.isfinite(q), axis=(0, 2))))]
+        raise ArgumentError(f"`path` must be finite numbers, got NaN or infinity at s = {place:.4g}.")
+    if not within_limits:
+        return
+    low, high = (np.array(bound, float) for bound in (robot.structure.limits.lower, robot.structure.limits.upper))
+    beyond = np.maximum(q - high, low - q)
+    if not np.any(beyond > 1e-9 + SLACK * np.where(np.isfinite(high - low), high - low, 0.0)):
+        return
+    _, place, k = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
+    name = next(c.name for c in robot.structure.coordinates if c.q.start <= k < c.q.stop)
+    raise ArgumentError(
+        f"`path` leaves the limits of position: {name} is {beyond.max():.4g} beyond [{low[k]:.6g}, {high[k]:.6g}] at "
+        f"s = {grid.s[place]:.4g}. Lead the path elsewhere, raise the limits by robot.with_limits(...), or pass "
+        "within_limits=False."
+    )
