@@ -2,7 +2,7 @@
 
 Needs torsor[qp]; its pictures torsor[plot].
 
-python examples/22_optimal_motions.py [directory for the pictures]
+python examples/24_optimal_motions.py [directory for the pictures]
 """
 
 import sys
