@@ -143,6 +143,16 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
         "forces",
         "force",
     ),
+    ("torsor.motion.optimal", "cost"): (
+        lambda w: torsor.motion.optimal(ARM, Q, Q, duration=1.0, cost=w),
+        "torqu",
+        "torque",
+    ),
+    ("torsor.motion.optimal", "solver"): (
+        lambda w: torsor.motion.optimal(ARM, Q, Q, duration=1.0, solver=w),
+        "ipop",
+        "ipopt",
+    ),
     ("torsor.motion.spline", "ends"): (
         lambda w: torsor.motion.spline(ARM, [0.0, 1.0], [Q, Q], ends=w),
         "clampd",
