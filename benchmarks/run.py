@@ -26,6 +26,7 @@ import torsor
 from contenders import TASKS, MuJoCo, Pinocchio, Torsor, require_agreement
 from measure import best
 from robots import path_of, torsor_robot
+from slow_cells import show_slow_cells
 from starting import show_start, starting
 from torsor.compiler.run import engine
 
@@ -63,6 +64,7 @@ def main() -> None:
             tables["long runs"] = long_runs.measure(rounds, options.quick)
         if options.motion:
             tables |= motions(rounds)
+        show_slow_cells(tables)
         if options.save:
             merge(options.save, tables)
         return
@@ -82,6 +84,7 @@ def main() -> None:
     report["simulation"] = simulation.measure(rounds)
     report["long runs"] = long_runs.measure(rounds, options.quick)
     report |= motions(rounds)
+    show_slow_cells(report)
     if options.save:
         with open(options.save, "w") as file:
             json.dump(report, file, indent=1)

@@ -174,6 +174,17 @@ def test_names_of_any_kind_stand_in_notes(name):
     assert run.notes == (f"{name} at its lower stop from 0 s.",)
 
 
+def test_two_joints_that_knock_each_other_off_their_stops_come_to_rest_there():
+    """They did so for ever, a rounding error of their places away, and what was left of each step was not taken by the others."""
+    robot, tau = torsor.robots.ur5(), [150.0, -150.0, 1.0, 28.0, 28.0, 1.0]
+    q = [4.932555, -2.006414, np.pi, 4.873775, 5.276221, -2.0 * np.pi]
+    v = [49.65458, -31.28156, 0.0, 72.26578, 49.97164, 1.3e-9]
+    coarse, fine = (torsor.simulate(robot, q, v, duration=5e-3, dt=dt, tau=tau) for dt in (1e-3, 1e-4))
+    np.testing.assert_allclose(coarse.q[-1], fine.q[-1], atol=1e-6)
+    assert fine.q[-1, 0] - q[0] > 0.2  # 5 ms at some 45 rad/s
+    assert np.all(fine.v[-1, [2, 5]] == 0.0) and fine.audit().residual < 1e-9
+
+
 # The end of a motion that has none
 
 

@@ -53,8 +53,8 @@ def block_programs(draw):
             n, k, m = draw(st.integers(1, 6)), draw(st.integers(1, 4)), draw(st.integers(1, 11))
             block, size = Product(n, k, m), k * (n + m)
         else:
-            times = draw(st.integers(1, 3))
-            block, size = Calls(called, times), times * len(called.graph.input_nodes)
+            block = Calls(called, times := draw(st.integers(1, 3)), carried := draw(st.integers(0, 3)))
+            size = carried + times * block.taken
         made = graph.block(block, draw(st.lists(pick, min_size=size, max_size=size)))
         numbers += [graph.apply(Op.MUL, graph.constant(0.1), made[0]), *made]
     inner = Program(graph, (Port("y", (5,)),), (tuple(draw(st.sampled_from(numbers)) for _ in range(5)),))

@@ -40,3 +40,21 @@ def test_what_is_not_finite_has_no_sine():
     got = sine_and_cosine(np.float64)([np.array([np.inf, 1.0, -np.inf, np.nan, 1e9])])[0]
     assert np.isnan(got[[0, 2, 3]]).all()
     np.testing.assert_allclose(got[[1, 4]], [[np.sin(1), np.cos(1)], [np.sin(1e9), np.cos(1e9)]], rtol=1e-14)
+
+
+def test_a_group_with_one_angle_beyond_the_limit_is_right_in_place():
+    """The guard of a group looks at all its sines before anything is written: inputs that are outputs too are still there."""
+    graph = Graph([Port("x", (2,))])
+    x, y = graph.input_nodes
+    sine, cosine = graph.apply(Op.SIN, x), graph.apply(Op.COS, graph.apply(Op.MUL, x, y))
+    roots = (graph.apply(Op.ADD, sine, y), graph.apply(Op.MUL, cosine, sine))
+    function = native(Program(graph, (Port("y", (2,)),), (roots,)))
+    given = np.random.default_rng(0).normal(size=(37, 2))
+    given[5, 0], given[11], given[12, 1], given[36, 0] = 3e7, np.inf, 1e200, np.nan
+    expected = np.array([function([row])[0] for row in given])
+    np.testing.assert_array_equal(function([given])[0], expected)
+    np.testing.assert_allclose(
+        expected[5], [np.sin(3e7) + given[5, 1], np.cos(3e7 * given[5, 1]) * np.sin(3e7)], rtol=1e-13
+    )
+    function([given], [given])
+    np.testing.assert_array_equal(given, expected)

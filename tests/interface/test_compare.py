@@ -32,6 +32,15 @@ def test_the_ratios_are_those_silver_quotes(comparison):
     assert comparison.ratio("hollerbach_3x3", "luh_walker_paul") == pytest.approx(2.5, rel=0.02)
 
 
+def test_the_last_row_is_what_the_compiler_makes_of_it(comparison):
+    own = comparison.own.operations
+    assert own.multiplications <= 92 * 6 - 127  # the best general counts that are published [Khalil & Kleinfinger 1987]
+    assert own.additions <= 81 * 6 - 117
+    line = f"{own.multiplications:,} / {own.additions:,}"
+    for text in (str(comparison), PAGE):
+        assert line in next(x for x in text.splitlines() if x.startswith("What the compiler makes of it"))
+
+
 def test_growth_is_of_the_fourth_and_of_the_first_order(comparison):
     degrees = {row.name: row.growth[0].degree for row in comparison.rows}
     assert degrees["uicker_kahn"] == 4

@@ -340,6 +340,20 @@ def test_euler_integration(chain, state, rng):
     assert_close(run.v, v, 1e-11)
 
 
+@pytest.mark.parametrize(
+    ("dt", "wrenches", "message"),
+    [
+        (-0.1, 5, "`dt` must be a positive and finite time"),
+        (0.1, 4, r"`tip_wrenches` must have shape \(5, 6\), one for each row of `tau`, got \(4, 6\)"),
+        (0.1, 6, r"got \(6, 6\)"),
+    ],
+)
+def test_euler_integration_refuses_steps_back_and_other_numbers_of_wrenches(dt, wrenches, message):
+    robot, still = torsor.robots.planar2r(), np.zeros(2)
+    with pytest.raises(torsor.errors.ArgumentError, match=message):
+        torsor.papers.euler_trajectory(robot, still, still, np.ones((5, 2)), dt, tip_wrenches=np.ones((wrenches, 6)))
+
+
 def test_euler_integration_is_of_first_order():
     """LP §9.5: half the step, half the error, against an adaptive integration of (9.2) to 1e-10."""
     arm = by_hand.random_chain("RH", seed=5, frames="centre of mass")

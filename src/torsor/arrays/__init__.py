@@ -9,6 +9,7 @@ from torsor.arrays.orthonormal_rows import (
 )
 from torsor.arrays.primitives import (
     absolute as absolute,
+    along as along,
     as_numbers as as_numbers,
     atan2 as atan2,
     block as block,

@@ -154,6 +154,23 @@ def by_rows(function: Callable[..., Array], *arrays: Array) -> Array:
     return function(*arrays) if own is None else own(function, *arrays)
 
 
+def along(function: Callable[..., Array], state: Array, *arrays: Array) -> Array:
+    """Rows (..., K, r) that ``function(state, *rows)`` gives one after the other; the first numbers of each are the next state.
+
+    For instance the positions that some steps lead to: ``along(lambda x, step: x + step, start, steps)``. Where that is
+    traced, the function is compiled once, and a loop runs over the rows of ``arrays`` (..., K, m). Numbers that are the same
+    in all rows, zeros above all, are constants in it.
+    """
+    own = getattr(namespace(state, *arrays), "along", None)
+    if own is not None:
+        return own(function, state, *arrays)
+    size, rows = numpy.shape(state)[-1], []
+    for k in range(numpy.shape(arrays[0])[-2]):
+        rows.append(function(state, *(x[..., k, :] for x in arrays)))
+        state = rows[-1][..., :size]
+    return stack_vectors(rows)
+
+
 def stack(parts: Sequence[Array]) -> Array:
     """Parts of any common batch shape as entries of a new last axis."""
     xp = namespace(*parts)

@@ -10,7 +10,7 @@ import hashlib
 import math
 import struct
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -112,7 +112,7 @@ class Product(NamedTuple):
         """How many numbers it makes."""
         return self.n * self.m
 
-    def recorded(self, graph: Any, args: Sequence[int]) -> list[int]:
+    def recorded(self, graph: Any, args: Sequence[int], kept: Kept) -> list[int]:
         """The same operation by operation: products summed from left to right."""
         made, split = [], self.n * self.k
         for i in range(self.n):
@@ -128,23 +128,32 @@ class Product(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """A block: one program for each of ``times`` rows of arguments, compiled once; the results row by row."""
+    """A block: one program for each of ``times`` rows of arguments, compiled once; the results row by row.
+
+    Of each row's arguments the first ``carried`` are the first results of the row before; for the first row they come first.
+    """
 
     program: Program
     times: int
+    carried: int = 0
 
     @property
     def size(self) -> int:
         """How many numbers it makes."""
         return self.times * len(self.program.roots())
 
-    def recorded(self, graph: Any, args: Sequence[int]) -> list[int]:
-        """The same operation by operation."""
-        step = len(self.program.graph.input_nodes)
-        return [x for k in range(self.times) for x in self._row(graph, args[k * step : (k + 1) * step])]
+    def recorded(self, graph: Any, args: Sequence[int], kept: Kept) -> list[int]:
+        """The same operation by operation, but for blocks in it that are ``kept``."""
+        made, state, own = list[int](), args[: self.carried], args[self.carried :]
+        for k in range(self.times):
+            row = replayed(self.program, graph, [*state, *own[k * self.taken : (k + 1) * self.taken]], kept)
+            made, state = [*made, *row], row[: self.carried]
+        return made
 
-    def _row(self, graph: Any, args: Sequence[int]) -> list[int]:
-        return replayed(self.program, graph, args, blocks=False)
+    @property
+    def taken(self) -> int:
+        """How many arguments of a row are its own."""
+        return len(self.program.graph.input_nodes) - self.carried
 
     def operations(self) -> Counter[Op]:
         """How many of each kind it takes."""
@@ -152,6 +161,7 @@ class Calls(NamedTuple):
 
 
 Block = Product | Calls
+Kept = Callable[[Block], bool]
 
 
 class Graph:
@@ -226,7 +236,7 @@ class Program(NamedTuple):
         sha = hashlib.sha256(repr((graph.inputs, self.outputs)).encode())
         for node in place:
             value = graph.values[node]
-            value = (value.program.digest(), value.times) if isinstance(value, Calls) else value
+            value = (value.program.digest(), *value[1:]) if isinstance(value, Calls) else value
             sha.update(repr((int(graph.ops[node]), [place[x] for x in graph.args[node]], value)).encode())
         sha.update(repr([place[node] for node in self.roots()]).encode())
         return sha.hexdigest()
@@ -236,12 +246,12 @@ class Program(NamedTuple):
         if not any(op is Op.BLOCK for op in self.graph.ops):
             return self
         graph = Graph(self.graph.inputs)
-        found = iter(replayed(self, graph, graph.input_nodes, blocks=False))
+        found = iter(replayed(self, graph, graph.input_nodes, kept=lambda block: False))
         return Program(graph, self.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in self.results))
 
 
-def replayed(program: Program, graph: Any, inputs: Sequence[int], *, blocks: bool = True) -> list[int]:
-    """The nodes of all outputs, in order, recorded in another graph for nodes of all inputs; ``blocks`` stay blocks."""
+def replayed(program: Program, graph: Any, inputs: Sequence[int], kept: Kept = lambda block: True) -> list[int]:
+    """The nodes of all outputs, in order, recorded in another graph for nodes of all inputs; blocks that are ``kept`` stay."""
     source = program.graph
     new: dict[int, Any] = dict(zip(source.input_nodes, inputs, strict=True))
     for node in program.live():
@@ -249,7 +259,7 @@ def replayed(program: Program, graph: Any, inputs: Sequence[int], *, blocks: boo
         if op is Op.CONSTANT:
             new[node] = graph.constant(value)
         elif op is Op.BLOCK:
-            new[node] = graph.block(value, args) if blocks else value.recorded(graph, args)
+            new[node] = graph.block(value, args) if kept(value) else value.recorded(graph, args, kept)
         elif op is Op.ENTRY:
             new[node] = args[0][value]
         elif op is not Op.INPUT:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays import correctly_rounded
-from torsor.compiler.graph import COMMUTATIVE, LIBRARY, TRUTH_VALUED, Block, Graph, Op, Program, replayed
+from torsor.compiler.graph import COMMUTATIVE, LIBRARY, TRUTH_VALUED, Block, Graph, Kept, Op, Program, replayed
 
 
 class Level(Enum):
@@ -42,15 +42,19 @@ class Rewriter:
         self.zero, self.one, self.minus_one = graph.constant(0.0), graph.constant(1.0), graph.constant(-1.0)
         self._minus_zero = graph.constant(-0.0)
         self._known: dict[tuple[int, ...], int] = {}
+        self._blocks: dict[tuple[Block, tuple[int, ...]], list[int]] = {}
         self._rewritings = {
             op: [rule.rewrite for rule in RULES.get(op, ()) if self.full or rule.structural] for op in Op
         }
 
     def block(self, block: Block, args: Sequence[int]) -> list[int]:
-        """The nodes of all numbers that a block makes; it stays as it is."""
+        """The nodes of all numbers that a block makes; it stays as it is, and an equal one made before is the same."""
         if len(self.ops) > self.most:
             raise TooLong
-        return self.graph.block(block, [self.zero if x == self._minus_zero else x for x in args])
+        args = tuple(self.zero if x == self._minus_zero else x for x in args)
+        if (block, args) not in self._blocks:
+            self._blocks[block, args] = self.graph.block(block, args)
+        return self._blocks[block, args]
 
     def value(self, node: int) -> float | None:
         """The number of a constant node, else None."""
@@ -95,12 +99,16 @@ class Rule(NamedTuple):
     structural: bool = False
 
 
-def simplify(program: Program, level: Level = Level.FULL) -> Program:
-    """A program with the same outputs and fewer operations."""
+def _all(block: Block) -> bool:
+    return True
+
+
+def simplify(program: Program, level: Level = Level.FULL, kept: Kept = _all) -> Program:
+    """A program with the same outputs and fewer operations; blocks that are not ``kept`` are written out."""
     if level is Level.OFF:
         return program
     rewriter = Rewriter(Graph(program.graph.inputs), level)
-    return compact(_recorded(program, rewriter.graph, rewriter))
+    return compact(_recorded(program, rewriter.graph, rewriter, kept))
 
 
 def compact(program: Program) -> Program:
@@ -109,9 +117,9 @@ def compact(program: Program) -> Program:
     return _recorded(program, target, target)
 
 
-def _recorded(program: Program, graph: Graph, recorder: Graph | Rewriter) -> Program:
+def _recorded(program: Program, graph: Graph, recorder: Graph | Rewriter, kept: Kept = _all) -> Program:
     """The same program in another graph, its operations told to a recorder."""
-    found = iter(replayed(program, recorder, graph.input_nodes))
+    found = iter(replayed(program, recorder, graph.input_nodes, kept))
     return Program(graph, program.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in program.results))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from torsor.arrays.exact import exact_constants
 from torsor.compiler import numpy_functions as numpy_functions  # makes them known
-from torsor.compiler.graph import Calls, Graph, Port, Program, replayed
-from torsor.compiler.simplify import Level, Rewriter, compact
+from torsor.compiler.graph import Calls, Graph, Op, Port, Program, replayed
+from torsor.compiler.simplify import Level, Rewriter, compact, simplify
 from torsor.compiler.traced_array import (
     FRESH,
     NAMESPACE,
@@ -34,6 +34,7 @@ class Budget:
 
 
 CALLED = 64  # rows, from which on a function of each is called instead of written out
+LONG = 400  # nodes of a program, from which on it is called where it comes several times
 PATIENCE = 1.5  # times the nodes of another: some are not needed in the end, in all of them alike
 
 
@@ -78,7 +79,7 @@ def trace(
         tuple(Port(name, ids.shape) for name, ids in outputs.items()),
         tuple(tuple(ids.ravel().tolist()) for ids in outputs.values()),
     )
-    return program if level is Level.OFF else compact(program)
+    return program if level is Level.OFF else _settled(compact(program))
 
 
 def _explanation(error: Exception) -> str | None:
@@ -119,6 +120,102 @@ def by_rows(function: Callable[..., Any], *arrays: Any) -> Any:
 
 NAMESPACE.by_rows = by_rows
 NAMESPACE.looped_matmul = looped_matmul
+
+
+def along(function: Callable[..., Any], state: Any, *arrays: Any) -> Any:
+    """What `arrays.along` does with traced arrays: a block, whose program is the function of one row and its state.
+
+    Columns of constants that are the same in all rows are constants of that program; one that is another's, or its negative, is
+    given once.
+    """
+    graph = graph_of((state, *arrays))
+    first, rows = numbers(graph, state), [numbers(graph, array) for array in arrays]
+    table = np.concatenate([row.reshape(row.shape[0], -1) for row in rows], axis=1)
+    columns, places = _different_columns(graph, table)
+
+    def of_one(x: TracedArray) -> Any:
+        given = [
+            x.graph.constant(place)
+            if isinstance(place, float)
+            else _signed(x.graph, int(x.ids[size + place[0]]), place[1])
+            for place in places
+        ]
+        parts, start = list[TracedArray](), 0
+        for row in rows:
+            width = row[0].size
+            parts.append(TracedArray(x.graph, np.array(given[start : start + width], np.int64).reshape(row.shape[1:])))
+            start += width
+        return function(x[:size], *parts)
+
+    size = first.size
+    program = trace(of_one, {"x": (size + len(columns),)}, Level.FULL)
+    args = [*first.ravel().tolist(), *table[:, columns].ravel().tolist()]
+    made = graph.block(Calls(program, len(table), size), args)
+    return TracedArray(graph, np.array(made, dtype=np.int64).reshape((len(table), *program.outputs[0].shape)))
+
+
+def _different_columns(graph: Recorder, table: np.ndarray) -> tuple[list[int], list[float | tuple[int, bool]]]:
+    """Columns of nodes that rows must be given; and of each column its number, or which of those it is and whether negated."""
+    nodes = graph.graph if isinstance(graph, Rewriter) else graph
+    columns: list[int] = []
+    places: list[float | tuple[int, bool]] = []
+    known: dict[tuple[Any, ...], tuple[int, bool]] = {}
+    for k, column in enumerate(table.T.tolist()):
+        values = [nodes.values[x] for x in column] if all(nodes.ops[x] is Op.CONSTANT for x in column) else None
+        key = tuple(column) if values is None else tuple(x + 0.0 for x in values)
+        if values is not None and len(set(key)) == 1:
+            places.append(key[0])
+            continue
+        if key not in known:
+            known[key] = len(columns), False
+            if values is not None:
+                known.setdefault(tuple(0.0 - x for x in key), (len(columns), True))
+            columns.append(k)
+        places.append(known[key])
+    return columns, places
+
+
+def _signed(graph: Recorder, node: int, negated: bool) -> int:
+    return graph.apply(Op.NEG, node) if negated else node
+
+
+NAMESPACE.along = along
+
+
+def called(program: Program, arrays: Sequence[Any]) -> list[TracedArray] | None:
+    """The outputs of a program as a block: machine code that is compiled once, wherever it is called in a function.
+
+    The stages of a Runge–Kutta step call forward dynamics four times, each with another configuration ::
+
+        a1 = torsor.forward_dynamics(arm, q, v, tau)
+        a2 = torsor.forward_dynamics(arm, q + 0.5 * h * v, v + 0.5 * h * a1, tau)
+
+    A program that is called for one value of its first input alone is written out at the end of the trace: it may share work with
+    what is around it. None where it is to be written out at once: if it is short, for several states, or of constants.
+    """
+    graph = graph_of(arrays)
+    if len(program.graph) < LONG or not isinstance(graph, Rewriter) or not graph.full:
+        return None
+    rows = [numbers(graph, array) for array in arrays]
+    if any(row.shape != port.shape for row, port in zip(rows, program.graph.inputs, strict=True)):
+        return None
+    if any(all(graph.ops[x] is Op.CONSTANT for x in row.ravel().tolist()) for row in rows):
+        return None
+    made = iter(graph.block(Calls(program, 1), [x for row in rows for x in row.ravel().tolist()]))
+    found = [np.array([next(made) for _ in range(port.size)], np.int64) for port in program.outputs]
+    return [TracedArray(graph, ids.reshape(port.shape)) for ids, port in zip(found, program.outputs, strict=True)]
+
+
+def _settled(program: Program) -> Program:
+    """A program in which what is called for one first input alone is written out."""
+    graph, states = program.graph, dict[Calls, set[tuple[int, ...]]]()
+    for node in program.live():
+        block = graph.values[node]
+        if isinstance(block, Calls) and block.times == 1:
+            first = block.program.graph.inputs[0].size
+            states.setdefault(block, set()).add(graph.args[node][:first])
+    alone = {block for block, found in states.items() if len(found) == 1}
+    return simplify(program, Level.FULL, lambda block: block not in alone) if alone else program
 
 
 def inline(program: Program, arrays: Mapping[str, Any]) -> dict[str, TracedArray]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from torsor._lazy import everywhere
 from torsor.border import explained
 from torsor.border.arrays import signature_of
+from torsor.compiler.graph import Op
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.print.names import check_inputs, check_outputs
 from torsor.compiler.print.scan import Roles
@@ -18,7 +19,7 @@ from torsor.compiler.simplify import Level
 from torsor.compiler.trace import named_outputs, trace
 from torsor.errors import ArgumentError, ArgumentTypeError, unknown_name
 from torsor.functions.describe import Public
-from torsor.functions.dispatch import PUBLIC, about_of
+from torsor.functions.dispatch import IN_LOOPS, PUBLIC, about_of
 from torsor.model import Parameters, Robot
 from torsor.model.parameters import unknown_group
 
@@ -30,6 +31,7 @@ def compile(
     inputs: Mapping[str, tuple[int, ...] | int] | None = None,
     *,
     parameters: Sequence[str] = (),
+    small: bool = False,
     **fixed: Any,
 ) -> Kernel:
     """The kernel of ``function(robot, **inputs, **fixed)``: traced once, compiled for this machine, differentiable, exportable.
@@ -47,6 +49,9 @@ def compile(
     parameters : sequence of str
         Groups of the robot's numbers (inertias, gravity, screws, …: `torsor.model.Parameters`) that become inputs of the kernel
         instead of constants.
+    small : bool
+        Little code, which takes about twice as long, for C on a micro-controller: loops over the links instead of operations
+        one by one, where there are such forms. Inverse dynamics of a chain of revolute joints has one.
     **fixed
         Arguments that are no arrays, such as ``frame="tool"``.
 
@@ -56,7 +61,16 @@ def compile(
         Called with the inputs in order or by name, for one state or a batch.
     """
     call = TracedCall.of("compile", function, robot, inputs, parameters, fixed)
-    program = trace(lambda **given: call.evaluate(given).outputs, call.inputs, Level.FULL)
+    in_loops = IN_LOOPS.set(small)
+    try:
+        program = trace(lambda **given: call.evaluate(given).outputs, call.inputs, Level.FULL)
+    finally:
+        IN_LOOPS.reset(in_loops)
+    if small and not any(op is Op.BLOCK for op in program.graph.ops):
+        raise ArgumentError(
+            f"nothing in {call.name} has a small form for robot {robot.name!r}; inverse_dynamics of a chain of revolute "
+            "joints has. Leave small=True out."
+        )
     return Kernel(f"{call.name} of {robot.name}", program)
 
 

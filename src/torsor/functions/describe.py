@@ -137,6 +137,7 @@ class Request(NamedTuple):
 
 
 Rivals = Callable[[Robot], Sequence[Algorithm]]
+Loops = Callable[[Robot], Algorithm | None]
 GraphRival = Callable[[Robot, Request, Outputs], Program]
 
 
@@ -161,6 +162,7 @@ class Public(NamedTuple):
     graph: GraphRival | None = None
     derivatives: Derivatives | None = None
     same_as: str | None = None
+    loops: Loops | None = None
 
     def robot_for(self, robot: Robot) -> Robot:
         """The robot to trace with."""

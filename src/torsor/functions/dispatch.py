@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from functools import partial
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
@@ -37,6 +38,7 @@ from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
 from torsor.compiler.run.fast_entry import FastEntry, Numbers
 from torsor.compiler.run.native import CodeStore, Kept
+from torsor.compiler.trace import called
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
 from torsor.functions import varied_in_jax
@@ -45,6 +47,7 @@ from torsor.functions.describe import (
     Algorithm,
     Derivatives,
     GraphRival,
+    Loops,
     Outputs,
     Public,
     Request,
@@ -64,6 +67,7 @@ KERNELS = CodeStore(256 * 2**20)  # bytes in memory, of all functions
 JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differentiates the algorithm itself
 
 
+IN_LOOPS: ContextVar[bool] = ContextVar("in_loops", default=False)  # whether small code is asked for
 PUBLIC: dict[str, Algorithm] = {}  # torsor's public functions by name; `about_of` has the record of each
 
 
@@ -83,6 +87,7 @@ def public(
     graph: GraphRival | None = None,
     derivatives: Derivatives | None = None,
     same_as: str | None = None,
+    loops: Loops | None = None,
     registered: bool = True,
     module: str | None = None,
 ) -> Callable[P, R]:
@@ -93,10 +98,11 @@ def public(
     same numbers (or refuses the robot); the one with the fewest operations is compiled. ``arrays`` is used instead for
     robots for which it would be too long to compile; ``graph`` makes the program in another way for small robots.
     ``derivatives`` says which public function JAX is to differentiate it by. ``same_as`` names another public function that
-    gives the same numbers by other algorithms; tests compare all that are known here with each other.
+    gives the same numbers by other algorithms; tests compare all that are known here with each other. ``loops``: the algorithm
+    of a robot that runs as loops, if there is one (`torsor.compile` with ``small=True``).
     ``registered``: it is one of torsor's public functions (`PUBLIC`), not a step of one. ``module``: the caller's, if None.
     """
-    about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as)
+    about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as, loops)
     function = Dispatcher(about).entry
     place = module or sys._getframe(1).f_globals["__name__"]
     function.describe(algorithm, place, help_text(algorithm, about.outputs))
@@ -236,7 +242,12 @@ def _evaluated(about: Public, plain: Algorithm, robot: Robot, given: dict[str, A
 
 
 def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The algorithm itself; while tracing, the cheapest one in aligned frames, as when it is compiled alone."""
+    """The algorithm itself; while tracing, the cheapest one in aligned frames, as when it is compiled alone, or a call of it."""
+    if robot.is_concrete and _is_traced(args, kwargs):
+        if IN_LOOPS.get() and (in_loops := _in_loops(about, robot, args, kwargs)) is not None:
+            return checked(in_loops, called=about.algorithm)(*args, **kwargs)
+        if (made := _called(about, robot, args, kwargs)) is not None:
+            return made
     if about.rivals is not None:
         candidates = about.algorithms(robot)  # may refuse the robot
         if robot.is_concrete and _is_traced(args, kwargs):
@@ -249,6 +260,25 @@ def _uncompiled(about: Public, plain: Algorithm, robot: Robot, args: tuple[Any, 
     # Plain numbers given to it are a state, not constants. What is not finite is answered with NaN, not with warnings.
     with exact_constants(_is_traced(args, kwargs)), np.errstate(all="ignore"):
         return plain(*args, **kwargs)
+
+
+def _in_loops(about: Public, robot: Robot, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Algorithm | None:
+    """The algorithm of a robot that runs as loops, if there is one that takes such arguments: of one state, its first ones."""
+    algorithm = None if about.loops is None else about.loops(robot)
+    if algorithm is None:
+        return None
+    values, batch = prepare(about.algorithm, args, kwargs)
+    taken = inspect.signature(algorithm).parameters
+    return algorithm if not batch and all(name in taken for name, x in values.items() if x is not None) else None
+
+
+def _called(about: Public, robot: Robot, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """A long function of traced arrays as a call of its own program, which is compiled once; None where it is not one."""
+    if about.arrays_for(robot) is not None:
+        return None
+    request, arrays = request_of(about.algorithm, prepare(about.algorithm, args, kwargs)[0])
+    found = called(about.program(request), arrays)
+    return None if found is None else about.outputs.gather(found)
 
 
 @remembered(256)

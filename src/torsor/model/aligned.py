@@ -47,6 +47,16 @@ def candidates(robot: Robot) -> list[Robot]:
     return [_moved(near, moves), near] if any(np.any(move != np.eye(4)) for move in moves) else [near]
 
 
+@remembered(64)
+@exact_constants()
+def uniform(robot: Robot) -> Robot:
+    """A robot of revolute joints in frames that are all alike: z along the axis, x along the common normal with that of the first
+    child; inertias regrouped. The equations of all links are then the same [DH55].
+    """
+    turned = _moved(robot, _frame_moves(robot, always=True))
+    return _moved(turned, _moves_to_common_normals(turned, always=True))
+
+
 def two_turns(robot: Robot, i: int) -> tuple[Rotation, Rotation] | None:
     """R_1, R_2 (3, 3), R_1 R_2 being the rotation of link i in its parent at q = 0, each about a coordinate axis, or None.
 
@@ -101,27 +111,27 @@ def _frames(robot: Robot, moves: list[Pose]) -> tuple[tuple[Frame, ...], Array]:
     return tuple(frames), np.array(poses)
 
 
-def _frame_moves(robot: Robot) -> list[Pose]:
-    """Pose of each aligned link frame in the link frame given."""
+def _frame_moves(robot: Robot, *, always: bool = False) -> list[Pose]:
+    """Pose of each aligned link frame in the link frame given; ``always``: z is the axis, whatever axis it was."""
     moves: list[Pose] = []
     for i, S in enumerate(robot.parameters.screws):
         kind, T = robot.structure.kind_of(i), np.eye(4)
         if kind.turns_about_axis:
             axis = S[:3]
             T[:3, 3] = settled(cross(axis, S[3:]), np.abs(S[3:]).max())  # the point of the axis nearest to the origin
-            T[:3, :3] = _turned(axis)
+            T[:3, :3] = _turned(axis, always=always)
         elif kind.has_screw:
             T[:3, :3] = _turned(S[3:])
         moves.append(T)
     return moves
 
 
-def _moves_to_common_normals(robot: Robot) -> list[Pose]:
+def _moves_to_common_normals(robot: Robot, *, always: bool = False) -> list[Pose]:
     """Of an aligned robot, for each revolute or helical joint a slide of its frame along its axis and a turn about it [DH55].
 
     It slides to the foot of the common normal with its parent's axis: its position there has one zero. If the axis of its first
-    child has three numbers in it, the frame turns until one of its axes is along the common normal with that child:
-    then one of the three is zero.
+    child has three numbers in it (``always``: unless it is parallel), the frame turns until one of its axes is along the common
+    normal with that child: then one of the three is zero.
     """
     s, poses = robot.structure, robot.parameters.poses
     axes = [_axis(robot, i) for i in range(robot.n)]
@@ -132,7 +142,8 @@ def _moves_to_common_normals(robot: Robot) -> list[Pose]:
         if s.kind_of(i).turns_about_axis:
             if parent >= 0 and s.kind_of(parent).turns_about_axis:
                 move[k, 3] = _slide(axes[parent], poses[i, :3, k], poses[i, :3, 3])
-            if child is not None and np.count_nonzero(axis := poses[child, :3, axes[child]]) == 3:
+            axis = np.eye(3)[k] if child is None else poses[child, :3, axes[child]]
+            if np.count_nonzero(axis) == 3 or (always and np.count_nonzero(np.delete(axis, k))):
                 move[:3, :3] = _turn(k, axis)
         moves.append(move)
     return moves
@@ -164,9 +175,9 @@ def _turn(k: int, axis: Array) -> Array:
     return np.stack([columns[c] for c in range(3)], axis=1)
 
 
-def _turned(axis: Array) -> Array:
-    """A rotation with ``axis`` as its z axis; none if it is a coordinate axis already."""
-    if np.sum(np.abs(axis) > ROUNDING) == 1:
+def _turned(axis: Array, *, always: bool = False) -> Array:
+    """A rotation with ``axis`` as its z axis; none if it is a coordinate axis already, but ``always`` if it is another."""
+    if np.sum(np.abs(axis) > ROUNDING) == 1 and not (always and abs(axis[2]) < 1.0):
         return np.eye(3)
     other = np.eye(3)[np.argmin(np.abs(axis))]
     x = unit(cross(other, axis))

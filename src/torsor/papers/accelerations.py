@@ -5,6 +5,7 @@ The book's signs: F_tip is what the tip does to the environment [LP, E002-10].
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,7 @@ from torsor.arrays.typing import (
     Wrench,
 )
 from torsor.border import checked, explained
-from torsor.errors import ModelError, ShapeError
+from torsor.errors import ArgumentError, ModelError, ShapeError
 from torsor.functions.public import dynamics, kinematics
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.inverse_dynamics import inverse_dynamics
@@ -115,9 +116,16 @@ def euler_trajectory(
     tau = as_numbers(tau)
     if tau.ndim != 2 or tau.shape[-1] != robot.nv:
         raise ShapeError(f"`tau` must have shape (N, {robot.nv}), got {tuple(tau.shape)}.")
+    if isinstance(dt, (int, float)) and not 0.0 < dt < math.inf:
+        raise ArgumentError(f"`dt` must be a positive and finite time, s, got {dt!r:.40}.")
+    wrenches = None if tip_wrenches is None else as_numbers(tip_wrenches)
+    if wrenches is not None and tuple(wrenches.shape) != (len(tau), 6):
+        raise ShapeError(
+            f"`tip_wrenches` must have shape ({len(tau)}, 6), one for each row of `tau`, got {tuple(wrenches.shape)}."
+        )
     qs, vs = [as_numbers(q0)], [as_numbers(v0)]
     for k in range(len(tau)):
-        F_tip = None if tip_wrenches is None else as_numbers(tip_wrenches)[k]
+        F_tip = None if wrenches is None else wrenches[k]
         a = joint_acceleration(robot, qs[k], vs[k], tau[k], F_tip=F_tip, frame=frame)
         qs.append(qs[k] + dt * vs[k])
         vs.append(vs[k] + dt * a)

@@ -12,7 +12,8 @@ from torsor.border import explained
 from torsor.compiler.backend import backend
 from torsor.errors import ArgumentError, unknown_name
 from torsor.functions.compile import compile
-from torsor.model import random_state
+from torsor.functions.public.dynamics import inverse_dynamics
+from torsor.model import Robot, random_state
 from torsor.papers.formulations import FORMULATIONS, Formulation
 from torsor.papers.operation_counts import OperationCount, Polynomial, count_operations, count_polynomial, general_chain
 
@@ -33,12 +34,21 @@ class FormulationCost(NamedTuple):
     compiled: float | None
 
 
+class CompilerCost(NamedTuple):
+    """`torsor.inverse_dynamics` of the same chain: operations of its machine code, and nanoseconds a state (None: not asked)."""
+
+    operations: OperationCount
+    interpreted: float | None
+    compiled: float | None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class FormulationComparison(Report):
-    """All formulations for a general chain of ``links`` revolute joints; ``str`` is the table."""
+    """All formulations for a general chain of ``links`` revolute joints, and torsor's own; ``str`` is the table."""
 
     links: int
     rows: tuple[FormulationCost, ...]
+    own: CompilerCost
 
     def ratio(self, one: str, other: str) -> float:
         """How many times the operations of another a formulation takes as written, multiplications and additions together."""
@@ -72,7 +82,11 @@ def compare_formulations(links: int = 6, *, timings: bool = True) -> Formulation
     """
     if not (isinstance(links, int) and links >= 1):
         raise ArgumentError(f"a chain has at least one link, and a whole number of them, got {links!r}.")
-    return FormulationComparison(links, tuple(_cost(name, links, timings) for name in FORMULATIONS))
+    own = CompilerCost(
+        count_operations(inverse_dynamics, links, level="simplified"),
+        *(_timings(inverse_dynamics, general_chain(links, "modified"), links) if timings else (None, None)),
+    )
+    return FormulationComparison(links, tuple(_cost(name, links, timings) for name in FORMULATIONS), own)
 
 
 def _cost(name: str, links: int, timings: bool) -> FormulationCost:
@@ -82,17 +96,17 @@ def _cost(name: str, links: int, timings: bool) -> FormulationCost:
     )
     counts = {n: count_operations(name, n) for n in FITTED}
     growth = tuple(count_polynomial({n: count[k] for n, count in counts.items()}) for k in range(2))
-    measured = _timings(about, links) if timings else (None, None)
+    robot = general_chain(links, about.frames)
+    measured = _timings(about.function, robot, links) if timings else (None, None)
     return FormulationCost(name, about, literal, structural, simplified, (growth[0], growth[1]), *measured)
 
 
-def _timings(about: Formulation, links: int) -> tuple[float, float]:
+def _timings(function: Callable[..., Any], robot: Robot, links: int) -> tuple[float, float]:
     """Nanoseconds a state, interpreted and compiled."""
-    robot = general_chain(links, about.frames)
     q, v, a = random_state(robot, seed=0)
     with backend("numpy"):
-        interpreted = _best(lambda: about.function(robot, q, v, a))
-    kernel = compile(about.function, robot, {"q": links, "v": links, "a": links})
+        interpreted = _best(lambda: function(robot, q, v, a))
+    kernel = compile(function, robot, {"q": links, "v": links, "a": links})
     many = random_state(robot, seed=0, batch=(1024,))
     with backend("compiled"):
         out = kernel(*many)
@@ -131,6 +145,10 @@ def _costs(comparison: FormulationComparison) -> str:
         if timed:
             cells += [f"{(row.interpreted or 0.0) / 1e3:,.0f}", f"{row.compiled or 0.0:,.0f}"]
         rows.append(cells)
+    own = comparison.own
+    rows.append(["What the compiler makes of it", "–", "–", _pair(own.operations), "–"])
+    if timed:
+        rows[-1] += [f"{(own.interpreted or 0.0) / 1e3:,.0f}", f"{own.compiled or 0.0:,.0f}"]
     title = f"Inverse dynamics of a general chain of {comparison.links} revolute joints: multiplications / additions"
     note = "Simplified counts contain the joint transforms with their sines, which the others are given."
     return f"{title}\n\n{_lines([head, *rows])}\n\n{note}"

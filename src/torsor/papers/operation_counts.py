@@ -236,6 +236,7 @@ def _count_function(function: Callable[..., Any], robot: Robot, level: str) -> O
 
 
 def _count_program(program: Program) -> OperationCount:
+    program = program.written_out()
     return _count([program.graph.ops[node] for node in program.live()])
 
 

@@ -13,6 +13,9 @@ from torsor.simulation.plant import Mode, Plant, Surroundings, given_to_dynamics
 
 MOST_BOUNCES = 12  # impacts within one step after which a joint stays at its stop
 SLOWEST = 1e-9  # rad/s or m/s: no joint comes back from an impact more slowly than that
+# rad/s or m/s: after so many impacts in a step no joint leaves its stop more slowly. Two that knock each other off their stops
+# would do so for ever, for a place is rounded, and a joint falls back from one rounding error with √(2 · 1e4 · 1e-15) rad/s.
+TOO_SLOW = 1e-5
 
 
 class Settled(NamedTuple):
@@ -51,6 +54,9 @@ def settle(plant: Plant, q: Array, v: Array, tau: Array, around: Surroundings, m
             assert stops is not None
             e = 0.0 if bounces[k] >= MOST_BOUNCES else stops.restitution
             v_new = _after_impact(M[k], v[k], at_lower[k], at_upper[k], e)
+            if bounces[k] >= MOST_BOUNCES:
+                slow = (at_lower[k] | at_upper[k]) & (np.abs(v_new) < TOO_SLOW)
+                v_new = _after_impact(M[k], v[k], at_lower[k] | slow, at_upper[k] | slow, e)
             energy[k] = 0.5 * (v_new @ M[k] @ v_new - v[k] @ M[k] @ v[k])
             v[k] = v_new
         load = plant.clamped(tau)

@@ -34,6 +34,12 @@ def pick(p: Printer, source: str, name: str, first: str, count: int, target: str
         p.lines.append(f"  store {p.type} {value}, ptr {at(p, target, k)}")
 
 
+def copy(p: Printer, source: str, count: int, target: str) -> None:
+    """Copy slots that lie together."""
+    with Loop(p, count, 1) as k:
+        p.lines.append(f"  store {p.type} {p.line(f'load {p.type}, ptr {at(p, source, k)}')}, ptr {at(p, target, k)}")
+
+
 def product(p: Printer, shape: Product, A: str, B: str, C: str, ranges: Sequence[Sequence[tuple[int, int]]]) -> None:
     """C = A B: a few rows by a few columns at a time in registers; sums run over what is not known to be zero."""
     n, k, m = shape

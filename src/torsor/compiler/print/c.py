@@ -1,8 +1,7 @@
-"""A program as C99: straight-line, ``math.h`` only, no allocation, with a header and a self-test that carries its numbers."""
+"""A program as C99: ``math.h`` only, no allocation, with a header and a self-test that carries its numbers."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,33 +11,10 @@ import numpy as np
 
 from torsor._text_files import write_text
 from torsor.border.arguments import refuse_unknown_word
-from torsor.compiler.graph import ARITY, LIBRARY, TRUTH_VALUED, Op, Port, Program, single
+from torsor.compiler.graph import Port, Program
+from torsor.compiler.print.c_body import Body, Functions, Place, number
 from torsor.compiler.print.names import Names, is_free_in_c
 from torsor.compiler.simplify import evaluate
-
-_TEMPLATES = {
-    Op.ADD: "{} + {}",
-    Op.SUB: "{} - {}",
-    Op.MUL: "{} * {}",
-    Op.DIV: "{} / {}",
-    Op.NEG: "-{}",
-    Op.SQRT: "sqrt{f}({})",
-    Op.SIN: "sin{f}({})",
-    Op.COS: "cos{f}({})",
-    Op.ABS: "fabs{f}({})",
-    Op.MIN: "({0} < {1} || {0} != {0}) ? {0} : {1}",
-    Op.MAX: "({0} > {1} || {0} != {0}) ? {0} : {1}",
-    Op.SIGN: "({0} > 0) ? 1 : (({0} < 0) ? -1 : {0})",
-    Op.FLOOR: "floor{f}({})",
-    Op.GREATER: "{} > {}",
-    Op.GREATER_EQUAL: "{} >= {}",
-    Op.EQUAL: "{} == {}",
-    Op.NOT: "!{}",
-    Op.AND: "{} && {}",
-    Op.OR: "{} || {}",
-    Op.SELECT: "{} ? {} : {}",
-    **{op: f"{name}{{f}}({', '.join(['{}'] * ARITY[op])})" for op, (name, _) in LIBRARY.items()},
-}
 
 
 class Sources(NamedTuple):
@@ -57,8 +33,7 @@ def emit(program: Program, name: str, real: str, example: Sequence[Any], expecte
         f'{names.comment()}#ifndef {guard}\n#define {guard}\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
         f"{names.signature};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n"
     )
-    body = "\n".join(_body(program, real, names))
-    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{names.signature}\n{{\n{body}\n}}\n'
+    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{_functions(program, real, names)}'
     how = f'/* Self-test of {name}: cc -std=c99 {name}.c {name}_test.c -lm && ./a.out */\n#include "{name}.h"\n'
     test = f"{how}\n#include <math.h>\n#include <stdio.h>\n\n{_self_test(names, example, expected)}"
     return Sources(header, source, test)
@@ -145,33 +120,17 @@ def _text(line: str) -> str:
     return plain.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
 
 
-def _body(program: Program, real: str, names: _Named) -> list[str]:
-    program = program.written_out()
-    graph, f = program.graph, "f" if real == "float" else ""
-    values: dict[int, str] = {}
-    places = [
-        f"{x}[{k}]" if port.shape else x
-        for x, port in zip(names.inputs, graph.inputs, strict=True)
+def _functions(program: Program, real: str, names: _Named) -> str:
+    """The functions that the program calls, then the one that it is."""
+    places: list[Place | str] = [
+        Place(x, k) if port.shape else x
+        for x, port in zip(names.inputs, program.graph.inputs, strict=True)
         for k in range(port.size)
     ]
-    values.update(zip(graph.input_nodes, places, strict=True))
-    live = program.live()
-    lines = [f"    (void){x};" for x in _unused(program, live, names)]
-    t, roots = names.names.numbered("t"), set(program.roots())
-    for node in live:
-        op = graph.ops[node]
-        if op is Op.INPUT and node in roots:  # an output may be written over it
-            lines.append(f"    const {real} {t}{node} = {values[node]};")
-            values[node] = f"{t}{node}"
-        elif op is Op.CONSTANT:
-            values[node] = _number(graph.values[node], real)
-        elif op is not Op.INPUT:
-            text = _TEMPLATES[op].format(*(values[x] for x in graph.args[node]), f=f)
-            lines.append(f"    const {'int' if op in TRUTH_VALUED else real} {t}{node} = {text};")
-            values[node] = f"{t}{node}"
-    for x, nodes in zip(names.outputs, program.results, strict=True):
-        lines += [f"    {x}[{k}] = {values[node]};" for k, node in enumerate(nodes)]
-    return lines
+    others = Functions(real, names.names, names.name)
+    body = Body(others, program, places, list(zip(names.outputs, program.results, strict=True)))
+    lines = [f"    (void){x};" for x in _unused(program, program.live(), names)] + body.lines
+    return "\n".join([*others.texts, f"{names.signature}\n{{", *lines, "}", ""])
 
 
 def _unused(program: Program, live: Sequence[int], names: _Named) -> list[str]:
@@ -184,22 +143,13 @@ def _unused(program: Program, live: Sequence[int], names: _Named) -> list[str]:
     return found + [x for x, port in zip(names.outputs, program.outputs, strict=True) if not port.size]
 
 
-def _number(value: float, real: str) -> str:
-    if not math.isfinite(value):
-        return "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "(-INFINITY)"
-    text = repr(value) if real == "double" else f"{single(value):.9g}"
-    text = text if "." in text or "e" in text else f"{text}.0"
-    text = f"{text}f" if real == "float" else text
-    return f"({text})" if text.startswith("-") else text
-
-
 def _self_test(names: _Named, example: Sequence[Any], expected: Sequence[Any]) -> str:
     name, real, fresh = names.name, names.real, names.names.fresh
     tolerance = "1e-9" if real == "double" else "1e-3"
     wanted, k, bad = [fresh(f"{x}_expected") for x in names.outputs], fresh("k"), fresh("bad")
     lines, scalar = ["int main(void)\n{"], [not port.shape for port in names.given] + [False] * len(wanted)
     for x, numbers, alone in zip((*names.inputs, *wanted), (*example, *expected), scalar, strict=True):
-        values = ", ".join(_number(float(y), real) for y in numbers) or "0"
+        values = ", ".join(number(float(y), real) for y in numbers) or "0"
         lines.append(f"    const {real} {x} = {values};" if alone else f"    const {real} {x}[] = {{{values}}};")
     for x, port in zip(names.outputs, names.made, strict=True):
         lines.append(f"    {real} {x}[{max(1, port.size)}];")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
-from torsor.compiler.graph import Op, Product, Program
+from torsor.compiler.graph import Calls, Op, Product, Program
 from torsor.compiler.print import blocks
 from torsor.compiler.print.packing import Loop, load_columns, load_into_slots, store_columns, store_from_slots
 from torsor.compiler.print.plan import PIECE, BlockStep, Chunk, Plan, plan
@@ -44,6 +44,7 @@ class Module(NamedTuple):
 S = TypeVar("S", Chunk, BlockStep)
 PARTS = ("one", "many")
 WHOLE = 4500  # instructions up to which a program stays in one piece
+TRANSPOSED = 4  # instructions for an output of a group, about
 TOGETHER = 4  # pieces of a long program in a text: LLVM takes a tenth of a second for one, and memory for each text
 # Instructions as the processor has them, but in the order for any: as fast, and a third sooner where LLVM would otherwise
 # schedule once more after the registers are assigned.
@@ -69,9 +70,11 @@ def assemble(
     """A module of ``functions``, each (lanes, name, print), around the program's nodes, inline or in pieces."""
     live = program.live()
     folded = folded_products(program, live, target.fma)
-    length = len(live) - len(folded) + len(program.roots())  # outputs count: each is stored
+    widest = max(lanes for lanes, _, _ in functions)
+    # Outputs count: each is stored, in a group of states after it was transposed, by as many instructions as there are lanes.
+    length = len(live) - len(folded) + len(program.roots()) * (1 if widest == 1 else TRANSPOSED)
     has_blocks = any(program.graph.ops[node] is Op.BLOCK for node in live)
-    cut = plan(program, piece, target.fma) if length > whole or has_blocks else None
+    cut = plan(program, whole, piece, target.fma) if length > whole or has_blocks else None
     declared: set[str] = set()
     text: list[str] = []
     shared: dict[str, str] = {}
@@ -115,16 +118,24 @@ class Inline(NamedTuple):
         p.nodes(self.live, values, self.folded)
         return [values[root] for root in p.program.roots()]
 
-    def rows_to_rows(self, p: Printer, rows: Callable[[int], list[str]]) -> None:
-        """Print all from reading the inputs' rows to writing the outputs' (``rows(k)`` are those of port k)."""
+    def rows_to_rows(self, p: Printer, rows: Callable[[int], list[str]], *, guarded: bool = False) -> bool:
+        """Print all from reading the inputs' rows to writing the outputs' (``rows(k)`` are those of port k).
+
+        ``guarded``: for states with angles too large for our own sine, control goes to ``%far`` before anything is written; the
+        result says whether it ever does.
+        """
         ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
         values: list[str] = []
         for k, port in enumerate(ports[:inputs]):
             values += load_columns(p, rows(k), port.size)
+        if guarded:
+            p.begin_guard()
         results, start = self.compute(p, values), 0
+        is_guarded = guarded and p.end_guard()
         for k, port in enumerate(ports[inputs:], inputs):
             store_columns(p, rows(k), results[start : start + port.size])
             start += port.size
+        return is_guarded
 
 
 class Pieces(NamedTuple):
@@ -140,8 +151,11 @@ class Pieces(NamedTuple):
         self._run(p, self.cut, "%scratch")
         return [p.line(f"load {p.type}, ptr {_slot(p, slot)}") for slot in self.cut.root_slots]
 
-    def rows_to_rows(self, p: Printer, rows: Callable[[int], list[str]]) -> None:
-        """Rows into slots and slots into rows by loops: printed out, thousands of outputs would take minutes to compile."""
+    def rows_to_rows(self, p: Printer, rows: Callable[[int], list[str]], *, guarded: bool = False) -> bool:
+        """Rows into slots and slots into rows by loops: printed out, thousands of outputs would take minutes to compile.
+
+        Each sine has its own guard: it is in a function.
+        """
         ports, inputs, start = ports_of(p.program), len(p.program.graph.inputs), 0
         for k, port in enumerate(ports[:inputs]):
             load_into_slots(p, rows(k), port.size, start)
@@ -151,6 +165,7 @@ class Pieces(NamedTuple):
         for k, port in enumerate(ports[inputs:], inputs):
             store_from_slots(p, rows(k), port.size, f"@{self.name}_roots0", start)
             start += port.size
+        return False
 
     def _run(self, p: Printer, part: Plan, scratch: str) -> None:
         """The steps of a plan, whose slots begin at ``scratch``."""
@@ -167,13 +182,21 @@ class Pieces(NamedTuple):
                 B = blocks.at(p, area, step.block.n * step.block.k)
                 blocks.product(p, step.block, area, B, made, step.ranges)
                 continue
-            assert step.inner is not None
-            taken, given = (x // step.block.times for x in (len(step.sources), step.block.size))
-            roots = f"{self.name}_roots{[id(x) for x in self.cut.plans()].index(id(step.inner))}"
-            with Loop(p, step.block.times, 1) as row:
-                blocks.pick(p, scratch, tables[id(step)], p.line(f"mul i64 {row}, {taken}"), taken, area)
-                self._run(p, step.inner, area)
-                blocks.pick(p, area, roots, "0", given, blocks.at(p, made, p.line(f"mul i64 {row}, {given}")))
+            self._calls(p, step.block, step, tables[id(step)], scratch, area, made)
+
+    def _calls(self, p: Printer, block: Calls, step: BlockStep, table: str, scratch: str, area: str, made: str) -> None:
+        """A program called row by row in ``area``; what a row leaves for the next is copied there."""
+        assert step.inner is not None
+        carried, given = block.carried, block.size // block.times
+        roots = f"{self.name}_roots{[id(x) for x in self.cut.plans()].index(id(step.inner))}"
+        blocks.pick(p, scratch, table, "0", carried, area)
+        with Loop(p, block.times, 1) as row:
+            first = p.line(f"add i64 {p.line(f'mul i64 {row}, {block.taken}')}, {carried}")
+            blocks.pick(p, scratch, table, first, block.taken, blocks.at(p, area, carried))
+            self._run(p, step.inner, area)
+            here = blocks.at(p, made, p.line(f"mul i64 {row}, {given}"))
+            blocks.pick(p, area, roots, "0", given, here)
+            blocks.copy(p, here, carried, area)
 
     def _steps(self, kind: type[S]) -> list[tuple[Plan, S]]:
         """All pieces, or all blocks, of the program and those it calls, each with its plan."""
@@ -263,7 +286,7 @@ def _one(p: Printer, body: Body, attributes: str) -> Iterator[str]:
 
 def _many(p: Printer, body: Body, attributes: str) -> Iterator[str]:
     p.lines = []
-    body.rows_to_rows(p, lambda k: row_names(p, k))
+    is_guarded = body.rows_to_rows(p, lambda k: row_names(p, k), guarded=True)
     one_at = f"  %kernel_one_at = getelementptr ptr, ptr %operands, i64 {len(ports_of(p.program)) + 1}"
     yield f"define void @kernel_many(i64 %count, ptr %operands, ptr %strides){attributes} {{"
     yield from beginning(p, [one_at, "  %kernel_one = load ptr, ptr %kernel_one_at"])
@@ -271,10 +294,18 @@ def _many(p: Printer, body: Body, attributes: str) -> Iterator[str]:
     yield "  br label %last"
     yield "last:"
     yield "  br label %test"
-    yield "tail:"  # fewer states than lanes: one by one, with the same bits
-    yield "  %index = phi i64 [%done, %test], [%after, %single]"
-    yield "  %more = icmp ult i64 %index, %count"
-    yield "  br i1 %more, label %single, label %end"
+    if is_guarded:
+        yield "far:"
+        yield "  br label %tail"
+    far = ", [{}, %far]" if is_guarded else ""
+    yield "tail:"  # fewer states than lanes, or a group with far angles: one by one, with the same bits
+    yield f"  %index = phi i64 [%done, %test], [%after, %single]{far.format('%done')}"
+    yield f"  %until = phi i64 [%count, %test], [%until, %single]{far.format('%next')}"
+    yield f"  %rest = phi i1 [true, %test], [%rest, %single]{far.format('false')}"
+    yield "  %more = icmp ult i64 %index, %until"
+    yield "  br i1 %more, label %single, label %left"
+    yield "left:"
+    yield "  br i1 %rest, label %end, label %last"
     yield "single:"
     yield from shifted(p.program, "%index")
     yield "  call void %kernel_one(ptr %moved)"

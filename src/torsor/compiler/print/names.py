@@ -126,8 +126,8 @@ class Names:
         return name
 
     def numbered(self, wish: str) -> str:
-        """What gives, with any number behind it, a name that nothing else has; ask for it after all others."""
-        while any(re.fullmatch(rf"{wish}\d+", name) for name in self._taken):
+        """What gives, with a number and more behind it, a name that nothing else has; ask for it after all others."""
+        while any(re.match(rf"{wish}\d", name) for name in self._taken):
             wish += "_"
         return wish
 

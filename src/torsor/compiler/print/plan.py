@@ -63,16 +63,18 @@ class Plan(NamedTuple):
         return iter(seen.values())
 
 
-def plan(program: Program, piece: int, fma: bool, known: dict[str, Plan] | None = None) -> Plan:
-    """Cut a program into pieces of about ``piece`` nodes, and at its blocks; ``known``: plans of programs called, by digest.
+def plan(program: Program, whole: int, piece: int, fma: bool, known: dict[str, Plan] | None = None) -> Plan:
+    """Cut a program at its blocks, and one of more than ``whole`` nodes and outputs into pieces of about ``piece`` nodes.
 
-    A slot is used again once the last step that reads it is done; those of blocks stay. Truth values do not cross a cut: a piece
-    makes those it needs. Constants that a block or an output takes are stored by the first piece.
+    ``known``: plans of programs called, by digest. A slot is used again once the last step that reads it is done; those of
+    blocks stay. Truth values do not cross a cut: a piece makes those it needs. Constants that a block or an output takes are
+    stored by the first piece.
     """
     known = {} if known is None else known
     graph, live, roots = program.graph, program.live(), program.roots()
     folded = folded_products(program, live, fma)
-    pieces, home = _cut(graph, [n for n in live if n not in folded], piece)
+    printed = [n for n in live if n not in folded]
+    pieces, home = _cut(graph, printed, piece if len(printed) + len(roots) > whole else whole)
     end = len(pieces)
     truths = [_truths(graph, nodes) for nodes in pieces]
     needs = [
@@ -96,7 +98,7 @@ def plan(program: Program, piece: int, fma: bool, known: dict[str, Plan] | None 
     steps: list[Chunk | BlockStep] = []
     for k, nodes in enumerate(pieces):
         if nodes and graph.ops[nodes[0]] is Op.BLOCK:
-            step = _block_step(graph, nodes[0], slot, total, (piece, fma, known))
+            step = _block_step(graph, nodes[0], slot, total, (whole, piece, fma, known))
             slot |= {node: total + graph.values[node] for node in entries[nodes[0]]}
             steps.append(step)
             total += step.block.size
@@ -127,11 +129,11 @@ def _cut(graph: Graph, nodes: Sequence[int], piece: int) -> tuple[list[list[int]
 
 
 def _block_step(
-    graph: Graph, node: int, slot: dict[int, int], first: int, how: tuple[int, bool, dict[str, Plan]]
+    graph: Graph, node: int, slot: dict[int, int], first: int, how: tuple[int, int, bool, dict[str, Plan]]
 ) -> BlockStep:
     block, args, inner, ranges = graph.values[node], graph.args[node], None, []
     if isinstance(block, Calls):
-        inner = how[2].get(digest := block.program.digest()) or how[2].setdefault(digest, plan(block.program, *how))
+        inner = how[3].get(digest := block.program.digest()) or how[3].setdefault(digest, plan(block.program, *how))
     elif isinstance(block, Product):
         zero = [graph.ops[x] is Op.CONSTANT and graph.values[x] == 0.0 for x in args[block.n * block.k :]]
         ranges = [_ranges(block, zero, start) for start in starts(block.m, WIDTH)]

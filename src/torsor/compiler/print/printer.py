@@ -5,6 +5,7 @@ Products that feed a sum are contracted here (`fma`), and nowhere else; no fast-
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import NamedTuple
@@ -39,6 +40,7 @@ class Printer:
         self.declared: set[str] = set()
         self._fresh = 0
         self._sine_and_cosine: str | None = None  # the function that computes both, if there is one
+        self._near: list[str] | None = None  # where lanes may have sines of their own: which lanes have
 
     # Pieces of IR
 
@@ -199,27 +201,42 @@ class Printer:
         """The library's values if any lane is beyond the limit or not finite; else the ones given."""
         size = self.call("fabs", x)
         fine = self.compare("ole", size, self.number(self.tables.limit))
-        if self.lanes > 1:
-            name = f"@llvm.vector.reduce.and.v{self.lanes}i1"
-            self.declared.add(f"declare i1 {name}({self.truth})")
-            fine_everywhere = self.line(f"call i1 {name}({self.truth} {fine})")
-        else:
-            fine_everywhere = fine
+        if self._near is not None:
+            self._near.append(fine)
+            return sine, cosine
+        fine_everywhere = self._everywhere(fine)
         mark = self._fresh
         self._fresh += 1
         here = f"here{mark}"
-        self.lines += [
-            f"  br label %{here}",
-            f"{here}:",
-            f"  br i1 {fine_everywhere}, label %go{mark}, label %far{mark}",
-        ]
-        self.lines.append(f"far{mark}:")
+        self.lines += [f"  br label %{here}", f"{here}:"]
+        self.lines += [f"  br i1 {fine_everywhere}, label %go{mark}, label %far{mark}", f"far{mark}:"]
         far_sine, far_cosine = self.library("sin", x), self.library("cos", x)
         far_sine, far_cosine = self.select(fine, sine, far_sine), self.select(fine, cosine, far_cosine)
         self.lines += [f"  br label %go{mark}", f"go{mark}:"]
         both = [(sine, far_sine), (cosine, far_cosine)]
         joined = [self.line(f"phi {self.type} [{near}, %{here}], [{far}, %far{mark}]") for near, far in both]
         return joined[0], joined[1]
+
+    def _everywhere(self, truth: str) -> str:
+        """Whether something holds in all lanes."""
+        if self.lanes == 1:
+            return truth
+        name = f"@llvm.vector.reduce.and.v{self.lanes}i1"
+        self.declared.add(f"declare i1 {name}({self.truth})")
+        return self.line(f"call i1 {name}({self.truth} {truth})")
+
+    def begin_guard(self) -> None:
+        """From here on, sines are printed for angles within the limit. A branch at each would spill all vectors across it."""
+        self._near = []
+
+    def end_guard(self) -> bool:
+        """Go to ``%far`` where an angle of any lane was beyond the limit, if there were any sines at all."""
+        near, self._near = self._near, None
+        if not near:
+            return False
+        together = functools.reduce(lambda x, y: self.line(f"and {self.truth} {x}, {y}"), near)
+        self.lines += [f"  br i1 {self._everywhere(together)}, label %near, label %far", "near:"]
+        return True
 
 
 def _sign(p: Printer, x: str) -> str:
@@ -343,8 +360,12 @@ def addresses(program: Program) -> Iterator[str]:
     yield "  %scratch = load ptr, ptr %scratch_at"
 
 
-def beginning(p: Printer, extra: list[str]) -> Iterator[str]:
-    """From the entry (with ``extra`` lines in it) to the start of a group's body."""
+def beginning(p: Printer, extra: list[str], *, overlapping: bool = False, entry: str = "entry") -> Iterator[str]:
+    """From the entry (with ``extra`` lines in it, the last of them in the block ``entry``) to the start of a group's body.
+
+    ``overlapping``: the last group has the last states, of which some were in the group before, and are computed again; where
+    there are fewer than lanes, several lanes have the last one. All of them write the same numbers.
+    """
     ports = ports_of(p.program)
     yield "entry:"
     yield from addresses(p.program)
@@ -355,16 +376,30 @@ def beginning(p: Printer, extra: list[str]) -> Iterator[str]:
     yield from extra
     yield "  br label %test"
     yield "test:"
-    yield "  %done = phi i64 [0, %entry], [%next, %last]"
+    yield f"  %done = phi i64 [0, %{entry}], [%next, %last]"
     yield f"  %next = add i64 %done, {p.lanes}"
-    yield "  %full = icmp ule i64 %next, %count"
+    yield f"  %full = icmp {'ult i64 %done' if overlapping else 'ule i64 %next'}, %count"
     yield "  br i1 %full, label %group, label %tail"
     yield "group:"
+    yield from _group(p.lanes) if overlapping else (f"  %at{lane} = add i64 %done, {lane}" for lane in range(p.lanes))
     for k in range(len(ports)):
         for lane, row in enumerate(row_names(p, k)):
-            yield f"  %at{k}_{lane} = add i64 %done, {lane}"
-            yield f"  %off{k}_{lane} = mul i64 %at{k}_{lane}, %stride{k}"
+            yield f"  %off{k}_{lane} = mul i64 %at{lane}, %stride{k}"
             yield f"  {row} = getelementptr i8, ptr %base{k}, i64 %off{k}_{lane}"
+
+
+def _group(lanes: int) -> Iterator[str]:
+    """``%at{lane}``: the state of each lane, of a group whose states end with the last one."""
+    yield "  %final_state = sub i64 %count, 1"
+    yield f"  %whole_before = sub i64 %count, {lanes}"
+    yield f"  %has_enough = icmp uge i64 %count, {lanes}"
+    yield "  %latest_start = select i1 %has_enough, i64 %whole_before, i64 0"
+    yield "  %is_early = icmp ult i64 %done, %latest_start"
+    yield "  %first_state = select i1 %is_early, i64 %done, i64 %latest_start"
+    for lane in range(lanes):
+        yield f"  %wanted{lane} = add i64 %first_state, {lane}"
+        yield f"  %there{lane} = icmp ult i64 %wanted{lane}, %final_state"
+        yield f"  %at{lane} = select i1 %there{lane}, i64 %wanted{lane}, i64 %final_state"
 
 
 def shifted(program: Program, index: str) -> Iterator[str]:

@@ -17,6 +17,7 @@ from torsor.mechanics.dynamics import (
     wrench_forces,
 )
 from torsor.mechanics.momentum import centre_of_mass_motion as centre, spatial_momentum_matrix as momentum
+from torsor.mechanics.recursions.revolute_chain import is_revolute_chain
 from torsor.mechanics.regressors import energy_and_momentum_regressors as energies, torque_regressors as torques
 from torsor.model import Robot
 
@@ -60,6 +61,7 @@ inverse_dynamics = public(
     joint_space=True,
     rivals=_either(inverse.vector_inverse_dynamics, inverse.inverse_dynamics),
     derivatives=Derivatives("inverse_dynamics_derivatives", ("q", "v", "a")),
+    loops=lambda robot: inverse.looped_inverse_dynamics if is_revolute_chain(robot) else None,
 )
 joint_wrenches = public(inverse.joint_wrenches, "F")
 forward_dynamics = public(

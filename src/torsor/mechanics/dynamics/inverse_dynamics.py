@@ -9,6 +9,7 @@ from torsor.mechanics.dynamics.springs import plus_springs
 from torsor.mechanics.recursions.joint_motion import gather_vector, project_on_joint
 from torsor.mechanics.recursions.luh_walker_paul import luh_walker_paul
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches, newton_euler
+from torsor.mechanics.recursions.revolute_chain import revolute_chain
 from torsor.model import Robot
 
 
@@ -156,6 +157,12 @@ def vector_inverse_dynamics(
     """What `inverse_dynamics` gives (..., nv), N·m or N, for the same arguments, by vectors [LWP80]."""
     tau = _project(robot, luh_walker_paul(robot, q, v, a, wrenches=wrenches, base_motion=base_motion))
     return plus_springs(robot, q, tau + robot.parameters.armature * a + friction_forces(robot, v))
+
+
+def looped_inverse_dynamics(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector) -> JointVector:
+    """What `inverse_dynamics` gives (..., nv), N·m, for a chain of revolute joints, by loops over the links [LWP80]."""
+    tau = revolute_chain(robot, q, v, a) + robot.parameters.armature * a + friction_forces(robot, v)
+    return plus_springs(robot, q, tau)
 
 
 def vector_gravity_forces(robot: Robot, q: ConfigurationVector) -> JointVector:

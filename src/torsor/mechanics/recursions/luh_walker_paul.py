@@ -43,7 +43,7 @@ def luh_walker_paul(
     f: list[Vector3] = []
     n: list[Vector3] = []
     for i, turning in enumerate(_motions(robot, steps, v, a, gravity, base_motion)):
-        f_i, n_i = _own_wrench(robot.parameters.inertias[i], turning)
+        f_i, n_i = own_wrench(robot.parameters.inertias[i], turning)
         if i in external:
             f_i, n_i = f_i - external[i][..., 3:], n_i - external[i][..., :3]
         f.append(f_i)
@@ -86,7 +86,7 @@ def _step(robot: Robot, i: int, q: ConfigurationVector) -> _Step:
     return _Step(split[0], matmul(split[1], R), translation(home), slide)
 
 
-class _Motion(NamedTuple):
+class Motion(NamedTuple):
     """Of a link, in its frame: ω, ω̇, and the acceleration of its origin less gravity, (..., 3) each."""
 
     w: Vector3
@@ -112,38 +112,38 @@ def _motions(
     a: JointVector | None,
     gravity: bool,
     base_motion: BaseMotion | None,
-) -> list[_Motion]:
-    base = _Motion(zeros(3), zeros(3), zeros(3))
+) -> list[Motion]:
+    base = Motion(zeros(3), zeros(3), zeros(3))
     if base_motion is not None:
         V_0, A_0 = base_motion
         # The linear part of A_0 is the rate of that of V_0 as seen from the moving base.
-        base = _Motion(V_0[..., :3], A_0[..., :3], A_0[..., 3:] + cross(V_0[..., :3], V_0[..., 3:]))
+        base = Motion(V_0[..., :3], A_0[..., :3], A_0[..., 3:] + cross(V_0[..., :3], V_0[..., 3:]))
     if gravity:
         # Accelerating the base upwards gives every link its weight: no per-link gravity term is needed.
         base = base._replace(a=base.a - robot.parameters.gravity)
-    motions: list[_Motion] = []
+    motions: list[Motion] = []
     for i, p in enumerate(robot.structure.parents):
         parent, step = base if p < 0 else motions[p], steps[i]
         own = zeros(6) if v is None else joint_twist(robot, i, v)
         own_rate = zeros(6) if a is None else joint_twist(robot, i, a)
-        carried = _Motion(  # what the link would do if its joint stood still
+        carried = Motion(  # what the link would do if its joint stood still
             step.down(parent.w), step.down(parent.w_rate), step.down(parent.a + matvec(parent.U, step.offset))
         )
         w = carried.w + own[..., :3]
         w_rate = carried.w_rate + own_rate[..., :3] + cross(carried.w, own[..., :3])
         at = carried.a + matvec(carried.U, step.slide) + own_rate[..., 3:] + cross(carried.w + w, own[..., 3:])
-        motions.append(_Motion(w, w_rate, at))
+        motions.append(Motion(w, w_rate, at))
     return motions
 
 
-def _own_wrench(G: InertiaRow, motion: _Motion) -> tuple[Vector3, Vector3]:
+def own_wrench(G: InertiaRow, motion: Motion) -> tuple[Vector3, Vector3]:
     """Force m a + U h and moment h × a + I ω̇ + ω × I ω that move a link with the inertia row G."""
     m, h, U = G[..., 0], G[..., 1:4], motion.U
     turning = stack([_moment(G, motion, U, i) for i in range(3)])
     return m * motion.a + matvec(U, h), cross(h, motion.a) + turning
 
 
-def _moment(G: InertiaRow, motion: _Motion, U: Matrix3, i: int) -> Array:
+def _moment(G: InertiaRow, motion: Motion, U: Matrix3, i: int) -> Array:
     """Entry i of I ω̇ + ω × I ω. With the next axes j and k::
 
     I_ii ω̇_i + (I_kk − I_jj) ω_j ω_k + (ω_j² − ω_k²) I_jk − U_ki I_ij + U_ji I_ik
