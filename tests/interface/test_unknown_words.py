@@ -30,6 +30,11 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
         "rk",
         "rk4",
     ),
+    ("torsor.control.mpc", "method"): (
+        lambda w: torsor.control.mpc(ARM, running=None, final=None, dt=0.1, steps=1, method=w),
+        "rk",
+        "rk4",
+    ),
     ("torsor.control.lqr_along", "method"): (
         lambda w: torsor.control.lqr_along(
             ARM, [Q, Q], [V, V], [V], dt=0.1, state_weights=1.0, force_weights=1.0, method=w
