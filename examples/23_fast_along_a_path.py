@@ -27,7 +27,9 @@ def main() -> None:
         run = move.sample(dt=0.001)
         used = np.max(np.abs(run.tau) / np.array(arm.limits.effort))
         effort = np.trapezoid(np.sum(run.tau**2, axis=-1), run.time)
-        print(f"{name}: {move.duration:.3f} s, ∫ τ² dt = {effort:.0f} (N·m)² s, at most {100 * used:.1f} % of a torque limit")
+        print(
+            f"{name}: {move.duration:.3f} s, ∫ τ² dt = {effort:.0f} (N·m)² s, at most {100 * used:.1f} % of a torque limit"
+        )
     draw(fast, calm)
 
 

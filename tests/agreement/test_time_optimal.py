@@ -306,3 +306,10 @@ def test_what_is_no_path_is_refused_in_words(pendulum, path, options, words):
     limited = pendulum.with_limits(position=(-2.0, 2.0))
     with pytest.raises((ArgumentError, ShapeError), match=words.replace("'", "['′]")):
         time_optimal(limited, path, **{"acceleration": 1.0, **options})
+
+
+def test_a_path_that_no_speed_leads_through_is_told_without_warnings(pendulum):
+    """Where even a swing is out of reach: a wall of gravity for a drive that can do nearly nothing, with a limit of velocity."""
+    found = time_optimal(pendulum, [[-0.5], [0.5]], effort=0.1, velocity=0.2, intervals=50)
+    assert not found
+    assert "gravity alone takes more of joint_1" in str(found)

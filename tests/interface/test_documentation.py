@@ -79,6 +79,21 @@ def test_every_python_block_of_the_viewer_page_runs(tmp_path, monkeypatch):
     assert not seen["viewer"].is_open
 
 
+@pytest.mark.compiled
+def test_every_line_of_the_page_on_optimal_motions_runs(capsys):
+    pytest.importorskip("matplotlib").use("Agg")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "optimal_motion.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "optimal_motion.md", "exec"), seen)
+    for name in ("best", "fast", "calm", "to_a_point", "around", "many"):
+        assert seen[name], name
+    assert seen["ax"].get_xlabel() == "duration (s)"
+    assert seen["quick"].duration < 5.0
+    assert seen["found"].obstacles[0].joint == "panda_joint2"
+    assert "gravity alone takes more of panda_joint2" in str(seen["found"])
+    assert "rad/s more would save" in (printed := capsys.readouterr().out) and "where 4 is allowed" in printed
+
+
 def test_every_line_of_the_page_on_motions_runs():
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "motions.md").read_text(), re.DOTALL))
     seen = {}
@@ -91,16 +106,6 @@ def test_every_line_of_the_page_on_motions_runs():
     assert np.abs(seen["torques"] - seen["via"].sample(times=seen["time"]).tau).max() < 0.5  # of 60 N·m, with noise
     np.testing.assert_allclose(seen["path"].q, seen["via"].at(seen["path"].time).q, atol=2e-3)
     np.testing.assert_allclose(seen["same"], seen["track"](0.5, seen["q0"], np.zeros(7)), rtol=1e-10)
-
-
-@pytest.mark.compiled
-def test_every_line_of_the_page_on_optimal_motions_runs():
-    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "optimal_motion.md").read_text(), re.DOTALL))
-    seen = {}
-    exec(compile(code, "optimal_motion.md", "exec"), seen)
-    assert seen["quick"].duration < 5.0
-    assert seen["found"].obstacles[0].joint == "panda_joint2"
-    assert "gravity alone takes more of panda_joint2" in str(seen["found"])
 
 
 def test_every_line_of_the_page_on_pictures_runs(tmp_path, monkeypatch):

@@ -30,6 +30,11 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
         "rk",
         "rk4",
     ),
+    ("torsor.control.mpc", "method"): (
+        lambda w: torsor.control.mpc(ARM, running=None, final=None, dt=0.1, steps=1, method=w),
+        "rk",
+        "rk4",
+    ),
     ("torsor.control.lqr_along", "method"): (
         lambda w: torsor.control.lqr_along(
             ARM, [Q, Q], [V, V], [V], dt=0.1, state_weights=1.0, force_weights=1.0, method=w
@@ -142,6 +147,16 @@ OPTIONS = {  # by function and argument: a call with any word, a word that is ne
         lambda w: torsor.plot.manipulability_ellipsoid(ARM, Q, "tip", bounded=w),
         "forces",
         "force",
+    ),
+    ("torsor.motion.optimal", "cost"): (
+        lambda w: torsor.motion.optimal(ARM, Q, Q, duration=1.0, cost=w),
+        "torqu",
+        "torque",
+    ),
+    ("torsor.motion.optimal", "solver"): (
+        lambda w: torsor.motion.optimal(ARM, Q, Q, duration=1.0, solver=w),
+        "ipop",
+        "ipopt",
     ),
     ("torsor.motion.spline", "ends"): (
         lambda w: torsor.motion.spline(ARM, [0.0, 1.0], [Q, Q], ends=w),

@@ -8,7 +8,7 @@ import scipy.linalg
 from property_checks import assert_close
 
 import torsor
-from torsor.control import ddp, lqr, lqr_along
+from torsor.control import ddp, lqr, lqr_along, mpc
 from torsor.control._ddp import programs_for
 from torsor.control.optimal_feedback.box import minimum_in_box
 from torsor.control.optimal_feedback.solver import Solver, Trust
@@ -282,6 +282,35 @@ def test_a_floating_body_takes_the_same_forces_wherever_it_is_seen_from():
     ]
     assert all(plan.converged for plan in plans)
     assert_close(plans[0].tau, plans[1].tau, 1e-5, scale=np.abs(plans[0].tau).max())
+
+
+# Prediction
+
+
+def test_prediction_of_a_linear_motion_is_feedback_along_its_horizon():
+    robot, dt, N = point_mass(), 0.1, 12
+    look = mpc(robot, **reach(np.zeros(1)), dt=dt, steps=N)
+    weights = {"state_weights": [0.0, 1e-2], "force_weights": 1e-2, "final_weights": [100.0, 10.0]}
+    rest = np.zeros((N + 1, 1)), np.zeros((N + 1, 1)), np.zeros((N, 1))
+    K = lqr_along(robot, *rest, dt=dt, method="semi_implicit_euler", **weights).gains[0]
+    state = look.start([0.0])
+    for t, x in ((0.0, [1.0, 0.5]), (0.03, [-0.4, 0.2])):
+        tau, state = look(t, x[:1], x[1:], state)
+        assert_close(tau, K @ x, 1e-9, scale=10.0)
+        assert state["t"] == t and state["tau"].shape == (N, 1)
+    many, _ = look(0.0, [[1.0], [-0.4]], [[0.5], [0.2]], look.start([[1.0], [-0.4]]))
+    assert_close(many, [K @ [1.0, 0.5], K @ [-0.4, 0.2]], 1e-9, scale=10.0)
+
+
+def test_prediction_leads_a_robot_home_within_its_limits():
+    robot = driven(point_mass(), 3.0)
+    look = mpc(robot, **reach(np.zeros(1), force=1e-3), dt=0.1, steps=15)
+    run = torsor.simulate(
+        robot, [1.0], [0.0], duration=3.0, dt=0.05, controller=look, controller_state=look.start([1.0]), method="rk4"
+    )
+    assert np.abs(run.tau).max() == 3.0 and np.abs(run.q[-1]) < 0.02 and np.abs(run.v[-1]) < 0.05
+    tau, state = look(0.0, [np.nan], [0.0], look.start([1.0], tau=[2.0]))
+    assert tau == 2.0 and np.all(state["tau"] == 2.0)  # what was planned, where nothing is known
 
 
 def test_ctrl_c_gives_the_best_so_far(monkeypatch):

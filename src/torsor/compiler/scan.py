@@ -274,31 +274,34 @@ class _Between:
     def __init__(self, roles: Roles, sizes: Sequence[int], given: Sequence[tuple[int, int]], length: int) -> None:
         self._roles, self._sizes, self._given = roles, sizes, given
         self._inputs = roles.state + roles.inputs + roles.constants
-        self._length, self._own = length, list[Any]()
+        self._length, self._own, self._parity = length, list[Any](), 0
 
     def operands(self, done: int, count: int, every: int) -> Iterator[tuple[int, int]]:
         """Address and stride of every operand of the ``count`` steps after ``done``."""
-        roles, saved = self._roles, done // every
+        roles, saved, self._parity = self._roles, done // every, 1 - self._parity
         for k in range(self._inputs):
             at, stride = self._given[k]
             if k < roles.state and done:
-                yield self._result(k, saved - 1) if done % every == 0 else self._kept(k)
+                yield self._result(k, saved - 1) if done % every == 0 else self._kept(k, 1 - self._parity)
             elif roles.state <= k < roles.state + roles.inputs:
                 yield at + done * self._sizes[k], stride
             else:
                 yield at, stride
         for k in range(len(self._given) - self._inputs):
-            yield self._result(k, saved) if (done + count) % every == 0 or count >= every else self._kept(k)
+            yield (
+                self._result(k, saved) if (done + count) % every == 0 or count >= every else self._kept(k, self._parity)
+            )
 
     def _result(self, k: int, index: int) -> tuple[int, int]:
         at, stride = self._given[self._inputs + k]
         return at + index * self._sizes[self._inputs + k], stride
 
-    def _kept(self, k: int) -> tuple[int, int]:
+    def _kept(self, k: int, parity: int) -> tuple[int, int]:
+        """One of two places in turn: what is read is not written to at the same time."""
         sizes = self._sizes[self._inputs :]
         if not self._own:
-            self._own = [ctypes.create_string_buffer(self._length * size) for size in sizes]
-        return ctypes.addressof(self._own[k]), sizes[k]
+            self._own = [[ctypes.create_string_buffer(self._length * size) for size in sizes] for _ in range(2)]
+        return ctypes.addressof(self._own[parity][k]), sizes[k]
 
 
 def _lead(name: str, array: Array, port: Port) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ follow                     Controller that follows a motion with a control law: 
 limit_gradient             Gradient of H = ½ Σ ((q_j − middle) / (half the range))², over all numbers of q with two …
 lqr                        Linear feedback at an equilibrium that minimises ∫ xᵀ W x + δτᵀ R δτ dt (LQR) [AM90], x = …
 lqr_along                  Linear feedback along a motion that minimises Σ (xᵀ W x + δτᵀ R δτ) dt + xᵀ W_N x [AM90]: …
+mpc                        Controller that minimises a cost over the next ``steps`` steps, again at every call: model …
 nearest_target             Target itself if the robot can reach it, else the nearest that it can
 operational_space          Joint forces of operational-space control
 passivity_based            Joint forces of passivity-based tracking, which cancels nothing that does no work
@@ -23,7 +24,7 @@ task_limit                 A limit of a task, for ``limits`` of `prioritised_vel
 Classes
 -------
 AdaptiveControl, FeedbackAlong, Follower, JointLimit, Limit, LimitConflict, LinearFeedback, OptimalFeedback,
-PrioritisedAccelerations, PrioritisedVelocities, TaskLimit, TaskOutcome
+PredictiveController, PrioritisedAccelerations, PrioritisedVelocities, TaskLimit, TaskOutcome
 """
 
 from torsor._lazy import attach

@@ -8,6 +8,7 @@ from torsor.control._lqr import (
     lqr as lqr,
     lqr_along as lqr_along,
 )
+from torsor.control._mpc import PredictiveController as PredictiveController, mpc as mpc
 from torsor.control._nearest_target import nearest_target as nearest_target
 from torsor.control._operational_space import operational_space as operational_space
 from torsor.control._passivity_based import passivity_based as passivity_based

@@ -140,7 +140,11 @@ def is_minimal(
     if isinstance(motion, PathResult):
         return _of_path(robot, motion, samples)
     if not isinstance(motion, Motion):
-        own = " Whether it is a minimum of its own cost says its `second_order`." if hasattr(motion, "second_order") else ""
+        own = (
+            " Whether it is a minimum of its own cost says its `second_order`."
+            if hasattr(motion, "second_order")
+            else ""
+        )
         raise ArgumentTypeError(
             f"`motion` must be a motion or a PathResult, got {type(motion).__name__} {motion!r:.60}.{own}"
         )

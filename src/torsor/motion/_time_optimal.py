@@ -58,7 +58,8 @@ def time_optimal(
     within_limits : bool
         Keep the robot's limits of position, velocity and effort.
     intervals : int
-        How many, at least; places where pieces of a path meet are added. Beside the least time a part of one interval is lost.
+        How many, at least; places where pieces of a path meet are added. Beside the least time a part of one interval
+        is lost, and a sharp turn of the path must take several for limits to hold in it.
     s_rate0, s_rate1 : float or (...) array
         ṡ at the beginning and at the end, 1/s: 0 for rest.
 

@@ -4,6 +4,7 @@ return a Figure.
 
 Functions
 ---------
+cost_against_duration     Picture of the costs of optimal motions between the same ends, of several durations; without an …
 curvature_map             Picture of the curvature of the metric M(q) over two joints, in 1/(kg·m²), as colours
 energies                  Picture of kinetic and potential energy over time, their sum, and the work that changes it
 free_body_diagram         Picture of the wrenches on one link of a moving robot, of one state only

@@ -1,3 +1,4 @@
+from torsor.plot._cost_against_duration import cost_against_duration as cost_against_duration
 from torsor.plot._energies import energies as energies
 from torsor.plot._free_body_diagram import FreeBody as FreeBody, Load as Load, free_body_diagram as free_body_diagram
 from torsor.plot._joints import joints as joints

@@ -1,7 +1,9 @@
 """Between memory and lanes: states lie one after the other in memory, a vector holds one number of several states.
 
-Four states by four columns are transposed in registers; the last window of a row overlaps the one before instead of
-being masked. Ports with fewer than four numbers are gathered one by one. Programs in pieces have their numbers in slots of
+Four states by four columns are transposed in registers, of single precision eight by eight where there are as many; the last
+window of a row overlaps the one before instead of being masked. (Wider ones were tried with vectors of 512 bits: their shuffles
+across the halves of a register made programs up to a quarter slower.) Ports with fewer than four numbers are gathered one by
+one. Programs in pieces have their numbers in slots of
 a scratch area, ``%scratch``; between slots and rows they are moved by loops.
 """
 
@@ -22,9 +24,14 @@ class Printer(Protocol):
         """A new value defined by ``text``."""
 
 
-def _windows(size: int) -> list[int]:
-    """Starts of windows of four columns that cover all; the last overlaps instead of being masked."""
-    return [*range(0, size - 3, 4), *([size - 4] if size % 4 else [])]
+def _width(p: Printer, size: int) -> int:
+    """How many columns to transpose at once: those of 256 bits, or four where there are fewer of them."""
+    return 8 if p.element == "float" and min(p.lanes, size) >= 8 else 4
+
+
+def _windows(size: int, width: int) -> list[int]:
+    """Starts of windows of so many columns that cover all; the last overlaps instead of being masked."""
+    return [*range(0, size - width + 1, width), *([size - width] if size % width else [])]
 
 
 def load_columns(p: Printer, rows: list[str], size: int) -> list[str]:
@@ -33,18 +40,17 @@ def load_columns(p: Printer, rows: list[str], size: int) -> list[str]:
         return [p.line(f"load {p.element}, ptr {_place(p, rows[0], column)}") for column in range(size)]
     if size < 4:
         return [_gather(p, rows, column) for column in range(size)]
-    columns = [""] * size
-    quad = f"<4 x {p.element}>"
-    for start in _windows(size):
+    columns, width = [""] * size, _width(p, size)
+    for start in _windows(size, width):
         groups = []
-        for first in range(0, p.lanes, 4):
+        for first in range(0, p.lanes, width):
             loaded = []
-            for row in rows[first : first + 4]:
+            for row in rows[first : first + width]:
                 place = _place(p, row, start)
-                loaded.append(p.line(f"load {quad}, ptr {place}, align {_align(p.element)}"))
-            groups.append(_transpose(p, quad, loaded))
-        for k in range(4):
-            columns[start + k] = _join(p, [group[k] for group in groups])
+                loaded.append(p.line(f"load <{width} x {p.element}>, ptr {place}, align {_align(p.element)}"))
+            groups.append(_transpose(p, loaded))
+        for k in range(width):
+            columns[start + k] = _join(p, [group[k] for group in groups], width)
     return columns
 
 
@@ -60,19 +66,19 @@ def store_columns(p: Printer, rows: list[str], columns: list[str]) -> None:
                 x = p.line(f"extractelement {p.type} {value}, i32 {lane}")
                 p.lines.append(f"  store {p.element} {x}, ptr {place}, align {_align(p.element)}")
         return
-    quad = f"<4 x {p.element}>"
-    for start in _windows(len(columns)):
-        window = columns[start : start + 4]
-        for first in range(0, p.lanes, 4):
-            parts = [_part(p, value, first) for value in window]
-            for row, values in zip(rows[first : first + 4], _transpose(p, quad, parts), strict=True):
+    width = _width(p, len(columns))
+    for start in _windows(len(columns), width):
+        window = columns[start : start + width]
+        for first in range(0, p.lanes, width):
+            parts = [_part(p, value, first, width) for value in window]
+            for row, values in zip(rows[first : first + width], _transpose(p, parts), strict=True):
                 place = _place(p, row, start)
-                p.lines.append(f"  store {quad} {values}, ptr {place}, align {_align(p.element)}")
+                p.lines.append(f"  store <{width} x {p.element}> {values}, ptr {place}, align {_align(p.element)}")
 
 
 def load_into_slots(p: Printer, rows: list[str], size: int, first: int) -> None:
     """A port whose states lie in ``rows``, into consecutive slots from ``first``."""
-    step = min(4, size) if p.lanes > 1 else 1
+    step = min(_width(p, size), size) if p.lanes > 1 else 1
     with Loop(p, size, step) as start:
         here = [_place(p, row, start) for row in rows]
         slot = p.line(f"add i64 {start}, {first}")
@@ -82,7 +88,7 @@ def load_into_slots(p: Printer, rows: list[str], size: int, first: int) -> None:
 
 def store_from_slots(p: Printer, rows: list[str], size: int, table: str, first: int) -> None:
     """Slots, numbered by ``table`` from ``first``, as a port whose states lie in ``rows``."""
-    step = min(4, size) if p.lanes > 1 else 1
+    step = min(_width(p, size), size) if p.lanes > 1 else 1
     with Loop(p, size, step) as start:
         here = [_place(p, row, start) for row in rows]
         columns = []
@@ -132,18 +138,24 @@ def _gather(p: Printer, rows: list[str], column: int) -> str:
     return value
 
 
-def _transpose(p: Printer, quad: str, r: list[str]) -> list[str]:
-    def shuffle(x: str, y: str, *order: int) -> str:
-        mask = ", ".join(f"i32 {k}" for k in order)
-        return p.line(f"shufflevector {quad} {x}, {quad} {y}, <4 x i32> <{mask}>")
+def _transpose(p: Printer, rows: list[str]) -> list[str]:
+    """Of as many rows as each has numbers: blocks of one, two, four … are exchanged across the diagonal."""
+    width = len(rows)
+    kind, block = f"<{width} x {p.element}>", 1
+    while block < width:
+        low = [j if not j & block else width + j - block for j in range(width)]
+        high = [j + block if not j & block else width + j for j in range(width)]
+        rows = list(rows)
+        for i in (i for i in range(width) if not i & block):
+            x, y = rows[i], rows[i | block]
+            for at, order in ((i, low), (i | block, high)):
+                mask = ", ".join(f"i32 {k}" for k in order)
+                rows[at] = p.line(f"shufflevector {kind} {x}, {kind} {y}, <{width} x i32> <{mask}>")
+        block *= 2
+    return rows
 
-    a, b = shuffle(r[0], r[1], 0, 4, 2, 6), shuffle(r[0], r[1], 1, 5, 3, 7)
-    c, d = shuffle(r[2], r[3], 0, 4, 2, 6), shuffle(r[2], r[3], 1, 5, 3, 7)
-    return [shuffle(a, c, 0, 1, 4, 5), shuffle(b, d, 0, 1, 4, 5), shuffle(a, c, 2, 3, 6, 7), shuffle(b, d, 2, 3, 6, 7)]
 
-
-def _join(p: Printer, parts: list[str]) -> str:
-    size = 4
+def _join(p: Printer, parts: list[str], size: int) -> str:
     while len(parts) > 1:
         mask = ", ".join(f"i32 {k}" for k in range(2 * size))
         kind = f"<{size} x {p.element}>"
@@ -155,11 +167,11 @@ def _join(p: Printer, parts: list[str]) -> str:
     return parts[0]
 
 
-def _part(p: Printer, value: str, first: int) -> str:
-    if p.lanes == 4:
+def _part(p: Printer, value: str, first: int, width: int) -> str:
+    if p.lanes == width:
         return value
-    mask = ", ".join(f"i32 {k}" for k in range(first, first + 4))
-    return p.line(f"shufflevector {p.type} {value}, {p.type} poison, <4 x i32> <{mask}>")
+    mask = ", ".join(f"i32 {k}" for k in range(first, first + width))
+    return p.line(f"shufflevector {p.type} {value}, {p.type} poison, <{width} x i32> <{mask}>")
 
 
 def _align(element: str) -> int:

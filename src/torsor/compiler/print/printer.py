@@ -360,8 +360,12 @@ def addresses(program: Program) -> Iterator[str]:
     yield "  %scratch = load ptr, ptr %scratch_at"
 
 
-def beginning(p: Printer, extra: list[str]) -> Iterator[str]:
-    """From the entry (with ``extra`` lines in it) to the start of a group's body."""
+def beginning(p: Printer, extra: list[str], *, overlapping: bool = False, entry: str = "entry") -> Iterator[str]:
+    """From the entry (with ``extra`` lines in it, the last of them in the block ``entry``) to the start of a group's body.
+
+    ``overlapping``: the last group has the last states, of which some were in the group before, and are computed again; where
+    there are fewer than lanes, several lanes have the last one. All of them write the same numbers.
+    """
     ports = ports_of(p.program)
     yield "entry:"
     yield from addresses(p.program)
@@ -372,16 +376,30 @@ def beginning(p: Printer, extra: list[str]) -> Iterator[str]:
     yield from extra
     yield "  br label %test"
     yield "test:"
-    yield "  %done = phi i64 [0, %entry], [%next, %last]"
+    yield f"  %done = phi i64 [0, %{entry}], [%next, %last]"
     yield f"  %next = add i64 %done, {p.lanes}"
-    yield "  %full = icmp ule i64 %next, %count"
+    yield f"  %full = icmp {'ult i64 %done' if overlapping else 'ule i64 %next'}, %count"
     yield "  br i1 %full, label %group, label %tail"
     yield "group:"
+    yield from _group(p.lanes) if overlapping else (f"  %at{lane} = add i64 %done, {lane}" for lane in range(p.lanes))
     for k in range(len(ports)):
         for lane, row in enumerate(row_names(p, k)):
-            yield f"  %at{k}_{lane} = add i64 %done, {lane}"
-            yield f"  %off{k}_{lane} = mul i64 %at{k}_{lane}, %stride{k}"
+            yield f"  %off{k}_{lane} = mul i64 %at{lane}, %stride{k}"
             yield f"  {row} = getelementptr i8, ptr %base{k}, i64 %off{k}_{lane}"
+
+
+def _group(lanes: int) -> Iterator[str]:
+    """``%at{lane}``: the state of each lane, of a group whose states end with the last one."""
+    yield "  %final_state = sub i64 %count, 1"
+    yield f"  %whole_before = sub i64 %count, {lanes}"
+    yield f"  %has_enough = icmp uge i64 %count, {lanes}"
+    yield "  %latest_start = select i1 %has_enough, i64 %whole_before, i64 0"
+    yield "  %is_early = icmp ult i64 %done, %latest_start"
+    yield "  %first_state = select i1 %is_early, i64 %done, i64 %latest_start"
+    for lane in range(lanes):
+        yield f"  %wanted{lane} = add i64 %first_state, {lane}"
+        yield f"  %there{lane} = icmp ult i64 %wanted{lane}, %final_state"
+        yield f"  %at{lane} = select i1 %there{lane}, i64 %wanted{lane}, i64 %final_state"
 
 
 def shifted(program: Program, index: str) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 ``scan_many(i64 count, ptr operands, ptr strides, i64 steps, i64 every)``: ``operands`` points to the addresses of the
 initial state, the per-step inputs and the constants (the program's inputs, in this order), the saved outputs, and scratch.
-Per-step inputs and outputs of one trajectory lie one step after the other; ``strides`` are bytes between trajectories.
+Per-step inputs and outputs of one trajectory lie one step after the other; ``strides`` are bytes between trajectories. The last
+group of trajectories overlaps the one before, so that what is written must not be where anything is read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from torsor.compiler.graph import Port, Program
 from torsor.compiler.print.llvm import Body, Module, assemble
 from torsor.compiler.print.packing import load_columns, store_columns
-from torsor.compiler.print.printer import Printer, Target, beginning, ports_of, row_names, shifted
+from torsor.compiler.print.printer import Printer, Target, beginning, ports_of, row_names
 
 
 class Roles(NamedTuple):
@@ -27,16 +28,22 @@ class Roles(NamedTuple):
 
 def emit(program: Program, roles: Roles, element: str, target: Target) -> Module:
     """The module of a scan in one precision."""
-    narrow = partial(_scan, roles=roles, name="scan_one", rest=None)
-    wide = partial(_scan, roles=roles, name="scan_many", rest="scan_one")
-    return assemble(program, element, target, ((1, "one", narrow), (target.lanes(element), "many", wide)))
+    one = partial(_scan, roles=roles, name="scan_one", narrow=None)
+    many = partial(_scan, roles=roles, name="scan_many", narrow="scan_one")
+    return assemble(program, element, target, ((1, "one", one), (target.lanes(element), "many", many)))
 
 
-def _scan(p: Printer, body: Body, attributes: str, roles: Roles, name: str, rest: str | None) -> Iterator[str]:
+def _scan(p: Printer, body: Body, attributes: str, roles: Roles, name: str, narrow: str | None) -> Iterator[str]:
     ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
     kept = [*range(roles.state), *range(roles.state + roles.inputs, inputs)]  # in memory of the loop's own
     yield f"define void @{name}(i64 %count, ptr %operands, ptr %strides, i64 %steps, i64 %every){attributes} {{"
-    yield from beginning(p, [f"  %kept{k} = alloca {p.type}, i64 {max(1, ports[k].size)}" for k in kept])
+    places = [f"  %kept{k} = alloca {p.type}, i64 {max(1, ports[k].size)}" for k in kept]
+    alone = (
+        []
+        if narrow is None
+        else ["  %alone = icmp eq i64 %count, 1", "  br i1 %alone, label %one, label %several", "several:"]
+    )
+    yield from beginning(p, places + alone, overlapping=True, entry="several" if alone else "entry")
     p.lines = []
     for k in kept:
         for column, value in enumerate(load_columns(p, row_names(p, k), ports[k].size)):
@@ -66,11 +73,11 @@ def _scan(p: Printer, body: Body, attributes: str, roles: Roles, name: str, rest
     p.lines += ["  br label %latch", "latch:", "  br label %loop", "last:", "  br label %test"]
     yield from p.lines
     yield "tail:"
-    if rest is not None:  # fewer trajectories than lanes remain: the narrow function does them
-        yield from shifted(p.program, "%done")
-        yield "  %remaining = sub i64 %count, %done"
-        yield f"  call void @{rest}(i64 %remaining, ptr %moved, ptr %strides, i64 %steps, i64 %every)"
     yield "  ret void"
+    if narrow is not None:  # a single trajectory takes half as long by itself
+        yield "one:"
+        yield f"  call void @{narrow}(i64 %count, ptr %operands, ptr %strides, i64 %steps, i64 %every)"
+        yield "  ret void"
     yield "}"
 
 

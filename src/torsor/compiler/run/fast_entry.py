@@ -312,18 +312,18 @@ def suspend(times: int) -> None:
 
 def new_arrays(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[np.ndarray]:
     """Arrays for results, whose numbers are whatever was there; large ones in `result_memory`."""
-    if all(dtype.itemsize * math.prod(shape) < result_memory.LEAST for shape in shapes) or _generated() is None:
-        return [np.empty(shape, dtype) for shape in shapes]
-    make, words, number = _new_array(), _python_words(), _TYPE_NUMBERS[dtype]
     sizes = [dtype.itemsize * math.prod(shape) for shape in shapes]
+    if max(sizes, default=0) < result_memory.LEAST or _generated() is None:
+        return [np.empty(shape, dtype) for shape in shapes]
+    (make, words), number = _maker(), _TYPE_NUMBERS[dtype]
     return [make(words, len(x), (ctypes.c_int64 * len(x))(*x), number, n) for x, n in zip(shapes, sizes, strict=True)]
 
 
 @cache
-def _new_array() -> Any:
-    native = _generated_code()
+def _maker() -> tuple[Any, int]:
     kinds = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-    return ctypes.PYFUNCTYPE(ctypes.py_object, *kinds)(native.address("new_array"))
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, *kinds)(_generated_code().address("new_array"))
+    return make, _python_words()
 
 
 @cache

@@ -47,16 +47,15 @@ class _Crew:
 
     def __init__(self) -> None:
         self.count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self._words = (ctypes.c_uint64 * CREW_WORDS)()
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._words))  # helpers look at them until the process ends
-        self.address = ctypes.addressof(self._words)
+        self.words = (ctypes.c_uint64 * CREW_WORDS)()
+        self.address = ctypes.addressof(self.words)
         self._lock = new_lock()
         self.forget()
 
     def forget(self) -> None:
         """In a forked child there are no helpers, and nobody is helped."""
         self._locks: list[int] = []
-        ctypes.memset(self.address, 0, ctypes.sizeof(self._words))
+        ctypes.memset(self.address, 0, ctypes.sizeof(self.words))
         self._put("wanted", self.count - 1)
 
     def want(self, count: int) -> None:
@@ -85,14 +84,14 @@ class _Crew:
         k = len(self._locks)
         lock = _new_lock()
         place = len(CREW) + k * len(HELPER)
-        self._words[place + HELPER.index("lock")] = lock
+        self.words[place + HELPER.index("lock")] = lock
         work = _HELPED(_generated()["helped"])
         threading.Thread(target=work, args=(self.address, k), name="torsor", daemon=True).start()
         self._locks.append(lock)
         self._put("helpers", k + 1)
 
     def _put(self, name: str, value: int) -> None:
-        self._words[CREW.index(name)] = value
+        self.words[CREW.index(name)] = value
 
 
 def _new_lock() -> int:
@@ -112,7 +111,8 @@ def _generated() -> dict[str, int]:
     """Addresses of the machine code."""
     text = crew.text(platform.machine())
     native = machine_code(f"crew|{text}", crew.NAMES, lambda: Source(Module((text,), 0, optimised=True), {})).native
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(native))  # helpers are in it until the process ends
+    for thing in (native, _CREW.words):  # helpers are in the one and look at the other until the process ends
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
     return {name: native.address(name) for name in crew.NAMES}
 
 

@@ -201,8 +201,9 @@ class Solver:
         """The feedback of quadratic models that have a minimum, with their steps backward in time."""
         programs, N = self.programs, m.tau.shape[1]
         q, v, tau, gap = (np.ascontiguousarray(x[which, :N][:, ::-1]) for x in (m.q, m.v, m.tau, m.gap))
-        t = self.time[N - 1 :: -1].copy()
-        F, l = programs.first(q, v, tau, t, self.h).values()
+        # As many of each as there are steps: calls of equal shapes go straight to the machine code
+        t, h = np.tile(self.time[N - 1 :: -1], (len(which), 1)), np.full(tau.shape[:2], self.h)
+        F, l = programs.first(q, v, tau, t, h).values()
         end = programs.final(m.q[which, N], m.v[which, N])
         costate = programs.costate(steps=N, p=end["gradient"], F=F, l=l)
         p = np.concatenate([end["gradient"][:, None], costate["p"][:, :-1]], axis=1)
@@ -211,11 +212,13 @@ class Solver:
         todo = np.arange(len(which))
         while len(todo):
             on = which[todo]
-            L = programs.second(q[todo], v[todo], tau[todo], t, self.h, p[todo], trust.curved[on][:, None])
-            scale = trust.mu[on] * self._scale(L, F[todo])
+            some = slice(None) if len(todo) == len(which) else todo  # no copies where all are meant
+            curved = np.repeat(trust.curved[on][:, None], N, axis=1)
+            L = programs.second(q[some], v[some], tau[some], t[some], h[some], p[some], curved)
+            scale = trust.mu[on] * self._scale(L, F[some])
             made = programs.riccati(
-                steps=N, F=F[todo], L=L, l=l[todo], gap=gap[todo], tau=tau[todo], mu=scale,
-                **{name: x[todo] for name, x in start.items()}, **self._held,
+                steps=N, F=F[some], L=L, l=l[some], gap=gap[some], tau=tau[some], mu=scale,
+                **{name: x[some] for name, x in start.items()}, **self._held,
             )  # fmt: skip
             sound = (made["least"][:, -1] > 0.0) & np.isfinite(made["first"][:, -1])
             if not found:

@@ -129,9 +129,13 @@ class _Nearest:
         while len(chosen):
             signs, Y = sides[chosen], self._of(chosen) * sides[chosen][:, None]
             bounds = self._bounds(chosen, signs)
-            factor, info = lapack.dpotrf(Y @ Y.T, lower=1)
-            diagonal = np.abs(np.diag(factor))
-            if info or diagonal.min() < DEPENDENT * diagonal.max():
+            S = Y @ Y.T
+            _, order, rank, _ = lapack.dpstrf(S, tol=DEPENDENT**2 * float(S.max()), lower=1)
+            if rank < len(chosen):  # of rows that depend on each other, as of neighbours in time, some will do
+                chosen = chosen[np.sort(order[:rank] - 1)]
+                continue
+            factor, info = lapack.dpotrf(S, lower=1)
+            if info:
                 break
             multipliers = lapack.dpotrs(factor, Y @ self._free - bounds, lower=1)[0]
             good = (multipliers >= 0.0) | self.rows.equal[chosen]

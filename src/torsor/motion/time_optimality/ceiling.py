@@ -53,7 +53,9 @@ def _converged(direction: str, bounds: Bounds, start: Array) -> Array:
     kernel = _newton_kernel(direction, lines)
     for _ in range(MOST_CALLS):
         before, now = now, kernel(*given, now)
-        if np.all((now == before) | (np.abs(now - before) <= ROUNDING * np.abs(now))):
+        with np.errstate(invalid="ignore"):  # where there is none, now and before
+            settled = (now == before) | (np.abs(now - before) <= ROUNDING * np.abs(now))
+        if np.all(settled):
             break
     x[without] = now
     return x.reshape(start.shape)
