@@ -98,7 +98,7 @@ def plan(program: Program, whole: int, piece: int, fma: bool, known: dict[str, P
     steps: list[Chunk | BlockStep] = []
     for k, nodes in enumerate(pieces):
         if nodes and graph.ops[nodes[0]] is Op.BLOCK:
-            step = _block_step(graph, nodes[0], slot, total, (whole, piece, fma, known))
+            step = _block_step(graph, nodes[0], slot, total, (piece, fma, known))
             slot |= {node: total + graph.values[node] for node in entries[nodes[0]]}
             steps.append(step)
             total += step.block.size
@@ -129,11 +129,12 @@ def _cut(graph: Graph, nodes: Sequence[int], piece: int) -> tuple[list[list[int]
 
 
 def _block_step(
-    graph: Graph, node: int, slot: dict[int, int], first: int, how: tuple[int, int, bool, dict[str, Plan]]
+    graph: Graph, node: int, slot: dict[int, int], first: int, how: tuple[int, bool, dict[str, Plan]]
 ) -> BlockStep:
     block, args, inner, ranges = graph.values[node], graph.args[node], None, []
     if isinstance(block, Calls):
-        inner = how[3].get(digest := block.program.digest()) or how[3].setdefault(digest, plan(block.program, *how))
+        # Cut, however short: beside the calls around it, a long piece keeps more than the registers hold.
+        inner = how[2].get(digest := block.program.digest()) or how[2].setdefault(digest, plan(block.program, 0, *how))
     elif isinstance(block, Product):
         zero = [graph.ops[x] is Op.CONSTANT and graph.values[x] == 0.0 for x in args[block.n * block.k :]]
         ranges = [_ranges(block, zero, start) for start in starts(block.m, WIDTH)]
