@@ -50,9 +50,9 @@ def turns(rounds: int) -> dict[str, float]:
     contenders = {
         "derivatives": lambda: torsor.forward_dynamics_derivatives(arm, q, v, tau),
         "none": ddp(0),
-        "two turns": ddp(2),
+        "a turn": ddp(1),
         "none of iLQR": ddp(0, False),
-        "two turns of iLQR": ddp(2, False),
+        "a turn of iLQR": ddp(1, False),
         **{
             method: (lambda method=method: torsor.linearise(arm, q, v, tau, dt=0.01, method=method))
             for method in ("exact", "semi_implicit_euler", "rk4")
@@ -61,10 +61,8 @@ def turns(rounds: int) -> dict[str, float]:
     times = best(contenders, rounds=rounds, burst=0.01)
     one = times["derivatives"]
     return {
-        "a turn of ddp, in derivatives of forward dynamics at its 100 steps": (times["two turns"] - times["none"])
-        / 2
-        / one,
-        "a turn of iLQR": (times["two turns of iLQR"] - times["none of iLQR"]) / 2 / one,
+        "a turn of ddp, in derivatives of forward dynamics at its 100 steps": (times["a turn"] - times["none"]) / one,
+        "a turn of iLQR": (times["a turn of iLQR"] - times["none of iLQR"]) / one,
         **{f"linearise by {method}": times[method] / one for method in ("exact", "semi_implicit_euler", "rk4")},
     }
 
