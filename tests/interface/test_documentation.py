@@ -94,6 +94,27 @@ def test_every_line_of_the_page_on_optimal_motions_runs(capsys):
     assert "rad/s more would save" in (printed := capsys.readouterr().out) and "where 4 is allowed" in printed
 
 
+def test_every_line_of_the_page_on_optimal_control_runs(capsys):
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "optimal_control.md").read_text(), re.DOTALL))
+    seen = {}
+    exec(compile(code, "optimal_control.md", "exec"), seen)
+    plan, hold, track, follow = (seen[name] for name in ("plan", "hold", "track", "follow"))
+    assert plan.converged and hold.is_stable and track.gains.shape == (100, 2, 4)
+    printed = capsys.readouterr().out
+    assert "the force of slide is at its limit" in printed and "the force of swing" not in printed  # that has no drive
+    assert (
+        np.abs(seen["run"].q[-1] - plan.motion.q[-1]).max()
+        < 1e-3
+        < 0.5
+        < np.abs(seen["left"].q[-1] - plan.motion.q[-1]).max()
+    )
+    assert np.abs(seen["both"].q[-1] - seen["up"]).max() < 1e-4
+    assert np.abs(seen["kept"].q[-1] - seen["path"].q[-1]).max() < 2e-3
+    tip = torsor.frame_pose(seen["arm"], follow.q[-1], "tip")[:2, 3]
+    np.testing.assert_allclose(tip, [1.2 + 0.2 * np.cos(4.0), 0.3 + 0.2 * np.sin(4.0)], atol=1e-3)
+    assert np.abs(follow.tau).max() <= 40.0
+
+
 def test_every_line_of_the_page_on_motions_runs():
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "motions.md").read_text(), re.DOTALL))
     seen = {}
@@ -271,7 +292,16 @@ def test_every_example_runs_and_starts_with_what_it_shows(path, capsys, tmp_path
 
 
 def test_every_public_function_named_in_the_documentation_exists():
-    pages = ("conventions", "design", "derivatives", "identification", "pictures", "simulation", "task_space")
+    pages = (
+        "conventions",
+        "design",
+        "derivatives",
+        "identification",
+        "optimal_control",
+        "pictures",
+        "simulation",
+        "task_space",
+    )
     for page in (*(f"docs/{name}.md" for name in pages), "README.md"):
         for dotted in re.findall(r"`(torsor\.[\w.]*\w)", (ROOT / page).read_text()):
             assert attrgetter(dotted.removeprefix("torsor."))(torsor), (page, dotted)

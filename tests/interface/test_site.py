@@ -22,6 +22,7 @@ TESTED = {  # pages with code in `python` blocks, and the tests that run them; `
     "docs/modern_robotics.md": "tests/agreement/test_modern_robotics.py",
     "docs/motions.md": "tests/interface/test_documentation.py",
     "docs/notebooks/index.md": "tests/interface/test_site.py",
+    "docs/optimal_control.md": "tests/interface/test_documentation.py",
     "docs/optimal_motion.md": "tests/interface/test_documentation.py",
     "docs/papers/altafini_2004.md": "tests/interface/test_documentation.py",
     "docs/papers/brockett_stokes_park_1993.md": "tests/interface/test_documentation.py",

@@ -103,10 +103,10 @@ class OptimalFeedback(Report):
         return "\n".join(lines + ["  interrupted: this is the best so far"] * self.interrupted)
 
     def _limits_in_words(self) -> list[str]:
-        names, lines = self.motion.robot.structure.freedoms, []
+        structure, lines = self.motion.robot.structure, []
         share = self.at_limit.reshape(-1, self.at_limit.shape[-1]).mean(axis=0) if self.at_limit.size else ()
-        for name, part in zip(names, share, strict=False):
-            if part > 0.0:
+        for name, limit, part in zip(structure.freedoms, structure.limits.effort, share, strict=False):
+            if part > 0.0 and limit > 0.0:  # 0 is no drive
                 lines.append(f"  the force of {name} is at its limit in {100 * part:.0f} % of the steps")
         return lines
 
