@@ -10,7 +10,7 @@ import pytest
 
 import torsor
 from torsor.errors import ArgumentError, SimulationDiverged
-from torsor.simulation import Event, Stops
+from torsor.simulation import Event, Stops, careful
 
 pytestmark = pytest.mark.compiled
 
@@ -183,6 +183,13 @@ def test_two_joints_that_knock_each_other_off_their_stops_come_to_rest_there():
     np.testing.assert_allclose(coarse.q[-1], fine.q[-1], atol=1e-6)
     assert fine.q[-1, 0] - q[0] > 0.2  # 5 ms at some 45 rad/s
     assert np.all(fine.v[-1, [2, 5]] == 0.0) and fine.audit().residual < 1e-9
+
+
+def test_a_step_whose_modes_change_without_end_is_told(monkeypatch):
+    monkeypatch.setattr(careful, "MOST", 1)  # as if the second bounce were one too many
+    run = torsor.simulate(slider(G, lower=0.0), [1e-3], [0.0], duration=0.1, dt=0.1, stops=Stops(restitution=0.9))
+    (told,) = (note for note in run.notes if "changed more than" in note)
+    assert "within one step at 0.01428 s; in all the robot stood still for 0.0857 s: the motion is wrong there." in told
 
 
 # The end of a motion that has none

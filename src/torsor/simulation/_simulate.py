@@ -295,7 +295,7 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: b
         for m in rollout.moments
         if m.event is not None
     )
-    happened = Happened(setup.plant, rollout.moments, rollout.first_mode)
+    happened = Happened(setup.plant, rollout.moments, rollout.first_mode, rollout.unfinished)
     return Trajectory.of_simulation(
         robot=setup.robot,
         time=time,

@@ -21,7 +21,7 @@ from torsor.simulation.stepping import CONTINUOUS, Stepping
 from torsor.simulation.steps_taken import Part, copied
 
 CLOSE = 1e-14  # of a step: moments nearer than that are one
-MOST = 100  # changes of mode within one step; what is left after them passes at rest
+MOST = 100  # changes of mode within one step; what is left after them passes at rest, which is told
 SHORTER, TIMES = 0.125, 16  # parts of a step at which margins are looked for that hold, down to rounding
 
 
@@ -66,6 +66,14 @@ class Moment(NamedTuple):
     v: Array
 
 
+class PassedAtRest(NamedTuple):
+    """A step whose modes changed without end: of which trajectory, from when, and how long it stood still."""
+
+    which: int
+    time: float
+    length: float
+
+
 def energy(robot: Robot, q: Array, v: Array) -> float:
     """Kinetic and potential energy, J."""
     return float(kinetic_energy(robot, q, v) + potential_energy(robot, q))
@@ -77,6 +85,7 @@ class CarefulStep:
     def __init__(self, stepping: Stepping, constants: dict[str, Array], events: Sequence[Event]) -> None:
         self._stepping, self._constants, self._events = stepping, constants, events
         self.moments: list[Moment] = []
+        self.unfinished: list[PassedAtRest] = []
         self.ended: dict[int, tuple[float, Array, Array]] = {}
         self.parts: dict[int, list[Part]] = {}
         self._compiles = compiles() and stepping.is_traceable
@@ -98,6 +107,8 @@ class CarefulStep:
                 first = (a, force)
             good = least >= 0.0
             if count == MOST:  # modes that change without end: what is left of the step passes at rest
+                for k in np.flatnonzero(~good).tolist():
+                    self.unfinished.append(PassedAtRest(int(go[k]), float(now.t[k]), float(left[go[k]])))
                 left[go[~good]] = 0.0
             self._keep(now, left[go], new, go, np.flatnonzero(good), located=good & False)
             states.put(go[good], new.of(good))

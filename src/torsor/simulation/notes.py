@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.simulation.careful import Moment
+from torsor.simulation.careful import MOST as MOST_CHANGES, Moment, PassedAtRest
 from torsor.simulation.plant import Mode, Plant
 
 MOST = 40  # notes
@@ -17,11 +17,12 @@ FEW = 3  # times at a stop that are told one by one
 
 
 class Happened(NamedTuple):
-    """What a simulation remembers: its plant, the moments at which something changed, and the mode it began in."""
+    """What a simulation remembers: its plant, the moments at which something changed, its first mode, and steps given up."""
 
     plant: Plant
     moments: Sequence[Moment]
     first_mode: Mode
+    unfinished: Sequence[PassedAtRest] = ()
 
 
 def notes_of(
@@ -39,7 +40,7 @@ def notes_of(
     notes += _of_drives(happened, time, arrays["force"], batch)
     notes += _of_velocities(happened, time, arrays["v"], batch)
     notes.sort(key=lambda note: note[0])
-    words = [text for _, text in notes]
+    words = [*_of_unfinished(happened, batch), *(text for _, text in notes)]
     return (*words[:MOST], f"and {len(words) - MOST} more.") if len(words) > MOST else tuple(words)
 
 
@@ -103,6 +104,20 @@ def _of_stops(happened: Happened, batch: tuple[int, ...]) -> list[tuple[float, s
             (when[0], f"{_who(k, batch)}{names[i]} hit its {side} stop and left it{often} at {when[0]:.4g} s.")
         )
     return notes
+
+
+def _of_unfinished(happened: Happened, batch: tuple[int, ...]) -> list[str]:
+    """Steps of which a part passed at rest: the first of each trajectory, how many, and for how long in all."""
+    words = list[str]()
+    for k in sorted({rest.which for rest in happened.unfinished}):
+        own = [rest for rest in happened.unfinished if rest.which == k]
+        often = f" in {len(own)} steps, first" if len(own) > 1 else ""
+        told = f"stops and friction changed more than {MOST_CHANGES} times within one step{often}"
+        lost = f"in all the robot stood still for {sum(rest.length for rest in own):.3g} s"
+        words.append(
+            f"{_who(k, batch)}{told} at {own[0].time:.4g} s; {lost}: the motion is wrong there. Try a smaller `dt`."
+        )
+    return words
 
 
 def _of_actions(happened: Happened, batch: tuple[int, ...]) -> list[tuple[float, str]]:

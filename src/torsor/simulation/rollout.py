@@ -14,7 +14,7 @@ from torsor.arrays.typing import Array
 from torsor.compiler.backend import compiles
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.simulation.asked_loop import ROWS
-from torsor.simulation.careful import CarefulStep, Moment, States
+from torsor.simulation.careful import CarefulStep, Moment, PassedAtRest, States
 from torsor.simulation.drives import Asking
 from torsor.simulation.given import Setup
 from torsor.simulation.plant import Mode
@@ -58,6 +58,7 @@ class Rollout:
         self.done, self._everyone = np.zeros(B, int), np.arange(B)
         self.record = Record(stepping.robot, B, works=len(stepping.works), dt=dt, steps=steps, every=every)
         self.moments: list[Moment] = []
+        self.unfinished: list[PassedAtRest] = []
         self.careful: list[CarefulStepTaken] = []
         self.ended: dict[int, tuple[float, Array, Array]] = {}
         self._chunk = FIRST
@@ -321,6 +322,8 @@ class Rollout:
             raise Diverged(int(group[k]), float(now.t[k]), worst, not np.all(np.isfinite(asked)))
         for moment in careful.moments:
             self.moments.append(moment._replace(which=int(group[moment.which])))
+        for rest in careful.unfinished:
+            self.unfinished.append(rest._replace(which=int(group[rest.which])))
         if stepping.drive == CONTINUOUS:
             new = new._replace(tau=self.states.tau[group])
         self.states.put(group, new)
