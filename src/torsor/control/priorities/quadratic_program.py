@@ -16,7 +16,6 @@ Decompositions of small matrices are LAPACK's own: what NumPy does around each c
 
 from __future__ import annotations
 
-import importlib
 import math
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -28,7 +27,7 @@ from torsor.arrays.typing import Array
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
-from torsor.errors import ArgumentError, MissingDependency
+from torsor.errors import ArgumentError, needed
 
 PRECISION = 1e-10  # asked of the interior-point method, in the scale of the problem
 MENDED = 8  # times the set of active limits is corrected as a whole
@@ -50,10 +49,7 @@ class Solution(NamedTuple):
 
 def piqp_module() -> Any:
     """PIQP, imported when it is first needed."""
-    try:
-        return importlib.import_module("piqp")
-    except ImportError as error:
-        raise MissingDependency("needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
+    return needed("piqp", "needs the QP solver PIQP: pip install 'torsor[qp]'.")
 
 
 def least_squares_within(
@@ -263,10 +259,7 @@ def _sweeps(H: Array, slope: Array, lower: Array, upper: Array, w: Array) -> dic
 
 @cache
 def _lapack() -> Any:
-    try:
-        return importlib.import_module("scipy.linalg.lapack")
-    except ImportError as error:
-        raise MissingDependency("tasks in order of priority need SciPy: pip install 'torsor[qp]'.") from error
+    return needed("scipy.linalg.lapack", "tasks in order of priority need SciPy: pip install 'torsor[qp]'.")
 
 
 def singular_values(A: Array) -> tuple[Array, Array, Array]:

@@ -6,13 +6,12 @@ of them is one call here, for all nodes together. Nodes are added between its ru
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import MissingDependency
+from torsor.errors import needed
 from torsor.motion.optimal_motions.between_nodes import passed_between
 from torsor.motion.optimal_motions.problem import Model, Point, Problem
 from torsor.motion.optimal_motions.sqp import Progress, residuals
@@ -24,10 +23,7 @@ SUCCESS = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 
 def casadi_module() -> Any:
     """CasADi, imported when it is first needed."""
-    try:
-        return importlib.import_module("casadi")
-    except ImportError as error:
-        raise MissingDependency("needs CasADi, which brings IPOPT: pip install 'torsor[casadi]'.") from error
+    return needed("casadi", "needs CasADi, which brings IPOPT: pip install 'torsor[casadi]'.")
 
 
 def improve_by_ipopt(problem: Problem, y: Array, iterations: int, tolerance: float, overshoot: float) -> Progress:

@@ -7,14 +7,13 @@ finds the t: with the rows that are near, to which those that its solution passe
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.arrays.typing import Array
-from torsor.errors import MissingDependency
+from torsor.errors import needed
 
 MOST_CHANGES = 1000  # of the set of active limits
 DEAREST = 1e8  # a limit that costs more contradicts others
@@ -285,7 +284,4 @@ def _piqp(H: Array, g: Array, A: Array, below: Array, above: Array, price: float
 
 def piqp_module() -> Any:
     """PIQP, imported when it is first needed."""
-    try:
-        return importlib.import_module("piqp")
-    except ImportError as error:
-        raise MissingDependency("needs the QP solver PIQP: pip install 'torsor[qp]'.") from error
+    return needed("piqp", "needs the QP solver PIQP: pip install 'torsor[qp]'.")
